@@ -1,0 +1,88 @@
+"""What can go wrong for the user: one class per cause, each message says what, where and what to do.
+
+The command line prints the message of an ``MqlabError`` and exits with its ``exit_code``; anything else is a bug
+and keeps its traceback.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+class MqlabError(Exception):
+    """Something the user can act upon; its text is one clear sentence."""
+
+    exit_code = 64
+
+
+class NothingReadableError(MqlabError):
+    """No path holds a file that mqlab can read."""
+
+    def __init__(self, paths: Iterable[str], because: str) -> None:
+        super().__init__(f"Nothing readable in {', '.join(paths)}: {because}. Give a file, folder, glob or archive.")
+
+
+class NoSuchPathError(MqlabError):
+    """A path given on the command line does not exist."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"There is no {path!r}: check the spelling, or quote the glob so that mqlab expands it.")
+
+
+class UnsafeArchiveError(MqlabError):
+    """An archive would write outside its folder or grow beyond the limit."""
+
+    def __init__(self, archive: str, because: str) -> None:
+        super().__init__(f"{archive} was not unpacked: {because}. Unpack it by hand and give the folder.")
+
+
+class JavaMissingError(MqlabError):
+    """No Java 17 or newer was found."""
+
+    def __init__(self, found: str) -> None:
+        super().__init__(
+            f"mqlab needs Java 17 or 21 ({found}): on Debian `apt install openjdk-17-jre-headless`, "
+            "on macOS `brew install openjdk@17`, with conda `conda install -c conda-forge openjdk=17`."
+        )
+
+
+class BadTimeZoneError(MqlabError):
+    """A zone given on the command line is no IANA name and no offset."""
+
+    def __init__(self, zone: str) -> None:
+        super().__init__(f"{zone!r} is no time zone: write an IANA name such as Asia/Shanghai or an offset as +08:00.")
+
+
+class BadTimeError(MqlabError):
+    """A moment given on the command line cannot be read."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(f"{text!r} is no moment: write it as 2026-11-21T12:20:00Z.")
+
+
+class UnknownFindingError(MqlabError):
+    """`mqlab show` was asked for a finding that the diagnosis does not hold."""
+
+    def __init__(self, name: str, known: Iterable[str]) -> None:
+        super().__init__(f"No finding is called {name!r}. Known: {', '.join(known) or 'none'}.")
+
+
+class UnknownIncidentError(MqlabError):
+    """No class of incident has this name."""
+
+    def __init__(self, name: str, known: Iterable[str]) -> None:
+        super().__init__(f"No class of incident is called {name!r}. Known: {', '.join(sorted(known))}.")
+
+
+class BadIncidentFileError(MqlabError):
+    """`incident.yml` cannot be read."""
+
+    def __init__(self, path: str, because: str) -> None:
+        super().__init__(f"{path} cannot be used: {because}. Correct it or move it away.")
+
+
+class WorkspaceError(MqlabError):
+    """The cache folder cannot be written."""
+
+    def __init__(self, path: str, because: str) -> None:
+        super().__init__(f"The workspace {path} cannot be written: {because}. Give another one with --workspace.")

@@ -1,0 +1,186 @@
+"""Facts: what Spark hands over. Small, plain, sorted; everything after this module is ordinary Python.
+
+The size of the facts depends on how long an incident lasted and how many clients took part, never on the number of
+lines: events are thinned to episodes of ten seconds, lines to shapes, settings to distinct values.
+All times are epoch seconds, UTC; None means "the source does not say".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from mqlab.findings import Evidence
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """Events of one kind by one actor within ten seconds; row of EVENTS, thinned."""
+
+    kind: str
+    source: str
+    count: int
+    first_at: float | None
+    last_at: float | None
+    first: Evidence
+    last: Evidence
+    system: str = "kafka"
+    node: str | None = None
+    client_id: str | None = None
+    group: str | None = None
+    topic: str | None = None
+    queue: str | None = None
+    peer: str | None = None
+    reason: str | None = None
+    value_min: float | None = None
+    value_max: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """All samples of one metric series, by time. ``name`` is canonical (see ``loaders.metric_names``)."""
+
+    name: str
+    original: str
+    """The exporter's own name."""
+    labels: Mapping[str, str]
+    source: str
+    points: tuple[tuple[float, float], ...]
+    """(at, value)."""
+    lines: tuple[int | None, ...] = ()
+    """Line of each point in ``source``; None (or empty) for JSON documents."""
+
+    @property
+    def host(self) -> str | None:
+        """Host part of the ``instance`` label."""
+        instance = self.labels.get("instance")
+        return instance.rsplit(":", 1)[0] if instance else None
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One configured value; row of SETTINGS, distinct per source, owner, moment and value."""
+
+    key: str
+    value: str
+    scope: str
+    """broker, topic, producer, consumer, session, os or application."""
+    owner: str | None
+    """Topic name, client id, broker id; None where the source does not say."""
+    origin: str
+    """printed, file, describe or default."""
+    at: float | None
+    source: str
+    line: int | None
+    text: str
+    version: str | None = None
+
+    @property
+    def evidence(self) -> Evidence:
+        """Where it stands."""
+        return Evidence(self.source, self.line, self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """One group's position in one partition at one moment; row of POSITIONS."""
+
+    at: float | None
+    group: str | None
+    topic: str
+    queue: str
+    committed: int | None
+    end: int | None
+    start: int | None
+    client_id: str | None
+    member_id: str | None
+    peer: str | None
+    source: str
+    line: int | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """One line shape of one source: numbers, ids and addresses masked."""
+
+    source: str
+    level: str | None
+    shape: str
+    lines: int
+    bytes: int
+    first_at: float | None
+    last_at: float | None
+    first_line: int
+    sample: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reject:
+    """Lines or a file that no loader understood."""
+
+    source: str
+    reason: str
+    lines: int
+    bytes: int
+    sample: str
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """What became of one source. ``lines`` = data + noise + rejected, always."""
+
+    source: str
+    format: str
+    lines: int
+    bytes: int
+    data: int
+    noise: int
+    rejected: int
+    zone: str
+    """The zone its undated-zone lines were read in, as shown to the user, e.g. ``+08:00`` or ``UTC``."""
+    zone_why: str
+    first_at: float | None = None
+    last_at: float | None = None
+    problem: str | None = None
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Everything the detectors may look at."""
+
+    episodes: tuple[Episode, ...] = ()
+    series: tuple[Series, ...] = ()
+    settings: tuple[Setting, ...] = ()
+    positions: tuple[Position, ...] = ()
+    shapes: tuple[Shape, ...] = ()
+    rejects: tuple[Reject, ...] = ()
+    coverage: tuple[Coverage, ...] = ()
+
+    def of_kind(self, *kinds: str) -> tuple[Episode, ...]:
+        """Episodes of these kinds, by time."""
+        return tuple(e for e in self.episodes if e.kind in kinds)
+
+    def named(self, *names: str) -> tuple[Series, ...]:
+        """Series with these canonical names."""
+        return tuple(s for s in self.series if s.name in names)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Something that became different: a setting, a version, a restart, membership, topology."""
+
+    at: float | None
+    what: str
+    """e.g. ``producer mqtt-bridge batch.size``, ``process bridge exited``."""
+    before: str | None
+    after: str | None
+    evidence: tuple[Evidence, ...] = field(default_factory=tuple)
+    inferred: bool = False
+
+
+def span(times: Iterable[float | None]) -> tuple[float | None, float | None]:
+    """First and last of the known times."""
+    known = sorted(t for t in times if t is not None)
+    return (known[0], known[-1]) if known else (None, None)

@@ -1,0 +1,97 @@
+"""Findings: what mqlab says happened, as plain data. The words live beside the detectors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import IntEnum
+
+
+class Severity(IntEnum):
+    """How bad it is; comparable, so a report is as severe as its worst finding."""
+
+    NOTICE = 1
+    WARNING = 2
+    CRITICAL = 3
+
+
+class Certainty(IntEnum):
+    """How well it is supported: settings only, signature or quantity, or both."""
+
+    POSSIBLE = 1
+    LIKELY = 2
+    PROVEN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One place in the material. ``line`` is 1-based; ``pointer`` names a JSON or CSV sample."""
+
+    source: str
+    line: int | None
+    text: str
+    why: str = ""
+    pointer: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One step of the ledger of amplification, in bytes, with the interval it is known to lie in."""
+
+    name: str
+    """Stable: payload, payload-duplication, encoding, rejected-batches, oversize-records, retries, accepted,
+    framing, fan-out, replication, unexplained."""
+    label: str
+    bytes: int
+    low: int
+    high: int
+    how: str
+    second_way: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TrafficLedger:
+    """Bytes in → bytes out of one host over one window, with what is left unexplained."""
+
+    host: str
+    how: str
+    """Which counters were used, and from when to when."""
+    started_at: datetime
+    ended_at: datetime
+    bytes_in: int
+    bytes_out: int
+    stages: tuple[Stage, ...]
+    """They add up to ``bytes_out``; the last one is ``unexplained`` and may be negative."""
+    factor_before: float | None = None
+    factor_after: float | None = None
+    gaps: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One incident seen on one subject, with the numbers that prove it."""
+
+    id: str
+    """Stable: class and subject, e.g. ``batch-split-loop:mqtt-bridge/plant-telemetry``."""
+    incident: str
+    severity: Severity
+    certainty: Certainty
+    subject: str
+    started_at: datetime | None
+    ended_at: datetime | None
+    ongoing: bool
+    statement: str
+    """Two sentences: what happens, and what it does."""
+    measures: Mapping[str, float] = field(default_factory=dict)
+    evidence: tuple[Evidence, ...] = ()
+    explains: tuple[str, ...] = ()
+    """Slugs of the classes that are its consequence."""
+    mitigate: str = ""
+    """Reversible, with its side effect."""
+    remedy: str = ""
+    verify: str = ""
+    """A command or query that shows it worked."""
+    ledger: TrafficLedger | None = None
+    facts: Mapping[str, str] = field(default_factory=dict)
+    """Short words for the screen: role, client version, topic, trigger …"""

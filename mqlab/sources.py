@@ -1,0 +1,70 @@
+"""A source: one file of the material, as intake found it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Reading(StrEnum):
+    """How the lines of a source are read."""
+
+    LOG = "L"
+    """Dated lines: signatures become events, the rest is counted by minute, level and shape."""
+    TABLE = "T"
+    """Every line is data: command outputs, properties, text metrics, CSV."""
+    DOCUMENT = "D"
+    """One JSON document, read whole."""
+    COUNT = "C"
+    """Counted only: nobody recognised it, or nothing in it is used yet."""
+
+
+class Envelope(StrEnum):
+    """What a collector wrapped around each line."""
+
+    NONE = "n"
+    DOCKER = "d"
+    """Docker json-file: ``{"log":"…\\n","stream":"stdout","time":"…Z"}``."""
+    CRI = "c"
+    """containerd and CRI-O: ``2024-05-01T10:00:00.123456789Z stdout F line``."""
+    KUBECTL = "k"
+    """``kubectl logs --prefix [--timestamps]``: ``[pod/x/kafka] line``."""
+    COMPOSE = "o"
+    """docker compose: ``kafka-1  | line``."""
+    SYSLOG = "s"
+    """journald and syslog: ``Nov 21 12:00:00 host unit[12]: line``."""
+    STRUCTURED = "j"
+    """One JSON object a line with message, level and time (ECS, logstash, Loki and Kibana exports)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One file of the material.
+
+    ``path`` is what evidence cites: relative to the argument, ``bundle.tar.gz!/logs/server.log`` inside archives,
+    ``-`` for standard input. ``location`` is where the bytes can be read now.
+    """
+
+    id: int
+    path: str
+    location: str
+    format: str
+    """A loader's FORMAT, or ``unrecognised``, ``binary``, ``empty``, ``unreadable``."""
+    reading: Reading
+    envelope: Envelope
+    size: int
+    """Bytes on disk (compressed, where it is)."""
+    modified: float | None
+    """Modification time as epoch seconds; an archive member's own; None where unknown."""
+    snapshot_at: float | None = None
+    """Moment of a snapshot taken from the name, epoch seconds."""
+    zone_written: bool = False
+    """The lines carry their own zone (or epoch times)."""
+    problem: str | None = None
+    """Why the file, or its end, could not be read."""
+
+    @property
+    def link(self) -> str:
+        """The name under which Spark reads the file: reading, envelope and id survive in ``_metadata.file_name``."""
+        suffix = next((s for s in (".gz", ".bz2") if self.location.endswith(s)), ".txt")
+        return f"{self.reading.value}{self.envelope.value}{self.id:07d}{suffix}"

@@ -1,0 +1,69 @@
+"""The diagnosis: findings put in order, and what was rejected, clear or could not be checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from mqlab.facts import Change
+from mqlab.findings import Certainty, Finding
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """What was read; lines = data + noise + rejected."""
+
+    files: int
+    bytes: int
+    lines: int
+    data_lines: int
+    noise_lines: int
+    rejected_lines: int
+    unrecognised: tuple[str, ...]
+    window: tuple[float | None, float | None]
+    time_zones: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The first finding's class, or ``healthy``, or ``undetermined``."""
+
+    incident: str
+    certainty: Certainty | None
+    statement: str
+    also: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """Part of a class's signature was there and was disproved."""
+
+    incident: str
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class NotChecked:
+    """A class that this material could not show, and the commands that would fetch what is missing."""
+
+    incident: str
+    missing: tuple[str, ...]
+    fetch: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """Everything that triage prints and the report tells."""
+
+    version: str
+    material: Material
+    verdict: Verdict
+    findings: tuple[Finding, ...]
+    rejected: tuple[Rejected, ...]
+    clear: tuple[str, ...]
+    not_checked: tuple[NotChecked, ...]
+    changes: tuple[Change, ...]
+    symptoms: tuple[str, ...] = ()
+    """With ``undetermined``: the earliest new shapes and risers that nothing explains."""
+    gaps: tuple[str, ...] = ()
+    """What the material does not cover, one sentence each."""

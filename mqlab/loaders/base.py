@@ -1,0 +1,88 @@
+"""What a module in this folder offers, checked by mypy: a module is the plug-in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from pyspark.sql import Column, DataFrame
+
+from mqlab.sources import Reading
+from mqlab.tables import Table
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The first 64 KB of a file, decompressed and freed from its envelope; what recognition may look at."""
+
+    name: str
+    """Base name without compression suffix: a hint, never proof."""
+    text: str
+    size: int
+
+    @property
+    def lines(self) -> list[str]:
+        """Lines of the head; the last one may be cut."""
+        return self.text.split("\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """A log line that means something.
+
+    ``begins`` is a regex that the message starts with, after the layout's header and an optional ``[component] ``;
+    ``contains`` is a regex found anywhere in a WARN, ERROR, FATAL or undated line. One of the two selects the line
+    in the scan; the first signature (in list order) whose pattern is found gives the event its kind.
+    """
+
+    kind: str
+    begins: str = ""
+    contains: str = ""
+    value: str = ""
+    """Regex with one group: a number that belongs to the event (unit as the kind says)."""
+    reason: str = ""
+    """Regex with one group: a word that explains the event."""
+
+
+class Loader(Protocol):
+    """Every loader says what it reads and how it knows it."""
+
+    FORMAT: str
+    TABLES: tuple[Table, ...]
+    READING: Reading
+
+    def recognise(self, head: Head) -> bool:
+        """True when the content is this format's."""
+        ...
+
+
+class LogLoader(Loader, Protocol):
+    """A format of dated lines: a table of signatures, no code."""
+
+    SIGNATURES: tuple[Signature, ...]
+
+
+class TableLoader(Loader, Protocol):
+    """A format in which every line is a row, a header or a remark."""
+
+    def load(self, rows: DataFrame) -> Mapping[Table, DataFrame]:
+        """Canonical tables from ``rows``: source, line (1-based), text (verbatim), name (base name of the file),
+        snapshot_at (timestamp, null where unknown). Rows of one source arrive in no particular order."""
+        ...
+
+    def line_class(self, text: Column) -> Column:
+        """``data``, ``noise`` (headers, banners, blank lines) or null for a line that is not understood."""
+        ...
+
+
+class DocumentLoader(Loader, Protocol):
+    """A format that is one JSON document."""
+
+    def load(self, documents: DataFrame) -> Mapping[Table, DataFrame]:
+        """Canonical tables from ``documents``: source, text (the whole document)."""
+        ...
+
+    def understood(self, text: Column) -> Column:
+        """True where the document is whole and of this format."""
+        ...

@@ -1,0 +1,138 @@
+"""The Spark session: the only place that builds one.
+
+Local sessions are tuned to the size of the material. Small material gets the C1 compiler and the serial collector,
+which start faster; large material gets the JVM's own choice. A class-data archive, made once into the cache, saves
+about two seconds a start. ``--master`` and ``SPARK_REMOTE`` leave everything to the cluster.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from mqlab.errors import JavaMissingError
+
+LARGE = 256 * 1024 * 1024
+"""Bytes of material from which the optimising compiler and a parallel collector pay off."""
+
+_SETTLED = 3.0
+"""Seconds after its last write from which a class-data archive counts as whole."""
+
+_SQL = {
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.files.ignoreCorruptFiles": "true",
+    "spark.sql.sources.parallelPartitionDiscovery.threshold": "100000",
+    "spark.sql.legacy.timeParserPolicy": "CORRECTED",
+}
+
+
+def java() -> str:
+    """Path of a Java 17 or newer.
+
+    Raises:
+        JavaMissingError: none was found, or it is too old.
+    """
+    home = os.environ.get("JAVA_HOME")
+    command = str(Path(home) / "bin" / "java") if home else shutil.which("java")
+    if not command or not Path(command).exists():
+        raise JavaMissingError("none was found")
+    shown = subprocess.run([command, "-version"], capture_output=True, text=True, check=False).stderr
+    found = re.search(r'version "(?:1\.)?(\d+)', shown)
+    if not found or int(found[1]) < 17:
+        raise JavaMissingError(f"found {found[1] if found else 'one that does not answer'}")
+    return command
+
+
+def spark_session(
+    *, size: int = 0, master: str | None = None, remote: str | None = None, cache: Path | None = None
+) -> SparkSession:
+    """A session for *size* bytes of material: Connect, a cluster, or local on all cores.
+
+    Raises:
+        JavaMissingError: a local session was wanted and no usable Java is here.
+    """
+    remote = remote or os.environ.get("SPARK_REMOTE")
+    builder = SparkSession.builder.appName("mqlab")
+    if remote:
+        return _configured(builder.remote(remote).getOrCreate())
+    java()
+    for key, value in (_SQL | _local(size, cache)).items():
+        builder = builder.config(key, value)
+    if cache:
+        cache.mkdir(parents=True, exist_ok=True)
+    os.environ.setdefault("SPARK_LAUNCHER_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    builder = builder.master(master or "local[*]")
+    with _jvm_messages(cache):
+        return builder.getOrCreate()
+
+
+@contextmanager
+def _jvm_messages(cache: Path | None) -> Iterator[None]:
+    """Send what the JVM prints on standard error to a file in the cache: the user's screen is for results."""
+    sys.stderr.flush()
+    kept = os.dup(2)
+    log = os.open(cache / "jvm.log" if cache else os.devnull, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    os.dup2(log, 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(log)
+
+
+def _configured(session: SparkSession) -> SparkSession:
+    for key, value in _SQL.items():
+        if not key.startswith("spark.sql.sources"):
+            session.conf.set(key, value)
+    return session
+
+
+def _local(size: int, cache: Path | None) -> Mapping[str, str]:
+    partitions = str(max(2, min(64, size // LARGE)))
+    return {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.shuffle.partitions": partitions,
+        "spark.default.parallelism": partitions,
+        "spark.driver.memory": "1g" if size < LARGE else "2g",
+        "spark.driver.extraJavaOptions": " ".join(_jvm_flags(size, cache)),
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.sql.catalogImplementation": "in-memory",
+        "spark.log.level": "OFF",
+    }
+
+
+def _jvm_flags(size: int, cache: Path | None) -> list[str]:
+    flags = ["-Dlog4j2.level=OFF", "-XX:-UsePerfData"]
+    flags += ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"] if size < LARGE else ["-XX:+UseParallelGC"]
+    if cache is None:
+        return flags
+    archive = cache / f"classes-{'small' if size < LARGE else 'large'}.jsa"
+    _adopt(archive)
+    if archive.exists():
+        return [*flags, f"-XX:SharedArchiveFile={archive}", "-Xshare:auto", "-Xlog:disable", "-Xlog:all=off"]
+    return [*flags, f"-XX:ArchiveClassesAtExit={archive}.{os.getpid()}", "-Xlog:disable", "-Xlog:all=off"]
+
+
+def _adopt(archive: Path) -> None:
+    """Take over the class-data archive that an earlier process wrote, once that process has ended."""
+    for made in sorted(archive.parent.glob(archive.name + ".*")):
+        if Path(f"/proc/{made.suffix[1:]}").exists():
+            continue
+        if archive.exists() or time.time() - made.stat().st_mtime < _SETTLED:
+            continue
+        made.replace(archive)

@@ -1,0 +1,143 @@
+"""``incident.yml``: what no file of the material can know, written by people and kept through every re-render.
+
+Sample::
+
+    title: Bridge floods Kafka
+    detected: 2026-11-21T12:21:40Z
+    mitigated: 2026-11-21T12:23:20Z
+    resolved: 2026-11-23T09:00:00Z
+    events: [{at: 2026-11-21T12:22:10Z, text: pager fires for egress}]
+    zones: {"logs/rocketmq/*": Asia/Shanghai}
+    roles: {"clients/*": bridge}
+    dismissed: [{id: "fan-out:plant-telemetry", reason: the second group is wanted}]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TypeVar
+
+import yaml
+
+from mqlab.errors import BadIncidentFileError
+
+NAME = "incident.yml"
+_TIMES = ("detected", "mitigated", "resolved")
+_KEYS = ("title", *_TIMES, "events", "zones", "roles", "dismissed")
+
+
+@dataclass(frozen=True, slots=True)
+class HumanEvent:
+    """Something that people did or saw."""
+
+    at: datetime
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Dismissed:
+    """A finding that people looked at and set aside."""
+
+    id: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class IncidentNotes:
+    """The content of ``incident.yml``; empty where there is none."""
+
+    title: str | None = None
+    detected: datetime | None = None
+    mitigated: datetime | None = None
+    resolved: datetime | None = None
+    events: tuple[HumanEvent, ...] = ()
+    zones: Mapping[str, str] = field(default_factory=dict)
+    roles: Mapping[str, str] = field(default_factory=dict)
+    dismissed: tuple[Dismissed, ...] = ()
+
+
+_Entry = TypeVar("_Entry", HumanEvent, Dismissed)
+
+
+class _Nonsense(ValueError):
+    """What is wrong in the file, without its name."""
+
+
+def notes_beside(paths: Sequence[str]) -> IncidentNotes:
+    """The notes in the first given folder (or beside the first given file) that has an ``incident.yml``."""
+    for given in map(Path, paths):
+        candidate = (given if given.is_dir() else given.parent) / NAME
+        if candidate.is_file():
+            return read_notes(candidate)
+    return IncidentNotes()
+
+
+def read_notes(path: Path) -> IncidentNotes:
+    """Read one ``incident.yml``."""
+    try:
+        return _notes(yaml.safe_load(path.read_text(encoding="utf-8")) or {})
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadIncidentFileError(str(path), str(error)) from error
+    except yaml.YAMLError as error:
+        raise BadIncidentFileError(str(path), f"it is no YAML ({' '.join(str(error).split())})") from error
+    except _Nonsense as error:
+        raise BadIncidentFileError(str(path), str(error)) from error
+
+
+def _notes(content: object) -> IncidentNotes:
+    if not isinstance(content, dict):
+        raise _Nonsense(f"it must hold the keys {', '.join(_KEYS)}")
+    unknown = [str(key) for key in content if key not in _KEYS]
+    if unknown:
+        raise _Nonsense(f"unknown key {unknown[0]!r} (known: {', '.join(_KEYS)})")
+    times = {key: _time(content[key], key) for key in _TIMES if content.get(key) is not None}
+    return IncidentNotes(
+        title=_text(content["title"], "title") if content.get("title") is not None else None,
+        events=_each(content.get("events"), "events", _event),
+        zones=_mapping(content.get("zones"), "zones"),
+        roles=_mapping(content.get("roles"), "roles"),
+        dismissed=_each(content.get("dismissed"), "dismissed", _dismissal),
+        **times,
+    )
+
+
+def _event(entry: Mapping[str, object], where: str) -> HumanEvent:
+    return HumanEvent(_time(entry.get("at"), f"{where}.at"), _text(entry.get("text"), f"{where}.text"))
+
+
+def _dismissal(entry: Mapping[str, object], where: str) -> Dismissed:
+    return Dismissed(_text(entry.get("id"), f"{where}.id"), _text(entry.get("reason"), f"{where}.reason"))
+
+
+def _each(value: object, where: str, read: Callable[[Mapping[str, object], str], _Entry]) -> tuple[_Entry, ...]:
+    if value is None:
+        return ()
+    if not isinstance(value, list) or not all(isinstance(entry, dict) for entry in value):
+        raise _Nonsense(f"{where} must be a list of entries")
+    return tuple(read(entry, f"{where}[{place}]") for place, entry in enumerate(value))
+
+
+def _mapping(value: object, where: str) -> dict[str, str]:
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise _Nonsense(f"{where} must map a glob to a name")
+    return {str(glob): _text(name, f"{where}[{glob}]") for glob, name in value.items()}
+
+
+def _text(value: object, where: str) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise _Nonsense(f"{where} must be a text, not {value!r}")
+    return value.strip()
+
+
+def _time(value: object, where: str) -> datetime:
+    """A moment; without a zone it is UTC."""
+    try:
+        moment = value if isinstance(value, datetime) else datetime.fromisoformat(str(value))
+    except ValueError as error:
+        raise _Nonsense(f"{where} is no moment: {value!r}; write it as 2026-11-21T12:20:00Z") from error
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)

@@ -1,0 +1,132 @@
+"""What happened when? Traffic of the guilty host, lag, events, changes and findings on one time axis."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from mqlab.diagnosis import Diagnosis
+from mqlab.facts import Facts, Position, Series
+from mqlab.figures.lanes import Lane, draw_lanes, lanes_of
+from mqlab.figures.rates import Rate, Traffic, gaps, rates, traffic_of
+from mqlab.figures.style import BAND, GAP, INCOMING, LAG, OUTGOING, TEMPLATE, empty, label, time
+from mqlab.findings import Finding
+from mqlab.units import size
+
+_FLOOR = 100.0
+"""Bytes per second under which a logarithmic axis shows no difference."""
+_MOST_GROUPS = 3
+
+
+def timeline(facts: Facts, diagnosis: Diagnosis, *, log: bool = True, height: int = 330) -> go.Figure:
+    """Rates in and out, lag where known, and a row of ticks per kind of event; gaps in the metrics are grey."""
+    traffic, lag, lanes = guilty_traffic(facts, diagnosis), lag_points(facts), lanes_of(facts, diagnosis)
+    weights = {
+        "rate": 3.0 if traffic else 0,
+        "lag": 1.2 if lag else 0,
+        "lanes": 0.25 + 0.38 * _rows(lanes) if lanes else 0,
+    }
+    rows = [name for name, weight in weights.items() if weight]
+    if not rows:
+        return empty("Nothing in this material has a time: no metrics, no positions, no dated events.", height)
+    figure = make_subplots(
+        rows=len(rows), cols=1, shared_xaxes=True, vertical_spacing=0.04, row_heights=[weights[name] for name in rows]
+    )
+    figure.update_layout(template=TEMPLATE, height=height, margin={"l": 8, "r": 8, "t": 24, "b": 24})
+    if traffic:
+        _draw_traffic(figure, traffic, log=log)
+    if lag:
+        _draw_lag(figure, lag, rows.index("lag") + 1)
+    if lanes:
+        draw_lanes(figure, lanes, rows.index("lanes") + 1)
+    _draw_bands(figure, facts, diagnosis, traffic)
+    figure.add_annotation(
+        text="UTC", x=1, y=0, xref="paper", yref="paper", xanchor="right", yshift=-16, showarrow=False
+    )
+    return figure
+
+
+def guilty_traffic(facts: Facts, diagnosis: Diagnosis) -> Traffic | None:
+    """Counters of the host in the first ledger, else of the busiest."""
+    hosts = [finding.ledger.host for finding in diagnosis.findings if finding.ledger]
+    return traffic_of(facts, hosts[0] if hosts else None)
+
+
+def lag_points(facts: Facts) -> dict[str, list[tuple[float, int]]]:
+    """Lag of each group in each snapshot, the groups with the highest peak first."""
+    totals: dict[str, dict[float, int]] = defaultdict(lambda: defaultdict(int))
+    for position in facts.positions:
+        behind = _behind(position)
+        if position.at is not None and behind is not None:
+            totals[position.group or "no group"][position.at] += behind
+    order = sorted(totals, key=lambda group: (-max(totals[group].values()), group))
+    return {group: sorted(totals[group].items()) for group in order[:_MOST_GROUPS]}
+
+
+def _behind(position: Position) -> int | None:
+    if position.committed is None or position.end is None:
+        return None
+    return max(0, position.end - position.committed)
+
+
+def _rows(lanes: tuple[Lane, ...]) -> int:
+    return len({lane.row for lane in lanes})
+
+
+def _draw_traffic(figure: go.Figure, traffic: Traffic, *, log: bool) -> None:
+    for name, points, colour in (
+        ("out", rates(traffic.outgoing), OUTGOING),
+        ("in", rates(traffic.incoming), INCOMING),
+    ):
+        if points:
+            figure.add_scatter(**_steps(points), name=f"{label(traffic.host)} {name}", line_color=colour, row=1, col=1)
+    ticks = [10.0**power for power in range(2, 13)]
+    figure.update_yaxes(
+        type="log" if log else "linear", tickvals=ticks if log else None,
+        ticktext=[f"{size(tick).replace('.00', '').replace('.0', '')}/s" for tick in ticks] if log else None,
+        ticksuffix="" if log else "B/s", row=1, col=1,
+    )  # fmt: skip
+
+
+def _steps(points: tuple[Rate, ...]) -> dict[str, object]:
+    """Each rate holds from one sample to the next."""
+    start = points[0]
+    return {
+        "x": [time(start.since), *(time(rate.at) for rate in points)],
+        "y": [max(rate.value, _FLOOR) for rate in (start, *points)],
+        "text": [f"{size(rate.value)}/s" for rate in (start, *points)],
+        "hovertemplate": "%{x|%H:%M:%S} %{text}",
+        "mode": "lines",
+        "line_shape": "vh",
+    }
+
+
+def _draw_lag(figure: go.Figure, lag: dict[str, list[tuple[float, int]]], row: int) -> None:
+    for place, (group, points) in enumerate(lag.items()):
+        figure.add_scatter(
+            x=[time(at) for at, _ in points], y=[behind for _, behind in points], name=f"lag {label(group)}",
+            mode="lines+markers", line={"color": LAG, "dash": ("solid", "dash", "dot")[place]}, marker_size=4, row=row, col=1,
+        )  # fmt: skip
+    figure.update_yaxes(rangemode="tozero", title_text="lag", nticks=3, row=row, col=1)
+
+
+def _draw_bands(figure: go.Figure, facts: Facts, diagnosis: Diagnosis, traffic: Traffic | None) -> None:
+    first = diagnosis.findings[0] if diagnosis.findings else None
+    if first is not None and first.started_at is not None:
+        figure.add_vrect(
+            x0=time(first.started_at.timestamp()), x1=time(_end(first, diagnosis)), fillcolor=BAND, line_width=0
+        )
+    for start, end in gaps((traffic.incoming, traffic.outgoing, *_scrapes(facts, traffic)) if traffic else ()):
+        figure.add_vrect(x0=time(start), x1=time(end), fillcolor=GAP, line_width=0)
+
+
+def _scrapes(facts: Facts, traffic: Traffic) -> tuple[Series, ...]:
+    return tuple(series for series in facts.named("up") if series.host == traffic.host)
+
+
+def _end(finding: Finding, diagnosis: Diagnosis) -> float:
+    if finding.ended_at is not None:
+        return finding.ended_at.timestamp()
+    return diagnosis.material.window[1] or (finding.started_at.timestamp() if finding.started_at else 0.0)

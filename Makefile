@@ -1,0 +1,60 @@
+# `make` alone prints what there is.
+PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && exit; done; echo python3)
+VENV   := .venv
+BIN    := $(VENV)/bin
+SAMPLE ?= data/samples/kafka-amp-17
+REPORT ?= report.html
+
+.DEFAULT_GOAL := help
+.PHONY: help setup report test check fix notebooks docs bench lab clean
+
+help: ## print this list
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1|/' | awk -F'|' '{printf "make %-10s %s\n", $$1, $$2}'
+
+setup: $(VENV)/.mqlab ## build .venv from requirements.lock; does nothing when it is up to date
+
+$(VENV)/.locked: requirements.lock
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "mqlab needs Python 3.11 or newer, found " + sys.version.split()[0] + ": run make PYTHON=/path/to/python3.11")'
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --requirement requirements.lock
+	@touch $@
+
+$(VENV)/.mqlab: $(VENV)/.locked pyproject.toml
+	$(BIN)/python -m pip install --quiet --no-deps --editable .
+	@touch $@
+
+report: setup ## run the notebooks on a sample and write report.html (SAMPLE=, REPORT=)
+	@$(BIN)/mqlab doctor --quiet
+	$(BIN)/mqlab report $(SAMPLE) -o $(REPORT)
+
+test: setup ## run all tests, the notebooks included
+	$(BIN)/python -m pytest --nbval-lax tests notebooks
+
+check: setup ## what a change must pass: format, lint, types, import contracts, spelling, tests
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/codespell
+	$(MAKE) test
+
+fix: setup ## format, and repair what the linter can
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+notebooks: setup ## bring each notebook and its .py twin in line, the newer one wins
+	$(BIN)/jupytext --sync notebooks/*.ipynb
+
+docs: setup ## write docs/incidents.md from the catalogue
+	$(BIN)/python -m mqlab.catalogue > docs/incidents.md
+
+bench: setup ## measure reading speed on generated logs
+	$(BIN)/python -m bench
+
+lab: setup ## open the notebooks in JupyterLab
+	$(BIN)/jupyter lab --notebook-dir=notebooks
+
+clean: ## remove what was built, .venv included
+	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache \
+	  spark-warehouse metastore_db derby.log report.html findings.json

@@ -43,7 +43,7 @@ class Table:
         )
 
 
-def _table(name: str, **columns: DataType) -> Table:
+def _table(name: str, /, **columns: DataType) -> Table:
     placed: dict[str, DataType] = columns | {"source": _TEXT, "line": _LONG, "text": _TEXT}
     return Table(name, StructType([StructField(column, kind) for column, kind in placed.items()]))
 

@@ -43,7 +43,7 @@ def timeline(facts: Facts, diagnosis: Diagnosis, *, log: bool = True, height: in
         draw_lanes(figure, lanes, rows.index("lanes") + 1)
     _draw_bands(figure, facts, diagnosis, traffic)
     figure.add_annotation(
-        text="UTC", x=1, y=0, xref="paper", yref="paper", xanchor="right", yshift=-16, showarrow=False
+        text="UTC", x=0, y=0, xref="paper", yref="paper", xanchor="right", xshift=-8, yshift=-14, showarrow=False
     )
     return figure
 

@@ -1,0 +1,115 @@
+"""Where each number of the report comes from: anchors to the evidence section."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from mqlab import units
+from mqlab.diagnosis import Diagnosis
+from mqlab.facts import Change
+from mqlab.findings import Evidence, Finding
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One line of the material in the evidence section."""
+
+    anchor: str
+    where: str
+    """``source:line``, or source and pointer."""
+    text: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One measure of a finding and the places it was read from."""
+
+    anchor: str
+    name: str
+    words: str
+    value: str
+    places: tuple[Place, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Dossier:
+    """One finding with everything that supports it."""
+
+    anchor: str
+    finding: Finding
+    when: str
+    measures: tuple[Measured, ...]
+    places: tuple[Place, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeRow:
+    """One change and the lines that show it."""
+
+    anchor: str
+    change: Change
+    when: str
+    places: tuple[Place, ...]
+
+
+def dossiers(diagnosis: Diagnosis) -> tuple[Dossier, ...]:
+    """F1, F2, … in the order of the diagnosis."""
+    return tuple(_dossier(f"F{number}", finding) for number, finding in enumerate(diagnosis.findings, start=1))
+
+
+def change_rows(changes: Sequence[Change]) -> tuple[ChangeRow, ...]:
+    """C1, C2, … by time, undated ones last."""
+    ordered = sorted(changes, key=lambda change: (change.at is None, change.at or 0, change.what))
+    return tuple(
+        ChangeRow(f"C{number}", change, units.clock(change.at), _places(f"C{number}", change.evidence))
+        for number, change in enumerate(ordered, start=1)
+    )
+
+
+def span(finding: Finding) -> str:
+    """From when to when."""
+    end = "still open" if finding.ongoing else units.clock(finding.ended_at)
+    return f"{units.stamp(finding.started_at)} to {end} UTC" if finding.started_at else "no time known"
+
+
+def measured(measures: Sequence[Measured]) -> Mapping[str, Measured]:
+    """Measures by name."""
+    return {one.name: one for one in measures}
+
+
+def _dossier(anchor: str, finding: Finding) -> Dossier:
+    places = _places(anchor, finding.evidence)
+    rows = tuple(
+        Measured(f"{anchor}-{name}", name, _words(name), units.measure(name, value), _support(name, finding, places))
+        for name, value in sorted(finding.measures.items())
+    )
+    return Dossier(anchor, finding, span(finding), rows, places)
+
+
+def _places(anchor: str, evidence: Sequence[Evidence]) -> tuple[Place, ...]:
+    return tuple(
+        Place(f"{anchor}-e{number}", _where(one), one.text, one.why) for number, one in enumerate(evidence, start=1)
+    )
+
+
+def _where(evidence: Evidence) -> str:
+    if evidence.line is not None:
+        return f"{evidence.source}:{evidence.line}"
+    return f"{evidence.source} {evidence.pointer}" if evidence.pointer else evidence.source
+
+
+def _support(name: str, finding: Finding, places: tuple[Place, ...]) -> tuple[Place, ...]:
+    """Samples support bytes and factors, lines support counts; where one of the two is missing, all of it."""
+    wants_samples = "bytes" in name or "factor" in name
+    chosen = tuple(
+        place
+        for place, one in zip(places, finding.evidence, strict=True)
+        if name in one.why or (one.pointer is not None) == wants_samples
+    )
+    return chosen or places
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")

@@ -1,0 +1,117 @@
+"""The four tiles of the first screen: factor, excess, damage, loss; or what stands in their place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mqlab import units
+from mqlab.diagnosis import Diagnosis
+from mqlab.facts import Facts
+from mqlab.findings import Finding
+from mqlab.report_evidence import Dossier
+
+_HEADLINES = (
+    "orphan_queues", "doubled_queues", "diverted_fraction", "dropped_records", "duplicated_records", "share_of_bytes",
+    "peak_lag", "pending_records", "takeovers", "reconnects", "rebalances", "longest_batch_seconds", "split_count",
+    "drain_seconds", "bytes_out", "bytes_in",
+)  # fmt: skip
+"""What a tile shows where there is no amplification, the most telling first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """One big number, what it is, and where it comes from."""
+
+    title: str
+    value: str
+    note: str
+    href: str
+    muted: bool = False
+
+
+def tiles(facts: Facts, diagnosis: Diagnosis, found: tuple[Dossier, ...]) -> tuple[Tile, ...]:
+    """Exactly four."""
+    if not found:
+        return (*_overview(diagnosis), _loss(diagnosis, found))
+    first = found[0]
+    named = [tile for tile in (_factor(first), _excess(first), _damage(facts, first)) if tile]
+    others = [tile for name in _HEADLINES for tile in _headline(first, name)]
+    shown = {tile.title for tile in named}
+    fill = [tile for tile in (*others, *_overview(diagnosis)) if tile.title not in shown]
+    return (*(named + fill)[:3], _loss(diagnosis, found))
+
+
+def _factor(first: Dossier) -> Tile | None:
+    measures = first.finding.measures
+    if "amplification_factor" not in measures:
+        return None
+    ledger = first.finding.ledger
+    levels = (
+        ("peak", measures.get("peak_amplification_factor")),
+        ("before", ledger.factor_before if ledger else None),
+        ("after", ledger.factor_after if ledger else None),
+    )
+    note = " · ".join(f"{name} {units.factor(value)}" for name, value in levels if value is not None)
+    value = units.factor(measures["amplification_factor"])
+    return Tile("bytes out per byte in", value, note, f"#{first.anchor}-amplification_factor")
+
+
+def _excess(first: Dossier) -> Tile | None:
+    measures = first.finding.measures
+    if "excess_bytes" not in measures:
+        return None
+    whole = f"of {units.size(measures['bytes_out'])} sent" if "bytes_out" in measures else ""
+    ledger = first.finding.ledger
+    length = f" in {units.duration((ledger.ended_at - ledger.started_at).total_seconds())}" if ledger else ""
+    value = units.size(measures["excess_bytes"])
+    return Tile("more than needed", value, whole + length, f"#{first.anchor}-excess_bytes")
+
+
+def _damage(facts: Facts, first: Dossier) -> Tile | None:
+    """Processes that ended badly in the finding's time; other damage is a measure."""
+    exits = exits_during(facts, first.finding)
+    if not exits:
+        return None
+    splits = first.finding.measures.get("split_count")
+    memory = sum(episode.count for episode in facts.of_kind("out-of-memory"))
+    notes = (f"{units.number(splits)} batch splits" if splits else "", "out of memory" if memory else "")
+    return Tile("process exits", str(exits), " · ".join(note for note in notes if note), "#story")
+
+
+def exits_during(facts: Facts, finding: Finding, slack: float = 30.0) -> int:
+    """Exits from the finding's start until shortly after its end."""
+    if finding.started_at is None:
+        return 0
+    start = finding.started_at.timestamp()
+    end = finding.ended_at.timestamp() + slack if finding.ended_at else float("inf")
+    return sum(e.count for e in facts.of_kind("process-exit") if e.first_at is not None and start <= e.first_at <= end)
+
+
+def _headline(first: Dossier, name: str) -> list[Tile]:
+    return [Tile(one.words, one.value, "", f"#{one.anchor}") for one in first.measures if one.name == name]
+
+
+def _loss(diagnosis: Diagnosis, found: tuple[Dossier, ...]) -> Tile:
+    counted = [one for dossier in found for one in dossier.measures if one.name == "lost_records"]
+    open_classes = [entry.incident for entry in diagnosis.not_checked if entry.incident.endswith("-loss")]
+    unchecked = f"not checked: {', '.join(open_classes)}" if open_classes else ""
+    if counted:
+        total = sum(dossier.finding.measures.get("lost_records", 0) for dossier in found)
+        return Tile("records lost", f"≥ {units.number(total)}", unchecked, f"#{counted[0].anchor}")
+    if any(slug.endswith("-loss") for slug in diagnosis.clear) and not open_classes:
+        return Tile("loss", "none seen", "the classes of loss are clear", "#not-checked")
+    return Tile(
+        "loss", "NOT CHECKED", unchecked or "no record of what was sent and consumed", "#not-checked", muted=True
+    )
+
+
+def _overview(diagnosis: Diagnosis) -> tuple[Tile, ...]:
+    material = diagnosis.material
+    read = 1 - material.rejected_lines / material.lines if material.lines else 0.0
+    return (
+        Tile("classes found clear", str(len(diagnosis.clear)), "", "#not-checked"),
+        Tile(
+            "classes not checked", str(len(diagnosis.not_checked)), "the material lacks what they need", "#not-checked"
+        ),
+        Tile("lines understood", units.percent(read), f"of {units.number(material.lines)}", "#coverage"),
+    )

@@ -1,0 +1,72 @@
+"""``kafka-consumer-groups.sh --describe --state`` and ``--list --state`` → EVENTS of kind ``group-state``.
+
+Sample lines::
+
+    GROUP                     COORDINATOR (ID)          ASSIGNMENT-STRATEGY  STATE           #MEMBERS
+    warehouse-loader          kafka-1:9092  (1)         range                Stable          1
+
+The header's columns do not line up with the rows, and the strategy of an empty group is blank.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from mqlab.loaders import console
+from mqlab.loaders.base import Head
+from mqlab.sources import Reading
+from mqlab.tables import EVENTS, Table
+
+FORMAT = "kafka-consumer-groups-state"
+TABLES: tuple[Table, ...] = (EVENTS,)
+READING = Reading.TABLE
+
+_STATE = (
+    r"(PreparingRebalance|AwaitingSync|CompletingRebalance|Stable|Empty|Dead|Assigning|Reconciling|NotReady|Unknown)"
+)
+_DESCRIBED = r"^\s*(?:GROUP\s+)?COORDINATOR \(ID\)\s+.*STATE"
+_LISTED = r"^\s*GROUP\s+(?:TYPE\s+)?(?:PROTOCOL\s+)?STATE\s*$"
+_MEMBERS = rf"^\s*(?:(\S+)\s+)?(\S*:-?\d+)\s+\((-?\d+)\)\s+(?:\S+\s+)?{_STATE}(?:\s+(?:-|\d+)){{0,2}}\s+(\d+)\s*$"
+_LIST_ROW = rf"^\s*(\S+)\s+(?:(?:Classic|Consumer|Share|Streams)\s+)?(?:\S+\s+)?{_STATE}\s*$"
+_GROUP = r"--group[ =]['\"]?([^\s'\"]+)|[Gg]roup [`']([^`']+)[`']"
+
+
+def recognise(head: Head) -> bool:
+    """True for a table of states, or for errors in a file named after it."""
+    if any(re.search(f"{_DESCRIBED}|{_LISTED}", line) for line in console.plain_lines(head)):
+        return True
+    return "state" in head.name and console.only_errors(head, r"\A\Z", r"group.*state")
+
+
+def load(rows: DataFrame) -> Mapping[Table, DataFrame]:
+    """One event a group: reason is its state, value the number of members, peer the coordinator."""
+    named = F.nullif(F.concat(*[F.regexp_extract("plain", _GROUP, part) for part in (1, 2)]), F.lit(""))
+    lines = console.dated(rows).withColumn("named", F.last(named, True).over(console.upward()))
+    described = F.col("plain").rlike(_MEMBERS)
+    group = F.when(described, _cell(_MEMBERS, 1)).otherwise(_cell(_LIST_ROW, 1))
+    states = lines.where(F.col("plain").rlike(f"{_MEMBERS}|{_LIST_ROW}")).select(
+        "source", "line", "text", "at", F.lit("kafka").alias("system"), F.lit("group-state").alias("kind"),
+        F.coalesce(group, F.col("named")).alias("group"),
+        _cell(_MEMBERS, 2).alias("peer"),
+        F.coalesce(_cell(_MEMBERS, 4), _cell(_LIST_ROW, 2)).alias("reason"),
+        _cell(_MEMBERS, 5).try_cast("double").alias("value"),
+    )  # fmt: skip
+    return {EVENTS: states.transform(EVENTS.conform).unionByName(console.tool_errors(lines, F.col("named")))}
+
+
+def line_class(text: Column) -> Column:
+    """States are data, headers noise."""
+    line = console.plain(text)
+    return (
+        F.when(line.rlike(f"{_MEMBERS}|{_LIST_ROW}"), F.lit("data"))
+        .when(line.rlike(f"{_DESCRIBED}|{_LISTED}"), F.lit("noise"))
+        .otherwise(console.remark_class(line))
+    )
+
+
+def _cell(pattern: str, part: int) -> Column:
+    return F.nullif(F.regexp_extract("plain", pattern, part), F.lit(""))

@@ -1,0 +1,46 @@
+"""kafka-topics --describe, all versions."""
+
+from mqlab.loaders import kafka_topics_describe as loader
+from mqlab.loaders.base import Head
+from mqlab.tables import EVENTS, SETTINGS
+
+TEXT = """
+Topic:old	PartitionCount:1	ReplicationFactor:1	Configs:
+	Topic: old	Partition: 0	Leader: -1	Replicas: 0	Isr:
+Topic: t	TopicId: 5bPS6_FGSAekOv5SqRCxcg	PartitionCount: 2	ReplicationFactor: 3	Configs: cleanup.policy=compact,delete,leader.replication.throttled.replicas=0:1,1:2,max.message.bytes=20971520
+	Topic: t	Partition: 1	Leader: 2	Replicas: 2,3,1	Isr: 2,3	Adding Replicas: 4	Removing Replicas: 1	Elr: N/A	LastKnownElr: N/A
+    Topic: spaced    Partition: 0    Leader: none    Replicas: 1,2    Isr: 1    MarkedForDeletion: true
+Error while executing topic command : Topic 'x' does not exist as expected
+[hm]"""
+
+
+def test_each_topic_gives_its_shape_and_its_configs(loaded):
+    assert loaded(loader, SETTINGS, "line scope owner key value origin", TEXT) == [
+        (1, "topic", "old", "partitions", "1", "describe"),
+        (1, "topic", "old", "replication.factor", "1", "describe"),
+        (3, "topic", "t", "partitions", "2", "describe"),
+        (3, "topic", "t", "replication.factor", "3", "describe"),
+        (3, "topic", "t", "cleanup.policy", "compact,delete", "describe"),
+        (3, "topic", "t", "leader.replication.throttled.replicas", "0:1,1:2", "describe"),
+        (3, "topic", "t", "max.message.bytes", "20971520", "describe"),
+    ]
+
+
+def test_each_partition_gives_leader_and_replicas_in_sync(loaded):
+    assert loaded(loader, EVENTS, "line kind topic queue peer reason value", TEXT) == [
+        (2, "partition-state", "old", "0", "none", "replicas=0 isr=", 0.0),
+        (4, "partition-state", "t", "1", "2", "replicas=2,3,1 isr=2,3", 2.0),
+        (5, "partition-state", "spaced", "0", "none", "replicas=1,2 isr=1", 1.0),
+        (6, "tool-error", None, None, None,
+         "Error while executing topic command : Topic 'x' does not exist as expected", None),
+    ]  # fmt: skip
+
+
+def test_every_line_has_a_class(classes):
+    assert classes(loader, TEXT) == ["data"] * 6 + [None]
+
+
+def test_partition_lines_alone_are_recognised():
+    assert loader.recognise(Head("x", TEXT.split("\n")[2] + "\n", 60))
+    assert loader.recognise(Head("x", "Error while executing topic command : x\n", 40))
+    assert not loader.recognise(Head("x", "Topic: t is fine\n", 17))

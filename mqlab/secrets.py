@@ -1,0 +1,138 @@
+"""What must never enter a table, a JSON document or a report.
+
+One list of regexes serves Python and Spark; both dialects read them alike. Every pattern keeps its first group and
+has the rest replaced by ``[masked]``. Repetitions are bounded or possessive, so that a line of 10 MB costs linear
+time and Java, which recurses into plain repetitions of groups, does not run out of stack.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import reduce
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+MASK = "[masked]"
+
+_HARD = (
+    r"(?:passw(?:or)?d|passphrase|passcode|pwd|secret|credential|jaas|"
+    r"(?:api|access|private|account|master|stored|server|encryption|signing|keystore)[._-]?key|"
+    r"certificate[._-]chain|auth[._-]user[._-]info|(?<![a-z])salt(?![a-z]))"
+)
+"""Words that make a key secret wherever in it they stand, unless it ends in one of ``_HARMLESS``."""
+
+_SOFT = r"(?:token(?:s|[._-]?(?:key|value|hash))?\d{0,3}|(?:(?<![a-z])|user|db)pass)"
+"""Words that make a key secret at its end only; a short number under them is a count."""
+
+_HARMLESS = (
+    r"(?:seconds|millis|minutes|hours|algorithm|length|iterations|enabled?|timeout|interval|lifetime|expiry|"
+    r"expiration|location|provider|retries|factory|handler|required|class|client[._-]?id|"
+    r"[._-](?:ms|url|uri|endpoint|type|format|count|size|version|mechanism|path|ttl|policy|scope|header|alias|name)|"
+    r"(?<=key|ret)name)"
+)
+"""Ends of keys that hold a duration, a class or a place instead of the secret."""
+
+SECRET_KEY = rf"(?i)^(?![^\n]*{_HARMLESS}$)[^\n]*(?:{_HARD}|{_SOFT}$)"
+"""Matches the keys whose value is a secret: for ``re.search`` and for Spark's ``rlike``."""
+
+_END = r"(?![^\n])"
+_START = r"(?<![^\n])"
+_QUOTE = r"(?:\\{0,3}[\"'])"
+_TAIL = r"[\w.\-]{0,40}"
+_HARD_KEY = rf"{_HARD}(?!{_TAIL}{_HARMLESS}(?![\w.\-])){_TAIL}"
+_KEY = rf"(?:{_HARD_KEY}|{_SOFT})"
+_IS = rf"{_QUOTE}?+[ \t]{{0,64}}+(?:=>|:=|[=:])[ \t]{{0,64}}+"
+
+_NO_SECRET = r"(?!\[(?:masked|hidden)\]|(?:null|none|true|false)(?![\w.\-])|[{\[]\s*(?:[\"'{\[\]}]|(?![^\n])))"
+_NO_COUNT = r"(?!\d{1,6}(?![\w.\-]))"
+
+_DOUBLE_QUOTED = r"(?:[^\"\\\n]|\\[^\n])++"
+_SINGLE_QUOTED = r"(?:[^'\\\n]|\\[^\n])++"
+_ESCAPED_QUOTED = r"(?:[^\"'\\\n]|\\{1,3}[^\"'\\\n])++"
+# A bare value ends at white space, at a closing mark, and at a separator that another `key=` follows.
+_BARE = (
+    r"(?:[^\s,;&\"'<>}\])\\]|[\"'}\])>](?=\w)|<(?!/)|\\(?![\"']|[nrt](?!\w))|"
+    rf"[,;&](?![\s\"'}}\])\\]|[\w.\-]{{1,60}}=|{_END}))++"
+)
+_VALUE = (
+    rf"(?:(?<=[^\\]\"){_DOUBLE_QUOTED}|(?<=[^\\]'){_SINGLE_QUOTED}|"
+    rf"(?<=\\[\"']){_ESCAPED_QUOTED}|(?<![\"']){_BARE})"
+)
+
+_RULES = (
+    # PEM blocks, and their lines where each is a text of its own.
+    r"(-----BEGIN [A-Z0-9 ]{0,40}-----)[^-\[]++(?:-----END[A-Z0-9 ]{0,40}-----)?+",
+    rf"({_START}[ \t]{{0,40}})(?:[A-Za-z0-9+/]{{60,80}}={{0,2}}|[A-Za-z0-9+/]{{20,80}}={{1,2}})[ \t\r\\]{{0,4}}{_END}",
+    # JAAS: the whole value, up to the semicolon outside quotes.
+    rf"(?i)(jaas{_TAIL}{_IS}{_QUOTE}?+){_NO_SECRET}"
+    r"(?:\\{1,3}\"(?:[^\"\\\n]|\\{1,3}[^\"\\\n])*+\\{1,3}\"|\"(?:[^\"\\\n]|\\[^\n])*+\"|[^;\"\n])++;?+",
+    r"(?i)((?<![\w.])user_(?!id|name|agent)[\w.\-]{1,60}[ \t]{0,9}=[ \t]{0,9}\\?\")(?!\[masked)[^\"\\\n]++",
+    rf"(?i)(SCRAM-SHA-\d{{1,3}}{_IS}{_QUOTE}?+)(?!\[masked\])(?:\[[^\]\n]*+\]|[^\s\"'\[]++)",
+    # <password>…</password>, and name and value as two fields (XML, Kubernetes).
+    rf"(?i)(<[\w.:\-]{{0,60}}{_KEY}(?:\s[^<>\n]{{0,200}})?>){_NO_SECRET}[^<\n]++",
+    rf"(?i)((?:name|key){_IS}{_QUOTE}[\w.\-]{{0,60}}{_KEY}{_QUOTE}[\s,]{{0,20}}{_QUOTE}?+value{_IS}{_QUOTE}?+)"
+    rf"{_NO_SECRET}{_VALUE}",
+    rf"(?i)(<[\w.:\-]{{1,60}}\s[^<>\n]{{0,200}}=\"[\w.\-]{{0,60}}{_KEY}\"\s*+>){_NO_SECRET}[^<\n]++",
+    # Command lines.
+    rf"(?i)((?<![\w.\-])--?[\w.\-]{{0,60}}?{_KEY}[ \t]{{1,9}}+{_QUOTE}?+)(?!-){_NO_SECRET}{_VALUE}",
+    r"(mosquitto_(?:pub|sub|rr)\s(?:[^\n]{0,400}?\s)?-P[ \t]{1,9}+)(?!\[masked)\S++",
+    r"(curl\s(?:[^\n]{0,400}?\s)?(?:-u|--user)[ \t=]{1,9}+[^\s:]{1,100}:)(?!\[masked)\S++",
+    # A line that is one setting: everything after the sign; in mosquitto.conf there is no sign.
+    rf"(?i)({_START}[ \t]{{0,40}}(?:export[ \t]{{1,9}})?+[\w.\-]{{0,80}}?{_HARD_KEY}{_IS}){_NO_SECRET}(?![\"'\\])"
+    rf"(?=\S++[ \t\r]{{0,40}}{_END}|[^\n=:]*+{_END})[^\s][^\n]*+",
+    rf"(?i)({_START}[ \t]{{0,40}}[\w.\-]{{0,40}}?{_HARD_KEY}[ \t]{{1,40}}+){_NO_SECRET}(?![=:])"
+    rf"(?=\S++[ \t\r]{{0,40}}{_END})\S++",
+    # A setting anywhere.
+    rf"(?i)({_HARD_KEY}{_IS}{_QUOTE}?+){_NO_SECRET}{_VALUE}",
+    rf"(?i)({_SOFT}{_IS}{_QUOTE}?+){_NO_SECRET}{_NO_COUNT}{_VALUE}",
+    # Credentials in addresses; `host:port` is none.
+    r"(://[^\s/:@\"'<>]{0,100}:)(?!\[masked|\d{1,5}[,/\s])[^\s/\"'<>]{1,200}(?=@)",
+    r"(?i)(jdbc:oracle:[a-z]{1,5}:[^\s/]{1,100}/)(?!\[masked)[^\s@]{1,200}(?=@)",
+    r"(?i)((?<!\w)(?:sig|SharedAccessSignature)=)(?!\[masked)[^\s&\"']++",
+    # Headers.
+    rf"(?i)((?<![a-z])authorization{_IS}{_QUOTE}?+(?:(?:basic|bearer|digest|negotiate|apikey)[ \t]{{1,9}})?+)"
+    r"(?!\[masked)[^\s\"',;]++",
+    rf"(?i)((?<![a-z])cookie{_IS}{_QUOTE}?+)(?!\[masked)[^\s\"'][^\n\"']*+",
+    r"(?i)((?<![a-z])(?:bearer|basic)[ \t]{1,9}+)(?=[^\s\"']{0,200}[\d=])[\w.~+/=\-]{8,}+",
+    # Tokens that are known by their shape.
+    r"((?<![\w\-])eyJ)[\w\-]{8,}+(?:\.[\w\-]{0,9999}+){1,4}+",
+    r"((?<![A-Z0-9])A(?:KIA|SIA))[A-Z0-9]{12,}+",
+    r"((?<!\w)(?:xox[abeprs]-|xapp-|gh[oprsu]_|github_pat_|glpat-|hooks\.slack\.com/services/|AIza))[\w\-/]{8,}+",
+)
+_HINTS = (
+    "pass", "pwd", "secret", "credential", "jaas", "key", "salt", "token", "certificate", "auth", "user_", "scram",
+    "-----begin", "://", "jdbc:", "sig", "cookie", "bearer", "basic", "eyj", "asia", "akia", "xox", "xapp", "gho_",
+    "ghp_", "ghr_", "ghs_", "ghu_", "github_pat_", "glpat", "hooks.slack", "aiza", "mosquitto_", "curl",
+)  # fmt: skip
+"""A text without any of these words, in lower case, holds no secret; looking for words is cheap."""
+
+_ENCODED = rf"{_START}[ \t]{{0,40}}[A-Za-z0-9+/]{{20}}"
+_PATTERNS = tuple(re.compile(rule, re.ASCII) for rule in _RULES)
+_ENCODED_PATTERN = re.compile(_ENCODED)
+_KEY_PATTERN = re.compile(SECRET_KEY, re.ASCII)
+
+
+def is_secret_key(key: str) -> bool:
+    """True when the value under this key must not be written down."""
+    return _KEY_PATTERN.search(key) is not None
+
+
+def mask(text: str) -> str:
+    """The text with every secret in it replaced by ``[masked]``."""
+    if not _suspicious(text):
+        return text
+    return reduce(lambda so_far, pattern: pattern.sub(rf"\g<1>{MASK}", so_far), _PATTERNS, text)
+
+
+def _suspicious(text: str) -> bool:
+    small = text.lower()
+    return any(hint in small for hint in _HINTS) or _ENCODED_PATTERN.search(text) is not None
+
+
+def masked(text: Column) -> Column:
+    """The same as ``mask``, for a Spark column."""
+    small = F.lower(text)
+    suspicious = reduce(Column.__or__, [F.contains(small, F.lit(hint)) for hint in _HINTS], text.rlike(_ENCODED))
+    clean = reduce(lambda so_far, rule: F.regexp_replace(so_far, rule, rf"$1{MASK}"), _RULES, text)
+    return F.when(suspicious, clean).otherwise(text)

@@ -1,0 +1,257 @@
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyspark.sql import functions as F
+
+from mqlab.secrets import SECRET_KEY, is_secret_key, mask, masked
+
+PEM_LINE = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7S3cr3tABCDEF"
+SEEDED = [
+    "ssl.keystore.password = {}",
+    "ssl.truststore.password={}",
+    "\tssl.key.password = {}",
+    "db.password: {}",
+    "  password: pa\"ss{}'x}}y",
+    "  passphrase = my own {}",
+    '{{"user":"u","password":"{}","acks":"1"}}',
+    '{{"password": "a\\"b{}", "x": 1}}',
+    "{{'password': '{}', 'x': 1}}",
+    '{{"log":"{{\\"password\\":\\"{}\\"}}"}}',
+    "2026-11-21 12:00:00,123 INFO config {{acks=1, sasl.password={}, linger.ms=5}} (x.Y)",
+    "acks=1,password={},linger.ms=5",
+    "<password>{}</password>",
+    '<property name="ssl.keystore.password" value="{}"/>',
+    '<entry key="db.password">{}</entry>',
+    '{{"name":"KAFKA_PASSWORD","value":"{}"}}',
+    "kafka-tool --password {} --topic t",
+    "kafka-tool --password={} --topic t",
+    'kafka-tool --client-secret "a {} b" --topic t',
+    "java -Djavax.net.ssl.trustStorePassword={} -Xmx1g kafka.Kafka",
+    'KAFKA_OPTS="-Djavax.net.ssl.keyStorePassword={} -Dx=y"',
+    "export SMTP_PASS={}",
+    'KAFKA_CFG_SASL_JAAS_CONFIG=org.apache.PlainLoginModule required username="u" password="{}";',
+    'sasl.jaas.config = org.apache.PlainLoginModule required username="{}" password="p";',
+    '"sasl.jaas.config": "org.apache.PlainLoginModule required username=\\"u\\" password=\\"{};x\\";"',
+    "listener.name.sasl_ssl.plain.sasl.jaas.config=org.apache.X required token={};",
+    '   user_alice="{}";',
+    "ssl.keystore.key=-----BEGIN ENCRYPTED PRIVATE KEY----- MII{} -----END ENCRYPTED PRIVATE KEY-----",
+    "-----BEGIN RSA PRIVATE KEY-----\nMII{}\n-----END RSA PRIVATE KEY-----",
+    "ssl.keystore.certificate.chain=-----BEGIN CERTIFICATE----- MII{}",
+    "GET https://user:{}@host:8080/path failed",
+    "mongodb://admin:{}@h1:27017,h2:27017/db",
+    "amqp://guest:p@ss{}@rabbit/vhost",
+    "redis://:{}@cache:6379/0",
+    "jdbc:postgresql://db/x?user=u&password={}&ssl=true",
+    "jdbc:oracle:thin:scott/{}@db:1521/orcl",
+    "Authorization: Basic {}",
+    'curl -H "Authorization: Bearer {}" http://x',
+    "curl -s -u admin:{} http://x",
+    "sent with bearer {}",
+    "X-Api-Key: {}",
+    "Set-Cookie: session={}; Path=/",
+    "aws_secret_access_key = {}",
+    "aws_access_key_id={}",
+    "accessKey = {}",
+    "secretKey      : {}",
+    '"client_secret":"{}"',
+    "sasl.oauthbearer.client.credentials.client.secret = {}",
+    "https://x.blob.core.windows.net/c?sv=2020&sig={}&se=2027",
+    "Endpoint=sb://x/;SharedAccessKeyName=Root;SharedAccessKey={};EntityPath=e",
+    "refresh_token={}&grant_type=x",
+    '{{"access_token": "{}"}}',
+    "SCRAM-SHA-256=[iterations=8192,password={}]",
+    "kafka-configs --alter --add-config 'SCRAM-SHA-512=[password={}]' --entity-type users",
+    "config = {{SCRAM-SHA-256=salt={},stored_key=x,server_key=y,iterations=4096}}",
+    "remote_password {}",
+    "password_file {}",
+    "mosquitto_sub -h x -u u -P {} -t t",
+    "basic.auth.user.info=user:{}",
+    "schema.registry.basic.auth.user.info = user:{}",
+    "value.converter.basic.auth.user.info: user:{}",
+    "delegation.token.master.key = {}",
+    "password.encoder.secret={}",
+    "spring.kafka.properties.sasl.credentials={}",
+    "  ssl.key.password={} sensitive=true synonyms={{DYNAMIC_BROKER_CONFIG:ssl.key.password={}}}",
+]
+SHAPED = [
+    ("token eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl end", "eyJhbGci"),
+    ("key AKIAIOSFODNN7EXAMPLE used", "IOSFODNN7EXAMPLE"),
+    ("posted with xoxb-123456789012-abcdefghij", "abcdefghij"),
+    ("git clone with ghp_0123456789abcdefghijABCDEFGHIJ012345", "abcdefghij"),
+    (PEM_LINE, "S3cr3t"),
+]
+HARMLESS = [
+    "\tbatch.size = 16384",
+    "\tacks = -1",
+    "\tkey.serializer = class org.apache.kafka.common.serialization.StringSerializer",
+    "\tkey.deserializer = class org.apache.kafka.common.serialization.StringDeserializer",
+    "\tmax.partition.fetch.bytes = 1048576",
+    "\tsasl.login.callback.handler.class = null",
+    "\tsasl.jaas.config = null",
+    "\tsasl.jaas.config = [hidden]",
+    "\tssl.keystore.password = null",
+    "\tssl.truststore.password = ",
+    "\tssl.keystore.location = /etc/kafka/keystore.jks",
+    "\tdelegation.token.expiry.time.ms = 86400000",
+    "\tdelegation.token.max.lifetime.ms = 604800000",
+    "\tpassword.encoder.iterations = 4096",
+    "\tpassword.encoder.cipher.algorithm = AES/CBC/PKCS5Padding",
+    "\tpassword.encoder.key.length = 128",
+    "\tsasl.oauthbearer.token.endpoint.url = http://idp:8080/token",
+    "\tssl.client.auth = none",
+    "  ssl.key.password=null sensitive=true synonyms={}",
+    '{"password":null,"acks":"1"}',
+    '{"password":"","acks":"1"}',
+    '{"credentials":{"user":"u"}}',
+    '{"tokens_never_completed": 9, "tokens": 5}',
+    "broker=tcp://mqtt-1:21883 client@home",
+    "bootstrap.servers = PLAINTEXT://kafka-1:9092,x@y",
+    "1795261711: New client connected from 10.0.0.1:5000 as c1 (p2, c1, k60, u'bridge').",
+    "[2026-11-21 12:00:00,123] INFO [Controller 1] expireDelegationTokens every 3600000 ms (org.apache.X)",
+    "InitializeNewPublishers: initializing DelegationTokenPublisher controller id=1 with a snapshot",
+    "Failed authentication with /10.0.0.1 (SSL handshake failed) (org.apache.kafka.common.network.Selector)",
+    "subscription key=value keys=3 keepalive=60 user=bridge signal=9",
+    "billing  orders  0  1042  1390  348  c-1-7f3a  /10.0.4.17  c-1",
+    "sleep pass 3: 12 records passed, compass=north",
+    "controller.quorum.voters = 1@kafka-1:9093,2@kafka-2:9093",
+    "SharedAccessKeyName=Root",
+]
+
+
+def seeded():
+    return [(text.replace("{{", "{").replace("}}", "}"), f"S3cr3t-{n}") for n, text in enumerate(SEEDED)]
+
+
+LINES = [text.replace("{}", secret) for text, secret in seeded()]
+
+
+@pytest.mark.parametrize(("text", "secret"), seeded())
+def test_a_secret_does_not_survive(text, secret):
+    hidden = mask(text.replace("{}", secret))
+
+    assert secret not in hidden
+    assert "[masked]" in hidden
+
+
+@pytest.mark.parametrize(("text", "secret"), SHAPED)
+def test_a_secret_known_by_its_shape_does_not_survive(text, secret):
+    assert secret not in mask(text)
+
+
+@pytest.mark.parametrize("text", HARMLESS)
+def test_a_harmless_line_stays_as_it_is(text):
+    assert mask(text) == text
+
+
+def test_what_stands_beside_a_secret_stays():
+    assert mask("acks=1,password=x,linger.ms=5") == "acks=1,password=[masked],linger.ms=5"
+    assert mask('{"password":"x","acks":"1"}') == '{"password":"[masked]","acks":"1"}'
+    assert (
+        mask("config {acks=1, sasl.password=x, linger.ms=5}") == "config {acks=1, sasl.password=[masked], linger.ms=5}"
+    )
+    assert mask("jdbc:x://db/x?password=x&ssl=true") == "jdbc:x://db/x?password=[masked]&ssl=true"
+    assert mask("tool --password x --topic t") == "tool --password [masked] --topic t"
+
+
+def test_spark_masks_exactly_as_python_does(spark):
+    texts = [*LINES, *(text for text, _ in SHAPED), *HARMLESS, 'sasl.jaas.config = "' + "a\\b" * 20_000]
+    rows = spark.createDataFrame(list(enumerate(texts)), "n int, text string").select(
+        "n", masked(F.col("text")).alias("m")
+    )
+
+    assert dict(rows.collect()) == dict(enumerate(mask(text) for text in texts))
+
+
+@pytest.mark.parametrize("text", [*LINES, *(text for text, _ in SHAPED), *HARMLESS])
+def test_masking_twice_changes_nothing(text):
+    assert mask(mask(text)) == mask(text)
+
+
+PIECES = [
+    "password",
+    "token",
+    "=",
+    ": ",
+    '"',
+    "'",
+    " ",
+    "x",
+    "12",
+    "[masked]",
+    "\\",
+    "{",
+    "}",
+    ",",
+    "jaas.config",
+    "://",
+    "@",
+    "Authorization: Bearer ",
+    "SCRAM-SHA-256=",
+    "\n",
+    "null",
+    ";",
+    "<",
+    ">",
+    "name",
+    "value",
+    "--",
+]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=25).map("".join))
+def test_masking_is_idempotent(text):
+    assert mask(mask(text)) == mask(text)
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "ssl.key.password",
+        "KAFKA_CFG_SASL_JAAS_CONFIG",
+        "apiKey",
+        "client_secret",
+        "token",
+        "basic.auth.user.info",
+        "password_file",
+        "delegation.token.secret.key",
+    ],
+)
+def test_keys_of_secrets_are_known(key):
+    assert is_secret_key(key)
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "batch.size",
+        "key.serializer",
+        "max.partition.fetch.bytes",
+        "acks",
+        "client.id",
+        "delegation.token.expiry.time.ms",
+        "password.encoder.iterations",
+        "secretName",
+        "sasl.oauthbearer.token.endpoint.url",
+        "sasl.login.callback.handler.class",
+    ],
+)
+def test_keys_of_other_settings_are_free(key):
+    assert not is_secret_key(key)
+
+
+def test_spark_knows_the_same_keys(spark):
+    keys = ["ssl.key.password", "token", "batch.size", "password.encoder.iterations", "key.serializer"]
+    rows = spark.createDataFrame([(key,) for key in keys], "key string").filter(F.col("key").rlike(SECRET_KEY))
+
+    assert [row.key for row in rows.collect()] == [key for key in keys if is_secret_key(key)]
+
+
+@pytest.mark.parametrize("piece", ["password", "secret.", "curl ", "-", '"', " ", "eyJ", "://a:"])
+def test_a_long_line_costs_linear_time(piece):
+    line = "key " + piece * (300_000 // len(piece))
+    started = time.monotonic()
+    mask(line)
+
+    assert time.monotonic() - started < 10

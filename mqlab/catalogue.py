@@ -1,0 +1,135 @@
+"""The classes of incident mqlab knows: what happens, what proves it, and what to do about it.
+
+The texts stand in ``catalogue.toml``, which is read at first use. ``python -m mqlab.catalogue`` prints the catalogue
+as Markdown; ``docs/incidents.md`` is that output.
+"""
+
+from __future__ import annotations
+
+import sys
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import resources
+from typing import Any
+
+from mqlab.commands import Command, commands
+from mqlab.errors import UnknownIncidentError
+
+
+@dataclass(frozen=True, slots=True)
+class Incident:
+    """One class of incident."""
+
+    slug: str
+    family: str
+    title: str
+    systems: tuple[str, ...]
+    """Of kafka, rocketmq, mqtt: where it can happen."""
+    what: str
+    proves: str
+    """What certainty *proven* needs."""
+    looks_like: str
+    """What resembles it and is not."""
+    needs: tuple[str, ...]
+    """Kinds of evidence, in words."""
+    commands: tuple[Command, ...]
+    """Read-only commands that gather it, for all of its systems."""
+    mechanism: str
+    confirm: str
+    mitigate: str
+    fix: str
+    verify: str
+    benign: bool = False
+    """A state or a look-alike: nothing to repair."""
+
+    @property
+    def fetch(self) -> tuple[str, ...]:
+        """What to type to gather what is missing, on any of its systems."""
+        return tuple(command.line for command in self.commands)
+
+    def fetch_on(self, system: str) -> tuple[str, ...]:
+        """The same for one system only."""
+        return tuple(command.line for command in self.commands if command.system in (system, "any"))
+
+    @property
+    def explain(self) -> str:
+        """A page for an engineer: mechanism, check by hand, mitigation, fix and check that it worked."""
+        where = ", ".join(self.systems) + (", benign" if self.benign else "")
+        sections = {
+            "What happens": self.what,
+            "How it works": self.mechanism,
+            "What proves it": self.proves,
+            "What looks like it and is not": self.looks_like,
+            "How to confirm it by hand": self.confirm,
+            "Do now": self.mitigate,
+            "Fix": self.fix,
+            "Verify": self.verify,
+            "What mqlab needs to see": "\n".join(f"- {need}" for need in self.needs),
+            "Commands that fetch it": "\n".join(f"    {line}" for line in self.fetch),
+        }
+        head = f"## {self.slug}\n\n{self.title} ({where})."
+        return head + "".join(f"\n\n### {name}\n\n{text.strip(chr(10))}" for name, text in sections.items()) + "\n"
+
+
+class _Catalogue(Mapping[str, Incident]):
+    """Incidents by slug, read from the package at the first look."""
+
+    @cached_property
+    def _entries(self) -> dict[str, Incident]:
+        table = tomllib.loads(resources.files("mqlab").joinpath("catalogue.toml").read_text(encoding="utf-8"))
+        return {slug: _incident(slug, entry) for slug, entry in table.items()}
+
+    def __getitem__(self, slug: str) -> Incident:
+        return self._entries[slug]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+
+def _incident(slug: str, entry: dict[str, Any]) -> Incident:
+    known = commands()
+    lists = {name: tuple(entry[name]) for name in ("systems", "needs")}
+    wanted = tuple(known[name] for name in entry.pop("fetch"))
+    return Incident(slug=slug, commands=wanted, **(entry | lists))
+
+
+INCIDENTS: Mapping[str, Incident] = _Catalogue()
+"""Every class by its slug, in the order of the catalogue."""
+
+
+def explain(slug: str) -> str:
+    """A page about one class.
+
+    Raises:
+        UnknownIncidentError: no class has this name.
+    """
+    if slug not in INCIDENTS:
+        raise UnknownIncidentError(slug, INCIDENTS)
+    return INCIDENTS[slug].explain
+
+
+def systems(slug: str) -> tuple[str, ...]:
+    """Brokers that one class belongs to: of kafka, rocketmq, mqtt."""
+    return INCIDENTS[slug].systems
+
+
+def markdown() -> str:
+    """The whole catalogue, a table of contents first."""
+    lines = ["# Incident classes", "", "Generated from `mqlab/catalogue.toml` by `make docs`; edit it there."]
+    family = ""
+    for incident in INCIDENTS.values():
+        if incident.family != family:
+            family = incident.family
+            lines += ["", f"**{family}**", ""]
+        benign = " (benign)" if incident.benign else ""
+        lines.append(f"- [`{incident.slug}`](#{incident.slug}){benign}: {incident.title}.")
+    return "\n".join(lines) + "\n\n" + "\n".join(incident.explain for incident in INCIDENTS.values())
+
+
+if __name__ == "__main__":
+    sys.stdout.write(markdown())

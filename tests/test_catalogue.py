@@ -1,0 +1,101 @@
+"""The catalogue is complete, harmless and the source of its documentation."""
+
+import dataclasses
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from mqlab.catalogue import INCIDENTS, explain, markdown, systems
+from mqlab.errors import UnknownIncidentError
+
+ROOT = Path(__file__).parent.parent
+CHANGES_SOMETHING = re.compile(
+    r"--(alter|delete|remove|reset|add|execute|create|verify|commit|elect|to-|shift|force|override|output-dir)"
+    r"|-(reset|update|delete|clean|wipe)[A-Z]|\b(reset|update|delete|clean|wipe|skip|clone|set)[A-Z]\w+ -"
+    r"|\b(rm|mv|kill|systemctl|kick|ban|publish|mosquitto_pub|curl .*-X|restart|scale|exec|edit|apply|patch)\b"
+)
+
+each_slug = pytest.mark.parametrize("slug", INCIDENTS)
+each_command = pytest.mark.parametrize(
+    "command", sorted({c for i in INCIDENTS.values() for c in i.commands}, key=lambda c: c.name), ids=lambda c: c.name
+)
+
+
+def test_all_forty_classes_are_there():
+    assert len(INCIDENTS) == 40
+    assert all(re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", slug) for slug in INCIDENTS)
+
+
+@each_slug
+def test_every_field_says_something(slug):
+    incident = INCIDENTS[slug]
+    empty = [f.name for f in dataclasses.fields(incident) if f.name != "benign" and not getattr(incident, f.name)]
+    assert empty == []
+    assert incident.slug == slug
+
+
+@each_slug
+def test_its_systems_are_known_and_each_can_be_asked(slug):
+    assert systems(slug)
+    assert set(systems(slug)) <= {"kafka", "rocketmq", "mqtt"}
+    assert set(INCIDENTS[slug].fetch_on(systems(slug)[0])) <= set(INCIDENTS[slug].fetch)
+
+
+@each_slug
+def test_its_page_tells_how_to_confirm_mitigate_fix_and_verify(slug):
+    page = explain(slug)
+    sections = re.split(r"^### (.+)$", page, flags=re.MULTILINE)
+    told = {name: text.strip() for name, text in zip(sections[1::2], sections[2::2], strict=True)}
+    assert {"How it works", "How to confirm it by hand", "Do now", "Fix", "Verify"} <= told.keys()
+    assert all(told.values())
+
+
+@each_slug
+def test_a_mitigation_names_its_side_effect(slug):
+    incident = INCIDENTS[slug]
+    harmless = incident.benign or "side effect" in incident.mitigate
+    assert harmless
+
+
+@each_command
+def test_a_fetch_command_only_reads(command):
+    assert not CHANGES_SOMETHING.search(command.run)
+
+
+@each_command
+def test_a_fetch_command_is_whole_and_saves_under_the_moment(command):
+    assert shlex.split(command.run)
+    assert "$(date -u +%Y%m%dT%H%M%SZ)." in command.line
+    assert "{file}" not in command.line
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "kafka-topics.sh --alter --topic t",
+        "kafka-consumer-groups.sh --reset-offsets --to-latest",
+        "mqadmin resetOffsetByTime -g g -t t -s now",
+        "emqx_ctl clients kick a",
+        "curl -X DELETE http://host/clients/a",
+    ],
+)
+def test_a_command_that_changes_something_would_be_noticed(line):
+    assert CHANGES_SOMETHING.search(line)
+
+
+def test_an_unknown_class_is_named_with_the_known_ones():
+    with pytest.raises(UnknownIncidentError, match="batch-split-loop"):
+        explain("batch-splitloop")
+
+
+def test_importing_the_catalogue_reads_nothing():
+    code = "import mqlab.catalogue as c, sys; sys.exit('_entries' in vars(c.INCIDENTS))"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_the_documentation_is_the_catalogue():
+    assert (ROOT / "docs/incidents.md").read_text() == markdown(), "run `make docs`"

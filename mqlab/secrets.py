@@ -49,10 +49,13 @@ _NO_COUNT = r"(?!\d{1,6}(?![\w.\-]))"
 
 _DOUBLE_QUOTED = r"(?:[^\"\\\n]|\\[^\n])++"
 _SINGLE_QUOTED = r"(?:[^'\\\n]|\\[^\n])++"
-_ESCAPED_QUOTED = r"(?:[^\"'\\\n]|\\{1,3}[^\"'\\\n])++"
+_ESCAPED_QUOTED = (
+    r"(?:(?<=[^\\]\\[\"'])(?:[^\"'\\\n]|\\{3}[^\n]|\\{1,2}[^\"'\\\n])++|"
+    r"(?<=\\\\[\"'])(?:[^\"'\\\n]|\\{1,3}[^\"'\\\n])++)"
+)
 # A bare value ends at white space, at a closing mark, and at a separator that another `key=` follows.
 _BARE = (
-    r"(?:[^\s,;&\"'<>}\])\\]|[\"'}\])>](?=\w)|<(?!/)|\\(?![\"']|[nrt](?!\w))|"
+    r"(?:[^\s,;&\"'<>}\])\\]|[\"'}\])>](?=\w)|<(?!/)|\\(?![\"'](?!\w)|[nrt](?!\w))|"
     rf"[,;&](?![\s\"'}}\])\\]|[\w.\-]{{1,60}}=|{_END}))++"
 )
 _VALUE = (
@@ -60,20 +63,28 @@ _VALUE = (
     rf"(?<=\\[\"']){_ESCAPED_QUOTED}|(?<![\"']){_BARE})"
 )
 
+_JAAS = (
+    rf"(?:(?<=[^\\]\"){_DOUBLE_QUOTED}|(?<=[^\\]'){_SINGLE_QUOTED}|(?<=\\[\"']){_ESCAPED_QUOTED}|(?<![\"'])"
+    r"(?:\\{1,3}\"(?:[^\"\\\n]|\\{1,3}[^\"\\\n])*+\\{1,3}\"|\"(?:[^\"\\\n]|\\[^\n])*+\"|\\(?![nrt]?\")|[^;\"\\\n])++;?+)"
+)
+"""The whole value, up to the semicolon outside quotes."""
+_BEGIN = rf"(?:{_START}|\"(?:log|message|msg|line)\": ?\"| std(?:out|err) [FP] |\| |\] )"
+_STOP = rf"[ \t\r]{{0,40}}(?:{_END}|(?:\\[nr]){{0,2}}\")"
+_BASE64 = r"(?:[A-Za-z0-9+/]{60,80}+={0,2}|[A-Za-z0-9+/]{20,80}+={1,2})"
+
 _RULES = (
     # PEM blocks, and their lines where each is a text of its own.
-    r"(-----BEGIN [A-Z0-9 ]{0,40}-----)[^-\[]++(?:-----END[A-Z0-9 ]{0,40}-----)?+",
-    rf"({_START}[ \t]{{0,40}})(?:[A-Za-z0-9+/]{{60,80}}={{0,2}}|[A-Za-z0-9+/]{{20,80}}={{1,2}})[ \t\r\\]{{0,4}}{_END}",
-    # JAAS: the whole value, up to the semicolon outside quotes.
-    rf"(?i)(jaas{_TAIL}{_IS}{_QUOTE}?+){_NO_SECRET}"
-    r"(?:\\{1,3}\"(?:[^\"\\\n]|\\{1,3}[^\"\\\n])*+\\{1,3}\"|\"(?:[^\"\\\n]|\\[^\n])*+\"|[^;\"\n])++;?+",
+    r"(-----BEGIN [A-Z0-9 ]{0,40}-----)(?!\[masked)"
+    r"(?:[\w+/=\s:,.]|-(?!-)|\\(?![\"']|[nrt]?\"))++(?:-----END[A-Z0-9 ]{0,40}-----)?+",
+    rf"({_BEGIN}[ \t]{{0,40}}){_BASE64}(?={_STOP})",
+    rf"(?i)(jaas{_TAIL}{_IS}{_QUOTE}?+){_NO_SECRET}{_JAAS}",
     r"(?i)((?<![\w.])user_(?!id|name|agent)[\w.\-]{1,60}[ \t]{0,9}=[ \t]{0,9}\\?\")(?!\[masked)[^\"\\\n]++",
-    rf"(?i)(SCRAM-SHA-\d{{1,3}}{_IS}{_QUOTE}?+)(?!\[masked\])(?:\[[^\]\n]*+\]|[^\s\"'\[]++)",
+    rf"(?i)(SCRAM-SHA-\d{{1,3}}{_IS}{_QUOTE}?+)(?!\[masked\])(?:\[[^\]\n]*+\]|[^\s\"'\[\\]++)",
     # <password>…</password>, and name and value as two fields (XML, Kubernetes).
     rf"(?i)(<[\w.:\-]{{0,60}}{_KEY}(?:\s[^<>\n]{{0,200}})?>){_NO_SECRET}[^<\n]++",
     rf"(?i)((?:name|key){_IS}{_QUOTE}[\w.\-]{{0,60}}{_KEY}{_QUOTE}[\s,]{{0,20}}{_QUOTE}?+value{_IS}{_QUOTE}?+)"
     rf"{_NO_SECRET}{_VALUE}",
-    rf"(?i)(<[\w.:\-]{{1,60}}\s[^<>\n]{{0,200}}=\"[\w.\-]{{0,60}}{_KEY}\"\s*+>){_NO_SECRET}[^<\n]++",
+    rf"(?i)(<[\w.:\-]{{1,60}}\s[^<>\n]{{0,200}}=\\?\"[\w.\-]{{0,60}}{_KEY}\\?\"\s*+>){_NO_SECRET}[^<\n]++",
     # Command lines.
     rf"(?i)((?<![\w.\-])--?[\w.\-]{{0,60}}?{_KEY}[ \t]{{1,9}}+{_QUOTE}?+)(?!-){_NO_SECRET}{_VALUE}",
     r"(mosquitto_(?:pub|sub|rr)\s(?:[^\n]{0,400}?\s)?-P[ \t]{1,9}+)(?!\[masked)\S++",
@@ -81,19 +92,19 @@ _RULES = (
     # A line that is one setting: everything after the sign; in mosquitto.conf there is no sign.
     rf"(?i)({_START}[ \t]{{0,40}}(?:export[ \t]{{1,9}})?+[\w.\-]{{0,80}}?{_HARD_KEY}{_IS}){_NO_SECRET}(?![\"'\\])"
     rf"(?=\S++[ \t\r]{{0,40}}{_END}|[^\n=:]*+{_END})[^\s][^\n]*+",
-    rf"(?i)({_START}[ \t]{{0,40}}[\w.\-]{{0,40}}?{_HARD_KEY}[ \t]{{1,40}}+){_NO_SECRET}(?![=:])"
-    rf"(?=\S++[ \t\r]{{0,40}}{_END})\S++",
+    rf"(?i)({_BEGIN}[ \t]{{0,40}}[\w.\-]{{0,40}}?(?:passw(?:or)?d|secret)(?:_file)?[ \t]{{1,40}}+){_NO_SECRET}(?![=:])"
+    rf"[^\s\"\\]++(?={_STOP})",
     # A setting anywhere.
     rf"(?i)({_HARD_KEY}{_IS}{_QUOTE}?+){_NO_SECRET}{_VALUE}",
     rf"(?i)({_SOFT}{_IS}{_QUOTE}?+){_NO_SECRET}{_NO_COUNT}{_VALUE}",
     # Credentials in addresses; `host:port` is none.
     r"(://[^\s/:@\"'<>]{0,100}:)(?!\[masked|\d{1,5}[,/\s])[^\s/\"'<>]{1,200}(?=@)",
     r"(?i)(jdbc:oracle:[a-z]{1,5}:[^\s/]{1,100}/)(?!\[masked)[^\s@]{1,200}(?=@)",
-    r"(?i)((?<!\w)(?:sig|SharedAccessSignature)=)(?!\[masked)[^\s&\"']++",
+    r"(?i)((?<!\w)(?:sig|SharedAccessSignature)=)(?!\[masked)[^\s&\"'\\]++",
     # Headers.
     rf"(?i)((?<![a-z])authorization{_IS}{_QUOTE}?+(?:(?:basic|bearer|digest|negotiate|apikey)[ \t]{{1,9}})?+)"
-    r"(?!\[masked)[^\s\"',;]++",
-    rf"(?i)((?<![a-z])cookie{_IS}{_QUOTE}?+)(?!\[masked)[^\s\"'][^\n\"']*+",
+    r"(?!\[masked)[^\s\"',;\\]++",
+    rf"(?i)((?<![a-z])cookie{_IS}{_QUOTE}?+)(?!\[masked)[^\s\"'\\][^\n\"'\\]*+",
     r"(?i)((?<![a-z])(?:bearer|basic)[ \t]{1,9}+)(?=[^\s\"']{0,200}[\d=])[\w.~+/=\-]{8,}+",
     # Tokens that are known by their shape.
     r"((?<![\w\-])eyJ)[\w\-]{8,}+(?:\.[\w\-]{0,9999}+){1,4}+",
@@ -107,7 +118,7 @@ _HINTS = (
 )  # fmt: skip
 """A text without any of these words, in lower case, holds no secret; looking for words is cheap."""
 
-_ENCODED = rf"{_START}[ \t]{{0,40}}[A-Za-z0-9+/]{{20}}"
+_ENCODED = rf"{_BEGIN}[ \t]{{0,40}}[A-Za-z0-9+/]{{20}}"
 _PATTERNS = tuple(re.compile(rule, re.ASCII) for rule in _RULES)
 _ENCODED_PATTERN = re.compile(_ENCODED)
 _KEY_PATTERN = re.compile(SECRET_KEY, re.ASCII)

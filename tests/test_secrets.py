@@ -1,3 +1,4 @@
+import json
 import time
 
 import pytest
@@ -133,6 +134,16 @@ def test_a_secret_does_not_survive(text, secret):
 
     assert secret not in hidden
     assert "[masked]" in hidden
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"), [case for case in seeded() if "\n" not in case[0] and "my own" not in case[0]]
+)
+def test_a_collectors_json_around_a_secret_stays_whole(text, secret):
+    hidden = mask(json.dumps({"log": text.replace("{}", secret) + "\n", "stream": "stdout", "time": "t"}))
+
+    assert secret not in hidden
+    assert json.loads(hidden).keys() == {"log", "stream", "time"}
 
 
 @pytest.mark.parametrize(("text", "secret"), SHAPED)

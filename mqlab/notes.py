@@ -15,7 +15,7 @@ Sample::
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
@@ -54,28 +54,30 @@ class IncidentNotes:
     mitigated: datetime | None = None
     resolved: datetime | None = None
     events: tuple[HumanEvent, ...] = ()
-    zones: Mapping[str, str] = field(default_factory=dict)
-    roles: Mapping[str, str] = field(default_factory=dict)
+    zones: tuple[tuple[str, str], ...] = ()
+    """(glob, zone) pairs, as written."""
+    roles: tuple[tuple[str, str], ...] = ()
+    """(glob, role) pairs, as written."""
     dismissed: tuple[Dismissed, ...] = ()
 
 
 _Entry = TypeVar("_Entry", HumanEvent, Dismissed)
 
 
-class _Nonsense(ValueError):
+class _NonsenseError(ValueError):
     """What is wrong in the file, without its name."""
 
 
-def notes_beside(paths: Sequence[str]) -> IncidentNotes:
-    """The notes in the first given folder (or beside the first given file) that has an ``incident.yml``."""
+def read_notes(paths: Sequence[str]) -> IncidentNotes:
+    """The notes in the first of these folders (or beside the first of these files) that has an ``incident.yml``."""
     for given in map(Path, paths):
         candidate = (given if given.is_dir() else given.parent) / NAME
         if candidate.is_file():
-            return read_notes(candidate)
+            return notes_in(candidate)
     return IncidentNotes()
 
 
-def read_notes(path: Path) -> IncidentNotes:
+def notes_in(path: Path) -> IncidentNotes:
     """Read one ``incident.yml``."""
     try:
         return _notes(yaml.safe_load(path.read_text(encoding="utf-8")) or {})
@@ -83,22 +85,22 @@ def read_notes(path: Path) -> IncidentNotes:
         raise BadIncidentFileError(str(path), str(error)) from error
     except yaml.YAMLError as error:
         raise BadIncidentFileError(str(path), f"it is no YAML ({' '.join(str(error).split())})") from error
-    except _Nonsense as error:
+    except _NonsenseError as error:
         raise BadIncidentFileError(str(path), str(error)) from error
 
 
 def _notes(content: object) -> IncidentNotes:
     if not isinstance(content, dict):
-        raise _Nonsense(f"it must hold the keys {', '.join(_KEYS)}")
+        raise _NonsenseError(f"it must hold the keys {', '.join(_KEYS)}")
     unknown = [str(key) for key in content if key not in _KEYS]
     if unknown:
-        raise _Nonsense(f"unknown key {unknown[0]!r} (known: {', '.join(_KEYS)})")
+        raise _NonsenseError(f"unknown key {unknown[0]!r} (known: {', '.join(_KEYS)})")
     times = {key: _time(content[key], key) for key in _TIMES if content.get(key) is not None}
     return IncidentNotes(
         title=_text(content["title"], "title") if content.get("title") is not None else None,
         events=_each(content.get("events"), "events", _event),
-        zones=_mapping(content.get("zones"), "zones"),
-        roles=_mapping(content.get("roles"), "roles"),
+        zones=_pairs(content.get("zones"), "zones"),
+        roles=_pairs(content.get("roles"), "roles"),
         dismissed=_each(content.get("dismissed"), "dismissed", _dismissal),
         **times,
     )
@@ -116,21 +118,21 @@ def _each(value: object, where: str, read: Callable[[Mapping[str, object], str],
     if value is None:
         return ()
     if not isinstance(value, list) or not all(isinstance(entry, dict) for entry in value):
-        raise _Nonsense(f"{where} must be a list of entries")
+        raise _NonsenseError(f"{where} must be a list of entries")
     return tuple(read(entry, f"{where}[{place}]") for place, entry in enumerate(value))
 
 
-def _mapping(value: object, where: str) -> dict[str, str]:
+def _pairs(value: object, where: str) -> tuple[tuple[str, str], ...]:
     if value is None:
-        return {}
+        return ()
     if not isinstance(value, dict):
-        raise _Nonsense(f"{where} must map a glob to a name")
-    return {str(glob): _text(name, f"{where}[{glob}]") for glob, name in value.items()}
+        raise _NonsenseError(f"{where} must map a glob to a name")
+    return tuple((str(glob), _text(name, f"{where}[{glob}]")) for glob, name in value.items())
 
 
 def _text(value: object, where: str) -> str:
     if not isinstance(value, str) or not value.strip():
-        raise _Nonsense(f"{where} must be a text, not {value!r}")
+        raise _NonsenseError(f"{where} must be a text, not {value!r}")
     return value.strip()
 
 
@@ -139,5 +141,5 @@ def _time(value: object, where: str) -> datetime:
     try:
         moment = value if isinstance(value, datetime) else datetime.fromisoformat(str(value))
     except ValueError as error:
-        raise _Nonsense(f"{where} is no moment: {value!r}; write it as 2026-11-21T12:20:00Z") from error
+        raise _NonsenseError(f"{where} is no moment: {value!r}; write it as 2026-11-21T12:20:00Z") from error
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)

@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 import platform
+import tempfile
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import jinja2
+import papermill
 from markupsafe import Markup as SafeText
-from plotly.offline import get_plotlyjs
 
 from mqlab import jsonout, units
 from mqlab.diagnosis import Diagnosis
-from mqlab.facts import Facts
+from mqlab.figures.library import plotly_script
 from mqlab.figures.timeline import timeline
-from mqlab.notes import IncidentNotes
-from mqlab.report_markup import as_figure, script_hash
-from mqlab.report_notebooks import Section, fitting, run
+from mqlab.report_markup import as_figure, markdown, script_hash
+from mqlab.report_sections import Section, fitting, sections_of
+from mqlab.report_told import Told
 from mqlab.report_view import view
 
 FINDINGS = "findings.json"
+_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; script-src {}; img-src data: blob:; "
+    "base-uri 'none'; form-action 'none'"
+)
 _DRAW = """
 for (const chart of document.querySelectorAll(".chart")) {
   const figure = JSON.parse(chart.querySelector("script").textContent);
@@ -31,31 +38,9 @@ for (const chart of document.querySelectorAll(".chart")) {
 """
 
 
-class Told(Protocol):
-    """What a report needs of a capture."""
-
-    @property
-    def facts(self) -> Facts:
-        """Everything the detectors looked at."""
-
-    @property
-    def diagnosis(self) -> Diagnosis:
-        """What they found."""
-
-    @property
-    def notes(self) -> IncidentNotes:
-        """What people wrote beside the material."""
-
-    @property
-    def paths(self) -> Sequence[str]:
-        """What was given on the command line."""
-
-
-def render(
-    capture: Told, out: Path, *, notebooks: Sequence[str] | None = None, parameters: Mapping[str, Any] | None = None
-) -> Path:
+def render(capture: Told, out: Path, *, notebooks: Sequence[str] | None = None) -> Path:
     """Run the notebooks (those that fit, unless named), write the report and ``findings.json`` beside it."""
-    given = {"paths": list(capture.paths), **(parameters or {})}
+    given = parameters(capture)
     chosen = fitting(capture.diagnosis) if notebooks is None else notebooks
     page = html(capture, run(chosen, given), given)
     out.parent.mkdir(parents=True, exist_ok=True)
@@ -65,9 +50,50 @@ def render(
     return out
 
 
-def html(capture: Told, sections: Sequence[Section] = (), parameters: Mapping[str, Any] | None = None) -> str:
+def parameters(capture: Told) -> dict[str, Any]:
+    """What a notebook needs to open the same capture."""
+    chosen = asdict(capture.options)
+    return {"paths": [str(Path(path).absolute()) if Path(path).exists() else path for path in capture.paths]} | {
+        name: [list(pair) for pair in value] if isinstance(value, tuple) else value for name, value in chosen.items()
+    }
+
+
+def run(names: Sequence[str], given: Mapping[str, Any]) -> list[Section]:
+    """Run the notebooks side by side; one that fails leaves its sections so far and the reason."""
+    if not names:
+        return []
+    with tempfile.TemporaryDirectory() as scratch, ThreadPoolExecutor(len(names)) as pool:
+        done = pool.map(lambda name: _run_one(name, given, Path(scratch)), names)
+        return [section for sections in done for section in sections]
+
+
+def notebook_folder() -> Path:
+    """Beside the package in a checkout, inside it when installed."""
+    inside = Path(__file__).parent / "notebooks"
+    return inside if inside.is_dir() else Path(__file__).parents[1] / "notebooks"
+
+
+def _run_one(name: str, given: Mapping[str, Any], scratch: Path) -> list[Section]:
+    source, copy = notebook_folder() / f"{name}.ipynb", scratch / f"{name}.ipynb"
+    try:
+        done = papermill.execute_notebook(
+            str(source),
+            str(copy),
+            dict(given) | {"output": str(scratch / f"{name}.json")},
+            cwd=str(source.parent),
+            progress_bar=False,
+            kernel_name="python3",
+            request_save_on_cell_execute=False,
+        )
+    except papermill.PapermillExecutionError as error:
+        stopped = Section(f"{name} stopped", [markdown(f"{error.ename}: {error.evalue}", literal=True)])
+        return [*sections_of(papermill.iorw.load_notebook_node(str(copy))), stopped]
+    return sections_of(done)
+
+
+def html(capture: Told, sections: Sequence[Section] = (), given: Mapping[str, Any] | None = None) -> str:
     """The page as text."""
-    plotly = get_plotlyjs()
+    plotly = plotly_script()
     chart = timeline(capture.facts, capture.diagnosis).to_plotly_json()
     return (
         _environment()
@@ -76,12 +102,11 @@ def html(capture: Told, sections: Sequence[Section] = (), parameters: Mapping[st
             view=view(capture.facts, capture.diagnosis, capture.notes),
             timeline=as_figure(chart),
             sections=sections,
-            parameters=sorted((parameters or {}).items()),
+            parameters=sorted((given or {}).items()),
             versions=_versions(capture.diagnosis),
             plotly=SafeText(plotly),
             draw=SafeText(_DRAW),
-            policy=f"default-src 'none'; style-src 'unsafe-inline'; script-src {script_hash(plotly)} {script_hash(_DRAW)}; "
-            "img-src data: blob:; base-uri 'none'; form-action 'none'",
+            policy=_POLICY.format(" ".join(map(script_hash, (plotly, _DRAW)))),
         )
     )
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from mqlab import units
 from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Facts
-from mqlab.findings import Finding
+from mqlab.findings import Finding, Severity
 from mqlab.report_evidence import Dossier
 
 _HEADLINES = (
@@ -69,8 +69,8 @@ def _excess(first: Dossier) -> Tile | None:
 
 def _damage(facts: Facts, first: Dossier) -> Tile | None:
     """Processes that ended badly in the finding's time; other damage is a measure."""
-    exits = exits_during(facts, first.finding)
-    if not exits:
+    exits = int(first.finding.measures.get("crashes", 0)) or exits_during(facts, first.finding)
+    if not exits or first.finding.severity is Severity.NOTICE:
         return None
     splits = first.finding.measures.get("split_count")
     memory = sum(episode.count for episode in facts.of_kind("out-of-memory"))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from mqlab.errors import BadTimeError
+
 _STEPS = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 
 
@@ -63,6 +65,17 @@ def moment(at: float | datetime | None) -> datetime | None:
     if at is None:
         return None
     return at.astimezone(UTC) if isinstance(at, datetime) else datetime.fromtimestamp(round(at, 3), UTC)
+
+
+def epoch(text: str | float | None) -> float | None:
+    """A moment as somebody wrote it, as epoch seconds; without a zone it is UTC."""
+    if text is None or isinstance(text, int | float):
+        return text
+    try:
+        read = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise BadTimeError(text) from error
+    return (read if read.tzinfo else read.replace(tzinfo=UTC)).timestamp()
 
 
 def clock(at: float | datetime | None) -> str:

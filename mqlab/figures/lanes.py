@@ -52,10 +52,10 @@ def draw_lanes(figure: go.Figure, lanes: Sequence[Lane], row: int) -> None:
         times = [moment for start, end, _ in lane.marks for moment in (time(start), time(end), None)]
         words = [text for _, _, shown in lane.marks for text in (shown, shown, None)]
         figure.add_scatter(
-            x=times, y=[None if at is None else lane.row for at in times], text=words, hovertemplate="%{text}<extra></extra>",
-            mode="lines+markers", line={"color": lane.colour, "width": 3}, name=lane.row, showlegend=False,
-            marker={"symbol": lane.symbol, "size": 10, "color": lane.colour, "line": {"width": 2, "color": lane.colour}},
-            row=row, col=1,
+            x=times, y=[None if at is None else lane.row for at in times], text=words, name=lane.row,
+            mode="lines+markers", line={"color": lane.colour, "width": 3}, hovertemplate="%{text}<extra></extra>",
+            marker={"symbol": lane.symbol, "size": 10, "color": lane.colour, "line": {"width": 2}},
+            showlegend=False, row=row, col=1,
         )  # fmt: skip
     rows = list(dict.fromkeys(lane.row for lane in lanes))
     figure.update_yaxes(categoryorder="array", categoryarray=rows[::-1], showgrid=False, row=row, col=1)

@@ -48,8 +48,9 @@ def memory(facts: Facts, host: str | None = None) -> go.Figure:
         )  # fmt: skip
         if run.exited_at is not None:
             chart.add_scatter(
-                x=splits[-1:], y=heap[-1:], mode="markers+text", text=[f"exit {clock(run.exited_at)}"], showlegend=False,
-                textposition="bottom left" if place % 2 else "top left", marker={"symbol": "x", "size": 12, "color": ALARM}, name="exit",
+                x=splits[-1:], y=heap[-1:], mode="markers+text", text=[f"exit {clock(run.exited_at)}"], name="exit",
+                marker={"symbol": "x", "size": 12, "color": ALARM},
+                textposition="bottom left" if place % 2 else "top left", showlegend=False,
             )  # fmt: skip
     chart.update_xaxes(title_text="splits since the process started")
     chart.update_yaxes(title_text="heap in use, MB", rangemode="tozero")

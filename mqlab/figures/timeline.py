@@ -30,7 +30,7 @@ def timeline(facts: Facts, diagnosis: Diagnosis, *, log: bool = True, height: in
     }
     rows = [name for name, weight in weights.items() if weight]
     if not rows:
-        return empty("Nothing in this material has a time: no metrics, no positions, no dated events.", height)
+        return empty("Nothing in this material has a time: no metrics, no positions, no dated events.", height // 2)
     figure = make_subplots(
         rows=len(rows), cols=1, shared_xaxes=True, vertical_spacing=0.04, row_heights=[weights[name] for name in rows]
     )
@@ -107,7 +107,8 @@ def _draw_lag(figure: go.Figure, lag: dict[str, list[tuple[float, int]]], row: i
     for place, (group, points) in enumerate(lag.items()):
         figure.add_scatter(
             x=[time(at) for at, _ in points], y=[behind for _, behind in points], name=f"lag {label(group)}",
-            mode="lines+markers", line={"color": LAG, "dash": ("solid", "dash", "dot")[place]}, marker_size=4, row=row, col=1,
+            mode="lines+markers", line={"color": LAG, "dash": ("solid", "dash", "dot")[place]}, marker_size=4,
+            row=row, col=1,
         )  # fmt: skip
     figure.update_yaxes(rangemode="tozero", title_text="lag", nticks=3, row=row, col=1)
 

@@ -74,7 +74,8 @@ def ratio(facts: Facts, finding: Finding | None = None) -> go.Figure:
     chart = figure(240)
     chart.add_scatter(
         x=[time(at) for at, _ in points], y=[value for _, value in points], text=[factor(value) for _, value in points],
-        mode="lines+markers", line_shape="vh", line_color=OUTGOING, name="out / in", hovertemplate="%{x|%H:%M:%S} %{text}",
+        mode="lines+markers", line_shape="vh", line_color=OUTGOING, name="out / in",
+        hovertemplate="%{x|%H:%M:%S} %{text}",
     )  # fmt: skip
     if finding and finding.ledger and finding.ledger.factor_before:
         before = finding.ledger.factor_before

@@ -1,17 +1,10 @@
-"""Runs the notebooks that fit and cuts what they show into sections of the report."""
+"""Which notebooks fit, and how what they show becomes sections of the report."""
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
-
-import papermill
-from nbformat import NotebookNode
-from papermill.iorw import load_notebook_node
 
 from mqlab.diagnosis import Diagnosis
 from mqlab.findings import Certainty
@@ -39,28 +32,13 @@ class Section:
     blocks: list[Markup | Figure] = field(default_factory=list)
 
 
-def notebook_folder() -> Path:
-    """Beside the package in a checkout, inside it when installed."""
-    inside = Path(__file__).parent / "notebooks"
-    return inside if inside.is_dir() else Path(__file__).parents[1] / "notebooks"
-
-
 def fitting(diagnosis: Diagnosis) -> tuple[str, ...]:
     """The triage notebook, and those whose classes were found at least likely."""
     found = {finding.incident for finding in diagnosis.findings if finding.certainty >= Certainty.LIKELY}
     return (TRIAGE, *(name for name, slugs in FITTING.items() if found & slugs))
 
 
-def run(names: Sequence[str], parameters: Mapping[str, Any]) -> list[Section]:
-    """Run the notebooks side by side; one that fails leaves its sections so far and the reason."""
-    if not names:
-        return []
-    with tempfile.TemporaryDirectory() as scratch, ThreadPoolExecutor(len(names)) as pool:
-        done = pool.map(lambda name: _run_one(name, parameters, Path(scratch)), names)
-        return [section for sections in done for section in sections]
-
-
-def sections_of(notebook: NotebookNode) -> list[Section]:
+def sections_of(notebook: Any) -> list[Section]:
     """A section for each ``##`` heading; what stands before the first one is for readers of the notebook only."""
     sections: list[Section] = []
     for cell in notebook.cells:
@@ -75,19 +53,6 @@ def sections_of(notebook: NotebookNode) -> list[Section]:
         elif sections and cell.cell_type == "code" and "hide" not in cell.metadata.get("tags", ()):
             sections[-1].blocks.extend(_blocks(cell.get("outputs", ())))
     return [section for section in sections if section.blocks]
-
-
-def _run_one(name: str, parameters: Mapping[str, Any], scratch: Path) -> list[Section]:
-    source, copy = notebook_folder() / f"{name}.ipynb", scratch / f"{name}.ipynb"
-    try:
-        done = papermill.execute_notebook(
-            str(source), str(copy), dict(parameters), cwd=str(source.parent), progress_bar=False, kernel_name="python3",
-            request_save_on_cell_execute=False,
-        )  # fmt: skip
-    except papermill.PapermillExecutionError as error:
-        stopped = Section(f"{name} stopped", [markdown(f"{error.ename}: {error.evalue}", literal=True)])
-        return [*sections_of(load_notebook_node(str(copy))), stopped]
-    return sections_of(done)
 
 
 def _blocks(outputs: Iterable[Mapping[str, Any]]) -> list[Markup | Figure]:

@@ -1,0 +1,171 @@
+"""The diagnosis as pandas tables, for notebooks: to be read, filtered and copied."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import pandas as pd
+
+from mqlab import units
+from mqlab.diagnosis import Diagnosis
+from mqlab.facts import Facts, Setting
+from mqlab.findings import Evidence, Finding
+
+AMPLIFICATION_SETTINGS = (
+    "batch.size", "linger.ms", "max.request.size", "retries", "acks", "enable.idempotence", "delivery.timeout.ms",
+    "request.timeout.ms", "retry.backoff.ms", "compression.type", "buffer.memory",
+    "max.in.flight.requests.per.connection",
+    "key.serializer", "value.serializer", "max.message.bytes", "message.max.bytes", "replication.factor",
+)  # fmt: skip
+"""Settings that decide how many bytes leave for one byte that came."""
+
+
+def verdict(diagnosis: Diagnosis) -> pd.DataFrame:
+    """The verdict and, where nothing explains them, the earliest symptoms."""
+    first = {"verdict": diagnosis.verdict.incident, "statement": diagnosis.verdict.statement}
+    rest = [{"verdict": "unexplained", "statement": symptom} for symptom in diagnosis.symptoms]
+    return _frame([first, *rest], ("verdict", "statement"))
+
+
+def findings(diagnosis: Diagnosis) -> pd.DataFrame:
+    """One row per finding, in the order of the diagnosis."""
+    rows = [
+        {
+            "finding": f"F{number}",
+            "incident": one.incident,
+            "severity": one.severity.name.lower(),
+            "certainty": one.certainty.name.lower(),
+            "subject": one.subject,
+            "from": units.clock(one.started_at),
+            "to": "open" if one.ongoing else units.clock(one.ended_at),
+            "statement": one.statement,
+        }
+        for number, one in enumerate(diagnosis.findings, start=1)
+    ]
+    return _frame(rows, ("finding", "incident", "severity", "certainty", "subject", "from", "to", "statement"))
+
+
+def measures(finding: Finding | None) -> pd.DataFrame:
+    """The finding's numbers."""
+    known = sorted(finding.measures.items()) if finding else []
+    return _frame(
+        [{"measure": name, "value": units.measure(name, value)} for name, value in known], ("measure", "value")
+    )
+
+
+def evidence(finding: Finding | None) -> pd.DataFrame:
+    """The lines and samples that prove the finding."""
+    places = finding.evidence if finding else ()
+    rows = [{"where": where(one), "why": one.why, "text": one.text} for one in places]
+    return _frame(rows, ("where", "why", "text"))
+
+
+def changes(diagnosis: Diagnosis) -> pd.DataFrame:
+    """What became different, by time."""
+    rows = [
+        {
+            "UTC": units.stamp(one.at),
+            "what": one.what,
+            "before": one.before or "—",
+            "after": one.after or "—",
+            "where": where(one.evidence[0]) if one.evidence else "—",
+            "inferred": "yes" if one.inferred else "",
+        }
+        for one in sorted(diagnosis.changes, key=lambda change: (change.at is None, change.at or 0, change.what))
+    ]
+    return _frame(rows, ("UTC", "what", "before", "after", "where", "inferred"))
+
+
+def verdicts(diagnosis: Diagnosis) -> pd.DataFrame:
+    """Every class that is no finding: rejected, clear or not checked, and why."""
+    rows = [{"class": e.incident, "is": "rejected", "because": e.because} for e in diagnosis.rejected]
+    rows += [{"class": e.incident, "is": "not checked", "because": _missing(e.missing)} for e in diagnosis.not_checked]
+    rows += [{"class": slug, "is": "clear", "because": ""} for slug in sorted(diagnosis.clear)]
+    return _frame(rows, ("class", "is", "because"))
+
+
+def coverage(facts: Facts) -> pd.DataFrame:
+    """What became of each source."""
+    rows = [
+        {
+            "source": one.source,
+            "format": one.format,
+            "lines": one.lines,
+            "data": one.data,
+            "noise": one.noise,
+            "rejected": one.rejected,
+            "zone": f"{one.zone} ({one.zone_why})",
+            "first": units.clock(one.first_at),
+            "last": units.clock(one.last_at),
+        }
+        for one in facts.coverage
+    ]
+    return _frame(rows, ("source", "format", "lines", "data", "noise", "rejected", "zone", "first", "last"))
+
+
+def shapes(facts: Facts, most: int = 12) -> pd.DataFrame:
+    """The line shapes that take most bytes; numbers, ids and addresses are masked."""
+    rows = [
+        {
+            "source": one.source,
+            "level": one.level or "—",
+            "lines": one.lines,
+            "size": units.size(one.bytes),
+            "first": units.clock(one.first_at),
+            "last": units.clock(one.last_at),
+            "shape": one.shape,
+        }
+        for one in sorted(facts.shapes, key=lambda shape: (-shape.bytes, shape.source, shape.first_line))[:most]
+    ]
+    return _frame(rows, ("source", "level", "lines", "size", "first", "last", "shape"))
+
+
+def ledger(finding: Finding | None) -> pd.DataFrame:
+    """The finding's bytes by cause; they add up to all bytes that went out."""
+    stages = finding.ledger.stages if finding and finding.ledger else ()
+    rows = [
+        {
+            "stage": stage.label,
+            "bytes": units.size(stage.bytes),
+            "lies in": f"{units.size(stage.low)} to {units.size(stage.high)}",
+            "how": stage.how,
+            "second way": stage.second_way or "—",
+        }
+        for stage in stages
+    ]
+    return _frame(rows, ("stage", "bytes", "lies in", "how", "second way"))
+
+
+def settings(facts: Facts, keys: Sequence[str] = AMPLIFICATION_SETTINGS) -> pd.DataFrame:
+    """These settings wherever they were seen, dated ones first."""
+    chosen = [one for one in facts.settings if one.key in keys]
+    rows = [
+        {
+            "key": one.key,
+            "value": one.value,
+            "of": f"{one.scope} {one.owner or ''}".strip(),
+            "known from": one.origin,
+            "UTC": units.stamp(one.at),
+            "where": where(one.evidence),
+        }
+        for one in sorted(chosen, key=lambda one: (keys.index(one.key), *_dated_first(one)))
+    ]
+    return _frame(rows, ("key", "value", "of", "known from", "UTC", "where"))
+
+
+def where(one: Evidence) -> str:
+    """``source:line``."""
+    return one.source if one.line is None else f"{one.source}:{one.line}"
+
+
+def _dated_first(one: Setting) -> tuple[bool, float, str, int]:
+    return (one.at is None, one.at or 0.0, one.source, one.line or 0)
+
+
+def _missing(missing: Iterable[str]) -> str:
+    return "missing: " + "; ".join(missing)
+
+
+def _frame(rows: Sequence[Mapping[str, object]], columns: tuple[str, ...]) -> pd.DataFrame:
+    """The first column is the index, so that no running number is shown."""
+    return pd.DataFrame(list(rows), columns=list(columns)).set_index(columns[0])

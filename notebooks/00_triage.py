@@ -1,0 +1,146 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # What happened?
+#
+# One capture, every class of incident, the worst first.
+# Change the next cell and run all, or run `mqlab report PATH`, which fills it in.
+
+# %% tags=["parameters"]
+paths = "../data/samples/kafka-amp-17"  # a path or a list of paths: folders, files, globs, archives
+since = None  # "2026-11-21T12:20:00Z", or epoch seconds
+until = None
+log_tz = []  # [["logs/rocketmq/*", "Asia/Shanghai"]]
+group = None
+topic = None
+client = None
+master = None  # Spark master, such as "local[4]"
+remote = None  # Spark Connect address, such as "sc://spark:15002"
+workspace = None  # folder of the cache
+output = "../build/findings.json"  # where the findings go
+dig_deeper = False  # True starts Spark and opens the tables behind the facts
+
+# %%
+from pathlib import Path
+
+import pandas as pd
+
+from mqlab import frames, jsonout
+from mqlab.analysis import Options, open_capture
+from mqlab.figures.timeline import timeline
+from mqlab.units import epoch
+
+pd.set_option("display.max_colwidth", None)
+options = Options(
+    since=epoch(since),
+    until=epoch(until),
+    group=group,
+    topic=topic,
+    client=client,
+    log_tz=tuple((glob, zone) for glob, zone in log_tz),
+    master=master,
+    remote=remote,
+    workspace=workspace,
+)
+capture = open_capture(paths, options=options)
+facts, diagnosis = capture.facts, capture.diagnosis
+leading = next(iter(diagnosis.findings), None)
+
+# %% tags=["hide"]
+frames.verdict(diagnosis)
+
+# %% [markdown]
+# ## What happened when?
+#
+# The host that sent most, on a linear scale; `log=True` shows the quiet times too. The band is the first finding,
+# grey is where scrapes are missing. Point at a mark to see the line it was read from.
+
+# %%
+timeline(facts, diagnosis, log=False, height=420)
+
+# %% [markdown]
+# ## Which findings are there?
+#
+# *Proven* means that the mechanism left its own signature and that the quantities agree with it; *likely* is one
+# of the two; *possible* is a risk in the settings.
+
+# %%
+frames.findings(diagnosis)
+
+# %% [markdown]
+# ## What proves the first one?
+
+# %% tags=["hide"]
+frames.measures(leading)
+
+# %% tags=["hide"]
+frames.evidence(leading)
+
+# %% [markdown]
+# ## What changed?
+
+# %% tags=["hide"]
+frames.changes(diagnosis)
+
+# %% [markdown]
+# ## What was it not?
+#
+# Rejected: a part of the signature was there and was disproved. Clear: looked for and absent. Not checked: the
+# material lacks something, so silence says nothing.
+
+# %% tags=["hide"]
+frames.verdicts(diagnosis)
+
+# %% [markdown]
+# ## Which lines fill the logs?
+#
+# Lines are counted by shape, with numbers, ids and addresses masked. A new shape at the top is often the first
+# symptom.
+
+# %%
+frames.shapes(facts)
+
+# %% [markdown]
+# ## What does the material cover?
+#
+# For each source: lines read as data + known noise + rejected = all lines.
+
+# %% tags=["hide"]
+frames.coverage(facts)
+
+# %% tags=["hide"]
+pd.DataFrame({"gap": diagnosis.gaps})
+
+# %% [markdown]
+# ## Dig deeper
+#
+# Every line that was read is a row in a Spark table, with its source and line. Set `dig_deeper = True` in the
+# first cell, then ask your own question.
+# `TABLES` lists what there is; `capture.facts.episodes` holds the same events, thinned, without Spark.
+
+# %% tags=["hide"]
+if dig_deeper:
+    from mqlab.tables import EVENTS
+
+    events = capture.table(EVENTS)
+    events.groupBy("kind", "node", "client_id").count().orderBy("count", ascending=False).show(30, truncate=False)
+
+# %% tags=["hide"]
+Path(output).parent.mkdir(parents=True, exist_ok=True)
+Path(output).write_text(jsonout.dumps(diagnosis), encoding="utf-8")
+
+# %% tags=["hide"]
+written = jsonout.diagnosis_json(diagnosis)
+assert {"material", "verdict", "findings", "rejected", "clear", "not_checked", "changes"} <= written.keys()
+assert Path(output).stat().st_size > 0

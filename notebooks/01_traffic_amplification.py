@@ -1,0 +1,139 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Why does more leave than comes in?
+#
+# From bytes in to bytes out, cause by cause, with what stays unexplained.
+# Change the next cell and run all, or run `mqlab report PATH`, which fills it in.
+
+# %% tags=["parameters"]
+paths = "../data/samples/kafka-amp-17"  # a path or a list of paths: folders, files, globs, archives
+since = None  # "2026-11-21T12:20:00Z", or epoch seconds
+until = None
+log_tz = []  # [["logs/rocketmq/*", "Asia/Shanghai"]]
+group = None
+topic = None
+client = None
+master = None  # Spark master, such as "local[4]"
+remote = None  # Spark Connect address, such as "sc://spark:15002"
+workspace = None  # folder of the cache
+output = "../build/traffic.json"  # where the findings about traffic go
+burst_records = 20  # what if: a burst of so many messages …
+burst_payload = None  # … of so many bytes; None: a size that loops
+link_bytes_per_second = 12_500_000  # 100 Mbit/s
+heap_bytes = 512 * 1024 * 1024
+
+# %%
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+
+from mqlab import frames, jsonout, whatif
+from mqlab.analysis import Options, open_capture
+from mqlab.figures.heatmap import heatmap
+from mqlab.figures.memory import memory
+from mqlab.figures.traffic import ratio, traffic
+from mqlab.figures.waterfall import waterfall
+from mqlab.models.splitting import Link
+from mqlab.units import epoch
+
+pd.set_option("display.max_colwidth", None)
+options = Options(
+    since=epoch(since),
+    until=epoch(until),
+    group=group,
+    topic=topic,
+    client=client,
+    log_tz=tuple((glob, zone) for glob, zone in log_tz),
+    master=master,
+    remote=remote,
+    workspace=workspace,
+)
+capture = open_capture(paths, options=options)
+facts, diagnosis = capture.facts, capture.diagnosis
+about_traffic = [finding for finding in diagnosis.findings if finding.ledger] or list(diagnosis.findings)
+finding = next(iter(about_traffic), None)
+ledger = finding.ledger if finding else None
+host = ledger.host if ledger else None
+
+# %% [markdown]
+# ## When did traffic change?
+#
+# Rates come from counters, so a change lies somewhere between two samples: the band is that interval.
+
+# %%
+traffic(facts, finding)
+
+# %%
+ratio(facts, finding)
+
+# %% [markdown]
+# ## Where did the bytes come from?
+#
+# Every stage with the interval it is known to lie in. The hatched bar is what nothing explains; it may be
+# negative, when stages overlap or a counter lost its last seconds in a crash.
+
+# %%
+waterfall(ledger)
+
+# %%
+frames.ledger(finding)
+
+# %% [markdown]
+# ## Who sent it, and to which partition?
+#
+# One row per client and topic-partition. A batch that is split into itself stays on its partition; retries of a
+# sick broker would spread over all of them.
+
+# %%
+heatmap(facts, "batch-split", "produce-retry", "record-too-large")
+
+# %% [markdown]
+# ## Does each split cost memory?
+#
+# Clients 2.1.0 to 2.3.0 keep a buffer of every split (KAFKA-8325): the heap rises in a straight line with the
+# splits, until the process ends.
+
+# %%
+memory(facts, host)
+
+# %% [markdown]
+# ## Which settings decide it?
+#
+# A value that a process printed beats a file: files often show the state after the repair.
+
+# %%
+frames.settings(facts)
+
+# %% [markdown]
+# ## What would another setting have sent?
+#
+# A calculation from the rules of the client, checked against real runs; not a measurement of this incident. The
+# burst, the link and the heap are the ones in the first cell. `ends` says what ended it.
+
+# %%
+producer = whatif.configured_producer(facts, finding)
+assumed = replace(producer, heap_bytes=heap_bytes) if producer else None
+whatif.trials(assumed, Link(link_bytes_per_second), records=burst_records, payload=burst_payload)
+
+# %% tags=["hide"]
+written = jsonout.diagnosis_json(replace(diagnosis, findings=tuple(about_traffic)))
+Path(output).parent.mkdir(parents=True, exist_ok=True)
+Path(output).write_text(json.dumps(written["findings"], ensure_ascii=False, indent=2), encoding="utf-8")
+
+# %% tags=["hide"]
+assert json.loads(Path(output).read_text(encoding="utf-8")) == written["findings"]
+assert ledger is None or sum(stage.bytes for stage in ledger.stages) == ledger.bytes_out

@@ -1,0 +1,39 @@
+"""Everything mqlab can read: one module per format, the most specific first."""
+
+from __future__ import annotations
+
+from mqlab.loaders import (
+    grafana_csv,
+    jmxtool_csv,
+    kafka_configs_describe,
+    kafka_consumer_groups,
+    kafka_consumer_groups_members,
+    kafka_consumer_groups_state,
+    kafka_get_offsets,
+    kafka_topics_describe,
+    ledger_csv,
+    prometheus_config,
+    prometheus_json,
+    prometheus_text,
+    properties,
+    ss_snapshot,
+)
+from mqlab.loaders.base import Loader
+
+LOADERS: tuple[Loader, ...] = (
+    prometheus_json,
+    prometheus_config,
+    kafka_topics_describe,
+    kafka_configs_describe,
+    kafka_consumer_groups_members,
+    kafka_consumer_groups_state,
+    kafka_consumer_groups,
+    kafka_get_offsets,
+    ss_snapshot,
+    jmxtool_csv,
+    grafana_csv,
+    prometheus_text,
+    ledger_csv,
+    properties,
+)
+"""The first that recognises a file reads it."""

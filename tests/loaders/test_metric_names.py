@@ -1,0 +1,85 @@
+"""The vocabulary of metrics."""
+
+import re
+
+import pytest
+
+from mqlab.loaders.metric_names import CANONICAL, COUNTERS, canonical, known, labels_of
+
+
+@pytest.mark.parametrize(
+    ("original", "name"),
+    [
+        ("kafka_server_brokertopicmetrics_bytesin_total", "broker.bytes_in"),
+        ("kafka_server_BrokerTopicMetrics_BytesOut_total", "broker.bytes_out"),
+        ("kafka_server_brokertopicmetrics_bytesinpersec_count", "broker.bytes_in"),
+        ("kafka_server_brokertopicmetrics_total_bytesrejectedpersec_count", "broker.bytes_rejected"),
+        ("kafka_server_brokertopicmetrics_bytesinpersec_topic_orders_count", "broker.bytes_in"),
+        ("kafka.server:type=BrokerTopicMetrics,name=BytesInPerSec:Count", "broker.bytes_in"),
+        ("kafka_server_brokertopicmetrics_totalproducerequests_total", "broker.produce_requests"),
+        ("kafka_server_brokertopicmetrics_producemessageconversions_total", "broker.message_conversions"),
+        ("kafka_network_requestmetrics_errors_total", "broker.request_errors"),
+        ("kafka_network_requestmetrics_requests_total", "broker.requests"),
+        ("kafka_server_replicamanager_underreplicatedpartitions", "broker.under_replicated_partitions"),
+        ("cp_kafka_server_replicamanager_underreplicatedpartitions", "broker.under_replicated_partitions"),
+        ("kafka_server_replicamanager_underreplicatedpartitions_value", "broker.under_replicated_partitions"),
+        ("kafka_server_replicamanager_isrshrinks_total", "broker.isr_shrinks"),
+        ("kafka_controller_controllerstats_uncleanleaderelections_total", "broker.unclean_elections"),
+        ("kafka_log_log_logendoffset", "broker.log_end_offset"),
+        ("kafka.log:type=Log,name=Size:Value", "broker.log_size"),
+        ("kafka_producer_producer_metrics_batch_split_total", "producer.batch_splits"),
+        ("kafka_producer_outgoing_byte_total", "producer.outgoing_bytes"),
+        ("kafka.producer.outgoing.byte.total", "producer.outgoing_bytes"),
+        ("kafka.producer:type=producer-metrics:record-retry-total", "producer.record_retries"),
+        ("kafka_producer_producer_topic_metrics_byte_total", "producer.topic_bytes"),
+        ("kafka_producer_topic_record_send_total", "producer.topic_record_sends"),
+        ("kafka_consumer_consumer_fetch_manager_metrics_records_lag_max", "consumer.records_lag_max"),
+        ("kafka_consumer_fetch_manager_records_lag_max", "consumer.records_lag_max"),
+        ("kafka_consumer_consumer_metrics_incoming_byte_total", "consumer.incoming_bytes"),
+        ("kafka_consumer_consumer_coordinator_metrics_rebalance_total", "consumer.rebalances"),
+        ("kafka_consumergroup_lag", "group.lag"),
+        ("kminion_kafka_topic_partition_high_water_mark", "topic.end_offset"),
+        ("kafka_topic_partition_oldest_offset", "topic.start_offset"),
+        ("node_network_transmit_bytes_total", "host.transmit_bytes"),
+        ("container_network_receive_bytes_total", "host.receive_bytes"),
+        ("jvm_memory_bytes_used", "jvm.heap_used"),
+        ("jvm_memory_used_bytes", "jvm.heap_used"),
+        ("jvm_gc_collection_seconds_sum", "jvm.gc_seconds"),
+        ("process_resident_memory_bytes", "process.resident_bytes"),
+        ("up", "up"),
+        ("kafka_server_brokertopicmetrics_bytesinpersec_oneminuterate", None),
+        ("cp_kafka_server_brokertopicmetrics_bytesinpersec_topic_orders", None),
+        ("kafka.server:type=BrokerTopicMetrics,name=BytesInPerSec:OneMinuteRate", None),
+        ("kafka_producer_producer_metrics_outgoing_byte_rate", None),
+        ("startup", None),
+    ],
+)
+def test_each_exporters_name_has_one_meaning(original, name):
+    assert canonical(original) == name
+
+
+def test_counters_are_those_that_only_grow():
+    assert COUNTERS < set(CANONICAL)
+    assert {"broker.bytes_in", "producer.batch_splits", "host.transmit_bytes", "jvm.gc_seconds"} <= COUNTERS
+    assert not {"producer.batch_size_avg", "group.lag", "broker.log_end_offset", "up", "jvm.heap_used"} & COUNTERS
+
+
+def test_labels_get_one_name_each():
+    labels = {"client-id": "c", "topic_name": "t", "consumergroup": "g", "partition_id": "3", "instance": "b:1"}
+    assert labels_of("group.lag", "kafka_consumergroup_lag", labels) == {
+        "client_id": "c", "topic": "t", "group": "g", "partition": "3", "instance": "b:1"
+    }  # fmt: skip
+
+
+def test_a_topic_inside_the_name_becomes_a_label():
+    name = "kafka_server_brokertopicmetrics_bytesinpersec_topic_plant_telemetry_count"
+    assert labels_of("broker.bytes_in", name, {}) == {"topic": "plant_telemetry"}
+    assert labels_of("broker.bytes_in", name, {"topic": "plant.telemetry"}) == {"topic": "plant.telemetry"}
+
+
+def test_the_combined_pattern_finds_what_canonical_knows(spark):
+    names = ["kafka_server_BrokerTopicMetrics_BytesIn_total", "jvm_memory_used_bytes", "process_open_fds", "startup"]
+    rows = spark.createDataFrame([(name,) for name in names], "name string")
+    found = [row.name for row in rows.where(rows.name.rlike(known())).collect()]
+    assert found == [name for name in names if canonical(name)] == names[:2]
+    assert re.compile(known())

@@ -1,0 +1,18 @@
+"""The tuple of loaders."""
+
+import importlib
+import pkgutil
+
+from mqlab import loaders
+
+
+def test_every_module_with_a_format_is_in_the_tuple_once():
+    names = [module.name for module in pkgutil.iter_modules(loaders.__path__)]
+    modules = [importlib.import_module(f"mqlab.loaders.{name}") for name in names]
+    offered = [module for module in modules if hasattr(module, "FORMAT")]
+    assert sorted(offered, key=str) == sorted(loaders.LOADERS, key=str)
+    assert len({loader.FORMAT for loader in loaders.LOADERS}) == len(loaders.LOADERS)
+
+
+def test_formats_are_named_like_the_tool_that_writes_them():
+    assert all(loader.FORMAT == loader.FORMAT.lower() and " " not in loader.FORMAT for loader in loaders.LOADERS)

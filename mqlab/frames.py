@@ -167,5 +167,6 @@ def _missing(missing: Iterable[str]) -> str:
 
 
 def _frame(rows: Sequence[Mapping[str, object]], columns: tuple[str, ...]) -> pd.DataFrame:
-    """The first column is the index, so that no running number is shown."""
-    return pd.DataFrame(list(rows), columns=list(columns)).set_index(columns[0])
+    """The first column is the index, so that no running number is shown; its name stands in the one header row."""
+    frame = pd.DataFrame(list(rows), columns=list(columns)).set_index(columns[0])
+    return frame.rename_axis(index=None, columns=columns[0])

@@ -19,7 +19,7 @@ from mqlab import jsonout, units
 from mqlab.diagnosis import Diagnosis
 from mqlab.figures.library import plotly_script
 from mqlab.figures.timeline import timeline
-from mqlab.report_markup import as_figure, markdown, script_hash
+from mqlab.report_markup import as_figure, literal, script_hash
 from mqlab.report_sections import Section, fitting, sections_of
 from mqlab.report_told import Told
 from mqlab.report_view import view
@@ -84,9 +84,10 @@ def _run_one(name: str, given: Mapping[str, Any], scratch: Path) -> list[Section
             progress_bar=False,
             kernel_name="python3",
             request_save_on_cell_execute=False,
+            extra_arguments=["--IPKernelApp.log_level=50"],
         )
     except papermill.PapermillExecutionError as error:
-        stopped = Section(f"{name} stopped", [markdown(f"{error.ename}: {error.evalue}", literal=True)])
+        stopped = Section(f"{name} stopped", [literal(f"{error.ename}: {error.evalue}")], shows=True)
         return [*sections_of(papermill.iorw.load_notebook_node(str(copy))), stopped]
     return sections_of(done)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mqlab import units
@@ -70,13 +70,10 @@ def change_rows(changes: Sequence[Change]) -> tuple[ChangeRow, ...]:
 
 def span(finding: Finding) -> str:
     """From when to when."""
-    end = "still open" if finding.ongoing else units.clock(finding.ended_at)
-    return f"{units.stamp(finding.started_at)} to {end} UTC" if finding.started_at else "no time known"
-
-
-def measured(measures: Sequence[Measured]) -> Mapping[str, Measured]:
-    """Measures by name."""
-    return {one.name: one for one in measures}
+    if finding.started_at is None:
+        return "no time known"
+    end = ", still open" if finding.ongoing else f" to {units.clock(finding.ended_at)} UTC" if finding.ended_at else ""
+    return f"{units.stamp(finding.started_at)}{'' if ' to ' in end else ' UTC'}{end}"
 
 
 def _dossier(anchor: str, finding: Finding) -> Dossier:

@@ -45,9 +45,14 @@ def clean_html(html: str) -> Markup:
     return Markup(SafeText(nh3.clean(html, tags=_TAGS, attributes=_ATTRIBUTES, url_schemes={"https"})))
 
 
-def markdown(text: str, *, literal: bool = False) -> Markup:
-    """Prose of a notebook; literal text keeps its line breaks and means nothing."""
-    return Markup(SafeText(f"<pre>{escape(text)}</pre>")) if literal else clean_html(str(_PROSE(text)))
+def markdown(text: str) -> Markup:
+    """Prose of a notebook."""
+    return clean_html(str(_PROSE(text)))
+
+
+def literal(text: str) -> Markup:
+    """Text that keeps its line breaks and means nothing."""
+    return Markup(SafeText(f"<pre>{escape(text)}</pre>"))
 
 
 def as_figure(figure: Mapping[str, Any]) -> Figure:

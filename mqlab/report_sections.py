@@ -8,7 +8,7 @@ from typing import Any
 
 from mqlab.diagnosis import Diagnosis
 from mqlab.findings import Certainty
-from mqlab.report_markup import Figure, Markup, as_figure, clean_html, markdown
+from mqlab.report_markup import Figure, Markup, as_figure, clean_html, literal, markdown
 
 TRIAGE = "00_triage"
 FITTING = {
@@ -30,6 +30,8 @@ class Section:
 
     title: str
     blocks: list[Markup | Figure] = field(default_factory=list)
+    shows: bool = False
+    """True once it holds more than prose."""
 
 
 def fitting(diagnosis: Diagnosis) -> tuple[str, ...]:
@@ -51,8 +53,10 @@ def sections_of(notebook: Any) -> list[Section]:
             if sections and prose.strip():
                 sections[-1].blocks.append(markdown(prose))
         elif sections and cell.cell_type == "code" and "hide" not in cell.metadata.get("tags", ()):
-            sections[-1].blocks.extend(_blocks(cell.get("outputs", ())))
-    return [section for section in sections if section.blocks]
+            shown = _blocks(cell.get("outputs", ()))
+            sections[-1].blocks.extend(shown)
+            sections[-1].shows |= bool(shown)
+    return [section for section in sections if section.shows]
 
 
 def _blocks(outputs: Iterable[Mapping[str, Any]]) -> list[Markup | Figure]:
@@ -66,5 +70,5 @@ def _blocks(outputs: Iterable[Mapping[str, Any]]) -> list[Markup | Figure]:
         elif "text/markdown" in data:
             blocks.append(markdown("".join(data["text/markdown"])))
         elif "text/plain" in data:
-            blocks.append(markdown("".join(data["text/plain"]), literal=True))
+            blocks.append(literal("".join(data["text/plain"])))
     return blocks

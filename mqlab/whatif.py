@@ -39,7 +39,7 @@ def trials(producer: Producer | None, link: Link, *, records: int = 20, payload:
     Without *payload* the records have the size of which two make a batch in the middle of what loops.
     """
     if producer is None:
-        return pd.DataFrame([], columns=list(_COLUMNS)).set_index(_COLUMNS[0])
+        return _frame([])
     size = payload or _looping_payload(producer)
     variants = {
         f"as configured (batch.size {producer.batch_size}, client {producer.version})": producer,
@@ -48,7 +48,12 @@ def trials(producer: Producer | None, link: Link, *, records: int = 20, payload:
         "client 4.2.0": replace(producer, version=Version(4, 2)),
     }
     rows = [_row(name, outcome(one, link, burst(records, size))) for name, one in variants.items()]
-    return pd.DataFrame(rows, columns=list(_COLUMNS)).set_index(_COLUMNS[0])
+    return _frame(rows)
+
+
+def _frame(rows: list[tuple[str, ...]]) -> pd.DataFrame:
+    frame = pd.DataFrame(rows, columns=list(_COLUMNS)).set_index(_COLUMNS[0])
+    return frame.rename_axis(index=None, columns=_COLUMNS[0])
 
 
 def _looping_payload(producer: Producer) -> int:
@@ -56,7 +61,7 @@ def _looping_payload(producer: Producer) -> int:
     return batch // (4 if producer.key_equals_value else 2)
 
 
-def _row(name: str, result: Outcome) -> tuple[str, str, str, str, str, str]:
+def _row(name: str, result: Outcome) -> tuple[str, ...]:
     spread = (
         f"{units.size(result.bytes_out)} ({units.size(result.bytes_out_low)} to {units.size(result.bytes_out_high)})"
     )

@@ -89,7 +89,7 @@ ratio(facts, finding)
 # %%
 waterfall(ledger)
 
-# %%
+# %% tags=["hide"]
 frames.ledger(finding)
 
 # %% [markdown]

@@ -1,11 +1,14 @@
 """Facts and diagnosis as the capture kafka-amp-17 gives them, made by hand, for tests of report and figures."""
 
+# ruff: noqa: E501 -- literal lines of the material
+
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from mqlab.diagnosis import Diagnosis, Material, NotChecked, Rejected, Verdict
-from mqlab.facts import Change, Coverage, Episode, Facts, Position, Series, Setting
+from mqlab.facts import Change, Coverage, Episode, Facts, Position, Series, Setting, Shape
 from mqlab.findings import Certainty, Evidence, Finding, Severity, Stage, TrafficLedger
 
 T0 = 1795263520  # 2026-11-21T12:18:40Z, the first scrape; then every ten seconds
@@ -115,9 +118,12 @@ def facts() -> Facts:
         episode("process-started", "12:23:20", exits, 5, "2026-11-21T12:23:20Z started bridge (start #1)"),
         episode("record-too-large", "12:24:11", "clients/bridge.log", 826, "send to plant-telemetry failed, payload=6150000"),
     )  # fmt: skip
+    version = replace(
+        episode("client-version", "12:18:27", "clients/bridge.log", 60, "Kafka version : 2.1.0"), reason="2.1.0"
+    )
     jmx = {"instance": "bridge-1:19405", "area": "heap"}
     return Facts(
-        episodes=tuple(sorted((*splits(), *events), key=lambda e: e.first_at or 0)),
+        episodes=tuple(sorted((*splits(), *events, version), key=lambda e: e.first_at or 0)),
         series=(
             series("host.receive_bytes", list(BRIDGE_IN), RX),
             series("host.transmit_bytes", list(BRIDGE_OUT), TX),
@@ -125,6 +131,11 @@ def facts() -> Facts:
         ),
         settings=settings(),
         positions=positions(),
+        shapes=(
+            Shape("clients/bridge.log", "WARN", "[Producer clientId=mqtt-bridge] Got error produce response in correlation "
+                  "id <n> on topic-partition plant-telemetry-<n>, splitting and retrying (<n> attempts left). "
+                  "Error: MESSAGE_TOO_LARGE", 586, 168182, at("12:20:44").timestamp(), at("12:23:16").timestamp(), 83),
+        ),
         coverage=(
             Coverage("clients/bridge.log", "kafka-client-log", 830, 200633, 700, 128, 2, "UTC", "aligned with 3 events"),
             Coverage(TX, "prometheus-json", 1, 2201, 1, 0, 0, "UTC", "epoch seconds"),

@@ -84,7 +84,7 @@ def _draw_traffic(figure: go.Figure, traffic: Traffic, *, log: bool) -> None:
             figure.add_scatter(**_steps(points), name=f"{label(traffic.host)} {name}", line_color=colour, row=1, col=1)
     ticks = [10.0**power for power in range(2, 13)]
     figure.update_yaxes(
-        type="log" if log else "linear", tickvals=ticks if log else None,
+        type="log" if log else "linear", rangemode="tozero", tickvals=ticks if log else None,
         ticktext=[f"{size(tick).replace('.00', '').replace('.0', '')}/s" for tick in ticks] if log else None,
         ticksuffix="" if log else "B/s", row=1, col=1,
     )  # fmt: skip

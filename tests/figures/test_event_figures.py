@@ -1,0 +1,65 @@
+"""Heat map, memory and the table behind each figure as data."""
+
+from dataclasses import replace
+
+from report_example import facts, splits
+
+from mqlab.facts import Facts
+from mqlab.figures.heatmap import heatmap, heatmap_points
+from mqlab.figures.memory import memory, memory_points
+from mqlab.figures.style import label
+from mqlab.figures.tables import figure_table
+
+
+def test_the_busiest_row_comes_first_and_no_split_is_lost():
+    grid = heatmap_points(splits())
+
+    assert grid.rows == (
+        "mqtt-bridge plant-telemetry-1",
+        "mqtt-bridge plant-telemetry-0",
+        "mqtt-bridge plant-telemetry-2",
+    )
+    assert sum(count or 0 for row in grid.counts for count in row) == 586
+    assert len(grid.columns) == 16
+
+
+def test_a_long_incident_gets_wider_columns():
+    first = splits()[0]
+    later = replace(first, first_at=first.first_at + 86_400, last_at=first.first_at + 86_400)
+
+    assert len(heatmap_points((first, later)).columns) <= 420
+
+
+def test_heap_is_set_against_the_splits_of_each_life():
+    first, second, third = memory_points(facts(), "bridge-1")
+
+    assert (first.points[-1][0], second.points[-1][0], third.points[-1][0]) == (293, 293, 0)
+    assert [round(run.bytes_per_split / 1e6, 1) for run in (first, second)] == [1.7, 1.7]
+    assert third.bytes_per_split is None
+    assert third.exited_at is None
+
+
+def test_nothing_to_draw_gives_a_sentence():
+    for figure in (heatmap(Facts(), "batch-split"), memory(Facts()), memory(replace(facts(), episodes=()))):
+        assert not figure.data
+        assert figure.layout.annotations[0].text
+
+
+def test_a_topic_named_like_mark_up_is_a_label():
+    episode = replace(splits()[0], topic="<b>x</b>")
+
+    assert list(heatmap(Facts(episodes=(episode,)), "batch-split").data[0].y) == ["mqtt-bridge &lt;b&gt;x&lt;/b&gt;-1"]
+    assert label("a & <b>") == "a &amp; &lt;b&gt;"
+
+
+def test_the_table_behind_a_figure_holds_its_points_as_plain_text():
+    table = figure_table(heatmap(Facts(episodes=(replace(splits()[0], topic="<b>"),)), "batch-split").to_plotly_json())
+
+    assert table.rows == (("events", "2026-11-21 12:20:40", "mqtt-bridge <b>-1", "34"),)
+    assert table.header == ("series", "UTC", "y", "note")
+
+
+def test_a_long_table_says_what_it_leaves_out():
+    table = figure_table({"data": [{"name": "n", "x": list(range(500)), "y": list(range(500))}]})
+
+    assert (len(table.rows), table.left_out) == (300, 200)

@@ -1,0 +1,60 @@
+"""The timeline shows what the facts hold, and says so where they hold nothing."""
+
+from dataclasses import replace
+
+from report_example import diagnosis, example, facts, oversize, split_loop
+
+from mqlab.facts import Facts
+from mqlab.figures.lanes import lanes_of
+from mqlab.figures.timeline import lag_points, timeline
+
+
+def names(figure):
+    return [trace.name for trace in figure.data]
+
+
+def test_the_guilty_host_the_lag_and_the_events_are_drawn():
+    assert names(timeline(*example())) == [
+        "bridge-1 out", "bridge-1 in", "lag plant-report", "batch splits", "record too large", "exits, starts",
+        "exits, starts", "changes", "oversize-record-rejected",
+    ]  # fmt: skip
+
+
+def test_without_metrics_the_events_remain():
+    known, result = example()
+
+    assert names(timeline(replace(known, series=(), positions=()), result))[0] == "batch splits"
+
+
+def test_without_anything_dated_a_sentence_stands_there():
+    figure = timeline(Facts(), diagnosis())
+
+    assert not figure.data
+    assert "no dated events" in figure.layout.annotations[0].text
+
+
+def test_lag_is_summed_over_partitions_and_never_negative():
+    position = facts().positions[0]
+    ahead = replace(position, queue="9", committed=position.end + 5)
+    unknown = replace(position, queue="10", committed=None)
+
+    assert lag_points(
+        Facts(positions=(position, replace(position, queue="8", end=position.committed + 7), ahead, unknown))
+    ) == {"plant-report": [(position.at, position.end - position.committed + 7)]}
+
+
+def test_findings_after_the_first_are_lanes_unless_they_are_only_notices():
+    rows = [lane.row for lane in lanes_of(Facts(), diagnosis(split_loop(), oversize()))]
+    notice = replace(oversize(), severity=1)
+
+    assert rows == ["changes", "oversize-record-rejected"]
+    assert [lane.row for lane in lanes_of(Facts(), diagnosis(split_loop(), notice))] == ["changes"]
+
+
+def test_a_mark_tells_where_it_was_read_and_mark_up_in_it_is_escaped():
+    episode = replace(facts().of_kind("batch-split")[0], client_id="<script>alert(1)</script>")
+    mark = lanes_of(Facts(episodes=(episode,)), diagnosis())[0].marks[0]
+
+    assert mark[2] == (
+        "12:20:40 batch-split × 34<br>&lt;script&gt;alert(1)&lt;/script&gt;<br>plant-telemetry-1<br>clients/bridge.log:83"
+    )

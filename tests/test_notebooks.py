@@ -1,0 +1,79 @@
+"""Notebooks tell the story; the package does the work."""
+
+import ast
+import json
+from pathlib import Path
+
+import jupytext
+import pytest
+
+FOLDER = Path(__file__).parents[1] / "notebooks"
+NAMES = sorted(path.stem for path in FOLDER.glob("*.py"))
+
+
+def notebook(name):
+    return json.loads((FOLDER / f"{name}.ipynb").read_text(encoding="utf-8"))
+
+
+def code_cells(name):
+    return [cell for cell in notebook(name)["cells"] if cell["cell_type"] == "code"]
+
+
+def test_every_notebook_has_its_twin():
+    assert NAMES == sorted(path.stem for path in FOLDER.glob("*.ipynb"))
+    assert NAMES[:2] == ["00_triage", "01_traffic_amplification"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_commits_no_output(name):
+    assert [cell["outputs"] for cell in code_cells(name) if cell["outputs"] or cell["execution_count"]] == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_matches_its_reviewable_twin(name):
+    twins = (jupytext.read(FOLDER / f"{name}{suffix}") for suffix in (".py", ".ipynb"))
+    paper, screen = ([(c.cell_type, c.source, c.metadata.get("tags", [])) for c in twin.cells] for twin in twins)
+
+    assert paper == screen
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_defines_nothing(name):
+    tree = ast.parse((FOLDER / f"{name}.py").read_text(encoding="utf-8"))
+
+    assert [
+        n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda)
+    ] == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_takes_the_parameters_that_a_report_sets(name):
+    cells = [cell for cell in code_cells(name) if "parameters" in cell["metadata"].get("tags", [])]
+    assigned = {node.targets[0].id for node in ast.parse("".join(cells[0]["source"])).body}
+
+    assert len(cells) == 1
+    assert {
+        "paths",
+        "since",
+        "until",
+        "log_tz",
+        "group",
+        "topic",
+        "client",
+        "master",
+        "remote",
+        "workspace",
+    } <= assigned
+    assert "output" in assigned
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_ends_by_checking_itself(name):
+    body = ast.parse("".join(code_cells(name)[-1]["source"])).body
+
+    assert isinstance(body[-1], ast.Assert)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_runs_on_the_kernel_that_everybody_has(name):
+    assert notebook(name)["metadata"]["kernelspec"]["name"] == "python3"

@@ -1,0 +1,80 @@
+"""What people know about the incident is read from one small file, and nonsense in it is refused."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from mqlab.errors import BadIncidentFileError
+from mqlab.notes import Dismissed, HumanEvent, IncidentNotes, notes_in, read_notes
+
+WHOLE = """
+title: Bridge floods Kafka
+detected: 2026-11-21T12:21:40Z
+mitigated: 2026-11-21 13:23:20+01:00
+events: [{at: 2026-11-21T12:22:10Z, text: pager fires for egress}]
+zones: {"logs/rocketmq/*": Asia/Shanghai}
+roles: {"clients/*": bridge}
+dismissed: [{id: "fan-out:plant-telemetry", reason: the second group is wanted}]
+"""
+
+
+def written(folder, text):
+    file = folder / "incident.yml"
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def test_every_key_is_read(tmp_path):
+    assert notes_in(written(tmp_path, WHOLE)) == IncidentNotes(
+        title="Bridge floods Kafka",
+        detected=datetime(2026, 11, 21, 12, 21, 40, tzinfo=UTC),
+        mitigated=datetime(2026, 11, 21, 12, 23, 20, tzinfo=UTC),
+        events=(HumanEvent(datetime(2026, 11, 21, 12, 22, 10, tzinfo=UTC), "pager fires for egress"),),
+        zones=(("logs/rocketmq/*", "Asia/Shanghai"),),
+        roles=(("clients/*", "bridge"),),
+        dismissed=(Dismissed("fan-out:plant-telemetry", "the second group is wanted"),),
+    )
+
+
+def test_a_time_without_zone_is_utc(tmp_path):
+    assert notes_in(written(tmp_path, "resolved: 2026-11-21T12:00:00")).resolved == datetime(
+        2026, 11, 21, 12, tzinfo=UTC
+    )
+
+
+def test_an_empty_file_says_nothing(tmp_path):
+    assert notes_in(written(tmp_path, "")) == IncidentNotes()
+
+
+def test_material_without_the_file_has_no_notes(tmp_path):
+    assert read_notes([str(tmp_path), "-"]) == IncidentNotes()
+
+
+def test_the_file_is_found_in_a_folder_and_beside_a_file(tmp_path):
+    written(tmp_path, "title: here")
+    (tmp_path / "server.log").touch()
+
+    assert read_notes([str(tmp_path)]).title == "here"
+    assert read_notes([str(tmp_path / "server.log")]).title == "here"
+
+
+@pytest.mark.parametrize(
+    ("text", "because"),
+    [
+        ("- a list", "must hold the keys"),
+        ("tilte: typo", "unknown key 'tilte'"),
+        ("detected: yesterday", "detected is no moment: 'yesterday'"),
+        ("detected: [1]", "detected is no moment"),
+        ("title: 7", "title must be a text, not 7"),
+        ("events: soon", "events must be a list"),
+        ("events: [{at: 2026-11-21T12:00:00Z}]", r"events\[0\].text must be a text, not None"),
+        ("zones: Asia/Shanghai", "zones must map a glob to a name"),
+        ("title: [", "it is no YAML"),
+        ("title: !!python/object:os.system {}", "it is no YAML"),
+    ],
+)
+def test_nonsense_is_refused_with_its_place(tmp_path, text, because):
+    file = written(tmp_path, text)
+
+    with pytest.raises(BadIncidentFileError, match=because):
+        notes_in(file)

@@ -1,0 +1,266 @@
+"""The report: one page that opens offline, says what was found, and runs nothing that came with the material."""
+
+import json
+import re
+from dataclasses import dataclass, replace
+from html.parser import HTMLParser
+from types import SimpleNamespace
+
+import pytest
+from report_example import at, diagnosis, example, facts, oversize, split_loop
+
+from mqlab.diagnosis import Rejected
+from mqlab.facts import Facts
+from mqlab.findings import Certainty, Evidence, Severity
+from mqlab.notes import IncidentNotes
+from mqlab.report import html, render
+from mqlab.report_markup import as_figure, clean_html, literal, markdown
+from mqlab.report_sections import Section, fitting, sections_of
+from mqlab.report_view import view
+
+HOSTILE = "<script>alert(1)</script>"
+
+
+class Page(HTMLParser):
+    """Collects what a browser would act upon."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.scripts, self.ids, self.links, self.headings, self.loads, self.handlers = [], [], [], [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        known = dict(attrs)
+        self.handlers += [name for name in known if name.startswith("on")]
+        self.ids += [known["id"]] if "id" in known else []
+        self.links += [known["href"]] if tag == "a" and "href" in known else []
+        self.loads += [value for name, value in attrs if name in ("src", "srcset", "action", "data")]
+        self.headings += [int(tag[1])] if re.fullmatch(r"h[1-6]", tag) else []
+        self.scripts += [known.get("type", "text/javascript")] if tag == "script" else []
+
+
+def told(known=None, result=None, notes=None):
+    own_facts, own_diagnosis = example()
+    return SimpleNamespace(
+        facts=own_facts if known is None else known,
+        diagnosis=result or own_diagnosis,
+        notes=notes or IncidentNotes(),
+        paths=("kafka-amp-17",),
+    )
+
+
+def without_library(page):
+    """The page but for plotly.js itself."""
+    return max(re.split(r"<script>|</script>", page), key=len), re.sub(
+        r"<script>.{100000,}?</script>", "", page, flags=re.S
+    )
+
+
+CASES = {
+    "found": (None, None),
+    "undetermined": (None, diagnosis(incident="undetermined")),
+    "healthy": (None, replace(diagnosis(), symptoms=())),
+    "no metrics": (replace(facts(), series=()), None),
+    "nothing at all": (Facts(), replace(diagnosis(), symptoms=())),
+    "benign": (None, diagnosis(replace(oversize(), incident="fan-out", severity=Severity.NOTICE))),
+    "no ledger": (None, diagnosis(replace(split_loop(), ledger=None, measures={"orphan_queues": 8}))),
+    "no measures": (None, diagnosis(replace(split_loop(), ledger=None, measures={}, evidence=(), started_at=None))),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_every_kind_of_verdict_has_a_page_with_sound_structure(case):
+    page = Page(html(told(*CASES[case])))
+
+    assert page.headings[0] == 1
+    assert page.headings.count(1) == 1
+    assert all(later <= earlier + 1 for earlier, later in zip(page.headings, page.headings[1:], strict=False))
+    assert len(page.ids) == len(set(page.ids))
+    assert [link for link in page.links if link.startswith("#") and link[1:] not in page.ids] == []
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_every_kind_of_verdict_has_four_tiles(case):
+    known, result = CASES[case]
+    capture = told(known, result)
+
+    assert len(view(capture.facts, capture.diagnosis, capture.notes).tiles) == 4
+
+
+def test_the_first_screen_says_what_the_diagnosis_says():
+    shown = view(*example(), IncidentNotes())
+
+    assert shown.band == ("batch-split-loop", "PROVEN", "ended 12:23:16 UTC", "still open: 1")
+    assert [(tile.value, tile.title, tile.note) for tile in shown.tiles] == [
+        ("15.1×", "bytes out per byte in", "peak 73.9× · before 2.07× · after 1.99×"),
+        ("658 MB", "more than needed", "of 763 MB sent in 170 s"),
+        ("2", "process exits", "586 batch splits"),
+        ("≥ 3", "records lost", "not checked: acks1-failover-loss"),
+    ]
+    assert [(bar.amount, bar.hatched) for bar in shown.bars] == [
+        ("52.0 MB", False), ("696 MB", False), ("24.6 MB", False), ("-10.3 MB", True),
+    ]  # fmt: skip
+
+
+def test_loss_is_not_checked_where_nothing_counted_it():
+    tile = view(facts(), diagnosis(split_loop()), IncidentNotes()).tiles[3]
+
+    assert (tile.value, tile.muted) == ("NOT CHECKED", True)
+
+
+def test_every_measure_leads_to_a_line():
+    text = html(told())
+
+    assert 'href="#F1-amplification_factor"' in text
+    assert re.search(r'<tr id="F1-split_count">.*?href="#F1-e1".*?clients/bridge.log:83', text, re.S)
+    assert re.search(
+        r'<li id="F1-e1"><code>clients/bridge.log:83</code>.*?<pre>2026-11-21 12:20:44,201 WARN', text, re.S
+    )
+
+
+def test_the_page_loads_nothing_and_fits_in_eight_megabytes():
+    text = html(told())
+    library, rest = without_library(text)
+
+    assert Page(rest).loads == []
+    assert "@import" not in rest
+    assert [link for link in Page(rest).links if not link.startswith("#")] == []
+    assert text.count(library) == 1
+    assert len(text.encode()) < 8_000_000
+
+
+def test_only_the_two_scripts_of_the_package_may_run():
+    text = html(told())
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text).group(1)
+
+    assert Page(without_library(text)[1]).scripts.count("text/javascript") == 1
+    assert "default-src &#39;none&#39;" in policy
+    assert policy.count("sha256-") == 2
+    assert "script-src &#39;unsafe-inline&#39;" not in policy
+
+
+def hostile_capture():
+    place = Evidence(f"logs/{HOSTILE}.log", 1, f"topic {HOSTILE} \u2028 </pre></li>", HOSTILE, f'{{topic="{HOSTILE}"}}')
+    finding = replace(
+        split_loop(), id=f"batch-split-loop:{HOSTILE}", subject=HOSTILE, statement=f"Topic {HOSTILE}.",
+        evidence=(place,), mitigate=HOSTILE, remedy=HOSTILE, verify=HOSTILE, facts={HOSTILE: HOSTILE},
+        ledger=replace(split_loop().ledger, host=HOSTILE, how=HOSTILE, gaps=(HOSTILE,)),
+    )  # fmt: skip
+    known = facts()
+    series = tuple(replace(s, labels={**s.labels, "instance": f"{HOSTILE}:1"}) for s in known.series)
+    episodes = tuple(replace(e, client_id=HOSTILE, topic=HOSTILE) for e in known.episodes)
+    positions = tuple(replace(p, group="</script><img src=x onerror=alert(1)>") for p in known.positions)
+    result = replace(diagnosis(finding), rejected=(Rejected("fan-out", HOSTILE),), gaps=(HOSTILE,))
+    return told(
+        replace(known, series=series, episodes=episodes, positions=positions), result, IncidentNotes(title=HOSTILE)
+    )
+
+
+def test_mark_up_in_the_material_shows_as_text():
+    sections = [Section(HOSTILE, [literal(HOSTILE), markdown(HOSTILE)], shows=True)]
+    rest = without_library(html(hostile_capture(), sections, {"paths": [HOSTILE]}))[1]
+    page = Page(rest)
+
+    assert HOSTILE not in rest
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in rest
+    assert page.handlers == []
+    assert page.loads == []
+    assert page.scripts.count("text/javascript") == 1
+
+
+def test_json_of_a_figure_cannot_end_its_script():
+    figure = as_figure({"data": [{"name": "</script>\u2028&", "x": [1], "y": [2]}], "layout": {}})
+
+    assert not re.search("[<>&\u2028]", figure.json)
+    assert json.loads(figure.json)["data"][0]["name"] == "</script>\u2028&"
+
+
+@pytest.mark.parametrize(
+    "live",
+    [
+        "<img src=x onerror=alert(1)>",
+        '<a href="javascript:alert(1)">x</a>',
+        "<svg onload=alert(1)></svg>",
+        "<iframe src='https://example.org'></iframe>",
+        "<style>body{display:none}</style>",
+        "<form action='https://example.org'><input></form>",
+        HOSTILE,
+    ],
+)
+def test_html_of_a_notebook_is_cleaned(live):
+    page = Page(clean_html(f"<p>before</p>{live}").html)
+
+    assert (page.scripts, page.handlers, page.loads) == ([], [], [])
+    assert [link for link in page.links if link.startswith("javascript")] == []
+
+
+def test_sections_are_cut_at_second_level_headings_and_prose_alone_is_dropped():
+    table = {"output_type": "execute_result", "data": {"text/html": "<table><tr><td>1</td></tr></table>"}}
+    notebook = SimpleNamespace(
+        cells=[
+            SimpleNamespace(cell_type="markdown", source="# Title\n\nIntro", metadata={}),
+            SimpleNamespace(cell_type="markdown", source="## Kept?\n\nYes.", metadata={}),
+            FakeCode([table], ()),
+            SimpleNamespace(cell_type="markdown", source="## Hidden?", metadata={}),
+            FakeCode([table], ("hide",)),
+        ]
+    )
+
+    sections = sections_of(notebook)
+
+    assert [(section.title, len(section.blocks)) for section in sections] == [("Kept?", 2)]
+    assert "<td>1</td>" in sections[0].blocks[1].html
+
+
+class FakeCode(dict):
+    """A code cell as nbformat has it: a dict with attributes."""
+
+    cell_type = "code"
+
+    def __init__(self, outputs, tags):
+        super().__init__(outputs=outputs)
+        self.metadata = {"tags": list(tags)}
+
+
+def test_the_traffic_notebook_runs_only_for_traffic():
+    other = replace(split_loop(), incident="duplicate-client-id")
+    risk = replace(split_loop(), certainty=Certainty.POSSIBLE)
+
+    assert fitting(diagnosis(split_loop())) == ("00_triage", "01_traffic_amplification")
+    assert fitting(diagnosis(other)) == ("00_triage",)
+    assert fitting(diagnosis(risk)) == ("00_triage",)
+
+
+def test_the_postmortem_asks_for_what_no_file_knows():
+    moments = {moment.name: moment for moment in view(*example(), IncidentNotes()).postmortem.moments}
+
+    assert (moments["onset"].at, moments["onset"].origin) == ("2026-11-21 12:20:44 UTC", "data")
+    assert (moments["detected"].at, moments["resolved"].at) == ("", "")
+    assert (moments["mitigated"].at, moments["mitigated"].origin) == ("2026-11-21 12:23:20 UTC", "inferred")
+
+
+def test_what_people_wrote_beats_what_is_inferred():
+    notes = IncidentNotes(title="Flood", mitigated=at("12:30:00"))
+    postmortem = view(*example(), notes).postmortem
+
+    assert postmortem.title == "Flood"
+    assert [(m.at, m.origin) for m in postmortem.moments if m.name == "mitigated"] == [
+        ("2026-11-21 12:30:00 UTC", "incident.yml")
+    ]
+
+
+@dataclass
+class FakeOptions:
+    """Stands for the options of the command line."""
+
+    since: float | None = None
+
+
+def test_the_json_lies_beside_the_page(tmp_path):
+    capture = told()
+    capture.options = FakeOptions()
+
+    written = render(capture, tmp_path / "out" / "report.html", notebooks=())
+
+    assert written.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    assert json.loads((tmp_path / "out" / "findings.json").read_text())["verdict"]["incident"] == "batch-split-loop"

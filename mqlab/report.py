@@ -33,7 +33,8 @@ _DRAW = """
 for (const chart of document.querySelectorAll(".chart")) {
   const figure = JSON.parse(chart.querySelector("script").textContent);
   const layout = {...figure.layout, width: undefined, autosize: true};
-  Plotly.newPlot(chart, figure.data, layout, {responsive: true, displaylogo: false, displayModeBar: "hover"});
+  const bar = chart.closest(".main") ? false : "hover";
+  Plotly.newPlot(chart, figure.data, layout, {responsive: true, displaylogo: false, displayModeBar: bar});
 }
 """
 

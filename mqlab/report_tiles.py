@@ -34,11 +34,11 @@ def tiles(facts: Facts, diagnosis: Diagnosis, found: tuple[Dossier, ...]) -> tup
     if not found:
         return (*_overview(diagnosis), _loss(diagnosis, found))
     first = found[0]
-    named = [tile for tile in (_factor(first), _excess(first), _damage(facts, first)) if tile]
+    amplified, damage = (_factor(first), _excess(first)), _damage(facts, first)
     others = [tile for name in _HEADLINES for tile in _headline(first, name)]
-    shown = {tile.title for tile in named}
-    fill = [tile for tile in (*others, *_overview(diagnosis)) if tile.title not in shown]
-    return (*(named + fill)[:3], _loss(diagnosis, found))
+    ranked = (*amplified, damage, *others) if any(amplified) else (*others[:2], damage, *others[2:])
+    shown = [tile for tile in (*ranked, *_overview(diagnosis)) if tile]
+    return (*shown[:3], _loss(diagnosis, found))
 
 
 def _factor(first: Dossier) -> Tile | None:

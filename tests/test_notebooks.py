@@ -20,7 +20,7 @@ def code_cells(name):
 
 
 def test_every_notebook_has_its_twin():
-    assert NAMES == sorted(path.stem for path in FOLDER.glob("*.ipynb"))
+    assert sorted(path.stem for path in FOLDER.glob("*.ipynb")) == NAMES
     assert NAMES[:2] == ["00_triage", "01_traffic_amplification"]
 
 

@@ -51,10 +51,11 @@ def draw_lanes(figure: go.Figure, lanes: Sequence[Lane], row: int) -> None:
     for lane in lanes:
         times = [moment for start, end, _ in lane.marks for moment in (time(start), time(end), None)]
         words = [text for _, _, shown in lane.marks for text in (shown, shown, None)]
+        edge = {"width": 2, "color": lane.colour}
         figure.add_scatter(
             x=times, y=[None if at is None else lane.row for at in times], text=words, name=lane.row,
             mode="lines+markers", line={"color": lane.colour, "width": 3}, hovertemplate="%{text}<extra></extra>",
-            marker={"symbol": lane.symbol, "size": 10, "color": lane.colour, "line": {"width": 2}},
+            marker={"symbol": lane.symbol, "size": 10, "color": lane.colour, "line": edge},
             showlegend=False, row=row, col=1,
         )  # fmt: skip
     rows = list(dict.fromkeys(lane.row for lane in lanes))

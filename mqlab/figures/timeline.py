@@ -34,7 +34,8 @@ def timeline(facts: Facts, diagnosis: Diagnosis, *, log: bool = True, height: in
     figure = make_subplots(
         rows=len(rows), cols=1, shared_xaxes=True, vertical_spacing=0.04, row_heights=[weights[name] for name in rows]
     )
-    figure.update_layout(template=TEMPLATE, height=height, margin={"l": 8, "r": 8, "t": 24, "b": 24})
+    own_height = min(height, 90 + 36 * _rows(lanes)) if rows == ["lanes"] else height
+    figure.update_layout(template=TEMPLATE, height=own_height, margin={"l": 8, "r": 8, "t": 24, "b": 24})
     if traffic:
         _draw_traffic(figure, traffic, log=log)
     if lag:
@@ -43,7 +44,7 @@ def timeline(facts: Facts, diagnosis: Diagnosis, *, log: bool = True, height: in
         draw_lanes(figure, lanes, rows.index("lanes") + 1)
     _draw_bands(figure, facts, diagnosis, traffic)
     figure.add_annotation(
-        text="UTC", x=0, y=0, xref="paper", yref="paper", xanchor="right", xshift=-8, yshift=-14, showarrow=False
+        text="UTC", x=0, y=0, xref="paper", yref="paper", xanchor="right", xshift=-8, yshift=-20, showarrow=False
     )
     return figure
 

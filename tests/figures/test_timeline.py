@@ -38,9 +38,10 @@ def test_lag_is_summed_over_partitions_and_never_negative():
     ahead = replace(position, queue="9", committed=position.end + 5)
     unknown = replace(position, queue="10", committed=None)
 
-    assert lag_points(
-        Facts(positions=(position, replace(position, queue="8", end=position.committed + 7), ahead, unknown))
-    ) == {"plant-report": [(position.at, position.end - position.committed + 7)]}
+    late = replace(position, queue="8", end=position.committed + 7)
+    summed = (position.at, position.end - position.committed + 7)
+
+    assert lag_points(Facts(positions=(position, late, ahead, unknown))) == {"plant-report": [summed]}
 
 
 def test_findings_after_the_first_are_lanes_unless_they_are_only_notices():

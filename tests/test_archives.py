@@ -1,0 +1,162 @@
+import gzip
+import io
+import lzma
+import os
+import stat
+import tarfile
+import zipfile
+
+import pytest
+import zstandard
+
+from mqlab.archives import unpack
+from mqlab.errors import UnsafeArchiveError
+
+
+def tar(path, members, mode="w"):
+    with tarfile.open(path, mode) as out:
+        for name, content in members.items():
+            info = tarfile.TarInfo(name)
+            info.mtime = 1795263523
+            if isinstance(content, bytes):
+                info.size = len(content)
+                out.addfile(info, io.BytesIO(content))
+            else:
+                info.type, info.linkname = content
+                out.addfile(info)
+    return path
+
+
+def zipped(path, members):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as out:
+        for name, content in members.items():
+            out.writestr(
+                name if isinstance(name, zipfile.ZipInfo) else zipfile.ZipInfo(name, (2026, 11, 21, 12, 0, 0)), content
+            )
+    return path
+
+
+def contents(unpacked):
+    return {
+        member.name: member.location.read_bytes() if member.location else member.problem for member in unpacked.members
+    }
+
+
+@pytest.mark.parametrize("mode", ["w", "w:gz", "w:bz2", "w:xz"])
+def test_a_tar_is_unpacked_with_the_times_of_its_members(tmp_path, mode):
+    unpacked = unpack(tar(tmp_path / "b.tar", {"./logs/a.log": b"a\n", "empty": b""}, mode), tmp_path / "out")
+
+    assert contents(unpacked) == {"logs/a.log": b"a\n", "empty": b""}
+    assert {member.modified for member in unpacked.members} == {1795263523}
+    assert unpacked.problem is None
+
+
+def test_a_tar_in_zstd_is_unpacked(tmp_path):
+    plain = tar(tmp_path / "b.tar", {"a": b"a\n"})
+    packed = tmp_path / "b.tar.zst"
+    packed.write_bytes(zstandard.ZstdCompressor().compress(plain.read_bytes()))
+
+    assert contents(unpack(packed, tmp_path / "out")) == {"a": b"a\n"}
+
+
+def test_a_zip_is_unpacked_with_the_times_of_its_members(tmp_path):
+    unpacked = unpack(zipped(tmp_path / "b.zip", {"logs\\a.log": b"a\n", "__MACOSX/._a": b"x"}), tmp_path / "out")
+
+    assert contents(unpacked) == {"logs/a.log": b"a\n"}
+    assert unpacked.members[0].modified == 1795262400
+
+
+def test_members_that_point_outside_are_refused_and_the_others_unpacked(tmp_path):
+    members = {
+        "../evil": b"x",
+        "/etc/evil": b"x",
+        "ok": b"ok",
+        "dev": (tarfile.CHRTYPE, ""),
+        "link": (tarfile.SYMTYPE, "../../etc/passwd"),
+        "hard": (tarfile.LNKTYPE, "/etc/passwd"),
+    }
+    found = contents(unpack(tar(tmp_path / "b.tar", members), tmp_path / "out"))
+
+    assert found.pop("ok") == b"ok"
+    assert found.keys() == {"../evil", "/etc/evil", "dev", "link", "hard"}
+    assert all(isinstance(problem, str) for problem in found.values())
+    assert len(list((tmp_path / "out").iterdir())) == 1
+
+
+def test_a_zip_member_that_points_outside_is_refused(tmp_path):
+    link = zipfile.ZipInfo("link")
+    link.external_attr = (stat.S_IFLNK | 0o777) << 16
+    found = contents(
+        unpack(
+            zipped(tmp_path / "b.zip", {"../evil": b"x", "C:/evil": b"x", link: b"/etc/passwd", "ok": b"ok"}),
+            tmp_path / "out",
+        )
+    )
+
+    assert found.pop("ok") == b"ok"
+    assert all("evil" in name or "link" in problem for name, problem in found.items())
+
+
+def test_links_within_the_archive_are_not_read_twice_but_hard_links_are_files(tmp_path):
+    members = {"a": b"a", "soft": (tarfile.SYMTYPE, "a"), "hard": (tarfile.LNKTYPE, "a")}
+
+    assert contents(unpack(tar(tmp_path / "b.tar", members), tmp_path / "out")) == {"a": b"a", "hard": b"a"}
+
+
+def test_of_two_members_of_one_name_the_last_is_read(tmp_path):
+    archive = tar(tmp_path / "b.tar", {"a": b"old", "b": b"b"})
+    with tarfile.open(archive, "a") as more:
+        for name, content in (("a", b"new"), ("c", b"c")):
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            more.addfile(info, io.BytesIO(content))
+
+    assert contents(unpack(archive, tmp_path / "out")) == {"a": b"new", "b": b"b", "c": b"c"}
+
+
+def test_an_encrypted_member_is_refused_with_the_reason(tmp_path):
+    archive = zipped(tmp_path / "b.zip", {"a": b"a"})
+    raw = bytearray(archive.read_bytes())
+    raw[raw.index(b"PK\x01\x02") + 8] |= 1
+    archive.write_bytes(raw)
+
+    assert contents(unpack(archive, tmp_path / "out"))["a"].startswith("Encrypted")
+
+
+def test_a_bomb_is_not_unpacked(tmp_path):
+    with pytest.raises(UnsafeArchiveError, match="grows"):
+        unpack(zipped(tmp_path / "b.zip", {"a": bytes(3_000_000)}), tmp_path / "out", total=1_000_000)
+
+
+def test_a_bomb_among_readable_members_is_refused_alone(tmp_path):
+    found = contents(
+        unpack(
+            tar(tmp_path / "b.tar.gz", {"a": b"a", "bomb": bytes(3_000_000)}, "w:gz"), tmp_path / "out", total=1_000_000
+        )
+    )
+
+    assert found["a"] == b"a"
+    assert "grows beyond" in found["bomb"]
+
+
+def test_too_many_members_are_refused(tmp_path):
+    with pytest.raises(UnsafeArchiveError, match="more than 2 members"):
+        unpack(tar(tmp_path / "b.tar", {str(n): b"" for n in range(5)}), tmp_path / "out", members=2)
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress, zstandard.ZstdCompressor().compress])
+def test_what_stands_before_the_damage_is_kept(tmp_path, pack):
+    plain = tar(tmp_path / "b.tar", {"a": b"first\n", "b": os.urandom(400_000), "c": b"never"}).read_bytes()
+    packed = tmp_path / "cut"
+    packed.write_bytes(pack(plain)[:200_000])
+    unpacked = unpack(packed, tmp_path / "out")
+
+    assert contents(unpacked)["a"] == b"first\n"
+    assert "c" not in contents(unpacked)
+    assert unpacked.problem or unpacked.members[-1].problem
+
+
+def test_a_compressed_member_keeps_its_suffix(tmp_path):
+    member = unpack(tar(tmp_path / "b.tar", {"a.log.gz": gzip.compress(b"a")}), tmp_path / "out").members[0]
+
+    assert member.location.name.endswith(".gz")

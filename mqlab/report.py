@@ -30,12 +30,15 @@ _POLICY = (
     "base-uri 'none'; form-action 'none'"
 )
 _DRAW = """
-for (const chart of document.querySelectorAll(".chart")) {
+const charts = document.querySelectorAll(".chart");
+for (const chart of charts) {
   const figure = JSON.parse(chart.querySelector("script").textContent);
   const layout = {...figure.layout, width: undefined, autosize: true};
   const bar = chart.closest(".main") ? false : "hover";
   Plotly.newPlot(chart, figure.data, layout, {responsive: true, displaylogo: false, displayModeBar: bar});
 }
+addEventListener("beforeprint", () => charts.forEach(chart => Plotly.relayout(chart, {width: 660})));
+addEventListener("afterprint", () => charts.forEach(chart => Plotly.relayout(chart, {width: null, autosize: true})));
 """
 
 

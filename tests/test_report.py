@@ -129,6 +129,18 @@ def test_the_page_loads_nothing_and_fits_in_eight_megabytes():
     assert len(text.encode()) < 8_000_000
 
 
+def test_a_week_of_samples_still_fits():
+    known = facts()
+    start = known.series[0].points[0][0]
+    week = tuple((start + 15.0 * n, 1e6 * n) for n in range(40_000))
+    marks = tuple(
+        replace(e, first_at=start + 60.0 * n, last_at=start + 60.0 * n) for n in range(500) for e in known.episodes
+    )
+    large = replace(known, series=tuple(replace(s, points=week) for s in known.series), episodes=marks)
+
+    assert len(html(told(large)).encode()) < 6_000_000
+
+
 def test_only_the_two_scripts_of_the_package_may_run():
     text = html(told())
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text).group(1)

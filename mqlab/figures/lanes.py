@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Episode, Facts
 from mqlab.figures.style import ALARM, CHANGE, INK, MUTED, OUTGOING, label, time
+from mqlab.figures.thinning import Mark, merged
 from mqlab.findings import Severity
 from mqlab.units import clock
 
@@ -36,8 +37,7 @@ class Lane:
     row: str
     symbol: str
     colour: str
-    marks: tuple[tuple[float, float, str], ...]
-    """(from, to, what the reader sees when pointing at it)."""
+    marks: tuple[Mark, ...]
 
 
 def lanes_of(facts: Facts, diagnosis: Diagnosis) -> tuple[Lane, ...]:
@@ -69,7 +69,7 @@ def _event_lane(kind: str, episodes: Sequence[Episode]) -> Lane:
         for episode in episodes
         if episode.first_at is not None
     ]
-    return Lane(row, symbol, colour, tuple(sorted(marks)))
+    return Lane(row, symbol, colour, merged(marks))
 
 
 def _words(episode: Episode) -> str:
@@ -90,7 +90,7 @@ def _change_lane(diagnosis: Diagnosis) -> Lane:
         for change in diagnosis.changes
         if change.at is not None
     ]
-    return Lane("changes", "diamond", CHANGE, tuple(sorted(marks)))
+    return Lane("changes", "diamond", CHANGE, merged(marks))
 
 
 def _finding_lanes(diagnosis: Diagnosis) -> tuple[Lane, ...]:

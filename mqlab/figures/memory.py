@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 
 from mqlab.facts import Facts, Series
 from mqlab.figures.style import ALARM, RUNS, empty, figure, label
+from mqlab.figures.thinning import thinned
 from mqlab.units import clock, digits, size
 
 _FEWEST = 3
@@ -90,7 +91,8 @@ def _heap(facts: Facts, host: str | None) -> Series | None:
 
 def _run(facts: Facts, heap: Series, start: float | None, end: float | None, exits: list[float]) -> Run:
     samples = [(at, v) for at, v in heap.points if (start is None or at > start) and (end is None or at <= end)]
-    points = tuple((_splits(facts, start, at), used, at) for at, used in samples)
+    drawn = thinned(samples, value=lambda sample: sample[1])
+    points = tuple((_splits(facts, start, at), used, at) for at, used in drawn)
     return Run(start, exits[-1] if exits else None, points)
 
 

@@ -8,6 +8,7 @@ from itertools import pairwise
 from statistics import median
 
 from mqlab.facts import Facts, Series
+from mqlab.figures.thinning import thinned
 
 _PAIRS = (
     ("host.receive_bytes", "host.transmit_bytes"),
@@ -55,6 +56,11 @@ def rates(series: Series | None) -> tuple[Rate, ...]:
         for (t0, v0), (t1, v1) in pairwise(series.points)
         if t1 > t0
     )
+
+
+def drawn_rates(series: Series | None) -> tuple[Rate, ...]:
+    """The rates, thinned for drawing; peaks stay."""
+    return thinned(rates(series), value=lambda rate: rate.value)
 
 
 def gaps(series: Iterable[Series | None]) -> tuple[tuple[float, float], ...]:

@@ -10,8 +10,9 @@ from plotly.subplots import make_subplots
 from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Facts, Position, Series
 from mqlab.figures.lanes import Lane, draw_lanes, lanes_of
-from mqlab.figures.rates import Rate, Traffic, gaps, rates, traffic_of
+from mqlab.figures.rates import Rate, Traffic, drawn_rates, gaps, traffic_of
 from mqlab.figures.style import BAND, GAP, INCOMING, LAG, OUTGOING, TEMPLATE, empty, label, time
+from mqlab.figures.thinning import thinned
 from mqlab.findings import Finding
 from mqlab.units import size
 
@@ -63,7 +64,10 @@ def lag_points(facts: Facts) -> dict[str, list[tuple[float, int]]]:
         if position.at is not None and behind is not None:
             totals[position.group or "no group"][position.at] += behind
     order = sorted(totals, key=lambda group: (-max(totals[group].values()), group))
-    return {group: sorted(totals[group].items()) for group in order[:_MOST_GROUPS]}
+    return {
+        group: list(thinned(sorted(totals[group].items()), value=lambda point: point[1]))
+        for group in order[:_MOST_GROUPS]
+    }
 
 
 def _behind(position: Position) -> int | None:
@@ -78,8 +82,8 @@ def _rows(lanes: tuple[Lane, ...]) -> int:
 
 def _draw_traffic(figure: go.Figure, traffic: Traffic, *, log: bool) -> None:
     for name, points, colour in (
-        ("out", rates(traffic.outgoing), OUTGOING),
-        ("in", rates(traffic.incoming), INCOMING),
+        ("out", drawn_rates(traffic.outgoing), OUTGOING),
+        ("in", drawn_rates(traffic.incoming), INCOMING),
     ):
         if points:
             figure.add_scatter(**_steps(points), name=f"{label(traffic.host)} {name}", line_color=colour, row=1, col=1)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from mqlab.facts import Facts, Series
-from mqlab.figures.rates import Rate, rates, traffic_of
+from mqlab.figures.rates import Rate, drawn_rates, rates, traffic_of
 from mqlab.figures.style import BAND, INCOMING, OUTGOING, empty, figure, label, time
+from mqlab.figures.thinning import thinned
 from mqlab.findings import Finding
 from mqlab.units import clock, factor, size
 
@@ -29,7 +30,7 @@ def traffic(facts: Facts, finding: Finding | None = None) -> go.Figure:
         return empty("No byte counters in this material: traffic cannot be drawn.")
     chart = figure(340)
     for name, series, colour in (("out", both.outgoing, OUTGOING), ("in", both.incoming, INCOMING)):
-        _draw(chart, f"{label(both.host)} {name}", rates(series), colour)
+        _draw(chart, f"{label(both.host)} {name}", drawn_rates(series), colour)
     for point in change_points(both.outgoing, finding):
         chart.add_vrect(
             x0=time(point.earliest), x1=time(point.latest), fillcolor=BAND, line_width=1, line_color=OUTGOING
@@ -63,7 +64,8 @@ def ratio_points(facts: Facts, host: str | None) -> tuple[tuple[float, float], .
     if both is None:
         return ()
     came_in = {rate.at: rate.value for rate in rates(both.incoming) if rate.value > 0}
-    return tuple((rate.at, rate.value / came_in[rate.at]) for rate in rates(both.outgoing) if rate.at in came_in)
+    ratios = [(rate.at, rate.value / came_in[rate.at]) for rate in rates(both.outgoing) if rate.at in came_in]
+    return thinned(ratios, value=lambda point: point[1])
 
 
 def ratio(facts: Facts, finding: Finding | None = None) -> go.Figure:

@@ -57,5 +57,8 @@ def test_a_mark_tells_where_it_was_read_and_mark_up_in_it_is_escaped():
     mark = lanes_of(Facts(episodes=(episode,)), diagnosis())[0].marks[0]
 
     assert mark[2].split("<br>") == [
-        "12:20:40 batch-split × 34", "&lt;script&gt;alert(1)&lt;/script&gt;", "plant-telemetry-1", "clients/bridge.log:83",
-    ]  # fmt: skip
+        "12:20:40 batch-split × 34",
+        "&lt;script&gt;alert(1)&lt;/script&gt;",
+        "plant-telemetry-1",
+        "clients/bridge.log:83",
+    ]

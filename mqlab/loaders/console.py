@@ -12,6 +12,7 @@ A moment without a zone, or with an ambiguous one such as ``CST``, is read as UT
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from pyspark.sql import Column, DataFrame, Window, WindowSpec
 from pyspark.sql import functions as F
@@ -36,11 +37,13 @@ _OFFSETS = {"UTC": "Z", "GMT": "Z", "Z": "Z", "CET": "+01:00", "CEST": "+02:00",
 GLUED = rf"(?:{_DAY}.*\d:\d\d:\d\d.*|20\d\d-\d\d-\d\d[T ]\d\d:\d\d:\d\d.*|\[\w+@[^\]]*\][$#].*)$"
 """What Kafka 3.8 and 3.9 let stick to the last cell, since their tables end without a line break."""
 
+_GROUP = r"--group[ =]['\"]?([^\s'\"]+)|[Gg]roup [`']([^`']+)[`']"
 _TOOL_LOG = r"^\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d+\] "
 _ERROR = (
     r"^\s*(?:Error(?::| while | connecting )|Warning: |Exception in thread |command terminated with exit code "
     r"|(?:[a-z]\w*\.)+\w*(?:Exception|Error)\b|Consumer group [`'].*(?:not exist|is rebalancing|no active members)"
-    r"|Skip getting offsets|\S*: (?:line \d+: )?\S+: (?:command not found|No such file or directory|Permission denied))"
+    r"|Skip getting offsets|Topics? .* (?:does|do) not exist"
+    r"|\S*: (?:line \d+: )?\S+: (?:command not found|No such file or directory|Permission denied))"
     rf"|{_TOOL_LOG}(?:WARN|ERROR|FATAL) "
 )
 _NOISE = (
@@ -70,6 +73,11 @@ def moment(line: Column) -> Column:
     return F.when(line.rlike(r"\d:\d\d:\d\d"), F.when(half != "", halves).otherwise(day)).otherwise(epoch)
 
 
+def group_named(line: Column) -> Column:
+    """The consumer group that a command line or a message names; else null."""
+    return F.nullif(F.concat(*[F.regexp_extract(line, _GROUP, part) for part in (1, 2)]), F.lit(""))
+
+
 def upward() -> WindowSpec:
     """All lines of the same source above a line, and the line."""
     return Window.partitionBy("source").orderBy("line").rowsBetween(Window.unboundedPreceding, Window.currentRow)
@@ -84,11 +92,11 @@ def dated(rows: DataFrame) -> DataFrame:
 
 def tool_errors(lines: DataFrame, group: Column | None = None) -> DataFrame:
     """EVENTS of kind ``tool-error`` from lines with ``plain`` and ``at``; *group* where the message names none."""
-    named = F.nullif(F.regexp_extract("plain", r"[Gg]roup [`']([^`']+)[`']", 1), F.lit(""))
     said = F.regexp_replace("plain", rf"{_TOOL_LOG}|^\s+|\s+$", "")
+    named = group_named(F.col("plain"))
     return lines.where(F.col("plain").rlike(_ERROR)).select(
         "source", "line", "text", "at", F.lit("kafka").alias("system"), F.lit("tool-error").alias("kind"),
-        F.coalesce(named, F.lit(None) if group is None else group).alias("group"), said.alias("reason"),
+        (named if group is None else F.coalesce(named, group)).alias("group"), said.alias("reason"),
     ).transform(EVENTS.conform)  # fmt: skip
 
 
@@ -97,10 +105,15 @@ def remark_class(line: Column) -> Column:
     return F.when(line.rlike(_ERROR), F.lit("data")).when(line.rlike(_NOISE), F.lit("noise"))
 
 
-def plain_lines(head: Head) -> list[str]:
-    """Lines of the head without terminal codes; blank ones and a cut last one are left out."""
-    lines = head.lines[:-1] if len(head.text) < head.size and len(head.lines) > 1 else head.lines
-    return [line for line in (re.sub(_DRESS.replace(r"\x{feff}", "\ufeff"), "", line) for line in lines) if line.strip()]
+@lru_cache(maxsize=1)
+def plain_lines(head: Head) -> tuple[str, ...]:
+    """Lines of the head without terminal codes; blank ones and a cut last one are left out.
+
+    Cached, since every loader asks for the same head in turn.
+    """
+    lines = re.sub(_DRESS.replace(r"\x{feff}", "\ufeff"), "", head.text).split("\n")
+    cut = len(head.text) < head.size and len(lines) > 1
+    return tuple(line for line in (lines[:-1] if cut else lines) if line.strip())
 
 
 def is_remark(line: str) -> bool:
@@ -111,6 +124,5 @@ def is_remark(line: str) -> bool:
 def only_errors(head: Head, said: str, named: str) -> bool:
     """True when a tool printed nothing but errors, and its text (*said*) or the file's name (*named*) tells which."""
     lines = plain_lines(head)
-    if not any(re.search(_ERROR, line) for line in lines) or not all(is_remark(line) for line in lines):
-        return False
-    return any(re.search(said, line) for line in lines) or re.search(named, head.name) is not None
+    told = any(re.search(said, line) for line in lines) or re.search(named, head.name) is not None
+    return told and all(is_remark(line) for line in lines) and any(re.search(_ERROR, line) for line in lines)

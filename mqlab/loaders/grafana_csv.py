@@ -57,9 +57,7 @@ def load(rows: DataFrame) -> Mapping[Table, DataFrame]:
     plain = console.plain(F.col("text"))
     header = F.last(F.when(plain.rlike(_HEADER), plain), ignorenulls=True).over(console.upward())
     titled = rows.select("source", "line", "text", "name", plain.alias("plain"), header.alias("header"))
-    lines = titled.where(F.col("plain").rlike(_ROW)).withColumns(
-        {"cells": _cells("plain"), "header": _cells("header")}
-    )
+    lines = titled.where(F.col("plain").rlike(_ROW)).withColumns({"cells": _cells("plain"), "header": _cells("header")})
     long = F.get("header", F.lit(0)) == "Series"
     one = F.array(F.struct(F.get("cells", F.lit(0)).alias("header"), F.get("cells", F.lit(2)).alias("cells")))
     wide = F.slice(F.arrays_zip("header", "cells"), 2, 100000)
@@ -68,8 +66,8 @@ def load(rows: DataFrame) -> Mapping[Table, DataFrame]:
         _moment(F.get("cells", F.when(long, F.lit(1)).otherwise(F.lit(0)))).alias("at"),
         F.explode(F.when(long, one).otherwise(wide)).alias("pair"),
     )  # fmt: skip
-    legend = F.col("pair")["header"]
-    metrics = found.select("source", "line", "text", "at", _name(legend), _labels(legend), _value(F.col("pair")["cells"]))
+    legend, cell = F.col("pair")["header"], F.col("pair")["cells"]
+    metrics = found.select("source", "line", "text", "at", _name(legend), _labels(legend), _value(cell))
     return {METRICS: metrics.where(F.col("value").isNotNull()).transform(METRICS.conform)}
 
 

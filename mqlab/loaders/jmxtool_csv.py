@@ -82,5 +82,8 @@ def _name(column: Column) -> Column:
 
 def _labels(column: Column) -> Column:
     others = F.filter(_properties(column), lambda pair: pair.contains("=") & ~pair.rlike("^(?:type|name)="))
-    key, value = (lambda pair: F.substring_index(pair, "=", 1)), (lambda pair: F.regexp_extract(pair, "^[^=]*=(.*)$", 1))
-    return samples.unique(F.transform(others, lambda pair: F.struct(key(pair).alias("k"), value(pair).alias("v"))))
+    return samples.unique(F.transform(others, _pair))
+
+
+def _pair(text: Column) -> Column:
+    return F.struct(F.substring_index(text, "=", 1).alias("k"), F.regexp_extract(text, "^[^=]*=(.*)$", 1).alias("v"))

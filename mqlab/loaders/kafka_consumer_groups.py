@@ -38,7 +38,6 @@ _ROW = (
 _REST_OF_ROW = r"^\s*(?:\S+?\s*/(?:\d+\.|[0-9a-f]*:)\S*|-\s+-)(?:\s+\S+)?\s*$"
 _IDLE = r"^\s*-\s+-\s+-\s+-\s+|^BROKER INFO|^\d+ -> \S+:\d+$"
 _HOST = r"(?<=[^\s/])(/(?:(?:\d{1,3}\.){3}\d{1,3}|[0-9a-f]*(?::[0-9a-f]*){2,}))"
-_GROUP = r"--group[ =]['\"]?([^\s'\"]+)|[Gg]roup [`']([^`']+)[`']"
 _SAID = r"^Error.*consumer group|^(?:(?:Warning|Error): )?(?:The )?[Cc]onsumer group [`'\"]|ConsumerGroupCommand"
 
 
@@ -72,22 +71,22 @@ def _with_header(lines: DataFrame) -> DataFrame:
     wrapped = F.when(F.col("next").rlike(_REST_OF_HEADER), F.concat_ws(" ", "plain", "next")).otherwise(F.col("plain"))
     modern = F.when(F.col("plain").rlike(_MODERN), F.split(F.trim(wrapped), r"\s+"))
     header = F.when(F.col("plain").rlike(_OLD), F.split(F.lit(_OLD_NAMES), " ")).otherwise(modern)
-    named = F.nullif(F.concat(*[F.regexp_extract("plain", _GROUP, part) for part in (1, 2)]), F.lit(""))
+    named = console.group_named(F.col("plain"))
     downward = Window.partitionBy("source").orderBy("line").rowsBetween(Window.currentRow, Window.unboundedFollowing)
     above, below = F.last(named, True).over(console.upward()), F.first(named, True).over(downward)
-    return lines.withColumns(
-        {"header": F.last(header, True).over(console.upward()), "named": F.coalesce(above, below)}
-    )
+    return lines.withColumns({"header": F.last(header, True).over(console.upward()), "named": F.coalesce(above, below)})
 
 
 def _positions(lines: DataFrame) -> DataFrame:
     tidy = F.regexp_replace(F.regexp_replace("plain", console.GLUED, ""), r",(?=\s|$)", "")
     short = F.size(F.split(F.trim(tidy), r"\s+")) < F.size("header")
-    whole = F.when(short & F.col("next").rlike(_REST_OF_ROW), F.concat_ws(" ", tidy, "next")).otherwise(tidy)
-    tokens = F.split(F.trim(F.regexp_replace(whole, _HOST, " $1")), r"\s+")
+    both = F.when(F.col("next").rlike(_REST_OF_ROW), F.concat_ws(" ", tidy, "next")).otherwise(tidy)
+    whole = F.when(short, F.regexp_replace(both, _HOST, " $1")).otherwise(tidy)
+    tokens = F.split(F.trim(whole), r"\s+")
     rows = lines.where(F.col("plain").rlike(_ROW) & F.col("header").isNotNull())
     cells = rows.select("source", "line", "text", "at", "named", "header", tokens.alias("tokens"))
     owner = _cell("OWNER")
+    old_client = F.when(owner.contains("/"), owner)
     return cells.select(
         "source", "line", "text", "at",
         F.coalesce(_cell("GROUP"), F.col("named")).alias("group"),
@@ -95,9 +94,9 @@ def _positions(lines: DataFrame) -> DataFrame:
         _cell("PARTITION").alias("queue"),
         _cell("CURRENT-OFFSET").try_cast("long").alias("committed"),
         _cell("LOG-END-OFFSET").try_cast("long").alias("end"),
-        F.coalesce(_client(), F.when(owner.endswith("_"), F.regexp_replace(owner, "_$", ""))).alias("client_id"),
-        F.coalesce(_cell("CONSUMER-ID"), F.when(~owner.endswith("_"), owner)).alias("member_id"),
-        F.substring(F.get(F.filter("tokens", lambda token: token.startswith("/")), F.lit(0)), 2, 100).alias("peer"),
+        F.coalesce(_client(), F.regexp_extract(old_client, r"^(.+?)_?/", 1)).alias("client_id"),
+        F.coalesce(_cell("CONSUMER-ID"), F.when(~owner.contains("/"), owner)).alias("member_id"),
+        F.substring_index(F.coalesce(_cell("HOST"), old_client), "/", -1).alias("peer"),
     ).transform(POSITIONS.conform)  # fmt: skip
 
 

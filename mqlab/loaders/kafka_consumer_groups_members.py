@@ -27,7 +27,6 @@ READING = Reading.TABLE
 
 _HEADER = r"^\s*(?:GROUP\s+)?CONSUMER-ID\s+(?:GROUP-INSTANCE-ID\s+)?HOST\s+CLIENT-ID\s+#PARTITIONS"
 _ROW = r"^\s*(\S+(?:\s+\S+){0,2}?)\s+/(\S+)\s+(.*?)\s+(\d+)(?:\s+(\S.*))?\s*$"
-_GROUP = r"--group[ =]['\"]?([^\s'\"]+)|[Gg]roup [`']([^`']+)[`']"
 _SHARE = r"[A-Za-z0-9._-]+[:(][0-9,]+"
 """Partitions of one topic, in either notation."""
 
@@ -42,7 +41,7 @@ def recognise(head: Head) -> bool:
 def load(rows: DataFrame) -> Mapping[Table, DataFrame]:
     """Who was in the group, and which partitions they held where the tool names the topic."""
     header = F.when(F.col("plain").rlike(_HEADER), F.trim("plain"))
-    named = F.nullif(F.concat(*[F.regexp_extract("plain", _GROUP, part) for part in (1, 2)]), F.lit(""))
+    named = console.group_named(F.col("plain"))
     lines = console.dated(rows).withColumns(
         {"header": F.last(header, True).over(console.upward()), "named": F.last(named, True).over(console.upward())}
     )

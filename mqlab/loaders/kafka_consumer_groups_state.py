@@ -32,7 +32,6 @@ _DESCRIBED = r"^\s*(?:GROUP\s+)?COORDINATOR \(ID\)\s+.*STATE"
 _LISTED = r"^\s*GROUP\s+(?:TYPE\s+)?(?:PROTOCOL\s+)?STATE\s*$"
 _MEMBERS = rf"^\s*(?:(\S+)\s+)?(\S*:-?\d+)\s+\((-?\d+)\)\s+(?:\S+\s+)?{_STATE}(?:\s+(?:-|\d+)){{0,2}}\s+(\d+)\s*$"
 _LIST_ROW = rf"^\s*(\S+)\s+(?:(?:Classic|Consumer|Share|Streams)\s+)?(?:\S+\s+)?{_STATE}\s*$"
-_GROUP = r"--group[ =]['\"]?([^\s'\"]+)|[Gg]roup [`']([^`']+)[`']"
 
 
 def recognise(head: Head) -> bool:
@@ -44,7 +43,7 @@ def recognise(head: Head) -> bool:
 
 def load(rows: DataFrame) -> Mapping[Table, DataFrame]:
     """One event a group: reason is its state, value the number of members, peer the coordinator."""
-    named = F.nullif(F.concat(*[F.regexp_extract("plain", _GROUP, part) for part in (1, 2)]), F.lit(""))
+    named = console.group_named(F.col("plain"))
     lines = console.dated(rows).withColumn("named", F.last(named, True).over(console.upward()))
     described = F.col("plain").rlike(_MEMBERS)
     group = F.when(described, _cell(_MEMBERS, 1)).otherwise(_cell(_LIST_ROW, 1))

@@ -34,9 +34,12 @@ _SAID = r"Skip getting offsets|GetOffsetShell|partitions? \S+ does not have a le
 
 def recognise(head: Head) -> bool:
     """True when every line that is no remark is ``topic:partition:offset``."""
-    told = [line for line in console.plain_lines(head) if not console.is_remark(line)]
-    rows = [line for line in told if re.search(_ROW, line)]
-    return (bool(rows) and len(rows) >= 0.9 * len(told)) or console.only_errors(head, _SAID, r"get-?offset")
+    lines = console.plain_lines(head)
+    rows = sum(1 for line in lines if re.search(_ROW, line))
+    if not rows:
+        return console.only_errors(head, _SAID, r"get-?offset")
+    others = sum(1 for line in lines if not re.search(_ROW, line) and not console.is_remark(line))
+    return rows >= 9 * others
 
 
 def load(rows: DataFrame) -> Mapping[Table, DataFrame]:

@@ -2,10 +2,11 @@
 
 Sample lines::
 
-    Topic: t	TopicId: 5bPS6_FGSAekOv5SqRCxcg	PartitionCount: 1	ReplicationFactor: 3	Configs: max.message.bytes=20971520
-    	Topic: t	Partition: 0	Leader: 1	Replicas: 1,2,3	Isr: 1,2	Elr: N/A	LastKnownElr: N/A
+    Topic: t  TopicId: 5bPS6_FGSAekOv5SqRCxcg  PartitionCount: 1  ReplicationFactor: 3  Configs: cleanup.policy=compact
+        Topic: t  Partition: 0  Leader: 1  Replicas: 1,2,3  Isr: 1,2  Elr: N/A  LastKnownElr: N/A
 
-A leader ``none`` or ``-1`` means the partition is offline. Values among Configs may hold commas.
+The cells are parted by tabs. A leader ``none`` or ``-1`` means the partition is offline. Values among Configs may
+hold commas.
 """
 
 from __future__ import annotations

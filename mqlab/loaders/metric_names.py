@@ -145,7 +145,7 @@ _LABELS = {
 
 @cache
 def canonical(name: str) -> str | None:
-    """mqlab's name of what an exporter calls *name*; None for what mqlab does not use."""
+    """The name in mqlab of what an exporter calls *name*; None for what mqlab does not use."""
     return next((known_as for known_as, pattern in _COMPILED.items() if pattern.fullmatch(name)), None)
 
 

@@ -36,10 +36,12 @@ _SAMPLE = (
 def recognise(head: Head) -> bool:
     """True when nearly all lines are samples and some of them have labels or a type."""
     lines = console.plain_lines(head)
-    told = [line for line in lines if not line.startswith("#") and not console.is_remark(line)]
-    found = [line for line in told if re.search(_SAMPLE, line)]
+    found = [line for line in lines if re.search(_SAMPLE, line)]
     typed = any(re.search(_META, line) for line in lines) or any("{" in line for line in found)
-    return bool(found) and typed and len(found) >= 0.9 * len(told)
+    if not found or not typed:
+        return False
+    others = [line for line in lines if not line.startswith("#") and not re.search(_SAMPLE, line)]
+    return len(found) >= 9 * sum(1 for line in others if not console.is_remark(line))
 
 
 def load(rows: DataFrame) -> Mapping[Table, DataFrame]:

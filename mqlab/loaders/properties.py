@@ -74,7 +74,8 @@ def load(rows: DataFrame) -> Mapping[Table, DataFrame]:
     has = {scope: F.max(F.col("key").rlike(f"^(?:{keys})$")).over(file) for scope, keys in _SCOPES.items()}
     both = has["producer"] & has["consumer"] & ~has["broker"]
     scope = F.coalesce(*[F.when(found & ~both, F.lit(scope)) for scope, found in has.items()], F.lit("application"))
-    settings = pairs.select("*", scope.alias("scope"), F.coalesce(*owners).alias("owner"), F.lit("file").alias("origin"))
+    owner, origin = F.coalesce(*owners), F.lit("file")
+    settings = pairs.select("*", scope.alias("scope"), owner.alias("owner"), origin.alias("origin"))
     return {SETTINGS: settings.transform(SETTINGS.conform)}
 
 

@@ -58,7 +58,9 @@ def test_every_line_has_a_class(classes):
     assert classes(loader, WIDE) == ["noise", "noise", "data", "data", None]
 
 
-@pytest.mark.parametrize("text", [WIDE, "Time,Value\n1729764000000,5\n", "Series;Time;Value\na;2024-10-24T10:00:00Z;1\n"])
+@pytest.mark.parametrize(
+    "text", [WIDE, "Time,Value\n1729764000000,5\n", "Series;Time;Value\na;2024-10-24T10:00:00Z;1\n"]
+)
 def test_exports_are_recognised(text):
     assert loader.recognise(Head("x.csv", text, len(text)))
 

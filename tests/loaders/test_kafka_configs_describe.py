@@ -16,7 +16,7 @@ Configs for topic:old are max.message.bytes=2
 Quota configs for client-id 'x' are producer_byte_rate=1048576.0, consumer_byte_rate=5.0
 Dynamic configs for broker 1 are:
 Error while executing config command with args '--describe'
-eh"""
+eh"""  # noqa: E501
 
 
 def test_settings_belong_to_the_header_above(loaded):

@@ -17,7 +17,7 @@ def test_a_modern_table_gives_one_position_a_row(loaded):
 GROUP           TOPIC           PARTITION  CURRENT-OFFSET  LOG-END-OFFSET  LAG             CONSUMER-ID                                   HOST            CLIENT-ID
 plant-report    plant-telemetry 0          327             330             3               report-1-f937d7fc-93af-4945-8353-cd6aec9a68c9 /10.60.1.16     report-1
 plant-report    plant-telemetry 1          -               329             -               -                                             -               -
-"""
+"""  # noqa: E501
     assert loaded(loader, POSITIONS, CELLS, text, snapshot_at="2026-11-21 11:45:34") == [
         (3, "11:45:34", "plant-report", "plant-telemetry", "0", 327, 330, "report-1",
          "report-1-f937d7fc-93af-4945-8353-cd6aec9a68c9", "10.60.1.16"),
@@ -65,7 +65,7 @@ def test_a_table_without_groups_takes_the_group_of_the_watch_header(loaded):
 TOPIC                          PARTITION  CURRENT-OFFSET  LOG-END-OFFSET  LAG        CONSUMER-ID                                       HOST                           CLIENT-ID\r
 storage-events                 0          22922           22922           0          a-very-long-name-1-1cbaa664-e076-47a0-854f-7279d79a4204/10.42.2.77                    a-very-long-name-1\r
 -                              -          -               -               -          consumer-4-b91ee930-3ec6-46b9-a430-24d0f1c4c25a   /10.42.1.68                    consumer-4\r
-"""
+"""  # noqa: E501
     assert loaded(loader, POSITIONS, CELLS, text) == [
         (3, "10:00:02", "billing", "storage-events", "0", 22922, 22922, "a-very-long-name-1",
          "a-very-long-name-1-1cbaa664-e076-47a0-854f-7279d79a4204", "10.42.2.77"),
@@ -78,7 +78,7 @@ GROUP                                         TOPIC                        PARTI
 CONSUMER-ID                                                                                   HOST            CLIENT-ID
 df-tmf628-Normalizer df-tmf628-dp-input-real-hxd1 4          0               7               7
 consumer-df-tmf628-Normalizer-1-92ff0fa9-4a8c-4763-b2af-732faed37bcd /10.101.3.225   consumer-df-tmf628-Normalizer-1
-"""
+"""  # noqa: E501
     assert loaded(loader, POSITIONS, CELLS, text) == [
         (3, None, "df-tmf628-Normalizer", "df-tmf628-dp-input-real-hxd1", "4", 0, 7, "consumer-df-tmf628-Normalizer-1",
          "consumer-df-tmf628-Normalizer-1-92ff0fa9-4a8c-4763-b2af-732faed37bcd", "10.101.3.225"),
@@ -94,7 +94,7 @@ GROUP, TOPIC, PARTITION, CURRENT OFFSET, LOG END OFFSET, LAG, OWNER
 g, t, 0, 5, unknown, unknown, consumer-1_/127.0.0.1
 GROUP                          TOPIC                          PARTITION  CURRENT-OFFSET  LOG-END-OFFSET  LAG             OWNER
 g                              t                              0          5               8               3               consumer-1_/127.0.0.1
-"""
+"""  # noqa: E501
     assert loaded(loader, POSITIONS, "line group topic queue committed end client_id member_id peer", text) == [
         (2, "my-group", "my-topic", "0", 3, 9, None, "test_jkreps-mn-1394154511599-60744496-0", None),
         (3, "my-group", "my-topic", "1", None, 0, None, None, None),
@@ -111,7 +111,7 @@ orders                    1          13100           20100           7000       
 Error: Executing consumer group command failed due to org.apache.kafka.common.errors.TimeoutException: x
 java.util.concurrent.ExecutionException: org.apache.kafka.common.errors.TimeoutException: x
 \tat org.apache.kafka.common.internals.KafkaFutureImpl.wrapAndThrow(KafkaFutureImpl.java:45)
-what is this"""
+what is this"""  # noqa: E501
 
 
 def test_messages_of_the_tool_become_events(loaded):

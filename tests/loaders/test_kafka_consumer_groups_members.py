@@ -13,7 +13,7 @@ entity-extract  extract-a-99       /10.22.0.16     extract-a       0            
 V4 = """
 GROUP       CONSUMER-ID GROUP-INSTANCE-ID HOST            CLIENT-ID       #PARTITIONS     CURRENT-EPOCH   CURRENT-ASSIGNMENT   TARGET-EPOCH    TARGET-ASSIGNMENT
 cdr-rating  cdr-2-6c    rack-1            /10.89.0.15     cdr-2           3               7               calls.cdr:1,3;x:0    8               calls.cdr:9
-"""
+"""  # noqa: E501
 
 
 def test_each_held_partition_is_an_assignment(loaded):

@@ -18,7 +18,8 @@ odd"""
 
 
 def test_each_group_gives_its_state_and_members(loaded):
-    assert loaded(loader, EVENTS, "line at kind group peer reason value", STATES, snapshot_at="2026-11-21 12:21:55") == [
+    columns = "line at kind group peer reason value"
+    assert loaded(loader, EVENTS, columns, STATES, snapshot_at="2026-11-21 12:21:55") == [
         (1, "12:21:55", "tool-error", "payments-sink", None,
          "Warning: Consumer group 'payments-sink' is rebalancing.", None),
         (4, "12:21:55", "group-state", "payments-sink", "kafka-1:9092", "PreparingRebalance", 1.0),

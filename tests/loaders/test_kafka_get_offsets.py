@@ -5,17 +5,19 @@ from mqlab.loaders.base import Head
 from mqlab.tables import EVENTS, POSITIONS
 
 TEXT = """
-[2026-11-21 12:04:50,067] WARN [Consumer clientId=GetOffsetShell, groupId=null] Connection to node 2 could not be established. (org.apache.kafka.clients.NetworkClient)
+[2026-11-21 12:04:50,067] WARN [Consumer clientId=GetOffsetShell, groupId=null] Connection to node 2 (org.apache)
 Error: partition 0 does not have a leader. Skip getting offsets
 plant-telemetry:1:371
 old.form:0:100,50,0
 empty:0:
 none:3:-1
+Topic payments.events does not exist
 what"""
 
 
 def test_an_offset_is_the_end_unless_told_otherwise(loaded):
-    assert loaded(loader, POSITIONS, "line at group topic queue end start", TEXT, snapshot_at="2026-11-21 12:05:00") == [
+    columns = "line at group topic queue end start"
+    assert loaded(loader, POSITIONS, columns, TEXT, snapshot_at="2026-11-21 12:05:00") == [
         (3, "12:05:00", None, "plant-telemetry", "1", 371, None),
         (4, "12:05:00", None, "old.form", "0", 100, None),
         (5, "12:05:00", None, "empty", "0", None, None),
@@ -38,14 +40,14 @@ t:0:9"""
 
 def test_errors_become_events(loaded):
     assert loaded(loader, EVENTS, "line kind reason", TEXT) == [
-        (1, "tool-error", "WARN [Consumer clientId=GetOffsetShell, groupId=null] Connection to node 2 could not be "
-         "established. (org.apache.kafka.clients.NetworkClient)"),
+        (1, "tool-error", "WARN [Consumer clientId=GetOffsetShell, groupId=null] Connection to node 2 (org.apache)"),
         (2, "tool-error", "Error: partition 0 does not have a leader. Skip getting offsets"),
+        (7, "tool-error", "Topic payments.events does not exist"),
     ]  # fmt: skip
 
 
 def test_every_line_has_a_class(classes):
-    assert classes(loader, TEXT) == ["data", "data", "data", "data", "data", "data", None]
+    assert classes(loader, TEXT) == ["data"] * 7 + [None]
 
 
 def test_only_its_own_lines_are_recognised():

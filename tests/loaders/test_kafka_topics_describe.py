@@ -5,13 +5,13 @@ from mqlab.loaders.base import Head
 from mqlab.tables import EVENTS, SETTINGS
 
 TEXT = """
-Topic:old	PartitionCount:1	ReplicationFactor:1	Configs:
-	Topic: old	Partition: 0	Leader: -1	Replicas: 0	Isr:
-Topic: t	TopicId: 5bPS6_FGSAekOv5SqRCxcg	PartitionCount: 2	ReplicationFactor: 3	Configs: cleanup.policy=compact,delete,leader.replication.throttled.replicas=0:1,1:2,max.message.bytes=20971520
-	Topic: t	Partition: 1	Leader: 2	Replicas: 2,3,1	Isr: 2,3	Adding Replicas: 4	Removing Replicas: 1	Elr: N/A	LastKnownElr: N/A
+Topic:old\tPartitionCount:1\tReplicationFactor:1\tConfigs:
+\tTopic: old\tPartition: 0\tLeader: -1\tReplicas: 0\tIsr:
+Topic: t\tTopicId: 5bPS6_FGSAekOv5SqRCxcg\tPartitionCount: 2\tReplicationFactor: 3\tConfigs: cleanup.policy=compact,delete,leader.replication.throttled.replicas=0:1,1:2,max.message.bytes=20971520
+\tTopic: t\tPartition: 1\tLeader: 2\tReplicas: 2,3,1\tIsr: 2,3\tAdding Replicas: 4\tRemoving Replicas: 1\tElr: N/A\tLastKnownElr: N/A
     Topic: spaced    Partition: 0    Leader: none    Replicas: 1,2    Isr: 1    MarkedForDeletion: true
 Error while executing topic command : Topic 'x' does not exist as expected
-[hm]"""
+[hm]"""  # noqa: E501
 
 
 def test_each_topic_gives_its_shape_and_its_configs(loaded):

@@ -11,7 +11,10 @@ MATRIX = (
     '{"metric":{"__name__":"up","instance":"b:1"},"values":[[1795261480,"1"],[1795261490.5,"NaN"],[1795261500.5,"+Inf"],'
     '[1795261510.25,"2.5"]]},{"metric":{},"values":[[1795261480,"7"]]}]},"warnings":["x"]}'
 )
-VECTOR = '{"data":{"result":[{"metric":{"__name__":"up"},"value":[1795261480,"0"]}],"resultType":"vector"},"status":"success"}'
+VECTOR = (
+    '{"data":{"result":[{"metric":{"__name__":"up"},"value":[1795261480,"0"]}],"resultType":"vector"},'
+    '"status":"success"}'
+)
 ERROR = '{"status":"error","errorType":"bad_data","error":"parse error at char 4"}'
 EMPTY = '{"status":"success","data":{"resultType":"matrix","result":[]}}'
 

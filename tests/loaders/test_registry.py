@@ -2,6 +2,7 @@
 
 import importlib
 import pkgutil
+import re
 
 from mqlab import loaders
 
@@ -15,4 +16,4 @@ def test_every_module_with_a_format_is_in_the_tuple_once():
 
 
 def test_formats_are_named_like_the_tool_that_writes_them():
-    assert all(loader.FORMAT == loader.FORMAT.lower() and " " not in loader.FORMAT for loader in loaders.LOADERS)
+    assert all(re.fullmatch("[a-z0-9-]+", loader.FORMAT) for loader in loaders.LOADERS)

@@ -11,7 +11,7 @@ ESTAB      0      0        10.42.11.10:21883  10.42.11.21:36674 users:(("mosquit
 CLOSE-WAIT 1      0             [::1]:9092        [::1]:50000
 Recv-Q Send-Q Local Address:Port  Peer Address:Port Process
 0      0        10.42.11.10:21883  10.42.11.22:36732
-	 bbr wscale:10,10 rto:204 rtt:0.017/0.004 ato:40 mss:1448 cwnd:90
+\t bbr wscale:10,10 rto:204 rtt:0.017/0.004 ato:40 mss:1448 cwnd:90
 hm"""
 
 

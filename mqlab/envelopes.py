@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import reduce
 
 from pyspark.sql import Column
@@ -75,15 +75,19 @@ def peel(line: str, envelope: Envelope) -> str:
     return reduce(lambda text, step: _taken_off(text, *step), _PEELS.get(envelope, ()), line)
 
 
-def peeled(text: Column, envelope: Column) -> Column:
-    """The same as ``peel``, for Spark columns; *envelope* holds the letter of ``Envelope``."""
+def peeled(text: Column, envelope: Column, present: Collection[Envelope] = tuple(Envelope)) -> Column:
+    """The same as ``peel``, for Spark columns; *envelope* holds the letter of ``Envelope``, one of *present*.
+
+    Naming those present keeps the plan small: without any, the column is *text* itself.
+    """
+    bare = {kind: reduce(lambda so_far, step: F.regexp_replace(so_far, *step), steps, text) for kind, steps in _PEELS.items()}
     docker = F.coalesce(F.rtrim(F.get_json_object(text, "$.log"), F.lit("\r\n")), text)
-    cases = F.when(envelope == Envelope.DOCKER.value, docker)
-    cases = cases.when(envelope == Envelope.STRUCTURED.value, structured.rebuilt_column(text))
-    for kind, steps in _PEELS.items():
-        bare = reduce(lambda so_far, step: F.regexp_replace(so_far, *step), steps, text)
-        cases = cases.when(envelope == kind.value, bare)
-    return cases.otherwise(text)
+    cases = text
+    for kind in sorted(set(present) - {Envelope.NONE}):
+        inside = docker if kind is Envelope.DOCKER else bare.get(kind)
+        inside = structured.rebuilt_column(text) if inside is None else inside
+        cases = F.when(envelope == kind.value, inside).otherwise(cases)
+    return cases
 
 
 def outer_clock(text: Column, envelope: Column) -> Column:

@@ -7,8 +7,8 @@ All times are epoch seconds, UTC; None means "the source does not say".
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 from mqlab.findings import Evidence
 
@@ -178,6 +178,45 @@ class Change:
     after: str | None
     evidence: tuple[Evidence, ...] = field(default_factory=tuple)
     inferred: bool = False
+
+
+def narrowed(
+    facts: Facts, since: float | None, until: float | None, group: str | None, topic: str | None, client: str | None
+) -> Facts:
+    """*facts* within a time and about one group, topic or client; undated and unnamed rows stay."""
+
+    def inside(at: float | None) -> bool:
+        return at is None or ((since is None or at >= since) and (until is None or at <= until))
+
+    def about(row_group: str | None, row_topic: str | None, row_client: str | None) -> bool:
+        pairs = ((group, row_group), (topic, row_topic), (client, row_client))
+        return all(wanted is None or value is None or value == wanted for wanted, value in pairs)
+
+    if all(x is None for x in (since, until, group, topic, client)):
+        return facts
+    return replace(
+        facts,
+        episodes=tuple(
+            e for e in facts.episodes if inside(e.first_at) and about(e.group, e.topic, e.client_id)
+        ),
+        series=tuple(
+            _cut(s, inside)
+            for s in facts.series
+            if about(s.labels.get("group"), s.labels.get("topic"), s.labels.get("client_id"))
+        ),
+        settings=tuple(s for s in facts.settings if s.at is None or until is None or s.at <= until),
+        positions=tuple(p for p in facts.positions if inside(p.at) and about(p.group, p.topic, p.client_id)),
+        shapes=tuple(s for s in facts.shapes if inside(s.first_at) or inside(s.last_at)),
+    )
+
+
+def _cut(series: Series, inside: Callable[[float | None], bool]) -> Series:
+    chosen = [n for n, (at, _) in enumerate(series.points) if inside(at)]
+    return replace(
+        series,
+        points=tuple(series.points[n] for n in chosen),
+        lines=tuple(series.lines[n] for n in chosen) if series.lines else (),
+    )
 
 
 def span(times: Iterable[float | None]) -> tuple[float | None, float | None]:

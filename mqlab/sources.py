@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -64,7 +65,20 @@ class Source:
     """Why the file, or its end, could not be read."""
 
     @property
+    def name(self) -> str:
+        """Base name, without the folders of an archive."""
+        return self.path.rsplit("!/", 1)[-1].rsplit("/", 1)[-1]
+
+    @property
     def link(self) -> str:
-        """The name under which Spark reads the file: reading, envelope and id survive in ``_metadata.file_name``."""
-        suffix = next((s for s in (".gz", ".bz2") if self.location.endswith(s)), ".txt")
-        return f"{self.reading.value}{self.envelope.value}{self.id:07d}{suffix}"
+        """The name under which Spark reads the file.
+
+        What Spark has to know rides in it, so that no join is needed: reading, envelope, id, format, the moment of a
+        snapshot in milliseconds (or ``-``) and the base name, e.g.
+        ``Tn0000012.kafka-get-offsets.1795263590000.get-offsets.orders.txt``.
+        """
+        moment = "-" if self.snapshot_at is None else str(round(self.snapshot_at * 1000))
+        plain = re.sub(r"[^A-Za-z0-9._-]", "_", self.name)
+        suffix = next((s for s in (".gz", ".bz2") if self.location.endswith(s)), "")
+        short = plain.removesuffix(suffix)[:80] + (suffix or ".txt")
+        return f"{self.reading.value}{self.envelope.value}{self.id:07d}.{self.format}.{moment}.{short}"

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from mqlab.loaders import (
+    application_log,
     grafana_csv,
     jmxtool_csv,
+    kafka_broker_log,
+    kafka_client_log,
     kafka_configs_describe,
     kafka_consumer_groups,
     kafka_consumer_groups_members,
@@ -12,6 +15,8 @@ from mqlab.loaders import (
     kafka_get_offsets,
     kafka_topics_describe,
     ledger_csv,
+    librdkafka_log,
+    process_log,
     prometheus_config,
     prometheus_json,
     prometheus_text,
@@ -34,6 +39,11 @@ LOADERS: tuple[Loader, ...] = (
     grafana_csv,
     prometheus_text,
     ledger_csv,
+    kafka_client_log,
+    kafka_broker_log,
+    librdkafka_log,
+    process_log,
     properties,
+    application_log,
 )
 """The first that recognises a file reads it."""

@@ -1,0 +1,261 @@
+"""From the rows that leave Spark to Facts: clocks settled, names canonical, everything sorted."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from mqlab import zones
+from mqlab.facts import Coverage, Episode, Facts, Position, Reject, Series, Setting, Shape
+from mqlab.findings import Evidence
+from mqlab.loaders import metric_names
+from mqlab.sources import Source
+
+Row = Mapping[str, Any]
+_MICRO = 1_000_000
+_SHARED_KINDS = frozenset({"batch-split", "produce-retry", "record-too-large", "record-expired", "settings-printed"})
+_TROUBLE = frozenset(
+    {"producer.batch_splits", "producer.record_retries", "producer.record_errors", "broker.bytes_rejected"}
+)
+"""Counters whose increase falls together with a line in the client's log."""
+_SLACK = 5.0
+_START_UP = 45.0
+"""Seconds within which a process that a supervisor started prints its settings."""
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """Payloads by fact, with the sources they came from."""
+
+    rows: Mapping[str, Sequence[Row]]
+    sources: Mapping[str, Source]
+    """By link name."""
+
+    @classmethod
+    def of(cls, collected: Iterable[tuple[str, str]], sources: Sequence[Source]) -> Gathered:
+        """Sort the (fact, payload) rows that Spark collected."""
+        rows: dict[str, list[Row]] = defaultdict(list)
+        for fact, payload in sorted(collected):
+            rows[fact].append(json.loads(payload))
+        return cls(rows, {s.link: s for s in sources})
+
+    def path(self, row: Row) -> str:
+        """The path that evidence cites."""
+        return self.sources[row["source"]].path
+
+
+def assemble(gathered: Gathered, wanted: Sequence[tuple[str, str]] = ()) -> Facts:
+    """Facts in UTC; *wanted* are the user's (glob, zone) pairs."""
+    settled = zones.settle(_clocks(gathered), _anchors(gathered), _zoned_span(gathered), wanted)
+    instant = zones.instants(settled)
+    return Facts(
+        episodes=tuple(sorted((_episode(gathered, r, instant) for r in gathered.rows["events"]), key=_by_time)),
+        series=_series(gathered, instant),
+        settings=tuple(_settings(gathered, instant)),
+        positions=tuple(_positions(gathered, instant)),
+        shapes=tuple(_shapes(gathered, instant)),
+        rejects=tuple(_rejects(gathered)),
+        coverage=tuple(_coverage(gathered, settled, instant)),
+    )
+
+
+def _by_time(episode: Episode) -> tuple[float, str, str, int]:
+    return (episode.first_at or 0.0, episode.source, episode.kind, episode.first.line or 0)
+
+
+def _seconds(micros: Any) -> float | None:
+    return None if micros is None else micros / _MICRO
+
+
+def _minute(text: str | None) -> float | None:
+    if not text:
+        return None
+    try:
+        return datetime.fromisoformat(text.replace("T", " ")).replace(tzinfo=UTC).timestamp()
+    except ValueError:
+        return None
+
+
+def _episode(gathered: Gathered, row: Row, instant: zones.Instant) -> Episode:
+    path, offset = gathered.path(row), row.get("offset")
+    names = ("node", "client_id", "group", "topic", "queue", "peer", "reason", "value_min", "value_max")
+    return Episode(
+        kind=row["kind"],
+        source=path,
+        count=row["count"],
+        first_at=instant(path, _seconds(row.get("first_at")), offset),
+        last_at=instant(path, _seconds(row.get("last_at")), offset),
+        first=_place(path, row["first"]),
+        last=_place(path, row["last"]),
+        system=row.get("system") or "kafka",
+        **{name: row.get(name) for name in names},
+    )
+
+
+def _place(path: str, place: Row) -> Evidence:
+    text = (place.get("text") or "").rstrip("\r")
+    return Evidence(path, place.get("line"), text if len(text) <= 500 else text[:500] + "…")
+
+
+def _series(gathered: Gathered, instant: zones.Instant) -> tuple[Series, ...]:
+    found: dict[tuple[str, str, str, str], list[tuple[float, float, int | None]]] = defaultdict(list)
+    for row in gathered.rows["metrics"]:
+        canonical = row["name"] if row["name"].startswith("app.") else metric_names.canonical(row["name"])
+        if canonical is None:
+            continue
+        path = gathered.path(row)
+        labels = metric_names.labels_of(canonical, row["name"], json.loads(row.get("labels") or "{}"))
+        key = (canonical, json.dumps(labels, sort_keys=True), path, row["name"])
+        for point in row["points"]:
+            at = instant(path, _seconds(point.get("at")), row.get("offset"))
+            if at is not None:
+                found[key].append((at, point["value"], point.get("line")))
+    return tuple(
+        Series(
+            name,
+            original,
+            json.loads(labels),
+            path,
+            tuple((at, value) for at, value, _ in sorted(points, key=lambda p: (p[0], p[2] or 0))),
+            tuple(line for _, _, line in sorted(points, key=lambda p: (p[0], p[2] or 0))),
+        )
+        for (name, labels, path, original), points in sorted(found.items())
+    )
+
+
+def _settings(gathered: Gathered, instant: zones.Instant) -> Iterable[Setting]:
+    rows = [(gathered.path(row), row) for row in gathered.rows["settings"]]
+    for path, row in sorted(rows, key=lambda r: (r[0], r[1].get("line") or 0, r[1]["key"] or "")):
+        if row["key"] is None:
+            continue
+        yield Setting(
+            key=row["key"],
+            value=row.get("value") or "",
+            scope=row.get("scope") or "application",
+            owner=row.get("owner"),
+            origin=row.get("origin") or "file",
+            at=instant(path, _seconds(row.get("wall")), row.get("offset")),
+            source=path,
+            line=row.get("line"),
+            text=(row.get("text") or "").rstrip("\r")[:500],
+            version=row.get("version"),
+        )
+
+
+def _positions(gathered: Gathered, instant: zones.Instant) -> Iterable[Position]:
+    names = ("group", "topic", "queue", "committed", "end", "start", "client_id", "member_id", "peer", "line")
+    rows = [(gathered.path(row), row) for row in gathered.rows["positions"]]
+    for path, row in sorted(rows, key=lambda r: (r[1].get("wall") or 0, r[0], r[1].get("line") or 0)):
+        if row.get("topic") is None or row.get("queue") is None:
+            continue
+        at = instant(path, _seconds(row.get("wall")), row.get("offset"))
+        yield Position(
+            at=at, source=path, text=(row.get("text") or "")[:500], **{name: row.get(name) for name in names}
+        )
+
+
+def _shapes(gathered: Gathered, instant: zones.Instant) -> Iterable[Shape]:
+    rows = [(gathered.path(row), row) for row in gathered.rows["volume"]]
+    for path, row in sorted(rows, key=lambda r: (r[0], r[1]["line"], r[1]["shape"])):
+        first, last = _minute(row.get("first_minute")), _minute(row.get("last_minute"))
+        yield Shape(
+            path, row.get("level"), row["shape"], row["lines"], row["bytes"],
+            instant(path, first, None), instant(path, last, None), row["line"],
+        )  # fmt: skip
+
+
+def _rejects(gathered: Gathered) -> Iterable[Reject]:
+    for row in gathered.rows["coverage"]:
+        source = gathered.sources[row["source"]]
+        if row.get("class") is not None:
+            continue
+        sample = row.get("sample") or {}
+        reason = source.format if source.format in ("unrecognised", "binary") else f"not understood as {source.format}"
+        yield Reject(
+            source.path, reason, row["lines"], row["bytes"], (sample.get("text") or "")[:200], sample.get("line")
+        )
+    for source in gathered.sources.values():
+        if source.format == "unreadable":
+            yield Reject(source.path, f"unreadable: {source.problem}", 0, source.size, "")
+
+
+def _coverage(
+    gathered: Gathered, settled: Mapping[str, zones.Zone], instant: zones.Instant
+) -> Iterable[Coverage]:
+    by_path: dict[str, dict[str | None, Row]] = defaultdict(dict)
+    for row in gathered.rows["coverage"]:
+        by_path[gathered.path(row)][row.get("class")] = row
+    for source in sorted(gathered.sources.values(), key=lambda s: s.path):
+        rows = by_path.get(source.path, {})
+        lines = {name: rows[name]["lines"] if name in rows else 0 for name in ("data", "noise", None)}
+        zone = settled.get(source.path, zones.ASSUMED)
+        firsts = [_minute(r.get("first_minute")) for r in rows.values() if r.get("first_minute")]
+        lasts = [_minute(r.get("last_minute")) for r in rows.values() if r.get("last_minute")]
+        yield Coverage(
+            source.path,
+            source.format,
+            sum(lines.values()),
+            sum(r["bytes"] for r in rows.values()),
+            lines["data"],
+            lines["noise"],
+            lines[None],
+            zone.label,
+            zone.why,
+            instant(source.path, min((t for t in firsts if t is not None), default=None), None),
+            instant(source.path, max((t for t in lasts if t is not None), default=None), None),
+            source.problem,
+        )
+
+
+def _clocks(gathered: Gathered) -> list[zones.Clock]:
+    started: dict[str, list[tuple[float, float]]] = defaultdict(list)
+    shared: dict[str, list[float]] = defaultdict(list)
+    seen: dict[str, list[float]] = defaultdict(list)
+    for row in gathered.rows["events"]:
+        wall, path = _seconds(row.get("first_at")), gathered.path(row)
+        if wall is None or row.get("offset") is not None:
+            continue
+        seen[path] += [wall, _seconds(row["last_at"]) or wall]
+        if row["kind"] == "client-start-time" and row.get("value_min"):
+            started[path].append((wall, row["value_min"] / 1000))
+        elif row["kind"] in _SHARED_KINDS:
+            shared[path].append(wall)
+    for row in gathered.rows["coverage"]:
+        seen[gathered.path(row)] += [t for k in ("first_minute", "last_minute") if (t := _minute(row.get(k)))]
+    logs = [s for s in gathered.sources.values() if s.reading == "L"]
+    return [
+        zones.Clock(
+            s.path,
+            s.zone_written,
+            tuple(started[s.path]),
+            tuple(sorted(set(shared[s.path]))),
+            (min(seen[s.path]), max(seen[s.path])) if seen[s.path] else None,
+        )
+        for s in sorted(logs, key=lambda s: s.path)
+    ]
+
+
+def _anchors(gathered: Gathered) -> list[tuple[float, float]]:
+    found = set()
+    for row in gathered.rows["metrics"]:
+        if metric_names.canonical(row["name"]) in _TROUBLE and row.get("offset") is not None:
+            points = [(p["at"] / _MICRO, p["value"]) for p in row["points"] if p.get("at") is not None]
+            pairs = zip(points, points[1:], strict=False)
+            found |= {(one - _SLACK, two + _SLACK) for (one, v), (two, w) in pairs if w > v}
+    for row in gathered.rows["events"]:
+        if row["kind"] == "process-started" and row.get("offset") is not None and row.get("first_at") is not None:
+            at = row["first_at"] / _MICRO - row["offset"]
+            found.add((at - _SLACK, at + _START_UP))
+    return sorted(found)
+
+
+def _zoned_span(gathered: Gathered) -> tuple[float, float] | None:
+    moments = [s.snapshot_at for s in gathered.sources.values() if s.snapshot_at is not None]
+    for row in gathered.rows["metrics"]:
+        if row.get("offset") is not None:
+            moments += [p["at"] / _MICRO for p in (row["points"][0], row["points"][-1]) if p.get("at") is not None]
+    return (min(moments), max(moments)) if moments else None

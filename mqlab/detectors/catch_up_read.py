@@ -1,0 +1,72 @@
+"""A group replays, or a new group reads from the start: more goes out than comes in, for a while.
+
+Fires: a group's position advances clearly faster than its topic's end, and its lag falls.
+Quiet: it reads as fast as is produced (fan-out); its lag does not fall (slow-consumer).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from mqlab.benign import notice
+from mqlab.detectors.base import CLEAR, Result
+from mqlab.facts import Facts, Position
+from mqlab.findings import Evidence, Finding
+from mqlab.units import number
+from mqlab.wording import clock
+
+INCIDENT = "catch-up-read"
+
+FASTER = 1.5
+"""Times the produce rate from which a group is catching up."""
+LEAST = 0.2
+"""Share of the topic's messages that must have been behind for the reading to matter."""
+
+
+def detect(facts: Facts) -> Result:
+    """One notice per group and topic that caught up."""
+    history: dict[tuple[str, str], dict[float, list[Position]]] = defaultdict(lambda: defaultdict(list))
+    for position in facts.positions:
+        if position.group and position.at is not None and position.end is not None:
+            history[position.group, position.topic][position.at].append(position)
+    if not any(len(moments) >= 2 for moments in history.values()):
+        return Result(missing=("two dated outputs of kafka-consumer-groups --describe",))
+    found = [_caught_up(group, topic, sorted(moments.items())) for (group, topic), moments in sorted(history.items())]
+    return Result(tuple(f for f in found if f is not None)) if any(found) else CLEAR
+
+
+def _caught_up(group: str, topic: str, moments: Sequence[tuple[float, list[Position]]]) -> Finding | None:
+    totals = [
+        (at, sum(p.committed or 0 for p in rows), sum(p.end or 0 for p in rows), rows)
+        for at, rows in moments
+        if all(p.committed is not None for p in rows)
+    ]
+    best: tuple[float, int, int] | None = None
+    for first in range(len(totals)):
+        for last in range(first + 1, len(totals)):
+            (a, c1, e1, _), (b, c2, e2, _) = totals[first], totals[last]
+            behind, left = e1 - c1, e2 - c2
+            read, made = c2 - c1, max(0, e2 - e1)
+            fell = behind - left
+            if behind > LEAST * e2 and fell > behind / 2 and read > FASTER * made and (best is None or fell > best[0]):
+                best = (fell, first, last)
+    if best is None:
+        return None
+    _, first, last = best
+    (a, c1, e1, rows), (b, c2, e2, _) = totals[first], totals[last]
+    return notice(
+        INCIDENT,
+        f"{group}/{topic}",
+        a,
+        b,
+        f"Group {group} read {number(c2 - c1)} messages of {topic} between {clock(a)} and {clock(b)} UTC while "
+        f"{number(e2 - e1)} were produced: it was working off {number(e1 - c1)} older ones.",
+        {"caught_up_messages": float((e1 - c1) - (e2 - c2)), "peak_lag": float(e1 - c1)},
+        tuple(_evidence(p) for p in rows[:3]),
+        "The group's lag is back at its usual level, and bytes out fall to the number of groups times bytes in.",
+    )
+
+
+def _evidence(position: Position) -> Evidence:
+    return Evidence(position.source, position.line, position.text, "far behind at this moment")

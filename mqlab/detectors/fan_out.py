@@ -1,0 +1,76 @@
+"""Several groups read the same topic: what leaves the broker is as many times what came in.
+
+Fires: bytes out over bytes in rose in a lasting way and now equal the number of consumers that read.
+Quiet: the ratio did not change; more leaves than the readers account for (format-inflation, catch-up-read).
+"""
+
+from __future__ import annotations
+
+from mqlab import flows
+from mqlab.benign import notice
+from mqlab.detectors.base import CLEAR, Result
+from mqlab.facts import Episode, Facts
+from mqlab.findings import Evidence
+from mqlab.wording import clock, sample
+
+INCIDENT = "fan-out"
+
+FITS = 0.3
+"""Share by which out over in may miss the number of readers."""
+
+
+def detect(facts: Facts) -> Result:
+    """One notice where readers were added."""
+    pieces = flows.flows(facts)
+    if not any(p.out_per_in is not None for p in pieces):
+        return Result(missing=("bytes in and bytes out of the brokers",))
+    shift = flows.shift([(p.since, p.until, p.out_per_in) for p in pieces])
+    if shift is None:
+        return CLEAR
+    after = [p for p in pieces if p.since >= shift.at]
+    readers = max((p.consumers for p in after), default=0)
+    earlier = min((p.consumers for p in pieces if p.since < shift.at), default=0)
+    if readers == 0:
+        readers = len({p.group for p in facts.positions if p.group})
+    if readers <= max(1, earlier) or abs(shift.after - readers) > FITS * readers:
+        return Result(
+            rejected=f"bytes out over bytes in rose from {shift.before:.3g} to {shift.after:.3g}, "
+            f"but {readers} reader(s) account for about {readers}"
+        )
+    whole = flows.flow(facts, shift.at, shift.until)
+    joined = _joined(facts, shift)
+    names = ", ".join(sorted({e.group for e in joined if e.group})) or "new readers"
+    measures = {"readers": float(readers), "out_per_in_before": shift.before, "out_per_in_after": shift.after}
+    if whole.came_in and whole.went_out:
+        measures |= {"bytes_in": whole.came_in, "bytes_out": whole.went_out}
+        measures["amplification_factor"] = whole.went_out / whole.came_in
+    return Result(
+        (
+            notice(
+                INCIDENT,
+                "brokers",
+                shift.at,
+                shift.until,
+                f"{readers} readers take every byte, so the brokers send {shift.after:.3g} times what comes in "
+                f"(before {clock(shift.at)} UTC: {shift.before:.3g} times). What producers send did not change; "
+                f"it follows from the groups that joined: {names}.",
+                measures,
+                _evidence(facts, joined, shift),
+                "Bytes out over bytes in falls by one for each group that is stopped.",
+            ),
+        )
+    )
+
+
+def _joined(facts: Facts, shift: flows.Shift) -> list[Episode]:
+    width = max(60.0, (shift.until - shift.at) / 2)
+    started = [e for e in facts.of_kind("rebalance-started") if e.first_at is not None]
+    return [e for e in started if e.first_at is not None and shift.at - width <= e.first_at <= shift.at + width]
+
+
+def _evidence(facts: Facts, joined: list[Episode], shift: flows.Shift) -> tuple[Evidence, ...]:
+    lines = tuple(e.first for e in joined[:5])
+    series = [s for s in facts.named("consumer.bytes_consumed") if len(s.points) > 1]
+    return lines + tuple(sample(facts, s, shift.until, "bytes that this reader received") for s in series[:8])
+
+

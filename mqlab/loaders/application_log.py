@@ -1,0 +1,37 @@
+"""Any other log with a moment in its lines: counted by minute, level and shape; counters that it prints are read.
+
+Sample line::
+
+    2026-11-21 12:18:54,559 INFO  [stats] Bridge - stats received=300 receivedBytes=1812937 delivered=300 failed=0
+"""
+
+from __future__ import annotations
+
+import re
+
+from mqlab.loaders.base import Head, Signature
+from mqlab.sources import Reading
+from mqlab.tables import METRICS, VOLUME, Table
+
+FORMAT = "application-log"
+TABLES: tuple[Table, ...] = (VOLUME, METRICS)
+READING = Reading.LOG
+
+_COUNTED = (
+    r"(?:received|delivered|consumed|processed|forwarded|sent|acked|failed|errors|resubmitted|retried|dropped)"
+    r"(?:_?(?:[Bb]ytes|[Pp]ayload\w*|[Tt]otal|[Cc]ount|[Rr]ecords|[Mm]essages))?"
+)
+COUNTER = rf"\b(deliveredPayloadBytes|{_COUNTED})=(\d+)(?![\d.\w/])"
+"""One ``name=number`` that an application counts up."""
+
+SIGNATURES: tuple[Signature, ...] = (
+    Signature("app-counters", begins=rf"(?:[\w-]+:? )?{_COUNTED}=\d+,? \w+=\d+"),
+)
+
+_DATED = re.compile(r"^\W{0,2}(?:<\d+>)?(?:\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|\d{2}:\d{2}:\d{2}[.,]\d{3} |\d{10}: )")
+
+
+def recognise(head: Head) -> bool:
+    """True when at least a tenth of the lines (stack traces are long) begin with a moment."""
+    lines = [line for line in head.lines if line.strip()]
+    return bool(lines) and sum(bool(_DATED.match(line)) for line in lines) * 10 >= len(lines)

@@ -1,0 +1,60 @@
+"""Broker logs: server.log, controller.log, state-change.log, log-cleaner.log, ZooKeeper mode and KRaft, 0.10 to 4.x.
+
+Sample line::
+
+    [2026-11-21 12:18:43,427] INFO [GroupCoordinator 1]: Preparing to rebalance group g in state PreparingRebalance
+    with old generation 0 (__consumer_offsets-2) (reason: Adding new member c-1-…) (kafka.coordinator.group.…)
+"""
+
+from __future__ import annotations
+
+import re
+
+from mqlab.loaders.base import Head, Signature
+from mqlab.sources import Reading
+from mqlab.tables import EVENTS, VOLUME, Table
+
+FORMAT = "kafka-broker-log"
+TABLES: tuple[Table, ...] = (EVENTS, VOLUME)
+READING = Reading.LOG
+
+_LINE = re.compile(
+    r"^\[?\d{4}-\d\d-\d\d[T ][\d:.,]+.*"
+    r"(?:\((?:kafka\.(?!producer|consumer|tools)|org\.apache\.kafka\.(?!clients\.(?:producer|consumer))"
+    r"|state\.change\.logger|org\.apache\.zookeeper)|"
+    r"\[(?:QuorumController|GroupCoordinator|ReplicaManager|BrokerServer|Controller) id)"
+)
+
+SIGNATURES: tuple[Signature, ...] = (
+    Signature("broker-started", begins=r"(?:Kafka Server )?started \(kafka\.server\.Kafka"),
+    Signature("broker-stopping", begins=r"(?:Starting|Beginning) controlled shutdown"),
+    Signature("broker-stopped", begins=r"shut down completed \(kafka\.server\.(?:Kafka|Broker)Server"),
+    Signature("log-recovery", begins=r"Recovering unflushed segment"),
+    Signature(
+        "topic-config-changed",
+        begins=r"(?:Processing override for entityPath: topics/|Updating topic )",
+        reason=r"(?:with config: \w*Map\((.*)\)|with new configuration : (.*)) \(kafka",
+    ),
+    Signature("rebalance-started", begins=r"Preparing to re(?:balance|stabilize) group", reason=r"\(reason: (.*)\)\.? \("),
+    Signature("rebalance-stabilized", begins=r"Stabilized group", value=r" generation (\d+)"),
+    Signature("member-expired", begins=r"Member \S+ in group \S+ has failed"),
+    Signature("member-expired", begins=r"Member \S+ fenced from the group because"),
+    Signature("member-left", begins=r"Member(?: \S+|\[.*?\]| MemberMetadata\(.*?\)\)?)(?: in group \S+)? (?:has )?left "),
+    Signature("member-joined", begins=r"Dynamic [Mm]ember with unknown member id joins group"),
+    Signature("member-joined", begins=r"Member \S+ joins the consumer group"),
+    Signature("isr-shrunk", begins=r"Shrinking ISR", reason=r"from ([\d,]+ to [\d,]*)"),
+    Signature("isr-updated", begins=r"(?:Expanding ISR|ISR updated)", reason=r"(?:updated (?:from AlterIsr )?to|to) \[?([\d,]+)"),
+    Signature("reassignment", begins=r"(?:Initiating|Completed|Starting|New) (?:partition )?reassign"),
+    Signature("unclean-election", begins=r"(?:UNCLEAN partition change|Setting new leader .*unclean|No broker in ISR is alive)"),
+    Signature("broker-fenced", begins=r"Fencing broker \d+"),
+    Signature(
+        "replication-too-large",
+        contains=r"Replication is failing due to a message that is greater than replica\.fetch\.max\.bytes",
+    ),
+)  # fmt: skip
+
+
+def recognise(head: Head) -> bool:
+    """True when dated lines carry a broker's logger names."""
+    dated = [line for line in head.lines[:400] if re.match(r"\[?\d{4}-\d\d-\d\d", line)]
+    return bool(dated) and sum(bool(_LINE.match(line)) for line in dated) * 2 >= len(dated)

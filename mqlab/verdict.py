@@ -1,0 +1,188 @@
+"""From what detectors say to one diagnosis: order, exactly one place for every class, and the verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from mqlab import __version__, symptoms
+from mqlab.catalogue import INCIDENTS
+from mqlab.changes import changes
+from mqlab.detectors import DETECTORS
+from mqlab.detectors.base import Result
+from mqlab.diagnosis import Diagnosis, Material, NotChecked, Rejected, Verdict
+from mqlab.facts import Change, Facts, span
+from mqlab.findings import Certainty, Finding, Severity
+from mqlab.units import number
+
+SYSTEMS = {"kafka": "Kafka", "rocketmq": "RocketMQ", "mqtt": "MQTT"}
+_SPEAKS_OF_TRAFFIC = frozenset({"fan-out", "replication-traffic", "catch-up-read", "replica-catch-up"})
+"""Benign classes that explain a change which everybody sees."""
+_AFTER = 30.0
+"""Seconds around a finding's end in which a change may have ended it."""
+
+
+def diagnose(facts: Facts, dismissed: Sequence[str] = ()) -> Diagnosis:
+    """The diagnosis of *facts*; findings whose id people *dismissed* leave the findings, not the material."""
+    results = {d.INCIDENT: d.detect(facts) for d in DETECTORS}
+    happened = changes(facts)
+    every = [f for r in results.values() for f in r.findings if f.id not in dismissed]
+    findings = _ordered([_ended_by(f, happened) for f in every])
+    left = symptoms.unexplained(facts, findings)
+    present = _systems(facts)
+    return Diagnosis(
+        version=__version__,
+        material=_material(facts),
+        verdict=_verdict(findings, left, facts, results),
+        findings=findings,
+        rejected=tuple(
+            Rejected(slug, r.rejected) for slug, r in results.items() if r.rejected and not r.findings
+        ),
+        clear=tuple(slug for slug, r in sorted(results.items()) if _is_clear(r) and "kafka" in present),
+        not_checked=_not_checked(results, present),
+        changes=happened,
+        symptoms=tuple(s.text for s in left[:5]),
+        gaps=_gaps(facts, findings),
+    )
+
+
+def _is_clear(result: Result) -> bool:
+    return not (result.findings or result.rejected or result.missing)
+
+
+def _ordered(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """Severity; consequences after their cause; then certainty, impact, start, slug."""
+
+    def consequence(finding: Finding) -> bool:
+        return any(
+            finding.incident in other.explains and other.severity == finding.severity
+            for other in findings
+            if other is not finding
+        )
+
+    def impact(finding: Finding) -> float:
+        messages = sum(finding.measures.get(n, 0.0) for n in ("lost_records", "duplicated_records", "rejected_records"))
+        return messages * 1e15 + finding.measures.get("excess_bytes", finding.measures.get("bytes_out", 0.0))
+
+    return tuple(
+        sorted(
+            findings,
+            key=lambda f: (
+                -f.severity,
+                consequence(f),
+                -f.certainty,
+                -impact(f),
+                f.started_at.timestamp() if f.started_at else float("inf"),
+                f.incident,
+                f.id,
+            ),
+        )
+    )
+
+
+def _ended_by(finding: Finding, happened: Sequence[Change]) -> Finding:
+    """*finding* with the change that probably ended it, marked as inferred."""
+    if finding.ended_at is None or finding.ongoing or finding.severity is Severity.NOTICE:
+        return finding
+    end = finding.ended_at.timestamp()
+    names = [p for p in (finding.subject.split(" -> ")) if p]
+    near = [
+        c
+        for c in happened
+        if c.at is not None
+        and -1 <= c.at - end <= _AFTER
+        and c.before is not None
+        and any(f" {name} " in f" {c.what} " for name in names)
+    ]
+    if not near:
+        return finding
+    change = near[0]
+    text = f"{change.what} {change.before} -> {change.after}"
+    return replace(
+        finding, facts={**finding.facts, "mitigation": f"{text} (inferred)"}, evidence=(*finding.evidence, *change.evidence)
+    )
+
+
+def _verdict(
+    findings: Sequence[Finding], left: Sequence[symptoms.Symptom], facts: Facts, results: dict[str, Result]
+) -> Verdict:
+    serious = [f for f in findings if f.severity > Severity.NOTICE]
+    if serious:
+        lead = serious[0]
+        return Verdict(lead.incident, lead.certainty, lead.statement, tuple(f.id for f in findings if f is not lead))
+    also = tuple(f.id for f in findings)
+    if left:
+        told = f"{len(left)} symptom(s) that no rule of mqlab explains; the earliest: {left[0].text}."
+        return Verdict("undetermined", None, f"{told} Nothing it can recognise was found.", also)
+    if not _enough(facts, results):
+        return Verdict("undetermined", None, "The material does not suffice to call it healthy: see what was not checked.", also)
+    visible = [f for f in findings if f.incident in _SPEAKS_OF_TRAFFIC and f.certainty > Certainty.POSSIBLE]
+    if visible:
+        return Verdict(visible[0].incident, visible[0].certainty, visible[0].statement, also)
+    clear = sum(_is_clear(r) for r in results.values())
+    told = f"{clear} classes were checked and found clear; no ERROR or WARN shape and no change of traffic is left unexplained."
+    return Verdict("healthy", None, told, also)
+
+
+def _enough(facts: Facts, results: dict[str, Result]) -> bool:
+    """Health needs both sides: a log that could show trouble, and the classes that logs alone can show checked."""
+    logs = any(c.data + c.noise > 0 and c.format.endswith("-log") for c in facts.coverage)
+    checked = sum(not r.missing for r in results.values())
+    return logs and checked * 2 >= len(results) and "kafka" in _systems(facts)
+
+
+def _not_checked(results: dict[str, Result], present: frozenset[str]) -> tuple[NotChecked, ...]:
+    found = []
+    for slug, incident in sorted(INCIDENTS.items()):
+        applicable = [s for s in incident.systems if s in present]
+        if slug in results:
+            missing = results[slug].missing if "kafka" in present else ()
+            if missing and not results[slug].findings:
+                found.append(NotChecked(slug, missing, incident.fetch_on("kafka")))
+        elif applicable and incident.systems[0] in present:
+            found.append(NotChecked(slug, ("this version has no rule for it",), ()))
+    found += [NotChecked(s, (f"no {name} material",), ()) for s, name in SYSTEMS.items() if s not in present]
+    return tuple(found)
+
+
+def _systems(facts: Facts) -> frozenset[str]:
+    found = set()
+    if any("kafka" in c.format for c in facts.coverage):
+        found.add("kafka")
+    if any(s.name.startswith(("broker.", "producer.", "consumer.")) for s in facts.series):
+        found.add("kafka")
+    if any(s.scope in ("producer", "consumer", "topic") for s in facts.settings):
+        found.add("kafka")
+    return frozenset(found)
+
+
+def _material(facts: Facts) -> Material:
+    coverage = facts.coverage
+    times = [c.first_at for c in coverage] + [c.last_at for c in coverage]
+    times += [t for e in facts.episodes for t in (e.first_at, e.last_at)] + [p.at for p in facts.positions]
+    times += [s.points[n][0] for s in facts.series if s.points for n in (0, -1)]
+    return Material(
+        files=len(coverage),
+        bytes=sum(c.bytes for c in coverage),
+        lines=sum(c.lines for c in coverage),
+        data_lines=sum(c.data for c in coverage),
+        noise_lines=sum(c.noise for c in coverage),
+        rejected_lines=sum(c.rejected for c in coverage),
+        unrecognised=tuple(c.source for c in coverage if c.format in ("unrecognised", "binary", "empty", "unreadable")),
+        window=span(times),
+        time_zones={c.source: f"{c.zone}: {c.zone_why}" for c in coverage if c.format.endswith("-log")},
+    )
+
+
+def _gaps(facts: Facts, findings: Sequence[Finding]) -> tuple[str, ...]:
+    found = [gap for f in findings if f.ledger for gap in f.ledger.gaps]
+    for series in facts.named("up"):
+        missed = sum(1 for _, v in series.points if v < 1)
+        if missed:
+            found.append(
+                f"{series.labels.get('instance', '?')}: {number(missed)} of {len(series.points)} scrapes failed "
+                "(a monitoring gap, no outage by itself)"
+            )
+    found += [f"{c.source}: {c.problem}" for c in facts.coverage if c.problem]
+    return tuple(dict.fromkeys(found))
+

@@ -13,9 +13,13 @@ from mqlab.report_evidence import Dossier
 _HEADLINES = (
     "orphan_queues", "doubled_queues", "diverted_fraction", "dropped_records", "duplicated_records", "share_of_bytes",
     "peak_lag", "pending_records", "takeovers", "reconnects", "rebalances", "longest_batch_seconds", "split_count",
+    "retried_records", "retry_lines", "resubmitted_records", "rejected_records", "readers",
     "drain_seconds", "bytes_out", "bytes_in",
 )  # fmt: skip
 """What a tile shows where there is no amplification, the most telling first."""
+
+_LOSSES = {"lost_records": "records lost", "rejected_records": "records refused", "dropped_records": "messages dropped"}
+"""What counts as loss to the user, the gravest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,17 +96,17 @@ def _headline(first: Dossier, name: str) -> list[Tile]:
 
 
 def _loss(diagnosis: Diagnosis, found: tuple[Dossier, ...]) -> Tile:
-    counted = [one for dossier in found for one in dossier.measures if one.name == "lost_records"]
     open_classes = [entry.incident for entry in diagnosis.not_checked if entry.incident.endswith("-loss")]
     unchecked = f"not checked: {', '.join(open_classes)}" if open_classes else ""
-    if counted:
-        total = sum(dossier.finding.measures.get("lost_records", 0) for dossier in found)
-        return Tile("records lost", f"≥ {units.number(total)}", unchecked, f"#{counted[0].anchor}")
+    for name, title in _LOSSES.items():
+        counted = [one for dossier in found for one in dossier.measures if one.name == name]
+        if counted:
+            total = sum(dossier.finding.measures.get(name, 0) for dossier in found)
+            return Tile(title, f"≥ {units.number(total)}", unchecked, f"#{counted[0].anchor}")
     if any(slug.endswith("-loss") for slug in diagnosis.clear) and not open_classes:
         return Tile("loss", "none seen", "the classes of loss are clear", "#not-checked")
-    return Tile(
-        "loss", "NOT CHECKED", unchecked or "no record of what was sent and consumed", "#not-checked", muted=True
-    )
+    missing = unchecked or "no record of what was sent and consumed"
+    return Tile("loss", "NOT CHECKED", missing, "#not-checked", muted=True)
 
 
 def _overview(diagnosis: Diagnosis) -> tuple[Tile, ...]:

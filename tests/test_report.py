@@ -108,6 +108,13 @@ def test_loss_is_not_checked_where_nothing_counted_it():
     assert (tile.value, tile.muted) == ("NOT CHECKED", True)
 
 
+def test_refused_records_are_loss_to_the_user_and_do_not_hide_what_is_unchecked():
+    refused = replace(oversize(), measures={"rejected_records": 3})
+    tile = view(facts(), diagnosis(split_loop(), refused), IncidentNotes()).tiles[3]
+
+    assert (tile.value, tile.title, tile.note) == ("≥ 3", "records refused", "not checked: acks1-failover-loss")
+
+
 def test_every_measure_leads_to_a_line():
     text = html(told())
 

@@ -1,0 +1,210 @@
+"""Intake: from paths to sources. Files are found, archives unpacked, formats recognised; nothing is changed.
+
+Whatever has to be written goes into the scratch folder. A file that cannot be read is a source with a problem, never
+an error, as long as another one can.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import stat
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+
+from mqlab import archives, inflating, streams
+from mqlab.errors import NothingReadableError, UnsafeArchiveError
+from mqlab.loaders.base import Loader
+from mqlab.recognition import HEAD, Recognised, recognise
+from mqlab.sources import Envelope, Reading, Source
+from mqlab.stamps import moment_in
+from mqlab.walking import STDIN, Found, shown, walk
+
+_DEEPEST = 2
+_NO_ARCHIVES = (".jar", ".war", ".ear", ".docx", ".xlsx", ".pptx", ".odt", ".ods", ".whl", ".apk")
+_PIPES = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
+_UNREAD = ("unreadable", "empty")
+
+
+def gather(paths: Sequence[str], scratch: Path, loaders: Sequence[Loader]) -> list[Source]:
+    """Every file behind *paths* as a source, by path; ids follow that order.
+
+    Args:
+        paths: files, folders, globs, archives, or ``-`` for standard input.
+        scratch: a folder of our own for what must be unpacked.
+        loaders: asked one after the other whether a file is theirs.
+
+    Raises:
+        NoSuchPathError: a path that does not exist.
+        NothingReadableError: not one file could be read.
+        UnsafeArchiveError: the only thing given is an archive that must not be unpacked.
+    """
+    scratch.mkdir(parents=True, exist_ok=True)
+    desk = _Desk(scratch, tuple(loaders))
+    sources = [source for item in _items(paths, scratch) for source in desk.take(item)]
+    if all(source.format in _UNREAD for source in sources):
+        if desk.unsafe:
+            raise desk.unsafe
+        because = next((s.problem.rstrip(".") for s in sources if s.problem), "there is no file with content")
+        raise NothingReadableError([shown(path) for path in paths], because)
+    return [replace(s, id=n) for n, s in enumerate(sorted(sources, key=lambda s: (s.path, s.location)))]
+
+
+def link_sources(sources: Sequence[Source], folder: Path) -> None:
+    """Make *folder* hold ``lines/`` and ``documents/`` with a link to each source that Spark shall read."""
+    for name in ("lines", "documents"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    for source in sources:
+        if source.format not in _UNREAD:
+            name = "documents" if source.reading is Reading.DOCUMENT else "lines"
+            inflating.aliased(Path(source.location), folder / name / source.link)
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    path: str
+    file: Path
+    modified: float | None
+    depth: int = 0
+    problem: str | None = None
+
+    @property
+    def name(self) -> str:
+        return PurePosixPath(self.path).name
+
+
+def _items(paths: Sequence[str], scratch: Path) -> Iterator[_Item]:
+    for found in walk(paths, scratch):
+        yield _piped(found, scratch) if str(found.file).startswith(_PIPES) else _filed(found)
+    if STDIN in paths:
+        target = scratch / "stdin"
+        with target.open("wb") as out:
+            shutil.copyfileobj(sys.stdin.buffer, out)
+        yield _Item(STDIN, target, None)
+
+
+def _filed(found: Found) -> _Item:
+    try:
+        return _Item(found.path, found.file, found.file.lstat().st_mtime, problem=found.problem)
+    except OSError as error:
+        return _Item(found.path, found.file, None, problem=found.problem or f"{error.strerror}.")
+
+
+def _piped(found: Found, scratch: Path) -> _Item:
+    target = scratch / f"pipe-{found.file.name}"
+    with found.file.open("rb") as pipe, target.open("wb") as out:
+        shutil.copyfileobj(pipe, out)
+    return _Item(found.path, target, None)
+
+
+@dataclass(slots=True)
+class _Desk:
+    """Where items are opened; remembers how much may still be unpacked."""
+
+    scratch: Path
+    loaders: tuple[Loader, ...]
+    budget: int = 20 << 30
+    unsafe: UnsafeArchiveError | None = None
+
+    def take(self, item: _Item) -> Iterator[Source]:
+        """The sources in one item: itself, or the members of an archive."""
+        if problem := item.problem or _no_file(item.file):
+            yield _source(item, item.file, Recognised("unreadable"), problem)
+            return
+        try:
+            start, problem = _start(item.file)
+            if _is_archive(item, start):
+                yield from self._members(item)
+            else:
+                yield self._settled(item, start, problem)
+        except OSError as error:
+            yield _source(item, item.file, Recognised("unreadable"), f"{error.strerror or error}.")
+
+    def _settled(self, item: _Item, start: bytes, problem: str | None) -> Source:
+        if not start:
+            return _source(item, item.file, Recognised("unreadable" if problem else "empty"), problem)
+        try:
+            location, problem = inflating.settle(item.file, start, self._target(item))
+        except streams.GrowthError as error:
+            return _source(item, item.file, Recognised("unreadable"), f"Not unpacked: {error}.")
+        start, _ = _start(location)
+        known = recognise(start, item.name, item.file.stat().st_size, self.loaders)
+        return _source(item, location, known, problem)
+
+    def _members(self, item: _Item) -> Iterator[Source]:
+        if item.depth >= _DEEPEST:
+            yield _source(item, item.file, Recognised("unreadable"), "An archive too deep within archives, not opened.")
+            return
+        try:
+            unpacked = archives.unpack(item.file, self._target(item), total=self.budget)
+        except UnsafeArchiveError as error:
+            self.unsafe = error
+            yield _source(item, item.file, Recognised("unreadable"), str(error))
+            return
+        for member in unpacked.members:
+            inner = _Item(
+                shown(f"{item.path}!/{member.name}"), member.location or item.file, member.modified, item.depth + 1
+            )
+            if member.location is None:
+                yield _source(inner, item.file, Recognised("unreadable"), member.problem)
+            else:
+                self.budget -= member.location.stat().st_size
+                yield from (replace(s, problem=s.problem or member.problem) for s in self.take(inner))
+        if unpacked.problem or not unpacked.members:
+            yield _source(item, item.file, Recognised("unreadable"), unpacked.problem or "The archive holds no file.")
+
+    def _target(self, item: _Item) -> Path:
+        return self.scratch / hashlib.sha256(item.path.encode("utf-8", "surrogatepass")).hexdigest()[:20]
+
+
+def _no_file(file: Path) -> str | None:
+    try:
+        mode = file.stat().st_mode
+    except OSError as error:
+        return f"{error.strerror}."
+    return None if stat.S_ISREG(mode) else "Not a file but a pipe, socket or device."
+
+
+def _start(file: Path) -> tuple[bytes, str | None]:
+    """The first bytes of the content, as far as they can be read, and why there are no more."""
+    start = b""
+    try:
+        with streams.opened(file) as stream:
+            while len(start) < HEAD and (block := stream.read(HEAD - len(start))):
+                start += block
+    except PermissionError:
+        raise
+    except streams.BROKEN as error:
+        return start, f"It cannot be read: {error}."
+    return start, None
+
+
+def _is_archive(item: _Item, start: bytes) -> bool:
+    kind = streams.kind_of(start[:512])
+    return kind == "tar" or (kind == "zip" and not item.name.lower().endswith(_NO_ARCHIVES))
+
+
+def _source(item: _Item, location: Path, known: Recognised, problem: str | None) -> Source:
+    taken = moment_in(item.name) or moment_in(PurePosixPath(item.path).parent.name)
+    return Source(
+        id=0,
+        path=item.path,
+        location=str(location.absolute()),
+        format=known.format,
+        reading=known.reading,
+        envelope=known.envelope if known.reading is not Reading.DOCUMENT else Envelope.NONE,
+        size=_size(item.file),
+        modified=item.modified,
+        snapshot_at=taken.at if taken else None,
+        zone_written=known.zone_written,
+        problem=problem,
+    )
+
+
+def _size(file: Path) -> int:
+    try:
+        return file.lstat().st_size
+    except OSError:
+        return 0

@@ -1,0 +1,48 @@
+"""A bad line never fails a job, whatever loader meets it."""
+
+import pytest
+from pyspark.sql import functions as F
+
+from mqlab.loaders import LOADERS
+from mqlab.sources import Reading
+
+HUGE = "9" * 30
+NASTY = [
+    "", " ", "\t", "\r", "\\", "=", ":", "a=", "=b", "{", "}", '"', '"""', "\x00\ufffd\x1b[", "$1 $9 \\1",
+    "Every 2.0s: ",
+    "Thu Feb 31 25:61:61 UTC 2024", "2024-13-45T99:99:99+99:99", "Thu 24 Oct 2024 13:00:00 PM XYZ", HUGE, "1" * 10,
+    f"t:0:{HUGE}", f"t:{HUGE}:-1",
+    "GROUP TOPIC PARTITION CURRENT-OFFSET LOG-END-OFFSET LAG CONSUMER-ID HOST CLIENT-ID",
+    f"g t 0 {HUGE} {HUGE} -{HUGE}", "g t 0 - - -",
+    "GROUP CONSUMER-ID HOST CLIENT-ID #PARTITIONS ASSIGNMENT",
+    f"g m /1 c {HUGE} t(,,,), (0), t:", f"g h:1 (1) Stable {HUGE}",
+    "Topic: t PartitionCount: 1 ReplicationFactor: 1 Configs: =,=",
+    "Topic: t Partition: 0 Leader: none Replicas: Isr: ", "Configs for topic 't' are =,a=",
+    "  a= sensitive=true synonyms={}",
+    f'm{{a="1",a="2",b="}} 1e999 {HUGE}', "m -Inf", f"m 1 {HUGE}", '"time","a:b=c,b=d,b=e:f","a:b=c"', f"{HUGE[:13]},1,2,3",
+    "0000000000000,,", 'Time,"a{x=""1"",x=""2""}",Value', f"{HUGE[:13]},{HUGE} XB,-", "1999-99-99 00:00,5", "Series;Time;Value",
+    f"s;{HUGE[:10]};1e999", "ESTAB 0 0 a:1 b:2 \x00", "targets: [,,]", "scrape_interval: ", "a\\\\\\", "b\\",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("loader", [x for x in LOADERS if x.READING is Reading.TABLE], ids=lambda x: x.FORMAT)
+def test_a_bad_line_never_fails_a_table(spark, loader):
+    lines = [("x", number, line, "x.csv", None) for number, line in enumerate(NASTY, 1)]
+    columns = "source string, line long, text string, name string, snapshot_at timestamp"
+    rows = spark.createDataFrame(lines, columns)
+    classes = {row[0] for row in rows.select(loader.line_class(F.col("text"))).collect()}
+    assert classes <= {"data", "noise", None}
+    for table, frame in loader.load(rows).items():
+        assert frame.schema == table.schema or frame.schema.names == table.schema.names
+        frame.write.mode("overwrite").format("noop").save()
+
+
+@pytest.mark.parametrize("loader", [x for x in LOADERS if x.READING is Reading.DOCUMENT], ids=lambda x: x.FORMAT)
+def test_a_bad_document_never_fails_a_job(spark, loader):
+    series = '{"status":"success","data":{"resultType":"matrix","result":[%s]}}'
+    texts = [*NASTY, series % '{"metric":{"a":"1","a":"2"},"values":[[1,"x"],["y",2],[],null,[1e30,"1"]]}']
+    texts += [series % "null", series % "1", series % '{"metric":null,"value":null}', series % '{"values":5}']
+    rows = spark.createDataFrame([(str(n), text) for n, text in enumerate(texts)], "source string, text string")
+    rows.select(loader.understood(F.col("text"))).write.mode("overwrite").format("noop").save()
+    for frame in loader.load(rows).values():
+        frame.write.mode("overwrite").format("noop").save()

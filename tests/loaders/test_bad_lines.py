@@ -19,8 +19,10 @@ NASTY = [
     "Topic: t PartitionCount: 1 ReplicationFactor: 1 Configs: =,=",
     "Topic: t Partition: 0 Leader: none Replicas: Isr: ", "Configs for topic 't' are =,a=",
     "  a= sensitive=true synonyms={}",
-    f'm{{a="1",a="2",b="}} 1e999 {HUGE}', "m -Inf", f"m 1 {HUGE}", '"time","a:b=c,b=d,b=e:f","a:b=c"', f"{HUGE[:13]},1,2,3",
-    "0000000000000,,", 'Time,"a{x=""1"",x=""2""}",Value', f"{HUGE[:13]},{HUGE} XB,-", "1999-99-99 00:00,5", "Series;Time;Value",
+    f'm{{a="1",a="2",b="}} 1e999 {HUGE}', "m -Inf", f"m 1 {HUGE}", '"time","a:b=c,b=d,b=e:f","a:b=c"',
+    f"{HUGE[:13]},1,2,3",
+    "0000000000000,,", 'Time,"a{x=""1"",x=""2""}",Value', f"{HUGE[:13]},{HUGE} XB,-",
+    "1999-99-99 00:00,5", "Series;Time;Value",
     f"s;{HUGE[:10]};1e999", "ESTAB 0 0 a:1 b:2 \x00", "targets: [,,]", "scrape_interval: ", "a\\\\\\", "b\\",
 ]  # fmt: skip
 

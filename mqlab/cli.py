@@ -1,0 +1,242 @@
+"""The command line: results on standard output, progress and warnings on standard error.
+
+Exit codes: 64 bad usage or nothing readable, 70 internal error, 130 interrupted; with ``--exit-code`` 0 for nothing
+above notice, 1 for a warning, 2 for something critical.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from contextlib import contextmanager
+from datetime import UTC, datetime, tzinfo
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from mqlab import __version__
+from mqlab.errors import BadTimeError, MqlabError, UnknownFindingError
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+USAGE, INTERNAL, INTERRUPTED = 64, 70, 130
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="mqlab")
+def commands() -> None:
+    """From whatever was gathered in a message-broker incident to a verdict that is true."""
+
+
+def _common(command: _Command) -> _Command:
+    """Options that every command about material takes."""
+    for option in reversed(
+        (
+            click.argument("paths", nargs=-1, required=True, metavar="PATH..."),
+            click.option("--since", help="Only what happened from this moment on (ISO, UTC unless a zone is written)."),
+            click.option("--until", help="Only what happened up to this moment."),
+            click.option("--group", help="Only this consumer group."),
+            click.option("--topic", help="Only this topic."),
+            click.option("--client", help="Only this client id."),
+            click.option("--log-tz", multiple=True, metavar="[GLOB=]ZONE", help="Zone of logs that do not write theirs."),
+            click.option("--tz", default="UTC", show_default=True, help="Zone in which times are shown."),
+            click.option("--master", help="Spark master, e.g. spark://host:7077."),
+            click.option("--workspace", help="Cache folder (default: $MQLAB_WORKSPACE or below ~/.cache)."),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+@commands.command()
+@_common
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write the result to this file.")
+@click.option("--why", is_flag=True, help="Add each class that could not be checked and the commands that help.")
+@click.option("--exit-code", is_flag=True, help="Exit with 1 for a warning, 2 for something critical.")
+def triage(form: str, output: str | None, why: bool, exit_code: bool, **material: Any) -> int:
+    """Print one screen: what happened, what proves it, what to do."""
+    from mqlab import jsonout, screen
+
+    capture, zone = _opened(**material)
+    if form == "json":
+        text = jsonout.dumps(capture.diagnosis)
+    else:
+        text = screen.screen(capture.diagnosis, material["paths"], zone, why=why)
+    _deliver(text, output)
+    return screen.exit_code(capture.diagnosis) if exit_code else 0
+
+
+@commands.command()
+@_common
+@click.option("-o", "--output", default="report.html", show_default=True, type=click.Path(dir_okay=False))
+@click.option("--exit-code", is_flag=True, help="Exit with 1 for a warning, 2 for something critical.")
+def report(output: str, exit_code: bool, **material: Any) -> int:
+    """Run the notebooks that fit and write one HTML file, with findings.json beside it."""
+    from mqlab import screen
+
+    capture, _ = _opened(**material)
+    with _progress() as tell:
+        tell("running the notebooks")
+        from mqlab.report import render
+
+        written = render(capture, Path(output))
+    click.echo(f"{capture.diagnosis.verdict.incident}: {capture.diagnosis.verdict.statement}")
+    click.echo(f"{written} ({written.stat().st_size / 1e6:.1f} MB), {written.with_name('findings.json')}")
+    return screen.exit_code(capture.diagnosis) if exit_code else 0
+
+
+@commands.command()
+@click.argument("finding")
+@_common
+@click.option("--lines", default=5, show_default=True, help="Lines of context around each place.")
+def show(finding: str, lines: int, **material: Any) -> int:
+    """Show the evidence of one finding (its id, class, or F1, F2 …) with context."""
+    from mqlab.context import shown
+
+    capture, _ = _opened(**material)
+    found = capture.diagnosis.findings
+    numbered = {f"F{n}": f for n, f in enumerate(found, start=1)}
+    chosen = numbered.get(finding.upper()) or next((f for f in found if finding in (f.id, f.incident)), None)
+    if chosen is None:
+        raise UnknownFindingError(finding, [f.id for f in found])
+    click.echo(shown(chosen, capture.sources, lines), nl=False)
+    return 0
+
+
+@commands.command()
+@click.argument("slug")
+def explain(slug: str) -> int:
+    """Explain a class of incident: mechanism, proof, look-alikes, repair."""
+    from mqlab.catalogue import explain as text
+
+    click.echo(text(slug), nl=False)
+    return 0
+
+
+@commands.command()
+@click.option("--markdown", is_flag=True, help="The whole catalogue as Markdown.")
+def incidents(markdown: bool) -> int:
+    """List the classes of incident, and which of them this version can find."""
+    from mqlab import catalogue
+    from mqlab.detectors import DETECTORS
+
+    if markdown:
+        click.echo(catalogue.markdown(), nl=False)
+        return 0
+    known = {d.INCIDENT for d in DETECTORS}
+    for slug, incident in catalogue.INCIDENTS.items():
+        click.echo(f"{'found' if slug in known else '-':<6} {slug:<30} {incident.title}")
+    return 0
+
+
+@commands.command()
+def formats() -> int:
+    """List the formats that mqlab reads."""
+    from mqlab.loaders import LOADERS
+
+    for loader in LOADERS:
+        first = (sys.modules[str(loader.__name__)].__doc__ or "").strip().split("\n")[0]  # type: ignore[attr-defined]
+        tables = ", ".join(t.name for t in loader.TABLES) or "counted"
+        click.echo(f"{loader.FORMAT:<30} {tables:<32} {first}")
+    return 0
+
+
+@commands.command()
+@click.argument("system", type=click.Choice(["kafka", "rocketmq", "mqtt"]))
+def checklist(system: str) -> int:
+    """Print the read-only commands to run in the first hour, what rotates away first on top."""
+    from mqlab.checklist import checklist as text
+
+    click.echo(text(system), nl=False)
+    return 0
+
+
+@commands.command()
+@click.option("--quiet", is_flag=True, help="Say nothing when all is well.")
+@click.option("--workspace", help="Cache folder to look at.")
+def doctor(quiet: bool, workspace: str | None) -> int:
+    """Check Java, memory and the cache."""
+    from mqlab.session import java
+    from mqlab.workspace import cache_folder
+
+    found, cache = java(), cache_folder(workspace)
+    if not quiet:
+        size = sum(f.stat().st_size for f in cache.rglob("*") if f.is_file())
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
+        click.echo(f"java    {found}\nmemory  {memory:.1f} GB, {os.cpu_count()} cores\ncache   {cache} ({size / 1e6:.0f} MB)")
+    return 0
+
+
+def _opened(
+    paths: tuple[str, ...], since: str | None, until: str | None, log_tz: tuple[str, ...], tz: str, **chosen: Any
+) -> tuple[Any, tzinfo]:
+    from mqlab.analysis import Options, open_capture
+    from mqlab.zones import parse_zone
+
+    zone = UTC if tz == "UTC" else parse_zone(tz)
+    pairs = tuple((glob or "*", name) for glob, _, name in (z.rpartition("=") for z in log_tz))
+    for _, name in pairs:
+        parse_zone(name)
+    options = Options(since=_moment(since), until=_moment(until), log_tz=pairs, **chosen)
+    with _progress() as tell:
+        return open_capture(paths, options=options, progress=tell), zone
+
+
+def _moment(text: str | None) -> float | None:
+    if text is None:
+        return None
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise BadTimeError(text) from error
+    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+
+
+@contextmanager
+def _progress() -> Any:
+    """A function that shows what goes on: a moving line on a terminal, nothing in a pipe."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    with console.status("starting") as status:
+        yield lambda step: status.update(step)
+
+
+def _deliver(text: str, output: str | None) -> None:
+    if output:
+        Path(output).write_text(text, encoding="utf-8", errors="backslashreplace")
+    else:
+        sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
+        sys.stdout.flush()
+
+
+def main() -> None:
+    """Run the command line and exit with its code."""
+    try:
+        code = commands.main(standalone_mode=False)
+    except MqlabError as error:
+        click.echo(f"mqlab: {error}", err=True)
+        code = error.exit_code
+    except click.ClickException as error:
+        error.show()
+        code = USAGE
+    except (KeyboardInterrupt, click.Abort):
+        code = INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    except Exception:
+        traceback.print_exc()
+        click.echo("mqlab: this is a bug in mqlab; please report the lines above.", err=True)
+        code = INTERNAL
+    sys.exit(code or 0)
+
+
+if __name__ == "__main__":
+    main()

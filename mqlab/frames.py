@@ -11,13 +11,18 @@ from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Facts, Setting
 from mqlab.findings import Evidence, Finding
 
-AMPLIFICATION_SETTINGS = (
-    "batch.size", "linger.ms", "max.request.size", "retries", "acks", "enable.idempotence", "delivery.timeout.ms",
-    "request.timeout.ms", "retry.backoff.ms", "compression.type", "buffer.memory",
-    "max.in.flight.requests.per.connection",
-    "key.serializer", "value.serializer", "max.message.bytes", "message.max.bytes", "replication.factor",
-)  # fmt: skip
-"""Settings that decide how many bytes leave for one byte that came."""
+AMPLIFICATION_SETTINGS: Mapping[str, tuple[str, ...]] = {
+    "producer": (
+        "batch.size", "linger.ms", "max.request.size", "retries", "acks", "enable.idempotence", "delivery.timeout.ms",
+        "request.timeout.ms", "compression.type", "key.serializer", "value.serializer",
+    ),
+    "topic": ("max.message.bytes", "compression.type", "replication.factor"),
+    "broker": ("message.max.bytes",),
+}  # fmt: skip
+"""Settings that decide how many bytes leave for one byte that came, by scope."""
+
+
+_COMPLAINING = frozenset({"WARN", "WARNING", "ERROR", "FATAL", "CRITICAL"})
 
 
 def verdict(diagnosis: Diagnosis) -> pd.DataFrame:
@@ -103,21 +108,20 @@ def coverage(facts: Facts) -> pd.DataFrame:
     return _frame(rows, ("source", "format", "lines", "data", "noise", "rejected", "zone", "first", "last"))
 
 
-def shapes(facts: Facts, most: int = 12) -> pd.DataFrame:
-    """The line shapes that take most bytes; numbers, ids and addresses are masked."""
+def complaints(facts: Facts, most: int = 20) -> pd.DataFrame:
+    """Warnings and errors that are no known event, by shape (numbers, ids and addresses masked), earliest first."""
+    chosen = [one for one in facts.shapes if (one.level or "").upper() in _COMPLAINING]
     rows = [
         {
-            "source": one.source,
-            "level": one.level or "—",
-            "lines": one.lines,
-            "size": units.size(one.bytes),
             "first": units.clock(one.first_at),
-            "last": units.clock(one.last_at),
+            "level": one.level,
+            "lines": one.lines,
+            "where": f"{one.source}:{one.first_line}",
             "shape": one.shape,
         }
-        for one in sorted(facts.shapes, key=lambda shape: (-shape.bytes, shape.source, shape.first_line))[:most]
+        for one in sorted(chosen, key=lambda s: (s.first_at is None, s.first_at or 0, s.source, s.first_line))[:most]
     ]
-    return _frame(rows, ("source", "level", "lines", "size", "first", "last", "shape"))
+    return _frame(rows, ("first", "level", "lines", "where", "shape"))
 
 
 def ledger(finding: Finding | None) -> pd.DataFrame:
@@ -136,19 +140,25 @@ def ledger(finding: Finding | None) -> pd.DataFrame:
     return _frame(rows, ("stage", "bytes", "lies in", "how", "second way"))
 
 
-def settings(facts: Facts, keys: Sequence[str] = AMPLIFICATION_SETTINGS) -> pd.DataFrame:
-    """These settings wherever they were seen, dated ones first."""
-    chosen = [one for one in facts.settings if one.key in keys]
+def settings(facts: Facts, keys: Mapping[str, Sequence[str]] = AMPLIFICATION_SETTINGS) -> pd.DataFrame:
+    """These settings, each value of an owner once; a dated place stands for undated ones."""
+    chosen = [one for one in facts.settings if one.key in keys.get(one.scope, ()) and not _internal(one)]
+    ranked = sorted(
+        chosen, key=lambda one: (list(keys).index(one.scope), keys[one.scope].index(one.key), *_dated_first(one))
+    )
+    found: dict[tuple[str, str, str | None, str], list[Setting]] = {}
+    for one in ranked:
+        found.setdefault((one.scope, one.key, one.owner, _value(one)), []).append(one)
     rows = [
         {
-            "key": one.key,
-            "value": one.value,
-            "of": f"{one.scope} {one.owner or ''}".strip(),
-            "known from": one.origin,
-            "UTC": units.stamp(one.at),
-            "where": where(one.evidence),
+            "key": key,
+            "value": value,
+            "of": f"{scope} {owner or ''}".strip(),
+            "known from": same[0].origin,
+            "UTC": units.clock(same[0].at),
+            "where": where(same[0].evidence) + (f" and {len(same) - 1} more" if len(same) > 1 else ""),
         }
-        for one in sorted(chosen, key=lambda one: (keys.index(one.key), *_dated_first(one)))
+        for (scope, key, owner, value), same in found.items()
     ]
     return _frame(rows, ("key", "value", "of", "known from", "UTC", "where"))
 
@@ -156,6 +166,15 @@ def settings(facts: Facts, keys: Sequence[str] = AMPLIFICATION_SETTINGS) -> pd.D
 def where(one: Evidence) -> str:
     """``source:line``."""
     return one.source if one.line is None else f"{one.source}:{one.line}"
+
+
+def _internal(one: Setting) -> bool:
+    return one.scope == "topic" and (one.owner or "").startswith("__")
+
+
+def _value(one: Setting) -> str:
+    """Java clients print classes with a word before them; files do not."""
+    return one.value.removeprefix("class ")
 
 
 def _dated_first(one: Setting) -> tuple[bool, float, str, int]:

@@ -43,9 +43,13 @@ addEventListener("afterprint", () => charts.forEach(chart => Plotly.relayout(cha
 
 
 def render(capture: Told, out: Path, *, notebooks: Sequence[str] | None = None) -> Path:
-    """Run the notebooks (those that fit, unless named), write the report and ``findings.json`` beside it."""
+    """Run the notebooks (those that fit, unless named), write the report and ``findings.json`` beside it.
+
+    Material from standard input cannot be read again, so that no notebook fits it.
+    """
     given = parameters(capture)
-    chosen = fitting(capture.diagnosis) if notebooks is None else notebooks
+    fit = () if "-" in capture.paths else fitting(capture.diagnosis)
+    chosen = fit if notebooks is None else notebooks
     page = html(capture, run(chosen, given), given)
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(page, encoding="utf-8", errors="replace")
@@ -55,9 +59,9 @@ def render(capture: Told, out: Path, *, notebooks: Sequence[str] | None = None) 
 
 
 def parameters(capture: Told) -> dict[str, Any]:
-    """What a notebook needs to open the same capture."""
+    """What a notebook needs to open the same capture, from the same folder: its name in the workspace is the same."""
     chosen = asdict(capture.options)
-    return {"paths": [str(Path(path).absolute()) if Path(path).exists() else path for path in capture.paths]} | {
+    return {"paths": list(capture.paths)} | {
         name: [list(pair) for pair in value] if isinstance(value, tuple) else value for name, value in chosen.items()
     }
 
@@ -84,7 +88,7 @@ def _run_one(name: str, given: Mapping[str, Any], scratch: Path) -> list[Section
             str(source),
             str(copy),
             dict(given) | {"output": str(scratch / f"{name}.json")},
-            cwd=str(source.parent),
+            cwd=str(Path.cwd()),
             progress_bar=False,
             kernel_name="python3",
             request_save_on_cell_execute=False,

@@ -68,6 +68,18 @@ def change_rows(changes: Sequence[Change]) -> tuple[ChangeRow, ...]:
     )
 
 
+def telling(rows: Sequence[ChangeRow], finding: Finding | None, most: int = 2) -> tuple[ChangeRow, ...]:
+    """The changes for the first screen, by time: what had a value before, nearest to start or end of the finding."""
+    edges = [at.timestamp() for at in (finding.started_at, finding.ended_at) if at] if finding else []
+
+    def rank(row: ChangeRow) -> tuple[bool, bool, float]:
+        at = row.change.at
+        return (at is None, row.change.before is None, min((abs((at or 0) - edge) for edge in edges), default=0.0))
+
+    chosen = sorted(rows, key=rank)[:most]
+    return tuple(row for row in rows if row in chosen)
+
+
 def span(finding: Finding) -> str:
     """From when to when."""
     if finding.started_at is None:

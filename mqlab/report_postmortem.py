@@ -77,14 +77,14 @@ def _from_people(name: str, at: datetime | None) -> Moment:
 
 
 def _inferred_mitigation(diagnosis: Diagnosis, slack: float = 120.0) -> Moment:
-    """The change closest to the end of the leading finding, not more than two minutes from it."""
+    """The changed value closest to the end of the leading finding, not more than two minutes from it."""
     end = diagnosis.findings[0].ended_at if diagnosis.findings else None
     if end is None:
         return Moment("mitigated", "", "")
     near = [
         (abs(change.at - end.timestamp()), change.what, change)
         for change in diagnosis.changes
-        if change.at is not None and abs(change.at - end.timestamp()) <= slack
+        if change.at is not None and change.before is not None and abs(change.at - end.timestamp()) <= slack
     ]
     if not near:
         return Moment("mitigated", "", "")

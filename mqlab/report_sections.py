@@ -59,6 +59,11 @@ def sections_of(notebook: Any) -> list[Section]:
     return [section for section in sections if section.shows]
 
 
+def _says_something(block: Markup) -> bool:
+    """False for a table that has only its header."""
+    return "<table" not in block.html or "<td" in block.html
+
+
 def _blocks(outputs: Iterable[Mapping[str, Any]]) -> list[Markup | Figure]:
     blocks: list[Markup | Figure] = []
     for output in outputs:
@@ -66,7 +71,8 @@ def _blocks(outputs: Iterable[Mapping[str, Any]]) -> list[Markup | Figure]:
         if _PLOTLY in data:
             blocks.append(as_figure(data[_PLOTLY]))
         elif "text/html" in data:
-            blocks.append(clean_html("".join(data["text/html"])))
+            cleaned = clean_html("".join(data["text/html"]))
+            blocks.extend([cleaned] if _says_something(cleaned) else [])
         elif "text/markdown" in data:
             blocks.append(markdown("".join(data["text/markdown"])))
         elif "text/plain" in data:

@@ -97,7 +97,7 @@ def _headline(first: Dossier, name: str) -> list[Tile]:
 
 def _loss(diagnosis: Diagnosis, found: tuple[Dossier, ...]) -> Tile:
     open_classes = [entry.incident for entry in diagnosis.not_checked if entry.incident.endswith("-loss")]
-    unchecked = f"not checked: {', '.join(open_classes)}" if open_classes else ""
+    unchecked = f"not checked: {_few(open_classes)}" if open_classes else ""
     for name, title in _LOSSES.items():
         counted = [one for dossier in found for one in dossier.measures if one.name == name]
         if counted:
@@ -107,6 +107,10 @@ def _loss(diagnosis: Diagnosis, found: tuple[Dossier, ...]) -> Tile:
         return Tile("loss", "none seen", "the classes of loss are clear", "#not-checked")
     missing = unchecked or "no record of what was sent and consumed"
     return Tile("loss", "NOT CHECKED", missing, "#not-checked", muted=True)
+
+
+def _few(slugs: list[str]) -> str:
+    return slugs[0] if len(slugs) == 1 else f"{len(slugs)} classes of loss"
 
 
 def _overview(diagnosis: Diagnosis) -> tuple[Tile, ...]:

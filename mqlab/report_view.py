@@ -10,7 +10,7 @@ from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Facts
 from mqlab.findings import Finding, Severity, Stage
 from mqlab.notes import IncidentNotes
-from mqlab.report_evidence import ChangeRow, Dossier, change_rows, dossiers
+from mqlab.report_evidence import ChangeRow, Dossier, change_rows, dossiers, telling
 from mqlab.report_postmortem import Postmortem, postmortem
 from mqlab.report_tiles import Tile, tiles
 
@@ -55,6 +55,8 @@ class View:
     actions: tuple[Action, ...]
     dossiers: tuple[Dossier, ...]
     changes: tuple[ChangeRow, ...]
+    telling: tuple[ChangeRow, ...]
+    """The few changes that the first screen has room for."""
     postmortem: Postmortem
     diagnosis: Diagnosis
     facts: Facts
@@ -62,13 +64,13 @@ class View:
 
 def view(facts: Facts, diagnosis: Diagnosis, notes: IncidentNotes) -> View:
     """Put the diagnosis into the order in which it is read."""
-    found = dossiers(diagnosis)
+    found, changed = dossiers(diagnosis), change_rows(diagnosis.changes)
     first = diagnosis.findings[0] if diagnosis.findings else None
     start = first.started_at if first else units.moment(diagnosis.material.window[0])
     return View(
         tone=_tone(diagnosis, first),
         band=_band(diagnosis, first),
-        subject=first.subject if first else "",
+        subject=_subject(first) if first else "",
         day=f"{start:%Y-%m-%d}" if start else "",
         statement=diagnosis.verdict.statement,
         tiles=tiles(facts, diagnosis, found),
@@ -76,7 +78,8 @@ def view(facts: Facts, diagnosis: Diagnosis, notes: IncidentNotes) -> View:
         symptoms=diagnosis.symptoms,
         actions=_actions(diagnosis, first),
         dossiers=found,
-        changes=change_rows(diagnosis.changes),
+        changes=changed,
+        telling=telling(changed, first),
         postmortem=postmortem(facts, diagnosis, notes),
         diagnosis=diagnosis,
         facts=facts,
@@ -103,6 +106,12 @@ def _band(diagnosis: Diagnosis, first: Finding | None) -> tuple[str, ...]:
     return tuple(part for part in parts if part)
 
 
+def _subject(first: Finding) -> str:
+    """Who and where, in the finding's own words where it has them."""
+    who, topic = first.facts.get("who"), first.facts.get("topic")
+    return f"{who} → {topic}" if who and topic else first.subject
+
+
 def _bars(first: Finding | None) -> tuple[Bar, ...]:
     ledger = first.ledger if first else None
     if ledger is None or not ledger.bytes_out:
@@ -121,7 +130,7 @@ def _bars(first: Finding | None) -> tuple[Bar, ...]:
 def _bar(stage: Stage, left: float, whole: int, extent: int) -> Bar:
     hatched = stage.name == "unexplained"
     return Bar(
-        label=f"unexplained: {stage.label}" if hatched and stage.label != stage.name else stage.label,
+        label=stage.label if not hatched or "unexplained" in stage.label.lower() else f"unexplained: {stage.label}",
         amount=units.size(stage.bytes),
         share=units.percent(stage.bytes / whole),
         left=round(left * 100, 2),

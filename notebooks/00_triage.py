@@ -103,13 +103,13 @@ frames.changes(diagnosis)
 frames.verdicts(diagnosis)
 
 # %% [markdown]
-# ## Which lines fill the logs?
+# ## Which warnings and errors are left?
 #
-# Lines are counted by shape, with numbers, ids and addresses masked. A new shape at the top is often the first
-# symptom.
+# By shape, earliest first, with numbers, ids and addresses masked: what a log complains about and no rule knows. In an
+# undetermined case, start here.
 
 # %%
-frames.shapes(facts)
+frames.complaints(facts)
 
 # %% [markdown]
 # ## What does the material cover?

@@ -59,7 +59,9 @@ def draw_lanes(figure: go.Figure, lanes: Sequence[Lane], row: int) -> None:
             showlegend=False, row=row, col=1,
         )  # fmt: skip
     rows = list(dict.fromkeys(lane.row for lane in lanes))
-    figure.update_yaxes(categoryorder="array", categoryarray=rows[::-1], showgrid=False, row=row, col=1)
+    figure.update_yaxes(
+        categoryorder="array", categoryarray=rows[::-1], showgrid=False, dtick=1, tickfont_size=11, row=row, col=1
+    )
 
 
 def _event_lane(kind: str, episodes: Sequence[Episode]) -> Lane:

@@ -35,7 +35,7 @@ def timeline(facts: Facts, diagnosis: Diagnosis, *, log: bool = True, height: in
     figure = make_subplots(
         rows=len(rows), cols=1, shared_xaxes=True, vertical_spacing=0.04, row_heights=[weights[name] for name in rows]
     )
-    own_height = min(height, 90 + 36 * _rows(lanes)) if rows == ["lanes"] else height
+    own_height = min(height, 90 + 36 * _rows(lanes)) if rows == ["lanes"] else height + 8 * max(0, _rows(lanes) - 5)
     figure.update_layout(template=TEMPLATE, height=own_height, margin={"l": 8, "r": 8, "t": 24, "b": 24})
     if traffic:
         _draw_traffic(figure, traffic, log=log)

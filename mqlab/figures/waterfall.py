@@ -77,10 +77,15 @@ def waterfall_points(ledger: TrafficLedger) -> tuple[Step, ...]:
     return tuple(steps)
 
 
+def _words(stage: Stage) -> str:
+    told = stage.name != UNEXPLAINED or UNEXPLAINED in stage.label.lower()
+    return stage.label if told else f"{UNEXPLAINED}: {stage.label}"
+
+
 def _step(stage: Stage, reached: int, whole: int) -> Step:
     share = percent(stage.bytes / whole) if whole else "—"
     return Step(
-        label(stage.label if stage.name != UNEXPLAINED else f"unexplained: {stage.label}"),
+        label(_words(stage)),
         reached / 1e6,
         stage.bytes / 1e6,
         max(0, stage.bytes - stage.low) / 1e6,

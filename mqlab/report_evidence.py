@@ -10,6 +10,23 @@ from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Change
 from mqlab.findings import Evidence, Finding
 
+_IN, _OUT = ("receive", "bytesin", "incoming", "bytes in"), ("transmit", "bytesout", "outgoing", "bytes out")
+_SIGNS = {
+    "bytes_in": _IN,
+    "bytes_out": _OUT,
+    "amplification_factor": (*_IN, *_OUT),
+    "peak_amplification_factor": (*_IN, *_OUT),
+    "healthy_factor": (*_IN, *_OUT),
+    "factor_after": (*_IN, *_OUT),
+    "excess_bytes": (*_IN, *_OUT),
+    "bytes_rejected": ("rejected",),
+    "crashes": ("process ended", "the exit", "out of memory"),
+    "split_count": ("split",),
+}
+"""Words in the place or reason of evidence that belong to a measure, where its own name is not used there."""
+_LONGEST_PLAIN = 5
+"""Words up to this length (count, bytes, lines …) say too little to recognise evidence by."""
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -17,9 +34,11 @@ class Place:
 
     anchor: str
     where: str
-    """``source:line``, or source and pointer."""
+    """``source:line``."""
     text: str
     why: str
+    pointer: str | None = None
+    """Name and labels of a sample."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,25 +118,22 @@ def _dossier(anchor: str, finding: Finding) -> Dossier:
 
 def _places(anchor: str, evidence: Sequence[Evidence]) -> tuple[Place, ...]:
     return tuple(
-        Place(f"{anchor}-e{number}", _where(one), one.text, one.why) for number, one in enumerate(evidence, start=1)
+        Place(f"{anchor}-e{number}", _where(one), one.text, one.why, one.pointer)
+        for number, one in enumerate(evidence, start=1)
     )
 
 
 def _where(evidence: Evidence) -> str:
-    if evidence.line is not None:
-        return f"{evidence.source}:{evidence.line}"
-    return f"{evidence.source} {evidence.pointer}" if evidence.pointer else evidence.source
+    return evidence.source if evidence.line is None else f"{evidence.source}:{evidence.line}"
 
 
 def _support(name: str, finding: Finding, places: tuple[Place, ...]) -> tuple[Place, ...]:
-    """Samples support bytes and factors, lines support counts; where one of the two is missing, all of it."""
+    """The places that speak of this measure; else samples for bytes and factors, lines for counts; else all."""
+    pairs = tuple(zip(places, finding.evidence, strict=True))
+    signs = _SIGNS.get(name) or tuple(word for word in name.removesuffix("s").split("_") if len(word) > _LONGEST_PLAIN)
+    speaking = tuple(place for place, _ in pairs if any(s in f"{place.where} {place.why}".lower() for s in signs))
     wants_samples = "bytes" in name or "factor" in name
-    chosen = tuple(
-        place
-        for place, one in zip(places, finding.evidence, strict=True)
-        if name in one.why or (one.pointer is not None) == wants_samples
-    )
-    return chosen or places
+    return speaking or tuple(p for p, one in pairs if (one.pointer is not None) == wants_samples) or places
 
 
 def _words(name: str) -> str:

@@ -69,7 +69,7 @@ def _blocks(outputs: Iterable[Mapping[str, Any]]) -> list[Markup | Figure]:
     for output in outputs:
         data = output.get("data", {})
         if _PLOTLY in data:
-            blocks.append(as_figure(data[_PLOTLY]))
+            blocks.extend([as_figure(data[_PLOTLY])] if data[_PLOTLY].get("data") else [])
         elif "text/html" in data:
             cleaned = clean_html("".join(data["text/html"]))
             blocks.extend([cleaned] if _says_something(cleaned) else [])

@@ -70,7 +70,7 @@ def view(facts: Facts, diagnosis: Diagnosis, notes: IncidentNotes) -> View:
     return View(
         tone=_tone(diagnosis, first),
         band=_band(diagnosis, first),
-        subject=_subject(first) if first else "",
+        subject=_subject(first) if first and first.incident == diagnosis.verdict.incident else "",
         day=f"{start:%Y-%m-%d}" if start else "",
         statement=diagnosis.verdict.statement,
         tiles=tiles(facts, diagnosis, found),
@@ -96,12 +96,14 @@ def _band(diagnosis: Diagnosis, first: Finding | None) -> tuple[str, ...]:
     """``class · PROVEN · ended 12:23:16 UTC · still open: 1``."""
     verdict = diagnosis.verdict
     still_open = sum(finding.ongoing for finding in diagnosis.findings)
+    if first is None or first.incident != verdict.incident:
+        return (verdict.incident,)
     parts = [verdict.incident, verdict.certainty.name if verdict.certainty else ""]
-    if first and first.ongoing:
+    if first.ongoing:
         parts.append("still open")
-    elif first and first.ended_at:
+    elif first.ended_at:
         parts.append(f"ended {units.clock(first.ended_at)} UTC")
-    if still_open and not (first and first.ongoing and still_open == 1):
+    if still_open and not (first.ongoing and still_open == 1):
         parts.append(f"still open: {still_open}")
     return tuple(part for part in parts if part)
 

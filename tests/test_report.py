@@ -102,6 +102,13 @@ def test_the_first_screen_says_what_the_diagnosis_says():
     ]  # fmt: skip
 
 
+def test_a_benign_finding_in_healthy_material_does_not_take_the_headline():
+    notice = replace(oversize(), incident="rolling-restart", severity=Severity.NOTICE)
+    shown = view(facts(), replace(diagnosis(notice, incident="healthy"), symptoms=()), IncidentNotes())
+
+    assert (shown.band, shown.subject, shown.tone) == (("healthy",), "", "calm")
+
+
 def test_loss_is_not_checked_where_nothing_counted_it():
     tile = view(facts(), diagnosis(split_loop()), IncidentNotes()).tiles[3]
 
@@ -213,8 +220,10 @@ def test_html_of_a_notebook_is_cleaned(live):
     assert [link for link in page.links if link.startswith("javascript")] == []
 
 
-def test_sections_are_cut_at_second_level_headings_and_prose_alone_is_dropped():
+def test_sections_are_cut_at_second_level_headings_and_those_that_show_nothing_are_dropped():
     table = {"output_type": "execute_result", "data": {"text/html": "<table><tr><td>1</td></tr></table>"}}
+    header = {"output_type": "execute_result", "data": {"text/html": "<table><tr><th>a</th></tr></table>"}}
+    blank = {"output_type": "display_data", "data": {"application/vnd.plotly.v1+json": {"data": [], "layout": {}}}}
     notebook = SimpleNamespace(
         cells=[
             SimpleNamespace(cell_type="markdown", source="# Title\n\nIntro", metadata={}),
@@ -222,6 +231,8 @@ def test_sections_are_cut_at_second_level_headings_and_prose_alone_is_dropped():
             FakeCode([table], ()),
             SimpleNamespace(cell_type="markdown", source="## Hidden?", metadata={}),
             FakeCode([table], ("hide",)),
+            SimpleNamespace(cell_type="markdown", source="## Nothing to show?\n\nPerhaps.", metadata={}),
+            FakeCode([header, blank], ()),
         ]
     )
 

@@ -129,7 +129,9 @@ def _draw_bands(figure: go.Figure, facts: Facts, diagnosis: Diagnosis, traffic: 
 
 
 def _scrapes(facts: Facts, traffic: Traffic) -> tuple[Series, ...]:
-    return tuple(series for series in facts.named("up") if series.host == traffic.host)
+    """Whether the drawn counters' own target answered; other exporters of the host say nothing about them."""
+    drawn = {one.labels.get("instance") for one in (traffic.incoming, traffic.outgoing) if one is not None}
+    return tuple(series for series in facts.named("up") if series.labels.get("instance") in drawn)
 
 
 def _end(finding: Finding, diagnosis: Diagnosis) -> float:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from report_example import diagnosis, example, facts, oversize, split_loop
 
-from mqlab.facts import Facts
+from mqlab.facts import Facts, Series
 from mqlab.figures.lanes import lanes_of
 from mqlab.figures.timeline import lag_points, timeline
 
@@ -62,3 +62,17 @@ def test_a_mark_tells_where_it_was_read_and_mark_up_in_it_is_escaped():
         "plant-telemetry-1",
         "clients/bridge.log:83",
     ]
+
+
+def test_only_the_scrapes_of_what_is_drawn_are_gaps():
+    known, result = example()
+    sent = known.named("host.transmit_bytes")[0]
+    times = [at for at, _ in sent.points]
+    own = Series(
+        "up", "up", {"instance": "bridge-1:19100"}, "up.json", tuple((at, float(at != times[5])) for at in times)
+    )
+    other = replace(own, labels={"instance": "bridge-1:19405"}, points=tuple((at, 0.0) for at in times))
+    band = len(timeline(known, result).layout.shapes)
+
+    assert len(timeline(replace(known, series=(*known.series, other)), result).layout.shapes) == band
+    assert len(timeline(replace(known, series=(*known.series, own)), result).layout.shapes) > band

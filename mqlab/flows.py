@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from statistics import median
+from statistics import fmean, median
 
 from mqlab import actors, traffic
 from mqlab.facts import Facts, Series
@@ -117,16 +117,16 @@ class Shift:
 
 
 def shift(values: Sequence[tuple[float, float, float | None]], least: float = 1.5) -> Shift | None:
-    """The largest lasting rise of a ratio: median of what follows over median of what came before."""
+    """The lasting rise of a ratio, cut where the means on both sides differ most for their number of windows."""
     known = [(a, b, v) for a, b, v in values if v is not None]
-    best: Shift | None = None
-    for cut in range(1, len(known)):
-        before, after = median(v for _, _, v in known[:cut]), median(v for _, _, v in known[cut:])
-        floor = max(before, 0.02)
-        rises = after >= least * floor and after - before >= 0.3 and all(v > before * 1.2 for _, _, v in known[cut : cut + 2])
-        if rises and (best is None or after / floor > best.after / max(best.before, 0.02)):
-            best = Shift(before, after, known[cut][0], known[-1][1])
-    return best
+    levels = [v for _, _, v in known]
+    if len(known) < 2:
+        return None
+    cut = max(range(1, len(known)), key=lambda n: n * (len(known) - n) * (fmean(levels[n:]) - fmean(levels[:n])) ** 2)
+    before, after = median(levels[:cut]), median(levels[cut:])
+    if after < least * before or after - before < 0.3:
+        return None
+    return Shift(before, after, known[cut][0], known[-1][1])
 
 
 def brokers_card(facts: Facts, since: float, until: float) -> traffic.Ratio | None:

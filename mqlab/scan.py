@@ -34,8 +34,17 @@ from mqlab.loaders.logs import SETTING, kept, union
 from mqlab.sources import Envelope, Reading, Source
 from mqlab.tables import EVENTS, METRICS
 
+SORTED_LABELS = "to_json(map_from_entries(array_sort(map_entries(labels))))"
+"""A map of labels as JSON with sorted keys, so that the same labels are the same text."""
+
 LONGEST = 16_384
 """Characters kept of one line; longer ones end in an ellipsis."""
+
+TAGGED = (
+    "tag string, file string, line bigint, minute string, level string, shape string, text string, inner string, "
+    "lines bigint, bytes bigint, at timestamp, name string, labels string, value double"
+)
+"""Columns of the tagged Parquet; ``labels`` is a JSON object with sorted keys."""
 
 _SHAPE = 96
 _IDS = (
@@ -55,7 +64,16 @@ def scan(spark: SparkSession, links: Path, sources: Sequence[Source], out: Path)
         parts.append(lines(spark.read.option("lineSep", "\n").text(str(links / "lines")), worn))
     if Reading.DOCUMENT in readings:
         parts += documents(spark.read.option("wholetext", True).text(str(links / "documents")))
-    union(parts).write.mode("overwrite").parquet(str(out))
+    rows = union(parts)
+    known = set(rows.columns)
+    columns = [(name, kind) for name, kind in (column.split() for column in TAGGED.split(", "))]
+    whole = rows.selectExpr(*[f"CAST({n if n in known else 'NULL'} AS {kind}) AS {n}" for n, kind in columns])
+    whole.write.mode("overwrite").parquet(str(out))
+
+
+def tagged(spark: SparkSession, path: Path) -> DataFrame:
+    """The rows that ``scan`` wrote to *path*."""
+    return spark.read.schema(TAGGED).parquet(str(path))
 
 
 def lines(read: DataFrame, worn: Collection[Envelope]) -> DataFrame:
@@ -87,14 +105,16 @@ def lines(read: DataFrame, worn: Collection[Envelope]) -> DataFrame:
     fine = grouped.groupBy(
         "file", "block", "tag", "minute", "level", "row", _shape("shape").alias("shape"), "text", "inner"
     ).agg(*_sums(F.col("lines"), F.col("bytes"), F.col("first")))
-    return _numbered(fine).select(
+    public = _numbered(fine).withColumn("kept", F.coalesce("text", "shape")).withColumn("masked", secrets.masked("kept"))
+    return public.select(
         "tag",
         "file",
         "line",
         "minute",
         "level",
-        "shape",
-        *[secrets.masked(F.col(name)).alias(name) for name in ("text", "inner")],
+        F.when(counted, F.col("masked")).alias("shape"),
+        F.when(~counted, F.col("masked")).alias("text"),
+        (secrets.masked("inner") if set(worn) - {Envelope.NONE} else F.col("inner")).alias("inner"),
         "lines",
         "bytes",
     )
@@ -111,14 +131,18 @@ def documents(read: DataFrame) -> list[DataFrame]:
         F.when(prometheus_json.understood(F.col("text")), F.lit("data")).alias("shape"),
         (breaks + F.when(F.col("text").endswith("\n"), 0).otherwise(1)).cast("long").alias("lines"),
         F.octet_length("text").cast("long").alias("bytes"),
-        secrets.masked(F.substring("text", 1, 200)).alias("text"),
-    )
-    sample = [F.col(c) for c in ("line", "at", "name", "labels", "value")]
-    kept_labels = tables[METRICS].select(F.lit("metric").alias("tag"), F.col("source").alias("file"), *sample)
-    parts = [counted, kept_labels]
+        F.substring("text", 1, 200).alias("text"),
+    ).withColumn("text", secrets.masked("text"))
+    samples = tables[METRICS].select(
+        F.lit("metric").alias("tag"), F.col("source").alias("file"), "line", "at", "name", "value",
+        F.expr(SORTED_LABELS).alias("labels"),
+    ).withColumn("labels", secrets.masked("labels"))  # fmt: skip
+    parts = [counted, samples]
     if EVENTS in tables:
         parts.append(
-            tables[EVENTS].select(F.lit("answer").alias("tag"), F.col("source").alias("file"), "line", "at", "text")
+            tables[EVENTS]
+            .select(F.lit("answer").alias("tag"), F.col("source").alias("file"), "line", "at", "text")
+            .withColumn("text", secrets.masked("text"))
         )
     return parts
 
@@ -153,7 +177,7 @@ def _shape(rough: str) -> Column:
     shape = F.when(F.col(rough).rlike(r"^\s+(?:at |\.\.\. )"), F.lit("\tat …")).otherwise(F.col(rough))
     for pattern, name in _IDS:
         shape = F.regexp_replace(shape, pattern, name)
-    return secrets.masked(shape)
+    return shape
 
 
 def _numbered(rows: DataFrame) -> DataFrame:

@@ -13,6 +13,8 @@ from functools import reduce
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
+from mqlab.sql import quoted
+
 MASK = "[masked]"
 
 _HARD = (
@@ -141,9 +143,10 @@ def _suspicious(text: str) -> bool:
     return any(hint in small for hint in _HINTS) or _ENCODED_PATTERN.search(text) is not None
 
 
-def masked(text: Column) -> Column:
-    """The same as ``mask``, for a Spark column."""
-    small = F.lower(text)
-    suspicious = reduce(Column.__or__, [F.contains(small, F.lit(hint)) for hint in _HINTS], text.rlike(_ENCODED))
-    clean = reduce(lambda so_far, rule: F.regexp_replace(so_far, rule, rf"$1{MASK}"), _RULES, text)
-    return F.when(suspicious, clean).otherwise(text)
+def masked(name: str) -> Column:
+    """The same as ``mask``, for the Spark column called *name*."""
+    column = f"`{name}`"
+    clean = reduce(lambda so_far, rule: f"regexp_replace({so_far}, {quoted(rule)}, {quoted(f'$1{MASK}')})", _RULES, column)
+    hints = "|".join(re.escape(hint) for hint in _HINTS)
+    suspicious = f"lower({column}) RLIKE {quoted(hints)} OR {column} RLIKE {quoted(_ENCODED)}"
+    return F.expr(f"CASE WHEN {suspicious} THEN {clean} ELSE {column} END")

@@ -19,7 +19,8 @@ from pathlib import Path
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
-from mqlab.loaders import LOADERS, application_log, metric_names
+from mqlab import scan
+from mqlab.loaders import LOADERS, application_log, console, metric_names
 from mqlab.loaders.base import TableLoader
 from mqlab.loaders.logs import SETTING, events, union
 from mqlab.sources import Reading
@@ -27,6 +28,8 @@ from mqlab.tables import ASSIGNMENTS, CLIENTS, EVENTS, METRICS, POSITIONS, REJEC
 
 EPISODE = 10
 """Seconds that one episode spans."""
+NOT_READ = ("unrecognised", "binary", "empty", "unreadable")
+"""Formats of sources that nobody understands."""
 SHAPES = 300
 """Shapes kept per source; the rest is counted under coverage only."""
 
@@ -36,7 +39,7 @@ Raw = Mapping[Table, DataFrame]
 
 def raw_tables(spark: SparkSession, tagged: Path, formats: frozenset[str]) -> Raw:
     """Every table that the material can feed; *formats* are those present in it."""
-    rows = spark.read.parquet(str(tagged))
+    rows = scan.tagged(spark, tagged)
     found: dict[Table, list[DataFrame]] = {}
     log_rows = rows.filter(F.col("tag").isin("event", "setting")).select(
         F.col("file").alias("source"), "line", "text", "tag", _inner().alias("inner")
@@ -47,17 +50,21 @@ def raw_tables(spark: SparkSession, tagged: Path, formats: frozenset[str]) -> Ra
         found[SETTINGS] = [_printed(log_rows)]
         found[METRICS] = [_counters(happened)]
     if "prometheus-json" in formats:
-        found.setdefault(METRICS, []).append(_dated(rows.filter("tag = 'metric'").withColumnRenamed("file", "source")))
+        found.setdefault(METRICS, []).append(_samples(rows))
         found.setdefault(EVENTS, []).append(_answers(rows))
+    table_rows = console.dated(_table_rows(rows))
     for loader in _table_loaders(formats):
-        for table, frame in loader.load(_rows_of(rows, loader.FORMAT)).items():
+        of_format = F.split_part("source", F.lit("."), F.lit(2)) == loader.FORMAT
+        for table, frame in loader.load(table_rows.filter(of_format)).items():
             found.setdefault(table, []).append(_dated(frame))
+    if _table_loaders(formats):
+        found.setdefault(EVENTS, []).append(_dated(console.tool_errors(table_rows)))
     return {table: union(frames) for table, frames in found.items()}
 
 
 def facts(spark: SparkSession, tagged: Path, formats: frozenset[str]) -> DataFrame:
     """(fact, payload) rows: everything the detectors may look at."""
-    rows = spark.read.parquet(str(tagged))
+    rows = scan.tagged(spark, tagged)
     tables = raw_tables(spark, tagged, formats)
     makers = {EVENTS: episodes, SETTINGS: settings, POSITIONS: _as_it_is, METRICS: series}
     parts = [_payload(table.name, makers[table](tables[table])) for table in makers if table in tables]
@@ -67,7 +74,7 @@ def facts(spark: SparkSession, tagged: Path, formats: frozenset[str]) -> DataFra
 
 def volume(spark: SparkSession, tagged: Path) -> DataFrame:
     """VOLUME on the lines' own clocks."""
-    counted = spark.read.parquet(str(tagged)).filter("tag = 'count'")
+    counted = scan.tagged(spark, tagged).filter("tag = 'count'")
     return counted.select(
         F.col("file").alias("source"),
         F.col("minute").try_cast("timestamp").alias("wall"),
@@ -106,7 +113,7 @@ def series(samples: DataFrame) -> DataFrame:
     """One row a series: its points (at, value, line) by time."""
     point = F.struct(F.unix_micros("wall").alias("at"), "value", "line")
     known = samples.filter(F.col("name").rlike(metric_names.known()) & F.col("value").isNotNull())
-    labels = F.to_json(F.map_from_entries(F.sort_array(F.map_entries("labels"))))
+    labels = F.expr(scan.SORTED_LABELS)
     return known.groupBy("source", "name", labels.alias("labels"), "offset").agg(
         F.sort_array(F.collect_list(point)).alias("points")
     )
@@ -142,6 +149,7 @@ def _coverage(rows: DataFrame, formats: frozenset[str]) -> DataFrame:
         .when(F.col("tag") == "row", table_class)
         .when(F.col("tag") == "document", F.col("shape"))
         .when(F.substring("file", 1, 1) == "T", "noise")
+        .when(~F.split_part("file", F.lit("."), F.lit(2)).isin(*NOT_READ), "noise")
         .otherwise(of_log)
     )
     counted = rows.filter(~F.col("tag").isin("metric", "answer")).withColumn("class", line_class)
@@ -212,6 +220,14 @@ def _counters(happened: DataFrame) -> DataFrame:
     )
 
 
+def _samples(rows: DataFrame) -> DataFrame:
+    return _dated(
+        rows.filter("tag = 'metric'").selectExpr(
+            "file AS source", "line", "at", "name", "from_json(labels, 'map<string,string>') AS labels", "value"
+        )
+    )
+
+
 def _answers(rows: DataFrame) -> DataFrame:
     return rows.filter("tag = 'answer'").select(
         F.col("file").alias("source"),
@@ -224,13 +240,13 @@ def _answers(rows: DataFrame) -> DataFrame:
     )
 
 
-def _rows_of(rows: DataFrame, name: str) -> DataFrame:
-    return rows.filter((F.col("tag") == "row") & (F.split_part("file", F.lit("."), F.lit(2)) == name)).select(
+def _table_rows(rows: DataFrame) -> DataFrame:
+    return rows.filter("tag = 'row'").select(
         F.col("file").alias("source"),
         "line",
         _inner().alias("text"),
         F.regexp_extract("file", r"^[^.]*\.[^.]*\.[^.]*\.(.*)$", 1).alias("name"),
-        F.timestamp_millis(F.split_part("file", F.lit("."), F.lit(3)).try_cast("long")).alias("snapshot_at"),
+        F.expr("timestamp_millis(try_cast(split_part(file, '.', 3) AS BIGINT))").alias("snapshot_at"),
     )
 
 

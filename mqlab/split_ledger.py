@@ -10,6 +10,7 @@ from mqlab.facts import Episode, Facts, Series
 from mqlab.findings import Certainty, Evidence, Finding, Severity, Stage, TrafficLedger
 from mqlab.wording import clock, instant, moment, sample
 
+_PAST = {"receive": "received", "transmit": "transmitted"}
 AGREE = 0.15
 """Two ways of counting the resent bytes agree within this share."""
 
@@ -193,9 +194,9 @@ def _evidence(
     if sums.card is not None and host is not None:
         for direction in ("receive", "transmit"):
             for series in traffic.card(facts, host, direction):
-                found.append(sample(facts, series, sums.card.since, f"bytes {direction}d before"))
-                found.append(sample(facts, series, sums.card.until, f"bytes {direction}d after"))
-    rejected = [s for s in facts.named("broker.bytes_rejected") if s.labels.get("topic", topic) == topic]
+                found.append(sample(facts, series, sums.card.since, f"bytes {_PAST[direction]} before"))
+                found.append(sample(facts, series, sums.card.until, f"bytes {_PAST[direction]} after"))
+    rejected = [s for s in facts.named("broker.bytes_rejected") if s.labels.get("topic") == topic]
     found += [sample(facts, s, end, "bytes that the broker threw away") for s in rejected]
     retries = facts.named("producer.record_retries")
     found += [sample(facts, s, end, "no retry was used") for s in retries if not any(v for _, v in s.points)]

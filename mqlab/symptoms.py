@@ -158,7 +158,8 @@ def _lag(facts: Facts, findings: Sequence[Finding]) -> Iterator[Symptom]:
 def _ratio(facts: Facts, findings: Sequence[Finding]) -> Iterator[Symptom]:
     pieces = flows.flows(facts)
     shift = flows.shift([(p.since, p.until, p.out_per_in) for p in pieces])
-    if shift is not None and not _explained(shift.at, findings, None):
+    readers = max((p.consumers for p in pieces), default=0) or len({p.group for p in facts.positions if p.group})
+    if shift is not None and shift.after > 1.3 * max(1, readers) and not _explained(shift.at, findings, None):
         yield Symptom(
             shift.at,
             f"{clock(shift.at)} UTC: bytes out over bytes in of the brokers rose from {shift.before:.3g} to {shift.after:.3g}",

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 from pyspark.sql.types import (
     DataType,
     DoubleType,
@@ -35,9 +34,9 @@ class Table:
     def conform(self, df: DataFrame) -> DataFrame:
         """Keep exactly this table's columns, in its order and types; columns that *df* lacks become null."""
         have = set(df.columns)
-        return df.select(
-            [
-                (F.col(f.name) if f.name in have else F.lit(None)).cast(f.dataType).alias(f.name)
+        return df.selectExpr(
+            *[
+                f"CAST({f'`{f.name}`' if f.name in have else 'NULL'} AS {f.dataType.simpleString()}) AS `{f.name}`"
                 for f in self.schema.fields
             ]
         )

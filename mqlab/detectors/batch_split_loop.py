@@ -145,7 +145,7 @@ def _finding(facts: Facts, loop: Loop) -> Finding:
         started_at=moment(started),
         ended_at=moment(loop.last_at),
         ongoing=split_evidence.ongoing(facts, loop.splits, ended),
-        statement=_statement(loop, ledger, crashes),
+        statement=_statement(facts, loop, ledger, crashes),
         measures=ledger.measures | {"split_count": loop.count} | _crash_measures(crashes),
         evidence=split_evidence.lines(facts, loop.splits, loop.batch_size, loop.limit, crashes) + ledger.evidence,
         explains=("log-explosion",),
@@ -157,7 +157,7 @@ def _finding(facts: Facts, loop: Loop) -> Finding:
     )
 
 
-def _statement(loop: Loop, ledger: split_ledger.SplitLedger, crashes: Sequence[Episode]) -> str:
+def _statement(facts: Facts, loop: Loop, ledger: split_ledger.SplitLedger, crashes: Sequence[Episode]) -> str:
     size = f"~{units.size(ledger.batch)} " if ledger.batch else ""
     what = f"{loop.client} resends the same {size}batches to {loop.topic}"
     if loop.window and loop.batch_size and loop.limit:
@@ -169,15 +169,15 @@ def _statement(loop: Loop, ledger: split_ledger.SplitLedger, crashes: Sequence[E
         why = "each \"split\" returns the same batch and uses no retry"
     damage = f"{loop.count} splits on {len(loop.by_queue)} partition(s) held everything behind them up"
     if crashes and clients.leaks(loop.version):
-        damage = f"Client {loop.version} leaks heap with each of the {loop.count} splits: {_ends(crashes)}"
+        damage = f"Client {loop.version} leaks heap with each of the {loop.count} splits: {_ends(facts, crashes)}"
     elif crashes:
-        damage += f", {_ends(crashes)}"
+        damage += f", {_ends(facts, crashes)}"
     return f"{what}: {why}. {damage}."
 
 
-def _ends(crashes: Sequence[Episode]) -> str:
+def _ends(facts: Facts, crashes: Sequence[Episode]) -> str:
     count = sum(c.count for c in crashes)
-    memory = any(c.kind == "out-of-memory" for c in crashes)
+    memory = sum(e.count for e in facts.of_kind("out-of-memory")) >= count
     word = "out-of-memory exit" if memory else "abnormal exit"
     return f"{count} {word}{'s' if count != 1 else ''}"
 
@@ -200,7 +200,7 @@ def _remedy(loop: Loop) -> str:
     if clients.leaks(loop.version) is not False:
         parts.append("upgrade the client to 2.3.1 or later (heap leak, KAFKA-8325)")
     parts.append("4.2.0 is the first client that ends such a loop by itself (KAFKA-8350)")
-    return "; ".join(parts).capitalize() + "."
+    return f"{parts[0][0].upper()}{parts[0][1:]}; {'; '.join(parts[1:])}."
 
 
 def _verify(facts: Facts, loop: Loop) -> str:

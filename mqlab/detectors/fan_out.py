@@ -15,6 +15,8 @@ from mqlab.wording import clock, sample
 
 INCIDENT = "fan-out"
 
+BEFORE = 60.0
+"""Seconds around the rise in which a group that joined belongs to it."""
 FITS = 0.3
 """Share by which out over in may miss the number of readers."""
 
@@ -32,6 +34,8 @@ def detect(facts: Facts) -> Result:
     earlier = min((p.consumers for p in pieces if p.since < shift.at), default=0)
     if readers == 0:
         readers = len({p.group for p in facts.positions if p.group})
+    if shift.after <= (1 + FITS) * max(1, readers) and readers <= max(1, earlier):
+        return CLEAR
     if readers <= max(1, earlier) or abs(shift.after - readers) > FITS * readers:
         return Result(
             rejected=f"bytes out over bytes in rose from {shift.before:.3g} to {shift.after:.3g}, "
@@ -39,6 +43,7 @@ def detect(facts: Facts) -> Result:
         )
     whole = flows.flow(facts, shift.at, shift.until)
     joined = _joined(facts, shift)
+    began = min((e.first_at for e in joined if e.first_at is not None), default=shift.at)
     names = ", ".join(sorted({e.group for e in joined if e.group})) or "new readers"
     measures = {"readers": float(readers), "out_per_in_before": shift.before, "out_per_in_after": shift.after}
     if whole.came_in and whole.went_out:
@@ -49,10 +54,10 @@ def detect(facts: Facts) -> Result:
             notice(
                 INCIDENT,
                 "brokers",
-                shift.at,
+                began,
                 shift.until,
                 f"{readers} readers take every byte, so the brokers send {shift.after:.3g} times what comes in "
-                f"(before {clock(shift.at)} UTC: {shift.before:.3g} times). What producers send did not change; "
+                f"(before {clock(began)} UTC: {shift.before:.3g} times). What producers send did not change; "
                 f"it follows from the groups that joined: {names}.",
                 measures,
                 _evidence(facts, joined, shift),
@@ -63,9 +68,12 @@ def detect(facts: Facts) -> Result:
 
 
 def _joined(facts: Facts, shift: flows.Shift) -> list[Episode]:
-    width = max(60.0, (shift.until - shift.at) / 2)
-    started = [e for e in facts.of_kind("rebalance-started") if e.first_at is not None]
-    return [e for e in started if e.first_at is not None and shift.at - width <= e.first_at <= shift.at + width]
+    """First joins of groups around the rise, without groups that were there long before."""
+    first: dict[str, Episode] = {}
+    for episode in facts.of_kind("rebalance-started"):
+        if episode.group and episode.first_at is not None:
+            first.setdefault(episode.group, episode)
+    return [e for e in first.values() if abs((e.first_at or 0.0) - shift.at) <= BEFORE]
 
 
 def _evidence(facts: Facts, joined: list[Episode], shift: flows.Shift) -> tuple[Evidence, ...]:

@@ -74,6 +74,9 @@ def _by_broker(facts: Facts, setting: Setting) -> Finding | None:
         return _risk(setting)
     end = pieces[-1].until
     came, left = _wire(facts, edge, end)
+    earlier, sent = _wire(facts, 0.0, edge)
+    if earlier and sent is not None:
+        before = sent / earlier / max(1, min(p.consumers for p in pieces if p.consumers or p.until > edge))
     if came is None or left is None or came <= 0:
         return None
     ratio = left / came

@@ -67,8 +67,9 @@ class TableLoader(Loader, Protocol):
     """A format in which every line is a row, a header or a remark."""
 
     def load(self, rows: DataFrame) -> Mapping[Table, DataFrame]:
-        """Canonical tables from ``rows``: source, line (1-based), text (verbatim), name (base name of the file),
-        snapshot_at (timestamp, null where unknown). Rows of one source arrive in no particular order."""
+        """Canonical tables from ``rows``: source, line (1-based), text (verbatim), name (base name of the file) and
+        what ``console.dated`` adds: plain, at, named. Rows of one source arrive in no particular order. Errors of
+        the tool itself are read for all tools at once, by ``console.tool_errors``."""
         ...
 
     def line_class(self, text: Column) -> Column:

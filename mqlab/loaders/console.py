@@ -84,19 +84,30 @@ def upward() -> WindowSpec:
 
 
 def dated(rows: DataFrame) -> DataFrame:
-    """*rows* with ``plain`` and ``at``: the moment shown nearest above, else the snapshot's."""
-    above = Window.partitionBy("source").orderBy("line").rowsBetween(Window.unboundedPreceding, -1)
-    shown = F.last(moment(plain(F.col("text"))), ignorenulls=True).over(above)
-    return rows.select("*", plain(F.col("text")).alias("plain"), F.coalesce(shown, F.col("snapshot_at")).alias("at"))
+    """*rows* with what stands around each line.
+
+    ``plain`` is the line without dress, ``at`` the moment shown nearest above, else the snapshot's, ``named`` the
+    group named nearest above, else below.
+    """
+    lines = rows.withColumn("plain", plain(F.col("text")))
+    in_order = Window.partitionBy("source").orderBy("line")
+    above = in_order.rowsBetween(Window.unboundedPreceding, -1)
+    downward = in_order.rowsBetween(Window.currentRow, Window.unboundedFollowing)
+    shown, said = F.last(moment(F.col("plain")), True).over(above), group_named(F.col("plain"))
+    return lines.withColumns(
+        {
+            "at": F.coalesce(shown, F.col("snapshot_at")),
+            "named": F.coalesce(F.last(said, True).over(upward()), F.first(said, True).over(downward)),
+        }
+    )
 
 
-def tool_errors(lines: DataFrame, group: Column | None = None) -> DataFrame:
-    """EVENTS of kind ``tool-error`` from lines with ``plain`` and ``at``; *group* where the message names none."""
+def tool_errors(lines: DataFrame) -> DataFrame:
+    """EVENTS of kind ``tool-error`` from the lines that ``dated`` gives; the group is the one that is named."""
     said = F.regexp_replace("plain", rf"{_TOOL_LOG}|^\s+|\s+$", "")
-    named = group_named(F.col("plain"))
     return lines.where(F.col("plain").rlike(_ERROR)).select(
         "source", "line", "text", "at", F.lit("kafka").alias("system"), F.lit("tool-error").alias("kind"),
-        (named if group is None else F.coalesce(named, group)).alias("group"), said.alias("reason"),
+        F.coalesce(group_named(F.col("plain")), "named").alias("group"), said.alias("reason"),
     ).transform(EVENTS.conform)  # fmt: skip
 
 

@@ -20,10 +20,10 @@ from pyspark.sql import functions as F
 from mqlab.loaders import console
 from mqlab.loaders.base import Head
 from mqlab.sources import Reading
-from mqlab.tables import EVENTS, SETTINGS, Table
+from mqlab.tables import SETTINGS, Table
 
 FORMAT = "kafka-configs-describe"
-TABLES: tuple[Table, ...] = (SETTINGS, EVENTS)
+TABLES: tuple[Table, ...] = (SETTINGS,)
 READING = Reading.TABLE
 
 _HEADER = (
@@ -45,8 +45,8 @@ def recognise(head: Head) -> bool:
 def load(rows: DataFrame) -> Mapping[Table, DataFrame]:
     """One setting an entry; scope and owner come from the header nearest above."""
     header = F.when(F.col("plain").rlike(_HEADER), F.col("plain"))
-    lines = console.dated(rows).withColumn("header", F.last(header, True).over(console.upward()))
-    return {SETTINGS: _settings(lines), EVENTS: console.tool_errors(lines)}
+    lines = rows.withColumn("header", F.last(header, True).over(console.upward()))
+    return {SETTINGS: _settings(lines)}
 
 
 def line_class(text: Column) -> Column:

@@ -1,4 +1,4 @@
-"""``kafka-consumer-groups.sh --describe`` (0.9 … 4.x) and ConsumerOffsetChecker → POSITIONS, EVENTS.
+"""``kafka-consumer-groups.sh --describe`` (0.9 … 4.x) and ConsumerOffsetChecker → POSITIONS.
 
 Sample lines::
 
@@ -20,10 +20,10 @@ from pyspark.sql import functions as F
 from mqlab.loaders import console
 from mqlab.loaders.base import Head
 from mqlab.sources import Reading
-from mqlab.tables import EVENTS, POSITIONS, Table
+from mqlab.tables import POSITIONS, Table
 
 FORMAT = "kafka-consumer-groups"
-TABLES: tuple[Table, ...] = (POSITIONS, EVENTS)
+TABLES: tuple[Table, ...] = (POSITIONS,)
 READING = Reading.TABLE
 
 _MODERN = r"^\s*(?:GROUP\s+)?TOPIC\s+PARTITION\s+(?:LEADER-EPOCH\s+)?CURRENT-OFFSET\s+LOG-END-OFFSET\b"
@@ -48,9 +48,8 @@ def recognise(head: Head) -> bool:
 
 
 def load(rows: DataFrame) -> Mapping[Table, DataFrame]:
-    """POSITIONS of every row of every table; EVENTS for what the tool complained about."""
-    lines = console.dated(rows).transform(_with_next).transform(_with_header)
-    return {POSITIONS: _positions(lines), EVENTS: console.tool_errors(lines, F.col("named"))}
+    """POSITIONS of every row of every table."""
+    return {POSITIONS: _positions(rows.transform(_with_next).transform(_with_header))}
 
 
 def line_class(text: Column) -> Column:
@@ -67,14 +66,11 @@ def _with_next(lines: DataFrame) -> DataFrame:
 
 
 def _with_header(lines: DataFrame) -> DataFrame:
-    """Add the names of the columns in force and the group that is ``named`` nearest above, else below."""
+    """Add the names of the columns in force."""
     wrapped = F.when(F.col("next").rlike(_REST_OF_HEADER), F.concat_ws(" ", "plain", "next")).otherwise(F.col("plain"))
     modern = F.when(F.col("plain").rlike(_MODERN), F.split(F.trim(wrapped), r"\s+"))
     header = F.when(F.col("plain").rlike(_OLD), F.split(F.lit(_OLD_NAMES), " ")).otherwise(modern)
-    named = console.group_named(F.col("plain"))
-    downward = Window.partitionBy("source").orderBy("line").rowsBetween(Window.currentRow, Window.unboundedFollowing)
-    above, below = F.last(named, True).over(console.upward()), F.first(named, True).over(downward)
-    return lines.withColumns({"header": F.last(header, True).over(console.upward()), "named": F.coalesce(above, below)})
+    return lines.withColumn("header", F.last(header, True).over(console.upward()))
 
 
 def _positions(lines: DataFrame) -> DataFrame:

@@ -1,4 +1,4 @@
-"""``kafka-consumer-groups.sh --describe --members [--verbose]`` (1.1 … 4.x) → ASSIGNMENTS, CLIENTS, EVENTS.
+"""``kafka-consumer-groups.sh --describe --members [--verbose]`` (1.1 … 4.x) → ASSIGNMENTS, CLIENTS.
 
 Sample lines::
 
@@ -19,10 +19,10 @@ from pyspark.sql import functions as F
 from mqlab.loaders import console
 from mqlab.loaders.base import Head
 from mqlab.sources import Reading
-from mqlab.tables import ASSIGNMENTS, CLIENTS, EVENTS, Table
+from mqlab.tables import ASSIGNMENTS, CLIENTS, Table
 
 FORMAT = "kafka-consumer-groups-members"
-TABLES: tuple[Table, ...] = (ASSIGNMENTS, CLIENTS, EVENTS)
+TABLES: tuple[Table, ...] = (ASSIGNMENTS, CLIENTS)
 READING = Reading.TABLE
 
 _HEADER = r"^\s*(?:GROUP\s+)?CONSUMER-ID\s+(?:GROUP-INSTANCE-ID\s+)?HOST\s+CLIENT-ID\s+#PARTITIONS"
@@ -41,10 +41,7 @@ def recognise(head: Head) -> bool:
 def load(rows: DataFrame) -> Mapping[Table, DataFrame]:
     """Who was in the group, and which partitions they held where the tool names the topic."""
     header = F.when(F.col("plain").rlike(_HEADER), F.trim("plain"))
-    named = console.group_named(F.col("plain"))
-    lines = console.dated(rows).withColumns(
-        {"header": F.last(header, True).over(console.upward()), "named": F.last(named, True).over(console.upward())}
-    )
+    lines = rows.withColumn("header", F.last(header, True).over(console.upward()))
     members = _members(lines)
     shares = members.select("*", F.explode(F.regexp_extract_all("held", F.lit(_SHARE), F.lit(0))).alias("share"))
     queues = shares.select(
@@ -55,7 +52,6 @@ def load(rows: DataFrame) -> Mapping[Table, DataFrame]:
     return {
         ASSIGNMENTS: queues.transform(ASSIGNMENTS.conform),
         CLIENTS: members.withColumn("system", F.lit("kafka")).transform(CLIENTS.conform),
-        EVENTS: console.tool_errors(lines, F.col("named")),
     }
 
 

@@ -43,18 +43,16 @@ def recognise(head: Head) -> bool:
 
 def load(rows: DataFrame) -> Mapping[Table, DataFrame]:
     """One event a group: reason is its state, value the number of members, peer the coordinator."""
-    named = console.group_named(F.col("plain"))
-    lines = console.dated(rows).withColumn("named", F.last(named, True).over(console.upward()))
     described = F.col("plain").rlike(_MEMBERS)
     group = F.when(described, _cell(_MEMBERS, 1)).otherwise(_cell(_LIST_ROW, 1))
-    states = lines.where(F.col("plain").rlike(f"{_MEMBERS}|{_LIST_ROW}")).select(
+    states = rows.where(F.col("plain").rlike(f"{_MEMBERS}|{_LIST_ROW}")).select(
         "source", "line", "text", "at", F.lit("kafka").alias("system"), F.lit("group-state").alias("kind"),
         F.coalesce(group, F.col("named")).alias("group"),
         _cell(_MEMBERS, 2).alias("peer"),
         F.coalesce(_cell(_MEMBERS, 4), _cell(_LIST_ROW, 2)).alias("reason"),
         _cell(_MEMBERS, 5).try_cast("double").alias("value"),
     )  # fmt: skip
-    return {EVENTS: states.transform(EVENTS.conform).unionByName(console.tool_errors(lines, F.col("named")))}
+    return {EVENTS: states.transform(EVENTS.conform)}
 
 
 def line_class(text: Column) -> Column:

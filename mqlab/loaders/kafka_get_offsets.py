@@ -20,10 +20,10 @@ from pyspark.sql import functions as F
 from mqlab.loaders import console
 from mqlab.loaders.base import Head
 from mqlab.sources import Reading
-from mqlab.tables import EVENTS, POSITIONS, Table
+from mqlab.tables import POSITIONS, Table
 
 FORMAT = "kafka-get-offsets"
-TABLES: tuple[Table, ...] = (POSITIONS, EVENTS)
+TABLES: tuple[Table, ...] = (POSITIONS,)
 READING = Reading.TABLE
 
 _ROW = r"^(?=[^:]*[A-Za-z_])([A-Za-z0-9._-]+):(\d+):((?:\d+(?:,\d+)*|-1)?)\s*$"
@@ -45,7 +45,7 @@ def recognise(head: Head) -> bool:
 def load(rows: DataFrame) -> Mapping[Table, DataFrame]:
     """One position a line; of ``100,50,0`` (``--offsets 3``) the first is the latest."""
     asked = F.nullif(F.regexp_extract("plain", _TIME, 1), F.lit(""))
-    lines = console.dated(rows).withColumn("asked", F.last(asked, True).over(console.upward()))
+    lines = rows.withColumn("asked", F.last(asked, True).over(console.upward()))
     offset = F.regexp_extract("plain", _ROW, 3)
     of_the_name = F.when(F.col("name").rlike(_EARLIEST), F.lit("earliest")).otherwise(F.lit("latest"))
     time = F.coalesce("asked", of_the_name)
@@ -56,7 +56,7 @@ def load(rows: DataFrame) -> Mapping[Table, DataFrame]:
         F.when(time.isin("-1", "latest"), _known(offset)).alias("end"),
         F.when(time.isin("-2", "earliest"), _known(offset)).alias("start"),
     )  # fmt: skip
-    return {POSITIONS: positions.transform(POSITIONS.conform), EVENTS: console.tool_errors(lines)}
+    return {POSITIONS: positions.transform(POSITIONS.conform)}
 
 
 def line_class(text: Column) -> Column:

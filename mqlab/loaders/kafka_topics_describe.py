@@ -44,9 +44,7 @@ def recognise(head: Head) -> bool:
 
 def load(rows: DataFrame) -> Mapping[Table, DataFrame]:
     """Replication and configs of each topic; leader and in-sync replicas of each partition."""
-    lines = console.dated(rows)
-    events = _partitions(lines).unionByName(console.tool_errors(lines))
-    return {SETTINGS: _settings(lines), EVENTS: events}
+    return {SETTINGS: _settings(rows), EVENTS: _partitions(rows)}
 
 
 def line_class(text: Column) -> Column:

@@ -6,6 +6,7 @@ taken out afterwards by a handful of general patterns that hold for every broker
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import reduce
 
@@ -14,6 +15,7 @@ from pyspark.sql import functions as F
 
 from mqlab.loaders import application_log, kafka_broker_log, kafka_client_log, layouts, librdkafka_log, process_log
 from mqlab.loaders.base import LogLoader, Signature
+from mqlab.sql import quoted
 
 LOG_LOADERS: tuple[LogLoader, ...] = (
     kafka_client_log,
@@ -66,10 +68,10 @@ def events(rows: DataFrame) -> DataFrame:
         "line",
         "text",
         "inner",
-        _signature(inner).alias("signature"),
+        _signature().alias("signature"),
         layouts.wall(inner).alias("own"),
         layouts.offset(inner).alias("offset"),
-    ).withColumn("kind", _by_signature([F.lit(s.kind) for s in SIGNATURES]))
+    ).withColumn("kind", F.expr(_by_signature([quoted(s.kind) for s in SIGNATURES])))
     placed = parsed.withColumns(
         {
             "wall": F.coalesce("own", F.last("own", ignorenulls=True).over(in_order)),
@@ -81,56 +83,51 @@ def events(rows: DataFrame) -> DataFrame:
     limit = F.when(inner.startswith("Caused by"), 100).otherwise(1)
     repeated = F.coalesce(same & (F.col("gap") <= limit), F.lit(False))
     return placed.filter(~repeated).select(
-        "source", "line", "text", "wall", "offset", "kind", F.lit(None).cast("string").alias("cluster"), *_parts(inner)
+        "source", "line", "text", "wall", "offset", "kind", *_parts()
     )
 
 
-def _parts(inner: Column) -> list[Column]:
-    value = _by_signature([F.regexp_extract(inner, s.value, 1) if s.value else None for s in SIGNATURES])
-    reason = _by_signature([_one_of(inner, s.reason) if s.reason else None for s in SIGNATURES])
-    topic = F.coalesce(_one_of(inner, TOPIC_QUEUE), _one_of(inner, _NAMED_TOPIC))
-    return [
-        _one_of(inner, _NODE).alias("node"),
-        F.when(F.col("kind").startswith("process"), "os").otherwise("kafka").alias("system"),
-        _one_of(inner, _GROUP).alias("group"),
-        topic.alias("topic"),
-        _present(F.regexp_extract(inner, TOPIC_QUEUE, 2)).alias("queue"),
-        _one_of(inner, _CLIENT).alias("client_id"),
-        _one_of(inner, _MEMBER).alias("member_id"),
-        _one_of(inner, _PEER).alias("peer"),
-        _present(reason).alias("reason"),
-        value.try_cast("double").alias("value"),
-    ]
+def _parts() -> list[Column]:
+    value = _by_signature([_group(s.value, 1) if s.value else None for s in SIGNATURES])
+    reason = _by_signature([_one_of(s.reason) if s.reason else None for s in SIGNATURES])
+    found = {
+        "node": _one_of(_NODE),
+        "system": "CASE WHEN kind LIKE 'process%' THEN 'os' ELSE 'kafka' END",
+        "group": _one_of(_GROUP),
+        "topic": f"coalesce({_one_of(TOPIC_QUEUE)}, {_one_of(_NAMED_TOPIC)})",
+        "queue": f"nullif({_group(TOPIC_QUEUE, 2)}, '')",
+        "client_id": _one_of(_CLIENT),
+        "member_id": _one_of(_MEMBER),
+        "peer": _one_of(_PEER),
+        "reason": f"nullif(trim({reason}), '')",
+        "value": f"try_cast({value} AS DOUBLE)",
+    }
+    return [F.expr(expression).alias(name) for name, expression in found.items()]
 
 
-def _signature(inner: Column) -> Column:
+def _signature() -> Column:
     """Number of the first signature found in the line."""
-    chosen = F.lit(None).cast("int")
-    for number, signature in reversed(list(enumerate(SIGNATURES))):
-        chosen = F.when(inner.rlike(_pattern(signature)), F.lit(number)).otherwise(chosen)
-    return chosen
+    cases = [f"WHEN inner RLIKE {quoted(_pattern(s))} THEN {number}" for number, s in enumerate(SIGNATURES)]
+    return F.expr(f"CASE {' '.join(cases)} END")
 
 
-def _by_signature(columns: Sequence[Column | None]) -> Column:
-    chosen = F.lit(None).cast("string")
-    for number, column in enumerate(columns):
-        if column is not None:
-            chosen = F.when(F.col("signature") == number, column).otherwise(chosen)
-    return chosen
+def _by_signature(expressions: Sequence[str | None]) -> str:
+    cases = [f"WHEN {number} THEN {e}" for number, e in enumerate(expressions) if e is not None]
+    return f"CASE signature {' '.join(cases)} END"
 
 
 def _pattern(signature: Signature) -> str:
     return f"(?:^|{_AFTER_ANYTHING})(?:{signature.begins})" if signature.begins else signature.contains
 
 
-def _one_of(text: Column, pattern: str) -> Column:
+def _group(pattern: str, number: int) -> str:
+    return f"regexp_extract(inner, {quoted(pattern)}, {number})"
+
+
+def _one_of(pattern: str) -> str:
     """The first group of *pattern* that holds something."""
-    groups = max(1, pattern.count("(") - pattern.count("(?") - pattern.count(r"\("))
-    return F.coalesce(*[_present(F.regexp_extract(text, pattern, n + 1)) for n in range(groups)])
-
-
-def _present(text: Column) -> Column:
-    return F.nullif(F.trim(text), F.lit(""))
+    groups, empty = re.compile(pattern).groups, quoted("")
+    return f"coalesce({', '.join(f'nullif(trim({_group(pattern, n + 1)}), {empty})' for n in range(groups))})"
 
 
 def union(frames: Sequence[DataFrame]) -> DataFrame:

@@ -47,7 +47,7 @@ def recognise(head: Head) -> bool:
 def load(rows: DataFrame) -> Mapping[Table, DataFrame]:
     """One row a sample; NaN and infinite ones are left out."""
     own = F.nullif(F.regexp_extract("plain", _SAMPLE, 4), F.lit(""))
-    found = console.dated(rows).where(F.col("plain").rlike(_SAMPLE))
+    found = rows.where(F.col("plain").rlike(_SAMPLE))
     metrics = found.select(
         "source", "line", "text",
         F.coalesce(samples.instant(own), F.col("at")).alias("at"),

@@ -39,7 +39,7 @@ def recognise(head: Head) -> bool:
 def load(rows: DataFrame) -> Mapping[Table, DataFrame]:
     """One row a connection: its peer, and whether it is established."""
     state = F.regexp_extract("plain", _ROW, 1)
-    clients = console.dated(rows).where(F.col("plain").rlike(_ROW) & (state != "LISTEN")).select(
+    clients = rows.where(F.col("plain").rlike(_ROW) & (state != "LISTEN")).select(
         "source", "line", "text", "at", F.lit("os").alias("system"),
         F.regexp_extract("plain", _ROW, 2).alias("peer"),
         state.isin("", "ESTAB").cast("string").alias("connected"),

@@ -3,6 +3,9 @@
 import pytest
 from pyspark.sql import functions as F
 
+from mqlab.loaders import console
+from mqlab.tables import EVENTS
+
 ROWS = "source string, line long, text string, name string, snapshot_at timestamp"
 
 
@@ -14,7 +17,9 @@ def tables(spark):
         lines = text.removeprefix("\n").split("\n")
         rows = [("dir/" + name, number, line, name, None) for number, line in enumerate(lines, 1)]
         moment = F.lit(snapshot_at).cast("timestamp")
-        return loader.load(spark.createDataFrame(rows, ROWS).withColumn("snapshot_at", moment))
+        lines = console.dated(spark.createDataFrame(rows, ROWS).withColumn("snapshot_at", moment))
+        found, complaints = dict(loader.load(lines)), console.tool_errors(lines)
+        return found | {EVENTS: found[EVENTS].unionByName(complaints) if EVENTS in found else complaints}
 
     return _tables
 

@@ -50,6 +50,15 @@ def hosts_with_card(facts: Facts) -> frozenset[str]:
     return frozenset(s.host for s in facts.named("host.transmit_bytes") if s.host and traffic.card(facts, s.host, "receive"))
 
 
+def groups(facts: Facts) -> dict[str, str]:
+    """Group of each consumer's client id, as far as snapshots, printed settings and log lines name both."""
+    pairs = [(p.client_id, p.group) for p in facts.positions]
+    pairs += [(e.client_id, e.group) for e in facts.episodes]
+    printed = [s for s in facts.settings if s.scope == "consumer" and s.key == "group.id" and s.value]
+    pairs += [(s.owner, s.value) for s in printed]
+    return {client: group for client, group in pairs if client and group}
+
+
 def sole_producer(facts: Facts, topic: str) -> bool:
     """True when the material knows of at most one client that produces to *topic*."""
     named = {

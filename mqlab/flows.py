@@ -27,7 +27,7 @@ class Flow:
     went_out: float | None
     replicated: float | None
     consumers: int
-    """Consumers (client ids) that received anything."""
+    """Groups that received anything; a client whose group is not known counts as one of its own."""
 
     @property
     def out_per_in(self) -> float | None:
@@ -54,18 +54,20 @@ def flows(facts: Facts) -> list[Flow]:
 
 def flow(facts: Facts, since: float, until: float) -> Flow:
     """What moved between two moments."""
-    received = _consumed(facts)
-    per_client = {
-        c: traffic.increase([s for s in received if s.labels.get("client_id") == c], since, until)
-        for c in sorted({s.labels.get("client_id") or "" for s in received})
-    }
+    groups = actors.groups(facts)
+    reading = set()
+    for one in _consumed(facts):
+        client = one.labels.get("client_id") or ""
+        found = traffic.increase([one], since, until)
+        if found and found.value > 0:
+            reading.add(groups.get(client, client))
     return Flow(
         since,
         until,
         _sum(_in(facts), since, until),
         _sum(_out(facts), since, until),
         _sum(all_topics(facts, "broker.replication_bytes_in"), since, until),
-        sum(1 for found in per_client.values() if found and found.value > 0),
+        len(reading),
     )
 
 

@@ -148,5 +148,5 @@ def masked(name: str) -> Column:
     column = f"`{name}`"
     clean = reduce(lambda so_far, rule: f"regexp_replace({so_far}, {quoted(rule)}, {quoted(f'$1{MASK}')})", _RULES, column)
     hints = "|".join(re.escape(hint) for hint in _HINTS)
-    suspicious = f"lower({column}) RLIKE {quoted(hints)} OR {column} RLIKE {quoted(_ENCODED)}"
+    suspicious = f"{column} RLIKE {quoted(f'(?i){hints}')} OR {column} RLIKE {quoted(_ENCODED)}"
     return F.expr(f"CASE WHEN {suspicious} THEN {clean} ELSE {column} END")

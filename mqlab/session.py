@@ -24,6 +24,9 @@ from mqlab.errors import JavaMissingError
 LARGE = 256 * 1024 * 1024
 """Bytes of material from which the optimising compiler and a parallel collector pay off."""
 
+_INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+"""On small material compiling the generated code takes longer than running without it."""
+
 _SETTLED = 3.0
 """Seconds after its last write from which a class-data archive counts as whole."""
 
@@ -113,6 +116,7 @@ def _local(size: int, cache: Path | None) -> Mapping[str, str]:
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.sql.catalogImplementation": "in-memory",
         "spark.log.level": "OFF",
+        **(_INTERPRETED if size < LARGE else {}),
     }
 
 

@@ -14,6 +14,8 @@ from mqlab.wording import clock, sample
 
 INCIDENT = "replica-catch-up"
 
+MATTERS = 0.1
+"""Share of all bytes that came in from which the old data copied is worth a word."""
 ABOVE = 1.3
 """Times R−1 from which more is copied than what comes in."""
 _SIGNS = ("reassignment", "isr-updated", "isr-shrunk", "broker-started")
@@ -36,6 +38,9 @@ def detect(facts: Facts) -> Result:
         return Result(rejected="more than R-1 copies between brokers, but every replica stayed in sync")
     whole = flows.flow(facts, start, end)
     copied = (whole.replicated or 0) - usual * (whole.came_in or 0)
+    every = flows.flow(facts, 0.0, float("inf"))
+    if copied < MATTERS * (every.came_in or 0):
+        return CLEAR
     evidence = tuple(e.first for e in signs[:4]) + tuple(
         sample(facts, s, end, "bytes copied to this broker") for s in flows.all_topics(facts, "broker.replication_bytes_in")[:4]
     )

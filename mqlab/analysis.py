@@ -58,10 +58,11 @@ class Capture:
         """A canonical table of this material as a Spark DataFrame; starts a session where none runs."""
         spark = self.spark()
         formats = frozenset(s.format for s in self.sources)
+        rows = scan.tagged(spark, self.tagged)
         if table == VOLUME:
-            raw = signals.volume(spark, self.tagged)
+            raw = signals.volume(rows)
         else:
-            raw = signals.raw_tables(spark, self.tagged, formats).get(table) or spark.createDataFrame([], table.schema)
+            raw = signals.raw_tables(rows, formats).get(table) or spark.createDataFrame([], table.schema)
         return self._dated(spark, raw).transform(table.conform)
 
     def spark(self) -> SparkSession:
@@ -126,5 +127,5 @@ def _read(
     scan.scan(spark, entry.links, sources, entry.tagged)
     progress("thinning")
     formats = frozenset(s.format for s in sources)
-    rows = signals.facts(spark, entry.tagged, formats).collect()
+    rows = signals.facts(scan.tagged(spark, entry.tagged), formats).collect()
     return [(row["fact"], row["payload"]) for row in rows], sources

@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from pyspark.sql import Column, DataFrame, SparkSession, Window
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from mqlab import envelopes, secrets
@@ -32,6 +32,7 @@ from mqlab.loaders import prometheus_json
 from mqlab.loaders.layouts import level, minute
 from mqlab.loaders.logs import SETTING, kept, union
 from mqlab.sources import Envelope, Reading, Source
+from mqlab.sql import quoted
 from mqlab.tables import EVENTS, METRICS
 
 SORTED_LABELS = "to_json(map_from_entries(array_sort(map_entries(labels))))"
@@ -46,6 +47,12 @@ TAGGED = (
 )
 """Columns of the tagged Parquet; ``labels`` is a JSON object with sorted keys."""
 
+SORTED_LABELS = "to_json(map_from_entries(array_sort(map_entries(labels))))"
+"""A map of labels as JSON with sorted keys, so that the same labels are the same text."""
+
+LONGEST = 16_384
+"""Characters kept of one line; longer ones end in an ellipsis."""
+
 _SHAPE = 96
 _IDS = (
     (r"[0-9a-fA-F#]{8}-[0-9a-fA-F#]{4}-[0-9a-fA-F#]{4}-[0-9a-fA-F#]{4}-[0-9a-fA-F#]{2,12}", "<id>"),
@@ -53,6 +60,10 @@ _IDS = (
     (r"\b0x[0-9a-fA-F#]+\b", "#"),
     (r"#(?:[#.,:]*#)*", "#"),
 )
+_FRAME = r"^\s+(?:at |\.\.\. )"
+"""A frame of a stack trace; all of them are one shape."""
+_LOG = f"file LIKE '{Reading.LOG.value}%'"
+_TABLE = f"file LIKE '{Reading.TABLE.value}%'"
 
 
 def scan(spark: SparkSession, links: Path, sources: Sequence[Source], out: Path) -> None:
@@ -78,112 +89,112 @@ def tagged(spark: SparkSession, path: Path) -> DataFrame:
 
 def lines(read: DataFrame, worn: Collection[Envelope]) -> DataFrame:
     """Tagged rows of line-oriented sources, which wear some of these envelopes."""
-    located = read.select(
-        F.col("value"),
-        F.col("_metadata.file_name").alias("file"),
-        F.col("_metadata.file_block_start").alias("block"),
-        F.monotonically_increasing_id().alias("seq"),
+    located = read.selectExpr(
+        "value",
+        "_metadata.file_name AS file",
+        "_metadata.file_block_start AS block",
+        "monotonically_increasing_id() AS seq",
     )
-    reading, envelope = F.substring("file", 1, 1), F.substring("file", 2, 1)
-    inner = envelopes.peeled(F.col("value"), envelope, worn)
-    read_lines = located.select("*", reading.alias("reading"), inner.alias("inner"))
-    leveled = read_lines.withColumn("level", F.when(F.col("reading") == "L", level(F.col("inner"))))
-    tagged = leveled.withColumn("tag", _tag())
-    is_kept, counted = F.col("tag") != "count", F.col("tag") == "count"
-    in_log = counted & (F.col("reading") == "L")
-    grouped = tagged.groupBy(
-        "file",
-        "block",
-        "tag",
-        F.when(in_log, minute(F.col("inner"))).alias("minute"),
-        F.when(in_log, F.col("level")).alias("level"),
-        F.when(in_log, _rough_shape(F.col("inner"), F.col("level"))).alias("shape"),
-        F.when(is_kept, F.col("seq")).alias("row"),
-        F.when(is_kept, _cut(F.col("value"))).alias("text"),
-        F.when(is_kept & (F.col("inner") != F.col("value")), _cut(F.col("inner"))).alias("inner"),
-    ).agg(*_sums(F.lit(1), F.octet_length("value") + 1, F.col("seq")))
-    fine = grouped.groupBy(
-        "file", "block", "tag", "minute", "level", "row", _shape("shape").alias("shape"), "text", "inner"
-    ).agg(*_sums(F.col("lines"), F.col("bytes"), F.col("first")))
-    public = _numbered(fine).withColumn("kept", F.coalesce("text", "shape")).withColumn("masked", secrets.masked("kept"))
-    return public.select(
+    wears = set(worn) - {Envelope.NONE}
+    if wears:
+        letter = F.expr("substring(file, 2, 1)")
+        located = located.withColumn("inner", envelopes.peeled(F.col("value"), letter, worn))
+    else:
+        located = located.selectExpr("*", "value AS inner")
+    grouped = _tagged(located).groupBy(*_KEYS).agg(*_sums("1", "octet_length(value) + 1", "seq"))
+    fine = grouped.withColumn("shape", F.expr(_shape("shape"))).groupBy(*_KEYS).agg(*_sums("lines", "bytes", "first"))
+    public = _numbered(fine).withColumn("masked", secrets.masked("kept"))
+    inner = secrets.masked("inner") if wears else F.col("inner")
+    return public.withColumn("inner", inner).selectExpr(
         "tag",
         "file",
         "line",
         "minute",
         "level",
-        F.when(counted, F.col("masked")).alias("shape"),
-        F.when(~counted, F.col("masked")).alias("text"),
-        (secrets.masked("inner") if set(worn) - {Envelope.NONE} else F.col("inner")).alias("inner"),
+        "CASE WHEN tag = 'count' THEN masked END AS shape",
+        "CASE WHEN tag <> 'count' THEN masked END AS text",
+        "inner",
         "lines",
         "bytes",
     )
 
 
-def documents(read: DataFrame) -> list[DataFrame]:
-    """Tagged rows of JSON documents: samples, errors, and one row a document."""
-    whole = read.select(F.col("value").alias("text"), F.col("_metadata.file_name").alias("source"))
-    tables = prometheus_json.load(whole)
-    breaks = F.length("text") - F.length(F.translate("text", "\n", ""))
-    counted = whole.select(
-        F.lit("document").alias("tag"),
-        F.col("source").alias("file"),
-        F.when(prometheus_json.understood(F.col("text")), F.lit("data")).alias("shape"),
-        (breaks + F.when(F.col("text").endswith("\n"), 0).otherwise(1)).cast("long").alias("lines"),
-        F.octet_length("text").cast("long").alias("bytes"),
-        F.substring("text", 1, 200).alias("text"),
-    ).withColumn("text", secrets.masked("text"))
-    samples = tables[METRICS].select(
-        F.lit("metric").alias("tag"), F.col("source").alias("file"), "line", "at", "name", "value",
-        F.expr(SORTED_LABELS).alias("labels"),
-    ).withColumn("labels", secrets.masked("labels"))  # fmt: skip
-    parts = [counted, samples]
-    if EVENTS in tables:
-        parts.append(
-            tables[EVENTS]
-            .select(F.lit("answer").alias("tag"), F.col("source").alias("file"), "line", "at", "text")
-            .withColumn("text", secrets.masked("text"))
-        )
-    return parts
+_KEYS = ("file", "block", "tag", "minute", "level", "shape", "row", "text", "inner")
 
 
-def _tag() -> Column:
-    reading, inner = F.col("reading"), F.col("inner")
-    return (
-        F.when((reading == "T") & (F.trim(inner) != ""), "row")
-        .when((reading == "L") & kept(inner, F.col("level")), "event")
-        .when((reading == "L") & F.substring(inner, 1, 1).isin("\t", " ") & inner.rlike(SETTING), "setting")
-        .otherwise("count")
+def _tagged(located: DataFrame) -> DataFrame:
+    """One row a line, with what it is grouped by: itself where it is kept, its minute, level and shape elsewhere."""
+    selected = f"WHEN {_LOG} AND {kept('inner', 'level')} THEN 'event'"
+    setting = f"WHEN {_LOG} AND substring(inner, 1, 1) IN ('\\t', ' ') AND inner RLIKE {quoted(SETTING)} THEN 'setting'"
+    tag = f"CASE WHEN {_TABLE} AND trim(inner) <> '' THEN 'row' {selected} {setting} ELSE 'count' END"
+    leveled = located.selectExpr("*", f"CASE WHEN {_LOG} THEN {level('inner')} END AS level")
+    counted = f"tag = 'count' AND {_LOG}"
+    return leveled.selectExpr("*", f"{tag} AS tag").selectExpr(
+        "value",
+        "seq",
+        "file",
+        "block",
+        "tag",
+        f"CASE WHEN {counted} THEN {minute('inner')} END AS minute",
+        f"CASE WHEN {counted} THEN level END AS level",
+        f"CASE WHEN {counted} THEN {_rough_shape('inner', 'level')} END AS shape",
+        "CASE WHEN tag <> 'count' THEN seq END AS row",
+        f"CASE WHEN tag <> 'count' THEN {_cut('value')} END AS text",
+        f"CASE WHEN tag <> 'count' AND inner <> value THEN {_cut('inner')} END AS inner",
     )
 
 
-def _cut(text: Column) -> Column:
-    return F.when(F.length(text) > LONGEST, F.concat(F.substring(text, 1, LONGEST), F.lit("…"))).otherwise(text)
+def documents(read: DataFrame) -> list[DataFrame]:
+    """Tagged rows of JSON documents: samples, errors, and one row a document."""
+    whole = read.selectExpr("value AS text", "_metadata.file_name AS source")
+    tables = prometheus_json.load(whole)
+    counted = whole.select("*", prometheus_json.understood(F.col("text")).alias("understood")).selectExpr(
+        "'document' AS tag",
+        "source AS file",
+        "CASE WHEN understood THEN 'data' END AS shape",
+        "length(text) - length(translate(text, '\\n', '')) + CASE WHEN text LIKE '%\\n' THEN 0 ELSE 1 END AS lines",
+        "octet_length(text) AS bytes",
+        "substring(text, 1, 200) AS text",
+    )
+    samples = tables[METRICS].selectExpr(
+        "'metric' AS tag", "source AS file", "line", "at", "name", "value", f"{SORTED_LABELS} AS labels"
+    )
+    answers = tables[EVENTS].selectExpr("'answer' AS tag", "source AS file", "line", "at", "text")
+    return [
+        counted.withColumn("text", secrets.masked("text")),
+        samples.withColumn("labels", secrets.masked("labels")),
+        answers.withColumn("text", secrets.masked("text")),
+    ]
 
 
-def _sums(how_many: Column, size: Column, first: Column) -> list[Column]:
-    return [F.sum(how_many).alias("lines"), F.sum(size).alias("bytes"), F.min(first).alias("first")]
+def _cut(text: str) -> str:
+    return f"CASE WHEN length({text}) > {LONGEST} THEN concat(substring({text}, 1, {LONGEST}), '…') ELSE {text} END"
 
 
-def _rough_shape(line: Column, at_level: Column) -> Column:
-    """The message's beginning with digits masked: cheap, done on every line."""
-    after = F.when(line.startswith("["), F.lit(27)).otherwise(F.lit(25))
-    body = F.when(at_level.isNull(), F.substring(line, 1, _SHAPE)).otherwise(F.substring(line, after, F.lit(_SHAPE)))
-    return F.translate(body, "0123456789", "##########")
+def _sums(how_many: str, size: str, first: str) -> list[Column]:
+    columns = {"lines": f"sum({how_many})", "bytes": f"sum({size})", "first": f"min({first})"}
+    return [F.expr(f"{expression} AS {name}") for name, expression in columns.items()]
 
 
-def _shape(rough: str) -> Column:
-    """The shape proper, done on the few rough ones: numbers, ids and addresses masked, stack frames as one."""
-    shape = F.when(F.col(rough).rlike(r"^\s+(?:at |\.\.\. )"), F.lit("\tat …")).otherwise(F.col(rough))
+def _rough_shape(line: str, at_level: str) -> str:
+    """SQL: the message's beginning with digits masked; cheap, done on every line."""
+    after = f"CASE WHEN {line} LIKE '[%' THEN 27 ELSE 25 END"
+    body = f"substring({line}, CASE WHEN {at_level} IS NULL THEN 1 ELSE {after} END, {_SHAPE})"
+    return f"translate({body}, '0123456789', '##########')"
+
+
+def _shape(rough: str) -> str:
+    """SQL: the shape proper, done on the few rough ones: numbers, ids and addresses masked, stack frames as one."""
+    shape = f"CASE WHEN {rough} RLIKE {quoted(_FRAME)} THEN '…' ELSE {rough} END"
     for pattern, name in _IDS:
-        shape = F.regexp_replace(shape, pattern, name)
+        shape = f"regexp_replace({shape}, {quoted(pattern)}, {quoted(name)})"
     return shape
 
 
 def _numbered(rows: DataFrame) -> DataFrame:
-    by_file = Window.partitionBy("file").orderBy("block")
-    in_block = Window.partitionBy("file", "block")
-    earlier = F.coalesce(F.sum("lines").over(by_file.rangeBetween(Window.unboundedPreceding, -1)), F.lit(0))
-    return rows.withColumns(
-        {"earlier": earlier, "start": F.min("first").over(in_block)}
-    ).withColumn("line", F.col("first") - F.col("start") + F.col("earlier") + 1)
+    """*rows* with the number of their first line, and what is masked before it is written."""
+    earlier = (
+        "coalesce(sum(lines) OVER (PARTITION BY file ORDER BY block RANGE BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0)"
+    )
+    start = "min(first) OVER (PARTITION BY file, block)"
+    return rows.selectExpr("*", f"first - {start} + {earlier} + 1 AS line", "coalesce(text, shape) AS kept")

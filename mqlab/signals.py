@@ -14,17 +14,17 @@ on the line's own clock (``wall``); ``offset`` is set where the line writes its 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
-from pyspark.sql import Column, DataFrame, SparkSession, Window
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from mqlab import scan
-from mqlab.loaders import LOADERS, application_log, console, metric_names
+from mqlab.loaders import LOADERS, application_log, console, layouts, metric_names
 from mqlab.loaders.base import TableLoader
 from mqlab.loaders.logs import SETTING, events, union
 from mqlab.sources import Reading
-from mqlab.tables import ASSIGNMENTS, CLIENTS, EVENTS, METRICS, POSITIONS, REJECTS, SETTINGS, VOLUME, Table
+from mqlab.sql import quoted
+from mqlab.tables import EVENTS, METRICS, POSITIONS, SETTINGS, Table
 
 EPISODE = 10
 """Seconds that one episode spans."""
@@ -36,239 +36,199 @@ SHAPES = 300
 Raw = Mapping[Table, DataFrame]
 """Canonical tables whose log moments are on their own clocks: columns ``wall`` and ``offset`` instead of ``at``."""
 
+_FORMAT = "split_part(source, '.', 2)"
+_IN_ORDER = "OVER (PARTITION BY source ORDER BY line)"
+_INNER = "rtrim('\r', coalesce(inner, text))"
 
-def raw_tables(spark: SparkSession, tagged: Path, formats: frozenset[str]) -> Raw:
-    """Every table that the material can feed; *formats* are those present in it."""
-    rows = scan.tagged(spark, tagged)
+
+def raw_tables(rows: DataFrame, formats: frozenset[str]) -> Raw:
+    """Every table that the tagged *rows* can feed; *formats* are those present in the material."""
     found: dict[Table, list[DataFrame]] = {}
-    log_rows = rows.filter(F.col("tag").isin("event", "setting")).select(
-        F.col("file").alias("source"), "line", "text", "tag", _inner().alias("inner")
-    )
+    named = rows.withColumnRenamed("file", "source")
     if any(loader.FORMAT in formats for loader in LOADERS if loader.READING is Reading.LOG):
-        happened = events(log_rows.filter("tag = 'event'"))
-        found[EVENTS] = [happened]
-        found[SETTINGS] = [_printed(log_rows)]
-        found[METRICS] = [_counters(happened)]
+        log_rows = named.where("tag IN ('event', 'setting')").selectExpr(
+            "source", "line", "text", "tag", f"{_INNER} AS inner"
+        )
+        happened = events(log_rows.where("tag = 'event'"))
+        found = {EVENTS: [happened], SETTINGS: [_printed(log_rows)], METRICS: [_counters(happened)]}
     if "prometheus-json" in formats:
-        found.setdefault(METRICS, []).append(_samples(rows))
-        found.setdefault(EVENTS, []).append(_answers(rows))
-    table_rows = console.dated(_table_rows(rows))
-    for loader in _table_loaders(formats):
-        of_format = F.split_part("source", F.lit("."), F.lit(2)) == loader.FORMAT
-        for table, frame in loader.load(table_rows.filter(of_format)).items():
-            found.setdefault(table, []).append(_dated(frame))
-    if _table_loaders(formats):
+        found.setdefault(METRICS, []).append(_samples(named))
+        found.setdefault(EVENTS, []).append(_answers(named))
+    loaders = _table_loaders(formats)
+    if loaders:
+        table_rows = console.dated(_table_rows(named))
         found.setdefault(EVENTS, []).append(_dated(console.tool_errors(table_rows)))
+        for loader in loaders:
+            for table, frame in loader.load(table_rows.where(f"{_FORMAT} = '{loader.FORMAT}'")).items():
+                found.setdefault(table, []).append(_dated(frame))
     return {table: union(frames) for table, frames in found.items()}
 
 
-def facts(spark: SparkSession, tagged: Path, formats: frozenset[str]) -> DataFrame:
-    """(fact, payload) rows: everything the detectors may look at."""
-    rows = scan.tagged(spark, tagged)
-    tables = raw_tables(spark, tagged, formats)
+def facts(rows: DataFrame, formats: frozenset[str]) -> DataFrame:
+    """(fact, payload) rows from the tagged *rows*: everything the detectors may look at."""
+    tables = raw_tables(rows, formats)
     makers = {EVENTS: episodes, SETTINGS: settings, POSITIONS: _as_it_is, METRICS: series}
     parts = [_payload(table.name, makers[table](tables[table])) for table in makers if table in tables]
     parts += [_payload("coverage", _coverage(rows, formats)), _payload("volume", shapes(rows))]
     return union(parts)
 
 
-def volume(spark: SparkSession, tagged: Path) -> DataFrame:
+def volume(rows: DataFrame) -> DataFrame:
     """VOLUME on the lines' own clocks."""
-    counted = scan.tagged(spark, tagged).filter("tag = 'count'")
-    return counted.select(
-        F.col("file").alias("source"),
-        F.col("minute").try_cast("timestamp").alias("wall"),
-        *[F.col(name) for name in VOLUME.schema.names if name not in ("source", "at")],
+    return rows.where("tag = 'count'").selectExpr(
+        "file AS source", "try_cast(minute AS TIMESTAMP) AS wall", "level", "shape", "lines", "bytes", "line"
     )
 
 
 def episodes(happened: DataFrame) -> DataFrame:
     """Events thinned: one row per kind, actor and ten seconds."""
     who = ["kind", "source", "system", "node", "client_id", "group", "topic", "queue", "peer", "reason", "offset"]
-    bucket = F.floor(F.unix_seconds("wall") / EPISODE)
-    place = F.struct("line", "text")
-    return happened.groupBy(*who, bucket.alias("bucket")).agg(
-        F.count(F.lit(1)).alias("count"),
-        F.unix_micros(F.min("wall")).alias("first_at"),
-        F.unix_micros(F.max("wall")).alias("last_at"),
-        F.min(place).alias("first"),
-        F.max(place).alias("last"),
-        F.min("value").alias("value_min"),
-        F.max("value").alias("value_max"),
+    known = happened.selectExpr("*", f"floor(unix_seconds(wall) / {EPISODE}) AS bucket")
+    return known.groupBy(*who, "bucket").agg(
+        F.expr("count(1) AS count"),
+        F.expr("unix_micros(min(wall)) AS first_at"),
+        F.expr("unix_micros(max(wall)) AS last_at"),
+        F.expr("min(struct(line, text)) AS first"),
+        F.expr("max(struct(line, text)) AS last"),
+        F.expr("min(value) AS value_min"),
+        F.expr("max(value) AS value_max"),
     )
 
 
 def settings(values: DataFrame) -> DataFrame:
     """Settings without those that repeat the value printed before."""
-    history = Window.partitionBy("source", "scope", "owner", "key").orderBy("line")
-    before = F.lag(F.coalesce("value", F.lit(""))).over(history)
+    before = "lag(coalesce(value, '')) OVER (PARTITION BY source, scope, owner, key ORDER BY line)"
     return (
-        values.withColumn("before", before)
-        .filter(F.col("before").isNull() | (F.col("before") != F.coalesce("value", F.lit(""))))
-        .select("source", "line", "text", "scope", "owner", "key", "value", "origin", "version", "offset", _micros("wall"))
-    )
+        values.selectExpr("*", f"{before} AS before")
+        .where("before IS NULL OR before <> coalesce(value, '')")
+        .selectExpr(
+            "source", "line", "text", "scope", "owner", "key", "value", "origin", "version", "offset",
+            "unix_micros(wall) AS wall",
+        )
+    )  # fmt: skip
 
 
 def series(samples: DataFrame) -> DataFrame:
     """One row a series: its points (at, value, line) by time."""
-    point = F.struct(F.unix_micros("wall").alias("at"), "value", "line")
-    known = samples.filter(F.col("name").rlike(metric_names.known()) & F.col("value").isNotNull())
-    labels = F.expr(scan.SORTED_LABELS)
-    return known.groupBy("source", "name", labels.alias("labels"), "offset").agg(
-        F.sort_array(F.collect_list(point)).alias("points")
+    known = samples.where(f"name RLIKE {quoted(metric_names.known())} AND value IS NOT NULL").selectExpr(
+        "source", "name", f"{scan.SORTED_LABELS} AS labels", "offset", "struct(unix_micros(wall) AS at, value, line) AS point"
     )
+    return known.groupBy("source", "name", "labels", "offset").agg(F.expr("sort_array(collect_list(point)) AS points"))
 
 
 def shapes(rows: DataFrame) -> DataFrame:
     """Line shapes of each source, the most frequent ones and all that warn."""
-    bad = F.col("level").isin("WARN", "ERROR", "FATAL")
-    by_weight = Window.partitionBy("source").orderBy(bad.desc(), F.desc("lines"), "shape")
-    grouped = (
-        rows.filter("tag = 'count' and shape is not null")
-        .groupBy(F.col("file").alias("source"), "level", "shape")
-        .agg(
-            F.sum("lines").alias("lines"),
-            F.sum("bytes").alias("bytes"),
-            F.min("minute").alias("first_minute"),
-            F.max("minute").alias("last_minute"),
-            F.min("line").alias("line"),
-        )
+    rank = (
+        "row_number() OVER (PARTITION BY source ORDER BY coalesce(level, '') IN ('WARN', 'ERROR', 'FATAL') DESC, "
+        "lines DESC, shape) AS rank"
     )
-    return grouped.withColumn("rank", F.row_number().over(by_weight)).filter(F.col("rank") <= SHAPES).drop("rank")
+    counted = rows.where("tag = 'count' AND shape IS NOT NULL").withColumnRenamed("file", "source")
+    grouped = counted.groupBy("source", "level", "shape").agg(
+        F.expr("sum(lines) AS lines"),
+        F.expr("sum(bytes) AS bytes"),
+        F.expr("min(minute) AS first_minute"),
+        F.expr("max(minute) AS last_minute"),
+        F.expr("min(line) AS line"),
+    )
+    return grouped.selectExpr("*", rank).where(f"rank <= {SHAPES}").drop("rank")
 
 
 def _coverage(rows: DataFrame, formats: frozenset[str]) -> DataFrame:
     """Lines and bytes per source and class: data, noise, or null for what nobody understands."""
+    named = rows.where("tag NOT IN ('metric', 'answer')").withColumnRenamed("file", "source")
+    readings = named.selectExpr("*", f"{_INNER} AS plain")
     table_class = F.lit(None).cast("string")
     for loader in _table_loaders(formats):
-        is_it = F.split_part("file", F.lit("."), F.lit(2)) == loader.FORMAT
-        table_class = F.when(is_it, loader.line_class(_inner())).otherwise(table_class)
-    of_log = F.when(F.substring("file", 1, 1) == "L", F.lit("noise"))
+        table_class = F.when(F.expr(f"{_FORMAT} = '{loader.FORMAT}'"), loader.line_class(F.col("plain"))).otherwise(table_class)
+    unread = ", ".join(f"'{name}'" for name in NOT_READ)
     line_class = (
-        F.when(F.col("tag").isin("event", "setting"), "data")
-        .when(F.col("tag") == "row", table_class)
-        .when(F.col("tag") == "document", F.col("shape"))
-        .when(F.substring("file", 1, 1) == "T", "noise")
-        .when(~F.split_part("file", F.lit("."), F.lit(2)).isin(*NOT_READ), "noise")
-        .otherwise(of_log)
+        "CASE WHEN tag IN ('event', 'setting') THEN 'data' "
+        f"WHEN tag = 'row' THEN table_class WHEN tag = 'document' THEN shape WHEN {_FORMAT} NOT IN ({unread}) THEN 'noise' END AS class"
     )
-    counted = rows.filter(~F.col("tag").isin("metric", "answer")).withColumn("class", line_class)
-    place = F.struct("line", "text")
-    return counted.groupBy(F.col("file").alias("source"), "class").agg(
-        F.sum("lines").alias("lines"),
-        F.sum("bytes").alias("bytes"),
-        F.min("minute").alias("first_minute"),
-        F.max("minute").alias("last_minute"),
-        F.min(F.when(F.col("class").isNull(), place)).alias("sample"),
-    )
+    classed = readings.withColumn("table_class", table_class)
+    return classed.selectExpr("source", "lines", "bytes", "minute", "line", "text", line_class).groupBy(
+        "source", "class"
+    ).agg(
+        F.expr("sum(lines) AS lines"),
+        F.expr("sum(bytes) AS bytes"),
+        F.expr("min(minute) AS first_minute"),
+        F.expr("max(minute) AS last_minute"),
+        F.expr("min(CASE WHEN class IS NULL THEN struct(line, text) END) AS sample"),
+    )  # fmt: skip
 
 
 def _printed(log_rows: DataFrame) -> DataFrame:
     """SETTINGS from the blocks that clients and brokers print when they start."""
-    in_order = Window.partitionBy("source").orderBy("line")
-    head = F.regexp_extract("inner", r"(\w+)Config values:", 1)
-    marked = events_clock(log_rows).withColumns(
-        {
-            "head": F.when(head != "", head),
-            "key": F.nullif(F.regexp_extract("inner", SETTING, 1), F.lit("")),
-            "value": F.regexp_extract("inner", SETTING, 2),
-        }
-    )
-    placed = marked.withColumns(
-        {
-            "scope": F.last("head", ignorenulls=True).over(in_order),
-            "wall": F.last(F.when(F.col("head").isNotNull(), F.col("own")), ignorenulls=True).over(in_order),
-            "block": F.last(F.when(F.col("head").isNotNull(), F.col("line")), ignorenulls=True).over(in_order),
-        }
-    ).filter("tag = 'setting' and block is not null")
-    block = Window.partitionBy("source", "block")
-    owner = [
-        F.max(F.when(F.col("key") == key, F.nullif(F.col("value"), F.lit("")))).over(block)
-        for key in ("client.id", "group.id", "broker.id", "node.id")
-    ]
-    scope = F.when(F.col("scope") == "Kafka", "broker").otherwise(F.lower("scope"))
-    return placed.withColumn("owner", F.coalesce(*owner)).select(
-        "source", "line", "text", "key", "value", "wall", "offset", "owner",
-        scope.alias("scope"),
-        F.lit("printed").alias("origin"),
-        F.lit(None).cast("string").alias("version"),
+    head = "nullif(regexp_extract(inner, '(\\\\w+)Config values:', 1), '')"
+    marked = log_rows.selectExpr(
+        "source", "line", "text", "tag", f"{layouts.wall('inner')} AS own", f"{layouts.offset('inner')} AS offset",
+        f"{head} AS head",
+        f"nullif(regexp_extract(inner, {quoted(SETTING)}, 1), '') AS key",
+        f"regexp_extract(inner, {quoted(SETTING)}, 2) AS value",
     )  # fmt: skip
-
-
-def events_clock(log_rows: DataFrame) -> DataFrame:
-    """*log_rows* with ``own`` and ``offset``: the line's moment and, where written, its zone."""
-    from mqlab.loaders.layouts import offset, wall
-
-    return log_rows.withColumns({"own": wall(F.col("inner")), "offset": offset(F.col("inner"))})
+    placed = marked.selectExpr(
+        "source", "line", "text", "tag", "offset", "key", "value",
+        f"last(head, true) {_IN_ORDER} AS printer",
+        f"last(CASE WHEN head IS NOT NULL THEN own END, true) {_IN_ORDER} AS wall",
+        f"last(CASE WHEN head IS NOT NULL THEN line END, true) {_IN_ORDER} AS block",
+    ).where("tag = 'setting' AND block IS NOT NULL")  # fmt: skip
+    owners = ", ".join(
+        f"max(CASE WHEN key = '{key}' THEN nullif(value, '') END) OVER (PARTITION BY source, block)"
+        for key in ("client.id", "group.id", "broker.id", "node.id")
+    )
+    return placed.selectExpr(
+        "source", "line", "text", "key", "value", "wall", "offset", f"coalesce({owners}) AS owner",
+        "CASE printer WHEN 'Kafka' THEN 'broker' ELSE lower(printer) END AS scope",
+        "'printed' AS origin",
+        "CAST(NULL AS STRING) AS version",
+    )  # fmt: skip
 
 
 def _counters(happened: DataFrame) -> DataFrame:
     """METRICS from the counters that applications print: ``app.received``, ``app.failed`` …"""
-    pairs = F.expr(f"regexp_extract_all(text, r'{application_log.COUNTER}', 0)")
-    printed = happened.filter("kind = 'app-counters'").select(
-        "source", "line", "text", "wall", "offset", F.explode(pairs).alias("pair")
+    pairs = f"explode(regexp_extract_all(text, {quoted(application_log.COUNTER)}, 0)) AS pair"
+    printed = happened.where("kind = 'app-counters'").selectExpr("source", "line", "text", "wall", "offset", pairs)
+    return printed.selectExpr(
+        "source", "line", "text", "wall", "offset",
+        "concat('app.', split_part(pair, '=', 1)) AS name",
+        "CAST(map() AS MAP<STRING, STRING>) AS labels",
+        "try_cast(split_part(pair, '=', 2) AS DOUBLE) AS value",
+    )  # fmt: skip
+
+
+def _samples(named: DataFrame) -> DataFrame:
+    return named.where("tag = 'metric'").selectExpr(
+        "source", "line", "at AS wall", "0 AS offset", "name", "from_json(labels, 'map<string,string>') AS labels", "value"
     )
-    return printed.select(
+
+
+def _answers(named: DataFrame) -> DataFrame:
+    return named.where("tag = 'answer'").selectExpr(
+        "source", "line", "text", "at AS wall", "0 AS offset", "'tool-error' AS kind", "substring(text, 1, 200) AS reason"
+    )
+
+
+def _table_rows(named: DataFrame) -> DataFrame:
+    return named.where("tag = 'row'").selectExpr(
         "source",
         "line",
-        "text",
-        "wall",
-        "offset",
-        F.concat(F.lit("app."), F.split_part("pair", F.lit("="), F.lit(1))).alias("name"),
-        F.create_map().cast("map<string,string>").alias("labels"),
-        F.split_part("pair", F.lit("="), F.lit(2)).try_cast("double").alias("value"),
+        f"{_INNER} AS text",
+        "regexp_extract(source, '^[^.]*[.][^.]*[.][^.]*[.](.*)$', 1) AS name",
+        "timestamp_millis(try_cast(split_part(source, '.', 3) AS BIGINT)) AS snapshot_at",
     )
-
-
-def _samples(rows: DataFrame) -> DataFrame:
-    return _dated(
-        rows.filter("tag = 'metric'").selectExpr(
-            "file AS source", "line", "at", "name", "from_json(labels, 'map<string,string>') AS labels", "value"
-        )
-    )
-
-
-def _answers(rows: DataFrame) -> DataFrame:
-    return rows.filter("tag = 'answer'").select(
-        F.col("file").alias("source"),
-        "line",
-        "text",
-        F.col("at").alias("wall"),
-        F.lit(0).alias("offset"),
-        F.lit("tool-error").alias("kind"),
-        F.substring("text", 1, 200).alias("reason"),
-    )
-
-
-def _table_rows(rows: DataFrame) -> DataFrame:
-    return rows.filter("tag = 'row'").select(
-        F.col("file").alias("source"),
-        "line",
-        _inner().alias("text"),
-        F.regexp_extract("file", r"^[^.]*\.[^.]*\.[^.]*\.(.*)$", 1).alias("name"),
-        F.expr("timestamp_millis(try_cast(split_part(file, '.', 3) AS BIGINT))").alias("snapshot_at"),
-    )
-
-
-def _inner() -> Column:
-    return F.rtrim(F.coalesce(F.col("inner"), F.col("text")), F.lit("\r"))
 
 
 def _dated(frame: DataFrame) -> DataFrame:
     """*frame* with its UTC ``at`` as ``wall`` and offset 0."""
-    return frame.withColumnsRenamed({"at": "wall"}).withColumn("offset", F.lit(0))
+    return frame.selectExpr(*[f"at AS wall" if name == "at" else f"`{name}`" for name in frame.columns], "0 AS offset")
 
 
 def _as_it_is(frame: DataFrame) -> DataFrame:
-    return frame.withColumn("wall", F.unix_micros("wall"))
-
-
-def _micros(name: str) -> Column:
-    return F.unix_micros(name).alias(name)
+    return frame.withColumn("wall", F.expr("unix_micros(wall)"))
 
 
 def _payload(fact: str, frame: DataFrame) -> DataFrame:
-    return frame.select(F.lit(fact).alias("fact"), F.to_json(F.struct("*")).alias("payload"))
+    return frame.selectExpr(f"'{fact}' AS fact", "to_json(struct(*)) AS payload")
 
 
 def _table_loaders(formats: frozenset[str]) -> Sequence[TableLoader]:
@@ -277,6 +237,3 @@ def _table_loaders(formats: frozenset[str]) -> Sequence[TableLoader]:
         for loader in LOADERS
         if loader.READING is Reading.TABLE and loader.FORMAT in formats
     ]
-
-
-__all__ = ["ASSIGNMENTS", "CLIENTS", "REJECTS", "Raw", "episodes", "facts", "raw_tables", "series", "settings", "shapes", "volume"]

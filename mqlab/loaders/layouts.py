@@ -9,8 +9,7 @@ The two layouts that nearly all brokers and clients use are read by position; ev
 
 from __future__ import annotations
 
-from pyspark.sql import Column
-from pyspark.sql import functions as F
+from mqlab.sql import quoted
 
 _DATE = r"\d{4}[-/]\d{2}[-/]\d{2}"
 _CLOCK = r"\d{2}:\d{2}:\d{2}(?:[.,]\d{1,9})?"
@@ -21,56 +20,61 @@ _LEVEL = r"\b(TRACE|DEBUG|INFO|WARN|ERROR|FATAL|SEVERE|CRITICAL)(?:ING)?\b"
 _RDKAFKA = {"0": "FATAL", "1": "FATAL", "2": "FATAL", "3": "ERROR", "4": "WARN", "5": "INFO", "6": "INFO", "7": "DEBUG"}
 
 
-def bracketed(line: Column) -> Column:
-    """True for ``[2026-11-21 12:18:43,427] …``."""
-    return (F.substring(line, 1, 1) == "[") & (F.substring(line, 6, 1) == "-") & (F.substring(line, 15, 1) == ":")
+def bracketed(line: str) -> str:
+    """SQL: true for ``[2026-11-21 12:18:43,427] …``."""
+    return f"(substring({line}, 1, 1) = '[' AND substring({line}, 6, 1) = '-' AND substring({line}, 15, 1) = ':')"
 
 
-def plain(line: Column) -> Column:
-    """True for ``2026-11-21 12:13:33,850 …`` and ``2026-11-21T12:13:33…``."""
-    return (F.substring(line, 5, 1) == "-") & (F.substring(line, 8, 1) == "-") & (F.substring(line, 14, 1) == ":")
+def plain(line: str) -> str:
+    """SQL: true for ``2026-11-21 12:13:33,850 …`` and ``2026-11-21T12:13:33…``."""
+    return f"(substring({line}, 5, 1) = '-' AND substring({line}, 8, 1) = '-' AND substring({line}, 14, 1) = ':')"
 
 
-def minute(line: Column) -> Column:
-    """``2026-11-21 12:18``: the minute on the line's own clock; null for a line without a date."""
-    odd = F.regexp_extract(F.substring(line, 1, 80), STAMP, 1)
-    clock = F.substring(F.regexp_extract(F.substring(line, 1, 80), STAMP, 2), 1, 5)
-    epoch = F.regexp_extract(line, _EPOCH, 1)
+def epoch(line: str) -> str:
+    """SQL: true for librdkafka's own layout, which counts seconds since 1970."""
+    return f"(substring({line}, 1, 1) = '%' AND {line} RLIKE {quoted(_EPOCH)})"
+
+
+def minute(line: str) -> str:
+    """SQL: ``2026-11-21 12:18``, the minute on the line's own clock; null for a line without a date."""
+    near = f"substring({line}, 1, 80)"
+    date, clock = (f"regexp_extract({near}, {quoted(STAMP)}, {n})" for n in (1, 2))
+    seconds = f"try_cast(regexp_extract({line}, {quoted(_EPOCH)}, 1) AS BIGINT)"
     return (
-        F.when(bracketed(line), F.substring(line, 2, 16))
-        .when(plain(line), F.substring(line, 1, 16))
-        .when(line.rlike(_EPOCH), F.date_format(F.timestamp_seconds(epoch.try_cast("long")), "yyyy-MM-dd HH:mm"))
-        .when(odd != "", F.concat_ws(" ", F.translate(odd, "/", "-"), clock))
+        f"CASE WHEN {bracketed(line)} THEN substring({line}, 2, 16) WHEN {plain(line)} THEN substring({line}, 1, 16) "
+        f"WHEN {epoch(line)} THEN date_format(timestamp_seconds({seconds}), 'yyyy-MM-dd HH:mm') "
+        f"WHEN {near} RLIKE {quoted(STAMP)} THEN concat_ws(' ', translate({date}, '/', '-'), substring({clock}, 1, 5)) END"
     )
 
 
-def level(line: Column) -> Column:
-    """The line's level; null where it has none. WARNING reads as WARN, SEVERE and CRITICAL as ERROR."""
-    word = F.regexp_extract(F.substring(line, 1, 120), _LEVEL, 1)
-    digit = F.substring(line, 2, 1)
-    severity = F.coalesce(*[F.when(digit == k, F.lit(v)) for k, v in _RDKAFKA.items()])
+def level(line: str) -> str:
+    """SQL: the line's level, null where it has none. WARNING reads as WARN, SEVERE and CRITICAL as ERROR."""
+    word = f"regexp_extract(substring({line}, 1, 120), {quoted(_LEVEL)}, 1)"
+    digits = " ".join(f"WHEN '{digit}' THEN '{name}'" for digit, name in _RDKAFKA.items())
     return (
-        F.when(bracketed(line), F.substring_index(F.substring(line, 27, 6), " ", 1))
-        .when(line.rlike(_EPOCH), severity)
-        .when(word.isin("SEVERE", "CRITICAL"), F.lit("ERROR"))
-        .when(word != "", word)
+        f"CASE WHEN {bracketed(line)} THEN substring_index(substring({line}, 27, 6), ' ', 1) "
+        f"WHEN {epoch(line)} THEN CASE substring({line}, 2, 1) {digits} END "
+        f"ELSE nullif(regexp_replace({word}, 'SEVERE|CRITICAL', 'ERROR'), '') END"
     )
 
 
-def wall(line: Column) -> Column:
-    """The moment on the line's own clock, as a timestamp without regard to zones."""
-    near = F.substring(line, 1, 120)
-    date = F.translate(F.regexp_extract(near, STAMP, 1), "/", "-")
-    clock = F.translate(F.regexp_extract(near, STAMP, 2), ",", ".")
-    epoch = F.concat_ws(".", F.regexp_extract(line, _EPOCH, 1), F.regexp_extract(line, _EPOCH, 2))
-    return F.when(line.rlike(_EPOCH), epoch.try_cast("double").cast("timestamp")).otherwise(
-        F.concat_ws(" ", date, clock).try_cast("timestamp")
+def wall(line: str) -> str:
+    """SQL: the moment on the line's own clock, as a timestamp without regard to zones."""
+    near = f"substring({line}, 1, 120)"
+    date, clock = (f"regexp_extract({near}, {quoted(STAMP)}, {n})" for n in (1, 2))
+    seconds, millis = (f"regexp_extract({line}, {quoted(_EPOCH)}, {n})" for n in (1, 2))
+    written = f"concat_ws(' ', translate({date}, '/', '-'), translate({clock}, ',', '.'))"
+    return (
+        f"CASE WHEN {epoch(line)} THEN timestamp_millis(try_cast(concat({seconds}, {millis}) AS BIGINT)) "
+        f"ELSE try_cast({written} AS TIMESTAMP) END"
     )
 
 
-def offset(line: Column) -> Column:
-    """Seconds east of UTC where the line writes its zone (0 for epoch times), else null."""
-    zone = F.translate(F.regexp_extract(F.substring(line, 1, 120), STAMP, 3), ":", "")
-    hours, minutes = F.substring(zone, 2, 2).try_cast("int"), F.substring(zone, 4, 2).try_cast("int")
-    signed = F.when(zone.startswith("-"), -1).otherwise(1) * (hours * 3600 + minutes * 60)
-    return F.when(zone.isin("Z", "UTC") | line.rlike(_EPOCH), 0).when(zone != "", signed)
+def offset(line: str) -> str:
+    """SQL: seconds east of UTC where the line writes its zone (0 for epoch times), else null."""
+    zone = f"translate(regexp_extract(substring({line}, 1, 120), {quoted(STAMP)}, 3), ':', '')"
+    hours, minutes = (f"try_cast(substring({zone}, {start}, 2) AS INT)" for start in (2, 4))
+    return (
+        f"CASE WHEN {zone} IN ('Z', 'UTC') OR {epoch(line)} THEN 0 "
+        f"WHEN {zone} <> '' THEN (CASE WHEN {zone} LIKE '-%' THEN -1 ELSE 1 END) * ({hours} * 3600 + {minutes} * 60) END"
+    )

@@ -10,8 +10,7 @@ import re
 from collections.abc import Sequence
 from functools import reduce
 
-from pyspark.sql import Column, DataFrame, Window
-from pyspark.sql import functions as F
+from pyspark.sql import DataFrame
 
 from mqlab.loaders import application_log, kafka_broker_log, kafka_client_log, layouts, librdkafka_log, process_log
 from mqlab.loaders.base import LogLoader, Signature
@@ -44,14 +43,14 @@ _PEER = r"(?:/|from )(\d{1,3}(?:\.\d{1,3}){3})(?::\d+)?"
 _NAMED_TOPIC = r"(?:topics/|Updating topic |send to |topic )([\w.-]+)"
 
 
-def kept(line: Column, level: Column) -> Column:
-    """True for a line that some signature selects."""
-    undated_or_bad = level.isNull() | level.isin("WARN", "ERROR", "FATAL")
-    head = F.substring(line, 27, 200)
-    begins = F.when(layouts.bracketed(line), head.rlike(f"{_AFTER_LEVEL}(?:{_BEGINS})")).otherwise(
-        F.substring(line, 1, 400).rlike(f"{_AFTER_ANYTHING}(?:{_BEGINS})")
+def kept(line: str, level: str) -> str:
+    """SQL: true for a line that some signature selects."""
+    begins = (
+        f"CASE WHEN {layouts.bracketed(line)} THEN substring({line}, 27, 200) RLIKE {quoted(f'{_AFTER_LEVEL}(?:{_BEGINS})')} "
+        f"ELSE substring({line}, 1, 400) RLIKE {quoted(f'{_AFTER_ANYTHING}(?:{_BEGINS})')} END"
     )
-    return begins | (undated_or_bad & line.rlike(_CONTAINS))
+    bad = f"({level} IS NULL OR {level} IN ('WARN', 'ERROR', 'FATAL'))"
+    return f"(({begins}) OR ({bad} AND {line} RLIKE {quoted(_CONTAINS)}))"
 
 
 def events(rows: DataFrame) -> DataFrame:
@@ -61,36 +60,27 @@ def events(rows: DataFrame) -> DataFrame:
     ``offset`` (seconds east of UTC where the line writes it) to the columns of EVENTS. An exception that repeats
     what its own header line says, or a ``Caused by`` of a record already counted, is no second event.
     """
-    inner = F.col("inner")
-    in_order = Window.partitionBy("source").orderBy("line")
-    parsed = rows.select(
-        "source",
-        "line",
-        "text",
-        "inner",
-        _signature().alias("signature"),
-        layouts.wall(inner).alias("own"),
-        layouts.offset(inner).alias("offset"),
-    ).withColumn("kind", F.expr(_by_signature([quoted(s.kind) for s in SIGNATURES])))
-    placed = parsed.withColumns(
-        {
-            "wall": F.coalesce("own", F.last("own", ignorenulls=True).over(in_order)),
-            "before": F.lag("kind").over(in_order),
-            "gap": F.col("line") - F.lag("line").over(in_order),
-        }
+    window = "OVER (PARTITION BY source ORDER BY line)"
+    numbered = rows.selectExpr(
+        "source", "line", "text", "inner", f"{_signature()} AS signature",
+        f"{layouts.wall('inner')} AS own", f"{layouts.offset('inner')} AS offset",
+    )  # fmt: skip
+    placed = numbered.selectExpr("*", f"{_by_signature([quoted(s.kind) for s in SIGNATURES])} AS kind").selectExpr(
+        "*",
+        f"coalesce(own, last(own, true) {window}) AS wall",
+        f"lag(kind) {window} AS before",
+        f"line - lag(line) {window} AS gap",
     )
-    same = F.col("own").isNull() & (F.col("before") == F.col("kind"))
-    limit = F.when(inner.startswith("Caused by"), 100).otherwise(1)
-    repeated = F.coalesce(same & (F.col("gap") <= limit), F.lit(False))
-    return placed.filter(~repeated).select(
-        "source", "line", "text", "wall", "offset", "kind", *_parts()
-    )
+    allowed = "CASE WHEN inner LIKE 'Caused by%' THEN 100 ELSE 1 END"
+    repeated = f"coalesce(own IS NULL AND before = kind AND gap <= {allowed}, false)"
+    parts = [f"{expression} AS `{name}`" for name, expression in _parts().items()]
+    return placed.where(f"NOT {repeated}").selectExpr("source", "line", "text", "wall", "offset", "kind", *parts)
 
 
-def _parts() -> list[Column]:
+def _parts() -> dict[str, str]:
     value = _by_signature([_group(s.value, 1) if s.value else None for s in SIGNATURES])
     reason = _by_signature([_one_of(s.reason) if s.reason else None for s in SIGNATURES])
-    found = {
+    return {
         "node": _one_of(_NODE),
         "system": "CASE WHEN kind LIKE 'process%' THEN 'os' ELSE 'kafka' END",
         "group": _one_of(_GROUP),
@@ -102,13 +92,12 @@ def _parts() -> list[Column]:
         "reason": f"nullif(trim({reason}), '')",
         "value": f"try_cast({value} AS DOUBLE)",
     }
-    return [F.expr(expression).alias(name) for name, expression in found.items()]
 
 
-def _signature() -> Column:
-    """Number of the first signature found in the line."""
+def _signature() -> str:
+    """SQL: number of the first signature found in the line."""
     cases = [f"WHEN inner RLIKE {quoted(_pattern(s))} THEN {number}" for number, s in enumerate(SIGNATURES)]
-    return F.expr(f"CASE {' '.join(cases)} END")
+    return f"CASE {' '.join(cases)} END"
 
 
 def _by_signature(expressions: Sequence[str | None]) -> str:

@@ -1,0 +1,196 @@
+"""Captures of real brokers: the verdict is what really happened, every citation and every sum can be checked."""
+
+import gzip
+import json
+import re
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from mqlab.analysis import Options, open_capture
+from mqlab.findings import Severity
+from mqlab.secrets import mask
+
+SAMPLES = Path(__file__).parents[1] / "data" / "samples"
+TRUTH = Path(__file__).parent / "truth"
+IDS = sorted(p.name for p in SAMPLES.iterdir() if p.is_dir())
+BENIGN = ("healthy", "fan-out", "rolling-restart", "replication-traffic", "catch-up-read", "replica-catch-up")
+CARDS = {"in": "node_network_receive_bytes_total", "out": "node_network_transmit_bytes_total"}
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def opened(spark, tmp_path_factory):
+    """Each sample once, in the session of the tests; the second opening reads the workspace."""
+    assert spark is not None
+    workspace, captures = tmp_path_factory.mktemp("workspace"), {}
+
+    def opening(sample):
+        if sample not in captures:
+            options = Options(workspace=str(workspace))
+            captures[sample] = open_capture(str(SAMPLES / sample), options=options)
+        return captures[sample]
+
+    return opening
+
+
+@pytest.fixture(params=IDS)
+def sample(request, opened):
+    return request.param, opened(request.param), json.loads((TRUTH / f"{request.param}.truth.json").read_text())
+
+
+def content(sample, source):
+    raw = (SAMPLES / sample / source).read_bytes()
+    return gzip.decompress(raw) if source.endswith(".gz") else raw
+
+
+def lines_of(raw):
+    """Lines by the rule that only a line feed ends one, and that the last needs none."""
+    parts = raw.split(b"\n")
+    return parts[:-1] if parts[-1] == b"" else parts
+
+
+def test_the_verdict_is_what_happened(sample):
+    name, capture, truth = sample
+    verdict = capture.diagnosis.verdict.incident
+
+    assert verdict == truth["class"] or (truth["class"] == "healthy" and verdict in BENIGN), name
+
+
+def test_nobody_innocent_is_blamed(sample):
+    _, capture, truth = sample
+    found = {f.incident for f in capture.diagnosis.findings if f.severity > Severity.NOTICE}
+
+    assert found.isdisjoint(truth["must_not_blame"])
+    assert capture.diagnosis.verdict.incident not in truth["must_not_blame"]
+
+
+def test_what_is_benign_does_not_warn(sample):
+    _, capture, truth = sample
+
+    assert not truth["benign"] or [f.id for f in capture.diagnosis.findings if f.severity > Severity.NOTICE] == []
+
+
+def test_what_was_also_true_is_found(sample):
+    _, capture, truth = sample
+
+    assert set(truth.get("also_true") or ()) <= {f.incident for f in capture.diagnosis.findings}
+
+
+def test_every_class_ends_in_one_place(sample):
+    _, capture, _ = sample
+    diagnosis = capture.diagnosis
+    places = [
+        *{f.incident for f in diagnosis.findings},
+        *(r.incident for r in diagnosis.rejected),
+        *diagnosis.clear,
+        *(n.incident for n in diagnosis.not_checked),
+    ]
+
+    assert sorted(places) == sorted(set(places))
+
+
+def test_every_cited_line_stands_in_its_file(sample):
+    name, capture, _ = sample
+    cited = [e for f in capture.diagnosis.findings for e in f.evidence]
+    cited += [e for c in capture.diagnosis.changes for e in c.evidence]
+
+    assert [e for e in cited if not stands(name, e)] == []
+
+
+def stands(sample, evidence):
+    raw = content(sample, evidence.source)
+    if evidence.pointer is not None:
+        return evidence.text.replace(" ", "") in raw.decode().replace(" ", "")
+    if evidence.line is None:
+        return False
+    line = lines_of(raw)[evidence.line - 1].decode("utf-8", "replace").rstrip("\r")
+    whole = mask(line)
+    return evidence.text == (whole if len(whole) <= 500 else whole[:500] + "…")
+
+
+def test_every_finding_has_evidence_and_a_plausible_time(sample):
+    _, capture, truth = sample
+    first, last = (datetime.fromtimestamp(t, UTC) for t in capture.diagnosis.material.window)
+    for finding in capture.diagnosis.findings:
+        assert finding.evidence, finding.id
+        assert finding.started_at is not None
+        assert first <= finding.started_at <= last, finding.id
+        assert finding.ended_at is None or finding.started_at <= finding.ended_at <= last, finding.id
+    lead = next((f for f in capture.diagnosis.findings if f.incident == truth["class"]), None)
+    if lead is not None and not truth["benign"]:
+        began, ended = (datetime.fromisoformat(t) for t in truth["window"])
+        slack = timedelta(seconds=60)
+        assert began - slack <= lead.started_at <= ended
+        assert lead.ongoing or lead.ended_at <= ended + slack
+
+
+def test_lines_and_bytes_are_all_accounted_for(sample):
+    name, capture, _ = sample
+    covered = {c.source: c for c in capture.facts.coverage}
+    files = {str(p.relative_to(SAMPLES / name)) for p in (SAMPLES / name).rglob("*") if p.is_file()}
+
+    assert set(covered) == files
+    for source, coverage in covered.items():
+        raw = content(name, source)
+        assert coverage.lines == len(lines_of(raw)), source
+        assert coverage.lines == coverage.data + coverage.noise + coverage.rejected, source
+        assert 0 <= coverage.bytes - len(raw) <= 1, source
+
+
+def test_known_noise_is_made_of_shapes_that_are_shown(sample):
+    _, capture, _ = sample
+    for coverage in capture.facts.coverage:
+        if coverage.format.endswith("-log") and coverage.noise:
+            assert sum(s.lines for s in capture.facts.shapes if s.source == coverage.source) > 0, coverage.source
+
+
+def test_the_stages_of_a_ledger_add_up(sample):
+    _, capture, _ = sample
+    for finding in capture.diagnosis.findings:
+        if finding.ledger is not None:
+            ledger = finding.ledger
+            assert sum(stage.bytes for stage in ledger.stages) == ledger.bytes_out, finding.id
+            assert ledger.bytes_out == pytest.approx(finding.measures["bytes_out"], rel=1e-4)
+
+
+def raw_series(sample, metric, instance):
+    document = json.loads(content(sample, f"metrics/{metric}.json"))
+    for series in document["data"]["result"]:
+        labels = series["metric"]
+        if labels["instance"].startswith(f"{instance}:") and labels.get("device", "eth0") != "lo":
+            yield [(at, float(value)) for at, value in series["values"]]
+
+
+def counted(points, start, end):
+    """Increase from the last sample at or before the start to the first at or after the end, resets included."""
+    first = max((n for n, (at, _) in enumerate(points) if at <= start), default=0)
+    last = min((n for n, (at, _) in enumerate(points) if at >= end), default=len(points) - 1)
+    chosen = [value for _, value in points[first : last + 1]]
+    return sum(b - a if b >= a else b for a, b in zip(chosen, chosen[1:], strict=False))
+
+
+def test_the_factor_is_that_of_the_raw_counters(sample):
+    name, capture, _ = sample
+    for finding in capture.diagnosis.findings:
+        if finding.ledger is None or not re.search("network card", finding.ledger.how):
+            continue
+        start, end = finding.started_at.timestamp(), finding.ended_at.timestamp()
+        total = {
+            way: sum(counted(points, start, end) for points in raw_series(name, metric, finding.ledger.host))
+            for way, metric in CARDS.items()
+        }
+        assert finding.measures["bytes_in"] == pytest.approx(total["in"], rel=0.1)
+        assert finding.measures["bytes_out"] == pytest.approx(total["out"], rel=0.1)
+        assert finding.measures["amplification_factor"] == pytest.approx(total["out"] / total["in"], rel=0.1)
+
+
+def test_a_second_opening_tells_the_same(opened, sample):
+    from mqlab import jsonout
+
+    name, capture, _ = sample
+    again = open_capture(str(SAMPLES / name), options=capture.options)
+
+    assert jsonout.dumps(again.diagnosis) == jsonout.dumps(capture.diagnosis)

@@ -148,7 +148,7 @@ def documents(read: DataFrame) -> list[DataFrame]:
     """Tagged rows of JSON documents: samples, errors, and one row a document."""
     whole = read.selectExpr("value AS text", "_metadata.file_name AS source")
     tables = prometheus_json.load(whole)
-    counted = whole.select("*", prometheus_json.understood(F.col("text")).alias("understood")).selectExpr(
+    counted = whole.selectExpr("*", f"{prometheus_json.understood('text')} AS understood").selectExpr(
         "'document' AS tag",
         "source AS file",
         "CASE WHEN understood THEN 'data' END AS shape",

@@ -137,15 +137,15 @@ def _coverage(rows: DataFrame, formats: frozenset[str]) -> DataFrame:
     """Lines and bytes per source and class: data, noise, or null for what nobody understands."""
     named = rows.where("tag NOT IN ('metric', 'answer')").withColumnRenamed("file", "source")
     readings = named.selectExpr("*", f"{_INNER} AS plain")
-    table_class = F.lit(None).cast("string")
-    for loader in _table_loaders(formats):
-        table_class = F.when(F.expr(f"{_FORMAT} = '{loader.FORMAT}'"), loader.line_class(F.col("plain"))).otherwise(table_class)
+    loaders = _table_loaders(formats)
+    cases = [f"WHEN {_FORMAT} = '{loader.FORMAT}' THEN {loader.line_class('plain')}" for loader in loaders]
+    table_class = f"CASE {' '.join(cases)} END" if cases else "CAST(NULL AS STRING)"
     unread = ", ".join(f"'{name}'" for name in NOT_READ)
     line_class = (
         "CASE WHEN tag IN ('event', 'setting') THEN 'data' "
         f"WHEN tag = 'row' THEN table_class WHEN tag = 'document' THEN shape WHEN {_FORMAT} NOT IN ({unread}) THEN 'noise' END AS class"
     )
-    classed = readings.withColumn("table_class", table_class)
+    classed = readings.selectExpr("*", f"{table_class} AS table_class")
     return classed.selectExpr("source", "lines", "bytes", "minute", "line", "text", line_class).groupBy(
         "source", "class"
     ).agg(

@@ -11,3 +11,23 @@ def quoted(text: str) -> str:
     """*text* as a SQL string literal."""
     escaped = text.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n").replace("\t", "\\t")
     return f"'{escaped}'"
+
+
+def matches(text: str, pattern: str) -> str:
+    """True where *pattern* is found in the expression *text*."""
+    return f"({text} RLIKE {quoted(pattern)})"
+
+
+def group(text: str, pattern: str, number: int = 1) -> str:
+    """What a group of *pattern* holds; empty where the pattern is not found."""
+    return f"regexp_extract({text}, {quoted(pattern)}, {number})"
+
+
+def replaced(text: str, pattern: str, by: str = "") -> str:
+    """*text* with every match of *pattern* replaced."""
+    return f"regexp_replace({text}, {quoted(pattern)}, {quoted(by)})"
+
+
+def filled(text: str) -> str:
+    """*text*; null where it is empty."""
+    return f"nullif({text}, '')"

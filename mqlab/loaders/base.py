@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 
 from mqlab.sources import Reading
 from mqlab.tables import Table
@@ -67,13 +67,20 @@ class TableLoader(Loader, Protocol):
     """A format in which every line is a row, a header or a remark."""
 
     def load(self, rows: DataFrame) -> Mapping[Table, DataFrame]:
-        """Canonical tables from ``rows``: source, line (1-based), text (verbatim), name (base name of the file) and
-        what ``console.dated`` adds: plain, at, named. Rows of one source arrive in no particular order. Errors of
-        the tool itself are read for all tools at once, by ``console.tool_errors``."""
+        """Canonical tables from ``rows``.
+
+        They hold source, line (1-based), text (verbatim), name (base name of the file) and what ``console.dated``
+        adds: plain, at, named. Rows of one source arrive in no particular order. Errors of the tool itself are read
+        for all tools at once, by ``console.tool_errors``.
+        """
         ...
 
-    def line_class(self, text: Column) -> Column:
-        """``data``, ``noise`` (headers, banners, blank lines) or null for a line that is not understood."""
+    def line_class(self, text: str) -> str:
+        """SQL for the class of a line.
+
+        The class is ``data``, ``noise`` (headers, banners, blank lines) or null for a line that is not understood;
+        *text* is SQL that gives the line, such as a column's name.
+        """
         ...
 
 
@@ -84,6 +91,6 @@ class DocumentLoader(Loader, Protocol):
         """Canonical tables from ``documents``: source, text (the whole document)."""
         ...
 
-    def understood(self, text: Column) -> Column:
-        """True where the document is whole and of this format."""
+    def understood(self, text: str) -> str:
+        """SQL that is true where the document is whole and of this format, and never null."""
         ...

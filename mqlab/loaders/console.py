@@ -14,10 +14,10 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from pyspark.sql import Column, DataFrame, Window, WindowSpec
-from pyspark.sql import functions as F
+from pyspark.sql import DataFrame
 
 from mqlab.loaders.base import Head
+from mqlab.sql import filled, group, matches, quoted, replaced
 from mqlab.tables import EVENTS
 
 _DRESS = r"\r|\x{feff}|\x1b(?:\[[0-9;?]*[A-Za-z]|[()][A-Z0-9])"
@@ -34,6 +34,8 @@ _DATES = (
 _OFFSETS = {"UTC": "Z", "GMT": "Z", "Z": "Z", "CET": "+01:00", "CEST": "+02:00", "EET": "+02:00", "EEST": "+03:00",
             "MSK": "+03:00", "HKT": "+08:00", "JST": "+09:00", "KST": "+09:00", "EST": "-05:00", "EDT": "-04:00",
             "CDT": "-05:00", "MST": "-07:00", "PST": "-08:00", "PDT": "-07:00"}  # fmt: skip
+_CLOCKED = r"\d:\d\d:\d\d"
+_EPOCH = r"^\d{10}$"
 GLUED = rf"(?:{_DAY}.*\d:\d\d:\d\d.*|20\d\d-\d\d-\d\d[T ]\d\d:\d\d:\d\d.*|\[\w+@[^\]]*\][$#].*)$"
 """What Kafka 3.8 and 3.9 let stick to the last cell, since their tables end without a line break."""
 
@@ -46,6 +48,7 @@ _ERROR = (
     r"|\S*: (?:line \d+: )?\S+: (?:command not found|No such file or directory|Permission denied))"
     rf"|{_TOOL_LOG}(?:WARN|ERROR|FATAL) "
 )
+_MARGINS = rf"{_TOOL_LOG}|^\s+|\s+$"
 _NOISE = (
     r"^\s*$|^Note: |^\s*at [\w.$]+[(/]|^\s*Caused by: |^\s*\.\.\. \d+ |^OpenJDK .* warning|^Java HotSpot|^SLF4J:"
     r"|^Picked up |^[-=#*_+~\s]+$|^Every [\d.,]+s: |^[^|{}]*\bkafka[-\w]*\.sh |^[$#>%+]+ \S|^\[?\S+@\S+[^$#]*[$#]( |$)"
@@ -53,34 +56,48 @@ _NOISE = (
 )
 
 
-def plain(text: Column) -> Column:
+IN_ORDER = "PARTITION BY source ORDER BY line"
+_ABOVE = f"OVER ({IN_ORDER} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)"
+_UPWARD = f"OVER ({IN_ORDER} ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)"
+_DOWNWARD = f"OVER ({IN_ORDER} ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)"
+
+
+def plain(text: str) -> str:
     """The line without carriage return, byte order mark and terminal codes."""
-    return F.regexp_replace(text, _DRESS, "")
+    return replaced(text, _DRESS)
 
 
-def moment(line: Column) -> Column:
-    """The instant that a ``date`` line, a ``watch`` header or a comment such as ``# at …`` shows; else null."""
-    written = F.coalesce(*[F.when(line.rlike(p), F.regexp_replace(line, f"^.*?{p}", form)) for p, form in _DATES])
-    parts = F.split(written, " ")
-    zone = F.get(parts, 3)
-    offsets = F.create_map(*[F.lit(word) for pair in _OFFSETS.items() for word in pair])
-    offset = F.coalesce(F.try_element_at(offsets, zone), F.when(zone.rlike(r"^[+-]"), zone), F.lit("Z"))
-    clock = F.concat_ws(" ", F.get(parts, 0), F.get(parts, 1))
-    half = F.get(parts, 2)
-    day = F.try_to_timestamp(F.concat(clock, offset), F.lit("yyyy-[MMM][M]-d H:mm:ss[XXX][XX]"))
-    halves = F.try_to_timestamp(F.concat(clock, half, offset), F.lit("yyyy-[MMM][M]-d h:mm:ssa[XXX][XX]"))
-    epoch = F.when(line.rlike(r"^\d{10}$"), F.timestamp_seconds(line.try_cast("long")))
-    return F.when(line.rlike(r"\d:\d\d:\d\d"), F.when(half != "", halves).otherwise(day)).otherwise(epoch)
+def nearest_above(value: str) -> str:
+    """The last *value* that is not null, of the same source, up to and including the line."""
+    return f"last({value}, true) {_UPWARD}"
 
 
-def group_named(line: Column) -> Column:
+def group_named(line: str) -> str:
     """The consumer group that a command line or a message names; else null."""
-    return F.nullif(F.concat(*[F.regexp_extract(line, _GROUP, part) for part in (1, 2)]), F.lit(""))
+    return filled(f"concat({group(line, _GROUP, 1)}, {group(line, _GROUP, 2)})")
 
 
-def upward() -> WindowSpec:
-    """All lines of the same source above a line, and the line."""
-    return Window.partitionBy("source").orderBy("line").rowsBetween(Window.unboundedPreceding, Window.currentRow)
+def _date_written() -> str:
+    """Date, clock, half of the day and zone, parted by blanks, as the line shows them; else null.
+
+    Such a line is that of ``date``, the header of ``watch`` or a comment such as ``# at …``.
+    """
+    dates = [f"WHEN {matches('plain', p)} THEN {replaced('plain', f'^.*?{p}', form)}" for p, form in _DATES]
+    return f"CASE WHEN {matches('plain', _CLOCKED)} THEN CASE {' '.join(dates)} END END"
+
+
+def _moment() -> str:
+    """The instant that the line shows, from what is ``written``; else null."""
+    offsets = ", ".join(quoted(word) for pair in _OFFSETS.items() for word in pair)
+    zone, half = "get(written, 3)", "get(written, 2)"
+    offset = f"coalesce(try_element_at(map({offsets}), {zone}), CASE WHEN {zone} RLIKE '^[+-]' THEN {zone} END, 'Z')"
+    clock = "concat_ws(' ', get(written, 0), get(written, 1))"
+    return f"""CASE
+        WHEN {half} != '' THEN
+            try_to_timestamp(concat({clock}, {half}, {offset}), 'yyyy-[MMM][M]-d h:mm:ssa[XXX][XX]')
+        WHEN {matches("plain", _CLOCKED)} THEN
+            try_to_timestamp(concat({clock}, {offset}), 'yyyy-[MMM][M]-d H:mm:ss[XXX][XX]')
+        WHEN {matches("plain", _EPOCH)} THEN timestamp_seconds(try_cast(plain AS BIGINT)) END"""
 
 
 def dated(rows: DataFrame) -> DataFrame:
@@ -89,31 +106,27 @@ def dated(rows: DataFrame) -> DataFrame:
     ``plain`` is the line without dress, ``at`` the moment shown nearest above, else the snapshot's, ``named`` the
     group named nearest above, else below.
     """
-    lines = rows.withColumn("plain", plain(F.col("text")))
-    in_order = Window.partitionBy("source").orderBy("line")
-    above = in_order.rowsBetween(Window.unboundedPreceding, -1)
-    downward = in_order.rowsBetween(Window.currentRow, Window.unboundedFollowing)
-    shown, said = F.last(moment(F.col("plain")), True).over(above), group_named(F.col("plain"))
-    return lines.withColumns(
-        {
-            "at": F.coalesce(shown, F.col("snapshot_at")),
-            "named": F.coalesce(F.last(said, True).over(upward()), F.first(said, True).over(downward)),
-        }
+    lines = rows.selectExpr("*", f"{plain('text')} AS plain")
+    parted = lines.selectExpr("*", f"split({_date_written()}, ' ') AS written", f"{group_named('plain')} AS said")
+    return parted.selectExpr("*", f"{_moment()} AS shown").selectExpr(
+        "* EXCEPT (written, said, shown)",
+        f"coalesce(last(shown, true) {_ABOVE}, snapshot_at) AS at",
+        f"coalesce({nearest_above('said')}, first(said, true) {_DOWNWARD}) AS named",
     )
 
 
 def tool_errors(lines: DataFrame) -> DataFrame:
     """EVENTS of kind ``tool-error`` from the lines that ``dated`` gives; the group is the one that is named."""
-    said = F.regexp_replace("plain", rf"{_TOOL_LOG}|^\s+|\s+$", "")
-    return lines.where(F.col("plain").rlike(_ERROR)).select(
-        "source", "line", "text", "at", F.lit("kafka").alias("system"), F.lit("tool-error").alias("kind"),
-        F.coalesce(group_named(F.col("plain")), "named").alias("group"), said.alias("reason"),
+    return lines.where(matches("plain", _ERROR)).selectExpr(
+        "source", "line", "text", "at", "'kafka' AS system", "'tool-error' AS kind",
+        f"coalesce({group_named('plain')}, named) AS group",
+        f"{replaced('plain', _MARGINS)} AS reason",
     ).transform(EVENTS.conform)  # fmt: skip
 
 
-def remark_class(line: Column) -> Column:
+def remark_class(line: str) -> str:
     """Class of a plain line that is no row of a table: ``data`` for the tool's errors, ``noise``, or null."""
-    return F.when(line.rlike(_ERROR), F.lit("data")).when(line.rlike(_NOISE), F.lit("noise"))
+    return f"CASE WHEN {matches(line, _ERROR)} THEN 'data' WHEN {matches(line, _NOISE)} THEN 'noise' END"
 
 
 @lru_cache(maxsize=1)

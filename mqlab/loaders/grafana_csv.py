@@ -16,12 +16,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
+from pyspark.sql import DataFrame
 
 from mqlab.loaders import console, samples
 from mqlab.loaders.base import Head
 from mqlab.sources import Reading
+from mqlab.sql import filled, group, matches, quoted, replaced
 from mqlab.tables import METRICS, Table
 
 FORMAT = "grafana-csv"
@@ -34,6 +34,7 @@ _SEP = r"^sep=[,;]$"
 _TIME = r"(?:\d{13}|\d{10}|\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?)"
 _ROW = rf'^(?:"(?:[^"]|"")*"|[^",;]*)?;?"?{_TIME}"?[,;]'
 _CELL = r'(?:^|[%s])("(?:[^"]|"")*"|[^%s]*)'
+_QUOTES = '^"|"$'
 _SELECTOR = r"^([A-Za-z_:][\w:.]*)?\{(.*)\}$"
 _NUMBER = r"^\s*(-?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?)\s*([^\s/]*).*$"
 _UNITS = {
@@ -54,52 +55,46 @@ def recognise(head: Head) -> bool:
 
 def load(rows: DataFrame) -> Mapping[Table, DataFrame]:
     """One row a cell that holds a number."""
-    plain = console.plain(F.col("text"))
-    header = F.last(F.when(plain.rlike(_HEADER), plain), ignorenulls=True).over(console.upward())
-    titled = rows.select("source", "line", "text", "name", plain.alias("plain"), header.alias("header"))
-    lines = titled.where(F.col("plain").rlike(_ROW)).withColumns({"cells": _cells("plain"), "header": _cells("header")})
-    long = F.get("header", F.lit(0)) == "Series"
-    one = F.array(F.struct(F.get("cells", F.lit(0)).alias("header"), F.get("cells", F.lit(2)).alias("cells")))
-    wide = F.slice(F.arrays_zip("header", "cells"), 2, 100000)
-    found = lines.select(
+    header = f"CASE WHEN {matches('plain', _HEADER)} THEN plain END"
+    titled = rows.selectExpr("source", "line", "text", "name", "plain", f"{console.nearest_above(header)} AS header")
+    cells = titled.where(matches("plain", _ROW)).selectExpr(
+        "source", "line", "text", "name", f"{_cells('header')} AS legend", f"{_cells('plain')} AS cell"
+    )
+    long = "get(legend, 0) = 'Series'"
+    time = f"get(cell, CASE WHEN {long} THEN 1 ELSE 0 END)"
+    one = "array(named_struct('legend', get(cell, 0), 'cell', get(cell, 2)))"
+    wide = "slice(arrays_zip(legend, cell), 2, 100000)"
+    found = cells.selectExpr(
         "source", "line", "text", "name",
-        _moment(F.get("cells", F.when(long, F.lit(1)).otherwise(F.lit(0)))).alias("at"),
-        F.explode(F.when(long, one).otherwise(wide)).alias("pair"),
+        f"coalesce({samples.instant(time)}, try_cast({time} AS TIMESTAMP)) AS at",
+        f"inline(CASE WHEN {long} THEN {one} ELSE {wide} END)",
     )  # fmt: skip
-    legend, cell = F.col("pair")["header"], F.col("pair")["cells"]
-    metrics = found.select("source", "line", "text", "at", _name(legend), _labels(legend), _value(cell))
-    return {METRICS: metrics.where(F.col("value").isNotNull()).transform(METRICS.conform)}
+    metrics = found.selectExpr(
+        "source", "line", "text", "at",
+        f"{_NAME} AS name",
+        f"{samples.labels(group('legend', _SELECTOR, 2))} AS labels",
+        f"{_VALUE} AS value",
+    )  # fmt: skip
+    return {METRICS: metrics.where("value IS NOT NULL").transform(METRICS.conform)}
 
 
-def line_class(text: Column) -> Column:
+def line_class(text: str) -> str:
     """Rows are data; headers, ``sep=,`` and blank lines noise."""
     line = console.plain(text)
-    return F.when(line.rlike(_ROW), F.lit("data")).when(line.rlike(rf"{_HEADER}|{_SEP}|^\s*$"), F.lit("noise"))
+    noise = matches(line, rf"{_HEADER}|{_SEP}|^\s*$")
+    return f"CASE WHEN {matches(line, _ROW)} THEN 'data' WHEN {noise} THEN 'noise' END"
 
 
-def _cells(line: str) -> Column:
+def _cells(line: str) -> str:
     """Cells without their quotes; the header shows which character separates them."""
-    comma, semicolon = (F.regexp_extract_all(line, F.lit(_CELL % (sep, sep)), F.lit(1)) for sep in (",", ";"))
-    raw = F.when(F.col("header").rlike(f"{_TITLE};"), semicolon).otherwise(comma)
-    return F.transform(raw, lambda cell: F.replace(F.regexp_replace(cell, '^"|"$', ""), F.lit('""'), F.lit('"')))
+    comma, semicolon = (f"regexp_extract_all({line}, {quoted(_CELL % (sep, sep))}, 1)" for sep in ",;")
+    raw = f"CASE WHEN {matches('header', f'{_TITLE};')} THEN {semicolon} ELSE {comma} END"
+    return f"transform({raw}, cell -> replace({replaced('cell', _QUOTES)}, '\"\"', '\"'))"
 
 
-def _moment(cell: Column) -> Column:
-    return F.coalesce(samples.instant(cell), cell.try_cast("timestamp"))
-
-
-def _name(legend: Column) -> Column:
-    selector = F.nullif(F.regexp_extract(legend, _SELECTOR, 1), F.lit(""))
-    panel = F.regexp_replace("name", r"(?:-data)?(?:-as-[a-z-]+)?(?:[-_. ]\d[\d_ .-]*)?\.csv$", "")
-    plain = F.when(legend.rlike(_SELECTOR) | (legend == "Value"), panel).otherwise(legend)
-    return F.coalesce(selector, plain).alias("name")
-
-
-def _labels(legend: Column) -> Column:
-    return samples.labels(F.regexp_extract(legend, _SELECTOR, 2)).alias("labels")
-
-
-def _value(cell: Column) -> Column:
-    units = F.create_map(*[F.lit(word) for pair in _UNITS.items() for word in pair])
-    number = samples.finite(F.replace(F.regexp_extract(cell, _NUMBER, 1), F.lit(","), F.lit("")))
-    return (number * F.coalesce(F.try_element_at(units, F.regexp_extract(cell, _NUMBER, 2)), F.lit(1.0))).alias("value")
+_PANEL = replaced("name", r"(?:-data)?(?:-as-[a-z-]+)?(?:[-_. ]\d[\d_ .-]*)?\.csv$")
+_NAME = f"""coalesce({filled(group("legend", _SELECTOR))},
+    CASE WHEN {matches("legend", _SELECTOR)} OR legend = 'Value' THEN {_PANEL} ELSE legend END)"""
+_UNIT = f"map({', '.join(f'{quoted(unit)}, {factor!r}D' for unit, factor in _UNITS.items())})"
+_VALUE = f"""{samples.finite(f"replace({group('cell', _NUMBER)}, ',', '')")}
+    * coalesce(try_element_at({_UNIT}, {group("cell", _NUMBER, 2)}), 1D)"""

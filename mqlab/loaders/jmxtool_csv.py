@@ -14,12 +14,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
+from pyspark.sql import DataFrame
 
 from mqlab.loaders import console, samples
 from mqlab.loaders.base import Head
 from mqlab.sources import Reading
+from mqlab.sql import group, matches, quoted
 from mqlab.tables import METRICS, Table
 
 FORMAT = "jmxtool-csv"
@@ -30,6 +30,11 @@ _HEADER = r'^"?time"?,\s*"?[\w.]+:[\w-]+='
 _ROW = r'^"?(\d{13}|\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[^",]*)"?,'
 _NEXT_COLUMN = r'"?,\s*"?(?=[\w.]+:[\w-]+=)'
 _NEXT_PROPERTY = r",(?=[\w-]+=)"
+_OF_NAME = "pair RLIKE '^(?:type|name)='"
+_NAME = f"""concat_ws(':', substring_index(header, ':', 1),
+    array_join(filter(properties, pair -> {_OF_NAME}), ','), substring_index(header, ':', -1))"""
+_OTHERS = f"""transform(filter(properties, pair -> contains(pair, '=') AND NOT {_OF_NAME}),
+    pair -> named_struct('k', substring_index(pair, '=', 1), 'v', {group("pair", "^[^=]*=(.*)$")}))"""
 
 
 def recognise(head: Head) -> bool:
@@ -39,51 +44,30 @@ def recognise(head: Head) -> bool:
 
 def load(rows: DataFrame) -> Mapping[Table, DataFrame]:
     """One row a cell that holds a finite number."""
-    plain = console.plain(F.col("text"))
-    header = F.when(plain.rlike(_HEADER), F.slice(F.split(F.rtrim(plain, F.lit('"')), _NEXT_COLUMN), 2, 100000))
-    lines = rows.select(
-        "source", "line", "text", plain.alias("plain"), F.last(header, True).over(console.upward()).alias("columns")
+    names = f"slice(split(rtrim('\"', plain), {quoted(_NEXT_COLUMN)}), 2, 100000)"
+    header = f"CASE WHEN {matches('plain', _HEADER)} THEN {names} END"
+    lines = rows.selectExpr("source", "line", "text", "plain", f"{console.nearest_above(header)} AS header")
+    time = group("plain", _ROW)
+    cells = lines.where(matches("plain", _ROW)).selectExpr(
+        "source", "line", "text", "header",
+        f"coalesce({samples.instant(time)}, try_cast({time} AS TIMESTAMP)) AS at",
+        "slice(split(translate(plain, '\"', ''), ','), 2, 100000) AS cell",
+    )  # fmt: skip
+    found = cells.selectExpr("source", "line", "text", "at", "inline(arrays_zip(header, cell))").selectExpr(
+        "*", f"split({group('header', '^[^:]+:(.*):[^:]+$')}, {quoted(_NEXT_PROPERTY)}) AS properties"
     )
-    cells = F.slice(F.split(F.translate("plain", '"', ""), ","), 2, 100000)
-    time = F.regexp_extract("plain", _ROW, 1)
-    found = lines.where(F.col("plain").rlike(_ROW)).select(
-        "source", "line", "text",
-        F.coalesce(samples.instant(time), time.try_cast("timestamp")).alias("at"),
-        F.explode(F.arrays_zip(F.col("columns").alias("column"), cells.alias("cell"))).alias("pair"),
-    )  # fmt: skip
-    metrics = found.select(
+    metrics = found.selectExpr(
         "source", "line", "text", "at",
-        _name(F.col("pair")["column"]).alias("name"),
-        _labels(F.col("pair")["column"]).alias("labels"),
-        samples.finite(F.col("pair")["cell"]).alias("value"),
+        f"{_NAME} AS name",
+        f"{samples.unique(_OTHERS)} AS labels",
+        f"{samples.finite('cell')} AS value",
     )  # fmt: skip
-    return {METRICS: metrics.where(F.col("value").isNotNull()).transform(METRICS.conform)}
+    return {METRICS: metrics.where("value IS NOT NULL").transform(METRICS.conform)}
 
 
-def line_class(text: Column) -> Column:
+def line_class(text: str) -> str:
     """Rows are data, headers noise."""
     line = console.plain(text)
-    return (
-        F.when(line.rlike(_ROW), F.lit("data"))
-        .when(line.rlike(_HEADER), F.lit("noise"))
-        .otherwise(F.when(console.remark_class(line).isNotNull(), F.lit("noise")))
-    )
-
-
-def _properties(column: Column) -> Column:
-    return F.split(F.regexp_extract(column, r"^[^:]+:(.*):[^:]+$", 1), _NEXT_PROPERTY)
-
-
-def _name(column: Column) -> Column:
-    kept = F.filter(_properties(column), lambda pair: pair.rlike("^(?:type|name)="))
-    domain, attribute = F.substring_index(column, ":", 1), F.substring_index(column, ":", -1)
-    return F.concat_ws(":", domain, F.array_join(kept, ","), attribute)
-
-
-def _labels(column: Column) -> Column:
-    others = F.filter(_properties(column), lambda pair: pair.contains("=") & ~pair.rlike("^(?:type|name)="))
-    return samples.unique(F.transform(others, _pair))
-
-
-def _pair(text: Column) -> Column:
-    return F.struct(F.substring_index(text, "=", 1).alias("k"), F.regexp_extract(text, "^[^=]*=(.*)$", 1).alias("v"))
+    return f"""CASE
+        WHEN {matches(line, _ROW)} THEN 'data'
+        WHEN {matches(line, _HEADER)} OR ({console.remark_class(line)}) IS NOT NULL THEN 'noise' END"""

@@ -14,12 +14,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
+from pyspark.sql import DataFrame
 
 from mqlab.loaders import console
 from mqlab.loaders.base import Head
 from mqlab.sources import Reading
+from mqlab.sql import group, matches, quoted, replaced
 from mqlab.tables import SETTINGS, Table
 
 FORMAT = "kafka-configs-describe"
@@ -32,6 +32,8 @@ _HEADER = (
 )
 _ROW = r"^\s+([A-Za-z][\w.-]*)=(.*) sensitive=(true|false) synonyms=\{(.*)\}\s*$"
 _INLINE = r",\s*(?=[A-Za-z][\w.]*=)"
+_MARKS = r"^:?\s*'?|'$"
+"""What surrounds an owner's name; without a name it is the default of all, as in ``for brokers in the cluster``."""
 _SAID = r"executing config command|ConfigCommand"
 
 
@@ -44,41 +46,38 @@ def recognise(head: Head) -> bool:
 
 def load(rows: DataFrame) -> Mapping[Table, DataFrame]:
     """One setting an entry; scope and owner come from the header nearest above."""
-    header = F.when(F.col("plain").rlike(_HEADER), F.col("plain"))
-    lines = rows.withColumn("header", F.last(header, True).over(console.upward()))
-    return {SETTINGS: _settings(lines)}
+    header = f"CASE WHEN {matches('plain', _HEADER)} THEN plain END"
+    return {SETTINGS: _settings(rows.selectExpr("*", f"{console.nearest_above(header)} AS header"))}
 
 
-def line_class(text: Column) -> Column:
+def line_class(text: str) -> str:
     """Entries, and headers that hold some, are data; other headers are noise."""
     line = console.plain(text)
-    inline = line.rlike(_HEADER) & F.regexp_extract(line, _HEADER, 3).contains("=")
-    return (
-        F.when(line.rlike(_ROW) | inline, F.lit("data"))
-        .when(line.rlike(_HEADER), F.lit("noise"))
-        .otherwise(console.remark_class(line))
-    )
+    header = matches(line, _HEADER)
+    return f"""CASE
+        WHEN {matches(line, _ROW)} OR ({header} AND contains({group(line, _HEADER, 3)}, '=')) THEN 'data'
+        WHEN {header} THEN 'noise'
+        ELSE {console.remark_class(line)} END"""
 
 
 def _settings(lines: DataFrame) -> DataFrame:
-    entry = F.col("plain").rlike(_ROW)
-    inline = F.split(F.trim(F.regexp_extract("plain", _HEADER, 3)), _INLINE)
-    described = F.array(F.concat_ws("=", F.regexp_extract("plain", _ROW, 1), F.regexp_extract("plain", _ROW, 2)))
-    pairs = F.filter(F.when(entry, described).otherwise(inline), lambda pair: pair.contains("="))
-    unset = entry & F.regexp_extract("plain", _ROW, 4).rlike(r"^(?:DEFAULT_CONFIG:|$)")
-    entity = F.regexp_extract("header", _HEADER, 1)
-    found = lines.where(F.col("plain").rlike(f"{_ROW}|{_HEADER}")).select("*", F.explode(pairs).alias("pair"))
-    return found.select(
+    entry = matches("plain", _ROW)
+    key, value, synonyms = (group("plain", _ROW, part) for part in (1, 2, 4))
+    inline = f"split(trim({group('plain', _HEADER, 3)}), {quoted(_INLINE)})"
+    pairs = f"CASE WHEN {entry} THEN array(concat_ws('=', {key}, {value})) ELSE {inline} END"
+    named = replaced(f"trim({group('header', _HEADER, 2)})", _MARKS)
+    found = lines.where(matches("plain", f"{_ROW}|{_HEADER}")).selectExpr(
         "source", "line", "text", "at",
-        F.when(entity.isin("topic", "broker"), entity).otherwise(F.lit("client")).alias("scope"),
-        _owner(F.regexp_extract("header", _HEADER, 2)).alias("owner"),
-        F.substring_index("pair", "=", 1).alias("key"),
-        F.regexp_extract("pair", r"^[^=]*=(.*)$", 1).alias("value"),
-        F.when(unset, F.lit("default")).otherwise(F.lit("describe")).alias("origin"),
+        f"{group('header', _HEADER, 1)} AS entity",
+        f"{named} AS named",
+        f"{entry} AND {matches(synonyms, '^(?:DEFAULT_CONFIG:|$)')} AS unset",
+        f"explode(filter({pairs}, pair -> contains(pair, '='))) AS pair",
+    )  # fmt: skip
+    return found.selectExpr(
+        "source", "line", "text", "at",
+        "CASE WHEN entity IN ('topic', 'broker') THEN entity ELSE 'client' END AS scope",
+        "CASE WHEN named NOT IN ('', 'in the cluster') THEN named END AS owner",
+        "substring_index(pair, '=', 1) AS key",
+        f"{group('pair', '^[^=]*=(.*)$')} AS value",
+        "CASE WHEN unset THEN 'default' ELSE 'describe' END AS origin",
     ).transform(SETTINGS.conform)  # fmt: skip
-
-
-def _owner(named: Column) -> Column:
-    """Name without quotes; null for the default of all, as in ``for brokers in the cluster``."""
-    bare = F.regexp_replace(F.trim(named), r"^:?\s*'?|'$", "")
-    return F.when(~bare.isin("", "in the cluster"), bare)

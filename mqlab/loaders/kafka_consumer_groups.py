@@ -14,12 +14,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from pyspark.sql import Column, DataFrame, Window
-from pyspark.sql import functions as F
+from pyspark.sql import DataFrame
 
 from mqlab.loaders import console
 from mqlab.loaders.base import Head
 from mqlab.sources import Reading
+from mqlab.sql import group, matches, replaced
 from mqlab.tables import POSITIONS, Table
 
 FORMAT = "kafka-consumer-groups"
@@ -38,6 +38,7 @@ _ROW = (
 _REST_OF_ROW = r"^\s*(?:\S+?\s*/(?:\d+\.|[0-9a-f]*:)\S*|-\s+-)(?:\s+\S+)?\s*$"
 _IDLE = r"^\s*-\s+-\s+-\s+-\s+|^BROKER INFO|^\d+ -> \S+:\d+$"
 _HOST = r"(?<=[^\s/])(/(?:(?:\d{1,3}\.){3}\d{1,3}|[0-9a-f]*(?::[0-9a-f]*){2,}))"
+_COMMA = r",(?=\s|$)"
 _SAID = r"^Error.*consumer group|^(?:(?:Warning|Error): )?(?:The )?[Cc]onsumer group [`'\"]|ConsumerGroupCommand"
 
 
@@ -52,61 +53,64 @@ def load(rows: DataFrame) -> Mapping[Table, DataFrame]:
     return {POSITIONS: _positions(rows.transform(_with_next).transform(_with_header))}
 
 
-def line_class(text: Column) -> Column:
+def line_class(text: str) -> str:
     """Rows and their second halves are data, headers and members without partitions noise."""
     line = console.plain(text)
-    data = line.rlike(f"{_ROW}|{_REST_OF_ROW}")
-    noise = line.rlike(f"{_HEADER}|{_REST_OF_HEADER}|{_IDLE}")
-    return F.when(data, F.lit("data")).when(noise, F.lit("noise")).otherwise(console.remark_class(line))
+    return f"""CASE
+        WHEN {matches(line, f"{_ROW}|{_REST_OF_ROW}")} THEN 'data'
+        WHEN {matches(line, f"{_HEADER}|{_REST_OF_HEADER}|{_IDLE}")} THEN 'noise'
+        ELSE {console.remark_class(line)} END"""
 
 
 def _with_next(lines: DataFrame) -> DataFrame:
-    below = Window.partitionBy("source").orderBy("line")
-    return lines.withColumn("next", F.lead("plain").over(below))
+    return lines.selectExpr("*", f"lead(plain) OVER ({console.IN_ORDER}) AS next")
 
 
 def _with_header(lines: DataFrame) -> DataFrame:
     """Add the names of the columns in force."""
-    wrapped = F.when(F.col("next").rlike(_REST_OF_HEADER), F.concat_ws(" ", "plain", "next")).otherwise(F.col("plain"))
-    modern = F.when(F.col("plain").rlike(_MODERN), F.split(F.trim(wrapped), r"\s+"))
-    header = F.when(F.col("plain").rlike(_OLD), F.split(F.lit(_OLD_NAMES), " ")).otherwise(modern)
-    return lines.withColumn("header", F.last(header, True).over(console.upward()))
+    wrapped = f"CASE WHEN {matches('next', _REST_OF_HEADER)} THEN concat_ws(' ', plain, next) ELSE plain END"
+    header = f"""CASE
+        WHEN {matches("plain", _OLD)} THEN split('{_OLD_NAMES}', ' ')
+        WHEN {matches("plain", _MODERN)} THEN {_words(wrapped)} END"""
+    return lines.selectExpr("*", f"{console.nearest_above(header)} AS header")
 
 
 def _positions(lines: DataFrame) -> DataFrame:
-    tidy = F.regexp_replace(F.regexp_replace("plain", console.GLUED, ""), r",(?=\s|$)", "")
-    short = F.size(F.split(F.trim(tidy), r"\s+")) < F.size("header")
-    both = F.when(F.col("next").rlike(_REST_OF_ROW), F.concat_ws(" ", tidy, "next")).otherwise(tidy)
-    whole = F.when(short, F.regexp_replace(both, _HOST, " $1")).otherwise(tidy)
-    tokens = F.split(F.trim(whole), r"\s+")
-    rows = lines.where(F.col("plain").rlike(_ROW) & F.col("header").isNotNull())
-    cells = rows.select("source", "line", "text", "at", "named", "header", tokens.alias("tokens"))
-    owner = _cell("OWNER")
-    old_client = F.when(owner.contains("/"), owner)
-    return cells.select(
+    rows = lines.where(f"{matches('plain', _ROW)} AND header IS NOT NULL")
+    tidy = rows.selectExpr("*", f"{replaced(replaced('plain', console.GLUED), _COMMA)} AS tidy")
+    both = f"CASE WHEN {matches('next', _REST_OF_ROW)} THEN concat_ws(' ', tidy, next) ELSE tidy END"
+    short = f"size({_words('tidy')}) < size(header)"
+    whole = f"CASE WHEN {short} THEN {replaced(both, _HOST, ' $1')} ELSE tidy END"
+    cells = tidy.selectExpr("*", f"{_words(whole)} AS tokens").selectExpr("*", f"{_cell('OWNER')} AS owner")
+    old_client = "CASE WHEN contains(owner, '/') THEN owner END"
+    old_member = "CASE WHEN NOT contains(owner, '/') THEN owner END"
+    return cells.selectExpr(
         "source", "line", "text", "at",
-        F.coalesce(_cell("GROUP"), F.col("named")).alias("group"),
-        _cell("TOPIC").alias("topic"),
-        _cell("PARTITION").alias("queue"),
-        _cell("CURRENT-OFFSET").try_cast("long").alias("committed"),
-        _cell("LOG-END-OFFSET").try_cast("long").alias("end"),
-        F.coalesce(_client(), F.regexp_extract(old_client, r"^(.+?)_?/", 1)).alias("client_id"),
-        F.coalesce(_cell("CONSUMER-ID"), F.when(~owner.contains("/"), owner)).alias("member_id"),
-        F.substring_index(F.coalesce(_cell("HOST"), old_client), "/", -1).alias("peer"),
+        f"coalesce({_cell('GROUP')}, named) AS group",
+        f"{_cell('TOPIC')} AS topic",
+        f"{_cell('PARTITION')} AS queue",
+        f"try_cast({_cell('CURRENT-OFFSET')} AS BIGINT) AS committed",
+        f"try_cast({_cell('LOG-END-OFFSET')} AS BIGINT) AS end",
+        f"coalesce({_CLIENT}, {group(old_client, '^(.+?)_?/')}) AS client_id",
+        f"coalesce({_cell('CONSUMER-ID')}, {old_member}) AS member_id",
+        f"substring_index(coalesce({_cell('HOST')}, {old_client}), '/', -1) AS peer",
     ).transform(POSITIONS.conform)  # fmt: skip
 
 
-def _place(name: str) -> Column:
-    return (F.array_position("header", name) - 1).cast("int")
+def _words(text: str) -> str:
+    return f"split(trim({text}), '\\\\s+')"
 
 
-def _cell(name: str) -> Column:
+def _place(name: str) -> str:
+    return f"CAST(array_position(header, '{name}') - 1 AS INT)"
+
+
+def _cell(name: str) -> str:
     """Cell of the named column; null where the column or its value is missing."""
-    cell = F.get(F.col("tokens"), _place(name))
-    return F.when(~cell.isin("-", "none", "unknown"), cell)
+    cell = f"get(tokens, {_place(name)})"
+    return f"CASE WHEN {cell} NOT IN ('-', 'none', 'unknown') THEN {cell} END"
 
 
-def _client(*, last: str = "CLIENT-ID") -> Column:
-    """The rest of the line: a client id may hold spaces."""
-    rest = F.array_join(F.slice("tokens", F.greatest(_place(last), F.lit(0)) + 1, 99), " ")
-    return F.when((_place(last) > 0) & ~rest.isin("", "-"), rest)
+_REST = f"array_join(slice(tokens, greatest({_place('CLIENT-ID')}, 0) + 1, 99), ' ')"
+_CLIENT = f"CASE WHEN {_place('CLIENT-ID')} > 0 AND {_REST} NOT IN ('', '-') THEN {_REST} END"
+"""The rest of the line: a client id may hold spaces."""

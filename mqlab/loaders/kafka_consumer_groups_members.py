@@ -13,12 +13,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
+from pyspark.sql import DataFrame
 
 from mqlab.loaders import console
 from mqlab.loaders.base import Head
 from mqlab.sources import Reading
+from mqlab.sql import filled, group, matches, quoted
 from mqlab.tables import ASSIGNMENTS, CLIENTS, Table
 
 FORMAT = "kafka-consumer-groups-members"
@@ -40,45 +40,41 @@ def recognise(head: Head) -> bool:
 
 def load(rows: DataFrame) -> Mapping[Table, DataFrame]:
     """Who was in the group, and which partitions they held where the tool names the topic."""
-    header = F.when(F.col("plain").rlike(_HEADER), F.trim("plain"))
-    lines = rows.withColumn("header", F.last(header, True).over(console.upward()))
-    members = _members(lines)
-    shares = members.select("*", F.explode(F.regexp_extract_all("held", F.lit(_SHARE), F.lit(0))).alias("share"))
-    queues = shares.select(
+    header = f"CASE WHEN {matches('plain', _HEADER)} THEN trim(plain) END"
+    members = _members(rows.selectExpr("*", f"{console.nearest_above(header)} AS header"))
+    shares = members.selectExpr("*", f"explode(regexp_extract_all(held, {quoted(_SHARE)}, 0)) AS share")
+    queues = shares.selectExpr(
         "*",
-        F.regexp_extract("share", r"^[^:(]+", 0).alias("topic"),
-        F.explode(F.split(F.regexp_extract("share", r"[0-9,]+$", 0), ",")).alias("queue"),
+        f"{group('share', '^[^:(]+', 0)} AS topic",
+        f"explode(split({group('share', '[0-9,]+$', 0)}, ',')) AS queue",
     )
     return {
         ASSIGNMENTS: queues.transform(ASSIGNMENTS.conform),
-        CLIENTS: members.withColumn("system", F.lit("kafka")).transform(CLIENTS.conform),
+        CLIENTS: members.selectExpr("*", "'kafka' AS system").transform(CLIENTS.conform),
     }
 
 
-def line_class(text: Column) -> Column:
+def line_class(text: str) -> str:
     """Members are data, headers noise."""
     line = console.plain(text)
-    return (
-        F.when(line.rlike(_HEADER), F.lit("noise"))
-        .when(line.rlike(_ROW), F.lit("data"))
-        .otherwise(console.remark_class(line))
-    )
+    return f"""CASE
+        WHEN {matches(line, _HEADER)} THEN 'noise'
+        WHEN {matches(line, _ROW)} THEN 'data'
+        ELSE {console.remark_class(line)} END"""
 
 
 def _members(lines: DataFrame) -> DataFrame:
-    first = F.split(_cell(1), r"\s+")
-    grouped = F.col("header").startswith("GROUP")
-    rest = F.split(_cell(5), r"\s+")
-    held = F.when(F.col("header").contains("CURRENT-ASSIGNMENT"), F.get(rest, F.lit(1))).otherwise(_cell(5))
-    return lines.where(F.col("plain").rlike(_ROW) & F.col("header").isNotNull()).select(
+    first, rest = (f"split({_cell(part)}, '\\\\s+')" for part in (1, 5))
+    grouped = "startswith(header, 'GROUP')"
+    return lines.where(f"{matches('plain', _ROW)} AND header IS NOT NULL").selectExpr(
         "source", "line", "text", "at",
-        F.when(grouped, F.get(first, F.lit(0))).otherwise(F.col("named")).alias("group"),
-        F.get(first, F.when(grouped, F.lit(1)).otherwise(F.lit(0))).alias("member_id"),
-        _cell(2).alias("peer"),
-        F.nullif(_cell(3), F.lit("")).alias("client_id"),
-        held.alias("held"),
+        f"CASE WHEN {grouped} THEN get({first}, 0) ELSE named END AS group",
+        f"get({first}, CASE WHEN {grouped} THEN 1 ELSE 0 END) AS member_id",
+        f"{_cell(2)} AS peer",
+        f"{filled(_cell(3))} AS client_id",
+        f"CASE WHEN contains(header, 'CURRENT-ASSIGNMENT') THEN get({rest}, 1) ELSE {_cell(5)} END AS held",
     )  # fmt: skip
 
 
-def _cell(part: int) -> Column:
-    return F.regexp_extract("plain", _ROW, part)
+def _cell(part: int) -> str:
+    return group("plain", _ROW, part)

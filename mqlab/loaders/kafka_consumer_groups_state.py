@@ -13,12 +13,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
+from pyspark.sql import DataFrame
 
 from mqlab.loaders import console
 from mqlab.loaders.base import Head
 from mqlab.sources import Reading
+from mqlab.sql import filled, group, matches
 from mqlab.tables import EVENTS, Table
 
 FORMAT = "kafka-consumer-groups-state"
@@ -43,27 +43,26 @@ def recognise(head: Head) -> bool:
 
 def load(rows: DataFrame) -> Mapping[Table, DataFrame]:
     """One event a group: reason is its state, value the number of members, peer the coordinator."""
-    described = F.col("plain").rlike(_MEMBERS)
-    group = F.when(described, _cell(_MEMBERS, 1)).otherwise(_cell(_LIST_ROW, 1))
-    states = rows.where(F.col("plain").rlike(f"{_MEMBERS}|{_LIST_ROW}")).select(
-        "source", "line", "text", "at", F.lit("kafka").alias("system"), F.lit("group-state").alias("kind"),
-        F.coalesce(group, F.col("named")).alias("group"),
-        _cell(_MEMBERS, 2).alias("peer"),
-        F.coalesce(_cell(_MEMBERS, 4), _cell(_LIST_ROW, 2)).alias("reason"),
-        _cell(_MEMBERS, 5).try_cast("double").alias("value"),
+    described = matches("plain", _MEMBERS)
+    owner = f"CASE WHEN {described} THEN {_cell(_MEMBERS, 1)} ELSE {_cell(_LIST_ROW, 1)} END"
+    states = rows.where(matches("plain", f"{_MEMBERS}|{_LIST_ROW}")).selectExpr(
+        "source", "line", "text", "at", "'kafka' AS system", "'group-state' AS kind",
+        f"coalesce({owner}, named) AS group",
+        f"{_cell(_MEMBERS, 2)} AS peer",
+        f"coalesce({_cell(_MEMBERS, 4)}, {_cell(_LIST_ROW, 2)}) AS reason",
+        f"try_cast({_cell(_MEMBERS, 5)} AS DOUBLE) AS value",
     )  # fmt: skip
     return {EVENTS: states.transform(EVENTS.conform)}
 
 
-def line_class(text: Column) -> Column:
+def line_class(text: str) -> str:
     """States are data, headers noise."""
     line = console.plain(text)
-    return (
-        F.when(line.rlike(f"{_MEMBERS}|{_LIST_ROW}"), F.lit("data"))
-        .when(line.rlike(f"{_DESCRIBED}|{_LISTED}"), F.lit("noise"))
-        .otherwise(console.remark_class(line))
-    )
+    return f"""CASE
+        WHEN {matches(line, f"{_MEMBERS}|{_LIST_ROW}")} THEN 'data'
+        WHEN {matches(line, f"{_DESCRIBED}|{_LISTED}")} THEN 'noise'
+        ELSE {console.remark_class(line)} END"""
 
 
-def _cell(pattern: str, part: int) -> Column:
-    return F.nullif(F.regexp_extract("plain", pattern, part), F.lit(""))
+def _cell(pattern: str, part: int) -> str:
+    return filled(group("plain", pattern, part))

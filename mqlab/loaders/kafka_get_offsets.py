@@ -14,12 +14,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
+from pyspark.sql import DataFrame
 
 from mqlab.loaders import console
 from mqlab.loaders.base import Head
 from mqlab.sources import Reading
+from mqlab.sql import filled, group, matches
 from mqlab.tables import POSITIONS, Table
 
 FORMAT = "kafka-get-offsets"
@@ -44,27 +44,21 @@ def recognise(head: Head) -> bool:
 
 def load(rows: DataFrame) -> Mapping[Table, DataFrame]:
     """One position a line; of ``100,50,0`` (``--offsets 3``) the first is the latest."""
-    asked = F.nullif(F.regexp_extract("plain", _TIME, 1), F.lit(""))
-    lines = rows.withColumn("asked", F.last(asked, True).over(console.upward()))
-    offset = F.regexp_extract("plain", _ROW, 3)
-    of_the_name = F.when(F.col("name").rlike(_EARLIEST), F.lit("earliest")).otherwise(F.lit("latest"))
-    time = F.coalesce("asked", of_the_name)
-    positions = lines.where(F.col("plain").rlike(_ROW)).select(
+    of_the_name = f"CASE WHEN {matches('name', _EARLIEST)} THEN 'earliest' ELSE 'latest' END"
+    asked = f"coalesce({console.nearest_above(filled(group('plain', _TIME)))}, {of_the_name})"
+    topic, queue, offsets = (group("plain", _ROW, part) for part in (1, 2, 3))
+    offset = f"nullif(try_cast(substring_index({offsets}, ',', 1) AS BIGINT), -1)"
+    positions = rows.selectExpr("*", f"{asked} AS asked").where(matches("plain", _ROW)).selectExpr(
         "source", "line", "text", "at",
-        F.regexp_extract("plain", _ROW, 1).alias("topic"),
-        F.regexp_extract("plain", _ROW, 2).alias("queue"),
-        F.when(time.isin("-1", "latest"), _known(offset)).alias("end"),
-        F.when(time.isin("-2", "earliest"), _known(offset)).alias("start"),
+        f"{topic} AS topic",
+        f"{queue} AS queue",
+        f"CASE WHEN asked IN ('-1', 'latest') THEN {offset} END AS end",
+        f"CASE WHEN asked IN ('-2', 'earliest') THEN {offset} END AS start",
     )  # fmt: skip
     return {POSITIONS: positions.transform(POSITIONS.conform)}
 
 
-def line_class(text: Column) -> Column:
+def line_class(text: str) -> str:
     """Offsets are data."""
     line = console.plain(text)
-    return F.when(line.rlike(_ROW), F.lit("data")).otherwise(console.remark_class(line))
-
-
-def _known(offset: Column) -> Column:
-    """The first offset of the cell; null where it is empty or -1."""
-    return F.nullif(F.substring_index(offset, ",", 1).try_cast("long"), F.lit(-1))
+    return f"CASE WHEN {matches(line, _ROW)} THEN 'data' ELSE {console.remark_class(line)} END"

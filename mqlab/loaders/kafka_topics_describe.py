@@ -14,12 +14,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
+from pyspark.sql import DataFrame
 
 from mqlab.loaders import console
 from mqlab.loaders.base import Head
 from mqlab.sources import Reading
+from mqlab.sql import group, matches, quoted
 from mqlab.tables import EVENTS, SETTINGS, Table
 
 FORMAT = "kafka-topics-describe"
@@ -47,36 +47,33 @@ def load(rows: DataFrame) -> Mapping[Table, DataFrame]:
     return {SETTINGS: _settings(rows), EVENTS: _partitions(rows)}
 
 
-def line_class(text: Column) -> Column:
+def line_class(text: str) -> str:
     """Topics and partitions are data."""
     line = console.plain(text)
-    return F.when(line.rlike(f"{_TOPIC}|{_PARTITION}"), F.lit("data")).otherwise(console.remark_class(line))
+    data = matches(line, f"{_TOPIC}|{_PARTITION}")
+    return f"CASE WHEN {data} THEN 'data' ELSE {console.remark_class(line)} END"
 
 
 def _settings(lines: DataFrame) -> DataFrame:
-    counts = F.array(
-        F.concat(F.lit("partitions="), F.regexp_extract("plain", _TOPIC, 2)),
-        F.concat(F.lit("replication.factor="), F.regexp_extract("plain", _TOPIC, 3)),
-    )
-    configs = F.split(F.regexp_extract("plain", _TOPIC, 4), _NEXT_KEY)
-    pairs = F.filter(F.concat(counts, configs), lambda pair: pair.contains("="))
-    topics = lines.where(F.col("plain").rlike(_TOPIC)).select("*", F.explode(pairs).alias("pair"))
-    return topics.select(
-        "source", "line", "text", "at", F.lit("topic").alias("scope"), F.lit("describe").alias("origin"),
-        F.regexp_extract("plain", _TOPIC, 1).alias("owner"),
-        F.substring_index("pair", "=", 1).alias("key"),
-        F.regexp_extract("pair", r"^[^=]*=(.*)$", 1).alias("value"),
+    owner, partitions, replicas, configs = (group("plain", _TOPIC, part) for part in (1, 2, 3, 4))
+    counts = f"array(concat('partitions=', {partitions}), concat('replication.factor=', {replicas}))"
+    pairs = f"filter(concat({counts}, split({configs}, {quoted(_NEXT_KEY)})), pair -> contains(pair, '='))"
+    topics = lines.where(matches("plain", _TOPIC)).selectExpr("*", f"explode({pairs}) AS pair")
+    return topics.selectExpr(
+        "source", "line", "text", "at", "'topic' AS scope", "'describe' AS origin",
+        f"{owner} AS owner",
+        "substring_index(pair, '=', 1) AS key",
+        f"{group('pair', '^[^=]*=(.*)$')} AS value",
     ).transform(SETTINGS.conform)  # fmt: skip
 
 
 def _partitions(lines: DataFrame) -> DataFrame:
-    replicas, in_sync = F.regexp_extract("plain", _PARTITION, 4), F.regexp_extract("plain", _PARTITION, 5)
-    leader = F.regexp_extract("plain", _PARTITION, 3)
-    return lines.where(F.col("plain").rlike(_PARTITION)).select(
-        "source", "line", "text", "at", F.lit("kafka").alias("system"), F.lit("partition-state").alias("kind"),
-        F.regexp_extract("plain", _PARTITION, 1).alias("topic"),
-        F.regexp_extract("plain", _PARTITION, 2).alias("queue"),
-        F.when(leader == "-1", F.lit("none")).otherwise(leader).alias("peer"),
-        F.concat(F.lit("replicas="), replicas, F.lit(" isr="), in_sync).alias("reason"),
-        F.size(F.filter(F.split(in_sync, ","), lambda member: member != "")).alias("value"),
+    topic, queue, leader, replicas, in_sync = (group("plain", _PARTITION, part) for part in (1, 2, 3, 4, 5))
+    return lines.where(matches("plain", _PARTITION)).selectExpr(
+        "source", "line", "text", "at", "'kafka' AS system", "'partition-state' AS kind",
+        f"{topic} AS topic",
+        f"{queue} AS queue",
+        f"CASE {leader} WHEN '-1' THEN 'none' ELSE {leader} END AS peer",
+        f"concat('replicas=', {replicas}, ' isr=', {in_sync}) AS reason",
+        f"size(filter(split({in_sync}, ','), member -> member != '')) AS value",
     ).transform(EVENTS.conform)  # fmt: skip

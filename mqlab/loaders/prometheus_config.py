@@ -15,12 +15,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
+from pyspark.sql import DataFrame
 
 from mqlab.loaders import console
 from mqlab.loaders.base import Head
 from mqlab.sources import Reading
+from mqlab.sql import filled, group, matches, replaced
 from mqlab.tables import SETTINGS, Table
 
 FORMAT = "prometheus-config"
@@ -31,6 +31,7 @@ _INTERVAL = r"^\s*(?:-\s+)?scrape_interval:\s*['\"]?(\w+)"
 _JOB = r"^\s*(?:-\s+)?job_name:\s*['\"]?([^'\"#]+?)['\"]?\s*(?:#.*)?$"
 _INLINE = r"^\s*(?:-\s+)?targets:\s*\[(.*)\]"
 _TARGET = r"^\s*-\s+['\"]?([\w.\[\]-]+:\d+)['\"]?\s*(?:#.*)?$"
+_DRESS = r"['\"\s]"
 _YAML = r"^\s*(?:#.*|---|(?:-\s+)*[\w'\"$/.-]+:(?:\s.*)?|-\s+\S.*|[\]}])?$"
 
 
@@ -43,25 +44,25 @@ def recognise(head: Head) -> bool:
 
 def load(rows: DataFrame) -> Mapping[Table, DataFrame]:
     """The interval (owner null: global) and each target, owned by its job."""
-    job = F.nullif(F.regexp_extract("plain", _JOB, 1), F.lit(""))
-    lines = rows.withColumn("plain", console.plain(F.col("text"))).withColumn(
-        "job", F.last(job, ignorenulls=True).over(console.upward())
+    interval = matches("plain", _INTERVAL)
+    inline = f"split({replaced(group('plain', _INLINE), _DRESS)}, ',')"
+    values = f"""CASE
+        WHEN {interval} THEN array({group("plain", _INTERVAL)})
+        ELSE array_append({inline}, {group("plain", _TARGET)}) END"""
+    lines = rows.selectExpr(
+        "source", "line", "text", "plain", f"{console.nearest_above(filled(group('plain', _JOB)))} AS owner"
     )
-    interval = F.col("plain").rlike(_INTERVAL)
-    inline = F.split(F.regexp_replace(F.regexp_extract("plain", _INLINE, 1), r"['\"\s]", ""), ",")
-    values = F.when(interval, F.array(F.regexp_extract("plain", _INTERVAL, 1))).otherwise(
-        F.array_append(inline, F.regexp_extract("plain", _TARGET, 1))
-    )
-    settings = lines.select("*", F.explode(F.filter(values, lambda value: value != "")).alias("value")).select(
-        "source", "line", "text", "value",
-        F.lit("application").alias("scope"), F.lit("file").alias("origin"), F.col("job").alias("owner"),
-        F.when(interval, F.lit("scrape_interval")).otherwise(F.lit("target")).alias("key"),
+    settings = lines.selectExpr(
+        "source", "line", "text", "owner", "'application' AS scope", "'file' AS origin",
+        f"CASE WHEN {interval} THEN 'scrape_interval' ELSE 'target' END AS key",
+        f"explode(filter({values}, value -> value != '')) AS value",
     )  # fmt: skip
     return {SETTINGS: settings.transform(SETTINGS.conform)}
 
 
-def line_class(text: Column) -> Column:
+def line_class(text: str) -> str:
     """Intervals, jobs and targets are data, other YAML noise."""
     line = console.plain(text)
-    data = line.rlike(f"{_INTERVAL}|{_JOB}|{_INLINE}|{_TARGET}")
-    return F.when(data, F.lit("data")).when(line.rlike(_YAML), F.lit("noise"))
+    return f"""CASE
+        WHEN {matches(line, f"{_INTERVAL}|{_JOB}|{_INLINE}|{_TARGET}")} THEN 'data'
+        WHEN {matches(line, _YAML)} THEN 'noise' END"""

@@ -14,12 +14,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
+from pyspark.sql import DataFrame
 
 from mqlab.loaders import samples
 from mqlab.loaders.base import Head
 from mqlab.sources import Reading
+from mqlab.sql import matches, replaced
 from mqlab.tables import EVENTS, METRICS, Table
 
 FORMAT = "prometheus-json"
@@ -32,6 +32,7 @@ _ANSWER = (
 )
 _ENVELOPE = "status string, error string, errorType string, data struct<resultType: string>"
 _FAILED = r'"status"\s*:\s*"error"'
+_ZEROS = r"\.?0+$"
 _SERIES = r'"metric"\s*:\s*\{[^{}]*\}\s*,\s*"values?"\s*:\s*\[\s*\[?\s*\d'
 
 
@@ -47,38 +48,40 @@ def recognise(head: Head) -> bool:
 
 def load(documents: DataFrame) -> Mapping[Table, DataFrame]:
     """One row a sample; NaN and infinite ones are left out."""
-    answers = documents.where(~F.col("text").rlike(_FAILED)).select("source", F.from_json("text", _ANSWER).alias("doc"))
-    series = answers.select("source", F.explode("doc.data.result").alias("series"))
-    points = F.coalesce("series.values", F.array("series.value"))
-    found = series.select("source", F.col("series.metric").alias("metric"), F.explode(points).alias("point"))
-    at, value = F.get("point", F.lit(0)), F.get("point", F.lit(1))
-    metrics = found.select(
-        "source",
-        samples.instant(at).alias("at"),
-        F.try_element_at("metric", F.lit("__name__")).alias("name"),
-        F.map_filter("metric", lambda label, _: label != "__name__").alias("labels"),
-        samples.finite(value).alias("value"),
-        F.concat(F.lit("["), _literal(at), F.lit(',"'), value, F.lit('"]')).alias("text"),
+    answers = documents.where(f"NOT {matches('text', _FAILED)}").selectExpr(
+        "source", f"explode(from_json(text, '{_ANSWER}').data.result) AS series"
     )
-    return {METRICS: metrics.where(F.col("value").isNotNull()).transform(METRICS.conform), EVENTS: _errors(documents)}
+    points = answers.selectExpr(
+        "source", "series.metric AS metric", "explode(coalesce(series.values, array(series.value))) AS point"
+    )
+    samples_found = points.selectExpr("source", "metric", "get(point, 0) AS seconds", "get(point, 1) AS number")
+    metrics = samples_found.selectExpr(
+        "source",
+        f"{samples.instant('seconds')} AS at",
+        "try_element_at(metric, '__name__') AS name",
+        "map_filter(metric, (label, word) -> label != '__name__') AS labels",
+        f"{samples.finite('number')} AS value",
+        f"""concat('[', {_literal("seconds")}, ',"', number, '"]') AS text""",
+    )
+    return {METRICS: metrics.where("value IS NOT NULL").transform(METRICS.conform), EVENTS: _errors(documents)}
 
 
-def understood(text: Column) -> Column:
+def understood(text: str) -> str:
     """True for a whole answer; half a document is no JSON."""
-    answer = F.from_json(text, _ENVELOPE)
-    told = answer["data"]["resultType"].isin("matrix", "vector") | answer["error"].isNotNull()
-    return F.coalesce(told & answer["status"].isin("success", "error"), F.lit(False))
+    answer = f"from_json({text}, '{_ENVELOPE}')"
+    told = f"{answer}.data.resultType IN ('matrix', 'vector') OR {answer}.error IS NOT NULL"
+    return f"coalesce(({told}) AND {answer}.status IN ('success', 'error'), false)"
 
 
-def _literal(seconds: Column) -> Column:
+def _literal(seconds: str) -> str:
     """As Prometheus writes it, ``1795261490.5``: Spark hands over ``1.7952614905E9``."""
-    return F.regexp_replace(seconds.try_cast("decimal(20,3)").cast("string"), r"\.?0+$", "")
+    return replaced(f"CAST(try_cast({seconds} AS DECIMAL(20, 3)) AS STRING)", _ZEROS)
 
 
 def _errors(documents: DataFrame) -> DataFrame:
-    answer = F.from_json("text", _ENVELOPE)
-    return documents.where(F.col("text").rlike(_FAILED)).select(
-        "source", F.substring("text", 1, 500).alias("text"),
-        F.lit("tool-error").alias("kind"),
-        F.concat_ws(": ", answer["errorType"], answer["error"]).alias("reason"),
-    ).transform(EVENTS.conform)  # fmt: skip
+    answers = documents.where(matches("text", _FAILED)).selectExpr(
+        "source", "substring(text, 1, 500) AS text", f"from_json(text, '{_ENVELOPE}') AS answer"
+    )
+    return answers.selectExpr(
+        "source", "text", "'tool-error' AS kind", "concat_ws(': ', answer.errorType, answer.error) AS reason"
+    ).transform(EVENTS.conform)

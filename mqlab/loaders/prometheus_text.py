@@ -13,12 +13,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
+from pyspark.sql import DataFrame
 
 from mqlab.loaders import console, samples
 from mqlab.loaders.base import Head
 from mqlab.sources import Reading
+from mqlab.sql import filled, group, matches
 from mqlab.tables import METRICS, Table
 
 FORMAT = "prometheus-text"
@@ -46,23 +46,20 @@ def recognise(head: Head) -> bool:
 
 def load(rows: DataFrame) -> Mapping[Table, DataFrame]:
     """One row a sample; NaN and infinite ones are left out."""
-    own = F.nullif(F.regexp_extract("plain", _SAMPLE, 4), F.lit(""))
-    found = rows.where(F.col("plain").rlike(_SAMPLE))
-    metrics = found.select(
+    name, labels, number, moment = (group("plain", _SAMPLE, part) for part in (1, 2, 3, 4))
+    metrics = rows.where(matches("plain", _SAMPLE)).selectExpr(
         "source", "line", "text",
-        F.coalesce(samples.instant(own), F.col("at")).alias("at"),
-        F.regexp_extract("plain", _SAMPLE, 1).alias("name"),
-        samples.labels(F.regexp_extract("plain", _SAMPLE, 2)).alias("labels"),
-        samples.finite(F.regexp_extract("plain", _SAMPLE, 3)).alias("value"),
+        f"coalesce({samples.instant(filled(moment))}, at) AS at",
+        f"{name} AS name",
+        f"{samples.labels(labels)} AS labels",
+        f"{samples.finite(number)} AS value",
     )  # fmt: skip
-    return {METRICS: metrics.where(F.col("value").isNotNull()).transform(METRICS.conform)}
+    return {METRICS: metrics.where("value IS NOT NULL").transform(METRICS.conform)}
 
 
-def line_class(text: Column) -> Column:
+def line_class(text: str) -> str:
     """Samples are data, comments noise."""
     line = console.plain(text)
-    return (
-        F.when(line.rlike(_SAMPLE), F.lit("data"))
-        .when(line.startswith("#"), F.lit("noise"))
-        .otherwise(F.when(console.remark_class(line).isNotNull(), F.lit("noise")))
-    )
+    return f"""CASE
+        WHEN {matches(line, _SAMPLE)} THEN 'data'
+        WHEN startswith({line}, '#') OR ({console.remark_class(line)}) IS NOT NULL THEN 'noise' END"""

@@ -16,12 +16,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from mqlab.loaders import console
 from mqlab.loaders.base import Head
 from mqlab.sources import Reading
+from mqlab.sql import group, matches, replaced
 from mqlab.tables import SETTINGS, Table
 
 FORMAT = "properties"
@@ -33,6 +34,7 @@ _PAIR = rf"^\s*({_KEY})(?:\s*[=:]\s*|\s+)(.*?)\s*$"
 _COMMENT = r"^\s*(?:[#!;].*|\[[^\]=]*\]\s*)?$"
 _OPEN = r"(?<!\\)(?:\\\\)*\\$"
 """An odd number of backslashes at the end: the value goes on in the next line."""
+_LAST = r"\\$"
 _DATED = r"^\W?(?:\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d|\d{10,})"
 
 _SCOPES = {
@@ -43,6 +45,7 @@ _SCOPES = {
     r"|enable\.auto\.commit|partition\.assignment\.strategy",
     "topic": r"cleanup\.policy|retention\.(?:ms|bytes)|max\.message\.bytes|segment\.bytes",
 }
+_FILE = "OVER (PARTITION BY source)"
 _OWNERS = ("client.id", "group.id", "broker.id", "node.id")
 
 
@@ -64,43 +67,54 @@ def recognise(head: Head) -> bool:
 
 def load(rows: DataFrame) -> Mapping[Table, DataFrame]:
     """One setting a key, values over several lines joined; scope and owner from the whole file."""
-    pairs = _logical(rows).where(~F.col("plain").rlike(_COMMENT) & F.col("plain").rlike(_PAIR)).select(
-        "source", "line", "text",
-        F.regexp_extract("plain", _PAIR, 1).alias("key"),
-        F.regexp_extract("plain", _PAIR, 2).alias("value"),
-    )  # fmt: skip
-    file = Window.partitionBy("source")
-    owners = [F.max(F.when(F.col("key") == key, F.nullif("value", F.lit("")))).over(file) for key in _OWNERS]
-    has = {scope: F.max(F.col("key").rlike(f"^(?:{keys})$")).over(file) for scope, keys in _SCOPES.items()}
-    both = has["producer"] & has["consumer"] & ~has["broker"]
-    scope = F.coalesce(*[F.when(found & ~both, F.lit(scope)) for scope, found in has.items()], F.lit("application"))
-    owner, origin = F.coalesce(*owners), F.lit("file")
-    settings = pairs.select("*", scope.alias("scope"), owner.alias("owner"), origin.alias("origin"))
+    pairs = (
+        _logical(rows)
+        .where(f"NOT {matches('plain', _COMMENT)} AND {matches('plain', _PAIR)}")
+        .selectExpr(
+            "source", "line", "text", f"{group('plain', _PAIR, 1)} AS key", f"{group('plain', _PAIR, 2)} AS value"
+        )
+    )
+    owners = [f"max(CASE WHEN key = '{key}' THEN nullif(value, '') END) {_FILE}" for key in _OWNERS]
+    told = [f"max{matches('key', f'^(?:{keys})$')} {_FILE} AS of_{scope}" for scope, keys in _SCOPES.items()]
+    scopes = [f"WHEN of_{scope} THEN '{scope}'" for scope in _SCOPES]
+    settings = pairs.selectExpr("*", *told, f"coalesce({', '.join(owners)}) AS owner").selectExpr(
+        "*",
+        f"""CASE
+            WHEN of_producer AND of_consumer AND NOT of_broker THEN 'application'
+            {" ".join(scopes)} ELSE 'application' END AS scope""",
+        "'file' AS origin",
+    )
     return {SETTINGS: settings.transform(SETTINGS.conform)}
 
 
-def line_class(text: Column) -> Column:
+def line_class(text: str) -> str:
     """Pairs and their continuations are data; comments, sections and blank lines noise."""
     line = console.plain(text)
-    return F.when(line.rlike(_COMMENT), F.lit("noise")).when(line.rlike(rf"{_PAIR}|{_OPEN}"), F.lit("data"))
+    return f"""CASE
+        WHEN {matches(line, _COMMENT)} THEN 'noise'
+        WHEN {matches(line, f"{_PAIR}|{_OPEN}")} THEN 'data' END"""
 
 
 def _logical(rows: DataFrame) -> DataFrame:
     """One row a logical line: a backslash at the end joins it with the next."""
-    plain = console.plain(F.col("text"))
-    above = Window.partitionBy("source").orderBy("line").rowsBetween(Window.unboundedPreceding, -1)
-    ends = (plain.rlike(_COMMENT) | ~plain.rlike(_OPEN)).cast("int")
-    numbered = rows.select("source", "line", "text", F.coalesce(F.sum(ends).over(above), F.lit(0)).alias("number"))
-    pieces = F.array_sort(F.collect_list(F.struct("line", "text")))
-    return numbered.groupBy("source", "number").agg(pieces.alias("pieces")).select(
-        "source",
-        F.get("pieces", F.lit(0))["line"].alias("line"),
-        F.get("pieces", F.lit(0))["text"].alias("text"),
-        F.array_join(F.transform("pieces", lambda piece: _piece(piece["text"])), "").alias("plain"),
-    )  # fmt: skip
+    ends = f"{matches('plain', _COMMENT)} OR NOT {matches('plain', _OPEN)}"
+    above = f"OVER ({console.IN_ORDER} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)"
+    numbered = rows.selectExpr(
+        "source", "struct(line, text, plain) AS piece", f"coalesce(sum(CAST({ends} AS INT)) {above}, 0) AS number"
+    )
+    pieces = F.expr("array_sort(collect_list(piece)) AS pieces")
+    return (
+        numbered.groupBy("source", "number")
+        .agg(pieces)
+        .selectExpr(
+            "source",
+            "get(pieces, 0).line AS line",
+            "get(pieces, 0).text AS text",
+            f"array_join(transform(pieces, piece -> {_bare('ltrim(piece.plain)')}), '') AS plain",
+        )
+    )
 
 
-def _piece(text: Column) -> Column:
-    """A line without the backslash that continues it and without its indentation."""
-    bare = F.ltrim(console.plain(text))
-    return F.when(bare.rlike(_OPEN), F.regexp_replace(bare, r"\\$", "")).otherwise(bare)
+def _bare(piece: str) -> str:
+    """A line without the backslash that continues it."""
+    return f"CASE WHEN {matches(piece, _OPEN)} THEN {replaced(piece, _LAST)} ELSE {piece} END"

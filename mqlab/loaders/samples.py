@@ -1,39 +1,34 @@
-"""What the metric formats share: numbers that may be NaN, label sets that may name a label twice."""
+"""What the metric formats share, as SQL text: numbers that may be NaN, label sets that may name a label twice."""
 
 from __future__ import annotations
 
-from pyspark.sql import Column
-from pyspark.sql import functions as F
+from mqlab.sql import quoted, replaced
 
 _LABEL = r'([A-Za-z_][\w.-]*)="((?:[^"\\]|\\.)*)"'
+_ESCAPED = r'\\(["\\])'
 
 
-def finite(text: Column) -> Column:
+def finite(text: str) -> str:
     """The number; null for NaN, infinities and anything else."""
-    number = text.try_cast("double")
-    return F.when(~F.isnan(number) & (F.abs(number) != float("inf")), number)
+    number = f"try_cast({text} AS DOUBLE)"
+    return f"CASE WHEN abs({number}) < double('Infinity') THEN {number} END"
 
 
-def labels(text: Column) -> Column:
+def labels(text: str) -> str:
     r"""Map of ``topic="a",path="C:\\x"``; of a label named twice the first counts, as a map key must be unique."""
-    names = F.regexp_extract_all(text, F.lit(_LABEL), F.lit(1))
-    values = F.regexp_extract_all(text, F.lit(_LABEL), F.lit(2))
-    pairs = F.zip_with(names, values, lambda name, value: F.struct(name.alias("k"), _bare(value).alias("v")))
-    return unique(pairs)
+    names, words = (f"regexp_extract_all({text}, {quoted(_LABEL)}, {part})" for part in (1, 2))
+    pair = f"named_struct('k', name_of, 'v', {replaced('word_of', _ESCAPED, '$1')})"
+    return unique(f"zip_with({names}, {words}, (name_of, word_of) -> {pair})")
 
 
-def unique(pairs: Column) -> Column:
+def unique(pairs: str) -> str:
     """Map of an array of structs (k, v); the first value of each key."""
-    keys = F.transform(pairs, lambda pair: pair["k"])
-    return F.map_from_entries(F.filter(pairs, lambda pair, at: F.array_position(keys, pair["k"]) == at + 1))
+    first = f"array_position(transform({pairs}, other -> other.k), entry.k) = place + 1"
+    return f"map_from_entries(filter({pairs}, (entry, place) -> {first}))"
 
 
-def instant(number: Column) -> Column:
+def instant(number: str) -> str:
     """Timestamp of epoch seconds or milliseconds, told apart by size."""
-    value = number.try_cast("double")
-    seconds = F.when(F.abs(value) > 1e11, value / 1000).otherwise(value)
-    return F.timestamp_micros(F.round(seconds * 1e6).try_cast("long"))
-
-
-def _bare(value: Column) -> Column:
-    return F.regexp_replace(value, r'\\(["\\])', "$1")
+    value = f"try_cast({number} AS DOUBLE)"
+    seconds = f"CASE WHEN abs({value}) > 1e11 THEN {value} / 1000 ELSE {value} END"
+    return f"timestamp_micros(try_cast(round({seconds} * 1e6) AS BIGINT))"

@@ -13,12 +13,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
+from pyspark.sql import DataFrame
 
 from mqlab.loaders import console
 from mqlab.loaders.base import Head
 from mqlab.sources import Reading
+from mqlab.sql import group, matches
 from mqlab.tables import CLIENTS, Table
 
 FORMAT = "ss"
@@ -28,6 +28,7 @@ READING = Reading.TABLE
 _HEADER = r"^\s*(?:Netid\s+)?(?:State\s+)?Recv-Q\s+Send-Q\s+Local Address:\s*Port\s+Peer Address:\s*Port"
 _STATE = r"ESTAB|LISTEN|SYN-SENT|SYN-RECV|FIN-WAIT-[12]|TIME-WAIT|CLOSE-WAIT|LAST-ACK|CLOSING|UNCONN|CLOSED?"
 _ROW = rf"^\s*(?:tcp\s+)?(?:({_STATE})\s+)?\d+\s+\d+\s+\S+:(?:\d+|\*)\s+(\S+:(?:\d+|\*))(?:\s+.*)?$"
+_LISTENS = r"^\s*(?:tcp\s+)?LISTEN\s"
 _FIGURES = r"^\s+\S.*\b(?:rto|cwnd|skmem|timer)[:(]"
 
 
@@ -38,21 +39,19 @@ def recognise(head: Head) -> bool:
 
 def load(rows: DataFrame) -> Mapping[Table, DataFrame]:
     """One row a connection: its peer, and whether it is established."""
-    state = F.regexp_extract("plain", _ROW, 1)
-    clients = rows.where(F.col("plain").rlike(_ROW) & (state != "LISTEN")).select(
-        "source", "line", "text", "at", F.lit("os").alias("system"),
-        F.regexp_extract("plain", _ROW, 2).alias("peer"),
-        state.isin("", "ESTAB").cast("string").alias("connected"),
+    state, peer = group("plain", _ROW, 1), group("plain", _ROW, 2)
+    clients = rows.where(f"{matches('plain', _ROW)} AND {state} != 'LISTEN'").selectExpr(
+        "source", "line", "text", "at", "'os' AS system",
+        f"{peer} AS peer",
+        f"CAST({state} IN ('', 'ESTAB') AS STRING) AS connected",
     )  # fmt: skip
     return {CLIENTS: clients.transform(CLIENTS.conform)}
 
 
-def line_class(text: Column) -> Column:
+def line_class(text: str) -> str:
     """Connections are data; headers, listeners and TCP figures noise."""
     line = console.plain(text)
-    listens = line.rlike(r"^\s*(?:tcp\s+)?LISTEN\s")
-    return (
-        F.when(line.rlike(_ROW) & ~listens, F.lit("data"))
-        .when(listens | line.rlike(f"{_HEADER}|{_FIGURES}"), F.lit("noise"))
-        .otherwise(F.when(console.remark_class(line).isNotNull(), F.lit("noise")))
-    )
+    return f"""CASE
+        WHEN {matches(line, f"{_LISTENS}|{_HEADER}|{_FIGURES}")} THEN 'noise'
+        WHEN {matches(line, _ROW)} THEN 'data'
+        WHEN ({console.remark_class(line)}) IS NOT NULL THEN 'noise' END"""

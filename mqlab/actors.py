@@ -7,14 +7,27 @@ from collections.abc import Sequence
 from mqlab import traffic
 from mqlab.facts import Episode, Facts
 
+_PRODUCING = frozenset(
+    {"batch-split", "produce-retry", "request-timeout", "record-too-large", "record-expired", "buffer-exhausted"}
+)
+"""Events of which only a producer's log can tell."""
+
 
 def client_of(facts: Facts, episode: Episode) -> str:
-    """The client id of an event; where the line has none, that of its file, else the file's base name."""
+    """The producer of an event; by the line, else the only one of its file, else the file's base name."""
     if episode.client_id:
         return episode.client_id
-    owners = {s.owner for s in facts.settings if s.source == episode.source and s.scope == "producer" and s.owner}
-    owners |= {e.client_id for e in facts.episodes if e.source == episode.source and e.client_id}
-    return owners.pop() if len(owners) == 1 else episode.source.rsplit("/", 1)[-1].split(".")[0]
+    here = [s for s in facts.settings if s.source == episode.source and s.scope == "producer" and s.owner]
+    owners = {s.owner for s in here} or {
+        e.client_id for e in facts.episodes if e.source == episode.source and e.client_id and e.kind in _PRODUCING
+    }
+    only = next(iter(owners)) if len(owners) == 1 else None
+    return only or base_name(episode.source)
+
+
+def base_name(source: str) -> str:
+    """The name of a file up to its first dot: ``clients/bridge.log.1`` is ``bridge``."""
+    return source.rsplit("/", 1)[-1].split(".")[0]
 
 
 def by_client(facts: Facts, episodes: Sequence[Episode]) -> dict[str, list[Episode]]:
@@ -23,6 +36,12 @@ def by_client(facts: Facts, episodes: Sequence[Episode]) -> dict[str, list[Episo
     for episode in episodes:
         found.setdefault(client_of(facts, episode), []).append(episode)
     return found
+
+
+def producers_told(facts: Facts) -> bool:
+    """True where some producer's log is in the material: only its lines say why a send failed."""
+    printed = any(s.scope == "producer" and s.origin == "printed" for s in facts.settings)
+    return printed or bool(facts.of_kind(*_PRODUCING))
 
 
 def broker_hosts(facts: Facts) -> frozenset[str]:
@@ -41,30 +60,36 @@ def host_of(facts: Facts, client_id: str) -> str | None:
     for host in own:
         if host in carded:
             return host
-    others = sorted(carded - broker_hosts(facts))
+    others = sorted(carded - broker_hosts(facts) - _hosts_of_others(facts, client_id))
     return others[0] if len(others) == 1 and not own else None
+
+
+def _hosts_of_others(facts: Facts, client_id: str) -> set[str]:
+    return {s.host for s in facts.series if s.host and s.labels.get("client_id") not in (None, "", client_id)}
 
 
 def hosts_with_card(facts: Facts) -> frozenset[str]:
     """Hosts whose network counters are in the material."""
-    return frozenset(s.host for s in facts.named("host.transmit_bytes") if s.host and traffic.card(facts, s.host, "receive"))
+    sending = (s.host for s in facts.named("host.transmit_bytes") if s.host)
+    return frozenset(host for host in sending if traffic.card(facts, host, "receive"))
 
 
 def groups(facts: Facts) -> dict[str, str]:
     """Group of each consumer's client id, as far as snapshots, printed settings and log lines name both."""
     pairs = [(p.client_id, p.group) for p in facts.positions]
     pairs += [(e.client_id, e.group) for e in facts.episodes]
-    printed = [s for s in facts.settings if s.scope == "consumer" and s.key == "group.id" and s.value]
-    pairs += [(s.owner, s.value) for s in printed]
+    pairs += [(s.owner, s.value) for s in facts.settings if s.scope == "consumer" and s.key == "group.id"]
     return {client: group for client, group in pairs if client and group}
 
 
-def sole_producer(facts: Facts, topic: str) -> bool:
-    """True when the material knows of at most one client that produces to *topic*."""
-    named = {
-        s.labels.get("client_id")
-        for s in facts.series
-        if s.name.startswith("producer.topic_") and s.labels.get("topic") == topic
-    }
-    named |= {e.client_id for e in facts.of_kind("batch-split", "produce-retry") if e.topic == topic and e.client_id}
-    return len(named) <= 1
+def sole_producer(facts: Facts, client_id: str, topic: str) -> bool:
+    """True where no other producer of the material can have sent to *topic*."""
+    producing = [s for s in facts.series if s.name.startswith("producer.")]
+    others = {s.labels.get("client_id") for s in producing}
+    others |= {s.owner for s in facts.settings if s.scope == "producer" and s.origin == "printed"}
+    others |= {e.client_id for e in facts.of_kind(*_PRODUCING)}
+    sent_to: dict[str | None, set[str | None]] = {}
+    for series in producing:
+        if series.name.startswith("producer.topic_"):
+            sent_to.setdefault(series.labels.get("client_id"), set()).add(series.labels.get("topic"))
+    return all(sent_to.get(o) and topic not in sent_to[o] for o in others - {None, "", client_id})

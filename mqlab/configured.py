@@ -5,9 +5,11 @@ An undated file often shows the state after the repair; therefore it never beats
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from mqlab import actors
 from mqlab.facts import Episode, Facts, Setting
 from mqlab.models import clients
 from mqlab.models.versions import Version
@@ -41,17 +43,24 @@ class Value:
 
 def version_of(facts: Facts, client_id: str | None, at: float | None = None) -> Version | None:
     """Version of the client that printed settings for *client_id* last before *at*."""
+    if client_id is None:
+        return None
     sources = {s.source for s in facts.settings if s.owner == client_id and s.origin == "printed"}
-    sources |= {e.source for e in facts.episodes if e.client_id == client_id and client_id is not None}
-    seen = [e for e in facts.of_kind("client-version") if e.source in sources and e.reason]
-    return _latest_version(seen, at)
+    sources |= {e.source for e in facts.episodes if client_id in (e.client_id, actors.base_name(e.source))}
+    sources -= _broker_logs(facts)
+    return _latest_version([e for e in facts.of_kind("client-version") if e.source in sources and e.reason], at)
 
 
 def broker_version(facts: Facts) -> Version | None:
     """Version that the brokers print."""
-    sources = {e.source for e in facts.of_kind("broker-started", "broker-stopping", "rebalance-started")}
-    sources |= {s.source for s in facts.settings if s.scope == "broker" and s.origin == "printed"}
+    sources = _broker_logs(facts)
     return _latest_version([e for e in facts.of_kind("client-version") if e.source in sources], None)
+
+
+def _broker_logs(facts: Facts) -> set[str]:
+    sources = {e.source for e in facts.of_kind("broker-started", "broker-stopping", "rebalance-started")}
+    sources |= {c.source for c in facts.coverage if c.format == "kafka-broker-log"}
+    return sources | {s.source for s in facts.settings if s.scope == "broker" and s.origin == "printed"}
 
 
 def _latest_version(seen: list[Episode], at: float | None) -> Version | None:
@@ -77,25 +86,36 @@ def _best(settings: Iterable[Setting], at: float | None) -> Setting | None:
     dated = [s for s in settings if s.at is not None]
     before = [s for s in dated if at is None or (s.at or 0) <= at]
     if before:
-        return max(before, key=lambda s: (-_RANK.get(s.origin, 9), s.at or 0, s.line or 0))
+        return max(before, key=lambda s: (-_RANK.get(s.origin, 9), s.at or 0, s.source, s.line or 0))
     if dated:
-        return min(dated, key=lambda s: (s.at or 0, s.line or 0))
+        return min(dated, key=lambda s: (s.at or 0, s.source, s.line or 0))
     undated = sorted(settings, key=lambda s: (_RANK.get(s.origin, 9), len(s.source), s.source, s.line or 0))
     return undated[0] if undated else None
 
 
 def limit(facts: Facts, topic: str | None, at: float | None) -> Value | None:
-    """Largest batch that the broker takes for *topic* at *at*: the topic's own limit, else the broker's."""
-    changed = _limit_changes(facts, topic)
-    described = _best([s for s in facts.settings if s.key == _LIMIT["topic"] and s.owner == topic], at)
+    """Largest batch that the broker takes for *topic* at *at*: the topic's own limit, else the broker's.
+
+    A change that the broker logged tells what was before it and after it, a description only what was when it was
+    made: one from after the change says nothing about before.
+    """
+    changed = [s for s in topic_changes(facts) if s.owner == topic and s.key == _LIMIT["topic"]]
+    before = [c for c in changed if at is None or (c.at or 0) <= at]
+    if before:
+        last = before[-1]
+        return Value(last.key, last.value, last) if last.value else _broker_limit(facts, at)
+    described = [s for s in facts.settings if s.key == _LIMIT["topic"] and s.owner == topic]
     if changed:
-        before = [c for c in changed if at is None or (c.at or 0) <= at]
-        if before:
-            return Value(before[-1].key, before[-1].value, before[-1])
-        return _broker_limit(facts, at)
-    if described:
-        return Value(described.key, described.value, described)
-    return _broker_limit(facts, at)
+        described = [s for s in described if s.at is not None and at is not None and s.at <= at]
+    found = _best(described, at)
+    return Value(found.key, found.value, found) if found else _broker_limit(facts, at)
+
+
+def certain(value: Value | None, at: float | None) -> bool:
+    """True where *value* was seen at *at* or before: printed, or described then. A later one may be the repair."""
+    if value is None or value.setting is None or value.setting.at is None:
+        return False
+    return at is None or value.setting.at <= at
 
 
 def _broker_limit(facts: Facts, at: float | None) -> Value | None:
@@ -106,26 +126,40 @@ def _broker_limit(facts: Facts, at: float | None) -> Value | None:
     return Value(_LIMIT["broker"], default, None) if default else None
 
 
-def _limit_changes(facts: Facts, topic: str | None) -> list[Setting]:
-    return [s for s in topic_changes(facts) if s.owner == topic and s.key == _LIMIT["topic"]]
-
-
 def topic_changes(facts: Facts) -> list[Setting]:
-    """Topic settings that brokers logged when they changed, by time; each moment and value once."""
-    found: dict[tuple[str | None, str, str], Setting] = {}
+    """Topic settings that brokers logged when they changed, by time; each change once, though every broker logs it.
+
+    Brokers log all overrides of a topic at once: one that is missing was taken back, and has the value ``""``.
+    """
+    known: dict[tuple[str, str], str] = {}
+    found = []
     for episode in facts.of_kind("topic-config-changed"):
-        for pair in (episode.reason or "").split(","):
-            key, arrow, value = pair.partition("->")
-            if arrow and episode.topic:
-                setting = Setting(
-                    key.strip(), value.strip(), "topic", episode.topic, "printed", episode.first_at,
-                    episode.source, episode.first.line, episode.first.text,
-                )  # fmt: skip
-                found.setdefault((episode.topic, setting.key, setting.value), setting)
-    return sorted(found.values(), key=lambda s: (s.at or 0, s.key))
+        if not episode.topic:
+            continue
+        pairs = _overrides(episode.reason)
+        gone = {key: "" for topic, key in known if topic == episode.topic and key not in pairs}
+        for key, value in sorted({**pairs, **gone}.items()):
+            if known.get((episode.topic, key), "") != value:
+                known[episode.topic, key] = value
+                found.append(_logged(episode, key, value))
+    return sorted(found, key=lambda s: (s.at or 0, s.owner or "", s.key))
 
 
-def replication_factor(facts: Facts, topic: str) -> int | None:
-    """Replication factor of *topic* as described last."""
-    found = [s for s in facts.settings if s.key == "replication.factor" and s.owner == topic and s.value.isdigit()]
-    return int(found[-1].value) if found else None
+_PAIR = re.compile(r"([\w.-]+)\s*(?:->|=)\s*([^,\s{}]*)")
+
+
+def _overrides(reason: str | None) -> dict[str, str]:
+    return {found[1]: found[2] for found in _PAIR.finditer(reason or "")}
+
+
+def _logged(episode: Episode, key: str, value: str) -> Setting:
+    place = episode.first
+    return Setting(
+        key, value, "topic", episode.topic, "printed", episode.first_at, episode.source, place.line, place.text
+    )
+
+
+def replication_factors(facts: Facts) -> list[Setting]:
+    """Replication factors of the users' topics, as described."""
+    found = [s for s in facts.settings if s.key == "replication.factor" and s.value.isdigit()]
+    return [s for s in found if not str(s.owner).startswith("__")]

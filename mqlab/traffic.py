@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import median
 
 from mqlab.facts import Facts, Series
@@ -40,11 +41,11 @@ def increase(series: Iterable[Series], start: float, end: float, scraped: float 
     total, resets, since, until = 0.0, 0, float("inf"), float("-inf")
     for one in series:
         cut = _around(one.points, start, end)
-        born = _born(one.points, cut, start, scraped)
+        born = _born(one.points, start, end, scraped)
         if len(cut) < 2 and not born:
             continue
         total += sum(_steps(cut)) + born
-        resets += sum(b[1] < a[1] for a, b in zip(cut, cut[1:], strict=False))
+        resets += sum(b[1] < a[1] for a, b in pairwise(cut))
         since, until = min(since, cut[0][0]), max(until, cut[-1][0])
         used.append(one)
     return Increase(total, since, until, resets, tuple(used)) if used else None
@@ -57,19 +58,24 @@ def _around(points: Points, start: float, end: float) -> Points:
     return points[first : last + 1]
 
 
-def _born(points: Points, cut: Points, start: float, scraped: float | None) -> float:
-    fresh = bool(cut) and cut[0] == points[0] and cut[0][0] > start
-    return cut[0][1] if fresh and scraped is not None and scraped < cut[0][0] else 0.0
+def _born(points: Points, start: float, end: float, scraped: float | None) -> float:
+    """What a series counted before its first sample, where its exporter was read without it before."""
+    if not points or scraped is None:
+        return 0.0
+    first, value = points[0]
+    late = first > end and first - end > first - scraped
+    return value if first > start and scraped < first and not late else 0.0
 
 
 def first_scrape(facts: Facts, like: Series) -> float | None:
     """The first moment at which the exporter behind *like* was read."""
     instance = like.labels.get("instance")
-    return min((s.points[0][0] for s in facts.series if s.points and s.labels.get("instance") == instance), default=None)
+    same = (s for s in facts.series if s.points and s.labels.get("instance") == instance)
+    return min((s.points[0][0] for s in same), default=None)
 
 
 def _steps(points: Points) -> list[float]:
-    return [b - a if b >= a else b for (_, a), (_, b) in zip(points, points[1:], strict=False)]
+    return [b - a if b >= a else b for (_, a), (_, b) in pairwise(points)]
 
 
 def summed(series: Sequence[Series]) -> list[tuple[float, float, float]]:
@@ -83,7 +89,7 @@ def summed(series: Sequence[Series]) -> list[tuple[float, float, float]]:
 
 def scrape(series: Sequence[Series]) -> float | None:
     """Usual seconds between two samples; None for fewer than two."""
-    gaps = [b - a for one in series for (a, _), (b, _) in zip(one.points, one.points[1:], strict=False)]
+    gaps = [b - a for one in series for (a, _), (b, _) in pairwise(one.points)]
     return median(gaps) if gaps else None
 
 

@@ -1,0 +1,190 @@
+"""A batch that is split into itself, and everything that only looks like it."""
+
+from dataclasses import replace
+
+import pytest
+from facts_builder import at, card, episode, facts, log, ramp, series, settings, splits, version
+
+from mqlab.detectors import batch_split_loop
+from mqlab.findings import Certainty, Severity
+
+BIG = settings("at owner key value\n10:00:00 app batch.size 1638400")
+SMALL = settings("at owner key value\n10:00:00 app batch.size 131072")
+LIMIT = settings(
+    "at owner key value\n- orders max.message.bytes 1048588", "topics.txt", scope="topic", origin="describe"
+)
+BATCH = 1_300_000
+LOOP = splits(300, 60, 2)  # 120 splits, 10:05:00 to 10:05:59
+SENT_BY_LOOP = 20 * BATCH  # every ten seconds
+CARD = card("app-1", ramp((60, 100_000)), ramp((30, 200_000), (6, 200_000 + SENT_BY_LOOP), (24, 200_000)))
+JMX = {"instance": "app-1:9404", "client_id": "app"}
+OUTGOING = series("producer.outgoing_bytes", ramp((30, 200_000), (6, 200_000 + SENT_BY_LOOP), (24, 200_000)), **JMX)
+COUNTED = series("producer.batch_splits", ramp((30, 0), (6, 20), (24, 0)), **JMX)
+BROKER = {"instance": "kafka-1:9404", "topic": "orders"}
+REJECTED = series("broker.bytes_rejected", ramp((30, 0), (6, SENT_BY_LOOP), (24, 0)), **BROKER)
+ACCEPTED = series("broker.bytes_in", ramp((60, 200_000)), **BROKER)
+IDEMPOTENT = (version("3.9.1"), BIG, LIMIT, LOOP, log())
+
+
+def found(*rows):
+    """(subject, certainty, splits) of each finding, else why not."""
+    result = batch_split_loop.detect(facts(*rows))
+    told = [(f.subject, f.certainty.name, int(f.measures["split_count"])) for f in result.findings]
+    return told or result.rejected or result.missing
+
+
+def test_splits_whose_bytes_agree_are_proven():
+    assert found(*IDEMPOTENT, REJECTED, ACCEPTED) == [("app -> orders", "PROVEN", 120)]
+
+
+def test_the_network_card_alone_proves_it_too():
+    assert found(*IDEMPOTENT, CARD, OUTGOING) == [("app -> orders", "PROVEN", 120)]
+
+
+def test_the_producers_own_bytes_prove_it_where_no_card_is_measured():
+    assert found(*IDEMPOTENT, OUTGOING) == [("app -> orders", "PROVEN", 120)]
+
+
+def test_logs_alone_make_it_likely():
+    assert found(*IDEMPOTENT) == [("app -> orders", "LIKELY", 120)]
+
+
+def test_a_printed_batch_size_is_enough_where_the_limit_is_not_known():
+    assert found(version("3.9.1"), BIG, LOOP, log()) == [("app -> orders", "LIKELY", 120)]
+
+
+def test_metrics_alone_make_it_likely():
+    assert found(COUNTED, OUTGOING, REJECTED, ACCEPTED, CARD) == [("app -> orders", "LIKELY", 120)]
+
+
+def test_client_metrics_alone_make_it_likely():
+    assert found(COUNTED, OUTGOING) == [("app -> ?", "LIKELY", 120)]
+
+
+def test_retries_of_resequenced_batches_change_nothing():
+    resequenced = episode("produce-retry", 310, client_id="app", reason="OUT_OF_ORDER_SEQUENCE_NUMBER", count=9)
+    retried = series("producer.record_retries", ramp((30, 0), (6, 50), (24, 50)), **JMX)
+    assert found(*IDEMPOTENT, REJECTED, ACCEPTED, resequenced, retried) == [("app -> orders", "PROVEN", 120)]
+
+
+def test_several_partitions_in_one_request_are_one_finding():
+    both = (*splits(300, 60, 2), *splits(300, 60, 1, queue="1"))
+    result = batch_split_loop.detect(facts(BIG, LIMIT, both, log()))
+    assert [f.facts["partitions"] for f in result.findings] == ["0: 120, 1: 60"]
+
+
+def test_measures_of_the_card_are_bytes_and_ratios():
+    finding = batch_split_loop.detect(facts(*IDEMPOTENT, CARD, OUTGOING, REJECTED, ACCEPTED)).findings[0]
+    assert dict(finding.measures) == {
+        "bytes_in": 600_000,
+        "bytes_out": 6 * (200_000 + SENT_BY_LOOP),
+        "amplification_factor": 6 * (200_000 + SENT_BY_LOOP) / 600_000,
+        "healthy_factor": 2.0,
+        "excess_bytes": 6 * SENT_BY_LOOP,
+        "peak_amplification_factor": (200_000 + SENT_BY_LOOP) / 100_000,
+        "factor_after": 2.0,
+        "bytes_rejected": 6 * SENT_BY_LOOP,
+        "onset_uncertainty_seconds": 10.0,
+        "split_count": 120.0,
+    }
+    assert [(s.name, s.bytes) for s in finding.ledger.stages] == [
+        ("rejected-batches", 6 * SENT_BY_LOOP), ("accepted", 1_200_000), ("unexplained", 0),
+    ]  # fmt: skip
+
+
+def test_a_file_from_after_the_repair_does_not_excuse_a_loop():
+    repaired = settings("at owner key value\n- app batch.size 16384", "producer.properties", origin="file")
+    finding = batch_split_loop.detect(
+        facts(version("3.9.1"), repaired, LIMIT, LOOP, log(), REJECTED, ACCEPTED)
+    ).findings[0]
+    assert (finding.certainty, "batch.size" in finding.facts) == (Certainty.PROVEN, False)
+
+
+def test_a_value_printed_after_the_loop_does_not_excuse_it():
+    later = settings("at owner key value\n10:06:30 app batch.size 16384")
+    assert found(LOOP, later, LIMIT, log()) == [("app -> orders", "LIKELY", 120)]
+
+
+def test_a_limit_that_was_raised_afterwards_does_not_excuse_a_loop():
+    raised = settings("at owner key value\n10:06:00 orders max.message.bytes 2097152", "topics.txt", scope="topic")
+    expired = episode("record-expired", 365)
+    assert found(BIG, raised, LOOP, expired, log()) == [("app -> orders", "LIKELY", 120)]
+
+
+def test_a_limit_raised_during_the_run_is_the_end_and_the_old_one_was_in_force():
+    change = episode("topic-config-changed", 360, "server.log", topic="orders", reason="max.message.bytes -> 2097152")
+    start = settings("at owner key value\n09:59:00 - message.max.bytes 1048588", "server.log", scope="broker")
+    finding = batch_split_loop.detect(facts(BIG, start, LOOP, change, log())).findings[0]
+    assert finding.facts["limit"] == "1048588"
+
+
+def test_a_log_that_starts_in_the_middle_takes_count_and_start_from_the_counters():
+    tail = [replace(e, source="app.log") for e in LOOP if e.first_at >= at(330)]
+    cut = log("app.log", first="10:05:30")
+    finding = batch_split_loop.detect(
+        facts(tuple(tail), LIMIT, cut, CARD, COUNTED, OUTGOING, REJECTED, ACCEPTED)
+    ).findings[0]
+    assert (finding.started_at.strftime("%H:%M:%S"), finding.measures["split_count"]) == ("10:05:00", 120)
+    assert (finding.measures["healthy_factor"], finding.certainty) == (2.0, Certainty.PROVEN)
+
+
+def test_a_loop_at_the_end_of_the_material_is_still_open():
+    open_still, over = facts(BIG, LIMIT, LOOP, log(last="10:06")), facts(BIG, LIMIT, LOOP, log(last="10:20"))
+    assert [batch_split_loop.detect(f).findings[0].ongoing for f in (open_still, over)] == [True, False]
+
+
+def test_only_the_looping_one_of_two_producers_on_a_topic_is_blamed():
+    other = settings("at owner key value\n10:00 calm batch.size 16384", "clients/calm.log")
+    busy = series("broker.bytes_in", ramp((60, 90_000_000)), **BROKER)
+    calm = series(
+        "producer.topic_bytes", ramp((60, 90_000_000)), instance="calm-1:9404", client_id="calm", topic="orders"
+    )
+    assert found(*IDEMPOTENT, other, busy, REJECTED, calm) == [("app -> orders", "PROVEN", 120)]
+
+
+def test_the_card_of_another_host_is_not_taken_for_the_producers():
+    reader = card("reader-1", ramp((60, 100_000)), ramp((60, 1_000)))
+    finding = batch_split_loop.detect(facts(*IDEMPOTENT, reader)).findings[0]
+    assert "bytes_out" not in finding.measures
+
+
+def test_crashes_are_counted_and_those_of_other_processes_are_not():
+    exits = (
+        episode("process-exit", 362, "supervisor.log", left=3, reason="app"),
+        episode("process-exit", 340, "supervisor.log", left=1, reason="reporting"),
+    )
+    finding = batch_split_loop.detect(facts(version("2.1.0"), BIG, LIMIT, LOOP, exits, log())).findings[0]
+    assert (finding.measures["crashes"], finding.severity) == (1, Severity.CRITICAL)
+    assert "leaks heap with each of the 120 splits: 1 abnormal exit" in finding.statement
+
+
+def test_client_4_2_ends_it_by_itself():
+    assert found(version("4.2.0"), BIG, LIMIT, splits(300, 10, 0.4), log()) == (
+        "4 splits by app on orders between 10:05:00 and 10:05:09 UTC ended by themselves: "
+        "client 4.2.0 halves a batch that it has split before"
+    )
+
+
+@pytest.mark.parametrize("many", [splits(300, 10, 0.3), splits(300, 600, 0.1)])
+def test_a_wrong_compression_estimate_is_no_loop_however_often_it_happens(many):
+    assert "batch.size 131072 is within the limit 1048588" in found(version("3.9.1"), SMALL, LIMIT, many, log())
+
+
+def test_now_and_then_a_split_without_any_settings_is_no_loop():
+    assert "ended by themselves after at most 30" in found(version("3.9.1"), splits(300, 300, 0.1), log())
+
+
+def test_splits_counted_among_much_other_traffic_are_no_loop():
+    plenty = series("producer.outgoing_bytes", ramp((60, 400_000_000)), **JMX)
+    assert found(COUNTED, plenty) == ()
+
+
+def test_a_falling_number_of_attempts_is_no_loop():
+    falling = tuple(s for n in range(5) for s in splits(300 + n, 10, 2, left=5 - n))
+    assert "attempts left that changes" in found(BIG, LIMIT, falling, log())
+
+
+def test_settings_in_a_file_are_no_sight_of_the_producer():
+    stored = settings("at owner key value\n- app batch.size 16384", "producer.properties", origin="file")
+    assert found(stored) == ("a log or metrics of the producers",)
+    assert found(SMALL, log()) == ()

@@ -104,11 +104,12 @@ def _place(path: str, place: Row) -> Evidence:
 def _series(gathered: Gathered, instant: zones.Instant) -> tuple[Series, ...]:
     found: dict[tuple[str, str, str, str], list[tuple[float, float, int | None]]] = defaultdict(list)
     for row in gathered.rows["metrics"]:
-        canonical = row["name"] if row["name"].startswith("app.") else metric_names.canonical(row["name"])
+        written = json.loads(row.get("labels") or "{}")
+        canonical = row["name"] if row["name"].startswith("app.") else metric_names.canonical(row["name"], written)
         if canonical is None:
             continue
         path = gathered.path(row)
-        labels = metric_names.labels_of(canonical, row["name"], json.loads(row.get("labels") or "{}"))
+        labels = metric_names.labels_of(canonical, row["name"], written)
         key = (canonical, json.dumps(labels, sort_keys=True), path, row["name"])
         for point in row["points"]:
             at = instant(path, _seconds(point.get("at")), row.get("offset"))
@@ -242,7 +243,8 @@ def _clocks(gathered: Gathered) -> list[zones.Clock]:
 def _anchors(gathered: Gathered) -> list[tuple[float, float]]:
     found = set()
     for row in gathered.rows["metrics"]:
-        if metric_names.canonical(row["name"]) in _TROUBLE and row.get("offset") is not None:
+        labels = json.loads(row.get("labels") or "{}")
+        if metric_names.canonical(row["name"], labels) in _TROUBLE and row.get("offset") is not None:
             points = [(p["at"] / _MICRO, p["value"]) for p in row["points"] if p.get("at") is not None]
             pairs = zip(points, points[1:], strict=False)
             found |= {(one - _SLACK, two + _SLACK) for (one, v), (two, w) in pairs if w > v}

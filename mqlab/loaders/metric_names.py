@@ -2,7 +2,8 @@
 
 ``broker.bytes_in`` is ``kafka_server_brokertopicmetrics_bytesin_total`` (jmx_exporter, Strimzi),
 ``kafka_server_brokertopicmetrics_bytesinpersec_count`` (Bitnami) and
-``kafka.server:type=BrokerTopicMetrics,name=BytesInPerSec:Count`` (JmxTool). Rates are never taken for counters:
+``kafka.server:type=BrokerTopicMetrics,name=BytesInPerSec:Count`` (JmxTool). jmx_exporter without rules puts half of it
+into a label: ``kafka_server_BrokerTopicMetrics_Count{name="BytesInPerSec"}``. Rates are never taken for counters:
 ``…_oneminuterate`` and the unsuffixed names of cp-helm, which are one-minute rates, stay unknown.
 """
 
@@ -13,6 +14,10 @@ from collections.abc import Mapping
 from functools import cache
 
 _COUNT = r"(?:persec)?_(?:count|total)(?:_total)?"
+_WITHOUT_RULES = (
+    r"(kafka_(?:server_(?:brokertopicmetrics|replicamanager)|network_requestmetrics"
+    r"|controller_(?:controllerstats|kafkacontroller)|log_log))_(count|value)"
+)
 _EMBEDDED = r"persec_topic_(.+?)(?:_(?:count|total))?$"
 
 
@@ -118,7 +123,7 @@ CANONICAL: dict[str, str] = {
     ),
     "jvm.gc_seconds": r"jvm_gc_collection_seconds_sum|jvm_gc_pause_seconds_sum",
     "jvm.gc_count": (
-        r"jvm_gc_collection_seconds_count|jvm_gc_pause_seconds_count"
+        r"jvm_gc_collection_seconds_count|jvm_gc_pause_seconds_count|java_lang_garbagecollector_collectioncount"
         r"|java\.lang:type=garbagecollector,name=[^:]*:collectioncount"
     ),
     "process.resident_bytes": r"process_resident_memory_bytes|container_memory_rss",
@@ -143,15 +148,24 @@ _LABELS = {
 }  # fmt: skip
 
 
+def canonical(name: str, labels: Mapping[str, str] | None = None) -> str | None:
+    """The name in mqlab of what an exporter calls *name*; None for what mqlab does not use.
+
+    *labels* matter where jmx_exporter has no rules: ``name`` is then the name of the MBean.
+    """
+    halves = re.fullmatch(_WITHOUT_RULES, name, re.IGNORECASE)
+    mbean = (labels or {}).get("name")
+    return _canonical(f"{halves[1]}_{mbean}_{halves[2]}" if halves and mbean else name)
+
+
 @cache
-def canonical(name: str) -> str | None:
-    """The name in mqlab of what an exporter calls *name*; None for what mqlab does not use."""
+def _canonical(name: str) -> str | None:
     return next((known_as for known_as, pattern in _COMPILED.items() if pattern.fullmatch(name)), None)
 
 
 def known() -> str:
-    """One regex for every name that has a canonical one, for Spark's ``rlike``."""
-    return f"(?i)^(?:{'|'.join(CANONICAL.values())})$"
+    """One regex for every name that has a canonical one, or may have one by its labels, for Spark's ``rlike``."""
+    return f"(?i)^(?:{'|'.join((*CANONICAL.values(), _WITHOUT_RULES))})$"
 
 
 def labels_of(canonical: str, original: str, labels: Mapping[str, str]) -> dict[str, str]:

@@ -58,6 +58,33 @@ def test_each_exporters_name_has_one_meaning(original, name):
     assert canonical(original) == name
 
 
+@pytest.mark.parametrize(
+    ("original", "mbean", "name"),
+    [
+        ("kafka_server_BrokerTopicMetrics_Count", "BytesInPerSec", "broker.bytes_in"),
+        ("kafka_server_brokertopicmetrics_count", "BytesRejectedPerSec", "broker.bytes_rejected"),
+        ("kafka_network_RequestMetrics_Count", "RequestsPerSec", "broker.requests"),
+        ("kafka_server_ReplicaManager_Value", "UnderReplicatedPartitions", "broker.under_replicated_partitions"),
+        ("kafka_controller_ControllerStats_Count", "UncleanLeaderElectionsPerSec", "broker.unclean_elections"),
+        ("kafka_log_Log_Value", "LogEndOffset", "broker.log_end_offset"),
+        ("kafka_server_BrokerTopicMetrics_OneMinuteRate", "BytesInPerSec", None),
+        ("kafka_network_RequestMetrics_Count", "TotalTimeMs", None),
+        ("kafka_server_BrokerTopicMetrics_Count", "", None),
+    ],
+)
+def test_without_rules_the_name_of_the_mbean_is_a_label(original, mbean, name):
+    assert canonical(original, {"name": mbean, "topic": "t"}) == name
+    assert canonical(original) is None
+    assert name is None or re.fullmatch(known(), original)
+
+
+def test_a_label_called_name_means_nothing_elsewhere():
+    labels = {"name": "kafka-1"}
+    assert canonical("container_memory_rss", labels) == "process.resident_bytes"
+    assert canonical("kafka_producer_producer_metrics_batch_split_total", labels) == "producer.batch_splits"
+    assert canonical("java_lang_GarbageCollector_CollectionCount", labels) == "jvm.gc_count"
+
+
 def test_counters_are_those_that_only_grow():
     assert set(CANONICAL) > COUNTERS
     assert {"broker.bytes_in", "producer.batch_splits", "host.transmit_bytes", "jvm.gc_seconds"} <= COUNTERS

@@ -34,7 +34,7 @@ _OF_NAME = "pair RLIKE '^(?:type|name)='"
 _NAME = f"""concat_ws(':', substring_index(header, ':', 1),
     array_join(filter(properties, pair -> {_OF_NAME}), ','), substring_index(header, ':', -1))"""
 _OTHERS = f"""transform(filter(properties, pair -> contains(pair, '=') AND NOT {_OF_NAME}),
-    pair -> named_struct('k', substring_index(pair, '=', 1), 'v', {group("pair", "^[^=]*=(.*)$")}))"""
+    pair -> named_struct('key', substring_index(pair, '=', 1), 'value', {group("pair", "^[^=]*=(.*)$")}))"""
 
 
 def recognise(head: Head) -> bool:

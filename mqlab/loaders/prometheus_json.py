@@ -32,6 +32,7 @@ _ANSWER = (
 )
 _ENVELOPE = "status string, error string, errorType string, data struct<resultType: string>"
 _FAILED = r'"status"\s*:\s*"error"'
+_LABELS = samples.unique("filter(map_entries(series.metric), label -> label.key != '__name__')")
 _ZEROS = r"\.?0+$"
 _SERIES = r'"metric"\s*:\s*\{[^{}]*\}\s*,\s*"values?"\s*:\s*\[\s*\[?\s*\d'
 
@@ -52,14 +53,17 @@ def load(documents: DataFrame) -> Mapping[Table, DataFrame]:
         "source", f"explode(from_json(text, '{_ANSWER}').data.result) AS series"
     )
     points = answers.selectExpr(
-        "source", "series.metric AS metric", "explode(coalesce(series.values, array(series.value))) AS point"
+        "source",
+        "try_element_at(series.metric, '__name__') AS name",
+        f"{_LABELS} AS labels",
+        "explode(coalesce(series.values, array(series.value))) AS point",
     )
-    samples_found = points.selectExpr("source", "metric", "get(point, 0) AS seconds", "get(point, 1) AS number")
+    samples_found = points.selectExpr("source", "name", "labels", "get(point, 0) AS seconds", "get(point, 1) AS number")
     metrics = samples_found.selectExpr(
         "source",
         f"{samples.instant('seconds')} AS at",
-        "try_element_at(metric, '__name__') AS name",
-        "map_filter(metric, (label, word) -> label != '__name__') AS labels",
+        "name",
+        "labels",
         f"{samples.finite('number')} AS value",
         f"""concat('[', {_literal("seconds")}, ',"', number, '"]') AS text""",
     )

@@ -17,13 +17,13 @@ def finite(text: str) -> str:
 def labels(text: str) -> str:
     r"""Map of ``topic="a",path="C:\\x"``; of a label named twice the first counts, as a map key must be unique."""
     names, words = (f"regexp_extract_all({text}, {quoted(_LABEL)}, {part})" for part in (1, 2))
-    pair = f"named_struct('k', name_of, 'v', {replaced('word_of', _ESCAPED, '$1')})"
+    pair = f"named_struct('key', name_of, 'value', {replaced('word_of', _ESCAPED, '$1')})"
     return unique(f"zip_with({names}, {words}, (name_of, word_of) -> {pair})")
 
 
 def unique(pairs: str) -> str:
-    """Map of an array of structs (k, v); the first value of each key."""
-    first = f"array_position(transform({pairs}, other -> other.k), entry.k) = place + 1"
+    """Map of an array of structs (key, value); the first value of each key."""
+    first = f"array_position(transform({pairs}, other -> other.key), entry.key) = place + 1"
     return f"map_from_entries(filter({pairs}, (entry, place) -> {first}))"
 
 

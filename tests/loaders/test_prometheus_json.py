@@ -35,6 +35,12 @@ def test_each_finite_sample_is_a_row(spark):
     ]
 
 
+def test_of_a_label_named_twice_the_first_counts(spark):
+    twice = VECTOR.replace('"__name__":"up"', '"a":"1","a":"2"')
+    found = loader.load(documents(spark, twice))[METRICS].selectExpr("map_entries(labels) AS entries").collect()
+    assert [tuple(pair) for pair in found[0].entries] == [("a", "1")]
+
+
 def test_an_error_becomes_an_event(spark):
     rows = loader.load(documents(spark, MATRIX, ERROR))[EVENTS].select("source", "kind", "reason").collect()
     assert [tuple(row) for row in rows] == [("1.json", "tool-error", "bad_data: parse error at char 4")]

@@ -8,9 +8,10 @@ Quiet: batches that are split (batch-split-loop), records that an application su
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from statistics import median
 
-from mqlab import actors, configured, traffic, units
+from mqlab import actors, configured, resending, resubmission, units
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
@@ -28,46 +29,47 @@ def detect(facts: Facts) -> Result:
         for episode in episodes:
             groups.setdefault((client, episode.reason == _IN_CLIENT), []).append(episode)
     if groups:
-        return Result(tuple(_finding(facts, client, own, episodes) for (client, own), episodes in groups.items()))
-    if not any(s.scope == "producer" for s in facts.settings) and not facts.named("producer.record_errors"):
+        again = frozenset(r.client for r in resubmission.found(facts))
+        return Result(
+            tuple(_finding(facts, client, own, episodes, again) for (client, own), episodes in groups.items())
+        )
+    errors = [e for e in facts.named("producer.record_errors") if any(v for _, v in e.points)]
+    if errors and not actors.producers_told(facts):
+        return Result(missing=("the log of the producers: records failed, and only it says why",))
+    if not actors.producers_told(facts) and not facts.named("producer.record_errors"):
         return Result(missing=("a log or metrics of the producers",))
     return CLEAR
 
 
-def _finding(facts: Facts, client: str, in_client: bool, episodes: Sequence[Episode]) -> Finding:
+def _finding(facts: Facts, client: str, in_client: bool, episodes: Sequence[Episode], again: frozenset[str]) -> Finding:
     count = sum(e.count for e in episodes)
     first, last = episodes[0].first_at, max((e.last_at for e in episodes if e.last_at is not None), default=None)
-    errors = _counted_errors(facts, client, first, last)
-    agrees = errors is not None and errors >= 1
+    errors = resending.counted(facts, client, "producer.record_errors", first, last)
     open_still = _ongoing(facts, episodes, last)
     topic = next((e.topic for e in episodes if e.topic), None)
-    limit = (
-        configured.producer_value(facts, client, "max.request.size", first)
-        if in_client
-        else configured.limit(facts, topic, first)
-    )
+    limit = _limit(facts, client, in_client, topic, first)
     largest = max((e.value_max or 0 for e in episodes), default=0)
-    measures: dict[str, float] = {"rejected_records": count}
+    resubmitted = client in again and not in_client
+    measures: dict[str, float] = {"rejected_sends" if resubmitted else "rejected_records": count}
     if largest:
         measures["largest_record_bytes"] = largest
     if in_client:
         measures["bytes_out"] = 0
-    where = "max.request.size of the client" if in_client else "the broker's limit"
-    over = f" of up to {units.size(largest)}" if largest else ""
-    sent = "no byte of them left the client" if in_client else "each was sent once and is not retried"
     return Finding(
         id=f"{INCIDENT}:{client}" + ("/client-side" if in_client else ""),
         incident=INCIDENT,
         severity=Severity.WARNING,
-        certainty=Certainty.PROVEN if agrees else Certainty.LIKELY,
+        certainty=Certainty.PROVEN if errors else Certainty.LIKELY,
         subject=f"{client} -> {topic}" if topic else client,
         started_at=moment(first),
         ended_at=moment(last),
         ongoing=open_still,
-        statement=(
-            f"{client} lost {count} record{'s' if count != 1 else ''}{over} that exceed {where}"
-            f"{f' ({limit.key} {limit.value})' if limit else ''}: {sent}. "
-            + ("It still happens at the end of the material." if open_still else f"The last one failed at {clock(last)} UTC.")
+        statement=_lost(client, count, largest, resubmitted)
+        + _where(in_client, limit, resubmitted)
+        + (
+            "It still happens at the end of the material."
+            if open_still
+            else f"The last one failed at {clock(last)} UTC."
         ),
         measures=measures,
         evidence=_evidence(facts, client, episodes, limit, last),
@@ -83,12 +85,26 @@ def _finding(facts: Facts, client: str, in_client: bool, episodes: Sequence[Epis
     )
 
 
-def _counted_errors(facts: Facts, client: str, first: float | None, last: float | None) -> float | None:
-    own = [s for s in facts.named("producer.record_errors") if s.labels.get("client_id") == client]
-    if first is None or last is None or not own:
-        return None
-    found = traffic.increase(own, first, last, traffic.first_scrape(facts, own[0]))
-    return found.value if found else None
+def _lost(client: str, count: int, largest: float, resubmitted: bool) -> str:
+    over = f" of up to {units.size(largest)}" if largest else ""
+    if resubmitted:
+        return f"{count} sends by {client} failed for records{over} that exceed "
+    return f"{client} lost {count} record{'s' if count != 1 else ''}{over} that exceed "
+
+
+def _where(in_client: bool, limit: configured.Value | None, resubmitted: bool) -> str:
+    where = "max.request.size of the client" if in_client else "the broker's limit"
+    shown = f" ({limit.key} {limit.value})" if limit else ""
+    sent = "no byte of them left the client" if in_client else "each was sent once and is not retried"
+    if resubmitted:
+        sent = "the application submits them again, so these are fewer records"
+    return f"{where}{shown}: {sent}. "
+
+
+def _limit(facts: Facts, client: str, in_client: bool, topic: str | None, at: float | None) -> configured.Value | None:
+    if in_client:
+        return configured.producer_value(facts, client, "max.request.size", at)
+    return configured.limit(facts, topic, at)
 
 
 def _ongoing(facts: Facts, episodes: Sequence[Episode], last: float | None) -> bool:
@@ -98,7 +114,7 @@ def _ongoing(facts: Facts, episodes: Sequence[Episode], last: float | None) -> b
     ends += [c.last_at for c in facts.coverage if c.source == episodes[0].source and c.last_at is not None]
     if last is None or not ends:
         return False
-    gaps = [b - a for a, b in zip(moments, moments[1:], strict=False)]
+    gaps = [b - a for a, b in pairwise(moments)]
     due = max(60.0, 2 * median(gaps)) if gaps else 60.0
     return max(ends) - last < due
 
@@ -110,5 +126,7 @@ def _evidence(
     found = [episodes[0].first, final.last]
     if limit is not None and limit.setting is not None:
         found.append(limit.setting.evidence)
-    own = [s for s in facts.named("producer.record_errors") if s.labels.get("client_id") == client and last is not None]
-    return tuple(found) + tuple(sample(facts, s, last or 0, "records failed, as the producer counts") for s in own)
+    own = [s for s in facts.named("producer.record_errors") if s.labels.get("client_id") == client and s.points]
+    return tuple(found) + tuple(
+        sample(facts, s, last, "records failed, as the producer counts") for s in own if last is not None
+    )

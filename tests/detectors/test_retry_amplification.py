@@ -1,0 +1,162 @@
+"""Batches that are sent again, records that are submitted again, and what only looks like it."""
+
+from facts_builder import card, episode, facts, log, ramp, series, settings, splits, version
+
+from mqlab.detectors import oversize_record_rejected, retry_amplification
+
+JMX = {"instance": "app-1:9404", "client_id": "app"}
+OLD = (version("2.8.2"), settings("at owner key value\n10:00 app request.timeout.ms 2000\n10:00 app retries 5"), log())
+NEW = (version("3.9.1"), settings("at owner key value\n10:00 app request.timeout.ms 2000"), log())
+RETRIED = series("producer.record_retries", ramp((30, 0), (12, 20), (18, 0)), **JMX)
+SENT = series("producer.record_sends", ramp((30, 50), (12, 70), (18, 50)), **JMX)
+LARGE = {"client_id": "app", "reason": "max message size the server"}
+
+
+def retries(*left, reason="REQUEST_TIMED_OUT", start=300, client="app", **more):
+    """Ten seconds of retries for each number of attempts left."""
+    return tuple(
+        episode(
+            "produce-retry", start + 10 * n, f"clients/{client}.log", count=8, line=50 + 10 * n, until=start + 10 * n + 9,
+            left=value, client_id=client, topic="orders", queue="0", reason=reason, **more,
+        )
+        for n, value in enumerate(left)
+    )  # fmt: skip
+
+
+def too_large(count, *, seconds=60, size=2_000_000, largest=None, **more):
+    """*count* refusals of the broker within *seconds*."""
+    each = {**LARGE, "value_min": size, "value_max": largest or size, **more}
+    return tuple(
+        episode("record-too-large", 300 + n, count=max(1, count * 10 // seconds), line=200 + n, until=300 + n + 9, **each)
+        for n in range(0, seconds, 10)
+    )
+
+
+def found(*rows):
+    """(subject, certainty, severity) of each finding, else why not, else what is missing."""
+    result = retry_amplification.detect(facts(*rows))
+    told = [(f.id.split(":")[1], f.certainty.name, f.severity.name) for f in result.findings]
+    return told or result.rejected or result.missing
+
+
+def test_retries_whose_attempts_fall_and_that_are_counted_are_proven():
+    assert found(*OLD, retries(4, 3, 2, reason="NETWORK_EXCEPTION"), RETRIED, SENT) == [("app", "PROVEN", "CRITICAL")]
+
+
+def test_endless_retries_fall_from_the_largest_number():
+    both = (2_147_483_646, 2_147_483_645)
+    assert found(*NEW, retries(*both), RETRIED, SENT) == [("app", "PROVEN", "WARNING")]
+
+
+def test_logs_alone_make_it_likely():
+    assert found(*NEW, retries(2_147_483_646, 2_147_483_645)) == [("app", "LIKELY", "WARNING")]
+
+
+def test_repeats_may_be_stored_twice_only_without_idempotence():
+    finding, _ = (retry_amplification.detect(facts(*m, retries(4, 3), RETRIED, SENT)).findings[0] for m in (OLD, NEW))
+    assert finding.explains == ("producer-duplicates",)
+    assert dict(finding.measures) == {
+        "retry_lines": 16, "retried_records": 40.0, "transmissions_per_record": 140 / 100,
+        "duplicated_records_at_most": 40.0,
+    }  # fmt: skip
+    assert "idempotence is off" in finding.statement
+
+
+def test_requests_that_time_out_at_their_first_attempt_count():
+    late = episode("request-timeout", 305, client_id="app", count=8)
+    assert found(*NEW, retries(2_147_483_646, 2_147_483_646), late) == [("app", "LIKELY", "WARNING")]
+
+
+def test_only_the_client_that_retries_is_blamed():
+    calm = settings("at owner key value\n10:00 calm acks all", "clients/calm.log")
+    assert found(*NEW, calm, retries(3, 2)) == [("app", "LIKELY", "WARNING")]
+
+
+def test_a_broker_restart_explains_its_retries():
+    restart = (episode("broker-stopping", 290, "server.log"), episode("broker-started", 320, "server.log"))
+    assert found(*NEW, retries(5, 4, 3, reason="NETWORK_EXCEPTION"), restart) == (
+        "app: 24 retries, all within 60 s of a broker's restart"
+    )
+
+
+def test_a_leader_that_moved_explains_retries_without_the_brokers_log():
+    moved = retries(5, reason="NOT_LEADER_OR_FOLLOWER", start=305)
+    assert "of a leader that moved" in found(*NEW, retries(5, 4, reason="NETWORK_EXCEPTION"), moved)
+
+
+def test_few_repeats_among_many_sends_amplify_nothing():
+    many = series("producer.record_sends", ramp((60, 1_000_000)), **JMX)
+    assert "transmissions were repeats" in found(*NEW, retries(5, 4), RETRIED, many)
+
+
+def test_too_few_replicas_and_resequencing_are_other_stories():
+    assert found(*NEW, retries(5, 4, reason="NOT_ENOUGH_REPLICAS")) == (
+        "retries for which the broker had stored nothing: 16 x NOT_ENOUGH_REPLICAS"
+    )
+    assert "16 x OUT_OF_ORDER_SEQUENCE_NUMBER" in found(*NEW, retries(5, 4, reason="OUT_OF_ORDER_SEQUENCE_NUMBER"))
+
+
+def test_splits_are_no_retries():
+    assert found(*NEW, splits(300, 60, 2)) == "attempts left never fall (2147483647 on every line) and no retry is used"
+
+
+def test_counted_repeats_without_a_log_are_not_checked():
+    assert found(RETRIED, SENT) == ("the log of app: 240 records were sent again, and only it says why",)
+
+
+def test_settings_in_a_file_are_no_sight_of_the_producer():
+    stored = settings("at owner key value\n- app retries 5", "producer.properties", origin="file")
+    assert found(stored) == ("a log or metrics of the producers",)
+
+
+def test_nothing_sent_again_is_clear():
+    assert found(*NEW) == ()
+
+
+RESENT = series("app.resubmitted", ramp((30, 0), (6, 100), (24, 0)), source="clients/app.log")
+REJECTED = series("broker.bytes_rejected", ramp((30, 0), (6, 200_000_000), (24, 0)), instance="kafka-1:9404")
+ACCEPTED = series("broker.bytes_in", ramp((60, 300_000)), instance="kafka-1:9404")
+
+
+def test_an_application_that_counts_its_resubmissions_is_proven_by_the_rejected_bytes():
+    assert found(*NEW, too_large(600), RESENT, REJECTED, ACCEPTED) == [("app/resubmission", "PROVEN", "CRITICAL")]
+
+
+def test_more_failures_than_records_received_are_resubmissions():
+    received = series("app.received", ramp((60, 20)), source="clients/app.log")
+    assert found(*NEW, too_large(600), received) == [("app/resubmission", "LIKELY", "CRITICAL")]
+    assert found(*NEW, too_large(600), received, REJECTED) == [("app/resubmission", "PROVEN", "CRITICAL")]
+
+
+def test_more_failed_bytes_than_received_are_resubmissions():
+    received = series("app.receivedBytes", ramp((60, 2_000_000)), source="clients/app.log")
+    assert found(*NEW, too_large(600), received, REJECTED) == [("app/resubmission", "PROVEN", "CRITICAL")]
+
+
+def test_a_forwarding_host_that_sends_what_never_came_in_shows_resubmission():
+    bridge = card("app-1", ramp((60, 1_000_000)), ramp((30, 1_000_000), (6, 50_000_000), (24, 1_000_000)))
+    assert found(*NEW, too_large(600), bridge) == [("app/resubmission", "PROVEN", "CRITICAL")]
+
+
+def test_many_large_records_from_their_own_host_are_no_resubmission():
+    source = card("app-1", ramp((60, 1_000)), ramp((30, 100_000), (6, 50_000_000), (24, 100_000)))
+    various = too_large(600, largest=3_000_000)
+    assert found(*NEW, various, source, REJECTED, ACCEPTED) == ()
+
+
+def test_large_records_that_did_come_in_are_no_resubmission():
+    received = series("app.received", ramp((30, 20), (6, 120), (24, 20)), source="clients/app.log")
+    assert found(*NEW, too_large(600), received, REJECTED, ACCEPTED) == ()
+
+
+def test_failures_of_one_size_without_any_count_of_what_came_in_cannot_be_told_apart():
+    (missing,) = found(*NEW, too_large(600), REJECTED, ACCEPTED)
+    assert missing.startswith("what the application behind app received: 600 failures of one size")
+
+
+def test_resubmission_leads_and_names_the_oversize_records_as_its_consequence():
+    material = facts(*NEW, too_large(600), RESENT, REJECTED)
+    again = retry_amplification.detect(material).findings[0]
+    oversize = oversize_record_rejected.detect(material).findings[0]
+    assert (again.explains, again.severity > oversize.severity) == (("oversize-record-rejected",), True)
+    assert "the application submits them again, so these are fewer records" in oversize.statement

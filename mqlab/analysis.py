@@ -6,14 +6,15 @@ notebook after a triage needs no session until it asks for a table.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from mqlab import intake, scan, signals, workspace
+from mqlab import intake, scan, signals, units, workspace
 from mqlab.assemble import Gathered, assemble
 from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Facts, narrowed
@@ -23,22 +24,39 @@ from mqlab.session import spark_session
 from mqlab.sources import Source
 from mqlab.tables import VOLUME, Table
 from mqlab.verdict import diagnose
+from mqlab.walking import STDIN
+from mqlab.zones import parse_zone
 
 
 @dataclass(frozen=True)
 class Options:
-    """What the user may choose; the names are those of the command line."""
+    """What the user may choose; the names are those of the command line.
 
-    since: float | None = None
-    until: float | None = None
+    Moments are ISO text (UTC unless a zone is written) or epoch seconds.
+    """
+
+    since: str | float | None = None
+    until: str | float | None = None
     group: str | None = None
     topic: str | None = None
     client: str | None = None
-    log_tz: tuple[tuple[str, str], ...] = ()
-    """(glob, zone) pairs; the glob ``*`` means all."""
+    log_tz: Sequence[str | tuple[str, str]] = ()
+    """``ZONE``, ``GLOB=ZONE`` or (glob, zone); later ones win."""
     master: str | None = None
     remote: str | None = None
     workspace: str | None = None
+
+    def zones(self) -> tuple[tuple[str, str], ...]:
+        """``log_tz`` as (glob, zone) pairs.
+
+        Raises:
+            BadTimeZoneError: one of them names no zone.
+        """
+        given = (self.log_tz,) if isinstance(self.log_tz, str) else self.log_tz
+        pairs = [text.rpartition("=")[::2] if isinstance(text, str) else text for text in given]
+        for _, zone in pairs:
+            parse_zone(zone)
+        return tuple((glob or "*", zone) for glob, zone in pairs)
 
 
 @dataclass(frozen=True)
@@ -70,6 +88,18 @@ class Capture:
         size = sum(s.size for s in self.sources)
         return spark_session(size=size, master=self.options.master, remote=self.options.remote, cache=self.cache)
 
+    @contextmanager
+    def readable(self) -> Iterator[tuple[Source, ...]]:
+        """The sources, with what was unpacked unpacked once more for as long as the block lasts.
+
+        The workspace keeps no copy of the material; standard input is gone for good.
+        """
+        if STDIN in self.paths or all(s.format == "unreadable" or Path(s.location).exists() for s in self.sources):
+            yield self.sources
+            return
+        with workspace.scratch(self.cache) as folder:
+            yield tuple(intake.gather(self.paths, folder, LOADERS))
+
     def _dated(self, spark: SparkSession, raw: DataFrame) -> DataFrame:
         if "source" not in raw.columns or "wall" not in raw.columns:
             return raw
@@ -86,7 +116,10 @@ class Capture:
 
 
 def open_capture(
-    paths: Sequence[str] | str, *, options: Options | None = None, progress: Callable[[str], None] = lambda _: None
+    paths: Sequence[str | Path] | str | Path,
+    *,
+    options: Options | None = None,
+    progress: Callable[[str], None] = lambda _: None,
 ) -> Capture:
     """The capture behind *paths*: files, folders, globs, archives or ``-``.
 
@@ -94,38 +127,37 @@ def open_capture(
         MqlabError: nothing readable, no such path, no Java, a workspace that cannot be written.
     """
     chosen = options or Options()
-    given = (paths,) if isinstance(paths, str) else tuple(paths)
+    since, until, zones = units.epoch(chosen.since), units.epoch(chosen.until), chosen.zones()
+    given = (str(paths),) if isinstance(paths, str | Path) else tuple(map(str, paths))
     notes = read_notes(given)
     cache = workspace.cache_folder(chosen.workspace)
     name = workspace.key(given)
-    entry = workspace.existing(cache, name)
-    if entry is None:
-        with workspace.preparing(cache, name) as fresh:
-            rows, sources = _read(given, fresh, chosen, cache, progress)
-            fresh.store(sources, rows)
-        entry = workspace.existing(cache, name)
-    else:
-        rows, sources = entry.rows(), entry.sources()
-    wanted = (*chosen.log_tz, *notes.zones)
-    facts = assemble(Gathered.of(rows, sources), wanted)
-    facts = narrowed(facts, chosen.since, chosen.until, chosen.group, chosen.topic, chosen.client)
-    tagged = entry.tagged if entry else cache
-    return Capture(given, facts, diagnose(facts, [d.id for d in notes.dismissed]), notes, chosen, tuple(sources), cache, tagged)
+    entry = workspace.existing(cache, name) or _prepared(given, name, chosen, cache, progress)
+    rows, sources = entry.rows(), entry.sources()
+    progress("looking for causes")
+    facts = assemble(Gathered.of(rows, sources), (*notes.zones, *zones))
+    facts = narrowed(facts, since, until, chosen.group, chosen.topic, chosen.client)
+    diagnosis = diagnose(facts, [d.id for d in notes.dismissed])
+    return Capture(given, facts, diagnosis, notes, chosen, tuple(sources), cache, entry.tagged)
 
 
-def _read(
-    paths: Sequence[str], entry: workspace.Entry, options: Options, cache: Path, progress: Callable[[str], None]
-) -> tuple[list[tuple[str, str]], list[Source]]:
-    progress("looking at the files")
-    entry.scratch.mkdir()
-    sources = intake.gather(paths, entry.scratch, LOADERS)
-    intake.link_sources(sources, entry.links)
-    progress("starting Spark")
-    size = sum(s.size for s in sources)
-    spark = spark_session(size=size, master=options.master, remote=options.remote, cache=cache)
-    progress(f"reading {len(sources)} files")
-    scan.scan(spark, entry.links, sources, entry.tagged)
-    progress("thinning")
-    formats = frozenset(s.format for s in sources)
-    rows = signals.facts(scan.tagged(spark, entry.tagged), formats).collect()
-    return [(row["fact"], row["payload"]) for row in rows], sources
+def _prepared(
+    paths: Sequence[str], name: str | None, options: Options, cache: Path, progress: Callable[[str], None]
+) -> workspace.Entry:
+    """The entry of material that was not read before: gathered, scanned and thinned."""
+    with workspace.scratch(cache) as folder:
+        entry = workspace.Entry(folder)
+        progress("looking at the files")
+        entry.scratch.mkdir()
+        sources = intake.gather(paths, entry.scratch, LOADERS)
+        intake.link_sources(sources, entry.links)
+        progress("starting Spark")
+        size = sum(s.size for s in sources)
+        spark = spark_session(size=size, master=options.master, remote=options.remote, cache=cache)
+        progress(f"reading {len(sources)} files")
+        scan.scan(spark, entry.links, sources, entry.tagged)
+        progress("thinning")
+        formats = frozenset(s.format for s in sources)
+        rows = signals.facts(scan.tagged(spark, entry.tagged), formats).collect()
+        entry.store(sources, [(row["fact"], row["payload"]) for row in rows])
+        return workspace.keep(entry, cache, name)

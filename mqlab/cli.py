@@ -11,14 +11,14 @@ import sys
 import traceback
 from collections.abc import Callable
 from contextlib import contextmanager
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, tzinfo
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
 from mqlab import __version__
-from mqlab.errors import BadTimeError, MqlabError, UnknownFindingError
+from mqlab.errors import MqlabError, UnknownFindingError
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 USAGE, INTERNAL, INTERRUPTED = 64, 70, 130
@@ -40,7 +40,9 @@ def _common(command: _Command) -> _Command:
             click.option("--group", help="Only this consumer group."),
             click.option("--topic", help="Only this topic."),
             click.option("--client", help="Only this client id."),
-            click.option("--log-tz", multiple=True, metavar="[GLOB=]ZONE", help="Zone of logs that do not write theirs."),
+            click.option(
+                "--log-tz", multiple=True, metavar="[GLOB=]ZONE", help="Zone of logs that do not write theirs."
+            ),
             click.option("--tz", default="UTC", show_default=True, help="Zone in which times are shown."),
             click.option("--master", help="Spark master, e.g. spark://host:7077."),
             click.option("--workspace", help="Cache folder (default: $MQLAB_WORKSPACE or below ~/.cache)."),
@@ -58,13 +60,15 @@ def _common(command: _Command) -> _Command:
 @click.option("--exit-code", is_flag=True, help="Exit with 1 for a warning, 2 for something critical.")
 def triage(form: str, output: str | None, why: bool, exit_code: bool, **material: Any) -> int:
     """Print one screen: what happened, what proves it, what to do."""
-    from mqlab import jsonout, screen
+    from mqlab import jsonout, screen, screen_rows
 
     capture, zone = _opened(**material)
     if form == "json":
         text = jsonout.dumps(capture.diagnosis)
     else:
         text = screen.screen(capture.diagnosis, material["paths"], zone, why=why)
+        if not output and sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
+            text = screen_rows.coloured(text)
     _deliver(text, output)
     return screen.exit_code(capture.diagnosis) if exit_code else 0
 
@@ -102,7 +106,8 @@ def show(finding: str, lines: int, **material: Any) -> int:
     chosen = numbered.get(finding.upper()) or next((f for f in found if finding in (f.id, f.incident)), None)
     if chosen is None:
         raise UnknownFindingError(finding, [f.id for f in found])
-    click.echo(shown(chosen, capture.sources, lines), nl=False)
+    with capture.readable() as sources:
+        _deliver(shown(chosen, sources, lines), None)
     return 0
 
 
@@ -166,7 +171,9 @@ def doctor(quiet: bool, workspace: str | None) -> int:
     if not quiet:
         size = sum(f.stat().st_size for f in cache.rglob("*") if f.is_file())
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
-        click.echo(f"java    {found}\nmemory  {memory:.1f} GB, {os.cpu_count()} cores\ncache   {cache} ({size / 1e6:.0f} MB)")
+        click.echo(
+            f"java    {found}\nmemory  {memory:.1f} GB, {os.cpu_count()} cores\ncache   {cache} ({size / 1e6:.0f} MB)"
+        )
     return 0
 
 
@@ -174,25 +181,14 @@ def _opened(
     paths: tuple[str, ...], since: str | None, until: str | None, log_tz: tuple[str, ...], tz: str, **chosen: Any
 ) -> tuple[Any, tzinfo]:
     from mqlab.analysis import Options, open_capture
+    from mqlab.units import epoch
     from mqlab.zones import parse_zone
 
     zone = UTC if tz == "UTC" else parse_zone(tz)
-    pairs = tuple((glob or "*", name) for glob, _, name in (z.rpartition("=") for z in log_tz))
-    for _, name in pairs:
-        parse_zone(name)
-    options = Options(since=_moment(since), until=_moment(until), log_tz=pairs, **chosen)
+    options = Options(since=epoch(since), until=epoch(until), log_tz=log_tz, **chosen)
+    options.zones()
     with _progress() as tell:
         return open_capture(paths, options=options, progress=tell), zone
-
-
-def _moment(text: str | None) -> float | None:
-    if text is None:
-        return None
-    try:
-        found = datetime.fromisoformat(text)
-    except ValueError as error:
-        raise BadTimeError(text) from error
-    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
 
 
 @contextmanager
@@ -210,7 +206,10 @@ def _progress() -> Any:
 
 def _deliver(text: str, output: str | None) -> None:
     if output:
-        Path(output).write_text(text, encoding="utf-8", errors="backslashreplace")
+        try:
+            Path(output).write_text(text, encoding="utf-8", errors="backslashreplace")
+        except OSError as error:
+            raise click.FileError(output, error.strerror or str(error)) from error
     else:
         sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
         sys.stdout.flush()
@@ -227,6 +226,7 @@ def main() -> None:
         error.show()
         code = USAGE
     except (KeyboardInterrupt, click.Abort):
+        click.echo("mqlab: interrupted", err=True)
         code = INTERRUPTED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -21,6 +21,8 @@ def shown(finding: Finding, sources: Sequence[Source], lines: int) -> str:
     """The finding's statement and each of its places with *lines* lines before and after."""
     places = {s.path: s for s in sources}
     parts = [f"{finding.id}  {finding.severity.name} {finding.certainty.name}\n{finding.statement}\n"]
+    actions = (("DO NOW", finding.mitigate), ("FIX", finding.remedy), ("VERIFY", finding.verify))
+    parts += [f"{label:<7} {text}\n" for label, text in actions if text]
     for evidence in finding.evidence:
         parts.append("\n" + "\n".join(_place(evidence, places.get(evidence.source), lines)) + "\n")
     return "".join(parts)

@@ -2,19 +2,24 @@
 
 An entry is named after its material (path, size and time of every file) and after the code that read it. It is
 prepared under a name of its own and renamed when whole: an interrupted run leaves nothing that a later one could
-mistake for a result, and two runs at once do no harm.
+mistake for a result, and two runs at once do no harm. What a killed run left behind is removed by the next one.
+Only what was masked stays: unpacked archives, standard input and the links go before an entry is put in place.
 """
 
 from __future__ import annotations
 
+import atexit
 import dataclasses
 import gzip
 import hashlib
 import json
 import os
+import secrets
 import shutil
+import socket
 import stat
 import tempfile
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from glob import glob
@@ -24,7 +29,10 @@ from mqlab import __version__
 from mqlab.errors import WorkspaceError
 from mqlab.sources import Envelope, Reading, Source
 
+_PREPARING = "preparing-"
 _READERS = ("*.py", "loaders/*.py")
+_STALE = 2 * 86400
+"""Seconds after which an unfinished entry of another machine is taken for left behind."""
 
 
 def cache_folder(chosen: str | None = None) -> Path:
@@ -58,8 +66,8 @@ def key(paths: Sequence[str]) -> str | None:
 
 
 def _files(path: str) -> Iterator[Path]:
-    for found in [path] if os.path.lexists(path) else glob(path, recursive=True):
-        if not os.path.isdir(found):
+    for found in [path] if os.path.lexists(path) else glob(path, recursive=True, include_hidden=True):  # noqa: PTH207
+        if not Path(found).is_dir():
             yield Path(found).absolute()
             continue
         for folder, _, names in os.walk(found):
@@ -122,16 +130,31 @@ def existing(cache: Path, name: str | None) -> Entry | None:
 
 
 @contextmanager
-def preparing(cache: Path, name: str | None) -> Iterator[Entry]:
-    """A new entry, put in place when the block ends well; without a *name* it is removed at the end."""
-    folder = Path(tempfile.mkdtemp(prefix="preparing-", dir=cache))
-    os.chmod(folder, stat.S_IRWXU)
+def scratch(cache: Path) -> Iterator[Path]:
+    """A folder of our own that is removed when the block ends, or by the next run should this one be killed."""
+    _tidy(cache)
+    folder = Path(tempfile.mkdtemp(prefix=_unfinished(), dir=cache))
+    folder.chmod(stat.S_IRWXU)
     try:
-        yield Entry(folder)
-        if name:
-            _place(folder, cache / f"material-{name}")
+        yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def keep(entry: Entry, cache: Path, name: str | None) -> Entry:
+    """Put *entry* in place under *name*, for good; without a name only until this process ends.
+
+    Nothing that was not masked is kept: neither unpacked archives nor standard input.
+    """
+    for unmasked in (entry.scratch, entry.links):
+        shutil.rmtree(unmasked, ignore_errors=True)
+    if name:
+        kept = Entry(cache / f"material-{name}")
+    else:
+        kept = Entry(cache / f"{_unfinished()}{secrets.token_hex(4)}")
+        atexit.register(shutil.rmtree, kept.folder, ignore_errors=True)
+    _place(entry.folder, kept.folder)
+    return kept
 
 
 def _place(folder: Path, final: Path) -> None:
@@ -141,3 +164,34 @@ def _place(folder: Path, final: Path) -> None:
         if not (final / "rows.json.gz").exists():
             shutil.rmtree(final, ignore_errors=True)
             folder.rename(final)
+
+
+def _tidy(cache: Path) -> None:
+    """Remove what runs that no longer live were preparing."""
+    for folder in cache.glob(f"{_PREPARING}*"):
+        host, _, rest = folder.name.removeprefix(_PREPARING).rpartition("-")[0].rpartition("-")
+        try:
+            old = time.time() - folder.stat().st_mtime > _STALE
+        except OSError:
+            continue
+        if old or (host == _host() and rest.isdigit() and not _lives(int(rest))):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _unfinished() -> str:
+    """What the name of an unfinished folder begins with: whose it is."""
+    return f"{_PREPARING}{_host()}-{os.getpid()}-"
+
+
+def _host() -> str:
+    return "".join(c for c in socket.gethostname() if c.isalnum() or c == ".") or "host"

@@ -1,6 +1,7 @@
 """Captures of real brokers: the verdict is what really happened, every citation and every sum can be checked."""
 
 import gzip
+import itertools
 import json
 import re
 from datetime import UTC, datetime, timedelta
@@ -169,7 +170,7 @@ def counted(points, start, end):
     first = max((n for n, (at, _) in enumerate(points) if at <= start), default=0)
     last = min((n for n, (at, _) in enumerate(points) if at >= end), default=len(points) - 1)
     chosen = [value for _, value in points[first : last + 1]]
-    return sum(b - a if b >= a else b for a, b in zip(chosen, chosen[1:], strict=False))
+    return sum(b - a if b >= a else b for a, b in itertools.pairwise(chosen))
 
 
 def test_the_factor_is_that_of_the_raw_counters(sample):
@@ -187,7 +188,7 @@ def test_the_factor_is_that_of_the_raw_counters(sample):
         assert finding.measures["amplification_factor"] == pytest.approx(total["out"] / total["in"], rel=0.1)
 
 
-def test_a_second_opening_tells_the_same(opened, sample):
+def test_a_second_opening_tells_the_same(sample):
     from mqlab import jsonout
 
     name, capture, _ = sample

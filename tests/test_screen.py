@@ -1,0 +1,197 @@
+"""The triage screen, from a diagnosis made by hand: content, order, width, and nothing that could harm a terminal."""
+
+import re
+from dataclasses import replace
+from datetime import UTC, timedelta, timezone
+
+import pytest
+from report_example import at, example
+
+from mqlab import screen, screen_rows
+from mqlab.diagnosis import NotChecked, Rejected, Verdict
+from mqlab.facts import Change
+from mqlab.findings import Evidence, Severity
+
+PATHS = ["data/samples/kafka-amp-17"]
+ORDER = ["STATUS", "WHEN", "TRAFFIC", "PROOF", "OPEN", "LOSS", "NOT IT", "DO NOW", "FIX", "VERIFY", "COVERED", "NEXT"]
+
+
+def diagnosis():
+    return example()[1]
+
+
+def told(changed=None, **options):
+    return screen.screen(changed or diagnosis(), PATHS, **options)
+
+
+def row_of(text, label):
+    """The row of *label* with what is continued below it."""
+    found = re.search(rf"^{label:<9}.*(?:\n {{9}}.*)*", text, re.MULTILINE)
+    return found.group() if found else ""
+
+
+def with_lead(**changes):
+    found = diagnosis()
+    return replace(found, findings=(replace(found.findings[0], **changes), *found.findings[1:]))
+
+
+def test_the_verdict_comes_first():
+    first, second = told().splitlines()[:2]
+
+    assert first.startswith("CRITICAL  batch-split-loop  PROVEN  ")
+    assert second.strip()
+
+
+def test_rows_stand_in_the_order_of_questions():
+    text = told()
+    labels = [m for m in re.findall(r"^([A-Z]+(?: [A-Z]+)?)  ", text, re.MULTILINE) if m in ORDER]
+
+    assert labels == [label for label in ORDER if label in labels]
+    assert {"STATUS", "WHEN", "TRAFFIC", "PROOF", "LOSS", "DO NOW", "FIX", "VERIFY", "COVERED", "NEXT"} <= set(labels)
+
+
+def test_it_fits_a_terminal_of_120_columns_and_40_lines():
+    lines = told().splitlines()
+
+    assert max(map(len, lines)) <= 118
+    assert len(lines) <= 40
+
+
+def test_the_traffic_row_tells_in_out_and_factor():
+    finding = diagnosis().findings[0]
+    row = row_of(told(), "TRAFFIC")
+
+    assert re.search(r"in [\d.]+ MB, out [\d.]+ [MG]B = [\d.]+×", row)
+    assert len(row.splitlines()) == 1 + len(finding.ledger.stages)
+    assert "%" in row
+
+
+def test_a_proof_names_file_and_line_and_the_telling_part():
+    row = row_of(told(), "PROOF")
+
+    assert re.search(r"^PROOF +\S+:\d+ ", row)
+    assert "splitting and retrying (3 attempts left)" in row
+
+
+def test_a_finding_that_goes_on_is_said_to():
+    text = told(with_lead(ongoing=True))
+
+    assert "STILL OPEN at the end of the material" in row_of(text, "STATUS")
+
+
+def test_times_are_shown_in_the_zone_that_was_asked_for():
+    lead = with_lead(started_at=at("23:59:50"), facts={"first": "00:00:10 first split", "last": "00:01:00 last split"})
+    row = row_of(told(lead, tz=timezone(timedelta(hours=8))), "WHEN")
+
+    assert "07:59:50 began | 08:00:10 first split | 08:01:00 last split   2026-11-22 UTC+08:00" in row
+
+
+def test_changes_show_before_and_after_and_both_lines():
+    name = "mqtt-bridge"
+    places = (Evidence("clients/bridge.log", 3, "x"), Evidence("clients/bridge.log", 755, "y"))
+    change = Change(at("12:23:20").timestamp(), f"producer {name} batch.size", "1638400", "16384", places)
+    row = row_of(told(replace(with_lead(subject=f"{name} -> t"), changes=(change,))), "CHANGED")
+
+    assert row == f"CHANGED  12:23:20 producer {name} batch.size 1638400 -> 16384   clients/bridge.log:3 -> :755"
+
+
+@pytest.mark.parametrize("hostile", ["a\x1b[2Jb", "a\nb", "a\r\x08b", "‮b", "a\x9b31mb"])
+def test_nothing_from_the_material_reaches_the_terminal_raw(hostile):
+    evidence = (Evidence(f"{hostile}.log", 1, hostile),)
+    found = replace(
+        with_lead(subject=hostile, evidence=evidence, facts={"who": hostile, "topic": hostile}, remedy=hostile),
+        rejected=(Rejected("fan-out", hostile),),
+        gaps=(hostile,),
+        symptoms=(hostile,),
+    )
+    text = screen.screen(found, [hostile], why=True)
+
+    assert all(line.isprintable() for line in text.split("\n"))
+
+
+@pytest.mark.parametrize(
+    ("severities", "code"),
+    [((), 0), ((Severity.NOTICE,), 0), ((Severity.WARNING,), 1), ((Severity.NOTICE, Severity.CRITICAL), 2)],
+)
+def test_the_exit_code_is_that_of_the_worst_finding(severities, code):
+    lead = diagnosis().findings[0]
+    found = replace(diagnosis(), findings=tuple(replace(lead, severity=s) for s in severities))
+
+    assert screen.exit_code(found) == code
+    assert f"exit code {code} with --exit-code" in told(found)
+
+
+def test_health_is_one_word_and_its_reasons():
+    found = replace(diagnosis(), findings=(), verdict=Verdict("healthy", None, "9 classes were found clear.", ()))
+    text = told(found)
+
+    assert text.startswith("HEALTHY\n9 classes were found clear.\n")
+    assert "DO NOW" not in text
+    assert "mqlab show" not in text
+
+
+def test_what_nothing_explains_is_listed():
+    found = replace(
+        diagnosis(), findings=(), verdict=Verdict("undetermined", None, "2 symptoms.", ()), symptoms=("one", "two")
+    )
+
+    assert row_of(told(found), "SYMPTOMS") == "SYMPTOMS one\n         two"
+
+
+def test_why_adds_the_classes_that_were_not_checked_and_their_commands():
+    missing = (NotChecked("slow-consumer", ("consumer lag",), ("kafka-consumer-groups --describe",)),)
+    found = replace(diagnosis(), not_checked=missing)
+
+    assert "slow-consumer" not in told(found)
+    assert "slow-consumer: not checked, missing consumer lag" in told(found, why=True)
+    assert "kafka-consumer-groups --describe" in told(found, why=True)
+
+
+def test_clocks_take_one_row():
+    zones = {
+        "a.log": "UTC: assumed: nothing in the material says",
+        "b.log": "UTC: aligned with zoned sources on 9 shared events",
+        "c.log": "as written: the lines write their zone",
+        "d.log": "+08:00: given by --log-tz",
+    }
+    found = replace(diagnosis(), material=replace(diagnosis().material, time_zones=zones))
+
+    row = row_of(told(found), "CLOCKS")
+    assert row == "CLOCKS   UTC: 2 logs (1 aligned, 1 assumed) | +08:00: 1 log (1 given) | as written: 1 log"
+
+
+def test_paths_can_be_pasted_into_a_shell():
+    text = screen.screen(diagnosis(), ["my dir/$x.log"])
+
+    assert "mqlab report 'my dir/$x.log' -o report.html" in text
+
+
+def test_colour_adds_only_escapes():
+    text = told()
+    coloured = screen_rows.coloured(text)
+
+    assert coloured != text
+    assert re.sub(r"\x1b\[[\d;]*m", "", coloured) == text
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("batch.size = 16384", "batch.size = 16384"),
+        (f"2026-11-21 12:20:44,201 WARN  [thread | x] a.b.Sender - {'w ' * 60}end", "… w w"),
+        (f"{'x ' * 80}exited with status 3, restarting", "exited with status 3, restarting"),
+        (f"max.message.bytes=1048588 sensitive=false {'y' * 90}", "max.message.bytes=1048588 sensitive=false …"),
+    ],
+)
+def test_an_excerpt_shows_what_matters(line, shown):
+    found = screen_rows.excerpt(line, 60)
+
+    assert shown in found
+    assert len(found) <= 60
+
+
+def test_a_moment_after_midnight_belongs_to_the_next_day():
+    moment, text = screen_rows.local("00:00:10 first split", at("23:59:50"), UTC)
+
+    assert (moment - at("23:59:50")).total_seconds() == 20
+    assert text == "00:00:10 first split"

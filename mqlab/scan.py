@@ -40,18 +40,14 @@ SORTED_LABELS = "to_json(map_from_entries(array_sort(map_entries(labels))))"
 
 LONGEST = 16_384
 """Characters kept of one line; longer ones end in an ellipsis."""
+HUGE = 1 << 20
+"""Bytes from which a line is looked at only as far as this many characters: copies of it would fill the memory."""
 
 TAGGED = (
     "tag string, file string, line bigint, minute string, level string, shape string, text string, inner string, "
     "lines bigint, bytes bigint, at timestamp, name string, labels string, value double"
 )
 """Columns of the tagged Parquet; ``labels`` is a JSON object with sorted keys."""
-
-SORTED_LABELS = "to_json(map_from_entries(array_sort(map_entries(labels))))"
-"""A map of labels as JSON with sorted keys, so that the same labels are the same text."""
-
-LONGEST = 16_384
-"""Characters kept of one line; longer ones end in an ellipsis."""
 
 _SHAPE = 96
 _IDS = (
@@ -90,7 +86,8 @@ def tagged(spark: SparkSession, path: Path) -> DataFrame:
 def lines(read: DataFrame, worn: Collection[Envelope]) -> DataFrame:
     """Tagged rows of line-oriented sources, which wear some of these envelopes."""
     located = read.selectExpr(
-        "value",
+        f"CASE WHEN octet_length(value) > {HUGE} THEN substring(value, 1, {HUGE}) ELSE value END AS value",
+        "octet_length(value) + 1 AS size",
         "_metadata.file_name AS file",
         "_metadata.file_block_start AS block",
         "monotonically_increasing_id() AS seq",
@@ -101,7 +98,7 @@ def lines(read: DataFrame, worn: Collection[Envelope]) -> DataFrame:
         located = located.withColumn("inner", envelopes.peeled(F.col("value"), letter, worn))
     else:
         located = located.selectExpr("*", "value AS inner")
-    grouped = _tagged(located).groupBy(*_KEYS).agg(*_sums("1", "octet_length(value) + 1", "seq"))
+    grouped = _tagged(located).groupBy(*_KEYS).agg(*_sums("1", "size", "seq"))
     fine = grouped.withColumn("shape", F.expr(_shape("shape"))).groupBy(*_KEYS).agg(*_sums("lines", "bytes", "first"))
     public = _numbered(fine).withColumn("masked", secrets.masked("kept"))
     inner = secrets.masked("inner") if wears else F.col("inner")
@@ -130,7 +127,7 @@ def _tagged(located: DataFrame) -> DataFrame:
     leveled = located.selectExpr("*", f"CASE WHEN {_LOG} THEN {level('inner')} END AS level")
     counted = f"tag = 'count' AND {_LOG}"
     return leveled.selectExpr("*", f"{tag} AS tag").selectExpr(
-        "value",
+        "size",
         "seq",
         "file",
         "block",

@@ -204,8 +204,10 @@ def _samples(named: DataFrame) -> DataFrame:
 
 def _answers(named: DataFrame) -> DataFrame:
     return named.where("tag = 'answer'").selectExpr(
-        "source", "line", "text", "at AS wall", "0 AS offset", "'tool-error' AS kind", "substring(text, 1, 200) AS reason"
-    )
+        "source", "line", "text", "at AS wall", "0 AS offset", "'tool-error' AS kind",
+        "substring(text, 1, 200) AS reason", "CAST(NULL AS DOUBLE) AS value",
+        *[f"CAST(NULL AS STRING) AS `{n}`" for n in ("system", "node", "client_id", "group", "topic", "queue", "peer")],
+    )  # fmt: skip
 
 
 def _table_rows(named: DataFrame) -> DataFrame:
@@ -220,7 +222,7 @@ def _table_rows(named: DataFrame) -> DataFrame:
 
 def _dated(frame: DataFrame) -> DataFrame:
     """*frame* with its UTC ``at`` as ``wall`` and offset 0."""
-    return frame.selectExpr(*[f"at AS wall" if name == "at" else f"`{name}`" for name in frame.columns], "0 AS offset")
+    return frame.selectExpr(*["at AS wall" if name == "at" else f"`{name}`" for name in frame.columns], "0 AS offset")
 
 
 def _as_it_is(frame: DataFrame) -> DataFrame:

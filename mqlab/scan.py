@@ -49,7 +49,7 @@ TAGGED = (
 )
 """Columns of the tagged Parquet; ``labels`` is a JSON object with sorted keys."""
 
-_SHAPE = 96
+_SHAPE = 80
 _IDS = (
     (r"[0-9a-fA-F#]{8}-[0-9a-fA-F#]{4}-[0-9a-fA-F#]{4}-[0-9a-fA-F#]{4}-[0-9a-fA-F#]{2,12}", "<id>"),
     (r"\b(?=[A-Za-z_-]*#)[A-Za-z0-9_#-]{20,24}\b", "<id>"),
@@ -177,7 +177,7 @@ def _rough_shape(line: str, at_level: str) -> str:
     """SQL: the message's beginning with digits masked; cheap, done on every line."""
     after = f"CASE WHEN {line} LIKE '[%' THEN 27 ELSE 25 END"
     body = f"substring({line}, CASE WHEN {at_level} IS NULL THEN 1 ELSE {after} END, {_SHAPE})"
-    return f"translate({body}, '0123456789', '##########')"
+    return f"regexp_replace({body}, '[0-9]+', '#')"
 
 
 def _shape(rough: str) -> str:
@@ -190,8 +190,6 @@ def _shape(rough: str) -> str:
 
 def _numbered(rows: DataFrame) -> DataFrame:
     """*rows* with the number of their first line, and what is masked before it is written."""
-    earlier = (
-        "coalesce(sum(lines) OVER (PARTITION BY file ORDER BY block RANGE BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0)"
-    )
+    earlier = "coalesce(sum(lines) OVER (PARTITION BY file ORDER BY block RANGE BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0)"
     start = "min(first) OVER (PARTITION BY file, block)"
     return rows.selectExpr("*", f"first - {start} + {earlier} + 1 AS line", "coalesce(text, shape) AS kept")

@@ -58,9 +58,14 @@ def java() -> str:
 
 
 def spark_session(
-    *, size: int = 0, master: str | None = None, remote: str | None = None, cache: Path | None = None
+    *,
+    size: int = 0,
+    master: str | None = None,
+    remote: str | None = None,
+    cache: Path | None = None,
+    extra: Mapping[str, str] | None = None,
 ) -> SparkSession:
-    """A session for *size* bytes of material: Connect, a cluster, or local on all cores.
+    """A session for *size* bytes of material: Connect, a cluster, or local on all cores; *extra* settings win.
 
     Raises:
         JavaMissingError: a local session was wanted and no usable Java is here.
@@ -70,7 +75,7 @@ def spark_session(
     if remote:
         return _configured(builder.remote(remote).getOrCreate())
     java()
-    for key, value in (_SQL | _local(size, cache)).items():
+    for key, value in {**_SQL, **_local(size, cache), **(extra or {})}.items():
         builder = builder.config(key, value)
     if cache:
         cache.mkdir(parents=True, exist_ok=True)

@@ -25,7 +25,11 @@ COUNTER = rf"\b(deliveredPayloadBytes|{_COUNTED})=(\d+)(?![\d.\w/])"
 """One ``name=number`` that an application counts up."""
 
 SIGNATURES: tuple[Signature, ...] = (
-    Signature("app-counters", begins=rf"(?:[\w-]+:? )?{_COUNTED}=\d+,? \w+=\d+"),
+    Signature(
+        "app-counters",
+        begins=rf"(?:[\w-]+:? )?{_COUNTED}=\d+,? \w+=\d+",
+        words=("stats", "received", "sent", "delivered"),
+    ),
 )
 
 _DATED = re.compile(r"^\W{0,2}(?:<\d+>)?(?:\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|\d{2}:\d{2}:\d{2}[.,]\d{3} |\d{10}: )")

@@ -38,6 +38,9 @@ class Signature:
 
     kind: str
     begins: str = ""
+    words: tuple[str, ...] = ()
+    """The first words that ``begins`` allows, at least four letters each: in the brokers' own layout the scan looks
+    at these before it tries the regex."""
     contains: str = ""
     value: str = ""
     """Regex with one group: a number that belongs to the event (unit as the kind says)."""

@@ -32,21 +32,22 @@ _ATTEMPTS = r"\((\d+) attempts left\)"
 _ERROR = r"Error: ([A-Z_]+)"
 
 SIGNATURES: tuple[Signature, ...] = (
-    Signature("batch-split", begins=r"Got error produce response in correlation id", value=_ATTEMPTS, reason=_ERROR),
-    Signature("produce-retry", begins=r"Got error produce response with correlation id", value=_ATTEMPTS, reason=_ERROR),
-    Signature("request-timeout", begins=r"Disconnecting from node \S+ due to request timeout"),
-    Signature("client-version", begins=r"Kafka version ?:", reason=r"Kafka version ?: (\S+)"),
-    Signature("client-start-time", begins=r"Kafka startTimeMs ?:", value=r"startTimeMs ?: (\d+)"),
-    Signature("settings-printed", begins=r"\w+Config values:", reason=r"(\w+)Config values:"),
-    Signature("idempotence-off", begins=r"Idempotence will be disabled because", reason=r"because (.*)"),
+    Signature("batch-split", begins=r"Got error produce response in correlation id", words=("Got error",), value=_ATTEMPTS, reason=_ERROR),
+    Signature("produce-retry", begins=r"Got error produce response with correlation id", words=("Got error",), value=_ATTEMPTS, reason=_ERROR),
+    Signature("request-timeout", begins=r"Disconnecting from node \S+ due to request timeout", words=("Disconnecting",)),
+    Signature("client-version", begins=r"Kafka version ?:", words=("Kafka",), reason=r"Kafka version ?: (\S+)"),
+    Signature("client-start-time", begins=r"Kafka startTimeMs ?:", words=("Kafka",), value=r"startTimeMs ?: (\d+)"),
+    Signature("settings-printed", begins=r"\w+Config values:", words=("KafkaConfig", "ProducerConfig", "ConsumerConfig", "AdminClientConfig", "StreamsConfig", "ConnectConfig"), reason=r"(\w+)Config values:"),
+    Signature("idempotence-off", begins=r"Idempotence will be disabled because", words=("Idempotence",), reason=r"because (.*)"),
     Signature(
         "poll-timeout",
         begins=r"(?:This member will leave the group because consumer poll timeout|[Cc]onsumer poll timeout has expired"
         r"|Member \S+ sending LeaveGroup request to coordinator .* due to consumer poll timeout)",
+        words=("This member", "consumer", "Consumer", "Member"),
     ),
     Signature("commit-failed", contains=r"CommitFailedException|Failing OffsetCommit request since the consumer is not part"),
     Signature("static-member-fenced", contains=r"FencedInstanceIdException|group\.instance\.id .*fenced|instance id \S+ has been fenced"),
-    Signature("offset-reset", begins=r"(?:Fetch (?:offset|position) .* is out of range|Truncation detected for partition)"),
+    Signature("offset-reset", begins=r"(?:Fetch (?:offset|position) .* is out of range|Truncation detected for partition)", words=("Fetch", "Truncation")),
     Signature("producer-stuck", contains=r"Remove from the incomplete set failed"),
     Signature("out-of-memory", contains=r"java\.lang\.OutOfMemoryError", reason=r"OutOfMemoryError: (.*)"),
     Signature(

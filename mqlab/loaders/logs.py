@@ -29,6 +29,7 @@ SIGNATURES: tuple[Signature, ...] = tuple(s for loader in LOG_LOADERS for s in l
 
 _BEGINS = "|".join(s.begins for s in SIGNATURES if s.begins)
 _CONTAINS = "|".join(s.contains for s in SIGNATURES if s.contains)
+_WORDS = ", ".join(sorted({quoted(word[:4]) for s in SIGNATURES for word in s.words}))
 _AFTER_LEVEL = r"^(?:[A-Z]+ +)?(?:\[[^\]]*\]:? ?)*"
 _AFTER_ANYTHING = r"(?:[\]:\-)]|INFO|WARN|ERROR|DEBUG) +(?:\[[^\]]*\]:? ?)*"
 SETTING = r"^\s+([a-z][\w.-]+) = (.*)$"
@@ -46,11 +47,21 @@ _NAMED_TOPIC = r"(?:topics/|Updating topic |send to |topic )([\w.-]+)"
 def kept(line: str, level: str) -> str:
     """SQL: true for a line that some signature selects."""
     begins = (
-        f"CASE WHEN {layouts.bracketed(line)} THEN substring({line}, 27, 200) RLIKE {quoted(f'{_AFTER_LEVEL}(?:{_BEGINS})')} "
+        f"CASE WHEN {layouts.bracketed(line)} THEN {_likely(line, level)} AND "
+        f"substring({line}, 27, 200) RLIKE {quoted(f'{_AFTER_LEVEL}(?:{_BEGINS})')} "
         f"ELSE substring({line}, 1, 400) RLIKE {quoted(f'{_AFTER_ANYTHING}(?:{_BEGINS})')} END"
     )
     bad = f"({level} IS NULL OR {level} IN ('WARN', 'ERROR', 'FATAL'))"
     return f"(({begins}) OR ({bad} AND {line} RLIKE {quoted(_CONTAINS)}))"
+
+
+def _likely(line: str, level: str) -> str:
+    """SQL: false for a bracketed line whose message, behind an optional ``[component]``, begins with another word."""
+    start = f"28 + length({level})"
+    component = f"substring({line}, locate(']', {line}, {start}) + 1, 12)"
+    message = f"CASE WHEN substring({line}, {start}, 1) = '[' THEN {component} ELSE substring({line}, {start}, 12) END"
+    word = f"substring(trim(LEADING ': ' FROM {message}), 1, 4)"
+    return f"(length({level}) IS NULL OR {word} IN ({_WORDS}) OR {word} LIKE '[%')"
 
 
 def events(rows: DataFrame) -> DataFrame:

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import pairwise
 from typing import Any
 
 from mqlab import zones
@@ -148,15 +149,15 @@ def _settings(gathered: Gathered, instant: zones.Instant) -> Iterable[Setting]:
 
 
 def _positions(gathered: Gathered, instant: zones.Instant) -> Iterable[Position]:
-    names = ("group", "topic", "queue", "committed", "end", "start", "client_id", "member_id", "peer", "line")
+    names = ("group", "committed", "end", "start", "client_id", "member_id", "peer", "line")
     rows = [(gathered.path(row), row) for row in gathered.rows["positions"]]
     for path, row in sorted(rows, key=lambda r: (r[1].get("wall") or 0, r[0], r[1].get("line") or 0)):
         if row.get("topic") is None or row.get("queue") is None:
             continue
         at = instant(path, _seconds(row.get("wall")), row.get("offset"))
-        yield Position(
-            at=at, source=path, text=(row.get("text") or "")[:500], **{name: row.get(name) for name in names}
-        )
+        told: dict[str, Any] = {name: row.get(name) for name in names}
+        text = (row.get("text") or "")[:500]
+        yield Position(at=at, topic=row["topic"], queue=row["queue"], source=path, text=text, **told)
 
 
 def _shapes(gathered: Gathered, instant: zones.Instant) -> Iterable[Shape]:
@@ -184,9 +185,7 @@ def _rejects(gathered: Gathered) -> Iterable[Reject]:
             yield Reject(source.path, f"unreadable: {source.problem}", 0, source.size, "")
 
 
-def _coverage(
-    gathered: Gathered, settled: Mapping[str, zones.Zone], instant: zones.Instant
-) -> Iterable[Coverage]:
+def _coverage(gathered: Gathered, settled: Mapping[str, zones.Zone], instant: zones.Instant) -> Iterable[Coverage]:
     by_path: dict[str, dict[str | None, Row]] = defaultdict(dict)
     for row in gathered.rows["coverage"]:
         by_path[gathered.path(row)][row.get("class")] = row
@@ -246,7 +245,7 @@ def _anchors(gathered: Gathered) -> list[tuple[float, float]]:
         labels = json.loads(row.get("labels") or "{}")
         if metric_names.canonical(row["name"], labels) in _TROUBLE and row.get("offset") is not None:
             points = [(p["at"] / _MICRO, p["value"]) for p in row["points"] if p.get("at") is not None]
-            pairs = zip(points, points[1:], strict=False)
+            pairs = pairwise(points)
             found |= {(one - _SLACK, two + _SLACK) for (one, v), (two, w) in pairs if w > v}
     for row in gathered.rows["events"]:
         if row["kind"] == "process-started" and row.get("offset") is not None and row.get("first_at") is not None:

@@ -9,26 +9,27 @@ from mqlab.wording import moment
 
 
 def notice(
-    incident: str,
-    subject: str,
-    started: float | None,
-    ended: float | None,
+    name: str,
+    span: tuple[float | None, float | None],
     statement: str,
     measures: Mapping[str, float],
     evidence: tuple[Evidence, ...],
-    verify: str,
     *,
-    proven: bool = True,
+    verify: str,
 ) -> Finding:
-    """A finding of severity notice: nothing to repair, something to know."""
+    """A finding of severity notice about a *span* of time: nothing to repair, something to know.
+
+    *name* is the id: class and subject.
+    """
+    incident, _, subject = name.partition(":")
     return Finding(
-        id=f"{incident}:{subject}",
+        id=name,
         incident=incident,
         severity=Severity.NOTICE,
-        certainty=Certainty.PROVEN if proven else Certainty.LIKELY,
+        certainty=Certainty.PROVEN,
         subject=subject,
-        started_at=moment(started),
-        ended_at=moment(ended),
+        started_at=moment(span[0]),
+        ended_at=moment(span[1]),
         ongoing=False,
         statement=statement,
         measures=measures,

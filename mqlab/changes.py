@@ -2,47 +2,54 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from typing import TypeVar
+from collections.abc import Iterator
+from itertools import pairwise
 
 from mqlab import configured
 from mqlab.facts import Change, Episode, Facts, Setting
 
-_T = TypeVar("_T")
+_ROTATED = re.compile(r"(?:[.-]\d[\d_-]*)?(?:\.(?:gz|bz2|zst|xz))?$")
 
 
 def changes(facts: Facts) -> tuple[Change, ...]:
-    """Every change that the material dates, by time."""
+    """Every change that the material dates, by time, and settings that differ between undated files."""
     found = [
         *_settings(facts),
         *_topics(facts),
         *_versions(facts),
         *_processes(facts),
         *_groups(facts),
-        *_starting_loads(facts),
+        *_files(facts),
     ]
     return tuple(sorted(found, key=lambda c: (c.at or 0.0, c.what, c.before or "", c.after or "")))
 
 
 def _settings(facts: Facts) -> Iterator[Change]:
-    history: dict[tuple[str, str, str], list[Setting]] = defaultdict(list)
+    """Values that a process printed differently when it started again, in the same log or its rotated parts."""
+    history: dict[tuple[str, str, str, str], list[Setting]] = defaultdict(list)
     for setting in facts.settings:
         if setting.at is not None and setting.origin == "printed" and setting.owner:
-            history[setting.scope, setting.owner, setting.key].append(setting)
-    for (scope, owner, key), values in history.items():
-        ordered = sorted(values, key=lambda s: (s.at or 0, s.source, s.line or 0))
-        for before, after in _pairs(ordered):
-            if before.value != after.value and before.source == after.source:
-                yield Change(
-                    after.at, f"{scope} {owner} {key}", before.value, after.value, (before.evidence, after.evidence)
-                )
+            history[setting.scope, setting.owner, setting.key, _ROTATED.sub("", setting.source)].append(setting)
+    for (scope, owner, key, _), values in history.items():
+        for before, after in pairwise(sorted(values, key=lambda s: (s.at or 0, s.source, s.line or 0))):
+            if before.value != after.value:
+                places = (before.evidence, after.evidence)
+                yield Change(after.at, f"{scope} {owner} {key}", before.value, after.value, places)
 
 
 def _topics(facts: Facts) -> Iterator[Change]:
+    known: dict[tuple[str | None, str], str] = {}
     for setting in configured.topic_changes(facts):
+        before = known.get((setting.owner, setting.key))
+        if before is None and setting.key == "max.message.bytes" and setting.at is not None:
+            limit = configured.limit(facts, setting.owner, setting.at - 0.001)
+            before = limit.value if limit else None
+        known[setting.owner, setting.key] = setting.value
         if not str(setting.owner).startswith("__"):
-            yield Change(setting.at, f"topic {setting.owner} {setting.key}", None, setting.value, (setting.evidence,))
+            after = setting.value or "its default"
+            yield Change(setting.at, f"topic {setting.owner} {setting.key}", before, after, (setting.evidence,))
 
 
 def _versions(facts: Facts) -> Iterator[Change]:
@@ -50,23 +57,23 @@ def _versions(facts: Facts) -> Iterator[Change]:
     for episode in facts.of_kind("client-version"):
         by_source[episode.source].append(episode)
     for source, episodes in by_source.items():
-        for before, after in _pairs(episodes):
+        for before, after in pairwise(episodes):
             if before.reason != after.reason:
-                yield Change(
-                    after.first_at, f"version in {source}", before.reason, after.reason, (before.first, after.first)
-                )
+                places = (before.first, after.first)
+                yield Change(after.first_at, f"version in {source}", before.reason, after.reason, places)
 
 
 def _processes(facts: Facts) -> Iterator[Change]:
     for episode in facts.of_kind("process-exit"):
         status = f"status {episode.value_max:.0f}" if episode.value_max is not None else "ended"
-        yield Change(episode.first_at, f"process {episode.reason or episode.source} exited", None, status, (episode.first,))
+        name = f"process {episode.reason or episode.source} exited"
+        yield Change(episode.first_at, name, None, status, (episode.first,))
     for episode in facts.of_kind("process-started"):
-        yield Change(episode.first_at, f"process {episode.reason or episode.source} started", None, "running", (episode.first,))
+        name = f"process {episode.reason or episode.source} started"
+        yield Change(episode.first_at, name, None, "running", (episode.first,))
     for episode in facts.of_kind("broker-stopping", "broker-started"):
         after = "running" if episode.kind == "broker-started" else "stopping in good order"
-        name = f"broker {episode.node or episode.source}"
-        yield Change(episode.first_at, name, None, after, (episode.first,))
+        yield Change(episode.first_at, f"broker {episode.node or episode.source}", None, after, (episode.first,))
 
 
 def _groups(facts: Facts) -> Iterator[Change]:
@@ -77,24 +84,14 @@ def _groups(facts: Facts) -> Iterator[Change]:
             yield Change(episode.first_at, f"group {episode.group}", None, "first seen to join", (episode.first,))
 
 
-def _starting_loads(facts: Facts) -> Iterator[Change]:
+def _files(facts: Facts) -> Iterator[Change]:
     """Configuration files that differ between two states of the same owner, undated."""
     files: dict[tuple[str, str, str], list[Setting]] = defaultdict(list)
     for setting in facts.settings:
         if setting.origin == "file" and setting.at is None and setting.owner and setting.scope != "application":
             files[setting.scope, setting.owner, setting.key].append(setting)
     for (scope, owner, key), values in files.items():
-        for before, after in _pairs(sorted(values, key=lambda s: (s.source, s.line or 0))):
+        for before, after in pairwise(sorted(values, key=lambda s: (s.source, s.line or 0))):
             if before.value != after.value and before.source != after.source:
-                yield Change(
-                    None, f"{scope} {owner} {key} (undated files)", before.value, after.value,
-                    (before.evidence, after.evidence), inferred=True,
-                )  # fmt: skip
-
-
-def _pairs(values: Iterable[_T]) -> Iterator[tuple[_T, _T]]:
-    before: _T | None = None
-    for value in values:
-        if before is not None:
-            yield before, value
-        before = value
+                what, places = f"{scope} {owner} {key} (undated files)", (before.evidence, after.evidence)
+                yield Change(None, what, before.value, after.value, places, inferred=True)

@@ -1,6 +1,6 @@
 """Flows through the brokers: what came in, what went out, to whom, over windows in which all were scraped.
 
-Broker metrics first; where they are missing or have gaps, the producers' and consumers' own counters.
+Broker metrics first; where they are missing or have gaps, the card of the only broker, then the clients' counters.
 """
 
 from __future__ import annotations
@@ -8,13 +8,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from statistics import fmean, median
 
 from mqlab import actors, traffic
 from mqlab.facts import Facts, Series
 
 WINDOWS = 8
 """Pieces into which the material's time is cut to see a change."""
+BUSY = 0.1
+"""Share of the busiest window's input below which a window's ratios mean nothing: producers were not running."""
+WARM = 0.2
+"""Bytes out over bytes in below which nobody reads yet: consumers start after producers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,34 +44,56 @@ class Flow:
 
 
 def flows(facts: Facts) -> list[Flow]:
-    """The material's time in equal pieces of at least three scrapes."""
-    measured = [*_in(facts), *_out(facts)]
+    """The material's time in equal pieces of at least three scrapes, without those in which nothing was produced."""
+    measured = [s for pair in _measured(facts) for s in pair if s.points]
     if not measured:
         return []
     step = traffic.scrape(measured) or 10.0
     start, end = min(s.points[0][0] for s in measured), max(s.points[-1][0] for s in measured)
     pieces = max(1, min(WINDOWS, int((end - start) / (3 * step))))
     edges = [start + (end - start) * n / pieces for n in range(pieces + 1)]
-    return [flow(facts, a, b) for a, b in pairwise(edges)]
+    found = [flow(facts, a, b) for a, b in pairwise(edges)]
+    busiest = max((f.came_in or 0.0 for f in found), default=0.0)
+    return [f for f in found if (f.came_in or 0.0) >= BUSY * busiest]
+
+
+def warm(pieces: Sequence[Flow]) -> list[Flow]:
+    """*pieces* from the moment on at which somebody reads; all of them where they are read from the start."""
+    first = next((n for n, p in enumerate(pieces) if (p.out_per_in or 0.0) >= WARM), len(pieces))
+    return list(pieces[first + 1 :] if first else pieces)
+
+
+def readers(facts: Facts, piece: Flow) -> int | None:
+    """Groups that read during *piece*: by the consumers' counters, else those that joined or were described by then."""
+    if piece.consumers or _consumed(facts):
+        return piece.consumers
+    known = {p.group for p in facts.positions if p.group and (p.at is None or p.at <= piece.until)}
+    joined = facts.of_kind("rebalance-started")
+    known |= {e.group for e in joined if e.group and e.first_at is not None and e.first_at <= piece.until}
+    return len(known) or None
 
 
 def flow(facts: Facts, since: float, until: float) -> Flow:
     """What moved between two moments."""
-    groups = actors.groups(facts)
-    reading = set()
-    for one in _consumed(facts):
-        client = one.labels.get("client_id") or ""
-        found = traffic.increase([one], since, until)
-        if found and found.value > 0:
-            reading.add(groups.get(client, client))
+    came, left = _measured(facts)
     return Flow(
         since,
         until,
-        _sum(_in(facts), since, until),
-        _sum(_out(facts), since, until),
+        _sum(came, since, until),
+        _sum(left, since, until),
         _sum(all_topics(facts, "broker.replication_bytes_in"), since, until),
-        len(reading),
+        len(_reading(facts, since, until)),
     )
+
+
+def _reading(facts: Facts, since: float, until: float) -> set[str]:
+    groups, reading = actors.groups(facts), set()
+    for one in _consumed(facts):
+        found = traffic.increase([one], since, until)
+        if found and found.value > 0:
+            client = one.labels.get("client_id") or ""
+            reading.add(one.labels.get("group") or groups.get(client, client))
+    return reading
 
 
 def all_topics(facts: Facts, name: str) -> list[Series]:
@@ -78,18 +103,32 @@ def all_topics(facts: Facts, name: str) -> list[Series]:
 
 
 def _consumed(facts: Facts) -> list[Series]:
-    return list(facts.named("consumer.bytes_consumed"))
+    """Bytes received per reader: totals of each client where its exporter tells both totals and topics."""
+    every = facts.named("consumer.bytes_consumed")
+    whole = {s.labels.get("client_id") for s in every if not s.labels.get("topic")}
+    return [s for s in every if not s.labels.get("topic") or s.labels.get("client_id") not in whole]
 
 
-def _in(facts: Facts) -> list[Series]:
-    """Bytes from producers: their own counters where every host that sends has them, else the brokers'."""
-    broker, own = all_topics(facts, "broker.bytes_in"), list(facts.named("producer.outgoing_bytes"))
-    return own if own and _gappy(facts, broker) else broker or own
+def _measured(facts: Facts) -> tuple[list[Series], list[Series]]:
+    """(bytes in, bytes out), both counted at the same place: brokers, the only broker's card, or the clients.
+
+    A consumer's bytes-consumed-total counts records after decompression: it is no traffic where producers compress.
+    """
+    broker = all_topics(facts, "broker.bytes_in"), all_topics(facts, "broker.bytes_out")
+    hosts = sorted(actors.broker_hosts(facts))
+    card = [traffic.card(facts, hosts[0], way) for way in ("receive", "transmit")] if len(hosts) == 1 else [[], []]
+    wire, plain = list(facts.named("consumer.incoming_bytes")), [] if _compressed(facts) else _consumed(facts)
+    own = list(facts.named("producer.outgoing_bytes")), wire or plain
+    whole = [
+        pair for pair in (broker, (card[0], card[1]), own) if all(pair) and not any(_gappy(facts, s) for s in pair)
+    ]
+    return whole[0] if whole else next((p for p in ((card[0], card[1]), broker, own) if all(p)), broker)
 
 
-def _out(facts: Facts) -> list[Series]:
-    broker, own = all_topics(facts, "broker.bytes_out"), _consumed(facts)
-    return own if own and _gappy(facts, broker) else broker or own
+def _compressed(facts: Facts) -> bool:
+    return any(
+        s.scope == "producer" and s.key == "compression.type" and s.value not in ("none", "") for s in facts.settings
+    )
 
 
 def _gappy(facts: Facts, series: Sequence[Series]) -> bool:
@@ -106,34 +145,11 @@ def _sum(series: Sequence[Series], since: float, until: float) -> float | None:
     return found.value if found else None
 
 
-@dataclass(frozen=True, slots=True)
-class Shift:
-    """A ratio that stood at one level before and at another after, with the windows on both sides."""
-
-    before: float
-    after: float
-    at: float
-    """Start of the first window at the new level."""
-    until: float
-    """End of the last window at the new level."""
-
-
-def shift(values: Sequence[tuple[float, float, float | None]], least: float = 1.5) -> Shift | None:
-    """The lasting rise of a ratio, cut where the means on both sides differ most for their number of windows."""
-    known = [(a, b, v) for a, b, v in values if v is not None]
-    levels = [v for _, _, v in known]
-    if len(known) < 2:
-        return None
-    cut = max(range(1, len(known)), key=lambda n: n * (len(known) - n) * (fmean(levels[n:]) - fmean(levels[:n])) ** 2)
-    before, after = median(levels[:cut]), median(levels[cut:])
-    if after < least * before or after - before < 0.3:
-        return None
-    return Shift(before, after, known[cut][0], known[-1][1])
-
-
 def brokers_card(facts: Facts, since: float, until: float) -> traffic.Ratio | None:
     """In and out of all broker hosts' network cards."""
     found = [r for h in sorted(actors.broker_hosts(facts)) if (r := traffic.ratio(facts, h, since, until))]
     if not found:
         return None
-    return traffic.Ratio(sum(r.bytes_in for r in found), sum(r.bytes_out for r in found), found[0].since, found[0].until)
+    return traffic.Ratio(
+        sum(r.bytes_in for r in found), sum(r.bytes_out for r in found), found[0].since, found[0].until
+    )

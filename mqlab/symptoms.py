@@ -1,19 +1,18 @@
 """What is out of the ordinary and whether a finding explains it: the guard against calling trouble health.
 
-Symptoms are new ERROR and WARN shapes, events that mean trouble, lag that grows, and a lasting rise of bytes out
+Symptoms are new ERROR and WARN shapes, events and counters that mean trouble, lag that grows, and a rise of bytes out
 over bytes in. Lines that brokers and clients print in every start, restart or hand-over are no symptoms.
 """
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from mqlab import flows
-from mqlab.facts import Facts, Shape
-from mqlab.findings import Finding
+from mqlab import flows, lags, shifts, traffic
+from mqlab.facts import Episode, Facts, Shape
+from mqlab.findings import Certainty, Finding, Severity
 from mqlab.units import number
 from mqlab.wording import clock
 
@@ -21,15 +20,18 @@ NEAR = 120.0
 """Seconds around a finding in which it may explain a line."""
 STARTING = 90.0
 """Seconds after a log's first line, or a process's start, that belong to the start."""
+RESTART = 60.0
+"""Seconds around a broker's orderly restart in which clients and followers notice it."""
 REPEATED = 3
 """Lines from which a WARN shape is no single remark."""
-BEHIND = 60.0
-"""Seconds of production that lag may grow by before it is a symptom."""
+ORDERLY = (0.0, 130.0, 143.0)
+"""Exit statuses of a process that ended by itself or was asked to (SIGINT, SIGTERM)."""
 
 ORDINARY = re.compile(
     r"No meta\.properties file|Performing controller activation|Bootstrap broker|may not be available"
     r"|marked as failed|not the correct coordinator|coordinator is loading|Coordinator load in progress"
-    r"|Writing records to __consumer_offsets|Execution of FlushBatch failed|already been closed|Renouncing the leadership"
+    r"|Writing records to __consumer_offsets|Execution of FlushBatch failed|already been closed"
+    r"|Renouncing the leadership"
     r"|Error registering AppInfo mbean|InstanceAlreadyExists|(?:isn't|aren't|are not|was not) (?:a )?known config"
     r"|LEADER_NOT_AVAILABLE|UNKNOWN_TOPIC_OR_PARTITION|Attempting to send response via channel|SLF4J|log4j:WARN"
     r"|Error while fetching metadata|No broker metadata found|deprecated|Connection refused"
@@ -45,7 +47,7 @@ TROUBLE: dict[str, tuple[str, ...]] = {
     "producer-stuck": ("batch-split-loop",),
     "sender-error": ("batch-split-loop",),
     "send-failed": ("retry-amplification", "batch-split-loop", "oversize-record-rejected"),
-    "request-timeout": ("retry-amplification",),
+    "request-timeout": ("retry-amplification", "rolling-restart"),
     "out-of-memory": ("batch-split-loop",),
     "process-exit": ("batch-split-loop",),
     "isr-shrunk": ("rolling-restart", "replica-catch-up"),
@@ -60,6 +62,19 @@ TROUBLE: dict[str, tuple[str, ...]] = {
     "broker-fenced": ("rolling-restart",),
 }
 """Events that mean trouble, and the classes that account for them."""
+SINGLE = {"produce-retry": 10, "request-timeout": 3}
+"""Events that any disturbance leaves, up to so many."""
+NOTICED = frozenset({"produce-retry", "request-timeout", "isr-shrunk", "broker-fenced"})
+"""Events that clients and followers print when a broker is restarted in good order."""
+COUNTED: dict[str, tuple[str, ...]] = {
+    "producer.batch_splits": TROUBLE["batch-split"],
+    "producer.record_errors": (*TROUBLE["record-too-large"], "rolling-restart"),
+    "broker.bytes_rejected": (*TROUBLE["record-too-large"], "format-inflation"),
+    "broker.unclean_elections": (),
+}
+"""Counters that stand still in health, and the classes that account for them."""
+OF_TRAFFIC = frozenset({"fan-out", "catch-up-read", "replica-catch-up", "replication-traffic"})
+"""Benign classes that explain traffic and lag, but no line of trouble."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,38 +85,83 @@ class Symptom:
     text: str
 
 
-def unexplained(facts: Facts, findings: Sequence[Finding]) -> tuple[Symptom, ...]:
-    """What remains, earliest first."""
-    found = [*_events(facts, findings), *_shapes(facts, findings), *_lag(facts, findings), *_ratio(facts, findings)]
-    return tuple(sorted(found, key=lambda s: (s.at or float("inf"), s.text)))
+def unexplained(facts: Facts, findings: Sequence[Finding], rejected: Collection[str] = ()) -> tuple[Symptom, ...]:
+    """What remains, earliest first; splits that were found to end by themselves (*rejected*) are explained."""
+    known = [f for f in findings if f.certainty > Certainty.POSSIBLE]
+    found = [
+        *_events(facts, known, rejected),
+        *_crashes_of_brokers(facts),
+        *_counters(facts, known, rejected),
+        *_shapes(facts, [f for f in known if f.incident not in OF_TRAFFIC]),
+        *(Symptom(grown.at, grown.told) for grown in lags.grown(facts) if not _explained(grown.at, known, None)),
+        *_ratio(facts, known),
+    ]
+    return tuple(sorted(found, key=lambda s: (s.at if s.at is not None else float("inf"), s.text)))
 
 
-def _events(facts: Facts, findings: Sequence[Finding]) -> Iterator[Symptom]:
+def _events(facts: Facts, findings: Sequence[Finding], rejected: Collection[str]) -> Iterator[Symptom]:
+    orderly = [e.first_at for e in facts.of_kind("broker-stopping") if e.first_at is not None]
     for kind, classes in TROUBLE.items():
-        left = [e for e in facts.of_kind(kind) if not _explained(e.first_at, findings, classes)]
-        if kind == "process-exit":
-            left = [e for e in left if e.value_max]
-        if kind == "produce-retry" and sum(e.count for e in left) < REPEATED:
+        left = [e for e in facts.of_kind(kind) if not _explained(e.first_at, findings, classes) and _abnormal(e)]
+        if kind == "batch-split" and "batch-split-loop" in rejected:
             continue
-        if left:
-            first, count = left[0], sum(e.count for e in left)
+        if kind in NOTICED:
+            left = [e for e in left if e.first_at is None or not any(abs(e.first_at - r) <= RESTART for r in orderly)]
+        count = sum(e.count for e in left)
+        if not left or count < SINGLE.get(kind, 1):
+            continue
+        place = f"{left[0].source}:{left[0].first.line}"
+        yield Symptom(left[0].first_at, f"{clock(left[0].first_at)} UTC: {kind}, {count} time(s), first at {place}")
+
+
+def _abnormal(episode: Episode) -> bool:
+    if episode.kind != "process-exit":
+        return True
+    if episode.value_max is None:
+        return "Killed" in episode.first.text
+    return episode.value_max not in ORDERLY
+
+
+def _crashes_of_brokers(facts: Facts) -> Iterator[Symptom]:
+    """Brokers that started again without having stopped in good order."""
+    running: set[str] = set()
+    for episode in facts.of_kind("broker-started", "broker-stopping", "broker-stopped"):
+        if episode.kind != "broker-started":
+            running.discard(episode.source)
+        elif episode.source in running:
+            when, place = clock(episode.first_at), f"{episode.source}:{episode.first.line}"
+            yield Symptom(episode.first_at, f"{when} UTC: broker started again without an orderly stop, {place}")
+        else:
+            running.add(episode.source)
+
+
+def _counters(facts: Facts, findings: Sequence[Finding], rejected: Collection[str]) -> Iterator[Symptom]:
+    for name, classes in COUNTED.items():
+        if name in ("producer.batch_splits", "broker.bytes_rejected") and "batch-split-loop" in rejected:
+            continue
+        totals = flows.all_topics(facts, name) if name.startswith("broker.") else list(facts.named(name))
+        rose = [
+            (a, v)
+            for a, b, v in traffic.summed(totals)
+            if v > 0 and not any(_covers(f, a) or _covers(f, b) for f in findings if f.incident in classes)
+        ]
+        if rose:
+            total, original = sum(v for _, v in rose), next(s.original for s in totals)
             yield Symptom(
-                first.first_at,
-                f"{clock(first.first_at)} UTC: {kind}, {count} time(s), first at {first.source}:{first.first.line}",
+                rose[0][0], f"{clock(rose[0][0])} UTC: {original} begins to rise, by {number(round(total))} in all"
             )
 
 
 def _explained(at: float | None, findings: Sequence[Finding], classes: Sequence[str] | None) -> bool:
-    for finding in findings:
-        if classes is not None and finding.incident not in classes:
-            continue
-        if at is None or finding.started_at is None or finding.ended_at is None:
-            return True
-        if finding.started_at.timestamp() - NEAR <= at <= finding.ended_at.timestamp() + NEAR or (
-            finding.ongoing and at >= finding.started_at.timestamp() - NEAR
-        ):
-            return True
-    return False
+    return any(_covers(f, at) for f in findings if classes is None or f.incident in classes)
+
+
+def _covers(finding: Finding, at: float | None) -> bool:
+    if at is None or finding.started_at is None:
+        return True
+    if at < finding.started_at.timestamp() - NEAR:
+        return False
+    return finding.ongoing or finding.ended_at is None or at <= finding.ended_at.timestamp() + NEAR
 
 
 def _shapes(facts: Facts, findings: Sequence[Finding]) -> Iterator[Symptom]:
@@ -112,11 +172,10 @@ def _shapes(facts: Facts, findings: Sequence[Finding]) -> Iterator[Symptom]:
     starts = [e.first_at for e in facts.of_kind("settings-printed", "broker-started") if e.first_at is not None]
     for shape in facts.shapes:
         if _notable(shape) and not _at_start(shape, begins, starts) and not _explained(shape.first_at, findings, None):
-            text = shape.shape.strip()[:120]
             yield Symptom(
                 shape.first_at,
                 f"{clock(shape.first_at)} UTC: new {shape.level} shape, {shape.lines} line(s), "
-                f"{shape.source}:{shape.first_line}  {text}",
+                f"{shape.source}:{shape.first_line}  {shape.shape.strip()[:120]}",
             )
 
 
@@ -133,34 +192,12 @@ def _at_start(shape: Shape, begins: dict[str, float], starts: Sequence[float]) -
     return any(0 <= shape.last_at - (s - 60) <= STARTING + 60 for s in near)
 
 
-def _lag(facts: Facts, findings: Sequence[Finding]) -> Iterator[Symptom]:
-    totals: dict[tuple[str, str], dict[float, tuple[int, int]]] = defaultdict(dict)
-    for position in facts.positions:
-        if position.group and position.at is not None and position.end is not None and position.committed is not None:
-            lag, end = totals[position.group, position.topic].get(position.at, (0, 0))
-            totals[position.group, position.topic][position.at] = (lag + position.end - position.committed, end + position.end)
-    for (group, topic), moments in sorted(totals.items()):
-        points = [(at, *moments[at]) for at in sorted(moments)]
-        if len(points) < 3:
-            continue
-        (start, _, first_end), (until, _, last_end) = points[0], points[-1]
-        rate = max(0.0, (last_end - first_end) / (until - start)) if until > start else 0.0
-        calm = sorted(lag for _, lag, _ in points[: max(1, len(points) // 3)])
-        usual = calm[len(calm) // 2]
-        high = [at for at, lag, _ in points if lag > max(2 * usual, usual + BEHIND * rate, 10)]
-        if len(high) >= 2 and not _explained(high[0], findings, None):
-            peak = max(lag for _, lag, _ in points)
-            yield Symptom(
-                high[0], f"{clock(high[0])} UTC: lag of {group} on {topic} grew from {number(usual)} to {number(peak)} messages"
-            )
-
-
 def _ratio(facts: Facts, findings: Sequence[Finding]) -> Iterator[Symptom]:
-    pieces = flows.flows(facts)
-    shift = flows.shift([(p.since, p.until, p.out_per_in) for p in pieces])
-    readers = max((p.consumers for p in pieces), default=0) or len({p.group for p in facts.positions if p.group})
-    if shift is not None and shift.after > 1.3 * max(1, readers) and not _explained(shift.at, findings, None):
-        yield Symptom(
-            shift.at,
-            f"{clock(shift.at)} UTC: bytes out over bytes in of the brokers rose from {shift.before:.3g} to {shift.after:.3g}",
-        )
+    pieces = flows.warm(flows.flows(facts))
+    shift = shifts.shift([(p.since, p.until, p.out_per_in) for p in pieces])
+    if shift is None or _explained(shift.at, [f for f in findings if f.severity > Severity.NOTICE], None):
+        return
+    readers = max((flows.readers(facts, p) or 0 for p in pieces), default=0)
+    if shift.after > 1.3 * max(1, readers) and not _explained(shift.at, findings, tuple(OF_TRAFFIC)):
+        levels = f"from {shift.before:.3g} to {shift.after:.3g}"
+        yield Symptom(shift.at, f"{clock(shift.at)} UTC: bytes out over bytes in of the brokers rose {levels}")

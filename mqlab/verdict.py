@@ -5,39 +5,41 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from mqlab import __version__, symptoms
+from mqlab import __version__, settings_audit, symptoms
 from mqlab.catalogue import INCIDENTS
 from mqlab.changes import changes
 from mqlab.detectors import DETECTORS
 from mqlab.detectors.base import Result
 from mqlab.diagnosis import Diagnosis, Material, NotChecked, Rejected, Verdict
-from mqlab.facts import Change, Facts, span
+from mqlab.facts import Change, Facts, ordered, span
 from mqlab.findings import Certainty, Finding, Severity
 from mqlab.units import number
 
 SYSTEMS = {"kafka": "Kafka", "rocketmq": "RocketMQ", "mqtt": "MQTT"}
 _SPEAKS_OF_TRAFFIC = frozenset({"fan-out", "replication-traffic", "catch-up-read", "replica-catch-up"})
 """Benign classes that explain a change which everybody sees."""
-_AFTER = 30.0
+_ENDED = (-10.0, 60.0)
 """Seconds around a finding's end in which a change may have ended it."""
+_CURES = ("batch.size", "max.message.bytes", "max.request.size", "timeout.ms", "compression.type", "linger.ms")
+"""Settings that end incidents, if several changed at once."""
+_NO_RULE = "this version has no rule for it"
 
 
 def diagnose(facts: Facts, dismissed: Sequence[str] = ()) -> Diagnosis:
     """The diagnosis of *facts*; findings whose id people *dismissed* leave the findings, not the material."""
-    results = {d.INCIDENT: d.detect(facts) for d in DETECTORS}
+    facts = ordered(facts)
+    results = _with_risks(facts, {d.INCIDENT: d.detect(facts) for d in DETECTORS})
     happened = changes(facts)
     every = [f for r in results.values() for f in r.findings if f.id not in dismissed]
     findings = _ordered([_ended_by(f, happened) for f in every])
-    left = symptoms.unexplained(facts, findings)
+    left = symptoms.unexplained(facts, findings, {slug for slug, r in results.items() if r.rejected})
     present = _systems(facts)
     return Diagnosis(
         version=__version__,
         material=_material(facts),
         verdict=_verdict(findings, left, facts, results),
         findings=findings,
-        rejected=tuple(
-            Rejected(slug, r.rejected) for slug, r in results.items() if r.rejected and not r.findings
-        ),
+        rejected=_rejected(results, findings),
         clear=tuple(slug for slug, r in sorted(results.items()) if _is_clear(r) and "kafka" in present),
         not_checked=_not_checked(results, present),
         changes=happened,
@@ -46,8 +48,27 @@ def diagnose(facts: Facts, dismissed: Sequence[str] = ()) -> Diagnosis:
     )
 
 
+def _with_risks(facts: Facts, results: dict[str, Result]) -> dict[str, Result]:
+    """*results* with what settings alone make possible, for classes of which nothing else was found."""
+    every = dict(results)
+    for finding in settings_audit.risks(facts):
+        found = every.get(finding.incident, Result(missing=(_NO_RULE,)))
+        serious = any(f.certainty > Certainty.POSSIBLE for f in found.findings)
+        if not serious and not found.rejected:
+            every[finding.incident] = Result((*found.findings, finding))
+    return every
+
+
 def _is_clear(result: Result) -> bool:
     return not (result.findings or result.rejected or result.missing)
+
+
+def _rejected(results: dict[str, Result], findings: Sequence[Finding]) -> tuple[Rejected, ...]:
+    """Classes that were disproved, and those whose findings people dismissed."""
+    found = {f.incident for f in findings}
+    because = {slug: r.rejected for slug, r in results.items() if r.rejected and not r.findings}
+    because |= {slug: "dismissed" for slug, r in results.items() if r.findings and slug not in found}
+    return tuple(Rejected(slug, because[slug] or "") for slug in sorted(because))
 
 
 def _ordered(findings: Sequence[Finding]) -> tuple[Finding, ...]:
@@ -90,16 +111,18 @@ def _ended_by(finding: Finding, happened: Sequence[Change]) -> Finding:
         c
         for c in happened
         if c.at is not None
-        and -1 <= c.at - end <= _AFTER
+        and _ENDED[0] <= c.at - end <= _ENDED[1]
         and c.before is not None
         and any(f" {name} " in f" {c.what} " for name in names)
     ]
     if not near:
         return finding
-    change = near[0]
+    change = min(near, key=lambda c: not c.what.endswith(_CURES))
     text = f"{change.what} {change.before} -> {change.after}"
     return replace(
-        finding, facts={**finding.facts, "mitigation": f"{text} (inferred)"}, evidence=(*finding.evidence, *change.evidence)
+        finding,
+        facts={**finding.facts, "mitigation": f"{text} (inferred)"},
+        evidence=(*finding.evidence, *change.evidence),
     )
 
 
@@ -115,32 +138,33 @@ def _verdict(
         told = f"{len(left)} symptom(s) that no rule of mqlab explains; the earliest: {left[0].text}."
         return Verdict("undetermined", None, f"{told} Nothing it can recognise was found.", also)
     if not _enough(facts, results):
-        return Verdict("undetermined", None, "The material does not suffice to call it healthy: see what was not checked.", also)
+        return Verdict(
+            "undetermined", None, "The material does not suffice to call it healthy: see what was not checked.", also
+        )
     visible = [f for f in findings if f.incident in _SPEAKS_OF_TRAFFIC and f.certainty > Certainty.POSSIBLE]
     if visible:
         return Verdict(visible[0].incident, visible[0].certainty, visible[0].statement, also)
     clear = sum(_is_clear(r) for r in results.values())
-    told = f"{clear} classes were checked and found clear; no ERROR or WARN shape and no change of traffic is left unexplained."
+    told = (
+        f"{clear} classes were checked and found clear; no ERROR or WARN shape and no change of traffic is left over."
+    )
     return Verdict("healthy", None, told, also)
 
 
 def _enough(facts: Facts, results: dict[str, Result]) -> bool:
     """Health needs both sides: a log that could show trouble, and the classes that logs alone can show checked."""
     logs = any(c.data + c.noise > 0 and c.format.endswith("-log") for c in facts.coverage)
-    checked = sum(not r.missing for r in results.values())
-    return logs and checked * 2 >= len(results) and "kafka" in _systems(facts)
+    checked = sum(not results[d.INCIDENT].missing for d in DETECTORS)
+    return logs and checked * 2 >= len(DETECTORS) and "kafka" in _systems(facts)
 
 
 def _not_checked(results: dict[str, Result], present: frozenset[str]) -> tuple[NotChecked, ...]:
     found = []
     for slug, incident in sorted(INCIDENTS.items()):
-        applicable = [s for s in incident.systems if s in present]
-        if slug in results:
-            missing = results[slug].missing if "kafka" in present else ()
-            if missing and not results[slug].findings:
-                found.append(NotChecked(slug, missing, incident.fetch_on("kafka")))
-        elif applicable and incident.systems[0] in present:
-            found.append(NotChecked(slug, ("this version has no rule for it",), ()))
+        here = [s for s in incident.systems if s in present]
+        missing = results[slug].missing if slug in results else (_NO_RULE,)
+        if here and missing and not (slug in results and (results[slug].findings or results[slug].rejected)):
+            found.append(NotChecked(slug, missing, incident.fetch_on(here[0])))
     found += [NotChecked(s, (f"no {name} material",), ()) for s, name in SYSTEMS.items() if s not in present]
     return tuple(found)
 
@@ -153,6 +177,7 @@ def _systems(facts: Facts) -> frozenset[str]:
         found.add("kafka")
     if any(s.scope in ("producer", "consumer", "topic") for s in facts.settings):
         found.add("kafka")
+    found |= {e.system for e in facts.episodes if e.system in SYSTEMS}
     return frozenset(found)
 
 
@@ -185,4 +210,3 @@ def _gaps(facts: Facts, findings: Sequence[Finding]) -> tuple[str, ...]:
             )
     found += [f"{c.source}: {c.problem}" for c in facts.coverage if c.problem]
     return tuple(dict.fromkeys(found))
-

@@ -1,12 +1,13 @@
 """Which zone a source's clock shows, and why.
 
-Order: written in the line > `--log-tz` or incident.yml cannot override that > an epoch that the line prints beside
-its clock > alignment with zoned sources on at least three shared events, in steps of fifteen minutes > `--log-tz` >
+Order: written in the line, which nothing overrides > an epoch that the line prints beside its clock > alignment with
+zoned sources on at least three shared events, in steps of fifteen minutes > `--log-tz` >
 a zone that other sources of the same material were found in and that alone fits > UTC, assumed.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
@@ -19,6 +20,10 @@ STEP = 900
 """Zones differ by multiples of fifteen minutes."""
 SHARED = 3
 """Shared events that an alignment needs."""
+MOST = 0.6
+"""Share of a source's events that an alignment must explain."""
+NEARLY_ALL = 0.9
+"""Share from which a long incident aligns, although its neighbours in time fit in part."""
 _REACH = range(-14 * 3600, 14 * 3600 + STEP, STEP)
 
 
@@ -70,7 +75,9 @@ def parse_zone(text: str) -> tzinfo:
 
 
 def settle(
-    clocks: Sequence[Clock], anchors: Sequence[tuple[float, float]], span: tuple[float, float] | None,
+    clocks: Sequence[Clock],
+    anchors: Sequence[tuple[float, float]],
+    span: tuple[float, float] | None,
     wanted: Sequence[tuple[str, str]],
 ) -> Mapping[str, Zone]:
     """The zone of each source.
@@ -101,17 +108,37 @@ def _certain(clock: Clock, anchors: Sequence[tuple[float, float]]) -> Zone | Non
 
 
 def _aligned(clock: Clock, anchors: Sequence[tuple[float, float]]) -> Zone | None:
+    """The zone in which the events fall together with the anchors, where no other comes near."""
     if len(clock.events) < SHARED or len(anchors) < SHARED:
         return None
-    scores = sorted(((_shared(clock.events, anchors, offset), -abs(offset), offset) for offset in _REACH), reverse=True)
+    merged = _merged(anchors)
+    scores = sorted(((_shared(clock.events, merged, offset), -abs(offset), offset) for offset in _REACH), reverse=True)
     (best, _, offset), (second, _, _) = scores[0], scores[1]
-    if best < SHARED or best < 0.6 * len(clock.events) or second * 2 > best:
+    if best < SHARED or best < MOST * len(clock.events):
+        return None
+    whole = best >= NEARLY_ALL * len(clock.events) and best - second >= max(SHARED, (1 - NEARLY_ALL) * best)
+    if second * 2 > best and not whole:
         return None
     return _fixed(offset, f"aligned with zoned sources on {best} shared events")
 
 
-def _shared(events: Sequence[float], anchors: Sequence[tuple[float, float]], offset: float) -> int:
-    return sum(any(first <= event - offset <= last for first, last in anchors) for event in events)
+def _merged(anchors: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    found: list[tuple[float, float]] = []
+    for first, last in sorted(anchors):
+        if found and first <= found[-1][1]:
+            found[-1] = (found[-1][0], max(found[-1][1], last))
+        else:
+            found.append((first, last))
+    return found
+
+
+def _shared(events: Sequence[float], merged: Sequence[tuple[float, float]], offset: float) -> int:
+    starts = [first for first, _ in merged]
+    count = 0
+    for event in events:
+        place = bisect_right(starts, event - offset) - 1
+        count += place >= 0 and event - offset <= merged[place][1]
+    return count
 
 
 def _wanted(source: str, wanted: Sequence[tuple[str, str]]) -> Zone | None:

@@ -1,16 +1,17 @@
 """Several groups read the same topic: what leaves the broker is as many times what came in.
 
-Fires: bytes out over bytes in rose in a lasting way and now equal the number of consumers that read.
-Quiet: the ratio did not change; more leaves than the readers account for (format-inflation, catch-up-read).
+Fires: bytes out over bytes in rose in a lasting way and now equal the number of groups that read.
+Quiet: the ratio did not change, or rose only because consumers start later than producers; more leaves than the
+readers account for (format-inflation, catch-up-read).
 """
 
 from __future__ import annotations
 
-from mqlab import flows
+from mqlab import flows, shifts
 from mqlab.benign import notice
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Episode, Facts
-from mqlab.findings import Evidence
+from mqlab.findings import Evidence, Finding
 from mqlab.wording import clock, sample
 
 INCIDENT = "fan-out"
@@ -23,24 +24,31 @@ FITS = 0.3
 
 def detect(facts: Facts) -> Result:
     """One notice where readers were added."""
-    pieces = flows.flows(facts)
-    if not any(p.out_per_in is not None for p in pieces):
+    every = flows.flows(facts)
+    if not any(p.out_per_in is not None for p in every):
         return Result(missing=("bytes in and bytes out of the brokers",))
-    shift = flows.shift([(p.since, p.until, p.out_per_in) for p in pieces])
+    pieces = flows.warm(every)
+    shift = shifts.shift([(p.since, p.until, p.out_per_in) for p in pieces])
     if shift is None:
         return CLEAR
-    after = [p for p in pieces if p.since >= shift.at]
-    readers = max((p.consumers for p in after), default=0)
-    earlier = min((p.consumers for p in pieces if p.since < shift.at), default=0)
-    if readers == 0:
-        readers = len({p.group for p in facts.positions if p.group})
-    if shift.after <= (1 + FITS) * max(1, readers) and readers <= max(1, earlier):
+    counts = [(p, flows.readers(facts, p)) for p in pieces]
+    if any(count is None for _, count in counts):
+        return Result(
+            missing=("the groups that read: bytes out over bytes in rose, and nothing says how many there are",)
+        )
+    readers = max((count or 0 for p, count in counts if shift.at <= p.since < shift.until), default=0)
+    earlier = min((count or 0 for p, count in counts if p.since < shift.at), default=0)
+    if readers <= max(1, earlier) and shift.after <= (1 + FITS) * max(1, readers):
         return CLEAR
     if readers <= max(1, earlier) or abs(shift.after - readers) > FITS * readers:
         return Result(
             rejected=f"bytes out over bytes in rose from {shift.before:.3g} to {shift.after:.3g}, "
             f"but {readers} reader(s) account for about {readers}"
         )
+    return Result((_notice(facts, shift, readers),))
+
+
+def _notice(facts: Facts, shift: shifts.Shift, readers: int) -> Finding:
     whole = flows.flow(facts, shift.at, shift.until)
     joined = _joined(facts, shift)
     began = min((e.first_at for e in joined if e.first_at is not None), default=shift.at)
@@ -49,25 +57,19 @@ def detect(facts: Facts) -> Result:
     if whole.came_in and whole.went_out:
         measures |= {"bytes_in": whole.came_in, "bytes_out": whole.went_out}
         measures["amplification_factor"] = whole.went_out / whole.came_in
-    return Result(
-        (
-            notice(
-                INCIDENT,
-                "brokers",
-                began,
-                shift.until,
-                f"{readers} readers take every byte, so the brokers send {shift.after:.3g} times what comes in "
-                f"(before {clock(began)} UTC: {shift.before:.3g} times). What producers send did not change; "
-                f"it follows from the groups that joined: {names}.",
-                measures,
-                _evidence(facts, joined, shift),
-                "Bytes out over bytes in falls by one for each group that is stopped.",
-            ),
-        )
+    return notice(
+        f"{INCIDENT}:brokers",
+        (began, shift.until),
+        f"{readers} readers take every byte, so the brokers send {shift.after:.3g} times what comes in "
+        f"(before {clock(began)} UTC: {shift.before:.3g} times). What producers send did not change; "
+        f"it follows from the groups that joined: {names}.",
+        measures,
+        _evidence(facts, joined, shift),
+        verify="Bytes out over bytes in falls by one for each group that is stopped.",
     )
 
 
-def _joined(facts: Facts, shift: flows.Shift) -> list[Episode]:
+def _joined(facts: Facts, shift: shifts.Shift) -> list[Episode]:
     """First joins of groups around the rise, without groups that were there long before."""
     first: dict[str, Episode] = {}
     for episode in facts.of_kind("rebalance-started"):
@@ -76,9 +78,7 @@ def _joined(facts: Facts, shift: flows.Shift) -> list[Episode]:
     return [e for e in first.values() if abs((e.first_at or 0.0) - shift.at) <= BEFORE]
 
 
-def _evidence(facts: Facts, joined: list[Episode], shift: flows.Shift) -> tuple[Evidence, ...]:
+def _evidence(facts: Facts, joined: list[Episode], shift: shifts.Shift) -> tuple[Evidence, ...]:
     lines = tuple(e.first for e in joined[:5])
     series = [s for s in facts.named("consumer.bytes_consumed") if len(s.points) > 1]
     return lines + tuple(sample(facts, s, shift.until, "bytes that this reader received") for s in series[:8])
-
-

@@ -1,15 +1,19 @@
 """A reassignment or a returning follower copies old data between brokers for a while.
 
 Fires: more is copied than R−1 times what comes in, while a replica is not in sync, being reassigned, or just back.
-Quiet: the copies equal R−1 (replication-traffic).
+Quiet: the copies equal R−1 (replication-traffic), also where R is not known and the copies were always as many.
 """
 
 from __future__ import annotations
 
-from mqlab import flows
+from collections.abc import Sequence
+from statistics import median
+
+from mqlab import configured, flows
 from mqlab.benign import notice
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
+from mqlab.flows import Flow
 from mqlab.wording import clock, sample
 
 INCIDENT = "replica-catch-up"
@@ -25,9 +29,9 @@ def detect(facts: Facts) -> Result:
     """One notice for the time in which old data was copied."""
     if not facts.named("broker.replication_bytes_in"):
         return Result(missing=("ReplicationBytesInPerSec of the brokers",))
-    factors = [int(s.value) for s in facts.settings if s.key == "replication.factor" and s.value.isdigit()]
-    usual = max(1, max(factors, default=1) - 1)
-    above = [p for p in flows.flows(facts) if p.copies_per_in is not None and p.copies_per_in > ABOVE * usual]
+    pieces = [p for p in flows.flows(facts) if p.copies_per_in is not None]
+    usual = _usual(facts, pieces)
+    above = [p for p in pieces if (p.copies_per_in or 0.0) > ABOVE * usual]
     if not above:
         return CLEAR
     start, end = above[0].since, above[-1].until
@@ -36,26 +40,29 @@ def detect(facts: Facts) -> Result:
     lagging = [s for s in facts.named("broker.under_replicated_partitions") if any(v for _, v in s.points)]
     if not signs and not moved and not lagging:
         return Result(rejected="more than R-1 copies between brokers, but every replica stayed in sync")
-    whole = flows.flow(facts, start, end)
-    copied = (whole.replicated or 0) - usual * (whole.came_in or 0)
-    every = flows.flow(facts, 0.0, float("inf"))
-    if copied < MATTERS * (every.came_in or 0):
+    copied = sum((p.replicated or 0) - usual * (p.came_in or 0) for p in above)
+    if copied < MATTERS * sum(p.came_in or 0 for p in pieces):
         return CLEAR
-    evidence = tuple(e.first for e in signs[:4]) + tuple(
-        sample(facts, s, end, "bytes copied to this broker") for s in flows.all_topics(facts, "broker.replication_bytes_in")[:4]
-    )
+    series = [s for s in flows.all_topics(facts, "broker.replication_bytes_in") if s.points]
     return Result(
         (
             notice(
-                INCIDENT,
-                "brokers",
-                start,
-                end,
-                f"Followers copied old data between {clock(start)} and {clock(end)} UTC, beyond the {usual} copies a byte "
-                "that replication needs. It ends when every replica is in sync.",
-                {"copied_bytes": max(0.0, copied), "copies_per_byte_in": max(p.copies_per_in or 0 for p in above)},
-                evidence,
-                "UnderReplicatedPartitions = 0 and ReplicationBytesIn back at R-1 times BytesIn.",
+                f"{INCIDENT}:brokers",
+                (start, end),
+                f"Followers copied old data between {clock(start)} and {clock(end)} UTC, beyond the {usual:.3g} copies "
+                "a byte that replication needs. It ends when every replica is in sync.",
+                {"copied_bytes": copied, "copies_per_byte_in": max(p.copies_per_in or 0 for p in above)},
+                tuple(e.first for e in signs[:4])
+                + tuple(sample(facts, s, end, "bytes copied to this broker") for s in series[:4]),
+                verify="UnderReplicatedPartitions = 0 and ReplicationBytesIn back at R-1 times BytesIn.",
             ),
         )
     )
+
+
+def _usual(facts: Facts, pieces: Sequence[Flow]) -> float:
+    """Copies a byte that replication needs: R−1 as described, else what was usual."""
+    factors = [int(s.value) for s in configured.replication_factors(facts)]
+    if factors:
+        return max(1.0, max(factors) - 1.0)
+    return max(1.0, median(p.copies_per_in or 0.0 for p in pieces)) if pieces else 1.0

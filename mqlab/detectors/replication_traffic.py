@@ -6,7 +6,7 @@ Quiet: they always did (every cluster with R > 1); more is copied than R−1 (re
 
 from __future__ import annotations
 
-from mqlab import flows
+from mqlab import configured, flows, shifts
 from mqlab.benign import notice
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
@@ -15,34 +15,34 @@ from mqlab.wording import clock, sample
 INCIDENT = "replication-traffic"
 
 FITS = 0.25
+"""Share by which the copies may miss R−1."""
 
 
 def detect(facts: Facts) -> Result:
     """One notice where the copies between brokers became more."""
     if not facts.named("broker.replication_bytes_in"):
         return Result(missing=("ReplicationBytesInPerSec of the brokers",))
-    pieces = flows.flows(facts)
-    shift = flows.shift([(p.since, p.until, p.copies_per_in) for p in pieces])
-    if shift is None:
+    shift = shifts.shift([(p.since, p.until, p.copies_per_in) for p in flows.flows(facts)])
+    if shift is None or not shift.lasting:
         return CLEAR
-    factors = {int(s.value) for s in facts.settings if s.key == "replication.factor" and s.value.isdigit()}
-    wanted = max(factors, default=0) - 1
+    described = configured.replication_factors(facts)
+    if not described:
+        return Result(missing=("kafka-topics --describe: the copies between brokers became more, R is not known",))
+    wanted = max(int(s.value) for s in described) - 1
     if wanted < 1 or abs(shift.after - wanted) > FITS * wanted:
-        return Result(rejected=f"{shift.after:.3g} bytes are copied per byte in, where R-1 is {max(wanted, 0)}")
-    series = flows.all_topics(facts, "broker.replication_bytes_in")
-    described = tuple(s.evidence for s in facts.settings if s.key == "replication.factor" and s.value == str(wanted + 1))
+        return Result(rejected=f"{shift.after:.3g} bytes are copied per byte in, where R-1 is {wanted}")
+    series = [s for s in flows.all_topics(facts, "broker.replication_bytes_in") if s.points]
+    factor = tuple(s.evidence for s in described if s.value == str(wanted + 1))
     return Result(
         (
             notice(
-                INCIDENT,
-                "brokers",
-                shift.at,
-                shift.until,
+                f"{INCIDENT}:brokers",
+                (shift.at, shift.until),
                 f"Brokers copy {shift.after:.3g} bytes to each other per byte that comes in (before {clock(shift.at)} "
                 f"UTC: {shift.before:.3g}). That is R-1 = {wanted} for replication factor {wanted + 1}.",
                 {"copies_per_byte_in": shift.after, "replication_factor": wanted + 1},
-                described[:2] + tuple(sample(facts, s, shift.until, "bytes copied to this broker") for s in series[:6]),
-                "ReplicationBytesIn over BytesIn equals the replication factor less one.",
+                factor[:2] + tuple(sample(facts, s, shift.until, "bytes copied to this broker") for s in series[:6]),
+                verify="ReplicationBytesIn over BytesIn equals the replication factor less one.",
             ),
         )
     )

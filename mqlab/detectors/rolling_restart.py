@@ -1,12 +1,13 @@
-"""Brokers are restarted one after another, each once: a deploy or an upgrade.
+"""Brokers are restarted one after another, equally often: a deploy or an upgrade.
 
 Fires: at least two brokers of one cluster stopped in good order and came back, one at a time.
-Quiet: one broker that comes back again and again, or brokers that are down together.
+Quiet: one broker that comes back again and again, starts without an orderly stop, brokers that are down together.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
+from itertools import pairwise
 
 from mqlab.benign import notice
 from mqlab.detectors.base import CLEAR, Result
@@ -19,6 +20,7 @@ BACK = 900.0
 """Seconds within which a stopped broker belongs to the start that follows."""
 
 Outage = tuple[float, float, Episode, Episode]
+"""(down, up, the stop, the start)."""
 
 
 def detect(facts: Facts) -> Result:
@@ -26,50 +28,58 @@ def detect(facts: Facts) -> Result:
     if not facts.of_kind("broker-started", "broker-stopping", "broker-stopped"):
         known = any(c.format == "kafka-broker-log" for c in facts.coverage)
         return CLEAR if known else Result(missing=("server.log of the brokers",))
-    outages = {source: found for source, found in _outages(facts).items() if found}
+    outages = {broker: found for broker, found in _outages(facts).items() if found}
     if not outages:
         return CLEAR
-    each = sorted((o for found in outages.values() for o in found), key=lambda o: o[0])
+    each = sorted((o for found in outages.values() for o in found), key=lambda o: (o[0], o[1], o[3].source))
     if len(outages) < 2:
         return Result(rejected=f"one broker restarted {len(each)} time(s), no other did")
-    if any(len(found) > 1 for found in outages.values()):
-        return Result(rejected="a broker restarted more than once")
-    if any(later[0] < earlier[1] for earlier, later in zip(each, each[1:], strict=False)):
+    if len({len(found) for found in outages.values()}) > 1:
+        return Result(rejected="a broker restarted more often than the others")
+    if any(later[0] < earlier[1] for earlier, later in pairwise(each)):
         return Result(rejected="brokers were down at the same time")
-    start, end = each[0][0], each[-1][1]
+    start, end, times = each[0][0], each[-1][1], len(each) // len(outages)
     longest = max(b - a for a, b, _, _ in each)
+    often = "each once" if times == 1 else f"each {times} times"
     return Result(
         (
             notice(
-                INCIDENT,
-                "brokers",
-                start,
-                end,
-                f"{len(each)} brokers were restarted one after another between {clock(start)} and {clock(end)} UTC, each once "
-                f"and in good order{_versions(facts, start)}. The longest was away for {longest:.0f} s.",
-                {"brokers": float(len(each)), "longest_outage_seconds": longest},
+                f"{INCIDENT}:brokers",
+                (start, end),
+                f"{len(outages)} brokers were restarted one after another between {clock(start)} and {clock(end)} UTC, "
+                f"{often} and in good order{_versions(facts, start)}. The longest was away for {longest:.0f} s.",
+                {"brokers": float(len(outages)), "longest_outage_seconds": longest},
                 tuple(place for _, _, stop, back in each for place in (stop.first, back.first)),
-                "UnderReplicatedPartitions = 0, and every broker prints \"started\" once.",
+                verify='UnderReplicatedPartitions = 0, and every broker prints "started" once.',
             ),
         )
     )
 
 
 def _outages(facts: Facts) -> dict[str, list[Outage]]:
-    """Orderly stops that were followed by a start, by the log they stand in."""
-    stops, starts = defaultdict(list), defaultdict(list)
+    """Orderly stops that were followed by a start, by broker."""
+    names = _brokers(facts)
+    down: dict[str, Episode] = {}
+    found: dict[str, list[Outage]] = defaultdict(list)
     for episode in facts.of_kind("broker-stopping", "broker-stopped", "broker-started"):
-        if episode.first_at is not None:
-            (starts if episode.kind == "broker-started" else stops)[episode.source].append(episode)
-    found: dict[str, list[Outage]] = {}
-    for source, back in starts.items():
-        found[source] = []
-        for start in back:
-            at = start.first_at or 0.0
-            before = [s for s in stops[source] if s.first_at is not None and 0 < at - s.first_at <= BACK]
-            if before:
-                found[source].append((before[0].first_at or 0.0, at, before[0], start))
+        broker, at = names[episode.source], episode.first_at
+        if at is None:
+            continue
+        if episode.kind != "broker-started":
+            down.setdefault(broker, episode)
+            continue
+        stop = down.pop(broker, None)
+        if stop is not None and stop.first_at is not None and at - stop.first_at <= BACK:
+            found[broker].append((stop.first_at, at, stop, episode))
     return found
+
+
+def _brokers(facts: Facts) -> dict[str, str]:
+    """The broker behind each log: its number where the log names only one, so that rotated files are one broker."""
+    told: dict[str, set[str]] = defaultdict(set)
+    for episode in facts.of_kind("broker-stopping", "broker-stopped", "broker-started"):
+        told[episode.source] |= {episode.node} if episode.node else set()
+    return {source: next(iter(nodes)) if len(nodes) == 1 else source for source, nodes in told.items()}
 
 
 def _versions(facts: Facts, start: float) -> str:

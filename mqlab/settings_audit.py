@@ -1,0 +1,147 @@
+"""What settings alone make possible: notices, never more. They excuse no symptom and change no verdict.
+
+``replica.fetch.max.bytes`` below the limit is no risk since 0.10.1 (KIP-74), and no setting says that key = value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from mqlab import configured
+from mqlab.configured import Value
+from mqlab.facts import Facts
+from mqlab.findings import Certainty, Evidence, Finding, Severity
+from mqlab.models import clients, limits
+
+
+@dataclass(frozen=True, slots=True)
+class _Risk:
+    """One producer's setting that makes a class possible."""
+
+    who: str
+    told: str
+    evidence: tuple[Evidence, ...]
+
+
+def risks(facts: Facts) -> list[Finding]:
+    """One notice per class that the producers' settings make possible."""
+    owners = _producers(facts)
+    lowest = _lowest_limit(facts)
+    found = [
+        _notice("batch-split-loop", list(_looping(facts, owners, lowest)), _LOOP),
+        _notice("oversize-record-rejected", list(_oversize(facts, owners, lowest)), _OVERSIZE),
+        _notice("acks1-failover-loss", list(_unreplicated(facts, owners)), _ACKS),
+        _notice("producer-duplicates", list(_doubling(facts, owners)), _DOUBLE),
+    ]
+    return [f for f in found if f is not None]
+
+
+_LOOP = (
+    "Batches between the two sizes would be split into themselves and resent",
+    "Set batch.size below the smallest max.message.bytes.",
+)
+_OVERSIZE = (
+    "Records between the two sizes would be sent, refused by the broker and lost to the application",
+    "Keep max.request.size at or below the smallest max.message.bytes.",
+)
+_ACKS = (
+    "A record that only the leader has is lost when it fails over",
+    "Set acks=all and min.insync.replicas=2.",
+)
+_DOUBLE = (
+    "A batch that is sent again after a lost answer would be stored twice",
+    "Set enable.idempotence=true.",
+)
+
+
+def _notice(incident: str, found: Sequence[_Risk], words: tuple[str, str]) -> Finding | None:
+    if not found:
+        return None
+    effect, remedy = words
+    names, told = ", ".join(dict.fromkeys(r.who for r in found)), "; ".join(dict.fromkeys(r.told for r in found))
+    return Finding(
+        id=f"{incident}:{names}/settings",
+        incident=incident,
+        severity=Severity.NOTICE,
+        certainty=Certainty.POSSIBLE,
+        subject=names,
+        started_at=None,
+        ended_at=None,
+        ongoing=False,
+        statement=f"{told}. {effect}; settings do not say whether it happened.",
+        evidence=tuple(dict.fromkeys(e for r in found for e in r.evidence)),
+        mitigate="None needed now.",
+        remedy=remedy,
+        verify="The settings that the producer prints when it starts.",
+        facts={"who": f"producer {names}"},
+    )
+
+
+def _producers(facts: Facts) -> list[str | None]:
+    """Owners of producer settings as they were last; files of an unknown owner where nobody is named."""
+    owners = {s.owner for s in facts.settings if s.scope == "producer"}
+    return sorted((o for o in owners if o or owners == {None}), key=lambda o: o or "")
+
+
+def _lowest_limit(facts: Facts) -> Value | None:
+    """The smallest limit of a user's topic; the brokers' where no topic has its own."""
+    topics = {s.owner for s in facts.settings if s.scope == "topic" and s.owner and not s.owner.startswith("__")}
+    known = [v for t in sorted(topics) if (v := configured.limit(facts, t, None)) is not None and v.number is not None]
+    return min(known, key=lambda v: v.number or 0) if known else configured.limit(facts, None, None)
+
+
+def _last(facts: Facts, owner: str | None, key: str) -> Value | None:
+    """What somebody set or printed last; no default."""
+    value = configured.producer_value(facts, owner, key, float("inf"))
+    return value if value is not None and value.setting is not None else None
+
+
+def _above(value: Value | None, lowest: Value | None) -> bool:
+    if value is None or lowest is None or value.number is None or lowest.number is None:
+        return False
+    return limits.loop_window(lowest.number, value.number) is not None
+
+
+def _places(*values: Value | None) -> tuple[Evidence, ...]:
+    return tuple(v.setting.evidence for v in values if v is not None and v.setting is not None)
+
+
+def _looping(facts: Facts, owners: Sequence[str | None], lowest: Value | None) -> Iterator[_Risk]:
+    for owner in owners:
+        size, version = _last(facts, owner, "batch.size"), configured.version_of(facts, owner)
+        if size and lowest and _above(size, lowest) and clients.loops(version) is not False:
+            who = f"{owner or 'a producer'}" + (f" (client {version})" if version else "")
+            told = f"batch.size {size.value} of {who} is above the limit {lowest.value}"
+            yield _Risk(owner or "producer", told, _places(size, lowest))
+
+
+def _oversize(facts: Facts, owners: Sequence[str | None], lowest: Value | None) -> Iterator[_Risk]:
+    for owner in owners:
+        size = _last(facts, owner, "max.request.size")
+        if size and lowest and _above(size, lowest):
+            told = f"max.request.size {size.value} of {owner or 'a producer'} is above the limit {lowest.value}"
+            yield _Risk(owner or "producer", told, _places(size, lowest))
+
+
+def _unreplicated(facts: Facts, owners: Sequence[str | None]) -> Iterator[_Risk]:
+    factors = configured.replication_factors(facts)
+    if factors and all(s.value == "1" for s in factors):
+        return
+    for owner in owners:
+        acks = _last(facts, owner, "acks")
+        if acks and acks.value in ("0", "1"):
+            yield _Risk(owner or "producer", f"acks={acks.value} at {owner or 'a producer'}", _places(acks))
+
+
+def _doubling(facts: Facts, owners: Sequence[str | None]) -> Iterator[_Risk]:
+    for owner in owners:
+        retries, version = _last(facts, owner, "retries"), configured.version_of(facts, owner)
+        values = {k: v for k in ("enable.idempotence", "acks") if (v := _last(facts, owner, k))}
+        known = {k: v.value for k, v in values.items()} | ({"retries": retries.value} if retries else {})
+        again = retries.value if retries else clients.default("retries", "producer", version)
+        if known and again not in (None, "0") and clients.idempotence(known, version) is False:
+            told = f"{owner or 'a producer'} retries without idempotence"
+            yield _Risk(
+                owner or "producer", told, _places(values.get("enable.idempotence"), values.get("acks"), retries)
+            )

@@ -9,18 +9,15 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from collections.abc import Callable
-from contextlib import contextmanager
-from datetime import UTC, tzinfo
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
 from mqlab import __version__
+from mqlab.cli_material import common, deliver, opened, progress
 from mqlab.errors import MqlabError, UnknownFindingError
 
-_Command = TypeVar("_Command", bound=Callable[..., Any])
 USAGE, INTERNAL, INTERRUPTED = 64, 70, 130
 
 
@@ -30,30 +27,8 @@ def commands() -> None:
     """From whatever was gathered in a message-broker incident to a verdict that is true."""
 
 
-def _common(command: _Command) -> _Command:
-    """Options that every command about material takes."""
-    for option in reversed(
-        (
-            click.argument("paths", nargs=-1, required=True, metavar="PATH..."),
-            click.option("--since", help="Only what happened from this moment on (ISO, UTC unless a zone is written)."),
-            click.option("--until", help="Only what happened up to this moment."),
-            click.option("--group", help="Only this consumer group."),
-            click.option("--topic", help="Only this topic."),
-            click.option("--client", help="Only this client id."),
-            click.option(
-                "--log-tz", multiple=True, metavar="[GLOB=]ZONE", help="Zone of logs that do not write theirs."
-            ),
-            click.option("--tz", default="UTC", show_default=True, help="Zone in which times are shown."),
-            click.option("--master", help="Spark master, e.g. spark://host:7077."),
-            click.option("--workspace", help="Cache folder (default: $MQLAB_WORKSPACE or below ~/.cache)."),
-        )
-    ):
-        command = option(command)
-    return command
-
-
 @commands.command()
-@_common
+@common
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write the result to this file.")
 @click.option("--why", is_flag=True, help="Add each class that could not be checked and the commands that help.")
@@ -62,27 +37,27 @@ def triage(form: str, output: str | None, why: bool, exit_code: bool, **material
     """Print one screen: what happened, what proves it, what to do."""
     from mqlab import jsonout, screen, screen_rows
 
-    capture, zone = _opened(**material)
+    capture, zone = opened(**material)
     if form == "json":
         text = jsonout.dumps(capture.diagnosis)
     else:
         text = screen.screen(capture.diagnosis, material["paths"], zone, why=why)
         if not output and sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
             text = screen_rows.coloured(text)
-    _deliver(text, output)
+    deliver(text, output)
     return screen.exit_code(capture.diagnosis) if exit_code else 0
 
 
 @commands.command()
-@_common
+@common
 @click.option("-o", "--output", default="report.html", show_default=True, type=click.Path(dir_okay=False))
 @click.option("--exit-code", is_flag=True, help="Exit with 1 for a warning, 2 for something critical.")
 def report(output: str, exit_code: bool, **material: Any) -> int:
     """Run the notebooks that fit and write one HTML file, with findings.json beside it."""
     from mqlab import screen
 
-    capture, _ = _opened(**material)
-    with _progress() as tell:
+    capture, _ = opened(**material)
+    with progress() as tell:
         tell("running the notebooks")
         from mqlab.report import render
 
@@ -94,20 +69,20 @@ def report(output: str, exit_code: bool, **material: Any) -> int:
 
 @commands.command()
 @click.argument("finding")
-@_common
+@common
 @click.option("--lines", default=5, show_default=True, help="Lines of context around each place.")
 def show(finding: str, lines: int, **material: Any) -> int:
     """Show the evidence of one finding (its id, class, or F1, F2 …) with context."""
     from mqlab.context import shown
 
-    capture, _ = _opened(**material)
+    capture, _ = opened(**material)
     found = capture.diagnosis.findings
     numbered = {f"F{n}": f for n, f in enumerate(found, start=1)}
     chosen = numbered.get(finding.upper()) or next((f for f in found if finding in (f.id, f.incident)), None)
     if chosen is None:
         raise UnknownFindingError(finding, [f.id for f in found])
     with capture.readable() as sources:
-        _deliver(shown(chosen, sources, lines), None)
+        deliver(shown(chosen, sources, lines), None)
     return 0
 
 
@@ -175,44 +150,6 @@ def doctor(quiet: bool, workspace: str | None) -> int:
             f"java    {found}\nmemory  {memory:.1f} GB, {os.cpu_count()} cores\ncache   {cache} ({size / 1e6:.0f} MB)"
         )
     return 0
-
-
-def _opened(
-    paths: tuple[str, ...], since: str | None, until: str | None, log_tz: tuple[str, ...], tz: str, **chosen: Any
-) -> tuple[Any, tzinfo]:
-    from mqlab.analysis import Options, open_capture
-    from mqlab.units import epoch
-    from mqlab.zones import parse_zone
-
-    zone = UTC if tz == "UTC" else parse_zone(tz)
-    options = Options(since=epoch(since), until=epoch(until), log_tz=log_tz, **chosen)
-    options.zones()
-    with _progress() as tell:
-        return open_capture(paths, options=options, progress=tell), zone
-
-
-@contextmanager
-def _progress() -> Any:
-    """A function that shows what goes on: a moving line on a terminal, nothing in a pipe."""
-    if not sys.stderr.isatty():
-        yield lambda _: None
-        return
-    from rich.console import Console
-
-    console = Console(stderr=True)
-    with console.status("starting") as status:
-        yield lambda step: status.update(step)
-
-
-def _deliver(text: str, output: str | None) -> None:
-    if output:
-        try:
-            Path(output).write_text(text, encoding="utf-8", errors="backslashreplace")
-        except OSError as error:
-            raise click.FileError(output, error.strerror or str(error)) from error
-    else:
-        sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
-        sys.stdout.flush()
 
 
 def main() -> None:

@@ -102,6 +102,12 @@ def all_topics(facts: Facts, name: str) -> list[Series]:
     return series or [s for s in facts.named(name) if not str(s.labels.get("topic")).startswith("__")]
 
 
+def nothing_rejected(facts: Facts) -> bool:
+    """True where the brokers count rejected bytes and counted none: no batch was too large for them."""
+    counted = [s for s in all_topics(facts, "broker.bytes_rejected") if len(s.points) > 1]
+    return bool(counted) and not any(v for _, _, v in traffic.summed(counted))
+
+
 def _consumed(facts: Facts) -> list[Series]:
     """Bytes received per reader: totals of each client where its exporter tells both totals and topics."""
     every = facts.named("consumer.bytes_consumed")

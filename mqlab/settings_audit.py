@@ -37,6 +37,8 @@ def risks(facts: Facts) -> list[Finding]:
     return [f for f in found if f is not None]
 
 
+_USUAL = "1048588"
+"""The larger of the two defaults of message.max.bytes, where no broker tells its version."""
 _LOOP = (
     "Batches between the two sizes would be split into themselves and resent",
     "Set batch.size below the smallest max.message.bytes.",
@@ -84,11 +86,12 @@ def _producers(facts: Facts) -> list[str | None]:
     return sorted((o for o in owners if o or owners == {None}), key=lambda o: o or "")
 
 
-def _lowest_limit(facts: Facts) -> Value | None:
+def _lowest_limit(facts: Facts) -> Value:
     """The smallest limit of a user's topic; the brokers' where no topic has its own."""
     topics = {s.owner for s in facts.settings if s.scope == "topic" and s.owner and not s.owner.startswith("__")}
     known = [v for t in sorted(topics) if (v := configured.limit(facts, t, None)) is not None and v.number is not None]
-    return min(known, key=lambda v: v.number or 0) if known else configured.limit(facts, None, None)
+    broker = configured.limit(facts, None, None) or Value("message.max.bytes", _USUAL, None)
+    return min(known, key=lambda v: v.number or 0) if known else broker
 
 
 def _last(facts: Facts, owner: str | None, key: str) -> Value | None:
@@ -97,8 +100,8 @@ def _last(facts: Facts, owner: str | None, key: str) -> Value | None:
     return value if value is not None and value.setting is not None else None
 
 
-def _above(value: Value | None, lowest: Value | None) -> bool:
-    if value is None or lowest is None or value.number is None or lowest.number is None:
+def _above(value: Value | None, lowest: Value) -> bool:
+    if value is None or value.number is None or lowest.number is None:
         return False
     return limits.loop_window(lowest.number, value.number) is not None
 
@@ -107,19 +110,19 @@ def _places(*values: Value | None) -> tuple[Evidence, ...]:
     return tuple(v.setting.evidence for v in values if v is not None and v.setting is not None)
 
 
-def _looping(facts: Facts, owners: Sequence[str | None], lowest: Value | None) -> Iterator[_Risk]:
+def _looping(facts: Facts, owners: Sequence[str | None], lowest: Value) -> Iterator[_Risk]:
     for owner in owners:
         size, version = _last(facts, owner, "batch.size"), configured.version_of(facts, owner)
-        if size and lowest and _above(size, lowest) and clients.loops(version) is not False:
+        if size and _above(size, lowest) and clients.loops(version) is not False:
             who = f"{owner or 'a producer'}" + (f" (client {version})" if version else "")
             told = f"batch.size {size.value} of {who} is above the limit {lowest.value}"
             yield _Risk(owner or "producer", told, _places(size, lowest))
 
 
-def _oversize(facts: Facts, owners: Sequence[str | None], lowest: Value | None) -> Iterator[_Risk]:
+def _oversize(facts: Facts, owners: Sequence[str | None], lowest: Value) -> Iterator[_Risk]:
     for owner in owners:
         size = _last(facts, owner, "max.request.size")
-        if size and lowest and _above(size, lowest):
+        if size and _above(size, lowest):
             told = f"max.request.size {size.value} of {owner or 'a producer'} is above the limit {lowest.value}"
             yield _Risk(owner or "producer", told, _places(size, lowest))
 

@@ -62,6 +62,8 @@ TROUBLE: dict[str, tuple[str, ...]] = {
     "broker-fenced": ("rolling-restart",),
 }
 """Events that mean trouble, and the classes that account for them."""
+SHARE = 0.02
+"""Share of repeats among all transmissions from which they are no remark."""
 SINGLE = {"produce-retry": 10, "request-timeout": 3}
 """Events that any disturbance leaves, up to so many."""
 NOTICED = frozenset({"produce-retry", "request-timeout", "isr-shrunk", "broker-fenced"})
@@ -92,6 +94,7 @@ def unexplained(facts: Facts, findings: Sequence[Finding], rejected: Collection[
         *_events(facts, known, rejected),
         *_crashes_of_brokers(facts),
         *_counters(facts, known, rejected),
+        *_repeats(facts, known),
         *_shapes(facts, [f for f in known if f.incident not in OF_TRAFFIC]),
         *(Symptom(grown.at, grown.told) for grown in lags.grown(facts) if not _explained(grown.at, known, None)),
         *_ratio(facts, known),
@@ -152,6 +155,22 @@ def _counters(facts: Facts, findings: Sequence[Finding], rejected: Collection[st
             )
 
 
+def _repeats(facts: Facts, findings: Sequence[Finding]) -> Iterator[Symptom]:
+    """Producers that sent a good part of their records again."""
+    for client in sorted({s.labels.get("client_id") or "" for s in facts.named("producer.record_retries")} - {""}):
+        again, sends = (
+            [s for s in facts.named(name) if s.labels.get("client_id") == client]
+            for name in ("producer.record_retries", "producer.record_sends")
+        )
+        rose = [(a, v) for a, _, v in traffic.summed(again) if v > 0]
+        total, every = sum(v for _, v in rose), sum(v for _, _, v in traffic.summed(sends))
+        if total < max(SINGLE["produce-retry"], SHARE * every):
+            continue
+        if not _explained(rose[0][0], findings, TROUBLE["produce-retry"]):
+            told = f"{clock(rose[0][0])} UTC: {client} begins to send records again, {number(total)} in all"
+            yield Symptom(rose[0][0], told)
+
+
 def _explained(at: float | None, findings: Sequence[Finding], classes: Sequence[str] | None) -> bool:
     return any(_covers(f, at) for f in findings if classes is None or f.incident in classes)
 
@@ -166,9 +185,10 @@ def _covers(finding: Finding, at: float | None) -> bool:
 
 def _shapes(facts: Facts, findings: Sequence[Finding]) -> Iterator[Symptom]:
     begins: dict[str, float] = {}
-    for shape in facts.shapes:
-        if shape.first_at is not None:
-            begins[shape.source] = min(begins.get(shape.source, shape.first_at), shape.first_at)
+    known = [(c.source, c.first_at) for c in facts.coverage] + [(s.source, s.first_at) for s in facts.shapes]
+    for source, at in known:
+        if at is not None:
+            begins[source] = min(begins.get(source, at), at)
     starts = [e.first_at for e in facts.of_kind("settings-printed", "broker-started") if e.first_at is not None]
     for shape in facts.shapes:
         if _notable(shape) and not _at_start(shape, begins, starts) and not _explained(shape.first_at, findings, None):

@@ -22,6 +22,8 @@ _ENDED = (-10.0, 60.0)
 """Seconds around a finding's end in which a change may have ended it."""
 _CURES = ("batch.size", "max.message.bytes", "max.request.size", "timeout.ms", "compression.type", "linger.ms")
 """Settings that end incidents, if several changed at once."""
+_UNSEEN = 2
+"""Classes that may be unchecked in health."""
 _NO_RULE = "this version has no rule for it"
 
 
@@ -152,10 +154,10 @@ def _verdict(
 
 
 def _enough(facts: Facts, results: dict[str, Result]) -> bool:
-    """Health needs both sides: a log that could show trouble, and the classes that logs alone can show checked."""
+    """Health needs a log that could show trouble, and nearly all classes that have a rule checked."""
     logs = any(c.data + c.noise > 0 and c.format.endswith("-log") for c in facts.coverage)
-    checked = sum(not results[d.INCIDENT].missing for d in DETECTORS)
-    return logs and checked * 2 >= len(DETECTORS) and "kafka" in _systems(facts)
+    unseen = sum(bool(results[d.INCIDENT].missing) for d in DETECTORS)
+    return logs and unseen <= _UNSEEN and "kafka" in _systems(facts)
 
 
 def _not_checked(results: dict[str, Result], present: frozenset[str]) -> tuple[NotChecked, ...]:
@@ -164,7 +166,7 @@ def _not_checked(results: dict[str, Result], present: frozenset[str]) -> tuple[N
         here = [s for s in incident.systems if s in present]
         missing = results[slug].missing if slug in results else (_NO_RULE,)
         if here and missing and not (slug in results and (results[slug].findings or results[slug].rejected)):
-            found.append(NotChecked(slug, missing, incident.fetch_on(here[0])))
+            found.append(NotChecked(slug, missing, incident.fetch_on(here[0]) or incident.fetch))
     found += [NotChecked(s, (f"no {name} material",), ()) for s, name in SYSTEMS.items() if s not in present]
     return tuple(found)
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mqlab import actors, split_counted, split_evidence, split_ledger, split_traffic, units
+from mqlab import actors, flows, split_counted, split_evidence, split_ledger, split_traffic, units
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Certainty, Finding, Severity
@@ -33,7 +33,8 @@ def detect(facts: Facts) -> Result:
         return Result(findings)
     if judged:
         return Result(rejected="; ".join(because for _, because in judged if because))
-    if not actors.producers_told(facts) and not facts.named("producer.batch_splits"):
+    seen = actors.producers_told(facts) or facts.named("producer.batch_splits") or flows.nothing_rejected(facts)
+    if not seen:
         return Result(missing=("a log or metrics of the producers",))
     return CLEAR
 

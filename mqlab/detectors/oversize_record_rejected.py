@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from statistics import median
 
-from mqlab import actors, configured, resending, resubmission, units
+from mqlab import actors, configured, flows, resending, resubmission, units
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
@@ -36,7 +36,8 @@ def detect(facts: Facts) -> Result:
     errors = [e for e in facts.named("producer.record_errors") if any(v for _, v in e.points)]
     if errors and not actors.producers_told(facts):
         return Result(missing=("the log of the producers: records failed, and only it says why",))
-    if not actors.producers_told(facts) and not facts.named("producer.record_errors"):
+    seen = actors.producers_told(facts) or facts.named("producer.record_errors") or flows.nothing_rejected(facts)
+    if not seen:
         return Result(missing=("a log or metrics of the producers",))
     return CLEAR
 

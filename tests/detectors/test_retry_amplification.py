@@ -16,8 +16,8 @@ def retries(*left, reason="REQUEST_TIMED_OUT", start=300, client="app", **more):
     """Ten seconds of retries for each number of attempts left."""
     return tuple(
         episode(
-            "produce-retry", start + 10 * n, f"clients/{client}.log", count=8, line=50 + 10 * n, until=start + 10 * n + 9,
-            left=value, client_id=client, topic="orders", queue="0", reason=reason, **more,
+            "produce-retry", start + 10 * n, f"clients/{client}.log", count=8, line=50 + 10 * n,
+            until=start + 10 * n + 9, left=value, client_id=client, topic="orders", queue="0", reason=reason, **more,
         )
         for n, value in enumerate(left)
     )  # fmt: skip
@@ -27,7 +27,9 @@ def too_large(count, *, seconds=60, size=2_000_000, largest=None, **more):
     """*count* refusals of the broker within *seconds*."""
     each = {**LARGE, "value_min": size, "value_max": largest or size, **more}
     return tuple(
-        episode("record-too-large", 300 + n, count=max(1, count * 10 // seconds), line=200 + n, until=300 + n + 9, **each)
+        episode(
+            "record-too-large", 300 + n, count=max(1, count * 10 // seconds), line=200 + n, until=300 + n + 9, **each
+        )
         for n in range(0, seconds, 10)
     )
 

@@ -1,0 +1,169 @@
+"""The benign look-alikes: readers, replays, replicas, restarts."""
+
+import pytest
+from facts_builder import episode, facts, log, positions, ramp, series, settings
+
+from mqlab.detectors import catch_up_read, fan_out, replica_catch_up, replication_traffic, rolling_restart
+
+BROKER = {"instance": "kafka-1:9404"}
+IN = series("broker.bytes_in", ramp((80, 100_000)), **BROKER)
+RF1 = settings("at owner key value\n- orders replication.factor 1", "topics.txt", scope="topic", origin="describe")
+RF3 = settings("at owner key value\n- orders replication.factor 3", "topics.txt", scope="topic", origin="describe")
+
+
+def out(*legs):
+    """Bytes out of the broker."""
+    return series("broker.bytes_out", ramp(*legs), **BROKER)
+
+
+def copied(*legs):
+    """Bytes that followers copied."""
+    return series("broker.replication_bytes_in", ramp(*legs), **BROKER)
+
+
+def reader(group, *legs, start=0):
+    """A consumer of *group*, named differently."""
+    return series("consumer.bytes_consumed", ramp(*legs), start=start, client_id=f"c-{group}", group=group)
+
+
+def told(module, *rows):
+    """Subjects of the findings, else why not, else what is missing."""
+    result = module.detect(facts(*rows))
+    return [f.subject for f in result.findings] or result.rejected or result.missing
+
+
+FOUR = [reader("a", (80, 100_000)), *(reader(g, (40, 100_000), start=400) for g in "bcd")]
+
+
+def test_three_more_groups_are_a_fan_out():
+    finding = fan_out.detect(facts(IN, out((40, 100_000), (40, 400_000)), *FOUR)).findings[0]
+    assert (finding.measures["readers"], finding.measures["out_per_in_after"]) == (4, 4)
+
+
+def test_groups_that_joined_count_where_no_consumer_is_measured():
+    joins = [episode("rebalance-started", n, "server.log", group=g) for n, g in ((1, "a"), (400, "b"), (401, "c"))]
+    assert told(fan_out, IN, out((40, 100_000), (40, 300_000)), *joins) == ["brokers"]
+
+
+def test_two_clients_of_one_group_are_one_reader():
+    pair = [series("consumer.bytes_consumed", ramp((80, 200_000)), client_id=f"c-{n}", group="a") for n in (1, 2)]
+    assert told(fan_out, IN, out((40, 100_000), (40, 400_000)), *pair).startswith(
+        "bytes out over bytes in rose from 1 to 4"
+    )
+
+
+def test_readers_that_nobody_counts_are_not_checked():
+    (missing,) = told(fan_out, IN, out((40, 100_000), (40, 400_000)))
+    assert missing.startswith("the groups that read")
+
+
+@pytest.mark.parametrize("idle", [3, 10, 25])
+def test_consumers_that_start_after_producers_are_no_fan_out(idle):
+    readers = [reader(g, (idle, 0), (80 - idle, 100_000)) for g in "abc"]
+    assert told(fan_out, IN, out((idle, 0), (80 - idle, 300_000)), *readers) == ()
+
+
+def test_a_time_before_the_producers_says_nothing():
+    late = series("broker.bytes_in", ramp((40, 100), (40, 100_000)), **BROKER)
+    assert told(fan_out, late, out((40, 100), (40, 300_000)), *FOUR) == ()
+
+
+REPLAY = """
+at     group    topic   queue  committed  end
+10:00  reports  orders  0      0          9000
+10:01  reports  orders  0      5000       9050
+10:02  reports  orders  0      9100       9100
+"""
+
+
+def test_a_replay_is_a_catch_up():
+    assert told(catch_up_read, positions(REPLAY)) == ["reports/orders"]
+
+
+def test_a_partition_that_is_missing_in_a_snapshot_is_no_progress():
+    half = positions(
+        """
+        at     group    topic   queue  committed  end
+        10:00  reports  orders  0      100        9000
+        10:00  reports  orders  1      100        100
+        10:01  reports  orders  1      120        120
+        """
+    )
+    assert told(catch_up_read, half) == ()
+
+
+def test_reading_as_fast_as_is_produced_is_no_catch_up():
+    steady = positions("at group topic queue committed end\n10:00 a orders 0 10 5000\n10:01 a orders 0 210 5200")
+    assert told(catch_up_read, steady) == ()
+
+
+def test_one_snapshot_is_too_few():
+    one = positions("at group topic queue committed end\n10:00 a orders 0 10 5000")
+    assert told(catch_up_read, one) == ("two dated outputs of kafka-consumer-groups --describe",)
+
+
+def test_a_higher_replication_factor_is_replication_traffic():
+    assert told(replication_traffic, IN, out((80, 100_000)), copied((40, 0), (40, 200_000)), RF1, RF3) == ["brokers"]
+
+
+def test_three_replicas_from_the_start_are_clear():
+    always = (IN, out((80, 100_000)), copied((80, 200_000)))
+    assert [told(m, *always, RF3) for m in (replication_traffic, replica_catch_up)] == [(), ()]
+    assert [told(m, *always) for m in (replication_traffic, replica_catch_up)] == [(), ()]
+
+
+def test_more_copies_with_an_unknown_factor_are_not_checked():
+    (missing,) = told(replication_traffic, IN, out((80, 100_000)), copied((40, 0), (40, 200_000)))
+    assert missing.startswith("kafka-topics --describe")
+
+
+MOVE = copied((40, 200_000), (20, 900_000), (20, 200_000))
+
+
+def test_a_returning_follower_catches_up():
+    back = episode("broker-started", 400, "server.log", node="2")
+    assert told(replica_catch_up, IN, out((80, 100_000)), MOVE, RF3, back) == ["brokers"]
+    assert told(replication_traffic, IN, out((80, 100_000)), MOVE, RF3, back) == ()
+
+
+def test_copies_without_any_sign_of_a_replica_out_of_sync_are_rejected():
+    assert told(replica_catch_up, IN, out((80, 100_000)), MOVE, RF3) == (
+        "more than R-1 copies between brokers, but every replica stayed in sync"
+    )
+
+
+def restart(broker, down, up=None, *, source=None, orderly=True):
+    """A broker that stops and comes back."""
+    place = source or f"kafka-{broker}/server.log"
+    stop = (episode("broker-stopping", down, place, node=broker),) if orderly else ()
+    return (*stop, episode("broker-started", up or down + 15, place, node=broker))
+
+
+def test_brokers_that_restart_in_turn_are_a_rolling_restart():
+    assert told(rolling_restart, restart("1", 0), restart("2", 60), restart("3", 120)) == ["brokers"]
+
+
+def test_two_rounds_are_a_rolling_restart_too():
+    rounds = [restart(b, 600 * n + 60 * int(b)) for n in (0, 1) for b in ("1", "2")]
+    assert told(rolling_restart, *rounds) == ["brokers"]
+
+
+def test_rotated_logs_are_one_broker():
+    rotated = (
+        episode("broker-stopping", 0, "kafka-1/server.log.1", node="1"),
+        episode("broker-started", 15, "kafka-1/server.log", node="1"),
+    )
+    assert told(rolling_restart, rotated) == "one broker restarted 1 time(s), no other did"
+
+
+def test_one_broker_that_comes_back_again_and_again_is_none():
+    assert "one broker restarted 3 time(s)" in told(rolling_restart, *(restart("1", 60 * n) for n in range(3)))
+    assert told(rolling_restart, *(restart("1", 60 * n, orderly=False) for n in range(3))) == ()
+
+
+def test_brokers_that_are_down_together_are_none():
+    assert told(rolling_restart, restart("1", 0), restart("2", 5)) == "brokers were down at the same time"
+
+
+def test_without_a_brokers_log_it_is_not_checked():
+    assert told(rolling_restart, log()) == ("server.log of the brokers",)

@@ -1,0 +1,119 @@
+"""More bytes for the same records: by the brokers' setting, by lost batching or compression, and what is neither."""
+
+from facts_builder import episode, facts, positions, ramp, series, settings, splits
+
+from mqlab.detectors import format_inflation
+
+JMX = {"instance": "app-1:9404", "client_id": "app"}
+BROKER = {"instance": "kafka-1:9404"}
+IN = series("broker.bytes_in", ramp((60, 100_000)), **BROKER)
+STEADY = series("broker.bytes_out", ramp((60, 100_000)), **BROKER)
+INFLATED = series("broker.bytes_out", ramp((30, 100_000), (30, 1_000_000)), **BROKER)
+ZSTD = settings("at owner key value\n10:00 app compression.type zstd")
+CHANGED = episode("topic-config-changed", 300, "server.log", topic="orders", reason="compression.type -> uncompressed")
+ONE_GROUP = positions("at group topic queue committed end\n10:00 billing orders 0 1 1")
+THREE_GROUPS = positions(
+    """
+    at     group    topic   queue  committed  end
+    10:00  billing  orders  0      1          1
+    10:00  audit    orders  0      1          1
+    10:00  archive  orders  0      1          1
+    """
+)
+SENDS = series("producer.record_sends", ramp((60, 1_000)), **JMX)
+WASTEFUL = series("producer.outgoing_bytes", ramp((30, 53_000), (30, 282_000)), **JMX)
+UNBATCHED = settings("at owner key value\n10:00 app linger.ms 200\n10:05 app linger.ms 0")
+
+
+def found(*rows):
+    """(subject, certainty, severity) of each finding, else why not, else what is missing."""
+    result = format_inflation.detect(facts(*rows))
+    return (
+        [(f.subject, f.certainty.name, f.severity.name) for f in result.findings] or result.rejected or result.missing
+    )
+
+
+def test_a_topic_that_stores_uncompressed_inflates_what_each_reader_gets():
+    assert found(CHANGED, ZSTD, IN, INFLATED, ONE_GROUP) == [("orders", "PROVEN", "CRITICAL")]
+
+
+def test_its_measures_are_the_bytes_from_the_change_on():
+    finding = format_inflation.detect(facts(CHANGED, ZSTD, IN, INFLATED, ONE_GROUP)).findings[0]
+    assert dict(finding.measures) == {
+        "bytes_in": 3_000_000, "bytes_out": 30_000_000, "amplification_factor": 10, "excess_bytes": 27_000_000,
+        "healthy_factor": 1,
+    }  # fmt: skip
+
+
+def test_taking_the_setting_back_ends_it():
+    back = episode("topic-config-changed", 480, "server.log", topic="orders")
+    over = series("broker.bytes_out", ramp((30, 100_000), (18, 1_000_000), (12, 100_000)), **BROKER)
+    finding = format_inflation.detect(facts(CHANGED, back, ZSTD, IN, over, ONE_GROUP)).findings[0]
+    assert (finding.ongoing, finding.ended_at.strftime("%H:%M:%S")) == (False, "10:08:00")
+
+
+def test_a_described_setting_and_three_readers_are_no_inflation():
+    described = settings("at owner key value\n- orders compression.type lz4", "topics.txt", scope="topic")
+    tripled = series("broker.bytes_out", ramp((60, 300_000)), **BROKER)
+    assert found(described, IN, tripled, THREE_GROUPS) == [("orders", "POSSIBLE", "NOTICE")]
+    assert found(described, IN, tripled) == [("orders", "POSSIBLE", "NOTICE")]
+
+
+def test_a_setting_that_came_after_the_last_sample_is_a_risk():
+    late = episode("topic-config-changed", 5_000, "server.log", topic="orders", reason="compression.type -> gzip")
+    assert found(late, IN, STEADY, ONE_GROUP) == [("orders", "POSSIBLE", "NOTICE")]
+
+
+def test_a_consumers_count_of_decompressed_bytes_is_no_traffic():
+    described = settings("at owner key value\n- orders compression.type lz4", "topics.txt", scope="topic")
+    sent = series("producer.outgoing_bytes", ramp((60, 100_000)), **JMX)
+    read = series("consumer.bytes_consumed", ramp((60, 1_500_000)), instance="r:1", client_id="r")
+    assert found(described, ZSTD, sent, read, ONE_GROUP) == [("orders", "POSSIBLE", "NOTICE")]
+
+
+def test_lost_batching_multiplies_the_bytes_of_a_record():
+    assert found(SENDS, WASTEFUL, UNBATCHED) == [("app", "PROVEN", "CRITICAL")]
+
+
+def test_without_settings_the_unchanged_payload_makes_it_likely():
+    payload = series("producer.record_size_avg", [500] * 61, **JMX)
+    assert found(SENDS, WASTEFUL, payload) == [("app", "LIKELY", "CRITICAL")]
+
+
+def test_larger_payloads_are_no_inflation():
+    larger = series("producer.record_size_avg", [500] * 31 + [2_600] * 30, **JMX)
+    assert found(SENDS, WASTEFUL, larger, UNBATCHED) == ()
+
+
+def test_without_settings_and_payload_nobody_is_blamed():
+    assert found(SENDS, WASTEFUL) == ()
+
+
+def test_fewer_records_make_smaller_batches():
+    payload = series("producer.record_size_avg", [500] * 61, **JMX)
+    fewer = series("producer.record_sends", ramp((30, 1_000), (30, 100)), **JMX)
+    lighter = series("producer.outgoing_bytes", ramp((30, 53_000), (30, 28_200)), **JMX)
+    assert found(fewer, lighter, payload) == ()
+
+
+def test_more_batching_is_not_what_inflates():
+    more = settings("at owner key value\n10:00 app linger.ms 0\n10:05 app linger.ms 200")
+    assert found(SENDS, WASTEFUL, more) == ()
+
+
+def test_repeats_and_splits_are_no_inflation():
+    repeated = series("producer.record_retries", ramp((30, 0), (30, 500)), **JMX)
+    assert found(SENDS, WASTEFUL, UNBATCHED, repeated) == ()
+    assert found(SENDS, STEADY, splits(300, 60, 2)) == (
+        "the bytes that left beyond the accepted ones were rejected, not stored in another form"
+    )
+
+
+def test_a_burst_in_which_in_and_out_grow_together_is_clear():
+    burst = ramp((20, 100_000), (10, 500_000), (30, 100_000))
+    both = (series("broker.bytes_in", burst, **BROKER), series("broker.bytes_out", burst, **BROKER))
+    assert found(*both, ONE_GROUP) == ()
+
+
+def test_without_any_bytes_nothing_can_be_said():
+    assert found(ZSTD) == ("bytes in and out of brokers, or producer metrics",)

@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
 from datetime import datetime
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from mqlab import __version__, analysis, cli, cli_material, jsonout
+from mqlab import __version__, analysis, cli, cli_material, jsonout, session
 
 SAMPLES = Path(__file__).parents[1] / "data" / "samples"
 LEADING = str(SAMPLES / "kafka-amp-17")
@@ -112,6 +113,17 @@ def test_a_bug_ends_with_70_and_an_interruption_with_130(run, monkeypatch, error
 
     assert (ended, out) == (code, "")
     assert ("Traceback" in err) == (code == 70)
+
+
+def test_an_interruption_waits_until_the_jvm_answers():
+    """A JVM that is left while it starts never ends."""
+    before, done = signal.getsignal(signal.SIGINT), []
+    with pytest.raises(KeyboardInterrupt), session._uninterrupted():
+        os.kill(os.getpid(), signal.SIGINT)
+        done.append("started")
+
+    assert done == ["started"]
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_doctor_says_what_is_there(run):

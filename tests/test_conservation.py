@@ -15,8 +15,8 @@ from mqlab.tables import EVENTS
 pytestmark = pytest.mark.slow
 
 PIECES = [
-    b"2026-11-21 12:20:44,201 WARN  [x] a.b.Sender - [Producer clientId=p] Got error produce response in correlation id "
-    b"7 on topic-partition t-1, splitting and retrying (3 attempts left). Error: MESSAGE_TOO_LARGE",
+    b"2026-11-21 12:20:44,201 WARN  [x] a.b.Sender - [Producer clientId=p] Got error produce response in correlation "
+    b"id 7 on topic-partition t-1, splitting and retrying (3 attempts left). Error: MESSAGE_TOO_LARGE",
     b"[2026-11-21 12:20:44,201] INFO [Broker id=1] Started (kafka.server.KafkaServer)",
     b"2026-11-21 12:20:45,000 INFO  [x] a.b.C - ProducerConfig values: ",
     b"\tbatch.size = 16384",

@@ -188,6 +188,17 @@ def test_the_factor_is_that_of_the_raw_counters(sample):
         assert finding.measures["amplification_factor"] == pytest.approx(total["out"] / total["in"], rel=0.1)
 
 
+def test_the_factor_of_a_broker_that_re_encodes_is_that_of_its_card(opened):
+    finding = opened("kafka-amp-13").diagnosis.findings[0]
+    start, end = finding.started_at.timestamp(), finding.ended_at.timestamp()
+    sent, came = (
+        sum(counted(points, start, end) for points in raw_series("kafka-amp-13", CARDS[way], "kafka-1"))
+        for way in ("out", "in")
+    )
+
+    assert finding.measures["amplification_factor"] == pytest.approx(sent / came, rel=0.1)
+
+
 def test_a_second_opening_tells_the_same(sample):
     from mqlab import jsonout
 

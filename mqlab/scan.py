@@ -53,8 +53,7 @@ _SHAPE = 80
 _IDS = (
     (r"[0-9a-fA-F#]{8}-[0-9a-fA-F#]{4}-[0-9a-fA-F#]{4}-[0-9a-fA-F#]{4}-[0-9a-fA-F#]{2,12}", "<id>"),
     (r"\b(?=[A-Za-z_-]*#)[A-Za-z0-9_#-]{20,24}\b", "<id>"),
-    (r"\b0x[0-9a-fA-F#]+\b", "#"),
-    (r"#(?:[#.,:]*#)*", "#"),
+    (r"#[#.,:]*#", "#"),
 )
 _FRAME = r"^\s+(?:at |\.\.\. )"
 """A frame of a stack trace; all of them are one shape."""

@@ -93,7 +93,7 @@ def proof(evidence: Evidence) -> str:
     text = " ".join((name, evidence.text.strip())).strip()
     room = ROOM - len(safe(place)) - 4
     beside = room - len(why) - 2
-    if beside < len(text) <= room or beside < 60:
+    if len(text) > beside and (len(text) <= room or beside < 60):
         return f'{place}  "{excerpt(text, max(30, room))}"'
     return f'{place}  "{excerpt(text, beside)}"  {why}'.rstrip()
 
@@ -117,7 +117,7 @@ def coloured(text: str) -> str:
     lines[0] = click.style(first[0], fg=_COLOURS.get(first[0], "cyan"), bold=True) + "".join(
         f"  {r}" for r in first[1:]
     )
-    return "\n".join(re.sub(r"^([A-Z][A-Z ]{2,7}[A-Z])(?=  )", _bold, one) if n else one for n, one in enumerate(lines))
+    return "\n".join(re.sub(r"^([A-Z][A-Z ]{1,7}[A-Z])(?=  )", _bold, one) if n else one for n, one in enumerate(lines))
 
 
 def _bold(found: re.Match[str]) -> str:

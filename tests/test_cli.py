@@ -118,10 +118,14 @@ def test_a_bug_ends_with_70_and_an_interruption_with_130(run, monkeypatch, error
 def test_an_interruption_waits_until_the_jvm_answers():
     """A JVM that is left while it starts never ends."""
     before, done = signal.getsignal(signal.SIGINT), []
-    with pytest.raises(KeyboardInterrupt), session._uninterrupted():
-        os.kill(os.getpid(), signal.SIGINT)
-        done.append("started")
 
+    def starting():
+        with session._uninterrupted():
+            os.kill(os.getpid(), signal.SIGINT)
+            done.append("started")
+
+    with pytest.raises(KeyboardInterrupt):
+        starting()
     assert done == ["started"]
     assert signal.getsignal(signal.SIGINT) is before
 

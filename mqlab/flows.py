@@ -16,6 +16,10 @@ WINDOWS = 8
 """Pieces into which the material's time is cut to see a change."""
 BUSY = 0.1
 """Share of the busiest window's input below which a window's ratios mean nothing: producers were not running."""
+GAPPY = 0.1
+"""Share of failed scrapes from which another place to count at is better."""
+HOPELESS = 0.5
+"""Share of failed scrapes from which windows cannot be compared."""
 WARM = 0.2
 """Bytes out over bytes in below which nobody reads yet: consumers start after producers."""
 
@@ -125,10 +129,11 @@ def _measured(facts: Facts) -> tuple[list[Series], list[Series]]:
     card = [traffic.card(facts, hosts[0], way) for way in ("receive", "transmit")] if len(hosts) == 1 else [[], []]
     wire, plain = list(facts.named("consumer.incoming_bytes")), [] if _compressed(facts) else _consumed(facts)
     own = list(facts.named("producer.outgoing_bytes")), wire or plain
-    whole = [
-        pair for pair in (broker, (card[0], card[1]), own) if all(pair) and not any(_gappy(facts, s) for s in pair)
-    ]
-    return whole[0] if whole else next((p for p in ((card[0], card[1]), broker, own) if all(p)), broker)
+    pairs = [pair for pair in (broker, (card[0], card[1]), own) if all(pair)]
+    lost = [max(_lost(facts, pair[0]), _lost(facts, pair[1])) for pair in pairs]
+    whole = [pair for pair, share in zip(pairs, lost, strict=True) if share <= GAPPY]
+    poor = [pair for pair, share in zip(pairs, lost, strict=True) if share <= HOPELESS]
+    return (*whole, *poor, ([], []))[0]
 
 
 def _compressed(facts: Facts) -> bool:
@@ -137,13 +142,11 @@ def _compressed(facts: Facts) -> bool:
     )
 
 
-def _gappy(facts: Facts, series: Sequence[Series]) -> bool:
-    """True where the exporter behind *series* failed for a good part of the time."""
-    if not series:
-        return True
+def _lost(facts: Facts, series: Sequence[Series]) -> float:
+    """Share of the scrapes of the exporters behind *series* that failed."""
     instances = {s.labels.get("instance") for s in series}
     ups = [v for s in facts.named("up") if s.labels.get("instance") in instances for _, v in s.points]
-    return bool(ups) and sum(v < 1 for v in ups) > len(ups) / 10
+    return sum(v < 1 for v in ups) / len(ups) if ups else 0.0
 
 
 def _sum(series: Sequence[Series], since: float, until: float) -> float | None:

@@ -9,7 +9,7 @@ producers, a burst in which in and out grow together, key = value as it always w
 
 from __future__ import annotations
 
-from mqlab import recoding, wastefulness
+from mqlab import flows, recoding, wastefulness
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 
@@ -32,7 +32,7 @@ def detect(facts: Facts) -> Result:
     if findings or risks:
         named = {f.subject for f in findings}
         return Result((*findings, *{r.id: r for r in risks if r.subject not in named}.values()))
-    if not facts.named("producer.record_sends", "consumer.bytes_consumed", "broker.bytes_out", "host.transmit_bytes"):
+    if not facts.named("producer.record_sends") and not flows.flows(facts):
         return Result(missing=("bytes in and out of brokers, or producer metrics",))
     if facts.of_kind("batch-split"):
         return Result(rejected="the bytes that left beyond the accepted ones were rejected, not stored in another form")

@@ -27,9 +27,9 @@ _SIGNS = ("reassignment", "isr-updated", "isr-shrunk", "broker-started")
 
 def detect(facts: Facts) -> Result:
     """One notice for the time in which old data was copied."""
-    if not facts.named("broker.replication_bytes_in"):
-        return Result(missing=("ReplicationBytesInPerSec of the brokers",))
     pieces = [p for p in flows.flows(facts) if p.copies_per_in is not None]
+    if not pieces:
+        return Result(missing=("ReplicationBytesInPerSec and bytes in of the brokers",))
     usual = _usual(facts, pieces)
     above = [p for p in pieces if (p.copies_per_in or 0.0) > ABOVE * usual]
     if not above:

@@ -20,9 +20,10 @@ FITS = 0.25
 
 def detect(facts: Facts) -> Result:
     """One notice where the copies between brokers became more."""
-    if not facts.named("broker.replication_bytes_in"):
-        return Result(missing=("ReplicationBytesInPerSec of the brokers",))
-    shift = shifts.shift([(p.since, p.until, p.copies_per_in) for p in flows.flows(facts)])
+    pieces = [p for p in flows.flows(facts) if p.copies_per_in is not None]
+    if not pieces:
+        return Result(missing=("ReplicationBytesInPerSec and bytes in of the brokers",))
+    shift = shifts.shift([(p.since, p.until, p.copies_per_in) for p in pieces])
     if shift is None or not shift.lasting:
         return CLEAR
     described = configured.replication_factors(facts)

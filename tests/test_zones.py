@@ -1,0 +1,89 @@
+"""Which zone a clock shows: written, printed beside an epoch, aligned, given, or assumed."""
+
+from datetime import UTC, datetime, timedelta, timezone
+
+from mqlab.zones import ASSUMED, WRITTEN, Clock, instants, settle
+
+NOON = datetime(2026, 11, 21, 12, tzinfo=UTC).timestamp()
+HOUR = 3600
+EAST = 8 * HOUR
+TRIGGERS = [NOON, NOON + 217, NOON + 511, NOON + 930]
+SCRAPES = [(t - 5, t + 15) for t in TRIGGERS]
+SPAN = (NOON - 600, NOON + 1800)
+
+
+def clock(*events, source="app.log", written=False, started=(), window=None):
+    """A log on its own clock."""
+    return Clock(source, written, started, tuple(events), window)
+
+
+def label(one, anchors=SCRAPES, span=SPAN, wanted=()):
+    """(zone, first words of why) of one log."""
+    zone = settle([one], anchors, span, wanted)[one.source]
+    return zone.label, zone.why.split(":")[0]
+
+
+def test_a_log_in_another_zone_is_aligned_with_the_metrics():
+    east = clock(*(t + 3 + EAST for t in TRIGGERS))
+    assert label(east) == ("+08:00", "aligned with zoned sources on 4 shared events")
+
+
+def test_zones_of_a_quarter_hour_are_found():
+    kathmandu = clock(*(t + 3 + 20_700 for t in TRIGGERS))
+    assert label(kathmandu)[0] == "+05:45"
+
+
+def test_two_shared_events_are_too_few():
+    assert label(clock(*(t + EAST for t in TRIGGERS[:2]))) == (ASSUMED.label, "assumed")
+
+
+def test_an_incident_of_an_hour_is_aligned_though_its_neighbours_fit_in_part():
+    long = [NOON + 10 * n for n in range(360)]
+    assert label(clock(*(t + EAST for t in long)), [(t - 5, t + 5) for t in long])[0] == "+08:00"
+
+
+def test_a_piece_of_an_hour_long_incident_fits_everywhere_and_stays_assumed():
+    long = [NOON + 10 * n for n in range(360)]
+    assert label(clock(*(t + EAST for t in long[120:150])), [(t - 5, t + 5) for t in long]) == ("UTC", "assumed")
+
+
+def test_an_epoch_beside_the_clock_settles_it():
+    started = clock(started=((NOON + EAST + 0.2, NOON), (NOON + EAST + 900.4, NOON + 900)))
+    assert label(started, ()) == ("+08:00", "the log prints the epoch time of a start beside its own clock")
+
+
+def test_what_the_user_says_overrides_no_written_zone_and_no_alignment():
+    given = [("*", "+02:00")]
+    assert label(clock(written=True), wanted=given)[0] == WRITTEN.label
+    assert label(clock(*(t + EAST for t in TRIGGERS)), wanted=given)[0] == "+08:00"
+    assert label(clock(), wanted=given) == ("+02:00", "given by --log-tz")
+
+
+def test_the_last_glob_that_fits_counts():
+    assert label(clock(source="a/app.log"), wanted=[("*", "+01:00"), ("app.*", "Asia/Tokyo"), ("b/*", "UTC")])[0] == (
+        "Asia/Tokyo"
+    )
+
+
+def test_another_log_of_the_same_material_lends_its_zone_where_only_that_fits():
+    known = clock(*(t + EAST for t in TRIGGERS), source="a.log")
+    alike = clock(source="b.log", window=(NOON + EAST, NOON + EAST + 60))
+    inside = clock(source="c.log", window=(NOON, NOON + 60))
+    settled = settle([known, alike, inside], SCRAPES, SPAN, ())
+    assert [settled[name].label for name in ("b.log", "c.log")] == ["+08:00", "UTC"]
+
+
+def test_a_written_offset_beats_the_zone_of_the_file():
+    instant = instants({"a.log": settle([clock(source="a.log")], (), None, [("*", "+02:00")])["a.log"]})
+    assert instant("a.log", NOON, EAST) == NOON - EAST
+    assert instant("a.log", NOON, None) == NOON - 2 * HOUR
+    assert instant("a.log", None, None) is None
+
+
+def test_order_of_the_logs_changes_nothing():
+    logs = [
+        clock(*(t + EAST for t in TRIGGERS), source="a.log"),
+        clock(source="b.log", window=(NOON + EAST, NOON + EAST)),
+    ]
+    assert settle(logs, SCRAPES, SPAN, ()) == settle(logs[::-1], SCRAPES, SPAN, ())
+    assert settle(logs, SCRAPES, SPAN, ())["a.log"].tz == timezone(timedelta(hours=8))

@@ -16,6 +16,7 @@ from mqlab.loaders import (
     kafka_topics_describe,
     ledger_csv,
     librdkafka_log,
+    mosquitto_conf,
     process_log,
     prometheus_config,
     prometheus_json,
@@ -43,6 +44,7 @@ LOADERS: tuple[Loader, ...] = (
     kafka_broker_log,
     librdkafka_log,
     process_log,
+    mosquitto_conf,
     properties,
     application_log,
 )

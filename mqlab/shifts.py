@@ -40,7 +40,10 @@ def shift(values: Values, least: float = 1.5) -> Shift | None:
     before, after = median(outside), median(inside)
     if after < least * before or after - before < LEAST_RISE or _contrast(levels, first, last) <= 0:
         return None
-    return Shift(before, after, known[first][0], known[last - 1][1], last == len(known))
+    lasting = last == len(known)
+    if not lasting and min(inside) < (before + after) / 2:
+        return None
+    return Shift(before, after, known[first][0], known[last - 1][1], lasting)
 
 
 def _segments(count: int) -> Iterator[tuple[int, int]]:

@@ -41,7 +41,7 @@ def increase(series: Iterable[Series], start: float, end: float, scraped: float 
     total, resets, since, until = 0.0, 0, float("inf"), float("-inf")
     for one in series:
         cut = _around(one.points, start, end)
-        born = _born(one.points, start, end, scraped)
+        born = _born(one, start, end, scraped)
         if len(cut) < 2 and not born:
             continue
         total += sum(_steps(cut)) + born
@@ -58,12 +58,12 @@ def _around(points: Points, start: float, end: float) -> Points:
     return points[first : last + 1]
 
 
-def _born(points: Points, start: float, end: float, scraped: float | None) -> float:
+def _born(one: Series, start: float, end: float, scraped: float | None) -> float:
     """What a series counted before its first sample, where its exporter was read without it before."""
-    if not points or scraped is None:
+    if not one.points or scraped is None:
         return 0.0
-    first, value = points[0]
-    late = first > end and first - end > first - scraped
+    first, value = one.points[0]
+    late = first - end > 1.5 * (scrape([one]) or 0.0)
     return value if first > start and scraped < first and not late else 0.0
 
 

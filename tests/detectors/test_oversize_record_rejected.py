@@ -1,0 +1,61 @@
+"""Records over a limit: refused by the client or by the broker, once each."""
+
+from facts_builder import episode, facts, log, ramp, series, settings
+
+from mqlab.detectors import oversize_record_rejected
+
+JMX = {"instance": "app-1:9404", "client_id": "app"}
+PRINTED = settings("at owner key value\n10:00 app max.request.size 1048576")
+BROKER_SIDE = "max message size the server"
+CLIENT_SIDE = "when serialized"
+
+
+def refused(when, reason, *, client="app", size=2_000_000, **more):
+    """One refusal."""
+    place = f"clients/{client}.log"
+    return episode("record-too-large", when, place, left=size, client_id=client, reason=reason, **more)
+
+
+def found(*rows):
+    """(id, certainty, records) of each finding, else what is missing."""
+    result = oversize_record_rejected.detect(facts(*rows))
+    told = [(f.id.split(":")[1], f.certainty.name, int(f.measures["rejected_records"])) for f in result.findings]
+    return told or result.rejected or result.missing
+
+
+def test_the_broker_refuses_each_record_once():
+    finding = oversize_record_rejected.detect(facts(PRINTED, log(), refused(300, BROKER_SIDE, count=3))).findings[0]
+    assert finding.statement.startswith("app lost 3 records of up to 2.00 MB that exceed the broker's limit")
+    assert dict(finding.measures) == {"rejected_records": 3, "largest_record_bytes": 2_000_000}
+
+
+def test_the_client_refuses_before_a_byte_leaves():
+    finding = oversize_record_rejected.detect(facts(PRINTED, log(), refused(300, CLIENT_SIDE))).findings[0]
+    assert "max.request.size of the client (max.request.size 1048576): no byte of them left" in finding.statement
+    assert finding.measures["bytes_out"] == 0
+
+
+def test_counted_errors_prove_it():
+    errors = series("producer.record_errors", ramp((30, 0), (1, 3), (29, 0)), **JMX)
+    assert found(PRINTED, refused(305, BROKER_SIDE, count=3), errors) == [("app", "PROVEN", 3)]
+
+
+def test_each_producer_and_place_is_a_finding_of_its_own():
+    both = (refused(300, BROKER_SIDE), refused(310, CLIENT_SIDE), refused(320, BROKER_SIDE, client="scan"))
+    assert found(PRINTED, *both) == [("app", "LIKELY", 1), ("app/client-side", "LIKELY", 1), ("scan", "LIKELY", 1)]
+
+
+def test_it_is_open_where_the_log_ends_before_the_next_was_due():
+    lines = [refused(n, BROKER_SIDE) for n in (0, 200, 400)]
+    ends = [facts(PRINTED, lines[0], lines[1], lines[2], log(last=last)) for last in ("10:08", "10:30")]
+    assert [oversize_record_rejected.detect(f).findings[0].ongoing for f in ends] == [True, False]
+
+
+def test_failed_records_without_a_log_are_not_checked():
+    errors = series("producer.record_errors", ramp((30, 0), (30, 3)), **JMX)
+    assert found(errors) == ("the log of the producers: records failed, and only it says why",)
+
+
+def test_brokers_that_rejected_nothing_clear_it():
+    assert found(series("broker.bytes_rejected", ramp((30, 0)), instance="kafka-1:9404")) == ()
+    assert found(PRINTED) == ()

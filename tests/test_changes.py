@@ -1,0 +1,50 @@
+"""What changed, in the order in which it happened."""
+
+from facts_builder import episode, facts, settings, version
+
+from mqlab.changes import changes
+
+
+def told(*rows):
+    """(what, before, after) of each change."""
+    return [(c.what, c.before, c.after) for c in changes(facts(*rows))]
+
+
+def test_a_setting_printed_differently_is_a_change_also_in_a_rotated_log():
+    first = settings("at owner key value\n10:00 app batch.size 1638400", "clients/app.log.1")
+    second = settings("at owner key value\n10:05 app batch.size 16384", "clients/app.log")
+    assert told(first, second) == [("producer app batch.size", "1638400", "16384")]
+
+
+def test_two_processes_with_different_settings_are_no_change():
+    first = settings("at owner key value\n10:00 app batch.size 1638400", "one/app.log")
+    second = settings("at owner key value\n10:05 app batch.size 16384", "two/app.log")
+    assert told(first, second) == []
+
+
+def test_a_raised_limit_tells_what_it_was():
+    raised = episode("topic-config-changed", 300, "server.log", topic="orders", reason="max.message.bytes -> 9")
+    broker = settings("at owner key value\n09:00 - message.max.bytes 5", "server.log", scope="broker")
+    assert told(raised, broker) == [("topic orders max.message.bytes", "5", "9")]
+
+
+def test_versions_processes_and_groups_are_changes():
+    rows = (
+        version("4.1.0", "server.log", "10:00:00"), version("4.1.1", "server.log", "10:01:00"),
+        episode("process-exit", 120, left=3, reason="app"), episode("process-started", 125, reason="app"),
+        episode("rebalance-started", 130, group="a"), episode("rebalance-started", 140, group="a"),
+    )  # fmt: skip
+    assert told(*rows) == [
+        ("version in server.log", "4.1.0", "4.1.1"),
+        ("process app exited", None, "status 3"),
+        ("process app started", None, "running"),
+        ("group a", None, "first seen to join"),
+    ]
+
+
+def test_undated_files_that_differ_are_inferred():
+    files = [
+        settings(f"at owner key value\n- app batch.size {size}", f"configs/{name}.properties", origin="file")
+        for name, size in (("after", 16384), ("before", 1638400))
+    ]
+    assert [(c.at, c.inferred) for c in changes(facts(*files))] == [(None, True)]

@@ -1,0 +1,71 @@
+"""From the rows that leave Spark to Facts: one order, one clock, canonical names."""
+
+import json
+import random
+
+from facts_builder import at
+
+from mqlab.assemble import Gathered, assemble
+from mqlab.sources import Envelope, Reading, Source
+
+EAST = 8 * 3600
+LOG = Source(1, "app.log", "/m/app.log", "kafka-client-log", Reading.LOG, Envelope.NONE, 100, None)
+METRICS = Source(2, "splits.json", "/m/splits.json", "prometheus-json", Reading.DOCUMENT, Envelope.NONE, 100, None)
+BURSTS = (300, 520, 810, 1150)
+
+
+def micros(seconds):
+    """Seconds since 10:00 as microseconds."""
+    return round(at(seconds) * 1_000_000)
+
+
+def split(seconds):
+    """One split line on a clock eight hours ahead."""
+    wall, place = micros(seconds + EAST), {"line": int(seconds), "text": "splitting and retrying\r"}
+    return {
+        "kind": "batch-split", "source": LOG.link, "count": 1, "first_at": wall, "last_at": wall, "first": place,
+        "last": place, "client_id": "app", "value_min": 3.0, "value_max": 3.0,
+    }  # fmt: skip
+
+
+def rows():
+    """(fact, payload) as Spark collects them."""
+    counter = [{"at": micros(n), "value": sum(b < n for b in BURSTS), "line": None} for n in range(0, 1500, 10)]
+    metric = {
+        "name": "kafka_producer_producer_metrics_batch_split_total", "labels": '{"client_id": "app"}',
+        "source": METRICS.link, "offset": 0, "points": counter,
+    }  # fmt: skip
+    setting = {"key": "batch.size", "value": "5", "scope": "producer", "owner": "app", "origin": "printed",
+               "source": LOG.link, "line": 3, "text": "\tbatch.size = 5", "wall": micros(EAST)}  # fmt: skip
+    found = [("events", split(n + 2)) for n in BURSTS]
+    return [(fact, json.dumps(row)) for fact, row in (*found, ("metrics", metric), ("settings", setting))]
+
+
+def read(collected, wanted=()):
+    """Facts of these rows."""
+    return assemble(Gathered.of(collected, [LOG, METRICS]), wanted)
+
+
+def test_a_log_in_another_zone_falls_together_with_the_counters():
+    facts = read(rows())
+    assert [e.first_at for e in facts.episodes] == [at(n + 2) for n in BURSTS]
+    assert [(c.source, c.zone) for c in facts.coverage if c.source == "app.log"] == [("app.log", "+08:00")]
+
+
+def test_settings_share_the_clock_of_their_log():
+    assert [(s.key, s.at) for s in read(rows()).settings] == [("batch.size", at(0))]
+
+
+def test_metrics_have_canonical_names():
+    assert [(s.name, s.labels) for s in read(rows()).series] == [("producer.batch_splits", {"client_id": "app"})]
+
+
+def test_evidence_is_the_line_without_its_carriage_return():
+    assert read(rows()).episodes[0].first.text == "splitting and retrying"
+
+
+def test_the_order_of_the_rows_changes_nothing():
+    for seed in range(5):
+        shuffled = rows()
+        random.Random(seed).shuffle(shuffled)
+        assert read(shuffled) == read(rows())

@@ -29,7 +29,11 @@ def main(megabytes: int, rounds: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "server.log"
         planted = make(SAMPLES, log, megabytes * 1_000_000)
-        runs = {"polars": ["-m", "bench.rivals", "polars"], "duckdb": ["-m", "bench.rivals", "duckdb"], "mqlab": ["-m", "bench.ours"]}
+        runs = {
+            "polars": ["-m", "bench.rivals", "polars"],
+            "duckdb": ["-m", "bench.rivals", "duckdb"],
+            "mqlab": ["-m", "bench.ours"],
+        }
         seen: dict[str, list[tuple[float, float, list[str]]]] = {name: [] for name in runs}
         for _ in range(rounds):
             for name, command in runs.items():
@@ -41,7 +45,9 @@ def main(megabytes: int, rounds: int) -> None:
             told = f"{results[0][2][1]} of {planted} planted events"
             if name == "mqlab":
                 told += f"; read {int(results[0][2][2]) / log.stat().st_size:.3f} x the file"
-            _row(table, f"{name}: {megabytes} MB log", [s for s, _, _ in results], f"{middle / base:.2f}", results, told)
+            _row(
+                table, f"{name}: {megabytes} MB log", [s for s, _, _ in results], f"{middle / base:.2f}", results, told
+            )
         _cold(table, Path(folder), rounds)
     Console(width=140).print(table)
 
@@ -49,7 +55,10 @@ def main(megabytes: int, rounds: int) -> None:
 def _cold(table: Table, folder: Path, rounds: int) -> None:
     cache = folder / "cache"
     sample = SAMPLES / "kafka-amp-17"
-    verbs = {"triage": ["-m", "mqlab.cli", "triage"], "report": ["-m", "mqlab.cli", "report", "-o", str(folder / "report.html")]}
+    verbs = {
+        "triage": ["-m", "mqlab.cli", "triage"],
+        "report": ["-m", "mqlab.cli", "report", "-o", str(folder / "report.html")],
+    }
     for _ in range(2):
         _run([*verbs["triage"], str(sample), "--workspace", str(cache)])
         time.sleep(8)
@@ -60,7 +69,14 @@ def _cold(table: Table, folder: Path, rounds: int) -> None:
             seconds, memory, _ = _run([*command, str(sample), "--workspace", str(cache)])
             results.append((seconds, memory, [""]))
             _forget(cache)
-        _row(table, f"mqlab {name}, cold, kafka-amp-17", [s for s, _, _ in results], "", results, "wall time of the process")
+        _row(
+            table,
+            f"mqlab {name}, cold, kafka-amp-17",
+            [s for s, _, _ in results],
+            "",
+            results,
+            "wall time of the process",
+        )
 
 
 def _forget(cache: Path) -> None:
@@ -68,7 +84,9 @@ def _forget(cache: Path) -> None:
         shutil.rmtree(entry)
 
 
-def _row(table: Table, name: str, seconds: list[float], ratio: str, results: list[tuple[float, float, list[str]]], told: str) -> None:
+def _row(
+    table: Table, name: str, seconds: list[float], ratio: str, results: list[tuple[float, float, list[str]]], told: str
+) -> None:
     peak = max(memory for _, memory, _ in results)
     every = " ".join(f"{s:.1f}" for s in seconds)
     table.add_row(name, f"{_median(seconds):.2f}", every, ratio, f"{peak / 1e9:.2f} GB", told)

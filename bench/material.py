@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import cycle
 from pathlib import Path
 
-PLANTED = "Preparing to rebalance group planted in state PreparingRebalance with old generation {n} (__consumer_offsets-7) (reason: removing member m-{n} on heartbeat expiration) (kafka.coordinator.group.GroupCoordinator)"
+PLANTED = (
+    "Preparing to rebalance group planted in state PreparingRebalance with old generation {n} (__consumer_offsets-7) "
+    "(reason: removing member m-{n} on heartbeat expiration) (kafka.coordinator.group.GroupCoordinator)"
+)
 EVERY = 20_000
 """Lines between two planted events."""
 _STAMP = re.compile(r"^\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}\] ")
@@ -18,7 +21,7 @@ _PER_SECOND = 200
 def make(samples: Path, out: Path, size: int) -> int:
     """Write about *size* bytes to *out* from the server logs below *samples*; returns the number of planted events."""
     bodies = [body for log in sorted(samples.rglob("server.log")) for body in _bodies(log)]
-    moment, planted, written, number = datetime(2026, 1, 1), 0, 0, 0
+    moment, planted, written, number = datetime(2026, 1, 1, tzinfo=UTC), 0, 0, 0
     with out.open("w", encoding="utf-8", newline="\n") as file:
         for body in cycle(bodies):
             number += 1

@@ -23,7 +23,8 @@ def main(path: str) -> None:
         (work / "unpacked").mkdir()
         sources = intake.gather([path], work / "unpacked", LOADERS)
         intake.link_sources(sources, work / "links")
-        extra = {"spark.eventLog.enabled": "true", "spark.eventLog.dir": logs.as_uri(), "spark.eventLog.compress": "false",
+        extra = {"spark.eventLog.enabled": "true", "spark.eventLog.dir": logs.as_uri(),
+                 "spark.eventLog.compress": "false",
                  "spark.eventLog.rolling.enabled": "false"}  # fmt: skip
         spark = spark_session(size=sources[0].size, cache=work, extra=extra)
         spark.range(1).count()

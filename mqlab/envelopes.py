@@ -80,7 +80,10 @@ def peeled(text: Column, envelope: Column, present: Collection[Envelope] = tuple
 
     Naming those present keeps the plan small: without any, the column is *text* itself.
     """
-    bare = {kind: reduce(lambda so_far, step: F.regexp_replace(so_far, *step), steps, text) for kind, steps in _PEELS.items()}
+    bare = {
+        kind: reduce(lambda so_far, step: F.regexp_replace(so_far, *step), steps, text)
+        for kind, steps in _PEELS.items()
+    }
     docker = F.coalesce(F.rtrim(F.get_json_object(text, "$.log"), F.lit("\r\n")), text)
     cases = text
     for kind in sorted(set(present) - {Envelope.NONE}):

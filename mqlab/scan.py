@@ -14,8 +14,9 @@ answer    an error that a JSON document holds
 document  one JSON document: how many lines, whether it was understood
 ========  ==========================================================================================
 
-``inner`` is the line without its envelope, where it wears one. ``line`` is the 1-based number of the (first) line. Spark numbers rows, not lines, and reads large files in blocks;
-the number follows from the rows' order within a block and the counts of the blocks before it.
+``inner`` is the line without its envelope, where it wears one. ``line`` is the 1-based number of the (first) line.
+Spark numbers rows, not lines, and reads large files in blocks; the number follows from the rows' order within a block
+and the counts of the blocks before it.
 Secrets are masked here, before anything is written.
 """
 
@@ -189,6 +190,7 @@ def _shape(rough: str) -> str:
 
 def _numbered(rows: DataFrame) -> DataFrame:
     """*rows* with the number of their first line, and what is masked before it is written."""
-    earlier = "coalesce(sum(lines) OVER (PARTITION BY file ORDER BY block RANGE BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0)"
+    blocks_before = "PARTITION BY file ORDER BY block RANGE BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING"
+    earlier = f"coalesce(sum(lines) OVER ({blocks_before}), 0)"
     start = "min(first) OVER (PARTITION BY file, block)"
     return rows.selectExpr("*", f"first - {start} + {earlier} + 1 AS line", "coalesce(text, shape) AS kept")

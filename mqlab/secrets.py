@@ -116,7 +116,8 @@ _RULES = (
 )
 _HINTS = (
     "pass", "pwd", "secret", "credential", "jaas", "key", "salt", "token", "certificate", "auth", "user_", "scram",
-    "-----begin", "://", "jdbc:", "sig=", "signature=", "cookie", "bearer", "basic", "eyj", "asia", "akia", "xox", "xapp", "gho_",
+    "-----begin", "://", "jdbc:", "sig=", "signature=", "cookie", "bearer", "basic", "eyj", "asia", "akia",
+    "xox", "xapp", "gho_",
     "ghp_", "ghr_", "ghs_", "ghu_", "github_pat_", "glpat", "hooks.slack", "aiza", "mosquitto_", "curl",
 )  # fmt: skip
 """A text without any of these words, in lower case, holds no secret; looking for words is cheap."""
@@ -147,7 +148,9 @@ def _suspicious(text: str) -> bool:
 def masked(name: str) -> Column:
     """The same as ``mask``, for the Spark column called *name*."""
     column = f"`{name}`"
-    clean = reduce(lambda so_far, rule: f"regexp_replace({so_far}, {quoted(rule)}, {quoted(f'$1{MASK}')})", _RULES, column)
+    clean = reduce(
+        lambda so_far, rule: f"regexp_replace({so_far}, {quoted(rule)}, {quoted(f'$1{MASK}')})", _RULES, column
+    )
     hints = _by_first_letter(_HINTS)
     suspicious = f"{column} RLIKE {quoted(f'(?i){hints}')} OR {column} RLIKE {quoted(_ENCODED)}"
     return F.expr(f"CASE WHEN {suspicious} THEN {clean} ELSE {column} END")

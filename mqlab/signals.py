@@ -111,7 +111,11 @@ def settings(values: DataFrame) -> DataFrame:
 def series(samples: DataFrame) -> DataFrame:
     """One row a series: its points (at, value, line) by time."""
     known = samples.where(f"name RLIKE {quoted(metric_names.known())} AND value IS NOT NULL").selectExpr(
-        "source", "name", f"{scan.SORTED_LABELS} AS labels", "offset", "struct(unix_micros(wall) AS at, value, line) AS point"
+        "source",
+        "name",
+        f"{scan.SORTED_LABELS} AS labels",
+        "offset",
+        "struct(unix_micros(wall) AS at, value, line) AS point",
     )
     return known.groupBy("source", "name", "labels", "offset").agg(F.expr("sort_array(collect_list(point)) AS points"))
 
@@ -143,7 +147,8 @@ def _coverage(rows: DataFrame, formats: frozenset[str]) -> DataFrame:
     unread = ", ".join(f"'{name}'" for name in NOT_READ)
     line_class = (
         "CASE WHEN tag IN ('event', 'setting') THEN 'data' "
-        f"WHEN tag = 'row' THEN table_class WHEN tag = 'document' THEN shape WHEN {_FORMAT} NOT IN ({unread}) THEN 'noise' END AS class"
+        "WHEN tag = 'row' THEN table_class WHEN tag = 'document' THEN shape "
+        f"WHEN {_FORMAT} NOT IN ({unread}) THEN 'noise' END AS class"
     )
     classed = readings.selectExpr("*", f"{table_class} AS table_class")
     return classed.selectExpr("source", "lines", "bytes", "minute", "line", "text", line_class).groupBy(
@@ -185,7 +190,7 @@ def _printed(log_rows: DataFrame) -> DataFrame:
 
 
 def _counters(happened: DataFrame) -> DataFrame:
-    """METRICS from the counters that applications print: ``app.received``, ``app.failed`` …"""
+    """METRICS from the counters that applications print, such as ``app.received``."""
     pairs = f"explode(regexp_extract_all(text, {quoted(application_log.COUNTER)}, 0)) AS pair"
     printed = happened.where("kind = 'app-counters'").selectExpr("source", "line", "text", "wall", "offset", pairs)
     return printed.selectExpr(
@@ -198,7 +203,13 @@ def _counters(happened: DataFrame) -> DataFrame:
 
 def _samples(named: DataFrame) -> DataFrame:
     return named.where("tag = 'metric'").selectExpr(
-        "source", "line", "at AS wall", "0 AS offset", "name", "from_json(labels, 'map<string,string>') AS labels", "value"
+        "source",
+        "line",
+        "at AS wall",
+        "0 AS offset",
+        "name",
+        "from_json(labels, 'map<string,string>') AS labels",
+        "value",
     )
 
 

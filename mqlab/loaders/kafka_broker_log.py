@@ -32,26 +32,49 @@ SIGNATURES: tuple[Signature, ...] = (
     Signature("log-recovery", begins=r"Recovering unflushed segment", words=("Recovering",)),
     Signature(
         "topic-config-changed",
-        begins=r"(?:Processing override for entityPath: topics/|Updating topic )", words=("Processing", "Updating"),
+        begins=r"(?:Processing override for entityPath: topics/|Updating topic )",
+        words=("Processing", "Updating"),
         reason=r"(?:with config: \w*Map\((.*)\)|with new configuration : (.*)) \(kafka",
     ),
-    Signature("rebalance-started", begins=r"Preparing to re(?:balance|stabilize) group", words=("Preparing",), reason=r"\(reason: (.*)\)\.? \("),
+    Signature(
+        "rebalance-started",
+        begins=r"Preparing to re(?:balance|stabilize) group",
+        words=("Preparing",),
+        reason=r"\(reason: (.*)\)\.? \(",
+    ),
     Signature("rebalance-stabilized", begins=r"Stabilized group", words=("Stabilized",), value=r" generation (\d+)"),
     Signature("member-expired", begins=r"Member \S+ in group \S+ has failed", words=("Member",)),
     Signature("member-expired", begins=r"Member \S+ fenced from the group because", words=("Member",)),
-    Signature("member-left", begins=r"Member(?: \S+|\[.*?\]| MemberMetadata\(.*?\)\)?)(?: in group \S+)? (?:has )?left ", words=("Member",)),
+    Signature(
+        "member-left",
+        begins=r"Member(?: \S+|\[.*?\]| MemberMetadata\(.*?\)\)?)(?: in group \S+)? (?:has )?left ",
+        words=("Member",),
+    ),
     Signature("member-joined", begins=r"Dynamic [Mm]ember with unknown member id joins group", words=("Dynamic",)),
     Signature("member-joined", begins=r"Member \S+ joins the consumer group", words=("Member",)),
     Signature("isr-shrunk", begins=r"Shrinking ISR", words=("Shrinking",), reason=r"from ([\d,]+ to [\d,]*)"),
-    Signature("isr-updated", begins=r"(?:Expanding ISR|ISR updated)", words=("Expanding", "ISR updated"), reason=r"(?:updated (?:from AlterIsr )?to|to) \[?([\d,]+)"),
-    Signature("reassignment", begins=r"(?:Initiating|Completed|Starting|New) (?:partition )?reassign", words=("Initiating", "Completed", "Starting", "New partition", "New reassign")),
-    Signature("unclean-election", begins=r"(?:UNCLEAN partition change|Setting new leader .*unclean|No broker in ISR is alive)", words=("UNCLEAN", "Setting", "No broker")),
+    Signature(
+        "isr-updated",
+        begins=r"(?:Expanding ISR|ISR updated)",
+        words=("Expanding", "ISR updated"),
+        reason=r"(?:updated (?:from AlterIsr )?to|to) \[?([\d,]+)",
+    ),
+    Signature(
+        "reassignment",
+        begins=r"(?:Initiating|Completed|Starting|New) (?:partition )?reassign",
+        words=("Initiating", "Completed", "Starting", "New partition", "New reassign"),
+    ),
+    Signature(
+        "unclean-election",
+        begins=r"(?:UNCLEAN partition change|Setting new leader .*unclean|No broker in ISR is alive)",
+        words=("UNCLEAN", "Setting", "No broker"),
+    ),
     Signature("broker-fenced", begins=r"Fencing broker \d+", words=("Fencing",)),
     Signature(
         "replication-too-large",
         contains=r"Replication is failing due to a message that is greater than replica\.fetch\.max\.bytes",
     ),
-)  # fmt: skip
+)
 
 
 def recognise(head: Head) -> bool:

@@ -32,22 +32,62 @@ _ATTEMPTS = r"\((\d+) attempts left\)"
 _ERROR = r"Error: ([A-Z_]+)"
 
 SIGNATURES: tuple[Signature, ...] = (
-    Signature("batch-split", begins=r"Got error produce response in correlation id", words=("Got error",), value=_ATTEMPTS, reason=_ERROR),
-    Signature("produce-retry", begins=r"Got error produce response with correlation id", words=("Got error",), value=_ATTEMPTS, reason=_ERROR),
-    Signature("request-timeout", begins=r"Disconnecting from node \S+ due to request timeout", words=("Disconnecting",)),
+    Signature(
+        "batch-split",
+        begins=r"Got error produce response in correlation id",
+        words=("Got error",),
+        value=_ATTEMPTS,
+        reason=_ERROR,
+    ),
+    Signature(
+        "produce-retry",
+        begins=r"Got error produce response with correlation id",
+        words=("Got error",),
+        value=_ATTEMPTS,
+        reason=_ERROR,
+    ),
+    Signature(
+        "request-timeout", begins=r"Disconnecting from node \S+ due to request timeout", words=("Disconnecting",)
+    ),
     Signature("client-version", begins=r"Kafka version ?:", words=("Kafka",), reason=r"Kafka version ?: (\S+)"),
     Signature("client-start-time", begins=r"Kafka startTimeMs ?:", words=("Kafka",), value=r"startTimeMs ?: (\d+)"),
-    Signature("settings-printed", begins=r"\w+Config values:", words=("KafkaConfig", "ProducerConfig", "ConsumerConfig", "AdminClientConfig", "StreamsConfig", "ConnectConfig"), reason=r"(\w+)Config values:"),
-    Signature("idempotence-off", begins=r"Idempotence will be disabled because", words=("Idempotence",), reason=r"because (.*)"),
+    Signature(
+        "settings-printed",
+        begins=r"\w+Config values:",
+        words=(
+            "KafkaConfig",
+            "ProducerConfig",
+            "ConsumerConfig",
+            "AdminClientConfig",
+            "StreamsConfig",
+            "ConnectConfig",
+        ),
+        reason=r"(\w+)Config values:",
+    ),
+    Signature(
+        "idempotence-off",
+        begins=r"Idempotence will be disabled because",
+        words=("Idempotence",),
+        reason=r"because (.*)",
+    ),
     Signature(
         "poll-timeout",
         begins=r"(?:This member will leave the group because consumer poll timeout|[Cc]onsumer poll timeout has expired"
         r"|Member \S+ sending LeaveGroup request to coordinator .* due to consumer poll timeout)",
         words=("This member", "consumer", "Consumer", "Member"),
     ),
-    Signature("commit-failed", contains=r"CommitFailedException|Failing OffsetCommit request since the consumer is not part"),
-    Signature("static-member-fenced", contains=r"FencedInstanceIdException|group\.instance\.id .*fenced|instance id \S+ has been fenced"),
-    Signature("offset-reset", begins=r"(?:Fetch (?:offset|position) .* is out of range|Truncation detected for partition)", words=("Fetch", "Truncation")),
+    Signature(
+        "commit-failed", contains=r"CommitFailedException|Failing OffsetCommit request since the consumer is not part"
+    ),
+    Signature(
+        "static-member-fenced",
+        contains=r"FencedInstanceIdException|group\.instance\.id .*fenced|instance id \S+ has been fenced",
+    ),
+    Signature(
+        "offset-reset",
+        begins=r"(?:Fetch (?:offset|position) .* is out of range|Truncation detected for partition)",
+        words=("Fetch", "Truncation"),
+    ),
     Signature("producer-stuck", contains=r"Remove from the incomplete set failed"),
     Signature("out-of-memory", contains=r"java\.lang\.OutOfMemoryError", reason=r"OutOfMemoryError: (.*)"),
     Signature(
@@ -57,10 +97,15 @@ SIGNATURES: tuple[Signature, ...] = (
         reason=r"(when serialized|max message size the server|MSG_SIZE_TOO_LARGE)",
     ),
     Signature("record-expired", contains=r"Expiring \d+ record", value=r"Expiring (\d+) record"),
-    Signature("buffer-exhausted", contains=r"Failed to allocate (?:memory|\d+ bytes) within the configured max blocking"),
+    Signature(
+        "buffer-exhausted", contains=r"Failed to allocate (?:memory|\d+ bytes) within the configured max blocking"
+    ),
     Signature("sender-error", contains=r"Uncaught (?:error|exception) in"),
-    Signature("send-failed", contains=r"\b(?:send|produce|publish)\w* (?:to \S+ )?(?:failed|error)|[Ff]ailed to (?:send|produce)"),
-)  # fmt: skip
+    Signature(
+        "send-failed",
+        contains=r"\b(?:send|produce|publish)\w* (?:to \S+ )?(?:failed|error)|[Ff]ailed to (?:send|produce)",
+    ),
+)
 
 
 def recognise(head: Head) -> bool:

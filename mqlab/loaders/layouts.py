@@ -43,7 +43,8 @@ def minute(line: str) -> str:
     return (
         f"CASE WHEN {bracketed(line)} THEN substring({line}, 2, 16) WHEN {plain(line)} THEN substring({line}, 1, 16) "
         f"WHEN {epoch(line)} THEN date_format(timestamp_seconds({seconds}), 'yyyy-MM-dd HH:mm') "
-        f"WHEN {near} RLIKE {quoted(STAMP)} THEN concat_ws(' ', translate({date}, '/', '-'), substring({clock}, 1, 5)) END"
+        f"WHEN {near} RLIKE {quoted(STAMP)} "
+        f"THEN concat_ws(' ', translate({date}, '/', '-'), substring({clock}, 1, 5)) END"
     )
 
 
@@ -76,5 +77,5 @@ def offset(line: str) -> str:
     hours, minutes = (f"try_cast(substring({zone}, {start}, 2) AS INT)" for start in (2, 4))
     return (
         f"CASE WHEN {zone} IN ('Z', 'UTC') OR {epoch(line)} THEN 0 "
-        f"WHEN {zone} <> '' THEN (CASE WHEN {zone} LIKE '-%' THEN -1 ELSE 1 END) * ({hours} * 3600 + {minutes} * 60) END"
+        f"WHEN {zone} <> '' THEN CASE WHEN {zone} LIKE '-%' THEN -1 ELSE 1 END * ({hours} * 3600 + {minutes} * 60) END"
     )

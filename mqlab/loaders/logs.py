@@ -38,8 +38,12 @@ SETTING = r"^\s+([a-z][\w.-]+) = (.*)$"
 TOPIC_QUEUE = r"(?:topic-partition|for partition|on partition|for|partition=|Partition) ([\w.-]+)-(\d+)\b"
 _GROUP = r"(?:groupId=|GroupId |[Gg]roup )([\w.-]+)"
 _CLIENT = r"clientId=([^,\]\s]+)|kafka-producer-network-thread \| ([^\],]+)"
-_MEMBER = r"[Mm]ember (?:MemberMetadata\(memberId=|with unknown member id )?([\w.-]+-[0-9a-f]{8}-[0-9a-f-]{27}|[\w-]{22})"
-_NODE = r"(?:[Bb]roker ?[iI]?d?[= ]|Controller id=|KafkaServer id=|nodeId=|BrokerServer id=|GroupCoordinator (?:id=)?)(\d+)"
+_MEMBER = (
+    r"[Mm]ember (?:MemberMetadata\(memberId=|with unknown member id )?([\w.-]+-[0-9a-f]{8}-[0-9a-f-]{27}|[\w-]{22})"
+)
+_NODE = (
+    r"(?:[Bb]roker ?[iI]?d?[= ]|Controller id=|KafkaServer id=|nodeId=|BrokerServer id=|GroupCoordinator (?:id=)?)(\d+)"
+)
 _PEER = r"(?:/|from )(\d{1,3}(?:\.\d{1,3}){3})(?::\d+)?"
 _NAMED_TOPIC = r"(?:topics/|Updating topic |send to |topic )([\w.-]+)"
 

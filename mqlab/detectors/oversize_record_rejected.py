@@ -50,6 +50,8 @@ def _finding(facts: Facts, client: str, in_client: bool, episodes: Sequence[Epis
     topic = next((e.topic for e in episodes if e.topic), None)
     limit = _limit(facts, client, in_client, topic, first)
     largest = max((e.value_max or 0 for e in episodes), default=0)
+    if not in_client and _lifted(facts, topic, largest, last):
+        open_still = False
     resubmitted = client in again and not in_client
     measures: dict[str, float] = {"rejected_sends" if resubmitted else "rejected_records": count}
     if largest:
@@ -118,6 +120,15 @@ def _ongoing(facts: Facts, episodes: Sequence[Episode], last: float | None) -> b
     gaps = [b - a for a, b in pairwise(moments)]
     due = max(60.0, 2 * median(gaps)) if gaps else 60.0
     return max(ends) - last < due
+
+
+def _lifted(facts: Facts, topic: str | None, largest: float, last: float | None) -> bool:
+    """True where the broker's limit was raised above the largest record when the failures ended."""
+    return any(
+        s.key == "max.message.bytes" and s.value.isdigit() and int(s.value) > largest > 0
+        for s in configured.topic_changes(facts)
+        if topic in (None, s.owner) and s.at is not None and last is not None and s.at >= last - 10
+    )
 
 
 def _evidence(

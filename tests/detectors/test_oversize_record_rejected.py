@@ -51,6 +51,12 @@ def test_it_is_open_where_the_log_ends_before_the_next_was_due():
     assert [oversize_record_rejected.detect(f).findings[0].ongoing for f in ends] == [True, False]
 
 
+def test_a_limit_raised_above_the_records_ends_it():
+    raised = episode("topic-config-changed", 301, "server.log", topic="orders", reason="max.message.bytes -> 10485760")
+    known = facts(PRINTED, refused(300, BROKER_SIDE), raised, log(last="10:05:30"))
+    assert oversize_record_rejected.detect(known).findings[0].ongoing is False
+
+
 def test_failed_records_without_a_log_are_not_checked():
     errors = series("producer.record_errors", ramp((30, 0), (30, 3)), **JMX)
     assert found(errors) == ("the log of the producers: records failed, and only it says why",)

@@ -71,11 +71,25 @@ def scan(spark: SparkSession, links: Path, sources: Sequence[Source], out: Path)
         parts.append(lines(spark.read.option("lineSep", "\n").text(str(links / "lines")), worn))
     if Reading.DOCUMENT in readings:
         parts += documents(spark.read.option("wholetext", True).text(str(links / "documents")))
-    rows = union(parts)
+    _public(union(parts)).write.mode("overwrite").parquet(str(out))
+
+
+def _public(rows: DataFrame) -> DataFrame:
+    """*rows* as they are written: what they keep is masked, once for all kinds of rows."""
+    masked = rows.withColumn("kept", secrets.masked("kept"))
+    if "inner" in rows.columns:
+        masked = masked.withColumn("inner", secrets.masked("inner"))
+    understood = "understood" if "understood" in rows.columns else "NULL"
+    placed = {
+        "shape": f"CASE tag WHEN 'count' THEN kept WHEN 'document' THEN {understood} END",
+        "labels": "CASE WHEN tag = 'metric' THEN kept END",
+        "text": "CASE WHEN tag NOT IN ('count', 'metric') THEN kept END",
+    }
     known = set(rows.columns)
     columns = [(name, kind) for name, kind in (column.split() for column in TAGGED.split(", "))]
-    whole = rows.selectExpr(*[f"CAST({n if n in known else 'NULL'} AS {kind}) AS {n}" for n, kind in columns])
-    whole.write.mode("overwrite").parquet(str(out))
+    return masked.selectExpr(
+        *[f"CAST({placed.get(n, n if n in known else 'NULL')} AS {kind}) AS {n}" for n, kind in columns]
+    )
 
 
 def tagged(spark: SparkSession, path: Path) -> DataFrame:
@@ -100,20 +114,7 @@ def lines(read: DataFrame, worn: Collection[Envelope]) -> DataFrame:
         located = located.selectExpr("*", "value AS inner")
     grouped = _tagged(located).groupBy(*_KEYS).agg(*_sums("1", "size", "seq"))
     fine = grouped.withColumn("shape", F.expr(_shape("shape"))).groupBy(*_KEYS).agg(*_sums("lines", "bytes", "first"))
-    public = _numbered(fine).withColumn("masked", secrets.masked("kept"))
-    inner = secrets.masked("inner") if wears else F.col("inner")
-    return public.withColumn("inner", inner).selectExpr(
-        "tag",
-        "file",
-        "line",
-        "minute",
-        "level",
-        "CASE WHEN tag = 'count' THEN masked END AS shape",
-        "CASE WHEN tag <> 'count' THEN masked END AS text",
-        "inner",
-        "lines",
-        "bytes",
-    )
+    return _numbered(fine, "inner" if wears else None)
 
 
 _KEYS = ("file", "block", "tag", "minute", "level", "shape", "row", "text", "inner")
@@ -148,20 +149,16 @@ def documents(read: DataFrame) -> list[DataFrame]:
     counted = whole.selectExpr("*", f"{prometheus_json.understood('text')} AS understood").selectExpr(
         "'document' AS tag",
         "source AS file",
-        "CASE WHEN understood THEN 'data' END AS shape",
+        "CASE WHEN understood THEN 'data' END AS understood",
         "length(text) - length(translate(text, '\\n', '')) + CASE WHEN text LIKE '%\\n' THEN 0 ELSE 1 END AS lines",
         "octet_length(text) AS bytes",
-        "substring(text, 1, 200) AS text",
+        "substring(text, 1, 200) AS kept",
     )
     samples = tables[METRICS].selectExpr(
-        "'metric' AS tag", "source AS file", "line", "at", "name", "value", f"{SORTED_LABELS} AS labels"
+        "'metric' AS tag", "source AS file", "line", "at", "name", "value", f"{SORTED_LABELS} AS kept"
     )
-    answers = tables[EVENTS].selectExpr("'answer' AS tag", "source AS file", "line", "at", "text")
-    return [
-        counted.withColumn("text", secrets.masked("text")),
-        samples.withColumn("labels", secrets.masked("labels")),
-        answers.withColumn("text", secrets.masked("text")),
-    ]
+    answers = tables[EVENTS].selectExpr("'answer' AS tag", "source AS file", "line", "at", "text AS kept")
+    return [counted, samples, answers]
 
 
 def _cut(text: str) -> str:
@@ -188,9 +185,10 @@ def _shape(rough: str) -> str:
     return shape
 
 
-def _numbered(rows: DataFrame) -> DataFrame:
-    """*rows* with the number of their first line, and what is masked before it is written."""
+def _numbered(rows: DataFrame, inner: str | None) -> DataFrame:
+    """*rows* with the number of their first line and what they ``kept``: a line verbatim, or a shape."""
     blocks_before = "PARTITION BY file ORDER BY block RANGE BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING"
     earlier = f"coalesce(sum(lines) OVER ({blocks_before}), 0)"
     start = "min(first) OVER (PARTITION BY file, block)"
-    return rows.selectExpr("*", f"first - {start} + {earlier} + 1 AS line", "coalesce(text, shape) AS kept")
+    columns = ["tag", "file", "minute", "level", "lines", "bytes", "coalesce(text, shape) AS kept"]
+    return rows.selectExpr(*columns, f"first - {start} + {earlier} + 1 AS line", *([inner] if inner else []))

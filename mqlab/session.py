@@ -24,6 +24,8 @@ from pyspark.sql import SparkSession
 
 from mqlab.errors import JavaMissingError
 
+TINY = 32 * 1024 * 1024
+"""Bytes of material up to which one partition is faster than spreading the work."""
 LARGE = 256 * 1024 * 1024
 """Bytes of material from which the optimising compiler and a parallel collector pay off."""
 
@@ -133,11 +135,12 @@ def _configured(session: SparkSession) -> SparkSession:
 
 
 def _local(size: int, cache: Path | None) -> Mapping[str, str]:
-    partitions = str(max(2, min(64, size // LARGE)))
+    partitions = str(max(1 if size < TINY else 2, min(64, size // LARGE)))
     return {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.shuffle.partitions": partitions,
+        "spark.sql.files.openCostInBytes": "65536" if size < LARGE else "4194304",
         "spark.default.parallelism": partitions,
         "spark.driver.memory": "1g" if size < LARGE else "2g",
         "spark.driver.extraJavaOptions": " ".join(_jvm_flags(size, cache)),
@@ -145,6 +148,8 @@ def _local(size: int, cache: Path | None) -> Mapping[str, str]:
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.sql.catalogImplementation": "in-memory",
         "spark.log.level": "OFF",
+        "spark.sql.lightweightPlanChangeValidation": "false",
+        "spark.python.sql.dataFrameDebugging.enabled": "false",
         **(_INTERPRETED if size < LARGE else {}),
     }
 

@@ -2,7 +2,7 @@
 
 Fires: the topic's ``compression.type`` makes brokers store and send something else than the producer sent, and each
 reader receives a multiple of what came in; or a producer's bytes per record rose while its payload did not, after its
-compression or batching changed.
+compression or batching changed, by no more than headers or lost compression can add.
 Quiet: more readers (fan-out), larger payloads, fewer records, repeats and splits, consumers that start later than
 producers, a burst in which in and out grow together, key = value as it always was.
 """
@@ -36,4 +36,11 @@ def detect(facts: Facts) -> Result:
         return Result(missing=("bytes in and out of brokers, or producer metrics",))
     if facts.of_kind("batch-split"):
         return Result(rejected="the bytes that left beyond the accepted ones were rejected, not stored in another form")
+    return _unseen(facts)
+
+
+def _unseen(facts: Facts) -> Result:
+    """Not checked where bytes per record rose and nothing tells the size of the payload; else clear."""
+    if any(wastefulness.unseen(facts, client) for client in wastefulness.producers(facts)):
+        return Result(missing=("the size of records before compression: producer record-size-avg",))
     return CLEAR

@@ -22,6 +22,7 @@ THREE_GROUPS = positions(
 )
 SENDS = series("producer.record_sends", ramp((60, 1_000)), **JMX)
 WASTEFUL = series("producer.outgoing_bytes", ramp((30, 53_000), (30, 282_000)), **JMX)
+PAYLOAD = series("producer.record_size_avg", [500] * 61, **JMX)
 UNBATCHED = settings("at owner key value\n10:00 app linger.ms 200\n10:05 app linger.ms 0")
 
 
@@ -72,12 +73,67 @@ def test_a_consumers_count_of_decompressed_bytes_is_no_traffic():
 
 
 def test_lost_batching_multiplies_the_bytes_of_a_record():
-    assert found(SENDS, WASTEFUL, UNBATCHED) == [("app", "PROVEN", "CRITICAL")]
+    rate = series("producer.compression_rate_avg", [0.1] * 31 + [0.55] * 30, **JMX)
+    assert found(SENDS, WASTEFUL, UNBATCHED, PAYLOAD) == [("app", "PROVEN", "CRITICAL")]
+    assert found(SENDS, WASTEFUL, UNBATCHED, PAYLOAD, rate) == [("app", "PROVEN", "CRITICAL")]
+
+
+def test_a_payload_that_nobody_saw_is_not_checked():
+    assert found(SENDS, WASTEFUL, UNBATCHED) == ("the size of records before compression: producer record-size-avg",)
+
+
+def test_answers_to_more_requests_are_no_payload():
+    came = series("host.receive_bytes", ramp((30, 4_000), (30, 150_000)), instance="app-1:9100", device="eth0")
+    assert found(SENDS, WASTEFUL, UNBATCHED, PAYLOAD, came) == [("app", "PROVEN", "CRITICAL")]
+
+
+def test_without_compression_only_headers_can_be_added():
+    """A burst of 307 kB chunks long after a restart with a smaller batch.size, hardly seen in a lagging mean."""
+    sizes = series("producer.record_size_avg", [32_000] * 61, **JMX)
+    left = series("producer.outgoing_bytes", ramp((30, 12_000_000), (30, 68_000_000)), **JMX)
+    smaller = settings("at owner key value\n10:00 app batch.size 1638400\n10:05 app batch.size 16384")
+    never = settings("at owner key value\n10:00 app compression.type none")
+    rate = series("producer.compression_rate_avg", [1.0] * 61, **JMX)
+    assert found(SENDS, left, smaller, rate) == ()
+    assert found(SENDS, left, smaller, never) == ()
+    assert found(SENDS, left, smaller, sizes) == ()
+
+
+def test_larger_records_of_the_application_and_the_host_are_no_inflation():
+    received = series("app.received", ramp((60, 1_000)), source="clients/app.log")
+    larger = series("app.receivedBytes", ramp((30, 50_000), (30, 260_000)), source="clients/app.log")
+    same = series("app.receivedBytes", ramp((60, 50_000)), source="clients/app.log")
+    came = series("host.receive_bytes", ramp((30, 50_000), (30, 500_000)), instance="app-1:9100", device="eth0")
+    assert found(SENDS, WASTEFUL, UNBATCHED, received, larger) == ()
+    assert found(SENDS, WASTEFUL, UNBATCHED, PAYLOAD, came) == ()
+    assert found(SENDS, WASTEFUL, UNBATCHED, received, same) == [("app", "PROVEN", "CRITICAL")]
+
+
+def test_larger_requests_are_not_what_smaller_batches_make():
+    requests = series("producer.request_size_avg", [6_000] * 31 + [20_000] * 30, **JMX)
+    assert found(SENDS, WASTEFUL, UNBATCHED, PAYLOAD, requests) == [("app", "LIKELY", "CRITICAL")]
+
+
+def test_a_largest_record_that_grew_leaves_nothing_to_say():
+    largest = series("producer.record_size_max", [500] * 31 + [300_000] * 30, **JMX)
+    assert found(SENDS, WASTEFUL, UNBATCHED, largest) == ()
+
+
+def test_a_setting_long_before_or_after_the_rise_does_not_explain_it():
+    for clock in ("10:03", "10:07"):
+        other = settings(f"at owner key value\n10:00 app linger.ms 200\n{clock} app linger.ms 0")
+        assert found(SENDS, WASTEFUL, other, PAYLOAD) == [("app", "LIKELY", "CRITICAL")]
+
+
+def test_a_setting_before_a_pause_explains_what_comes_after_it():
+    sends = series("producer.record_sends", ramp((30, 1_000), (10, 0), (30, 1_000)), **JMX)
+    left = series("producer.outgoing_bytes", ramp((30, 53_000), (10, 0), (30, 282_000)), **JMX)
+    payload = series("producer.record_size_avg", [500] * 71, **JMX)
+    assert found(sends, left, payload, UNBATCHED) == [("app", "PROVEN", "CRITICAL")]
 
 
 def test_without_settings_the_unchanged_payload_makes_it_likely():
-    payload = series("producer.record_size_avg", [500] * 61, **JMX)
-    assert found(SENDS, WASTEFUL, payload) == [("app", "LIKELY", "CRITICAL")]
+    assert found(SENDS, WASTEFUL, PAYLOAD) == [("app", "LIKELY", "CRITICAL")]
 
 
 def test_larger_payloads_are_no_inflation():

@@ -34,14 +34,22 @@ _ROW = r"^\s+([A-Za-z][\w.-]*)=(.*) sensitive=(true|false) synonyms=\{(.*)\}\s*$
 _INLINE = r",\s*(?=[A-Za-z][\w.]*=)"
 _MARKS = r"^:?\s*'?|'$"
 """What surrounds an owner's name; without a name it is the default of all, as in ``for brokers in the cluster``."""
+_LOGGED = r"^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.,]\d+\]?.* (?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL) "
+_FEW = 5
+"""Lines of its own log that the tool may print beside its output."""
 _SAID = r"executing config command|ConfigCommand"
 
 
 def recognise(head: Head) -> bool:
-    """True for the tool's header lines or its entries with synonyms."""
+    """True when most lines are the tool's headers, entries with synonyms or remarks: a log may quote one."""
     lines = console.plain_lines(head)
-    found = any(re.search(f"{_HEADER}|{_ROW}", line) for line in lines)
-    return found or console.only_errors(head, _SAID, r"configs?-describe|kafka-configs")
+    strange = [line for line in lines if not re.search(f"{_HEADER}|{_ROW}", line)]
+    found = len(lines) - len(strange)
+    if not found:
+        return console.only_errors(head, _SAID, r"configs?-describe|kafka-configs")
+    logged = sum(1 for line in strange if re.search(_LOGGED, line))
+    others = sum(1 for line in strange if not re.search(_LOGGED, line) and not console.is_remark(line))
+    return found > others + max(0, logged - _FEW)
 
 
 def load(rows: DataFrame) -> Mapping[Table, DataFrame]:

@@ -48,3 +48,14 @@ def test_every_line_has_a_class(classes):
 def test_properties_are_not_recognised():
     assert loader.recognise(Head("x", "Dynamic configs for topic t are:\n", 33))
     assert not loader.recognise(Head("x", "max.message.bytes=1\nretention.ms=2\n", 34))
+
+
+def test_a_log_that_quotes_an_entry_stays_a_log():
+    entry = "  max.message.bytes=524288 sensitive=false synonyms={DYNAMIC_TOPIC_CONFIG:max.message.bytes=524288}\n"
+    for logged in (
+        "2026-11-21 12:18:34,066 INFO  [main] ProducerConfig: ProducerConfig values:\n",
+        "[2026-11-21 12:18:34,066] INFO [Producer clientId=app] Closing (org.apache.kafka.clients.Producer)\n",
+    ):
+        text = logged + entry + logged * 20
+        assert not loader.recognise(Head("app.log", text, len(text)))
+    assert loader.recognise(Head("x", "Sat Nov 21 12:00:00 UTC 2026\n" + entry, 200))

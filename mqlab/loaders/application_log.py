@@ -32,7 +32,10 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
 )
 
-_DATED = re.compile(r"^\W{0,2}(?:<\d+>)?(?:\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|\d{2}:\d{2}:\d{2}[.,]\d{3} |\d{10}: )")
+_DATED = re.compile(
+    r"^\W{0,2}(?:<\d+>)?(?:\[[A-Z]+\]\s+)?"
+    r"(?:\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|\d{2}:\d{2}:\d{2}[.,]\d{3} |\d{10}: )"
+)
 
 
 def recognise(head: Head) -> bool:

@@ -25,11 +25,19 @@ _LINE = re.compile(
     r"\[(?:QuorumController|GroupCoordinator|ReplicaManager|BrokerServer|Controller) id)"
 )
 
+REASSIGNING = tuple(
+    f"{verb} {what}" for verb in ("Initiating", "Completed", "Starting", "New") for what in ("partition", "reassign")
+)
+
 SIGNATURES: tuple[Signature, ...] = (
     Signature("broker-started", begins=r"(?:Kafka Server )?started \(kafka\.server\.Kafka", words=("Kafka", "started")),
-    Signature("broker-stopping", begins=r"(?:Starting|Beginning) controlled shutdown", words=("Starting", "Beginning")),
+    Signature(
+        "broker-stopping",
+        begins=r"(?:Starting|Beginning) controlled shutdown",
+        words=("Starting controlled", "Beginning controlled"),
+    ),
     Signature("broker-stopped", begins=r"shut down completed \(kafka\.server\.(?:Kafka|Broker)Server", words=("shut",)),
-    Signature("log-recovery", begins=r"Recovering unflushed segment", words=("Recovering",)),
+    Signature("log-recovery", begins=r"Recovering unflushed segment", words=("Recovering unflushed",)),
     Signature(
         "topic-config-changed",
         begins=r"(?:Processing override for entityPath: topics/|Updating topic )",
@@ -62,12 +70,12 @@ SIGNATURES: tuple[Signature, ...] = (
     Signature(
         "reassignment",
         begins=r"(?:Initiating|Completed|Starting|New) (?:partition )?reassign",
-        words=("Initiating", "Completed", "Starting", "New partition", "New reassign"),
+        words=REASSIGNING,
     ),
     Signature(
         "unclean-election",
         begins=r"(?:UNCLEAN partition change|Setting new leader .*unclean|No broker in ISR is alive)",
-        words=("UNCLEAN", "Setting", "No broker"),
+        words=("UNCLEAN", "Setting new leader", "No broker"),
     ),
     Signature("broker-fenced", begins=r"Fencing broker \d+", words=("Fencing",)),
     Signature(

@@ -86,7 +86,7 @@ SIGNATURES: tuple[Signature, ...] = (
     Signature(
         "offset-reset",
         begins=r"(?:Fetch (?:offset|position) .* is out of range|Truncation detected for partition)",
-        words=("Fetch", "Truncation"),
+        words=("Fetch", "Truncation detected"),
     ),
     Signature("producer-stuck", contains=r"Remove from the incomplete set failed"),
     Signature("out-of-memory", contains=r"java\.lang\.OutOfMemoryError", reason=r"OutOfMemoryError: (.*)"),

@@ -51,9 +51,11 @@ def minute(line: str) -> str:
 def level(line: str) -> str:
     """SQL: the line's level, null where it has none. WARNING reads as WARN, SEVERE and CRITICAL as ERROR."""
     word = f"regexp_extract(substring({line}, 1, 120), {quoted(_LEVEL)}, 1)"
+    short = " ".join(f"WHEN '{name:<5}' THEN '{name}'" for name in ("INFO", "WARN", "ERROR", "DEBUG", "TRACE", "FATAL"))
     digits = " ".join(f"WHEN '{digit}' THEN '{name}'" for digit, name in _RDKAFKA.items())
     return (
-        f"CASE WHEN {bracketed(line)} THEN substring_index(substring({line}, 27, 6), ' ', 1) "
+        f"CASE WHEN {bracketed(line)} THEN CASE substring({line}, 27, 5) {short} "
+        f"ELSE substring_index(substring({line}, 27, 6), ' ', 1) END "
         f"WHEN {epoch(line)} THEN CASE substring({line}, 2, 1) {digits} END "
         f"ELSE nullif(regexp_replace({word}, 'SEVERE|CRITICAL', 'ERROR'), '') END"
     )

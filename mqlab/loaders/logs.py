@@ -29,7 +29,11 @@ SIGNATURES: tuple[Signature, ...] = tuple(s for loader in LOG_LOADERS for s in l
 
 _BEGINS = "|".join(s.begins for s in SIGNATURES if s.begins)
 _CONTAINS = "|".join(s.contains for s in SIGNATURES if s.contains)
-_WORDS = ", ".join(sorted({quoted(word[:4]) for s in SIGNATURES for word in s.words}))
+_LONG = 12
+_LONG_WORDS, _WORDS = (
+    ", ".join(sorted({quoted(w[:size]) for s in SIGNATURES for w in s.words if (len(w) >= _LONG) is (size == _LONG)}))
+    for size in (_LONG, 4)
+)
 _AFTER_LEVEL = r"^(?:[A-Z]+ +)?(?:\[[^\]]*\]:? ?)*"
 _AFTER_ANYTHING = r"(?:[\]:\-)]|INFO|WARN|ERROR|DEBUG) +(?:\[[^\]]*\]:? ?)*"
 SETTING = r"^\s+([a-z][\w.-]+) = (.*)$"
@@ -62,10 +66,11 @@ def kept(line: str, level: str) -> str:
 def _likely(line: str, level: str) -> str:
     """SQL: false for a bracketed line whose message, behind an optional ``[component]``, begins with another word."""
     start = f"28 + length({level})"
-    component = f"substring({line}, locate(']', {line}, {start}) + 1, 12)"
-    message = f"CASE WHEN substring({line}, {start}, 1) = '[' THEN {component} ELSE substring({line}, {start}, 12) END"
-    word = f"substring(trim(LEADING ': ' FROM {message}), 1, 4)"
-    return f"(length({level}) IS NULL OR {word} IN ({_WORDS}) OR {word} LIKE '[%')"
+    component = f"substring({line}, locate(']', {line}, {start}) + 1, {_LONG + 3})"
+    plain = f"substring({line}, {start}, {_LONG})"
+    message = f"CASE WHEN substring({line}, {start}, 1) = '[' THEN trim(LEADING ': ' FROM {component}) ELSE {plain} END"
+    word, words = f"substring({message}, 1, 4)", f"substring({message}, 1, {_LONG})"
+    return f"(length({level}) IS NULL OR {word} IN ({_WORDS}) OR {words} IN ({_LONG_WORDS}) OR {word} LIKE '[%')"
 
 
 def events(rows: DataFrame) -> DataFrame:

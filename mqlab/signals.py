@@ -110,7 +110,9 @@ def settings(values: DataFrame) -> DataFrame:
 
 def series(samples: DataFrame) -> DataFrame:
     """One row a series: its points (at, value, line) by time."""
-    known = samples.where(f"name RLIKE {quoted(metric_names.known())} AND value IS NOT NULL").selectExpr(
+    known = samples.where(
+        f"(name RLIKE {quoted(metric_names.known())} OR name LIKE 'app.%') AND value IS NOT NULL"
+    ).selectExpr(
         "source",
         "name",
         f"{scan.SORTED_LABELS} AS labels",

@@ -31,7 +31,7 @@ def test_a_setting_that_repeats_the_value_printed_before_is_dropped(spark):
     )
     rows = [
         ("s", n, "t", "producer", "p", "acks", value, "printed", None, None, None)
-        for n, value in enumerate("1 1 all 1".split(), 1)
+        for n, value in enumerate(["1", "1", "all", "1"], 1)
     ]
     kept = signals.settings(spark.createDataFrame(rows, schema)).sort("line").collect()
     assert [(r["line"], r["value"]) for r in kept] == [(1, "1"), (3, "all"), (4, "1")]

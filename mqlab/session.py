@@ -80,7 +80,8 @@ def spark_session(
     if remote:
         return _configured(builder.remote(remote).getOrCreate())
     java()
-    for key, value in {**_SQL, **_local(size, cache), **(extra or {})}.items():
+    tuned = _local(size, cache) if (master or "local").startswith("local") else {}
+    for key, value in {**_SQL, **tuned, **(extra or {})}.items():
         builder = builder.config(key, value)
     if cache:
         cache.mkdir(parents=True, exist_ok=True)
@@ -171,6 +172,7 @@ def _adopt(archive: Path) -> None:
     for made in sorted(archive.parent.glob(archive.name + ".*")):
         if Path(f"/proc/{made.suffix[1:]}").exists():
             continue
-        if archive.exists() or time.time() - made.stat().st_mtime < _SETTLED:
-            continue
-        made.replace(archive)
+        if archive.exists():
+            made.unlink()
+        elif time.time() - made.stat().st_mtime >= _SETTLED:
+            made.replace(archive)

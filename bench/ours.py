@@ -26,7 +26,7 @@ def main(path: str) -> None:
         extra = {"spark.eventLog.enabled": "true", "spark.eventLog.dir": logs.as_uri(),
                  "spark.eventLog.compress": "false",
                  "spark.eventLog.rolling.enabled": "false"}  # fmt: skip
-        spark = spark_session(size=sources[0].size, cache=work, extra=extra)
+        spark = spark_session(size=sources[0].size, extra=extra)
         spark.range(1).count()
         started = time.perf_counter()
         scan.scan(spark, work / "links", sources, work / "tagged")

@@ -115,16 +115,19 @@ def _uninterrupted() -> Iterator[None]:
 
 @contextmanager
 def _jvm_messages(cache: Path | None) -> Iterator[None]:
-    """Send what the JVM prints on standard error to a file in the cache: the user's screen is for results."""
+    """Send what the JVM prints, then and later, to a file in the cache: the user's screen and pipe are for results."""
+    sys.stdout.flush()
     sys.stderr.flush()
-    kept = os.dup(2)
+    kept = {number: os.dup(number) for number in (1, 2)}
     log = os.open(cache / "jvm.log" if cache else os.devnull, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    os.dup2(log, 2)
+    for number in kept:
+        os.dup2(log, number)
     try:
         yield
     finally:
-        os.dup2(kept, 2)
-        os.close(kept)
+        for number, original in kept.items():
+            os.dup2(original, number)
+            os.close(original)
         os.close(log)
 
 

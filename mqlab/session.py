@@ -32,6 +32,9 @@ LARGE = 256 * 1024 * 1024
 _INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
 """On small material compiling the generated code takes longer than running without it."""
 
+_COMPILED = ["-XX:+UseParallelGC", "-XX:-DontCompileHugeMethods"]
+"""The scan's generated methods are longer than what the JVM compiles by itself."""
+
 _SETTLED = 3.0
 """Seconds after its last write from which a class-data archive counts as whole."""
 
@@ -145,6 +148,7 @@ def _local(size: int, cache: Path | None) -> Mapping[str, str]:
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.shuffle.partitions": partitions,
         "spark.sql.files.openCostInBytes": "65536" if size < LARGE else "4194304",
+        "spark.sql.files.maxPartitionBytes": "67108864",
         "spark.default.parallelism": partitions,
         "spark.driver.memory": "1g" if size < LARGE else "2g",
         "spark.driver.extraJavaOptions": " ".join(_jvm_flags(size, cache)),
@@ -160,7 +164,7 @@ def _local(size: int, cache: Path | None) -> Mapping[str, str]:
 
 def _jvm_flags(size: int, cache: Path | None) -> list[str]:
     flags = ["-Dlog4j2.level=OFF", "-XX:-UsePerfData"]
-    flags += ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"] if size < LARGE else ["-XX:+UseParallelGC"]
+    flags += ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"] if size < LARGE else _COMPILED
     if cache is None:
         return flags
     archive = cache / f"classes-{'small' if size < LARGE else 'large'}.jsa"

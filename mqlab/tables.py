@@ -73,9 +73,7 @@ ASSIGNMENTS = _table(
 METRICS = _table("metrics", at=_AT, name=_TEXT, labels=MapType(_TEXT, _TEXT), value=_REAL)
 """One sample of one series."""
 
-SETTINGS = _table(
-    "settings", at=_AT, scope=_TEXT, owner=_TEXT, key=_TEXT, value=_TEXT, origin=_TEXT, version=_TEXT
-)
+SETTINGS = _table("settings", at=_AT, scope=_TEXT, owner=_TEXT, key=_TEXT, value=_TEXT, origin=_TEXT, version=_TEXT)
 """One configured value as seen at one moment; ``at`` is null for an undated file."""
 
 LEDGER = _table(

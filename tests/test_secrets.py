@@ -168,9 +168,7 @@ def test_what_stands_beside_a_secret_stays():
 
 def test_spark_masks_exactly_as_python_does(spark):
     texts = [*LINES, *(text for text, _ in SHAPED), *HARMLESS, 'sasl.jaas.config = "' + "a\\b" * 20_000]
-    rows = spark.createDataFrame(list(enumerate(texts)), "n int, text string").select(
-        "n", masked("text").alias("m")
-    )
+    rows = spark.createDataFrame(list(enumerate(texts)), "n int, text string").select("n", masked("text").alias("m"))
 
     assert dict(rows.collect()) == dict(enumerate(mask(text) for text in texts))
 

@@ -1,6 +1,8 @@
 """What settings alone make possible: notices, never more. They excuse no symptom and change no verdict.
 
-``replica.fetch.max.bytes`` below the limit is no risk since 0.10.1 (KIP-74), and no setting says that key = value.
+Only classes that this version can also find are audited: a risk of loss or duplication that no rule could confirm or
+reject would hang over every producer with the defaults of 2.x. ``replica.fetch.max.bytes`` below the limit is no risk
+since 0.10.1 (KIP-74), and no setting says that key = value.
 """
 
 from __future__ import annotations
@@ -31,8 +33,6 @@ def risks(facts: Facts) -> list[Finding]:
     found = [
         _notice("batch-split-loop", list(_looping(facts, owners, lowest)), _LOOP),
         _notice("oversize-record-rejected", list(_oversize(facts, owners, lowest)), _OVERSIZE),
-        _notice("acks1-failover-loss", list(_unreplicated(facts, owners)), _ACKS),
-        _notice("producer-duplicates", list(_doubling(facts, owners)), _DOUBLE),
     ]
     return [f for f in found if f is not None]
 
@@ -46,14 +46,6 @@ _LOOP = (
 _OVERSIZE = (
     "Records between the two sizes would be sent, refused by the broker and lost to the application",
     "Keep max.request.size at or below the smallest max.message.bytes.",
-)
-_ACKS = (
-    "A record that only the leader has is lost when it fails over",
-    "Set acks=all and min.insync.replicas=2.",
-)
-_DOUBLE = (
-    "A batch that is sent again after a lost answer would be stored twice",
-    "Set enable.idempotence=true.",
 )
 
 
@@ -125,26 +117,3 @@ def _oversize(facts: Facts, owners: Sequence[str | None], lowest: Value) -> Iter
         if size and _above(size, lowest):
             told = f"max.request.size {size.value} of {owner or 'a producer'} is above the limit {lowest.value}"
             yield _Risk(owner or "producer", told, _places(size, lowest))
-
-
-def _unreplicated(facts: Facts, owners: Sequence[str | None]) -> Iterator[_Risk]:
-    factors = configured.replication_factors(facts)
-    if factors and all(s.value == "1" for s in factors):
-        return
-    for owner in owners:
-        acks = _last(facts, owner, "acks")
-        if acks and acks.value in ("0", "1"):
-            yield _Risk(owner or "producer", f"acks={acks.value} at {owner or 'a producer'}", _places(acks))
-
-
-def _doubling(facts: Facts, owners: Sequence[str | None]) -> Iterator[_Risk]:
-    for owner in owners:
-        retries, version = _last(facts, owner, "retries"), configured.version_of(facts, owner)
-        values = {k: v for k in ("enable.idempotence", "acks") if (v := _last(facts, owner, k))}
-        known = {k: v.value for k, v in values.items()} | ({"retries": retries.value} if retries else {})
-        again = retries.value if retries else clients.default("retries", "producer", version)
-        if known and again not in (None, "0") and clients.idempotence(known, version) is False:
-            told = f"{owner or 'a producer'} retries without idempotence"
-            yield _Risk(
-                owner or "producer", told, _places(values.get("enable.idempotence"), values.get("acks"), retries)
-            )

@@ -234,10 +234,8 @@ def test_settings_alone_make_every_risk_possible_and_nothing_more():
     diagnosis = diagnose(facts(stored, limit))
     assert diagnosis.verdict.incident == "undetermined"
     assert [(f.incident, f.certainty) for f in diagnosis.findings] == [
-        ("acks1-failover-loss", Certainty.POSSIBLE),
         ("batch-split-loop", Certainty.POSSIBLE),
         ("oversize-record-rejected", Certainty.POSSIBLE),
-        ("producer-duplicates", Certainty.POSSIBLE),
     ]
 
 

@@ -36,9 +36,6 @@ _HARMLESS = (
 )
 """Ends of keys that hold a duration, a class or a place instead of the secret."""
 
-SECRET_KEY = rf"(?i)^(?![^\n]*{_HARMLESS}$)[^\n]*(?:{_HARD}|{_SOFT}$)"
-"""Matches the keys whose value is a secret: for ``re.search`` and for Spark's ``rlike``."""
-
 _END = r"(?![^\n])"
 _START = r"(?<![^\n])"
 _QUOTE = r"(?:\\{0,3}[\"'])"
@@ -125,12 +122,6 @@ _HINTS = (
 _ENCODED = rf"{_BEGIN}[ \t]{{0,40}}[A-Za-z0-9+/]{{20}}"
 _PATTERNS = tuple(re.compile(rule, re.ASCII) for rule in _RULES)
 _ENCODED_PATTERN = re.compile(_ENCODED)
-_KEY_PATTERN = re.compile(SECRET_KEY, re.ASCII)
-
-
-def is_secret_key(key: str) -> bool:
-    """True when the value under this key must not be written down."""
-    return _KEY_PATTERN.search(key) is not None
 
 
 def mask(text: str) -> str:

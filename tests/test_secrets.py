@@ -1,12 +1,10 @@
 import json
-import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pyspark.sql import functions as F
 
-from mqlab.secrets import SECRET_KEY, is_secret_key, mask, masked
+from mqlab.secrets import mask, masked
 
 PEM_LINE = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7S3cr3tABCDEF"
 SEEDED = [
@@ -214,53 +212,7 @@ def test_masking_is_idempotent(text):
     assert mask(mask(text)) == mask(text)
 
 
-@pytest.mark.parametrize(
-    "key",
-    [
-        "ssl.key.password",
-        "KAFKA_CFG_SASL_JAAS_CONFIG",
-        "apiKey",
-        "client_secret",
-        "token",
-        "basic.auth.user.info",
-        "password_file",
-        "delegation.token.secret.key",
-    ],
-)
-def test_keys_of_secrets_are_known(key):
-    assert is_secret_key(key)
-
-
-@pytest.mark.parametrize(
-    "key",
-    [
-        "batch.size",
-        "key.serializer",
-        "max.partition.fetch.bytes",
-        "acks",
-        "client.id",
-        "delegation.token.expiry.time.ms",
-        "password.encoder.iterations",
-        "secretName",
-        "sasl.oauthbearer.token.endpoint.url",
-        "sasl.login.callback.handler.class",
-    ],
-)
-def test_keys_of_other_settings_are_free(key):
-    assert not is_secret_key(key)
-
-
-def test_spark_knows_the_same_keys(spark):
-    keys = ["ssl.key.password", "token", "batch.size", "password.encoder.iterations", "key.serializer"]
-    rows = spark.createDataFrame([(key,) for key in keys], "key string").filter(F.col("key").rlike(SECRET_KEY))
-
-    assert [row.key for row in rows.collect()] == [key for key in keys if is_secret_key(key)]
-
-
 @pytest.mark.parametrize("piece", ["password", "secret.", "curl ", "-", '"', " ", "eyJ", "://a:"])
-def test_a_long_line_costs_linear_time(piece):
-    line = "key " + piece * (300_000 // len(piece))
-    started = time.monotonic()
-    mask(line)
-
-    assert time.monotonic() - started < 10
+def test_a_secret_at_the_end_of_a_long_line_is_masked(piece):
+    line = "key " + piece * (300_000 // len(piece)) + " --password S3cr3t-9"
+    assert "S3cr3t-9" not in mask(line)

@@ -21,7 +21,7 @@ _COUNTED = (
     r"(?:received|delivered|consumed|processed|forwarded|sent|acked|failed|errors|resubmitted|retried|dropped)"
     r"(?:_?(?:[Bb]ytes|[Pp]ayload\w*|[Tt]otal|[Cc]ount|[Rr]ecords|[Mm]essages))?"
 )
-COUNTER = rf"\b(deliveredPayloadBytes|{_COUNTED})=(\d+)(?![\d.\w/])"
+COUNTER = rf"\b({_COUNTED})=(\d+)(?![\d.\w/])"
 """One ``name=number`` that an application counts up."""
 
 SIGNATURES: tuple[Signature, ...] = (

@@ -133,13 +133,6 @@ CANONICAL: dict[str, str] = {
 }
 """Canonical name → regex over whole names of exporters, without regard to case."""
 
-COUNTERS: frozenset[str] = frozenset(
-    {name for name, pattern in CANONICAL.items() if _COUNT in pattern or pattern.endswith("-total")}
-    | {"host.receive_bytes", "host.transmit_bytes", "host.receive_packets", "host.transmit_packets"}
-    | {"jvm.gc_seconds", "jvm.gc_count", "process.cpu_seconds"}
-)
-"""Canonical names that only grow, until their process restarts."""
-
 _COMPILED = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in CANONICAL.items()}
 _LABELS = {
     "client_id": "client_id", "clientid": "client_id", "topic": "topic", "topic_name": "topic",

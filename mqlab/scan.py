@@ -14,7 +14,7 @@ answer    an error that a JSON document holds
 document  one JSON document: how many lines, whether it was understood
 ========  ==========================================================================================
 
-``inner`` is the line without its envelope, where it wears one. ``line`` is the 1-based number of the (first) line.
+``inner`` is the line without its envelope, where it wears one, and ``at`` the envelope's own clock. ``line`` is the 1-based number of the (first) line.
 Spark numbers rows, not lines, and reads large files in blocks; the number follows from the rows' order within a block
 and the counts of the blocks before it.
 Secrets are masked here, before anything is written.
@@ -30,6 +30,7 @@ from pyspark.sql import functions as F
 
 from mqlab import envelopes, secrets
 from mqlab.loaders import prometheus_json
+from mqlab.loaders.base import DocumentLoader
 from mqlab.loaders.layouts import level, minute
 from mqlab.loaders.logs import SETTING, kept, union
 from mqlab.sources import Envelope, Reading, Source
@@ -58,6 +59,7 @@ _IDS = (
 )
 _FRAME = r"^\s+(?:at |\.\.\. )"
 """A frame of a stack trace; all of them are one shape."""
+_DOCUMENTS: DocumentLoader = prometheus_json
 _LOG = f"file LIKE '{Reading.LOG.value}%'"
 _TABLE = f"file LIKE '{Reading.TABLE.value}%'"
 
@@ -110,14 +112,15 @@ def lines(read: DataFrame, worn: Collection[Envelope]) -> DataFrame:
     if wears:
         letter = F.expr("substring(file, 2, 1)")
         located = located.withColumn("inner", envelopes.peeled(F.col("value"), letter, worn))
+        located = located.withColumn("clock", envelopes.outer_clock(F.col("value"), letter))
     else:
-        located = located.selectExpr("*", "value AS inner")
+        located = located.selectExpr("*", "value AS inner", "CAST(NULL AS TIMESTAMP) AS clock")
     grouped = _tagged(located).groupBy(*_KEYS).agg(*_sums("1", "size", "seq"))
     fine = grouped.withColumn("shape", F.expr(_shape("shape"))).groupBy(*_KEYS).agg(*_sums("lines", "bytes", "first"))
-    return _numbered(fine, "inner" if wears else None)
+    return _numbered(fine, ["inner", "at"] if wears else [])
 
 
-_KEYS = ("file", "block", "tag", "minute", "level", "shape", "row", "text", "inner")
+_KEYS = ("file", "block", "tag", "minute", "level", "shape", "row", "text", "inner", "at")
 
 
 def _tagged(located: DataFrame) -> DataFrame:
@@ -139,14 +142,15 @@ def _tagged(located: DataFrame) -> DataFrame:
         "CASE WHEN tag <> 'count' THEN seq END AS row",
         f"CASE WHEN tag <> 'count' THEN {_cut('value')} END AS text",
         f"CASE WHEN tag <> 'count' AND inner <> value THEN {_cut('inner')} END AS inner",
+        "CASE WHEN tag IN ('event', 'setting') THEN clock END AS at",
     )
 
 
 def documents(read: DataFrame) -> list[DataFrame]:
     """Tagged rows of JSON documents: samples, errors, and one row a document."""
     whole = read.selectExpr("value AS text", "_metadata.file_name AS source")
-    tables = prometheus_json.load(whole)
-    counted = whole.selectExpr("*", f"{prometheus_json.understood('text')} AS understood").selectExpr(
+    tables = _DOCUMENTS.load(whole)
+    counted = whole.selectExpr("*", f"{_DOCUMENTS.understood('text')} AS understood").selectExpr(
         "'document' AS tag",
         "source AS file",
         "CASE WHEN understood THEN 'data' END AS understood",
@@ -185,10 +189,10 @@ def _shape(rough: str) -> str:
     return shape
 
 
-def _numbered(rows: DataFrame, inner: str | None) -> DataFrame:
+def _numbered(rows: DataFrame, worn: Sequence[str]) -> DataFrame:
     """*rows* with the number of their first line and what they ``kept``: a line verbatim, or a shape."""
     blocks_before = "PARTITION BY file ORDER BY block RANGE BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING"
     earlier = f"coalesce(sum(lines) OVER ({blocks_before}), 0)"
     start = "min(first) OVER (PARTITION BY file, block)"
     columns = ["tag", "file", "minute", "level", "lines", "bytes", "coalesce(text, shape) AS kept"]
-    return rows.selectExpr(*columns, f"first - {start} + {earlier} + 1 AS line", *([inner] if inner else []))
+    return rows.selectExpr(*columns, f"first - {start} + {earlier} + 1 AS line", *worn)

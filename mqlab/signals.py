@@ -47,7 +47,7 @@ def raw_tables(rows: DataFrame, formats: frozenset[str]) -> Raw:
     named = rows.withColumnRenamed("file", "source")
     if any(loader.FORMAT in formats for loader in LOADERS if loader.READING is Reading.LOG):
         log_rows = named.where("tag IN ('event', 'setting')").selectExpr(
-            "source", "line", "text", "tag", f"{_INNER} AS inner"
+            "source", "line", "text", "tag", f"{_INNER} AS inner", "at"
         )
         happened = events(log_rows.where("tag = 'event'"))
         found = {EVENTS: [happened], SETTINGS: [_printed(log_rows)], METRICS: [_counters(happened)]}

@@ -76,18 +76,20 @@ def _likely(line: str, level: str) -> str:
 def events(rows: DataFrame) -> DataFrame:
     """EVENTS with the moment still on the line's own clock.
 
-    *rows* has source, line, inner (the line without its envelope) and text; the result adds ``wall`` (timestamp),
+    *rows* has source, line, text, inner (the line without its envelope) and ``at`` (the envelope's clock, UTC, which
+    dates a line that has none of its own); the result adds ``wall`` (timestamp),
     ``offset`` (seconds east of UTC where the line writes it) to the columns of EVENTS. An exception that repeats
     what its own header line says, or a ``Caused by`` of a record already counted, is no second event.
     """
     window = "OVER (PARTITION BY source ORDER BY line)"
     numbered = rows.selectExpr(
-        "source", "line", "text", "inner", f"{_signature()} AS signature",
-        f"{layouts.wall('inner')} AS own", f"{layouts.offset('inner')} AS offset",
+        "source", "line", "text", "inner", "at", f"{_signature()} AS signature",
+        f"{layouts.wall('inner')} AS own", f"{layouts.offset('inner')} AS written",
     )  # fmt: skip
     placed = numbered.selectExpr("*", f"{_by_signature([quoted(s.kind) for s in SIGNATURES])} AS kind").selectExpr(
         "*",
-        f"coalesce(own, last(own, true) {window}) AS wall",
+        f"coalesce(own, at, last(own, true) {window}) AS wall",
+        "CASE WHEN own IS NULL AND at IS NOT NULL THEN 0 ELSE written END AS offset",
         f"lag(kind) {window} AS before",
         f"line - lag(line) {window} AS gap",
     )

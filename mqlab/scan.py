@@ -14,9 +14,9 @@ answer    an error that a JSON document holds
 document  one JSON document: how many lines, whether it was understood
 ========  ==========================================================================================
 
-``inner`` is the line without its envelope, where it wears one, and ``at`` the envelope's own clock. ``line`` is the 1-based number of the (first) line.
-Spark numbers rows, not lines, and reads large files in blocks; the number follows from the rows' order within a block
-and the counts of the blocks before it.
+``inner`` is the line without its envelope, where it wears one, and ``at`` the envelope's own clock.
+``line`` is the 1-based number of the (first) line. Spark numbers rows, not lines, and reads large files in blocks; the
+number follows from the rows' order within a block and the counts of the blocks before it.
 Secrets are masked here, before anything is written.
 """
 

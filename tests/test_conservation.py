@@ -147,8 +147,9 @@ def test_numbers_of_lines_do_not_depend_on_how_a_file_is_cut(spark, tmp_path):
 
 
 def test_the_clock_of_an_envelope_dates_a_line_that_has_none_of_its_own(tmp_path):
-    words = '{"log":"Terminating due to java.lang.OutOfMemoryError: Java heap space\\n","stream":"stdout","time":"2026-11-21T12:21:28.5Z"}\n'
+    words = "Terminating due to java.lang.OutOfMemoryError: Java heap space"
+    line = f'{{"log":"{words}\\n","stream":"stdout","time":"2026-11-21T12:21:28.5Z"}}\n'
     (tmp_path / "material").mkdir()
-    (tmp_path / "material" / "bridge.json.log").write_text(words)
+    (tmp_path / "material" / "bridge.json.log").write_text(line)
     capture = open_capture(str(tmp_path / "material"), options=Options(workspace=str(tmp_path / "cache")))
     assert [(e.kind, e.first_at) for e in capture.facts.episodes] == [("out-of-memory", 1795263688.5)]

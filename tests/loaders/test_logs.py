@@ -52,7 +52,9 @@ LINES = (
 
 def _read(spark, lines):
     frame = spark.createDataFrame(list(enumerate(lines, 1)), "line long, text string")
-    rows = frame.selectExpr("'s' AS source", "line", "text", "text AS inner", "CAST(NULL AS TIMESTAMP) AS at", f"{level('text')} AS level")
+    rows = frame.selectExpr(
+        "'s' AS source", "line", "text", "text AS inner", "CAST(NULL AS TIMESTAMP) AS at", f"{level('text')} AS level"
+    )
     keeps = [
         row[0]
         for row in rows.selectExpr("line", f"{logs.kept('inner', 'level')} AS k").sort("line").select("k").collect()

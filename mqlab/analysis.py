@@ -152,7 +152,7 @@ def _prepared(
         sources = intake.gather(paths, entry.scratch, LOADERS)
         intake.link_sources(sources, entry.links)
         progress("starting Spark")
-        size = sum(s.size for s in sources)
+        size = sum(s.unpacked for s in sources)
         spark = spark_session(size=size, master=options.master, remote=options.remote, cache=cache)
         progress(f"reading {len(sources)} files")
         scan.scan(spark, entry.links, sources, entry.tagged)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import StrEnum
+from os import SEEK_END
+from pathlib import Path
 
 
 class Reading(StrEnum):
@@ -82,3 +84,12 @@ class Source:
         suffix = next((s for s in (".gz", ".bz2") if self.location.endswith(s)), "")
         short = plain.removesuffix(suffix)[:80] + (suffix or ".txt")
         return f"{self.reading.value}{self.envelope.value}{self.id:07d}.{self.format}.{moment}.{short}"
+
+    @property
+    def unpacked(self) -> int:
+        """Bytes without compression: for .gz what its last four bytes say (RFC 1952), never less than on disk."""
+        if not self.location.endswith(".gz") or self.size < 18:
+            return self.size
+        with Path(self.location).open("rb") as file:
+            file.seek(-4, SEEK_END)
+            return max(self.size, int.from_bytes(file.read(4), "little"))

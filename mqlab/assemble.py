@@ -39,10 +39,12 @@ class Gathered:
     @classmethod
     def of(cls, collected: Iterable[tuple[str, str]], sources: Sequence[Source]) -> Gathered:
         """Sort the (fact, payload) rows that Spark collected."""
+        known = {s.link: s for s in sources}
+        read = [(fact, payload, json.loads(payload)) for fact, payload in collected]
         rows: dict[str, list[Row]] = defaultdict(list)
-        for fact, payload in sorted(collected):
-            rows[fact].append(json.loads(payload))
-        return cls(rows, {s.link: s for s in sources})
+        for fact, _, row in sorted(read, key=lambda r: (r[0], known[r[2]["source"]].path, r[1])):
+            rows[fact].append(row)
+        return cls(rows, known)
 
     def path(self, row: Row) -> str:
         """The path that evidence cites."""

@@ -16,6 +16,7 @@ from pathlib import Path, PurePosixPath
 
 from mqlab import archives, inflating, streams
 from mqlab.errors import NothingReadableError, UnsafeArchiveError
+from mqlab.fingerprints import digest, fingerprint, told_apart
 from mqlab.loaders.base import Loader
 from mqlab.recognition import HEAD, Recognised, recognise
 from mqlab.sources import Envelope, Reading, Source
@@ -29,7 +30,7 @@ _UNREAD = ("unreadable", "empty")
 
 
 def gather(paths: Sequence[str], scratch: Path, loaders: Sequence[Loader]) -> list[Source]:
-    """Every file behind *paths* as a source, by path; ids follow that order.
+    """Every file behind *paths* as a source, by path.
 
     Args:
         paths: files, folders, globs, archives, or ``-`` for standard input.
@@ -49,7 +50,7 @@ def gather(paths: Sequence[str], scratch: Path, loaders: Sequence[Loader]) -> li
             raise desk.unsafe
         because = next((s.problem.rstrip(".") for s in sources if s.problem), "there is no file with content")
         raise NothingReadableError([shown(path) for path in paths], because)
-    return [replace(s, id=n) for n, s in enumerate(sorted(sources, key=lambda s: (s.path, s.location)))]
+    return told_apart(sorted(sources, key=lambda s: (s.path, s.location)))
 
 
 def link_sources(sources: Sequence[Source], folder: Path) -> None:
@@ -69,6 +70,8 @@ class _Item:
     modified: float | None
     depth: int = 0
     problem: str | None = None
+    origin: Path | None = None
+    """The file on disk that it is, or is a member of."""
 
     @property
     def name(self) -> str:
@@ -87,7 +90,8 @@ def _items(paths: Sequence[str], scratch: Path) -> Iterator[_Item]:
 
 def _filed(found: Found) -> _Item:
     try:
-        return _Item(found.path, found.file, found.file.lstat().st_mtime, problem=found.problem)
+        modified = found.file.stat().st_mtime
+        return _Item(found.path, found.file, modified, problem=found.problem, origin=found.file)
     except OSError as error:
         return _Item(found.path, found.file, None, problem=found.problem or f"{error.strerror}.")
 
@@ -129,9 +133,10 @@ class _Desk:
             location, problem = inflating.settle(item.file, start, self._target(item))
         except streams.GrowthError as error:
             return _source(item, item.file, Recognised("unreadable"), f"Not unpacked: {error}.")
+        key = fingerprint(item.file, item.modified)
         start, _ = _start(location)
         known = recognise(start, item.name, item.file.stat().st_size, self.loaders)
-        return _source(item, location, known, problem)
+        return replace(_source(item, location, known, problem), key=key)
 
     def _members(self, item: _Item) -> Iterator[Source]:
         if item.depth >= _DEEPEST:
@@ -145,7 +150,11 @@ class _Desk:
             return
         for member in unpacked.members:
             inner = _Item(
-                shown(f"{item.path}!/{member.name}"), member.location or item.file, member.modified, item.depth + 1
+                shown(f"{item.path}!/{member.name}"),
+                member.location or item.file,
+                member.modified,
+                item.depth + 1,
+                origin=item.origin,
             )
             if member.location is None:
                 yield _source(inner, item.file, Recognised("unreadable"), member.problem)
@@ -189,7 +198,7 @@ def _is_archive(item: _Item, start: bytes) -> bool:
 def _source(item: _Item, location: Path, known: Recognised, problem: str | None) -> Source:
     taken = moment_in(item.name) or moment_in(PurePosixPath(item.path).parent.name)
     return Source(
-        id=0,
+        key=digest(item.path.encode("utf-8", "surrogatepass")),
         path=item.path,
         location=str(location.absolute()),
         format=known.format,
@@ -200,6 +209,7 @@ def _source(item: _Item, location: Path, known: Recognised, problem: str | None)
         snapshot_at=taken.at if taken else None,
         zone_written=known.zone_written,
         problem=problem,
+        origin=str(item.origin.absolute()) if item.origin else None,
     )
 
 

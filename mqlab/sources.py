@@ -48,7 +48,8 @@ class Source:
     ``-`` for standard input. ``location`` is where the bytes can be read now.
     """
 
-    id: int
+    key: str
+    """16 hex digits for the content: the same for a file that was only renamed, another one for each copy."""
     path: str
     location: str
     format: str
@@ -65,6 +66,8 @@ class Source:
     """The lines carry their own zone (or epoch times)."""
     problem: str | None = None
     """Why the file, or its end, could not be read."""
+    origin: str | None = None
+    """The file on disk that it was taken from, such as the archive around it; None where nobody but us has it."""
 
     @property
     def name(self) -> str:
@@ -72,24 +75,36 @@ class Source:
         return self.path.rsplit("!/", 1)[-1].rsplit("/", 1)[-1]
 
     @property
-    def link(self) -> str:
-        """The name under which Spark reads the file.
+    def identity(self) -> str:
+        """What the scan's result depends on, beside its code: reading, envelope and content."""
+        return f"{self.reading.value}{self.envelope.value}{self.key}"
 
-        What Spark has to know rides in it, so that no join is needed: reading, envelope, id, format, the moment of a
-        snapshot in milliseconds (or ``-``) and the base name, e.g.
-        ``Tn0000012.kafka-get-offsets.1795263590000.get-offsets.orders.txt``.
+    @property
+    def link(self) -> str:
+        """The name under which Spark reads the file, and by which its rows are known from then on.
+
+        What Spark has to know rides in it, so that no join is needed: identity, format, and for a table the moment of
+        its snapshot in milliseconds (or ``-``) and its base name, e.g.
+        ``Tn5be1f3a0c7d9e264.kafka-get-offsets.1795263590000.get-offsets.orders.txt``.
         """
-        moment = "-" if self.snapshot_at is None else str(round(self.snapshot_at * 1000))
-        plain = re.sub(r"[^A-Za-z0-9._-]", "_", self.name)
+        moment, name = "-", self.reading.name.lower()
         suffix = next((s for s in (".gz", ".bz2") if self.location.endswith(s)), "")
-        short = plain.removesuffix(suffix)[:80] + (suffix or ".txt")
-        return f"{self.reading.value}{self.envelope.value}{self.id:07d}.{self.format}.{moment}.{short}"
+        if self.reading is Reading.TABLE:
+            moment = "-" if self.snapshot_at is None else str(round(self.snapshot_at * 1000))
+            name = re.sub(r"[^A-Za-z0-9._-]", "_", self.name).removesuffix(suffix)[:80]
+        return f"{self.identity}.{self.format}.{moment}.{name}{suffix or '.txt'}"
 
     @property
     def unpacked(self) -> int:
-        """Bytes without compression: for .gz what its last four bytes say (RFC 1952), never less than on disk."""
+        """Bytes without compression: for .gz what its last four bytes say (RFC 1952), never less than on disk.
+
+        Those on disk, too, where the file is gone.
+        """
         if not self.location.endswith(".gz") or self.size < 18:
             return self.size
-        with Path(self.location).open("rb") as file:
-            file.seek(-4, SEEK_END)
-            return max(self.size, int.from_bytes(file.read(4), "little"))
+        try:
+            with Path(self.location).open("rb") as file:
+                file.seek(-4, SEEK_END)
+                return max(self.size, int.from_bytes(file.read(4), "little"))
+        except OSError:
+            return self.size

@@ -2,6 +2,7 @@
 
 import json
 import random
+from dataclasses import replace
 
 from facts_builder import at
 
@@ -9,8 +10,8 @@ from mqlab.assemble import Gathered, assemble
 from mqlab.sources import Envelope, Reading, Source
 
 EAST = 8 * 3600
-LOG = Source(1, "app.log", "/m/app.log", "kafka-client-log", Reading.LOG, Envelope.NONE, 100, None)
-METRICS = Source(2, "splits.json", "/m/splits.json", "prometheus-json", Reading.DOCUMENT, Envelope.NONE, 100, None)
+LOG = Source("1", "app.log", "/m/app.log", "kafka-client-log", Reading.LOG, Envelope.NONE, 100, None)
+METRICS = Source("2", "splits.json", "/m/splits.json", "prometheus-json", Reading.DOCUMENT, Envelope.NONE, 100, None)
 BURSTS = (300, 520, 810, 1150)
 
 
@@ -69,3 +70,13 @@ def test_the_order_of_the_rows_changes_nothing():
         shuffled = rows()
         random.Random(seed).shuffle(shuffled)
         assert read(shuffled) == read(rows())
+
+
+def test_the_order_is_that_of_paths_whatever_the_keys_are():
+    def told(first, second):
+        sources = [replace(LOG, key=first), replace(LOG, key=second, path="b.log")]
+        found = [("settings", json.dumps({"source": s.link, "line": n})) for s in sources for n in (2, 1)]
+        gathered = Gathered.of(found, sources)
+        return [(gathered.path(row), row["line"]) for row in gathered.rows["settings"]]
+
+    assert told("1", "2") == told("2", "1") == [("app.log", 1), ("app.log", 2), ("b.log", 1), ("b.log", 2)]

@@ -119,7 +119,7 @@ def test_numbers_of_lines_do_not_depend_on_how_a_file_is_cut(spark, tmp_path):
     dice = random.Random(17)
     content = b"".join(dice.choice(PIECES[:9]) + dice.choice(ENDS) for _ in range(3000)) + PIECES[0]
     (tmp_path / "links" / "lines").mkdir(parents=True)
-    source = Source(0, "big.log", "big.log", "kafka-client-log", Reading.LOG, Envelope.NONE, len(content), None)
+    source = Source("0", "big.log", "big.log", "kafka-client-log", Reading.LOG, Envelope.NONE, len(content), None)
     (tmp_path / "links" / "lines" / source.link).write_bytes(content)
 
     def rows(size, out):

@@ -70,7 +70,7 @@ def text_of(source):
     return gzip.decompress(raw) if source.location.endswith(".gz") else raw
 
 
-def test_a_folder_gives_its_files_by_path_with_ids_in_that_order(material, tmp_path):
+def test_a_folder_gives_its_files_by_path(material, tmp_path):
     write(material, "logs/server.log")
     write(material, "b.txt", b"GROUP TOPIC\n")
     write(material, "a.json", b'{"status":1}')
@@ -79,13 +79,13 @@ def test_a_folder_gives_its_files_by_path_with_ids_in_that_order(material, tmp_p
     write(material, "db", b"a\0b")
     sources = gather([str(material)], tmp_path / "scratch", LOADERS)
 
-    assert [(s.id, s.path, s.format, s.reading) for s in sources] == [
-        (0, "a.json", "document", Reading.DOCUMENT),
-        (1, "b.txt", "groups", Reading.TABLE),
-        (2, "db", "binary", Reading.COUNT),
-        (3, "empty", "empty", Reading.COUNT),
-        (4, "logs/server.log", "kafka-log", Reading.LOG),
-        (5, "odd", "unrecognised", Reading.COUNT),
+    assert [(s.path, s.format, s.reading) for s in sources] == [
+        ("a.json", "document", Reading.DOCUMENT),
+        ("b.txt", "groups", Reading.TABLE),
+        ("db", "binary", Reading.COUNT),
+        ("empty", "empty", Reading.COUNT),
+        ("logs/server.log", "kafka-log", Reading.LOG),
+        ("odd", "unrecognised", Reading.COUNT),
     ]
 
 
@@ -224,7 +224,7 @@ def test_what_spark_decompresses_stays_in_place(material, take, suffix, pack):
     assert (source.location, source.format, source.link) == (
         str(path),
         "kafka-log",
-        f"Ln0000000.kafka-log.-.server.log{suffix}",
+        f"Ln{source.key}.kafka-log.-.log{suffix}",
     )
 
 

@@ -86,3 +86,13 @@ class WorkspaceError(MqlabError):
 
     def __init__(self, path: str, because: str) -> None:
         super().__init__(f"The workspace {path} cannot be written: {because}. Give another one with --workspace.")
+
+
+class ClusterError(MqlabError):
+    """A Spark master or Spark Connect server does not answer, or gives up."""
+
+    def __init__(self, address: str, because: str) -> None:
+        super().__init__(
+            f"Spark at {address} cannot be used: {because}. Check --master, SPARK_REMOTE or spark-defaults.conf, "
+            "or leave them out to run here."
+        )

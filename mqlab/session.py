@@ -2,7 +2,8 @@
 
 Local sessions are tuned to the size of the material. Small material gets the C1 compiler and the serial collector,
 which start faster; large material gets the JVM's own choice. A class-data archive, made once into the cache, saves
-about two seconds a start. ``--master`` and ``SPARK_REMOTE`` leave everything to the cluster.
+about two seconds a start. On a cluster or a Connect server everything is left to its own configuration, except what
+results depend on, and except that small material gets few partitions.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from types import FrameType
 
 from pyspark.sql import SparkSession
 
-from mqlab.errors import JavaMissingError
+from mqlab.clusters import chosen, defaults, ensure_answers, first_line, shown
+from mqlab.errors import ClusterError, JavaMissingError
 
 TINY = 32 * 1024 * 1024
 """Bytes of material up to which one partition is faster than spreading the work."""
@@ -38,12 +40,14 @@ _COMPILED = ["-XX:+UseParallelGC", "-XX:-DontCompileHugeMethods"]
 _SETTLED = 3.0
 """Seconds after its last write from which a class-data archive counts as whole."""
 
+_PARTITIONS = "spark.sql.shuffle.partitions"
+_UNCONFIGURED = "200"
+"""Spark's own number of shuffle partitions: nobody chose it."""
+
 _SQL = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.ansi.enabled": "true",
-    "spark.sql.adaptive.enabled": "false",
     "spark.sql.files.ignoreCorruptFiles": "true",
-    "spark.sql.sources.parallelPartitionDiscovery.threshold": "100000",
     "spark.sql.legacy.timeParserPolicy": "CORRECTED",
 }
 
@@ -76,23 +80,45 @@ def spark_session(
     """A session for *size* bytes of material: Connect, a cluster, or local on all cores; *extra* settings win.
 
     Raises:
-        JavaMissingError: a local session was wanted and no usable Java is here.
+        JavaMissingError: Spark's driver was to run here and no usable Java is here.
+        ClusterError: the master or server does not answer.
     """
-    remote = remote or os.environ.get("SPARK_REMOTE")
+    local = (master or "local").startswith("local") and "spark.master" not in ({} if master else defaults())
+    master, remote = chosen(master, remote)
     builder = SparkSession.builder.appName("mqlab")
     if remote:
-        return _configured(builder.remote(remote).getOrCreate())
+        return _elsewhere(builder.remote(remote), size, remote)
     java()
-    tuned = _local(size, cache) if (master or "local").startswith("local") else {}
-    for key, value in {**_SQL, **tuned, **(extra or {})}.items():
+    given = defaults()
+    tuned = {key: value for key, value in _local(size, cache).items() if key not in given} if local else {}
+    for key, value in {**tuned, **_SQL, **(extra or {})}.items():
         builder = builder.config(key, value)
     if cache:
         cache.mkdir(parents=True, exist_ok=True)
     os.environ.setdefault("SPARK_LAUNCHER_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    if local:
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     builder = builder.master(master or "local[*]")
     with _uninterrupted(), _jvm_messages(cache):
-        return builder.getOrCreate()
+        return builder.getOrCreate() if local else _elsewhere(builder, size, master or "")
+
+
+def _elsewhere(builder: SparkSession.Builder, size: int, address: str) -> SparkSession:
+    """A session on a cluster or a Connect server."""
+    ensure_answers(address)
+    try:
+        session = builder.getOrCreate()
+    except Exception as error:
+        raise ClusterError(shown(address), first_line(error)) from error
+    few = size < LARGE and session.conf.get(_PARTITIONS) == _UNCONFIGURED
+    for key, value in {**_SQL, **(_few(size) if few else {})}.items():
+        session.conf.set(key, value)
+    return session
+
+
+def _few(size: int) -> Mapping[str, str]:
+    """Settings for small material: as many partitions as pay off, and no generated code."""
+    return {_PARTITIONS: "1" if size < TINY else "2", "spark.sql.files.openCostInBytes": "65536", **_INTERPRETED}
 
 
 @contextmanager
@@ -134,19 +160,14 @@ def _jvm_messages(cache: Path | None) -> Iterator[None]:
         os.close(log)
 
 
-def _configured(session: SparkSession) -> SparkSession:
-    for key, value in _SQL.items():
-        if not key.startswith("spark.sql.sources"):
-            session.conf.set(key, value)
-    return session
-
-
 def _local(size: int, cache: Path | None) -> Mapping[str, str]:
     partitions = str(max(1 if size < TINY else 2, min(64, size // LARGE)))
     return {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
-        "spark.sql.shuffle.partitions": partitions,
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.sources.parallelPartitionDiscovery.threshold": "100000",
+        _PARTITIONS: partitions,
         "spark.sql.files.openCostInBytes": "65536" if size < LARGE else "4194304",
         "spark.sql.files.maxPartitionBytes": "67108864",
         "spark.default.parallelism": partitions,

@@ -14,7 +14,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from mqlab import intake, scan, signals, units, workspace
+from mqlab import intake, quoting, scan, signals, units, workspace
 from mqlab.assemble import Gathered, assemble
 from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Facts, narrowed
@@ -158,6 +158,7 @@ def _prepared(
         scan.scan(spark, entry.links, sources, entry.tagged)
         progress("thinning")
         formats = frozenset(s.format for s in sources)
-        rows = signals.facts(scan.tagged(spark, entry.tagged), formats).collect()
-        entry.store(sources, [(row["fact"], row["payload"]) for row in rows])
+        found = signals.facts(scan.tagged(spark, entry.tagged), formats).collect()
+        rows = [(row["fact"], row["payload"]) for row in found]
+        entry.store(sources, [*rows, *quoting.first_lines(rows, sources)])
         return workspace.keep(entry, cache, name)

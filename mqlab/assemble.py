@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Any
 
-from mqlab import zones
+from mqlab import assemble_volumes, zones
 from mqlab.facts import Coverage, Episode, Facts, Position, Reject, Series, Setting, Shape
 from mqlab.findings import Evidence
 from mqlab.loaders import metric_names
@@ -63,6 +63,9 @@ def assemble(gathered: Gathered, wanted: Sequence[tuple[str, str]] = ()) -> Fact
         shapes=tuple(_shapes(gathered, instant)),
         rejects=tuple(_rejects(gathered)),
         coverage=tuple(_coverage(gathered, settled, instant)),
+        volumes=tuple(
+            assemble_volumes.volumes(gathered.rows["log"], gathered.rows["quoted"], gathered.path, instant, _minute)
+        ),
     )
 
 

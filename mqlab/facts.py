@@ -116,6 +116,62 @@ class Shape:
 
 
 @dataclass(frozen=True, slots=True)
+class Minute:
+    """What was written within one minute: dated lines, and bytes with the undated lines that continue them."""
+
+    at: float
+    lines: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class LineShape:
+    """One of the few shapes of dated line that carry most bytes of a log, minute by minute.
+
+    Lines that a signature selects are shapes here too. Bytes are those of the lines and of the undated lines that
+    continue them, such as stack traces.
+    """
+
+    level: str | None
+    shape: str
+    first: Evidence
+    """The first line of the shape; its text is empty where the file could not be read again."""
+    first_at: float | None
+    minutes: tuple[Minute, ...]
+
+    @property
+    def lines(self) -> int:
+        """Dated lines."""
+        return sum(m.lines for m in self.minutes)
+
+    @property
+    def bytes(self) -> int:
+        """Bytes, continuations included."""
+        return sum(m.bytes for m in self.minutes)
+
+
+@dataclass(frozen=True, slots=True)
+class Volume:
+    """How one log grew, minute by minute; row of VOLUME, thinned."""
+
+    source: str
+    first_at: float | None
+    """Moment of the first dated line; None where no line writes one."""
+    minutes: tuple[Minute, ...]
+    shapes: tuple[LineShape, ...] = ()
+    """Those with the loudest minutes; none for a log too small to matter."""
+    undated_bytes: int = 0
+    """Bytes that belong to no minute."""
+    before: Evidence | None = None
+    """The line before the first line of the loudest shape."""
+
+    @property
+    def bytes(self) -> int:
+        """All bytes of the log."""
+        return self.undated_bytes + sum(m.bytes for m in self.minutes)
+
+
+@dataclass(frozen=True, slots=True)
 class Reject:
     """Lines or a file that no loader understood."""
 
@@ -157,6 +213,7 @@ class Facts:
     shapes: tuple[Shape, ...] = ()
     rejects: tuple[Reject, ...] = ()
     coverage: tuple[Coverage, ...] = ()
+    volumes: tuple[Volume, ...] = ()
 
     def of_kind(self, *kinds: str) -> tuple[Episode, ...]:
         """Episodes of these kinds, by time."""
@@ -205,6 +262,7 @@ def narrowed(
         settings=tuple(s for s in facts.settings if s.at is None or until is None or s.at <= until),
         positions=tuple(p for p in facts.positions if inside(p.at) and about(p.group, p.topic, p.client_id)),
         shapes=tuple(s for s in facts.shapes if inside(s.first_at) or inside(s.last_at)),
+        volumes=tuple(_volume_within(v, since, until) for v in facts.volumes),
     )
 
 
@@ -214,6 +272,22 @@ def _cut(series: Series, inside: Callable[[float | None], bool]) -> Series:
         series,
         points=tuple(series.points[n] for n in chosen),
         lines=tuple(series.lines[n] for n in chosen) if series.lines else (),
+    )
+
+
+def _volume_within(volume: Volume, since: float | None, until: float | None) -> Volume:
+    """The minutes that lie within the time as a whole, so that no rate is taken of a part of one."""
+
+    def within(minutes: tuple[Minute, ...]) -> tuple[Minute, ...]:
+        return tuple(m for m in minutes if (since is None or m.at >= since) and (until is None or m.at + 60 <= until))
+
+    starts = [at for at in (volume.first_at, since) if at is not None]
+    shapes = [replace(s, minutes=within(s.minutes)) for s in volume.shapes]
+    return replace(
+        volume,
+        first_at=max(starts) if volume.first_at is not None else None,
+        minutes=within(volume.minutes),
+        shapes=tuple(s for s in shapes if s.minutes),
     )
 
 
@@ -234,6 +308,7 @@ def ordered(facts: Facts) -> Facts:
         shapes=tuple(sorted(facts.shapes, key=lambda s: (s.source, s.first_line, s.shape))),
         rejects=tuple(sorted(facts.rejects, key=lambda r: (r.source, r.line or 0, r.reason))),
         coverage=tuple(sorted(facts.coverage, key=lambda c: c.source)),
+        volumes=tuple(sorted(facts.volumes, key=lambda v: v.source)),
     )
 
 

@@ -5,7 +5,7 @@ Every table is thinned where it is large and left as it is where it is small:
 * EVENTS: one row per kind, actor and ten seconds, with count, extrema, first and last line;
 * SETTINGS: a value that repeats the one printed before it is dropped;
 * METRICS: one row a series, only series that mqlab knows by name;
-* VOLUME: one row per source, level and shape.
+* VOLUME: one row per source, level and shape; how each log grew, minute by minute (``volumes``).
 
 All of it leaves Spark in one action, as rows of (fact, payload), payload being JSON. Moments of log lines are still
 on the line's own clock (``wall``); ``offset`` is set where the line writes its zone.
@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from mqlab import scan
+from mqlab import scan, volumes
 from mqlab.loaders import LOADERS, application_log, console, layouts, metric_names
 from mqlab.loaders.base import TableLoader
 from mqlab.loaders.logs import SETTING, events, union
@@ -70,6 +70,8 @@ def facts(rows: DataFrame, formats: frozenset[str]) -> DataFrame:
     makers = {EVENTS: episodes, SETTINGS: settings, POSITIONS: _as_it_is, METRICS: series}
     parts = [_payload(table.name, makers[table](tables[table])) for table in makers if table in tables]
     parts += [_payload("coverage", _coverage(rows, formats)), _payload("volume", shapes(rows))]
+    if any(loader.FORMAT in formats for loader in LOADERS if loader.READING is Reading.LOG):
+        parts.append(_payload("log", volumes.volumes(rows)))
     return union(parts)
 
 
@@ -166,7 +168,7 @@ def _coverage(rows: DataFrame, formats: frozenset[str]) -> DataFrame:
 
 def _printed(log_rows: DataFrame) -> DataFrame:
     """SETTINGS from the blocks that clients and brokers print when they start."""
-    head = "nullif(regexp_extract(inner, '(\\\\w+)Config values:', 1), '')"
+    head = "nullif(regexp_extract(inner, '\\\\b(\\\\w+)Config values:', 1), '')"
     marked = log_rows.selectExpr(
         "source", "line", "text", "tag", f"{layouts.wall('inner')} AS own", f"{layouts.offset('inner')} AS offset",
         f"{head} AS head",

@@ -1,6 +1,6 @@
 """Thinning: what leaves Spark is small and complete."""
 
-from mqlab import signals
+from mqlab import signals, volumes
 
 SAMPLES = "source string, name string, labels map<string,string>, offset int, wall timestamp, value double, line long"
 
@@ -63,3 +63,65 @@ def test_events_of_one_actor_within_ten_seconds_are_one_episode(spark):
     frame = spark.createDataFrame(rows, f"{who}, {rest}").selectExpr("*", "CAST(at AS TIMESTAMP) AS wall")
     (found,) = signals.episodes(frame).collect()
     assert (found["count"], found["first"]["line"], found["last"]["line"], found["value_min"]) == (5, 1, 5, 3.0)
+
+
+TAGGED = "tag string, file string, line long, minute string, level string, shape string, text string, inner string"
+LOG, OTHER = "Ln0000001.application-log.-.app.log.txt", "Tn0000002.kafka-get-offsets.-.offsets.txt"
+
+
+def _rows(spark, *rows):
+    return spark.createDataFrame(rows, f"{TAGGED}, lines long, bytes long")
+
+
+def _counted(line, minute, shape, lines, size, level="ERROR", file=LOG):
+    return ("count", file, line, minute, level if minute else None, shape, None, None, lines, size)
+
+
+def _grown(spark, *rows):
+    """(whole, level, shape, lines, bytes, minutes) of each row, the whole log first."""
+    found = volumes.volumes(_rows(spark, *rows)).collect()
+    told = [
+        (r["whole"], r["level"], r["shape"], r["lines"], r["bytes"], [tuple(m) for m in r["minutes"]]) for r in found
+    ]
+    return sorted(told, key=lambda t: (not t[0], -t[4], t[2] or ""))
+
+
+def test_a_log_is_told_minute_by_minute_and_so_are_its_shapes(spark):
+    assert _grown(
+        spark,
+        _counted(1, "2026-11-21 12:00", "tick", 10, 1_000, "INFO"),
+        _counted(11, "2026-11-21 12:01", "failed #", 5_000, 1_000_000),
+        _counted(400, "2026-11-21 12:01", "failed #", 5_000, 1_000_000),
+        _counted(12, None, "\tat x", 200, 20_000),
+        _counted(1, "2026-11-21 12:00", "a row", 9, 9_000_000, file=OTHER),
+    ) == [
+        (True, None, None, 10_210, 2_021_000, [
+            (None, 12, 200, 20_000),
+            ("2026-11-21 12:00", 1, 10, 1_000),
+            ("2026-11-21 12:01", 11, 10_000, 2_000_000),
+        ]),
+        (False, "ERROR", "failed #", 10_000, 2_000_000, [("2026-11-21 12:01", 11, 10_000, 2_000_000)]),
+        (False, "INFO", "tick", 10, 1_000, [("2026-11-21 12:00", 1, 10, 1_000)]),
+    ]  # fmt: skip
+
+
+def test_lines_that_are_kept_carry_bytes_too(spark):
+    kept = [
+        ("event", LOG, n, None, None, None, f"2026-11-21 12:00:0{n},000 WARN send failed, attempt {n}", None, 1, size)
+        for n, size in ((1, 600_000), (2, 500_000))
+    ]
+    whole, shape = _grown(spark, *kept)
+    assert whole[3:] == (2, 1_100_000, [("2026-11-21 12:00", 1, 2, 1_100_000)])
+    assert shape == (False, "WARN", "WARN send failed, attempt #", 2, 1_100_000, whole[5])
+
+
+def test_a_log_below_a_megabyte_tells_no_shapes(spark):
+    (whole,) = _grown(spark, _counted(1, "2026-11-21 12:00", "tick", 10, 999_999, "INFO"))
+    assert whole[:5] == (True, None, None, 10, 999_999)
+
+
+def test_only_the_shapes_with_the_loudest_minutes_are_told(spark):
+    many = [_counted(n + 1, "2026-11-21 12:00", f"shape {n:02}", 1, 100_000 + n) for n in range(volumes.MOST + 5)]
+    late = _counted(900, "2026-11-21 12:09", "late", 1, 200_000)
+    shapes = [told[2] for told in _grown(spark, *many, late)[1:]]
+    assert (len(shapes), shapes[0], "shape 00" in shapes) == (volumes.MOST, "late", False)

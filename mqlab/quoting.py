@@ -1,0 +1,109 @@
+"""First lines of shapes, word by word: the scan only counts them, so their files are opened once more.
+
+Read are the first dated line of each log, and of the shapes that ``volumes`` tells the first line and the one before
+it; no file further than the last line wanted.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from mqlab import envelopes, streams
+from mqlab.loaders.layouts import STAMP
+from mqlab.secrets import mask
+from mqlab.sources import Source
+
+LONGEST = 500
+"""Characters that evidence keeps of a line."""
+_ENOUGH = 1 << 16
+"""Bytes of a line that are looked at."""
+_STAMP = re.compile(STAMP)
+_EPOCH = re.compile(r"^%\d\|(\d{10}\.\d{3})\|")
+
+
+def first_lines(rows: Iterable[tuple[str, str]], sources: Sequence[Source]) -> list[tuple[str, str]]:
+    """(fact, payload) rows, one a line: source, line, text, and its moment (``wall``, ``offset``) where it writes one.
+
+    *rows* are those that Spark handed over. A file that cannot be read any more gives none.
+    """
+    wanted: dict[str, set[int]] = defaultdict(set)
+    for fact, payload in rows:
+        if fact == "log":
+            row = json.loads(payload)
+            wanted[row["source"]].update(_of(row))
+    return [
+        ("quoted", json.dumps(row))
+        for source in sources
+        if wanted.get(source.link)
+        for row in _quoted(source, wanted[source.link])
+    ]
+
+
+def _of(row: Mapping[str, Any]) -> set[int]:
+    if row["whole"]:
+        return {min((m["line"] for m in row["minutes"] if m.get("minute")), default=1)}
+    return {row["line"], row["line"] - 1} - {0}
+
+
+def _quoted(source: Source, numbers: Collection[int]) -> Iterable[dict[str, Any]]:
+    for number, raw in sorted(lines_at(Path(source.location), numbers).items()):
+        line = raw.decode("utf-8", "replace").rstrip("\r")
+        text = mask(line)
+        shown = text if len(text) <= LONGEST else text[:LONGEST] + "…"
+        wall, offset = _moment(envelopes.peel(line, source.envelope))
+        yield {"source": source.link, "line": number, "text": shown, "wall": wall, "offset": offset}
+
+
+def lines_at(path: Path, numbers: Collection[int]) -> dict[int, bytes]:
+    """The lines with these numbers, 1-based and without line feed, cut at 64 kB; what is damaged is left out."""
+    found: dict[int, bytes] = {}
+    current, last = 1, max(numbers)
+    try:
+        with streams.opened(path) as stream:
+            for block in streams.blocks(stream):
+                count = block.count(b"\n")
+                if any(current <= n <= current + count for n in numbers):
+                    for number, part in enumerate(block.split(b"\n"), start=current):
+                        if number in numbers:
+                            found[number] = (found.get(number, b"") + part)[:_ENOUGH]
+                current += count
+                if current > last:
+                    break
+    except streams.BROKEN:
+        pass
+    return found
+
+
+def _moment(line: str) -> tuple[float | None, int | None]:
+    """Seconds on the line's own clock, and how far east of UTC it stands where the line says so."""
+    if epoch := _EPOCH.match(line):
+        return float(epoch[1]), 0
+    stamp = _STAMP.search(line[:120])
+    if stamp is None:
+        return None, None
+    date, clock, zone = stamp.groups()
+    try:
+        at = datetime.fromisoformat(f"{date.replace('/', '-')} {_to_micros(clock)}").replace(tzinfo=UTC)
+        return at.timestamp(), _east(zone)
+    except ValueError:
+        return None, None
+
+
+def _to_micros(clock: str) -> str:
+    return clock.replace(",", ".")[:15]
+
+
+def _east(zone: str | None) -> int | None:
+    if not zone:
+        return None
+    if zone in ("Z", "UTC"):
+        return 0
+    digits = zone[1:].replace(":", "")
+    seconds = int(digits[:2]) * 3600 + int(digits[2:]) * 60
+    return -seconds if zone.startswith("-") else seconds

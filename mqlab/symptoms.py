@@ -10,8 +10,8 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from mqlab import flows, lags, shifts, traffic
-from mqlab.facts import Episode, Facts, Shape
+from mqlab import explosion_lines, flows, lags, shifts, traffic
+from mqlab.facts import Episode, Facts, LineShape, Shape
 from mqlab.findings import Certainty, Finding, Severity
 from mqlab.units import number
 from mqlab.wording import clock
@@ -77,6 +77,8 @@ COUNTED: dict[str, tuple[str, ...]] = {
 """Counters that stand still in health, and the classes that account for them."""
 OF_TRAFFIC = frozenset({"fan-out", "catch-up-read", "replica-catch-up", "replication-traffic"})
 """Benign classes that explain traffic and lag, but no line of trouble."""
+EFFECT = "log-explosion"
+"""A class that explains nothing but its own lines: why they are printed, it does not say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,25 +91,29 @@ class Symptom:
 
 def unexplained(facts: Facts, findings: Sequence[Finding], rejected: Collection[str] = ()) -> tuple[Symptom, ...]:
     """What remains, earliest first; splits that were found to end by themselves (*rejected*) are explained."""
-    known = [f for f in findings if f.certainty > Certainty.POSSIBLE]
+    known = [f for f in findings if f.certainty > Certainty.POSSIBLE and f.incident != EFFECT]
+    loud = [s for f in findings if f.incident == EFFECT for s in explosion_lines.shapes_of(facts, f)]
     found = [
-        *_events(facts, known, rejected),
+        *_events(facts, known, rejected, loud),
         *_crashes_of_brokers(facts),
         *_counters(facts, known, rejected),
         *_repeats(facts, known),
-        *_shapes(facts, [f for f in known if f.incident not in OF_TRAFFIC]),
+        *_shapes(facts, [f for f in known if f.incident not in OF_TRAFFIC], loud),
         *(Symptom(grown.at, grown.told) for grown in lags.grown(facts) if not _explained(grown.at, known, None)),
         *_ratio(facts, known),
     ]
     return tuple(sorted(found, key=lambda s: (s.at if s.at is not None else float("inf"), s.text)))
 
 
-def _events(facts: Facts, findings: Sequence[Finding], rejected: Collection[str]) -> Iterator[Symptom]:
+def _events(
+    facts: Facts, findings: Sequence[Finding], rejected: Collection[str], loud: Collection[LineShape]
+) -> Iterator[Symptom]:
     orderly = [e.first_at for e in facts.of_kind("broker-stopping") if e.first_at is not None]
     for kind, classes in TROUBLE.items():
         left = [e for e in facts.of_kind(kind) if not _explained(e.first_at, findings, classes) and _abnormal(e)]
         if kind == "batch-split" and "batch-split-loop" in rejected:
             continue
+        left = [e for e in left if not explosion_lines.accounts_for_event(loud, facts.of_kind(kind), e)]
         if kind in NOTICED:
             left = [e for e in left if e.first_at is None or not any(abs(e.first_at - r) <= RESTART for r in orderly)]
         count = sum(e.count for e in left)
@@ -183,7 +189,7 @@ def _covers(finding: Finding, at: float | None) -> bool:
     return finding.ongoing or finding.ended_at is None or at <= finding.ended_at.timestamp() + NEAR
 
 
-def _shapes(facts: Facts, findings: Sequence[Finding]) -> Iterator[Symptom]:
+def _shapes(facts: Facts, findings: Sequence[Finding], loud: Collection[LineShape]) -> Iterator[Symptom]:
     begins: dict[str, float] = {}
     known = [(c.source, c.first_at) for c in facts.coverage] + [(s.source, s.first_at) for s in facts.shapes]
     for source, at in known:
@@ -191,7 +197,9 @@ def _shapes(facts: Facts, findings: Sequence[Finding]) -> Iterator[Symptom]:
             begins[source] = min(begins.get(source, at), at)
     starts = [e.first_at for e in facts.of_kind("settings-printed", "broker-started") if e.first_at is not None]
     for shape in facts.shapes:
-        if _notable(shape) and not _at_start(shape, begins, starts) and not _explained(shape.first_at, findings, None):
+        if not _notable(shape) or explosion_lines.accounts_for_shape(loud, shape):
+            continue
+        if not _at_start(shape, begins, starts) and not _explained(shape.first_at, findings, None):
             yield Symptom(
                 shape.first_at,
                 f"{clock(shape.first_at)} UTC: new {shape.level} shape, {shape.lines} line(s), "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from mqlab import __version__, settings_audit, symptoms
+from mqlab import __version__, explosion_lines, settings_audit, symptoms
 from mqlab.catalogue import INCIDENTS
 from mqlab.changes import changes
 from mqlab.detectors import DETECTORS
@@ -25,6 +25,8 @@ _CURES = ("batch.size", "max.message.bytes", "max.request.size", "timeout.ms", "
 _UNSEEN = 2
 """Classes that may be unchecked in health."""
 _NO_RULE = "this version has no rule for it"
+_OF_ANY_LOG = frozenset({"log-explosion"})
+"""Classes that show in any log, whichever system wrote it."""
 
 
 def diagnose(facts: Facts, dismissed: Sequence[str] = ()) -> Diagnosis:
@@ -32,7 +34,8 @@ def diagnose(facts: Facts, dismissed: Sequence[str] = ()) -> Diagnosis:
     facts = ordered(facts)
     results = _with_risks(facts, {d.INCIDENT: d.detect(facts) for d in DETECTORS})
     happened = changes(facts)
-    every = [f for r in results.values() for f in r.findings if f.id not in dismissed]
+    told = [f for r in results.values() for f in r.findings if f.id not in dismissed]
+    every = explosion_lines.settled(facts, told, symptoms.TROUBLE)
     findings = _ordered([_ended_by(f, happened) for f in every])
     left = symptoms.unexplained(facts, findings, {slug for slug, r in results.items() if r.rejected})
     present = _systems(facts)
@@ -42,8 +45,8 @@ def diagnose(facts: Facts, dismissed: Sequence[str] = ()) -> Diagnosis:
         verdict=_verdict(findings, left, facts, results),
         findings=findings,
         rejected=_rejected(results, findings),
-        clear=tuple(slug for slug, r in sorted(results.items()) if _is_clear(r) and "kafka" in present),
-        not_checked=_not_checked(results, present),
+        clear=tuple(slug for slug, r in sorted(results.items()) if _is_clear(r) and _applies(slug, facts, present)),
+        not_checked=_not_checked(facts, results, present),
         changes=happened,
         symptoms=tuple(s.text for s in left[:5]),
         gaps=_gaps(facts, findings),
@@ -160,13 +163,21 @@ def _enough(facts: Facts, results: dict[str, Result]) -> bool:
     return logs and unseen <= _UNSEEN and "kafka" in _systems(facts)
 
 
-def _not_checked(results: dict[str, Result], present: frozenset[str]) -> tuple[NotChecked, ...]:
+def _applies(slug: str, facts: Facts, present: frozenset[str]) -> bool:
+    """True where the material is of a system in which the class can happen and be looked for."""
+    logs = any(c.format.endswith("-log") for c in facts.coverage)
+    return "kafka" in present or (slug in _OF_ANY_LOG and logs)
+
+
+def _not_checked(facts: Facts, results: dict[str, Result], present: frozenset[str]) -> tuple[NotChecked, ...]:
     found = []
     for slug, incident in sorted(INCIDENTS.items()):
         here = [s for s in incident.systems if s in present]
         missing = results[slug].missing if slug in results else (_NO_RULE,)
-        if here and missing and not (slug in results and (results[slug].findings or results[slug].rejected)):
-            found.append(NotChecked(slug, missing, incident.fetch_on(here[0]) or incident.fetch))
+        applies = here or (slug in _OF_ANY_LOG and _applies(slug, facts, present))
+        if applies and missing and not (slug in results and (results[slug].findings or results[slug].rejected)):
+            fetch = incident.fetch_on(here[0]) if here else ()
+            found.append(NotChecked(slug, missing, fetch or incident.fetch))
     found += [NotChecked(s, (f"no {name} material",), ()) for s, name in SYSTEMS.items() if s not in present]
     return tuple(found)
 
@@ -188,6 +199,7 @@ def _material(facts: Facts) -> Material:
     times = [c.first_at for c in coverage] + [c.last_at for c in coverage]
     times += [t for e in facts.episodes for t in (e.first_at, e.last_at)] + [p.at for p in facts.positions]
     times += [s.points[n][0] for s in facts.series if s.points for n in (0, -1)]
+    times += [s.first_at for v in facts.volumes for s in v.shapes]
     return Material(
         files=len(coverage),
         bytes=sum(c.bytes for c in coverage),

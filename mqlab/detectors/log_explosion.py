@@ -1,0 +1,54 @@
+"""A few shapes of line make up nearly all of a log whose rate exploded.
+
+Fires: at most three shapes carry nine tenths of a log's loudest time, its rate is ten times the log's own earlier one,
+and the volume matters. Where the log begins in the flood, lines that complain are enough to call it likely.
+Quiet: lines at a steady rate, a log that grows with its load, the burst of a start, bursts that come again and again,
+many shapes at once, logs too small to matter. Lines that another finding explains: ``consequences``.
+"""
+
+from __future__ import annotations
+
+from mqlab import explosion_finding, rotation
+from mqlab.detectors.base import Result
+from mqlab.explosion_judgement import Judgement, judged
+from mqlab.facts import Facts, Volume
+from mqlab.floods import MUCH_A_MINUTE, flood
+from mqlab.units import size
+
+INCIDENT = "log-explosion"
+
+_UNDATED = 0.5
+"""Part of a log without moments from which its rate is unknown."""
+
+
+def detect(facts: Facts) -> Result:
+    """One finding a log, files that were rotated away counted with it."""
+    if not any(c.format.endswith("-log") for c in facts.coverage) and not facts.volumes:
+        return Result(missing=("the log itself, from before the onset",))
+    logs = [rotation.joined(files) for files in rotation.logs(facts.volumes)]
+    judgements = [judged(facts, found) for log in logs if (found := flood(log)) and not _unknown(log)]
+    findings = tuple(explosion_finding.finding(facts, j) for j in judgements if j.certainty is not None)
+    if findings:
+        return Result(findings)
+    missing = [_undated(log) for log in logs if _unknown(log)] + [_told(j.missing) for j in judgements if j.missing]
+    if missing:
+        return Result(missing=tuple(missing[:3]))
+    rejected = [j for j in sorted(judgements, key=_size) if j.rejected]
+    return Result(rejected="; ".join(_told(j.rejected) for j in rejected[:2]) or None)
+
+
+def _size(judgement: Judgement) -> tuple[int, str]:
+    return (-judgement.flood.bytes, judgement.flood.log.source)
+
+
+def _told(sentence: str | None) -> str:
+    return sentence or ""
+
+
+def _unknown(log: Volume) -> bool:
+    """True for a log of some size whose lines write no moments: it may have grown at any rate."""
+    return log.undated_bytes >= MUCH_A_MINUTE and log.undated_bytes >= _UNDATED * log.bytes
+
+
+def _undated(log: Volume) -> str:
+    return f"the moments of the lines of {log.source}: {size(log.undated_bytes)} of it have none, so no rate is known"

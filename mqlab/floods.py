@@ -1,0 +1,160 @@
+"""Floods: times in which a log grew far faster than before, and the shapes of line that made it grow.
+
+A flood is what lies within a tenth of the log's loudest minute; everything before the first such minute is the log's
+earlier rate. Nothing here depends on what the lines say: that is for the detector to judge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from mqlab.facts import LineShape, Minute, Volume
+
+FAR = 10
+"""Times the earlier rate that is far above it: load and log levels change a log's rate by a few times; a loop is held
+back by nothing but the disk, and is tens to thousands of times as loud."""
+FEW = 3
+"""Shapes that one fault prints at most: the attempt, its failure, the next try."""
+NEARLY_ALL = 0.9
+"""Share of a flood that these shapes carry."""
+MUCH_BYTES, MUCH_A_MINUTE = 10_000_000, 1_000_000
+"""Volume that matters: as a whole, or in one minute."""
+_VISIBLE = 0.01
+"""Share from which a shape is named beside others."""
+_PAUSE = 300.0
+"""Quiet seconds between two spells of a flood."""
+_SPELL = 0.1
+"""Part of the largest spell below which another one is a remark, such as the burst of a start."""
+_EARLIER = 30.0
+"""Seconds that an earlier rate must cover: a flood of the least size that matters writes half a megabyte in them."""
+_MINUTE = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """What the log wrote before the flood."""
+
+    seconds: float
+    bytes: int
+    share: float
+    """Part of it that the flood's shapes carried."""
+
+    @property
+    def a_minute(self) -> float:
+        """Bytes per minute."""
+        return self.bytes * _MINUTE / self.seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Flood:
+    """The loudest time of one log."""
+
+    log: Volume
+    started_at: float
+    ended_at: float | None
+    """End of its last minute; None where the log ends in it."""
+    minutes: tuple[Minute, ...]
+    spells: int
+    shapes: tuple[LineShape, ...]
+    """Those that carry most of it, at most three, the largest first."""
+    share: float
+    """Part of the flood's bytes that they carry."""
+    earlier: Earlier | None
+    """None where the log begins in the flood."""
+
+    @property
+    def bytes(self) -> int:
+        """All bytes of the flood."""
+        return sum(m.bytes for m in self.minutes)
+
+    @property
+    def seconds(self) -> float:
+        """How long it lasted, quiet times between its spells left out."""
+        return max(1.0, len(self.minutes) * _MINUTE - max(0.0, self.started_at - self.minutes[0].at))
+
+    @property
+    def a_minute(self) -> float:
+        """Bytes per minute."""
+        return self.bytes * _MINUTE / max(self.seconds, _MINUTE)
+
+    @property
+    def shape_bytes(self) -> int:
+        """Bytes that its shapes carry in the whole log."""
+        return sum(s.bytes for s in self.shapes)
+
+    @property
+    def matters(self) -> bool:
+        """True where its volume does harm by itself."""
+        return self.bytes >= MUCH_BYTES or max(m.bytes for m in self.minutes) >= MUCH_A_MINUTE
+
+    @property
+    def far_above(self) -> bool:
+        """True where its rate is far above the log's own earlier one."""
+        return self.earlier is not None and self.a_minute >= FAR * self.earlier.a_minute
+
+    @property
+    def sudden(self) -> bool:
+        """True where half of its usual rate is reached within three minutes: load grows more slowly."""
+        usual = sorted(m.bytes for m in self.minutes)[len(self.minutes) // 2]
+        first = self.minutes[0].at
+        return max(m.bytes for m in self.minutes if m.at - first <= 2 * _MINUTE) * 2 >= usual
+
+
+def flood(log: Volume) -> Flood | None:
+    """The flood of a log with dated lines; None where it has none."""
+    if not log.minutes:
+        return None
+    loudest = max(m.bytes for m in log.minutes)
+    loud = [m for m in log.minutes if m.bytes * FAR >= loudest]
+    every = list(_spells(loud))
+    largest = max(sum(m.bytes for m in spell) for spell in every)
+    spells = [spell for spell in every if sum(m.bytes for m in spell) >= _SPELL * largest]
+    minutes = tuple(m for spell in spells for m in spell)
+    shapes, share = _carrying(log.shapes, minutes)
+    began = _began(log, shapes, minutes[0].at)
+    last = minutes[-1].at
+    return Flood(
+        log, began, None if last == log.minutes[-1].at else last + _MINUTE, minutes, len(spells), shapes, share,
+        _earlier(log, shapes, began),
+    )  # fmt: skip
+
+
+def _spells(loud: Sequence[Minute]) -> Iterator[list[Minute]]:
+    spell: list[Minute] = []
+    for minute in loud:
+        if spell and minute.at - spell[-1].at > _PAUSE:
+            yield spell
+            spell = []
+        spell.append(minute)
+    yield spell
+
+
+def _carrying(shapes: Sequence[LineShape], minutes: Sequence[Minute]) -> tuple[tuple[LineShape, ...], float]:
+    """The shapes that carry most of these minutes, and their share of them."""
+    within, whole = {m.at for m in minutes}, sum(m.bytes for m in minutes)
+    carried = sorted(((sum(m.bytes for m in s.minutes if m.at in within), s) for s in shapes), key=lambda c: -c[0])
+    chosen = [(size, shape) for n, (size, shape) in enumerate(carried[:FEW]) if n == 0 or size >= _VISIBLE * whole]
+    return tuple(shape for _, shape in chosen), sum(size for size, _ in chosen) / max(1, whole)
+
+
+def _began(log: Volume, shapes: Sequence[LineShape], minute: float) -> float:
+    """Moment of the first line of a shape that is new with the flood, else the first loud minute.
+
+    A flood that begins late in a minute leaves that minute quiet, so its first line may stand in the one before.
+    """
+    first = min((s.first_at for s in shapes if s.first_at is not None and s.first_at >= minute - _MINUTE), default=None)
+    start = minute if first is None or first >= minute + _MINUTE else first
+    return max(start, log.first_at) if log.first_at is not None else start
+
+
+def _earlier(log: Volume, shapes: Sequence[LineShape], began: float) -> Earlier | None:
+    minute = began // _MINUTE * _MINUTE
+    start = log.minutes[0].at if log.first_at is None else log.first_at
+    if began - start < _EARLIER:
+        return None
+    within = sum(m.bytes for m in log.minutes if m.at == minute and began > m.at)
+    theirs = sum(m.bytes for s in shapes for m in s.minutes if m.at == minute)
+    before = sum(m.bytes for m in log.minutes if m.at < minute)
+    known = sum(m.bytes for s in shapes for m in s.minutes if m.at < minute)
+    return Earlier(began - start, before + max(0, within - theirs), known / before if before else 0.0)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
-from mqlab import units
+from mqlab import rotation, units
 from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Facts, Setting
 from mqlab.findings import Evidence, Finding
@@ -122,6 +122,33 @@ def complaints(facts: Facts, most: int = 20) -> pd.DataFrame:
         for one in sorted(chosen, key=lambda s: (s.first_at is None, s.first_at or 0, s.source, s.first_line))[:most]
     ]
     return _frame(rows, ("first", "level", "lines", "where", "shape"))
+
+
+def line_shapes(facts: Facts, most: int = 5) -> pd.DataFrame:
+    """What fills each log of a megabyte or more: its largest shapes, and what it would have been without them."""
+    rows: list[dict[str, object]] = []
+    for files in rotation.logs(facts.volumes):
+        log = rotation.joined(files)
+        largest = sorted(log.shapes, key=lambda s: (-s.bytes, s.first.line or 0))[:most]
+        rows += [
+            {
+                "log": log.source,
+                "shape": shape.shape.strip(),
+                "level": shape.level or "—",
+                "lines": shape.lines,
+                "bytes": units.size(shape.bytes),
+                "share": units.percent(shape.bytes / log.bytes),
+                "since": units.clock(shape.first_at),
+                "first line": where(shape.first),
+            }
+            for shape in largest
+        ]
+        left = log.bytes - sum(shape.bytes for shape in largest)
+        if largest:
+            told = {"bytes": units.size(left), "share": units.percent(left / log.bytes)}
+            blank = {"level": "—", "lines": "—", "since": "—", "first line": "—"}
+            rows.append({"log": log.source, "shape": "everything else", **blank, **told})
+    return _frame(rows, ("log", "shape", "level", "lines", "bytes", "share", "since", "first line"))
 
 
 def ledger(finding: Finding | None) -> pd.DataFrame:

@@ -38,6 +38,7 @@ import pandas as pd
 
 from mqlab import frames, jsonout
 from mqlab.analysis import Options, open_capture
+from mqlab.figures.line_shapes import line_shapes
 from mqlab.figures.timeline import timeline
 from mqlab.units import epoch
 
@@ -110,6 +111,19 @@ frames.verdicts(diagnosis)
 
 # %%
 frames.complaints(facts)
+
+# %% [markdown]
+# ## Which lines fill the logs?
+#
+# By shape: three shapes that carry nearly all of a log, at many times its own earlier rate, are an explosion; one shape
+# at a steady rate is an access log. Lines without a moment, such as stack traces, count with the line before them. Drawn
+# is the log of the finding, else the largest one; a log below one megabyte is left out.
+
+# %%
+line_shapes(facts, next((one for one in diagnosis.findings if one.incident == "log-explosion"), None))
+
+# %%
+frames.line_shapes(facts)
 
 # %% [markdown]
 # ## What does the material cover?

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -13,6 +12,7 @@ from pathlib import Path
 
 from bench.measure import run
 from bench.patterns import signature_patterns
+from mqlab import storage
 from mqlab.session import LARGE
 
 _SETTLED = 4.0
@@ -52,8 +52,9 @@ class Bed:
 
     def forget(self) -> None:
         """Empty the workspace; class-data archives stay."""
-        for entry in self.cache.glob("material-*"):
-            shutil.rmtree(entry)
+        for pattern in ("material-*", "scan-*"):
+            for left in self.cache.glob(pattern):
+                storage.remove(left)
 
     def warm_archive(self, material: Path) -> None:
         """Have the class-data archive for material of this size made, unless it is there."""

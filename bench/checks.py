@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections import Counter
 from dataclasses import dataclass
@@ -13,7 +14,6 @@ import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
 from bench.lines import EVENTS
 from bench.material import Truth
-from mqlab.workspace import Entry
 
 
 @dataclass(frozen=True)
@@ -75,9 +75,10 @@ def wrong(found: Counted, truth: Truth) -> list[str]:
 def wrong_triage(out: str, workspace: Path, truth: Truth) -> list[str]:
     """What a triage has otherwise: its JSON document, and the events in the only entry of its *workspace*."""
     material = json.loads(out)["material"]
-    entry = next(Entry(folder) for folder in workspace.glob("material-*"))
+    entry = next(workspace.glob("material-*"))
+    kept = json.loads(gzip.decompress(entry.read_bytes()).splitlines()[1])
     events: Counter[str] = Counter()
-    for fact, payload in entry.rows():
+    for fact, payload in kept["rows"]:
         if fact == "events":
             row = json.loads(payload)
             events[row["kind"]] += row["count"]

@@ -6,16 +6,19 @@ notebook after a triage needs no session until it asks for a table.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from mqlab import intake, quoting, scan, signals, units, workspace
+from mqlab import intake, reading, signals, units, workspace
 from mqlab.assemble import Gathered, assemble
+from mqlab.batches import Places
 from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Facts, narrowed
 from mqlab.loaders import LOADERS
@@ -70,13 +73,13 @@ class Capture:
     options: Options
     sources: tuple[Source, ...]
     cache: Path
-    tagged: Path = field(repr=False)
+    places: Places = field(repr=False)
 
     def table(self, table: Table) -> DataFrame:
         """A canonical table of this material as a Spark DataFrame; starts a session where none runs."""
         spark = self.spark()
         formats = frozenset(s.format for s in self.sources)
-        rows = scan.tagged(spark, self.tagged)
+        rows = self.places.rows(spark, self.cache)
         if table == VOLUME:
             raw = signals.volume(rows)
         else:
@@ -85,8 +88,7 @@ class Capture:
 
     def spark(self) -> SparkSession:
         """The session this capture's tables live in."""
-        size = sum(s.size for s in self.sources)
-        return spark_session(size=size, master=self.options.master, remote=self.options.remote, cache=self.cache)
+        return _session(self.options, self.cache, sum(s.unpacked for s in self.sources))
 
     @contextmanager
     def readable(self) -> Iterator[tuple[Source, ...]]:
@@ -131,34 +133,20 @@ def open_capture(
     given = (str(paths),) if isinstance(paths, str | Path) else tuple(map(str, paths))
     notes = read_notes(given)
     cache = workspace.cache_folder(chosen.workspace)
-    name = workspace.key(given)
-    entry = workspace.existing(cache, name) or _prepared(given, name, chosen, cache, progress)
-    rows, sources = entry.rows(), entry.sources()
-    progress("looking for causes")
-    facts = assemble(Gathered.of(rows, sources), (*notes.zones, *zones))
-    facts = narrowed(facts, since, until, chosen.group, chosen.topic, chosen.client)
-    diagnosis = diagnose(facts, [d.id for d in notes.dismissed])
-    return Capture(given, facts, diagnosis, notes, chosen, tuple(sources), cache, entry.tagged)
+    hold = workspace.Hold(cache)
+    try:
+        material = reading.read(given, reading.Desk(cache, hold, partial(_session, chosen, cache), progress))
+        progress("looking for causes")
+        facts = assemble(Gathered.of(material.rows, material.sources), (*notes.zones, *zones))
+        facts = narrowed(facts, since, until, chosen.group, chosen.topic, chosen.client)
+        diagnosis = diagnose(facts, [d.id for d in notes.dismissed])
+        capture = Capture(given, facts, diagnosis, notes, chosen, material.sources, cache, material.places)
+    except BaseException:
+        hold.release()
+        raise
+    weakref.finalize(capture, hold.release)
+    return capture
 
 
-def _prepared(
-    paths: Sequence[str], name: str | None, options: Options, cache: Path, progress: Callable[[str], None]
-) -> workspace.Entry:
-    """The entry of material that was not read before: gathered, scanned and thinned."""
-    with workspace.scratch(cache) as folder:
-        entry = workspace.Entry(folder)
-        progress("looking at the files")
-        entry.scratch.mkdir()
-        sources = intake.gather(paths, entry.scratch, LOADERS)
-        intake.link_sources(sources, entry.links)
-        progress("starting Spark")
-        size = sum(s.unpacked for s in sources)
-        spark = spark_session(size=size, master=options.master, remote=options.remote, cache=cache)
-        progress(f"reading {len(sources)} files")
-        scan.scan(spark, entry.links, sources, entry.tagged)
-        progress("thinning")
-        formats = frozenset(s.format for s in sources)
-        found = signals.facts(scan.tagged(spark, entry.tagged), formats).collect()
-        rows = [(row["fact"], row["payload"]) for row in found]
-        entry.store(sources, [*rows, *quoting.first_lines(rows, sources)])
-        return workspace.keep(entry, cache, name)
+def _session(options: Options, cache: Path, size: int) -> SparkSession:
+    return spark_session(size=size, master=options.master, remote=options.remote, cache=cache)

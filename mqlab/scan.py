@@ -94,9 +94,9 @@ def _public(rows: DataFrame) -> DataFrame:
     )
 
 
-def tagged(spark: SparkSession, path: Path) -> DataFrame:
-    """The rows that ``scan`` wrote to *path*."""
-    return spark.read.schema(TAGGED).parquet(str(path))
+def tagged(spark: SparkSession, *paths: Path) -> DataFrame:
+    """The rows that ``scan`` wrote to *paths*."""
+    return spark.read.schema(TAGGED).parquet(*map(str, paths))
 
 
 def lines(read: DataFrame, worn: Collection[Envelope]) -> DataFrame:

@@ -75,6 +75,11 @@ class Source:
         return self.path.rsplit("!/", 1)[-1].rsplit("/", 1)[-1]
 
     @property
+    def has_content(self) -> bool:
+        """There is something for Spark to read."""
+        return self.format not in ("empty", "unreadable")
+
+    @property
     def identity(self) -> str:
         """What the scan's result depends on, beside its code: reading, envelope and content."""
         return f"{self.reading.value}{self.envelope.value}{self.key}"

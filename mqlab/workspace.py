@@ -1,38 +1,36 @@
-"""The workspace: a cache folder in which each material's scan is kept, so that nothing is read twice.
+"""The workspace: a cache folder that keeps what was read, so that nothing is read twice.
 
-An entry is named after its material (path, size and time of every file) and after the code that read it. It is
-prepared under a name of its own and renamed when whole: an interrupted run leaves nothing that a later one could
-mistake for a result, and two runs at once do no harm. What a killed run left behind is removed by the next one.
-Only what was masked stays: unpacked archives, standard input and the links go before an entry is put in place.
+===========================  ====================================================================================
+``scan-<random>/``           a batch: the rows of the files that one run scanned (``batches``)
+``material-<hash>.json.gz``  an entry: what recognition and thinning made of some paths (``entries``)
+``preparing-<process>-…``    what a run is working on: unpacked archives, standard input, links to the sources
+``using-<process>-…/``       which batches a process looks at, one empty file each
+===========================  ====================================================================================
+
+A batch counts from the moment its index is written, which is done last; an entry is one file that is put in place as a
+whole. So a run may be killed at any moment, and any number of runs may share a workspace. What is named after a process
+that no longer lives is removed by the next run; nothing that a living one uses is.
+Only what was masked is ever kept in a batch or an entry.
 """
 
 from __future__ import annotations
 
-import atexit
-import dataclasses
-import gzip
-import hashlib
-import json
 import os
 import secrets
-import shutil
 import socket
 import stat
 import tempfile
-import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from glob import glob
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from mqlab import __version__
+from mqlab import storage
 from mqlab.errors import WorkspaceError
-from mqlab.sources import Envelope, Reading, Source
 
-_PREPARING = "preparing-"
-_READERS = ("*.py", "loaders/*.py")
+_PREPARING, _USING = "preparing-", "using-"
 _STALE = 2 * 86400
-"""Seconds after which an unfinished entry of another machine is taken for left behind."""
+"""Seconds after which what a process of another machine is working on is taken for left behind."""
 
 
 def cache_folder(chosen: str | None = None) -> Path:
@@ -52,130 +50,63 @@ def cache_folder(chosen: str | None = None) -> Path:
     return folder.resolve()
 
 
-def key(paths: Sequence[str]) -> str | None:
-    """A name for the material behind *paths* as it is now; None for standard input, which is never the same."""
-    if "-" in paths:
-        return None
-    digest = hashlib.sha256(_code().encode())
-    for path in paths:
-        digest.update(repr(("argument", path)).encode("utf-8", "surrogateescape"))
-        for file in sorted(_files(path)):
-            known = file.lstat()
-            digest.update(repr((str(file), known.st_size, known.st_mtime_ns)).encode("utf-8", "surrogateescape"))
-    return digest.hexdigest()[:24]
-
-
-def _files(path: str) -> Iterator[Path]:
-    for found in [path] if os.path.lexists(path) else glob(path, recursive=True, include_hidden=True):  # noqa: PTH207
-        if not Path(found).is_dir():
-            yield Path(found).absolute()
-            continue
-        for folder, _, names in os.walk(found):
-            yield from (Path(folder, name).absolute() for name in names)
-
-
-def _code() -> str:
-    package = Path(__file__).parent
-    digest = hashlib.sha256(__version__.encode())
-    for pattern in _READERS:
-        for module in sorted(package.glob(pattern)):
-            digest.update(module.read_bytes())
-    return digest.hexdigest()
-
-
-@dataclasses.dataclass(frozen=True)
-class Entry:
-    """One material's folder in the workspace."""
-
-    folder: Path
-
-    @property
-    def tagged(self) -> Path:
-        """The Parquet that the scan writes."""
-        return self.folder / "tagged"
-
-    @property
-    def links(self) -> Path:
-        """Links to the sources, under names that Spark can read."""
-        return self.folder / "links"
-
-    @property
-    def scratch(self) -> Path:
-        """Unpacked archives."""
-        return self.folder / "unpacked"
-
-    def store(self, sources: Sequence[Source], rows: Iterable[tuple[str, str]]) -> None:
-        """Keep what was recognised and what Spark handed over."""
-        _write(self.folder / "sources.json.gz", [dataclasses.asdict(s) for s in sources])
-        _write(self.folder / "rows.json.gz", list(rows))
-
-    def sources(self) -> list[Source]:
-        """What intake recognised."""
-        known = json.loads(gzip.decompress((self.folder / "sources.json.gz").read_bytes()))
-        return [Source(**s | {"reading": Reading(s["reading"]), "envelope": Envelope(s["envelope"])}) for s in known]
-
-    def rows(self) -> list[tuple[str, str]]:
-        """(fact, payload) rows as Spark handed them over."""
-        return [(f, p) for f, p in json.loads(gzip.decompress((self.folder / "rows.json.gz").read_bytes()))]
-
-
-def _write(path: Path, content: object) -> None:
-    path.write_bytes(gzip.compress(json.dumps(content).encode("utf-8", "surrogateescape"), 1, mtime=0))
-
-
-def existing(cache: Path, name: str | None) -> Entry | None:
-    """The whole entry called *name*, if there is one."""
-    entry = Entry(cache / f"material-{name}")
-    return entry if name and (entry.folder / "rows.json.gz").exists() else None
-
-
 @contextmanager
 def scratch(cache: Path) -> Iterator[Path]:
-    """A folder of our own that is removed when the block ends, or by the next run should this one be killed."""
-    _tidy(cache)
-    folder = Path(tempfile.mkdtemp(prefix=_unfinished(), dir=cache))
-    folder.chmod(stat.S_IRWXU)
+    """A folder of our own that is removed when the block ends, or by a later run should this one be killed."""
+    folder = _own(cache, _PREPARING)
+    folder.mkdir(mode=stat.S_IRWXU)
     try:
         yield folder
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        storage.remove(folder)
 
 
-def keep(entry: Entry, cache: Path, name: str | None) -> Entry:
-    """Put *entry* in place under *name*, for good; without a name only until this process ends.
-
-    Nothing that was not masked is kept: neither unpacked archives nor standard input.
-    """
-    for unmasked in (entry.scratch, entry.links):
-        shutil.rmtree(unmasked, ignore_errors=True)
-    if name:
-        kept = Entry(cache / f"material-{name}")
-    else:
-        kept = Entry(cache / f"{_unfinished()}{secrets.token_hex(4)}")
-        atexit.register(shutil.rmtree, kept.folder, ignore_errors=True)
-    _place(entry.folder, kept.folder)
-    return kept
+def put(cache: Path, path: Path, content: bytes) -> None:
+    """Write a file of the workspace as a whole or not at all."""
+    storage.put(path, content, by_way_of=_own(cache, _PREPARING))
 
 
-def _place(folder: Path, final: Path) -> None:
-    try:
-        folder.rename(final)
-    except OSError:
-        if not (final / "rows.json.gz").exists():
-            shutil.rmtree(final, ignore_errors=True)
-            folder.rename(final)
+@dataclass
+class Hold:
+    """Keeps batches from being removed for as long as we look at them."""
+
+    cache: Path
+    temporary: set[Path] = field(default_factory=set)
+    """Folders that go when the hold ends."""
+    _folder: Path | None = None
+
+    def add(self, *names: str) -> None:
+        """Hold the batches with these names."""
+        if self._folder is None:
+            self._folder = _own(self.cache, _USING)
+            self._folder.mkdir(mode=stat.S_IRWXU)
+        for name in names:
+            (self._folder / name).touch()
+
+    def only(self, names: Iterable[str]) -> None:
+        """Let go of all batches but those with these names."""
+        for file in self._folder.iterdir() if self._folder else ():
+            if file.name not in set(names):
+                storage.remove(file)
+
+    def release(self) -> None:
+        """Let go of everything."""
+        for folder in (*self.temporary, *((self._folder,) if self._folder else ())):
+            storage.remove(folder)
 
 
-def _tidy(cache: Path) -> None:
-    """Remove what runs that no longer live were preparing."""
-    for folder in cache.glob(f"{_PREPARING}*"):
-        host, _, rest = folder.name.removeprefix(_PREPARING).rpartition("-")[0].rpartition("-")
-        try:
-            old = time.time() - folder.stat().st_mtime > _STALE
-        except OSError:
-            continue
-        if old or (host == _host() and rest.isdigit() and not _lives(int(rest))):
-            shutil.rmtree(folder, ignore_errors=True)
+def held(cache: Path) -> frozenset[str]:
+    """Names of the batches that processes look at."""
+    return frozenset(file.name for folder in cache.glob(f"{_USING}*") for file in folder.glob("*"))
+
+
+def bury(cache: Path) -> None:
+    """Remove what processes that no longer live were working on."""
+    for left in [path for prefix in (_PREPARING, _USING) for path in cache.glob(f"{prefix}*")]:
+        host, _, process = left.name.partition("-")[2].rpartition("-")[0].rpartition("-")
+        dead = host == _host() and process.isdigit() and not _lives(int(process))
+        if dead or (storage.age(left) or 0) > _STALE:
+            storage.remove(left)
 
 
 def _lives(process: int) -> bool:
@@ -188,9 +119,9 @@ def _lives(process: int) -> bool:
     return True
 
 
-def _unfinished() -> str:
-    """What the name of an unfinished folder begins with: whose it is."""
-    return f"{_PREPARING}{_host()}-{os.getpid()}-"
+def _own(cache: Path, prefix: str) -> Path:
+    """A name that nobody else uses and that says whose it is."""
+    return cache / f"{prefix}{_host()}-{os.getpid()}-{secrets.token_hex(6)}"
 
 
 def _host() -> str:

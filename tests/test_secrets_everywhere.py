@@ -3,7 +3,6 @@
 import gzip
 import io
 import json
-import os
 import stat
 import tarfile
 from pathlib import Path
@@ -165,19 +164,3 @@ def test_nothing_unpacked_stays_and_nobody_else_may_look(kept):
     assert any(s.path == "bundle.tar.gz!/logs/packed.log" for s in capture.sources)
     assert [p.name for p in workspace.rglob("*") if p.name in ("unpacked", "links", "stdin")] == []
     assert {stat.S_IMODE(p.stat().st_mode) for p in entries} == {0o700}
-
-
-def test_an_earlier_run_that_was_killed_leaves_nothing_behind(spark, tmp_path):
-    from mqlab import workspace
-
-    assert spark is not None
-    dead = tmp_path / workspace._unfinished().replace(f"-{os.getpid()}-", "-999999999-")
-    alive = tmp_path / f"{workspace._unfinished()}abc"
-    for folder in (dead, alive):
-        folder.mkdir()
-        (folder / "stdin").write_text("password=x")
-    with workspace.scratch(tmp_path) as fresh:
-        assert not dead.exists()
-        assert alive.exists()
-        assert stat.S_IMODE(fresh.stat().st_mode) == 0o700
-    assert not fresh.exists()

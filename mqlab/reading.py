@@ -1,0 +1,108 @@
+"""From paths to rows: only what no earlier run has read is scanned, and the rows of all are thinned.
+
+Files are known by their content (``fingerprints``), so that one that was renamed or rotated is not read again. A file
+that has grown is another one: it is read as a whole, and its earlier rows are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from mqlab import batches, dependence, entries, intake, scan, signals, storage, tidying, workspace
+from mqlab.batches import Batch, Place
+from mqlab.entries import Material, State
+from mqlab.loaders import LOADERS
+from mqlab.sources import Source
+
+CHANGED = "It changed while it was read: what was added since is not in here, and the next run reads it again."
+_THINNER = 10
+"""Bytes of material for each byte of rows that are thinned, at least."""
+
+
+@dataclass(frozen=True)
+class Desk:
+    """Where and with what a run works."""
+
+    cache: Path
+    hold: workspace.Hold
+    session: Callable[[int], SparkSession]
+    """Starts a session for so many bytes."""
+    progress: Callable[[str], None]
+
+
+def read(paths: Sequence[str], desk: Desk) -> Material:
+    """The material behind *paths*, from the workspace as far as it is there.
+
+    Raises:
+        MqlabError: nothing readable, no such path, no Java, a workspace that cannot be written.
+    """
+    file = entries.place(desk.cache, paths, dependence.rows_version())
+    known = entries.state(paths)
+    found = entries.load(file, known) if known is not None else None
+    if found and batches.use(desk.cache, found.places.batches, desk.hold):
+        storage.touch(file)
+        return found
+    tidying.tidy(desk.cache)
+    with workspace.scratch(desk.cache) as scratch:
+        material = _made(paths, known, scratch, desk)
+    if known is not None and known == entries.state(paths):
+        before = entries.batches_of(file)
+        entries.store(desk.cache, file, known, material)
+        tidying.unneeded(desk.cache, before)
+    return material
+
+
+def _made(paths: Sequence[str], known: State | None, scratch: Path, desk: Desk) -> Material:
+    """The material recognised, scanned where no earlier run did, and thinned."""
+    desk.progress("looking at the files")
+    sources = intake.gather(paths, scratch / "unpacked", LOADERS)
+    there, by_link, fresh = _standing(sources, desk)
+    desk.progress("starting Spark")
+    spark = desk.session(sum(s.unpacked if s in fresh else s.unpacked // _THINNER for s in sources))
+    if fresh:
+        desk.progress(f"reading {len(fresh)} files")
+        batch = replace(_scanned(list(fresh), scratch, spark, desk), changed=_changed(fresh, known, paths))
+        if known is not None:
+            batches.finish(desk.cache, batch, desk.hold)
+        there, by_link = [*there, batch], by_link | {link: (batch.name, link) for link in batch.links}
+        sources = [_noted(s) if s.link in batch.changed else s for s in sources]
+    places = batches.places(by_link, there)
+    batches.use(desk.cache, places.batches, desk.hold)
+    desk.progress("thinning")
+    formats = frozenset(s.format for s in sources)
+    found = signals.facts(places.rows(spark, desk.cache), formats).collect()
+    return Material(tuple(sources), tuple((row["fact"], row["payload"]) for row in found), places)
+
+
+def _standing(sources: Sequence[Source], desk: Desk) -> tuple[list[Batch], dict[str, Place], frozenset[Source]]:
+    """What earlier runs scanned: their batches, where rows of *sources* stand in them, and the sources left to scan."""
+    wanted = [source for source in sources if source.has_content]
+    there = batches.finished(desk.cache, desk.hold)
+    by_link = batches.placed(there, wanted, dependence.scan_versions())
+    return there, by_link, frozenset(source for source in wanted if source.link not in by_link)
+
+
+def _scanned(sources: Sequence[Source], scratch: Path, spark: SparkSession, desk: Desk) -> Batch:
+    """A new batch with the rows of *sources*."""
+    name = batches.new(desk.cache, desk.hold)
+    intake.link_sources(sources, scratch / "links")
+    scan.scan(spark, scratch / "links", sources, batches.tagged(desk.cache, name))
+    versions = {reading.value: version for reading, version in dependence.scan_versions().items()}
+    return Batch(name, frozenset(source.link for source in sources), frozenset(), versions)
+
+
+def _changed(sources: Collection[Source], known: State | None, paths: Sequence[str]) -> frozenset[str]:
+    """Links of the sources whose files on disk are no longer as they were, or never were in the *known* state."""
+    now = entries.state(paths)
+    if known is None or now is None:
+        return frozenset()
+    same = {file for file, state in known.items() if now.get(file) == state}
+    return frozenset(source.link for source in sources if source.origin not in same)
+
+
+def _noted(source: Source) -> Source:
+    return replace(source, problem=f"{source.problem} {CHANGED}" if source.problem else CHANGED)

@@ -1,0 +1,50 @@
+"""What the workspace does with files, all of it: few plain operations, none of which renames a folder."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from pathlib import Path
+
+
+def put(path: Path, content: bytes, by_way_of: Path) -> None:
+    """Make *path* hold *content*, for nobody else to see: at once and as a whole, whoever reads or writes it meanwhile.
+
+    *by_way_of* is a name that nobody else uses, on the same file system.
+    """
+    by_way_of.touch(mode=0o600)
+    by_way_of.write_bytes(content)
+    by_way_of.replace(path)
+
+
+def get(path: Path) -> bytes | None:
+    """What *path* holds; None where there is no such file, or none that can be read."""
+    try:
+        return path.read_bytes()
+    except OSError:
+        return None
+
+
+def touch(path: Path) -> None:
+    """Make *path* new again, if it is still there."""
+    try:
+        os.utime(path)
+    except OSError:
+        return
+
+
+def age(path: Path) -> float | None:
+    """Seconds since *path* was written or touched; None where it is gone."""
+    try:
+        return time.time() - path.stat().st_mtime
+    except OSError:
+        return None
+
+
+def remove(path: Path) -> None:
+    """Remove a file, or a folder with all that is in it; what somebody else removed is no error."""
+    try:
+        path.unlink()
+    except OSError:
+        shutil.rmtree(path, ignore_errors=True)

@@ -1,0 +1,320 @@
+"""The workspace is incremental: only what is new is read, and no line counts twice."""
+
+import gc
+import io
+import os
+import shutil
+import stat
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from workspace_material import AT, LINE, PARTS, copied, write
+
+from mqlab import analysis, batches, dependence, entries, jsonout, reading, scan
+from mqlab.analysis import Options, open_capture
+from mqlab.sources import Reading
+from mqlab.tables import EVENTS, VOLUME
+
+DAY = 86_400
+
+
+@pytest.fixture
+def bench(spark, tmp_path, monkeypatch):
+    """Open the material and say which files Spark was asked to read."""
+    assert spark is not None
+    asked = []
+
+    def spying(session, links, sources, out, real=scan.scan):
+        asked.extend(source.path for source in sources)
+        real(session, links, sources, out)
+
+    monkeypatch.setattr(reading.scan, "scan", spying)
+
+    def opened(*paths, workspace="workspace"):
+        asked.clear()
+        given = [str(path) for path in paths or (tmp_path / "m",)]
+        capture = open_capture(given, options=Options(workspace=str(tmp_path / workspace)))
+        return capture, sorted(asked)
+
+    def same_as_untouched(capture, *paths):
+        untouched, read = opened(*paths, workspace="untouched")
+        shutil.rmtree(tmp_path / "untouched")
+        return read and jsonout.dumps(capture.diagnosis) == jsonout.dumps(untouched.diagnosis)
+
+    material = copied(tmp_path / "m")
+    return SimpleNamespace(
+        open=opened, same_as_untouched=same_as_untouched, material=material, cache=tmp_path / "workspace"
+    )
+
+
+def lines_of(capture):
+    return {c.source: c.lines for c in capture.facts.coverage}
+
+
+def kept(cache, what):
+    """Names of the batches or entries in the workspace."""
+    return sorted(path.name for path in cache.glob({"batches": "scan-*", "entries": "material-*"}[what]))
+
+
+def aged(path, days):
+    long_ago = path.stat().st_mtime - days * DAY
+    os.utime(path, (long_ago, long_ago))
+
+
+def test_the_same_material_needs_no_spark_and_notes_do_not_count_as_material(bench, monkeypatch):
+    first, read = bench.open()
+    monkeypatch.setattr(analysis, "spark_session", lambda **_: pytest.fail("a session was started"))
+    (bench.material / "incident.yml").write_text("title: again\n")
+    again, nothing = bench.open()
+
+    assert (read, nothing) == (sorted(PARTS), [])
+    assert jsonout.dumps(again.diagnosis) == jsonout.dumps(first.diagnosis)
+    assert again.notes.title == "again"
+
+
+def test_only_new_and_grown_files_are_read_and_no_line_counts_twice(bench):
+    before, _ = bench.open()
+    with (bench.material / "logs/server.log").open("ab") as log:
+        log.write(LINE)
+    write(bench.material / "logs/controller.log", LINE * 3)
+    after, read = bench.open()
+
+    assert read == ["logs/controller.log", "logs/server.log"]
+    assert lines_of(after) == {
+        **lines_of(before),
+        "logs/controller.log": 3,
+        "logs/server.log": lines_of(before)["logs/server.log"] + 1,
+    }
+    assert bench.same_as_untouched(after)
+
+
+def test_rotated_and_renamed_files_are_not_read_again(bench):
+    bench.open()
+    log, table = bench.material / "logs/server.log", bench.material / PARTS[-1]
+    log.rename(log.with_name("server.log.2026-11-21-12"))
+    write(log, LINE * 2)
+    table.rename(table.with_name("groups.20261121T121130Z.txt"))
+    after, read = bench.open()
+
+    assert read == ["logs/server.log"]
+    assert bench.same_as_untouched(after)
+    moments = {row["source"]: row["at"] for row in after.table(analysis.signals.POSITIONS).collect()}
+    assert [(name, str(at)) for name, at in moments.items()] == [
+        ("offsets/groups.20261121T121130Z.txt", "2026-11-21 12:11:30")
+    ]
+
+
+def test_copies_are_counted_one_by_one_and_a_removed_one_no_more(bench):
+    write(bench.material / "a.log", LINE * 5)
+    bench.open()
+    for name in ("b.log", "c.log"):
+        write(bench.material / name, LINE * 5)
+    three, copies = bench.open()
+    (bench.material / "b.log").unlink()
+    two, nothing = bench.open()
+
+    assert [lines_of(three)[name] for name in ("a.log", "b.log", "c.log")] == [5, 5, 5]
+    assert (len(copies), nothing) == (2, [])
+    assert {name: n for name, n in lines_of(two).items() if name.endswith(".log") and "/" not in name} == {
+        "a.log": 5,
+        "c.log": 5,
+    }
+    assert bench.same_as_untouched(two)
+
+
+def test_a_part_of_the_material_and_other_paths_start_from_the_workspace(bench):
+    bench.open()
+    part, nothing = bench.open(bench.material / "logs", bench.material / "clients/edge-gw.log")
+
+    assert nothing == []
+    assert set(lines_of(part)) == {"edge-gw.log", "logs/server.log"}
+    assert part.table(VOLUME).where("source NOT LIKE '%.log'").count() == 0
+    assert bench.same_as_untouched(part, bench.material / "logs", bench.material / "clients/edge-gw.log")
+
+
+def test_a_file_that_two_batches_hold_counts_once(bench, monkeypatch):
+    with monkeypatch.context() as alone:
+        alone.setattr(batches, "finished", lambda *_: [])
+        bench.open(bench.material / "logs")
+        bench.open(bench.material / "logs", bench.material / "metrics")
+        bench.open(bench.material / "metrics", bench.material / "configs")
+    whole, read = bench.open()
+
+    assert len(kept(bench.cache, "batches")) == 4
+    assert read == [PARTS[0], PARTS[-1]]
+    assert len(whole.places.batches) == 3
+    assert bench.same_as_untouched(whole)
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        (Reading.LOG, ["clients/edge-gw.log", "logs/server.log"]),
+        (Reading.DOCUMENT, ["metrics/up.json"]),
+        (None, []),
+    ],
+)
+def test_a_changed_loader_has_its_own_files_read_again(bench, monkeypatch, changed, expected):
+    before, _ = bench.open()
+    versions = {r: f"{v}{r == changed}" for r, v in dependence.scan_versions().items()}
+    unchanged = {r: v for r, v in dependence.scan_versions().items() if r != changed}
+    monkeypatch.setattr(dependence, "scan_versions", lambda: versions | unchanged)
+    monkeypatch.setattr(dependence, "rows_version", lambda: "another")
+    after, read = bench.open()
+
+    assert read == expected
+    assert jsonout.dumps(after.diagnosis) == jsonout.dumps(before.diagnosis)
+
+
+def test_a_file_that_grows_while_it_is_read_is_told_and_read_again(bench, monkeypatch):
+    log = bench.material / "logs/server.log"
+    with monkeypatch.context() as growing:
+
+        def late(*arguments, real=reading.scan.scan):
+            real(*arguments)
+            with log.open("ab") as file:
+                file.write(LINE * 7)
+
+        growing.setattr(reading.scan, "scan", late)
+        first, _ = bench.open()
+    second, read = bench.open()
+
+    assert [c.problem for c in first.facts.coverage if c.problem] == [reading.CHANGED]
+    assert read == ["logs/server.log"]
+    assert lines_of(second)["logs/server.log"] == lines_of(first)["logs/server.log"] + 7
+    assert bench.same_as_untouched(second)
+
+
+def test_a_file_that_grew_before_spark_saw_it_counts_under_no_earlier_state(bench, monkeypatch):
+    log = bench.material / "logs/server.log"
+    before = log.read_bytes()
+    with monkeypatch.context() as growing:
+
+        def early(*arguments, real=reading.scan.scan):
+            with log.open("ab") as file:
+                file.write(LINE * 7)
+            real(*arguments)
+
+        growing.setattr(reading.scan, "scan", early)
+        at = log.stat().st_mtime
+        first, _ = bench.open()
+    write(log, before, at)
+    second, read = bench.open()
+
+    assert [c.source for c in first.facts.coverage if c.problem] == ["logs/server.log"]
+    assert read == ["logs/server.log"]
+    assert bench.same_as_untouched(second)
+
+
+@pytest.mark.parametrize("index", [None, b"", b'{"links": [', b"[]"], ids=["none", "empty", "half", "other"])
+def test_a_batch_without_a_whole_index_counts_for_nothing_and_goes(bench, index):
+    capture, _ = bench.open()
+    (batch,) = kept(bench.cache, "batches")
+    expected = jsonout.dumps(capture.diagnosis)
+    del capture
+    gc.collect()
+    shutil.rmtree(bench.cache / batch / "tagged" / "_SUCCESS", ignore_errors=True)
+    (bench.cache / batch / "index.json").unlink()
+    if index is not None:
+        (bench.cache / batch / "index.json").write_bytes(index)
+        (bench.cache / kept(bench.cache, "entries")[0]).unlink()
+    again, read = bench.open()
+
+    assert read == sorted(PARTS)
+    assert jsonout.dumps(again.diagnosis) == expected
+    assert batch in kept(bench.cache, "batches") or index is None
+
+
+@pytest.mark.parametrize("content", [b"", b"\x1f\x8b\x08", b"{}"], ids=["empty", "half", "other"])
+def test_a_damaged_entry_is_made_again_without_reading(bench, content):
+    first, _ = bench.open()
+    (entry,) = kept(bench.cache, "entries")
+    (bench.cache / entry).write_bytes(content or (bench.cache / entry).read_bytes()[:-40])
+    again, read = bench.open()
+
+    assert read == []
+    assert jsonout.dumps(again.diagnosis) == jsonout.dumps(first.diagnosis)
+    assert kept(bench.cache, "entries") == [entry]
+
+
+def test_a_workspace_may_be_emptied_at_any_time(bench):
+    first, _ = bench.open()
+    for name in kept(bench.cache, "batches"):
+        shutil.rmtree(bench.cache / name)
+    again, read = bench.open()
+    shutil.rmtree(bench.cache)
+    third, once_more = bench.open()
+
+    assert read == once_more == sorted(PARTS)
+    assert {jsonout.dumps(c.diagnosis) for c in (again, third)} == {jsonout.dumps(first.diagnosis)}
+
+
+def test_material_that_grows_has_one_entry_and_rows_that_no_entry_needs_go(bench):
+    for n in range(1, 4):
+        write(bench.material / "grows.log", LINE * n, AT + n)
+        capture, _ = bench.open(bench.material / "grows.log")
+        assert lines_of(capture) == {"grows.log": n}
+        del capture
+        gc.collect()
+
+    assert (len(kept(bench.cache, "entries")), len(kept(bench.cache, "batches"))) == (1, 1)
+
+
+def test_an_open_capture_keeps_its_rows_while_others_go_on(bench):
+    write(bench.material / "grows.log", LINE * 2)
+    early, _ = bench.open(bench.material / "grows.log")
+    write(bench.material / "grows.log", LINE * 3, AT + 1)
+    late, _ = bench.open(bench.material / "grows.log")
+    del late
+    gc.collect()
+
+    assert early.table(EVENTS).count() == 2
+    assert len(kept(bench.cache, "batches")) == 2
+
+
+def test_what_was_not_used_for_a_month_goes_and_what_was_used_stays(bench):
+    for name in ("old", "used", "new"):
+        write(bench.material / name / "server.log", LINE * len(name) + name.encode())
+    for name in ("old", "used"):
+        bench.open(bench.material / name)
+    gc.collect()
+    for path in (*bench.cache.glob("material-*"), *bench.cache.glob("scan-*/index.json")):
+        aged(path, 31)
+    used = bench.open(bench.material / "used")[0].places.batches
+    fresh = bench.open(bench.material / "new")[0].places.batches
+
+    assert kept(bench.cache, "batches") == sorted([*used, *fresh])
+    assert len(kept(bench.cache, "entries")) == 2
+
+
+def test_standard_input_leaves_nothing_once_it_is_closed(bench, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(LINE * 3)))
+    capture, read = bench.open("-")
+    assert read == ["-"]
+    assert capture.table(EVENTS).count() == 3
+    del capture
+    gc.collect()
+
+    assert [path.name for path in bench.cache.iterdir() if path.is_dir() or "material" in path.name] == []
+
+
+def test_archives_are_unpacked_for_as_long_as_they_are_read(bench, tmp_path):
+    packed = shutil.make_archive(str(tmp_path / "bundle"), "gztar", bench.material)
+    capture, read = bench.open(packed)
+    gone = [source.location for source in capture.sources]
+    with capture.readable() as sources:
+        found = {source.path for source in sources if Path(source.location).exists()}
+
+    assert len(found) == len(read) == len(PARTS)
+    assert not any(Path(location).exists() for location in gone)
+    assert bench.open()[1] == []
+
+
+def test_nobody_else_may_look(bench):
+    bench.open()
+    modes = {path.name.split("-")[0]: stat.S_IMODE(path.stat().st_mode) for path in bench.cache.iterdir()}
+
+    assert (modes["scan"], modes["material"]) == (0o700, 0o600)
+    assert entries.files(bench.cache)

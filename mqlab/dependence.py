@@ -20,7 +20,7 @@ from mqlab.sources import Reading
 
 SCANNING = ("mqlab.archives", "mqlab.inflating", "mqlab.scan")
 """What reads the raw bytes: unpacks them where Spark cannot, and scans them."""
-THINNING = (*SCANNING, "mqlab.intake", "mqlab.signals")
+THINNING = (*SCANNING, "mqlab.intake", "mqlab.signals", "mqlab.quoting")
 """All of that, what recognises the files, and what makes the rows that leave Spark."""
 
 _PACKAGE = Path(__file__).parent

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from mqlab import batches, dependence, entries, intake, scan, signals, storage, tidying, workspace
+from mqlab import batches, dependence, entries, intake, quoting, scan, signals, storage, tidying, workspace
 from mqlab.batches import Batch, Place
 from mqlab.entries import Material, State
 from mqlab.loaders import LOADERS
@@ -75,7 +75,8 @@ def _made(paths: Sequence[str], known: State | None, scratch: Path, desk: Desk) 
     desk.progress("thinning")
     formats = frozenset(s.format for s in sources)
     found = signals.facts(places.rows(spark, desk.cache), formats).collect()
-    return Material(tuple(sources), tuple((row["fact"], row["payload"]) for row in found), places)
+    rows = [(row["fact"], row["payload"]) for row in found]
+    return Material(tuple(sources), (*rows, *quoting.first_lines(rows, sources)), places)
 
 
 def _standing(sources: Sequence[Source], desk: Desk) -> tuple[list[Batch], dict[str, Place], frozenset[Source]]:

@@ -16,6 +16,7 @@ import click
 
 from mqlab import __version__
 from mqlab.cli_material import common, deliver, opened, progress
+from mqlab.cli_session import session
 from mqlab.errors import MqlabError, UnknownFindingError
 
 USAGE, INTERNAL, INTERRUPTED = 64, 70, 130
@@ -150,6 +151,9 @@ def doctor(quiet: bool, workspace: str | None) -> int:
             f"java    {found}\nmemory  {memory:.1f} GB, {os.cpu_count()} cores\ncache   {cache} ({size / 1e6:.0f} MB)"
         )
     return 0
+
+
+commands.add_command(session)
 
 
 def main() -> None:

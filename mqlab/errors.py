@@ -96,3 +96,12 @@ class ClusterError(MqlabError):
             f"Spark at {address} cannot be used: {because}. Check --master, SPARK_REMOTE or spark-defaults.conf, "
             "or leave them out to run here."
         )
+
+
+class WarmSessionError(MqlabError):
+    """The warm session cannot be started or stopped."""
+
+    def __init__(self, because: str) -> None:
+        super().__init__(
+            f"The warm session cannot be used: {because}. Every command works without it; it only answers later."
+        )

@@ -16,15 +16,18 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
 from pyspark.sql import SparkSession
+from pyspark.sql.utils import is_remote
 
+from mqlab import warm
 from mqlab.clusters import chosen, defaults, ensure_answers, first_line, shown
 from mqlab.errors import ClusterError, JavaMissingError
+from mqlab.workspace import cache_folder
 
 TINY = 32 * 1024 * 1024
 """Bytes of material up to which one partition is faster than spreading the work."""
@@ -34,6 +37,9 @@ LARGE = 256 * 1024 * 1024
 _INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
 """On small material compiling the generated code takes longer than running without it."""
 
+_GENERATED = {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMode": "FALLBACK"}
+
+_QUICK = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
 _COMPILED = ["-XX:+UseParallelGC", "-XX:-DontCompileHugeMethods"]
 """The scan's generated methods are longer than what the JVM compiles by itself."""
 
@@ -49,6 +55,18 @@ _SQL = {
     "spark.sql.ansi.enabled": "true",
     "spark.sql.files.ignoreCorruptFiles": "true",
     "spark.sql.legacy.timeParserPolicy": "CORRECTED",
+    "spark.sql.icu.caseMappings.enabled": "false",
+}
+"""What results depend on; the tables that Unicode's own rules for letters need would cost a second on first use."""
+
+_HERE = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.sql.catalogImplementation": "in-memory",
+    "spark.log.level": "OFF",
+    "spark.python.sql.dataFrameDebugging.enabled": "false",
 }
 
 
@@ -86,6 +104,9 @@ def spark_session(
     local = (master or "local").startswith("local") and "spark.master" not in ({} if master else defaults())
     master, remote = chosen(master, remote)
     builder = SparkSession.builder.appName("mqlab")
+    warmed = warm.answering(cache_folder()) if local and not master and not remote and not extra else None
+    if warmed and _is_free_for(warmed):
+        return _client(builder.remote(warmed.address), size)
     if remote:
         return _elsewhere(builder.remote(remote), size, remote)
     java()
@@ -101,6 +122,25 @@ def spark_session(
     builder = builder.master(master or "local[*]")
     with _uninterrupted(), _jvm_messages(cache):
         return builder.getOrCreate() if local else _elsewhere(builder, size, master or "")
+
+
+def _is_free_for(server: warm.Server) -> bool:
+    """True where this process holds no other session than one on *server*; one on its predecessor ends."""
+    held = SparkSession.getActiveSession()
+    if held is None or not is_remote():
+        return held is None
+    if held.client.token != server.token:
+        held.stop()
+    return True
+
+
+def _client(builder: SparkSession.Builder, size: int) -> SparkSession:
+    """A session on the warm server; should that one be killed, it gives up after some seconds."""
+    from pyspark.sql.connect.client.retries import DefaultPolicy
+
+    session = builder.config(map={**_SQL, **_sized(size)}).getOrCreate()
+    session.client.set_retry_policies([DefaultPolicy(max_retries=4)])
+    return session
 
 
 def _elsewhere(builder: SparkSession.Builder, size: int, address: str) -> SparkSession:
@@ -160,39 +200,48 @@ def _jvm_messages(cache: Path | None) -> Iterator[None]:
         os.close(log)
 
 
+def server(folder: Path) -> Mapping[str, str]:
+    """Settings of a warm server that keeps what it writes in *folder*; what depends on the material comes with it."""
+    flags = _jvm_flags("server", _COMPILED, folder)
+    return {**_HERE, **_SQL, "spark.sql.warehouse.dir": str(folder), **_machine("2g", flags)}
+
+
 def _local(size: int, cache: Path | None) -> Mapping[str, str]:
+    if size < LARGE:
+        machine = _machine("1g", _jvm_flags("small", _QUICK, cache))
+    else:
+        machine = _machine("2g", _jvm_flags("large", _COMPILED, cache))
+    return {**_HERE, **_sized(size), **machine, "spark.default.parallelism": _sized(size)[_PARTITIONS]}
+
+
+def _machine(memory: str, flags: Sequence[str]) -> Mapping[str, str]:
+    return {"spark.driver.memory": memory, "spark.driver.extraJavaOptions": " ".join(flags)}
+
+
+def _sized(size: int) -> Mapping[str, str]:
+    """What a session needs for *size* bytes on this machine, as far as it can be set while Spark runs."""
     partitions = str(max(1 if size < TINY else 2, min(64, size // LARGE)))
     return {
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
+        _PARTITIONS: partitions,
+        "spark.sql.leafNodeDefaultParallelism": partitions,
         "spark.sql.adaptive.enabled": "false",
         "spark.sql.sources.parallelPartitionDiscovery.threshold": "100000",
-        _PARTITIONS: partitions,
         "spark.sql.files.openCostInBytes": "65536" if size < LARGE else "4194304",
         "spark.sql.files.maxPartitionBytes": "67108864",
-        "spark.default.parallelism": partitions,
-        "spark.driver.memory": "1g" if size < LARGE else "2g",
-        "spark.driver.extraJavaOptions": " ".join(_jvm_flags(size, cache)),
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.sql.catalogImplementation": "in-memory",
-        "spark.log.level": "OFF",
         "spark.sql.lightweightPlanChangeValidation": "false",
-        "spark.python.sql.dataFrameDebugging.enabled": "false",
-        **(_INTERPRETED if size < LARGE else {}),
+        **(_INTERPRETED if size < LARGE else _GENERATED),
     }
 
 
-def _jvm_flags(size: int, cache: Path | None) -> list[str]:
-    flags = ["-Dlog4j2.level=OFF", "-XX:-UsePerfData"]
-    flags += ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"] if size < LARGE else _COMPILED
+def _jvm_flags(name: str, compiler: Sequence[str], cache: Path | None) -> list[str]:
+    flags = ["-Dlog4j2.level=OFF", "-XX:-UsePerfData", *compiler]
     if cache is None:
         return flags
-    archive = cache / f"classes-{'small' if size < LARGE else 'large'}.jsa"
+    archive = cache / f"classes-{name}.jsa"
     _adopt(archive)
     if archive.exists():
-        return [*flags, f"-XX:SharedArchiveFile={archive}", "-Xshare:auto", "-Xlog:disable", "-Xlog:all=off"]
-    return [*flags, f"-XX:ArchiveClassesAtExit={archive}.{os.getpid()}", "-Xlog:disable", "-Xlog:all=off"]
+        return [*flags, f"'-XX:SharedArchiveFile={archive}'", "-Xshare:auto", "-Xlog:disable", "-Xlog:all=off"]
+    return [*flags, f"'-XX:ArchiveClassesAtExit={archive}.{os.getpid()}'", "-Xlog:disable", "-Xlog:all=off"]
 
 
 def _adopt(archive: Path) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from mqlab import intake, reading, signals, units, workspace
+from mqlab import intake, reading, remote, signals, units, workspace
 from mqlab.assemble import Gathered, assemble
 from mqlab.batches import Places
 from mqlab.diagnosis import Diagnosis
@@ -96,7 +96,7 @@ class Capture:
 
         The workspace keeps no copy of the material; standard input is gone for good.
         """
-        if STDIN in self.paths or all(s.format == "unreadable" or Path(s.location).exists() for s in self.sources):
+        if STDIN in self.paths or all(s.format == "unreadable" or remote.is_there(s.location) for s in self.sources):
             yield self.sources
             return
         with workspace.scratch(self.cache) as folder:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from pathlib import Path
-from typing import IO
 
+from mqlab import remote
 from mqlab.findings import Evidence, Finding
 from mqlab.secrets import mask
 from mqlab.sources import Source
@@ -33,20 +30,12 @@ def _place(evidence: Evidence, source: Source | None, lines: int) -> Iterator[st
     if evidence.pointer:
         yield f"    {evidence.pointer}"
         return
-    if source is None or evidence.line is None or not Path(source.location).exists():
+    if source is None or evidence.line is None or not remote.is_there(source.location):
         yield f"  > {evidence.text}"
         return
     first = max(1, evidence.line - lines)
-    with _opened(source.location) as file:
+    with remote.opened(source.location) as file:
         for number, line in enumerate(islice(file, first - 1, evidence.line + lines), start=first):
             text = mask(line.decode("utf-8", "replace").rstrip("\r\n"))
             clean = "".join(c if c.isprintable() or c == "\t" else "�" for c in text)
             yield f"{'  > ' if number == evidence.line else '    '}{number:>6}  {clean[:LONGEST]}"
-
-
-def _opened(location: str) -> IO[bytes]:
-    if location.endswith(".gz"):
-        return gzip.open(location, "rb")  # type: ignore[return-value]
-    if location.endswith(".bz2"):
-        return bz2.open(location, "rb")
-    return Path(location).open("rb")

@@ -105,3 +105,12 @@ class WarmSessionError(MqlabError):
         super().__init__(
             f"The warm session cannot be used: {because}. Every command works without it; it only answers later."
         )
+
+
+class RemoteError(MqlabError):
+    """Another file system cannot be reached."""
+
+    def __init__(self, uri: str, because: str) -> None:
+        super().__init__(
+            f"{uri} cannot be read: {because}. Check the address, the network and the credentials in the environment."
+        )

@@ -11,14 +11,16 @@ import shutil
 import stat
 import sys
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from mqlab import archives, inflating, streams
+from mqlab import archives, inflating, remote, streams
 from mqlab.errors import NothingReadableError, UnsafeArchiveError
-from mqlab.fingerprints import digest, fingerprint, told_apart
+from mqlab.fingerprints import ENDS, digest, fingerprint, told_apart
 from mqlab.loaders.base import Loader
-from mqlab.recognition import HEAD, Recognised, recognise
+from mqlab.recognition import HEAD, UTF16, Recognised, recognise
+from mqlab.remote import RemoteFile
 from mqlab.sources import Envelope, Reading, Source
 from mqlab.stamps import moment_in
 from mqlab.walking import STDIN, Found, shown, walk
@@ -27,6 +29,8 @@ _DEEPEST = 2
 _NO_ARCHIVES = (".jar", ".war", ".ear", ".docx", ".xlsx", ".pptx", ".odt", ".ods", ".whl", ".apk")
 _PIPES = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
 _UNREAD = ("unreadable", "empty")
+_AT_ONCE = 16
+"""Remote files that are looked at side by side: each of them is a wait for the network."""
 
 
 def gather(paths: Sequence[str], scratch: Path, loaders: Sequence[Loader]) -> list[Source]:
@@ -44,7 +48,10 @@ def gather(paths: Sequence[str], scratch: Path, loaders: Sequence[Loader]) -> li
     """
     scratch.mkdir(parents=True, exist_ok=True)
     desk = _Desk(scratch, tuple(loaders))
-    sources = [source for item in _items(paths, scratch) for source in desk.take(item)]
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        items = list(_items(paths, scratch))
+        looked = zip(items, pool.map(desk.in_place, items), strict=True)
+        sources = [source for item, there in looked for source in ([there] if there else desk.take(item))]
     if all(source.format in _UNREAD for source in sources):
         if desk.unsafe:
             raise desk.unsafe
@@ -54,11 +61,14 @@ def gather(paths: Sequence[str], scratch: Path, loaders: Sequence[Loader]) -> li
 
 
 def link_sources(sources: Sequence[Source], folder: Path) -> None:
-    """Make *folder* hold ``lines/`` and ``documents/`` with a link to each source that Spark shall read."""
+    """Make *folder* hold ``lines/`` and ``documents/`` with a link to each source that Spark shall read.
+
+    Sources that lie elsewhere are read there.
+    """
     for name in ("lines", "documents"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     for source in sources:
-        if source.format not in _UNREAD:
+        if source.format not in _UNREAD and not remote.is_uri(source.location):
             name = "documents" if source.reading is Reading.DOCUMENT else "lines"
             inflating.aliased(Path(source.location), folder / name / source.link)
 
@@ -70,8 +80,10 @@ class _Item:
     modified: float | None
     depth: int = 0
     problem: str | None = None
-    origin: Path | None = None
-    """The file on disk that it is, or is a member of."""
+    origin: str | None = None
+    """The file on disk, or elsewhere, that it is or is a member of."""
+    remote: RemoteFile | None = None
+    """The file elsewhere, as long as it was not fetched."""
 
     @property
     def name(self) -> str:
@@ -89,9 +101,11 @@ def _items(paths: Sequence[str], scratch: Path) -> Iterator[_Item]:
 
 
 def _filed(found: Found) -> _Item:
+    if found.remote:
+        return _Item(found.path, found.file, found.remote.modified, origin=found.remote.uri, remote=found.remote)
     try:
         modified = found.file.stat().st_mtime
-        return _Item(found.path, found.file, modified, problem=found.problem, origin=found.file)
+        return _Item(found.path, found.file, modified, problem=found.problem, origin=str(found.file.absolute()))
     except OSError as error:
         return _Item(found.path, found.file, None, problem=found.problem or f"{error.strerror}.")
 
@@ -103,6 +117,15 @@ def _piped(found: Found, scratch: Path) -> _Item:
     return _Item(found.path, target, None)
 
 
+def _fetched(item: _Item, file: RemoteFile) -> _Item:
+    """*item* as a file of this machine, so that what Spark cannot read in place is unpacked here."""
+    try:
+        remote.fetch(file.uri, item.file)
+    except OSError as error:
+        return replace(item, remote=None, problem=f"It cannot be fetched: {remote.said(error)}.")
+    return replace(item, remote=None)
+
+
 @dataclass(slots=True)
 class _Desk:
     """Where items are opened; remembers how much may still be unpacked."""
@@ -112,8 +135,33 @@ class _Desk:
     budget: int = 20 << 30
     unsafe: UnsafeArchiveError | None = None
 
+    def in_place(self, item: _Item) -> Source | None:
+        """The source in a remote file that Spark can read where it lies; None for all others."""
+        if not item.remote:
+            return None
+        head = self.scratch / f"head-{self._target(item).name}"
+        try:
+            raw = remote.read(item.remote.uri, HEAD)
+            if not raw or not remote.in_place(item.remote, raw):
+                return None
+            head.write_bytes(raw)
+            start, _ = _start(head)
+            if not start or start.startswith(UTF16) or streams.kind_of(start[:512]):
+                return None
+            end = remote.read(item.remote.uri, ENDS, end=True) if item.remote.size > len(raw) else raw
+            key = digest(repr((item.remote.size, item.modified)).encode(), raw, end)
+        except OSError:
+            return None
+        finally:
+            head.unlink(missing_ok=True)
+        known = recognise(start, item.name, item.remote.size, self.loaders)
+        found = _source(item, item.file, known, None)
+        return replace(found, location=item.remote.uri, size=item.remote.size, key=key)
+
     def take(self, item: _Item) -> Iterator[Source]:
         """The sources in one item: itself, or the members of an archive."""
+        if item.remote:
+            item = _fetched(item, item.remote)
         if problem := item.problem or _no_file(item.file):
             yield _source(item, item.file, Recognised("unreadable"), problem)
             return
@@ -209,7 +257,7 @@ def _source(item: _Item, location: Path, known: Recognised, problem: str | None)
         snapshot_at=taken.at if taken else None,
         zone_written=known.zone_written,
         problem=problem,
-        origin=str(item.origin.absolute()) if item.origin else None,
+        origin=item.origin,
     )
 
 

@@ -22,6 +22,7 @@ from typing import TypeVar
 
 import yaml
 
+from mqlab import remote
 from mqlab.errors import BadIncidentFileError
 
 NAME = "incident.yml"
@@ -70,7 +71,12 @@ class _NonsenseError(ValueError):
 
 def read_notes(paths: Sequence[str]) -> IncidentNotes:
     """The notes in the first of these folders (or beside the first of these files) that has an ``incident.yml``."""
-    for given in map(Path, paths):
+    for path in paths:
+        if remote.is_uri(path):
+            if content := remote.beside(path, NAME):
+                return _read_from(path, content)
+            continue
+        given = Path(path)
         candidate = (given if given.is_dir() else given.parent) / NAME
         if candidate.is_file():
             return notes_in(candidate)
@@ -80,13 +86,21 @@ def read_notes(paths: Sequence[str]) -> IncidentNotes:
 def notes_in(path: Path) -> IncidentNotes:
     """Read one ``incident.yml``."""
     try:
-        return _notes(yaml.safe_load(path.read_text(encoding="utf-8")) or {})
-    except (OSError, UnicodeDecodeError) as error:
+        content = path.read_bytes()
+    except OSError as error:
         raise BadIncidentFileError(str(path), str(error)) from error
+    return _read_from(str(path), content)
+
+
+def _read_from(path: str, content: bytes) -> IncidentNotes:
+    try:
+        return _notes(yaml.safe_load(content.decode("utf-8")) or {})
+    except UnicodeDecodeError as error:
+        raise BadIncidentFileError(path, str(error)) from error
     except yaml.YAMLError as error:
-        raise BadIncidentFileError(str(path), f"it is no YAML ({' '.join(str(error).split())})") from error
+        raise BadIncidentFileError(path, f"it is no YAML ({' '.join(str(error).split())})") from error
     except _NonsenseError as error:
-        raise BadIncidentFileError(str(path), str(error)) from error
+        raise BadIncidentFileError(path, str(error)) from error
 
 
 def _notes(content: object) -> IncidentNotes:

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from mqlab import envelopes, streams
+from mqlab import envelopes, remote, streams
 from mqlab.loaders.layouts import STAMP
 from mqlab.secrets import mask
 from mqlab.sources import Source
@@ -52,7 +52,7 @@ def _of(row: Mapping[str, Any]) -> set[int]:
 
 
 def _quoted(source: Source, numbers: Collection[int]) -> Iterable[dict[str, Any]]:
-    for number, raw in sorted(lines_at(Path(source.location), numbers).items()):
+    for number, raw in sorted(lines_at(source.location, numbers).items()):
         line = raw.decode("utf-8", "replace").rstrip("\r")
         text = mask(line)
         shown = text if len(text) <= LONGEST else text[:LONGEST] + "…"
@@ -60,12 +60,12 @@ def _quoted(source: Source, numbers: Collection[int]) -> Iterable[dict[str, Any]
         yield {"source": source.link, "line": number, "text": shown, "wall": wall, "offset": offset}
 
 
-def lines_at(path: Path, numbers: Collection[int]) -> dict[int, bytes]:
+def lines_at(location: str | Path, numbers: Collection[int]) -> dict[int, bytes]:
     """The lines with these numbers, 1-based and without line feed, cut at 64 kB; what is damaged is left out."""
     found: dict[int, bytes] = {}
     current, last = 1, max(numbers)
     try:
-        with streams.opened(path) as stream:
+        with remote.opened(str(location)) as stream:
             for block in streams.blocks(stream):
                 count = block.count(b"\n")
                 if any(current <= n <= current + count for n in numbers):

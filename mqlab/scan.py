@@ -28,7 +28,8 @@ from pathlib import Path
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from mqlab import envelopes, secrets
+from mqlab import envelopes, remote, secrets
+from mqlab.content import content
 from mqlab.loaders import prometheus_json
 from mqlab.loaders.base import DocumentLoader
 from mqlab.loaders.layouts import level, minute
@@ -65,15 +66,16 @@ _TABLE = f"file LIKE '{Reading.TABLE.value}%'"
 
 
 def scan(spark: SparkSession, links: Path, sources: Sequence[Source], out: Path) -> None:
-    """Read everything under *links* once and write the tagged Parquet to *out*."""
-    readings = {s.reading for s in sources if s.format not in ("empty", "unreadable")}
+    """Read *sources* once, those of this machine under *links*, and write the tagged Parquet to *out*."""
+    whole = [s for s in sources if s.has_content and s.reading is Reading.DOCUMENT]
+    by_line = [s for s in sources if s.has_content and s.reading is not Reading.DOCUMENT]
     parts = []
-    if readings - {Reading.DOCUMENT}:
+    if by_line:
         worn = {s.envelope for s in sources}
-        parts.append(lines(spark.read.option("lineSep", "\n").text(str(links / "lines")), worn))
-    if Reading.DOCUMENT in readings:
-        parts += documents(spark.read.option("wholetext", True).text(str(links / "documents")))
-    _public(union(parts)).write.mode("overwrite").parquet(str(out))
+        parts.append(lines(content(spark, f"{links}/lines", by_line, {"lineSep": "\n"}), worn))
+    if whole:
+        parts += documents(content(spark, f"{links}/documents", whole, {"wholetext": "true"}))
+    _public(union(parts)).write.mode("overwrite").parquet(remote.written_by_spark(str(out)))
 
 
 def _public(rows: DataFrame) -> DataFrame:
@@ -96,7 +98,7 @@ def _public(rows: DataFrame) -> DataFrame:
 
 def tagged(spark: SparkSession, *paths: Path) -> DataFrame:
     """The rows that ``scan`` wrote to *paths*."""
-    return spark.read.schema(TAGGED).parquet(*map(str, paths))
+    return spark.read.schema(TAGGED).parquet(*[remote.for_spark(str(path)) for path in paths])
 
 
 def lines(read: DataFrame, worn: Collection[Envelope]) -> DataFrame:
@@ -104,8 +106,8 @@ def lines(read: DataFrame, worn: Collection[Envelope]) -> DataFrame:
     located = read.selectExpr(
         f"CASE WHEN octet_length(value) > {HUGE} THEN substring(value, 1, {HUGE}) ELSE value END AS value",
         "octet_length(value) + 1 AS size",
-        "_metadata.file_name AS file",
-        "_metadata.file_block_start AS block",
+        "file",
+        "block",
         "monotonically_increasing_id() AS seq",
     )
     wears = set(worn) - {Envelope.NONE}
@@ -148,7 +150,7 @@ def _tagged(located: DataFrame) -> DataFrame:
 
 def documents(read: DataFrame) -> list[DataFrame]:
     """Tagged rows of JSON documents: samples, errors, and one row a document."""
-    whole = read.selectExpr("value AS text", "_metadata.file_name AS source")
+    whole = read.selectExpr("value AS text", "file AS source")
     tables = _DOCUMENTS.load(whole)
     counted = whole.selectExpr("*", f"{_DOCUMENTS.understood('text')} AS understood").selectExpr(
         "'document' AS tag",

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import glob
+import hashlib
 import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from mqlab import remote
 from mqlab.errors import NoSuchPathError
+from mqlab.remote import RemoteFile
 
 STDIN = "-"
 _SKIPPED_FOLDERS = frozenset({".git"})
@@ -19,19 +22,29 @@ _NOTES = "incident.yml"
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One file, and the path that evidence cites for it; ``problem`` where it is not to be read."""
+    """One file, and the path that evidence cites for it; ``problem`` where it is not to be read.
+
+    ``file`` of a remote one is where it would be fetched to.
+    """
 
     path: str
     file: Path
     problem: str | None = None
+    remote: RemoteFile | None = None
+
+    @property
+    def real(self) -> str:
+        """The same for the same file, whatever way leads to it."""
+        there = self.remote.uri if self.remote else f"file://{self.file}"
+        return f"file://{os.path.realpath(there[7:])}" if there.startswith("file://") else there
 
 
 @dataclass(frozen=True, slots=True)
 class _Argument:
-    root: Path
-    """What the cited paths are relative to."""
+    tail: tuple[str, ...]
+    """Folders, from the outside in, that the cited paths are relative to."""
     files: tuple[Found, ...]
-    """With paths relative to ``root``."""
+    """With paths relative to these."""
     is_file: bool
 
 
@@ -47,11 +60,10 @@ def walk(paths: Sequence[str], scratch: Path) -> list[Found]:
     found = []
     for argument, label in zip(arguments, _labels(arguments), strict=True):
         for file in argument.files:
-            real = os.path.realpath(file.file)
-            if real not in seen:
-                seen.add(real)
+            if file.real not in seen:
+                seen.add(file.real)
                 path = label if argument.is_file else f"{label}/{file.path}"
-                found.append(Found(shown(path if several else file.path), file.file, file.problem))
+                found.append(replace(file, path=shown(path if several else file.path)))
     return found
 
 
@@ -61,16 +73,41 @@ def shown(name: str) -> str:
 
 
 def _argument(path: str, scratch: Path) -> _Argument:
+    if remote.is_uri(path):
+        return _elsewhere(path, scratch)
     given = Path(path)
     if given.is_dir():
-        return _Argument(given, tuple(_tree(given, scratch)), is_file=False)
+        return _Argument(_tail(given), tuple(_tree(given, scratch)), is_file=False)
     if given.exists():
-        return _Argument(given, (Found(given.name, given),), is_file=True)
+        return _Argument(_tail(given), (Found(given.name, given),), is_file=True)
     matches = sorted(glob.glob(path, recursive=True, include_hidden=True))  # noqa: PTH207
     if not matches:
         raise NoSuchPathError(shown(path))
     root = _root_of(path)
-    return _Argument(root, tuple(_matched(matches, root, scratch)), is_file=False)
+    return _Argument(_tail(root), tuple(_matched(matches, root, scratch)), is_file=False)
+
+
+def _tail(folder: Path) -> tuple[str, ...]:
+    return Path(os.path.abspath(folder)).parts[1:] or ("root",)  # noqa: PTH100
+
+
+def _elsewhere(uri: str, scratch: Path) -> _Argument:
+    root, files = remote.found(uri)
+    if not files and remote.is_missing(uri):
+        raise NoSuchPathError(shown(uri))
+    alone = len(files) == 1 and files[0].uri == root
+    names = [remote.tail(root)[-1] if alone else file.uri.removeprefix(f"{root}/") for file in files]
+    kept = tuple(
+        Found(name, _target(scratch, file), remote=file)
+        for name, file in zip(names, files, strict=True)
+        if alone or not (name == _NOTES or _SKIPPED_FOLDERS & set(name.split("/")[:-1]) or name in _SKIPPED_FILES)
+    )
+    return _Argument(remote.tail(root), kept, is_file=alone)
+
+
+def _target(scratch: Path, file: RemoteFile) -> Path:
+    folder = hashlib.sha256(file.uri.encode("utf-8", "surrogatepass")).hexdigest()[:20]
+    return scratch / f"fetched-{folder}" / file.uri.rsplit("/", 1)[-1]
 
 
 def _root_of(pattern: str) -> Path:
@@ -112,7 +149,7 @@ def _is_read_elsewhere(file: Path, within: str) -> bool:
 
 def _labels(arguments: Sequence[_Argument]) -> list[str]:
     """The base name of each argument, with as many folders before it as it takes to tell them apart."""
-    tails = [Path(os.path.abspath(argument.root)).parts[1:] or ("root",) for argument in arguments]  # noqa: PTH100
+    tails = [argument.tail for argument in arguments]
     lengths = [1] * len(tails)
     for _ in range(max(map(len, tails), default=0)):
         labels = ["/".join(tail[-length:]) for tail, length in zip(tails, lengths, strict=True)]

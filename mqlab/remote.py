@@ -1,0 +1,242 @@
+"""Files on other file systems, by their Hadoop URI: ``s3a://``, ``hdfs://``, ``abfs://``, ``gs://``, ``file://``.
+
+The driver lists them, reads their beginnings and fetches what Spark cannot read where it lies; all the rest stays in
+place. URIs are taken as Hadoop takes them, without percent escapes.
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+import shutil
+import socket
+from bz2 import BZ2File
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cache
+from pathlib import Path
+from typing import IO, Any, cast
+
+from mqlab import streams
+from mqlab.errors import RemoteError
+
+SMALL = 4 << 20
+"""Compressed bytes up to which a file is fetched, so that it can be seen whether it is whole."""
+
+_URI = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://([^/]*)(.*)", re.DOTALL)
+_ARROW = {"s3a": "s3", "s3n": "s3"}
+_WILD = re.compile(r"[*?\[]")
+_CODECS = (".gz", ".bz2", ".deflate", ".snappy", ".lz4", ".zst")
+"""Suffixes by which Spark believes that a file is compressed."""
+_WAIT = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteFile:
+    """One file; ``modified`` is epoch seconds, None where the file system does not say."""
+
+    uri: str
+    size: int
+    modified: float | None
+
+
+def is_uri(path: str) -> bool:
+    """True for a URI, false for a path of this machine."""
+    return _URI.match(path) is not None
+
+
+def tail(uri: str) -> tuple[str, ...]:
+    """Host or bucket and folders of *uri*, from the outside in."""
+    _, authority, path = parts(uri)
+    return tuple(part for part in (authority, *path.split("/")) if part)
+
+
+def found(uri: str) -> tuple[str, list[RemoteFile]]:
+    """The files behind *uri*, a file, folder or glob, by name, and the URI that their names are relative to.
+
+    For a file that is itself. Nothing is found where nothing has that name, or the folder is empty.
+
+    Raises:
+        RemoteError: the file system cannot be reached.
+    """
+    uri = uri.rstrip("/") if tail(uri) else uri
+    info = _info(uri)
+    if info.is_file:
+        return uri, [_file(uri, info)]
+    wild = _WILD.search(uri)
+    if info.type.name == "Directory" or not wild:
+        return uri, list(_tree(uri))
+    root = uri[: uri.rindex("/", 0, wild.start())]
+    pattern = uri[len(root) + 1 :].split("/")
+    return root, [file for file in _tree(root) if _fits(file.uri[len(root) + 1 :].split("/"), pattern)]
+
+
+def is_missing(uri: str) -> bool:
+    """True where nothing has that name.
+
+    Raises:
+        RemoteError: the file system cannot be reached.
+    """
+    return str(_info(uri).type.name) == "NotFound"
+
+
+def read(uri: str, count: int | None = None, *, end: bool = False) -> bytes:
+    """The first *count* bytes of a file, the last ones with *end*, all of them without *count*.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    system, path = _placed(uri)
+    with system.open_input_file(path) as file:
+        if end and count is not None:
+            file.seek(max(0, file.size() - count))
+        return cast("bytes", file.read(count))
+
+
+def beside(uri: str, name: str) -> bytes | None:
+    """What the file *name* holds in the folder *uri*, or beside the file *uri*; None where there is none.
+
+    Raises:
+        RemoteError: the file system cannot be reached.
+    """
+    folder = uri.rstrip("/") if str(_info(uri).type.name) == "Directory" else uri.rpartition("/")[0]
+    candidate = f"{folder}/{name}"
+    return read(candidate) if _info(candidate).is_file else None
+
+
+def fetch(uri: str, target: Path) -> None:
+    """Copy a file to *target*.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    target.parent.mkdir(parents=True, exist_ok=True)
+    system, path = _placed(uri)
+    with system.open_input_stream(path, compression=None) as source, target.open("wb") as out:
+        shutil.copyfileobj(source, out, 1 << 20)
+
+
+def opened(location: str) -> IO[bytes]:
+    """The content of a file here or elsewhere as a stream, decompressed where it is compressed.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    if not is_uri(location):
+        return streams.opened(Path(location))
+    system, path = _placed(location)
+    raw = cast("IO[bytes]", system.open_input_stream(path, compression=None))
+    if location.endswith(".gz"):
+        return cast("IO[bytes]", gzip.GzipFile(fileobj=raw))
+    return cast("IO[bytes]", BZ2File(raw)) if location.endswith(".bz2") else raw
+
+
+def is_there(location: str) -> bool:
+    """True where the file can still be read, here or elsewhere.
+
+    Raises:
+        RemoteError: its file system cannot be reached.
+    """
+    return not is_missing(location) if is_uri(location) else Path(location).exists()
+
+
+def in_place(file: RemoteFile, raw: bytes) -> bool:
+    """True where Spark can read *file* itself, by its name and first bytes; others have to be fetched."""
+    name = file.uri.rsplit("/", 1)[-1]
+    kind = streams.kind_of(raw[:512])
+    if name.startswith(("_", ".")) or name.endswith("._COPYING_"):
+        return False
+    if kind is None:
+        return not name.endswith(_CODECS)
+    return kind in ("gz", "bz2") and name.endswith(f".{kind}") and file.size > SMALL
+
+
+def for_spark(location: str) -> str:
+    """*location* as Spark reads it: with a scheme, and with characters that mean something in globs escaped."""
+    return re.sub(r"([\\{}\[\]*?])", r"\\\1", written_by_spark(location))
+
+
+def written_by_spark(location: str) -> str:
+    """*location* with a scheme: without one it would be looked for on the cluster's own file system."""
+    return location if is_uri(location) else f"file://{location}"
+
+
+def parts(uri: str) -> tuple[str, str, str]:
+    """Scheme, host or bucket, and path of *uri*."""
+    match = cast("re.Match[str]", _URI.match(uri))
+    return match[1].lower(), match[2], match[3]
+
+
+@cache
+def _system(scheme: str, authority: str) -> tuple[Any, str]:
+    from pyarrow import fs  # type: ignore[import-untyped]
+
+    where = f"{scheme}://{authority}"
+    try:
+        _ensure_name_node(scheme, authority)
+        system, base = fs.FileSystem.from_uri(f"{_ARROW.get(scheme, scheme)}://{authority}/")
+    except (OSError, ValueError, ImportError) as error:
+        raise RemoteError(where, said(error)) from error
+    return system, base.rstrip("/")
+
+
+def _ensure_name_node(scheme: str, authority: str) -> None:
+    host, _, port = authority.rpartition(":")
+    if scheme == "hdfs" and host and port.isdigit():
+        socket.create_connection((host, int(port)), timeout=_WAIT).close()
+
+
+def _placed(uri: str) -> tuple[Any, str]:
+    scheme, authority, path = parts(uri)
+    system, base = _system(scheme, authority)
+    return system, f"{base}{path}" or "/"
+
+
+def _info(uri: str) -> Any:
+    system, path = _placed(uri)
+    try:
+        return system.get_file_info(path)
+    except OSError as error:
+        raise RemoteError(uri, said(error)) from error
+
+
+def _file(uri: str, info: Any) -> RemoteFile:
+    if info.mtime_ns is None:
+        return RemoteFile(uri, info.size or 0, None)
+    seconds, nanos = divmod(info.mtime_ns, 10**9)
+    return RemoteFile(uri, info.size or 0, seconds + 1e-9 * nanos)
+
+
+def _tree(uri: str) -> Iterator[RemoteFile]:
+    from pyarrow import fs
+
+    system, path = _placed(uri)
+    base = uri.rstrip("/")
+    try:
+        infos = system.get_file_info(fs.FileSelector(path, recursive=True, allow_not_found=True))
+    except OSError as error:
+        raise RemoteError(uri, said(error)) from error
+    root = path.rstrip("/")
+    for info in sorted(infos, key=lambda info: str(info.path)):
+        if info.type == fs.FileType.File:
+            yield _file(f"{base}/{info.path[len(root) + 1 :]}", info)
+
+
+def _fits(parts: list[str], pattern: list[str]) -> bool:
+    """True where *parts*, or the folders that they begin with, match *pattern*; ``**`` is any number of folders."""
+    if not pattern:
+        return True
+    if pattern[0] == "**":
+        return any(_fits(parts[n:], pattern[1:]) for n in range(len(parts) + 1))
+    return bool(parts) and fnmatchcase(parts[0], pattern[0]) and _fits(parts[1:], pattern[1:])
+
+
+def said(error: BaseException) -> str:
+    """What went wrong, in one line without a full stop."""
+    text = str(error)
+    if "libjvm" in text or "libhdfs" in text:
+        return (
+            "Hadoop's libhdfs was not found; set JAVA_HOME and HADOOP_HOME, and CLASSPATH to `hadoop classpath --glob`"
+        )
+    return " ".join(text.split())[:300].rstrip(".") or type(error).__name__

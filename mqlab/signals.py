@@ -57,10 +57,10 @@ def raw_tables(rows: DataFrame, formats: frozenset[str]) -> Raw:
     loaders = _table_loaders(formats)
     if loaders:
         table_rows = console.dated(_table_rows(named))
-        found.setdefault(EVENTS, []).append(_dated(console.tool_errors(table_rows)))
+        found.setdefault(EVENTS, []).append(_dated(EVENTS, console.tool_errors(table_rows)))
         for loader in loaders:
             for table, frame in loader.load(table_rows.where(f"{_FORMAT} = '{loader.FORMAT}'")).items():
-                found.setdefault(table, []).append(_dated(frame))
+                found.setdefault(table, []).append(_dated(table, frame))
     return {table: union(frames) for table, frames in found.items()}
 
 
@@ -235,9 +235,10 @@ def _table_rows(named: DataFrame) -> DataFrame:
     )
 
 
-def _dated(frame: DataFrame) -> DataFrame:
-    """*frame* with its UTC ``at`` as ``wall`` and offset 0."""
-    return frame.selectExpr(*["at AS wall" if name == "at" else f"`{name}`" for name in frame.columns], "0 AS offset")
+def _dated(table: Table, frame: DataFrame) -> DataFrame:
+    """Rows of *table* with their UTC ``at`` as ``wall`` and offset 0."""
+    names = ["at AS wall" if name == "at" else f"`{name}`" for name in table.schema.names]
+    return frame.selectExpr(*names, "0 AS offset")
 
 
 def _as_it_is(frame: DataFrame) -> DataFrame:

@@ -6,6 +6,7 @@ All times are UTC instants. A null means "the source does not say", never zero. 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
@@ -30,6 +31,17 @@ class Table:
 
     name: str
     schema: StructType
+
+    def rows(self, df: DataFrame, columns: Mapping[str, str]) -> DataFrame:
+        """A row of this table for each row of *df*, which has source, line and text; *columns* gives others in SQL.
+
+        Columns of the table that are not given become null. One step, and nothing is asked of *df*: each step and each
+        question is analysed by Spark.
+        """
+        given = {"source": "source", "line": "line", "text": "text", **columns}
+        return df.selectExpr(
+            *[f"CAST({given.get(f.name, 'NULL')} AS {f.dataType.simpleString()}) AS `{f.name}`" for f in self.schema]
+        )
 
     def conform(self, df: DataFrame) -> DataFrame:
         """Keep exactly this table's columns, in its order and types; columns that *df* lacks become null."""

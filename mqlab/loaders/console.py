@@ -117,11 +117,14 @@ def dated(rows: DataFrame) -> DataFrame:
 
 def tool_errors(lines: DataFrame) -> DataFrame:
     """EVENTS of kind ``tool-error`` from the lines that ``dated`` gives; the group is the one that is named."""
-    return lines.where(matches("plain", _ERROR)).selectExpr(
-        "source", "line", "text", "at", "'kafka' AS system", "'tool-error' AS kind",
-        f"coalesce({group_named('plain')}, named) AS group",
-        f"{replaced('plain', _MARGINS)} AS reason",
-    ).transform(EVENTS.conform)  # fmt: skip
+    columns = {
+        "at": "at",
+        "system": "'kafka'",
+        "kind": "'tool-error'",
+        "group": f"coalesce({group_named('plain')}, named)",
+        "reason": replaced("plain", _MARGINS),
+    }
+    return EVENTS.rows(lines.where(matches("plain", _ERROR)), columns)
 
 
 def remark_class(line: str) -> str:

@@ -69,13 +69,9 @@ def load(rows: DataFrame) -> Mapping[Table, DataFrame]:
         f"coalesce({samples.instant(time)}, try_cast({time} AS TIMESTAMP)) AS at",
         f"inline(CASE WHEN {long} THEN {one} ELSE {wide} END)",
     )  # fmt: skip
-    metrics = found.selectExpr(
-        "source", "line", "text", "at",
-        f"{_NAME} AS name",
-        f"{samples.labels(group('legend', _SELECTOR, 2))} AS labels",
-        f"{_VALUE} AS value",
-    )  # fmt: skip
-    return {METRICS: metrics.where("value IS NOT NULL").transform(METRICS.conform)}
+    labels = samples.labels(group("legend", _SELECTOR, 2))
+    columns = {"at": "at", "name": _NAME, "labels": labels, "value": _VALUE}
+    return {METRICS: METRICS.rows(found, columns).where("value IS NOT NULL")}
 
 
 def line_class(text: str) -> str:

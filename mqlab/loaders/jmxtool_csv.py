@@ -56,13 +56,8 @@ def load(rows: DataFrame) -> Mapping[Table, DataFrame]:
     found = cells.selectExpr("source", "line", "text", "at", "inline(arrays_zip(header, cell))").selectExpr(
         "*", f"split({group('header', '^[^:]+:(.*):[^:]+$')}, {quoted(_NEXT_PROPERTY)}) AS properties"
     )
-    metrics = found.selectExpr(
-        "source", "line", "text", "at",
-        f"{_NAME} AS name",
-        f"{samples.unique(_OTHERS)} AS labels",
-        f"{samples.finite('cell')} AS value",
-    )  # fmt: skip
-    return {METRICS: metrics.where("value IS NOT NULL").transform(METRICS.conform)}
+    columns = {"at": "at", "name": _NAME, "labels": samples.unique(_OTHERS), "value": samples.finite("cell")}
+    return {METRICS: METRICS.rows(found, columns).where("value IS NOT NULL")}
 
 
 def line_class(text: str) -> str:

@@ -81,11 +81,12 @@ def _settings(lines: DataFrame) -> DataFrame:
         f"{entry} AND {matches(synonyms, '^(?:DEFAULT_CONFIG:|$)')} AS unset",
         f"explode(filter({pairs}, pair -> contains(pair, '='))) AS pair",
     )  # fmt: skip
-    return found.selectExpr(
-        "source", "line", "text", "at",
-        "CASE WHEN entity IN ('topic', 'broker') THEN entity ELSE 'client' END AS scope",
-        "CASE WHEN named NOT IN ('', 'in the cluster') THEN named END AS owner",
-        "substring_index(pair, '=', 1) AS key",
-        f"{group('pair', '^[^=]*=(.*)$')} AS value",
-        "CASE WHEN unset THEN 'default' ELSE 'describe' END AS origin",
-    ).transform(SETTINGS.conform)  # fmt: skip
+    columns = {
+        "at": "at",
+        "scope": "CASE WHEN entity IN ('topic', 'broker') THEN entity ELSE 'client' END",
+        "owner": "CASE WHEN named NOT IN ('', 'in the cluster') THEN named END",
+        "key": "substring_index(pair, '=', 1)",
+        "value": group("pair", "^[^=]*=(.*)$"),
+        "origin": "CASE WHEN unset THEN 'default' ELSE 'describe' END",
+    }
+    return SETTINGS.rows(found, columns)

@@ -84,17 +84,18 @@ def _positions(lines: DataFrame) -> DataFrame:
     cells = tidy.selectExpr("*", f"{_words(whole)} AS tokens").selectExpr("*", f"{_cell('OWNER')} AS owner")
     old_client = "CASE WHEN contains(owner, '/') THEN owner END"
     old_member = "CASE WHEN NOT contains(owner, '/') THEN owner END"
-    return cells.selectExpr(
-        "source", "line", "text", "at",
-        f"coalesce({_cell('GROUP')}, named) AS group",
-        f"{_cell('TOPIC')} AS topic",
-        f"{_cell('PARTITION')} AS queue",
-        f"try_cast({_cell('CURRENT-OFFSET')} AS BIGINT) AS committed",
-        f"try_cast({_cell('LOG-END-OFFSET')} AS BIGINT) AS end",
-        f"coalesce({_CLIENT}, {group(old_client, '^(.+?)_?/')}) AS client_id",
-        f"coalesce({_cell('CONSUMER-ID')}, {old_member}) AS member_id",
-        f"substring_index(coalesce({_cell('HOST')}, {old_client}), '/', -1) AS peer",
-    ).transform(POSITIONS.conform)  # fmt: skip
+    columns = {
+        "at": "at",
+        "group": f"coalesce({_cell('GROUP')}, named)",
+        "topic": _cell("TOPIC"),
+        "queue": _cell("PARTITION"),
+        "committed": f"try_cast({_cell('CURRENT-OFFSET')} AS BIGINT)",
+        "end": f"try_cast({_cell('LOG-END-OFFSET')} AS BIGINT)",
+        "client_id": f"coalesce({_CLIENT}, {group(old_client, '^(.+?)_?/')})",
+        "member_id": f"coalesce({_cell('CONSUMER-ID')}, {old_member})",
+        "peer": f"substring_index(coalesce({_cell('HOST')}, {old_client}), '/', -1)",
+    }
+    return POSITIONS.rows(cells, columns)
 
 
 def _words(text: str) -> str:

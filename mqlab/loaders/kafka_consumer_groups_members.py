@@ -48,9 +48,10 @@ def load(rows: DataFrame) -> Mapping[Table, DataFrame]:
         f"{group('share', '^[^:(]+', 0)} AS topic",
         f"explode(split({group('share', '[0-9,]+$', 0)}, ',')) AS queue",
     )
+    who = {name: name for name in ("at", "group", "member_id", "client_id", "peer")}
     return {
-        ASSIGNMENTS: queues.transform(ASSIGNMENTS.conform),
-        CLIENTS: members.selectExpr("*", "'kafka' AS system").transform(CLIENTS.conform),
+        ASSIGNMENTS: ASSIGNMENTS.rows(queues, {**who, "topic": "topic", "queue": "queue"}),
+        CLIENTS: CLIENTS.rows(members, {**who, "system": "'kafka'"}),
     }
 
 

@@ -45,14 +45,16 @@ def load(rows: DataFrame) -> Mapping[Table, DataFrame]:
     """One event a group: reason is its state, value the number of members, peer the coordinator."""
     described = matches("plain", _MEMBERS)
     owner = f"CASE WHEN {described} THEN {_cell(_MEMBERS, 1)} ELSE {_cell(_LIST_ROW, 1)} END"
-    states = rows.where(matches("plain", f"{_MEMBERS}|{_LIST_ROW}")).selectExpr(
-        "source", "line", "text", "at", "'kafka' AS system", "'group-state' AS kind",
-        f"coalesce({owner}, named) AS group",
-        f"{_cell(_MEMBERS, 2)} AS peer",
-        f"coalesce({_cell(_MEMBERS, 4)}, {_cell(_LIST_ROW, 2)}) AS reason",
-        f"try_cast({_cell(_MEMBERS, 5)} AS DOUBLE) AS value",
-    )  # fmt: skip
-    return {EVENTS: states.transform(EVENTS.conform)}
+    columns = {
+        "at": "at",
+        "system": "'kafka'",
+        "kind": "'group-state'",
+        "group": f"coalesce({owner}, named)",
+        "peer": _cell(_MEMBERS, 2),
+        "reason": f"coalesce({_cell(_MEMBERS, 4)}, {_cell(_LIST_ROW, 2)})",
+        "value": f"try_cast({_cell(_MEMBERS, 5)} AS DOUBLE)",
+    }
+    return {EVENTS: EVENTS.rows(rows.where(matches("plain", f"{_MEMBERS}|{_LIST_ROW}")), columns)}
 
 
 def line_class(text: str) -> str:

@@ -48,14 +48,15 @@ def load(rows: DataFrame) -> Mapping[Table, DataFrame]:
     asked = f"coalesce({console.nearest_above(filled(group('plain', _TIME)))}, {of_the_name})"
     topic, queue, offsets = (group("plain", _ROW, part) for part in (1, 2, 3))
     offset = f"nullif(try_cast(substring_index({offsets}, ',', 1) AS BIGINT), -1)"
-    positions = rows.selectExpr("*", f"{asked} AS asked").where(matches("plain", _ROW)).selectExpr(
-        "source", "line", "text", "at",
-        f"{topic} AS topic",
-        f"{queue} AS queue",
-        f"CASE WHEN asked IN ('-1', 'latest') THEN {offset} END AS end",
-        f"CASE WHEN asked IN ('-2', 'earliest') THEN {offset} END AS start",
-    )  # fmt: skip
-    return {POSITIONS: positions.transform(POSITIONS.conform)}
+    columns = {
+        "at": "at",
+        "topic": topic,
+        "queue": queue,
+        "end": f"CASE WHEN asked IN ('-1', 'latest') THEN {offset} END",
+        "start": f"CASE WHEN asked IN ('-2', 'earliest') THEN {offset} END",
+    }
+    lines = rows.selectExpr("*", f"{asked} AS asked").where(matches("plain", _ROW))
+    return {POSITIONS: POSITIONS.rows(lines, columns)}
 
 
 def line_class(text: str) -> str:

@@ -59,21 +59,27 @@ def _settings(lines: DataFrame) -> DataFrame:
     counts = f"array(concat('partitions=', {partitions}), concat('replication.factor=', {replicas}))"
     pairs = f"filter(concat({counts}, split({configs}, {quoted(_NEXT_KEY)})), pair -> contains(pair, '='))"
     topics = lines.where(matches("plain", _TOPIC)).selectExpr("*", f"explode({pairs}) AS pair")
-    return topics.selectExpr(
-        "source", "line", "text", "at", "'topic' AS scope", "'describe' AS origin",
-        f"{owner} AS owner",
-        "substring_index(pair, '=', 1) AS key",
-        f"{group('pair', '^[^=]*=(.*)$')} AS value",
-    ).transform(SETTINGS.conform)  # fmt: skip
+    columns = {
+        "at": "at",
+        "scope": "'topic'",
+        "origin": "'describe'",
+        "owner": owner,
+        "key": "substring_index(pair, '=', 1)",
+        "value": group("pair", "^[^=]*=(.*)$"),
+    }
+    return SETTINGS.rows(topics, columns)
 
 
 def _partitions(lines: DataFrame) -> DataFrame:
     topic, queue, leader, replicas, in_sync = (group("plain", _PARTITION, part) for part in (1, 2, 3, 4, 5))
-    return lines.where(matches("plain", _PARTITION)).selectExpr(
-        "source", "line", "text", "at", "'kafka' AS system", "'partition-state' AS kind",
-        f"{topic} AS topic",
-        f"{queue} AS queue",
-        f"CASE {leader} WHEN '-1' THEN 'none' ELSE {leader} END AS peer",
-        f"concat('replicas=', {replicas}, ' isr=', {in_sync}) AS reason",
-        f"size(filter(split({in_sync}, ','), member -> member != '')) AS value",
-    ).transform(EVENTS.conform)  # fmt: skip
+    columns = {
+        "at": "at",
+        "system": "'kafka'",
+        "kind": "'partition-state'",
+        "topic": topic,
+        "queue": queue,
+        "peer": f"CASE {leader} WHEN '-1' THEN 'none' ELSE {leader} END",
+        "reason": f"concat('replicas=', {replicas}, ' isr=', {in_sync})",
+        "value": f"size(filter(split({in_sync}, ','), member -> member != ''))",
+    }
+    return EVENTS.rows(lines.where(matches("plain", _PARTITION)), columns)

@@ -40,12 +40,14 @@ def recognise(head: Head) -> bool:
 
 def load(rows: DataFrame) -> Mapping[Table, DataFrame]:
     """One row a directive; undated, without an owner."""
-    settings = rows.where(f"{matches('plain', _PAIR)} AND NOT {matches('plain', _COMMENT)}").selectExpr(
-        "source", "line", "text", "'application' AS scope", "'file' AS origin",
-        f"{group('plain', _PAIR)} AS key",
-        f"{group('plain', _PAIR, 2)} AS value",
-    )  # fmt: skip
-    return {SETTINGS: settings.transform(SETTINGS.conform)}
+    columns = {
+        "scope": "'application'",
+        "origin": "'file'",
+        "key": group("plain", _PAIR),
+        "value": group("plain", _PAIR, 2),
+    }
+    lines = rows.where(f"{matches('plain', _PAIR)} AND NOT {matches('plain', _COMMENT)}")
+    return {SETTINGS: SETTINGS.rows(lines, columns)}
 
 
 def line_class(text: str) -> str:

@@ -52,12 +52,15 @@ def load(rows: DataFrame) -> Mapping[Table, DataFrame]:
     lines = rows.selectExpr(
         "source", "line", "text", "plain", f"{console.nearest_above(filled(group('plain', _JOB)))} AS owner"
     )
-    settings = lines.selectExpr(
-        "source", "line", "text", "owner", "'application' AS scope", "'file' AS origin",
-        f"CASE WHEN {interval} THEN 'scrape_interval' ELSE 'target' END AS key",
-        f"explode(filter({values}, value -> value != '')) AS value",
-    )  # fmt: skip
-    return {SETTINGS: settings.transform(SETTINGS.conform)}
+    told = lines.selectExpr("*", f"explode(filter({values}, value -> value != '')) AS value")
+    columns = {
+        "scope": "'application'",
+        "owner": "owner",
+        "key": f"CASE WHEN {interval} THEN 'scrape_interval' ELSE 'target' END",
+        "value": "value",
+        "origin": "'file'",
+    }
+    return {SETTINGS: SETTINGS.rows(told, columns)}
 
 
 def line_class(text: str) -> str:

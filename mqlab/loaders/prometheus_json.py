@@ -58,16 +58,15 @@ def load(documents: DataFrame) -> Mapping[Table, DataFrame]:
         f"{_LABELS} AS labels",
         "explode(coalesce(series.values, array(series.value))) AS point",
     )
-    samples_found = points.selectExpr("source", "name", "labels", "get(point, 0) AS seconds", "get(point, 1) AS number")
-    metrics = samples_found.selectExpr(
-        "source",
-        f"{samples.instant('seconds')} AS at",
-        "name",
-        "labels",
-        f"{samples.finite('number')} AS value",
-        f"""concat('[', {_literal("seconds")}, ',"', number, '"]') AS text""",
-    )
-    return {METRICS: metrics.where("value IS NOT NULL").transform(METRICS.conform), EVENTS: _errors(documents)}
+    columns = {
+        "at": samples.instant("get(point, 0)"),
+        "name": "name",
+        "labels": "labels",
+        "value": samples.finite("get(point, 1)"),
+        "line": "NULL",
+        "text": f"""concat('[', {_literal("get(point, 0)")}, ',"', get(point, 1), '"]')""",
+    }
+    return {METRICS: METRICS.rows(points, columns).where("value IS NOT NULL"), EVENTS: _errors(documents)}
 
 
 def understood(text: str) -> str:
@@ -86,6 +85,5 @@ def _errors(documents: DataFrame) -> DataFrame:
     answers = documents.where(matches("text", _FAILED)).selectExpr(
         "source", "substring(text, 1, 500) AS text", f"from_json(text, '{_ENVELOPE}') AS answer"
     )
-    return answers.selectExpr(
-        "source", "text", "'tool-error' AS kind", "concat_ws(': ', answer.errorType, answer.error) AS reason"
-    ).transform(EVENTS.conform)
+    reason = "concat_ws(': ', answer.errorType, answer.error)"
+    return EVENTS.rows(answers, {"kind": "'tool-error'", "reason": reason, "line": "NULL"})

@@ -47,14 +47,13 @@ def recognise(head: Head) -> bool:
 def load(rows: DataFrame) -> Mapping[Table, DataFrame]:
     """One row a sample; NaN and infinite ones are left out."""
     name, labels, number, moment = (group("plain", _SAMPLE, part) for part in (1, 2, 3, 4))
-    metrics = rows.where(matches("plain", _SAMPLE)).selectExpr(
-        "source", "line", "text",
-        f"coalesce({samples.instant(filled(moment))}, at) AS at",
-        f"{name} AS name",
-        f"{samples.labels(labels)} AS labels",
-        f"{samples.finite(number)} AS value",
-    )  # fmt: skip
-    return {METRICS: metrics.where("value IS NOT NULL").transform(METRICS.conform)}
+    columns = {
+        "at": f"coalesce({samples.instant(filled(moment))}, at)",
+        "name": name,
+        "labels": samples.labels(labels),
+        "value": samples.finite(number),
+    }
+    return {METRICS: METRICS.rows(rows.where(matches("plain", _SAMPLE)), columns).where("value IS NOT NULL")}
 
 
 def line_class(text: str) -> str:

@@ -77,14 +77,17 @@ def load(rows: DataFrame) -> Mapping[Table, DataFrame]:
     owners = [f"max(CASE WHEN key = '{key}' THEN nullif(value, '') END) {_FILE}" for key in _OWNERS]
     told = [f"max{matches('key', f'^(?:{keys})$')} {_FILE} AS of_{scope}" for scope, keys in _SCOPES.items()]
     scopes = [f"WHEN of_{scope} THEN '{scope}'" for scope in _SCOPES]
-    settings = pairs.selectExpr("*", *told, f"coalesce({', '.join(owners)}) AS owner").selectExpr(
-        "*",
-        f"""CASE
+    columns = {
+        "scope": f"""CASE
             WHEN of_producer AND of_consumer AND NOT of_broker THEN 'application'
-            {" ".join(scopes)} ELSE 'application' END AS scope""",
-        "'file' AS origin",
-    )
-    return {SETTINGS: settings.transform(SETTINGS.conform)}
+            {" ".join(scopes)} ELSE 'application' END""",
+        "owner": "owner",
+        "key": "key",
+        "value": "value",
+        "origin": "'file'",
+    }
+    owned = pairs.selectExpr("*", *told, f"coalesce({', '.join(owners)}) AS owner")
+    return {SETTINGS: SETTINGS.rows(owned, columns)}
 
 
 def line_class(text: str) -> str:

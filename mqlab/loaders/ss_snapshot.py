@@ -40,12 +40,8 @@ def recognise(head: Head) -> bool:
 def load(rows: DataFrame) -> Mapping[Table, DataFrame]:
     """One row a connection: its peer, and whether it is established."""
     state, peer = group("plain", _ROW, 1), group("plain", _ROW, 2)
-    clients = rows.where(f"{matches('plain', _ROW)} AND {state} != 'LISTEN'").selectExpr(
-        "source", "line", "text", "at", "'os' AS system",
-        f"{peer} AS peer",
-        f"CAST({state} IN ('', 'ESTAB') AS STRING) AS connected",
-    )  # fmt: skip
-    return {CLIENTS: clients.transform(CLIENTS.conform)}
+    columns = {"at": "at", "system": "'os'", "peer": peer, "connected": f"{state} IN ('', 'ESTAB')"}
+    return {CLIENTS: CLIENTS.rows(rows.where(f"{matches('plain', _ROW)} AND {state} != 'LISTEN'"), columns)}
 
 
 def line_class(text: str) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from mqlab.continuation import Counted, continued
+from mqlab.continuation import Counted, carrier_lines, continued
 from mqlab.facts import LineShape, Minute, Volume
 from mqlab.findings import Evidence
-from mqlab.line_shapes import together
+from mqlab.line_shapes import summed, together
 
 Row = Mapping[str, Any]
 Clock = Callable[[str | None], float | None]
@@ -50,24 +50,25 @@ def _volume(
 ) -> Volume:
     whole = next(row for row in rows if row["whole"])
     counted = [Counted(_known(m, at), m["line"], m["lines"], m["bytes"]) for m in whole["minutes"]]
-    dated = [c for c in counted if c.minute is not None]
+    dated = {c.minute: c for c in counted if c.minute is not None}
     more = continued(counted)
-    lines = {c.minute: c.lines for c in dated}
-    minutes = _minutes([(c.minute, c.lines, c.bytes + more.get(c.minute or "", 0)) for c in dated], at)
-    first = min(dated, key=lambda c: c.line, default=None)
+    told = [row for row in rows if not row["whole"]]
+    lines = {minute: c.lines for minute, c in dated.items()}
+    carriers = carrier_lines(lines, [_lines(row, lines) for row in told if not _complains(row)])
+
+    def bytes_of(row: Row, minute: Row) -> int:
+        name = minute["minute"]
+        calm = not _complains(row) and carriers[name] < lines[name]
+        return int(minute["bytes"]) + (0 if calm else more.get(name, 0) * minute["lines"] // carriers[name])
 
     def shape(row: Row) -> LineShape:
-        told = [
-            (m["minute"], m["lines"], m["bytes"] + more.get(m["minute"], 0) * m["lines"] // lines[m["minute"]])
-            for m in row["minutes"]
-            if m["minute"] in lines
-        ]
-        number = row["line"]
-        return LineShape(
-            row.get("level"), row["shape"], _line(source, number, here), moment(number), _minutes(told, at)
-        )
+        minutes = [(m["minute"], m["lines"], bytes_of(row, m)) for m in row["minutes"] if m["minute"] in lines]
+        first = _line(source, row["line"], here)
+        return LineShape(row.get("level"), row["shape"], first, moment(row["line"]), _minutes(minutes, at))
 
-    shapes = together(shape(row) for row in rows if not row["whole"])
+    minutes = _minutes([(name, c.lines, c.bytes + more.get(name, 0)) for name, c in dated.items()], at)
+    shapes = together(shape(row) for row in told)
+    first = min(dated.values(), key=lambda c: c.line, default=None)
     return Volume(
         source,
         (moment(first.line) or at(first.minute)) if first else None,
@@ -76,6 +77,14 @@ def _volume(
         whole["bytes"] - sum(m.bytes for m in minutes),
         _before(shapes, here),
     )
+
+
+def _complains(row: Row) -> bool:
+    return row.get("level") in ("WARN", "ERROR", "FATAL")
+
+
+def _lines(row: Row, known: Collection[str]) -> dict[str, int]:
+    return {m["minute"]: m["lines"] for m in row["minutes"] if m["minute"] in known}
 
 
 def _before(shapes: Sequence[LineShape], here: Mapping[int, Row]) -> Evidence | None:
@@ -92,7 +101,7 @@ def _known(row: Row, at: Clock) -> str | None:
 
 def _minutes(counted: Sequence[tuple[str | None, int, int]], at: Clock) -> tuple[Minute, ...]:
     placed = [(at(minute), lines, size) for minute, lines, size in counted]
-    return tuple(sorted((Minute(t, lines, size) for t, lines, size in placed if t is not None), key=lambda m: m.at))
+    return summed(Minute(t, lines, size) for t, lines, size in placed if t is not None)
 
 
 def _line(source: str, number: int, here: Mapping[int, Row]) -> Evidence:

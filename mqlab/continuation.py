@@ -7,7 +7,7 @@ reading the log again. Only their bytes are taken to be evenly spread over the u
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 LONGEST_RECORD = 300
@@ -37,3 +37,15 @@ def continued(counted: Sequence[Counted]) -> dict[str, int]:
     between = {c.minute or "": max(0, end - c.line - c.lines) for c, end in zip(dated, ends, strict=True)}
     whole = dated[0].line - 1 + sum(between.values())
     return {minute: size * count // whole for minute, count in between.items() if count}
+
+
+def carrier_lines(dated: Mapping[str, int], calm: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    """Lines of each minute that undated ones may continue: those that complain, as traces do, where there are any.
+
+    *dated* are all dated lines by minute, *calm* those of each shape that is known to complain of nothing.
+    """
+    left = dict(dated)
+    for lines in calm:
+        for minute, count in lines.items():
+            left[minute] -= count
+    return {minute: left[minute] or count for minute, count in dated.items()}

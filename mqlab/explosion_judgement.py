@@ -12,7 +12,8 @@ from mqlab.units import duration, factor, size
 from mqlab.wording import clock
 
 USUAL = 0.5
-"""Share of the earlier log from which its shapes are what this log is made of: then it grew with its load."""
+"""How much of a flood's make-up the earlier log had, from which it is what this log is made of: it grew with its
+load."""
 _START = 90.0
 """Seconds after its start in which a process still starts."""
 _START_LASTS = 300.0
@@ -63,7 +64,7 @@ def _complaint(flood: Flood) -> Judgement:
     """Load does not explain complaints: with an earlier rate they are proven, without one only a mass of them."""
     if flood.far_above:
         return Judgement(flood, Certainty.PROVEN)
-    if flood.earlier is None and max(m.bytes for m in flood.minutes) >= MUCH_A_MINUTE:
+    if flood.earlier is None and flood.a_minute >= MUCH_A_MINUTE:
         return Judgement(flood, Certainty.LIKELY)
     return Judgement(flood, rejected=_steady(flood))
 
@@ -74,8 +75,8 @@ def _with_before(facts: Facts, flood: Flood) -> Judgement:
     if earlier is None or not flood.far_above:
         return Judgement(flood, rejected=_steady(flood))
     name = flood.log.source
-    if earlier.share >= USUAL:
-        same = f"made up {earlier.share:.0%} of it before, so it grew with its load"
+    if earlier.alike >= USUAL:
+        same = f"made up {earlier.alike:.0%} of it before, so it grew with its load"
         return Judgement(flood, rejected=f"{name} became {_times(flood)} as loud, but the same lines {same}")
     if _is_start(facts, flood):
         return Judgement(flood, rejected=_burst(flood))
@@ -85,7 +86,7 @@ def _with_before(facts: Facts, flood: Flood) -> Judgement:
         return Judgement(flood, rejected=f"{name} became {_times(flood)} as loud little by little, as load does")
     if earlier.seconds < _LONG:
         return Judgement(flood, missing=_before(flood, f"only {duration(earlier.seconds)} of it are here"))
-    return Judgement(flood, Certainty.LIKELY if earlier.share else Certainty.PROVEN)
+    return Judgement(flood, Certainty.LIKELY if earlier.alike else Certainty.PROVEN)
 
 
 def _without_before(facts: Facts, flood: Flood) -> Judgement:

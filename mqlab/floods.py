@@ -37,8 +37,8 @@ class Earlier:
 
     seconds: float
     bytes: int
-    share: float
-    """Part of it that the flood's shapes carried."""
+    alike: float
+    """How far it is made of the flood's shapes in the flood's proportions: 1 where nothing but the rate changed."""
 
     @property
     def a_minute(self) -> float:
@@ -85,8 +85,8 @@ class Flood:
 
     @property
     def matters(self) -> bool:
-        """True where its volume does harm by itself."""
-        return self.bytes >= MUCH_BYTES or max(m.bytes for m in self.minutes) >= MUCH_A_MINUTE
+        """True where its volume does harm by itself; one loud minute among others is no rate."""
+        return self.bytes >= MUCH_BYTES or self.a_minute >= MUCH_A_MINUTE
 
     @property
     def far_above(self) -> bool:
@@ -116,7 +116,7 @@ def flood(log: Volume) -> Flood | None:
     last = minutes[-1].at
     return Flood(
         log, began, None if last == log.minutes[-1].at else last + _MINUTE, minutes, len(spells), shapes, share,
-        _earlier(log, shapes, began),
+        _earlier(log, shapes, began, minutes),
     )  # fmt: skip
 
 
@@ -148,13 +148,24 @@ def _began(log: Volume, shapes: Sequence[LineShape], minute: float) -> float:
     return max(start, log.first_at) if log.first_at is not None else start
 
 
-def _earlier(log: Volume, shapes: Sequence[LineShape], began: float) -> Earlier | None:
+def _earlier(log: Volume, shapes: Sequence[LineShape], began: float, minutes: Sequence[Minute]) -> Earlier | None:
+    """What stands in whole minutes before the flood; where these are too few, all that is not of its shapes."""
     minute = began // _MINUTE * _MINUTE
     start = log.minutes[0].at if log.first_at is None else log.first_at
     if began - start < _EARLIER:
         return None
-    within = sum(m.bytes for m in log.minutes if m.at == minute and began > m.at)
+    before = [m for m in log.minutes if m.at < minute]
+    alike = sum(min(_share(s, log, before), _share(s, log, minutes)) for s in shapes)
+    size = sum(m.bytes for m in before)
+    if minute - start >= _EARLIER:
+        return Earlier(minute - start, size, alike)
+    within = sum(m.bytes for m in log.minutes if m.at == minute)
     theirs = sum(m.bytes for s in shapes for m in s.minutes if m.at == minute)
-    before = sum(m.bytes for m in log.minutes if m.at < minute)
-    known = sum(m.bytes for s in shapes for m in s.minutes if m.at < minute)
-    return Earlier(began - start, before + max(0, within - theirs), known / before if before else 0.0)
+    return Earlier(began - start, size + within - theirs, alike)
+
+
+def _share(shape: LineShape, log: Volume, minutes: Sequence[Minute]) -> float:
+    """Part of these minutes of the log that the shape carries."""
+    within = {m.at for m in minutes}
+    whole = sum(m.bytes for m in log.minutes if m.at in within)
+    return sum(m.bytes for m in shape.minutes if m.at in within) / whole if whole else 0.0

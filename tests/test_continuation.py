@@ -1,6 +1,6 @@
 """Undated lines belong to the record before them, minute by minute, without reading the log again."""
 
-from mqlab.continuation import LONGEST_RECORD, Counted, continued
+from mqlab.continuation import LONGEST_RECORD, Counted, carrier_lines, continued
 
 
 def test_a_flood_of_stack_traces_falls_into_its_minute():
@@ -30,3 +30,8 @@ def test_more_lines_than_a_record_has_are_no_continuation():
 
 def test_a_log_without_moments_or_without_undated_lines_has_none():
     assert continued([Counted(None, 1, 5, 500)]) == continued([Counted("10:00", 1, 5, 500)]) == continued([]) == {}
+
+
+def test_undated_lines_continue_those_that_complain_where_there_are_any():
+    dated = {"10:00": 60, "10:01": 600, "10:02": 50}
+    assert carrier_lines(dated, [{"10:00": 60, "10:01": 57}, {"10:01": 3}]) == {"10:00": 60, "10:01": 540, "10:02": 50}

@@ -93,7 +93,9 @@ def _ensure_connect(remote: str) -> None:
             grpc.channel_ready_future(channel).result(timeout=_READY)
         except grpc.FutureTimeoutError:
             how = "with TLS, because of a token or use_ssl" if builder.secure else "without TLS"
-            raise ClusterError(shown(remote), f"no Spark Connect server answers there within 20 s ({how})") from None
+            raise ClusterError(
+                shown(remote), f"no Spark Connect server answers there within {_READY:.0f} s ({how})"
+            ) from None
 
 
 def _split(place: str) -> tuple[str, str]:

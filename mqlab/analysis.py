@@ -16,7 +16,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from mqlab import intake, reading, remote, signals, units, workspace
+from mqlab import clusters, intake, reading, remote, signals, units, workspace
 from mqlab.assemble import Gathered, assemble
 from mqlab.batches import Places
 from mqlab.diagnosis import Diagnosis
@@ -135,7 +135,9 @@ def open_capture(
     cache = workspace.cache_folder(chosen.workspace)
     hold = workspace.Hold(cache)
     try:
-        material = reading.read(given, reading.Desk(cache, hold, partial(_session, chosen, cache), progress))
+        desk = reading.Desk(cache, hold, partial(_session, chosen, cache), progress)
+        with clusters.told(chosen.master, chosen.remote):
+            material = reading.read(given, desk)
         progress("looking for causes")
         facts = assemble(Gathered.of(material.rows, material.sources), (*notes.zones, *zones))
         facts = narrowed(facts, since, until, chosen.group, chosen.topic, chosen.client)

@@ -8,13 +8,16 @@ from __future__ import annotations
 import os
 import re
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from mqlab.errors import ClusterError
 
 _CONNECTING = 5.0
 _READY = 20.0
+_UNSEEN = re.compile(r"FileNotFoundException: (?:File )?(\S+)|FILE_NOT_EXIST\] Error reading file (\S+?)\.? ")
+_DIED = re.compile(r'^Exception in thread "main" (?:[\w.$]+: )?(.+)$', re.MULTILINE)
 _ENTRY = re.compile(r"^\s*(spark\.[\w.-]+)\s*[=:\s]\s*(.*?)\s*$")
 
 
@@ -59,9 +62,45 @@ def shown(address: str) -> str:
 
 
 def first_line(error: BaseException) -> str:
-    """What *error* says, in one line and without a full stop."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return (lines[0] if lines else type(error).__name__)[:300].rstrip(".:")
+    """What *error* says, in one line and without a full stop; of one from the JVM, what the JVM says."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
+    told = next((line for line in lines if line.startswith(": ")), lines[0])
+    return told[:300].strip(".: ")
+
+
+def cause(error: BaseException, log: Path | None) -> str:
+    """Why no session started; where the JVM ended, what its *log* says about that."""
+    if "JAVA_GATEWAY_EXITED" in str(error) and log and log.is_file():
+        died = _DIED.search(log.read_text(encoding="utf-8", errors="replace"))
+        return died[1][:300].rstrip(".") if died else f"Spark ended while it started; {log} says why"
+    return first_line(error)
+
+
+@contextmanager
+def told(master: str | None, remote: str | None) -> Iterator[None]:
+    """Turn what stops Spark while it works on a cluster into a sentence; on this machine it stays a bug of ours.
+
+    Raises:
+        ClusterError: the cluster failed, went away or cannot see a file.
+    """
+    from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except (PySparkException, Py4JError, ConnectionError) as error:
+        address = next((place for place in chosen(master, remote) if place), "local")
+        if address.startswith("local"):
+            raise
+        raise ClusterError(shown(address), _because(error)) from error
+
+
+def _because(error: BaseException) -> str:
+    unseen = _UNSEEN.search(str(error))
+    if unseen is None:
+        return first_line(error)
+    file = (unseen[1] or unseen[2]).rstrip(".,:")
+    return f"its workers do not see {file}; material and workspace must lie where all of them do"
 
 
 def _ensure_one(address: str, places: Sequence[tuple[str, str]]) -> None:
@@ -79,6 +118,7 @@ def _ensure_one(address: str, places: Sequence[tuple[str, str]]) -> None:
 
 
 def _ensure_connect(remote: str) -> None:
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     import grpc  # type: ignore[import-untyped]
     from pyspark.errors import PySparkException
     from pyspark.sql.connect.client import DefaultChannelBuilder

@@ -56,7 +56,7 @@ def _links(listed: Sequence[str], there: Mapping[str, Source]) -> dict[str, str]
     """
     by_uri = {remote.parts(uri): source for uri, source in there.items()}
     by_path = {path: source for (_, _, path), source in by_uri.items()}
-    found = {}
+    found: dict[str, str] = {}
     for spelled in listed:
         scheme, authority, path, *_ = urlsplit(spelled)
         source = by_uri.get((scheme, authority, unquote(path))) or by_path.get(unquote(path))

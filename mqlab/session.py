@@ -25,7 +25,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.utils import is_remote
 
 from mqlab import warm
-from mqlab.clusters import chosen, defaults, ensure_answers, first_line, shown
+from mqlab.clusters import cause, chosen, defaults, ensure_answers, shown
 from mqlab.errors import ClusterError, JavaMissingError
 from mqlab.workspace import cache_folder
 
@@ -108,7 +108,7 @@ def spark_session(
     if warmed and _is_free_for(warmed):
         return _client(builder.remote(warmed.address), size)
     if remote:
-        return _elsewhere(builder.remote(remote), size, remote)
+        return _elsewhere(builder.remote(remote), size, remote, None)
     java()
     given = defaults()
     tuned = {key: value for key, value in _local(size, cache).items() if key not in given} if local else {}
@@ -120,8 +120,9 @@ def spark_session(
     if local:
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     builder = builder.master(master or "local[*]")
-    with _uninterrupted(), _jvm_messages(cache):
-        return builder.getOrCreate() if local else _elsewhere(builder, size, master or "")
+    log = cache / "jvm.log" if cache else None
+    with _uninterrupted(), _jvm_messages(log):
+        return builder.getOrCreate() if local else _elsewhere(builder, size, master or "", log)
 
 
 def _is_free_for(server: warm.Server) -> bool:
@@ -143,13 +144,13 @@ def _client(builder: SparkSession.Builder, size: int) -> SparkSession:
     return session
 
 
-def _elsewhere(builder: SparkSession.Builder, size: int, address: str) -> SparkSession:
+def _elsewhere(builder: SparkSession.Builder, size: int, address: str, log: Path | None) -> SparkSession:
     """A session on a cluster or a Connect server."""
     ensure_answers(address)
     try:
         session = builder.getOrCreate()
     except Exception as error:
-        raise ClusterError(shown(address), first_line(error)) from error
+        raise ClusterError(shown(address), cause(error, log)) from error
     few = size < LARGE and session.conf.get(_PARTITIONS) == _UNCONFIGURED
     for key, value in {**_SQL, **(_few(size) if few else {})}.items():
         session.conf.set(key, value)
@@ -183,12 +184,12 @@ def _uninterrupted() -> Iterator[None]:
 
 
 @contextmanager
-def _jvm_messages(cache: Path | None) -> Iterator[None]:
+def _jvm_messages(file: Path | None) -> Iterator[None]:
     """Send what the JVM prints, then and later, to a file in the cache: the user's screen and pipe are for results."""
     sys.stdout.flush()
     sys.stderr.flush()
     kept = {number: os.dup(number) for number in (1, 2)}
-    log = os.open(cache / "jvm.log" if cache else os.devnull, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    log = os.open(file or os.devnull, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     for number in kept:
         os.dup2(log, number)
     try:

@@ -9,6 +9,7 @@ import cluster
 import nbformat
 import papermill
 import pytest
+from py4j.protocol import Py4JError
 
 from mqlab import clusters
 from mqlab.errors import ClusterError
@@ -147,6 +148,29 @@ def test_what_was_asked_for_wins_over_the_environment_and_that_over_the_files(tm
     assert clusters.chosen("local[2]", "sc://asked") == (None, "sc://asked")
     assert clusters.chosen("local[2]", None) == ("local[2]", None)
     assert clusters.defaults()["spark.driver.memory"] == "1g"
+
+
+@pytest.mark.parametrize(
+    ("said", "because"),
+    [
+        ("", "Py4JError"),
+        ("An error occurred while calling o9.parquet.\n: java.lang.IllegalStateException: gone.\n\tat x", "gone"),
+        ("Job aborted: java.io.FileNotFoundException: File file:/w/links/a.txt does not exist\n\tat x",
+         "its workers do not see file:/w/links/a.txt; material"),
+        ("[FAILED_READ_FILE.FILE_NOT_EXIST] Error reading file file:///w/a.txt. File does not exist.",
+         "its workers do not see file:///w/a.txt; material"),
+    ],
+)  # fmt: skip
+def test_what_stops_a_cluster_is_one_sentence_and_here_it_stays_a_bug(monkeypatch, said, because):
+    for name in ("SPARK_REMOTE", "SPARK_CONF_DIR", "SPARK_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(ClusterError) as raised, clusters.told("spark://h:7077", None):
+        raise Py4JError(said)
+    assert because in str(raised.value)
+    assert "\n" not in str(raised.value)
+    for master in (None, "local[2]"):
+        with pytest.raises(Py4JError), clusters.told(master, None):
+            raise Py4JError(said)
 
 
 def test_a_server_that_speaks_something_else_is_given_up(monkeypatch):

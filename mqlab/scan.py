@@ -28,12 +28,11 @@ from pathlib import Path
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from mqlab import envelopes, remote, secrets
+from mqlab import envelopes, remote, secrets, shapes, tagging
 from mqlab.content import content
-from mqlab.loaders import prometheus_json
+from mqlab.loaders import layouts, prometheus_json
 from mqlab.loaders.base import DocumentLoader
-from mqlab.loaders.layouts import level, minute
-from mqlab.loaders.logs import SETTING, kept, union
+from mqlab.loaders.logs import union
 from mqlab.sources import Envelope, Reading, Source
 from mqlab.sql import quoted
 from mqlab.tables import EVENTS, METRICS
@@ -41,8 +40,6 @@ from mqlab.tables import EVENTS, METRICS
 SORTED_LABELS = "to_json(map_from_entries(array_sort(map_entries(labels))))"
 """A map of labels as JSON with sorted keys, so that the same labels are the same text."""
 
-LONGEST = 16_384
-"""Characters kept of one line; longer ones end in an ellipsis."""
 HUGE = 1 << 20
 """Bytes from which a line is looked at only as far as this many characters: copies of it would fill the memory."""
 
@@ -52,17 +49,7 @@ TAGGED = (
 )
 """Columns of the tagged Parquet; ``labels`` is a JSON object with sorted keys."""
 
-_SHAPE = 80
-_IDS = (
-    (r"[0-9a-fA-F#]{8}-[0-9a-fA-F#]{4}-[0-9a-fA-F#]{4}-[0-9a-fA-F#]{4}-[0-9a-fA-F#]{2,12}", "<id>"),
-    (r"\b(?=[A-Za-z_-]*#)[A-Za-z0-9_#-]{20,24}\b", "<id>"),
-    (r"#[#.,:]*#", "#"),
-)
-_FRAME = r"^\s+(?:at |\.\.\. )"
-"""A frame of a stack trace; all of them are one shape."""
 _DOCUMENTS: DocumentLoader = prometheus_json
-_LOG = f"file LIKE '{Reading.LOG.value}%'"
-_TABLE = f"file LIKE '{Reading.TABLE.value}%'"
 
 
 def scan(spark: SparkSession, links: Path, sources: Sequence[Source], out: Path) -> None:
@@ -97,8 +84,8 @@ def _public(rows: DataFrame) -> DataFrame:
 
 
 def tagged(spark: SparkSession, *paths: Path) -> DataFrame:
-    """The rows that ``scan`` wrote to *paths*."""
-    return spark.read.schema(TAGGED).parquet(*[remote.for_spark(str(path)) for path in paths])
+    """The rows that ``scan`` wrote to *paths*; a damaged file is an error here, and not skipped as the user's are."""
+    return spark.read.option("ignoreCorruptFiles", "false").schema(TAGGED).parquet(*[remote.for_spark(str(path)) for path in paths])
 
 
 def lines(read: DataFrame, worn: Collection[Envelope]) -> DataFrame:
@@ -117,35 +104,12 @@ def lines(read: DataFrame, worn: Collection[Envelope]) -> DataFrame:
         located = located.withColumn("clock", envelopes.outer_clock(F.col("value"), letter))
     else:
         located = located.selectExpr("*", "value AS inner", "CAST(NULL AS TIMESTAMP) AS clock")
-    grouped = _tagged(located).groupBy(*_KEYS).agg(*_sums("1", "size", "seq"))
-    fine = grouped.withColumn("shape", F.expr(_shape("shape"))).groupBy(*_KEYS).agg(*_sums("lines", "bytes", "first"))
-    return _numbered(fine, ["inner", "at"] if wears else [])
+    grouped = tagging.tagged(located).groupBy(*_KEYS).agg(*_sums("1", "size", "seq"))
+    fine = grouped.withColumn("shape", F.expr(shapes.fine("shape"))).groupBy(*_KEYS)
+    return _numbered(fine.agg(*_sums("lines", "bytes", "first")), ["inner", "at"] if wears else [])
 
 
 _KEYS = ("file", "block", "tag", "minute", "level", "shape", "row", "text", "inner", "at")
-
-
-def _tagged(located: DataFrame) -> DataFrame:
-    """One row a line, with what it is grouped by: itself where it is kept, its minute, level and shape elsewhere."""
-    selected = f"WHEN {_LOG} AND {kept('inner', 'level')} THEN 'event'"
-    setting = f"WHEN {_LOG} AND substring(inner, 1, 1) IN ('\\t', ' ') AND inner RLIKE {quoted(SETTING)} THEN 'setting'"
-    tag = f"CASE WHEN {_TABLE} AND trim(inner) <> '' THEN 'row' {selected} {setting} ELSE 'count' END"
-    leveled = located.selectExpr("*", f"CASE WHEN {_LOG} THEN {level('inner')} END AS level")
-    counted = f"tag = 'count' AND {_LOG}"
-    return leveled.selectExpr("*", f"{tag} AS tag").selectExpr(
-        "size",
-        "seq",
-        "file",
-        "block",
-        "tag",
-        f"CASE WHEN {counted} THEN {minute('inner')} END AS minute",
-        f"CASE WHEN {counted} THEN level END AS level",
-        f"CASE WHEN {counted} THEN {_rough_shape('inner', 'level')} END AS shape",
-        "CASE WHEN tag <> 'count' THEN seq END AS row",
-        f"CASE WHEN tag <> 'count' THEN {_cut('value')} END AS text",
-        f"CASE WHEN tag <> 'count' AND inner <> value THEN {_cut('inner')} END AS inner",
-        "CASE WHEN tag IN ('event', 'setting') THEN clock END AS at",
-    )
 
 
 def documents(read: DataFrame) -> list[DataFrame]:
@@ -167,28 +131,9 @@ def documents(read: DataFrame) -> list[DataFrame]:
     return [counted, samples, answers]
 
 
-def _cut(text: str) -> str:
-    return f"CASE WHEN length({text}) > {LONGEST} THEN concat(substring({text}, 1, {LONGEST}), '…') ELSE {text} END"
-
-
 def _sums(how_many: str, size: str, first: str) -> list[Column]:
     columns = {"lines": f"sum({how_many})", "bytes": f"sum({size})", "first": f"min({first})"}
     return [F.expr(f"{expression} AS {name}") for name, expression in columns.items()]
-
-
-def _rough_shape(line: str, at_level: str) -> str:
-    """SQL: the message's beginning with digits masked; cheap, done on every line."""
-    after = f"CASE WHEN {line} LIKE '[%' THEN 27 ELSE 25 END"
-    body = f"substring({line}, CASE WHEN {at_level} IS NULL THEN 1 ELSE {after} END, {_SHAPE})"
-    return f"regexp_replace({body}, '[0-9]+', '#')"
-
-
-def _shape(rough: str) -> str:
-    """SQL: the shape proper, done on the few rough ones: numbers, ids and addresses masked, stack frames as one."""
-    shape = f"CASE WHEN {rough} RLIKE {quoted(_FRAME)} THEN '…' ELSE {rough} END"
-    for pattern, name in _IDS:
-        shape = f"regexp_replace({shape}, {quoted(pattern)}, {quoted(name)})"
-    return shape
 
 
 def _numbered(rows: DataFrame, worn: Sequence[str]) -> DataFrame:
@@ -196,5 +141,7 @@ def _numbered(rows: DataFrame, worn: Sequence[str]) -> DataFrame:
     blocks_before = "PARTITION BY file ORDER BY block RANGE BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING"
     earlier = f"coalesce(sum(lines) OVER ({blocks_before}), 0)"
     start = "min(first) OVER (PARTITION BY file, block)"
-    columns = ["tag", "file", "minute", "level", "lines", "bytes", "coalesce(text, shape) AS kept"]
+    tag = f"element_at(array({', '.join(map(quoted, tagging.TAGS))}), tag + 1) AS tag"
+    level = f"{layouts.level_name('level')} AS level"
+    columns = [tag, "file", "minute", level, "lines", "bytes", "coalesce(text, shape) AS kept"]
     return rows.selectExpr(*columns, f"first - {start} + {earlier} + 1 AS line", *worn)

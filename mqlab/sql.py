@@ -6,6 +6,9 @@ call. Where an expression has hundreds of parts, that is the difference between 
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+
 
 def quoted(text: str) -> str:
     """*text* as a SQL string literal."""
@@ -31,3 +34,18 @@ def replaced(text: str, pattern: str, by: str = "") -> str:
 def filled(text: str) -> str:
     """*text*; null where it is empty."""
     return f"nullif({text}, '')"
+
+
+def one_of(words: Iterable[str]) -> str:
+    """A regex for any of *words*, which leaves most places of a text after one look at the first letter."""
+    return any_of((word[0], re.escape(word[1:])) for word in words)
+
+
+def any_of(words: Iterable[tuple[str, str]]) -> str:
+    """The same for words that are given as a first letter and a regex for the rest."""
+    begins: dict[str, list[str]] = {}
+    for letter, rest in sorted(set(words)):
+        begins.setdefault(letter, []).append(rest)
+    letters = "".join(re.escape(letter) for letter in begins)
+    branches = [f"{re.escape(letter)}(?:{'|'.join(rests)})" for letter, rests in begins.items()]
+    return f"(?=[{letters}])(?:{'|'.join(branches)})"

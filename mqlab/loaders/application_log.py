@@ -17,8 +17,12 @@ FORMAT = "application-log"
 TABLES: tuple[Table, ...] = (VOLUME, METRICS)
 READING = Reading.LOG
 
+_VERBS = (
+    *("received", "delivered", "consumed", "processed", "forwarded", "sent", "acked"),
+    *("failed", "errors", "resubmitted", "retried", "dropped"),
+)
 _COUNTED = (
-    r"(?:received|delivered|consumed|processed|forwarded|sent|acked|failed|errors|resubmitted|retried|dropped)"
+    rf"(?:{'|'.join(_VERBS)})"
     r"(?:_?(?:[Bb]ytes|[Pp]ayload\w*|[Tt]otal|[Cc]ount|[Rr]ecords|[Mm]essages))?"
 )
 COUNTER = rf"\b({_COUNTED})=(\d+)(?![\d.\w/])"
@@ -28,7 +32,7 @@ SIGNATURES: tuple[Signature, ...] = (
     Signature(
         "app-counters",
         begins=rf"(?:[\w-]+:? )?{_COUNTED}=\d+,? \w+=\d+",
-        words=("stats", "received", "sent", "delivered"),
+        words=("stats", *_VERBS),
     ),
 )
 

@@ -81,6 +81,7 @@ SIGNATURES: tuple[Signature, ...] = (
     Signature(
         "replication-too-large",
         contains=r"Replication is failing due to a message that is greater than replica\.fetch\.max\.bytes",
+        words=("Replication is failing",),
     ),
 )
 

@@ -29,6 +29,7 @@ _OURS = re.compile(
 )
 _DATED = re.compile(r"\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:")
 _ATTEMPTS = r"\((\d+) attempts left\)"
+_SENDING = ("send", "produce", "publish")
 _ERROR = r"Error: ([A-Z_]+)"
 
 SIGNATURES: tuple[Signature, ...] = (
@@ -62,7 +63,7 @@ SIGNATURES: tuple[Signature, ...] = (
             "StreamsConfig",
             "ConnectConfig",
         ),
-        reason=r"(\w+)Config values:",
+        reason=r"\b(\w+)Config values:",
     ),
     Signature(
         "idempotence-off",
@@ -77,33 +78,45 @@ SIGNATURES: tuple[Signature, ...] = (
         words=("This member", "consumer", "Consumer", "Member"),
     ),
     Signature(
-        "commit-failed", contains=r"CommitFailedException|Failing OffsetCommit request since the consumer is not part"
+        "commit-failed",
+        contains=r"CommitFailedException|Failing OffsetCommit request since the consumer is not part",
+        words=("CommitFailedException", "Failing OffsetCommit"),
     ),
     Signature(
         "static-member-fenced",
         contains=r"FencedInstanceIdException|group\.instance\.id .*fenced|instance id \S+ has been fenced",
+        words=("FencedInstanceId", "group.instance.id", "instance id "),
     ),
     Signature(
         "offset-reset",
         begins=r"(?:Fetch (?:offset|position) .* is out of range|Truncation detected for partition)",
         words=("Fetch", "Truncation detected"),
     ),
-    Signature("producer-stuck", contains=r"Remove from the incomplete set failed"),
-    Signature("out-of-memory", contains=r"java\.lang\.OutOfMemoryError", reason=r"OutOfMemoryError: (.*)"),
+    Signature("producer-stuck", contains=r"Remove from the incomplete set failed", words=("Remove from the incom",)),
+    Signature(
+        "out-of-memory",
+        contains=r"java\.lang\.OutOfMemoryError",
+        words=("OutOfMemoryError",),
+        reason=r"OutOfMemoryError: (.*)",
+    ),
     Signature(
         "record-too-large",
         contains=r"RecordTooLargeException|RecordBatchTooLarge|MSG_SIZE_TOO_LARGE|[Mm]essage (?:size|was) too large",
+        words=("RecordTooLarge", "RecordBatchTooLarge", "MSG_SIZE_TOO", "essage size too", "essage was too"),
         value=r"(?:payload=|message is )(\d+)",
         reason=r"(when serialized|max message size the server|MSG_SIZE_TOO_LARGE)",
     ),
-    Signature("record-expired", contains=r"Expiring \d+ record", value=r"Expiring (\d+) record"),
+    Signature("record-expired", contains=r"Expiring \d+ record", words=("Expiring ",), value=r"Expiring (\d+) record"),
     Signature(
-        "buffer-exhausted", contains=r"Failed to allocate (?:memory|\d+ bytes) within the configured max blocking"
+        "buffer-exhausted",
+        contains=r"Failed to allocate (?:memory|\d+ bytes) within the configured max blocking",
+        words=("Failed to allocate ",),
     ),
-    Signature("sender-error", contains=r"Uncaught (?:error|exception) in"),
+    Signature("sender-error", contains=r"Uncaught (?:error|exception) in", words=("Uncaught ",)),
     Signature(
         "send-failed",
         contains=r"\b(?:send|produce|publish)\w* (?:to \S+ )?(?:failed|error)|[Ff]ailed to (?:send|produce)",
+        words=(*(rf"{verb}\w* (?:to|failed|error)" for verb in _SENDING), "ailed to (?:send|produce)"),
     ),
 )
 

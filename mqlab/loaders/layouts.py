@@ -17,22 +17,45 @@ STAMP = rf"({_DATE})[T ]({_CLOCK}) ?(Z|UTC|[+-]\d{{2}}:?\d{{2}})?"
 """Date, clock and zone of a line."""
 _EPOCH = r"^%\d\|(\d{10})\.(\d{3})\|"
 _LEVEL = r"\b(TRACE|DEBUG|INFO|WARN|ERROR|FATAL|SEVERE|CRITICAL)(?:ING)?\b"
-_RDKAFKA = {"0": "FATAL", "1": "FATAL", "2": "FATAL", "3": "ERROR", "4": "WARN", "5": "INFO", "6": "INFO", "7": "DEBUG"}
+_PLAIN = r"^\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:"
+_RDKAFKA = ("FATAL", "FATAL", "FATAL", "ERROR", "WARN", "INFO", "INFO", "DEBUG")
+"""Levels by syslog's numbers from 0."""
 
 
-def bracketed(line: str) -> str:
-    """SQL: true for ``[2026-11-21 12:18:43,427] …``."""
-    return f"(substring({line}, 1, 1) = '[' AND substring({line}, 6, 1) = '-' AND substring({line}, 15, 1) = ':')"
+LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
+"""A level's number is its place here, counted from 1."""
+_SAME = {"SEVERE": "ERROR", "CRITICAL": "ERROR"}
 
 
-def plain(line: str) -> str:
+def level_number(line: str) -> str:
+    """SQL: the number of the line's level, null where it has none. WARNING counts as WARN, SEVERE as ERROR."""
+    word = f"regexp_extract(substring({line}, 1, 120), {quoted(_LEVEL)}, 1)"
+    names = ", ".join(map(quoted, (*LEVELS, *_SAME)))
+    numbers = ", ".join(str(LEVELS.index(_SAME.get(name, name)) + 1) for name in (*LEVELS, *_SAME))
+    named = f"element_at(array(NULL, {numbers}), CAST(array_position(array({names}), {word}) AS INT) + 1)"
+    digits = ", ".join(str(LEVELS.index(name) + 1) for name in _RDKAFKA)
+    digit = f"element_at(array({digits}), CAST(substring({line}, 2, 1) AS INT) + 1)"
+    return f"CASE WHEN {is_epoch(line)} THEN {digit} ELSE {named} END"
+
+
+def level_name(number: str) -> str:
+    """SQL: the name of a level's number."""
+    return f"element_at(array(NULL, {', '.join(map(quoted, LEVELS))}), coalesce({number}, 0) + 1)"
+
+
+def level(line: str) -> str:
+    """SQL: the line's level, null where it has none. WARNING reads as WARN, SEVERE and CRITICAL as ERROR."""
+    return level_name(level_number(line))
+
+
+def is_plain(line: str) -> str:
     """SQL: true for ``2026-11-21 12:13:33,850 …`` and ``2026-11-21T12:13:33…``."""
-    return f"(substring({line}, 5, 1) = '-' AND substring({line}, 8, 1) = '-' AND substring({line}, 14, 1) = ':')"
+    return f"(substring({line}, 1, 14) RLIKE {quoted(_PLAIN)})"
 
 
-def epoch(line: str) -> str:
+def is_epoch(line: str) -> str:
     """SQL: true for librdkafka's own layout, which counts seconds since 1970."""
-    return f"(substring({line}, 1, 1) = '%' AND {line} RLIKE {quoted(_EPOCH)})"
+    return f"(startswith({line}, '%') AND {line} RLIKE {quoted(_EPOCH)})"
 
 
 def minute(line: str) -> str:
@@ -41,23 +64,10 @@ def minute(line: str) -> str:
     date, clock = (f"regexp_extract({near}, {quoted(STAMP)}, {n})" for n in (1, 2))
     seconds = f"try_cast(regexp_extract({line}, {quoted(_EPOCH)}, 1) AS BIGINT)"
     return (
-        f"CASE WHEN {bracketed(line)} THEN substring({line}, 2, 16) WHEN {plain(line)} THEN substring({line}, 1, 16) "
-        f"WHEN {epoch(line)} THEN date_format(timestamp_seconds({seconds}), 'yyyy-MM-dd HH:mm') "
+        f"CASE WHEN {is_plain(line)} THEN translate(substring({line}, 1, 16), '/T', '- ') "
+        f"WHEN {is_epoch(line)} THEN date_format(timestamp_seconds({seconds}), 'yyyy-MM-dd HH:mm') "
         f"WHEN {near} RLIKE {quoted(STAMP)} "
         f"THEN concat_ws(' ', translate({date}, '/', '-'), substring({clock}, 1, 5)) END"
-    )
-
-
-def level(line: str) -> str:
-    """SQL: the line's level, null where it has none. WARNING reads as WARN, SEVERE and CRITICAL as ERROR."""
-    word = f"regexp_extract(substring({line}, 1, 120), {quoted(_LEVEL)}, 1)"
-    short = " ".join(f"WHEN '{name:<5}' THEN '{name}'" for name in ("INFO", "WARN", "ERROR", "DEBUG", "TRACE", "FATAL"))
-    digits = " ".join(f"WHEN '{digit}' THEN '{name}'" for digit, name in _RDKAFKA.items())
-    return (
-        f"CASE WHEN {bracketed(line)} THEN CASE substring({line}, 27, 5) {short} "
-        f"ELSE substring_index(substring({line}, 27, 6), ' ', 1) END "
-        f"WHEN {epoch(line)} THEN CASE substring({line}, 2, 1) {digits} END "
-        f"ELSE nullif(regexp_replace({word}, 'SEVERE|CRITICAL', 'ERROR'), '') END"
     )
 
 
@@ -67,10 +77,8 @@ def wall(line: str) -> str:
     date, clock = (f"regexp_extract({near}, {quoted(STAMP)}, {n})" for n in (1, 2))
     seconds, millis = (f"regexp_extract({line}, {quoted(_EPOCH)}, {n})" for n in (1, 2))
     written = f"concat_ws(' ', translate({date}, '/', '-'), translate({clock}, ',', '.'))"
-    return (
-        f"CASE WHEN {epoch(line)} THEN timestamp_millis(try_cast(concat({seconds}, {millis}) AS BIGINT)) "
-        f"ELSE try_cast({written} AS TIMESTAMP) END"
-    )
+    counted = f"timestamp_millis(try_cast(concat({seconds}, {millis}) AS BIGINT))"
+    return f"CASE WHEN {is_epoch(line)} THEN {counted} ELSE try_cast({written} AS TIMESTAMP) END"
 
 
 def offset(line: str) -> str:
@@ -78,6 +86,6 @@ def offset(line: str) -> str:
     zone = f"translate(regexp_extract(substring({line}, 1, 120), {quoted(STAMP)}, 3), ':', '')"
     hours, minutes = (f"try_cast(substring({zone}, {start}, 2) AS INT)" for start in (2, 4))
     return (
-        f"CASE WHEN {zone} IN ('Z', 'UTC') OR {epoch(line)} THEN 0 "
+        f"CASE WHEN {zone} IN ('Z', 'UTC') OR {is_epoch(line)} THEN 0 "
         f"WHEN {zone} <> '' THEN CASE WHEN {zone} LIKE '-%' THEN -1 ELSE 1 END * ({hours} * 3600 + {minutes} * 60) END"
     )

@@ -20,9 +20,19 @@ READING = Reading.LOG
 _LINE = re.compile(r"^%\d\|\d{10}\.\d{3}\||\b(?:REQTMOUT|MAXPOLL|SESSTMOUT|COMMITFAIL)\b.*\[thrd:")
 
 SIGNATURES: tuple[Signature, ...] = (
-    Signature("request-timeout", contains=r"REQTMOUT.*Timed out \d+ in-flight", value=r"Timed out (\d+) in-flight"),
-    Signature("poll-timeout", contains=r"MAXPOLL.*maximum poll interval", value=r"exceeded by (\d+)ms"),
-    Signature("session-timeout", contains=r"SESSTMOUT.*session timed out"),
+    Signature(
+        "request-timeout",
+        contains=r"REQTMOUT.*Timed out \d+ in-flight",
+        words=("REQTMOUT",),
+        value=r"Timed out (\d+) in-flight",
+    ),
+    Signature(
+        "poll-timeout",
+        contains=r"MAXPOLL.*maximum poll interval",
+        words=("MAXPOLL",),
+        value=r"exceeded by (\d+)ms",
+    ),
+    Signature("session-timeout", contains=r"SESSTMOUT.*session timed out", words=("SESSTMOUT",)),
 )
 
 

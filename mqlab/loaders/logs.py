@@ -7,14 +7,14 @@ taken out afterwards by a handful of general patterns that hold for every broker
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import reduce
 
 from pyspark.sql import DataFrame
 
 from mqlab.loaders import application_log, kafka_broker_log, kafka_client_log, layouts, librdkafka_log, process_log
 from mqlab.loaders.base import LogLoader, Signature
-from mqlab.sql import quoted
+from mqlab.sql import any_of, one_of, quoted
 
 LOG_LOADERS: tuple[LogLoader, ...] = (
     kafka_client_log,
@@ -29,11 +29,23 @@ SIGNATURES: tuple[Signature, ...] = tuple(s for loader in LOG_LOADERS for s in l
 
 _BEGINS = "|".join(s.begins for s in SIGNATURES if s.begins)
 _CONTAINS = "|".join(s.contains for s in SIGNATURES if s.contains)
-_LONG = 12
-_LONG_WORDS, _WORDS = (
-    ", ".join(sorted({quoted(w[:size]) for s in SIGNATURES for w in s.words if (len(w) >= _LONG) is (size == _LONG)}))
-    for size in (_LONG, 4)
-)
+FIRST = 12
+"""Characters of a message by which a signature's first words are told."""
+_FAR = 4000
+"""Characters in which a word that may stand anywhere is looked for."""
+_FIRST_WORDS = frozenset(w for s in SIGNATURES if s.begins for w in s.words)
+_HINTS = frozenset(w for s in SIGNATURES if s.contains for w in s.words)
+
+
+def _beginnings(words: Iterable[str], length: int) -> str:
+    """SQL literals: the first characters of *words*, also behind the blank that a component may leave."""
+    return ", ".join(sorted({quoted(f"{blank}{word}"[:length]) for word in words for blank in ("", " ")}))
+
+
+_ANY_WORDS = _beginnings(_FIRST_WORDS, 4)
+_WORDS = _beginnings((w for w in _FIRST_WORDS if len(w) < FIRST), 4)
+_LONG_WORDS = _beginnings((w for w in _FIRST_WORDS if len(w) >= FIRST), FIRST)
+_AT_A_START = r"(?<![^ \]:])"
 _AFTER_LEVEL = r"^(?:[A-Z]+ +)?(?:\[[^\]]*\]:? ?)*"
 _AFTER_ANYTHING = r"(?:[\]:\-)]|INFO|WARN|ERROR|DEBUG) +(?:\[[^\]]*\]:? ?)*"
 SETTING = r"^\s+([a-z][\w.-]+) = (.*)$"
@@ -52,25 +64,32 @@ _PEER = r"(?:/|from )(\d{1,3}(?:\.\d{1,3}){3})(?::\d+)?"
 _NAMED_TOPIC = r"(?:topics/|Updating topic |send to |topic )([\w.-]+)"
 
 
-def kept(line: str, level: str) -> str:
-    """SQL: true for a line that some signature selects."""
+def kept(line: str, severe: str, message: str, word: str) -> str:
+    """SQL: true for a line that some signature selects.
+
+    The arguments name columns: the line, whether its level is WARN or worse or absent, and the first ``FIRST`` and the
+    first four characters of its message in the brokers' own layout (null in others). A line is looked at by a regex
+    only where a word says that it may be one: comparing words is cheap.
+    """
     begins = (
-        f"CASE WHEN {layouts.bracketed(line)} THEN {_likely(line, level)} AND "
+        f"CASE WHEN {word} IS NOT NULL THEN {_likely(message, word)} AND "
         f"substring({line}, 27, 200) RLIKE {quoted(f'{_AFTER_LEVEL}(?:{_BEGINS})')} "
-        f"ELSE substring({line}, 1, 400) RLIKE {quoted(f'{_AFTER_ANYTHING}(?:{_BEGINS})')} END"
+        f"ELSE {_holds(line, 400, _AT_A_START + one_of(_FIRST_WORDS))} AND "
+        f"substring({line}, 1, 400) RLIKE {quoted(f'{_AFTER_ANYTHING}(?:{_BEGINS})')} END"
     )
-    bad = f"({level} IS NULL OR {level} IN ('WARN', 'ERROR', 'FATAL'))"
-    return f"(({begins}) OR ({bad} AND {line} RLIKE {quoted(_CONTAINS)}))"
+    hinted = any_of((hint[0], hint[1:]) for hint in _HINTS)
+    told = f"{_holds(line, _FAR, hinted)} AND {_holds(line, _FAR, _CONTAINS)}"
+    return f"(({begins}) OR ({severe} AND {told}))"
 
 
-def _likely(line: str, level: str) -> str:
-    """SQL: false for a bracketed line whose message, behind an optional ``[component]``, begins with another word."""
-    start = f"28 + length({level})"
-    component = f"substring({line}, locate(']', {line}, {start}) + 1, {_LONG + 3})"
-    plain = f"substring({line}, {start}, {_LONG})"
-    message = f"CASE WHEN substring({line}, {start}, 1) = '[' THEN trim(LEADING ': ' FROM {component}) ELSE {plain} END"
-    word, words = f"substring({message}, 1, 4)", f"substring({message}, 1, {_LONG})"
-    return f"(length({level}) IS NULL OR {word} IN ({_WORDS}) OR {words} IN ({_LONG_WORDS}) OR {word} LIKE '[%')"
+def _likely(message: str, word: str) -> str:
+    """SQL: true for a message that begins with a word that a signature begins with, or with a second component."""
+    exact = f"({word} IN ({_WORDS}) OR substring({message}, 1, {FIRST}) IN ({_LONG_WORDS}))"
+    return f"(({word} IN ({_ANY_WORDS}) AND {exact}) OR startswith({message}, '['))"
+
+
+def _holds(line: str, length: int, pattern: str) -> str:
+    return f"substring({line}, 1, {length}) RLIKE {quoted(pattern)}"
 
 
 def events(rows: DataFrame) -> DataFrame:

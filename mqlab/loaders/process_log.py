@@ -24,12 +24,14 @@ SIGNATURES: tuple[Signature, ...] = (
     Signature(
         "process-exit",
         contains=r"exited with (?:status|code) \d+|\(exit status \d+|Main process exited|OOMKilled|Killed process \d+",
+        words=("exited with ", "exit status ", "Main process exited", "OOMKilled", "Killed process "),
         value=r"(?:status[= ]|code |exit status )(\d+)",
         reason=_NAME,
     ),
     Signature(
         "process-started",
         contains=r"\bstarted [\w.@-]+ \(|\bspawned: '|systemd\[\d+\]: Started ",
+        words=("started ", "spawned: '", "Started "),
         reason=r"(?:started |spawned: '|Started )([\w.@-]+)",
     ),
 )

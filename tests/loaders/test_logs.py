@@ -1,11 +1,16 @@
 # ruff: noqa: E501 - lines of brokers and clients stay in one piece
 """Dated lines: which ones the scan keeps, and what a kept line says."""
 
+import re
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pyspark.sql import functions as F
 
+from mqlab import tagging
 from mqlab.loaders import logs
-from mqlab.loaders.layouts import level, minute, offset, wall
+from mqlab.loaders.layouts import level, level_name, minute, offset, wall
 
 CLIENT = "2026-11-21 12:20:44,201 {level}  [kafka-producer-network-thread | p] o.a.k.c.p.internals.Sender - [Producer clientId=p] "
 BROKER = "[2026-11-21 12:20:44,201] {level} "
@@ -52,14 +57,13 @@ LINES = (
 
 def _read(spark, lines):
     frame = spark.createDataFrame(list(enumerate(lines, 1)), "line long, text string")
-    rows = frame.selectExpr(
-        "'s' AS source", "line", "text", "text AS inner", "CAST(NULL AS TIMESTAMP) AS at", f"{level('text')} AS level"
-    )
-    keeps = [
-        row[0]
-        for row in rows.selectExpr("line", f"{logs.kept('inner', 'level')} AS k").sort("line").select("k").collect()
-    ]
-    return keeps, logs.events(rows.drop("level")).sort("line")
+    located = frame.selectExpr(
+        "text AS value", "text AS inner", "CAST(NULL AS TIMESTAMP) AS clock", "octet_length(text) AS size",
+        "line AS seq", "'Ln1.kafka-broker-log.-.txt' AS file", "0 AS block",
+    )  # fmt: skip
+    keeps = [row.tag == tagging.EVENT for row in tagging.tagged(located).sort("seq").select("tag").collect()]
+    rows = frame.selectExpr("'s' AS source", "line", "text", "text AS inner", "CAST(NULL AS TIMESTAMP) AS at")
+    return keeps, logs.events(rows).sort("line")
 
 
 @pytest.mark.parametrize("layout", [BROKER, CLIENT], ids=["in the brokers' layout", "behind a thread and a logger"])
@@ -103,8 +107,8 @@ def test_an_exception_below_its_own_header_is_one_event(spark):
     [
         ("[2026-11-21 12:18:43,427] INFO x (kafka.y)", ("2026-11-21 12:18", "INFO", "2026-11-21 12:18:43.427", None)),
         ("2026-11-21 12:18:43,427 WARN  [main] App: x", ("2026-11-21 12:18", "WARN", "2026-11-21 12:18:43.427", None)),
-        ("2026-11-21T12:18:43.5+08:00 SEVERE x", ("2026-11-21T12:18", "ERROR", "2026-11-21 12:18:43.500", 28800)),
-        ("2026-11-21T12:18:27Z started bridge (start #1)", ("2026-11-21T12:18", None, "2026-11-21 12:18:27.000", 0)),
+        ("2026-11-21T12:18:43.5+08:00 SEVERE x", ("2026-11-21 12:18", "ERROR", "2026-11-21 12:18:43.500", 28800)),
+        ("2026-11-21T12:18:27Z started bridge (start #1)", ("2026-11-21 12:18", None, "2026-11-21 12:18:27.000", 0)),
         ("%4|1795263643.250|REQTMOUT|p#1| [thrd:b]: x", ("2026-11-21 12:20", "WARN", "2026-11-21 12:20:43.250", 0)),
         ("\tat a.b.C", (None, None, None, None)),
         ("2026-13-45 99:18:43,427 INFO x", ("2026-13-45 99:18", "INFO", None, None)),
@@ -115,3 +119,37 @@ def test_a_layout_says_minute_level_moment_and_zone(spark, line, expected):
     parts = frame.selectExpr(minute("text"), level("text"), f"{wall('text')} AS at", offset("text"))
     shown = parts.withColumn("at", F.date_format("at", "yyyy-MM-dd HH:mm:ss.SSS"))
     assert tuple(shown.first()) == expected
+
+
+FITTING = [(s.contains, s.words) for s in logs.SIGNATURES if s.contains]
+
+
+@pytest.mark.parametrize(("pattern", "words"), FITTING, ids=[pattern[:30] for pattern, _ in FITTING])
+def test_a_word_that_is_looked_at_first_never_hides_a_line_that_fits(pattern, words):
+    @given(st.from_regex(re.compile(pattern, re.ASCII)))
+    def holds(line):
+        assert any(re.search(word, line, re.ASCII) for word in words)
+
+    holds()
+
+
+def test_all_layouts_are_read_by_position_as_they_are_by_the_general_rule(spark):
+    lines = [
+        *(f"[2026-11-21 12:18:43,427] {name:<5} x" for name in ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")),
+        "[2026-11-21 12:18:43,427] WARN [a]: b",
+        "2026/11/21 11:54:25.092412 ERROR publish x",
+        "%4|1795263643.250|REQTMOUT|p#1| [thrd:b]: x",
+        "[2026-11-21 12:18:43,427 +0000] INFO x",
+        "\tat a.b.C(INFO)",
+        "",
+        "[",
+    ]
+    located = spark.createDataFrame(list(enumerate(lines)), "seq long, value string").selectExpr(
+        "value", "value AS inner", "CAST(NULL AS TIMESTAMP) AS clock", "octet_length(value) AS size", "seq",
+        "'Ln1.application-log.-.txt' AS file", "0 AS block",
+    )  # fmt: skip
+    general = located.selectExpr("seq", f"{minute('value')} AS minute", f"{level('value')} AS level").sort("seq")
+    read = tagging.tagged(located).where(f"tag = {tagging.COUNT}")
+    assert [tuple(r) for r in read.selectExpr("seq", "minute", f"{level_name('level')}").sort("seq").collect()] == [
+        tuple(r) for r in general.collect()
+    ]

@@ -1,0 +1,29 @@
+"""What remains of a line when everything that varies is masked."""
+
+import pytest
+
+from mqlab import shapes
+
+
+@pytest.mark.parametrize(
+    ("beginning", "shape"),
+    [
+        ("INFO Rolled new log segment at offset 4711 in 3 ms.", "INFO Rolled new log segment at offset # in # ms."),
+        ("WARN to node 10.41.7.10:21883 lost", "WARN to node # lost"),
+        ("member c-1-58e6a5b4-0d53-4f8a-9d7e-0123456789ab left", "member c-#-<id> left"),
+        ("member c-abcdefab-0d53-4f8a-9d7e-0123456789ab left", "member c-<id> left"),
+        ("member stock-sync-1-58e6a5b4-0d5", "member stock-sync-<id>"),
+        ("member stock-sync-1-58e", "member stock-sync-<id>"),
+        ("topic with id q1J7xBzqTUqg5v0aTv3H1A is new", "topic with id <id> is new"),
+        ("partition t-12 of orders-3", "partition t-# of orders-#"),
+        (",850 WARN  [main] Sender", "WARN  [main] Sender"),
+        (".092412 ERROR publish failed id=n-0000204", "ERROR publish failed id=n-#"),
+        ("\tat org.a.B.c(B.java:12)", "…"),
+        ("\t... 7 more", "…"),
+        ("took 1.5 s, 1,024 bytes", "took # s, # bytes"),
+        ("epoch 3-4 and t-1-2", "epoch #-# and t-#-#"),
+    ],
+)
+def test_a_shape_masks_numbers_ids_and_addresses(spark, beginning, shape):
+    frame = spark.createDataFrame([(beginning,)], "line string").selectExpr(f"{shapes.rough('line')} AS rough")
+    assert frame.selectExpr(shapes.fine("rough")).first()[0] == shape

@@ -151,4 +151,5 @@ def open_capture(
 
 
 def _session(options: Options, cache: Path, size: int) -> SparkSession:
-    return spark_session(size=size, master=options.master, remote=options.remote, cache=cache)
+    local = workspace.local_folder(cache)
+    return spark_session(size=size, master=options.master, remote=options.remote, cache=local)

@@ -19,10 +19,10 @@ def start() -> int:
     """Start the warm session; harmless where it runs already."""
     from mqlab import warm
     from mqlab.session import java, server
-    from mqlab.workspace import cache_folder
+    from mqlab.workspace import local_folder
 
     java()
-    cache = cache_folder()
+    cache = local_folder()
     running, new = warm.start(cache, server(warm.folder(cache)))
     click.echo(f"{'started' if new else 'runs already'}: pid {running.pid}, localhost:{running.port}")
     return 0
@@ -32,9 +32,9 @@ def start() -> int:
 def stop() -> int:
     """Stop the warm session; harmless where none runs."""
     from mqlab import warm
-    from mqlab.workspace import cache_folder
+    from mqlab.workspace import local_folder
 
-    click.echo("stopped" if warm.stop(cache_folder()) else "no warm session runs")
+    click.echo("stopped" if warm.stop(local_folder()) else "no warm session runs")
     return 0
 
 
@@ -42,9 +42,9 @@ def stop() -> int:
 def status() -> int:
     """Show the warm session: exit code 0 where it answers, 1 where none runs or it does not answer."""
     from mqlab import warm
-    from mqlab.workspace import cache_folder
+    from mqlab.workspace import local_folder
 
-    cache = cache_folder()
+    cache = local_folder()
     found = warm.found(cache)
     if found is None:
         click.echo("no warm session runs")

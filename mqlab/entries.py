@@ -102,7 +102,7 @@ def files(cache: Path) -> list[Path]:
 def batches_of(file: Path) -> frozenset[str]:
     """Names of the batches that the entry *file* refers to; none where it cannot be read."""
     try:
-        with gzip.open(file) as lines:
+        with gzip.open(io.BytesIO(storage.get(file) or b"")) as lines:
             return frozenset(json.loads(lines.readline())["batches"])
     except _BROKEN:
         return frozenset()

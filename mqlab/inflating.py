@@ -7,9 +7,10 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from mqlab import streams
+from mqlab import remote, streams
 from mqlab.errors import WorkspaceError
 from mqlab.recognition import UTF16
+from mqlab.remote_path import RemotePath
 
 _IN_PLACE = {"gz": ".gz", "bz2": ".bz2"}
 _CHECKED = {"gz": 64 << 20, "bz2": 16 << 20}
@@ -43,7 +44,10 @@ def settle(file: Path, start: bytes, target: Path) -> tuple[Path, str | None]:
 
 
 def aliased(file: Path, link: Path) -> Path:
-    """*link*, made to lead to *file*: a symbolic link, or a copy where the file system has none."""
+    """*link*, made to lead to *file*: a symbolic link, or a copy where the file system has none or is elsewhere."""
+    if isinstance(link, RemotePath):
+        remote.put(file, str(link))
+        return link
     link.unlink(missing_ok=True)
     try:
         link.symlink_to(file.absolute())

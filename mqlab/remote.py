@@ -11,7 +11,7 @@ import re
 import shutil
 import socket
 from bz2 import BZ2File
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
@@ -61,11 +61,11 @@ def found(uri: str) -> tuple[str, list[RemoteFile]]:
         RemoteError: the file system cannot be reached.
     """
     uri = uri.rstrip("/") if tail(uri) else uri
-    info = _info(uri)
-    if info.is_file:
-        return uri, [_file(uri, info)]
+    known = info(uri)
+    if known.is_file:
+        return uri, [_file(uri, known)]
     wild = _WILD.search(uri)
-    if info.type.name == "Directory" or not wild:
+    if known.type.name == "Directory" or not wild:
         return uri, list(_tree(uri))
     root = uri[: uri.rindex("/", 0, wild.start())]
     pattern = uri[len(root) + 1 :].split("/")
@@ -78,7 +78,7 @@ def is_missing(uri: str) -> bool:
     Raises:
         RemoteError: the file system cannot be reached.
     """
-    return str(_info(uri).type.name) == "NotFound"
+    return str(info(uri).type.name) == "NotFound"
 
 
 def read(uri: str, count: int | None = None, *, end: bool = False) -> bytes:
@@ -87,7 +87,7 @@ def read(uri: str, count: int | None = None, *, end: bool = False) -> bytes:
     Raises:
         OSError: it cannot be read.
     """
-    system, path = _placed(uri)
+    system, path = placed(uri)
     with system.open_input_file(path) as file:
         if end and count is not None:
             file.seek(max(0, file.size() - count))
@@ -100,9 +100,9 @@ def beside(uri: str, name: str) -> bytes | None:
     Raises:
         RemoteError: the file system cannot be reached.
     """
-    folder = uri.rstrip("/") if str(_info(uri).type.name) == "Directory" else uri.rpartition("/")[0]
+    folder = uri.rstrip("/") if str(info(uri).type.name) == "Directory" else uri.rpartition("/")[0]
     candidate = f"{folder}/{name}"
-    return read(candidate) if _info(candidate).is_file else None
+    return read(candidate) if info(candidate).is_file else None
 
 
 def fetch(uri: str, target: Path) -> None:
@@ -112,8 +112,52 @@ def fetch(uri: str, target: Path) -> None:
         OSError: it cannot be read.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
-    system, path = _placed(uri)
+    system, path = placed(uri)
     with system.open_input_stream(path, compression=None) as source, target.open("wb") as out:
+        shutil.copyfileobj(source, out, 1 << 20)
+
+
+def placed(uri: str) -> tuple[Any, str]:
+    """The file system of pyarrow for *uri*, and the path on it.
+
+    Raises:
+        RemoteError: the file system cannot be reached.
+    """
+    scheme, authority, path = parts(uri)
+    system, base = _system(scheme, authority)
+    return system, f"{base}{path}" or "/"
+
+
+def info(uri: str) -> Any:
+    """What pyarrow knows about *uri*.
+
+    Raises:
+        RemoteError: the file system cannot be reached.
+    """
+    system, path = placed(uri)
+    try:
+        return system.get_file_info(path)
+    except OSError as error:
+        raise RemoteError(uri, said(error)) from error
+
+
+def names(uri: str) -> list[str]:
+    """Names of what lies in the folder *uri*; none where there is no such folder.
+
+    Raises:
+        RemoteError: the file system cannot be reached.
+    """
+    return sorted(str(found.base_name) for found in _listed(uri, recursive=False))
+
+
+def put(file: Path, uri: str) -> None:
+    """Copy *file* of this machine to *uri*.
+
+    Raises:
+        OSError: it cannot be read, or not be written there.
+    """
+    system, path = placed(uri)
+    with file.open("rb") as source, system.open_output_stream(path, compression=None) as out:
         shutil.copyfileobj(source, out, 1 << 20)
 
 
@@ -125,7 +169,7 @@ def opened(location: str) -> IO[bytes]:
     """
     if not is_uri(location):
         return streams.opened(Path(location))
-    system, path = _placed(location)
+    system, path = placed(location)
     raw = cast("IO[bytes]", system.open_input_stream(path, compression=None))
     if location.endswith(".gz"):
         return cast("IO[bytes]", gzip.GzipFile(fileobj=raw))
@@ -187,40 +231,31 @@ def _ensure_name_node(scheme: str, authority: str) -> None:
         socket.create_connection((host, int(port)), timeout=_WAIT).close()
 
 
-def _placed(uri: str) -> tuple[Any, str]:
-    scheme, authority, path = parts(uri)
-    system, base = _system(scheme, authority)
-    return system, f"{base}{path}" or "/"
-
-
-def _info(uri: str) -> Any:
-    system, path = _placed(uri)
-    try:
-        return system.get_file_info(path)
-    except OSError as error:
-        raise RemoteError(uri, said(error)) from error
-
-
-def _file(uri: str, info: Any) -> RemoteFile:
-    if info.mtime_ns is None:
-        return RemoteFile(uri, info.size or 0, None)
-    seconds, nanos = divmod(info.mtime_ns, 10**9)
-    return RemoteFile(uri, info.size or 0, seconds + 1e-9 * nanos)
+def _file(uri: str, known: Any) -> RemoteFile:
+    if known.mtime_ns is None:
+        return RemoteFile(uri, known.size or 0, None)
+    seconds, nanos = divmod(known.mtime_ns, 10**9)
+    return RemoteFile(uri, known.size or 0, seconds + 1e-9 * nanos)
 
 
 def _tree(uri: str) -> Iterator[RemoteFile]:
+    base, root = uri.rstrip("/"), placed(uri)[1].rstrip("/")
+    for found in sorted(_listed(uri, recursive=True), key=lambda found: str(found.path)):
+        if found.is_file:
+            yield _file(f"{base}/{found.path[len(root) + 1 :]}", found)
+
+
+def _listed(uri: str, *, recursive: bool) -> Sequence[Any]:
     from pyarrow import fs
 
-    system, path = _placed(uri)
-    base = uri.rstrip("/")
+    system, path = placed(uri)
     try:
-        infos = system.get_file_info(fs.FileSelector(path, recursive=True, allow_not_found=True))
+        return cast(
+            "Sequence[Any]",
+            system.get_file_info(fs.FileSelector(path, recursive=recursive, allow_not_found=True)),
+        )
     except OSError as error:
         raise RemoteError(uri, said(error)) from error
-    root = path.rstrip("/")
-    for info in sorted(infos, key=lambda info: str(info.path)):
-        if info.type == fs.FileType.File:
-            yield _file(f"{base}/{info.path[len(root) + 1 :]}", info)
 
 
 def _fits(parts: list[str], pattern: list[str]) -> bool:

@@ -27,7 +27,7 @@ from pyspark.sql.utils import is_remote
 from mqlab import warm
 from mqlab.clusters import cause, chosen, defaults, ensure_answers, shown
 from mqlab.errors import ClusterError, JavaMissingError
-from mqlab.workspace import cache_folder
+from mqlab.workspace import local_folder
 
 TINY = 32 * 1024 * 1024
 """Bytes of material up to which one partition is faster than spreading the work."""
@@ -104,7 +104,7 @@ def spark_session(
     local = (master or "local").startswith("local") and "spark.master" not in ({} if master else defaults())
     master, remote = chosen(master, remote)
     builder = SparkSession.builder.appName("mqlab")
-    warmed = warm.answering(cache_folder()) if local and not master and not remote and not extra else None
+    warmed = warm.answering(local_folder()) if local and not master and not remote and not extra else None
     if warmed and _is_free_for(warmed):
         return _client(builder.remote(warmed.address), size)
     if remote:

@@ -25,8 +25,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from mqlab import storage
-from mqlab.errors import WorkspaceError
+from mqlab import remote, storage
+from mqlab.errors import RemoteError, WorkspaceError
+from mqlab.remote_path import RemotePath
 
 _PREPARING, _USING = "preparing-", "using-"
 _STALE = 2 * 86400
@@ -39,8 +40,10 @@ def cache_folder(chosen: str | None = None) -> Path:
     Raises:
         WorkspaceError: it cannot be made or written.
     """
-    home = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    folder = Path(chosen or os.environ.get("MQLAB_WORKSPACE") or Path(home) / "mqlab")
+    given = chosen or os.environ.get("MQLAB_WORKSPACE")
+    if given and remote.is_uri(given):
+        return _elsewhere(given)
+    folder = Path(given) if given else _home()
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         with tempfile.TemporaryFile(dir=folder):
@@ -50,15 +53,31 @@ def cache_folder(chosen: str | None = None) -> Path:
     return folder.resolve()
 
 
+def local_folder(cache: Path | None = None) -> Path:
+    """*cache*, without it the one of the environment, where it is on this machine; else that below the user's cache.
+
+    Raises:
+        WorkspaceError: it cannot be made or written.
+    """
+    known = cache or cache_folder()
+    return cache_folder(str(_home())) if isinstance(known, RemotePath) else known
+
+
 @contextmanager
 def scratch(cache: Path) -> Iterator[Path]:
-    """A folder of our own that is removed when the block ends, or by a later run should this one be killed."""
-    folder = _own(cache, _PREPARING)
+    """A folder of our own that is removed when the block ends, or by a later run should this one be killed.
+
+    It is on this machine; the folder of the same name in *cache*, if that is elsewhere, goes with it.
+    """
+    named = _own(cache, _PREPARING)
+    folder = local_folder(cache) / named.name
     folder.mkdir(mode=stat.S_IRWXU)
     try:
         yield folder
     finally:
         storage.remove(folder)
+        if named != folder:
+            storage.remove(named)
 
 
 def put(cache: Path, path: Path, content: bytes) -> None:
@@ -107,6 +126,22 @@ def bury(cache: Path) -> None:
         dead = host == _host() and process.isdigit() and not _lives(int(process))
         if dead or (storage.age(left) or 0) > _STALE:
             storage.remove(left)
+
+
+def _home() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "mqlab"
+
+
+def _elsewhere(uri: str) -> Path:
+    folder = RemotePath(uri)
+    probe = _own(folder, _PREPARING)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe.touch()
+        probe.unlink()
+    except (OSError, RemoteError) as error:
+        raise WorkspaceError(uri, remote.said(error)) from error
+    return folder
 
 
 def _lives(process: int) -> bool:

@@ -1,6 +1,7 @@
 """Sources on other file systems: read where they lie, cited as local ones are; file:// stands for all of them."""
 
 import bz2
+import gc
 import gzip
 import os
 import random
@@ -11,10 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from mqlab import intake, jsonout, remote, walking
+from mqlab import analysis, intake, jsonout, reading, remote, scan, storage, tidying, walking, workspace
 from mqlab.analysis import Options, open_capture
-from mqlab.errors import NoSuchPathError, RemoteError
+from mqlab.errors import NoSuchPathError, RemoteError, WorkspaceError
 from mqlab.loaders import LOADERS
+from mqlab.remote_path import RemotePath
+from mqlab.tables import EVENTS
 
 SAMPLE = Path(__file__).parents[1] / "data" / "samples" / "kafka-amp-17"
 LINE = "[2026-11-21 12:00:{:02d},000] INFO [GroupCoordinator 1]: Line {} (kafka.coordinator.group.GroupCoordinator)\n"
@@ -22,6 +25,9 @@ ODD = (
     *("a b.log", "50%.log", "x+y.log", "日志.log", "[1].log", "{a,b}.log", "star*.log", "wie#so?.log", "c;d=e&f.log"),
     *("_hidden.log", ".dotted.log", "copy._COPYING_", "k=v/in.log", "_tmp/in.log", "sp\u00a0ace.log", "log.zst"),
 )
+
+
+DAY = 86_400
 
 
 def text(seed, lines=40):
@@ -176,3 +182,72 @@ def test_what_changes_elsewhere_is_read_again(spark, tmp_path):
         {"a.log": 40, "b.log": 40},
         {"a.log": 47, "b.log": 40},
     ]
+
+
+def test_a_workspace_elsewhere_is_used_again(spark, tmp_path, monkeypatch):
+    assert spark is not None
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
+    there = f"file://{tmp_path}/there/deep"
+    first = open_capture(SAMPLE, options=Options(workspace=there))
+    kept = sorted(path.name for path in (tmp_path / "there" / "deep").iterdir())
+    assert [name.split("-")[0] for name in kept] == ["material", "scan", "using"]
+    monkeypatch.setattr(analysis, "spark_session", None)
+    second = open_capture(SAMPLE, options=Options(workspace=there))
+    assert jsonout.dumps(second.diagnosis) == jsonout.dumps(first.diagnosis)
+    monkeypatch.undo()
+    assert jsonout.dumps(first.diagnosis) == diagnosed(SAMPLE, tmp_path, "here")[1]
+    assert first.table(EVENTS).count() > 0
+    del first, second
+    gc.collect()
+    assert sorted(path.name for path in (tmp_path / "there" / "deep").iterdir()) == kept[:2]
+
+
+def test_a_workspace_elsewhere_reads_only_what_is_new(spark, tmp_path, monkeypatch):
+    assert spark is not None
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
+    (tmp_path / "m").mkdir()
+    (tmp_path / "m" / "a.log").write_text(text("a"))
+    options = Options(workspace=f"file://{tmp_path}/there")
+    open_capture(tmp_path / "m", options=options)
+    asked = []
+    real = scan.scan
+    monkeypatch.setattr(
+        reading.scan, "scan", lambda s, links, sources, out: (asked.extend(sources), real(s, links, sources, out))
+    )
+    (tmp_path / "m" / "b.log").write_text(text("b", 7))
+    capture = open_capture(tmp_path / "m", options=options)
+    assert [source.path for source in asked] == ["b.log"]
+    assert {c.source: c.lines for c in capture.facts.coverage} == {"a.log": 40, "b.log": 7}
+
+
+def test_what_nobody_uses_goes_from_a_workspace_elsewhere(tmp_path):
+    cache = RemotePath(f"file://{tmp_path}/w")
+    for name in ("preparing-host-1-x", "scan-aa"):
+        (tmp_path / "w" / name / "tagged").mkdir(parents=True)
+    tidying.tidy(cache)
+    assert [path.name for path in (tmp_path / "w").iterdir()] == ["preparing-host-1-x"]
+
+
+def test_a_workspace_that_cannot_be_reached_is_one_sentence():
+    with pytest.raises(WorkspaceError, match=r"hdfs://127\.0\.0\.1:9/w cannot be written"):
+        workspace.cache_folder("hdfs://127.0.0.1:9/w")
+
+
+def test_a_path_elsewhere_does_what_a_path_here_does(tmp_path):
+    folder = RemotePath(f"file://{tmp_path}/w")
+    assert str(folder) == f"file://{tmp_path}/w"
+    assert str(RemotePath("s3a://bucket/w") / "x" / "y") == "s3a://bucket/w/x/y"
+    assert not (folder / "x").exists()
+    folder.mkdir()
+    (folder / "x").write_bytes(b"one")
+    (folder / "y").touch()
+    storage.put(folder / "x", b"two", by_way_of=folder / "z")
+    assert (storage.get(folder / "x"), storage.get(folder / "y"), storage.get(folder / "z")) == (b"two", b"", None)
+    assert sorted(path.name for path in folder.glob("[xz]*")) == ["x"]
+    assert (storage.age(folder / "x") or 0) < DAY
+    assert storage.age(folder / "z") is None
+    assert sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) == 3
+    storage.remove(folder / "x")
+    storage.remove(folder)
+    assert not (tmp_path / "w").exists()
+    storage.remove(folder)

@@ -85,7 +85,12 @@ def new(cache: Path, hold: workspace.Hold) -> str:
 
 def finish(cache: Path, batch: Batch, hold: workspace.Hold) -> None:
     """Write the index of *batch*: from now on its rows count for every run."""
-    index = {"versions": dict(batch.versions), "links": sorted(batch.links), "changed": sorted(batch.changed)}
+    index = {
+        "versions": dict(batch.versions),
+        "links": sorted(batch.links),
+        "changed": sorted(batch.changed),
+        "parts": _parts(cache, batch.name),
+    }
     workspace.put(cache, cache / batch.name / _INDEX, json.dumps(index).encode())
     hold.temporary.discard(cache / batch.name)
 
@@ -151,10 +156,33 @@ def remove(cache: Path, name: str) -> None:
             storage.remove(cache / name)
 
 
+def drop_damaged(spark: SparkSession, cache: Path, chosen: Collection[str]) -> bool:
+    """Take out of use those of these batches that cannot be read; True where there are any."""
+    damaged = [name for name in chosen if not _is_readable(spark, cache, name)]
+    for name in damaged:
+        storage.remove(cache / name / _INDEX)
+    return bool(damaged)
+
+
+def _is_readable(spark: SparkSession, cache: Path, name: str) -> bool:
+    try:
+        scan.tagged(spark, tagged(cache, name)).write.format("noop").mode("overwrite").save()
+    except Exception:  # Spark has one class of errors for each way to reach it
+        return False
+    return True
+
+
 def _read(cache: Path, name: str) -> Batch | None:
     content = storage.get(cache / name / _INDEX)
     try:
         index = json.loads(content or b"")
+        if index["parts"] != _parts(cache, name):
+            return None
         return Batch(name, frozenset(index["links"]), frozenset(index["changed"]), index["versions"])
     except (ValueError, KeyError, TypeError):
         return None
+
+
+def _parts(cache: Path, name: str) -> dict[str, int]:
+    """Bytes of each file with rows: a machine that lost its power may hold an index and no rows."""
+    return storage.sizes(tagged(cache, name), "*.parquet")

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from mqlab import batches, dependence, entries, intake, quoting, scan, signals, storage, tidying, workspace
 from mqlab.batches import Batch, Place
@@ -74,9 +74,21 @@ def _made(paths: Sequence[str], known: State | None, scratch: Path, desk: Desk) 
     batches.use(desk.cache, places.batches, desk.hold)
     desk.progress("thinning")
     formats = frozenset(s.format for s in sources)
-    found = signals.facts(places.rows(spark, desk.cache), formats).collect()
-    rows = [(row["fact"], row["payload"]) for row in found]
+    plan = signals.facts(places.rows(spark, desk.cache), formats)
+    rows = _collected(plan, [name for name in places.batches if not fresh or name != batch.name], desk)
+    if rows is None:
+        return _made(paths, known, scratch / "again", desk)
     return Material(tuple(sources), (*rows, *quoting.first_lines(rows, sources)), places)
+
+
+def _collected(plan: DataFrame, earlier: Collection[str], desk: Desk) -> list[tuple[str, str]] | None:
+    """The rows of *plan*; None where one of the *earlier* batches cannot be read, and so counts no more."""
+    try:
+        return [(row["fact"], row["payload"]) for row in plan.collect()]
+    except Exception:
+        if batches.drop_damaged(plan.sparkSession, desk.cache, earlier):
+            return None
+        raise
 
 
 def _standing(sources: Sequence[Source], desk: Desk) -> tuple[list[Batch], dict[str, Place], frozenset[Source]]:

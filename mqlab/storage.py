@@ -42,6 +42,11 @@ def age(path: Path) -> float | None:
         return None
 
 
+def sizes(folder: Path, pattern: str) -> dict[str, int]:
+    """Bytes of the files in *folder* whose names match, by name."""
+    return {file.name: file.stat().st_size for file in folder.glob(pattern)}
+
+
 def remove(path: Path) -> None:
     """Remove a file, or a folder with all that is in it; what somebody else removed is no error."""
     try:

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from pyspark.sql import functions as F
 from workspace_material import AT, LINE, PARTS, copied, write
 
 from mqlab import analysis, batches, dependence, entries, jsonout, reading, scan
@@ -21,7 +22,7 @@ DAY = 86_400
 
 
 @pytest.fixture
-def bench(spark, tmp_path, monkeypatch):
+def thinned(spark, tmp_path, monkeypatch):
     """Open the material and say which files Spark was asked to read."""
     assert spark is not None
     asked = []
@@ -41,12 +42,25 @@ def bench(spark, tmp_path, monkeypatch):
     def same_as_untouched(capture, *paths):
         untouched, read = opened(*paths, workspace="untouched")
         shutil.rmtree(tmp_path / "untouched")
-        return read and jsonout.dumps(capture.diagnosis) == jsonout.dumps(untouched.diagnosis)
+        return bool(read) and jsonout.dumps(capture.diagnosis) == jsonout.dumps(untouched.diagnosis)
 
     material = copied(tmp_path / "m")
     return SimpleNamespace(
         open=opened, same_as_untouched=same_as_untouched, material=material, cache=tmp_path / "workspace"
     )
+
+
+@pytest.fixture
+def bench(thinned, monkeypatch):
+    """The same, but nothing is made of the rows except that the lines of each file are counted."""
+
+    def counted(rows, _):
+        total = rows.where("tag NOT IN ('metric', 'answer')").groupBy("file").agg(F.sum("lines"), F.sum("bytes"))
+        columns = ["file AS source", "'data' AS class", "`sum(lines)` AS lines", "`sum(bytes)` AS bytes"]
+        return total.selectExpr(*columns).selectExpr("'coverage' AS fact", "to_json(struct(*)) AS payload")
+
+    monkeypatch.setattr(reading.signals, "facts", counted)
+    return thinned
 
 
 def lines_of(capture):
@@ -74,12 +88,12 @@ def test_the_same_material_needs_no_spark_and_notes_do_not_count_as_material(ben
     assert again.notes.title == "again"
 
 
-def test_only_new_and_grown_files_are_read_and_no_line_counts_twice(bench):
-    before, _ = bench.open()
-    with (bench.material / "logs/server.log").open("ab") as log:
+def test_only_new_and_grown_files_are_read_and_no_line_counts_twice(thinned):
+    before, _ = thinned.open()
+    with (thinned.material / "logs/server.log").open("ab") as log:
         log.write(LINE)
-    write(bench.material / "logs/controller.log", LINE * 3)
-    after, read = bench.open()
+    write(thinned.material / "logs/controller.log", LINE * 3)
+    after, read = thinned.open()
 
     assert read == ["logs/controller.log", "logs/server.log"]
     assert lines_of(after) == {
@@ -87,19 +101,19 @@ def test_only_new_and_grown_files_are_read_and_no_line_counts_twice(bench):
         "logs/controller.log": 3,
         "logs/server.log": lines_of(before)["logs/server.log"] + 1,
     }
-    assert bench.same_as_untouched(after)
+    assert thinned.same_as_untouched(after)
 
 
-def test_rotated_and_renamed_files_are_not_read_again(bench):
-    bench.open()
-    log, table = bench.material / "logs/server.log", bench.material / PARTS[-1]
+def test_rotated_and_renamed_files_are_not_read_again(thinned):
+    thinned.open()
+    log, table = thinned.material / "logs/server.log", thinned.material / PARTS[-1]
     log.rename(log.with_name("server.log.2026-11-21-12"))
     write(log, LINE * 2)
     table.rename(table.with_name("groups.20261121T121130Z.txt"))
-    after, read = bench.open()
+    after, read = thinned.open()
 
     assert read == ["logs/server.log"]
-    assert bench.same_as_untouched(after)
+    assert thinned.same_as_untouched(after)
     moments = {row["source"]: row["at"] for row in after.table(analysis.signals.POSITIONS).collect()}
     assert [(name, str(at)) for name, at in moments.items()] == [
         ("offsets/groups.20261121T121130Z.txt", "2026-11-21 12:11:30")
@@ -237,6 +251,24 @@ def test_a_damaged_entry_is_made_again_without_reading(bench, content):
     assert read == []
     assert jsonout.dumps(again.diagnosis) == jsonout.dumps(first.diagnosis)
     assert kept(bench.cache, "entries") == [entry]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [lambda _: b"", lambda rows: rows[:200], lambda rows: rows[:4] + bytes(len(rows) - 4)],
+    ids=["empty", "cut", "zeros"],
+)
+def test_rows_that_cannot_be_read_any_more_are_read_from_the_material_again(bench, damage):
+    first, _ = bench.open()
+    (entry,), (batch,) = kept(bench.cache, "entries"), kept(bench.cache, "batches")
+    for part in (bench.cache / batch / "tagged").glob("*.parquet"):
+        part.write_bytes(damage(part.read_bytes()))
+    (bench.cache / entry).unlink()
+    write(bench.material / "more.log", LINE)
+    again, read = bench.open()
+
+    assert read == sorted([*PARTS, "more.log"])
+    assert lines_of(again) == {**lines_of(first), "more.log": 1}
 
 
 def test_a_workspace_may_be_emptied_at_any_time(bench):

@@ -28,7 +28,7 @@ from pathlib import Path
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from mqlab import envelopes, remote, secrets, shapes, tagging
+from mqlab import bounding, envelopes, remote, secrets, shapes, tagging
 from mqlab.content import content
 from mqlab.loaders import layouts, prometheus_json
 from mqlab.loaders.base import DocumentLoader
@@ -40,6 +40,8 @@ from mqlab.tables import EVENTS, METRICS
 SORTED_LABELS = "to_json(map_from_entries(array_sort(map_entries(labels))))"
 """A map of labels as JSON with sorted keys, so that the same labels are the same text."""
 
+FLOODED = 32 << 20
+"""Bytes of material from which floods of kept lines are bounded; less can be kept as it is."""
 HUGE = 1 << 20
 """Bytes from which a line is looked at only as far as this many characters: copies of it would fill the memory."""
 
@@ -59,7 +61,8 @@ def scan(spark: SparkSession, links: Path, sources: Sequence[Source], out: Path)
     parts = []
     if by_line:
         worn = {s.envelope for s in sources}
-        parts.append(lines(content(spark, f"{links}/lines", by_line, {"lineSep": "\n"}), worn))
+        read = content(spark, f"{links}/lines", by_line, {"lineSep": "\n"})
+        parts.append(lines(read, worn, large=sum(s.unpacked for s in by_line) >= FLOODED))
     if whole:
         parts += documents(content(spark, f"{links}/documents", whole, {"wholetext": "true"}))
     _public(union(parts)).write.mode("overwrite").parquet(remote.written_by_spark(str(out)))
@@ -85,11 +88,15 @@ def _public(rows: DataFrame) -> DataFrame:
 
 def tagged(spark: SparkSession, *paths: Path) -> DataFrame:
     """The rows that ``scan`` wrote to *paths*; a damaged file is an error here, and not skipped as the user's are."""
-    return spark.read.option("ignoreCorruptFiles", "false").schema(TAGGED).parquet(*[remote.for_spark(str(path)) for path in paths])
+    return (
+        spark.read.option("ignoreCorruptFiles", "false")
+        .schema(TAGGED)
+        .parquet(*[remote.for_spark(str(path)) for path in paths])
+    )
 
 
-def lines(read: DataFrame, worn: Collection[Envelope]) -> DataFrame:
-    """Tagged rows of line-oriented sources, which wear some of these envelopes."""
+def lines(read: DataFrame, worn: Collection[Envelope], *, large: bool = False) -> DataFrame:
+    """Tagged rows of line-oriented sources, which wear some of these envelopes; floods in *large* ones are bounded."""
     located = read.selectExpr(
         f"CASE WHEN octet_length(value) > {HUGE} THEN substring(value, 1, {HUGE}) ELSE value END AS value",
         "octet_length(value) + 1 AS size",
@@ -105,7 +112,8 @@ def lines(read: DataFrame, worn: Collection[Envelope]) -> DataFrame:
     else:
         located = located.selectExpr("*", "value AS inner", "CAST(NULL AS TIMESTAMP) AS clock")
     grouped = tagging.tagged(located).groupBy(*_KEYS).agg(*_sums("1", "size", "seq"))
-    fine = grouped.withColumn("shape", F.expr(shapes.fine("shape"))).groupBy(*_KEYS)
+    few = bounding.bounded(grouped) if large else grouped
+    fine = few.withColumn("shape", F.expr(shapes.fine("shape"))).groupBy(*_KEYS)
     return _numbered(fine.agg(*_sums("lines", "bytes", "first")), ["inner", "at"] if wears else [])
 
 

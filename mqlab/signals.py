@@ -47,7 +47,7 @@ def raw_tables(rows: DataFrame, formats: frozenset[str]) -> Raw:
     named = rows.withColumnRenamed("file", "source")
     if any(loader.FORMAT in formats for loader in LOADERS if loader.READING is Reading.LOG):
         log_rows = named.where("tag IN ('event', 'setting')").selectExpr(
-            "source", "line", "text", "tag", f"{_INNER} AS inner", "at"
+            "source", "line", "text", "tag", f"{_INNER} AS inner", "at", "lines"
         )
         happened = events(log_rows.where("tag = 'event'"))
         found = {EVENTS: [happened], SETTINGS: [_printed(log_rows)], METRICS: [_counters(happened)]}
@@ -87,7 +87,7 @@ def episodes(happened: DataFrame) -> DataFrame:
     who = ["kind", "source", "system", "node", "client_id", "group", "topic", "queue", "peer", "reason", "offset"]
     known = happened.selectExpr("*", f"floor(unix_seconds(wall) / {EPISODE}) AS bucket")
     return known.groupBy(*who, "bucket").agg(
-        F.expr("count(1) AS count"),
+        F.expr("sum(coalesce(lines, 1)) AS count"),
         F.expr("unix_micros(min(wall)) AS first_at"),
         F.expr("unix_micros(max(wall)) AS last_at"),
         F.expr("min(struct(line, text)) AS first"),

@@ -61,9 +61,9 @@ def _table(name: str, /, **columns: DataType) -> Table:
 
 EVENTS = _table(
     "events", at=_AT, node=_TEXT, system=_TEXT, kind=_TEXT, cluster=_TEXT, group=_TEXT, topic=_TEXT, queue=_TEXT,
-    client_id=_TEXT, member_id=_TEXT, peer=_TEXT, reason=_TEXT, value=_REAL,
+    client_id=_TEXT, member_id=_TEXT, peer=_TEXT, reason=_TEXT, value=_REAL, lines=_LONG,
 )  # fmt: skip
-"""One thing that a log line says happened."""
+"""One thing that a log line says happened; in a flood, the last of ``lines`` alike (null is one)."""
 
 POSITIONS = _table(
     "positions", at=_AT, group=_TEXT, topic=_TEXT, queue=_TEXT, committed=_LONG, end=_LONG, start=_LONG,

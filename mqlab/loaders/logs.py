@@ -95,14 +95,14 @@ def _holds(line: str, length: int, pattern: str) -> str:
 def events(rows: DataFrame) -> DataFrame:
     """EVENTS with the moment still on the line's own clock.
 
-    *rows* has source, line, text, inner (the line without its envelope) and ``at`` (the envelope's clock, UTC, which
-    dates a line that has none of its own); the result adds ``wall`` (timestamp),
-    ``offset`` (seconds east of UTC where the line writes it) to the columns of EVENTS. An exception that repeats
-    what its own header line says, or a ``Caused by`` of a record already counted, is no second event.
+    *rows* has source, line, lines, text, inner (the line without its envelope) and ``at`` (the envelope's clock, UTC,
+    which dates a line that has none of its own); the result adds ``wall`` (timestamp) and ``offset`` (seconds east of
+    UTC where the line writes it) to the columns of EVENTS. An exception that repeats what its own header line says,
+    or a ``Caused by`` of a record already counted, is no second event.
     """
     window = "OVER (PARTITION BY source ORDER BY line)"
     numbered = rows.selectExpr(
-        "source", "line", "text", "inner", "at", f"{_signature()} AS signature",
+        "source", "line", "lines", "text", "inner", "at", f"{_signature()} AS signature",
         f"{layouts.wall('inner')} AS own", f"{layouts.offset('inner')} AS written",
     )  # fmt: skip
     placed = numbered.selectExpr("*", f"{_by_signature([quoted(s.kind) for s in SIGNATURES])} AS kind").selectExpr(
@@ -115,7 +115,9 @@ def events(rows: DataFrame) -> DataFrame:
     allowed = "CASE WHEN inner LIKE 'Caused by%' THEN 100 ELSE 1 END"
     repeated = f"coalesce(own IS NULL AND before = kind AND gap <= {allowed}, false)"
     parts = [f"{expression} AS `{name}`" for name, expression in _parts().items()]
-    return placed.where(f"NOT {repeated}").selectExpr("source", "line", "text", "wall", "offset", "kind", *parts)
+    return placed.where(f"NOT {repeated}").selectExpr(
+        "source", "line", "lines", "text", "wall", "offset", "kind", *parts
+    )
 
 
 def _parts() -> dict[str, str]:

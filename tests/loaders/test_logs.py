@@ -62,7 +62,9 @@ def _read(spark, lines):
         "line AS seq", "'Ln1.kafka-broker-log.-.txt' AS file", "0 AS block",
     )  # fmt: skip
     keeps = [row.tag == tagging.EVENT for row in tagging.tagged(located).sort("seq").select("tag").collect()]
-    rows = frame.selectExpr("'s' AS source", "line", "text", "text AS inner", "CAST(NULL AS TIMESTAMP) AS at")
+    rows = frame.selectExpr(
+        "'s' AS source", "line", "1 AS lines", "text", "text AS inner", "CAST(NULL AS TIMESTAMP) AS at"
+    )
     return keeps, logs.events(rows).sort("line")
 
 

@@ -1,0 +1,53 @@
+"""A flood of lines that are kept: some of each kind are, the last of them stands for all others.
+
+A client that logs an error a thousand times a second would otherwise have its whole log kept, masked and thinned. Of
+the kept lines of one shape and ten seconds (the length of an episode) in one block, the first ``MOST`` stay as they
+are; the last one carries the lines and bytes of the rest. Counts, first and last moment stay exact, extrema of values
+are those of the lines that stay. Lines without a moment, such as those of an exception, follow dated ones that were
+counted: those beyond the first ``MOST`` of a block are counted by shape like any other line.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+
+from mqlab import shapes
+from mqlab.loaders import layouts
+from mqlab.sql import replaced
+from mqlab.tagging import COUNT, EVENT
+
+MOST = 100
+"""Lines of one shape and ten seconds that are kept."""
+_SECONDS = 10
+_FROM, _ALIKE = 20, 160
+"""Where a line's message has begun in every layout, and how many characters of it are compared."""
+
+
+def bounded(rows: DataFrame) -> DataFrame:
+    """*rows* of lines grouped by what they are, one row a kept line, without the rest of each flood."""
+    line = "coalesce(inner, text)"
+    alike = replaced(f"substring({line}, {_FROM}, {_ALIKE})", "[0-9]+", "#")
+    known = rows.selectExpr("*", f"CASE WHEN tag = {EVENT} THEN {layouts.wall(line)} END AS wall").selectExpr(
+        "*", f"floor(unix_seconds(wall) / {_SECONDS}) AS episode", f"CASE WHEN tag = {EVENT} THEN {alike} END AS alike"
+    )
+    same = "PARTITION BY file, block, tag, episode, alike"
+    ranked = known.selectExpr(
+        "*", f"row_number() OVER ({same} ORDER BY first) AS rank", f"max(first) OVER ({same}) AS last"
+    )
+    rest = f"tag = {EVENT} AND rank > {MOST}"
+    summed = ranked.selectExpr(
+        "*",
+        f"{rest} AND wall IS NULL AS undated",
+        f"{rest} AND wall IS NOT NULL AS spare",
+        f"sum(CASE WHEN {rest} THEN bytes END) OVER ({same}) AS spared",
+    )
+    shape = shapes.rough(f"substring({line}, 1, {shapes.LENGTH})")
+    changed = {
+        "tag": f"CASE WHEN undated THEN {COUNT} ELSE tag END",
+        "shape": f"CASE WHEN undated THEN {shape} ELSE shape END",
+        "lines": f"CASE WHEN spare THEN rank - {MOST} ELSE lines END",
+        "bytes": "CASE WHEN spare THEN spared ELSE bytes END",
+        **{name: f"CASE WHEN NOT undated THEN {name} END" for name in ("row", "text", "inner")},
+    }
+    columns = [f"{changed[name]} AS {name}" if name in changed else name for name in rows.columns]
+    return summed.where("NOT spare OR first = last").selectExpr(*columns)

@@ -1,0 +1,62 @@
+"""A flood of kept lines: few of them stay, and the counts, the first and the last moment with them."""
+
+import pytest
+from pyspark.sql import functions as F
+
+from mqlab import bounding, scan, signals
+from mqlab.sources import Envelope
+
+LINK = "Ln0000000000000001.application-log.-.log.txt"
+FLOOD = 950
+
+
+def _log():
+    """Ten quiet lines, a flood of 950 failures in 25 seconds with an exception below each, one line after it."""
+    lines = [f"2026-11-21 12:00:{n:02d},000 INFO  [main] App: all is well, {n} sent" for n in range(10)]
+    for n in range(FLOOD):
+        at = 10_000 + n * 25_000 // FLOOD
+        lines.append(
+            f"2026-11-21 12:00:{at // 1000:02d},{at % 1000:03d} ERROR [main] App: send failed id={n} "
+            "org.apache.kafka.common.errors.RecordTooLargeException: The message is 9 bytes"
+        )
+        lines.append("Caused by: org.apache.kafka.common.errors.RecordTooLargeException: The message is 9 bytes")
+    return [*lines, "2026-11-21 12:00:40,000 INFO  [main] App: all is well again"]
+
+
+@pytest.fixture(scope="module")
+def read(spark):
+    """Tagged rows of the log, with floods bounded and without."""
+    located = spark.createDataFrame(list(enumerate(_log())), "n long, value string").coalesce(1).sort("n")
+    content = located.selectExpr("value", f"'{LINK}' AS file", "0L AS block").persist()
+
+    def rows(large):
+        named = scan.lines(content, {Envelope.NONE}, large=large)
+        return named.selectExpr(
+            "tag", "file", "line", "minute", "level", "lines", "bytes", "CAST(NULL AS TIMESTAMP) AS at",
+            "CASE WHEN tag = 'count' THEN kept END AS shape", "CASE WHEN tag <> 'count' THEN kept END AS text",
+            "CAST(NULL AS STRING) AS inner", "CAST(NULL AS STRING) AS name", "CAST(NULL AS STRING) AS labels",
+            "CAST(NULL AS DOUBLE) AS value",
+        ).persist()  # fmt: skip
+
+    return {large: rows(large) for large in (False, True)}
+
+
+def test_few_lines_of_a_flood_are_kept(read):
+    kept = {large: rows.where("tag = 'event'").count() for large, rows in read.items()}
+    windows = 3
+    assert kept == {False: 2 * FLOOD, True: windows * (bounding.MOST + 1) + bounding.MOST}
+
+
+def test_every_line_and_byte_of_a_flood_is_counted(read):
+    totals = [rows.agg(F.expr("sum(lines)"), F.expr("sum(bytes)")).first() for rows in read.values()]
+    assert totals[0] == totals[1] == (len(_log()), sum(len(line) + 1 for line in _log()))
+
+
+def test_a_flood_gives_the_same_episodes_whether_it_is_bounded_or_not(read):
+    def told(rows):
+        episodes = signals.episodes(signals.raw_tables(rows, frozenset({"application-log"}))[signals.EVENTS])
+        columns = ("kind", "bucket", "count", "first_at", "last_at", "first", "last", "value_min", "value_max")
+        return [tuple(row) for row in episodes.select(*columns).sort("first_at").collect()]
+
+    assert told(read[True]) == told(read[False])
+    assert sum(row[2] for row in told(read[True])) == FLOOD

@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from mqlab import remote
+from mqlab import filesystems, remote
 from mqlab.errors import RemoteError
 from mqlab.loaders.logs import union
 from mqlab.sources import Source
@@ -33,7 +33,7 @@ def content(spark: SparkSession, folder: str, sources: Sequence[Source], options
         RemoteError: Spark does not see a file where the driver does.
     """
     reader = spark.read.options(**options)
-    there = {source.location: source for source in sources if remote.is_uri(source.location)}
+    there = {source.location: source for source in sources if filesystems.is_uri(source.location)}
     parts = []
     if len(there) < len(sources):
         here = reader.text(remote.for_spark(folder))
@@ -54,7 +54,7 @@ def _links(listed: Sequence[str], there: Mapping[str, Source]) -> dict[str, str]
 
     Where there is no host, rows say ``file:/x`` and listings ``file:///x``.
     """
-    by_uri = {remote.parts(uri): source for uri, source in there.items()}
+    by_uri = {filesystems.parts(uri): source for uri, source in there.items()}
     by_path = {path: source for (_, _, path), source in by_uri.items()}
     found: dict[str, str] = {}
     for spelled in listed:

@@ -19,7 +19,7 @@ from glob import glob
 from pathlib import Path
 from typing import Any
 
-from mqlab import notes, remote, storage, workspace
+from mqlab import filesystems, notes, remote, storage, workspace
 from mqlab.batches import Places
 from mqlab.sources import Envelope, Reading, Source
 from mqlab.walking import STDIN
@@ -48,7 +48,7 @@ def state(paths: Sequence[str]) -> State | None:
         return None
     found: dict[str, tuple[int, int]] = {}
     for path in paths:
-        if remote.is_uri(path):
+        if filesystems.is_uri(path):
             found |= {file.uri: (file.size, round((file.modified or 0) * 1e9)) for file in remote.found(path)[1]}
         else:
             found |= {str(file): known for file in _files(path) if (known := _state_of(file))}
@@ -57,7 +57,7 @@ def state(paths: Sequence[str]) -> State | None:
 
 def place(cache: Path, paths: Sequence[str], version: str) -> Path:
     """Where the entry of *paths* stands, as read by code of this *version*."""
-    absolute = [path if remote.is_uri(path) else os.path.abspath(path) for path in paths]  # noqa: PTH100
+    absolute = [path if filesystems.is_uri(path) else os.path.abspath(path) for path in paths]  # noqa: PTH100
     named = repr((version, list(zip(paths, absolute, strict=True))))
     return cache / f"{_PREFIX}{_digest(named)}{_SUFFIX}"
 

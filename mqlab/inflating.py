@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from mqlab import remote, streams
+from mqlab import filesystems, streams
 from mqlab.errors import WorkspaceError
 from mqlab.recognition import UTF16
 from mqlab.remote_path import RemotePath
@@ -46,7 +46,7 @@ def settle(file: Path, start: bytes, target: Path) -> tuple[Path, str | None]:
 def aliased(file: Path, link: Path) -> Path:
     """*link*, made to lead to *file*: a symbolic link, or a copy where the file system has none or is elsewhere."""
     if isinstance(link, RemotePath):
-        remote.put(file, str(link))
+        filesystems.put(file, str(link))
         return link
     link.unlink(missing_ok=True)
     try:

@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from mqlab import archives, inflating, remote, streams
+from mqlab import archives, filesystems, inflating, remote, streams
 from mqlab.errors import NothingReadableError, UnsafeArchiveError
 from mqlab.fingerprints import ENDS, digest, fingerprint, told_apart
 from mqlab.loaders.base import Loader
@@ -68,7 +68,7 @@ def link_sources(sources: Sequence[Source], folder: Path) -> None:
     for name in ("lines", "documents"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     for source in sources:
-        if source.format not in _UNREAD and not remote.is_uri(source.location):
+        if source.format not in _UNREAD and not filesystems.is_uri(source.location):
             name = "documents" if source.reading is Reading.DOCUMENT else "lines"
             inflating.aliased(Path(source.location), folder / name / source.link)
 
@@ -120,9 +120,9 @@ def _piped(found: Found, scratch: Path) -> _Item:
 def _fetched(item: _Item, file: RemoteFile) -> _Item:
     """*item* as a file of this machine, so that what Spark cannot read in place is unpacked here."""
     try:
-        remote.fetch(file.uri, item.file)
+        filesystems.fetch(file.uri, item.file)
     except OSError as error:
-        return replace(item, remote=None, problem=f"It cannot be fetched: {remote.said(error)}.")
+        return replace(item, remote=None, problem=f"It cannot be fetched: {filesystems.said(error)}.")
     return replace(item, remote=None)
 
 
@@ -141,14 +141,14 @@ class _Desk:
             return None
         head = self.scratch / f"head-{self._target(item).name}"
         try:
-            raw = remote.read(item.remote.uri, HEAD)
+            raw = filesystems.read(item.remote.uri, HEAD)
             if not raw or not remote.in_place(item.remote, raw):
                 return None
             head.write_bytes(raw)
             start, _ = _start(head)
             if not start or start.startswith(UTF16) or streams.kind_of(start[:512]):
                 return None
-            end = remote.read(item.remote.uri, ENDS, end=True) if item.remote.size > len(raw) else raw
+            end = filesystems.read(item.remote.uri, ENDS, end=True) if item.remote.size > len(raw) else raw
             key = digest(repr((item.remote.size, item.modified)).encode(), raw, end)
         except OSError:
             return None

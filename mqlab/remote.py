@@ -1,35 +1,29 @@
-"""Files on other file systems, by their Hadoop URI: ``s3a://``, ``hdfs://``, ``abfs://``, ``gs://``, ``file://``.
+"""Sources on other file systems: ``s3a://``, ``hdfs://``, ``abfs://``, ``gs://``, ``file://``.
 
 The driver lists them, reads their beginnings and fetches what Spark cannot read where it lies; all the rest stays in
-place. URIs are taken as Hadoop takes them, without percent escapes.
+place.
 """
 
 from __future__ import annotations
 
 import gzip
 import re
-import shutil
-import socket
 from bz2 import BZ2File
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import cache
 from pathlib import Path
 from typing import IO, Any, cast
 
 from mqlab import streams
-from mqlab.errors import RemoteError
+from mqlab.filesystems import info, is_uri, listed, parts, placed, read
 
 SMALL = 4 << 20
 """Compressed bytes up to which a file is fetched, so that it can be seen whether it is whole."""
 
-_URI = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://([^/]*)(.*)", re.DOTALL)
-_ARROW = {"s3a": "s3", "s3n": "s3"}
 _WILD = re.compile(r"[*?\[]")
 _CODECS = (".gz", ".bz2", ".deflate", ".snappy", ".lz4", ".zst")
 """Suffixes by which Spark believes that a file is compressed."""
-_WAIT = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +33,6 @@ class RemoteFile:
     uri: str
     size: int
     modified: float | None
-
-
-def is_uri(path: str) -> bool:
-    """True for a URI, false for a path of this machine."""
-    return _URI.match(path) is not None
 
 
 def tail(uri: str) -> tuple[str, ...]:
@@ -81,19 +70,6 @@ def is_missing(uri: str) -> bool:
     return str(info(uri).type.name) == "NotFound"
 
 
-def read(uri: str, count: int | None = None, *, end: bool = False) -> bytes:
-    """The first *count* bytes of a file, the last ones with *end*, all of them without *count*.
-
-    Raises:
-        OSError: it cannot be read.
-    """
-    system, path = placed(uri)
-    with system.open_input_file(path) as file:
-        if end and count is not None:
-            file.seek(max(0, file.size() - count))
-        return cast("bytes", file.read(count))
-
-
 def beside(uri: str, name: str) -> bytes | None:
     """What the file *name* holds in the folder *uri*, or beside the file *uri*; None where there is none.
 
@@ -103,62 +79,6 @@ def beside(uri: str, name: str) -> bytes | None:
     folder = uri.rstrip("/") if str(info(uri).type.name) == "Directory" else uri.rpartition("/")[0]
     candidate = f"{folder}/{name}"
     return read(candidate) if info(candidate).is_file else None
-
-
-def fetch(uri: str, target: Path) -> None:
-    """Copy a file to *target*.
-
-    Raises:
-        OSError: it cannot be read.
-    """
-    target.parent.mkdir(parents=True, exist_ok=True)
-    system, path = placed(uri)
-    with system.open_input_stream(path, compression=None) as source, target.open("wb") as out:
-        shutil.copyfileobj(source, out, 1 << 20)
-
-
-def placed(uri: str) -> tuple[Any, str]:
-    """The file system of pyarrow for *uri*, and the path on it.
-
-    Raises:
-        RemoteError: the file system cannot be reached.
-    """
-    scheme, authority, path = parts(uri)
-    system, base = _system(scheme, authority)
-    return system, f"{base}{path}" or "/"
-
-
-def info(uri: str) -> Any:
-    """What pyarrow knows about *uri*.
-
-    Raises:
-        RemoteError: the file system cannot be reached.
-    """
-    system, path = placed(uri)
-    try:
-        return system.get_file_info(path)
-    except OSError as error:
-        raise RemoteError(uri, said(error)) from error
-
-
-def names(uri: str) -> list[str]:
-    """Names of what lies in the folder *uri*; none where there is no such folder.
-
-    Raises:
-        RemoteError: the file system cannot be reached.
-    """
-    return sorted(str(found.base_name) for found in _listed(uri, recursive=False))
-
-
-def put(file: Path, uri: str) -> None:
-    """Copy *file* of this machine to *uri*.
-
-    Raises:
-        OSError: it cannot be read, or not be written there.
-    """
-    system, path = placed(uri)
-    with file.open("rb") as source, system.open_output_stream(path, compression=None) as out:
-        shutil.copyfileobj(source, out, 1 << 20)
 
 
 def opened(location: str) -> IO[bytes]:
@@ -206,31 +126,6 @@ def written_by_spark(location: str) -> str:
     return location if is_uri(location) else f"file://{location}"
 
 
-def parts(uri: str) -> tuple[str, str, str]:
-    """Scheme, host or bucket, and path of *uri*."""
-    match = cast("re.Match[str]", _URI.match(uri))
-    return match[1].lower(), match[2], match[3]
-
-
-@cache
-def _system(scheme: str, authority: str) -> tuple[Any, str]:
-    from pyarrow import fs  # type: ignore[import-untyped]
-
-    where = f"{scheme}://{authority}"
-    try:
-        _ensure_name_node(scheme, authority)
-        system, base = fs.FileSystem.from_uri(f"{_ARROW.get(scheme, scheme)}://{authority}/")
-    except (OSError, ValueError, ImportError) as error:
-        raise RemoteError(where, said(error)) from error
-    return system, base.rstrip("/")
-
-
-def _ensure_name_node(scheme: str, authority: str) -> None:
-    host, _, port = authority.rpartition(":")
-    if scheme == "hdfs" and host and port.isdigit():
-        socket.create_connection((host, int(port)), timeout=_WAIT).close()
-
-
 def _file(uri: str, known: Any) -> RemoteFile:
     if known.mtime_ns is None:
         return RemoteFile(uri, known.size or 0, None)
@@ -240,22 +135,9 @@ def _file(uri: str, known: Any) -> RemoteFile:
 
 def _tree(uri: str) -> Iterator[RemoteFile]:
     base, root = uri.rstrip("/"), placed(uri)[1].rstrip("/")
-    for found in sorted(_listed(uri, recursive=True), key=lambda found: str(found.path)):
+    for found in sorted(listed(uri, recursive=True), key=lambda found: str(found.path)):
         if found.is_file:
             yield _file(f"{base}/{found.path[len(root) + 1 :]}", found)
-
-
-def _listed(uri: str, *, recursive: bool) -> Sequence[Any]:
-    from pyarrow import fs
-
-    system, path = placed(uri)
-    try:
-        return cast(
-            "Sequence[Any]",
-            system.get_file_info(fs.FileSelector(path, recursive=recursive, allow_not_found=True)),
-        )
-    except OSError as error:
-        raise RemoteError(uri, said(error)) from error
 
 
 def _fits(parts: list[str], pattern: list[str]) -> bool:
@@ -265,13 +147,3 @@ def _fits(parts: list[str], pattern: list[str]) -> bool:
     if pattern[0] == "**":
         return any(_fits(parts[n:], pattern[1:]) for n in range(len(parts) + 1))
     return bool(parts) and fnmatchcase(parts[0], pattern[0]) and _fits(parts[1:], pattern[1:])
-
-
-def said(error: BaseException) -> str:
-    """What went wrong, in one line without a full stop."""
-    text = str(error)
-    if "libjvm" in text or "libhdfs" in text:
-        return (
-            "Hadoop's libhdfs was not found; set JAVA_HOME and HADOOP_HOME, and CLASSPATH to `hadoop classpath --glob`"
-        )
-    return " ".join(text.split())[:300].rstrip(".") or type(error).__name__

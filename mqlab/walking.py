@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from mqlab import remote
+from mqlab import filesystems, remote
 from mqlab.errors import NoSuchPathError
 from mqlab.remote import RemoteFile
 
@@ -73,7 +73,7 @@ def shown(name: str) -> str:
 
 
 def _argument(path: str, scratch: Path) -> _Argument:
-    if remote.is_uri(path):
+    if filesystems.is_uri(path):
         return _elsewhere(path, scratch)
     given = Path(path)
     if given.is_dir():

@@ -25,7 +25,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from mqlab import remote, storage
+from mqlab import filesystems, storage
 from mqlab.errors import RemoteError, WorkspaceError
 from mqlab.remote_path import RemotePath
 
@@ -41,7 +41,7 @@ def cache_folder(chosen: str | None = None) -> Path:
         WorkspaceError: it cannot be made or written.
     """
     given = chosen or os.environ.get("MQLAB_WORKSPACE")
-    if given and remote.is_uri(given):
+    if given and filesystems.is_uri(given):
         return _elsewhere(given)
     folder = Path(given) if given else _home()
     try:
@@ -140,7 +140,7 @@ def _elsewhere(uri: str) -> Path:
         probe.touch()
         probe.unlink()
     except (OSError, RemoteError) as error:
-        raise WorkspaceError(uri, remote.said(error)) from error
+        raise WorkspaceError(uri, filesystems.said(error)) from error
     return folder
 
 

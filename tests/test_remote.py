@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from mqlab import analysis, intake, jsonout, reading, remote, scan, storage, tidying, walking, workspace
+from mqlab import analysis, filesystems, intake, jsonout, reading, remote, scan, storage, tidying, walking, workspace
 from mqlab.analysis import Options, open_capture
 from mqlab.errors import NoSuchPathError, RemoteError, WorkspaceError
 from mqlab.loaders import LOADERS
@@ -57,8 +57,10 @@ def test_a_uri_is_told_from_a_path():
         "file:///data/x",
         "abfss://c@a.dfs.core.windows.net/x",
     )
-    assert all(remote.is_uri(uri) for uri in uris)
-    assert not any(remote.is_uri(path) for path in ("/data/x", "C:\\logs", "a:b", "logs/*.log", "-", "x//y", "://"))
+    assert all(filesystems.is_uri(uri) for uri in uris)
+    assert not any(
+        filesystems.is_uri(path) for path in ("/data/x", "C:\\logs", "a:b", "logs/*.log", "-", "x//y", "://")
+    )
 
 
 def test_a_folder_is_found_with_the_paths_a_local_one_has(tmp_path):
@@ -114,7 +116,7 @@ def test_a_file_system_that_cannot_be_reached_is_one_sentence(tmp_path, uri):
 
 
 def test_a_missing_libhdfs_is_named():
-    assert "set JAVA_HOME and HADOOP_HOME" in remote.said(OSError("Unable to load libjvm\ndlopen(/usr/lib"))
+    assert "set JAVA_HOME and HADOOP_HOME" in filesystems.said(OSError("Unable to load libjvm\ndlopen(/usr/lib"))
 
 
 def test_plain_and_large_compressed_files_stay_where_they_are_and_all_others_are_fetched(tmp_path):
@@ -133,7 +135,7 @@ def test_plain_and_large_compressed_files_stay_where_they_are_and_all_others_are
         tar.add(folder / "plain.log", "inside.log")
     here = intake.gather([str(folder)], tmp_path / "here", LOADERS)
     there = intake.gather([f"file://{folder}"], tmp_path / "there", LOADERS)
-    placed = {source.path for source in there if remote.is_uri(source.location)}
+    placed = {source.path for source in there if filesystems.is_uri(source.location)}
     assert placed == {"plain.log", "large.log.gz"}
     told = [replace(source, location="", origin="") for source in there]
     assert told == [replace(source, location="", origin="") for source in here]

@@ -27,14 +27,10 @@ LOG_LOADERS: tuple[LogLoader, ...] = (
 
 SIGNATURES: tuple[Signature, ...] = tuple(s for loader in LOG_LOADERS for s in loader.SIGNATURES)
 
-_BEGINS = "|".join(s.begins for s in SIGNATURES if s.begins)
-_CONTAINS = "|".join(s.contains for s in SIGNATURES if s.contains)
 FIRST = 12
 """Characters of a message by which a signature's first words are told."""
 _FAR = 4000
 """Characters in which a word that may stand anywhere is looked for."""
-_FIRST_WORDS = frozenset(w for s in SIGNATURES if s.begins for w in s.words)
-_HINTS = frozenset(w for s in SIGNATURES if s.contains for w in s.words)
 
 
 def _beginnings(words: Iterable[str], length: int) -> str:
@@ -42,12 +38,18 @@ def _beginnings(words: Iterable[str], length: int) -> str:
     return ", ".join(sorted({quoted(f"{blank}{word}"[:length]) for word in words for blank in ("", " ")}))
 
 
+_FIRST_WORDS = frozenset(w for s in SIGNATURES if s.begins for w in s.words)
 _ANY_WORDS = _beginnings(_FIRST_WORDS, 4)
 _WORDS = _beginnings((w for w in _FIRST_WORDS if len(w) < FIRST), 4)
 _LONG_WORDS = _beginnings((w for w in _FIRST_WORDS if len(w) >= FIRST), FIRST)
+_BEGINS = "|".join(s.begins for s in SIGNATURES if s.begins)
+_CONTAINS = "|".join(s.contains for s in SIGNATURES if s.contains)
+_HINTED = any_of((w[0], w[1:]) for s in SIGNATURES if s.contains for w in s.words)
 _AT_A_START = r"(?<![^ \]:])"
 _AFTER_LEVEL = r"^(?:[A-Z]+ +)?(?:\[[^\]]*\]:? ?)*"
 _AFTER_ANYTHING = r"(?:[\]:\-)]|INFO|WARN|ERROR|DEBUG) +(?:\[[^\]]*\]:? ?)*"
+_MESSAGE = rf"(?:^|{_AFTER_ANYTHING})((?:{_BEGINS})[^\n]*)"
+"""The part of a line that begins as a signature begins."""
 SETTING = r"^\s+([a-z][\w.-]+) = (.*)$"
 """A line of the settings block that Java clients and brokers print."""
 
@@ -77,8 +79,7 @@ def kept(line: str, severe: str, message: str, word: str) -> str:
         f"ELSE {_holds(line, 400, _AT_A_START + one_of(_FIRST_WORDS))} AND "
         f"substring({line}, 1, 400) RLIKE {quoted(f'{_AFTER_ANYTHING}(?:{_BEGINS})')} END"
     )
-    hinted = any_of((hint[0], hint[1:]) for hint in _HINTS)
-    told = f"{_holds(line, _FAR, hinted)} AND {_holds(line, _FAR, _CONTAINS)}"
+    told = f"{_holds(line, _FAR, _HINTED)} AND {_holds(line, _FAR, _CONTAINS)}"
     return f"(({begins}) OR ({severe} AND {told}))"
 
 
@@ -102,10 +103,12 @@ def events(rows: DataFrame) -> DataFrame:
     """
     window = "OVER (PARTITION BY source ORDER BY line)"
     numbered = rows.selectExpr(
-        "source", "line", "lines", "text", "inner", "at", f"{_signature()} AS signature",
+        "source", "line", "lines", "text", "inner", "at",
         f"{layouts.wall('inner')} AS own", f"{layouts.offset('inner')} AS written",
+        f"{_group(_MESSAGE, 1)} AS message", f"inner RLIKE {quoted(_HINTED)} AS hinted",
     )  # fmt: skip
-    placed = numbered.selectExpr("*", f"{_by_signature([quoted(s.kind) for s in SIGNATURES])} AS kind").selectExpr(
+    known = numbered.selectExpr("*", f"{_signature()} AS signature")
+    placed = known.selectExpr("*", f"{_by_signature([quoted(s.kind) for s in SIGNATURES])} AS kind").selectExpr(
         "*",
         f"coalesce(own, at, last(own, true) {window}) AS wall",
         "CASE WHEN own IS NULL AND at IS NOT NULL THEN 0 ELSE written END AS offset",
@@ -139,7 +142,7 @@ def _parts() -> dict[str, str]:
 
 def _signature() -> str:
     """SQL: number of the first signature found in the line."""
-    cases = [f"WHEN inner RLIKE {quoted(_pattern(s))} THEN {number}" for number, s in enumerate(SIGNATURES)]
+    cases = [f"WHEN {_fits(s)} THEN {number}" for number, s in enumerate(SIGNATURES)]
     return f"CASE {' '.join(cases)} END"
 
 
@@ -148,8 +151,10 @@ def _by_signature(expressions: Sequence[str | None]) -> str:
     return f"CASE signature {' '.join(cases)} END"
 
 
-def _pattern(signature: Signature) -> str:
-    return f"(?:^|{_AFTER_ANYTHING})(?:{signature.begins})" if signature.begins else signature.contains
+def _fits(signature: Signature) -> str:
+    if signature.begins:
+        return f"message RLIKE {quoted(f'^(?:{signature.begins})')}"
+    return f"hinted AND inner RLIKE {quoted(signature.contains)}"
 
 
 def _group(pattern: str, number: int) -> str:

@@ -37,7 +37,7 @@ def test_a_setting_that_repeats_the_value_printed_before_is_dropped(spark):
     assert [(r["line"], r["value"]) for r in kept] == [(1, "1"), (3, "all"), (4, "1")]
 
 
-def test_events_of_one_actor_within_ten_seconds_are_one_episode(spark):
+def test_events_of_one_actor_within_ten_seconds_are_one_episode_of_all_the_lines_they_stand_for(spark):
     who = "kind string, source string, system string, node string, client_id string, `group` string, topic string"
     rest = "queue string, peer string, reason string, offset int, at string, value double, line long, text string"
     rows = [
@@ -60,9 +60,11 @@ def test_events_of_one_actor_within_ten_seconds_are_one_episode(spark):
         )
         for n in range(1, 6)
     ]
-    frame = spark.createDataFrame(rows, f"{who}, {rest}").selectExpr("*", "CAST(at AS TIMESTAMP) AS wall")
+    frame = spark.createDataFrame(rows, f"{who}, {rest}").selectExpr(
+        "*", "CAST(at AS TIMESTAMP) AS wall", "if(line = 5, 7L, NULL) AS lines"
+    )
     (found,) = signals.episodes(frame).collect()
-    assert (found["count"], found["first"]["line"], found["last"]["line"], found["value_min"]) == (5, 1, 5, 3.0)
+    assert (found["count"], found["first"]["line"], found["last"]["line"], found["value_min"]) == (11, 1, 5, 3.0)
 
 
 TAGGED = "tag string, file string, line long, minute string, level string, shape string, text string, inner string"

@@ -23,7 +23,7 @@ def start() -> int:
 
     java()
     cache = local_folder()
-    running, new = warm.start(cache, server(warm.folder(cache)))
+    running, new = warm.start(cache, server(cache))
     click.echo(f"{'started' if new else 'runs already'}: pid {running.pid}, localhost:{running.port}")
     return 0
 

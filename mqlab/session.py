@@ -39,6 +39,7 @@ _INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.fact
 
 _GENERATED = {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMode": "FALLBACK"}
 
+_JVM = ["-Dlog4j2.level=OFF", "-XX:-UsePerfData"]
 _QUICK = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
 _COMPILED = ["-XX:+UseParallelGC", "-XX:-DontCompileHugeMethods"]
 """The scan's generated methods are longer than what the JVM compiles by itself."""
@@ -104,9 +105,11 @@ def spark_session(
     local = (master or "local").startswith("local") and "spark.master" not in ({} if master else defaults())
     master, remote = chosen(master, remote)
     builder = SparkSession.builder.appName("mqlab")
-    warmed = warm.answering(local_folder()) if local and not master and not remote and not extra else None
-    if warmed and _is_free_for(warmed):
-        return _client(builder.remote(warmed.address), size)
+    if local and not (master or remote or extra) and (size < LARGE or is_remote()):
+        warmed = warm.answering(local_folder())
+        if warmed and _is_free_for(warmed):
+            return _client(builder.remote(warmed.address), size)
+        _leave_connect()
     if remote:
         return _elsewhere(builder.remote(remote), size, remote, None)
     java()
@@ -133,6 +136,14 @@ def _is_free_for(server: warm.Server) -> bool:
     if held.client.token != server.token:
         held.stop()
     return True
+
+
+def _leave_connect() -> None:
+    """End a session on a warm server that is gone, so that this process can have one of its own."""
+    held = SparkSession.getActiveSession()
+    if held and is_remote():
+        held.stop()
+    os.environ.pop("SPARK_CONNECT_MODE_ENABLED", None)
 
 
 def _client(builder: SparkSession.Builder, size: int) -> SparkSession:
@@ -201,17 +212,18 @@ def _jvm_messages(file: Path | None) -> Iterator[None]:
         os.close(log)
 
 
-def server(folder: Path) -> Mapping[str, str]:
-    """Settings of a warm server that keeps what it writes in *folder*; what depends on the material comes with it."""
-    flags = _jvm_flags("server", _COMPILED, folder)
-    return {**_HERE, **_SQL, "spark.sql.warehouse.dir": str(folder), **_machine("2g", flags)}
+def server(cache: Path) -> Mapping[str, str]:
+    """Settings of a warm server; those that depend on the material come with each session."""
+    made = cache / "classes-small.jsa"
+    flags = [*_JVM, *_QUICK, *(_classes(made) if made.exists() else [])]
+    return {**_HERE, **_SQL, "spark.sql.warehouse.dir": str(cache / "session"), **_machine("1g", flags)}
 
 
 def _local(size: int, cache: Path | None) -> Mapping[str, str]:
     if size < LARGE:
-        machine = _machine("1g", _jvm_flags("small", _QUICK, cache))
+        machine = _machine("1g", [*_JVM, *_QUICK, *(_classes(cache / "classes-small.jsa") if cache else [])])
     else:
-        machine = _machine("2g", _jvm_flags("large", _COMPILED, cache))
+        machine = _machine("2g", [*_JVM, *_COMPILED, *(_classes(cache / "classes-large.jsa") if cache else [])])
     return {**_HERE, **_sized(size), **machine, "spark.default.parallelism": _sized(size)[_PARTITIONS]}
 
 
@@ -234,15 +246,11 @@ def _sized(size: int) -> Mapping[str, str]:
     }
 
 
-def _jvm_flags(name: str, compiler: Sequence[str], cache: Path | None) -> list[str]:
-    flags = ["-Dlog4j2.level=OFF", "-XX:-UsePerfData", *compiler]
-    if cache is None:
-        return flags
-    archive = cache / f"classes-{name}.jsa"
+def _classes(archive: Path) -> list[str]:
+    """Flags that use a class-data archive, or make it when the process ends where there is none."""
     _adopt(archive)
-    if archive.exists():
-        return [*flags, f"'-XX:SharedArchiveFile={archive}'", "-Xshare:auto", "-Xlog:disable", "-Xlog:all=off"]
-    return [*flags, f"'-XX:ArchiveClassesAtExit={archive}.{os.getpid()}'", "-Xlog:disable", "-Xlog:all=off"]
+    flag = f"SharedArchiveFile={archive}" if archive.exists() else f"ArchiveClassesAtExit={archive}.{os.getpid()}"
+    return [f"'-XX:{flag}'", "-Xshare:auto", "-Xlog:disable", "-Xlog:all=off"]
 
 
 def _adopt(archive: Path) -> None:

@@ -1,9 +1,9 @@
 """The warm session: a local Spark Connect server that stays, so that the next triage does not wait for Spark.
 
 PySpark's own management of such a server does the work: it listens on loopback only, and the token that it asks for
-is in a file that only the user can read. That file, the server's log and its class-data archive are in the folder
-``session`` of the user's cache, whatever ``--workspace`` says. A server that was killed, does not answer, or belongs
-to another Spark version counts as none.
+is in a file that only the user can read. That file and the server's log are in the folder ``session`` of the user's
+cache, whatever ``--workspace`` says. A server that was killed, does not answer, or belongs to another Spark version
+counts as none.
 
 PySpark's module is imported late: that takes most of a second.
 """
@@ -35,8 +35,8 @@ _FILE = "server.json"
 _CLASS = "org.apache.spark.sql.connect.service.SparkConnectServer"
 _ANSWER = 3.0
 """Seconds in which a server answers when it lives."""
-_ENDING = 30.0
-"""Seconds that a server gets to end by itself; it may be writing its class-data archive."""
+_ENDING = 10.0
+"""Seconds that a server gets to end by itself."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,157 @@
+"""The warm session: one server, on loopback, with a token; what it answers is what a run of its own answers."""
+
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from mqlab import session, warm
+
+CAPTURE = Path(__file__).parents[1] / "data" / "samples" / "kafka-amp-05"
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("warm")
+    yield folder
+    warm.stop(folder)
+
+
+@pytest.fixture(scope="module")
+def run(cache):
+    """Run the command line in a process of its own with this cache; gives (exit code, output, errors)."""
+
+    def running(*arguments, **environment):
+        done = subprocess.run(
+            [sys.executable, "-m", "mqlab.cli", *map(str, arguments)],
+            env=os.environ | {"MQLAB_WORKSPACE": str(cache)} | environment,
+            capture_output=True,
+            timeout=300,
+            check=False,
+        )
+        return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+    return running
+
+
+@pytest.fixture(scope="module")
+def server(cache, run):
+    code, out, err = run("session", "start")
+    assert (code, err) == (0, "")
+    assert out.startswith("started: pid ")
+    return warm.answering(cache)
+
+
+def listeners(pid):
+    """Addresses on which the process listens, as /proc shows them."""
+    inodes = {link.readlink().name for link in Path(f"/proc/{pid}/fd").iterdir() if link.is_symlink()}
+    rows = [
+        line.split()
+        for table in ("tcp", "tcp6")
+        for line in Path(f"/proc/{pid}/net/{table}").read_text().splitlines()[1:]
+    ]
+    return {row[1].split(":")[0] for row in rows if row[3] == "0A" and f"socket:[{row[9]}]" in inodes}
+
+
+def test_without_a_server_there_is_nothing_to_show_or_stop(tmp_path):
+    assert warm.found(tmp_path) is None
+    assert warm.answering(tmp_path) is None
+    assert warm.stop(tmp_path) is False
+
+
+@pytest.mark.parametrize(
+    "content", ["", "{", "[]", "{}", '{"pid": "x", "port": 1, "token": "t", "spark_version": "4"}']
+)
+def test_a_file_that_says_nothing_useful_counts_as_no_server(tmp_path, content):
+    (warm.folder(tmp_path) / "server.json").write_text(content)
+
+    assert warm.found(tmp_path) is None
+
+
+def test_another_process_with_the_number_of_a_server_is_none(tmp_path):
+    known = {"pid": os.getpid(), "port": 1, "token": "t", "spark_version": "4.3.0"}
+    (warm.folder(tmp_path) / "server.json").write_text(json.dumps(known))
+
+    assert warm.found(tmp_path) is None
+
+
+@pytest.mark.slow
+def test_starting_twice_is_harmless(run, server):
+    assert run("session", "start") == (0, f"runs already: pid {server.pid}, localhost:{server.port}\n", "")
+
+
+@pytest.mark.slow
+def test_the_status_names_process_address_and_memory_but_not_the_token(run, server):
+    code, out, _ = run("session", "status")
+
+    shown = dict(line.split(maxsplit=1) for line in out.splitlines())
+    assert code == 0
+    assert shown["pid"] == str(server.pid)
+    assert shown["address"] == f"localhost:{server.port}"
+    assert shown["state"] == "answers"
+    assert float(shown["memory"].split()[0]) > 100
+    assert server.token not in out
+
+
+@pytest.mark.slow
+def test_only_this_user_and_this_machine_can_reach_it(cache, server):
+    folder = cache / "session"
+
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert stat.S_IMODE((folder / "server.json").stat().st_mode) == 0o600
+    assert listeners(server.pid) <= {"0100007F", "0000000000000000FFFF00000100007F", "00000000000000000000000001000000"}
+    assert (
+        server.token
+        not in subprocess.run(
+            ["ps", "-ww", "-p", str(server.pid), "-o", "command="], capture_output=True, text=True, check=True
+        ).stdout
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("server")
+def test_a_triage_uses_it_by_itself_and_says_the_same(run, tmp_path):
+    used = run("triage", CAPTURE, "--format", "json", "--workspace", tmp_path / "one")
+    own = run("triage", CAPTURE, "--format", "json", "--workspace", tmp_path / "two", "--master", "local[*]")
+
+    assert used == own
+    assert used[0] == 0
+    assert not (tmp_path / "one" / "jvm.log").exists()
+    assert (tmp_path / "two" / "jvm.log").exists()
+
+
+@pytest.mark.slow
+def test_one_that_does_not_answer_is_left_alone_and_replaced_by_the_next_start(cache, run, server, tmp_path):
+    os.kill(server.pid, signal.SIGSTOP)
+    code, out, _ = run("session", "status")
+    assert code == 1
+    assert "does not answer" in out
+
+    code, _, err = run("triage", CAPTURE, "--workspace", tmp_path)
+    assert (code, err) == (0, "")
+    assert (tmp_path / "jvm.log").exists()
+
+    os.kill(server.pid, signal.SIGCONT)
+    os.kill(server.pid, signal.SIGKILL)
+    while warm.found(cache):
+        time.sleep(0.1)
+    assert run("session", "status")[:2] == (1, "no warm session runs\n")
+    assert run("session", "start")[0] == 0
+    assert warm.answering(cache).pid != server.pid
+
+    assert run("session", "stop") == (0, "stopped\n", "")
+    assert run("session", "stop") == (0, "no warm session runs\n", "")
+    assert warm.found(cache) is None
+
+
+def test_a_session_of_this_process_is_kept(spark, monkeypatch, tmp_path):
+    answering = warm.Server(1, 1, "t", "4.3.0", 0.0, 0)
+    monkeypatch.setattr(warm, "answering", lambda _: answering)
+
+    assert session.spark_session(cache=tmp_path) is spark

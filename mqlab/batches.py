@@ -61,12 +61,23 @@ class Places:
         """The tagged rows of these sources and of no other, under the links of today."""
         rows = scan.tagged(spark, *[tagged(cache, name) for name in self.batches])
         if self.alone:
-            return rows
+            rows.createOrReplaceTempView(self._view)
+            return spark.table(self._view)
         wanted = [(batch, file, link) for link, (batch, file) in sorted(self.by_link.items())]
         places = spark.createDataFrame(wanted, "batch string, file string, link string")
         placed = rows.selectExpr("*", "element_at(split(_metadata.file_path, '/'), -3) AS batch")
         found = placed.join(F.broadcast(places), ["batch", "file"])
         return found.drop("batch", "file").withColumnRenamed("link", "file")
+
+    def refresh(self, spark: SparkSession) -> None:
+        """Let ``rows``, asked for while the batch was being written, know what was written."""
+        if self.alone:
+            spark.catalog.refreshTable(self._view)
+
+    @property
+    def _view(self) -> str:
+        """A view's plan is analysed once and its files are listed once, however often it is used."""
+        return self.batches[0].replace("-", "_")
 
 
 def tagged(cache: Path, name: str) -> Path:
@@ -80,6 +91,7 @@ def new(cache: Path, hold: workspace.Hold) -> str:
     hold.add(name)
     hold.temporary.add(cache / name)
     (cache / name).mkdir(mode=stat.S_IRWXU)
+    tagged(cache, name).mkdir()
     return name
 
 

@@ -7,6 +7,7 @@ that has grown is another one: it is read as a whole, and its earlier rows are l
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,6 +17,8 @@ from mqlab import batches, dependence, entries, intake, quoting, scan, signals, 
 from mqlab.batches import Batch, Place
 from mqlab.entries import Material, State
 from mqlab.loaders import LOADERS
+from mqlab.remote_path import RemotePath
+from mqlab.session import TINY
 from mqlab.sources import Source
 
 CHANGED = "It changed while it was read: what was added since is not in here, and the next run reads it again."
@@ -62,23 +65,37 @@ def _made(paths: Sequence[str], known: State | None, scratch: Path, desk: Desk) 
     sources = intake.gather(paths, scratch / "unpacked", LOADERS)
     there, by_link, fresh = _standing(sources, desk)
     desk.progress("starting Spark")
-    spark = desk.session(sum(s.unpacked if s in fresh else s.unpacked // _THINNER for s in sources))
-    if fresh:
-        desk.progress(f"reading {len(fresh)} files")
-        batch = replace(_scanned(list(fresh), scratch, spark, desk), changed=_changed(fresh, known, paths))
-        if known is not None:
-            batches.finish(desk.cache, batch, desk.hold)
+    size = sum(s.unpacked if s in fresh else s.unpacked // _THINNER for s in sources)
+    spark = desk.session(size)
+    batch = _batch(fresh, desk) if fresh else None
+    if batch:
         there, by_link = [*there, batch], by_link | {link: (batch.name, link) for link in batch.links}
-        sources = [_noted(s) if s.link in batch.changed else s for s in sources]
     places = batches.places(by_link, there)
-    batches.use(desk.cache, places.batches, desk.hold)
-    desk.progress("thinning")
-    formats = frozenset(s.format for s in sources)
-    plan = signals.facts(places.rows(spark, desk.cache), formats)
-    rows = _collected(plan, [name for name in places.batches if not fresh or name != batch.name], desk)
+    early = places.alone and not isinstance(desk.cache, RemotePath)
+    with ThreadPoolExecutor(1) as beside:
+        planned = beside.submit(_plan, places.rows(spark, desk.cache), sources, size) if early else None
+        if batch:
+            desk.progress(f"reading {len(fresh)} files")
+            links = desk.cache / scratch.name / "links"
+            intake.link_sources(list(fresh), links)
+            scan.scan(spark, links, list(fresh), batches.tagged(desk.cache, batch.name))
+            batch = replace(batch, changed=_changed(fresh, known, paths))
+            if known is not None:
+                batches.finish(desk.cache, batch, desk.hold)
+            sources = [_noted(s) if s.link in batch.changed else s for s in sources]
+        batches.use(desk.cache, places.batches, desk.hold)
+        desk.progress("thinning")
+        plan = planned.result() if planned else _plan(places.rows(spark, desk.cache), sources, size)
+    places.refresh(spark)
+    rows = _collected(plan, [name for name in places.batches if not batch or name != batch.name], desk)
     if rows is None:
         return _made(paths, known, scratch / "again", desk)
     return Material(tuple(sources), (*rows, *quoting.first_lines(rows, sources)), places)
+
+
+def _plan(rows: DataFrame, sources: Sequence[Source], size: int) -> DataFrame:
+    """What is to be thinned, as a plan: Spark takes seconds to make it, so it is made while the scan runs."""
+    return signals.facts(rows.coalesce(1) if size < TINY else rows, frozenset(s.format for s in sources))
 
 
 def _collected(plan: DataFrame, earlier: Collection[str], desk: Desk) -> list[tuple[str, str]] | None:
@@ -99,13 +116,10 @@ def _standing(sources: Sequence[Source], desk: Desk) -> tuple[list[Batch], dict[
     return there, by_link, frozenset(source for source in wanted if source.link not in by_link)
 
 
-def _scanned(sources: Sequence[Source], scratch: Path, spark: SparkSession, desk: Desk) -> Batch:
-    """A new batch with the rows of *sources*."""
-    name = batches.new(desk.cache, desk.hold)
-    intake.link_sources(sources, scratch / "links")
-    scan.scan(spark, scratch / "links", sources, batches.tagged(desk.cache, name))
+def _batch(sources: Collection[Source], desk: Desk) -> Batch:
+    """A new batch for the rows of *sources*."""
     versions = {reading.value: version for reading, version in dependence.scan_versions().items()}
-    return Batch(name, frozenset(source.link for source in sources), frozenset(), versions)
+    return Batch(batches.new(desk.cache, desk.hold), frozenset(s.link for s in sources), frozenset(), versions)
 
 
 def _changed(sources: Collection[Source], known: State | None, paths: Sequence[str]) -> frozenset[str]:

@@ -17,12 +17,12 @@ _REST_OF_STAMP = r"^[.,]#? ?(?:Z|UTC|[+-]#:?#)?[ \]]+"
 """What stands between the seconds and the message in layouts whose fraction has any length."""
 _HEX = r"[0-9a-fA-F#]"
 _IDS = (
-    (rf"(?<![\w#]){_HEX}{{1,8}}(?:-{_HEX}{{1,4}}){{3}}-{_HEX}{{1,12}}(?![\w#])", "<id>"),
+    (rf"(?<![\w#])(?:#-)?{_HEX}{{1,8}}(?:-{_HEX}{{1,8}}){{3}}-{_HEX}{{1,12}}(?![\w#])", "<id>"),
     (rf"(?<![\w#])(?=[#-]*[a-fA-F][^ ]*#|#[#-]*[a-fA-F]){_HEX}{{1,8}}(?:-{_HEX}{{0,12}}){{0,4}}$", "<id>"),
     (r"(?<![\w#])(?=[A-Za-z_-]*#)(?=[a-z#_-]*[A-Z])(?=[A-Z#_-]*[a-z])(?=[\w-]*#[\w-]*#)[\w#-]{14,24}(?![\w#])", "<id>"),
     (r"#[#.,:]*#", "#"),
 )
-"""UUIDs; one that the end cuts off; 22 characters of base 64, as Kafka's topic ids; numbers and addresses."""
+"""UUIDs, with a number before them; one that the end cuts off; 22 characters of base 64, as Kafka's topic ids; numbers and addresses."""
 _FRAME = r"^\s+(?:at |\.\.\. )"
 """A frame of a stack trace; all of them are one shape."""
 

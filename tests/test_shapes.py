@@ -10,10 +10,11 @@ from mqlab import shapes
     [
         ("INFO Rolled new log segment at offset 4711 in 3 ms.", "INFO Rolled new log segment at offset # in # ms."),
         ("WARN to node 10.41.7.10:21883 lost", "WARN to node # lost"),
-        ("member c-1-58e6a5b4-0d53-4f8a-9d7e-0123456789ab left", "member c-#-<id> left"),
-        ("member c-abcdefab-0d53-4f8a-9d7e-0123456789ab left", "member c-<id> left"),
+        ("member worker-1-58e6a5b4-0d53-4f8a-9d7e-0123456789ab left", "member worker-<id> left"),
+        ("member worker-abcdefab-0d53-4f8a-9d7e-0123456789ab left", "member worker-<id> left"),
         ("member stock-sync-1-58e6a5b4-0d5", "member stock-sync-<id>"),
         ("member stock-sync-1-58e", "member stock-sync-<id>"),
+        ("member worker-1-12345678-0d53-4f8a-9d7e-0123456789ab left", "member worker-<id> left"),
         ("topic with id q1J7xBzqTUqg5v0aTv3H1A is new", "topic with id <id> is new"),
         ("partition t-12 of orders-3", "partition t-# of orders-#"),
         (",850 WARN  [main] Sender", "WARN  [main] Sender"),

@@ -6,6 +6,8 @@ from datetime import UTC, datetime
 
 import click
 
+from mqlab.cli_material import progress
+
 NOT_RUNNING = 1
 
 
@@ -19,11 +21,16 @@ def start() -> int:
     """Start the warm session; harmless where it runs already."""
     from mqlab import warm
     from mqlab.session import java, server
+    from mqlab.warming import warm_up
     from mqlab.workspace import local_folder
 
     java()
     cache = local_folder()
     running, new = warm.start(cache, server(cache))
+    if new:
+        with progress() as tell:
+            tell("warming up")
+            warm_up()
     click.echo(f"{'started' if new else 'runs already'}: pid {running.pid}, localhost:{running.port}")
     return 0
 

@@ -13,7 +13,19 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
-from mqlab import batches, dependence, entries, intake, quoting, scan, signals, storage, tidying, workspace
+from mqlab import (
+    batches,
+    completeness,
+    dependence,
+    entries,
+    intake,
+    quoting,
+    scan,
+    signals,
+    storage,
+    tidying,
+    workspace,
+)
 from mqlab.batches import Batch, Place
 from mqlab.entries import Material, State
 from mqlab.loaders import LOADERS
@@ -90,6 +102,7 @@ def _made(paths: Sequence[str], known: State | None, scratch: Path, desk: Desk) 
     rows = _collected(plan, [name for name in places.batches if not batch or name != batch.name], desk)
     if rows is None:
         return _made(paths, known, scratch / "again", desk)
+    sources = completeness.checked(sources, rows)
     return Material(tuple(sources), (*rows, *quoting.first_lines(rows, sources)), places)
 
 

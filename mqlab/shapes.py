@@ -22,7 +22,8 @@ _IDS = (
     (r"(?<![\w#])(?=[A-Za-z_-]*#)(?=[a-z#_-]*[A-Z])(?=[A-Z#_-]*[a-z])(?=[\w-]*#[\w-]*#)[\w#-]{14,24}(?![\w#])", "<id>"),
     (r"#[#.,:]*#", "#"),
 )
-"""UUIDs, with a number before them; one that the end cuts off; 22 characters of base 64, as Kafka's topic ids; numbers and addresses."""
+"""UUIDs, with a number before them; one that the end cuts off; 22 characters of base 64, as Kafka's topic ids;
+numbers and addresses."""
 _FRAME = r"^\s+(?:at |\.\.\. )"
 """A frame of a stack trace; all of them are one shape."""
 

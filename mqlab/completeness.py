@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from mqlab.remote_path import is_uri
+from mqlab.filesystems import is_uri
 from mqlab.sources import Source
 
 _UNCOUNTED = 3

@@ -20,8 +20,8 @@ from mqlab.sources import Reading
 
 SCANNING = ("mqlab.archives", "mqlab.inflating", "mqlab.scan")
 """What reads the raw bytes: unpacks them where Spark cannot, and scans them."""
-THINNING = (*SCANNING, "mqlab.intake", "mqlab.signals", "mqlab.quoting")
-"""All of that, what recognises the files, and what makes the rows that leave Spark."""
+THINNING = (*SCANNING, "mqlab.completeness", "mqlab.intake", "mqlab.quoting", "mqlab.signals")
+"""All of that, what recognises the files, and what makes and checks the rows that leave Spark."""
 
 _PACKAGE = Path(__file__).parent
 _IMPORT = re.compile(r"^[ \t]*from (mqlab[\w.]*) import (\([^)]*\)|[^\n]*)|^[ \t]*import (mqlab[\w.]*)", re.MULTILINE)

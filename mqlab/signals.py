@@ -219,7 +219,7 @@ def _samples(named: DataFrame) -> DataFrame:
 
 def _answers(named: DataFrame) -> DataFrame:
     return named.where("tag = 'answer'").selectExpr(
-        "source", "line", "text", "at AS wall", "0 AS offset", "'tool-error' AS kind",
+        "source", "line", "lines", "text", "at AS wall", "0 AS offset", "'tool-error' AS kind",
         "substring(text, 1, 200) AS reason", "CAST(NULL AS DOUBLE) AS value",
         *[f"CAST(NULL AS STRING) AS `{n}`" for n in ("system", "node", "client_id", "group", "topic", "queue", "peer")],
     )  # fmt: skip

@@ -115,9 +115,9 @@ frames.complaints(facts)
 # %% [markdown]
 # ## Which lines fill the logs?
 #
-# By shape: three shapes that carry nearly all of a log, at many times its own earlier rate, are an explosion; one shape
-# at a steady rate is an access log. Lines without a moment, such as stack traces, count with the line before them. Drawn
-# is the log of the finding, else the largest one; a log below one megabyte is left out.
+# By shape: three shapes that carry nearly all of a log, at many times its own earlier rate, are an explosion; one
+# shape at a steady rate is an access log. Lines without a moment, such as stack traces, count with the line before
+# them. Drawn is the log of the finding, else the largest one; a log below one megabyte is left out.
 
 # %%
 line_shapes(facts, next((one for one in diagnosis.findings if one.incident == "log-explosion"), None))

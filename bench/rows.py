@@ -34,6 +34,7 @@ class Row:
     ratios: Sequence[float] = ()
     """One a round."""
     goals: Sequence[Goal] = ()
+    note: str = ""
 
     def value(self, of: str) -> float | None:
         """The median of what a goal is about; of the memory, the most."""

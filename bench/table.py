@@ -45,6 +45,7 @@ def document(rows: Sequence[Row], choices: dict[str, object]) -> str:
             "goals": [asdict(goal) for goal in row.goals],
             "met": row.met(),
             "problems": row.problems(),
+            "note": row.note,
         }
         for row in rows
     ]
@@ -57,4 +58,5 @@ def _spread(values: Sequence[float]) -> str:
 
 def _check(row: Row) -> str:
     problems = row.problems()
-    return "WRONG: " + "; ".join(problems) if problems else ("exact" if row.runs else "")
+    told = "WRONG: " + "; ".join(problems) if problems else ("exact" if row.runs else "")
+    return "; ".join(part for part in (told, row.note) if part)

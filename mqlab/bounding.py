@@ -1,10 +1,10 @@
 """A flood of lines that are kept: some of each kind are, the last of them stands for all others.
 
 A client that logs an error a thousand times a second would otherwise have its whole log kept, masked and thinned. Of
-the kept lines of one shape and ten seconds (the length of an episode) in one block, the first ``MOST`` stay as they
-are; the last one carries the lines and bytes of the rest. Counts, first and last moment stay exact, extrema of values
-are those of the lines that stay. Lines without a moment, such as those of an exception, follow dated ones that were
-counted: those beyond the first ``MOST`` of a block are counted by shape like any other line.
+the kept lines of one shape and ten seconds (the length of an episode), the first ``MOST`` of a file stay as they are;
+the last one carries the lines and bytes of the rest. Counts, first and last moment stay exact, extrema of values are
+those of the lines that stay. Lines without a moment, such as those of an exception, follow dated ones that were
+counted: those beyond the first ``MOST`` of a file are counted by shape like any other line.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ def bounded(rows: DataFrame) -> DataFrame:
     known = rows.selectExpr("*", f"CASE WHEN tag = {EVENT} THEN {layouts.wall(line)} END AS wall").selectExpr(
         "*", f"floor(unix_seconds(wall) / {_SECONDS}) AS episode", f"CASE WHEN tag = {EVENT} THEN {alike} END AS alike"
     )
-    same = "PARTITION BY file, block, tag, episode, alike"
+    same = "PARTITION BY file, tag, minute, episode, alike"
     ranked = known.selectExpr(
-        "*", f"row_number() OVER ({same} ORDER BY first) AS rank", f"max(first) OVER ({same}) AS last"
+        "*", f"row_number() OVER ({same} ORDER BY line) AS rank", f"count(1) OVER ({same}) AS last"
     )
     rest = f"tag = {EVENT} AND rank > {MOST}"
     summed = ranked.selectExpr(
@@ -50,4 +50,4 @@ def bounded(rows: DataFrame) -> DataFrame:
         **{name: f"CASE WHEN NOT undated THEN {name} END" for name in ("row", "text", "inner")},
     }
     columns = [f"{changed[name]} AS {name}" if name in changed else name for name in rows.columns]
-    return summed.where("NOT spare OR first = last").selectExpr(*columns)
+    return summed.where("NOT spare OR rank = last").selectExpr(*columns)

@@ -111,13 +111,14 @@ def lines(read: DataFrame, worn: Collection[Envelope], *, large: bool = False) -
         located = located.withColumn("clock", envelopes.outer_clock(F.col("value"), letter))
     else:
         located = located.selectExpr("*", "value AS inner", "CAST(NULL AS TIMESTAMP) AS clock")
-    grouped = tagging.tagged(located).groupBy(*_KEYS).agg(*_sums("1", "size", "seq"))
-    few = bounding.bounded(grouped) if large else grouped
+    numbered = _numbered(tagging.tagged(located).groupBy(*_KEYS, "block").agg(*_sums("1", "size", "seq", "first")))
+    few = bounding.bounded(numbered) if large else numbered
     fine = few.withColumn("shape", F.expr(shapes.fine("shape"))).groupBy(*_KEYS)
-    return _numbered(fine.agg(*_sums("lines", "bytes", "first")), ["inner", "at"] if wears else [])
+    return _named(fine.agg(*_sums("lines", "bytes", "line", "line")), ["inner", "at"] if wears else [])
 
 
-_KEYS = ("file", "block", "tag", "minute", "level", "shape", "row", "text", "inner", "at")
+_KEYS = ("file", "tag", "minute", "level", "shape", "row", "text", "inner", "at")
+"""What rows are grouped by; ``row`` tells kept lines apart."""
 
 
 def documents(read: DataFrame) -> list[DataFrame]:
@@ -139,17 +140,23 @@ def documents(read: DataFrame) -> list[DataFrame]:
     return [counted, samples, answers]
 
 
-def _sums(how_many: str, size: str, first: str) -> list[Column]:
-    columns = {"lines": f"sum({how_many})", "bytes": f"sum({size})", "first": f"min({first})"}
-    return [F.expr(f"{expression} AS {name}") for name, expression in columns.items()]
+def _sums(how_many: str, size: str, first: str, name: str) -> list[Column]:
+    columns = {"lines": f"sum({how_many})", "bytes": f"sum({size})", name: f"min({first})"}
+    return [F.expr(f"{expression} AS {alias}") for alias, expression in columns.items()]
 
 
-def _numbered(rows: DataFrame, worn: Sequence[str]) -> DataFrame:
-    """*rows* with the number of their first line and what they ``kept``: a line verbatim, or a shape."""
+def _numbered(rows: DataFrame) -> DataFrame:
+    """*rows* with the number of their first ``line`` in the file; blocks matter no more."""
     blocks_before = "PARTITION BY file ORDER BY block RANGE BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING"
     earlier = f"coalesce(sum(lines) OVER ({blocks_before}), 0)"
     start = "min(first) OVER (PARTITION BY file, block)"
+    return rows.selectExpr(*_KEYS, "lines", "bytes", f"first - {start} + {earlier} + 1 AS line")
+
+
+def _named(rows: DataFrame, worn: Sequence[str]) -> DataFrame:
+    """*rows* with words for numbers, and with what they ``kept``: a line verbatim, or a shape."""
     tag = f"element_at(array({', '.join(map(quoted, tagging.TAGS))}), tag + 1) AS tag"
     level = f"{layouts.level_name('level')} AS level"
-    columns = [tag, "file", "minute", level, "lines", "bytes", "coalesce(text, shape) AS kept"]
-    return rows.selectExpr(*columns, f"first - {start} + {earlier} + 1 AS line", *worn)
+    return rows.selectExpr(
+        tag, "file", "minute", level, "lines", "bytes", "coalesce(text, shape) AS kept", "line", *worn
+    )

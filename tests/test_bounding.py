@@ -27,9 +27,10 @@ def _log():
 def read(spark):
     """Tagged rows of the log, with floods bounded and without."""
     located = spark.createDataFrame(list(enumerate(_log())), "n long, value string").coalesce(1).sort("n")
-    content = located.selectExpr("value", f"'{LINK}' AS file", "0L AS block").persist()
 
-    def rows(large):
+    def rows(large, blocks):
+        block = f"n DIV {len(_log()) // blocks + 1} AS block"
+        content = located.selectExpr("value", f"'{LINK}' AS file", block)
         named = scan.lines(content, {Envelope.NONE}, large=large)
         return named.selectExpr(
             "tag", "file", "line", "minute", "level", "lines", "bytes", "CAST(NULL AS TIMESTAMP) AS at",
@@ -38,18 +39,27 @@ def read(spark):
             "CAST(NULL AS DOUBLE) AS value",
         ).persist()  # fmt: skip
 
-    return {large: rows(large) for large in (False, True)}
+    return {(large, blocks): rows(large, blocks) for large in (False, True) for blocks in (1, 3)}
 
 
 def test_few_lines_of_a_flood_are_kept(read):
-    kept = {large: rows.where("tag = 'event'").count() for large, rows in read.items()}
+    kept = {large: read[large, 1].where("tag = 'event'").count() for large in (False, True)}
     windows = 3
     assert kept == {False: 2 * FLOOD, True: windows * (bounding.MOST + 1) + bounding.MOST}
 
 
+@pytest.mark.parametrize("large", [False, True])
+def test_it_makes_no_difference_in_how_many_blocks_a_file_is_read(read, large):
+    def kept(blocks):
+        rows = read[large, blocks].where("tag = 'event'").select("line", "lines", "bytes", "text").sort("line")
+        return [tuple(row) for row in rows.collect()]
+
+    assert kept(1) == kept(3)
+
+
 def test_every_line_and_byte_of_a_flood_is_counted(read):
-    totals = [rows.agg(F.expr("sum(lines)"), F.expr("sum(bytes)")).first() for rows in read.values()]
-    assert totals[0] == totals[1] == (len(_log()), sum(len(line) + 1 for line in _log()))
+    totals = [tuple(rows.agg(F.expr("sum(lines)"), F.expr("sum(bytes)")).first()) for rows in read.values()]
+    assert set(totals) == {(len(_log()), sum(len(line) + 1 for line in _log()))}
 
 
 def test_a_flood_gives_the_same_episodes_whether_it_is_bounded_or_not(read):
@@ -58,5 +68,5 @@ def test_a_flood_gives_the_same_episodes_whether_it_is_bounded_or_not(read):
         columns = ("kind", "bucket", "count", "first_at", "last_at", "first", "last", "value_min", "value_max")
         return [tuple(row) for row in episodes.select(*columns).sort("first_at").collect()]
 
-    assert told(read[True]) == told(read[False])
-    assert sum(row[2] for row in told(read[True])) == FLOOD
+    assert told(read[True, 1]) == told(read[False, 1])
+    assert sum(row[2] for row in told(read[True, 1])) == FLOOD

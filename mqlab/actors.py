@@ -18,9 +18,8 @@ def client_of(facts: Facts, episode: Episode) -> str:
     if episode.client_id:
         return episode.client_id
     here = [s for s in facts.settings if s.source == episode.source and s.scope == "producer" and s.owner]
-    owners = {s.owner for s in here} or {
-        e.client_id for e in facts.episodes if e.source == episode.source and e.client_id and e.kind in _PRODUCING
-    }
+    named = facts.named_clients(episode.source)
+    owners = {s.owner for s in here} or {client for kind, client in named if kind in _PRODUCING}
     only = next(iter(owners)) if len(owners) == 1 else None
     return only or base_name(episode.source)
 

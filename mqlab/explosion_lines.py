@@ -28,11 +28,10 @@ def accounts_for_shape(shapes: Collection[LineShape], shape: Shape) -> bool:
     )
 
 
-def accounts_for_event(shapes: Collection[LineShape], episodes: Sequence[Episode], episode: Episode) -> bool:
-    """True for an event whose kind's first line is the first line of one of *shapes*."""
+def accounted_sources(shapes: Collection[LineShape], episodes: Sequence[Episode]) -> frozenset[str]:
+    """The logs in which *episodes*, all of one kind, are lines of *shapes*: some first line is that of a shape."""
     cited = {(s.first.source, s.first.line) for s in shapes}
-    same = [e for e in episodes if e.kind == episode.kind and e.source == episode.source]
-    return any((e.source, e.first.line) in cited for e in same)
+    return frozenset(e.source for e in episodes if (e.source, e.first.line) in cited)
 
 
 def settled(facts: Facts, findings: Sequence[Finding], trouble: dict[str, tuple[str, ...]]) -> list[Finding]:

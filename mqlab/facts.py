@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from mqlab.findings import Evidence
 
@@ -217,7 +218,28 @@ class Facts:
 
     def of_kind(self, *kinds: str) -> tuple[Episode, ...]:
         """Episodes of these kinds, by time."""
+        if len(kinds) == 1:
+            return self._by_kind.get(kinds[0], ())
         return tuple(e for e in self.episodes if e.kind in kinds)
+
+    def named_clients(self, source: str) -> frozenset[tuple[str, str]]:
+        """(kind, client id) of the episodes of *source* that name a client."""
+        return self._named_clients.get(source, frozenset())
+
+    @cached_property
+    def _named_clients(self) -> Mapping[str, frozenset[tuple[str, str]]]:
+        found: dict[str, set[tuple[str, str]]] = {}
+        for episode in self.episodes:
+            if episode.client_id:
+                found.setdefault(episode.source, set()).add((episode.kind, episode.client_id))
+        return {source: frozenset(these) for source, these in found.items()}
+
+    @cached_property
+    def _by_kind(self) -> Mapping[str, tuple[Episode, ...]]:
+        found: dict[str, list[Episode]] = {}
+        for episode in self.episodes:
+            found.setdefault(episode.kind, []).append(episode)
+        return {kind: tuple(these) for kind, these in found.items()}
 
     def named(self, *names: str) -> tuple[Series, ...]:
         """Series with these canonical names."""

@@ -113,7 +113,8 @@ def _events(
         left = [e for e in facts.of_kind(kind) if not _explained(e.first_at, findings, classes) and _abnormal(e)]
         if kind == "batch-split" and "batch-split-loop" in rejected:
             continue
-        left = [e for e in left if not explosion_lines.accounts_for_event(loud, facts.of_kind(kind), e)]
+        flooded = explosion_lines.accounted_sources(loud, facts.of_kind(kind))
+        left = [e for e in left if e.source not in flooded]
         if kind in NOTICED:
             left = [e for e in left if e.first_at is None or not any(abs(e.first_at - r) <= RESTART for r in orderly)]
         count = sum(e.count for e in left)

@@ -9,11 +9,13 @@ counted: those beyond the first ``MOST`` of a file are counted by shape like any
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from pyspark.sql import DataFrame
 
 from mqlab import shapes
 from mqlab.loaders import layouts
-from mqlab.sql import replaced
+from mqlab.sql import quoted, replaced
 from mqlab.tagging import COUNT, EVENT
 
 MOST = 100
@@ -23,18 +25,23 @@ _FROM, _ALIKE = 20, 160
 """Where a line's message has begun in every layout, and how many characters of it are compared."""
 
 
-def bounded(rows: DataFrame) -> DataFrame:
-    """*rows* of lines grouped by what they are, one row a kept line, without the rest of each flood."""
+def bounded(rows: DataFrame, large: Collection[str]) -> DataFrame:
+    """*rows* of lines grouped by what they are, one row a kept line, without the rest of each flood in *large* files.
+
+    Which files are large is their own affair, not that of the material: what is read together makes no difference.
+    """
     line = "coalesce(inner, text)"
     alike = replaced(f"substring({line}, {_FROM}, {_ALIKE})", "[0-9]+", "#")
-    known = rows.selectExpr("*", f"CASE WHEN tag = {EVENT} THEN {layouts.wall(line)} END AS wall").selectExpr(
+    known = rows.selectExpr(
+        "*", f"CASE WHEN tag = {EVENT} THEN coalesce({layouts.wall(line)}, at) END AS wall"
+    ).selectExpr(
         "*", f"floor(unix_seconds(wall) / {_SECONDS}) AS episode", f"CASE WHEN tag = {EVENT} THEN {alike} END AS alike"
     )
     same = "PARTITION BY file, tag, minute, episode, alike"
     ranked = known.selectExpr(
         "*", f"row_number() OVER ({same} ORDER BY line) AS rank", f"count(1) OVER ({same}) AS last"
     )
-    rest = f"tag = {EVENT} AND rank > {MOST}"
+    rest = f"tag = {EVENT} AND rank > {MOST} AND file IN ({', '.join(map(quoted, sorted(large)))})"
     summed = ranked.selectExpr(
         "*",
         f"{rest} AND wall IS NULL AS undated",

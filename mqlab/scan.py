@@ -41,7 +41,7 @@ SORTED_LABELS = "to_json(map_from_entries(array_sort(map_entries(labels))))"
 """A map of labels as JSON with sorted keys, so that the same labels are the same text."""
 
 FLOODED = 32 << 20
-"""Bytes of material from which floods of kept lines are bounded; less can be kept as it is."""
+"""Bytes of a file from which floods of kept lines are bounded; less can be kept as it is."""
 HUGE = 1 << 20
 """Bytes from which a line is looked at only as far as this many characters: copies of it would fill the memory."""
 
@@ -62,7 +62,7 @@ def scan(spark: SparkSession, links: Path, sources: Sequence[Source], out: Path)
     if by_line:
         worn = {s.envelope for s in sources}
         read = content(spark, f"{links}/lines", by_line, {"lineSep": "\n"})
-        parts.append(lines(read, worn, large=sum(s.unpacked for s in by_line) >= FLOODED))
+        parts.append(lines(read, worn, {s.link for s in by_line if s.unpacked >= FLOODED}))
     if whole:
         parts += documents(content(spark, f"{links}/documents", whole, {"wholetext": "true"}))
     _public(union(parts)).write.mode("overwrite").parquet(remote.written_by_spark(str(out)))
@@ -95,8 +95,11 @@ def tagged(spark: SparkSession, *paths: Path) -> DataFrame:
     )
 
 
-def lines(read: DataFrame, worn: Collection[Envelope], *, large: bool = False) -> DataFrame:
-    """Tagged rows of line-oriented sources, which wear some of these envelopes; floods in *large* ones are bounded."""
+def lines(read: DataFrame, worn: Collection[Envelope], large: Collection[str] = ()) -> DataFrame:
+    """Tagged rows of line-oriented sources, which wear some of these envelopes.
+
+    Floods are bounded in those whose links are *large*.
+    """
     located = read.selectExpr(
         f"CASE WHEN octet_length(value) > {HUGE} THEN substring(value, 1, {HUGE}) ELSE value END AS value",
         "octet_length(value) + 1 AS size",
@@ -112,7 +115,7 @@ def lines(read: DataFrame, worn: Collection[Envelope], *, large: bool = False) -
     else:
         located = located.selectExpr("*", "value AS inner", "CAST(NULL AS TIMESTAMP) AS clock")
     numbered = _numbered(tagging.tagged(located).groupBy(*_KEYS, "block").agg(*_sums("1", "size", "seq", "first")))
-    few = bounding.bounded(numbered) if large else numbered
+    few = bounding.bounded(numbered, large) if large else numbered
     fine = few.withColumn("shape", F.expr(shapes.fine("shape"))).groupBy(*_KEYS)
     return _named(fine.agg(*_sums("lines", "bytes", "line", "line")), ["inner", "at"] if wears else [])
 

@@ -28,7 +28,8 @@ COUNT, EVENT, SETTINGS, ROW = range(4)
 
 _COMPONENT = 160
 """Bytes in which the end of a ``[component]`` is looked for."""
-_MARKS = {f"] {name}"[:7].ljust(7): number for number, name in enumerate(layouts.LEVELS, 1)}
+_BY_FREQUENCY = ("INFO", "WARN", "ERROR", "DEBUG", "TRACE", "FATAL")
+_MARKS = {f"] {name:<5}": layouts.LEVELS.index(name) + 1 for name in _BY_FREQUENCY}
 _SHORT = [number for number, name in enumerate(layouts.LEVELS, 1) if len(name) == 4]
 _WARN = layouts.LEVELS.index("WARN") + 1
 
@@ -45,6 +46,7 @@ def tagged(located: DataFrame) -> DataFrame:
         .selectExpr("*", f"CASE WHEN raw IS NOT NULL AND startswith(inner, '[') THEN {_bytes(25, 7)} END AS mark")
         .selectExpr("*", f"CASE {_cases('mark', _MARKS)} END AS severity")
         .selectExpr("*", f"CASE WHEN severity IS NOT NULL THEN {_opening()} END AS opening")
+        .selectExpr("*", "CASE WHEN startswith(opening, '[') THEN locate(']', opening) END AS closing")
         .selectExpr("*", f"{_message()} AS message", f"{_level()} AS level")
         .selectExpr("*", "substring(message, 1, 4) AS word", f"{_severe()} AS severe")
         .selectExpr("*", f"{_tag()} AS tag")
@@ -72,8 +74,7 @@ def _bytes(start: int, length: int) -> str:
 
 
 def _cases(column: str, numbers: dict[str, int]) -> str:
-    often_first = sorted(numbers.items(), key=lambda item: abs(item[1] - _WARN + 0.6))
-    return " ".join(f"WHEN {column} = {quoted(name)} THEN {number}" for name, number in often_first)
+    return " ".join(f"WHEN {column} = {quoted(name)} THEN {number}" for name, number in numbers.items())
 
 
 def _opening() -> str:
@@ -82,9 +83,9 @@ def _opening() -> str:
 
 
 def _message() -> str:
-    """SQL: the message's beginning; behind a component it may begin with a blank."""
-    behind = f"substring(opening, locate(']', opening) + 2, {FIRST})"
-    return f"CASE WHEN startswith(opening, '[') THEN {behind} ELSE substring(opening, 1, {FIRST}) END"
+    """SQL: the message's beginning; behind a component it may begin with a blank; with ``[`` where that never ends."""
+    behind = f"substring(opening, closing + 2, {FIRST})"
+    return f"CASE WHEN closing > 0 THEN {behind} ELSE substring(opening, 1, {FIRST}) END"
 
 
 def _level() -> str:

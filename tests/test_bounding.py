@@ -31,7 +31,7 @@ def read(spark):
     def rows(large, blocks):
         block = f"n DIV {len(_log()) // blocks + 1} AS block"
         content = located.selectExpr("value", f"'{LINK}' AS file", block)
-        named = scan.lines(content, {Envelope.NONE}, large=large)
+        named = scan.lines(content, {Envelope.NONE}, {LINK} if large else {"another"})
         return named.selectExpr(
             "tag", "file", "line", "minute", "level", "lines", "bytes", "CAST(NULL AS TIMESTAMP) AS at",
             "CASE WHEN tag = 'count' THEN kept END AS shape", "CASE WHEN tag <> 'count' THEN kept END AS text",

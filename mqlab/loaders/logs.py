@@ -75,7 +75,7 @@ def kept(line: str, severe: str, message: str, word: str) -> str:
     """
     begins = (
         f"CASE WHEN {word} IS NOT NULL THEN {_likely(message, word)} AND "
-        f"substring({line}, 27, 200) RLIKE {quoted(f'{_AFTER_LEVEL}(?:{_BEGINS})')} "
+        f"substring({line}, 27, 400) RLIKE {quoted(f'{_AFTER_LEVEL}(?:{_BEGINS})')} "
         f"ELSE {_holds(line, 400, _AT_A_START + one_of(_FIRST_WORDS))} AND "
         f"substring({line}, 1, 400) RLIKE {quoted(f'{_AFTER_ANYTHING}(?:{_BEGINS})')} END"
     )

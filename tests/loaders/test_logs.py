@@ -76,6 +76,12 @@ def test_each_signature_is_kept_and_gives_its_kind(spark, layout):
     assert [row.kind for row in events.select("kind").collect()] == [kind for kind, _, _ in LINES]
 
 
+def test_a_line_whose_component_is_long_is_kept(spark):
+    component = f"[GroupCoordinator id=1 topic={'t' * 249} partition=31]"
+    line = BROKER.format(level="INFO") + component[:190] + "] Stabilized group g generation 5 (kafka.x)"
+    assert _read(spark, [line])[0] == [True]
+
+
 def test_ordinary_lines_are_not_kept(spark):
     lines = [
         BROKER.format(level="INFO")

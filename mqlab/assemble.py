@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Any
 
-from mqlab import assemble_volumes, zones
+from mqlab import assemble_groups, assemble_volumes, zones
 from mqlab.facts import Coverage, Episode, Facts, Position, Reject, Series, Setting, Shape
 from mqlab.findings import Evidence
 from mqlab.loaders import metric_names
@@ -46,6 +46,11 @@ class Gathered:
             rows[fact].append(row)
         return cls(rows, known)
 
+    @property
+    def paths(self) -> Mapping[str, str]:
+        """The path that evidence cites, by link name."""
+        return {link: source.path for link, source in self.sources.items()}
+
     def path(self, row: Row) -> str:
         """The path that evidence cites."""
         return self.sources[row["source"]].path
@@ -60,6 +65,10 @@ def assemble(gathered: Gathered, wanted: Sequence[tuple[str, str]] = ()) -> Fact
         series=_series(gathered, instant),
         settings=tuple(_settings(gathered, instant)),
         positions=tuple(_positions(gathered, instant)),
+        clients=tuple(assemble_groups.clients(gathered.rows["clients"], gathered.path, instant)),
+        assignments=tuple(assemble_groups.assignments(gathered.rows["assignments"], gathered.path, instant)),
+        tallies=tuple(assemble_groups.tallies(gathered.rows["tallies"], gathered.path)),
+        deliveries=tuple(assemble_groups.deliveries(gathered.rows["deliveries"], gathered.paths)),
         shapes=tuple(_shapes(gathered, instant)),
         rejects=tuple(_rejects(gathered)),
         coverage=tuple(_coverage(gathered, settled, instant)),

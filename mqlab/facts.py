@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from mqlab.findings import Evidence
+from mqlab.group_rows import Assignment, Client, Delivery, Tally
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +212,10 @@ class Facts:
     series: tuple[Series, ...] = ()
     settings: tuple[Setting, ...] = ()
     positions: tuple[Position, ...] = ()
+    clients: tuple[Client, ...] = ()
+    assignments: tuple[Assignment, ...] = ()
+    tallies: tuple[Tally, ...] = ()
+    deliveries: tuple[Delivery, ...] = ()
     shapes: tuple[Shape, ...] = ()
     rejects: tuple[Reject, ...] = ()
     coverage: tuple[Coverage, ...] = ()
@@ -283,6 +288,10 @@ def narrowed(
         ),
         settings=tuple(s for s in facts.settings if s.at is None or until is None or s.at <= until),
         positions=tuple(p for p in facts.positions if inside(p.at) and about(p.group, p.topic, p.client_id)),
+        clients=tuple(c for c in facts.clients if inside(c.at) and about(c.group, None, c.client_id)),
+        assignments=tuple(a for a in facts.assignments if inside(a.at) and about(a.group, a.topic, a.client_id)),
+        tallies=tuple(t for t in facts.tallies if inside(t.at) and about(None, t.topic, None)),
+        deliveries=tuple(d for d in facts.deliveries if inside(d.at) and about(None, d.topic, None)),
         shapes=tuple(s for s in facts.shapes if inside(s.first_at) or inside(s.last_at)),
         volumes=tuple(_volume_within(v, since, until) for v in facts.volumes),
     )
@@ -327,6 +336,10 @@ def ordered(facts: Facts) -> Facts:
         series=tuple(sorted(facts.series, key=lambda s: (s.name, sorted(s.labels.items()), s.source, s.original))),
         settings=tuple(sorted(facts.settings, key=lambda s: (s.source, s.line or 0, s.key, s.owner or "", s.value))),
         positions=tuple(sorted(facts.positions, key=lambda p: (p.at or 0.0, p.source, p.line or 0, p.topic, p.queue))),
+        clients=tuple(sorted(facts.clients, key=_of_row)),
+        assignments=tuple(sorted(facts.assignments, key=lambda a: (*_of_row(a), a.topic, a.queue))),
+        tallies=tuple(sorted(facts.tallies, key=lambda t: (t.at, t.source, t.topic, t.queue, t.role))),
+        deliveries=tuple(sorted(facts.deliveries, key=lambda d: (d.at, d.topic, d.queue, d.sources))),
         shapes=tuple(sorted(facts.shapes, key=lambda s: (s.source, s.first_line, s.shape))),
         rejects=tuple(sorted(facts.rejects, key=lambda r: (r.source, r.line or 0, r.reason))),
         coverage=tuple(sorted(facts.coverage, key=lambda c: c.source)),
@@ -337,3 +350,7 @@ def ordered(facts: Facts) -> Facts:
 def _of_episode(episode: Episode) -> tuple[float, str, str, int, str, str]:
     where = (episode.source, episode.kind, episode.first.line or 0)
     return (episode.first_at or 0.0, *where, episode.topic or "", episode.queue or "")
+
+
+def _of_row(row: Client | Assignment) -> tuple[float, str, int]:
+    return (row.at or 0.0, row.source, row.line or 0)

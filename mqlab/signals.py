@@ -5,6 +5,7 @@ Every table is thinned where it is large and left as it is where it is small:
 * EVENTS: one row per kind, actor and ten seconds, with count, extrema, first and last line;
 * SETTINGS: a value that repeats the one printed before it is dropped;
 * METRICS: one row a series, only series that mqlab knows by name;
+* LEDGER: counts per queue and ten seconds, and which ledgers note the same message (``ledgers``);
 * VOLUME: one row per source, level and shape; how each log grew, minute by minute (``volumes``).
 
 All of it leaves Spark in one action, as rows of (fact, payload), payload being JSON. Moments of log lines are still
@@ -18,13 +19,13 @@ from collections.abc import Mapping, Sequence
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from mqlab import scan, volumes
+from mqlab import ledgers, scan, volumes
 from mqlab.loaders import LOADERS, application_log, console, layouts, metric_names
 from mqlab.loaders.base import TableLoader
 from mqlab.loaders.logs import SETTING, events, union
 from mqlab.sources import Reading
 from mqlab.sql import quoted
-from mqlab.tables import EVENTS, METRICS, POSITIONS, SETTINGS, Table
+from mqlab.tables import ASSIGNMENTS, CLIENTS, EVENTS, LEDGER, METRICS, POSITIONS, SETTINGS, Table
 
 EPISODE = 10
 """Seconds that one episode spans."""
@@ -67,8 +68,16 @@ def raw_tables(rows: DataFrame, formats: frozenset[str]) -> Raw:
 def facts(rows: DataFrame, formats: frozenset[str]) -> DataFrame:
     """(fact, payload) rows from the tagged *rows*: everything the detectors may look at."""
     tables = raw_tables(rows, formats)
-    makers = {EVENTS: episodes, SETTINGS: settings, POSITIONS: _as_it_is, METRICS: series}
+    makers = {
+        EVENTS: episodes, SETTINGS: settings, POSITIONS: _as_it_is, METRICS: series, CLIENTS: _as_it_is,
+        ASSIGNMENTS: _as_it_is,
+    }  # fmt: skip
     parts = [_payload(table.name, makers[table](tables[table])) for table in makers if table in tables]
+    if LEDGER in tables:
+        parts += [
+            _payload("tallies", ledgers.tallies(tables[LEDGER])),
+            _payload("deliveries", ledgers.deliveries(tables[LEDGER])),
+        ]
     parts += [_payload("coverage", _coverage(rows, formats)), _payload("volume", shapes(rows))]
     if any(loader.FORMAT in formats for loader in LOADERS if loader.READING is Reading.LOG):
         parts.append(_payload("log", volumes.volumes(rows)))

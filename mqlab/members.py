@@ -1,0 +1,148 @@
+"""Who was in a RocketMQ group when, process by process, by each source that can tell.
+
+Three kinds of sources tell it: the broker's list of connections (``consumerConnection``), the broker's log, and the logs of
+the clients themselves. A process is told by the address that the broker sees, or by the folder its log lies in.
+"""  # noqa: E501
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from mqlab.facts import Episode, Facts
+from mqlab.findings import Evidence
+
+ROCKETMQ = "rocketmq"
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One process in a group."""
+
+    client_id: str
+    place: str
+    """``ip:port`` as the broker sees it, or the folder of the client's log."""
+    evidence: Evidence
+
+    @property
+    def host(self) -> str:
+        """The place without the port."""
+        head, colon, port = self.place.rpartition(":")
+        return head if colon and port.isdigit() else self.place
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The members at one moment."""
+
+    at: float
+    members: tuple[Member, ...]
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """Client ids, sorted, one as often as it is there: what the broker hands to every client (cidAll)."""
+        return tuple(sorted(m.client_id for m in self.members))
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """What one kind of source says about one group, by time."""
+
+    how: str
+    """listing, broker log or client logs."""
+    snapshots: tuple[Snapshot, ...]
+    until: float
+    """How long the last snapshot is known to hold."""
+    lasting: bool
+    """Each snapshot holds until the next one; a listing is true for its moment only."""
+
+
+def groups(facts: Facts) -> tuple[str, ...]:
+    """RocketMQ groups that anything in the material names."""
+    named = {c.group for c in facts.clients if c.system == ROCKETMQ}
+    named |= {e.group for e in facts.episodes if e.system == ROCKETMQ}
+    named |= {s.owner for s in facts.settings if s.key == "messageModel" and s.scope == "consumer"}
+    return tuple(sorted(name for name in named if name and not name.startswith("%")))
+
+
+def streams(facts: Facts, group: str) -> tuple[Stream, ...]:
+    """Every source's view of *group*, the most direct one first."""
+    return tuple(s for s in (_listed(facts, group), *_logged(facts, group), _own_logs(facts, group)) if s.snapshots)
+
+
+def _listed(facts: Facts, group: str) -> Stream:
+    rows = [c for c in facts.clients if c.group == group and c.system == ROCKETMQ and c.at is not None and c.peer]
+    rows.sort(key=lambda c: (c.at or 0.0, c.source, c.line or 0))
+    found = []
+    for (at, _), told in groupby(rows, key=lambda c: (c.at or 0.0, c.source)):
+        members = {(c.client_id or "", c.peer or ""): Member(c.client_id or "", c.peer or "", c.evidence) for c in told}
+        found.append(Snapshot(at, tuple(members[key] for key in sorted(members))))
+    return Stream("listing", tuple(found), found[-1].at if found else 0.0, lasting=False)
+
+
+def _logged(facts: Facts, group: str) -> Iterator[Stream]:
+    """A stream for each broker's log that tells who came and went."""
+    ends = {c.source: c.last_at for c in facts.coverage}
+    by_source: dict[str, list[Episode]] = defaultdict(list)
+    for episode in facts.of_kind(
+        "consumer-connected", "consumer-disconnected", "group-offline", "rocketmq-broker-started"
+    ):
+        if episode.first_at is not None and episode.group in (group, None):
+            by_source[episode.source].append(episode)
+    for source, told in sorted(by_source.items()):
+        snapshots = tuple(_followed(sorted(told, key=lambda e: (e.first_at or 0.0, e.first.line or 0))))
+        if snapshots:
+            yield Stream("broker log", snapshots, max(ends.get(source) or 0.0, snapshots[-1].at), lasting=True)
+
+
+def _followed(told: Sequence[Episode]) -> Iterator[Snapshot]:
+    live: dict[tuple[str, str], Member] = {}
+    for episode in told:
+        key = (episode.client_id or "", episode.peer or "")
+        if episode.kind == "consumer-connected":
+            live[key] = Member(*key, episode.first)
+        elif episode.kind == "consumer-disconnected":
+            live.pop(key, None)
+        else:
+            live.clear()
+        yield Snapshot(episode.first_at or 0.0, tuple(live[key] for key in sorted(live)))
+
+
+def _own_logs(facts: Facts, group: str) -> Stream:
+    """What the clients' logs say of themselves: a process has the id of its last allocation until its log ends."""
+    told = [e for e in facts.of_kind("queues-allocated") if e.group == group and e.client_id and e.first_at is not None]
+    ends = _ends(facts)
+    moments = sorted({e.first_at or 0.0 for e in told} | {ends[folder(e.source)] for e in told})
+    by_folder: dict[str, list[Episode]] = defaultdict(list)
+    for episode in told:
+        by_folder[folder(episode.source)].append(episode)
+    found = [
+        Snapshot(at, tuple(m for place in sorted(by_folder) for m in _at(place, by_folder[place], ends[place], at)))
+        for at in moments
+    ]
+    return Stream("client logs", tuple(found), moments[-1] if moments else 0.0, lasting=True)
+
+
+def _at(place: str, told: Sequence[Episode], end: float, at: float) -> Iterator[Member]:
+    past = [e for e in told if (e.first_at or 0.0) <= at]
+    if past and at < end:
+        yield Member(past[-1].client_id or "", place, past[-1].first)
+
+
+def _ends(facts: Facts) -> Mapping[str, float]:
+    """When the logs of each folder end."""
+    found: dict[str, float] = defaultdict(float)
+    for episode in facts.episodes:
+        place = folder(episode.source)
+        found[place] = max(found[place], episode.last_at or 0.0)
+    for coverage in facts.coverage:
+        place = folder(coverage.source)
+        found[place] = max(found[place], coverage.last_at or 0.0)
+    return found
+
+
+def folder(source: str) -> str:
+    """Where a log lies: rotated files of one process share it."""
+    return source.rpartition("/")[0] or source

@@ -1,0 +1,110 @@
+"""Positions of groups by queue: how far each was committed and how far it was produced, and how fast both moved.
+
+A snapshot may be told by several commands at once, so each queue has one position a moment. Lag is always the end
+minus the committed position, never a printed column.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from mqlab.facts import Facts, Position
+
+OWN = ("%RETRY%", "%DLQ%")
+"""How RocketMQ's names of a group's own topics begin."""
+
+Points = tuple[Position, ...]
+"""Positions of one group in one queue, one a moment, by time; all with a committed and an end offset."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """What happened to one queue between two snapshots."""
+
+    queue: str
+    first: Position
+    last: Position
+
+    @property
+    def seconds(self) -> float:
+        """Time between the two snapshots."""
+        return (self.last.at or 0.0) - (self.first.at or 0.0)
+
+    @property
+    def produced(self) -> int:
+        """Messages that came in."""
+        return (self.last.end or 0) - (self.first.end or 0)
+
+    @property
+    def consumed(self) -> int:
+        """Messages by which the committed position moved; negative where it went back."""
+        return (self.last.committed or 0) - (self.first.committed or 0)
+
+    @property
+    def frozen(self) -> bool:
+        """Messages came in, and nobody moved the committed position."""
+        return self.produced > 0 and self.consumed == 0
+
+
+def lag(position: Position) -> int:
+    """Messages that wait: from the committed position, or from the oldest that is left where that is later."""
+    return max(0, (position.end or 0) - max(position.committed or 0, position.start or 0))
+
+
+def of_groups(facts: Facts) -> Mapping[tuple[str, str], Mapping[str, Points]]:
+    """Points by (group, topic) and queue."""
+    found: dict[tuple[str, str], dict[str, dict[float, Position]]] = defaultdict(lambda: defaultdict(dict))
+    for one in facts.positions:
+        if one.group and one.at is not None and one.committed is not None and one.end is not None:
+            moments = found[one.group, one.topic][one.queue]
+            known = moments.get(one.at)
+            if known is None or (one.end, one.committed) > (known.end, known.committed):
+                moments[one.at] = one
+    return {
+        key: {queue: tuple(moments[at] for at in sorted(moments)) for queue, moments in sorted(queues.items())}
+        for key, queues in sorted(found.items())
+    }
+
+
+def paces(queues: Mapping[str, Points], since: float, until: float) -> Mapping[str, Pace]:
+    """Pace of each queue between the first and the last snapshot inside, where there are two."""
+    found = {}
+    for queue, points in queues.items():
+        inside = [p for p in points if p.at is not None and since <= p.at <= until]
+        if len(inside) > 1:
+            found[queue] = Pace(queue, inside[0], inside[-1])
+    return found
+
+
+def totals(queues: Mapping[str, Points]) -> Sequence[tuple[float, int, int]]:
+    """(at, lag, end) over all queues, at the moments that tell of every queue."""
+    moments: dict[float, list[Position]] = defaultdict(list)
+    for points in queues.values():
+        for point in points:
+            moments[point.at or 0.0].append(point)
+    return [
+        (at, sum(map(lag, found)), sum(p.end or 0 for p in found))
+        for at, found in sorted(moments.items())
+        if len(found) == len(queues)
+    ]
+
+
+def spread(queues: Iterable[str]) -> str:
+    """Names of queues, those of one broker together: ``broker-a 8-15, broker-b 0``."""
+    by_broker: dict[str, list[int]] = defaultdict(list)
+    for queue in queues:
+        broker, _, number = queue.rpartition("/")
+        by_broker[broker].append(int(number) if number.isdigit() else 0)
+    return ", ".join(f"{broker} {_ranges(sorted(numbers))}".strip() for broker, numbers in sorted(by_broker.items()))
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ", ".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)

@@ -1,6 +1,7 @@
 """Kafka's client-side assignors, as ``kafka-clients`` 3.7 computes them: who gets which partition.
 
-Classes of ``org.apache.kafka.clients.consumer``: ``RangeAssignor``, ``RoundRobinAssignor``. Racks are not modelled.
+Classes of ``org.apache.kafka.clients.consumer``: ``RangeAssignor``, ``RoundRobinAssignor``, ``StickyAssignor``,
+``CooperativeStickyAssignor``. Racks are not modelled.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from mqlab.models.assignors import ranges, round_robin
+from mqlab.models.assignors import cooperative, ranges, round_robin, sticky
 from mqlab.models.assignors.cases import BadCaseError, groups
 from mqlab.models.assignors.group import Assignment, Group, Partition
 
@@ -17,6 +18,8 @@ __all__ = ["ASSIGNORS", "Assignment", "BadCaseError", "Group", "Partition", "rep
 ASSIGNORS: Mapping[str, Callable[[Group], Assignment]] = {
     "range": ranges.assign,
     "roundrobin": round_robin.assign,
+    "sticky": sticky.assign,
+    "cooperative-sticky": cooperative.assign,
 }
 """What computes the assignment, by the name that members send (``partition.assignment.strategy``)."""
 

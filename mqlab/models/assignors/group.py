@@ -19,7 +19,10 @@ DEFAULT_GENERATION = -1
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The members of a group that rebalances, in the order in which they joined. No racks."""
+    """The members of a group that rebalances. No racks.
+
+    Names that fall into one bin of a ``HashMap`` are taken to have been inserted in their own order.
+    """
 
     partitions: Mapping[str, int]
     """Number of partitions by topic. Subscribed topics that are absent do not exist."""
@@ -34,7 +37,7 @@ class Group:
 
     def members(self) -> list[str]:
         """Return the member ids in the order in which the leader's ``HashMap`` holds them."""
-        return walk(self.subscriptions, string_hash)
+        return walk(sorted(self.subscriptions, key=utf16), string_hash)
 
     def topics(self) -> dict[str, int]:
         """Return the number of partitions of each subscribed topic that has some, in the order of a ``HashMap``."""

@@ -34,14 +34,24 @@ def partition_hash(partition: tuple[str, int]) -> int:
     return (31 * (31 + number) + string_hash(topic)) & _WORD
 
 
-def walk(inserted: Iterable[_Key], hash_of: Callable[[_Key], int], most: int = 0) -> list[_Key]:
+def walk(inserted: Iterable[_Key], hash_of: Callable[[_Key], int], sized_for: int | None = None) -> list[_Key]:
     """Return distinct keys in the order in which a ``HashMap`` that got them in this order hands them out.
 
-    *most* is how many keys the map ever held, where that is more than it holds now: tables do not shrink.
+    *sized_for* is the number of keys that the table had to hold, where that is not how many there are: tables do not
+    shrink.
     """
     keys = list(dict.fromkeys(inserted))
-    bins = _table_size(max(most, len(keys)))
+    bins = _table_size(len(keys) if sized_for is None else sized_for)
     return sorted(keys, key=lambda key: _spread(hash_of(key)) & (bins - 1))
+
+
+def walk_computed(inserted: Iterable[_Key], hash_of: Callable[[_Key], int]) -> list[_Key]:
+    """Return what ``walk`` does for keys that came in by ``computeIfAbsent``.
+
+    That puts a key before those in its bin, and enlarges the table one key later.
+    """
+    keys = list(dict.fromkeys(inserted))
+    return walk(reversed(keys), hash_of, len(keys) - 1)
 
 
 def _table_size(entries: int) -> int:

@@ -9,7 +9,7 @@ from mqlab.models.assignors.claims import claims
 from mqlab.models.assignors.constrained import constrained
 from mqlab.models.assignors.general import general
 from mqlab.models.assignors.group import Assignment, Group, Partition, frozen
-from mqlab.models.assignors.hashing import string_hash, walk
+from mqlab.models.assignors.hashing import string_hash, walk_computed
 
 
 def assign(group: Group) -> Assignment:
@@ -36,5 +36,5 @@ def alike(group: Group) -> bool:
 
 def _sent(owned: Sequence[Partition]) -> list[Partition]:
     """Return *owned* in the order in which members send it: their user data hold a list for each topic."""
-    topics = walk((topic for topic, _ in owned), string_hash)
+    topics = walk_computed((topic for topic, _ in owned), string_hash)
     return sorted(owned, key=lambda partition: topics.index(partition[0]))

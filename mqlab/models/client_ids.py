@@ -1,0 +1,149 @@
+"""What a RocketMQ client id is made of, and how two processes come to share one.
+
+ClientConfig.buildMQClientId: ``ip@instance[@unit][@STREAM]``, where changeInstanceNameToPID puts ``pid`` (to 4.8) or
+``pid#nano`` (from 4.9.0) for the instance name DEFAULT, except in broadcast mode. RocketMQUtil.getInstanceName of
+rocketmq-spring writes ``name@pid@nano``; the gRPC clients' ClientId is ``host@pid@index@nano``, nano to base 36.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from ipaddress import ip_address, ip_network
+from typing import Final
+
+_VERSION = re.compile(r"[vV]?(\d+)[._](\d+)(?:[._](\d+))?")
+_INSTANCE = re.compile(r"(?P<pid>\d+)(?:#(?P<nano>-?\d+))?")
+_SPRING = re.compile(r"[^@]+@(?P<pid>\d+)@(?P<nano>-?\d+)")
+_GRPC = re.compile(r"(?P<pid>\d+)@\d+@(?P<nano>-?[0-9a-z]+)")
+
+_FIRST_NANO = (4, 9, 0)
+_FIRST_STREAM = (4, 9, 4)
+
+_SMALL_PID = 100
+"""Process ids up to here are those of containers, whose first process is 1, rather than of whole machines."""
+
+_REPEATED_NETWORKS = tuple(
+    map(
+        ip_network,
+        ("127.0.0.0/8", *(f"172.{second}.0.0/16" for second in range(17, 32)), "10.88.0.0/16", "192.168.122.0/24"),
+    )
+)
+"""Networks that each host has for itself: loopback, Docker's bridges, Podman's, libvirt's."""
+
+
+@dataclass(frozen=True)
+class ClientId:
+    """The parts of a client id; None where it has no such part."""
+
+    ip: str
+    instance: str
+    pid: int | None = None
+    nano: int | None = None
+    unit: str | None = None
+    stream: bool = False
+
+
+@dataclass(frozen=True)
+class Risk:
+    """One way in which two processes come to have the same id."""
+
+    name: str
+    because: str
+    repair: str
+
+
+_NAME_EACH = "give each process its own -Drocketmq.client.name (the name of the pod or host)"
+_ADDRESS_EACH = "setClientIP to the host's address"
+_NANO = "use a client from 4.9.0 on, which adds a nanosecond number"
+
+BRIDGE_ADDRESS: Final = Risk(
+    "repeated address",
+    "every host has this container bridge or loopback address, so it tells no process from one on another host",
+    f"{_NANO}, or {_ADDRESS_EACH}, or {_NAME_EACH}",
+)
+SMALL_PID: Final = Risk(
+    "pid of a container",
+    "processes in containers have the same small pid in every copy of the image",
+    f"{_NANO}, or {_NAME_EACH}",
+)
+PID_ALONE: Final = Risk(
+    "no nanosecond number",
+    "only address and pid tell processes apart",
+    f"{_NANO}, or {_NAME_EACH}",
+)
+EXPLICIT_NAME: Final = Risk(
+    "configured instance name",
+    "the instance name is configured and used as it is, so all processes that have it at this address share the id",
+    f"do not set the instance name, or {_NAME_EACH}; a newer client does not help",
+)
+DEFAULT_NAME: Final = Risk(
+    "DEFAULT of broadcast mode",
+    "a broadcast consumer keeps DEFAULT, so all of one address share the id and the file of their offsets; "
+    "allocation does not use it",
+    f"run one broadcast consumer of a group per address, or {_NAME_EACH}",
+)
+
+
+def parse(text: str) -> ClientId | None:
+    """Take a client id apart; None where it has no address and instance around an @."""
+    ip, *parts = text.split("@")
+    stream = len(parts) > 1 and parts[-1] == "STREAM"
+    if stream:
+        parts.pop()
+    if not ip or not parts or not parts[0]:
+        return None
+    whole = "@".join(parts)
+    for form, base in ((_GRPC, 36), (_SPRING, 10)):
+        if match := form.fullmatch(whole):
+            return ClientId(ip, whole, int(match["pid"]), int(match["nano"], base), stream=stream)
+    unit = parts.pop() if len(parts) > 1 else None
+    instance = "@".join(parts)
+    match = _INSTANCE.fullmatch(instance)
+    nano = match and match["nano"]
+    return ClientId(ip, instance, int(match["pid"]) if match else None, int(nano) if nano else None, unit, stream)
+
+
+def adds_nano(version: str | None) -> bool | None:
+    """Whether a Java client of this version (``V4_9_4`` or ``4.9.4``) adds the number; None for an unknown version."""
+    numbers = _numbers(version)
+    return None if numbers is None else numbers >= _FIRST_NANO
+
+
+def layout(version: str | None) -> str | None:
+    """How a Java client of this version builds the id where no instance name is set; None for an unknown version."""
+    numbers = _numbers(version)
+    if numbers is None:
+        return None
+    instance = "pid#nano" if numbers >= _FIRST_NANO else "pid"
+    return f"ip@{instance}[@unit]" + ("[@STREAM]" if numbers >= _FIRST_STREAM else "")
+
+
+def risks(client: ClientId, version: str | None = None) -> tuple[Risk, ...]:
+    """Ways in which another process can come to this id, the likeliest first; none where a nanosecond number is in it.
+
+    A risk is no proof: that takes one id at two addresses or ports at one time. A bare number is a configured name in
+    a version that would have added the nanosecond number.
+    """
+    if client.nano is not None:
+        return ()
+    if client.instance == "DEFAULT":
+        return (DEFAULT_NAME,)
+    if client.pid is None or adds_nano(version):
+        return (EXPLICIT_NAME, BRIDGE_ADDRESS) if _repeats(client.ip) else (EXPLICIT_NAME,)
+    found = [(BRIDGE_ADDRESS, _repeats(client.ip)), (SMALL_PID, client.pid <= _SMALL_PID), (PID_ALONE, True)]
+    return tuple(risk for risk, there in found if there)
+
+
+def _numbers(version: str | None) -> tuple[int, ...] | None:
+    match = _VERSION.match(version or "")
+    return tuple(int(number or 0) for number in match.groups()) if match else None
+
+
+def _repeats(ip: str) -> bool:
+    """Whether each host has this address for itself; a host name does not repeat."""
+    try:
+        address = ip_address(ip.strip("[]"))
+    except ValueError:
+        return False
+    return address.is_loopback or any(address in network for network in _REPEATED_NETWORKS)

@@ -1,0 +1,136 @@
+"""A drain as it was measured: when the backlog began to fall for good, how fast it falls, when it was through.
+
+The samples after the peak are laid on as few straight lines as describe them (least squares, Bayesian information
+criterion), so that neither single samples nor saw-teeth decide where the fall begins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import inf
+
+from mqlab.models.courses import Interval
+from mqlab.models.lines import Line, Points, lines
+
+_MOST_POINTS = 120
+_FEWEST = 4
+_STEEP = 0.25
+"""Share of the steepest fall that belongs to the drain; less is what went before or comes after."""
+_BACK = 0.25
+"""Share of what fell that may have come back at the last sample."""
+_CERTAIN = 4
+"""Standard errors by which a slope must be below zero: the steepest of several lines is a chosen one."""
+_GONE = 0.02
+"""Share of the peak that may be left when a backlog counts as drained."""
+
+
+@dataclass(frozen=True, slots=True)
+class Falling:
+    """A backlog that falls for good; times are those of the samples."""
+
+    began_at: float
+    peak: float
+    """Backlog when it began."""
+    last_at: float
+    left: float
+    """Backlog at the last sample."""
+    messages_per_second: Interval
+    """How fast it falls, net of what comes in: by the last line of the fall."""
+    reached_at: float | None
+    """When it was at the healthy level; None while it still drains."""
+    expected_at: Interval | None
+    """When it will be, if it goes on like this; None where it is."""
+
+
+def falling(samples: Points, healthy: float | None = None) -> Falling | None:
+    """The fall of a backlog that is under way or over at the last sample; None where there is none.
+
+    *healthy* is the level at which it is drained; by default the lowest before the peak, if it is far below.
+    """
+    points = _despiked(samples)
+    top = max(range(len(points)), key=lambda place: (points[place][1], place), default=0)
+    after = points[top:]
+    if len(after) < _FEWEST:
+        return None
+    gone = (_usual(points[: top + 1]) if healthy is None else healthy) + _GONE * after[0][1]
+    course = _thinned(after[: _enough(after, gone)])
+    drain = _drain(course)
+    if not drain or not _for_good(course, drain, after[-1][1], gone):
+        return None
+    began, peak = _bend(course, drain[0])
+    rate = _rate(drain[-1])
+    reached = _crossed(course[drain[0].first :], gone)
+    expected = None if reached is not None else _expected(drain[-1], rate, gone)
+    return Falling(began, peak, after[-1][0], after[-1][1], rate, reached, expected)
+
+
+def _despiked(points: Points) -> Points:
+    """Each sample by the middle one of itself and its neighbours; first and last stay."""
+    middle = [(b[0], sorted((a[1], b[1], c[1]))[1]) for a, b, c in zip(points, points[1:], points[2:], strict=False)]
+    return [*points[:1], *middle, *points[-1:]] if middle else points
+
+
+def _usual(rising: Points) -> float:
+    lowest = min(value for _, value in rising)
+    return lowest if lowest < rising[-1][1] / 2 else 0.0
+
+
+def _enough(points: Points, gone: float) -> int:
+    """How many samples to look at: the fall, and as many again of what follows it."""
+    fall = next((place for place, (_, value) in enumerate(points) if value <= gone), len(points))
+    return 2 * fall + _FEWEST
+
+
+def _thinned(points: Points) -> Points:
+    """At most so many stretches of samples, each by its mean."""
+    if len(points) <= _MOST_POINTS:
+        return points
+    edges = [n * len(points) // _MOST_POINTS for n in range(_MOST_POINTS + 1)]
+    parts = [points[a:b] for a, b in pairwise(edges)]
+    return [(sum(at for at, _ in part) / len(part), sum(v for _, v in part) / len(part)) for part in parts]
+
+
+def _drain(points: Points) -> Sequence[Line]:
+    """The lines from where it falls about as fast as it ever does to the last such one."""
+    found = lines(points)
+    steepest = min((line.slope for line in found if line.slope + _CERTAIN * line.error < 0), default=0.0)
+    steep = [place for place, line in enumerate(found) if line.slope <= _STEEP * steepest]
+    return found[steep[0] : steep[-1] + 1] if steepest < 0 else ()
+
+
+def _for_good(points: Points, drain: Sequence[Line], left: float, gone: float) -> bool:
+    """Whether what fell has not come back, and a fall that is not over goes on to the last sample."""
+    lowest = min(value for _, value in points[drain[0].first :])
+    fell = points[drain[0].first][1] - lowest
+    return left - lowest <= _BACK * fell and (lowest <= gone or drain[-1].last == len(points) - 1)
+
+
+def _bend(points: Points, line: Line) -> tuple[float, float]:
+    """Where the fall begins: where its line leaves the level of the sample before, near its first sample."""
+    level = points[max(0, line.first - 1)][1]
+    earliest, latest = points[max(0, line.first - 1)][0], points[line.first + 1][0]
+    met = line.mean_at + (level - line.mean) / line.slope if line.first else earliest
+    began = min(max(met, earliest), latest)
+    return began, line.mean + line.slope * (began - line.mean_at)
+
+
+def _rate(line: Line) -> Interval:
+    return Interval(max(0.0, -line.slope - 2 * line.error), -line.slope, -line.slope + 2 * line.error)
+
+
+def _crossed(points: Points, gone: float) -> float | None:
+    """When the straight lines between the samples first reach the level."""
+    below = next((place for place, (_, value) in enumerate(points) if value <= gone), None)
+    if not below:
+        return None if below is None else points[0][0]
+    (at, value), (until, then) = points[below - 1], points[below]
+    return at + (until - at) * (value - gone) / (value - then)
+
+
+def _expected(line: Line, rate: Interval, gone: float) -> Interval:
+    def at(speed: float) -> float:
+        return line.mean_at + (line.mean - gone) / speed if speed > 0 else inf
+
+    return Interval(at(rate.high), at(rate.likely), at(rate.low))

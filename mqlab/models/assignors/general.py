@@ -23,6 +23,8 @@ class Balancing:
     topics: Mapping[str, int]
     subscribers: Mapping[str, Sequence[str]]
     """Member ids by topic."""
+    limits: Mapping[str, int]
+    """Partitions that a member could have at most, by member id."""
     former: Mapping[Partition, str]
     """Who owned a partition in an older generation."""
     found: dict[str, list[Partition]]
@@ -52,10 +54,12 @@ class Balancing:
 
     def balanced(self) -> bool:
         """Return whether no partition could go to a subscriber that has at least two fewer than its owner."""
-        return not any(
-            self.load(self.idlest(topic)) + 1 < max(self.load(self.owner[topic, number]) for number in range(count))
-            for topic, count in self.topics.items()
-        )
+        return not any(self._could_move(topic, count) for topic, count in self.topics.items())
+
+    def _could_move(self, topic: str, count: int) -> bool:
+        lacking = [self.load(member) for member in self.subscribers[topic] if self.load(member) != self.limits[member]]
+        most = max(self.load(self.owner[topic, number]) for number in range(count))
+        return bool(lacking) and min(lacking) + 1 < most
 
 
 def general(group: Group) -> Assignment:
@@ -69,7 +73,11 @@ def general(group: Group) -> Assignment:
         member: [partition for partition in partitions if partition[0] in group.subscriptions[member]]
         for member, partitions in claimed.items()
     }
-    balancing = Balancing(topics, subscribers, former_owners(group), kept)
+    limits = {
+        member: sum(count for topic, count in topics.items() if topic in wanted)
+        for member, wanted in group.subscriptions.items()
+    }
+    balancing = Balancing(topics, subscribers, limits, former_owners(group), kept)
     balancing.owner.update({partition: member for member in kept for partition in kept[member]})
     _balance(balancing, new=not any(kept.values()), revoked=kept != claimed)
     return frozen(balancing.found)
@@ -129,14 +137,10 @@ def _receiver(balancing: Balancing, partition: Partition) -> str | None:
 
 def _taking_part(balancing: Balancing) -> list[str]:
     """Return the members whose share may change: they lack a partition they could have, or have one that others may."""
-    could_have = {
-        member: sum(count for topic, count in balancing.topics.items() if member in balancing.subscribers[topic])
-        for member in balancing.found
-    }
     return [
         member
         for member, found in balancing.found.items()
-        if len(found) < could_have[member] or any(len(balancing.subscribers[topic]) > 1 for topic, _ in found)
+        if len(found) < balancing.limits[member] or any(len(balancing.subscribers[topic]) > 1 for topic, _ in found)
     ]
 
 

@@ -6,7 +6,7 @@ quarters full. It walks the table from the first bin, and each bin in the order 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
 from typing import TypeVar
 
@@ -45,13 +45,13 @@ def walk(inserted: Iterable[_Key], hash_of: Callable[[_Key], int], sized_for: in
     return sorted(keys, key=lambda key: _spread(hash_of(key)) & (bins - 1))
 
 
-def walk_computed(inserted: Iterable[_Key], hash_of: Callable[[_Key], int]) -> list[_Key]:
-    """Return what ``walk`` does for keys that came in by ``computeIfAbsent``.
+def walk_computed(asked: Sequence[_Key], hash_of: Callable[[_Key], int]) -> list[_Key]:
+    """Return distinct keys in the order of a ``HashMap`` for which ``computeIfAbsent`` was *asked*, key after key.
 
-    That puts a key before those in its bin, and enlarges the table one key later.
+    That puts a new key before those in its bin, and enlarges the table only when it is asked the next time.
     """
-    keys = list(dict.fromkeys(inserted))
-    return walk(reversed(keys), hash_of, len(keys) - 1)
+    newest_first = reversed(dict.fromkeys(asked))
+    return walk(newest_first, hash_of, len(set(asked[:-1])))
 
 
 def _table_size(entries: int) -> int:

@@ -36,5 +36,5 @@ def alike(group: Group) -> bool:
 
 def _sent(owned: Sequence[Partition]) -> list[Partition]:
     """Return *owned* in the order in which members send it: their user data hold a list for each topic."""
-    topics = walk_computed((topic for topic, _ in owned), string_hash)
+    topics = walk_computed([topic for topic, _ in owned], string_hash)
     return sorted(owned, key=lambda partition: topics.index(partition[0]))

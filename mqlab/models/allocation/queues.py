@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 Queue = tuple[str, str, int]
 """Topic, broker name, queue id."""
+
+Share = Callable[[str, Sequence[Queue], Sequence[str]], list[Queue]]
+"""A strategy with its parameters: client, queues, ids to the client's queues."""
 
 
 class IllegalArgumentError(ValueError):

@@ -8,11 +8,11 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from hashlib import md5
 from typing import NamedTuple
 
-from mqlab.models.allocation.queues import IllegalArgumentError, Queue, takes_part
+from mqlab.models.allocation.queues import IllegalArgumentError, Queue, Share, takes_part
 
 
 class _Ring(NamedTuple):
@@ -20,10 +20,14 @@ class _Ring(NamedTuple):
     clients: list[str]
 
 
-def by_consistent_hash(virtual_nodes: int, client: str, queues: Sequence[Queue], ids: Sequence[str]) -> list[Queue]:
-    """Queues whose hash is followed on the ring by a virtual node of the client."""
+def by_consistent_hash(virtual_nodes: int) -> Share:
+    """The strategy that gives a client the queues whose hash is followed on the ring by a virtual node of it."""
     if virtual_nodes < 0:
         raise IllegalArgumentError(f"illegal virtualNodeCnt :{virtual_nodes}")
+    return partial(_followed, virtual_nodes)
+
+
+def _followed(virtual_nodes: int, client: str, queues: Sequence[Queue], ids: Sequence[str]) -> list[Queue]:
     if not takes_part(client, queues, ids):
         return []
     ring = _ring(tuple(ids), virtual_nodes)

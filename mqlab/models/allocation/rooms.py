@@ -9,10 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
-from mqlab.models.allocation.queues import IllegalArgumentError, Queue, java_order, takes_part
-
-Share = Callable[[str, Sequence[Queue], Sequence[str]], list[Queue]]
-"""A strategy with its parameters: client, queues, ids to the client's queues."""
+from mqlab.models.allocation.queues import IllegalArgumentError, Queue, Share, java_order, takes_part
 
 _Item = TypeVar("_Item")
 

@@ -7,9 +7,9 @@ from functools import partial
 from typing import Any, Final
 
 from mqlab.errors import MqlabError
-from mqlab.models.allocation.queues import Queue
+from mqlab.models.allocation.queues import Queue, Share
 from mqlab.models.allocation.ring import by_consistent_hash
-from mqlab.models.allocation.rooms import Share, nearby
+from mqlab.models.allocation.rooms import nearby
 from mqlab.models.allocation.slots import averagely, by_circle, by_machine_room
 
 _NEARBY = "MACHINE_ROOM_NEARBY"
@@ -53,7 +53,7 @@ def _share(strategy: str, params: Mapping[str, Any]) -> Share:
         case "AVG_BY_CIRCLE":
             return by_circle
         case "CONSISTENT_HASH":
-            return partial(by_consistent_hash, params.get("virtual_nodes", VIRTUAL_NODES))
+            return by_consistent_hash(params.get("virtual_nodes", VIRTUAL_NODES))
         case "MACHINE_ROOM":
             return partial(by_machine_room, frozenset(params.get("consumer_idcs", ())))
         case "CONFIG":

@@ -24,7 +24,7 @@ TRUTH = Path(__file__).parents[1] / "truth"
 RECORDED = TRUTH / "rocketmq-allocation.ndjson.gz"
 """2,000 calls of the real classes with what they returned."""
 EDGES = TRUTH / "rocketmq-allocation-edges.ndjson.gz"
-"""701 calls of rocketmq-client 4.9.4: no ids, no queues, no rooms, other alphabets, rings so full that nodes collide."""
+"""701 calls of rocketmq-client 4.9.4: no ids, queues or rooms, other alphabets, rings so full that nodes collide."""
 
 STRATEGIES = ("AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH", "MACHINE_ROOM", "MACHINE_ROOM_NEARBY-AVG")
 ONE_PLACE_EACH = ("AVG", "AVG_BY_CIRCLE", "MACHINE_ROOM", "MACHINE_ROOM_NEARBY-AVG_BY_CIRCLE")

@@ -1,7 +1,8 @@
 """What the members of a group still own when it rebalances: the first step of ``AbstractStickyAssignor``.
 
 A partition that two members claim stays with the one of the higher generation; with equal generations it is taken from
-both (``Found multiple consumers … claiming the same TopicPartition``).
+both (``Found multiple consumers … claiming the same TopicPartition``). Claims on partitions that are gone are dropped;
+the class only drops topics that are gone, and cannot finish where a topic came back with fewer partitions.
 """
 
 from __future__ import annotations

@@ -2,6 +2,9 @@
 
 Class: ``AbstractStickyAssignor.GeneralAssignmentBuilder``. Members keep what they own, each unassigned partition goes
 to the subscriber that has the fewest, and then partitions move while that makes two members more alike.
+
+The class ends in a ``NullPointerException`` where the owner of an older generation takes no part in balancing; here it
+gets the partition back.
 """
 
 from __future__ import annotations
@@ -97,7 +100,8 @@ def _balance(balancing: Balancing, new: bool, revoked: bool) -> None:
     before = {member: list(found) for member, found in balancing.found.items()}
     unevenness = _unevenness(balancing, taking_part)
     if not revoked:
-        _move(balancing, [partition for partition in movable if partition in set(unassigned)])
+        fresh = set(unassigned)
+        _move(balancing, [partition for partition in movable if partition in fresh])
     moved = _move(balancing, movable)
     if moved and not new and _unevenness(balancing, taking_part) >= unevenness:
         balancing.found = before

@@ -2,7 +2,7 @@
 
 A partition that two members claim stays with the one of the higher generation; with equal generations it is taken from
 both (``Found multiple consumers … claiming the same TopicPartition``). Claims on partitions that are gone are dropped;
-the class only drops topics that are gone, and cannot finish where a topic came back with fewer partitions.
+the class only drops topics that are gone, and lets a member keep a partition that its topic no longer has.
 """
 
 from __future__ import annotations

@@ -29,6 +29,9 @@ class Interval:
         return Interval(self.low + other.low, self.likely + other.likely, self.high + other.high)
 
 
+NEVER = Interval(inf, inf, inf)
+
+
 @dataclass(frozen=True, slots=True)
 class Course:
     """Backlog over time; after the last point it goes on with this slope, messages per second."""

@@ -212,14 +212,14 @@ class Facts:
     series: tuple[Series, ...] = ()
     settings: tuple[Setting, ...] = ()
     positions: tuple[Position, ...] = ()
-    clients: tuple[Client, ...] = ()
-    assignments: tuple[Assignment, ...] = ()
-    tallies: tuple[Tally, ...] = ()
-    deliveries: tuple[Delivery, ...] = ()
     shapes: tuple[Shape, ...] = ()
     rejects: tuple[Reject, ...] = ()
     coverage: tuple[Coverage, ...] = ()
     volumes: tuple[Volume, ...] = ()
+    clients: tuple[Client, ...] = ()
+    assignments: tuple[Assignment, ...] = ()
+    tallies: tuple[Tally, ...] = ()
+    deliveries: tuple[Delivery, ...] = ()
 
     def of_kind(self, *kinds: str) -> tuple[Episode, ...]:
         """Episodes of these kinds, by time."""

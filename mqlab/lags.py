@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from mqlab.facts import Facts
+from mqlab.queues import OWN, of_groups, totals
 from mqlab.units import number
 from mqlab.wording import clock
 
@@ -35,13 +35,8 @@ class Grown:
 
 def grown(facts: Facts) -> Iterator[Grown]:
     """Every group and topic whose lag grew, in at least two of three snapshots or more."""
-    totals: dict[tuple[str, str], dict[float, tuple[int, int]]] = defaultdict(dict)
-    for one in facts.positions:
-        if one.group and one.at is not None and one.end is not None and one.committed is not None:
-            lag, end = totals[one.group, one.topic].get(one.at, (0, 0))
-            totals[one.group, one.topic][one.at] = (lag + one.end - one.committed, end + one.end)
-    for (group, topic), moments in sorted(totals.items()):
-        found = _grown(group, topic, [(at, *moments[at]) for at in sorted(moments)])
+    for (group, topic), queues in of_groups(facts).items():
+        found = _grown(group, topic, totals(queues)) if not topic.startswith(OWN) else None
         if found is not None:
             yield found
 

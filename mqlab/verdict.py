@@ -9,7 +9,7 @@ from mqlab import __version__, explosion_lines, settings_audit, symptoms
 from mqlab.catalogue import INCIDENTS
 from mqlab.changes import changes
 from mqlab.detectors import DETECTORS
-from mqlab.detectors.base import Result
+from mqlab.detectors.base import Detector, Result
 from mqlab.diagnosis import Diagnosis, Material, NotChecked, Rejected, Verdict
 from mqlab.facts import Change, Facts, ordered, span
 from mqlab.findings import Certainty, Finding, Severity
@@ -25,32 +25,43 @@ _CURES = ("batch.size", "max.message.bytes", "max.request.size", "timeout.ms", "
 _UNSEEN = 2
 """Classes that may be unchecked in health."""
 _NO_RULE = "this version has no rule for it"
-_OF_ANY_LOG = frozenset({"log-explosion"})
-"""Classes that show in any log, whichever system wrote it."""
+_RULES = {d.INCIDENT: frozenset(d.SYSTEMS) for d in DETECTORS}
+"""Systems that the rule of each class understands."""
+_OWN_RULES = frozenset().union(*(systems for systems in _RULES.values() if len(systems) < len(SYSTEMS)))
+"""Systems for which there are rules of their own."""
+_OF_ANYTHING = frozenset({"send-failed", "out-of-memory", "sender-error", "tool-error"})
+"""Events that lines of any system's client may make."""
 
 
 def diagnose(facts: Facts, dismissed: Sequence[str] = ()) -> Diagnosis:
     """The diagnosis of *facts*; findings whose id people *dismissed* leave the findings, not the material."""
     facts = ordered(facts)
-    results = _with_risks(facts, {d.INCIDENT: d.detect(facts) for d in DETECTORS})
+    present = _systems(facts)
+    results = {d.INCIDENT: _asked(d, facts, present) for d in DETECTORS}
+    results = _with_risks(facts, results)
     happened = changes(facts)
     told = [f for r in results.values() for f in r.findings if f.id not in dismissed]
     every = explosion_lines.settled(facts, told, symptoms.TROUBLE)
     findings = _ordered([_ended_by(f, happened) for f in every])
     left = symptoms.unexplained(facts, findings, {slug for slug, r in results.items() if r.rejected})
-    present = _systems(facts)
     return Diagnosis(
         version=__version__,
         material=_material(facts),
         verdict=_verdict(findings, left, facts, results),
         findings=findings,
         rejected=_rejected(results, findings),
-        clear=tuple(slug for slug, r in sorted(results.items()) if _is_clear(r) and _applies(slug, facts, present)),
+        clear=tuple(slug for slug, r in sorted(results.items()) if _is_clear(r)),
         not_checked=_not_checked(facts, results, present),
         changes=happened,
         symptoms=tuple(s.text for s in left[:5]),
         gaps=_gaps(facts, findings),
     )
+
+
+def _asked(detector: Detector, facts: Facts, present: frozenset[str]) -> Result:
+    """What the rule says; nothing where there is no material that it understands."""
+    known = present & frozenset(detector.SYSTEMS) or (len(detector.SYSTEMS) == len(SYSTEMS) and _logs(facts))
+    return detector.detect(facts) if known else Result(missing=(_NO_RULE,))
 
 
 def _with_risks(facts: Facts, results: dict[str, Result]) -> dict[str, Result]:
@@ -157,16 +168,14 @@ def _verdict(
 
 
 def _enough(facts: Facts, results: dict[str, Result]) -> bool:
-    """Health needs a log that could show trouble, and nearly all classes that have a rule checked."""
-    logs = any(c.data + c.noise > 0 and c.format.endswith("-log") for c in facts.coverage)
-    unseen = sum(bool(results[d.INCIDENT].missing) for d in DETECTORS)
-    return logs and unseen <= _UNSEEN and "kafka" in _systems(facts)
+    """Health needs a log that could show trouble, and nearly all classes that have a rule for the systems checked."""
+    present = _systems(facts)
+    unseen = sum(bool(results[slug].missing) for slug, systems in _RULES.items() if systems & present)
+    return _logs(facts) and unseen <= _UNSEEN and bool(present) and present <= _OWN_RULES
 
 
-def _applies(slug: str, facts: Facts, present: frozenset[str]) -> bool:
-    """True where the material is of a system in which the class can happen and be looked for."""
-    logs = any(c.format.endswith("-log") for c in facts.coverage)
-    return "kafka" in present or (slug in _OF_ANY_LOG and logs)
+def _logs(facts: Facts) -> bool:
+    return any(c.data + c.noise > 0 and c.format.endswith("-log") for c in facts.coverage)
 
 
 def _not_checked(facts: Facts, results: dict[str, Result], present: frozenset[str]) -> tuple[NotChecked, ...]:
@@ -174,7 +183,7 @@ def _not_checked(facts: Facts, results: dict[str, Result], present: frozenset[st
     for slug, incident in sorted(INCIDENTS.items()):
         here = [s for s in incident.systems if s in present]
         missing = results[slug].missing if slug in results else (_NO_RULE,)
-        applies = here or (slug in _OF_ANY_LOG and _applies(slug, facts, present))
+        applies = here or (len(_RULES.get(slug, ())) == len(SYSTEMS) and _logs(facts))
         if applies and missing and not (slug in results and (results[slug].findings or results[slug].rejected)):
             fetch = incident.fetch_on(here[0]) if here else ()
             found.append(NotChecked(slug, missing, fetch or incident.fetch))
@@ -183,15 +192,18 @@ def _not_checked(facts: Facts, results: dict[str, Result], present: frozenset[st
 
 
 def _systems(facts: Facts) -> frozenset[str]:
-    found = set()
-    if any("kafka" in c.format for c in facts.coverage):
-        found.add("kafka")
+    """Systems that the material is of."""
+    formats = {c.source: c.format for c in facts.coverage}
+    told = {name for name in ("kafka", "rocketmq") for form in formats.values() if name in form}
+    if any(s.name.startswith("rocketmq.") for s in facts.series):
+        told.add("rocketmq")
     if any(s.name.startswith(("broker.", "producer.", "consumer.")) for s in facts.series):
-        found.add("kafka")
-    if any(s.scope in ("producer", "consumer", "topic") for s in facts.settings):
-        found.add("kafka")
-    found |= {e.system for e in facts.episodes if e.system in SYSTEMS}
-    return frozenset(found)
+        told.add("kafka")
+    others = [s for s in facts.settings if not formats.get(s.source, "").startswith("rocketmq")]
+    if any(s.scope in ("producer", "consumer", "topic") for s in others):
+        told.add("kafka")
+    own = [e for e in facts.episodes if e.kind not in _OF_ANYTHING]
+    return frozenset(told | {e.system for e in own if e.system in SYSTEMS})
 
 
 def _material(facts: Facts) -> Material:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mqlab.facts import Coverage, Episode, Facts, Position, Series, Setting
 from mqlab.findings import Evidence
+from mqlab.group_rows import Assignment, Client, Delivery, Tally
 
 DAY = 1_800_000_000.0 - 1_800_000_000.0 % 86_400
 """Midnight of the day on which everything happens."""
@@ -119,4 +120,8 @@ def facts(*rows) -> Facts:
         return tuple(r for r in flat if isinstance(r, kind))
 
     by_time = sorted(of(Episode), key=lambda e: (e.first_at or 0.0, e.source, e.kind, e.first.line or 0))
-    return Facts(tuple(by_time), of(Series), of(Setting), of(Position), (), (), of(Coverage))
+    return Facts(
+        episodes=tuple(by_time), series=of(Series), settings=of(Setting), positions=of(Position),
+        coverage=of(Coverage), clients=of(Client), assignments=of(Assignment), tallies=of(Tally),
+        deliveries=of(Delivery),
+    )  # fmt: skip

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from mqlab.detectors import (
+    backlog_drain,
     batch_split_loop,
     catch_up_read,
+    consumer_offline,
+    duplicate_client_id,
     fan_out,
     format_inflation,
     log_explosion,
@@ -13,12 +16,18 @@ from mqlab.detectors import (
     replication_traffic,
     retry_amplification,
     rolling_restart,
+    slow_consumer,
+    static_member_fenced,
+    subscription_mismatch,
 )
 from mqlab.detectors.base import Detector
 
 DETECTORS: tuple[Detector, ...] = (
+    backlog_drain,
     batch_split_loop,
     catch_up_read,
+    consumer_offline,
+    duplicate_client_id,
     fan_out,
     format_inflation,
     log_explosion,
@@ -27,4 +36,7 @@ DETECTORS: tuple[Detector, ...] = (
     replication_traffic,
     retry_amplification,
     rolling_restart,
+    slow_consumer,
+    static_member_fenced,
+    subscription_mismatch,
 )

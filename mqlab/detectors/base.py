@@ -25,6 +25,8 @@ class Detector(Protocol):
     """A class of incident and the rule that recognises it."""
 
     INCIDENT: str
+    SYSTEMS: tuple[str, ...]
+    """Systems whose material the rule understands: kafka, rocketmq, mqtt."""
 
     def detect(self, facts: Facts) -> Result:
         """What this material says about the class."""

@@ -21,6 +21,7 @@ from mqlab.split_loops import Loop, loops_seen, why_not
 from mqlab.wording import clock, moment
 
 INCIDENT = "batch-split-loop"
+SYSTEMS: tuple[str, ...] = ("kafka",)
 
 
 def detect(facts: Facts) -> Result:

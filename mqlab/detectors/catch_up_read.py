@@ -17,6 +17,7 @@ from mqlab.units import number
 from mqlab.wording import clock
 
 INCIDENT = "catch-up-read"
+SYSTEMS: tuple[str, ...] = ("kafka",)
 
 FASTER = 1.5
 """Times the produce rate from which a group is catching up."""

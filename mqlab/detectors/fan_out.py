@@ -15,6 +15,7 @@ from mqlab.findings import Evidence, Finding
 from mqlab.wording import clock, sample
 
 INCIDENT = "fan-out"
+SYSTEMS: tuple[str, ...] = ("kafka",)
 
 BEFORE = 60.0
 """Seconds around the rise in which a group that joined belongs to it."""

@@ -14,6 +14,7 @@ from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 
 INCIDENT = "format-inflation"
+SYSTEMS: tuple[str, ...] = ("kafka",)
 
 
 def detect(facts: Facts) -> Result:

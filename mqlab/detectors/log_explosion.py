@@ -16,6 +16,7 @@ from mqlab.floods import MUCH_A_MINUTE, flood
 from mqlab.units import size
 
 INCIDENT = "log-explosion"
+SYSTEMS: tuple[str, ...] = ("kafka", "rocketmq", "mqtt")
 
 _UNDATED = 0.5
 """Part of a log without moments from which its rate is unknown."""

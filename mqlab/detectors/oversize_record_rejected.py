@@ -18,6 +18,7 @@ from mqlab.findings import Certainty, Evidence, Finding, Severity
 from mqlab.wording import clock, moment, sample
 
 INCIDENT = "oversize-record-rejected"
+SYSTEMS: tuple[str, ...] = ("kafka",)
 
 _IN_CLIENT = "when serialized"
 

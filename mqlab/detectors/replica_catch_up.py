@@ -17,6 +17,7 @@ from mqlab.flows import Flow
 from mqlab.wording import clock, sample
 
 INCIDENT = "replica-catch-up"
+SYSTEMS: tuple[str, ...] = ("kafka",)
 
 MATTERS = 0.1
 """Share of all bytes that came in from which the old data copied is worth a word."""

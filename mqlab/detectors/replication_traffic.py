@@ -13,6 +13,7 @@ from mqlab.facts import Facts
 from mqlab.wording import clock, sample
 
 INCIDENT = "replication-traffic"
+SYSTEMS: tuple[str, ...] = ("kafka",)
 
 FITS = 0.25
 """Share by which the copies may miss R−1."""

@@ -21,6 +21,7 @@ from mqlab.resending import Resending
 from mqlab.wording import clock, moment, sample
 
 INCIDENT = "retry-amplification"
+SYSTEMS: tuple[str, ...] = ("kafka",)
 
 TRANSPORT = frozenset({"NETWORK_EXCEPTION", "REQUEST_TIMED_OUT"})
 """Errors after which the broker may have stored the batch already."""

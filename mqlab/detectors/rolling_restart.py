@@ -15,6 +15,7 @@ from mqlab.facts import Episode, Facts
 from mqlab.wording import clock
 
 INCIDENT = "rolling-restart"
+SYSTEMS: tuple[str, ...] = ("kafka",)
 
 BACK = 900.0
 """Seconds within which a stopped broker belongs to the start that follows."""

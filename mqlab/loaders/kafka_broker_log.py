@@ -15,6 +15,7 @@ from mqlab.sources import Reading
 from mqlab.tables import EVENTS, VOLUME, Table
 
 FORMAT = "kafka-broker-log"
+SYSTEM = "kafka"
 TABLES: tuple[Table, ...] = (EVENTS, VOLUME)
 READING = Reading.LOG
 
@@ -60,6 +61,25 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     Signature("member-joined", begins=r"Dynamic [Mm]ember with unknown member id joins group", words=("Dynamic",)),
     Signature("member-joined", begins=r"Member \S+ joins the consumer group", words=("Member",)),
+    Signature(
+        "static-member-replaced",
+        begins=r"Static member (?:\S+ (?:of group \S+ )?with unknown member id rejoins"
+        r"|with groupInstanceId=\S+ and unknown member id joins)",
+        words=("Static member",),
+        reason=r"groupInstanceId=(\S+)|Static member (?:Some\()?([^\s()]+)",
+    ),
+    Signature(
+        "static-member-fenced",
+        begins=r"Request memberId=\S+ for static member with groupInstanceId=\S+ is fenced by",
+        words=("Request memberId",),
+        reason=r"groupInstanceId=(\S+)",
+    ),
+    Signature(
+        "static-member-fenced",
+        contains=r"identified as a known static member \S+, but not matching",
+        words=("known static member",),
+        reason=r"known static member ([^\s,]+)",
+    ),
     Signature("isr-shrunk", begins=r"Shrinking ISR", words=("Shrinking",), reason=r"from ([\d,]+ to [\d,]*)"),
     Signature(
         "isr-updated",

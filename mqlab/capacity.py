@@ -1,0 +1,59 @@
+"""What the members of a RocketMQ group can handle: threads ÷ time per message, as they say themselves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mqlab import units
+from mqlab.facts import Facts, Series
+from mqlab.findings import Evidence
+from mqlab.members import streams
+
+_THREADS = "PROP_THREADPOOL_CORE_SIZE"
+_TIME = "rocketmq.consumer.consume_rt_ms"
+
+
+@dataclass(frozen=True, slots=True)
+class Capacity:
+    """Messages a second that the members can handle together."""
+
+    messages_per_second: float
+    told: str
+    """How it is made up."""
+    evidence: tuple[Evidence, ...]
+
+
+def capacity(facts: Facts, group: str, since: float, until: float) -> Capacity | None:
+    """What *group* can do, by the last state its members told between the two moments; None where one did not."""
+    views = [[s for s in view.snapshots if s.at <= until and s.members] for view in streams(facts, group)]
+    ids = next((view[-1].ids for view in views if view), ())
+    threads, times = _threads(facts), _times(facts, group, since, until)
+    if not ids or any(client not in threads or client not in times for client in ids):
+        return None
+    rate = sum(threads[client] * 1000 / times[client][0] for client in ids)
+    each = sorted({(threads[client], round(times[client][0])) for client in ids})
+    shown = ", ".join(f"{n} thread(s) at {units.number(ms)} ms" for n, ms in each)
+    places = tuple(dict.fromkeys(times[client][1] for client in ids))
+    return Capacity(rate, f"{len(ids)} member(s) of {shown} a message can do", places)
+
+
+def _threads(facts: Facts) -> dict[str, int]:
+    return {s.owner: int(s.value) for s in facts.settings if s.key == _THREADS and s.owner and s.value.isdigit()}
+
+
+def _times(facts: Facts, group: str, since: float, until: float) -> dict[str, tuple[float, Evidence]]:
+    """Milliseconds a message by client id: that of its slowest topic, with the line."""
+    found: dict[str, tuple[float, Evidence]] = {}
+    for series in facts.named(_TIME):
+        client = series.labels.get("client_id")
+        inside = [n for n, (at, value) in enumerate(series.points) if since <= at <= until and value > 0]
+        if client and series.labels.get("group") in (group, None) and inside:
+            value = series.points[inside[-1]][1]
+            if client not in found or value > found[client][0]:
+                found[client] = (value, _place(series, inside[-1]))
+    return found
+
+
+def _place(series: Series, number: int) -> Evidence:
+    line = series.lines[number] if number < len(series.lines) else None
+    return Evidence(series.source, line, f"{series.points[number][1]:g}", "time per message, ms")

@@ -1,0 +1,73 @@
+"""RocketMQ: several processes of one group share a client id, so queues are doubled and others have no owner.
+
+Fires: one id in two live processes, and the queues that the allocation rule then gives to nobody stand still, or those
+that it gives to several are read by several. One of the two is likely, both are proven.
+Quiet: an old connection that is not expired yet, a client that shows another port on each broker or after a reconnect,
+more consumers than queues, broadcast groups, POP.
+"""
+
+from __future__ import annotations
+
+from mqlab import duplicate_words as words
+from mqlab.detectors.base import CLEAR, Result
+from mqlab.duplicate_case import Case, cases
+from mqlab.duplicate_costs import measures
+from mqlab.facts import Facts
+from mqlab.findings import Finding, Severity
+from mqlab.members import groups, streams
+from mqlab.models.client_ids import parse
+from mqlab.wording import moment
+
+INCIDENT = "duplicate-client-id"
+SYSTEMS: tuple[str, ...] = ("rocketmq",)
+
+
+def detect(facts: Facts) -> Result:
+    """One finding for each group and time; else why equal ids did no harm."""
+    told = [group for group in groups(facts) if streams(facts, group)]
+    if not told:
+        return Result(missing=("who was connected: consumerConnection, the broker's log or the clients' logs",))
+    every = [case for group in told for case in cases(facts, group)]
+    harmless = {id(case): why for case in every if (why := _harmless(facts, case))}
+    found = [case for case in every if id(case) not in harmless and case.certainty is not None]
+    if found:
+        return Result(tuple(_finding(facts, case) for case in found))
+    if every:
+        return Result(rejected="; ".join(dict.fromkeys(harmless.get(id(c)) or words.too_short(c) for c in every)))
+    return CLEAR
+
+
+def _harmless(facts: Facts, case: Case) -> str | None:
+    """Why equal ids have no say in who reads what; None where they have."""
+    told = {s.key: s.value for s in facts.settings if s.scope == "consumer" and s.owner == case.group}
+    read = [parse(client) for client in case.sharing.shared]
+    alone = all(one is not None and one.instance == "DEFAULT" for one in read)
+    if told.get("messageModel") == "BROADCASTING" or ("messageModel" not in told and alone):
+        return f"{case.group} is a broadcast group: each member reads every queue, equal ids do no harm"
+    if told.get("consumeType") == "CONSUME_POP":
+        return f"{case.group} consumes by POP: every client may read every queue, ids have no say"
+    return None
+
+
+def _finding(facts: Facts, case: Case) -> Finding:
+    counted = measures(facts, case)
+    harm = counted["orphan_queues"] or counted["doubled_queues"]
+    assert case.certainty is not None
+    return Finding(
+        id=f"{INCIDENT}:{case.group}",
+        incident=INCIDENT,
+        severity=Severity.CRITICAL if case.confirmed and harm else Severity.WARNING,
+        certainty=case.certainty,
+        subject=case.group,
+        started_at=moment(case.since),
+        ended_at=None if case.ongoing else moment(case.until),
+        ongoing=case.ongoing,
+        statement=words.statement(case, counted),
+        measures=counted,
+        evidence=words.evidence(facts, case),
+        explains=("backlog-drain", "slow-consumer", "reprocess-duplicates", "retention-loss"),
+        mitigate=words.mitigation(case),
+        remedy=words.remedy(facts, case),
+        verify=f"mqadmin consumerConnection -g {case.group} lists every #ClientId once, and each queue's offset moves.",
+        facts=words.remarks(facts, case),
+    )

@@ -1,0 +1,134 @@
+"""RocketMQ: everything is stable, the consumers are slower than the producers.
+
+Fires: lag of a topic rises while the group's members stay the same and the committed position of every queue moves.
+Proven where what the members can do (threads ÷ time per message) agrees with what they did, or nothing tells it.
+Quiet: queues that stand still (no owner, or one stuck message), members that come and go, a rise of a few seconds of
+production, which commits and snapshots alone can make.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+
+from mqlab import units
+from mqlab.capacity import capacity
+from mqlab.detectors.base import CLEAR, Result
+from mqlab.facts import Facts
+from mqlab.findings import Certainty, Evidence, Finding, Severity
+from mqlab.members import groups, streams
+from mqlab.queues import Points, lag, of_groups, spread, totals
+from mqlab.slots import SETTLING
+from mqlab.stalls import Stretch, climb, stretch
+from mqlab.wording import moment
+
+INCIDENT = "slow-consumer"
+SYSTEMS: tuple[str, ...] = ("rocketmq",)
+
+SHORTEST = 60.0
+"""Seconds that the rise must last."""
+BEHIND = 20.0
+"""Seconds of production that lag must rise by; commits and snapshots make up to ten."""
+LEAST = 10
+"""Messages below which lag is no lag."""
+NEAR = 0.25
+"""How far what was done may be from what can be done."""
+
+
+def detect(facts: Facts) -> Result:
+    """One finding for each group and topic."""
+    known = set(groups(facts))
+    topics = {key: q for key, q in of_groups(facts).items() if key[0] in known and not key[1].startswith("%")}
+    if not topics:
+        return Result(missing=("offsets of the groups, several times",))
+    found, reasons = [], []
+    for (group, topic), queues in topics.items():
+        rise = climb(queues)
+        if rise is None or not _matters(rise):
+            continue
+        steady = _steady(facts, group, queues, rise)
+        if steady is None or not _matters(steady):
+            reasons.append(f"{group}: lag of {topic} rose while members came and went")
+        elif stuck := [q for q, p in steady.paces.items() if p.consumed <= 0]:
+            reasons.append(f"{group}: {spread(stuck)} of {topic} stood still, the rest kept up or not")
+        else:
+            found.append(_finding(facts, group, topic, steady, queues))
+    if found:
+        return Result(tuple(found))
+    return Result(rejected="; ".join(reasons)) if reasons else CLEAR
+
+
+def _matters(rise: Stretch) -> bool:
+    enough = rise.grown >= max(LEAST, BEHIND * rise.produced / rise.seconds)
+    return rise.seconds >= SHORTEST and enough
+
+
+def _steady(facts: Facts, group: str, queues: Mapping[str, Points], rise: Stretch) -> Stretch | None:
+    """The part of the rise after the last change of the members."""
+    changed = rise.since
+    for view in streams(facts, group):
+        for one, two in zip(view.snapshots, view.snapshots[1:], strict=False):
+            if one.ids != two.ids and rise.since < two.at <= rise.until:
+                changed = max(changed, two.at + SETTLING)
+    if changed >= rise.until:
+        return None
+    return rise if changed == rise.since else stretch(queues, changed, rise.until)
+
+
+def _finding(facts: Facts, group: str, topic: str, rise: Stretch, queues: Mapping[str, Points]) -> Finding:
+    done, came = rise.consumed / rise.seconds, rise.produced / rise.seconds
+    able = capacity(facts, group, rise.since, rise.until)
+    agrees = able is None or abs(able.messages_per_second - done) <= NEAR * max(able.messages_per_second, done)
+    points = totals(queues)
+    ongoing = rise.until >= points[-1][0]
+    measures = {
+        "produced_per_second": came,
+        "consumed_per_second": done,
+        "lag_growth_per_second": rise.grown / rise.seconds,
+        "peak_lag": float(max(waiting for _, waiting, _ in points)),
+        "pending_records": float(points[-1][1]),
+    }
+    if able is not None:
+        measures["capacity_per_second"] = able.messages_per_second
+    can = f" {able.told}: {units.digits(able.messages_per_second)}/s." if able is not None else ""
+    return Finding(
+        id=f"{INCIDENT}:{group}/{topic}",
+        incident=INCIDENT,
+        severity=Severity.CRITICAL,
+        certainty=Certainty.PROVEN if agrees else Certainty.LIKELY,
+        subject=f"{group}/{topic}",
+        started_at=moment(rise.since),
+        ended_at=None if ongoing else moment(rise.until),
+        ongoing=ongoing,
+        statement=(
+            f"{group} handles {units.digits(done)} messages/s of {topic} where {units.digits(came)}/s come in; its "
+            f"members stayed the same and every queue moved.{can} Lag rose by {units.digits(rise.grown / rise.seconds)}"
+            f"/s to {units.number(measures['peak_lag'])} messages."
+        ),
+        measures=measures,
+        evidence=(*_moving(rise), *(able.evidence if able else ())),
+        explains=("retention-loss", "backlog-drain"),
+        mitigate="Add threads or members up to the number of queues; side effect: more load on what the consumers "
+        "write to, which may be the reason that they are slow.",
+        remedy="Find what made each message slower (a release, a store, a remote call), or plan capacity for the peak.",
+        verify=f"The diff of {topic} falls, and consumed per second is above produced per second.",
+        facts=_slowest(rise),
+    )
+
+
+def _moving(rise: Stretch) -> list[Evidence]:
+    worst = sorted(rise.paces.values(), key=lambda p: (lag(p.first) - lag(p.last), p.queue))
+    return [
+        Evidence(p.source, p.line, p.text, f"{pace.queue} moves, but lags more and more")
+        for pace in worst[:2]
+        for p in (pace.first, pace.last)
+    ]
+
+
+def _slowest(rise: Stretch) -> Mapping[str, str]:
+    """Which brokers' queues fell behind fastest, where they differ."""
+    by_queue: dict[str, list[str]] = defaultdict(list)
+    for queue, pace in rise.paces.items():
+        rate = (lag(pace.last) - lag(pace.first)) / pace.seconds
+        by_queue["falling behind" if rate > 0 else "keeping up"].append(queue)
+    return {what: spread(found) for what, found in sorted(by_queue.items())} if len(by_queue) > 1 else {}

@@ -1,0 +1,107 @@
+"""Kafka: two processes with one ``group.instance.id`` fence each other and take turns.
+
+Fires: a process is told that another one has its instance id. Proven where two processes are seen with the id and the
+coordinator replaced the member about as often as a process was fenced.
+Quiet: a static member that restarts (it is replaced, nobody is fenced), processes that share a ``client.id`` only.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from mqlab import fencing, units
+from mqlab.detectors.base import CLEAR, Result
+from mqlab.facts import Facts
+from mqlab.fencing import Fencing
+from mqlab.findings import Certainty, Evidence, Finding, Severity
+from mqlab.wording import moment
+
+INCIDENT = "static-member-fenced"
+SYSTEMS: tuple[str, ...] = ("kafka",)
+
+QUIET = 120.0
+"""Seconds without a further fencing after which it is over, at least."""
+_SHOWN = 4
+
+
+def detect(facts: Facts) -> Result:
+    """One finding for each instance id."""
+    found = fencing.fencings(facts)
+    if found:
+        return Result(tuple(_finding(facts, one) for one in found))
+    shared = fencing.namesakes(facts)
+    if shared:
+        told = ", ".join(f"{client} in {count} processes" for client, count in shared.items())
+        return Result(rejected=f"one client.id ({told}) does no harm to assignment: no instance id is shared")
+    known = any(c.format in ("kafka-client-log", "kafka-broker-log") for c in facts.coverage)
+    return CLEAR if known else Result(missing=("the consumers' logs or server.log of the brokers",))
+
+
+def _finding(facts: Facts, one: Fencing) -> Finding:
+    twice = len(one.processes) > 1
+    agrees = abs(len(one.swaps) - len(one.at)) <= 1 if one.swaps else len(one.at) > 1
+    ongoing = _goes_on(facts, one)
+    group = one.group or "a group that no line names"
+    turns = f"{len(one.at)} time(s)" + (f", every {units.duration(_period(one))}" if len(one.at) > 1 else "")
+    who = f"{len(one.processes)} processes ({', '.join(one.processes)})" if twice else "Another process"
+    return Finding(
+        id=f"{INCIDENT}:{one.instance}",
+        incident=INCIDENT,
+        severity=Severity.CRITICAL if twice and len(one.at) > 1 else Severity.WARNING,
+        certainty=Certainty.PROVEN if twice and agrees else Certainty.LIKELY,
+        subject=f"{group}/{one.instance}",
+        started_at=moment(min([one.at[0], *(e.first_at for e in one.swaps if e.first_at is not None)])),
+        ended_at=None if ongoing else moment(one.at[-1]),
+        ongoing=ongoing,
+        statement=(
+            f"{who} of {group} ran with group.instance.id {one.instance}: whoever joins takes the member over and the "
+            f"other is fenced, {turns}. The generation does not change, so the group looks stable while its "
+            "owner changes and what was not committed is handled again."
+        ),
+        measures={
+            "fencings": float(len(one.at)),
+            "swaps": float(len(one.swaps)),
+            "processes": float(len(one.processes)),
+        },
+        evidence=_evidence(facts, one),
+        explains=("reprocess-duplicates", "group-churn"),
+        mitigate="Stop one of the processes; side effect: its capacity is away until it has an id of its own.",
+        remedy="Derive group.instance.id from the pod's ordinal or the host, one deployment per id.",
+        verify=f"No line about fencing for ten minutes, and one host for {one.instance} in --members --verbose.",
+    )
+
+
+def _period(one: Fencing) -> float:
+    gaps = sorted(b - a for a, b in pairwise(one.at))
+    return gaps[len(gaps) // 2]
+
+
+def _goes_on(facts: Facts, one: Fencing) -> bool:
+    last = max((c.last_at for c in facts.coverage if c.last_at is not None), default=one.at[-1])
+    usual = 2 * _period(one) if len(one.at) > 1 else 0.0
+    return last - one.at[-1] < max(QUIET, usual) and not _given_up(facts, one)
+
+
+def _given_up(facts: Facts, one: Fencing) -> bool:
+    """After the last fencing a process that had the id printed another one."""
+    later = [
+        s
+        for s in facts.settings
+        if s.key == "group.instance.id"
+        and fencing.log_of(s.source) in one.processes
+        and s.at is not None
+        and s.at > one.at[-1]
+    ]
+    return any(s.value != one.instance for s in later)
+
+
+def _evidence(facts: Facts, one: Fencing) -> tuple[Evidence, ...]:
+    own = [
+        Evidence(s.source, s.line, s.text, "a process with this instance id")
+        for s in facts.settings
+        if s.key == "group.instance.id" and s.value == one.instance and s.origin == "printed"
+    ]
+    first_of_each = list({e.source: e for e in reversed(own)}.values())
+    swaps = [Evidence(e.first.source, e.first.line, e.first.text, "the member changes hands") for e in one.swaps]
+    fenced = [Evidence(e.first.source, e.first.line, e.first.text, "and the other is fenced") for e in one.told]
+    return (*reversed(first_of_each), *swaps[:_SHOWN], *fenced[: 2 * _SHOWN])

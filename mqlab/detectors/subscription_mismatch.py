@@ -1,0 +1,110 @@
+"""RocketMQ: members of one group subscribe to different topics or tags.
+
+Fires: the broker takes a topic from the group and gets it back with every heartbeat, or members list different
+subscriptions. Proven where just those queues stand still that are the share of the members that do not read the topic.
+Quiet: a subscription that changes once, in a release; equal ids (duplicate-client-id), whose members read the same.
+"""
+
+from __future__ import annotations
+
+from mqlab import units
+from mqlab.detectors.base import CLEAR, Result
+from mqlab.facts import Facts
+from mqlab.findings import Certainty, Evidence, Finding, Severity
+from mqlab.members import groups, streams
+from mqlab.mismatch import Mismatch, mismatches
+from mqlab.queues import lag, spread
+from mqlab.wording import moment
+
+INCIDENT = "subscription-mismatch"
+SYSTEMS: tuple[str, ...] = ("rocketmq",)
+
+HEARTBEATS = 60.0
+"""Two heartbeats of a client: what lasts no longer is a release."""
+
+
+def detect(facts: Facts) -> Result:
+    """One finding for each group."""
+    told = groups(facts)
+    known = [group for group in told if streams(facts, group)]
+    if not known:
+        return Result(missing=("what each member subscribes to: consumerStatus or the broker's log",))
+    found = [one for group in told if (one := mismatches(facts, group)) is not None]
+    lasting = [one for one in found if _lasts(facts, one)]
+    if lasting:
+        return Result(tuple(_finding(facts, one) for one in lasting))
+    if found:
+        return Result(
+            rejected="; ".join(f"{one.group} changed its subscription, and it was one again" for one in found)
+        )
+    return CLEAR
+
+
+def _lasts(facts: Facts, one: Mismatch) -> bool:
+    return bool(one.confirmed) or one.until - one.since > HEARTBEATS or _goes_on(facts, one)
+
+
+def _goes_on(facts: Facts, one: Mismatch) -> bool:
+    last = max((p.at for p in facts.positions if p.at is not None), default=one.until)
+    return last - one.until <= HEARTBEATS
+
+
+def _finding(facts: Facts, one: Mismatch) -> Finding:
+    orphans = [q for j in one.confirmed for q in j.orphans]
+    stuck = [j.paces[q] for j in one.confirmed for q in j.frozen]
+    ongoing = _goes_on(facts, one)
+    measures = {"members_without_topic": float(len({c for ids in one.absent.values() for c in ids}))}
+    if one.flips:
+        measures["flips"] = float(one.flips)
+    if orphans:
+        measures["orphan_queues"] = float(len(orphans))
+        measures["pending_records"] = float(sum(lag(p.last) for p in stuck))
+        measures["orphans_produced_per_second"] = sum(p.produced / p.seconds for p in stuck)
+    return Finding(
+        id=f"{INCIDENT}:{one.group}",
+        incident=INCIDENT,
+        severity=Severity.CRITICAL if orphans else Severity.WARNING,
+        certainty=Certainty.PROVEN if one.confirmed else Certainty.LIKELY,
+        subject=one.group,
+        started_at=moment(one.since),
+        ended_at=None if ongoing else moment(one.until),
+        ongoing=ongoing,
+        statement=f"{_who(one)}. {_effect(one)}",
+        measures=measures,
+        evidence=(*one.told, *_frozen(one)),
+        explains=("slow-consumer", "retention-loss"),
+        mitigate=f"Restart the members of {one.group} that differ with the subscription of the others; side effect: "
+        "each restart rebalances the group.",
+        remedy="One group, one subscription: deploy all members together, or give the new one a group of its own.",
+        verify=f'mqadmin consumerStatus -g {one.group} says "Same subscription in the same group of consumer", and '
+        "each queue's offset moves.",
+        facts={"topics": ", ".join(one.topics)} if one.topics else {},
+    )
+
+
+def _who(one: Mismatch) -> str:
+    told = [f"{' and '.join(ids)} {'does' if len(ids) == 1 else 'do'} not read {t}" for t, ids in one.absent.items()]
+    differing = f" ({', '.join(one.topics)})" if one.topics else ""
+    who = "; ".join(told) or f"its members subscribe to different things{differing}"
+    flips = f"; the broker took it from the group {units.number(one.flips)} times" if one.flips else ""
+    return f"In {one.group}, {who}{flips}"
+
+
+def _effect(one: Mismatch) -> str:
+    parts = [
+        f"{spread(j.orphans)} of {j.topic} {'is' if len(j.orphans) == 1 else 'are'} nobody's, since allocation counts "
+        f"all members: {units.number(sum(lag(j.paces[q].last) for q in j.frozen))} messages wait"
+        for j in one.confirmed
+    ]
+    if parts:
+        return f"{'; '.join(parts)}."
+    return "Where only tags differ, the newest subscription wins and messages of the others are skipped unread."
+
+
+def _frozen(one: Mismatch) -> tuple[Evidence, ...]:
+    return tuple(
+        Evidence(p.source, p.line, p.text, f"{queue} has no reader: its offset stands still")
+        for j in one.confirmed
+        for queue in j.frozen[:2]
+        for p in (j.paces[queue].first, j.paces[queue].last)
+    )

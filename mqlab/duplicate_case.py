@@ -1,0 +1,147 @@
+"""One group whose processes share a client id: for how long, and what its queues did meanwhile."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from mqlab.copies import Copies, copies
+from mqlab.facts import Episode, Facts
+from mqlab.findings import Certainty, Evidence
+from mqlab.members import Member, folder
+from mqlab.sharing import EXPIRY, Sharing, sharings
+from mqlab.slots import Judgement, judged
+
+MOSTLY = 1.5
+"""Times that a message of a doubled queue is handled, at least: more than half of them again."""
+NEAR = 60.0
+"""Seconds between sightings of one sharing by different sources."""
+_NAMES = ("listing", "client logs", "broker log")
+
+
+@dataclass(frozen=True, slots=True)
+class Doubles:
+    """Queues that several processes were seen to read."""
+
+    queues: tuple[str, ...]
+    evidence: tuple[Evidence, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What can be said about one group."""
+
+    group: str
+    sharing: Sharing
+    """The longest time in which the group did not change."""
+    since: float
+    until: float
+    ongoing: bool
+    judgements: tuple[Judgement, ...]
+    doubles: Mapping[str, Doubles]
+    """By topic."""
+    copies: Mapping[str, Copies]
+    """By topic, over the whole time."""
+
+    @property
+    def confirmed(self) -> tuple[Judgement, ...]:
+        """Topics whose queues stood still, or were read by several, just where the rule puts it."""
+        return tuple(j for j in self.judgements if (j.agrees and j.expected) or self._doubled(j))
+
+    @property
+    def contradicted(self) -> bool:
+        """Queues moved that the rule leaves without an owner."""
+        return any(not j.agrees and set(j.expected) - set(j.frozen) for j in self.judgements)
+
+    @property
+    def certainty(self) -> Certainty | None:
+        """Proven by two live processes and their queues, likely by one of both; None where neither holds."""
+        longer = any(j.seconds > EXPIRY for j in self.confirmed)
+        if self.confirmed and (self.sharing.persistent or longer):
+            return Certainty.PROVEN
+        if self.contradicted:
+            return None
+        return Certainty.LIKELY if self.sharing.persistent or self.confirmed else None
+
+    def _doubled(self, judgement: Judgement) -> bool:
+        seen = self.doubles[judgement.topic].queues
+        return bool(seen) and set(seen) <= set(judgement.doubled) and not set(judgement.frozen) - set(judgement.orphans)
+
+
+def cases(facts: Facts, group: str) -> tuple[Case, ...]:
+    """The times in which ids of *group* were shared, each judged once, by time."""
+    chains: list[list[Sharing]] = []
+    for one in sorted(sharings(facts, group), key=lambda s: (s.since, s.until, s.how)):
+        chain = next((c for c in chains if _belongs(one, c)), None)
+        if chain is None:
+            chains.append([one])
+        else:
+            chain.append(one)
+    return tuple(_case(facts, group, chain) for chain in chains)
+
+
+def _belongs(one: Sharing, chain: Sequence[Sharing]) -> bool:
+    return any(set(one.shared) & set(s.shared) and one.since <= s.until + NEAR for s in chain)
+
+
+def _case(facts: Facts, group: str, chain: Sequence[Sharing]) -> Case:
+    best = max(chain, key=lambda s: (s.persistent, round(s.seconds), -_NAMES.index(s.how)))
+    judgements = judged(facts, group, best.ids, best.since, best.until, {})
+    since, until = min(s.since for s in chain), max(s.until for s in chain)
+    counted = {j.topic: copies(facts, group, j.topic, since, until) for j in judgements}
+    return Case(
+        group, best, since, until, _goes_on(facts, until), judgements,
+        {j.topic: _doubles(facts, best, j) for j in judgements},
+        {topic: found for topic, found in counted.items() if found is not None},
+    )  # fmt: skip
+
+
+def _goes_on(facts: Facts, until: float) -> bool:
+    """Nothing in the material is later than the sharing by more than its sightings are apart."""
+    last = max((c.at for c in facts.clients if c.at is not None), default=until)
+    return until + NEAR >= max([last, *(p.at for p in facts.positions if p.at is not None)])
+
+
+def _doubles(facts: Facts, sharing: Sharing, judgement: Judgement) -> Doubles:
+    """Queues of the topic that ledgers, clients' logs or the broker's remarks show in several hands."""
+    counted = copies(facts, sharing.group, judgement.topic, sharing.since, sharing.until)
+    often = {queue for queue, times in (counted.by_queue if counted else {}).items() if times >= MOSTLY}
+    held = _held(facts, sharing, judgement.topic)
+    back = _went_back(facts, sharing, judgement.topic)
+    queues = often | {q for q, found in held.items() if len(found) > 1}
+    if len({q.rpartition("/")[0] for q in judgement.queues}) == 1:
+        queues |= {q for q in judgement.queues if len({_host(e) for e in back.get(q.rpartition("/")[2], ())}) > 1}
+    places = [place for q in sorted(queues) for place in held.get(q, {}).values()]
+    return Doubles(tuple(q for q in judgement.queues if q in queues), tuple(dict.fromkeys(places)))
+
+
+def _held(facts: Facts, sharing: Sharing, topic: str) -> Mapping[str, Mapping[str, Evidence]]:
+    """By queue: the logs whose last allocation before the end holds it, with the line."""
+    last: dict[str, float] = {}
+    rows = [
+        a for a in facts.assignments
+        if a.group == sharing.group and a.topic == topic and a.client_id in sharing.shared and a.at is not None
+        and a.at <= sharing.until and "rebalanced" in a.text
+    ]  # fmt: skip
+    for row in rows:
+        last[folder(row.source)] = max(last.get(folder(row.source), 0.0), row.at or 0.0)
+    held: dict[str, dict[str, Evidence]] = defaultdict(dict)
+    for row in rows:
+        if row.at == last[folder(row.source)]:
+            held[row.queue][folder(row.source)] = row.evidence
+    return held
+
+
+def _went_back(facts: Facts, sharing: Sharing, topic: str) -> Mapping[str, Sequence[Episode]]:
+    """By queue id: commits below the stored one while the group did not change."""
+    found: dict[str, list[Episode]] = defaultdict(list)
+    for episode in facts.of_kind("offset-went-back"):
+        inside = episode.first_at is not None and sharing.since <= episode.first_at <= sharing.until
+        if inside and episode.group == sharing.group and episode.topic == topic and episode.queue:
+            found[episode.queue].append(episode)
+    return found
+
+
+def _host(episode: Episode) -> str:
+    return Member("", episode.peer or "", episode.first).host

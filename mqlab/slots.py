@@ -1,0 +1,132 @@
+"""Does a group's allocation rule put its orphans where messages were seen to pile up?
+
+The rule gives each process a share of a topic's queues by the place of its id among all ids. What it predicts is held
+against the queues whose committed position stood still while messages came in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from mqlab.facts import Facts
+from mqlab.models import ownership
+from mqlab.queues import Pace, Points, of_groups, paces
+
+SETTLING = 30.0
+"""Seconds until every client has rebalanced (20 s), committed (5 s) and the broker has written it down (5 s)."""
+TOGETHER = 10.0
+"""Seconds that the commands of one snapshot may take."""
+DEFAULT = "AVG"
+"""What a push consumer uses where nobody chose a strategy (DefaultMQPushConsumer)."""
+_CLASSES = {
+    "AllocateMessageQueueAveragely": "AVG",
+    "AllocateMessageQueueAveragelyByCircle": "AVG_BY_CIRCLE",
+    "AllocateMessageQueueConsistentHash": "CONSISTENT_HASH",
+    "AllocateMachineRoomNearby": "MACHINE_ROOM_NEARBY",
+    "AllocateMessageQueueByMachineRoom": "MACHINE_ROOM",
+    "AllocateMessageQueueByConfig": "CONFIG",
+}
+_PREDICTABLE = ("AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH")
+"""Strategies that need nothing but ids and queues."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """One topic of a group during one membership."""
+
+    topic: str
+    strategy: str
+    said: bool
+    """The strategy stands in the material; else it is the default, or the one that fits."""
+    queues: tuple[str, ...]
+    owners: Mapping[str, tuple[str, ...]]
+    """Ids of the processes that the rule gives each queue, one as often as it is shared; empty for a strategy that
+    cannot be predicted from ids and queues."""
+    paces: Mapping[str, Pace]
+    """Of the queues that took messages in and were seen at least twice."""
+
+    @property
+    def orphans(self) -> tuple[str, ...]:
+        """Queues that the rule gives to nobody."""
+        return tuple(queue for queue, owners in self.owners.items() if not owners)
+
+    @property
+    def doubled(self) -> Mapping[str, int]:
+        """Queues that the rule gives to several processes, and to how many."""
+        return {queue: len(owners) for queue, owners in self.owners.items() if len(owners) > 1}
+
+    @property
+    def frozen(self) -> tuple[str, ...]:
+        """Queues that took messages in and whose committed position stood still."""
+        return tuple(queue for queue, pace in self.paces.items() if pace.frozen)
+
+    @property
+    def expected(self) -> tuple[str, ...]:
+        """Of the queues that can be judged, those that the rule leaves without an owner."""
+        return tuple(queue for queue in self.paces if queue in self.orphans)
+
+    @property
+    def agrees(self) -> bool:
+        """Exactly the queues stand still that the rule says have no owner."""
+        return bool(self.owners and self.paces) and self.frozen == self.expected
+
+    @property
+    def seconds(self) -> float:
+        """For how long the queues were watched."""
+        return min((p.seconds for p in self.paces.values()), default=0.0)
+
+
+def judged(
+    facts: Facts, group: str, ids: Sequence[str], since: float, until: float, absent: Mapping[str, Collection[str]]
+) -> tuple[Judgement, ...]:
+    """A judgement for each topic of *group* while its ids were *ids*; *absent* names who does not read a topic."""
+    found = []
+    named = strategies(facts, group)
+    for (owner, topic), queues in of_groups(facts).items():
+        if owner != group or topic.startswith("%"):
+            continue
+        seen = {q: p for q, p in paces(queues, since + SETTLING, until + TOGETHER).items() if p.produced > 0}
+        found.append(_best(topic, queues, ids, seen, named, absent.get(topic, ())))
+    return tuple(found)
+
+
+def strategies(facts: Facts, group: str) -> tuple[str, ...]:
+    """Names of the strategies that the material says *group* uses."""
+    told = {e.reason for e in facts.of_kind("queues-allocated") if e.group == group and e.reason}
+    members = {c.client_id for c in facts.clients if c.group == group}
+    for setting in facts.settings:
+        if setting.key == "allocateMessageQueueStrategy" and setting.owner in members:
+            told.add(_CLASSES.get(setting.value.rsplit(".", 1)[-1].split("@")[0], ""))
+    return tuple(sorted(told & set(_PREDICTABLE))) or tuple(sorted(told - {""}))
+
+
+def _best(
+    topic: str,
+    queues: Mapping[str, Points],
+    ids: Sequence[str],
+    seen: Mapping[str, Pace],
+    named: Sequence[str],
+    absent: Collection[str],
+) -> Judgement:
+    """The judgement by the strategy that is named, else by the default, else by the one that fits."""
+    tried = [s for s in named if s in _PREDICTABLE] or (["custom"] if named else list(_PREDICTABLE))
+    names = tuple(sorted(queues, key=_place))
+    every = [Judgement(topic, s, bool(named), names, owners(s, ids, topic, names, absent), seen) for s in tried]
+    return next((j for j in every if j.agrees), every[0])
+
+
+def owners(
+    strategy: str, ids: Sequence[str], topic: str, queues: Sequence[str], absent: Collection[str] = ()
+) -> Mapping[str, tuple[str, ...]]:
+    """Ids of the processes that own each of the *queues*, named ``broker/id``; empty for an unknown *strategy*."""
+    if strategy not in _PREDICTABLE:
+        return {}
+    places = {(topic, *_place(queue)): queue for queue in queues}
+    table = ownership.owned(strategy, ids, list(places), absent=absent)
+    return {places[place]: table.owners[place] for place in places}
+
+
+def _place(queue: str) -> tuple[str, int]:
+    broker, _, number = queue.rpartition("/")
+    return broker, int(number) if number.isdigit() else 0

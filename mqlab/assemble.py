@@ -6,11 +6,10 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from itertools import pairwise
 from typing import Any
 
-from mqlab import assemble_groups, assemble_volumes, zones
+from mqlab import assemble_clocks, assemble_groups, assemble_volumes, zones
+from mqlab.assemble_clocks import minute
 from mqlab.facts import Coverage, Episode, Facts, Position, Reject, Series, Setting, Shape
 from mqlab.findings import Evidence
 from mqlab.loaders import metric_names
@@ -18,14 +17,6 @@ from mqlab.sources import Source
 
 Row = Mapping[str, Any]
 _MICRO = 1_000_000
-_SHARED_KINDS = frozenset({"batch-split", "produce-retry", "record-too-large", "record-expired", "settings-printed"})
-_TROUBLE = frozenset(
-    {"producer.batch_splits", "producer.record_retries", "producer.record_errors", "broker.bytes_rejected"}
-)
-"""Counters whose increase falls together with a line in the client's log."""
-_SLACK = 5.0
-_START_UP = 45.0
-"""Seconds within which a process that a supervisor started prints its settings."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +49,7 @@ class Gathered:
 
 def assemble(gathered: Gathered, wanted: Sequence[tuple[str, str]] = ()) -> Facts:
     """Facts in UTC; *wanted* are the user's (glob, zone) pairs."""
-    settled = zones.settle(_clocks(gathered), _anchors(gathered), _zoned_span(gathered), wanted)
+    settled = assemble_clocks.settled(gathered.rows, gathered.sources, wanted)
     instant = zones.instants(settled)
     return Facts(
         episodes=tuple(sorted((_episode(gathered, r, instant) for r in gathered.rows["events"]), key=_by_time)),
@@ -73,7 +64,7 @@ def assemble(gathered: Gathered, wanted: Sequence[tuple[str, str]] = ()) -> Fact
         rejects=tuple(_rejects(gathered)),
         coverage=tuple(_coverage(gathered, settled, instant)),
         volumes=tuple(
-            assemble_volumes.volumes(gathered.rows["log"], gathered.rows["quoted"], gathered.path, instant, _minute)
+            assemble_volumes.volumes(gathered.rows["log"], gathered.rows["quoted"], gathered.path, instant, minute)
         ),
     )
 
@@ -84,15 +75,6 @@ def _by_time(episode: Episode) -> tuple[float, str, str, int]:
 
 def _seconds(micros: Any) -> float | None:
     return None if micros is None else micros / _MICRO
-
-
-def _minute(text: str | None) -> float | None:
-    if not text:
-        return None
-    try:
-        return datetime.fromisoformat(text.replace("T", " ")).replace(tzinfo=UTC).timestamp()
-    except ValueError:
-        return None
 
 
 def _episode(gathered: Gathered, row: Row, instant: zones.Instant) -> Episode:
@@ -177,7 +159,7 @@ def _positions(gathered: Gathered, instant: zones.Instant) -> Iterable[Position]
 def _shapes(gathered: Gathered, instant: zones.Instant) -> Iterable[Shape]:
     rows = [(gathered.path(row), row) for row in gathered.rows["volume"]]
     for path, row in sorted(rows, key=lambda r: (r[0], r[1]["line"], r[1]["shape"])):
-        first, last = _minute(row.get("first_minute")), _minute(row.get("last_minute"))
+        first, last = minute(row.get("first_minute")), minute(row.get("last_minute"))
         yield Shape(
             path, row.get("level"), row["shape"], row["lines"], row["bytes"],
             instant(path, first, None), instant(path, last, None), row["line"],
@@ -207,8 +189,8 @@ def _coverage(gathered: Gathered, settled: Mapping[str, zones.Zone], instant: zo
         rows = by_path.get(source.path, {})
         lines = {name: rows[name]["lines"] if name in rows else 0 for name in ("data", "noise", None)}
         zone = settled.get(source.path, zones.ASSUMED)
-        firsts = [_minute(r.get("first_minute")) for r in rows.values() if r.get("first_minute")]
-        lasts = [_minute(r.get("last_minute")) for r in rows.values() if r.get("last_minute")]
+        firsts = [minute(r.get("first_minute")) for r in rows.values() if r.get("first_minute")]
+        lasts = [minute(r.get("last_minute")) for r in rows.values() if r.get("last_minute")]
         yield Coverage(
             source.path,
             source.format,
@@ -223,54 +205,3 @@ def _coverage(gathered: Gathered, settled: Mapping[str, zones.Zone], instant: zo
             instant(source.path, max((t for t in lasts if t is not None), default=None), None),
             source.problem,
         )
-
-
-def _clocks(gathered: Gathered) -> list[zones.Clock]:
-    started: dict[str, list[tuple[float, float]]] = defaultdict(list)
-    shared: dict[str, list[float]] = defaultdict(list)
-    seen: dict[str, list[float]] = defaultdict(list)
-    for row in gathered.rows["events"]:
-        wall, path = _seconds(row.get("first_at")), gathered.path(row)
-        if wall is None or row.get("offset") is not None:
-            continue
-        seen[path] += [wall, _seconds(row["last_at"]) or wall]
-        if row["kind"] == "client-start-time" and row.get("value_min"):
-            started[path].append((wall, row["value_min"] / 1000))
-        elif row["kind"] in _SHARED_KINDS:
-            shared[path].append(wall)
-    for row in gathered.rows["coverage"]:
-        seen[gathered.path(row)] += [t for k in ("first_minute", "last_minute") if (t := _minute(row.get(k)))]
-    logs = [s for s in gathered.sources.values() if s.reading == "L"]
-    return [
-        zones.Clock(
-            s.path,
-            s.zone_written,
-            tuple(started[s.path]),
-            tuple(sorted(set(shared[s.path]))),
-            (min(seen[s.path]), max(seen[s.path])) if seen[s.path] else None,
-        )
-        for s in sorted(logs, key=lambda s: s.path)
-    ]
-
-
-def _anchors(gathered: Gathered) -> list[tuple[float, float]]:
-    found = set()
-    for row in gathered.rows["metrics"]:
-        labels = json.loads(row.get("labels") or "{}")
-        if metric_names.canonical(row["name"], labels) in _TROUBLE and row.get("offset") is not None:
-            points = [(p["at"] / _MICRO, p["value"]) for p in row["points"] if p.get("at") is not None]
-            pairs = pairwise(points)
-            found |= {(one - _SLACK, two + _SLACK) for (one, v), (two, w) in pairs if w > v}
-    for row in gathered.rows["events"]:
-        if row["kind"] == "process-started" and row.get("offset") is not None and row.get("first_at") is not None:
-            at = row["first_at"] / _MICRO - row["offset"]
-            found.add((at - _SLACK, at + _START_UP))
-    return sorted(found)
-
-
-def _zoned_span(gathered: Gathered) -> tuple[float, float] | None:
-    moments = [s.snapshot_at for s in gathered.sources.values() if s.snapshot_at is not None]
-    for row in gathered.rows["metrics"]:
-        if row.get("offset") is not None:
-            moments += [p["at"] / _MICRO for p in (row["points"][0], row["points"][-1]) if p.get("at") is not None]
-    return (min(moments), max(moments)) if moments else None

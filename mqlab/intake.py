@@ -256,6 +256,7 @@ def _source(item: _Item, location: Path, known: Recognised, problem: str | None)
         modified=item.modified,
         snapshot_at=taken.at if taken else None,
         zone_written=known.zone_written,
+        zone_rule=known.zone_rule,
         problem=problem,
         origin=item.origin,
     )

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mqlab import envelopes
-from mqlab.loaders.base import Head, Loader
+from mqlab.loaders.base import Clocked, Head, Loader
 from mqlab.sources import Envelope, Reading
 
 HEAD = 64 << 10
@@ -24,12 +24,14 @@ _DATED_LINES = 20
 
 @dataclass(frozen=True, slots=True)
 class Recognised:
-    """Format, reading and envelope of a source, and whether its lines write their own zone."""
+    """Format, reading and envelope of a source, and what its lines say of their zone."""
 
     format: str
     reading: Reading = Reading.COUNT
     envelope: Envelope = Envelope.NONE
     zone_written: bool = False
+    zone_rule: str | None = None
+    """Offset that the layout fixes, see ``loaders.base.Clocked``."""
 
 
 def recognise(start: bytes, name: str, size: int, loaders: Sequence[Loader]) -> Recognised:
@@ -75,5 +77,6 @@ def _asked(head: Head, envelope: Envelope, loaders: Sequence[Loader]) -> Recogni
     zone = writes_zone(head.lines)
     for loader in loaders:
         if loader.recognise(head):
-            return Recognised(loader.FORMAT, loader.READING, envelope, zone)
+            rule = loader.zone(head) if isinstance(loader, Clocked) else None
+            return Recognised(loader.FORMAT, loader.READING, envelope, zone, rule)
     return Recognised("unrecognised", Reading.COUNT, envelope, zone)

@@ -64,6 +64,8 @@ class Source:
     """Moment of a snapshot taken from the name, epoch seconds."""
     zone_written: bool = False
     """The lines carry their own zone (or epoch times)."""
+    zone_rule: str | None = None
+    """Offset such as ``+08:00`` that the layout of the lines fixes wherever they are written."""
     problem: str | None = None
     """Why the file, or its end, could not be read."""
     origin: str | None = None

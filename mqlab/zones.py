@@ -1,30 +1,26 @@
 """Which zone a source's clock shows, and why.
 
-Order: written in the line, which nothing overrides > an epoch that the line prints beside its clock > alignment with
-zoned sources on at least three shared events, in steps of fifteen minutes > `--log-tz` >
-a zone that other sources of the same material were found in and that alone fits > UTC, assumed.
+Order: written in the line, which nothing overrides > an epoch that the line prints beside its clock > a rule of the
+format > a client id that a zoned source saw connect > alignment with zoned sources on at least three shared events, in
+steps of fifteen minutes > `--log-tz` > a zone that other sources of the same material were found in and that alone
+fits > UTC, assumed.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from fnmatch import fnmatch
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from mqlab import alignment
 from mqlab.errors import BadTimeZoneError
 
 STEP = 900
 """Zones differ by multiples of fifteen minutes."""
-SHARED = 3
-"""Shared events that an alignment needs."""
-MOST = 0.6
-"""Share of a source's events that an alignment must explain."""
-NEARLY_ALL = 0.9
-"""Share from which a long incident aligns, although its neighbours in time fit in part."""
-_REACH = range(-14 * 3600, 14 * 3600 + STEP, STEP)
+BEFORE, AFTER = 120.0, 5.0
+"""Seconds by which a client may be made before and, by its own clock, after a broker sees it connect."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +52,10 @@ class Clock:
     events: tuple[float, ...]
     """Moments that other sources may share."""
     window: tuple[float, float] | None
+    rule: str | None = None
+    """Offset that the format fixes."""
+    met: tuple[tuple[float, tuple[float, ...]], ...] = ()
+    """(on its clock, epochs): a client was made, and brokers saw one of its id connect."""
 
 
 def parse_zone(text: str) -> tzinfo:
@@ -74,6 +74,11 @@ def parse_zone(text: str) -> tzinfo:
         raise BadTimeZoneError(text) from error
 
 
+def ruled(rule: str) -> Zone:
+    """The zone that a format fixes to the offset *rule*."""
+    return Zone(parse_zone(rule), rule, "this format's clock shows it wherever it is written")
+
+
 def settle(
     clocks: Sequence[Clock],
     anchors: Sequence[tuple[float, float]],
@@ -90,6 +95,7 @@ def settle(
         zone = _certain(clock, anchors) or _wanted(clock.source, wanted)
         if zone:
             settled[clock.source] = zone
+    span = _hull([span, *(_covered(clock) for clock in clocks)])
     offsets = sorted({z.tz.utcoffset(None) or timedelta() for z in settled.values() if isinstance(z.tz, timezone)})
     for clock in clocks:
         if clock.source not in settled:
@@ -103,42 +109,40 @@ def _certain(clock: Clock, anchors: Sequence[tuple[float, float]]) -> Zone | Non
     if clock.started:
         offsets = {round((wall - epoch) / STEP) * STEP for wall, epoch in clock.started}
         if len(offsets) == 1:
-            return _fixed(offsets.pop(), "the log prints the epoch time of a start beside its own clock")
-    return _aligned(clock, anchors)
+            return _fixed(offsets.pop(), "the log prints the epoch time of an event beside its own clock")
+    if clock.rule:
+        return ruled(clock.rule)
+    return _recognised(clock) or _aligned(clock, anchors)
+
+
+def _recognised(clock: Clock) -> Zone | None:
+    """The only zone in which each client that the log makes connects at once to a broker that saw its id."""
+    fitting = [
+        {o for t in epochs if -BEFORE <= wall - t - (o := round((wall - t) / STEP) * STEP) <= AFTER}
+        for wall, epochs in clock.met
+    ]
+    offsets = set.intersection(*fitting) if fitting else set()
+    if len(offsets) != 1:
+        return None
+    return _fixed(offsets.pop(), "a broker saw its client id connect at that moment")
+
+
+def _covered(clock: Clock) -> tuple[float, float] | None:
+    """What a source whose format fixes its zone covers, in epoch seconds."""
+    if not clock.rule or not clock.window:
+        return None
+    zone = ruled(clock.rule)
+    return zone.instant(clock.window[0]), zone.instant(clock.window[1])
+
+
+def _hull(spans: Sequence[tuple[float, float] | None]) -> tuple[float, float] | None:
+    known = [span for span in spans if span is not None]
+    return (min(first for first, _ in known), max(last for _, last in known)) if known else None
 
 
 def _aligned(clock: Clock, anchors: Sequence[tuple[float, float]]) -> Zone | None:
-    """The zone in which the events fall together with the anchors, where no other comes near."""
-    if len(clock.events) < SHARED or len(anchors) < SHARED:
-        return None
-    merged = _merged(anchors)
-    scores = sorted(((_shared(clock.events, merged, offset), -abs(offset), offset) for offset in _REACH), reverse=True)
-    (best, _, offset), (second, _, _) = scores[0], scores[1]
-    if best < SHARED or best < MOST * len(clock.events):
-        return None
-    whole = best >= NEARLY_ALL * len(clock.events) and best - second >= max(SHARED, (1 - NEARLY_ALL) * best)
-    if second * 2 > best and not whole:
-        return None
-    return _fixed(offset, f"aligned with zoned sources on {best} shared events")
-
-
-def _merged(anchors: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    found: list[tuple[float, float]] = []
-    for first, last in sorted(anchors):
-        if found and first <= found[-1][1]:
-            found[-1] = (found[-1][0], max(found[-1][1], last))
-        else:
-            found.append((first, last))
-    return found
-
-
-def _shared(events: Sequence[float], merged: Sequence[tuple[float, float]], offset: float) -> int:
-    starts = [first for first, _ in merged]
-    count = 0
-    for event in events:
-        place = bisect_right(starts, event - offset) - 1
-        count += place >= 0 and event - offset <= merged[place][1]
-    return count
+    found = alignment.aligned(clock.events, anchors, STEP)
+    return _fixed(found[0], f"aligned with zoned sources on {found[1]} shared events") if found else None
 
 
 def _wanted(source: str, wanted: Sequence[tuple[str, str]]) -> Zone | None:

@@ -1,5 +1,6 @@
 """Which zone a clock shows: written, printed beside an epoch, aligned, given, or assumed."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 
 from mqlab.zones import ASSUMED, WRITTEN, Clock, instants, settle
@@ -49,7 +50,7 @@ def test_a_piece_of_an_hour_long_incident_fits_everywhere_and_stays_assumed():
 
 def test_an_epoch_beside_the_clock_settles_it():
     started = clock(started=((NOON + EAST + 0.2, NOON), (NOON + EAST + 900.4, NOON + 900)))
-    assert label(started, ()) == ("+08:00", "the log prints the epoch time of a start beside its own clock")
+    assert label(started, ()) == ("+08:00", "the log prints the epoch time of an event beside its own clock")
 
 
 def test_what_the_user_says_overrides_no_written_zone_and_no_alignment():
@@ -87,3 +88,39 @@ def test_order_of_the_logs_changes_nothing():
     ]
     assert settle(logs, SCRAPES, SPAN, ()) == settle(logs[::-1], SCRAPES, SPAN, ())
     assert settle(logs, SCRAPES, SPAN, ())["a.log"].tz == timezone(timedelta(hours=8))
+
+
+def test_a_format_that_fixes_its_zone_needs_no_neighbours():
+    ruled = Clock("broker.log", False, (), (), None, "+08:00")
+    assert label(ruled, ()) == ("+08:00", "this format's clock shows it wherever it is written")
+
+
+def test_neither_the_user_nor_shared_events_override_the_format_but_an_epoch_in_the_lines_does():
+    ruled = Clock("broker.log", False, (), tuple(t + 3 for t in TRIGGERS), None, "+08:00")
+    assert label(ruled, wanted=[("*", "+02:00")])[0] == "+08:00"
+    assert label(replace(ruled, started=((NOON + HOUR, NOON),)))[0] == "+01:00"
+    assert label(replace(ruled, written=True))[0] == WRITTEN.label
+
+
+def test_a_client_whose_id_connects_right_after_it_was_made_is_on_the_brokers_clock():
+    made = Clock("client.log", False, (), (), None, met=((NOON + EAST - 16, (NOON, NOON + 7200 + 500)),))
+    assert label(made, ()) == ("+08:00", "a broker saw its client id connect at that moment")
+
+
+def test_a_client_id_that_connects_at_several_hours_proves_nothing_alone():
+    twice = Clock("client.log", False, (), (), None, met=((NOON + EAST - 16, (NOON, NOON + 7200)),))
+    assert label(twice, (), None) == ("UTC", "assumed")
+    again = replace(twice, met=(*twice.met, (NOON + EAST + 984, (NOON + 1000,))))
+    assert label(again, ())[0] == "+08:00"
+
+
+def test_what_a_format_fixes_tells_the_only_zone_in_which_another_log_falls_into_its_time():
+    broker = Clock("broker.log", False, (), (), (NOON + EAST, NOON + EAST + 600), "+08:00")
+    client = Clock("client.log", False, (), (), (NOON + EAST + 60, NOON + EAST + 500))
+    assert settle([broker, client], (), None, ())["client.log"].label == "+08:00"
+    assert settle([broker, replace(client, window=(NOON, NOON + 60))], (), None, ())["client.log"] == ASSUMED
+
+
+def test_a_client_told_of_each_new_member_is_aligned_with_the_broker_that_told():
+    joins = [(t - 5, t + 5) for t in TRIGGERS]
+    assert label(clock(*(t + 1 - 5 * HOUR for t in TRIGGERS)), joins)[0] == "-05:00"

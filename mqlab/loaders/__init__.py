@@ -22,6 +22,8 @@ from mqlab.loaders import (
     prometheus_json,
     prometheus_text,
     properties,
+    rocketmq_broker_log,
+    rocketmq_client_log,
     ss_snapshot,
 )
 from mqlab.loaders.base import Loader
@@ -42,6 +44,8 @@ LOADERS: tuple[Loader, ...] = (
     ledger_csv,
     kafka_broker_log,
     kafka_client_log,
+    rocketmq_broker_log,
+    rocketmq_client_log,
     librdkafka_log,
     process_log,
     mosquitto_conf,

@@ -14,6 +14,7 @@ from mqlab.sources import Reading
 from mqlab.tables import METRICS, VOLUME, Table
 
 FORMAT = "application-log"
+SYSTEM = "kafka"
 TABLES: tuple[Table, ...] = (VOLUME, METRICS)
 READING = Reading.LOG
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from pyspark.sql import DataFrame
 
@@ -47,6 +47,8 @@ class Signature:
     """Regex with one group: a number that belongs to the event (unit as the kind says)."""
     reason: str = ""
     """Regex with one group: a word that explains the event."""
+    told: str = ""
+    """The word itself, where the line has none."""
 
 
 class Loader(Protocol):
@@ -64,7 +66,18 @@ class Loader(Protocol):
 class LogLoader(Loader, Protocol):
     """A format of dated lines: a table of signatures, no code."""
 
+    SYSTEM: str
+    """What the events of its signatures are about: kafka, rocketmq, os."""
     SIGNATURES: tuple[Signature, ...]
+
+
+@runtime_checkable
+class Clocked(Protocol):
+    """What a loader offers besides, where a layout fixes the zone of its clock."""
+
+    def zone(self, head: Head) -> str | None:
+        """Offset such as ``+08:00`` that lines of this layout show wherever they are written; None where unknown."""
+        ...
 
 
 class TableLoader(Loader, Protocol):

@@ -19,6 +19,7 @@ from mqlab.sources import Reading
 from mqlab.tables import EVENTS, METRICS, SETTINGS, VOLUME, Table
 
 FORMAT = "kafka-client-log"
+SYSTEM = "kafka"
 TABLES: tuple[Table, ...] = (EVENTS, SETTINGS, METRICS, VOLUME)
 READING = Reading.LOG
 

@@ -9,7 +9,7 @@ The two layouts that nearly all brokers and clients use are read by position; ev
 
 from __future__ import annotations
 
-from mqlab.sql import quoted
+from mqlab.sql import quoted, replaced
 
 _DATE = r"\d{4}[-/]\d{2}[-/]\d{2}"
 _CLOCK = r"\d{2}:\d{2}:\d{2}(?:[.,]\d{1,9})?"
@@ -18,6 +18,8 @@ STAMP = rf"({_DATE})[T ]({_CLOCK}) ?(Z|UTC|[+-]\d{{2}}:?\d{{2}})?"
 _EPOCH = r"^%\d\|(\d{10})\.(\d{3})\|"
 _LEVEL = r"\b(TRACE|DEBUG|INFO|WARN|ERROR|FATAL|SEVERE|CRITICAL)(?:ING)?\b"
 _PLAIN = r"^\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:"
+_SECONDS_TWICE = r"^(\S+ \d\d:\d\d:(\d\d)),0\2( [A-Z]+ +Rocketmq\w+ - )"
+"""RocketMQ's client 4.3 to 4.8 prints its seconds once more where others print milliseconds."""
 _RDKAFKA = ("FATAL", "FATAL", "FATAL", "ERROR", "WARN", "INFO", "INFO", "DEBUG")
 """Levels by syslog's numbers from 0."""
 
@@ -73,7 +75,7 @@ def minute(line: str) -> str:
 
 def wall(line: str) -> str:
     """SQL: the moment on the line's own clock, as a timestamp without regard to zones."""
-    near = f"substring({line}, 1, 120)"
+    near = replaced(f"substring({line}, 1, 120)", _SECONDS_TWICE, "$1$3")
     date, clock = (f"regexp_extract({near}, {quoted(STAMP)}, {n})" for n in (1, 2))
     seconds, millis = (f"regexp_extract({line}, {quoted(_EPOCH)}, {n})" for n in (1, 2))
     written = f"concat_ws(' ', translate({date}, '/', '-'), translate({clock}, ',', '.'))"

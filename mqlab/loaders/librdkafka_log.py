@@ -14,6 +14,7 @@ from mqlab.sources import Reading
 from mqlab.tables import EVENTS, VOLUME, Table
 
 FORMAT = "librdkafka-log"
+SYSTEM = "kafka"
 TABLES: tuple[Table, ...] = (EVENTS, VOLUME)
 READING = Reading.LOG
 

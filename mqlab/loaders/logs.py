@@ -6,17 +6,28 @@ taken out afterwards by a handful of general patterns that hold for every broker
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from functools import reduce
 
 from pyspark.sql import DataFrame
 
-from mqlab.loaders import application_log, kafka_broker_log, kafka_client_log, layouts, librdkafka_log, process_log
+from mqlab.loaders import (
+    application_log,
+    kafka_broker_log,
+    kafka_client_log,
+    layouts,
+    librdkafka_log,
+    parts,
+    process_log,
+    rocketmq_broker_log,
+    rocketmq_client_log,
+)
 from mqlab.loaders.base import LogLoader, Signature
-from mqlab.sql import any_of, one_of, quoted
+from mqlab.sql import any_of, group, one_of, quoted
 
 LOG_LOADERS: tuple[LogLoader, ...] = (
+    rocketmq_broker_log,
+    rocketmq_client_log,
     kafka_client_log,
     kafka_broker_log,
     librdkafka_log,
@@ -26,6 +37,8 @@ LOG_LOADERS: tuple[LogLoader, ...] = (
 """Formats of dated lines, in the order in which they are tried."""
 
 SIGNATURES: tuple[Signature, ...] = tuple(s for loader in LOG_LOADERS for s in loader.SIGNATURES)
+_SYSTEMS = tuple(loader.SYSTEM for loader in LOG_LOADERS for _ in loader.SIGNATURES)
+"""System of each signature."""
 
 FIRST = 12
 """Characters of a message by which a signature's first words are told."""
@@ -52,18 +65,6 @@ _MESSAGE = rf"(?:^|{_AFTER_ANYTHING})((?:{_BEGINS})[^\n]*)"
 """The part of a line that begins as a signature begins."""
 SETTING = r"^\s+([a-z][\w.-]+) = (.*)$"
 """A line of the settings block that Java clients and brokers print."""
-
-TOPIC_QUEUE = r"(?:topic-partition|for partition|on partition|for|partition=|Partition) ([\w.-]+)-(\d+)\b"
-_GROUP = r"(?:groupId=|GroupId |[Gg]roup )([\w.-]+)"
-_CLIENT = r"clientId=([^,\]\s]+)|kafka-producer-network-thread \| ([^\],]+)"
-_MEMBER = (
-    r"[Mm]ember (?:MemberMetadata\(memberId=|with unknown member id )?([\w.-]+-[0-9a-f]{8}-[0-9a-f-]{27}|[\w-]{22})"
-)
-_NODE = (
-    r"(?:[Bb]roker ?[iI]?d?[= ]|Controller id=|KafkaServer id=|nodeId=|BrokerServer id=|GroupCoordinator (?:id=)?)(\d+)"
-)
-_PEER = r"(?:/|from )(\d{1,3}(?:\.\d{1,3}){3})(?::\d+)?"
-_NAMED_TOPIC = r"(?:topics/|Updating topic |send to |topic )([\w.-]+)"
 
 
 def kept(line: str, severe: str, message: str, word: str) -> str:
@@ -105,10 +106,14 @@ def events(rows: DataFrame) -> DataFrame:
     numbered = rows.selectExpr(
         "source", "line", "lines", "text", "inner", "at",
         f"{layouts.wall('inner')} AS own", f"{layouts.offset('inner')} AS written",
-        f"{_group(_MESSAGE, 1)} AS message", f"inner RLIKE {quoted(_HINTED)} AS hinted",
+        f"{group('inner', _MESSAGE)} AS message", f"inner RLIKE {quoted(_HINTED)} AS hinted",
     )  # fmt: skip
     known = numbered.selectExpr("*", f"{_signature()} AS signature")
-    placed = known.selectExpr("*", f"{_by_signature([quoted(s.kind) for s in SIGNATURES])} AS kind").selectExpr(
+    placed = known.selectExpr(
+        "*",
+        f"{_by_signature([quoted(s.kind) for s in SIGNATURES])} AS kind",
+        f"{_by_signature([quoted(system) for system in _SYSTEMS])} AS system",
+    ).selectExpr(
         "*",
         f"coalesce(own, at, last(own, true) {window}) AS wall",
         "CASE WHEN own IS NULL AND at IS NOT NULL THEN 0 ELSE written END AS offset",
@@ -117,27 +122,25 @@ def events(rows: DataFrame) -> DataFrame:
     )
     allowed = "CASE WHEN inner LIKE 'Caused by%' THEN 100 ELSE 1 END"
     repeated = f"coalesce(own IS NULL AND before = kind AND gap <= {allowed}, false)"
-    parts = [f"{expression} AS `{name}`" for name, expression in _parts().items()]
+    told = [f"{expression} AS `{name}`" for name, expression in _told().items()]
     return placed.where(f"NOT {repeated}").selectExpr(
-        "source", "line", "lines", "text", "wall", "offset", "kind", *parts
+        "source", "line", "lines", "text", "wall", "offset", "kind", "system", *told
     )
 
 
-def _parts() -> dict[str, str]:
-    value = _by_signature([_group(s.value, 1) if s.value else None for s in SIGNATURES])
-    reason = _by_signature([_one_of(s.reason) if s.reason else None for s in SIGNATURES])
-    return {
-        "node": _one_of(_NODE),
-        "system": "CASE WHEN kind LIKE 'process%' THEN 'os' ELSE 'kafka' END",
-        "group": _one_of(_GROUP),
-        "topic": f"coalesce({_one_of(TOPIC_QUEUE)}, {_one_of(_NAMED_TOPIC)})",
-        "queue": f"nullif({_group(TOPIC_QUEUE, 2)}, '')",
-        "client_id": _one_of(_CLIENT),
-        "member_id": _one_of(_MEMBER),
-        "peer": _one_of(_PEER),
+def _told() -> dict[str, str]:
+    value = _by_signature([group("inner", s.value) if s.value else None for s in SIGNATURES])
+    reason = _by_signature([_reason(s) for s in SIGNATURES])
+    return parts.columns("inner") | {
         "reason": f"nullif(trim({reason}), '')",
         "value": f"try_cast({value} AS DOUBLE)",
     }
+
+
+def _reason(signature: Signature) -> str | None:
+    if signature.told:
+        return quoted(signature.told)
+    return parts.one_of("inner", signature.reason) if signature.reason else None
 
 
 def _signature() -> str:
@@ -155,16 +158,6 @@ def _fits(signature: Signature) -> str:
     if signature.begins:
         return f"message RLIKE {quoted(f'^(?:{signature.begins})')}"
     return f"hinted AND inner RLIKE {quoted(signature.contains)}"
-
-
-def _group(pattern: str, number: int) -> str:
-    return f"regexp_extract(inner, {quoted(pattern)}, {number})"
-
-
-def _one_of(pattern: str) -> str:
-    """The first group of *pattern* that holds something."""
-    groups, empty = re.compile(pattern).groups, quoted("")
-    return f"coalesce({', '.join(f'nullif(trim({_group(pattern, n + 1)}), {empty})' for n in range(groups))})"
 
 
 def union(frames: Sequence[DataFrame]) -> DataFrame:

@@ -15,6 +15,7 @@ from mqlab.sources import Reading
 from mqlab.tables import EVENTS, VOLUME, Table
 
 FORMAT = "process-log"
+SYSTEM = "os"
 TABLES: tuple[Table, ...] = (EVENTS, VOLUME)
 READING = Reading.LOG
 

@@ -1,0 +1,52 @@
+"""By how much a clock is off, told by events that it shares with clocks that are known."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+
+SHARED = 3
+"""Shared events that an alignment needs."""
+MOST = 0.6
+"""Share of a source's events that an alignment must explain."""
+NEARLY_ALL = 0.9
+"""Share from which a long incident aligns, although its neighbours in time fit in part."""
+_FARTHEST = 14 * 3600
+
+
+def aligned(events: Sequence[float], anchors: Sequence[tuple[float, float]], step: int) -> tuple[int, int] | None:
+    """(offset in seconds, events that fit) where the *events* meet the *anchors* and no other offset comes near.
+
+    *events* are seconds on the clock that is off, *anchors* intervals on a known one; offsets are multiples of *step*.
+    """
+    if len(events) < SHARED or len(anchors) < SHARED:
+        return None
+    merged = _merged(anchors)
+    offsets = range(-_FARTHEST, _FARTHEST + step, step)
+    scores = sorted(((_shared(events, merged, offset), -abs(offset), offset) for offset in offsets), reverse=True)
+    (best, _, offset), (second, _, _) = scores[0], scores[1]
+    if best < SHARED or best < MOST * len(events):
+        return None
+    whole = best >= NEARLY_ALL * len(events) and best - second >= max(SHARED, (1 - NEARLY_ALL) * best)
+    if second * 2 > best and not whole:
+        return None
+    return offset, best
+
+
+def _merged(anchors: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    found: list[tuple[float, float]] = []
+    for first, last in sorted(anchors):
+        if found and first <= found[-1][1]:
+            found[-1] = (found[-1][0], max(found[-1][1], last))
+        else:
+            found.append((first, last))
+    return found
+
+
+def _shared(events: Sequence[float], merged: Sequence[tuple[float, float]], offset: float) -> int:
+    starts = [first for first, _ in merged]
+    count = 0
+    for event in events:
+        place = bisect_right(starts, event - offset) - 1
+        count += place >= 0 and event - offset <= merged[place][1]
+    return count

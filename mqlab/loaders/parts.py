@@ -1,0 +1,103 @@
+"""Who and what a kept line is about: patterns that hold for every line of one system.
+
+Sample lines and what is taken from them::
+
+    Got error produce response … on topic-partition orders-3, …    topic orders, queue 3
+    new consumer connected, group: billing … [channel=[id: 0x3349a3c6, L:/10.0.0.1:10911 - R:/10.0.4.17:58570],
+    clientId=10.0.4.17@9, …                                        group billing, client 10.0.4.17@9, its address
+    … pullRequest=PullRequest [… [topic=ORDERS, brokerName=broker-a, queueId=8] …   queue broker-a/8
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from mqlab.sql import filled, group
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Regexes for the parts of a line.
+
+    Of a pattern's groups the first that holds something counts; the groups of ``queue`` are joined by a slash.
+    An empty pattern finds nothing.
+    """
+
+    node: str = ""
+    group: str = ""
+    topic: tuple[str, ...] = ()
+    """Tried one after the other."""
+    queue: str = ""
+    client_id: str = ""
+    member_id: str = ""
+    peer: str = ""
+
+
+_PARTITION = r"(?:topic-partition|for partition|on partition|for|partition=|Partition)"
+
+KAFKA = Parts(
+    node=r"(?:[Bb]roker ?[iI]?d?[= ]|Controller id=|KafkaServer id=|nodeId=|BrokerServer id=|GroupCoordinator (?:id=)?)"
+    r"(\d+)",
+    group=r"(?:groupId=|GroupId |[Gg]roup )([\w.-]+)",
+    topic=(rf"{_PARTITION} ([\w.-]+)-\d+\b", r"(?:topics/|Updating topic |send to |topic )([\w.-]+)"),
+    queue=rf"{_PARTITION} [\w.-]+-(\d+)\b",
+    client_id=r"clientId=([^,\]\s]+)|kafka-producer-network-thread \| ([^\],]+)",
+    member_id=r"[Mm]ember (?:MemberMetadata\(memberId=|with unknown member id )?"
+    r"([\w.-]+-[0-9a-f]{8}-[0-9a-f-]{27}|[\w-]{22})",
+    peer=r"(?:/|from )(\d{1,3}(?:\.\d{1,3}){3})(?::\d+)?",
+)
+"""Brokers and clients of Kafka, supervisors, applications."""
+
+_NAME = r"([%|\w-]+)"
+_NOT_IN_A_SET = r"(?<!\[)(?<!\], )(?<!\] )"
+_ADDRESS = (
+    r"(\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?|\[[0-9A-Fa-f:.%]+\](?::\d+)?|[0-9A-Fa-f]*:[0-9A-Fa-f:]+(?:%\w+)?(?::\d+)?)"
+)
+
+ROCKETMQ = Parts(
+    node=r"The broker\[([^,\]]+),",
+    group=r"(?:[Gg]roup(?:Name|Id)?(?:: |=)|a (?:consumer|producer)\[|remove consumer group, |the consumer ?\[|"
+    rf"doRebalance, |this consumer, |[Ll]ock(?:ed)? Failed, (?!Group)|key=[^@,\s]+@){_NAME}",
+    topic=(rf"(?:topic[=:] ?|remove topic |key=){_NAME}", rf"{_NAME} Rebalance changed"),
+    queue=rf"{_NOT_IN_A_SET}MessageQueue \[topic=[^,]*, brokerName=([^,\]]+), queueId=(\d+)\]|"
+    r"queueId=(\d+)(?:,|\s*$)",
+    client_id=r"(?:clientId=|Cli(?:ent|net)ID: ?|The consumerId: |(?<!Other)(?<!Old)ClientId: |current client id=|"
+    r"ConsumerId=)([^,\]\s]+)",
+    peer=r"(?:R:(?:[\w.-]*/)?|clientHost=/?|notification\[|clientIp=/?|started by /?|brokerAddr=|channel=/?|"
+    rf"consumer: /?|broker\[[^,\]]+, ){_ADDRESS}",
+)
+"""Brokers, name servers and clients of RocketMQ; an address keeps its port, for that tells processes apart."""
+
+BY_SYSTEM: Mapping[str, Parts] = {"kafka": KAFKA, "os": KAFKA, "rocketmq": ROCKETMQ}
+"""Patterns by the SYSTEM of a loader."""
+
+
+def columns(line: str) -> dict[str, str]:
+    """SQL for each part of the line in the column *line*, by its name in EVENTS; ``system`` is a column beside it."""
+    return {name: _by_system({s: _part(line, p, name) for s, p in BY_SYSTEM.items()}) for name in Parts.__slots__}
+
+
+def one_of(line: str, pattern: str) -> str:
+    """SQL: the first group of *pattern* that holds something in *line*."""
+    groups = re.compile(pattern).groups
+    found = ", ".join(filled(f"trim({group(line, pattern, n + 1)})") for n in range(groups))
+    return f"coalesce({found})"
+
+
+def _by_system(expressions: Mapping[str, str]) -> str:
+    cases = " ".join(f"WHEN '{system}' THEN {expression}" for system, expression in expressions.items())
+    return f"CASE system {cases} END"
+
+
+def _part(line: str, parts: Parts, name: str) -> str:
+    if name == "topic":
+        return f"coalesce({', '.join(one_of(line, pattern) for pattern in parts.topic)})"
+    pattern: str = getattr(parts, name)
+    if not pattern:
+        return "NULL"
+    if name != "queue":
+        return one_of(line, pattern)
+    groups = range(1, re.compile(pattern).groups + 1)
+    return filled(f"concat_ws('/', {', '.join(filled(group(line, pattern, n)) for n in groups)})")

@@ -112,9 +112,8 @@ class Capture:
         at = F.when(written.isNotNull(), F.timestamp_micros(F.unix_micros("wall") - written * 1_000_000)).otherwise(
             F.to_utc_timestamp("wall", F.col("zone"))
         )
-        return raw.join(F.broadcast(places), "source").withColumn("at", at).drop("source").withColumnRenamed(
-            "path", "source"
-        )  # fmt: skip
+        dated = raw.join(F.broadcast(places), "source").withColumn("at", at).drop("source", "offset")
+        return dated.withColumnRenamed("path", "source").withColumnRenamed("position", "offset")
 
 
 def open_capture(

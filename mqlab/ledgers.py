@@ -30,7 +30,7 @@ def deliveries(ledger: DataFrame) -> DataFrame:
     Only what was received, consumed or processed. The sources of a message are sorted; one that notes it twice stands
     there twice.
     """
-    named = "CASE WHEN queue IS NOT NULL AND offset IS NOT NULL THEN CAST(offset AS STRING) ELSE key END AS message"
+    named = "CASE WHEN queue IS NOT NULL AND position IS NOT NULL THEN CAST(position AS STRING) ELSE key END AS message"
     handled = ledger.where(f"{_HANDLED} AND wall IS NOT NULL AND topic IS NOT NULL").selectExpr(
         "source", "topic", "coalesce(queue, '') AS queue", f"{_BEGIN} AS at", named
     )

@@ -20,7 +20,15 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from mqlab import ledgers, scan, volumes
-from mqlab.loaders import LOADERS, application_log, console, layouts, metric_names
+from mqlab.loaders import (
+    LOADERS,
+    application_log,
+    console,
+    layouts,
+    metric_names,
+    rocketmq_allocations,
+    rocketmq_client_log,
+)
 from mqlab.loaders.base import TableLoader
 from mqlab.loaders.logs import SETTING, events, union
 from mqlab.sources import Reading
@@ -52,6 +60,8 @@ def raw_tables(rows: DataFrame, formats: frozenset[str]) -> Raw:
         )
         happened = events(log_rows.where("tag = 'event'"))
         found = {EVENTS: [happened], SETTINGS: [_printed(log_rows)], METRICS: [_counters(happened)]}
+        if rocketmq_client_log.FORMAT in formats:
+            found[ASSIGNMENTS] = [rocketmq_allocations.allocations(happened)]
     if "prometheus-json" in formats:
         found.setdefault(METRICS, []).append(_samples(named))
         found.setdefault(EVENTS, []).append(_answers(named))
@@ -245,8 +255,9 @@ def _table_rows(named: DataFrame) -> DataFrame:
 
 
 def _dated(table: Table, frame: DataFrame) -> DataFrame:
-    """Rows of *table* with their UTC ``at`` as ``wall`` and offset 0."""
-    names = ["at AS wall" if name == "at" else f"`{name}`" for name in table.schema.names]
+    """Rows of *table* with their UTC ``at`` as ``wall`` and offset 0; a message's own offset is its ``position``."""
+    renamed = {"at": "at AS wall", "offset": "`offset` AS position"}
+    names = [renamed.get(name, f"`{name}`") for name in table.schema.names]
     return frame.selectExpr(*names, "0 AS offset")
 
 

@@ -16,7 +16,7 @@ from mqlab.findings import Certainty, Finding, Severity
 from mqlab.units import number
 
 SYSTEMS = {"kafka": "Kafka", "rocketmq": "RocketMQ", "mqtt": "MQTT"}
-_SPEAKS_OF_TRAFFIC = frozenset({"fan-out", "replication-traffic", "catch-up-read", "replica-catch-up"})
+_VISIBLE = frozenset({"fan-out", "replication-traffic", "catch-up-read", "replica-catch-up", "backlog-drain"})
 """Benign classes that explain a change which everybody sees."""
 _ENDED = (-10.0, 60.0)
 """Seconds around a finding's end in which a change may have ended it."""
@@ -157,7 +157,8 @@ def _verdict(
         return Verdict(
             "undetermined", None, "The material does not suffice to call it healthy: see what was not checked.", also
         )
-    visible = [f for f in findings if f.incident in _SPEAKS_OF_TRAFFIC and f.certainty > Certainty.POSSIBLE]
+    seen = {f.incident for f in findings if f.certainty > Certainty.POSSIBLE} & _VISIBLE
+    visible = [f for f in findings if f.certainty > Certainty.POSSIBLE and seen & {f.incident, *f.explains}]
     if visible:
         return Verdict(visible[0].incident, visible[0].certainty, visible[0].statement, also)
     clear = sum(_is_clear(r) for r in results.values())

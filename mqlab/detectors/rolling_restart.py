@@ -1,21 +1,27 @@
-"""Brokers are restarted one after another, equally often: a deploy or an upgrade.
+"""Brokers, or the members of a group, are restarted one after another, equally often: a deploy or an upgrade.
 
-Fires: at least two brokers of one cluster stopped in good order and came back, one at a time.
-Quiet: one broker that comes back again and again, starts without an orderly stop, brokers that are down together.
+Fires: at least two brokers of one cluster stopped in good order and came back, one at a time; every member of a
+RocketMQ group came again once, from the same hosts.
+Quiet: one broker that comes back again and again, starts without an orderly stop, brokers that are down together, a
+group that has other hosts afterwards.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
 from itertools import pairwise
 
 from mqlab.benign import notice
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Episode, Facts
+from mqlab.findings import Finding
+from mqlab.members import groups
+from mqlab.renewal import Renewal, renewal
 from mqlab.wording import clock
 
 INCIDENT = "rolling-restart"
-SYSTEMS: tuple[str, ...] = ("kafka",)
+SYSTEMS: tuple[str, ...] = ("kafka", "rocketmq")
 
 BACK = 900.0
 """Seconds within which a stopped broker belongs to the start that follows."""
@@ -25,7 +31,29 @@ Outage = tuple[float, float, Episode, Episode]
 
 
 def detect(facts: Facts) -> Result:
-    """One notice for a restart that went from broker to broker."""
+    """One notice for a restart that went from broker to broker, and one for each group whose members came again."""
+    renewed = [one for group in groups(facts) if (one := renewal(facts, group)) is not None and one.whole]
+    told = tuple(_of_group(one) for one in renewed)
+    brokers = _of_brokers(facts)
+    if told or (groups(facts) and brokers.missing):
+        return Result((*brokers.findings, *told))
+    return brokers
+
+
+def _of_group(one: Renewal) -> Finding:
+    found = notice(
+        f"{INCIDENT}:{one.group}",
+        (one.since, one.until),
+        f"All {len(one.hosts)} members of {one.group} came again between {clock(one.since)} and {clock(one.until)} "
+        "UTC, each once and from the same hosts. What waited meanwhile is the price of a release.",
+        {"members": float(len(one.hosts))},
+        one.evidence,
+        verify=f"mqadmin consumerConnection -g {one.group} lists {len(one.hosts)} members, and its diff is as before.",
+    )
+    return replace(found, explains=("backlog-drain", "reprocess-duplicates"), remedy="None needed.")
+
+
+def _of_brokers(facts: Facts) -> Result:
     if not facts.of_kind("broker-started", "broker-stopping", "broker-stopped"):
         known = any(c.format == "kafka-broker-log" for c in facts.coverage)
         return CLEAR if known else Result(missing=("server.log of the brokers",))

@@ -22,8 +22,10 @@ from mqlab.loaders import (
     prometheus_json,
     prometheus_text,
     properties,
+    rocketmq_admin,
     rocketmq_broker_log,
     rocketmq_client_log,
+    rocketmq_store,
     ss_snapshot,
 )
 from mqlab.loaders.base import Loader
@@ -37,6 +39,8 @@ LOADERS: tuple[Loader, ...] = (
     kafka_consumer_groups_state,
     kafka_consumer_groups,
     kafka_get_offsets,
+    rocketmq_admin,
+    rocketmq_store,
     ss_snapshot,
     jmxtool_csv,
     grafana_csv,

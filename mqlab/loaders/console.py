@@ -5,6 +5,7 @@ Sample lines::
     Thu Oct 24 10:00:00 UTC 2024
     Every 2.0s: kafka-consumer-groups.sh --describe --group billing          host-1: Thu Oct 24 10:00:02 2024
     Error: Executing consumer group command failed due to org.apache.kafka.common.errors.TimeoutException: …
+    [root@mq-1 bin]# sh mqadmin consumerProgress -g billing -n 10.0.0.1:9876
 
 A moment without a zone, or with an ambiguous one such as ``CST``, is read as UTC.
 """
@@ -36,10 +37,16 @@ _OFFSETS = {"UTC": "Z", "GMT": "Z", "Z": "Z", "CET": "+01:00", "CEST": "+02:00",
             "CDT": "-05:00", "MST": "-07:00", "PST": "-08:00", "PDT": "-07:00"}  # fmt: skip
 _CLOCKED = r"\d:\d\d:\d\d"
 _EPOCH = r"^\d{10}$"
+_CELL = r"\s\d+\s+-?\d+\s+-?\d+\s+(?:\S+\s+)?(?:-?\d+\s+){0,2}20\d\d-\d\d-\d\d \d\d:\d\d:\d\d(?:,\d+)?\s*$"
+"""A moment that is the last cell of a row of numbers, such as ``#LastTime``: it does not say when it was printed."""
 GLUED = rf"(?:{_DAY}.*\d:\d\d:\d\d.*|20\d\d-\d\d-\d\d[T ]\d\d:\d\d:\d\d.*|\[\w+@[^\]]*\][$#].*)$"
 """What Kafka 3.8 and 3.9 let stick to the last cell, since their tables end without a line break."""
 
-_GROUP = r"--group[ =]['\"]?([^\s'\"]+)|[Gg]roup [`']([^`']+)[`']"
+_GROUP = (
+    r"--group[ =]['\"]?([^\s'\"]+)|[Gg]roup [`']([^`']+)[`']"
+    r"|\bmqadmin\b.*\s(?:-g|--groupName)[ =]+['\"]?([^\s'\"]+)|\bgroup\[([^\]]+)\]|: %RETRY%([\w|-]+)"
+)
+_NAMES_GROUP = r"[Gg]roup|mqadmin|%RETRY%"
 _TOOL_LOG = r"^\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d+\] "
 _ERROR = (
     r"^\s*(?:Error(?::| while | connecting )|Warning: |Exception in thread |command terminated with exit code "
@@ -52,13 +59,19 @@ _MARGINS = rf"{_TOOL_LOG}|^\s+|\s+$"
 _NOISE = (
     r"^\s*$|^Note: |^\s*at [\w.$]+[(/]|^\s*Caused by: |^\s*\.\.\. \d+ |^OpenJDK .* warning|^Java HotSpot|^SLF4J:"
     r"|^Picked up |^[-=#*_+~\s]+$|^Every [\d.,]+s: |^[^|{}]*\bkafka[-\w]*\.sh |^[$#>%+]+ \S|^\[?\S+@\S+[^$#]*[$#]( |$)"
+    r"|^[^|{}]*\bmqadmin(?:\.\w+)? [a-z]\w+( |$)"
+    r"|^RocketMQLog:WARN|^See https?://\S+ for further details|^For more information, please visit the url"
     rf"|^\d{{10}}$|{_TOOL_LOG}(?:TRACE|DEBUG|INFO) |" + "|".join(f"^[\\s=*#>-]*{date}" for date, _ in _DATES)
 )
+_CAUSE = r"^\s*Caused by: (?:\w+\.)*\w+: (.*\S)"
+_LEDGER = "ledger-csv"
+_ROCKETMQ = r"rocketmq|mqadmin|CODE: \d+ +DESC: "
 
 
 IN_ORDER = "PARTITION BY source ORDER BY line"
 _ABOVE = f"OVER ({IN_ORDER} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)"
 _UPWARD = f"OVER ({IN_ORDER} ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)"
+_SOON = f"OVER ({IN_ORDER} ROWS BETWEEN CURRENT ROW AND 12 FOLLOWING)"
 _DOWNWARD = f"OVER ({IN_ORDER} ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)"
 
 
@@ -74,16 +87,18 @@ def nearest_above(value: str) -> str:
 
 def group_named(line: str) -> str:
     """The consumer group that a command line or a message names; else null."""
-    return filled(f"concat({group(line, _GROUP, 1)}, {group(line, _GROUP, 2)})")
+    parts = ", ".join(group(line, _GROUP, part) for part in range(1, 6))
+    return f"CASE WHEN {matches(line, _NAMES_GROUP)} THEN {filled(f'concat({parts})')} END"
 
 
 def _date_written() -> str:
     """Date, clock, half of the day and zone, parted by blanks, as the line shows them; else null.
 
-    Such a line is that of ``date``, the header of ``watch`` or a comment such as ``# at …``.
+    Such a line is that of ``date``, the header of ``watch`` or a comment such as ``# at …``, but no row of a table.
     """
     dates = [f"WHEN {matches('plain', p)} THEN {replaced('plain', f'^.*?{p}', form)}" for p, form in _DATES]
-    return f"CASE WHEN {matches('plain', _CLOCKED)} THEN CASE {' '.join(dates)} END END"
+    clocked = f"{matches('plain', _CLOCKED)} AND NOT {matches('plain', _CELL)}"
+    return f"CASE WHEN {clocked} THEN CASE {' '.join(dates)} END END"
 
 
 def _moment() -> str:
@@ -116,15 +131,23 @@ def dated(rows: DataFrame) -> DataFrame:
 
 
 def tool_errors(lines: DataFrame) -> DataFrame:
-    """EVENTS of kind ``tool-error`` from the lines that ``dated`` gives; the group is the one that is named."""
+    """EVENTS of kind ``tool-error`` from the lines that ``dated`` gives; the group is the one that is named.
+
+    What caused an exception, which RocketMQ's tools say some lines below, joins its reason. A ledger holds no errors
+    of a tool and may be very large.
+    """
+    caused = f"first({filled(group('plain', _CAUSE))}, true) {_SOON}"
+    told = lines.where(f"split_part(source, '.', 2) != '{_LEDGER}'").selectExpr(
+        "*", f"CASE WHEN {matches('plain', 'SubCommandException')} THEN {caused} END AS cause"
+    )
     columns = {
         "at": "at",
-        "system": "'kafka'",
+        "system": f"CASE WHEN {matches('plain', _ROCKETMQ)} THEN 'rocketmq' ELSE 'kafka' END",
         "kind": "'tool-error'",
-        "group": f"coalesce({group_named('plain')}, named)",
-        "reason": replaced("plain", _MARGINS),
+        "group": f"coalesce({group_named('plain')}, {group_named('cause')}, named)",
+        "reason": f"concat_ws(': ', {replaced('plain', _MARGINS)}, cause)",
     }
-    return EVENTS.rows(lines.where(matches("plain", _ERROR)), columns)
+    return EVENTS.rows(told.where(matches("plain", _ERROR)), columns)
 
 
 def remark_class(line: str) -> str:

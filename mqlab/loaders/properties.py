@@ -38,7 +38,8 @@ _LAST = r"\\$"
 _DATED = r"^\W?(?:\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d|\d{10,})"
 
 _SCOPES = {
-    "broker": r"broker\.id|node\.id|log\.dirs?|zookeeper\.connect|process\.roles|controller\.quorum\.voters",
+    "broker": r"broker\.id|node\.id|log\.dirs?|zookeeper\.connect|process\.roles|controller\.quorum\.voters"
+    r"|brokerName|brokerClusterName|brokerRole|storePathRootDir",
     "producer": r"(?:key|value)\.serializer|acks|batch\.size|linger\.ms|max\.request\.size|buffer\.memory"
     r"|delivery\.timeout\.ms|enable\.idempotence|transactional\.id",
     "consumer": r"group\.id|(?:key|value)\.deserializer|max\.poll\..*|fetch\.m.*|auto\.offset\.reset"
@@ -46,7 +47,7 @@ _SCOPES = {
     "topic": r"cleanup\.policy|retention\.(?:ms|bytes)|max\.message\.bytes|segment\.bytes",
 }
 _FILE = "OVER (PARTITION BY source)"
-_OWNERS = ("client.id", "group.id", "broker.id", "node.id")
+_OWNERS = ("client.id", "group.id", "broker.id", "node.id", "brokerName")
 
 
 def recognise(head: Head) -> bool:

@@ -15,6 +15,7 @@ from typing import Any
 import click
 
 from mqlab import __version__
+from mqlab.cli_drain import drain
 from mqlab.cli_material import common, deliver, opened, progress
 from mqlab.cli_session import session
 from mqlab.errors import MqlabError, UnknownFindingError
@@ -154,6 +155,7 @@ def doctor(quiet: bool, workspace: str | None) -> int:
 
 
 commands.add_command(session)
+commands.add_command(drain)
 
 
 def main() -> None:

@@ -54,7 +54,7 @@ def falling(samples: Points, healthy: float | None = None) -> Falling | None:
     after = points[top:]
     if len(after) < _FEWEST:
         return None
-    gone = (_usual(points[: top + 1]) if healthy is None else healthy) + _GONE * after[0][1]
+    gone = _level(points[: top + 1], healthy)
     course = _thinned(after[: _enough(after, gone)])
     drain = _drain(course)
     if not drain or not _for_good(course, drain, after[-1][1], gone):
@@ -72,9 +72,16 @@ def _despiked(points: Points) -> Points:
     return [*points[:1], *middle, *points[-1:]] if middle else points
 
 
-def _usual(rising: Points) -> float:
-    lowest = min(value for _, value in rising)
-    return lowest if lowest < rising[-1][1] / 2 else 0.0
+def drained_level(samples: Points, healthy: float | None = None) -> float:
+    """The backlog at which these samples count as drained: the healthy level and a fiftieth of the peak."""
+    top = max(range(len(samples)), key=lambda place: (samples[place][1], place))
+    return _level(samples[: top + 1], healthy)
+
+
+def _level(rising: Points, healthy: float | None) -> float:
+    lowest, peak = min(value for _, value in rising), rising[-1][1]
+    usual = lowest if lowest < peak / 2 else 0.0
+    return (usual if healthy is None else healthy) + _GONE * peak
 
 
 def _enough(points: Points, gone: float) -> int:

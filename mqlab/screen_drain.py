@@ -65,7 +65,7 @@ def _forecast(answer: Answer, forecast: Forecast) -> Iterator[str]:
         told += f"; measured {duration(took)}, the forecast is {percent(abs(off))} too {'long' if off > 0 else 'short'}"
     yield from row("FORECAST", told, 2)
     for owner in sorted(forecast.owners, key=lambda owner: -owner.seconds.likely)[:6]:
-        if owner.backlog:
+        if owner.seconds.likely >= 1:
             names = spread(name.rpartition(" ")[2] for name in owner.queues if not name.startswith(OWN))
             took_it = "never" if isinf(owner.seconds.likely) else duration(owner.seconds.likely)
             rates = f"{digits(owner.inflow_per_second)}/s in, takes {digits(owner.capacity_per_second)}/s"

@@ -50,8 +50,8 @@ def falling(samples: Points, healthy: float | None = None) -> Falling | None:
     *healthy* is the level at which it is drained; by default the lowest before the peak, if it is far below.
     """
     points = _despiked(samples)
-    top = max(range(len(points)), key=lambda place: (points[place][1], place), default=0)
-    after = points[top:]
+    top = _top(samples, points)
+    after = [*samples[top : top + 1], *points[top + 1 :]]
     if len(after) < _FEWEST:
         return None
     gone = _level(points[: top + 1], healthy)
@@ -70,6 +70,14 @@ def _despiked(points: Points) -> Points:
     """Each sample by the middle one of itself and its neighbours; first and last stay."""
     middle = [(b[0], sorted((a[1], b[1], c[1]))[1]) for a, b, c in zip(points, points[1:], points[2:], strict=False)]
     return [*points[:1], *middle, *points[-1:]] if middle else points
+
+
+def _top(samples: Points, points: Points) -> int:
+    """The last highest sample of those without spikes, or the summit beside it that looks like one."""
+    top = max(range(len(points)), key=lambda place: (points[place][1], place), default=0)
+    while top > 0 and samples[top - 1][1] > samples[top][1]:
+        top -= 1
+    return top
 
 
 def drained_level(samples: Points, healthy: float | None = None) -> float:

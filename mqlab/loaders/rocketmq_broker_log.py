@@ -124,13 +124,13 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     Signature(
         "subscription-missing",
-        begins=r"the consumer's subscription not exist",
+        begins=r"the consumer's subscription not exist, ",
         words=("the consumer's subscription",),
         told="not exist",
     ),
     Signature(
         "subscription-missing",
-        begins=r"(?:the consumer's subscription not latest|The broker's subscription is not latest)",
+        begins=r"(?:the consumer's subscription not latest, |The broker's subscription is not latest)",
         words=("the consumer's subscription", "The broker's subscription"),
         told="not latest",
     ),
@@ -138,7 +138,7 @@ SIGNATURES: tuple[Signature, ...] = (
         "offset-went-back",
         begins=r"update consumer offset less than store",
         words=("update consumer offset less",),
-        reason=r"requestOffset=(\d+, storeOffset=\d+)",
+        value=r"requestOffset=(\d+)",
     ),
     Signature(
         "offset-moved",

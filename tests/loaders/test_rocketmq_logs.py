@@ -7,6 +7,7 @@ import pytest
 from pyspark.sql import functions as F
 
 from mqlab import tagging
+from mqlab.analysis import Options, open_capture
 from mqlab.loaders import LOADERS, logs
 from mqlab.loaders.layouts import wall
 from mqlab.loaders.rocketmq_allocations import allocations
@@ -56,7 +57,7 @@ SAID_BY_BROKERS = (
      "the consumer's subscription not exist, group: trade_index, topic:TRADE_B"),
     ("subscription-missing", "points_calc", None, None, None, None, "not latest", None,
      "The broker's subscription is not latest, group: points_calc *"),
-    ("offset-went-back", "points_calc", "POINTS", "2", None, PEER, "42, storeOffset=44", None,
+    ("offset-went-back", "points_calc", "POINTS", "2", None, PEER, None, 42.0,
      "[NOTIFYME]update consumer offset less than store. clientHost=10.20.0.141:58570, key=POINTS@points_calc, queueId=2, requestOffset=42, storeOffset=44"),
     ("offset-moved", "g", "T", None, None, "10.0.0.9:1234", "too small", None,
      "the request offset too small. group=g, topic=T, requestOffset=5, brokerMinOffset=9, clientIp=/10.0.0.9:1234"),
@@ -95,8 +96,8 @@ SAID_BY_CLIENTS = (
     ("queues-allocated", "points_calc", "POINTS", None, "10.20.0.142@9#2183719642491", None, "AVG", 2.0, f"client {ALLOCATED}"),
     ("queues-allocated", "g", "T", None, "10.0.0.1@7", None, "AVG", 4.0,
      "rebalanced result changed. allocateMessageQueueStrategyName=AVG, group=g, topic=T, ConsumerId=10.0.0.1@7, rebalanceSize=4, rebalanceMqSet=4"),
-    ("subscription-versioned", None, "ORDER_EVENTS", None, None, None, None, 1795261154342.0,
-     "ORDER_EVENTS Rebalance changed, also update version: 1795261138439, 1795261154342"),
+    ("subscription-versioned", None, "ORDER_EVENTS", None, None, None, None, 1795262533342.0,
+     "ORDER_EVENTS Rebalance changed, also update version: 1795261138439, 1795262533342"),
     ("membership-notified", "points_calc", None, None, None, "192.168.50.12:30911", None, None,
      "receive broker's notification[192.168.50.12:30911], the consumer group: points_calc changed, rebalance immediately"),
     ("flow-control", "order_sync", "ORDER_EVENTS", "broker-a/8", None, None, "count", 1.0,
@@ -137,6 +138,7 @@ ORDINARY = (
     OWN_4.format(level="INFO", message="[persistAll] Group: g ClientId: 10.0.0.1@7 updateConsumeOffsetToBroker MessageQueue [x] 9"),
     OWN_4.format(level="INFO", message=f"doRebalance, g, add a new mq, {MQ}"),
     OWN_5.format(level="INFO", message="the consumer [g] start OK."),
+    "org.apache.rocketmq.client.exception.MQBrokerException: CODE: 24  DESC: the consumer's subscription not exist",
 )  # fmt: skip
 
 
@@ -218,6 +220,25 @@ def test_an_allocation_is_one_row_for_each_queue_of_the_set(spark):
         (1, "points_calc", "POINTS", "broker-b/1", "10.20.0.142@9#2183719642491", None, None),
         (1, "points_calc", "POINTS", "broker-b/3", "10.20.0.142@9#2183719642491", None, None),
         (4, "g", "T", "broker-a/3", "10.0.0.1@7", None, 28800),
+    ]
+
+
+@pytest.mark.slow
+def test_every_line_of_a_folder_of_logs_is_understood(tmp_path):
+    lines = [BROKER.format(level="WARN", thread="PullMessageThread_9", message=m) for *_, m in SAID_BY_BROKERS]
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    (folder / "broker.log").write_text("\n".join([*lines, "\tat a.b.C", "for further details.", ""]))
+    (folder / "watermark.log").write_text(f"{WATERMARK}\n" * 50)
+    own = [OWN_4.format(level="INFO", message=m) for *_, m in SAID_BY_CLIENTS]
+    (folder / "rocketmq_client.log").write_text("\n".join([*own, ""]), newline="")
+    capture = open_capture(str(folder), options=Options(workspace=str(tmp_path / "cache")))
+    coverage = capture.facts.coverage
+    told = [(c.source, c.format, c.lines, c.data, c.rejected, c.zone) for c in coverage]
+    assert told == [
+        ("broker.log", "rocketmq-broker-log", len(lines) + 2, len(lines), 0, "+08:00"),
+        ("rocketmq_client.log", "rocketmq-client-log", len(own), len(own), 0, "UTC"),
+        ("watermark.log", "rocketmq-broker-log", 50, 0, 0, "+08:00"),
     ]
 
 

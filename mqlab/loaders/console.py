@@ -63,6 +63,9 @@ _NOISE = (
     r"|^RocketMQLog:WARN|^See https?://\S+ for further details|^For more information, please visit the url"
     rf"|^\d{{10}}$|{_TOOL_LOG}(?:TRACE|DEBUG|INFO) |" + "|".join(f"^[\\s=*#>-]*{date}" for date, _ in _DATES)
 )
+_STAMP = r"(?:[._-]?(?:\d{8}[T_-]?\d{6}Z?|1\d{9}(?:\d{3})?))?(?:\.(?:txt|log|out|json))*$"
+CONSUMERS = r"consumer[-_]?(?:progress|connection|status)(?![-_.]all\b)(?:-s(?=-))?"
+"""Commands of RocketMQ about one group, as files with their answers are named."""
 _CAUSE = r"^\s*Caused by: (?:\w+\.)*\w+: (.*\S)"
 _LEDGER = "ledger-csv"
 _ROCKETMQ = r"rocketmq|mqadmin|CODE: \d+ +DESC: "
@@ -89,6 +92,11 @@ def group_named(line: str) -> str:
     """The consumer group that a command line or a message names; else null."""
     parts = ", ".join(group(line, _GROUP, part) for part in range(1, 6))
     return f"CASE WHEN {matches(line, _NAMES_GROUP)} THEN {filled(f'concat({parts})')} END"
+
+
+def named_after(command: str) -> str:
+    """What a file, whose name begins with the *command* (a regex), is named after: a group, a topic; else null."""
+    return filled(group("name", rf"(?i)^(?:{command})[-_.](.+?){_STAMP}"))
 
 
 def _date_written() -> str:
@@ -144,7 +152,7 @@ def tool_errors(lines: DataFrame) -> DataFrame:
         "at": "at",
         "system": f"CASE WHEN {matches('plain', _ROCKETMQ)} THEN 'rocketmq' ELSE 'kafka' END",
         "kind": "'tool-error'",
-        "group": f"coalesce({group_named('plain')}, {group_named('cause')}, named)",
+        "group": f"coalesce({group_named('plain')}, {group_named('cause')}, named, {named_after(CONSUMERS)})",
         "reason": f"concat_ws(': ', {replaced('plain', _MARGINS)}, cause)",
     }
     return EVENTS.rows(told.where(matches("plain", _ERROR)), columns)

@@ -63,7 +63,7 @@ UNREAD = rf"^\s*(\S+)\s+(-?\d+)\s+({_NUMBER})\s+(-?\d+)\s+NO_CONSUMER\s*$"
 CLUSTER = rf"^\s*(\S+)\s+(\S+)\s+\d+\s+(\S+:\d+)\s+(?:(\w+)\s+)?({_NUMBER})\([^)]*\)\s+({_NUMBER})\([^)]*\)(.*)$"
 ROUTE = r"^\s*(\S+)\s+(\S+)\s+\{.*\}\s+(\d+)\s+(\d+)\s+(\S+)\s*$"
 PAIR = r"^(?:(\S+)\s+)?([A-Za-z_][\w./-]*?)\s*:(?: (.*?))?\s*$"
-BROKER_PAIR = r"^([A-Za-z][\w.]*)\s+=\s{2}(.*?)\s*$"
+BROKER_PAIR = r"^([A-Za-z][\w.]*)\s*=(?:\s{2}(.*?))?\s*$"
 """``getBrokerConfig`` parts key and value by two spaces on either side."""
 SERVER = r"^=+\s*(?:Master|Slave|NameServer): *(\S+?)\s*=+\s*$"
 FOOTER = (
@@ -89,7 +89,6 @@ _CLIENT = r"\bmqadmin\b.*\s(?:-i|--clientId)[ =]+['\"]?([^\s'\"]+)"
 _BROKER = r"\bmqadmin\b.*\s(?:-b|--brokerAddr)[ =]+['\"]?([^\s'\"]+)"
 _RETRY = r"(?:^\s*|^\d{3} Topic: )%RETRY%([\w|-]+)"
 _OWN_GROUP = r"^consumerGroup\s*: (\S+)"
-_STAMP = r"(?:[._-]?(?:\d{8}[T_-]?\d{6}Z?|1\d{9}(?:\d{3})?))?(?:\.(?:txt|log|out|json))*$"
 _NAMES = r"#(.*\S)"
 _BLOCK = "PARTITION BY source, block"
 
@@ -133,7 +132,7 @@ def _about(standing: DataFrame) -> DataFrame:
         "*",
         f"max(own_group) OVER ({_BLOCK}) AS own",
         f"{shortest}.retry AS retried",
-        f"coalesce(named, {named_after('consumer[-_]?(?:progress|connection|status)')}) AS said",
+        f"coalesce(named, {console.named_after(console.CONSUMERS)}) AS said",
         f"max({_property('clientIP')}) OVER ({_BLOCK}) AS ip",
         f"max({_property('instanceName')}) OVER ({_BLOCK}) AS instance",
         f"max({_property('unitName')}) OVER ({_BLOCK}) AS unit",
@@ -143,10 +142,10 @@ def _about(standing: DataFrame) -> DataFrame:
     return known.selectExpr(
         "source", "line", "text", "plain", "at", "kind", "header", "section", "block",
         f"coalesce(own, {group_of}, said) AS `group`",
-        f"coalesce(told_topic, {named_after('topic[-_]?(?:status|route)')}) AS topic",
+        f"coalesce(told_topic, {console.named_after('topic[-_]?(?:status|route)')}) AS topic",
         f"coalesce(told_client, concat(ip, '@', instance, coalesce(concat('@', unit), '')), {_client_in('name')}) "
         "AS client",
-        f"coalesce(told_broker, {named_after('(?:get[-_]?)?broker[-_]?(?:status|config)')}) AS broker",
+        f"coalesce(told_broker, {console.named_after('(?:get[-_]?)?broker[-_]?(?:status|config)')}) AS broker",
     )  # fmt: skip
 
 
@@ -162,11 +161,6 @@ def words(text: str) -> str:
 
 def _property(key: str) -> str:
     return filled(group("plain", rf"^{key}\s*: (\S+)\s*$"))
-
-
-def named_after(command: str) -> str:
-    """SQL: what a file is named after, behind the command that *command* is a regex for; else null."""
-    return filled(group("name", rf"(?i)^(?:{command})[-_.](?:s-)?(.+?){_STAMP}"))
 
 
 def _client_in(name: str) -> str:

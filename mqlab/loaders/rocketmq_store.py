@@ -127,7 +127,7 @@ def _settings(pieces: DataFrame) -> DataFrame:
         f"max({filled(_field('brokerName'))}) OVER (PARTITION BY source, object) AS broker",
     )
     of_route = "part = 'queueDatas'"
-    named = rocketmq_lines.named_after("topic[-_]?route")
+    named = console.named_after("topic[-_]?route")
     columns = {
         "at": "at",
         "scope": "CASE part WHEN 'subscriptionGroupTable' THEN 'group' ELSE 'topic' END",

@@ -14,7 +14,7 @@ from mqlab.sql import filled, group, matches, quoted
 from mqlab.tables import SETTINGS
 
 _SECRET = r"(?i)password|passwd|secret|accesskey|token|credential"
-_FIELD = r"(\w+)=([^,\[\]{}]*)"
+_FIELD = r"([\w.]+)=([^,\[\]{}]*)"
 _OWNER = r"\b(?:topicName|groupName)=([^,\]}]+)"
 _VERSION = r"^(?:\S+\s+)?brokerVersionDesc\s*: "
 

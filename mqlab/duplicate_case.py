@@ -11,7 +11,7 @@ from mqlab.facts import Episode, Facts
 from mqlab.findings import Certainty, Evidence
 from mqlab.members import Member, folder
 from mqlab.sharing import EXPIRY, Sharing, sharings
-from mqlab.slots import Judgement, judged
+from mqlab.slots import SETTLING, Judgement, judged
 
 MOSTLY = 1.5
 """Times that a message of a doubled queue is handled, at least: more than half of them again."""
@@ -105,7 +105,7 @@ def _goes_on(facts: Facts, until: float) -> bool:
 
 def _doubles(facts: Facts, sharing: Sharing, judgement: Judgement) -> Doubles:
     """Queues of the topic that ledgers, clients' logs or the broker's remarks show in several hands."""
-    counted = copies(facts, sharing.group, judgement.topic, sharing.since, sharing.until)
+    counted = copies(facts, sharing.group, judgement.topic, sharing.since + SETTLING, sharing.until)
     often = {queue for queue, times in (counted.by_queue if counted else {}).items() if times >= MOSTLY}
     held = _held(facts, sharing, judgement.topic)
     back = _went_back(facts, sharing, judgement.topic)

@@ -15,8 +15,6 @@ from mqlab.queues import Pace, Points, of_groups, paces
 
 SETTLING = 30.0
 """Seconds until every client has rebalanced (20 s), committed (5 s) and the broker has written it down (5 s)."""
-TOGETHER = 10.0
-"""Seconds that the commands of one snapshot may take."""
 DEFAULT = "AVG"
 """What a push consumer uses where nobody chose a strategy (DefaultMQPushConsumer)."""
 _CLASSES = {
@@ -86,7 +84,7 @@ def judged(
     for (owner, topic), queues in of_groups(facts).items():
         if owner != group or topic.startswith("%"):
             continue
-        seen = {q: p for q, p in paces(queues, since + SETTLING, until + TOGETHER).items() if p.produced > 0}
+        seen = {q: p for q, p in paces(queues, since + SETTLING, until).items() if p.produced > 0}
         found.append(_best(topic, queues, ids, seen, named, absent.get(topic, ())))
     return tuple(found)
 

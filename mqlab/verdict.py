@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from mqlab import __version__, explosion_lines, settings_audit, symptoms
@@ -158,7 +158,7 @@ def _verdict(
             "undetermined", None, "The material does not suffice to call it healthy: see what was not checked.", also
         )
     seen = {f.incident for f in findings if f.certainty > Certainty.POSSIBLE} & _VISIBLE
-    visible = [f for f in findings if f.certainty > Certainty.POSSIBLE and seen & {f.incident, *f.explains}]
+    visible = [f for f in findings if f.certainty > Certainty.POSSIBLE and _explains_a_change(f, seen)]
     if visible:
         return Verdict(visible[0].incident, visible[0].certainty, visible[0].statement, also)
     clear = sum(_is_clear(r) for r in results.values())
@@ -166,6 +166,11 @@ def _verdict(
         f"{clear} classes were checked and found clear; no ERROR or WARN shape and no change of traffic is left over."
     )
     return Verdict("healthy", None, told, also)
+
+
+def _explains_a_change(finding: Finding, seen: Collection[str]) -> bool:
+    """A benign class that everybody sees, the cause of one that was seen, or one with a peak of lag."""
+    return bool({finding.incident, *finding.explains} & set(seen)) or "peak_lag" in finding.measures
 
 
 def _enough(facts: Facts, results: dict[str, Result]) -> bool:

@@ -16,12 +16,14 @@ from mqlab.findings import Certainty, Evidence, Finding, Severity
 from mqlab.members import groups, streams
 from mqlab.queues import Points, lag, of_groups, spread, totals
 from mqlab.sharing import EXPIRY
-from mqlab.slots import SETTLING, TOGETHER
+from mqlab.slots import SETTLING
 from mqlab.stalls import Stretch, stalled
 from mqlab.wording import moment
 
 INCIDENT = "consumer-offline"
 SYSTEMS: tuple[str, ...] = ("rocketmq",)
+TOGETHER = 10.0
+"""Seconds that the commands of one snapshot may take."""
 _NOT_ONLINE = "CODE: 206"
 """CONSUMER_NOT_ONLINE of ResponseCode."""
 

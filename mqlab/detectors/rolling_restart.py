@@ -17,6 +17,7 @@ from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Finding
 from mqlab.members import groups
+from mqlab.queues import OWN, of_groups, totals
 from mqlab.renewal import Renewal, renewal
 from mqlab.wording import clock
 
@@ -26,6 +27,11 @@ SYSTEMS: tuple[str, ...] = ("kafka", "rocketmq")
 BACK = 900.0
 """Seconds within which a stopped broker belongs to the start that follows."""
 
+AROUND = 60.0
+"""Seconds before and after the first member that came again in which the restart shows in lag."""
+LEAST = 10
+"""Messages below which lag is no lag."""
+
 Outage = tuple[float, float, Episode, Episode]
 """(down, up, the stop, the start)."""
 
@@ -33,24 +39,37 @@ Outage = tuple[float, float, Episode, Episode]
 def detect(facts: Facts) -> Result:
     """One notice for a restart that went from broker to broker, and one for each group whose members came again."""
     renewed = [one for group in groups(facts) if (one := renewal(facts, group)) is not None and one.whole]
-    told = tuple(_of_group(one) for one in renewed)
+    told = tuple(_of_group(facts, one) for one in renewed)
     brokers = _of_brokers(facts)
     if told or (groups(facts) and brokers.missing):
         return Result((*brokers.findings, *told))
     return brokers
 
 
-def _of_group(one: Renewal) -> Finding:
+def _of_group(facts: Facts, one: Renewal) -> Finding:
+    peak = _peak(facts, one)
     found = notice(
         f"{INCIDENT}:{one.group}",
         (one.since, one.until),
         f"All {len(one.hosts)} members of {one.group} came again between {clock(one.since)} and {clock(one.until)} "
         "UTC, each once and from the same hosts. What waited meanwhile is the price of a release.",
-        {"members": float(len(one.hosts))},
+        {"members": float(len(one.hosts))} | ({"peak_lag": float(peak)} if peak else {}),
         one.evidence,
         verify=f"mqadmin consumerConnection -g {one.group} lists {len(one.hosts)} members, and its diff is as before.",
     )
     return replace(found, explains=("backlog-drain", "reprocess-duplicates"), remedy="None needed.")
+
+
+def _peak(facts: Facts, one: Renewal) -> int:
+    """Most messages that waited around the restarts, where that is more than before; else 0."""
+    highest = 0
+    for (group, topic), queues in of_groups(facts).items():
+        points = totals(queues) if group == one.group and not topic.startswith(OWN) else ()
+        before = [waiting for at, waiting, _ in points if at < one.since - AROUND]
+        around = [waiting for at, waiting, _ in points if abs(at - one.since) <= AROUND or one.since <= at <= one.until]
+        if before and around and max(around) > max(LEAST, 2 * max(before)):
+            highest = max(highest, *around)
+    return highest
 
 
 def _of_brokers(facts: Facts) -> Result:

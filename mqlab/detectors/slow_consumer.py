@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
+from itertools import pairwise
 
 from mqlab import units
 from mqlab.capacity import capacity
@@ -31,6 +32,8 @@ BEHIND = 20.0
 """Seconds of production that lag must rise by; commits and snapshots make up to ten."""
 LEAST = 10
 """Messages below which lag is no lag."""
+TOGETHER = 10.0
+"""Seconds that the commands of one snapshot may take."""
 NEAR = 0.25
 """How far what was done may be from what can be done."""
 
@@ -64,20 +67,22 @@ def _matters(rise: Stretch) -> bool:
 
 
 def _steady(facts: Facts, group: str, queues: Mapping[str, Points], rise: Stretch) -> Stretch | None:
-    """The part of the rise after the last change of the members."""
-    changed = rise.since
-    for view in streams(facts, group):
-        for one, two in zip(view.snapshots, view.snapshots[1:], strict=False):
-            if one.ids != two.ids and rise.since < two.at <= rise.until:
-                changed = max(changed, two.at + SETTLING)
-    if changed >= rise.until:
-        return None
-    return rise if changed == rise.since else stretch(queues, changed, rise.until)
+    """The longest part of the rise in which the members stayed the same; None where it is none."""
+    changes = {
+        two.at
+        for view in streams(facts, group)
+        for one, two in pairwise(view.snapshots)
+        if one.ids != two.ids and rise.since < two.at <= rise.until
+    }
+    cuts = sorted(changes)
+    parts = zip([rise.since, *(at + SETTLING for at in cuts)], [*cuts, rise.until], strict=True)
+    since, until = max(parts, key=lambda part: part[1] - part[0])
+    return stretch(queues, since, until) if until > since else None
 
 
 def _finding(facts: Facts, group: str, topic: str, rise: Stretch, queues: Mapping[str, Points]) -> Finding:
     done, came = rise.consumed / rise.seconds, rise.produced / rise.seconds
-    able = capacity(facts, group, rise.since, rise.until)
+    able = capacity(facts, group, rise.since - SETTLING, rise.until + TOGETHER)
     agrees = able is None or abs(able.messages_per_second - done) <= NEAR * max(able.messages_per_second, done)
     points = totals(queues)
     ongoing = rise.until >= points[-1][0]

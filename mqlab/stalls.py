@@ -14,7 +14,7 @@ _ABOUT = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """A time between two snapshots, with the pace of each queue that took messages in."""
+    """A time from one snapshot to another, with the pace of each queue that took messages in."""
 
     since: float
     until: float
@@ -48,9 +48,10 @@ def steps(queues: Mapping[str, Points]) -> Sequence[Stretch]:
 
 
 def stretch(queues: Mapping[str, Points], since: float, until: float) -> Stretch:
-    """The time between two moments."""
+    """The time from the first to the last snapshot between two moments."""
     seen = {queue: pace for queue, pace in paces(queues, since, until).items() if pace.produced > 0}
-    return Stretch(since, until, seen)
+    moments = [p.at for pace in seen.values() for p in (pace.first, pace.last) if p.at is not None]
+    return Stretch(min(moments, default=since), max(moments, default=until), seen)
 
 
 def stalled(queues: Mapping[str, Points], shortest: float) -> Iterator[Stretch]:

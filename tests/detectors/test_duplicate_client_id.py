@@ -1,0 +1,139 @@
+"""One client id in several processes: where queues are doubled and orphaned, and what only looks like it."""
+
+from __future__ import annotations
+
+import pytest
+from facts_builder import facts
+from group_builder import TOPIC, allocated, broker_log, connected, ledger, listing, listings, queue, queues, said
+
+from mqlab.detectors.duplicate_client_id import detect
+from mqlab.findings import Certainty, Severity
+
+A1, A2, A3 = "A@9 10.0.0.1:1001", "A@9 10.0.0.2:1002", "A@9 10.0.0.3:1003"
+B, C = "B@9 10.0.0.4:1004", "C@9 10.0.0.5:1005"
+
+
+def found(*rows):
+    """The only finding of these rows."""
+    (finding,) = detect(facts(*rows)).findings
+    return finding
+
+
+@pytest.mark.parametrize(
+    ("members", "count", "strategy", "owners"),
+    [
+        ((A1, A2), 8, "AVG", "2 2 2 2 0 0 0 0"),
+        ((A1, A2, B), 8, "AVG", "2 2 2 0 0 0 1 1"),
+        ((A1, B, "B@9 10.0.0.6:7"), 8, "AVG", "1 1 1 2 2 2 0 0"),
+        ((A1, A2, A3), 16, "AVG", "3 3 3 3 3 3 0 0 0 0 0 0 0 0 0 0"),
+        ((A1, A2), 8, "AVG_BY_CIRCLE", "2 0 2 0 2 0 2 0"),
+        ((A1, A2, A3, B, C, "C@9 10.0.0.7:9"), 4, "AVG", "3 0 0 1"),
+    ],
+)
+def test_orphans_and_doubled_queues_are_those_of_the_rule(members, count, strategy, owners):
+    times = [int(n) for n in owners.split()]
+    first = allocated(0, "A@9", "host-1", (), strategy=strategy)
+    one = found(listings(0, 300, 20, *members), queues(count, {n for n, t in enumerate(times) if t}), first)
+    assert (one.certainty, one.severity) == (Certainty.PROVEN, Severity.CRITICAL)
+    assert one.measures["orphan_queues"] == sum(t == 0 for t in times)
+    assert one.measures["doubled_queues"] == sum(t > 1 for t in times)
+    assert one.measures["lag_growth_per_second"] == one.measures["orphans_produced_per_second"] == 3 * times.count(0)
+
+
+def test_a_strategy_that_nobody_names_is_the_one_that_fits():
+    one = found(listings(0, 300, 20, A1, A2), queues(8, {0, 2, 4, 6}))
+    assert (one.certainty, one.facts["strategy"]) == (Certainty.PROVEN, "AVG_BY_CIRCLE (assumed)")
+
+
+def test_with_two_brokers_a_whole_broker_may_be_orphaned():
+    moves, stands = queues(4, set(range(4))), queues(4, set(), broker="broker-b")
+    assert "broker-b 0-3 by nobody" in found(listings(0, 300, 20, A1, A2), moves, stands).statement
+
+
+def test_the_brokers_log_alone_tells_two_processes():
+    joined = connected(0, "A@9", "10.0.0.1:1001"), connected(5, "A@9", "10.0.0.2:1002")
+    one = found(*joined, broker_log(0, 300), queues(8, {0, 1, 2, 3}))
+    assert (one.certainty, one.facts["seen by"]) == (Certainty.PROVEN, "broker log")
+
+
+def test_the_logs_of_two_processes_tell_it_too():
+    held = [f"broker-a/{n}" for n in range(4)]
+    logs = (*allocated(0, "A@9", "host-1", held), *allocated(3, "A@9", "host-2", held))
+    later = allocated(300, "B@9", "host-1", held)
+    one = found(*logs, *later, broker_log(0, 300), queues(8, {0, 1, 2, 3}), allocated(310, "C@9", "host-2", held))
+    assert (one.certainty, one.facts["seen by"]) == (Certainty.PROVEN, "client logs")
+
+
+def test_consistent_hashing_doubles_and_orphans_nothing():
+    names = [f"broker-a/{n}" for n in range(4)]
+    copies = [ledger(TOPIC, name, ("host-1", "host-2"), 100) for name in names]
+    logs = [allocated(0, "A@9", host, names, strategy="CONSISTENT_HASH") for host in ("host-1", "host-2")]
+    one = found(listings(0, 300, 20, A1, A2), queues(4, range(4)), *copies, *logs)
+    assert one.certainty is Certainty.PROVEN
+    assert (one.measures["orphan_queues"], one.measures["doubled_queues"]) == (0, 4)
+    assert one.measures["duplicated_records"] == 400
+
+
+def test_without_offsets_two_live_processes_are_likely_a_fault():
+    one = found(listings(0, 300, 20, A1, A2))
+    assert (one.certainty, one.severity) == (Certainty.LIKELY, Severity.WARNING)
+
+
+def test_a_group_that_changes_meanwhile_keeps_the_sharing_as_one():
+    lists = (*listings(0, 140, 20, A1, A2, B), *listings(160, 300, 20, A1, A2, C))
+    assert found(lists, queues(8, {0, 1, 2, 6, 7})).certainty is Certainty.PROVEN
+
+
+def test_after_the_repair_it_has_ended():
+    repaired = listings(320, 600, 20, "A@1 10.0.0.1:2001", "A@2 10.0.0.2:2002")
+    moving = [queue(f"broker-a/{n}", [(300, 3, 3 if n < 4 else 0), (300, 3, 9)]) for n in range(8)]
+    one = found(listings(0, 300, 20, A1, A2), repaired, *moving)
+    assert (one.ongoing, one.ended_at.minute, one.measures["orphan_queues"]) == (False, 5, 4)
+
+
+@pytest.mark.parametrize(
+    ("rows", "because"),
+    [
+        ((*listings(0, 300, 20, A1, A2), said("messageModel", "BROADCASTING")), "broadcast"),
+        (listings(0, 300, 20, "172.17.0.2@DEFAULT 10.0.0.1:1", "172.17.0.2@DEFAULT 10.0.0.2:2"), "broadcast"),
+        ((*listings(0, 300, 20, A1, A2), said("consumeType", "CONSUME_POP")), "POP"),
+        ((*listings(0, 60, 20, A1, A2), *listings(80, 300, 20, A2)), "stays listed for 120 s"),
+        ((*listing(0, A1), *listing(20, A1, "A@9 10.0.0.1:1099"), *listing(40, "A@9 10.0.0.1:1099")), "stays listed"),
+        ((*listings(0, 300, 20, A1, A2), *allocated(0, "A@9", "host-1", ())), "every queue of the topic moved"),
+    ],
+)
+def test_equal_ids_that_do_no_harm_are_rejected(rows, because):
+    result = detect(facts(rows, queues(8, range(8))))
+    assert result.findings == ()
+    assert because in result.rejected
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        (*listing(0, "A@9 10.0.0.1:1001", B), *listing(300, "A@9 10.0.0.1:2001", B)),
+        listings(0, 300, 20, "A@1 10.0.0.1:1", "A@2 10.0.0.2:2", "A@3 10.0.0.3:3"),
+        (connected(0, "A@9", "10.0.0.1:1"), connected(90, "A@9", "10.0.0.1:1", kind="consumer-disconnected"),
+         connected(95, "A@9", "10.0.0.2:2"), broker_log()),
+    ],
+)  # fmt: skip
+def test_other_ports_other_ids_and_hand_overs_are_clear(rows):
+    assert detect(facts(rows, queues(2, range(2)))) == detect(facts(listings(0, 20, 20, B), queues(2, range(2))))
+
+
+def test_a_dead_connection_in_the_brokers_log_is_no_second_process():
+    rows = (
+        connected(0, "A@9", "10.0.0.1:1"), connected(10, "A@9", "10.0.0.2:2"),
+        connected(125, "A@9", "10.0.0.1:1", kind="consumer-disconnected"), broker_log(),
+    )  # fmt: skip
+    assert detect(facts(*rows, queues(8, range(8)))).findings == ()
+
+
+def test_two_ports_of_one_host_count_if_both_stay_in_the_list():
+    both = listings(0, 300, 20, A1, "A@9 10.0.0.1:1002")
+    assert found(both, queues(8, {0, 1, 2, 3})).certainty is Certainty.PROVEN
+
+
+def test_without_anything_about_members_it_is_not_checked():
+    (missing,) = detect(facts(queues(8, {0}))).missing
+    assert "consumerConnection" in missing

@@ -36,9 +36,14 @@ _MESSAGE = r"(?i)^(?:id|key|topic|partition|offset|queue_?id|queue_?offset|msg_?
 _MILLIS = r"^1\d{12}$"
 _SECONDS = r"^\d{10}(?:\.\d+)?$"
 _EPOCH = r"(?:^|,)1\d{12}(?:,|$)"
-_HEADER = r"(?i)^\W?\"?(?:[a-z][\w .-]*\"?,\s*\"?)+[a-z][\w .-]*\"?\s*$"
+_MOMENT = r"(?:ts|time|timestamp|date|at)(?:_ms|_utc)?|[a-z]\w*_(?:utc|ms|at)"
+_HEADER = (
+    rf"(?i)^(?=(?:.*,)?[\s\"#\x{{feff}}]*(?:{_MOMENT})[\s\"]*(?:,|$))"
+    r"[\s\"#\x{feff}]*(?:[a-z][\w .-]*\"?,\s*\"?)+[a-z][\w .-]*\"?\s*$"
+)
+_LINE = "rtrim('\\r', text)"
 _ROW = r"(?:^|,)\"?(?:1\d{9}(?:\d{3})?(?:\.\d+)?|20\d\d-\d\d-\d\d[T ]\d\d:\d\d[^,]*)\"?(?:,|\s*$)"
-_DRESS = r"\x{feff}|[\s\"]"
+_DRESS = r"\x{feff}|[\s\"#]"
 _COMMA = r',(?=(?:[^"]*"[^"]*")*[^"]*$)'
 _BEGIN = 20
 """Lines among which the header is."""
@@ -46,13 +51,13 @@ _LONGEST = 200
 """Characters of a key that is kept as it is."""
 _ROLES = "sent|acked|received|consumed|processed"
 _WORDS = {"published": "sent", "produced": "sent", "forwarded": "received", "delivered": "received"}
-_PARTY = r"^(?:(.+?)[-_.])??(?:{words})(?:[-_.](.+?))?\.csv$"
+_PARTY = r"^(?:(.+?)[-_.])??(?:{words})(?:[-_.](.+?))?\.csv(?:\..*)?$"
 _NAMES = {
     "topic": "topic|topic_?name", "broker": "broker|broker_?name", "queue": "queue_?id|queue|partition",
     "offset": "queue_?offset|offset", "key": "key|id|msg_?key|message_?key|message_?id|seq", "message": "msg_?id",
     "status": "status|result|reason", "dup": "dup|duplicate", "again": "reconsume|reconsume_?times",
     "group": "group|group_?id|consumer_?group", "party": "client|client_?id|instance", "bytes": "bytes|size",
-    "time": "(?:ts|time|timestamp|date|at)(?:_ms|_utc)?|.*_(?:utc|ms|at)",
+    "time": _MOMENT,
 }  # fmt: skip
 """Names that a column may have in the header, without regard to case."""
 
@@ -75,13 +80,13 @@ def load(rows: DataFrame) -> Mapping[Table, DataFrame]:
     What a file says once is joined to its rows, since a window would sort millions of them; for the same reason
     nothing of what stands around a line is asked for.
     """
-    lines = rows.where(_is_row("text")).selectExpr("source", "line", "text", f"{_cells('rtrim(text)')} AS cells")
+    lines = rows.where(_is_row("text")).selectExpr("source", "line", "text", f"{_cells(_LINE)} AS cells")
     placed = lines.join(F.broadcast(_files(rows)), "source").selectExpr("*", f"{_bare_places()} AS bare")
     known = placed.selectExpr("*", *[f"{_cell(name)} AS c_{name}" for name in _NAMES])
     key = "coalesce(c_key, c_message)"
     columns = {
         "at": _instant("c_time"),
-        "role": "coalesce(role, bare.role)",
+        "role": "coalesce(role, CASE WHEN p_time IS NULL THEN bare.role END)",
         "party": "coalesce(c_party, party)",
         "group": "c_group",
         "topic": "c_topic",

@@ -4,7 +4,7 @@ import pytest
 
 from mqlab.loaders import ledger_csv as loader
 from mqlab.loaders.base import Head
-from mqlab.sources import Reading
+from mqlab.tables import LEDGER
 
 
 @pytest.mark.parametrize(
@@ -30,5 +30,94 @@ def test_other_lines_are_not(text):
     assert not loader.recognise(Head("x.csv", text, len(text)))
 
 
-def test_its_lines_are_counted_only():
-    assert (loader.READING, loader.TABLES) == (Reading.COUNT, ())
+COLUMNS = "line at role party topic queue offset key status dup"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        (
+            "sent.csv",
+            "ts_ms,topic,broker,queueId,queueOffset,tag,key,status\n"
+            "1795261150883,ORDERS,broker-a,11,7,TagA,OD-0,SEND_OK\n"
+            "1795262552042,ORDERS,,,,TagA,OD-1,FAIL IllegalStateException\n",
+            [
+                (2, "11:39:10", "sent", None, "ORDERS", "broker-a/11", 7, "OD-0", "SEND_OK", None),
+                (3, "12:02:32", "sent", None, "ORDERS", None, None, "OD-1", "FAIL IllegalStateException", None),
+            ],
+        ),
+        (
+            "consumed.csv",
+            "ts_ms,topic,broker,queueId,queueOffset,tag,key,msgId,reconsume\r\n"
+            "1795261150883,ORDERS,broker-a,11,7,TagA,OD-0,7F00,0\r\n"
+            "1795261150883,ORDERS,broker-a,11,8,TagA,,7F01,2\r\n",
+            [
+                (2, "11:39:10", "consumed", None, "ORDERS", "broker-a/11", 7, "OD-0", None, "false"),
+                (3, "11:39:10", "consumed", None, "ORDERS", "broker-a/11", 8, "7F01", None, "true"),
+            ],
+        ),
+        (
+            "published-edge-1.csv.txt",
+            "sent_utc,id,topic,qos,done_utc,result\n2026-11-21T11:39:48.576Z,a-1,site/a,1,2026-11-21T11:39:49Z,ok\n",
+            [(2, "11:39:48", "sent", "edge-1", "site/a", None, None, "a-1", "ok", None)],
+        ),
+        (
+            "received-app.csv",
+            'received_utc,id,topic,qos,dup,retained\n2026-11-21T12:41:43Z,"t,1",twin/a,0,false,true\n',
+            [(2, "12:41:43", "received", "app", "twin/a", None, None, "t,1", None, "false")],
+        ),
+        (
+            "etl-consumed.csv",
+            "consumed_utc,id,partition,offset\n2026-11-21T12:06:23.347Z,v-1,2,0\n",
+            [(2, "12:06:23", "consumed", "etl", None, "2", 0, "v-1", None, None)],
+        ),
+        (
+            "out.csv",
+            "acked_utc,id,topic,reason\n2026-11-21T11:39:47.636Z,a-1,press/07,Success\n",
+            [(2, "11:39:47", "acked", None, "press/07", None, None, "a-1", "Success", None)],
+        ),
+        (
+            "gateway-acked.csv",
+            "0,2,17,1795261150883\n",
+            [(1, "11:39:10", "acked", "gateway", None, "2", 17, "0", None, None)],
+        ),
+        (
+            "gateway-sent.csv",
+            "5,1795261150883\n",
+            [(1, "11:39:10", "sent", "gateway", None, None, None, "5", None, None)],
+        ),
+        (
+            "traffic-acked.csv",
+            "500,calls.cdr,2,0,1795261150883\n",
+            [(1, "11:39:10", "acked", "traffic", "calls.cdr", "2", 0, "500", None, None)],
+        ),
+        (
+            "sink-received.csv",
+            "1795261150883,orders,0,9,2\n",
+            [(1, "11:39:10", "received", "sink", "orders", "0", 9, "2", None, None)],
+        ),
+        (
+            "x.csv",
+            "1795261150883,orders,0,9,2\n",
+            [(1, "11:39:10", "processed", None, "orders", "0", 9, "2", None, None)],
+        ),
+        (
+            "x.csv",
+            "time,client,group,topic,partition,offset,key,bytes\n1795261150.5,c,g,t,0,9,k,5\n",
+            [(2, "11:39:10", None, "c", "t", "0", 9, "k", None, None)],
+        ),
+    ],
+)
+def test_each_row_is_a_message(loaded, name, text, expected):
+    assert loaded(loader, LEDGER, COLUMNS, text, name) == expected
+
+
+def test_a_long_key_becomes_its_length_and_a_hash(loaded):
+    text = f"ts_ms,topic,key\n1795261150883,t,{'k' * 201}\n1795261150883,t,{'k' * 200}\n"
+    (first,), (second,) = loaded(loader, LEDGER, "key", text)
+    assert (first[:4], len(first), second) == ("201:", 36, "k" * 200)
+
+
+def test_rows_without_a_moment_are_rejected(classes):
+    text = "ts_ms,topic,key\n1795261150883,t,k\n2026-11-21T11:39:47.636Z,t,k\n,t,k\nwat\n"
+    assert classes(loader, text) == ["noise", "data", "data", None, None, "noise"]

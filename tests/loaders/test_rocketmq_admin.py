@@ -303,20 +303,22 @@ price-update      price_cache                  1129       14.00       23.08     
     ]
 
 
+OLD_HEAD = (
+    "#Cluster Name #Broker Name            #BID  #Addr                  #Version     #InTPS(LOAD)  #OutTPS(LOAD)"
+    " #PCWait(ms) #Hour #SPACE"
+)
+NEW_HEAD = OLD_HEAD.replace(" #PCWait", "  #Timer(Progress)        #PCWait") + "    #ACTIVATED"
+BROKER = "c             broker-a                0     192.168.50.11:30911    V4_9_4       47.99(0,0ms)  "
+
+
 @pytest.mark.parametrize(
     ("text", "space"),
     [
-        ("""
-#Cluster Name     #Broker Name            #BID  #Addr                  #Version                #InTPS(LOAD)       #OutTPS(LOAD) #PCWait(ms) #Hour #SPACE
-c                 broker-a                0     192.168.50.11:30911    V4_9_4                  47.99(0,0ms)        53.98(0,0ms)          0 498683.69 0.1600""", 0.16),
-        ("""
-#Cluster Name           #Broker Name            #BID  #Addr                  #Version              #InTPS(LOAD)     #OutTPS(LOAD)  #Timer(Progress)        #PCWait(ms)  #Hour         #SPACE    #ACTIVATED
-c                       broker-a                0     192.168.50.11:30911    V4_9_4                47.99(0,0ms)     53.98(0,0ms|0,0ms)  0-0(0.0w, 0.0, 0.0)               0  0.03          0.9100          true""", 0.91),
-        ("""
-#Cluster Name     #Broker Name            #BID  #Addr                  #Version                #InTPS(LOAD)       #OutTPS(LOAD) #PCWait(ms) #Hour #SPACE
-c                 broker-a                1     192.168.50.11:30911    V4_9_4                  47.99(0,0ms)        53.98(0,0ms)          0 498683.69 -1.0000""", None),
+        (f"{OLD_HEAD}\n{BROKER}53.98(0,0ms)          0 498683.69 0.1600", 0.16),
+        (f"{OLD_HEAD}\n{BROKER}53.98(0,0ms)          0 498683.69 -1.0000", None),
+        (f"{NEW_HEAD}\n{BROKER}53.98(0,0ms|0,0ms)  0-0(0.0w, 0.0, 0.0)        0  0.03    0.9100    true", 0.91),
     ],
-)  # fmt: skip # noqa: E501
+)
 def test_the_list_of_brokers_tells_rates_and_versions(loaded, text, space):
     where = {"cluster": "c", "broker": "broker-a", "address": "192.168.50.11:30911"}
     expected = [("rocketmq.broker.in_tps", where, 47.99), ("rocketmq.broker.out_tps", where, 53.98)]

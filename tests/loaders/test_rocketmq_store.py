@@ -1,0 +1,164 @@
+"""RocketMQ's stores and routes, which are not quite JSON."""
+
+import json
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from mqlab.loaders import rocketmq_store as loader
+from mqlab.loaders.base import Head
+from mqlab.tables import POSITIONS, SETTINGS
+
+OFFSETS = """
+{
+\t"offsetTable":{
+\t\t"%RETRY%g1@g1":{0:0
+\t\t},
+\t\t"TopicTest@g1":{0:6,1:3,10:2
+\t\t}
+\t}
+}"""
+
+BROADCAST = """
+{
+\t"offsetTable":{{
+\t\t\t"brokerName":"broker-p",
+\t\t\t"queueId":1,
+\t\t\t"topic":"price-update"
+\t\t}:851,{
+\t\t\t"brokerName":"broker-p",
+\t\t\t"queueId":0,
+\t\t\t"topic":"price-update"
+\t\t}:852
+\t}
+}"""
+
+TOPICS = """
+{
+\t"dataVersion":{
+\t\t"counter":3,
+\t\t"timestamp":1795266020452
+\t},
+\t"topicConfigTable":{
+\t\t"T_1":{
+\t\t\t"attributes":{"+message.type":"NORMAL"},
+\t\t\t"perm":6,
+\t\t\t"topicFilterType":"SINGLE_TAG",
+\t\t\t"writeQueueNums":16
+\t\t}
+\t}
+}"""
+
+ROUTE = """
+$ sh mqadmin topicRoute -n 10.0.0.1:9876 -t ORDERS
+{
+\t"brokerDatas":[
+\t\t{
+\t\t\t"brokerAddrs":{0:"192.168.50.11:30911",1:"192.168.50.12:30911"
+\t\t\t},
+\t\t\t"brokerName":"broker-b",
+\t\t\t"cluster":"c"
+\t\t}
+\t],
+\t"filterServerTable":{},
+\t"queueDatas":[
+\t\t{
+\t\t\t"perm":6,
+\t\t\t"readQueueNums":16,
+\t\t\t"brokerName":"broker-a"
+\t\t},
+\t\t{
+\t\t\t"brokerName":"broker-b",
+\t\t\t"perm":4
+\t\t}
+\t]
+}"""
+
+
+def test_every_queue_of_every_group_is_a_position(loaded):
+    columns = "line at group topic queue committed end"
+    expected = [
+        (3, "12:00:00", "g1", "%RETRY%g1", "0", 0, None),
+        (5, "12:00:00", "g1", "TopicTest", "0", 6, None),
+        (5, "12:00:00", "g1", "TopicTest", "1", 3, None),
+        (5, "12:00:00", "g1", "TopicTest", "10", 2, None),
+    ]
+    name = "consumerOffset.json.20261121T120000Z"
+    assert loaded(loader, POSITIONS, columns, OFFSETS, name, "2026-11-21 12:00:00") == expected
+    strict = '{"dataVersion":{"counter":3},"offsetTable":{"%RETRY%g1@g1":{"0":0},"TopicTest@g1":{"0":6,"1":3,"10":2}}}'
+    for text in (OFFSETS.replace("\n", "").replace("\t", ""), strict):
+        assert loaded(loader, POSITIONS, columns, text, name, "2026-11-21 12:00:00") == [(1, *r[1:]) for r in expected]
+
+
+def test_a_broadcast_client_names_its_brokers(loaded):
+    columns = "line group topic queue committed"
+    assert loaded(loader, POSITIONS, columns, BROADCAST, "offsets.json") == [
+        (6, None, "price-update", "broker-p/1", 851),
+        (10, None, "price-update", "broker-p/0", 852),
+    ]
+    flat = BROADCAST.replace("\n", "").replace("\t", "")
+    assert loaded(loader, POSITIONS, "queue committed", flat) == [("broker-p/1", 851), ("broker-p/0", 852)]
+
+
+def test_levels_of_delay_are_no_positions(loaded, classes):
+    text = '{\n\t"offsetTable":{1:1,3:77\n\t}\n}'
+    assert loaded(loader, POSITIONS, "queue", text) == []
+    assert classes(loader, text) == ["noise", "data", "noise", "noise"]
+
+
+def test_topics_and_groups_are_settings_of_themselves(loaded):
+    columns = "line at scope owner key value origin"
+    assert loaded(loader, SETTINGS, columns, TOPICS, "topics.json") == [
+        (9, None, "topic", "T_1", "perm", "6", "file"),
+        (10, None, "topic", "T_1", "topicFilterType", "SINGLE_TAG", "file"),
+        (11, None, "topic", "T_1", "writeQueueNums", "16", "file"),
+    ]
+    groups = '{"subscriptionGroupTable":{"g1":{"groupRetryPolicy":{"type":"CUSTOMIZED"},"retryMaxTimes":16}}}'
+    assert loaded(loader, SETTINGS, "scope owner key value", groups) == [("group", "g1", "retryMaxTimes", "16")]
+
+
+@pytest.mark.parametrize(("name", "text"), [("out.txt", ROUTE), ("topicRoute-ORDERS.20261121T120220Z.txt", ROUTE[52:])])
+def test_a_route_tells_the_queues_of_a_topic_on_each_broker(loaded, name, text):
+    assert loaded(loader, SETTINGS, "scope owner key value origin", text, name) == [
+        ("topic", "ORDERS", "broker-a.perm", "6", "describe"),
+        ("topic", "ORDERS", "broker-a.readQueueNums", "16", "describe"),
+        ("topic", "ORDERS", "broker-b.perm", "4", "describe"),
+    ]
+
+
+@pytest.mark.parametrize("text", [OFFSETS, BROADCAST, TOPICS, ROUTE])
+def test_only_lines_that_are_broken_are_rejected(classes, text):
+    found = classes(loader, f"{text}\nwat\n{text} …")
+    assert [n for n, kind in enumerate(found) if kind is None] == [text.count("\n"), len(found) - 1]
+
+
+@pytest.mark.parametrize(
+    "text", [OFFSETS, BROADCAST, TOPICS, ROUTE, '{"filterDataByTopic":{}}', TOPICS.replace("\n", "")]
+)
+def test_stores_are_recognised_by_their_tables(text):
+    assert loader.recognise(Head("x", text, len(text)))
+
+
+@pytest.mark.parametrize("text", ['{"status":"success","data":{}}', '{"message":"\\"offsetTable\\":{}"}', "a=1", ""])
+def test_other_documents_are_not(text):
+    assert not loader.recognise(Head("consumerOffset.json", text, len(text)))
+
+
+NAMES = st.text("abcDEF_-%09", min_size=1, max_size=9)
+STORES = st.dictionaries(
+    st.tuples(NAMES, NAMES), st.dictionaries(st.integers(0, 99), st.integers(0, 1 << 50), max_size=5), max_size=5
+)
+
+
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(STORES, st.booleans())
+def test_a_store_is_read_as_it_was_written(loaded, store, pretty):
+    tables = {f"{topic}@{group}": queues for (topic, group), queues in store.items()}
+    text = json.dumps({"offsetTable": tables}, indent=1 if pretty else None)
+    found = loaded(loader, POSITIONS, "topic group queue committed", text)
+    assert sorted(found) == sorted(
+        (topic, group, str(queue), offset)
+        for (topic, group), queues in store.items()
+        for queue, offset in queues.items()
+    )

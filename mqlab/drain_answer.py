@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from mqlab import drain_request as usual
+from mqlab.drain_planned import planned
 from mqlab.drain_request import Assumptions, Request, check
-from mqlab.draining_owners import Speed, dealt, message_bytes, reserved_seconds, speed
+from mqlab.draining_owners import Speed, dealt, speed
 from mqlab.draining_state import NoBacklogError, State, state
 from mqlab.facts import Facts
 from mqlab.models.consuming import Consumer
-from mqlab.models.drain_plan import plan
-from mqlab.models.drain_terms import Backlog, Group, Plan, Store
+from mqlab.models.drain_terms import Plan, Store
 from mqlab.models.draining import Forecast, Queue, forecast
 from mqlab.models.falling import Falling, drained_level
 from mqlab.quantities import BadQuantityError
-from mqlab.units import duration
 
 NOTHING_TOLD = Speed(None, None, False, None)
 
@@ -56,6 +56,15 @@ class Answer:
             return None
         return self.fall.reached_at - self.at
 
+    @property
+    def between_snapshots_seconds(self) -> float:
+        """Longest time without a snapshot during the fall: how exactly it was measured."""
+        if self.fall is None:
+            return 0.0
+        begin, end = self.fall.began_at, self.fall.reached_at or self.fall.last_at
+        steps = [(a, b) for (a, _), (b, _) in pairwise(self.points) if b > begin and a < end]
+        return max((b - a for a, b in steps), default=0.0)
+
 
 def answer(request: Request, facts: Facts | None = None) -> Answer:
     """Forecast and plan, from *facts* where the request leaves something open.
@@ -75,7 +84,7 @@ def answer(request: Request, facts: Facts | None = None) -> Answer:
     request = replace(request, response_time=response, batch=batch, orderly=request.orderly or told.orderly)
     if response is None and (request.capacity is not None or known is None or known.fall is None):
         raise BadQuantityError("--response-time is missing: what the listener takes for one message, such as 20ms.")
-    store, planned = _plan(request, queues, facts, assumed)
+    store, made = planned(request, queues, facts, assumed)
     return Answer(
         known.group if known else request.group,
         known.at if known else None,
@@ -84,7 +93,7 @@ def answer(request: Request, facts: Facts | None = None) -> Answer:
         known.fall if known else None,
         _forecast(request, queues, told, known, assumed),
         store,
-        planned,
+        made,
         batch,
         tuple(assumed.told),
     )
@@ -150,46 +159,3 @@ def _forecast(
         for name in owners
     ]
     return forecast(queues, consumers, drained_level(known.points) if known else 0.0)
-
-
-def _plan(
-    request: Request, queues: Sequence[Queue], facts: Facts | None, assumed: Assumptions
-) -> tuple[Store | None, Plan | None]:
-    if request.capacity is None or request.response_time is None:
-        return None, None
-    store = Store(
-        request.capacity,
-        assumed.of(request.load, 0.0, "the store has no other load"),
-        assumed.of(request.reserve, usual.RESERVE_SHARE, f"reserve {usual.RESERVE_SHARE:g} of the capacity"),
-        assumed.of(request.writes_per_message, 1.0, "one write per message"),
-        request.response_time,
-    )
-    return store, plan(_backlog(request, queues, facts, assumed), store, _group(request, queues, facts, assumed))
-
-
-def _backlog(request: Request, queues: Sequence[Queue], facts: Facts | None, assumed: Assumptions) -> Backlog:
-    ages = [q.backlog / q.inflow_per_second for q in queues if q.inflow_per_second > 0]
-    oldest = request.oldest
-    if oldest is None and ages:
-        oldest = assumed.of(None, max(ages), f"the oldest message is {duration(max(ages))} old (lag over inflow)")
-    size = request.message_size if request.message_size is not None else message_bytes(facts)
-    return Backlog(
-        sum(q.backlog for q in queues),
-        sum(q.inflow_per_second for q in queues),
-        len(queues),
-        assumed.of(size, usual.MESSAGE_BYTES, "a message has 1 kB"),
-        oldest,
-    )
-
-
-def _group(request: Request, queues: Sequence[Queue], facts: Facts | None, assumed: Assumptions) -> Group:
-    held = len({q.owner for q in queues if q.owner})
-    retention = request.retention if request.retention is not None else reserved_seconds(facts)
-    return Group(
-        request.instances or held,
-        request.batch or usual.BATCH_MESSAGES,
-        assumed.of(request.pull_time, usual.PULL_SECONDS, "a pull takes 5 ms"),
-        request.orderly,
-        assumed.of(retention, usual.RETENTION_SECONDS, "messages are kept for 48 h"),
-        request.step or usual.STEP_SECONDS,
-    )

@@ -74,19 +74,21 @@ def speed(facts: Facts, group: str, clients: Sequence[str]) -> Speed:
     """What is told of these client ids, else of any consumer of the group."""
     told = _settings(facts, group, clients)
     threads = next((n for key in _THREADS if (n := _number(told.get(key)))), None)
-    times = [
-        series.points[-1][1]
+    times = {
+        (series.labels.get("client_id", ""), series.labels.get("topic", "")): series.points[-1][1]
         for series in facts.named("rocketmq.consumer.consume_rt_ms", "rocketmq.client.consume_rt_ms")
         if series.labels.get("group") == group and not series.labels.get("topic", "").startswith(_RETRY)
-        if series.points[-1][1] > 0 and (not clients or series.labels.get("client_id", clients[0]) in clients)
-    ]
+        if series.points and series.points[-1][1] > 0
+    }
+    own = [value for (client, _), value in times.items() if client in clients] or list(times.values())
     orderly = told.get("PROP_CONSUMEORDERLY", "false") == "true"
-    return Speed(threads, median(times) / 1000 if times else None, orderly, _number(told.get("pullBatchSize")))
+    return Speed(threads, median(own) / 1000 if own else None, orderly, _number(told.get("pullBatchSize")))
 
 
 def message_bytes(facts: Facts | None) -> float | None:
     """Mean size of a message, by the brokers' statistics."""
-    sizes = [s.points[-1][1] for s in facts.named("rocketmq.broker.message_size_avg")] if facts else []
+    told = facts.named("rocketmq.broker.message_size_avg") if facts else ()
+    sizes = [series.points[-1][1] for series in told if series.points]
     return median(sizes) if sizes and median(sizes) > 0 else None
 
 

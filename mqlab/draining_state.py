@@ -1,7 +1,7 @@
 """The state of a group's backlog, from Facts: what waits in which queue, what comes in, who holds it.
 
 Lag is that of ``queues``; a queue keeps its last known lag until the next snapshot that tells it. Dead letters are left
-out: nobody drains them. Messages waiting for a retry count.
+out: nobody drains them. Messages waiting for a retry count; a retry queue in which nothing happens does not.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from mqlab.errors import MqlabError
 from mqlab.facts import Facts, Position
 from mqlab.models.draining import Queue
 from mqlab.models.falling import Falling, falling
-from mqlab.queues import Points, lag, of_groups
+from mqlab.queues import OWN, Points, lag, of_groups
 
 WINDOW = 300.0
 """Seconds over which the inflow is measured."""
@@ -111,7 +111,11 @@ def _state(facts: Facts, group: str, queues: Mapping[Key, Points], totals: Total
     return State(
         group,
         at,
-        tuple(Queue(f"{key[0]} {key[1]}", waiting[key], rates[key] or 0.0, held.get(key)) for key in queues),
+        tuple(
+            Queue(f"{key[0]} {key[1]}", waiting[key], rates[key] or 0.0, held.get(key))
+            for key in queues
+            if waiting[key] or rates[key] or not key[0].startswith(OWN)
+        ),
         totals,
         fall,
         complete and instances is None,

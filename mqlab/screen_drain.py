@@ -62,7 +62,8 @@ def _forecast(answer: Answer, forecast: Forecast) -> Iterator[str]:
     told = f"never: {forecast.never}" if forecast.never else f"{between(forecast.seconds)} from the complete rebalance"
     if took and not forecast.never:
         off = forecast.seconds.likely / took - 1
-        told += f"; measured {duration(took)}, the forecast is {percent(abs(off))} too {'long' if off > 0 else 'short'}"
+        measured = f"{duration(took)} with snapshots up to {duration(answer.between_snapshots_seconds)} apart"
+        told += f"; measured {measured}: the forecast is {percent(abs(off))} too {'long' if off > 0 else 'short'}"
     yield from row("FORECAST", told, 2)
     for owner in sorted(forecast.owners, key=lambda owner: -owner.seconds.likely)[:6]:
         if owner.seconds.likely >= 1:
@@ -119,7 +120,10 @@ def _levers(answer: Answer, plan: Plan) -> Iterator[str]:
     yield line("FINISH", f"{between(plan.seconds)}, {digits(plan.drained_per_second)}/s off the backlog")
     for place, step in enumerate(plan.steps):
         lasts = "until drained" if not step.left else f"for {duration(step.seconds)}"
-        rate = f"{digits(step.messages_per_second):>7}/s in all, {step.threads_per_instance:>3} threads each"
+        threads = (
+            f"{step.threads_per_instance:>3} threads each" if step.threads_per_instance else "too little for threads"
+        )
+        rate = f"{digits(step.messages_per_second):>7}/s in all, {threads}"
         yield line(
             "" if place else "RAMP", f"{percent(step.share):>7}  {rate}, {lasts}, {number(round(step.left))} left"
         )

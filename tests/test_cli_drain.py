@@ -108,6 +108,35 @@ def test_material_tells_backlog_inflow_and_group_and_options_win(run):
     assert "20 threads in each instance (the client's default)" in out
 
 
+def drained(*levels):
+    """One queue with 10 messages/s coming in and this backlog from minute to minute."""
+    rows = [f"10:{n:02d}:00 g T b/0 {n * 600 - lag} {n * 600}" for n, lag in enumerate(levels)]
+    return facts(positions("at group topic queue committed end\n" + "\n".join(rows)))
+
+
+def test_a_drain_in_the_material_is_measured_and_the_forecast_is_held_against_it(run, monkeypatch):
+    over = drained(0, 500, 600, 480, 360, 240, 120, 0, 0, 0)
+    monkeypatch.setattr(cli_drain, "opened", lambda **_: (SimpleNamespace(facts=over), UTC))
+    assert run("some.txt --response-time 100ms --threads 1 --instances 1")[1].splitlines()[:3] == [
+        "DRAIN  group g: 600 messages wait in 1 queues, 10.0/s come in, 10:02:00 when the drain began",
+        "MEASURED falls since 10:02:00 by 2.00/s (1.98 to 2.02), drained 10:06:55",
+        "FORECAST never: instance 1 takes at most 10.0 messages/s, its queues receive 10.0 messages/s",
+    ]
+    _, _, told, more = run("some.txt --response-time 80ms --threads 1 --instances 1")[1].splitlines()[:4]
+    assert f"{told} {more.strip()}" == (
+        "FORECAST 3.92 min (121 s to 26.5 min) from the complete rebalance; measured 4.92 min with snapshots up to "
+        "60.0 s apart: the forecast is 20.3 % too short"
+    )
+
+
+def test_a_drain_under_way_is_expected_to_end(run, monkeypatch):
+    under_way = drained(0, 500, 600, 480, 360, 240)
+    monkeypatch.setattr(cli_drain, "opened", lambda **_: (SimpleNamespace(facts=under_way), UTC))
+    out = run("some.txt --instances 1")[1].splitlines()
+    assert out[0].endswith("240 messages wait in 1 queues, 10.0/s come in, 10:05:00")
+    assert out[1] == "MEASURED falls since 10:02:00 by 2.00/s (1.97 to 2.03), at this rate drained 10:06:55"
+
+
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [

@@ -32,6 +32,8 @@ GROWING = positions("""
     10:01:00  g      T          b/0    160        160
     10:01:00  g      T          b/1    100        220
     10:01:00  g      %RETRY%g   b/0    0          5
+    10:00:00  g      %RETRY%g   b/1    0          0
+    10:01:00  g      %RETRY%g   b/1    0          0
     10:01:00  g      %DLQ%g     b/0    0          9
     10:01:00  small  T          b/0    0          7
 """)
@@ -128,9 +130,11 @@ def test_threads_response_time_and_mode_are_what_the_owners_print():
         series("rocketmq.consumer.consume_rt_ms", [0, 60], group="g", topic="T", client_id="c2"),
         series("rocketmq.consumer.consume_rt_ms", [9], group="g", topic="%RETRY%g", client_id="c1"),
         series("rocketmq.consumer.consume_rt_ms", [9], group="other", topic="T", client_id="c1"),
+        series("rocketmq.consumer.consume_rt_ms", [], group="g", topic="T", client_id="cut away"),
     )
     assert speed(facts(told, times), "g", ["c1"]) == Speed(3, 0.04, True, 16)
     assert speed(facts(told, times), "g", ["c1", "c2"]).response_seconds == 0.05
+    assert speed(facts(told, times), "g", ["newcomer"]).response_seconds == 0.05
     assert speed(Facts(), "g", []) == Speed(None, None, False, None)
 
 

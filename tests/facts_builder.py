@@ -113,8 +113,8 @@ def version(number, source="clients/app.log", when="10:00:00") -> Episode:
 
 
 def facts(*rows) -> Facts:
-    """Facts of rows of all kinds, in any order; tuples are opened."""
-    flat = [r for row in rows for r in (row if isinstance(row, tuple) else (row,))]
+    """Facts of rows of all kinds, in any order; tuples and lists are opened."""
+    flat = list(_opened(rows))
 
     def of(kind):
         return tuple(r for r in flat if isinstance(r, kind))
@@ -125,3 +125,11 @@ def facts(*rows) -> Facts:
         coverage=of(Coverage), clients=of(Client), assignments=of(Assignment), tallies=of(Tally),
         deliveries=of(Delivery),
     )  # fmt: skip
+
+
+def _opened(rows):
+    for row in rows:
+        if isinstance(row, tuple | list):
+            yield from _opened(row)
+        else:
+            yield row

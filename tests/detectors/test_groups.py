@@ -1,0 +1,204 @@
+"""Slow, absent and differing members of RocketMQ groups, drains, releases: told from each other."""
+
+from __future__ import annotations
+
+import pytest
+from facts_builder import at, episode, facts, series
+from group_builder import (
+    GROUP,
+    TOPIC,
+    allocated,
+    broker_log,
+    connected,
+    listing,
+    listings,
+    queue,
+    queues,
+    said,
+    told,
+)
+
+from mqlab.detectors import (
+    backlog_drain,
+    consumer_offline,
+    duplicate_client_id,
+    rolling_restart,
+    slow_consumer,
+    subscription_mismatch,
+)
+from mqlab.detectors.base import CLEAR
+from mqlab.findings import Certainty, Severity
+
+A, B, C = "A@1 10.0.0.1:1001", "B@2 10.0.0.2:1002", "C@3 10.0.0.3:1003"
+STEADY = listings(0, 600, 20, A, B)
+EVERY = (backlog_drain, consumer_offline, duplicate_client_id, rolling_restart, slow_consumer, subscription_mismatch)
+
+
+def classes(*rows):
+    """What each rule finds, by class."""
+    return {d.INCIDENT: found for d in EVERY if (found := d.detect(facts(*rows)).findings)}
+
+
+def legs(*parts):
+    """Four queues that go through the same legs."""
+    return [queue(f"broker-a/{n}", parts) for n in range(4)]
+
+
+def flip(when, reason, topic="TRADES"):
+    """The broker adds a topic to the group, or takes it away."""
+    return episode(
+        "subscription-changed", when, "logs/broker-a/broker.log", system="rocketmq", group=GROUP, topic=topic,
+        reason=reason, line=int(when),
+    )  # fmt: skip
+
+
+FLIPS = tuple(
+    flip(100 + 30 * n + (15 if reason == "add" else 0), reason) for n in range(8) for reason in ("remove", "add")
+)
+OF_TRADES = [queue(f"broker-a/{n}", [(100, 3, 3), (300, 3, 0 if n in (2, 3) else 3)], topic="TRADES") for n in range(4)]
+
+
+def test_a_consumer_that_is_slower_than_the_producer_is_told_with_both_rates():
+    (one,) = classes(STEADY, legs((120, 10, 10), (300, 10, 8))).pop("slow-consumer")
+    assert (one.certainty, one.severity, one.ongoing) == (Certainty.PROVEN, Severity.CRITICAL, True)
+    assert (one.measures["produced_per_second"], one.measures["consumed_per_second"]) == (40, 32)
+
+
+def test_what_members_can_do_confirms_or_weakens_it():
+    moves = legs((120, 10, 10), (300, 10, 8))
+
+    def rate(ms):
+        pool = [said("PROP_THREADPOOL_CORE_SIZE", "2", owner=name) for name in ("A@1", "B@2")]
+        times = [
+            series("rocketmq.consumer.consume_rt_ms", [ms], start=400, client_id=name, group=GROUP)
+            for name in ("A@1", "B@2")
+        ]
+        (one,) = classes(STEADY, moves, *pool, *times)["slow-consumer"]
+        return one.certainty, one.measures["capacity_per_second"]
+
+    assert rate(125) == (Certainty.PROVEN, 32)
+    assert rate(5) == (Certainty.LIKELY, 800)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        (STEADY, queues(4, range(4), seconds=600)),
+        (STEADY, legs((300, 10, 10), (20, 10, 0), (200, 10, 20))),
+        (STEADY, legs((120, 10, 9.8), (40, 10, 12), (120, 10, 9.8), (40, 10, 12))),
+        (listings(0, 600, 20, A, B, C, "D@4 10.0.0.4:1"), queues(2, range(2), seconds=600)),
+        (listings(0, 40, 20, A, B), listing(60, A), listings(80, 600, 20, A, B),
+         legs((40, 10, 10), (60, 10, 2), (300, 10, 11))),
+    ],
+    ids=["healthy", "one pause", "saw-tooth", "more consumers than queues", "one restart"],
+)  # fmt: skip
+def test_ordinary_days_of_a_group_accuse_nobody(rows):
+    assert [f for found in classes(*rows).values() for f in found if f.severity > Severity.NOTICE] == []
+
+
+def test_a_queue_that_stands_still_beside_others_is_no_slow_consumer():
+    stuck = [queue("broker-a/0", [(600, 3, 0)]), *(queue(f"broker-a/{n}", [(600, 3, 3)]) for n in range(1, 4))]
+    result = slow_consumer.detect(facts(STEADY, *stuck))
+    assert result.findings == ()
+    assert "broker-a 0 of ORDERS stood still" in result.rejected
+
+
+def offline(when):
+    """The answer of consumerConnection where nobody is connected."""
+    return episode(
+        "tool-error", when, f"clients/consumerConnection-{GROUP}.{when}.txt", system="rocketmq", group=GROUP,
+        reason=f"CODE: 206  DESC: Not found the consumer group connection: {GROUP}",
+    )  # fmt: skip
+
+
+def test_a_group_that_lost_its_members_is_offline():
+    rows = (*listings(0, 100, 20, A, B), *(offline(when) for when in range(140, 420, 20)))
+    (one,) = classes(rows, legs((120, 10, 10), (300, 10, 0))).pop("consumer-offline")
+    assert (one.certainty, one.severity, one.measures["pending_records"]) == (
+        Certainty.PROVEN,
+        Severity.CRITICAL,
+        12_000,
+    )
+
+
+def test_a_group_that_nobody_read_before_is_a_notice():
+    rows = [offline(when) for when in range(0, 320, 20)]
+    (one,) = classes(rows, legs((300, 10, 0))).pop("consumer-offline")
+    assert (one.severity, one.started_at.timestamp()) == (Severity.NOTICE, at(0))
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        (offline(140), offline(160), said("messageModel", "BROADCASTING"), legs((300, 10, 0))),
+        (listings(0, 100, 20, A, B), offline(120), listings(160, 400, 20, A, B),
+         legs((100, 10, 10), (60, 10, 0), (240, 10, 12))),
+        (listings(0, 400, 20, A, B), legs((100, 10, 10), (300, 10, 0))),
+    ],
+    ids=["broadcast", "a restart of all", "members that are stuck"],
+)  # fmt: skip
+def test_groups_with_members_are_not_offline(rows):
+    assert "consumer-offline" not in classes(*rows)
+
+
+def test_a_topic_that_one_member_does_not_read_leaves_its_share_to_nobody():
+    members = listings(0, 400, 20, A, B)
+    held = [("A@1", "h1", TOPIC), ("A@1", "h1", "TRADES"), ("B@2", "h2", TOPIC)]
+    reads = [allocated(n, name, host, ["broker-a/0"], topic=topic) for n, (name, host, topic) in enumerate(held)]
+    found = classes(members, FLIPS, *reads, *OF_TRADES)
+    (one,) = found.pop("subscription-mismatch")
+    assert (one.certainty, one.severity) == (Certainty.PROVEN, Severity.CRITICAL)
+    assert one.measures["orphan_queues"] == 2
+    assert "B@2 does not read TRADES" in one.statement
+    assert not found
+
+
+def test_members_that_tell_different_tags_are_likely_a_mismatch():
+    rows = [
+        told(when, client, f"{TOPIC}:{tag}") for when in (0, 300) for client, tag in (("A@1", "*"), ("B@2", "TagA"))
+    ]
+    (one,) = classes(STEADY, rows, queues(4, range(4), seconds=400)).pop("subscription-mismatch")
+    assert (one.certainty, one.severity) == (Certainty.LIKELY, Severity.WARNING)
+
+
+def test_a_release_that_changes_the_subscription_once_is_none():
+    once = (flip(100, "remove"), flip(130, "add"), flip(150, "remove"))
+    result = subscription_mismatch.detect(facts(STEADY, once, queues(4, range(4), seconds=600)))
+    assert result.findings == ()
+    assert "one again" in result.rejected
+
+
+def test_a_backlog_that_falls_is_a_state_with_its_end():
+    drained = legs((100, 10, 10), (100, 10, 0), (260, 10, 14), (60, 10, 10))
+    (one,) = classes(STEADY, drained).pop("backlog-drain")
+    assert (one.severity, one.ongoing) == (Severity.NOTICE, False)
+    assert one.measures["drain_seconds"] == pytest.approx(250, rel=0.1)
+
+
+def test_a_drain_that_is_under_way_says_when_it_will_end():
+    (one,) = classes(STEADY, legs((100, 10, 10), (200, 10, 0), (200, 10, 15))).pop("backlog-drain")
+    assert one.ongoing
+    assert "At this rate it ends at" in one.statement
+
+
+def test_members_that_come_again_one_after_another_are_a_release():
+    times = {"A@1": 100, "B@2": 130}
+    peers = {"A@1": "10.0.0.1", "B@2": "10.0.0.2"}
+    rows = [connected(0, name, f"{peers[name]}:1") for name in times]
+    rows += [connected(when, name, f"{peers[name]}:1", kind="consumer-disconnected") for name, when in times.items()]
+    rows += [connected(when + 10, f"{name}x", f"{peers[name]}:2") for name, when in times.items()]
+    (one,) = classes(*rows, broker_log(), queues(4, range(4))).pop("rolling-restart")
+    assert (one.severity, one.measures["members"]) == (Severity.NOTICE, 2)
+
+
+def test_one_member_that_comes_back_is_no_release():
+    rows = [connected(0, "A@1", "10.0.0.1:1"), connected(0, "B@2", "10.0.0.2:1")]
+    rows += [connected(90, "A@1", "10.0.0.1:1", kind="consumer-disconnected"), connected(100, "A@5", "10.0.0.1:2")]
+    assert rolling_restart.detect(facts(*rows, broker_log())).findings == ()
+
+
+def test_health_is_clear_for_every_rule_that_can_look():
+    rows = facts(STEADY, queues(4, range(4), seconds=600), broker_log())
+    assert [d.detect(rows) for d in (consumer_offline, slow_consumer, subscription_mismatch, backlog_drain)] == [
+        CLEAR
+    ] * 4

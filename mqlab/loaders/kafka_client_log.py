@@ -85,8 +85,10 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     Signature(
         "static-member-fenced",
-        contains=r"FencedInstanceIdException|group\.instance\.id .*fenced|instance id \S+ has been fenced",
-        words=("FencedInstanceId", "group.instance.id", "instance id "),
+        contains=r"FencedInstanceIdException|group\.instance\.id .*fenced|instance id \S+ has been fenced"
+        r"|consumer with the same group\.instance\.id|UnreleasedInstanceIdException|UNRELEASED_INSTANCE_ID",
+        words=("FencedInstanceId", "group.instance.id", "instance id ", "UnreleasedInst", "UNRELEASED_INST"),
+        reason=r"instanceId=([^,\]]+)|instance id (?:Optional\[)?([^\s\]]+)",
     ),
     Signature(
         "offset-reset",

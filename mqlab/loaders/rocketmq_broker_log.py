@@ -46,7 +46,8 @@ _THREADS = (
 )
 _MESSAGES = (
     r"(?:rocketmqHome=|kvConfigPath=|brokerConfigPath=|\[WATERMARK\]|\[PROTECT_BROKER\]|Port: \d+, Re\w+Code Distrib|"
-    r"Server is running in TLS|(?:Try to )?[Ss]tart service thread:|instrumented a special java\.util\.Set|NETTY SERVER PIPELINE|"
+    r"Server is running in TLS|(?:Try to )?[Ss]tart service thread:|instrumented a special java\.util\.Set|"
+    r"NETTY SERVER PIPELINE|"
     r"tryLock(?:Batch)?[,:] |unlockBatch, |RebalanceLockManager#|The (?:broker\[|Name Server boot)|unregisterBroker)"
 )
 _OURS = re.compile(

@@ -19,6 +19,7 @@ SCHEMA = "mqlab.drain/1"
 _UNITS: Mapping[str, Mapping[str, float]] = {
     "backlog": COUNT, "inflow": COUNT, "capacity": COUNT, "load": COUNT, "message_size": BYTES,
     "response_time": SECONDS, "pull_time": SECONDS, "retention": SECONDS, "oldest": SECONDS, "step": SECONDS,
+    "restart": SECONDS,
     "queues": COUNT, "threads": COUNT, "instances": COUNT, "batch": COUNT, "reserve": COUNT,
     "writes_per_message": COUNT,
 }  # fmt: skip
@@ -44,6 +45,7 @@ _WHOLE = ("queues", "threads", "instances", "batch")
 @click.option("--retention", metavar="TIME", help="fileReservedTime of the broker (48h).")
 @click.option("--oldest", metavar="TIME", help="Age of the oldest message that waits.")
 @click.option("--step", metavar="TIME", help="How long each step of the ramp is watched (5min).")
+@click.option("--restart", metavar="TIME", help="What restart and rebalance take before the drain begins.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write the result to this file.")
 def drain(form: str, output: str | None, orderly: bool, **given: Any) -> int:

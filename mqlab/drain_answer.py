@@ -13,6 +13,7 @@ from mqlab.draining_owners import Speed, dealt, speed
 from mqlab.draining_state import NoBacklogError, State, state
 from mqlab.facts import Facts
 from mqlab.models.consuming import Consumer
+from mqlab.models.courses import Interval
 from mqlab.models.drain_terms import Plan, Store
 from mqlab.models.draining import Forecast, Queue, forecast
 from mqlab.models.falling import Falling, drained_level
@@ -158,4 +159,6 @@ def _forecast(
         Consumer(name, int(threads), request.response_time, request.orderly, batch, request.pull_time)
         for name in owners
     ]
-    return forecast(queues, consumers, drained_level(known.points) if known else 0.0)
+    restart = request.restart or 0.0
+    level = drained_level(known.points) if known else 0.0
+    return forecast(queues, consumers, level, start_seconds=Interval(restart, restart, restart))

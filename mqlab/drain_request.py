@@ -38,6 +38,7 @@ class Request:
     batch: int | None = None
     pull_time: float | None = None
     step: float | None = None
+    restart: float | None = None
     orderly: bool = False
 
 
@@ -64,7 +65,7 @@ def check(request: Request) -> None:
     for name in ("capacity", "writes_per_message", "response_time", "threads", "instances", "queues", "batch",
                  "pull_time", "message_size", "retention", "step"):  # fmt: skip
         _must(request, name, lambda value: value > 0, "above zero")
-    for name in ("backlog", "inflow", "load", "oldest"):
+    for name in ("backlog", "inflow", "load", "oldest", "restart"):
         _must(request, name, lambda value: value >= 0, "zero or more")
     _must(request, "reserve", lambda value: 0 <= value < 1, "a share from 0 to below 1")
 

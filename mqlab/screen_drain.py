@@ -59,7 +59,10 @@ def _measured(answer: Answer, tz: tzinfo) -> Iterator[str]:
 
 def _forecast(answer: Answer, forecast: Forecast) -> Iterator[str]:
     took = answer.measured_seconds
-    told = f"never: {forecast.never}" if forecast.never else f"{between(forecast.seconds)} from the complete rebalance"
+    since = "now on" if answer.fall and answer.fall.reached_at is None else "the complete rebalance"
+    told = f"never: {forecast.never}" if forecast.never else f"{between(forecast.seconds)} from {since}"
+    if forecast.start_seconds.likely and not forecast.never:
+        told += f", {duration(forecast.seconds_with_start.likely)} from the restart"
     if took and not forecast.never:
         off = forecast.seconds.likely / took - 1
         measured = f"{duration(took)} with snapshots up to {duration(answer.between_snapshots_seconds)} apart"

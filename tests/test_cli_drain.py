@@ -85,6 +85,11 @@ def test_without_a_budget_the_screen_refuses_and_says_what_to_do_instead(run):
     assert "FINISH" not in out
 
 
+def test_restart_and_rebalance_are_added_beside_the_forecast(run):
+    out = run("--backlog 600 --queues 2 --response-time 10ms --threads 1 --restart 57s")[1]
+    assert "FORECAST 6.00 s (5.22 s to 6.90 s) from the complete rebalance, 63.0 s from the restart\n" in out
+
+
 def test_json_holds_the_same_and_never_is_null(run):
     code, out, _ = run(f"{PLAN} --format json".replace("--threads 20", "--threads 1"))
     told = json.loads(out)
@@ -134,6 +139,8 @@ def test_a_drain_under_way_is_expected_to_end(run, monkeypatch):
     monkeypatch.setattr(cli_drain, "opened", lambda **_: (SimpleNamespace(facts=under_way), UTC))
     out = run("some.txt --instances 1")[1].splitlines()
     assert out[0].endswith("240 messages wait in 1 queues, 10.0/s come in, 10:05:00")
+    foretold = run("some.txt --instances 1 --response-time 50ms --threads 1")[1].splitlines()[2]
+    assert foretold == "FORECAST 22.8 s (16.9 s to 33.1 s) from now on"
     assert out[1] == "MEASURED falls since 10:02:00 by 2.00/s (1.97 to 2.03), at this rate drained 10:06:55"
 
 

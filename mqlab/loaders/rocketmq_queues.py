@@ -2,7 +2,7 @@
 
 consumerProgress, brokerConsumeStats and topicStatus give POSITIONS; a queue is ``<broker>/<number>``, as each broker
 counts its own. ``#Consumer MQ Detail#`` in a consumer's own words gives ASSIGNMENTS; a queue that it is about to lose
-(``droped=true``) is none.
+is none.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from mqlab.loaders import rocketmq_lines as lines
 from mqlab.loaders.rocketmq_lines import cell, words
 from mqlab.sql import group, matches
 from mqlab.tables import ASSIGNMENTS, POSITIONS
+
+_LOST = r"\bdrop{1,2}ed=true"
 
 
 def positions(placed: DataFrame) -> DataFrame:
@@ -34,7 +36,7 @@ def positions(placed: DataFrame) -> DataFrame:
 
 def assignments(placed: DataFrame) -> DataFrame:
     """ASSIGNMENTS of every queue that a consumer says it works on."""
-    held = placed.where(f"kind = 'details' AND {matches('plain', lines.DETAIL)} AND NOT contains(plain, 'droped=true')")
+    held = placed.where(f"kind = 'details' AND {matches('plain', lines.DETAIL)} AND NOT {matches('plain', _LOST)}")
     topic, broker, number = (group("plain", lines.DETAIL, part) for part in (1, 2, 3))
     columns = {
         "at": "at",

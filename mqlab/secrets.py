@@ -105,6 +105,8 @@ _RULES = (
     r"(?!\[masked)[^\s\"',;\\]++",
     rf"(?i)((?<![a-z])cookie{_IS}{_QUOTE}?+)(?!\[masked)[^\s\"'\\][^\n\"'\\]*+",
     r"(?i)((?<![a-z])(?:bearer|basic)[ \t]{1,9}+)(?=[^\s\"']{0,200}[\d=])[\w.~+/=\-]{8,}+",
+    # The payload of a message as RocketMQ's clients print it.
+    r"((?<!\w)body=)\[-?\d[-\d, ]*+\]?+",
     # Tokens that are known by their shape.
     r"((?<![\w\-])eyJ)[\w\-]{8,}+(?:\.[\w\-]{0,9999}+){1,4}+",
     r"((?<![A-Z0-9])A(?:KIA|SIA))[A-Z0-9]{12,}+",
@@ -114,7 +116,7 @@ _HINTS = (
     "pass", "pwd", "secret", "credential", "jaas", "key", "salt", "token", "certificate", "auth", "user_", "scram",
     "-----begin", "://", "jdbc:", "sig=", "signature=", "cookie", "bearer", "basic", "eyj", "asia", "akia",
     "xox", "xapp", "gho_",
-    "ghp_", "ghr_", "ghs_", "ghu_", "github_pat_", "glpat", "hooks.slack", "aiza", "mosquitto_", "curl",
+    "body=[", "ghp_", "ghr_", "ghs_", "ghu_", "github_pat_", "glpat", "hooks.slack", "aiza", "mosquitto_", "curl",
 )  # fmt: skip
 """A text without any of these words, in lower case, holds no secret; looking for words is cheap."""
 

@@ -216,3 +216,9 @@ def test_masking_is_idempotent(text):
 def test_a_secret_at_the_end_of_a_long_line_is_masked(piece):
     line = "key " + piece * (300_000 // len(piece)) + " --password S3cr3t-9"
     assert "S3cr3t-9" not in mask(line)
+
+
+def test_the_payload_of_a_rocketmq_message_is_masked():
+    line = "msgs=[MessageExt [queueId=5, body=[120, -1, 33], transactionId='null'}]]"
+    assert mask(line) == "msgs=[MessageExt [queueId=5, body=[masked], transactionId='null'}]]"
+    assert mask("cut: body=[120, 120, 1") == "cut: body=[masked]"

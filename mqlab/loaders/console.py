@@ -50,7 +50,7 @@ _NAMES_GROUP = r"[Gg]roup|mqadmin|%RETRY%"
 _TOOL_LOG = r"^\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d+\] "
 _ERROR = (
     r"^\s*(?:Error(?::| while | connecting )|Warning: |Exception in thread |command terminated with exit code "
-    r"|(?:[a-z]\w*\.)+\w*(?:Exception|Error)\b|Consumer group [`'].*(?:not exist|is rebalancing|no active members)"
+    r"|connect to \S+ failed|(?:[a-z]\w*\.)+\w*(?:Exception|Error)\b|Consumer group [`'].*(?:not exist|is rebalancing|no active members)"
     r"|Skip getting offsets|Topics? .* (?:does|do) not exist"
     r"|\S*: (?:line \d+: )?\S+: (?:command not found|No such file or directory|Permission denied))"
     rf"|{_TOOL_LOG}(?:WARN|ERROR|FATAL) "

@@ -103,6 +103,7 @@ def _speeds() -> str:
 
 
 def _cluster() -> str:
+    """Of a broker that did not answer, mqadmin prints zeros and no version: it has no numbers."""
     broker, in_tps, out_tps, rest = (group("plain", lines.CLUSTER, part) for part in (2, 5, 6, 7))
     where = {"broker": broker, "cluster": group("plain", lines.CLUSTER), "address": group("plain", lines.CLUSTER, 3)}
     space = group(rest, _SPACE)
@@ -137,7 +138,7 @@ _READINGS = {
     f"kind = 'stats' AND {matches('plain', lines.UNREAD)}": _unread(),
     f"kind = 'stats' AND {matches('plain', lines.STATS)}": _stats(),
     f"kind = 'speeds' AND {matches('plain', lines.SPEED)}": _speeds(),
-    f"kind = 'clusters' AND {matches('plain', lines.CLUSTER)}": _cluster(),
+    f"kind = 'clusters' AND {group('plain', lines.CLUSTER, 4)} != ''": _cluster(),
     f"{matches('plain', lines.FOOTER)} AND NOT coalesce(array_contains(header, 'Group'), false)": _footer(),
     f"section IS NULL AND {matches('plain', _STATUS_LINE)}": _broker(),
 }

@@ -40,6 +40,8 @@ _CLOSED = r"([}\]])"
 _NEXT = r",(?=\s*(?:[\"{]|\d+\s*:))"
 _BEGINS = r'^\s*"([^"]*)"\s*:\s*[{\[]\s*$'
 _QUEUE = r'^\s*"?(\d+)"?\s*:\s*(-?\d+)\s*,?\s*$'
+_KEY = r"^[^@]+@[^@]+$"
+"""``topic@group``; the broker itself reads no other keys."""
 _FIELD = r'^\s*"([^"]+)"\s*:\s*"?([^"{}\[\]]*?)"?\s*,?\s*$'
 _OFFSET = r"^\s*\}\s*:\s*(-?\d+)\s*,?\s*$"
 _VALUED = r'\d+"?\s*:\s*-?\d|"\s*:\s*(?:"|-?\d|true|false|null)|\}\s*:\s*-?\d'
@@ -105,7 +107,7 @@ def _positions(pieces: DataFrame) -> DataFrame:
     fields = pieces.where("part = 'offsetTable'").selectExpr(
         "source", "line", "text", "at", "piece", "entry", "place", *last.values()
     )
-    told = fields.where(f"{matches('piece', _OFFSET)} OR (entry LIKE '%@%' AND {matches('piece', _QUEUE)})")
+    told = fields.where(f"{matches('piece', _OFFSET)} OR ({matches('entry', _KEY)} AND {matches('piece', _QUEUE)})")
     broadcast = matches("piece", _OFFSET)
     columns = {
         "at": "at",

@@ -88,7 +88,7 @@ _VALUES = {
     f"kind = 'routes' AND {matches('plain', lines.ROUTE)}": _route(),
     matches("plain", lines.CONFIRMED): _confirmed(),
     f"section IS NULL AND {matches('plain', _VERSION)}": _broker_version(),
-    f"kind = 'clusters' AND {matches('plain', lines.CLUSTER)}": _cluster_version(),
+    f"kind = 'clusters' AND {group('plain', lines.CLUSTER, 4)} != ''": _cluster_version(),
     f"kind IS NULL AND {matches('plain', lines.BROKER_PAIR)}": _broker_pair(),
 }
 """Which lines hold settings, and those settings."""

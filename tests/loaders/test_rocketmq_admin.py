@@ -330,6 +330,12 @@ def test_the_list_of_brokers_tells_rates_and_versions(loaded, text, space):
     ]
 
 
+def test_a_broker_that_did_not_answer_has_no_numbers(loaded, classes):
+    text = f"{OLD_HEAD}\nc     broker-a      0     10.0.0.1:10911             0.00(,ms)   0.00(,ms)   491234.00 0.0000"
+    assert (loaded(loader, METRICS, "name", text), loaded(loader, SETTINGS, "key", text)) == ([], [])
+    assert classes(loader, text) == ["noise", "data"]
+
+
 def test_the_status_of_a_broker_is_numbers_and_its_version(loaded):
     text = """
 brokerVersionDesc               : V5_1_4
@@ -419,5 +425,7 @@ def test_answers_are_recognised_whatever_the_file_is_called(text):
 
 def test_errors_are_recognised_by_what_they_say():
     assert loader.recognise(Head("x.txt", ERROR, len(ERROR)))
+    text = "connect to null failed" + ERROR
+    assert loader.recognise(Head("x.txt", text, len(text)))
     assert not loader.recognise(Head("x.txt", "Error: Consumer group 'g' does not exist.\n", 42))
     assert not loader.recognise(Head("x.txt", "GROUP TOPIC PARTITION CURRENT-OFFSET LOG-END-OFFSET LAG", 55))

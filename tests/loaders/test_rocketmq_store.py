@@ -91,6 +91,10 @@ def test_every_queue_of_every_group_is_a_position(loaded):
         assert loaded(loader, POSITIONS, columns, text, name, "2026-11-21 12:00:00") == [(1, *r[1:]) for r in expected]
 
 
+def test_other_keys_than_topic_and_group_are_no_positions(loaded):
+    assert loaded(loader, POSITIONS, "queue", '{"offsetTable":{"T@g@x":{0:1},"T":{0:1}}}') == []
+
+
 def test_a_broadcast_client_names_its_brokers(loaded):
     columns = "line group topic queue committed"
     assert loaded(loader, POSITIONS, columns, BROADCAST, "offsets.json") == [

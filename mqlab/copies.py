@@ -8,6 +8,9 @@ from dataclasses import dataclass
 
 from mqlab.facts import Facts
 
+BUCKET = 10
+"""Seconds that one row of deliveries spans."""
+
 
 @dataclass(frozen=True, slots=True)
 class Copies:
@@ -30,7 +33,7 @@ def copies(facts: Facts, group: str, topic: str, since: float, until: float) -> 
     times: dict[str, int] = defaultdict(int)
     for delivery in facts.deliveries:
         noted = sum(source in own for source in delivery.sources)
-        if delivery.topic == topic and noted and since <= delivery.at < until:
+        if delivery.topic == topic and noted and since <= delivery.at <= until - BUCKET:
             handled[delivery.queue] += delivery.messages
             times[delivery.queue] += noted * delivery.messages
     if not handled:

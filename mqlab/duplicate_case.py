@@ -17,7 +17,8 @@ MOSTLY = 1.5
 """Times that a message of a doubled queue is handled, at least: more than half of them again."""
 NEAR = 60.0
 """Seconds between sightings of one sharing by different sources."""
-_NAMES = ("listing", "client logs", "broker log")
+_DIRECT = ("listing", "broker log", "client logs")
+"""Sources by how directly they tell who is connected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,21 +79,30 @@ def cases(facts: Facts, group: str) -> tuple[Case, ...]:
             chains.append([one])
         else:
             chain.append(one)
-    return tuple(_case(facts, group, chain) for chain in chains)
+    return tuple(_case(facts, chain) for chain in chains)
 
 
 def _belongs(one: Sharing, chain: Sequence[Sharing]) -> bool:
     return any(set(one.shared) & set(s.shared) and one.since <= s.until + NEAR for s in chain)
 
 
-def _case(facts: Facts, group: str, chain: Sequence[Sharing]) -> Case:
-    best = max(chain, key=lambda s: (s.persistent, round(s.seconds), -_NAMES.index(s.how)))
-    judgements = judged(facts, group, best.ids, best.since, best.until, {})
+def _case(facts: Facts, chain: Sequence[Sharing]) -> Case:
+    """The case by the most direct source whose time the queues confirm, else by the most direct that lasted."""
     since, until = min(s.since for s in chain), max(s.until for s in chain)
-    counted = {j.topic: copies(facts, group, j.topic, since, until) for j in judgements}
+    longest = max(one.seconds for one in chain)
+    long = [one for one in chain if one.seconds >= longest / 2]
+    direct = sorted(long, key=lambda one: (not one.persistent, _DIRECT.index(one.how), -one.seconds))
+    every = (_judged(facts, one, (since, until)) for one in direct)
+    first = next(every)
+    return first if first.confirmed else next((case for case in every if case.confirmed), first)
+
+
+def _judged(facts: Facts, one: Sharing, span: tuple[float, float]) -> Case:
+    judgements = judged(facts, one.group, one.ids, one.since, one.until, {})
+    counted = {j.topic: copies(facts, one.group, j.topic, *span) for j in judgements}
     return Case(
-        group, best, since, until, _goes_on(facts, until), judgements,
-        {j.topic: _doubles(facts, best, j) for j in judgements},
+        one.group, one, *span, _goes_on(facts, span[1]), judgements,
+        {j.topic: _doubles(facts, one, j) for j in judgements},
         {topic: found for topic, found in counted.items() if found is not None},
     )  # fmt: skip
 

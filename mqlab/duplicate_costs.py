@@ -18,9 +18,10 @@ def measures(facts: Facts, case: Case) -> Mapping[str, float]:
     found: dict[str, float] = {
         "processes": float(len(case.sharing.ids)),
         "distinct_ids": float(len(set(case.sharing.ids))),
-        "orphan_queues": float(sum(len(j.orphans) for j in case.judgements)),
-        "doubled_queues": float(sum(len(j.doubled) for j in case.judgements)),
     }
+    if any(j.owners for j in case.judgements):
+        found["orphan_queues"] = float(sum(len(j.orphans) for j in case.judgements))
+        found["doubled_queues"] = float(sum(len(j.doubled) for j in case.judgements))
     watched = [j for j in case.judgements if j.paces]
     if watched:
         found["orphans_produced_per_second"] = sum(_produced(j, j.orphans) for j in watched)

@@ -111,23 +111,31 @@ def _followed(told: Sequence[Episode]) -> Iterator[Snapshot]:
 
 
 def _own_logs(facts: Facts, group: str) -> Stream:
-    """What the clients' logs say of themselves: a process has the id of its last allocation until its log ends."""
+    """What the clients' logs say of themselves.
+
+    A process has the id of its last allocation until it stops or starts anew, or its log ends.
+    """
     told = [e for e in facts.of_kind("queues-allocated") if e.group == group and e.client_id and e.first_at is not None]
     ends = _ends(facts)
-    moments = sorted({e.first_at or 0.0 for e in told} | {ends[folder(e.source)] for e in told})
     by_folder: dict[str, list[Episode]] = defaultdict(list)
     for episode in told:
         by_folder[folder(episode.source)].append(episode)
+    for episode in facts.of_kind("consumer-stopped", "client-created"):
+        if folder(episode.source) in by_folder and episode.first_at is not None and episode.group in (group, None):
+            by_folder[folder(episode.source)].append(episode)
+    for place, lines in by_folder.items():
+        by_folder[place] = sorted(lines, key=lambda e: (e.first_at or 0.0, e.first.line or 0))
+    moments = {e.first_at or 0.0 for lines in by_folder.values() for e in lines} | {ends[place] for place in by_folder}
     found = [
         Snapshot(at, tuple(m for place in sorted(by_folder) for m in _at(place, by_folder[place], ends[place], at)))
-        for at in moments
+        for at in sorted(moments)
     ]
-    return Stream("client logs", tuple(found), moments[-1] if moments else 0.0, lasting=True)
+    return Stream("client logs", tuple(found), found[-1].at if found else 0.0, lasting=True)
 
 
 def _at(place: str, told: Sequence[Episode], end: float, at: float) -> Iterator[Member]:
     past = [e for e in told if (e.first_at or 0.0) <= at]
-    if past and at < end:
+    if past and at < end and past[-1].kind == "queues-allocated":
         yield Member(past[-1].client_id or "", place, past[-1].first)
 
 

@@ -8,8 +8,9 @@ one client. So the same two hosts, or within one output the same two ports, must
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 from mqlab.facts import Facts
 from mqlab.findings import Evidence
@@ -90,12 +91,22 @@ def _persists(stream: Stream, run: tuple[int, int], client: str) -> bool:
         start -= 1
     while end < len(stream.snapshots) and client in _shared(stream.snapshots[end]):
         end += 1
-    first, last = stream.snapshots[start], stream.snapshots[end - 1]
-    if _until(stream, end) - first.at <= EXPIRY:
-        return False
-    if len(_hosts(first, client) & _hosts(last, client)) > 1:
+    numbers = range(start, end)
+    hosts = [(_until(stream, n + 1), stream.snapshots[n].at, _hosts(stream.snapshots[n], client)) for n in numbers]
+    if _two_stay(hosts):
         return True
-    return not stream.lasting and len(_places(first, client) & _places(last, client)) > 1
+    places = [(stream.snapshots[n].at, stream.snapshots[n].at, _places(stream.snapshots[n], client)) for n in numbers]
+    return not stream.lasting and _two_stay(places)
+
+
+def _two_stay(seen: Sequence[tuple[float, float, set[str]]]) -> bool:
+    """Two of them are there together, first and last, longer than a dead connection is; rows are (until, at, who)."""
+    first: dict[tuple[str, ...], float] = {}
+    for until, at, who in seen:
+        for pair in combinations(sorted(who), 2):
+            if until - first.setdefault(pair, at) > EXPIRY:
+                return True
+    return False
 
 
 def _hosts(snapshot: Snapshot, client: str) -> set[str]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from mqlab.facts import Facts
 from mqlab.models import ownership
-from mqlab.queues import Pace, Points, of_groups, paces
+from mqlab.queues import OWN, Pace, of_groups, paces
 
 SETTLING = 30.0
 """Seconds until every client has rebalanced (20 s), committed (5 s) and the broker has written it down (5 s)."""
@@ -79,14 +79,24 @@ def judged(
     facts: Facts, group: str, ids: Sequence[str], since: float, until: float, absent: Mapping[str, Collection[str]]
 ) -> tuple[Judgement, ...]:
     """A judgement for each topic of *group* while its ids were *ids*; *absent* names who does not read a topic."""
-    found = []
     named = strategies(facts, group)
-    for (owner, topic), queues in of_groups(facts).items():
-        if owner != group or topic.startswith("%"):
-            continue
-        seen = {q: p for q, p in paces(queues, since + SETTLING, until).items() if p.produced > 0}
-        found.append(_best(topic, queues, ids, seen, named, absent.get(topic, ())))
+    queues = {topic: found for (owner, topic), found in of_groups(facts).items() if owner == group}
+    held = _held(facts, group)
+    found = []
+    for topic in sorted(name for name in {*queues, *held} if not name.startswith(OWN)):
+        known = queues.get(topic, {})
+        seen = {q: p for q, p in paces(known, since + SETTLING, until).items() if p.produced > 0}
+        found.append(_best(topic, {*known, *held.get(topic, ())}, ids, seen, named, absent.get(topic, ())))
     return tuple(found)
+
+
+def _held(facts: Facts, group: str) -> Mapping[str, set[str]]:
+    """Queues that members of *group* ever said they hold, by topic."""
+    found: dict[str, set[str]] = {}
+    for row in facts.assignments:
+        if row.group == group:
+            found.setdefault(row.topic, set()).add(row.queue)
+    return found
 
 
 def strategies(facts: Facts, group: str) -> tuple[str, ...]:
@@ -101,7 +111,7 @@ def strategies(facts: Facts, group: str) -> tuple[str, ...]:
 
 def _best(
     topic: str,
-    queues: Mapping[str, Points],
+    queues: Collection[str],
     ids: Sequence[str],
     seen: Mapping[str, Pace],
     named: Sequence[str],

@@ -51,7 +51,7 @@ def _harmless(facts: Facts, case: Case) -> str | None:
 
 def _finding(facts: Facts, case: Case) -> Finding:
     counted = measures(facts, case)
-    harm = counted["orphan_queues"] or counted["doubled_queues"]
+    harm = counted.get("orphan_queues") or counted.get("doubled_queues")
     assert case.certainty is not None
     return Finding(
         id=f"{INCIDENT}:{case.group}",

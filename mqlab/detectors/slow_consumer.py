@@ -9,15 +9,14 @@ production, which commits and snapshots alone can make.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
-from itertools import pairwise
+from collections.abc import Iterator, Mapping
 
 from mqlab import units
 from mqlab.capacity import capacity
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
-from mqlab.members import groups, streams
+from mqlab.members import Stream, groups, streams
 from mqlab.queues import Points, lag, of_groups, spread, totals
 from mqlab.slots import SETTLING
 from mqlab.stalls import Stretch, climb, stretch
@@ -44,21 +43,27 @@ def detect(facts: Facts) -> Result:
     topics = {key: q for key, q in of_groups(facts).items() if key[0] in known and not key[1].startswith("%")}
     if not topics:
         return Result(missing=("offsets of the groups, several times",))
-    found, reasons = [], []
-    for (group, topic), queues in topics.items():
-        rise = climb(queues)
-        if rise is None or not _matters(rise):
-            continue
-        steady = _steady(facts, group, queues, rise)
-        if steady is None or not _matters(steady):
-            reasons.append(f"{group}: lag of {topic} rose while members came and went")
-        elif stuck := [q for q, p in steady.paces.items() if p.consumed <= 0]:
-            reasons.append(f"{group}: {spread(stuck)} of {topic} stood still, the rest kept up or not")
-        else:
-            found.append(_finding(facts, group, topic, steady, queues))
-    if found:
-        return Result(tuple(found))
+    every = [_told(facts, group, topic, queues) for (group, topic), queues in topics.items()]
+    found = tuple(f for result in every for f in result.findings)
+    missing = tuple(m for result in every for m in result.missing)
+    reasons = [result.rejected for result in every if result.rejected]
+    if found or missing:
+        return Result(found, missing=() if found else missing)
     return Result(rejected="; ".join(reasons)) if reasons else CLEAR
+
+
+def _told(facts: Facts, group: str, topic: str, queues: Mapping[str, Points]) -> Result:
+    rise = climb(queues)
+    if rise is None or not _matters(rise):
+        return CLEAR
+    if not streams(facts, group):
+        return Result(missing=(f"who was in {group} while its lag rose: consumerConnection or the clients' logs",))
+    steady = _steady(facts, group, queues, rise)
+    if steady is None or not _matters(steady):
+        return Result(rejected=f"{group}: lag of {topic} rose while members came and went")
+    if stuck := _stuck(queues, steady):
+        return Result(rejected=f"{group}: {spread(stuck)} of {topic} stood still: that is not the consumers' speed")
+    return Result((_finding(facts, group, topic, steady, queues),))
 
 
 def _matters(rise: Stretch) -> bool:
@@ -67,17 +72,36 @@ def _matters(rise: Stretch) -> bool:
 
 
 def _steady(facts: Facts, group: str, queues: Mapping[str, Points], rise: Stretch) -> Stretch | None:
-    """The longest part of the rise in which the members stayed the same; None where it is none."""
-    changes = {
-        two.at
-        for view in streams(facts, group)
-        for one, two in pairwise(view.snapshots)
-        if one.ids != two.ids and rise.since < two.at <= rise.until
-    }
-    cuts = sorted(changes)
-    parts = zip([rise.since, *(at + SETTLING for at in cuts)], [*cuts, rise.until], strict=True)
-    since, until = max(parts, key=lambda part: part[1] - part[0])
+    """The longest part of the rise in which the members are known to have stayed the same; None where it is none."""
+    calm = [part for view in streams(facts, group) for part in _calm(view, rise)]
+    if not calm:
+        return None
+    since, until = max(calm, key=lambda part: part[1] - part[0])
     return stretch(queues, since, until) if until > since else None
+
+
+def _calm(view: Stream, rise: Stretch) -> Iterator[tuple[float, float]]:
+    """Times within the rise in which *view* saw the same members; a list of connections only from one to the next."""
+    snapshots = view.snapshots
+    start = 0
+    for n in range(1, len(snapshots) + 1):
+        if n < len(snapshots) and snapshots[n].ids == snapshots[start].ids:
+            continue
+        end = (snapshots[n].at if n < len(snapshots) else view.until) if view.lasting else snapshots[n - 1].at
+        settled = snapshots[start].at + (SETTLING if start else 0.0)
+        if snapshots[start].members:
+            yield max(settled, rise.since), min(end, rise.until)
+        start = n
+
+
+def _stuck(queues: Mapping[str, Points], steady: Stretch) -> list[str]:
+    """Queues that took messages in and stood still for a while, at the end of the rise or all the time."""
+    late = stretch(queues, max(steady.since, steady.until - SHORTEST - SETTLING), steady.until)
+    return [queue for queue, pace in steady.paces.items() if min(pace.consumed, _moved(late, queue)) <= 0]
+
+
+def _moved(late: Stretch, queue: str) -> int:
+    return late.paces[queue].consumed if queue in late.paces else 1
 
 
 def _finding(facts: Facts, group: str, topic: str, rise: Stretch, queues: Mapping[str, Points]) -> Finding:

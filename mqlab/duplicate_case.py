@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from mqlab.copies import Copies, copies
+from mqlab.copies import BUCKET, Copies, copies
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Certainty, Evidence
 from mqlab.members import Member, folder
@@ -99,7 +99,7 @@ def _case(facts: Facts, chain: Sequence[Sharing]) -> Case:
 
 def _judged(facts: Facts, one: Sharing, span: tuple[float, float]) -> Case:
     judgements = judged(facts, one.group, one.ids, one.since, one.until, {})
-    counted = {j.topic: copies(facts, one.group, j.topic, *span) for j in judgements}
+    counted = {j.topic: copies(facts, one.group, j.topic, span[0], span[1] + BUCKET) for j in judgements}
     return Case(
         one.group, one, *span, _goes_on(facts, span[1]), judgements,
         {j.topic: _doubles(facts, one, j) for j in judgements},

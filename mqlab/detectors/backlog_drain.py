@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from math import isfinite
 
-from mqlab import units
+from mqlab import drain_told, units
 from mqlab.benign import notice
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
@@ -41,7 +41,8 @@ def detect(facts: Facts) -> Result:
         points = totals(queues)
         fall = falling([(at, float(waiting)) for at, waiting, _ in points])
         if fall is not None and fall.peak - fall.left >= max(LEAST, BEHIND * _inflow(points)):
-            found.append(_notice(group, topic, queues, fall))
+            foretold = drain_told.measures(drain_told.foreseen(facts, group))
+            found.append(_notice(group, topic, queues, fall, foretold))
     return Result(tuple(found)) if found else CLEAR
 
 
@@ -51,7 +52,9 @@ def _inflow(points: Sequence[tuple[float, int, int]]) -> float:
     return (after - before) / (last - first) if last > first else 0.0
 
 
-def _notice(group: str, topic: str, queues: Mapping[str, Points], fall: Falling) -> Finding:
+def _notice(
+    group: str, topic: str, queues: Mapping[str, Points], fall: Falling, foretold: Mapping[str, float]
+) -> Finding:
     rate = fall.messages_per_second
     start = f"from {units.number(round(fall.peak))} messages at {clock(fall.began_at)} UTC"
     measures = {"peak_lag": fall.peak, "pending_records": fall.left, "drained_per_second": rate.likely}
@@ -59,7 +62,7 @@ def _notice(group: str, topic: str, queues: Mapping[str, Points], fall: Falling)
         end = (
             f"It was through at {clock(fall.reached_at)} UTC, {units.duration(fall.reached_at - fall.began_at)} later."
         )
-        measures["drain_seconds"] = fall.reached_at - fall.began_at
+        measures |= {"drain_seconds": fall.reached_at - fall.began_at, **foretold}
     else:
         end = f"{units.number(round(fall.left))} messages were left at {clock(fall.last_at)} UTC. {_expected(fall)}"
     found = notice(

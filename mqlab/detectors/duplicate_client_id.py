@@ -8,6 +8,7 @@ more consumers than queues, broadcast groups, POP.
 
 from __future__ import annotations
 
+from mqlab import drain_told
 from mqlab import duplicate_words as words
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.duplicate_case import Case, cases
@@ -50,7 +51,8 @@ def _harmless(facts: Facts, case: Case) -> str | None:
 
 
 def _finding(facts: Facts, case: Case) -> Finding:
-    counted = measures(facts, case)
+    drain = drain_told.foreseen(facts, case.group)
+    counted = {**measures(facts, case), **drain_told.measures(drain)}
     harm = counted.get("orphan_queues") or counted.get("doubled_queues")
     assert case.certainty is not None
     return Finding(
@@ -69,5 +71,5 @@ def _finding(facts: Facts, case: Case) -> Finding:
         mitigate=words.mitigation(case),
         remedy=words.remedy(facts, case),
         verify=f"mqadmin consumerConnection -g {case.group} lists every #ClientId once, and each queue's offset moves.",
-        facts=words.remarks(facts, case),
+        facts={**words.remarks(facts, case), **({"drain": told} if (told := drain_told.remark(drain)) else {})},
     )

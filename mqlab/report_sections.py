@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,6 +21,8 @@ FITTING = {
     )
 }  # fmt: skip
 """Which classes a notebook explains; it runs when one of them is likely or proven."""
+LOOKING = {"02_duplicate_client_ids": "duplicate-client-id"}
+"""Notebooks that are of use whatever was found: they run wherever the material is of a system that has this class."""
 _PLOTLY = "application/vnd.plotly.v1+json"
 
 
@@ -35,9 +37,16 @@ class Section:
 
 
 def fitting(diagnosis: Diagnosis) -> tuple[str, ...]:
-    """The triage notebook, and those whose classes were found at least likely."""
+    """The triage notebook, those whose classes were found at least likely, and those about a system that is there."""
     found = {finding.incident for finding in diagnosis.findings if finding.certainty >= Certainty.LIKELY}
-    return (TRIAGE, *(name for name, slugs in FITTING.items() if found & slugs))
+    explaining = (name for name, slugs in FITTING.items() if found & slugs)
+    return (TRIAGE, *explaining, *(name for name, slug in LOOKING.items() if slug in _asked(diagnosis)))
+
+
+def _asked(diagnosis: Diagnosis) -> Collection[str]:
+    """Classes that can happen in this material, whatever became of them."""
+    found = {finding.incident for finding in diagnosis.findings} | {one.incident for one in diagnosis.rejected}
+    return found | {one.incident for one in diagnosis.not_checked} | set(diagnosis.clear)
 
 
 def sections_of(notebook: Any) -> list[Section]:

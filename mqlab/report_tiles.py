@@ -21,6 +21,15 @@ _HEADLINES = (
 _LOSSES = {"lost_records": "records lost", "rejected_records": "records refused", "dropped_records": "messages dropped"}
 """What counts as loss to the user, the gravest first."""
 
+_ALLOCATED = {
+    "orphan_queues": "queues that nobody reads",
+    "doubled_queues": "queues that several read",
+    "duplicated_records": "deliveries were repeats",
+    "duplicated_records_estimated": "deliveries were repeats, about",
+    "pending_records": "messages wait",
+}
+"""What a finding about the allocation of queues counts, in the words of the user."""
+
 
 @dataclass(frozen=True, slots=True)
 class Tile:
@@ -38,6 +47,10 @@ def tiles(facts: Facts, diagnosis: Diagnosis, found: tuple[Dossier, ...]) -> tup
     if not found:
         return (*_overview(diagnosis), _loss(diagnosis, found))
     first = found[0]
+    allocated = _allocated(found)
+    if allocated:
+        shown = [*allocated, *_drained(found)]
+        return (*shown[:4],) if len(shown) > 3 else (*[*shown, *_overview(diagnosis)][:3], _loss(diagnosis, found))
     amplified, damage = (_factor(first), _excess(first)), _damage(facts, first)
     others = [tile for name in _HEADLINES for tile in _headline(first, name)]
     ranked = (*amplified, damage, *others) if any(amplified) else (*others[:2], damage, *others[2:])
@@ -89,6 +102,41 @@ def exits_during(facts: Facts, finding: Finding, slack: float = 30.0) -> int:
     start = finding.started_at.timestamp()
     end = finding.ended_at.timestamp() + slack if finding.ended_at else float("inf")
     return sum(e.count for e in facts.of_kind("process-exit") if e.first_at is not None and start <= e.first_at <= end)
+
+
+def _allocated(found: tuple[Dossier, ...]) -> list[Tile]:
+    """At most three of what a finding about the allocation counts; none for other findings."""
+    first = found[0]
+    counted = {one.name: one for one in first.measures if first.finding.measures[one.name]}
+    if not {"orphan_queues", "doubled_queues"} & counted.keys():
+        return []
+    several = f"and {counted['doubled_queues'].value} that several read" if "doubled_queues" in counted else ""
+    grows = units.digits(first.finding.measures.get("lag_growth_per_second", 0.0))
+    notes = {"orphan_queues": several, "pending_records": f"{grows}/s more while it lasted"}
+    names = [name for name in _ALLOCATED if name in counted]
+    if "orphan_queues" in names and "doubled_queues" in names:
+        names.remove("doubled_queues")
+    return [
+        Tile(_ALLOCATED[name], units.number(round(first.finding.measures[name])), notes.get(name, ""),
+             f"#{counted[name].anchor}")
+        for name in names[:3]
+    ]  # fmt: skip
+
+
+def _drained(found: tuple[Dossier, ...]) -> list[Tile]:
+    """How long the backlog took that the first finding left."""
+    return [
+        Tile("to drain the backlog", one.value, _from_peak(dossier), f"#{one.anchor}")
+        for dossier in found[1:]
+        if dossier.finding.incident in found[0].finding.explains
+        for one in dossier.measures
+        if one.name == "drain_seconds"
+    ]
+
+
+def _from_peak(dossier: Dossier) -> str:
+    peak = dossier.finding.measures.get("peak_lag")
+    return f"from {units.number(round(peak))} messages" if peak else ""
 
 
 def _headline(first: Dossier, name: str) -> list[Tile]:

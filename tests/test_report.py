@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 from report_example import at, diagnosis, example, facts, oversize, split_loop
 
-from mqlab.diagnosis import Rejected
+from mqlab.diagnosis import NotChecked, Rejected
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Severity
 from mqlab.notes import IncidentNotes
@@ -253,12 +253,26 @@ class FakeCode(dict):
 
 
 def test_the_traffic_notebook_runs_only_for_traffic():
-    other = replace(split_loop(), incident="duplicate-client-id")
+    other = replace(split_loop(), incident="rebalance-storm")
     risk = replace(split_loop(), certainty=Certainty.POSSIBLE)
 
     assert fitting(diagnosis(split_loop())) == ("00_triage", "01_traffic_amplification")
     assert fitting(diagnosis(other)) == ("00_triage",)
     assert fitting(diagnosis(risk)) == ("00_triage",)
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        {"findings": (replace(split_loop(), incident="duplicate-client-id"),)},
+        {"findings": (), "clear": ("duplicate-client-id",)},
+        {"findings": (), "rejected": (Rejected("duplicate-client-id", "an old connection"),)},
+        {"findings": (), "not_checked": (NotChecked("duplicate-client-id", ("who was connected",), ()),)},
+    ],
+)
+def test_the_notebook_about_queues_runs_wherever_ids_can_be_shared(shown):
+    assert fitting(replace(diagnosis(), **shown)) == ("00_triage", "02_duplicate_client_ids")
+    assert fitting(diagnosis()) == ("00_triage",)
 
 
 def test_the_postmortem_asks_for_what_no_file_knows():

@@ -21,6 +21,8 @@ _LANES = {
     "record-expired": ("record expired", "line-ns-open", MUTED),
     "rebalance-started": ("rebalances", "line-ns-open", INK),
     "member-expired": ("member expired", "line-ns-open", ALARM),
+    "consumer-connected": ("members come, go", "triangle-up", CHANGE),
+    "consumer-disconnected": ("members come, go", "x", ALARM),
     "session-takeover": ("takeovers", "line-ns-open", ALARM),
     "broker-stopped": ("broker down, up", "x", ALARM),
     "broker-started": ("broker down, up", "triangle-up", CHANGE),
@@ -28,6 +30,8 @@ _LANES = {
     "process-exit": ("exits, starts", "x", ALARM),
     "process-started": ("exits, starts", "triangle-up", CHANGE),
 }
+_COMING = ("consumer-connected", "consumer-disconnected")
+"""Of these the address counts too: one client id may come from several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +79,8 @@ def _event_lane(kind: str, episodes: Sequence[Episode]) -> Lane:
 
 
 def _words(episode: Episode) -> str:
-    who = next((name for name in (episode.client_id, episode.peer, episode.node) if name), "")
+    names = (episode.client_id, episode.peer, episode.node)
+    who = " ".join(filter(None, names[:2])) if episode.kind in _COMING else next((name for name in names if name), "")
     where = "-".join(part for part in (episode.topic, episode.queue) if part)
     place = f"{episode.first.source}:{episode.first.line}" if episode.first.line else episode.first.source
     parts = (f"{clock(episode.first_at)} {episode.kind} × {episode.count}", who, where, place)

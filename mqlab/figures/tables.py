@@ -30,8 +30,9 @@ def _rows(trace: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
     name = unescape(str(trace.get("name", "")))
     xs, ys = _plain(trace.get("x")), _plain(trace.get("y"))
     if trace.get("type") == "heatmap":
-        for y, line in zip(ys, _plain(trace.get("z")), strict=False):
-            yield from ((name, _cell(x), _cell(y), _cell(z)) for x, z in zip(xs, line, strict=False) if z is not None)
+        for y, line in zip(ys, _plain(trace.get("hovertext")) or _plain(trace.get("z")), strict=False):
+            cells = zip(xs, line, strict=False)
+            yield from ((name, _cell(x), _cell(y), _cell(z)) for x, z in cells if z is not None and z != "")
         return
     words = _plain(trace.get("text")) or [""] * len(xs)
     for x, y, text in zip(xs, ys, words, strict=False):

@@ -8,17 +8,21 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from mqlab.diagnosis import Diagnosis
-from mqlab.facts import Facts, Position, Series
+from mqlab.draining_state import backlog_over_time
+from mqlab.facts import Facts, Series
 from mqlab.figures.lanes import Lane, draw_lanes, lanes_of
 from mqlab.figures.rates import Rate, Traffic, drawn_rates, gaps, traffic_of
 from mqlab.figures.style import BAND, GAP, INCOMING, LAG, OUTGOING, TEMPLATE, empty, label, time
 from mqlab.figures.thinning import thinned
 from mqlab.findings import Finding
+from mqlab.queues import Points, of_groups
 from mqlab.units import size
 
 _FLOOR = 100.0
 """Bytes per second under which a logarithmic axis shows no difference."""
 _MOST_GROUPS = 3
+_DEAD = "%DLQ%"
+"""How the names of topics for dead letters begin."""
 
 
 def timeline(facts: Facts, diagnosis: Diagnosis, *, log: bool = True, height: int = 330) -> go.Figure:
@@ -56,24 +60,15 @@ def guilty_traffic(facts: Facts, diagnosis: Diagnosis) -> Traffic | None:
     return traffic_of(facts, hosts[0] if hosts else None)
 
 
-def lag_points(facts: Facts) -> dict[str, list[tuple[float, int]]]:
-    """Lag of each group in each snapshot, the groups with the highest peak first."""
-    totals: dict[str, dict[float, int]] = defaultdict(lambda: defaultdict(int))
-    for position in facts.positions:
-        behind = _behind(position)
-        if position.at is not None and behind is not None:
-            totals[position.group or "no group"][position.at] += behind
-    order = sorted(totals, key=lambda group: (-max(totals[group].values()), group))
-    return {
-        group: list(thinned(sorted(totals[group].items()), value=lambda point: point[1]))
-        for group in order[:_MOST_GROUPS]
-    }
-
-
-def _behind(position: Position) -> int | None:
-    if position.committed is None or position.end is None:
-        return None
-    return max(0, position.end - position.committed)
+def lag_points(facts: Facts) -> dict[str, list[tuple[float, float]]]:
+    """Lag of each group over time, the groups with the highest peak first; dead letters wait for nobody."""
+    queues: dict[str, dict[tuple[str, str], Points]] = defaultdict(dict)
+    for (group, topic), found in of_groups(facts).items():
+        if not topic.startswith(_DEAD):
+            queues[group].update({(topic, queue): points for queue, points in found.items()})
+    totals = {group: backlog_over_time(found) for group, found in queues.items()}
+    order = sorted(totals, key=lambda group: (-max(behind for _, behind in totals[group]), group))
+    return {group: list(thinned(totals[group], value=lambda point: point[1])) for group in order[:_MOST_GROUPS]}
 
 
 def _rows(lanes: tuple[Lane, ...]) -> int:
@@ -108,7 +103,7 @@ def _steps(points: tuple[Rate, ...]) -> dict[str, object]:
     }
 
 
-def _draw_lag(figure: go.Figure, lag: dict[str, list[tuple[float, int]]], row: int) -> None:
+def _draw_lag(figure: go.Figure, lag: dict[str, list[tuple[float, float]]], row: int) -> None:
     for place, (group, points) in enumerate(lag.items()):
         figure.add_scatter(
             x=[time(at) for at, _ in points], y=[behind for _, behind in points], name=f"lag {label(group)}",

@@ -1,0 +1,181 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Who reads which queue?
+#
+# One consumer group of RocketMQ: its processes, their client ids, the queues they hold, and what waits. Two processes
+# with one id take the same queues, and other queues are read by nobody.
+# Change the next cell and run all, or run `mqlab report PATH`, which fills it in.
+
+# %% tags=["parameters"]
+paths = "../data/samples/rocketmq-dup-01"  # a path or a list of paths: folders, files, globs, archives
+since = None  # "2026-11-21T12:20:00Z", or epoch seconds
+until = None
+log_tz = []  # [["logs/rocketmq/*", "Asia/Shanghai"]]
+group = None  # None: the one of the finding, else the one with the highest lag
+topic = None
+client = None
+master = None  # Spark master, such as "local[4]"
+remote = None  # Spark Connect address, such as "sc://spark:15002"
+workspace = None  # folder of the cache
+output = "../build/queues.json"  # where the table of owners goes
+store_writes = None  # drain plan: writes per second that the store takes, measured
+store_load = 0  # writes per second of its normal load, without this group
+store_reserve = 0.3  # share of the capacity that stays free
+response_seconds = None  # what the listener takes for one message; None: what the clients measured
+
+# %%
+import json
+from functools import partial
+from pathlib import Path
+
+import pandas as pd
+
+from mqlab import drain_frames, group_frames, repair_frames
+from mqlab.analysis import Options, open_capture
+from mqlab.drain_request import Request
+from mqlab.figures.drain import drain
+from mqlab.figures.drain_sliders import drain_sliders
+from mqlab.figures.membership import membership
+from mqlab.figures.ownership import ownership
+from mqlab.figures.queue_lag import queue_lag
+from mqlab.figures.style import empty
+from mqlab.group_view import group_view
+from mqlab.units import epoch
+
+pd.set_option("display.max_colwidth", None)
+options = Options(
+    since=epoch(since),
+    until=epoch(until),
+    group=group,
+    topic=topic,
+    client=client,
+    log_tz=tuple((glob, zone) for glob, zone in log_tz),
+    master=master,
+    remote=remote,
+    workspace=workspace,
+)
+capture = open_capture(paths, options=options)
+facts, diagnosis = capture.facts, capture.diagnosis
+view = group_view(facts, diagnosis, group, topic)
+
+# %% [markdown]
+# ## Who was in the group, with which id?
+#
+# One bar per process, from when it came to when it went, with its client id and, where the id does not say it, its
+# address. A red bar is a process whose id another one had at the same time. That alone is no fault: a dead connection
+# stays listed for two minutes, and in broadcast mode equal ids do no harm.
+
+# %%
+group_frames.overview(facts, view)
+
+# %%
+membership(view)
+
+# %%
+group_frames.people(view)
+
+# %% [markdown]
+# ## Which queue belongs to whom?
+#
+# Each client works out for itself which queues are its own: it sorts all ids of the group and looks up its own place.
+# Processes with one id find the same place and take the same queues; the places that are left over belong to nobody.
+# Coloured is what this rule gives. `✓` says that the process itself names the queue, in its log or when asked; `≠`
+# that it says otherwise. `offset moves: no` means that messages came in and nobody read them.
+
+# %%
+ownership(view.panels)
+
+# %%
+group_frames.shares(view.panels)
+
+# %% [markdown]
+# ## What waits, and where?
+#
+# A queue that nobody reads grows exactly as fast as it is written to: the dotted line. The other queues keep up, so
+# the group looks healthy by its rate alone.
+
+# %%
+queue_lag(facts, view)
+
+# %%
+group_frames.waiting(facts, view)
+
+# %% [markdown]
+# ## What if each process had had its own id?
+#
+# The same processes and queues by the same rule: a calculation, not a measurement. It shows how much of the group's
+# work was of use.
+
+# %%
+ownership((view.during, view.unique)) if view.unique else empty("No id is shared: it is as it should be.")
+
+# %%
+group_frames.capacity(view)
+
+# %% [markdown]
+# ## What did it cost?
+#
+# Messages that wait are not lost until retention deletes them. Repeats are counted in the ledgers of the
+# applications where there are any.
+
+# %%
+repair_frames.costs(facts, view)
+
+# %%
+repair_frames.repeats(view)
+
+# %% [markdown]
+# ## How is it repaired, and how do you see that it worked?
+#
+# `"Rebalance OK"` of `mqadmin consumerStatus` says nothing here: it is printed in any case.
+
+# %%
+repair_frames.repair(view.finding)
+
+# %%
+repair_frames.identities(facts, view)
+
+# %% [markdown]
+# ## How long does the backlog take?
+#
+# Once every queue has an owner, the backlog flows into whatever is behind the consumers. Drawn is what was measured,
+# and what the queues' owners should need. Give the store's numbers in the first cell, or to `mqlab drain`, and the
+# plan says how fast it may be drained.
+
+# %%
+request = Request(
+    group=view.group,
+    capacity=store_writes,
+    load=store_load,
+    reserve=store_reserve,
+    response_time=response_seconds,
+)
+found = drain_frames.drain_answer(facts, request)
+drain(found) if found else empty("What waits is not known here, or not how long a message takes.")
+
+# %%
+drain_frames.drain_plan(found)
+
+# %% tags=["hide"]
+drain_sliders(found, request, partial(drain_frames.drain_answer, facts))
+
+# %% tags=["hide"]
+shares = group_frames.shares(view.panels).reset_index(names="when").to_dict("records")
+Path(output).parent.mkdir(parents=True, exist_ok=True)
+Path(output).write_text(json.dumps({"group": view.group, "shares": shares}, ensure_ascii=False), encoding="utf-8")
+
+# %% tags=["hide"]
+assert all(panel.shares for panel in view.panels)
+assert json.loads(Path(output).read_text(encoding="utf-8"))["shares"] == shares

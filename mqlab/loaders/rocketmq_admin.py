@@ -39,7 +39,8 @@ _PROOF = "|".join(
         _STATUS,
     )
 )  # fmt: skip
-_SAID = r"org\.apache\.rocketmq|CODE: \d+ +DESC: |SubCommand|\bmqadmin\b|TopicConfig"
+_SAID = r"^(?!\[?\d{4}-).*(?:org\.apache\.rocketmq|CODE: \d+ +DESC: |SubCommand|\bmqadmin\b)"
+"""A line without a date: with one it is a log's."""
 _NAMED = (
     r"(?i)^(?:consumer[-_]?(?:progress|connection|status)|topic[-_]?(?:status|route)|stats[-_]?all|broker[-_]?(?:status"
     r"|consume[-_]?stats)|cluster[-_]?list|producer[-_]?connection|update[-_]?(?:topic|sub[-_]?group))(?![a-z])"

@@ -124,14 +124,15 @@ def _allocated(found: tuple[Dossier, ...]) -> list[Tile]:
 
 
 def _drained(found: tuple[Dossier, ...]) -> list[Tile]:
-    """How long the backlog took that the first finding left."""
-    return [
+    """How long the backlog took that the first finding left; told by it or by its consequence."""
+    tiles = [
         Tile("to drain the backlog", one.value, _from_peak(dossier), f"#{one.anchor}")
-        for dossier in found[1:]
-        if dossier.finding.incident in found[0].finding.explains
+        for dossier in found
+        if dossier is found[0] or dossier.finding.incident in found[0].finding.explains
         for one in dossier.measures
         if one.name == "drain_seconds"
     ]
+    return tiles[:1]
 
 
 def _from_peak(dossier: Dossier) -> str:

@@ -113,7 +113,7 @@ queue_lag(facts, view)
 group_frames.waiting(facts, view)
 
 # %% [markdown]
-# ## What if each process had had its own id?
+# ## What if each process had an id of its own?
 #
 # The same processes and queues by the same rule: a calculation, not a measurement. It shows how much of the group's
 # work was of use.
@@ -128,7 +128,7 @@ group_frames.capacity(view)
 # ## What did it cost?
 #
 # Messages that wait are not lost until retention deletes them. Repeats are counted in the ledgers of the
-# applications where there are any.
+# applications where there are any; otherwise they are estimated from what came in.
 
 # %%
 repair_frames.costs(facts, view)
@@ -142,7 +142,7 @@ repair_frames.repeats(view)
 # `"Rebalance OK"` of `mqadmin consumerStatus` says nothing here: it is printed in any case.
 
 # %%
-repair_frames.repair(view.finding)
+repair_frames.repair(view)
 
 # %%
 repair_frames.identities(facts, view)

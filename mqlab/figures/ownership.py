@@ -62,7 +62,8 @@ def ownership(panels: Sequence[Panel]) -> go.Figure:
     )  # fmt: skip
     chart.update_layout(
         template=TEMPLATE, height=whole + 130, margin={"l": 8, "r": 8, "t": 78, "b": 52}, plot_bgcolor=GRID,
-        legend={"y": 0.995, "yanchor": "top", "yref": "container", "itemclick": False, "itemdoubleclick": False},
+        legend={"x": 0, "xref": "container", "y": 0.995, "yanchor": "top", "yref": "container", "itemclick": False,
+                "itemdoubleclick": False},
     )  # fmt: skip
     for place, one in enumerate(matrices, start=1):
         _draw(chart, one, across, place)

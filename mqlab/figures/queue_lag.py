@@ -31,7 +31,10 @@ def queue_lag(facts: Facts, view: GroupView) -> go.Figure:
     if not found:
         return empty(f"No offsets of {view.group or 'a group of RocketMQ'} in this material, so lag is not known.")
     chart = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.07, row_heights=[0.68, 0.32])
-    chart.update_layout(template=TEMPLATE, height=480, margin={"l": 8, "r": 8, "t": 62, "b": 40})
+    chart.update_layout(
+        template=TEMPLATE, height=500, margin={"l": 8, "r": 8, "t": 24, "b": 40},
+        legend={"y": -0.16, "yanchor": "top"},
+    )  # fmt: skip
     for kind in _LOOKS:
         _draw_kind(chart, [fate for fate in found if fate.kind == kind], kind)
     _draw_growth(chart, view)

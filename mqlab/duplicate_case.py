@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from mqlab.copies import BUCKET, Copies, copies
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Certainty, Evidence
-from mqlab.members import Member, folder
+from mqlab.members import Member, folder, log_ends
 from mqlab.sharing import EXPIRY, Sharing, sharings
 from mqlab.slots import SETTLING, Judgement, judged
 
@@ -57,13 +57,19 @@ class Case:
 
     @property
     def certainty(self) -> Certainty | None:
-        """Proven by two live processes and their queues, likely by one of both; None where neither holds."""
+        """Proven by two live processes and their queues, likely by one of both; None where neither holds.
+
+        A dead connection is listed, and counted by the rule, for as long as its expiry takes: what lasted no longer is
+        likely only where another host came, and goes on or was seen to read the same queues.
+        """
         longer = any(j.seconds > EXPIRY for j in self.confirmed)
         if self.confirmed and (self.sharing.persistent or longer):
             return Certainty.PROVEN
         if self.contradicted:
             return None
-        return Certainty.LIKELY if self.sharing.persistent or self.confirmed else None
+        live = self.ongoing or any(self._doubled(j) for j in self.confirmed)
+        told = self.confirmed and self.sharing.hosts > 1 and live
+        return Certainty.LIKELY if self.sharing.persistent or told else None
 
     def _doubled(self, judgement: Judgement) -> bool:
         seen = self.doubles[judgement.topic].queues
@@ -129,10 +135,11 @@ def _doubles(facts: Facts, sharing: Sharing, judgement: Judgement) -> Doubles:
 def _held(facts: Facts, sharing: Sharing, topic: str) -> Mapping[str, Mapping[str, Evidence]]:
     """By queue: the logs whose last allocation before the end holds it, with the line."""
     last: dict[str, float] = {}
+    ends = log_ends(facts)
     rows = [
         a for a in facts.assignments
         if a.group == sharing.group and a.topic == topic and a.client_id in sharing.shared and a.at is not None
-        and a.at <= sharing.until and "rebalanced" in a.text
+        and a.at <= sharing.until <= ends[folder(a.source)] + NEAR and "rebalanced" in a.text
     ]  # fmt: skip
     for row in rows:
         last[folder(row.source)] = max(last.get(folder(row.source), 0.0), row.at or 0.0)

@@ -116,7 +116,7 @@ def _own_logs(facts: Facts, group: str) -> Stream:
     A process has the id of its last allocation until it stops or starts anew, or its log ends.
     """
     told = [e for e in facts.of_kind("queues-allocated") if e.group == group and e.client_id and e.first_at is not None]
-    ends = _ends(facts)
+    ends = log_ends(facts)
     by_folder: dict[str, list[Episode]] = defaultdict(list)
     for episode in told:
         by_folder[folder(episode.source)].append(episode)
@@ -139,7 +139,7 @@ def _at(place: str, told: Sequence[Episode], end: float, at: float) -> Iterator[
         yield Member(past[-1].client_id or "", place, past[-1].first)
 
 
-def _ends(facts: Facts) -> Mapping[str, float]:
+def log_ends(facts: Facts) -> Mapping[str, float]:
     """When the logs of each folder end."""
     found: dict[str, float] = defaultdict(float)
     for episode in facts.episodes:

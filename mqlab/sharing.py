@@ -40,6 +40,11 @@ class Sharing:
     evidence: tuple[Evidence, ...]
 
     @property
+    def hosts(self) -> int:
+        """Hosts on which they are."""
+        return len({m.rpartition(":")[0] or m for m in self.places})
+
+    @property
     def seconds(self) -> float:
         """How long it is known to have lasted."""
         return self.until - self.since

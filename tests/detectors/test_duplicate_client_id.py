@@ -137,3 +137,15 @@ def test_two_ports_of_one_host_count_if_both_stay_in_the_list():
 def test_without_anything_about_members_it_is_not_checked():
     (missing,) = detect(facts(queues(8, {0}))).missing
     assert "consumerConnection" in missing
+
+
+def test_a_dead_connection_that_orphans_its_share_until_it_expires_is_none():
+    back = [queue(f"broker-a/{n}", [(120, 3, 3 if n < 4 else 0), (200, 3, 6)]) for n in range(8)]
+    again = (*listings(0, 100, 20, A1, "A@9 10.0.0.1:1099"), *listings(120, 320, 20, "A@9 10.0.0.1:1099"))
+    moved = (*listings(0, 100, 20, A1, A2), *listings(120, 320, 20, A2))
+    assert [detect(facts(lists, back)).findings for lists in (again, moved)] == [(), ()]
+
+
+def test_a_short_sharing_that_goes_on_at_the_end_is_likely():
+    one = found(listings(0, 100, 20, A1, A2), queues(8, {0, 1, 2, 3}, seconds=100))
+    assert (one.certainty, one.ongoing) == (Certainty.LIKELY, True)

@@ -107,6 +107,8 @@ _RULES = (
     r"(?i)((?<![a-z])(?:bearer|basic)[ \t]{1,9}+)(?=[^\s\"']{0,200}[\d=])[\w.~+/=\-]{8,}+",
     # The payload of a message as RocketMQ's clients print it.
     r"((?<!\w)body=)\[-?\d[-\d, ]*+\]?+",
+    # The name that rocketmq-spring gives a client: access key, secret key, name, process.
+    r"(@[^@|\s]{1,200}\|)(?!\[masked)[^|\s]{1,200}+(?=\|[^|\s]{1,200}\|\d)",
     # Tokens that are known by their shape.
     r"((?<![\w\-])eyJ)[\w\-]{8,}+(?:\.[\w\-]{0,9999}+){1,4}+",
     r"((?<![A-Z0-9])A(?:KIA|SIA))[A-Z0-9]{12,}+",
@@ -120,7 +122,7 @@ _HINTS = (
 )  # fmt: skip
 """A text without any of these words, in lower case, holds no secret; looking for words is cheap."""
 
-_ENCODED = rf"{_BEGIN}[ \t]{{0,40}}[A-Za-z0-9+/]{{20}}"
+_ENCODED = rf"{_BEGIN}[ \t]{{0,40}}[A-Za-z0-9+/]{{20}}|@[^@|\s]{{1,200}}\|"
 _PATTERNS = tuple(re.compile(rule, re.ASCII) for rule in _RULES)
 _ENCODED_PATTERN = re.compile(_ENCODED)
 

@@ -9,6 +9,7 @@ from mqlab.secrets import mask, masked
 PEM_LINE = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7S3cr3tABCDEF"
 SEEDED = [
     "ssl.keystore.password = {}",
+    "clientId=10.0.0.1@AKabc|{}|orders|12, language=JAVA",
     "ssl.truststore.password={}",
     "\tssl.key.password = {}",
     "db.password: {}",
@@ -222,3 +223,8 @@ def test_the_payload_of_a_rocketmq_message_is_masked():
     line = "msgs=[MessageExt [queueId=5, body=[120, -1, 33], transactionId='null'}]]"
     assert mask(line) == "msgs=[MessageExt [queueId=5, body=[masked], transactionId='null'}]]"
     assert mask("cut: body=[120, 120, 1") == "cut: body=[masked]"
+
+
+def test_the_secret_key_in_a_client_id_of_rocketmq_spring_is_masked():
+    line = "clientId=10.0.0.1@AKabc|S3cr3t|orders|12, language=JAVA"
+    assert mask(line) == "clientId=10.0.0.1@AKabc|[masked]|orders|12, language=JAVA"

@@ -16,7 +16,10 @@ from mqlab.mismatch import Mismatch, mismatches
 from mqlab.models.client_ids import parse
 from mqlab.queues import lag, of_groups
 
-_ABOUT_A_GROUP = ("duplicate-client-id", "subscription-mismatch", "consumer-offline", "slow-consumer", "backlog-drain")
+_ABOUT_A_GROUP = (
+    "duplicate-client-id", "subscription-mismatch", "consumer-offline", "slow-consumer", "backlog-drain",
+    "rolling-restart",
+)  # fmt: skip
 """Classes whose findings name the group to look at, the most telling first; id and subject begin with the group."""
 
 
@@ -44,8 +47,8 @@ class GroupView:
 
 def group_view(facts: Facts, diagnosis: Diagnosis, group: str | None = None, topic: str | None = None) -> GroupView:
     """The view of *group*; by default of the one that a finding is about, else of the one with the highest lag."""
-    finding = _finding(diagnosis, group)
-    chosen = group or (finding.subject.partition("/")[0] if finding else None) or _busiest(facts)
+    finding = _finding(facts, diagnosis, group)
+    chosen = group or (_group(finding) if finding else None) or _busiest(facts)
     if chosen is None:
         return GroupView(None)
     case = _case(facts, chosen)
@@ -69,8 +72,10 @@ def _overlap(one: Panel, finding: Finding | None) -> float:
     return max(0.0, min(end, one.era.seen) - max(finding.started_at.timestamp(), one.era.since))
 
 
-def _finding(diagnosis: Diagnosis, group: str | None) -> Finding | None:
-    about = [f for f in diagnosis.findings if f.incident in _ABOUT_A_GROUP and group in (None, _group(f))]
+def _finding(facts: Facts, diagnosis: Diagnosis, group: str | None) -> Finding | None:
+    """About *group*, or about any group of RocketMQ."""
+    known = (group,) if group else groups(facts)
+    about = [f for f in diagnosis.findings if f.incident in _ABOUT_A_GROUP and _group(f) in known]
     return min(about, key=lambda f: _ABOUT_A_GROUP.index(f.incident), default=None)
 
 

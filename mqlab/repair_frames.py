@@ -14,7 +14,7 @@ from mqlab.duplicate_costs import reserved_seconds
 from mqlab.facts import Facts
 from mqlab.group_frames import table
 from mqlab.group_view import GroupView
-from mqlab.models.client_ids import parse, risks
+from mqlab.models.client_ids import EXPLICIT_NAME, parse, risks
 from mqlab.queues import spread
 from mqlab.units import digits, duration, measure, stamp
 
@@ -94,8 +94,9 @@ def _anatomy(client: str, version: str | None) -> tuple[str, str, str, str]:
     if read is None:
         return "something else than address and instance", version or _NOTHING, _NOTHING, _NOTHING
     number = ", nanosecond number" if read.nano is not None else ""
-    named = "configured instance name" if read.pid is None else f"process id{number}"
     found = risks(read, version)
+    chosen = read.pid is None or EXPLICIT_NAME in found
+    named = "configured instance name" if chosen else f"process id{number}"
     because = "; ".join(one.because for one in found) or "no reason known: the number differs in each process"
     unit = ", unit" if read.unit else ""
     return f"address, {named}{unit}", version or _NOTHING, because, found[0].repair if found else _NOTHING
@@ -106,8 +107,8 @@ def _costs(facts: Facts, view: GroupView) -> Iterator[tuple[str, str]]:
         return
     for name, words in _COSTS.items():
         if name in view.finding.measures:
-            value = measure(name, view.finding.measures[name])
-            yield words, f"{value}/s" if name.endswith("_per_second") else value
+            value = view.finding.measures[name]
+            yield words, f"{digits(value)}/s" if name.endswith("_per_second") else measure(name, value)
     for name in ("order", "retries"):
         if name in view.finding.facts:
             yield name, view.finding.facts[name]

@@ -103,8 +103,9 @@ group_frames.shares(view.panels)
 # %% [markdown]
 # ## What waits, and where?
 #
-# A queue that nobody reads grows exactly as fast as it is written to: the dotted line. The other queues keep up, so
-# the group looks healthy by its rate alone.
+# Lag of each queue, and below it what comes in and by how much offsets move, over all of them. A queue that nobody
+# reads grows exactly as fast as it is written to, the dotted line, while its neighbours keep up. Slow processes let
+# all of their queues grow.
 
 # %%
 queue_lag(facts, view)

@@ -8,7 +8,8 @@ import pytest
 from mqlab.analysis import Options, open_capture
 from mqlab.report import render
 
-SAMPLE = Path(__file__).parents[1] / "data" / "samples" / "kafka-amp-17"
+SAMPLES = Path(__file__).parents[1] / "data" / "samples"
+SAMPLE = SAMPLES / "kafka-amp-17"
 
 
 @pytest.mark.slow
@@ -22,3 +23,33 @@ def test_the_report_of_a_sample_holds_what_its_notebooks_show(tmp_path):
     assert page.count('class="chart"') >= 7
     assert len(page.encode()) < 8_000_000
     assert json.loads((tmp_path / "findings.json").read_text())["verdict"]["incident"] == "batch-split-loop"
+
+
+@pytest.mark.slow
+def test_the_report_of_a_shared_client_id_shows_who_held_which_queue(tmp_path):
+    capture = open_capture(str(SAMPLES / "rocketmq-dup-01"), options=Options(workspace=str(tmp_path / "workspace")))
+
+    page = render(capture, tmp_path / "report.html").read_text(encoding="utf-8")
+
+    titles = (
+        "Who was in the group, with which id?", "Which queue belongs to whom?", "What waits, and where?",
+        "What if each process had an id of its own?", "What did it cost?", "How long does the backlog take?",
+    )  # fmt: skip
+    assert " stopped</h2>" not in page
+    assert [title for title in titles if title not in page] == []
+    assert "stand still, " in page
+    assert len(page.encode()) < 8_000_000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sample", ["rocketmq-02", "rocketmq-04", "rocketmq-06", "kafka-healthy-02"])
+def test_the_notebook_about_queues_is_of_use_without_a_shared_id(tmp_path, sample):
+    capture = open_capture(str(SAMPLES / sample), options=Options(workspace=str(tmp_path / "workspace")))
+
+    page = render(capture, tmp_path / "report.html", notebooks=["02_duplicate_client_ids"]).read_text(encoding="utf-8")
+
+    assert " stopped</h2>" not in page
+    assert "What if each process had an id of its own?" not in page
+    assert ("Which queue belongs to whom?" in page) == sample.startswith("rocketmq")
+    if not sample.startswith("rocketmq"):
+        assert "this material names no consumer group of RocketMQ" in page

@@ -8,10 +8,12 @@ from importlib import import_module
 from typing import Any
 
 from mqlab.drain_answer import Answer
+from mqlab.drain_frames import drain_plan
 from mqlab.drain_request import RESERVE_SHARE, Request
 from mqlab.figures.drain import drain
 
 _LEAST_CAPACITY = 1_000
+_RESPONSE_SECONDS = 0.02
 
 
 def drain_sliders(start: Answer | None, request: Request, again: Callable[[Request], Answer | None]) -> Any:
@@ -22,7 +24,7 @@ def drain_sliders(start: Answer | None, request: Request, again: Callable[[Reque
         widgets = import_module("ipywidgets")
     except ModuleNotFoundError:
         return "Sliders need ipywidgets; without it, set the store's numbers in the first cell."
-    sliders = _sliders(widgets, start, request)
+    sliders = _sliders(widgets, start, request, _response_seconds(request, again))
     shown = widgets.interactive_output(_drawing(request, again), sliders)
     return widgets.VBox([widgets.VBox(list(sliders.values())), shown])
 
@@ -34,16 +36,21 @@ def _drawing(request: Request, again: Callable[[Request], Answer | None]) -> Cal
         asked = replace(request, capacity=capacity, load=load, reserve=reserve, response_time=response_ms / 1000)
         found = again(asked)
         if found is not None:
-            display(drain(found))
+            display(drain(found), drain_plan(found))
 
     return draw
 
 
-def _sliders(widgets: Any, start: Answer, request: Request) -> dict[str, Any]:
+def _response_seconds(request: Request, again: Callable[[Request], Answer | None]) -> float:
+    """What was given or what the clients measured; a plan for any capacity tells it."""
+    found = again(replace(request, capacity=request.capacity or 1))
+    return found.store.response_seconds if found and found.store else _RESPONSE_SECONDS
+
+
+def _sliders(widgets: Any, start: Answer, request: Request, response_seconds: float) -> dict[str, Any]:
     """Ranges around what is known: the capacity at least ten times what comes in."""
     most = max(_LEAST_CAPACITY, int(2 * (request.capacity or 0)), int(10 * start.inflow_per_second))
     wide = {"layout": widgets.Layout(width="34em"), "style": {"description_width": "15em"}, "continuous_update": False}
-    known = start.store.response_seconds if start.store else request.response_time or 0.02
     return {
         "capacity": widgets.IntSlider(
             int(request.capacity or most / 2), 1, most, description="store takes, writes/s", **wide
@@ -54,6 +61,6 @@ def _sliders(widgets: Any, start: Answer, request: Request) -> dict[str, Any]:
             description="share that stays free", **wide,
         ),
         "response_ms": widgets.FloatLogSlider(
-            1000 * known, min=-1, max=4, step=0.05, description="one message takes, ms", **wide
+            1000 * response_seconds, min=-1, max=4, step=0.05, description="one message takes, ms", **wide
         ),
     }  # fmt: skip

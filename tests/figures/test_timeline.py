@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from group_builder import connected
 from report_example import diagnosis, example, facts, oversize, split_loop
 
 from mqlab.facts import Facts, Series
@@ -42,6 +43,28 @@ def test_lag_is_summed_over_partitions_and_never_negative():
     summed = (position.at, position.end - position.committed + 7)
 
     assert lag_points(Facts(positions=(position, late, ahead, unknown))) == {"plant-report": [summed]}
+
+
+def test_lag_is_told_once_though_several_outputs_tell_it_and_a_queue_keeps_it_until_told_again():
+    first = replace(facts().positions[0], committed=0, end=10, queue="0")
+    again, later = replace(first, source="another.txt"), replace(first, at=first.at + 60, end=15)
+    beside = replace(first, queue="1", end=3)
+    dead = replace(first, topic="%DLQ%plant-report", end=99)
+
+    assert lag_points(Facts(positions=(first, again, beside, dead, later))) == {
+        "plant-report": [(first.at, 13), (first.at + 60, 18)]
+    }
+
+
+def test_members_that_come_and_go_are_a_lane_with_their_address():
+    came = connected(0, "A@9", "10.0.0.1:1")
+    went = connected(60, "A@9", "10.0.0.1:1", kind="consumer-disconnected")
+    lanes = lanes_of(Facts(episodes=(came, went)), diagnosis())
+
+    assert [(lane.row, lane.symbol) for lane in lanes[:2]] == [
+        ("members come, go", "triangle-up"), ("members come, go", "x"),
+    ]  # fmt: skip
+    assert lanes[0].marks[0][2].split("<br>")[1] == "A@9 10.0.0.1:1"
 
 
 def test_findings_after_the_first_are_lanes_unless_they_are_only_notices():

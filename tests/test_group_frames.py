@@ -1,0 +1,127 @@
+"""The notebook's tables about a group, as a reader sees them."""
+
+import pytest
+from facts_builder import facts
+from group_builder import GROUP, TOPIC, allocated, broker_log, connected, ledger, listings, queue, said
+from report_example import diagnosis
+
+from mqlab import group_frames, repair_frames
+from mqlab.detectors.duplicate_client_id import detect
+from mqlab.drain_frames import drain_answer, drain_plan
+from mqlab.drain_request import Request
+from mqlab.facts import Facts
+from mqlab.figures.drain_sliders import drain_sliders
+from mqlab.group_view import GroupView, group_view
+
+A1, A2 = "172.17.0.1@9 10.0.0.1:1001", "172.17.0.1@9 10.0.0.2:1002"
+NAMES = [f"broker-a/{n}" for n in range(4)]
+
+
+def shared():
+    """Two processes share an id for five minutes; two of four queues are read by nobody; then it is repaired."""
+    logs = [row for host in ("host-1", "host-2") for row in allocated(5, "172.17.0.1@9", host, NAMES[:2])]
+    moving = [queue(name, [(300, 3, 3 if n < 2 else 0), (300, 3, 12)]) for n, name in enumerate(NAMES)]
+    noted = [ledger(TOPIC, name, ("host-1", "host-2"), 100) for name in NAMES[:2]]
+    kept = said("fileReservedTime", "48", owner="broker-a")
+    after = listings(320, 600, 20, "A@1 10.0.0.1:2001", "A@2 10.0.0.2:2002")
+    return facts(listings(0, 300, 20, A1, A2), after, *moving, *noted, *logs, kept)
+
+
+@pytest.fixture
+def known():
+    every = shared()
+    return every, group_view(every, diagnosis(*detect(every).findings))
+
+
+def rows(frame):
+    """Cells as text, the index first."""
+    return [[str(cell) for cell in row] for row in frame.reset_index().to_numpy()]
+
+
+def test_the_overview_names_the_shared_id(known):
+    told = dict(rows(group_frames.overview(*known)))
+    assert told["group"] == GROUP
+    assert told["ids that several processes shared"] == "172.17.0.1@9"
+    assert told["allocated by"] == "AVG"
+
+
+def test_the_overview_says_that_no_id_is_shared():
+    every = facts(listings(0, 300, 20, "A@1 10.0.0.1:1", "A@2 10.0.0.2:1"))
+    told = dict(rows(group_frames.overview(every, group_view(every, diagnosis()))))
+    assert told["ids that several processes shared"] == "none"
+    assert told["highest lag of one queue"] == "no offsets"
+
+
+def test_people_are_listed_by_when_they_came():
+    every = facts(connected(0, "B@9", "10.0.0.2:1"), connected(9, "A@9", "10.0.0.1:1"), broker_log(0, 300))
+    assert rows(group_frames.people(group_view(every, diagnosis()))) == [
+        ["B@9", "10.0.0.2:1", "10:00:00", "10:05:00", "its own", "logs/broker-a/broker.log:1"],
+        ["A@9", "10.0.0.1:1", "10:00:09", "10:05:00", "its own", "logs/broker-a/broker.log:1"],
+    ]
+
+
+def test_queues_that_fare_alike_are_one_row(known):
+    assert rows(group_frames.shares([known[1].during])) == [
+        ["while the id is shared", TOPIC, "broker-a 0-1", "2", "2 × 172.17.0.1@9", "2 of 2",
+         "moved by 1,560, 1,560 came in"],
+        ["while the id is shared", TOPIC, "broker-a 2-3", "0", "nobody", "0 of 2", "stand still, 1,560 came in"],
+    ]  # fmt: skip
+
+
+def test_what_waits_is_told_by_what_became_of_the_queues(known):
+    assert rows(group_frames.waiting(*known)) == [
+        ["broker-a 2-3", TOPIC, "nobody reads it", "6.00/s", "0/s", "900", "0"],
+        ["broker-a 0-1", TOPIC, "several read it", "6.00/s", "6.00/s", "0", "0"],
+    ]
+
+
+def test_the_work_that_was_of_use_is_compared_with_ids_of_their_own(known):
+    assert rows(group_frames.capacity(known[1])) == [
+        [TOPIC, "as it was", "2 of 4 (50.0 %)", "2", "as 1.00 processes", "50.0 %"],
+        [TOPIC, "had each process an id of its own", "4 of 4 (100.0 %)", "2", "as 2.00 processes", "100.0 %"],
+    ]
+
+
+def test_costs_tell_growth_repeats_and_when_retention_deletes(known):
+    told = dict(rows(repair_frames.costs(*known)))
+    assert told["what waits grows by"] == told["produced to queues that nobody reads"] == "6.00/s"
+    assert told["deliveries that were repeats, by the ledgers"] == "200"
+    assert told["messages are kept for"] == "2.00 days, as configured"
+    assert told["the first that nobody read is deleted from"].endswith("10:00:00 UTC on")
+    assert rows(repair_frames.repeats(known[1])) == [["broker-a 0-1", TOPIC, "2", "2.00 times"]]
+
+
+def test_repair_names_the_group_in_its_commands(known):
+    told = rows(repair_frames.repair(known[1]))
+    assert [step for step, _ in told][:3] == ["do now", "for good", "see that it worked"]
+    assert f'mqadmin consumerConnection -n "$NAMESRV" -g {GROUP}' in [what for _, what in told]
+
+
+def test_ids_that_come_about_alike_are_one_row_the_shared_first(known):
+    told = rows(repair_frames.identities(*known))
+    assert [row[0] for row in told] == ["172.17.0.1@9", "A@1, A@2"]
+    assert told[0][1:3] == ["address, configured instance name", "V4_9_4"]
+
+
+def test_the_drain_is_forecast_and_planned(known):
+    request = Request(group=GROUP, capacity=500, load=100, response_time=0.02)
+    told = dict(rows(drain_plan(drain_answer(known[0], request))))
+    assert told["the store can take"].endswith("writes/s for the backlog")
+    assert {"waiting", "if nothing changes", "hold", "by threads", "so it takes", "retention"} <= told.keys()
+    refused = drain_answer(known[0], Request(group=GROUP, capacity=10, load=100, response_time=0.02))
+    assert "normal load" in dict(rows(drain_plan(refused)))["cannot be drained online"]
+
+
+def test_without_a_group_every_table_is_empty_and_says_so():
+    nobody = GroupView(None)
+    assert rows(group_frames.overview(Facts(), nobody)) == [
+        ["group", "this material names no consumer group of RocketMQ"]
+    ]
+    frames = (
+        group_frames.people(nobody), group_frames.shares(nobody.panels), group_frames.waiting(Facts(), nobody),
+        group_frames.capacity(nobody), repair_frames.costs(Facts(), nobody), repair_frames.repeats(nobody),
+        repair_frames.identities(Facts(), nobody), repair_frames.repair(nobody), drain_plan(None),
+    )  # fmt: skip
+    assert [len(frame) for frame in frames] == [0] * len(frames)
+    assert drain_answer(Facts(), Request()) is None
+    assert "nothing to plan" in drain_sliders(None, Request(), lambda _: None)

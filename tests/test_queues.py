@@ -1,0 +1,61 @@
+"""Positions by queue: one a moment, lag from what is left, names that belong together."""
+
+from facts_builder import at, facts
+from group_builder import GROUP, TOPIC, queue
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mqlab.facts import Position
+from mqlab.queues import lag, of_groups, paces, spread, totals
+from mqlab.stalls import climb, stalled
+
+
+def position(committed, end, start=None, source="a.txt", queue="broker-a/0", when=0):
+    return Position(at(when), GROUP, TOPIC, queue, committed, end, start, None, None, None, source, 2, "")
+
+
+def test_what_retention_took_does_not_wait():
+    assert [lag(position(10, 50)), lag(position(10, 50, 30)), lag(position(50, 10))] == [40, 20, 0]
+
+
+def test_two_commands_of_one_moment_tell_one_position():
+    known = of_groups(facts(position(10, 50), position(11, 52, source="b.txt"), position(None, 60), position(5, None)))
+    assert [p.source for p in known[GROUP, TOPIC]["broker-a/0"]] == ["b.txt"]
+
+
+def test_totals_are_of_moments_that_tell_of_every_queue():
+    rows = (position(1, 5), position(1, 9, queue="broker-a/1"), position(1, 9, when=20))
+    assert totals(of_groups(facts(rows))[GROUP, TOPIC]) == [(at(0), 12, 14)]
+
+
+def test_a_pace_is_between_the_first_and_the_last_snapshot_inside():
+    (pace,) = paces({"q": queue("broker-a/0", [(60, 3, 0)])}, at(10), at(50)).values()
+    assert (pace.seconds, pace.produced, pace.consumed, pace.frozen) == (20, 60, 0, True)
+
+
+def test_names_of_one_broker_stand_together():
+    names = ["broker-b/0", *(f"broker-a/{n}" for n in (8, 9, 10, 2))]
+    assert spread(names) == "broker-a 2, 8-10, broker-b 0"
+    assert spread(["3", "4"]) == "3-4"
+
+
+@given(st.sets(st.integers(0, 300), min_size=1))
+def test_every_queue_is_named_once(numbers):
+    named = spread(f"b/{n}" for n in numbers).removeprefix("b ")
+    parts = [part.split("-") for part in named.split(", ")]
+    assert {n for part in parts for n in range(int(part[0]), int(part[-1]) + 1)} == numbers
+
+
+def test_a_climb_goes_from_the_last_low_to_the_peak():
+    rise = climb(of_groups(facts(queue("broker-a/0", [(100, 5, 5), (100, 5, 2), (100, 5, 9)])))[GROUP, TOPIC])
+    assert (rise.since, rise.until, rise.grown) == (at(100), at(200), 300)
+
+
+def test_level_lag_has_no_climb():
+    assert climb(of_groups(facts(queue("broker-a/0", [(100, 5, 5)])))[GROUP, TOPIC]) is None
+
+
+def test_a_stall_is_a_time_in_which_messages_come_in_and_nothing_moves():
+    known = of_groups(facts(queue("broker-a/0", [(40, 5, 5), (60, 5, 0), (40, 5, 5), (20, 0, 0)])))[GROUP, TOPIC]
+    assert [(s.since, s.until) for s in stalled(known, 30)] == [(at(40), at(100))]
+    assert list(stalled(known, 90)) == []

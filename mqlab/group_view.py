@@ -115,6 +115,7 @@ def _panels(
         return ()
     three = around(known, case) if case else (None, None, None)
     if three[1] is not None:
-        named = zip(("before", "while the id is shared", "after"), three, strict=True)
+        during = "while the id is shared" if case and case.certainty else "while the id is there twice"
+        named = zip(("before", during, "after"), three, strict=True)
         return tuple(panel(facts, group, title, era, told) for title, era in named if era is not None)
     return tuple(panel(facts, group, "", era, told) for era in lasting(known))

@@ -42,7 +42,7 @@ def test_the_report_of_a_shared_client_id_shows_who_held_which_queue(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("sample", ["rocketmq-02", "rocketmq-04", "rocketmq-06", "kafka-healthy-02"])
+@pytest.mark.parametrize("sample", ["rocketmq-04", "rocketmq-06", "kafka-healthy-02"])
 def test_the_notebook_about_queues_is_of_use_without_a_shared_id(tmp_path, sample):
     capture = open_capture(str(SAMPLES / sample), options=Options(workspace=str(tmp_path / "workspace")))
 

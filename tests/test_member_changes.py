@@ -1,0 +1,38 @@
+"""Changes of membership: between steady times, by the ids that went and came."""
+
+from facts_builder import facts
+from group_builder import listing, listings
+
+from mqlab.member_changes import member_changes
+from mqlab.units import clock
+
+
+def told(*rows):
+    """Each change as ``when: before → after``."""
+    return [f"{clock(c.at)}: {c.before} → {c.after}" for c in member_changes(facts(*rows))]
+
+
+def test_a_release_that_gives_all_one_id_is_a_change_and_so_is_its_repair():
+    rows = (
+        *listings(0, 100, 20, "A@1 10.0.0.1:1", "A@2 10.0.0.2:1", "B@1 10.0.0.3:1"),
+        *listing(120, "B@1 10.0.0.3:1"),
+        *listings(140, 300, 20, "A@9 10.0.0.1:2", "A@9 10.0.0.2:2", "B@1 10.0.0.3:1"),
+        *listings(320, 500, 20, "A@3 10.0.0.1:3", "A@4 10.0.0.2:3", "B@1 10.0.0.3:1"),
+    )
+    assert told(*rows) == ["10:02:20: A@1, A@2 → 2 × A@9", "10:05:20: 2 × A@9 → A@3, A@4"]
+    first = next(iter(member_changes(facts(*rows))))
+    assert [e.text for e in first.evidence] == ["A@9 10.0.0.1:2", "A@9 10.0.0.2:2"]
+
+
+def test_a_member_that_left_shows_where_it_was_last():
+    rows = (*listings(0, 100, 20, "A@1 10.0.0.1:1", "A@2 10.0.0.2:1"), *listings(120, 300, 20, "A@1 10.0.0.1:1"))
+    assert told(*rows) == ["10:02:00: A@2 → gone"]
+    assert [e.text for e in next(iter(member_changes(facts(*rows)))).evidence] == ["A@2 10.0.0.2:1"]
+
+
+def test_a_restart_under_the_same_id_and_many_ids_are_short():
+    many = [f"P{n}@1 10.0.0.{n}:1" for n in range(6)]
+    assert told(listings(0, 100, 20, "A@1 10.0.0.1:1"), listings(120, 300, 20, "A@1 10.0.0.1:9")) == []
+    assert told(listings(0, 100, 20, "A@1 10.0.0.1:1"), listings(120, 300, 20, "A@1 10.0.0.1:1", *many)) == [
+        "10:02:00: None → P0@1, P1@1, P2@1, P3@1 and 2 more"
+    ]

@@ -13,6 +13,7 @@ from itertools import groupby
 
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Evidence
+from mqlab.queues import OWN, Points, of_groups
 
 ROCKETMQ = "rocketmq"
 
@@ -65,6 +66,12 @@ def groups(facts: Facts) -> tuple[str, ...]:
     named |= {e.group for e in facts.episodes if e.system == ROCKETMQ}
     named |= {s.owner for s in facts.settings if s.key == "messageModel" and s.scope == "consumer"}
     return tuple(sorted(name for name in named if name and not name.startswith("%")))
+
+
+def topics(facts: Facts) -> Mapping[tuple[str, str], Mapping[str, Points]]:
+    """Queues of every (group, topic) of RocketMQ, without the groups' own retry topics."""
+    known = set(groups(facts))
+    return {key: q for key, q in of_groups(facts).items() if key[0] in known and not key[1].startswith(OWN)}
 
 
 def streams(facts: Facts, group: str) -> tuple[Stream, ...]:

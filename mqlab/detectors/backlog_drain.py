@@ -16,9 +16,9 @@ from mqlab.benign import notice
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Evidence, Finding
-from mqlab.members import groups
+from mqlab.members import topics
 from mqlab.models.falling import Falling, falling
-from mqlab.queues import Points, of_groups, totals
+from mqlab.queues import Points, totals
 from mqlab.wording import clock
 
 INCIDENT = "backlog-drain"
@@ -32,12 +32,11 @@ LEAST = 10
 
 def detect(facts: Facts) -> Result:
     """One notice for each group and topic."""
-    known = set(groups(facts))
-    topics = {key: q for key, q in of_groups(facts).items() if key[0] in known and not key[1].startswith("%")}
-    if not topics:
+    known = topics(facts)
+    if not known:
         return Result(missing=("offsets of the groups, several times",))
     found = []
-    for (group, topic), queues in topics.items():
+    for (group, topic), queues in known.items():
         points = totals(queues)
         fall = falling([(at, float(waiting)) for at, waiting, _ in points])
         if fall is not None and fall.peak - fall.left >= max(LEAST, BEHIND * _inflow(points)):

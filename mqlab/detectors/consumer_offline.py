@@ -13,8 +13,8 @@ from mqlab import units
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
-from mqlab.members import groups, streams
-from mqlab.queues import Points, lag, of_groups, spread, totals
+from mqlab.members import streams, topics
+from mqlab.queues import Points, lag, spread, totals
 from mqlab.sharing import EXPIRY
 from mqlab.slots import SETTLING
 from mqlab.stalls import Stretch, stalled
@@ -30,12 +30,11 @@ _NOT_ONLINE = "CODE: 206"
 
 def detect(facts: Facts) -> Result:
     """One finding for each group and topic that nobody reads."""
-    known = set(groups(facts))
-    topics = {key: q for key, q in of_groups(facts).items() if key[0] in known and not key[1].startswith("%")}
-    if not topics:
+    known = topics(facts)
+    if not known:
         return Result(missing=("offsets of the groups, several times, and who is connected",))
     found, reasons = [], []
-    for (group, topic), queues in topics.items():
+    for (group, topic), queues in known.items():
         if _broadcast(facts, group):
             continue
         for stretch in stalled(queues, SETTLING):

@@ -16,8 +16,8 @@ from mqlab.capacity import capacity
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
-from mqlab.members import Stream, groups, streams
-from mqlab.queues import Points, lag, of_groups, spread, totals
+from mqlab.members import Stream, streams, topics
+from mqlab.queues import Points, lag, spread, totals
 from mqlab.slots import SETTLING
 from mqlab.stalls import Stretch, climb, stretch
 from mqlab.wording import moment
@@ -39,11 +39,10 @@ NEAR = 0.25
 
 def detect(facts: Facts) -> Result:
     """One finding for each group and topic."""
-    known = set(groups(facts))
-    topics = {key: q for key, q in of_groups(facts).items() if key[0] in known and not key[1].startswith("%")}
-    if not topics:
+    known = topics(facts)
+    if not known:
         return Result(missing=("offsets of the groups, several times",))
-    every = [_told(facts, group, topic, queues) for (group, topic), queues in topics.items()]
+    every = [_told(facts, group, topic, queues) for (group, topic), queues in known.items()]
     found = tuple(f for result in every for f in result.findings)
     missing = tuple(m for result in every for m in result.missing)
     reasons = [result.rejected for result in every if result.rejected]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
@@ -68,6 +69,27 @@ def flows(facts: Facts, view: GroupView) -> tuple[Flow, ...]:
     levels = accumulate((steps[at] for at in moments), lambda a, b: [x + y for x, y in zip(a, b, strict=True)])
     spans = zip(pairwise(moments), levels, strict=False)
     return tuple(Flow(a, b, came, read) for (a, b), (came, read, queues) in spans if round(queues) == len(told))
+
+
+def waiting_over_time(queues: Iterable[Points]) -> tuple[tuple[float, float], ...]:
+    """(at, messages that wait in all queues) at every snapshot; between two of its own a queue's lag is on the line."""
+    told = [[(p.at or 0.0, lag(p)) for p in points] for points in queues if points]
+    totals: dict[float, float] = defaultdict(float)
+    moments = sorted({at for points in told for at, _ in points})
+    for points in told:
+        known = dict(points)
+        for at in moments[bisect_left(moments, points[0][0]) :]:
+            totals[at] += known[at] if at in known else _between(points, at)
+    return tuple(sorted(totals.items()))
+
+
+def _between(points: Sequence[tuple[float, int]], at: float) -> float:
+    """The lag then, on the line between its neighbours; after the last one as it was."""
+    place = bisect_left(points, (at, 0))
+    if place == len(points):
+        return points[-1][1]
+    (since, before), (until, after) = points[place - 1], points[place]
+    return before + (after - before) * (at - since) / (until - since)
 
 
 def growth(view: GroupView) -> tuple[tuple[float, float], ...]:

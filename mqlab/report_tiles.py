@@ -111,8 +111,9 @@ def _allocated(found: tuple[Dossier, ...]) -> list[Tile]:
     if not {"orphan_queues", "doubled_queues"} & counted.keys():
         return []
     several = f"and {counted['doubled_queues'].value} that several read" if "doubled_queues" in counted else ""
-    grows = units.digits(first.finding.measures.get("lag_growth_per_second", 0.0))
-    notes = {"orphan_queues": several, "pending_records": f"{grows}/s more while it lasted"}
+    grows = first.finding.measures.get("lag_growth_per_second")
+    rate = "" if grows is None else f"{units.digits(grows)}/s more while it lasted"
+    notes = {"orphan_queues": several, "pending_records": rate}
     names = [name for name in _ALLOCATED if name in counted]
     if "orphan_queues" in names and "doubled_queues" in names:
         names.remove("doubled_queues")

@@ -8,13 +8,13 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from mqlab.diagnosis import Diagnosis
-from mqlab.draining_state import backlog_over_time
 from mqlab.facts import Facts, Series
 from mqlab.figures.lanes import Lane, draw_lanes, lanes_of
 from mqlab.figures.rates import Rate, Traffic, drawn_rates, gaps, traffic_of
 from mqlab.figures.style import BAND, GAP, INCOMING, LAG, OUTGOING, TEMPLATE, empty, label, time
 from mqlab.figures.thinning import thinned
 from mqlab.findings import Finding
+from mqlab.queue_fates import waiting_over_time
 from mqlab.queues import Points, of_groups
 from mqlab.units import size
 
@@ -62,11 +62,11 @@ def guilty_traffic(facts: Facts, diagnosis: Diagnosis) -> Traffic | None:
 
 def lag_points(facts: Facts) -> dict[str, list[tuple[float, float]]]:
     """Lag of each group over time, the groups with the highest peak first; dead letters wait for nobody."""
-    queues: dict[str, dict[tuple[str, str], Points]] = defaultdict(dict)
+    queues: dict[str, list[Points]] = defaultdict(list)
     for (group, topic), found in of_groups(facts).items():
         if not topic.startswith(_DEAD):
-            queues[group].update({(topic, queue): points for queue, points in found.items()})
-    totals = {group: backlog_over_time(found) for group, found in queues.items()}
+            queues[group] += found.values()
+    totals = {group: waiting_over_time(found) for group, found in queues.items()}
     order = sorted(totals, key=lambda group: (-max(behind for _, behind in totals[group]), group))
     return {group: list(thinned(totals[group], value=lambda point: point[1])) for group in order[:_MOST_GROUPS]}
 
@@ -106,7 +106,7 @@ def _steps(points: tuple[Rate, ...]) -> dict[str, object]:
 def _draw_lag(figure: go.Figure, lag: dict[str, list[tuple[float, float]]], row: int) -> None:
     for place, (group, points) in enumerate(lag.items()):
         figure.add_scatter(
-            x=[time(at) for at, _ in points], y=[behind for _, behind in points], name=f"lag {label(group)}",
+            x=[time(at) for at, _ in points], y=[round(behind) for _, behind in points], name=f"lag {label(group)}",
             mode="lines+markers", line={"color": LAG, "dash": ("solid", "dash", "dot")[place]}, marker_size=4,
             row=row, col=1,
         )  # fmt: skip

@@ -56,6 +56,15 @@ def test_lag_is_told_once_though_several_outputs_tell_it_and_a_queue_keeps_it_un
     }
 
 
+def test_between_its_own_snapshots_a_queue_is_drawn_on_the_line():
+    first = replace(facts().positions[0], committed=0, end=10, queue="0", at=0.0)
+    beside = tuple(replace(first, topic="other", at=at, end=3) for at in (0.0, 25.0, 100.0, 150.0))
+
+    assert lag_points(Facts(positions=(first, replace(first, at=100.0, end=50), *beside))) == {
+        "plant-report": [(0, 13), (25, 23), (100, 53), (150, 53)]
+    }
+
+
 def test_members_that_come_and_go_are_a_lane_with_their_address():
     came = connected(0, "A@9", "10.0.0.1:1")
     went = connected(60, "A@9", "10.0.0.1:1", kind="consumer-disconnected")

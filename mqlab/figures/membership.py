@@ -17,7 +17,7 @@ OWN, SHARED = "its id is its own", "its id is shared"
 _LOOKS = {OWN: (INCOMING, 9), SHARED: (ALARM, 15)}
 """Colour and width: the bar of a shared id is thicker too."""
 _MOST_ROWS = 60
-_ROOM = 0.08
+_ROOM = 0.12
 """Share of the time axis that the moments before the bars need."""
 
 

@@ -20,8 +20,9 @@ from mqlab import clusters, intake, reading, remote, signals, units, workspace
 from mqlab.assemble import Gathered, assemble
 from mqlab.batches import Places
 from mqlab.diagnosis import Diagnosis
-from mqlab.facts import Facts, narrowed
+from mqlab.facts import Facts
 from mqlab.loaders import LOADERS
+from mqlab.narrowing import narrowed
 from mqlab.notes import IncidentNotes, read_notes
 from mqlab.session import spark_session
 from mqlab.sources import Source

@@ -161,7 +161,7 @@ def _shapes(gathered: Gathered, instant: zones.Instant) -> Iterable[Shape]:
     for path, row in sorted(rows, key=lambda r: (r[0], r[1]["line"], r[1]["shape"])):
         first, last = minute(row.get("first_minute")), minute(row.get("last_minute"))
         yield Shape(
-            path, row.get("level"), row["shape"], row["lines"], row["bytes"],
+            path, row.get("level"), row["shape"].rstrip("\r"), row["lines"], row["bytes"],
             instant(path, first, None), instant(path, last, None), row["line"],
         )  # fmt: skip
 

@@ -41,7 +41,7 @@ ORDINARY = re.compile(
     r"|LEADER_NOT_AVAILABLE|UNKNOWN_TOPIC_OR_PARTITION|Attempting to send response via channel|SLF4J|log4j:WARN"
     r"|Error while fetching metadata|No broker metadata found|deprecated|Connection refused"
     r"|TransactionalMessage(?:Check)?Service|selectMappedBuffer request pos invalid|getAllTopicListFromNameserver"
-    r"|[rR]esponse to /|write response\[|RemotingCommand \[code=|PIPELINE: exceptionCaught|BatchUnregistrationService"
+    r"|response to /|write response\[|RemotingCommand \[code=|PIPELINE: exceptionCaught|BatchUnregistrationService"
     r"|ScheduledThread has shutdown|processQueue is dropped without process|subscription is not latest"
 )
 """What a healthy start, restart or hand-over prints at WARN or ERROR.

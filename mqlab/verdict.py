@@ -5,39 +5,29 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from mqlab import __version__, explosion_lines, settings_audit, symptoms
+from mqlab import __version__, explosion_lines, scope, settings_audit, symptoms
 from mqlab.catalogue import INCIDENTS
 from mqlab.changes import changes
 from mqlab.detectors import DETECTORS
-from mqlab.detectors.base import Detector, Result
+from mqlab.detectors.base import Result
 from mqlab.diagnosis import Diagnosis, Material, NotChecked, Rejected, Verdict
 from mqlab.facts import Change, Facts, ordered, span
 from mqlab.findings import Certainty, Finding, Severity
 from mqlab.units import number
 
-SYSTEMS = {"kafka": "Kafka", "rocketmq": "RocketMQ", "mqtt": "MQTT"}
 _VISIBLE = frozenset({"fan-out", "replication-traffic", "catch-up-read", "replica-catch-up", "backlog-drain"})
 """Benign classes that explain a change which everybody sees."""
 _ENDED = (-10.0, 60.0)
 """Seconds around a finding's end in which a change may have ended it."""
 _CURES = ("batch.size", "max.message.bytes", "max.request.size", "timeout.ms", "compression.type", "linger.ms")
 """Settings that end incidents, if several changed at once."""
-_UNSEEN = 2
-"""Classes that may be unchecked in health."""
-_NO_RULE = "this version has no rule for it"
-_RULES = {d.INCIDENT: frozenset(d.SYSTEMS) for d in DETECTORS}
-"""Systems that the rule of each class understands."""
-_OWN_RULES = frozenset().union(*(systems for systems in _RULES.values() if len(systems) < len(SYSTEMS)))
-"""Systems for which there are rules of their own."""
-_OF_ANYTHING = frozenset({"send-failed", "out-of-memory", "sender-error", "tool-error"})
-"""Events that lines of any system's client may make."""
 
 
 def diagnose(facts: Facts, dismissed: Sequence[str] = ()) -> Diagnosis:
     """The diagnosis of *facts*; findings whose id people *dismissed* leave the findings, not the material."""
     facts = ordered(facts)
-    present = _systems(facts)
-    results = {d.INCIDENT: _asked(d, facts, present) for d in DETECTORS}
+    present = scope.systems(facts)
+    results = {d.INCIDENT: scope.asked(d, facts, present) for d in DETECTORS}
     results = _with_risks(facts, results)
     happened = changes(facts)
     told = [f for r in results.values() for f in r.findings if f.id not in dismissed]
@@ -58,17 +48,11 @@ def diagnose(facts: Facts, dismissed: Sequence[str] = ()) -> Diagnosis:
     )
 
 
-def _asked(detector: Detector, facts: Facts, present: frozenset[str]) -> Result:
-    """What the rule says; nothing where there is no material that it understands."""
-    known = present & frozenset(detector.SYSTEMS) or (len(detector.SYSTEMS) == len(SYSTEMS) and _logs(facts))
-    return detector.detect(facts) if known else Result(missing=(_NO_RULE,))
-
-
 def _with_risks(facts: Facts, results: dict[str, Result]) -> dict[str, Result]:
     """*results* with what settings alone make possible, for classes of which nothing else was found."""
     every = dict(results)
     for finding in settings_audit.risks(facts):
-        found = every.get(finding.incident, Result(missing=(_NO_RULE,)))
+        found = every.get(finding.incident, Result(missing=(scope.NO_RULE,)))
         serious = any(f.certainty > Certainty.POSSIBLE for f in found.findings)
         if not serious and not found.rejected:
             every[finding.incident] = Result((*found.findings, finding))
@@ -153,7 +137,7 @@ def _verdict(
     if left:
         told = f"{len(left)} symptom(s) that no rule of mqlab explains; the earliest: {left[0].text}."
         return Verdict("undetermined", None, f"{told} Nothing it can recognise was found.", also)
-    if not _enough(facts, results):
+    if not scope.enough(facts, results):
         return Verdict(
             "undetermined", None, "The material does not suffice to call it healthy: see what was not checked.", also
         )
@@ -173,43 +157,17 @@ def _explains_a_change(finding: Finding, seen: Collection[str]) -> bool:
     return bool({finding.incident, *finding.explains} & set(seen)) or "peak_lag" in finding.measures
 
 
-def _enough(facts: Facts, results: dict[str, Result]) -> bool:
-    """Health needs a log that could show trouble, and nearly all classes that have a rule for the systems checked."""
-    present = _systems(facts)
-    unseen = sum(bool(results[slug].missing) for slug, systems in _RULES.items() if systems & present)
-    return _logs(facts) and unseen <= _UNSEEN and bool(present) and present <= _OWN_RULES
-
-
-def _logs(facts: Facts) -> bool:
-    return any(c.data + c.noise > 0 and c.format.endswith("-log") for c in facts.coverage)
-
-
 def _not_checked(facts: Facts, results: dict[str, Result], present: frozenset[str]) -> tuple[NotChecked, ...]:
     found = []
     for slug, incident in sorted(INCIDENTS.items()):
         here = [s for s in incident.systems if s in present]
-        missing = results[slug].missing if slug in results else (_NO_RULE,)
-        applies = here or (len(_RULES.get(slug, ())) == len(SYSTEMS) and _logs(facts))
+        missing = results[slug].missing if slug in results else (scope.NO_RULE,)
+        applies = here or (len(scope.RULES.get(slug, ())) == len(scope.SYSTEMS) and scope.logs(facts))
         if applies and missing and not (slug in results and (results[slug].findings or results[slug].rejected)):
             fetch = incident.fetch_on(here[0]) if here else ()
             found.append(NotChecked(slug, missing, fetch or incident.fetch))
-    found += [NotChecked(s, (f"no {name} material",), ()) for s, name in SYSTEMS.items() if s not in present]
+    found += [NotChecked(s, (f"no {name} material",), ()) for s, name in scope.SYSTEMS.items() if s not in present]
     return tuple(found)
-
-
-def _systems(facts: Facts) -> frozenset[str]:
-    """Systems that the material is of."""
-    formats = {c.source: c.format for c in facts.coverage}
-    told = {name for name in ("kafka", "rocketmq") for form in formats.values() if name in form}
-    if any(s.name.startswith("rocketmq.") for s in facts.series):
-        told.add("rocketmq")
-    if any(s.name.startswith(("broker.", "producer.", "consumer.")) for s in facts.series):
-        told.add("kafka")
-    others = [s for s in facts.settings if not formats.get(s.source, "").startswith("rocketmq")]
-    if any(s.scope in ("producer", "consumer", "topic") for s in others):
-        told.add("kafka")
-    own = [e for e in facts.episodes if e.kind not in _OF_ANYTHING]
-    return frozenset(told | {e.system for e in own if e.system in SYSTEMS})
 
 
 def _material(facts: Facts) -> Material:

@@ -8,7 +8,7 @@ from volume_builder import shape, volume
 
 from mqlab.detectors import log_explosion
 from mqlab.detectors.base import CLEAR
-from mqlab.facts import narrowed
+from mqlab.narrowing import narrowed
 from mqlab.findings import Certainty, Evidence, Severity
 from mqlab.symptoms import TROUBLE
 from mqlab.verdict import diagnose

@@ -1,0 +1,51 @@
+"""Which systems the material is of, which rules understand them, and whether what they saw suffices for health."""
+
+from __future__ import annotations
+
+from mqlab.detectors import DETECTORS
+from mqlab.detectors.base import Detector, Result
+from mqlab.facts import Facts
+
+SYSTEMS = {"kafka": "Kafka", "rocketmq": "RocketMQ", "mqtt": "MQTT"}
+NO_RULE = "this version has no rule for it"
+UNSEEN = 2
+"""Classes that may be unchecked in health."""
+RULES = {d.INCIDENT: frozenset(d.SYSTEMS) for d in DETECTORS}
+"""Systems that the rule of each class understands."""
+_OWN_RULES = frozenset().union(*(ours for ours in RULES.values() if len(ours) < len(SYSTEMS)))
+"""Systems for which there are rules of their own."""
+_OF_ANYTHING = frozenset({"send-failed", "out-of-memory", "sender-error", "tool-error"})
+"""Events that lines of any system's client may make."""
+
+
+def asked(detector: Detector, facts: Facts, present: frozenset[str]) -> Result:
+    """What the rule says; nothing where there is no material that it understands."""
+    known = present & frozenset(detector.SYSTEMS) or (len(detector.SYSTEMS) == len(SYSTEMS) and logs(facts))
+    return detector.detect(facts) if known else Result(missing=(NO_RULE,))
+
+
+def enough(facts: Facts, results: dict[str, Result]) -> bool:
+    """Health needs a log that could show trouble, and nearly all classes that have a rule for the systems checked."""
+    present = systems(facts)
+    unseen = sum(bool(results[slug].missing) for slug, ours in RULES.items() if ours & present)
+    return logs(facts) and unseen <= UNSEEN and bool(present) and present <= _OWN_RULES
+
+
+def systems(facts: Facts) -> frozenset[str]:
+    """Systems that the material is of."""
+    formats = {c.source: c.format for c in facts.coverage}
+    told = {name for name in ("kafka", "rocketmq") for form in formats.values() if name in form}
+    if any(s.name.startswith("rocketmq.") for s in facts.series):
+        told.add("rocketmq")
+    if any(s.name.startswith(("broker.", "producer.", "consumer.")) for s in facts.series):
+        told.add("kafka")
+    others = [s for s in facts.settings if not formats.get(s.source, "").startswith("rocketmq")]
+    if any(s.scope in ("producer", "consumer", "topic") for s in others):
+        told.add("kafka")
+    own = [e for e in facts.episodes if e.kind not in _OF_ANYTHING]
+    return frozenset(told | {e.system for e in own if e.system in SYSTEMS})
+
+
+def logs(facts: Facts) -> bool:
+    """There is a log in the material, and something in it."""
+    return any(c.data + c.noise > 0 and c.format.endswith("-log") for c in facts.coverage)

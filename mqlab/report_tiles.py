@@ -114,11 +114,12 @@ def _allocated(found: tuple[Dossier, ...]) -> list[Tile]:
     grows = first.finding.measures.get("lag_growth_per_second")
     rate = "" if grows is None else f"{units.digits(grows)}/s more while it lasted"
     notes = {"orphan_queues": several, "pending_records": rate}
+    titles = _ALLOCATED if first.finding.ongoing else {**_ALLOCATED, "pending_records": "messages waited at its end"}
     names = [name for name in _ALLOCATED if name in counted]
     if "orphan_queues" in names and "doubled_queues" in names:
         names.remove("doubled_queues")
     return [
-        Tile(_ALLOCATED[name], units.number(round(first.finding.measures[name])), notes.get(name, ""),
+        Tile(titles[name], units.number(round(first.finding.measures[name])), notes.get(name, ""),
              f"#{counted[name].anchor}")
         for name in names[:3]
     ]  # fmt: skip

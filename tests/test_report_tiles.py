@@ -34,13 +34,19 @@ def test_orphans_repeats_what_waits_and_the_drain_are_the_four_tiles():
     assert of(COUNTED, drained(113.0)) == [
         "8 queues that nobody reads (and 4 that several read)",
         "8,088 deliveries were repeats ()",
-        "8,158 messages wait (24.1/s more while it lasted)",
+        "8,158 messages waited at its end (24.1/s more while it lasted)",
         "113 s to drain the backlog (from 8,158 messages)",
     ]
 
 
 def test_before_the_drain_the_loss_has_its_tile():
     assert [("loss" in words) for words in of(COUNTED)] == [False, False, False, True]
+
+
+def test_what_still_waits_is_told_as_such():
+    still = replace(split_loop(), incident="duplicate-client-id", measures=COUNTED, ledger=None, ongoing=True)
+    told = diagnosis(still)
+    assert "messages wait" in [tile.title for tile in tiles(Facts(), told, dossiers(told))]
 
 
 def test_a_drain_that_the_finding_itself_measured_is_shown_once():

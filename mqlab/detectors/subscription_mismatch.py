@@ -41,7 +41,20 @@ def detect(facts: Facts) -> Result:
 
 
 def _lasts(facts: Facts, one: Mismatch) -> bool:
-    return bool(one.confirmed) or one.until - one.since > HEARTBEATS or _goes_on(facts, one)
+    if _goes_on(facts, one) or one.confirmed:
+        return True
+    return one.until - one.since > HEARTBEATS and not _release(facts, one)
+
+
+def _release(facts: Facts, one: Mismatch) -> bool:
+    """No process that was in the group before is in it afterwards: the subscription went with a release of all."""
+    for view in streams(facts, one.group):
+        before = [s for s in view.snapshots if s.at <= one.since - HEARTBEATS and s.members]
+        after = [s for s in view.snapshots if s.at >= one.until and s.members]
+        if view.lasting and before and after:
+            old, new = ({(m.client_id, m.place) for m in s.members} for s in (before[-1], after[-1]))
+            return not old & new
+    return False
 
 
 def _goes_on(facts: Facts, one: Mismatch) -> bool:

@@ -168,6 +168,20 @@ def test_a_release_that_changes_the_subscription_once_is_none():
     assert "one again" in result.rejected
 
 
+def test_a_subscription_that_goes_with_a_release_of_all_members_is_none():
+    rows = [connected(0, "A@1", "10.0.0.1:1"), connected(0, "B@2", "10.0.0.2:1"), broker_log()]
+    rows += [
+        connected(when, name, peer, kind="consumer-disconnected")
+        for when, name, peer in ((100, "A@1", "10.0.0.1:1"), (250, "B@2", "10.0.0.2:1"))
+    ]
+    rows += [connected(110, "A@3", "10.0.0.1:2"), connected(260, "B@4", "10.0.0.2:2")]
+    flips = [flip(when, reason) for when, reason in ((120, "remove"), (150, "add"), (180, "remove"), (210, "add"))]
+    moves = queues(4, range(4), seconds=600)
+    assert subscription_mismatch.detect(facts(rows, flips, moves)).rejected
+    stays = [row for row in rows if row.client_id not in ("B@2", "B@4")] + [connected(0, "B@2", "10.0.0.2:1")]
+    assert subscription_mismatch.detect(facts(stays, flips, moves)).findings
+
+
 def test_a_backlog_that_falls_is_a_state_with_its_end():
     drained = legs((100, 10, 10), (100, 10, 0), (260, 10, 14), (60, 10, 10))
     (one,) = classes(STEADY, drained).pop("backlog-drain")

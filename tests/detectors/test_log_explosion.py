@@ -8,8 +8,8 @@ from volume_builder import shape, volume
 
 from mqlab.detectors import log_explosion
 from mqlab.detectors.base import CLEAR
-from mqlab.narrowing import narrowed
 from mqlab.findings import Certainty, Evidence, Severity
+from mqlab.narrowing import narrowed
 from mqlab.symptoms import TROUBLE
 from mqlab.verdict import diagnose
 

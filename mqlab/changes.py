@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from mqlab import configured
 from mqlab.facts import Change, Episode, Facts, Setting
+from mqlab.member_changes import member_changes
 
 _ROTATED = re.compile(r"(?:[.-]\d[\d_-]*)?(?:\.(?:gz|bz2|zst|xz))?$")
 
@@ -21,6 +22,7 @@ def changes(facts: Facts) -> tuple[Change, ...]:
         *_versions(facts),
         *_processes(facts),
         *_groups(facts),
+        *member_changes(facts),
         *_files(facts),
     ]
     return tuple(sorted(found, key=lambda c: (c.at or 0.0, c.what, c.before or "", c.after or "")))

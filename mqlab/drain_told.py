@@ -26,7 +26,7 @@ def measures(found: Answer | None) -> Mapping[str, float]:
     if found is not None and found.measured_seconds is not None:
         told["drain_seconds"] = found.measured_seconds
     if found is not None and found.forecast is not None and isfinite(found.forecast.seconds.likely):
-        told["drain_seconds_predicted"] = found.forecast.seconds.likely
+        told["predicted_drain_seconds"] = found.forecast.seconds.likely
     return told
 
 

@@ -61,10 +61,9 @@ class Stream:
 
 
 def groups(facts: Facts) -> tuple[str, ...]:
-    """RocketMQ groups that anything in the material names."""
+    """Groups of RocketMQ consumers that anything in the material names."""
     named = {c.group for c in facts.clients if c.system == ROCKETMQ}
-    named |= {e.group for e in facts.episodes if e.system == ROCKETMQ}
-    named |= {s.owner for s in facts.settings if s.key == "messageModel" and s.scope == "consumer"}
+    named |= {e.group for e in facts.episodes if e.system == ROCKETMQ and not e.kind.startswith("producer-")}
     return tuple(sorted(name for name in named if name and not name.startswith("%")))
 
 

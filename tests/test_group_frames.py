@@ -125,3 +125,15 @@ def test_without_a_group_every_table_is_empty_and_says_so():
     assert [len(frame) for frame in frames] == [0] * len(frames)
     assert drain_answer(Facts(), Request()) is None
     assert "nothing to plan" in drain_sliders(None, Request(), lambda _: None)
+
+
+def test_sliders_begin_at_what_was_asked_and_draw_what_they_are_set_to(known):
+    request = Request(group=GROUP, capacity=500, load=100, response_time=0.02)
+    asked = []
+    shown = drain_sliders(
+        drain_answer(known[0], request), request, lambda r: asked.append(r) or drain_answer(known[0], r)
+    )
+    capacity, load, reserve, response = shown.children[0].children
+    assert (capacity.value, load.value, reserve.value, round(response.value)) == (500, 100, 0.3, 20)
+    capacity.value = 400
+    assert asked[-1].capacity == 400

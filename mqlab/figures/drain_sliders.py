@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from importlib import import_module
 from typing import Any
+
+import ipywidgets as widgets
+from IPython.display import display
 
 from mqlab.drain_answer import Answer
 from mqlab.drain_frames import drain_plan
@@ -17,26 +19,20 @@ _RESPONSE_SECONDS = 0.02
 
 
 def drain_sliders(start: Answer | None, request: Request, again: Callable[[Request], Answer | None]) -> Any:
-    """Sliders above the figure that *again* answers; a sentence where there is nothing to plan or no ipywidgets."""
+    """Sliders above the figure that *again* answers; a sentence where there is nothing to plan."""
     if start is None:
         return "What waits, or how long a message takes, is not known here: nothing to plan."
-    try:
-        widgets = import_module("ipywidgets")
-    except ModuleNotFoundError:
-        return "Sliders need ipywidgets; without it, set the store's numbers in the first cell."
-    sliders = _sliders(widgets, start, request, _response_seconds(request, again))
+    sliders = _sliders(start, request, _response_seconds(request, again))
     shown = widgets.interactive_output(_drawing(request, again), sliders)
     return widgets.VBox([widgets.VBox(list(sliders.values())), shown])
 
 
 def _drawing(request: Request, again: Callable[[Request], Answer | None]) -> Callable[..., None]:
-    display = import_module("IPython.display").display
-
     def draw(capacity: int, load: int, reserve: float, response_ms: float) -> None:
         asked = replace(request, capacity=capacity, load=load, reserve=reserve, response_time=response_ms / 1000)
         found = again(asked)
         if found is not None:
-            display(drain(found), drain_plan(found))
+            display(drain(found), drain_plan(found))  # type: ignore[no-untyped-call]
 
     return draw
 
@@ -47,7 +43,7 @@ def _response_seconds(request: Request, again: Callable[[Request], Answer | None
     return found.store.response_seconds if found and found.store else _RESPONSE_SECONDS
 
 
-def _sliders(widgets: Any, start: Answer, request: Request, response_seconds: float) -> dict[str, Any]:
+def _sliders(start: Answer, request: Request, response_seconds: float) -> dict[str, Any]:
     """Ranges around what is known: the capacity at least ten times what comes in."""
     most = max(_LEAST_CAPACITY, int(2 * (request.capacity or 0)), int(10 * start.inflow_per_second))
     wide = {"layout": widgets.Layout(width="34em"), "style": {"description_width": "15em"}, "continuous_update": False}

@@ -125,9 +125,10 @@ def mitigation(case: Case) -> str:
 
 def remedy(facts: Facts, case: Case) -> str:
     """What prevents it, by how the id came about."""
-    found = _risks(facts, case)
-    told = [f"{risk.because}: {risk.repair}" for risk in found[:2]]
-    return ". ".join(f"{t[0].upper()}{t[1:]}" for t in told) + "." if told else "Give every process its own client id."
+    risk = next(iter(_risks(facts, case)), None)
+    if risk is None:
+        return "Give every process its own client id."
+    return f"{risk.because[0].upper()}{risk.because[1:]}: {risk.repair}."
 
 
 def remarks(facts: Facts, case: Case) -> Mapping[str, str]:

@@ -139,7 +139,7 @@ def _settings(gathered: Gathered, instant: zones.Instant) -> Iterable[Setting]:
             at=instant(path, _seconds(row.get("wall")), row.get("offset")),
             source=path,
             line=row.get("line"),
-            text=(row.get("text") or "").rstrip("\r")[:500],
+            text=_place(path, row).text,
             version=row.get("version"),
         )
 
@@ -152,7 +152,7 @@ def _positions(gathered: Gathered, instant: zones.Instant) -> Iterable[Position]
             continue
         at = instant(path, _seconds(row.get("wall")), row.get("offset"))
         told: dict[str, Any] = {name: row.get(name) for name in names}
-        text = (row.get("text") or "")[:500]
+        text = _place(path, row).text
         yield Position(at=at, topic=row["topic"], queue=row["queue"], source=path, text=text, **told)
 
 

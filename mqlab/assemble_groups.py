@@ -59,4 +59,5 @@ def _at(row: Row, path: str, instant: Instant) -> float | None:
 
 
 def _text(row: Row) -> str:
-    return (row.get("text") or "").rstrip("\r")[:_TEXT]
+    text: str = (row.get("text") or "").rstrip("\r")
+    return text if len(text) <= _TEXT else text[:_TEXT] + "…"

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mqlab import units
-from mqlab.facts import Facts, Series
+from mqlab.facts import Facts
 from mqlab.findings import Evidence
 from mqlab.members import streams
+from mqlab.wording import sample
 
 _THREADS = "PROP_THREADPOOL_CORE_SIZE"
 _TIME = "rocketmq.consumer.consume_rt_ms"
@@ -50,10 +51,5 @@ def _times(facts: Facts, group: str, since: float, until: float) -> dict[str, tu
         if client and series.labels.get("group") in (group, None) and inside:
             value = series.points[inside[-1]][1]
             if client not in found or value > found[client][0]:
-                found[client] = (value, _place(series, inside[-1]))
+                found[client] = (value, sample(facts, series, series.points[inside[-1]][0], "time per message, ms"))
     return found
-
-
-def _place(series: Series, number: int) -> Evidence:
-    line = series.lines[number] if number < len(series.lines) else None
-    return Evidence(series.source, line, f"{series.points[number][1]:g}", "time per message, ms")

@@ -8,10 +8,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from taking_away import PARTS, without
 
 from mqlab.analysis import Options, open_capture
 from mqlab.findings import Certainty, Severity
 from mqlab.secrets import mask
+from mqlab.verdict import diagnose
 
 SAMPLES = Path(__file__).parents[1] / "data" / "samples"
 TRUTH = Path(__file__).parent / "truth"
@@ -66,6 +68,16 @@ def test_nobody_innocent_is_blamed(sample):
 
     assert found.isdisjoint(truth["must_not_blame"])
     assert capture.diagnosis.verdict.incident not in truth["must_not_blame"]
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_with_material_missing_nobody_else_is_blamed(sample, part):
+    name, capture, truth = sample
+    diagnosis = diagnose(without(capture.facts, part))
+    whole = {f.incident for f in capture.diagnosis.findings}
+
+    assert {f.incident for f in diagnosis.findings if f.severity > Severity.NOTICE} <= whole, name
+    assert diagnosis.verdict.incident not in truth["must_not_blame"]
 
 
 def test_what_is_benign_does_not_warn(sample):

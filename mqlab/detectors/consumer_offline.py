@@ -18,7 +18,7 @@ from mqlab.queues import Points, lag, spread, totals
 from mqlab.sharing import EXPIRY
 from mqlab.slots import SETTLING
 from mqlab.stalls import Stretch, stalled
-from mqlab.wording import moment
+from mqlab.wording import moment, sample
 
 INCIDENT = "consumer-offline"
 SYSTEMS: tuple[str, ...] = ("rocketmq",)
@@ -73,10 +73,10 @@ def _absent(facts: Facts, group: str, stretch: Stretch) -> Sequence[Evidence]:
 def _counted(facts: Facts, group: str, begin: float, end: float) -> list[Evidence]:
     """Samples that count no members."""
     return [
-        Evidence(s.source, line, f"{group}: 0 members")
+        sample(facts, s, at, "no members are counted")
         for s in facts.named("rocketmq.group.members")
         if s.labels.get("group") == group
-        for (at, value), line in zip(s.points, s.lines, strict=True)
+        for at, value in s.points
         if value == 0 and begin <= at <= end
     ]
 

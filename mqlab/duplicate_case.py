@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from mqlab.copies import BUCKET, Copies, copies
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Certainty, Evidence
-from mqlab.members import Member, folder, log_ends
-from mqlab.sharing import EXPIRY, Sharing, sharings
+from mqlab.members import Member, Snapshot, Stream, folder, log_ends, streams
+from mqlab.sharing import EXPIRY, Sharing, shared_ids, sharings
 from mqlab.slots import SETTLING, Judgement, judged
 
 MOSTLY = 1.5
@@ -107,16 +108,26 @@ def _judged(facts: Facts, one: Sharing, span: tuple[float, float]) -> Case:
     judgements = judged(facts, one.group, one.ids, one.since, one.until, {})
     counted = {j.topic: copies(facts, one.group, j.topic, span[0], span[1] + BUCKET) for j in judgements}
     return Case(
-        one.group, one, *span, _goes_on(facts, span[1]), judgements,
+        one.group, one, *span, _goes_on(facts, one, span[1]), judgements,
         {j.topic: _doubles(facts, one, j) for j in judgements},
         {topic: found for topic, found in counted.items() if found is not None},
     )  # fmt: skip
 
 
-def _goes_on(facts: Facts, until: float) -> bool:
-    """Nothing in the material is later than the sharing by more than its sightings are apart."""
-    last = max((c.at for c in facts.clients if c.at is not None), default=until)
-    return until + NEAR >= max([last, *(p.at for p in facts.positions if p.at is not None)])
+def _goes_on(facts: Facts, one: Sharing, until: float) -> bool:
+    """No source shows the group afterwards, for as long as it needs to settle, with every id once."""
+    for view in streams(facts, one.group):
+        later = [s for s in view.snapshots if s.members and (s.at > until or (view.lasting and s.at == until))]
+        alone = list(takewhile(lambda s: not shared_ids(s), later))
+        if alone and (not view.lasting or min(view.until, _end(alone, view)) - alone[0].at > SETTLING):
+            return False
+    return True
+
+
+def _end(alone: Sequence[Snapshot], view: Stream) -> float:
+    """When the state that begins with the first of these ends: with the next one, or with the source."""
+    after = [s.at for s in view.snapshots if s.at > alone[-1].at]
+    return after[0] if after else view.until
 
 
 def _doubles(facts: Facts, sharing: Sharing, judgement: Judgement) -> Doubles:

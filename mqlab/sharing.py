@@ -62,7 +62,7 @@ def _of_stream(group: str, stream: Stream) -> Iterator[Sharing]:
         end = start + 1
         while end < len(snapshots) and snapshots[end].ids == snapshots[start].ids:
             end += 1
-        shared = _shared(snapshots[start])
+        shared = shared_ids(snapshots[start])
         if shared:
             yield _sharing(group, stream, (start, end), shared)
         start = end
@@ -75,7 +75,8 @@ def _until(stream: Stream, end: int) -> float:
     return stream.snapshots[end].at if end < len(stream.snapshots) else stream.until
 
 
-def _shared(snapshot: Snapshot) -> tuple[str, ...]:
+def shared_ids(snapshot: Snapshot) -> tuple[str, ...]:
+    """Ids that are there more than once, sorted."""
     return tuple(sorted(client for client, times in Counter(snapshot.ids).items() if times > 1))
 
 
@@ -92,9 +93,9 @@ def _sharing(group: str, stream: Stream, run: tuple[int, int], shared: tuple[str
 def _persists(stream: Stream, run: tuple[int, int], client: str) -> bool:
     """The id was shared, around this run, for longer than a dead connection is listed, by the same two processes."""
     start, end = run
-    while start > 0 and client in _shared(stream.snapshots[start - 1]):
+    while start > 0 and client in shared_ids(stream.snapshots[start - 1]):
         start -= 1
-    while end < len(stream.snapshots) and client in _shared(stream.snapshots[end]):
+    while end < len(stream.snapshots) and client in shared_ids(stream.snapshots[end]):
         end += 1
     numbers = range(start, end)
     hosts = [(_until(stream, n + 1), stream.snapshots[n].at, _hosts(stream.snapshots[n], client)) for n in numbers]

@@ -13,7 +13,7 @@ from mqlab.models.client_ids import Risk, parse, risks
 from mqlab.queues import spread
 from mqlab.sharing import EXPIRY
 from mqlab.slots import Judgement
-from mqlab.wording import clock
+from mqlab.wording import clock, instant
 
 _SHOWN = 4
 """Lines of one kind that are enough as evidence."""
@@ -145,5 +145,6 @@ def remarks(facts: Facts, case: Case) -> Mapping[str, str]:
     if any(j.orphans for j in case.judgements):
         seconds, said = reserved_seconds(facts)
         kept = f"{units.duration(seconds)}{'' if said else ' (default of the broker)'}"
-        found["retention"] = f"{kept}: what waits since {clock(case.since)} UTC is deleted {kept} later"
+        gone = f"{instant(case.since + seconds):%Y-%m-%d %H:%M} UTC"
+        found["retention"] = f"{kept}: what waits since {clock(case.since)} UTC begins to be deleted at {gone}"
     return found

@@ -29,7 +29,7 @@ class Command:
         stamped = f"{stem}.{STAMP}.{suffix}"
         if "{file}" in self.run:
             return self.run.replace("{file}", stamped)
-        return f"{self.run} > {stamped} 2>&1"
+        return f'{self.run} > "{stamped}" 2>&1' if "$" in self.file else f"{self.run} > {stamped} 2>&1"
 
 
 @cache

@@ -17,6 +17,8 @@ from mqlab.screen_rows import WIDTH, line, local, placed, proof, row, safe, sent
 
 _PROOFS = 5
 _DIGITS = re.compile(r"\d+")
+_REMARKS = {"DRAIN": "drain", "KEPT": "retention", "ORDER": "order", "RETRIES": "retries"}
+"""Rows that some findings add, and which of their short words stand there."""
 
 
 def screen(diagnosis: Diagnosis, paths: Sequence[str], tz: tzinfo = UTC, *, why: bool = False) -> str:
@@ -56,6 +58,9 @@ def _of_finding(diagnosis: Diagnosis, lead: Finding, tz: tzinfo) -> Iterator[str
     for number, change in enumerate(near):
         yield placed("" if number else "CHANGED", *_change(change, tz))
     yield from _traffic(lead)
+    for label, name in _REMARKS.items():
+        if name in lead.facts:
+            yield line(label, lead.facts[name])
     yield from _proofs(lead)
     yield from _others(diagnosis, lead, tz)
     yield from row("LOSS", _loss(diagnosis, lead))

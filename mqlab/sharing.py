@@ -1,8 +1,8 @@
 """Times in which one client id was that of several processes of a RocketMQ group.
 
 A second row is not yet a second process. A connection of which nobody said good-bye stays listed until the broker's
-scan finds it expired, 120 s after its last heartbeat (ClientHousekeepingService), and each broker sees another port of
-one client. So the same two hosts, or within one output the same two ports, must be there for longer.
+scan finds it expired, 120 to 130 s after its last heartbeat (ClientHousekeepingService), and each broker sees another
+port of one client. So the same two hosts, or within one output the same two ports, must be there for longer.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from mqlab.facts import Facts
 from mqlab.findings import Evidence
 from mqlab.members import Member, Snapshot, Stream, streams
 
-EXPIRY = 120.0
-"""Seconds for which a dead connection may stay listed."""
+EXPIRY = 130.0
+"""Seconds for which a dead connection may stay listed: 120 s after its last heartbeat, and the scan is every 10 s."""
 
 
 @dataclass(frozen=True, slots=True)

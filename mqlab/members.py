@@ -106,11 +106,12 @@ def _logged(facts: Facts, group: str) -> Iterator[Stream]:
 def _followed(told: Sequence[Episode]) -> Iterator[Snapshot]:
     live: dict[tuple[str, str], Member] = {}
     for episode in told:
-        key = (episode.client_id or "", episode.peer or "")
+        client, place = episode.client_id or "", episode.peer or ""
         if episode.kind == "consumer-connected":
-            live[key] = Member(*key, episode.first)
+            live[client, place] = Member(client, place, episode.first)
         elif episode.kind == "consumer-disconnected":
-            live.pop(key, None)
+            # The line about an expired channel names its address only.
+            live = {key: m for key, m in live.items() if key[1] != place or (client and key[0] != client)}
         else:
             live.clear()
         yield Snapshot(episode.first_at or 0.0, tuple(live[key] for key in sorted(live)))

@@ -25,6 +25,12 @@ def test_the_brokers_log_is_followed_from_line_to_line():
     assert seen(*rows) == {"broker log": [(0, ("A@9",)), (5, ("A@9", "B@9")), (30, ("B@9",))]}
 
 
+def test_a_connection_that_expired_is_told_by_its_address_only():
+    rows = (connected(0, "A@9", "10.0.0.1:1"), connected(5, "A@9", "10.0.0.2:1"))
+    gone = connected(120, None, "10.0.0.1:1", kind="consumer-disconnected")
+    assert seen(*rows, gone)["broker log"][-1] == (120, ("A@9",))
+
+
 def test_a_broker_that_starts_knows_nobody():
     started = episode("rocketmq-broker-started", 20, "logs/broker-a/broker.log", system="rocketmq")
     assert seen(connected(0, "A@9", "10.0.0.1:1"), started)["broker log"] == [(0, ("A@9",)), (20, ())]

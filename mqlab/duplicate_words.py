@@ -66,10 +66,13 @@ def too_short(case: Case) -> str:
     names = " and ".join(case.sharing.shared)
     if case.sharing.persistent:
         return f"{case.group}: {names} stands there more than once, but every queue of the topic moved"
-    return (
-        f"{case.group}: {names} was there more than once for {units.duration(case.sharing.seconds)}; a connection that "
-        f"nobody closed stays listed for {EXPIRY:.0f} s, and no queue stood still where the rule would put it"
+    seconds = units.duration(case.sharing.seconds)
+    told = (
+        f"{case.group}: {names} was there more than once for {seconds}, no longer than the {EXPIRY:.0f} s for which a "
     )
+    told += "connection that nobody closed stays listed"
+    stood = [q for j in case.confirmed for q in j.frozen]
+    return f"{told}; {spread(stood)} waited for its owner as long" if stood else told
 
 
 def evidence(facts: Facts, case: Case) -> tuple[Evidence, ...]:

@@ -67,10 +67,8 @@ def too_short(case: Case) -> str:
     if case.sharing.persistent:
         return f"{case.group}: {names} stands there more than once, but every queue of the topic moved"
     seconds = units.duration(case.sharing.seconds)
-    told = (
-        f"{case.group}: {names} was there more than once for {seconds}, no longer than the {EXPIRY:.0f} s for which a "
-    )
-    told += "connection that nobody closed stays listed"
+    listed = f"no longer than the {EXPIRY:.0f} s for which a connection that nobody closed stays listed"
+    told = f"{case.group}: {names} was there more than once for {seconds}, {listed}"
     stood = [q for j in case.confirmed for q in j.frozen]
     return f"{told}; {spread(stood)} waited for its owner as long" if stood else told
 

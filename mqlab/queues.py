@@ -11,9 +11,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from mqlab.facts import Facts, Position
+from mqlab.memo import per_facts
 
 OWN = ("%RETRY%", "%DLQ%")
 """How RocketMQ's names of a group's own topics begin."""
+
+TOGETHER = 10.0
+"""Seconds that the commands of one snapshot may take."""
 
 Points = tuple[Position, ...]
 """Positions of one group in one queue, one a moment, by time; all with a committed and an end offset."""
@@ -53,6 +57,7 @@ def lag(position: Position) -> int:
     return max(0, (position.end or 0) - max(position.committed or 0, position.start or 0))
 
 
+@per_facts
 def of_groups(facts: Facts) -> Mapping[tuple[str, str], Mapping[str, Points]]:
     """Points by (group, topic) and queue."""
     found: dict[tuple[str, str], dict[str, dict[float, Position]]] = defaultdict(lambda: defaultdict(dict))
@@ -79,16 +84,27 @@ def paces(queues: Mapping[str, Points], since: float, until: float) -> Mapping[s
 
 
 def totals(queues: Mapping[str, Points]) -> Sequence[tuple[float, int, int]]:
-    """(at, lag, end) over all queues, at the moments that tell of every queue."""
-    moments: dict[float, list[Position]] = defaultdict(list)
-    for points in queues.values():
-        for point in points:
-            moments[point.at or 0.0].append(point)
-    return [
-        (at, sum(map(lag, found)), sum(p.end or 0 for p in found))
-        for at, found in sorted(moments.items())
-        if len(found) == len(queues)
-    ]
+    """(at, lag, end) over all queues, at the snapshots that tell of every queue that there was then."""
+    lives = {queue: (points[0].at or 0.0, points[-1].at or 0.0) for queue, points in queues.items()}
+    found = []
+    for points in snapshots(queues):
+        first, last = points[0].at or 0.0, points[-1].at or 0.0
+        told = {p.queue for p in points}
+        if all(queue in told for queue, (begin, end) in lives.items() if begin <= first and last <= end):
+            found.append((last, sum(map(lag, points)), sum(p.end or 0 for p in points)))
+    return found
+
+
+def snapshots(queues: Mapping[str, Points]) -> Sequence[Points]:
+    """Positions that belong together: each queue once, within the seconds that the commands of one snapshot take."""
+    found: list[list[Position]] = []
+    for point in sorted((p for points in queues.values() for p in points), key=lambda p: (p.at or 0.0, p.queue)):
+        near = found and (point.at or 0.0) - (found[-1][0].at or 0.0) <= TOGETHER
+        if near and all(p.queue != point.queue for p in found[-1]):
+            found[-1].append(point)
+        else:
+            found.append([point])
+    return [tuple(points) for points in found]
 
 
 def spread(queues: Iterable[str]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from mqlab.queues import Pace, Points, lag, paces, totals
+from mqlab.queues import Pace, Points, lag, paces, snapshots, totals
 
 _ABOUT = 0.05
 """Share of a rise by which lag may be above its lowest level and still count as there."""
@@ -42,9 +42,14 @@ class Stretch:
 
 
 def steps(queues: Mapping[str, Points]) -> Sequence[Stretch]:
-    """From each snapshot of all queues to the next."""
-    moments = sorted({p.at for points in queues.values() for p in points if p.at is not None})
-    return [stretch(queues, since, until) for since, until in pairwise(moments)]
+    """From each snapshot to the next."""
+    found = []
+    for one, two in pairwise(snapshots(queues)):
+        before = {p.queue: p for p in one}
+        seen = {p.queue: Pace(p.queue, before[p.queue], p) for p in two if p.queue in before}
+        moving = {queue: pace for queue, pace in sorted(seen.items()) if pace.produced > 0}
+        found.append(Stretch(one[0].at or 0.0, two[-1].at or 0.0, moving))
+    return found
 
 
 def stretch(queues: Mapping[str, Points], since: float, until: float) -> Stretch:

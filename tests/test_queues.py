@@ -59,3 +59,25 @@ def test_a_stall_is_a_time_in_which_messages_come_in_and_nothing_moves():
     known = of_groups(facts(queue("broker-a/0", [(40, 5, 5), (60, 5, 0), (40, 5, 5), (20, 0, 0)])))[GROUP, TOPIC]
     assert [(s.since, s.until) for s in stalled(known, 30)] == [(at(40), at(100))]
     assert list(stalled(known, 90)) == []
+
+
+def test_what_two_brokers_tell_one_after_another_is_one_snapshot():
+    rows = [queue("broker-a/0", [(60, 5, 0)]), queue("broker-b/0", [(60, 5, 0)], start=4)]
+    known = of_groups(facts(rows))[GROUP, TOPIC]
+    assert [(round(when - at(0)), waiting) for when, waiting, _ in totals(known)] == [
+        (4, 0),
+        (24, 200),
+        (44, 400),
+        (64, 600),
+    ]
+    assert [(s.since, s.until) for s in stalled(known, 30)] == [(at(0), at(64))]
+
+
+def test_quick_snapshots_of_one_queue_stay_apart():
+    known = of_groups(facts(queue("broker-a/0", [(20, 5, 0)], step=5)))[GROUP, TOPIC]
+    assert len(totals(known)) == 5
+
+
+def test_a_broker_that_went_away_does_not_end_the_count():
+    rows = [queue("broker-a/0", [(100, 5, 0)]), queue("broker-b/0", [(40, 5, 0)])]
+    assert totals(of_groups(facts(rows))[GROUP, TOPIC])[-1] == (at(100), 500, 500)

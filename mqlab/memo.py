@@ -4,24 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Any, TypeVar, cast
 
 from mqlab.facts import Facts
 
-P = ParamSpec("P")
-R = TypeVar("R")
+F = TypeVar("F", bound=Callable[..., Any])
 
 
-def per_facts(function: Callable[Concatenate[Facts, P], R]) -> Callable[Concatenate[Facts, P], R]:
-    """*function*, whose answer is kept beside the Facts that it was asked about; arguments must be hashable."""
+def per_facts(function: F) -> F:
+    """*function*, whose answer is kept beside the Facts that it was asked about; other arguments must be hashable."""
 
     @wraps(function)
-    def once(facts: Facts, *args: P.args, **kwargs: P.kwargs) -> R:
+    def once(facts: Facts, *args: Any) -> Any:
         kept = facts.__dict__.setdefault("_answers", {})
-        key = (function, args, tuple(sorted(kwargs.items())))
+        key = (function, args)
         if key not in kept:
-            kept[key] = function(facts, *args, **kwargs)
-        answer: R = kept[key]
-        return answer
+            kept[key] = function(facts, *args)
+        return kept[key]
 
-    return once
+    return cast(F, once)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 
 from mqlab.facts import Facts, Position
 from mqlab.memo import per_facts
@@ -16,6 +17,8 @@ from mqlab.memo import per_facts
 OWN = ("%RETRY%", "%DLQ%")
 """How RocketMQ's names of a group's own topics begin."""
 
+_GONE = 4
+"""Snapshots before the end from which a queue that none of them tells of is gone."""
 TOGETHER = 10.0
 """Seconds that the commands of one snapshot may take."""
 
@@ -84,10 +87,18 @@ def paces(queues: Mapping[str, Points], since: float, until: float) -> Mapping[s
 
 
 def totals(queues: Mapping[str, Points]) -> Sequence[tuple[float, int, int]]:
-    """(at, lag, end) over all queues, at the snapshots that tell of every queue that there was then."""
-    lives = {queue: (points[0].at or 0.0, points[-1].at or 0.0) for queue, points in queues.items()}
+    """(at, lag, end) over all queues, at the snapshots that tell of every queue that there was then.
+
+    A queue is gone when several snapshots have come without it.
+    """
+    every = snapshots(queues)
+    late = every[-_GONE][0].at or 0.0 if len(every) >= _GONE else 0.0
+    lives = {
+        queue: (points[0].at or 0.0, inf if (points[-1].at or 0.0) >= late else points[-1].at or 0.0)
+        for queue, points in queues.items()
+    }
     found = []
-    for points in snapshots(queues):
+    for points in every:
         first, last = points[0].at or 0.0, points[-1].at or 0.0
         told = {p.queue for p in points}
         if all(queue in told for queue, (begin, end) in lives.items() if begin <= first and last <= end):

@@ -79,5 +79,5 @@ def test_quick_snapshots_of_one_queue_stay_apart():
 
 
 def test_a_broker_that_went_away_does_not_end_the_count():
-    rows = [queue("broker-a/0", [(100, 5, 0)]), queue("broker-b/0", [(40, 5, 0)])]
-    assert totals(of_groups(facts(rows))[GROUP, TOPIC])[-1] == (at(100), 500, 500)
+    rows = [queue("broker-a/0", [(200, 5, 0)]), queue("broker-b/0", [(40, 5, 0)])]
+    assert totals(of_groups(facts(rows))[GROUP, TOPIC])[-1] == (at(200), 1000, 1000)

@@ -6,14 +6,17 @@ the clients themselves. A process is told by the address that the broker sees, o
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from math import inf
 
+from mqlab.actors import base_name
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Evidence
-from mqlab.queues import OWN, Points, of_groups
+from mqlab.memo import per_facts
+from mqlab.queues import OWN, TOGETHER, Points, of_groups
 
 ROCKETMQ = "rocketmq"
 
@@ -40,6 +43,8 @@ class Snapshot:
 
     at: float
     members: tuple[Member, ...]
+    source: str = ""
+    """The output that lists them."""
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -60,6 +65,7 @@ class Stream:
     """Each snapshot holds until the next one; a listing is true for its moment only."""
 
 
+@per_facts
 def groups(facts: Facts) -> tuple[str, ...]:
     """Groups of RocketMQ consumers that anything in the material names."""
     named = {c.group for c in facts.clients if c.system == ROCKETMQ}
@@ -67,40 +73,47 @@ def groups(facts: Facts) -> tuple[str, ...]:
     return tuple(sorted(name for name in named if name and not name.startswith("%")))
 
 
+@per_facts
 def topics(facts: Facts) -> Mapping[tuple[str, str], Mapping[str, Points]]:
     """Queues of every (group, topic) of RocketMQ, without the groups' own retry topics."""
     known = set(groups(facts))
     return {key: q for key, q in of_groups(facts).items() if key[0] in known and not key[1].startswith(OWN)}
 
 
+@per_facts
 def streams(facts: Facts, group: str) -> tuple[Stream, ...]:
     """Every source's view of *group*, the most direct one first."""
     return tuple(s for s in (_listed(facts, group), *_logged(facts, group), _own_logs(facts, group)) if s.snapshots)
 
 
 def _listed(facts: Facts, group: str) -> Stream:
+    """Brokers that are asked within one snapshot list the same group; the longest list counts."""
     rows = [c for c in facts.clients if c.group == group and c.system == ROCKETMQ and c.at is not None and c.peer]
     rows.sort(key=lambda c: (c.at or 0.0, c.source, c.line or 0))
-    found = []
-    for (at, _), told in groupby(rows, key=lambda c: (c.at or 0.0, c.source)):
+    found: list[Snapshot] = []
+    for (at, source), told in groupby(rows, key=lambda c: (c.at or 0.0, c.source)):
         members = {(c.client_id or "", c.peer or ""): Member(c.client_id or "", c.peer or "", c.evidence) for c in told}
-        found.append(Snapshot(at, tuple(members[key] for key in sorted(members))))
+        one = Snapshot(at, tuple(members[key] for key in sorted(members)), source)
+        if found and at - found[-1].at <= TOGETHER and source != found[-1].source:
+            found[-1] = max(found[-1], one, key=lambda s: len(s.members))
+        else:
+            found.append(one)
     return Stream("listing", tuple(found), found[-1].at if found else 0.0, lasting=False)
 
 
 def _logged(facts: Facts, group: str) -> Iterator[Stream]:
     """A stream for each broker's log that tells who came and went."""
-    ends = {c.source: c.last_at for c in facts.coverage}
+    ends = log_ends(facts)
     by_source: dict[str, list[Episode]] = defaultdict(list)
     for episode in facts.of_kind(
         "consumer-connected", "consumer-disconnected", "group-offline", "rocketmq-broker-started"
     ):
         if episode.first_at is not None and episode.group in (group, None):
-            by_source[episode.source].append(episode)
-    for source, told in sorted(by_source.items()):
+            by_source[f"{folder(episode.source)}/{base_name(episode.source)}"].append(episode)
+    for _, told in sorted(by_source.items()):
         snapshots = tuple(_followed(sorted(told, key=lambda e: (e.first_at or 0.0, e.first.line or 0))))
         if snapshots:
-            yield Stream("broker log", snapshots, max(ends.get(source) or 0.0, snapshots[-1].at), lasting=True)
+            yield Stream("broker log", snapshots, max(ends[folder(told[0].source)], snapshots[-1].at), lasting=True)
 
 
 def _followed(told: Sequence[Episode]) -> Iterator[Snapshot]:
@@ -130,22 +143,38 @@ def _own_logs(facts: Facts, group: str) -> Stream:
     for episode in facts.of_kind("consumer-stopped", "client-created"):
         if folder(episode.source) in by_folder and episode.first_at is not None and episode.group in (group, None):
             by_folder[folder(episode.source)].append(episode)
-    for place, lines in by_folder.items():
-        by_folder[place] = sorted(lines, key=lambda e: (e.first_at or 0.0, e.first.line or 0))
-    moments = {e.first_at or 0.0 for lines in by_folder.values() for e in lines} | {ends[place] for place in by_folder}
-    found = [
-        Snapshot(at, tuple(m for place in sorted(by_folder) for m in _at(place, by_folder[place], ends[place], at)))
-        for at in sorted(moments)
-    ]
-    return Stream("client logs", tuple(found), found[-1].at if found else 0.0, lasting=True)
+    every = [episode for lines in by_folder.values() for episode in lines]
+    every.sort(key=lambda e: (e.first_at or 0.0, e.source, e.first.line or 0))
+    found = tuple(_lived(every, {place: ends[place] for place in by_folder}))
+    return Stream("client logs", found, found[-1].at if found else 0.0, lasting=True)
 
 
-def _at(place: str, told: Sequence[Episode], end: float, at: float) -> Iterator[Member]:
-    past = [e for e in told if (e.first_at or 0.0) <= at]
-    if past and at < end and past[-1].kind == "queues-allocated":
-        yield Member(past[-1].client_id or "", place, past[-1].first)
+def _lived(lines: Sequence[Episode], ends: Mapping[str, float]) -> Iterator[Snapshot]:
+    """A snapshot whenever a process takes another id, stops, starts anew, or its log ends."""
+    live: dict[str, Member] = {}
+    over = deque(sorted((until, place) for place, until in ends.items()))
+    for episode in lines:
+        at, place = episode.first_at or 0.0, folder(episode.source)
+        yield from _ended(live, over, at)
+        before = live.get(place)
+        if episode.kind != "queues-allocated" or at >= ends[place]:
+            live.pop(place, None)
+        elif before is None or before.client_id != episode.client_id:
+            live[place] = Member(episode.client_id or "", place, episode.first)
+        if live.get(place) is not before:
+            yield Snapshot(at, tuple(live[p] for p in sorted(live)))
+    yield from _ended(live, over, inf)
 
 
+def _ended(live: dict[str, Member], over: deque[tuple[float, str]], at: float) -> Iterator[Snapshot]:
+    """Processes whose logs have ended by then leave."""
+    while over and over[0][0] <= at:
+        until, gone = over.popleft()
+        if live.pop(gone, None):
+            yield Snapshot(until, tuple(live[p] for p in sorted(live)))
+
+
+@per_facts
 def log_ends(facts: Facts) -> Mapping[str, float]:
     """When the logs of each folder end."""
     found: dict[str, float] = defaultdict(float)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
+from math import inf
 
 from mqlab.copies import BUCKET, Copies, copies
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Certainty, Evidence
 from mqlab.members import Member, Snapshot, Stream, folder, log_ends, streams
 from mqlab.sharing import EXPIRY, Sharing, shared_ids, sharings
-from mqlab.slots import SETTLING, Judgement, judged
+from mqlab.slots import SETTLING, Judgement, judged, judged_by_hash
 
+NOT_ONLINE = "CODE: 206"
+"""CONSUMER_NOT_ONLINE of ResponseCode."""
 MOSTLY = 1.5
 """Times that a message of a doubled queue is handled, at least: more than half of them again."""
 NEAR = 60.0
@@ -53,8 +56,13 @@ class Case:
 
     @property
     def contradicted(self) -> bool:
-        """Queues moved that the rule leaves without an owner."""
-        return any(not j.agrees and set(j.expected) - set(j.frozen) for j in self.judgements)
+        """Every queue moved, also those that the rule leaves without an owner."""
+        return any(j.expected and not j.frozen for j in self.judgements)
+
+    @property
+    def unclear(self) -> bool:
+        """One short sighting, and nothing that shows how it went on."""
+        return self.ongoing and not self.sharing.persistent and not any(j.paces for j in self.judgements)
 
     @property
     def certainty(self) -> Certainty | None:
@@ -63,13 +71,14 @@ class Case:
         A dead connection is listed, and counted by the rule, for as long as its expiry takes: what lasted no longer is
         likely only where another host came, and goes on or was seen to read the same queues.
         """
-        longer = any(j.seconds > EXPIRY for j in self.confirmed)
+        elsewhere = self.sharing.hosts > 1
+        longer = any(j.seconds > EXPIRY for j in self.confirmed) and elsewhere
         if self.confirmed and (self.sharing.persistent or longer):
             return Certainty.PROVEN
         if self.contradicted:
             return None
         live = self.ongoing or any(self._doubled(j) for j in self.confirmed)
-        told = self.confirmed and self.sharing.hosts > 1 and live
+        told = self.confirmed and elsewhere and live
         return Certainty.LIKELY if self.sharing.persistent or told else None
 
     def _doubled(self, judgement: Judgement) -> bool:
@@ -90,38 +99,61 @@ def cases(facts: Facts, group: str) -> tuple[Case, ...]:
 
 
 def _belongs(one: Sharing, chain: Sequence[Sharing]) -> bool:
-    return any(set(one.shared) & set(s.shared) and one.since <= s.until + NEAR for s in chain)
+    return any(
+        one.streak == s.streak or (set(one.shared) & set(s.shared) and one.since <= s.until + NEAR) for s in chain
+    )
 
 
 def _case(facts: Facts, chain: Sequence[Sharing]) -> Case:
     """The case by the most direct source whose time the queues confirm, else by the most direct that lasted."""
-    since, until = min(s.since for s in chain), max(s.until for s in chain)
+    span = min(s.since for s in chain), max(s.until for s in chain)
     longest = max(one.seconds for one in chain)
     long = [one for one in chain if one.seconds >= longest / 2]
     direct = sorted(long, key=lambda one: (not one.persistent, _DIRECT.index(one.how), -one.seconds))
-    every = (_judged(facts, one, (since, until)) for one in direct)
-    first = next(every)
-    return first if first.confirmed else next((case for case in every if case.confirmed), first)
+    every = [_judged(facts, one, span, window) for one in direct for window in _windows(facts, one)]
+    return next((case for case in every if case.confirmed), every[0])
 
 
-def _judged(facts: Facts, one: Sharing, span: tuple[float, float]) -> Case:
-    judgements = judged(facts, one.group, one.ids, one.since, one.until, {})
-    counted = {j.topic: copies(facts, one.group, j.topic, span[0], span[1] + BUCKET) for j in judgements}
+def _windows(facts: Facts, one: Sharing) -> Iterator[tuple[float, float]]:
+    """When the queues are looked at: while the ids are known to be shared, else until they are seen not to be."""
+    yield one.since, one.until
+    if one.how == "listing":
+        (view,) = (view for view in streams(facts, one.group) if view.how == "listing")
+        before = [s.at for s in view.snapshots if s.at < one.since]
+        after = [s.at for s in view.snapshots if s.at > one.until]
+        yield max(before, default=-inf), min(after, default=inf)
+
+
+def _judged(facts: Facts, one: Sharing, span: tuple[float, float], window: tuple[float, float]) -> Case:
+    judgements = judged(facts, one.group, one.ids, *window, {})
+    by_hash = {j.topic: j for j in judged_by_hash(facts, one.group, one.ids, *window)}
+    doubles = {j.topic: _doubles(facts, one, j) for j in judgements}
+    chosen = tuple(_chosen(j, by_hash[j.topic], doubles[j.topic]) for j in judgements)
+    counted = {j.topic: copies(facts, one.group, j.topic, span[0], span[1] + BUCKET) for j in chosen}
     return Case(
-        one.group, one, *span, _goes_on(facts, one, span[1]), judgements,
-        {j.topic: _doubles(facts, one, j) for j in judgements},
+        one.group, one, *span, _goes_on(facts, one, span[1]), chosen, doubles,
         {topic: found for topic, found in counted.items() if found is not None},
     )  # fmt: skip
 
 
+def _chosen(by_place: Judgement, by_hash: Judgement, doubles: Doubles) -> Judgement:
+    """Hashing, which leaves nothing to see, only where queues were seen in several hands and it alone says so."""
+    seen = set(doubles.queues)
+    fits = seen and not by_place.frozen and seen <= set(by_hash.doubled)
+    return by_hash if fits and not seen <= set(by_place.doubled) else by_place
+
+
 def _goes_on(facts: Facts, one: Sharing, until: float) -> bool:
-    """No source shows the group afterwards, for as long as it needs to settle, with every id once."""
+    """No source shows the group afterwards, for as long as it needs to settle, without shared ids or members."""
     for view in streams(facts, one.group):
-        later = [s for s in view.snapshots if s.members and (s.at > until or (view.lasting and s.at == until))]
+        later = [s for s in view.snapshots if s.at > until or (view.lasting and s.at == until)]
         alone = list(takewhile(lambda s: not shared_ids(s), later))
         if alone and (not view.lasting or min(view.until, _end(alone, view)) - alone[0].at > SETTLING):
             return False
-    return True
+    return not any(
+        e.group == one.group and NOT_ONLINE in (e.reason or "") and (e.first_at or 0.0) > until
+        for e in facts.of_kind("tool-error")
+    )
 
 
 def _end(alone: Sequence[Snapshot], view: Stream) -> float:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 from mqlab.facts import Facts
 from mqlab.findings import Evidence
@@ -38,6 +37,8 @@ class Sharing:
     persistent: bool
     """It lasted longer than a dead connection stays listed."""
     evidence: tuple[Evidence, ...]
+    streak: tuple[str, float]
+    """The time in which this source saw the id shared without a break: the source's kind, and when it began."""
 
     @property
     def hosts(self) -> int:
@@ -56,16 +57,41 @@ def sharings(facts: Facts, group: str) -> tuple[Sharing, ...]:
 
 
 def _of_stream(group: str, stream: Stream) -> Iterator[Sharing]:
+    """Sharings of one source: a streak in which an id is shared, cut where the places of the shared ids change."""
     snapshots = stream.snapshots
     start = 0
     while start < len(snapshots):
         end = start + 1
-        while end < len(snapshots) and snapshots[end].ids == snapshots[start].ids:
-            end += 1
-        shared = shared_ids(snapshots[start])
-        if shared:
-            yield _sharing(group, stream, (start, end), shared)
+        if shared_ids(snapshots[start]):
+            while end < len(snapshots) and set(shared_ids(snapshots[end])) & set(shared_ids(snapshots[end - 1])):
+                end += 1
+            yield from _of_streak(group, stream, start, end)
         start = end
+
+
+def _of_streak(group: str, stream: Stream, begin: int, until: int) -> Iterator[Sharing]:
+    """The steady parts of a streak; ids that are not shared may change, as long as they sort alike."""
+    clients = {client for n in range(begin, until) for client in shared_ids(stream.snapshots[n])}
+    lasting = {client for client in clients if _persists(stream, range(begin, until), client)}
+    start = begin
+    while start < until:
+        end = start + 1
+        while end < until and _pattern(stream.snapshots[end]) == _pattern(stream.snapshots[start]):
+            end += 1
+        first, last = stream.snapshots[start], stream.snapshots[end - 1]
+        shared = shared_ids(last)
+        doubles = [m for m in last.members if m.client_id in shared]
+        yield Sharing(
+            group, stream.how, first.at, _until(stream, end), last.ids, shared, tuple(m.place for m in doubles),
+            set(shared) <= lasting, tuple(m.evidence for m in doubles), (stream.how, stream.snapshots[begin].at),
+        )  # fmt: skip
+        start = end
+
+
+def _pattern(snapshot: Snapshot) -> tuple[str, ...]:
+    """The sorted ids, those that are not shared without their names: what a rule that goes by places depends on."""
+    shared = shared_ids(snapshot)
+    return tuple(client if client in shared else "" for client in snapshot.ids)
 
 
 def _until(stream: Stream, end: int) -> float:
@@ -80,38 +106,22 @@ def shared_ids(snapshot: Snapshot) -> tuple[str, ...]:
     return tuple(sorted(client for client, times in Counter(snapshot.ids).items() if times > 1))
 
 
-def _sharing(group: str, stream: Stream, run: tuple[int, int], shared: tuple[str, ...]) -> Sharing:
-    first, last = stream.snapshots[run[0]], stream.snapshots[run[1] - 1]
-    doubles = [m for m in last.members if m.client_id in shared]
-    persistent = all(_persists(stream, run, client) for client in shared)
-    return Sharing(
-        group, stream.how, first.at, _until(stream, run[1]), last.ids, shared, tuple(m.place for m in doubles),
-        persistent, tuple(m.evidence for m in doubles),
-    )  # fmt: skip
-
-
-def _persists(stream: Stream, run: tuple[int, int], client: str) -> bool:
-    """The id was shared, around this run, for longer than a dead connection is listed, by the same two processes."""
-    start, end = run
-    while start > 0 and client in shared_ids(stream.snapshots[start - 1]):
-        start -= 1
-    while end < len(stream.snapshots) and client in shared_ids(stream.snapshots[end]):
-        end += 1
-    numbers = range(start, end)
-    hosts = [(_until(stream, n + 1), stream.snapshots[n].at, _hosts(stream.snapshots[n], client)) for n in numbers]
-    if _two_stay(hosts):
+def _persists(stream: Stream, numbers: range, client: str) -> bool:
+    """The same two hosts had the id for longer than a dead connection is listed, or the same two ports in a list."""
+    seen = [(_until(stream, n + 1), stream.snapshots[n]) for n in numbers]
+    if _two_stay([(until, s.at, _hosts(s, client)) for until, s in seen]):
         return True
-    places = [(stream.snapshots[n].at, stream.snapshots[n].at, _places(stream.snapshots[n], client)) for n in numbers]
-    return not stream.lasting and _two_stay(places)
+    return not stream.lasting and _two_stay([(s.at, s.at, _places(s, client)) for _, s in seen])
 
 
 def _two_stay(seen: Sequence[tuple[float, float, set[str]]]) -> bool:
-    """Two of them are there together, first and last, longer than a dead connection is; rows are (until, at, who)."""
-    first: dict[tuple[str, ...], float] = {}
-    for until, at, who in seen:
-        for pair in combinations(sorted(who), 2):
-            if until - first.setdefault(pair, at) > EXPIRY:
-                return True
+    """Two of them are there together at two moments far enough apart; rows are (until, at, who)."""
+    later = 0
+    for _, at, who in seen:
+        while later < len(seen) and seen[later][0] - at <= EXPIRY:
+            later += 1
+        if later < len(seen) and max(len(who & seen[later][2]), len(who & seen[-1][2])) > 1:
+            return True
     return False
 
 

@@ -27,6 +27,8 @@ _CLASSES = {
 }
 _PREDICTABLE = ("AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH")
 """Strategies that need nothing but ids and queues."""
+_BY_PLACE = ("AVG", "AVG_BY_CIRCLE")
+"""Those that are taken where nobody names one: what they leave without an owner can be seen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +67,21 @@ class Judgement:
         return tuple(queue for queue in self.paces if queue in self.orphans)
 
     @property
+    def stuck(self) -> tuple[str, ...]:
+        """Queues that stand still although the rule gives them an owner."""
+        return tuple(queue for queue in self.frozen if queue not in self.orphans)
+
+    @property
+    def unread(self) -> bool:
+        """Nothing moves: the group does not read this topic, or nobody consumes."""
+        return bool(self.paces) and len(self.frozen) == len(self.paces)
+
+    @property
     def agrees(self) -> bool:
-        """Exactly the queues stand still that the rule says have no owner."""
-        return bool(self.owners and self.paces) and self.frozen == self.expected
+        """All queues stand still that the rule says have no owner, and of the others most move."""
+        owned = len(self.paces) - len(self.expected)
+        fits = set(self.expected) <= set(self.frozen) and 2 * len(self.stuck) < owned
+        return bool(self.owners and self.paces) and fits
 
     @property
     def seconds(self) -> float:
@@ -78,16 +92,44 @@ class Judgement:
 def judged(
     facts: Facts, group: str, ids: Sequence[str], since: float, until: float, absent: Mapping[str, Collection[str]]
 ) -> tuple[Judgement, ...]:
-    """A judgement for each topic of *group* while its ids were *ids*; *absent* names who does not read a topic."""
+    """A judgement for each topic of *group* while its ids were *ids*; *absent* names who does not read a topic.
+
+    Where nobody names a strategy, the default is taken, or the other that goes by places if that one fits.
+    """
+    return _judged(facts, (group, ids), (since, until), absent, _BY_PLACE)
+
+
+def judged_by_hash(facts: Facts, group: str, ids: Sequence[str], since: float, until: float) -> tuple[Judgement, ...]:
+    """The same, with consistent hashing where nobody names a strategy: it leaves no queue without an owner."""
+    return _judged(facts, (group, ids), (since, until), {}, ("CONSISTENT_HASH",))
+
+
+def _judged(
+    facts: Facts,
+    who: tuple[str, Sequence[str]],
+    span: tuple[float, float],
+    absent: Mapping[str, Collection[str]],
+    tried: Sequence[str],
+) -> tuple[Judgement, ...]:
+    (group, ids), (since, until) = who, span
     named = strategies(facts, group)
+    subscribed = _subscribed(facts, group)
     queues = {topic: found for (owner, topic), found in of_groups(facts).items() if owner == group}
     held = _held(facts, group)
     found = []
     for topic in sorted(name for name in {*queues, *held} if not name.startswith(OWN)):
+        if subscribed and topic not in {*subscribed, *absent}:
+            continue
         known = queues.get(topic, {})
         seen = {q: p for q, p in paces(known, since + SETTLING, until).items() if p.produced > 0}
-        found.append(_best(topic, {*known, *held.get(topic, ())}, ids, seen, named, absent.get(topic, ())))
+        found.append(_best(topic, {*known, *held.get(topic, ())}, ids, seen, (named, tried), absent.get(topic, ())))
     return tuple(found)
+
+
+def _subscribed(facts: Facts, group: str) -> set[str]:
+    """Topics that any member or listing of *group* subscribes to; none where nothing says it."""
+    told = {c.subscription for c in facts.clients if c.group == group and c.subscription}
+    return {part.partition(":")[0] for subscription in told for part in subscription.split(";")}
 
 
 def _held(facts: Facts, group: str) -> Mapping[str, set[str]]:
@@ -114,14 +156,16 @@ def _best(
     queues: Collection[str],
     ids: Sequence[str],
     seen: Mapping[str, Pace],
-    named: Sequence[str],
+    strategies: tuple[Sequence[str], Sequence[str]],
     absent: Collection[str],
 ) -> Judgement:
     """The judgement by the strategy that is named, else by the default, else by the one that fits."""
-    tried = [s for s in named if s in _PREDICTABLE] or (["custom"] if named else list(_PREDICTABLE))
+    named, likely = strategies
+    tried = [s for s in named if s in _PREDICTABLE] or (["custom"] if named else list(likely))
     names = tuple(sorted(queues, key=_place))
     every = [Judgement(topic, s, bool(named), names, owners(s, ids, topic, names, absent), seen) for s in tried]
-    return next((j for j in every if j.agrees), every[0])
+    fitting = [j for j in every if j.agrees and (j.expected or not j.orphans)]
+    return min(fitting, key=lambda j: len(j.stuck), default=every[0])
 
 
 def owners(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from mqlab.duplicate_case import Case
 from mqlab.facts import Facts
-from mqlab.queues import lag, of_groups, totals
+from mqlab.queues import TOGETHER, lag, of_groups, totals
 from mqlab.slots import Judgement
 
 RESERVED_HOURS = 72
@@ -14,22 +14,30 @@ RESERVED_HOURS = 72
 
 
 def measures(facts: Facts, case: Case) -> Mapping[str, float]:
-    """Counts and rates over the topics of the group; rates while the group did not change."""
+    """Counts and rates over the topics that the group reads; rates while the group did not change.
+
+    What the rule gives is counted where the queues agree with it, or nothing shows what they did.
+    """
     found: dict[str, float] = {
         "processes": float(len(case.sharing.ids)),
         "distinct_ids": float(len(set(case.sharing.ids))),
     }
-    if any(j.owners for j in case.judgements):
-        found["orphan_queues"] = float(sum(len(j.orphans) for j in case.judgements))
-        found["doubled_queues"] = float(sum(len(j.doubled) for j in case.judgements))
-    watched = [j for j in case.judgements if j.paces]
+    read = [j for j in case.judgements if not j.unread]
+    known = [j for j in read if j.owners and (j.agrees or not j.paces)]
+    if known:
+        found["orphan_queues"] = float(sum(len(j.orphans) for j in known))
+        found["doubled_queues"] = float(sum(len(j.doubled) for j in known))
+    elif any(j.frozen for j in read):
+        found["frozen_queues"] = float(sum(len(j.frozen) for j in read))
+    watched = [j for j in known if j.paces]
     if watched:
         found["orphans_produced_per_second"] = sum(_produced(j, j.orphans) for j in watched)
         found["lag_growth_per_second"] = sum(_growth(j) for j in watched)
-        found["pending_records"], found["peak_lag"] = _waiting(facts, case)
+    if any(j.paces for j in read):
+        found["pending_records"], found["peak_lag"] = _waiting(facts, case, {j.topic for j in read})
     if case.copies:
         found["duplicated_records"] = float(sum(c.extra for c in case.copies.values()))
-    elif watched:
+    elif watched and case.confirmed:
         found["duplicated_records_estimated"] = sum(_doubled(j) for j in watched) * (case.until - case.since)
     return found
 
@@ -50,14 +58,14 @@ def _doubled(judgement: Judgement) -> float:
     return sum(_produced(judgement, (queue,)) * (times - 1) for queue, times in judgement.doubled.items())
 
 
-def _waiting(facts: Facts, case: Case) -> tuple[float, float]:
-    """Messages that wait at the end of the sharing, and most that ever waited since it began."""
+def _waiting(facts: Facts, case: Case, topics: Collection[str]) -> tuple[float, float]:
+    """Messages that wait when the sharing ends, or at last, and most that ever waited since it began."""
     last = peak = 0
     for (group, topic), queues in of_groups(facts).items():
-        if group != case.group or topic.startswith("%"):
+        if group != case.group or topic not in topics:
             continue
         since = [(at, waiting) for at, waiting, _ in totals(queues) if at >= case.since]
-        within = [waiting for at, waiting in since if at <= case.until + 10]
+        within = [waiting for at, waiting in since if case.ongoing or at <= case.until + TOGETHER]
         last += within[-1] if within else 0
         peak += max((waiting for _, waiting in since), default=0)
     return float(last), float(peak)

@@ -26,15 +26,18 @@ def statement(case: Case, measures: Mapping[str, float]) -> str:
     places = ", ".join(sorted({m.rpartition(":")[0] or m for m in case.sharing.places}))
     names = " and ".join(case.sharing.shared)
     first = f"{processes} of {len(ids)} processes of {case.group} have the client id {names} ({places})"
-    return f"{first}: {_rule(case)}. {_effect(case, measures)}"
+    return f"{first}: {_rule(case)}. {_effect(measures)}"
 
 
 def _rule(case: Case) -> str:
-    told = [_slots(judgement) for judgement in case.judgements if judgement.orphans or judgement.doubled]
+    told = [_slots(j) for j in case.judgements if not j.unread and (j.orphans or j.doubled or j.frozen)]
     return "; ".join(told) or "which queues that leaves without an owner cannot be seen here"
 
 
 def _slots(judgement: Judgement) -> str:
+    if judgement.paces and not judgement.agrees:
+        stood = f"{spread(judgement.frozen)} of {judgement.topic} stood still" if judgement.frozen else "no queue did"
+        return f"{stood}, which is not what {judgement.strategy} would leave without an owner"
     parts = [f"{judgement.strategy} gives all of them the same share of {judgement.topic}"]
     by_times: dict[int, list[str]] = {}
     for queue, times in judgement.doubled.items():
@@ -42,23 +45,24 @@ def _slots(judgement: Judgement) -> str:
     parts += [f"{spread(queues)} is read {times} times" for times, queues in sorted(by_times.items())]
     if judgement.orphans:
         parts.append(f"{spread(judgement.orphans)} by nobody")
+    if judgement.stuck:
+        parts.append(f"{spread(judgement.stuck)} has an owner and stands still all the same")
     return f"{parts[0]}, so {' and '.join(parts[1:])}" if parts[1:] else parts[0]
 
 
-def _effect(case: Case, measures: Mapping[str, float]) -> str:
-    if not any(j.paces for j in case.judgements):
+def _effect(measures: Mapping[str, float]) -> str:
+    if "pending_records" not in measures:
         return "No offsets of that time show what it did to the queues."
-    grown, produced = measures["lag_growth_per_second"], measures["orphans_produced_per_second"]
-    parts = []
-    if produced:
-        waiting = units.number(measures["pending_records"])
+    parts = [f"{units.number(measures['pending_records'])} messages wait"]
+    if measures.get("orphans_produced_per_second"):
+        grown, produced = measures["lag_growth_per_second"], measures["orphans_produced_per_second"]
         rates = f"{units.digits(grown)}/s more, {units.digits(produced)}/s are produced to the queues without owner"
-        parts.append(f"{waiting} messages wait ({rates})")
+        parts = [f"{parts[0]} ({rates})"]
     if measures.get("duplicated_records"):
         parts.append(f"{units.number(measures['duplicated_records'])} deliveries were repeats")
     elif measures.get("duplicated_records_estimated"):
         parts.append(f"about {units.digits(measures['duplicated_records_estimated'], 2)} deliveries were repeats")
-    return f"{'; '.join(parts)}." if parts else "The queues moved as the rule says."
+    return f"{'; '.join(parts)}."
 
 
 def too_short(case: Case) -> str:

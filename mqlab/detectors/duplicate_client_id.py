@@ -17,7 +17,10 @@ from mqlab.facts import Facts
 from mqlab.findings import Finding, Severity
 from mqlab.members import groups, streams
 from mqlab.models.client_ids import parse
-from mqlab.wording import moment
+from mqlab.wording import clock, moment
+
+_NO_OFFSETS = "Not found the consumer group consume stats"
+"""What consumerProgress says of a group that keeps its offsets itself."""
 
 INCIDENT = "duplicate-client-id"
 SYSTEMS: tuple[str, ...] = ("rocketmq",)
@@ -32,7 +35,10 @@ def detect(facts: Facts) -> Result:
     harmless = {id(case): why for case in every if (why := _harmless(facts, case))}
     found = [case for case in every if id(case) not in harmless and case.certainty is not None]
     if found:
-        return Result(tuple(_finding(facts, case) for case in found))
+        several = len(found) > len({case.group for case in found})
+        return Result(tuple(_finding(facts, case, several=several) for case in found))
+    if any(case.unclear for case in every if id(case) not in harmless):
+        return Result(missing=("consumerConnection once more, over 130 s later, and the offsets of the group",))
     if every:
         return Result(rejected="; ".join(dict.fromkeys(harmless.get(id(c)) or words.too_short(c) for c in every)))
     return CLEAR
@@ -43,20 +49,21 @@ def _harmless(facts: Facts, case: Case) -> str | None:
     told = {s.key: s.value for s in facts.settings if s.scope == "consumer" and s.owner == case.group}
     read = [parse(client) for client in case.sharing.shared]
     alone = all(one is not None and one.instance == "DEFAULT" for one in read)
-    if told.get("messageModel") == "BROADCASTING" or ("messageModel" not in told and alone):
+    unread = any(e.group == case.group and _NO_OFFSETS in (e.reason or "") for e in facts.of_kind("tool-error"))
+    if told.get("messageModel") == "BROADCASTING" or ("messageModel" not in told and (alone or unread)):
         return f"{case.group} is a broadcast group: each member reads every queue, equal ids do no harm"
     if told.get("consumeType") == "CONSUME_POP":
         return f"{case.group} consumes by POP: every client may read every queue, ids have no say"
     return None
 
 
-def _finding(facts: Facts, case: Case) -> Finding:
+def _finding(facts: Facts, case: Case, *, several: bool) -> Finding:
     drain = drain_told.foreseen(facts, case.group)
     counted = {**measures(facts, case), **drain_told.measures(drain)}
     harm = counted.get("orphan_queues") or counted.get("doubled_queues")
     assert case.certainty is not None
     return Finding(
-        id=f"{INCIDENT}:{case.group}",
+        id=f"{INCIDENT}:{case.group}" + (f"@{clock(case.since)}" if several else ""),
         incident=INCIDENT,
         severity=Severity.CRITICAL if case.confirmed and harm else Severity.WARNING,
         certainty=case.certainty,

@@ -61,10 +61,15 @@ def stretch(queues: Mapping[str, Points], since: float, until: float) -> Stretch
 
 def stalled(queues: Mapping[str, Points], shortest: float) -> Iterator[Stretch]:
     """Stretches of at least so many seconds in which messages came in and no position moved."""
-    for since, until in _runs(steps(queues), lambda step: step.consumed == 0):
+    for since, until in _runs(steps(queues), lambda step: _still(queues, step)):
         found = stretch(queues, since, until)
         if found.seconds >= shortest and found.paces and found.consumed == 0:
             yield found
+
+
+def _still(queues: Mapping[str, Points], step: Stretch) -> bool:
+    """No position moved, not even in a queue that took no messages in."""
+    return all(pace.consumed == 0 for pace in paces(queues, step.since, step.until).values())
 
 
 def climb(queues: Mapping[str, Points]) -> Stretch | None:

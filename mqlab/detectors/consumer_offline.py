@@ -1,35 +1,56 @@
 """RocketMQ: nobody consumes, the group has no members.
 
 Fires: messages come in on every queue of a topic, no committed position moves, and the broker says that the group is
-not online. A group that had no members when the material begins is a notice.
+not online. Connections of processes that died without a good-bye stay listed for up to 130 s; the time counts from
+where the positions froze. A group that had no members when the material begins is a notice.
 Quiet: broadcast groups, whose positions are not at the broker; the seconds in which a whole group restarts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import inf
 
 from mqlab import units
+from mqlab.copies import ledgers_of
 from mqlab.detectors.base import CLEAR, Result
-from mqlab.facts import Facts
+from mqlab.facts import Facts, Series
 from mqlab.findings import Certainty, Evidence, Finding, Severity
 from mqlab.members import streams, topics
-from mqlab.queues import Points, lag, spread, totals
+from mqlab.queues import TOGETHER, Points, lag, spread
 from mqlab.sharing import EXPIRY
 from mqlab.slots import SETTLING
 from mqlab.stalls import Stretch, stalled
+from mqlab.stalls import stretch as narrowed
 from mqlab.wording import moment, sample
 
 INCIDENT = "consumer-offline"
 SYSTEMS: tuple[str, ...] = ("rocketmq",)
-TOGETHER = 10.0
-"""Seconds that the commands of one snapshot may take."""
+_HANDLED = ("received", "consumed", "processed")
+"""Roles of a ledger that a consumer keeps."""
 _NOT_ONLINE = "CODE: 206"
 """CONSUMER_NOT_ONLINE of ResponseCode."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Gap:
+    """A part of a stretch in which no source lists members, and what says so."""
+
+    stretch: Stretch
+    """From where the positions froze, if those who died then were listed until the gap."""
+    seconds: float
+    """From the last time that members are listed, to the next."""
+    lost: bool
+    """Members were listed before."""
+    ongoing: bool
+    """Nobody came back within the material."""
+    absent: Sequence[Evidence]
+
+
 def detect(facts: Facts) -> Result:
-    """One finding for each group and topic that nobody reads."""
+    """One finding for each time in which nobody read a topic for a group."""
     known = topics(facts)
     if not known:
         return Result(missing=("offsets of the groups, several times, and who is connected",))
@@ -38,12 +59,11 @@ def detect(facts: Facts) -> Result:
         if _broadcast(facts, group):
             continue
         for stretch in stalled(queues, SETTLING):
-            absent = _absent(facts, group, stretch)
-            last = stretch.until >= max(at for at, _, _ in totals(queues))
-            if absent and (last or stretch.seconds > EXPIRY):
-                found.append(_finding(facts, group, topic, stretch, absent, queues))
-            elif absent:
-                reasons.append(f"{group} had no members for {units.duration(stretch.seconds)} and came back")
+            for gap in _gaps(facts, group, stretch, queues):
+                if gap.ongoing or gap.seconds > EXPIRY:
+                    found.append(_finding(facts, group, topic, gap, queues))
+                else:
+                    reasons.append(f"{group} had no members for {units.duration(gap.seconds)} and came back")
     if found:
         return Result(tuple(found))
     return Result(rejected="; ".join(dict.fromkeys(reasons))) if reasons else CLEAR
@@ -53,41 +73,58 @@ def _broadcast(facts: Facts, group: str) -> bool:
     return any(s.owner == group and s.key == "messageModel" and s.value == "BROADCASTING" for s in facts.settings)
 
 
-def _absent(facts: Facts, group: str, stretch: Stretch) -> Sequence[Evidence]:
-    """Lines that say that the group has no members within the stretch; none where any lists a member later in it."""
-    begin, end = stretch.since - TOGETHER, stretch.until + TOGETHER
-    listed = [
-        s.at for view in streams(facts, group) for s in view.snapshots if s.members and s.at > stretch.since + SETTLING
-    ]
-    if any(at <= end - TOGETHER for at in listed):
-        return ()
+def _gaps(facts: Facts, group: str, stretch: Stretch, queues: Mapping[str, Points]) -> Iterator[_Gap]:
+    """Gaps between members in which something says that there are none."""
+    latest = max((p.at or 0.0 for points in queues.values() for p in points), default=stretch.until)
+    for before, after in pairwise((-inf, *_present(facts, group), inf)):
+        begin, end = max(before, stretch.since), min(after, stretch.until)
+        if end - begin < SETTLING:
+            continue
+        listed = before - stretch.since <= EXPIRY + SETTLING
+        cut = narrowed(queues, stretch.since if listed else begin, end)
+        absent = _absent(facts, group, max(before, begin - TOGETHER), min(after, end + TOGETHER))
+        if absent and cut.paces:
+            ongoing = after == inf and end >= latest - TOGETHER
+            yield _Gap(cut, end - begin, before > -inf, ongoing, absent)
+
+
+def _present(facts: Facts, group: str) -> Sequence[float]:
+    """When any source listed or counted members, sorted."""
+    listed = {s.at for view in streams(facts, group) for s in view.snapshots if s.members}
+    counted = {at for s in _counts(facts, group) for at, value in s.points if value > 0}
+    return sorted(listed | counted)
+
+
+def _absent(facts: Facts, group: str, begin: float, end: float) -> Sequence[Evidence]:
+    """Lines between *begin* and *end* that say that the group has no members."""
     errors = [
         e.first
         for e in facts.of_kind("tool-error")
-        if e.group == group and _NOT_ONLINE in (e.reason or "") and begin <= (e.first_at or 0.0) <= end
+        if e.group == group and _NOT_ONLINE in (e.reason or "") and begin <= (e.first_at or 0.0) < end
     ]
-    gone = [e.first for e in facts.of_kind("group-offline") if e.group == group and begin <= (e.first_at or 0.0) <= end]
+    gone = [e.first for e in facts.of_kind("group-offline") if e.group == group and begin <= (e.first_at or 0.0) < end]
     return (*gone, *errors, *_counted(facts, group, begin, end))
+
+
+def _counts(facts: Facts, group: str) -> list[Series]:
+    return [s for s in facts.named("rocketmq.group.members") if s.labels.get("group") == group]
 
 
 def _counted(facts: Facts, group: str, begin: float, end: float) -> list[Evidence]:
     """Samples that count no members."""
     return [
         sample(facts, s, at, "no members are counted")
-        for s in facts.named("rocketmq.group.members")
-        if s.labels.get("group") == group
+        for s in _counts(facts, group)
         for at, value in s.points
-        if value == 0 and begin <= at <= end
+        if value == 0 and begin <= at < end
     ]
 
 
-def _finding(
-    facts: Facts, group: str, topic: str, stretch: Stretch, absent: Sequence[Evidence], queues: Mapping[str, Points]
-) -> Finding:
+def _finding(facts: Facts, group: str, topic: str, gap: _Gap, queues: Mapping[str, Points]) -> Finding:
+    stretch = gap.stretch
     waiting = sum(lag(p.last) for p in stretch.paces.values())
     rate = stretch.produced / stretch.seconds
-    left = _left(facts, group, topic, stretch, queues)
-    ongoing = stretch.until >= max(at for at, _, _ in totals(queues))
+    left = gap.lost or _read(facts, group, topic, stretch, queues)
     since = "" if left else " It had none when the material begins."
     return Finding(
         id=f"{INCIDENT}:{group}/{topic}",
@@ -96,8 +133,8 @@ def _finding(
         certainty=Certainty.PROVEN,
         subject=f"{group}/{topic}",
         started_at=moment(stretch.since),
-        ended_at=None if ongoing else moment(stretch.until),
-        ongoing=ongoing,
+        ended_at=None if gap.ongoing else moment(stretch.until),
+        ongoing=gap.ongoing,
         statement=(
             f"{group} has no members: {spread(stretch.paces)} of {topic} took {units.digits(rate)} messages/s for "
             f"{units.duration(stretch.seconds)} and no position moved.{since} {units.number(waiting)} messages wait."
@@ -108,7 +145,7 @@ def _finding(
             "produced_per_second": rate,
             "queues": float(len(stretch.paces)),
         },
-        evidence=(*_named(absent), *_frozen(stretch)),
+        evidence=(*_named(gap.absent), *_frozen(stretch)),
         explains=("slow-consumer", "retention-loss"),
         mitigate=f"Start the consumers of {group}; side effect: the whole backlog flows at once, so "
         "plan the drain first (mqlab drain).",
@@ -117,16 +154,14 @@ def _finding(
     )
 
 
-def _left(facts: Facts, group: str, topic: str, stretch: Stretch, queues: Mapping[str, Points]) -> bool:
-    """The group consumed within the material before it was gone."""
-    earlier = [p for points in queues.values() for p in points if (p.at or 0.0) < stretch.since]
-    moved = any((p.committed or 0) < (stretch.paces[q].first.committed or 0) for q in stretch.paces for p in earlier
-                if p.queue == q)  # fmt: skip
-    members = any(
-        s.members for view in streams(facts, group) for s in view.snapshots if s.at <= stretch.since + SETTLING
+def _read(facts: Facts, group: str, topic: str, stretch: Stretch, queues: Mapping[str, Points]) -> bool:
+    """The group moved a position, or noted a message in its ledgers, before the stretch."""
+    earlier = [p for q in stretch.paces for p in queues[q] if (p.at or 0.0) < stretch.since]
+    moved = any((p.committed or 0) < (stretch.paces[p.queue].first.committed or 0) for p in earlier)
+    own = ledgers_of(facts, group, topic)
+    return moved or any(
+        t.source in own and t.topic == topic and t.role in _HANDLED and t.at < stretch.since for t in facts.tallies
     )
-    read = any(t.topic == topic and t.role != "sent" and t.at < stretch.since for t in facts.tallies)
-    return moved or members or read
 
 
 def _named(absent: Sequence[Evidence]) -> list[Evidence]:

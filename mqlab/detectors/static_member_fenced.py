@@ -1,12 +1,14 @@
 """Kafka: two processes with one ``group.instance.id`` fence each other and take turns.
 
-Fires: a process is told that another one has its instance id. Proven where two processes are seen with the id and the
-coordinator replaced the member about as often as a process was fenced.
-Quiet: a static member that restarts (it is replaced, nobody is fenced), processes that share a ``client.id`` only.
+Fires: processes are fenced again and again. Proven where two processes are seen with the id and one that had lost it
+took it back, so that both were alive.
+Quiet: a static member that restarts (it is replaced, nobody is fenced), a deploy in which the new process starts before
+the old one stops (one hand-over of each id), one id in two groups, processes that share a ``client.id`` only.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import pairwise
 
 from mqlab import fencing, units
@@ -19,6 +21,8 @@ from mqlab.wording import moment
 INCIDENT = "static-member-fenced"
 SYSTEMS: tuple[str, ...] = ("kafka",)
 
+SOON = 300.0
+"""Seconds between two hand-overs of one id that are no two deploys."""
 QUIET = 120.0
 """Seconds without a further fencing after which it is over, at least."""
 _SHOWN = 4
@@ -27,8 +31,13 @@ _SHOWN = 4
 def detect(facts: Facts) -> Result:
     """One finding for each instance id."""
     found = fencing.fencings(facts)
+    taken = [one for one in found if one.returned or _often(one)]
+    if taken:
+        names = Counter(one.instance for one in taken)
+        return Result(tuple(_finding(facts, one, alone=names[one.instance] == 1) for one in taken))
     if found:
-        return Result(tuple(_finding(facts, one) for one in found))
+        told = ", ".join(f"{one.instance} {units.number(len(one.at))} time(s)" for one in found)
+        return Result(rejected=f"one hand-over each time ({told}): no process that was fenced took the id back")
     shared = fencing.namesakes(facts)
     if shared:
         told = ", ".join(f"{client} in {count} processes" for client, count in shared.items())
@@ -37,18 +46,23 @@ def detect(facts: Facts) -> Result:
     return CLEAR if known else Result(missing=("the consumers' logs or server.log of the brokers",))
 
 
-def _finding(facts: Facts, one: Fencing) -> Finding:
+def _often(one: Fencing) -> bool:
+    """Fenced again sooner than anybody deploys twice."""
+    return any(b - a <= SOON for a, b in pairwise(one.at))
+
+
+def _finding(facts: Facts, one: Fencing, *, alone: bool) -> Finding:
     twice = len(one.processes) > 1
-    agrees = abs(len(one.swaps) - len(one.at)) <= 1 if one.swaps else len(one.at) > 1
+    proven = twice and one.returned
     ongoing = _goes_on(facts, one)
     group = one.group or "a group that no line names"
     turns = f"{len(one.at)} time(s)" + (f", every {units.duration(_period(one))}" if len(one.at) > 1 else "")
     who = f"{len(one.processes)} processes ({', '.join(one.processes)})" if twice else "Another process"
     return Finding(
-        id=f"{INCIDENT}:{one.instance}",
+        id=f"{INCIDENT}:{one.instance}" if alone else f"{INCIDENT}:{group}/{one.instance}",
         incident=INCIDENT,
-        severity=Severity.CRITICAL if twice and len(one.at) > 1 else Severity.WARNING,
-        certainty=Certainty.PROVEN if twice and agrees else Certainty.LIKELY,
+        severity=Severity.CRITICAL if proven else Severity.WARNING,
+        certainty=Certainty.PROVEN if proven else Certainty.LIKELY,
         subject=f"{group}/{one.instance}",
         started_at=moment(min([one.at[0], *(e.first_at for e in one.swaps if e.first_at is not None)])),
         ended_at=None if ongoing else moment(one.at[-1]),
@@ -86,11 +100,8 @@ def _given_up(facts: Facts, one: Fencing) -> bool:
     """After the last fencing a process that had the id printed another one."""
     later = [
         s
-        for s in facts.settings
-        if s.key == "group.instance.id"
-        and fencing.log_of(s.source) in one.processes
-        and s.at is not None
-        and s.at > one.at[-1]
+        for s in fencing.printed_ids(facts, one.group)
+        if fencing.log_of(s.source) in one.processes and s.at is not None and s.at > one.at[-1]
     ]
     return any(s.value != one.instance for s in later)
 
@@ -98,8 +109,8 @@ def _given_up(facts: Facts, one: Fencing) -> bool:
 def _evidence(facts: Facts, one: Fencing) -> tuple[Evidence, ...]:
     own = [
         Evidence(s.source, s.line, s.text, "a process with this instance id")
-        for s in facts.settings
-        if s.key == "group.instance.id" and s.value == one.instance and s.origin == "printed"
+        for s in fencing.printed_ids(facts, one.group)
+        if s.value == one.instance
     ]
     first_of_each = list({e.source: e for e in reversed(own)}.values())
     swaps = [Evidence(e.first.source, e.first.line, e.first.text, "the member changes hands") for e in one.swaps]

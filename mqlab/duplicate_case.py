@@ -61,15 +61,15 @@ class Case:
 
     @property
     def unclear(self) -> bool:
-        """One short sighting, and nothing that shows how it went on."""
-        return self.ongoing and not self.sharing.persistent and not any(j.paces for j in self.judgements)
+        """The material ends before it shows whether the second connection is alive."""
+        return self.ongoing and not self.sharing.persistent
 
     @property
     def certainty(self) -> Certainty | None:
         """Proven by two live processes and their queues, likely by one of both; None where neither holds.
 
         A dead connection is listed, and counted by the rule, for as long as its expiry takes: what lasted no longer is
-        likely only where another host came, and goes on or was seen to read the same queues.
+        likely only where another host was seen to read the same queues.
         """
         elsewhere = self.sharing.hosts > 1
         longer = any(j.seconds > EXPIRY for j in self.confirmed) and elsewhere
@@ -77,8 +77,7 @@ class Case:
             return Certainty.PROVEN
         if self.contradicted:
             return None
-        live = self.ongoing or any(self._doubled(j) for j in self.confirmed)
-        told = self.confirmed and elsewhere and live
+        told = elsewhere and any(self._doubled(j) for j in self.confirmed)
         return Certainty.LIKELY if self.sharing.persistent or told else None
 
     def _doubled(self, judgement: Judgement) -> bool:

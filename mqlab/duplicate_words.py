@@ -26,7 +26,7 @@ def statement(case: Case, measures: Mapping[str, float]) -> str:
     places = ", ".join(sorted({m.rpartition(":")[0] or m for m in case.sharing.places}))
     names = " and ".join(case.sharing.shared)
     first = f"{processes} of {len(ids)} processes of {case.group} have the client id {names} ({places})"
-    return f"{first}: {_rule(case)}. {_effect(measures)}"
+    return f"{first}: {_rule(case)}. {_effect(measures, ongoing=case.ongoing)}"
 
 
 def _rule(case: Case) -> str:
@@ -50,13 +50,14 @@ def _slots(judgement: Judgement) -> str:
     return f"{parts[0]}, so {' and '.join(parts[1:])}" if parts[1:] else parts[0]
 
 
-def _effect(measures: Mapping[str, float]) -> str:
+def _effect(measures: Mapping[str, float], *, ongoing: bool) -> str:
     if "pending_records" not in measures:
         return "No offsets of that time show what it did to the queues."
-    parts = [f"{units.number(measures['pending_records'])} messages wait"]
+    parts = [f"{units.number(measures['pending_records'])} messages {'wait' if ongoing else 'waited when it ended'}"]
     if measures.get("orphans_produced_per_second"):
         grown, produced = measures["lag_growth_per_second"], measures["orphans_produced_per_second"]
-        rates = f"{units.digits(grown)}/s more, {units.digits(produced)}/s are produced to the queues without owner"
+        verb = "are" if ongoing else "were"
+        rates = f"{units.digits(grown)}/s more, {units.digits(produced)}/s {verb} produced to the queues without owner"
         parts = [f"{parts[0]} ({rates})"]
     if measures.get("duplicated_records"):
         parts.append(f"{units.number(measures['duplicated_records'])} deliveries were repeats")

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from mqlab.facts import Facts
-from mqlab.queues import OWN, of_groups, totals
+from mqlab.queues import OWN, Points, lag, of_groups, totals
 from mqlab.units import number
 from mqlab.wording import clock
 
 BEHIND = 60.0
 """Seconds of production that lag may grow by before it is a symptom."""
+STILL = 120.0
+"""Seconds without a commit, while messages come in, from which a queue stands still."""
 LEAST = 10
 """Messages below which lag is no lag."""
 
@@ -39,6 +42,25 @@ def grown(facts: Facts) -> Iterator[Grown]:
         found = _grown(group, topic, totals(queues)) if not topic.startswith(OWN) else None
         if found is not None:
             yield found
+
+
+def stuck(facts: Facts) -> Iterator[tuple[float, str]]:
+    """(since, sentence) for every queue that stood still for long while messages came in and others of it moved."""
+    for (group, topic), queues in of_groups(facts).items():
+        still = {queue: found for queue, points in queues.items() if (found := _still(points)) is not None}
+        if topic.startswith(OWN) or len(still) == len(queues):
+            continue
+        for queue, (since, waiting) in still.items():
+            told = f"{clock(since)} UTC: {group} stands still on {topic} {queue}, {number(waiting)} messages wait there"
+            yield since, told
+
+
+def _still(points: Points) -> tuple[float, int] | None:
+    """When the last time began in which the position did not move, if it was long and messages came in all the time."""
+    last = points[-1]
+    same = list(takewhile(lambda p: p.committed == last.committed, reversed(points)))
+    seconds, came = (last.at or 0.0) - (same[-1].at or 0.0), (last.end or 0) - (same[-1].end or 0)
+    return (same[-1].at or 0.0, lag(last)) if seconds >= STILL and came >= LEAST and len(same) > 3 else None
 
 
 def _grown(group: str, topic: str, points: Sequence[tuple[float, int, int]]) -> Grown | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from mqlab.facts import Facts, Minute, Series, Volume
+from mqlab.facts import Coverage, Facts, Minute, Series, Volume
 
 
 def narrowed(
@@ -37,6 +37,7 @@ def narrowed(
         tallies=tuple(t for t in facts.tallies if inside(t.at) and about(None, t.topic, None)),
         deliveries=tuple(d for d in facts.deliveries if inside(d.at) and about(None, d.topic, None)),
         shapes=tuple(s for s in facts.shapes if inside(s.first_at) or inside(s.last_at)),
+        coverage=tuple(_cut_coverage(c, until) for c in facts.coverage),
         volumes=tuple(_volume_within(v, since, until) for v in facts.volumes),
     )
 
@@ -64,3 +65,10 @@ def _volume_within(volume: Volume, since: float | None, until: float | None) -> 
         minutes=within(volume.minutes),
         shapes=tuple(s for s in shapes if s.minutes),
     )
+
+
+def _cut_coverage(coverage: Coverage, until: float | None) -> Coverage:
+    """A log that goes on is known up to then only."""
+    if until is None or coverage.last_at is None or coverage.last_at <= until:
+        return coverage
+    return replace(coverage, last_at=until)

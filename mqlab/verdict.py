@@ -144,7 +144,8 @@ def _verdict(
     seen = {f.incident for f in findings if f.certainty > Certainty.POSSIBLE} & _VISIBLE
     visible = [f for f in findings if f.certainty > Certainty.POSSIBLE and _explains_a_change(f, seen)]
     if visible:
-        return Verdict(visible[0].incident, visible[0].certainty, visible[0].statement, also)
+        others = tuple(f.id for f in findings if f is not visible[0])
+        return Verdict(visible[0].incident, visible[0].certainty, visible[0].statement, others)
     clear = sum(_is_clear(r) for r in results.values())
     told = (
         f"{clear} classes were checked and found clear; no ERROR or WARN shape and no change of traffic is left over."

@@ -146,6 +146,47 @@ def test_a_dead_connection_that_orphans_its_share_until_it_expires_is_none():
     assert [detect(facts(lists, back)).findings for lists in (again, moved)] == [(), ()]
 
 
-def test_a_short_sharing_that_goes_on_at_the_end_is_likely():
-    one = found(listings(0, 100, 20, A1, A2), queues(8, {0, 1, 2, 3}, seconds=100))
-    assert (one.certainty, one.ongoing) == (Certainty.LIKELY, True)
+def test_a_short_sharing_that_goes_on_at_the_end_is_not_checked():
+    result = detect(facts(listings(0, 100, 20, A1, A2), queues(8, {0, 1, 2, 3}, seconds=100)))
+    assert (result.findings, result.rejected) == ((), None)
+    assert "over 130 s later" in result.missing[0]
+
+
+def test_one_sighting_beside_orphans_that_last_is_proven():
+    one = found(listing(300, A1, A2, A3), queues(8, {0, 1, 2}, seconds=600))
+    assert (one.certainty, one.measures["orphan_queues"], one.measures["pending_records"]) == (
+        Certainty.PROVEN,
+        5,
+        9_000,
+    )
+
+
+def test_ports_that_change_again_and_again_are_one_client():
+    rows = [
+        listing(t, *[f"A@9 10.0.0.1:{1000 + n}" for n in range(max(0, t // 40 - 2), t // 40 + 1)], B)
+        for t in range(0, 600, 20)
+    ]
+    assert detect(facts(rows, queues(8, {0, 1, 6, 7}, seconds=600))).findings == ()
+
+
+def test_a_stuck_queue_beside_the_orphans_does_not_weaken_the_proof():
+    one = found(listings(0, 600, 20, A1, A2), queues(8, {0, 2, 3}, seconds=600))
+    assert (one.certainty, one.measures["orphan_queues"]) == (Certainty.PROVEN, 4)
+    assert "broker-a 1 has an owner and stands still all the same" in one.statement
+
+
+def test_members_that_change_while_an_id_is_shared_leave_one_finding():
+    rows = [listing(300 * n, A1, A2, f"Z@{n} 10.0.0.9:{n + 1}") for n in range(6)]
+    one = found(rows, queues(8, {0, 1, 2, 6, 7}, seconds=1500))
+    assert (one.certainty, one.measures["orphan_queues"]) == (Certainty.PROVEN, 3)
+
+
+def test_an_allocation_that_no_rule_explains_is_likely_and_claims_no_orphans():
+    one = found(listings(0, 600, 20, A1, A2), queues(8, {0, 1, 4, 5}, seconds=600))
+    assert (one.certainty, one.measures["frozen_queues"]) == (Certainty.LIKELY, 4)
+    assert "orphan_queues" not in one.measures
+
+
+def test_a_topic_that_the_group_does_not_read_is_not_counted():
+    old = queues(4, set(), topic="OLD")
+    assert found(listings(0, 300, 20, A1, A2), queues(8, range(4)), old).measures["orphan_queues"] == 4

@@ -1,54 +1,27 @@
 """What is out of the ordinary and whether a finding explains it: the guard against calling trouble health.
 
 Symptoms are new ERROR and WARN shapes, events and counters that mean trouble, lag that grows, and a rise of bytes out
-over bytes in. Lines that brokers and clients print in every start, restart or hand-over are no symptoms.
+over bytes in. Lines that brokers and clients print in every start, restart or hand-over are no symptoms
+(``ordinary``).
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from mqlab import explosion_lines, flows, lags, shifts, traffic
-from mqlab.facts import Episode, Facts, LineShape, Shape
+from mqlab import explosion_lines, flows, lags, ordinary, shifts, traffic
+from mqlab.facts import Episode, Facts, LineShape
 from mqlab.findings import Certainty, Finding, Severity
 from mqlab.units import number
 from mqlab.wording import clock
 
 NEAR = 120.0
 """Seconds around a finding in which it may explain a line."""
-STARTING = 90.0
-"""Seconds after a log's first line, or a process's start, that belong to the start."""
 RESTART = 60.0
 """Seconds around a broker's orderly restart in which clients and followers notice it."""
-STARTS = (
-    "settings-printed", "broker-started", "client-created", "consumer-stopped", "rocketmq-broker-started",
-    "rocketmq-broker-stopping",
-)  # fmt: skip
-"""Events around which a log warns of what is not there yet, or not any more."""
-REPEATED = 3
-"""Lines from which a WARN shape is no single remark."""
 ORDERLY = (0.0, 130.0, 143.0)
 """Exit statuses of a process that ended by itself or was asked to (SIGINT, SIGTERM)."""
-
-ORDINARY = re.compile(
-    r"No meta\.properties file|Performing controller activation|Bootstrap broker|may not be available"
-    r"|marked as failed|not the correct coordinator|coordinator is loading|Coordinator load in progress"
-    r"|Writing records to __consumer_offsets|Execution of FlushBatch failed|already been closed"
-    r"|Renouncing the leadership"
-    r"|Error registering AppInfo mbean|InstanceAlreadyExists|(?:isn't|aren't|are not|was not) (?:a )?known config"
-    r"|LEADER_NOT_AVAILABLE|UNKNOWN_TOPIC_OR_PARTITION|Attempting to send response via channel|SLF4J|log4j:WARN"
-    r"|Error while fetching metadata|No broker metadata found|deprecated|Connection refused"
-    r"|TransactionalMessage(?:Check)?Service|selectMappedBuffer request pos invalid|getAllTopicListFromNameserver"
-    r"|response to /|write response\[|RemotingCommand \[code=|PIPELINE: exceptionCaught|BatchUnregistrationService"
-    r"|ScheduledThread has shutdown|processQueue is dropped without process|subscription is not latest"
-)
-"""What a healthy start, restart or hand-over prints at WARN or ERROR.
-
-RocketMQ's: looks at transactions of which there are none, answers for clients that have gone, topics and groups
-that a name server or broker does not know yet.
-"""
 
 TROUBLE: dict[str, tuple[str, ...]] = {
     "batch-split": ("batch-split-loop", "format-inflation"),
@@ -209,34 +182,16 @@ def _covers(finding: Finding, at: float | None) -> bool:
 
 
 def _shapes(facts: Facts, findings: Sequence[Finding], loud: Collection[LineShape]) -> Iterator[Symptom]:
-    begins: dict[str, float] = {}
-    known = [(c.source, c.first_at) for c in facts.coverage] + [(s.source, s.first_at) for s in facts.shapes]
-    for source, at in known:
-        if at is not None:
-            begins[source] = min(begins.get(source, at), at)
-    starts = [e.first_at for e in facts.of_kind(*STARTS) if e.first_at is not None]
+    known = ordinary.starts(facts)
     for shape in facts.shapes:
-        if not _notable(shape) or explosion_lines.accounts_for_shape(loud, shape):
+        if not ordinary.notable(shape) or explosion_lines.accounts_for_shape(loud, shape):
             continue
-        if not _at_start(shape, begins, starts) and not _explained(shape.first_at, findings, None):
+        if not known.account_for(shape) and not _explained(shape.first_at, findings, None):
             yield Symptom(
                 shape.first_at,
                 f"{clock(shape.first_at)} UTC: new {shape.level} shape, {shape.lines} line(s), "
                 f"{shape.source}:{shape.first_line}  {shape.shape.strip()[:120]}",
             )
-
-
-def _notable(shape: Shape) -> bool:
-    if shape.level not in ("WARN", "ERROR", "FATAL") or ORDINARY.search(shape.shape):
-        return False
-    return shape.level != "WARN" or shape.lines >= REPEATED
-
-
-def _at_start(shape: Shape, begins: dict[str, float], starts: Sequence[float]) -> bool:
-    if shape.first_at is None or shape.last_at is None:
-        return False
-    near = [begins.get(shape.source, 0.0), *starts]
-    return any(0 <= shape.last_at - (s - 60) <= STARTING + 60 for s in near)
 
 
 def _ratio(facts: Facts, findings: Sequence[Finding]) -> Iterator[Symptom]:

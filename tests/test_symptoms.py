@@ -59,6 +59,76 @@ def test_the_earliest_symptom_comes_first():
     assert [s.rsplit("  ")[-1] for s in symptoms(LOG, shapes=[late, early])] == ["early", "late"]
 
 
+def client(kind, when, host="shop-1"):
+    """A RocketMQ client's own line about its start or stop."""
+    return episode(kind, when, f"logs/clients/{host}/rocketmq_client.log", system="rocketmq", client_id="A@1")
+
+
+def of_client(start, end=None, host="shop-1", text="pull failed"):
+    """A new ERROR in a RocketMQ client's log."""
+    return shape("ERROR", text, start, end, source=f"logs/clients/{host}/rocketmq_client.log")
+
+
+CLIENT = log("logs/clients/shop-1/rocketmq_client.log", "rocketmq-client-log")
+BROKER = log("logs/broker-a/broker.log", "rocketmq-broker-log")
+
+
+def test_errors_that_only_end_at_a_start_are_symptoms():
+    stop = client("consumer-stopped", 1798)
+    assert len(symptoms(CLIENT, stop, shapes=[of_client(300, 1795)])) == 1
+    assert symptoms(CLIENT, stop, shapes=[of_client(1750, 1799)]) == []
+    printed = episode("settings-printed", 1798, "server.log")
+    assert len(symptoms(LOG, printed, shapes=[shape("ERROR", "odd", 300, 1795)])) == 1
+
+
+def test_errors_from_a_logs_first_line_on_are_no_start():
+    assert len(symptoms(CLIENT, shapes=[of_client(5, 1795)])) == 1
+    assert len(symptoms(CLIENT, client("consumer-stopped", 1798), shapes=[of_client(100, 1795)])) == 1
+
+
+def test_errors_at_several_starts_belong_to_them():
+    starts = [client("client-created", when) for when in (300, 900)]
+    assert symptoms(CLIENT, *starts, shapes=[of_client(305, 910)]) == []
+    assert len(symptoms(CLIENT, *starts, shapes=[of_client(305, 1100)])) == 1
+
+
+def test_a_clients_start_says_nothing_about_the_log_of_another():
+    other = client("client-created", 900, host="shop-2")
+    assert len(symptoms(CLIENT, other, shapes=[of_client(905, 910)])) == 1
+
+
+def test_brokers_notice_every_clients_start_and_clients_every_brokers():
+    at_broker = shape("ERROR", "close the channel", 905, source="logs/broker-a/broker.log")
+    assert symptoms(BROKER, client("client-created", 900), shapes=[at_broker]) == []
+    started = episode("rocketmq-broker-started", 900, "logs/broker-a/broker.log", system="rocketmq")
+    assert symptoms(CLIENT, started, shapes=[of_client(905, 910)]) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "send failed: RemotingCommand [code=#, remark=[TIMEOUT_CLEAN_QUEUE]broker busy, period in queue: #ms",
+        "processRequestWrapper response to /#.#.#.#:#: service not available now, maybe disk full, CL: #",
+        "write response[SYSTEM_ERROR] failed",
+        "RemotingCommand [code=#, remark=flow control]",
+    ],
+)
+def test_answers_that_refuse_are_symptoms(text):
+    assert len(symptoms(LOG, shapes=[shape("ERROR", text, 900)])) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "processRequestWrapper response to /#.#.#.#:# failed",
+        "RemotingCommand [code=#, language=JAVA, version=#, opaque=#, flag(B)=#, remark=null]",
+        "get Topic [TBW#] RouteInfoFromNameServer is not exist value",
+    ],
+)
+def test_answers_that_nobody_waits_for_and_the_missing_template_are_ordinary(text):
+    assert symptoms(LOG, shapes=[shape("ERROR", text, 900)]) == []
+
+
 def test_findings_explain_lines_near_them_and_no_others():
     lead = finding("batch-split-loop", 880, 940, severity=Severity.CRITICAL)
     near, far = shape("ERROR", "near", 1000), shape("ERROR", "far", 1500)

@@ -7,16 +7,21 @@ members, so the share of those who do not read it has no owner. With other tags 
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from mqlab.absence import judgements, topics_of
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Evidence
 from mqlab.group_rows import Client
-from mqlab.members import ROCKETMQ, Snapshot, streams
-from mqlab.slots import Judgement, judged
+from mqlab.members import ROCKETMQ
+from mqlab.slots import Judgement
 
+HEARTBEATS = 60.0
+"""Two heartbeats of a client: what lasts no longer is a release."""
+WATCHED = 180.0
+"""Seconds before a single sighting in which queues can show it; members that differ may have come lately."""
 TWICE = 2
 """Times that the broker takes a topic away and gets it back, from which it is no change of the subscription."""
 
@@ -34,6 +39,10 @@ class Mismatch:
     """Times that the broker took one of them away."""
     absent: Mapping[str, tuple[str, ...]]
     """Topic → ids of the members that do not read it."""
+    settled: bool
+    """Later on all members told the same."""
+    tags: bool
+    """All members read the same topics, with other expressions."""
     told: tuple[Evidence, ...]
     judgements: tuple[Judgement, ...]
 
@@ -54,15 +63,26 @@ def mismatches(facts: Facts, group: str) -> Mismatch | None:
     if not moments:
         return None
     since, until = min(moments), max(moments)
-    absent = {topic: _absent(facts, group, topic, since, until) for topic in {*flips, *parts}}
-    ids = _ids(facts, group, until)
     topics = tuple(sorted({*flips, *parts}))
-    found = judged(facts, group, ids, since, until, absent) if ids else ()
+    asked = {topic: topic not in parts for topic in topics}
+    seen = [judgements(facts, group, asked, (since, until), span) for span in _spans(facts, since, until)]
+    absent, found = next((pair for pair in seen if any(j.agrees and j.expected for j in pair[1])), seen[0])
+    tags = bool(parts) and not flips and all(t in topics_of(c.subscription) for t, rows in parts.items() for c in rows)
     return Mismatch(
         group, since, until, topics, sum(_removals(f) for f in flips.values()),
         {topic: these for topic, these in sorted(absent.items()) if these},
-        tuple(_told(flips, said, parts)), tuple(j for j in found if j.topic in topics),
+        any(at > until and len(rows) > 1 and not _differing(rows) for at, rows in _told_by_all(facts, group).items()),
+        tags, tuple(_told(flips, said, parts)), found,
     )  # fmt: skip
+
+
+def _spans(facts: Facts, since: float, until: float) -> Sequence[tuple[float, float]]:
+    """Times in which the queues can show it: the whole of it; around a single sighting what came after, and before."""
+    if until - since > HEARTBEATS:
+        return ((since, until),)
+    moments = [p.at for p in facts.positions if p.at is not None]
+    first, last = min(moments, default=since), max(moments, default=until)
+    return (since, max(until, last)), (max(first, since - WATCHED), until)
 
 
 def _flips(facts: Facts, group: str) -> Mapping[str, Sequence[Episode]]:
@@ -80,51 +100,34 @@ def _flips(facts: Facts, group: str) -> Mapping[str, Sequence[Episode]]:
 
 
 def _removals(lines: Sequence[Episode]) -> int:
-    return sum(e.count for e in lines if e.reason == "remove")
+    """Of the broker whose log tells of most: each one takes the topic away on its own."""
+    told: Counter[str] = Counter()
+    for episode in lines:
+        told[episode.source] += episode.count if episode.reason == "remove" else 0
+    return max(told.values(), default=0)
 
 
 def _different(facts: Facts, group: str) -> Mapping[str, Sequence[Client]]:
     """Topics that members list differently in one snapshot of their own state, with the rows."""
-    by_moment: dict[float, list[Client]] = defaultdict(list)
-    for client in facts.clients:
-        if client.group == group and client.system == ROCKETMQ and client.at is not None and client.subscription:
-            by_moment[client.at].append(client)
     found: dict[str, list[Client]] = defaultdict(list)
-    for rows in by_moment.values():
-        own = {c.client_id: c for c in rows if c.peer is None}
-        told = {name: _read(c.subscription) for name, c in own.items()}
-        for topic in {topic for subscription in told.values() for topic in subscription}:
-            if len({subscription.get(topic) for subscription in told.values()}) > 1:
-                found[topic] += own.values()
+    for own in _told_by_all(facts, group).values():
+        for topic in _differing(own):
+            found[topic] += own.values()
     return found
 
 
-def _read(subscription: str | None) -> Mapping[str, str]:
-    return {
-        topic: rest for topic, _, rest in (part.partition(":") for part in (subscription or "").split(";")) if topic
-    }
+def _told_by_all(facts: Facts, group: str) -> Mapping[float, Mapping[str | None, Client]]:
+    """By moment: what each member said of itself."""
+    found: dict[float, dict[str | None, Client]] = defaultdict(dict)
+    for one in facts.clients:
+        if one.group == group and one.system == ROCKETMQ and one.at is not None and one.subscription and not one.peer:
+            found[one.at][one.client_id] = one
+    return found
 
 
-def _absent(facts: Facts, group: str, topic: str, since: float, until: float) -> tuple[str, ...]:
-    """Members that say they do not read *topic*, or whose log allocates other topics of the group, but never this."""
-    told = [c for c in facts.clients if c.group == group and c.at is not None and c.peer is None and c.subscription]
-    listed = {c.client_id for c in told if since <= (c.at or 0.0) <= until and topic not in _read(c.subscription)}
-    by_id: dict[str, set[str]] = defaultdict(set)
-    for episode in facts.of_kind("queues-allocated"):
-        if episode.group == group and episode.client_id and episode.topic:
-            by_id[episode.client_id].add(episode.topic)
-    silent = {client for client, topics in by_id.items() if topic not in topics}
-    own = {c for c in _ids(facts, group, until) if c in silent}
-    return tuple(sorted({c for c in listed if c} | own))
-
-
-def _ids(facts: Facts, group: str, until: float) -> tuple[str, ...]:
-    """Ids of the group at the end of this time."""
-    for stream in streams(facts, group):
-        inside: list[Snapshot] = [s for s in stream.snapshots if s.at <= until]
-        if inside and inside[-1].members:
-            return inside[-1].ids
-    return ()
+def _differing(own: Mapping[str | None, Client]) -> Sequence[str]:
+    told = [topics_of(one.subscription) for one in own.values()]
+    return [topic for topic in sorted({t for each in told for t in each}) if len({e.get(topic) for e in told}) > 1]
 
 
 def _told(

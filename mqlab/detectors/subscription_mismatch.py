@@ -11,16 +11,13 @@ from mqlab import units
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
-from mqlab.members import groups, streams
-from mqlab.mismatch import Mismatch, mismatches
+from mqlab.members import Member, groups, streams
+from mqlab.mismatch import HEARTBEATS, Mismatch, mismatches
 from mqlab.queues import lag, spread
 from mqlab.wording import moment
 
 INCIDENT = "subscription-mismatch"
 SYSTEMS: tuple[str, ...] = ("rocketmq",)
-
-HEARTBEATS = 60.0
-"""Two heartbeats of a client: what lasts no longer is a release."""
 
 
 def detect(facts: Facts) -> Result:
@@ -35,15 +32,19 @@ def detect(facts: Facts) -> Result:
         return Result(tuple(_finding(facts, one) for one in lasting))
     if found:
         return Result(
-            rejected="; ".join(f"{one.group} changed its subscription, and it was one again" for one in found)
+            rejected="; ".join(f"{one.group} changed its subscription, {_because(facts, one)}" for one in found)
         )
     return CLEAR
 
 
 def _lasts(facts: Facts, one: Mismatch) -> bool:
-    if _goes_on(facts, one) or one.confirmed:
+    if one.confirmed or _at_the_end(facts, one):
         return True
-    return one.until - one.since > HEARTBEATS and not _release(facts, one)
+    return (one.until - one.since > HEARTBEATS or _goes_on(facts, one)) and not _release(facts, one)
+
+
+def _because(facts: Facts, one: Mismatch) -> str:
+    return "with a release of all members" if _release(facts, one) else "and it was one again"
 
 
 def _release(facts: Facts, one: Mismatch) -> bool:
@@ -51,22 +52,32 @@ def _release(facts: Facts, one: Mismatch) -> bool:
     for view in streams(facts, one.group):
         before = [s for s in view.snapshots if s.at <= one.since - HEARTBEATS and s.members]
         after = [s for s in view.snapshots if s.at >= one.until and s.members]
-        if view.lasting and before and after:
-            old, new = ({(m.client_id, m.place) for m in s.members} for s in (before[-1], after[-1]))
+        if view.how != "client logs" and before and after:
+            old, new = ({_process(m) for m in s.members} for s in (before[-1], after[-1]))
             return not old & new
     return False
 
 
+def _process(member: Member) -> tuple[str, str]:
+    """An id with a number of its own is one process, whatever port it connects from."""
+    return (member.client_id, "" if "#" in member.client_id else member.place)
+
+
+def _at_the_end(facts: Facts, one: Mismatch) -> bool:
+    return max((p.at for p in facts.positions if p.at is not None), default=one.until) - one.until <= HEARTBEATS
+
+
 def _goes_on(facts: Facts, one: Mismatch) -> bool:
-    last = max((p.at for p in facts.positions if p.at is not None), default=one.until)
-    return last - one.until <= HEARTBEATS
+    """Up to the end of the material; or seen by commands only, and none saw it end."""
+    return _at_the_end(facts, one) or not (one.flips or one.settled)
 
 
 def _finding(facts: Facts, one: Mismatch) -> Finding:
     orphans = [q for j in one.confirmed for q in j.orphans]
-    stuck = [j.paces[q] for j in one.confirmed for q in j.frozen]
+    stuck = [j.paces[q] for j in one.confirmed for q in j.expected]
     ongoing = _goes_on(facts, one)
-    measures = {"members_without_topic": float(len({c for ids in one.absent.values() for c in ids}))}
+    absent = {client for ids in one.absent.values() for client in ids}
+    measures = {"members_without_topic": float(len(absent))} if absent else {}
     if one.flips:
         measures["flips"] = float(one.flips)
     if orphans:
@@ -106,11 +117,13 @@ def _who(one: Mismatch) -> str:
 def _effect(one: Mismatch) -> str:
     parts = [
         f"{spread(j.orphans)} of {j.topic} {'is' if len(j.orphans) == 1 else 'are'} nobody's, since allocation counts "
-        f"all members: {units.number(sum(lag(j.paces[q].last) for q in j.frozen))} messages wait"
+        f"all members: {units.number(sum(lag(j.paces[q].last) for q in j.expected))} messages wait"
         for j in one.confirmed
     ]
     if parts:
         return f"{'; '.join(parts)}."
+    if not one.tags:
+        return "Nothing in the material shows what that did to the queues."
     return "Where only tags differ, the newest subscription wins and messages of the others are skipped unread."
 
 
@@ -118,6 +131,6 @@ def _frozen(one: Mismatch) -> tuple[Evidence, ...]:
     return tuple(
         Evidence(p.source, p.line, p.text, f"{queue} has no reader: its offset stands still")
         for j in one.confirmed
-        for queue in j.frozen[:2]
+        for queue in j.expected[:2]
         for p in (j.paces[queue].first, j.paces[queue].last)
     )

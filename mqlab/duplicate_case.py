@@ -2,35 +2,30 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from math import inf
 
 from mqlab.copies import BUCKET, Copies, copies
-from mqlab.facts import Episode, Facts
-from mqlab.findings import Certainty, Evidence
-from mqlab.members import Member, Snapshot, Stream, folder, log_ends, streams
+from mqlab.duplicate_doubles import Doubles, doubles
+from mqlab.facts import Facts
+from mqlab.findings import Certainty
+from mqlab.members import Snapshot, Stream, groups, streams
+from mqlab.memo import per_facts
+from mqlab.models.client_ids import parse
 from mqlab.sharing import EXPIRY, Sharing, shared_ids, sharings
 from mqlab.slots import SETTLING, Judgement, judged, judged_by_hash
+from mqlab.wording import clock
 
 NOT_ONLINE = "CODE: 206"
 """CONSUMER_NOT_ONLINE of ResponseCode."""
-MOSTLY = 1.5
-"""Times that a message of a doubled queue is handled, at least: more than half of them again."""
+_NO_OFFSETS = "Not found the consumer group consume stats"
+"""What consumerProgress says of a group that keeps its offsets itself."""
 NEAR = 60.0
 """Seconds between sightings of one sharing by different sources."""
 _DIRECT = ("listing", "broker log", "client logs")
 """Sources by how directly they tell who is connected."""
-
-
-@dataclass(frozen=True, slots=True)
-class Doubles:
-    """Queues that several processes were seen to read."""
-
-    queues: tuple[str, ...]
-    evidence: tuple[Evidence, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +80,20 @@ class Case:
         return bool(seen) and set(seen) <= set(judgement.doubled) and not set(judgement.frozen) - set(judgement.orphans)
 
 
+def harmless(facts: Facts, case: Case) -> str | None:
+    """Why equal ids have no say in who reads what; None where they have."""
+    told = {s.key: s.value for s in facts.settings if s.scope == "consumer" and s.owner == case.group}
+    read = [parse(client) for client in case.sharing.shared]
+    alone = all(one is not None and one.instance == "DEFAULT" for one in read)
+    unread = any(e.group == case.group and _NO_OFFSETS in (e.reason or "") for e in facts.of_kind("tool-error"))
+    if told.get("messageModel") == "BROADCASTING" or ("messageModel" not in told and (alone or unread)):
+        return f"{case.group} is a broadcast group: each member reads every queue, equal ids do no harm"
+    if told.get("consumeType") == "CONSUME_POP":
+        return f"{case.group} consumes by POP: every client may read every queue, ids have no say"
+    return None
+
+
+@per_facts
 def cases(facts: Facts, group: str) -> tuple[Case, ...]:
     """The times in which ids of *group* were shared, each judged once, by time."""
     chains: list[list[Sharing]] = []
@@ -126,18 +135,18 @@ def _windows(facts: Facts, one: Sharing) -> Iterator[tuple[float, float]]:
 def _judged(facts: Facts, one: Sharing, span: tuple[float, float], window: tuple[float, float]) -> Case:
     judgements = judged(facts, one.group, one.ids, *window, {})
     by_hash = {j.topic: j for j in judged_by_hash(facts, one.group, one.ids, *window)}
-    doubles = {j.topic: _doubles(facts, one, j) for j in judgements}
-    chosen = tuple(_chosen(j, by_hash[j.topic], doubles[j.topic]) for j in judgements)
+    hands = {j.topic: doubles(facts, one, j) for j in judgements}
+    chosen = tuple(_chosen(j, by_hash[j.topic], hands[j.topic]) for j in judgements)
     counted = {j.topic: copies(facts, one.group, j.topic, span[0], span[1] + BUCKET) for j in chosen}
     return Case(
-        one.group, one, *span, _goes_on(facts, one, span[1]), chosen, doubles,
+        one.group, one, *span, _goes_on(facts, one, span[1]), chosen, hands,
         {topic: found for topic, found in counted.items() if found is not None},
     )  # fmt: skip
 
 
-def _chosen(by_place: Judgement, by_hash: Judgement, doubles: Doubles) -> Judgement:
+def _chosen(by_place: Judgement, by_hash: Judgement, hands: Doubles) -> Judgement:
     """Hashing, which leaves nothing to see, only where queues were seen in several hands and it alone says so."""
-    seen = set(doubles.queues)
+    seen = set(hands.queues)
     fits = seen and not by_place.frozen and seen <= set(by_hash.doubled)
     return by_hash if fits and not seen <= set(by_place.doubled) else by_place
 
@@ -161,46 +170,10 @@ def _end(alone: Sequence[Snapshot], view: Stream) -> float:
     return after[0] if after else view.until
 
 
-def _doubles(facts: Facts, sharing: Sharing, judgement: Judgement) -> Doubles:
-    """Queues of the topic that ledgers, clients' logs or the broker's remarks show in several hands."""
-    counted = copies(facts, sharing.group, judgement.topic, sharing.since + SETTLING, sharing.until)
-    often = {queue for queue, times in (counted.by_queue if counted else {}).items() if times >= MOSTLY}
-    held = _held(facts, sharing, judgement.topic)
-    back = _went_back(facts, sharing, judgement.topic)
-    queues = often | {q for q, found in held.items() if len(found) > 1}
-    if len({q.rpartition("/")[0] for q in judgement.queues}) == 1:
-        queues |= {q for q in judgement.queues if len({_host(e) for e in back.get(q.rpartition("/")[2], ())}) > 1}
-    places = [place for q in sorted(queues) for place in held.get(q, {}).values()]
-    return Doubles(tuple(q for q in judgement.queues if q in queues), tuple(dict.fromkeys(places)))
-
-
-def _held(facts: Facts, sharing: Sharing, topic: str) -> Mapping[str, Mapping[str, Evidence]]:
-    """By queue: the logs whose last allocation before the end holds it, with the line."""
-    last: dict[str, float] = {}
-    ends = log_ends(facts)
-    rows = [
-        a for a in facts.assignments
-        if a.group == sharing.group and a.topic == topic and a.client_id in sharing.shared and a.at is not None
-        and a.at <= sharing.until <= ends[folder(a.source)] + NEAR and "rebalanced" in a.text
-    ]  # fmt: skip
-    for row in rows:
-        last[folder(row.source)] = max(last.get(folder(row.source), 0.0), row.at or 0.0)
-    held: dict[str, dict[str, Evidence]] = defaultdict(dict)
-    for row in rows:
-        if row.at == last[folder(row.source)]:
-            held[row.queue][folder(row.source)] = row.evidence
-    return held
-
-
-def _went_back(facts: Facts, sharing: Sharing, topic: str) -> Mapping[str, Sequence[Episode]]:
-    """By queue id: commits below the stored one while the group did not change."""
-    found: dict[str, list[Episode]] = defaultdict(list)
-    for episode in facts.of_kind("offset-went-back"):
-        inside = episode.first_at is not None and sharing.since <= episode.first_at <= sharing.until
-        if inside and episode.group == sharing.group and episode.topic == topic and episode.queue:
-            found[episode.queue].append(episode)
-    return found
-
-
-def _host(episode: Episode) -> str:
-    return Member("", episode.peer or "", episode.first).host
+def doubtful(facts: Facts) -> Iterator[tuple[float, str]]:
+    """(since, sentence) for ids that are shared when the material ends, before it shows whether both are alive."""
+    for group in groups(facts):
+        for case in cases(facts, group):
+            if case.unclear and case.certainty is None and harmless(facts, case) is None:
+                names, places = " and ".join(case.sharing.shared), ", ".join(sorted(case.sharing.places))
+                yield case.since, f"{clock(case.since)} UTC: {group} lists {names} more than once ({places})"

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from mqlab import explosion_lines, flows, lags, ordinary, shifts, traffic
+from mqlab import duplicate_case, explosion_lines, flows, lags, ordinary, shifts, traffic
 from mqlab.facts import Episode, Facts, LineShape
 from mqlab.findings import Certainty, Finding, Severity
 from mqlab.units import number
@@ -91,6 +91,8 @@ def unexplained(facts: Facts, findings: Sequence[Finding], rejected: Collection[
         *_repeats(facts, known),
         *_shapes(facts, [f for f in known if f.incident not in OF_TRAFFIC], loud),
         *(Symptom(grown.at, grown.told) for grown in lags.grown(facts) if not _explained(grown.at, known, None)),
+        *(Symptom(at, told) for at, told in lags.stuck(facts) if not _explained(at, known, None)),
+        *(Symptom(at, told) for at, told in duplicate_case.doubtful(facts)),
         *_ratio(facts, known),
     ]
     return tuple(sorted(found, key=lambda s: (s.at if s.at is not None else float("inf"), s.text)))

@@ -11,16 +11,12 @@ from __future__ import annotations
 from mqlab import drain_told
 from mqlab import duplicate_words as words
 from mqlab.detectors.base import CLEAR, Result
-from mqlab.duplicate_case import Case, cases
+from mqlab.duplicate_case import Case, cases, harmless
 from mqlab.duplicate_costs import measures
 from mqlab.facts import Facts
 from mqlab.findings import Finding, Severity
 from mqlab.members import groups, streams
-from mqlab.models.client_ids import parse
 from mqlab.wording import clock, moment
-
-_NO_OFFSETS = "Not found the consumer group consume stats"
-"""What consumerProgress says of a group that keeps its offsets itself."""
 
 INCIDENT = "duplicate-client-id"
 SYSTEMS: tuple[str, ...] = ("rocketmq",)
@@ -32,29 +28,16 @@ def detect(facts: Facts) -> Result:
     if not told:
         return Result(missing=("who was connected: consumerConnection, the broker's log or the clients' logs",))
     every = [case for group in told for case in cases(facts, group)]
-    harmless = {id(case): why for case in every if (why := _harmless(facts, case))}
-    found = [case for case in every if id(case) not in harmless and case.certainty is not None]
+    innocent = {id(case): why for case in every if (why := harmless(facts, case))}
+    found = [case for case in every if id(case) not in innocent and case.certainty is not None]
     if found:
         several = len(found) > len({case.group for case in found})
         return Result(tuple(_finding(facts, case, several=several) for case in found))
-    if any(case.unclear for case in every if id(case) not in harmless):
+    if any(case.unclear for case in every if id(case) not in innocent):
         return Result(missing=("consumerConnection once more, over 130 s later, and the offsets of the group",))
     if every:
-        return Result(rejected="; ".join(dict.fromkeys(harmless.get(id(c)) or words.too_short(c) for c in every)))
+        return Result(rejected="; ".join(dict.fromkeys(innocent.get(id(c)) or words.too_short(c) for c in every)))
     return CLEAR
-
-
-def _harmless(facts: Facts, case: Case) -> str | None:
-    """Why equal ids have no say in who reads what; None where they have."""
-    told = {s.key: s.value for s in facts.settings if s.scope == "consumer" and s.owner == case.group}
-    read = [parse(client) for client in case.sharing.shared]
-    alone = all(one is not None and one.instance == "DEFAULT" for one in read)
-    unread = any(e.group == case.group and _NO_OFFSETS in (e.reason or "") for e in facts.of_kind("tool-error"))
-    if told.get("messageModel") == "BROADCASTING" or ("messageModel" not in told and (alone or unread)):
-        return f"{case.group} is a broadcast group: each member reads every queue, equal ids do no harm"
-    if told.get("consumeType") == "CONSUME_POP":
-        return f"{case.group} consumes by POP: every client may read every queue, ids have no say"
-    return None
 
 
 def _finding(facts: Facts, case: Case, *, several: bool) -> Finding:

@@ -1,14 +1,16 @@
 """Members of a RocketMQ group that were restarted one after another: a release, not a fault.
 
-A member is told by its host: a restart gives it another port, and from client 4.9 on another id.
+A member is told by its host: a restart gives it another port, and from client 4.9 on another id. The former process
+leaves when the new one comes; one that stays has got a second process beside it.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import inf
 
 from mqlab.facts import Facts
 from mqlab.findings import Evidence
@@ -16,8 +18,16 @@ from mqlab.members import Member, Stream, streams
 
 BETWEEN = 300.0
 """Seconds between two restarts that belong to one release, at most."""
+LINGERS = 130.0
+"""Seconds for which a connection that died is still listed: it expires after 120, looked for every 10."""
+RECONNECTED = 60.0
+"""Seconds after a broker's start in which all clients connect to it again."""
 LEAST = 2
 """Members of which a release restarts."""
+
+
+Process = tuple[str, str, str]
+"""(host, client id, place where the id alone tells no process)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +45,17 @@ class Renewal:
 
 def renewal(facts: Facts, group: str) -> Renewal | None:
     """The restarts of *group*'s members, seen by the first source that can tell them; None where there are none."""
+    starts = [e.first_at for e in facts.of_kind("rocketmq-broker-started") if e.first_at is not None]
     views = [view for view in streams(facts, group) if view.how != "client logs"]
-    found = (_seen(group, view) for view in sorted(views, key=lambda view: not view.lasting))
+    found = (_seen(group, view, starts) for view in sorted(views, key=lambda view: not view.lasting))
     return next((one for one in found if one is not None), None)
 
 
-def _seen(group: str, view: Stream) -> Renewal | None:
+def _seen(group: str, view: Stream, starts: Sequence[float]) -> Renewal | None:
     full = [s for s in view.snapshots if s.members]
     if len(full) < LEAST:
         return None
-    again = _again(view)
+    again = _again(view, starts)
     moments = sorted(at for times in again.values() for at, _ in times)
     if len(again) < LEAST or any(b - a > BETWEEN for a, b in pairwise(moments)):
         return None
@@ -57,14 +68,35 @@ def _seen(group: str, view: Stream) -> Renewal | None:
     )
 
 
-def _again(view: Stream) -> Mapping[str, list[tuple[float, Member]]]:
-    """By host: when it came with another id, or to one broker from another port, than before."""
+def _again(view: Stream, starts: Sequence[float]) -> Mapping[str, list[tuple[float, Member]]]:
+    """By host: when a process of another id, or to one broker from another port, came in the place of one that left."""
+    gone = _gone(view)
     found: dict[str, list[tuple[float, Member]]] = defaultdict(list)
-    known: dict[str, set[tuple[str, str]]] = defaultdict(set)
+    seen: set[Process] = set()
+    former: dict[str, list[Process]] = defaultdict(list)
     for snapshot in view.snapshots:
-        for member in snapshot.members:
-            name = (member.client_id, member.place if view.lasting else "")
-            if known[member.host] and name not in known[member.host]:
+        now = {_process(view, m): m for m in snapshot.members}
+        afresh = any(0 <= snapshot.at - start <= RECONNECTED for start in starts)
+        for member in (now[process] for process in sorted(now.keys() - seen)):
+            left = [old for old in former[member.host] if gone[old] <= snapshot.at + LINGERS]
+            if left and not afresh:
+                former[member.host].remove(min(left, key=gone.__getitem__))
                 found[member.host].append((snapshot.at, member))
-            known[member.host].add(name)
+        for process in sorted(now.keys() - seen):
+            former[process[0]].append(process)
+        seen |= now.keys()
     return found
+
+
+def _gone(view: Stream) -> Mapping[Process, float]:
+    """When each process was no longer there; infinite for those that stay."""
+    found: dict[Process, float] = {}
+    for earlier, later in pairwise([*view.snapshots, None]):
+        if earlier is not None:
+            found |= {_process(view, m): later.at if later else inf for m in earlier.members}
+    return found
+
+
+def _process(view: Stream, member: Member) -> Process:
+    """An id with a number of its own is one process, whatever port it connects from; a listing tells ids only."""
+    return (member.host, member.client_id, member.place if view.lasting and "#" not in member.client_id else "")

@@ -3,7 +3,7 @@
 Fires: at least two brokers of one cluster stopped in good order and came back, one at a time; every member of a
 RocketMQ group came again once, from the same hosts.
 Quiet: one broker that comes back again and again, starts without an orderly stop, brokers that are down together, a
-group that has other hosts afterwards.
+group that has other hosts afterwards or a second process on each, members that connect again after a broker's start.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 Fires: the broker takes a topic from the group and gets it back with every heartbeat, or members list different
 subscriptions. Proven where just those queues stand still that are the share of the members that do not read the topic.
-Quiet: a subscription that changes once, or with a release of all members; equal ids (duplicate-client-id), whose members read the same.
+Quiet: a subscription that changes once, or with a release of all members; equal ids (duplicate-client-id), whose
+members read the same.
 """
 
 from __future__ import annotations

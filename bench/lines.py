@@ -101,7 +101,7 @@ KINDS = (
          "REQUEST_TIMED_OUT. (kafka.server.BrokerLifecycleManager)"),
     Kind(400, "WARN", "Attempting to send response via channel for which there is no open connection, connection id "
          "{ip}:9092-{ip}:4{4}-{n} (kafka.network.Processor)"),
-    Kind(300, "ERROR", "given member.id stock-sync-{1}-{uuid} is identified as a known static member {group}, but not "
+    Kind(300, "ERROR", "given member.id stock-sync-{1}-{uuid} is known as a static member {group}, but not "
          "matching the expected member.id {group}-{uuid} during commit (kafka.coordinator.group.GroupMetadata)"),
     Kind(1230, "ERROR", "[ReplicaManager broker={1}] Error processing append operation on partition payments-{2} "
          "(kafka.server.ReplicaManager)\norg.apache.kafka.common.errors.NotEnoughReplicasException: The size of the "

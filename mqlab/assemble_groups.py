@@ -39,11 +39,9 @@ def assignments(rows: Sequence[Row], path: Callable[[Row], str], instant: Instan
 def tallies(rows: Sequence[Row], path: Callable[[Row], str]) -> Iterator[Tally]:
     """Counts of messages; the clocks of ledgers are epochs or write their zone."""
     for row in rows:
-        first = row["first"]
         yield Tally(
-            float(row["at"]), row.get("role") or "", row["topic"], row["queue"], row["messages"], path(row),
-            first["line"], _text(first),
-        )  # fmt: skip
+            float(row["at"]), row.get("role") or "", row["topic"], row["queue"], row["messages"], path(row), row["line"]
+        )
 
 
 def deliveries(rows: Sequence[Row], names: Mapping[str, str]) -> Iterator[Delivery]:

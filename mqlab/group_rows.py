@@ -70,12 +70,6 @@ class Tally:
     source: str
     line: int
     """The first of them."""
-    text: str
-
-    @property
-    def evidence(self) -> Evidence:
-        """Where it stands."""
-        return Evidence(self.source, self.line, self.text)
 
 
 @dataclass(frozen=True, slots=True)

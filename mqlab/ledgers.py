@@ -15,12 +15,12 @@ _BEGIN = f"floor(unix_seconds(wall) / {BUCKET}) * {BUCKET}"
 
 
 def tallies(ledger: DataFrame) -> DataFrame:
-    """source, role, topic, queue, at (seconds), messages, and the first line with its text."""
+    """source, role, topic, queue, at (seconds), messages, and the first line; no text, so that it is only counted."""
     known = ledger.where("wall IS NOT NULL AND topic IS NOT NULL").selectExpr(
-        "source", "line", "text", "role", "topic", "coalesce(queue, '') AS queue", f"{_BEGIN} AS at"
+        "source", "line", "role", "topic", "coalesce(queue, '') AS queue", f"{_BEGIN} AS at"
     )
     return known.groupBy("source", "role", "topic", "queue", "at").agg(
-        F.expr("count(1) AS messages"), F.expr("min(struct(line, text)) AS first")
+        F.expr("count(1) AS messages"), F.expr("min(line) AS line")
     )
 
 

@@ -99,5 +99,5 @@ def broker_log(first=0, last=600) -> Coverage:
 def ledger(topic, name, hosts, messages, *, when=100) -> tuple[Tally | Delivery, ...]:
     """*messages* of a queue that the ledgers of all *hosts* note."""
     sources = tuple(f"clients/app/{host}/consumed.csv" for host in hosts)
-    tallies = tuple(Tally(at(when), "consumed", topic, name, messages, s, 2, "") for s in sources)
+    tallies = tuple(Tally(at(when), "consumed", topic, name, messages, s, 2) for s in sources)
     return (*tallies, Delivery(at(when), topic, name, sources, messages))

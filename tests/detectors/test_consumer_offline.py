@@ -32,7 +32,7 @@ def legs(*parts, **more):
 
 def ledger(role, source):
     """One ledger that notes messages before anything else is known."""
-    return Tally(at(-15), role, TOPIC, "broker-a/0", 100, source, 2, "")
+    return Tally(at(-15), role, TOPIC, "broker-a/0", 100, source, 2)
 
 
 def found(*rows):

@@ -83,11 +83,12 @@ def notebook_folder() -> Path:
 
 def _run_one(name: str, given: Mapping[str, Any], scratch: Path) -> list[Section]:
     source, copy = notebook_folder() / f"{name}.ipynb", scratch / f"{name}.ipynb"
+    still = {"sliders": False} if "sliders" in papermill.inspect_notebook(str(source)) else {}
     try:
         done = papermill.execute_notebook(
             str(source),
             str(copy),
-            dict(given) | {"output": str(scratch / f"{name}.json")},
+            dict(given) | {"output": str(scratch / f"{name}.json")} | still,
             cwd=str(Path.cwd()),
             progress_bar=False,
             kernel_name="python3",

@@ -34,6 +34,7 @@ store_writes = None  # drain plan: writes per second that the store takes, measu
 store_load = 0  # writes per second of its normal load, without this group
 store_reserve = 0.3  # share of the capacity that stays free
 response_seconds = None  # what the listener takes for one message; None: what the clients measured
+sliders = True  # a report has none: they need a running kernel
 
 # %%
 import json
@@ -170,7 +171,7 @@ drain(found) if found else empty("What waits is not known here, or not how long 
 drain_frames.drain_plan(found)
 
 # %% tags=["hide"]
-drain_sliders(found, request, partial(drain_frames.drain_answer, facts))
+drain_sliders(found, request, partial(drain_frames.drain_answer, facts)) if sliders else None
 
 # %% tags=["hide"]
 shares = group_frames.shares(view.panels).reset_index(names="when").to_dict("records")

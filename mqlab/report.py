@@ -14,6 +14,7 @@ from typing import Any
 import jinja2
 import papermill
 from markupsafe import Markup as SafeText
+from nbclient.exceptions import CellTimeoutError
 
 from mqlab import jsonout, units
 from mqlab.diagnosis import Diagnosis
@@ -25,6 +26,8 @@ from mqlab.report_told import Told
 from mqlab.report_view import view
 
 FINDINGS = "findings.json"
+CELL_SECONDS = 600
+"""Seconds after which a cell of a notebook that does not end is given up."""
 _POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src {}; img-src data: blob:; "
     "base-uri 'none'; form-action 'none'"
@@ -93,11 +96,14 @@ def _run_one(name: str, given: Mapping[str, Any], scratch: Path) -> list[Section
             progress_bar=False,
             kernel_name="python3",
             request_save_on_cell_execute=False,
+            execution_timeout=CELL_SECONDS,
             extra_arguments=["--IPKernelApp.log_level=50"],
         )
-    except papermill.PapermillExecutionError as error:
-        stopped = Section(f"{name} stopped", [literal(f"{error.ename}: {error.evalue}")], shows=True)
-        return [*sections_of(papermill.iorw.load_notebook_node(str(copy))), stopped]
+    except (papermill.PapermillExecutionError, CellTimeoutError) as error:
+        told = str(error).splitlines()[0] if isinstance(error, CellTimeoutError) else f"{error.ename}: {error.evalue}"
+        stopped = Section(f"{name} stopped", [literal(told)], shows=True)
+        so_far = sections_of(papermill.iorw.load_notebook_node(str(copy))) if copy.exists() else []
+        return [*so_far, stopped]
     return sections_of(done)
 
 

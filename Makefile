@@ -43,8 +43,8 @@ fix: setup ## format, and repair what the linter can
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-notebooks: setup ## bring each notebook and its .py twin in line, the newer one wins
-	$(BIN)/jupytext --sync notebooks/*.ipynb
+notebooks: setup ## write each notebook from its .py twin
+	$(BIN)/jupytext --update --to ipynb notebooks/*.py
 
 docs: setup ## write docs/incidents.md from the catalogue
 	$(BIN)/python -m mqlab.catalogue > docs/incidents.md

@@ -11,15 +11,13 @@ from mqlab.copies import BUCKET, Copies, copies
 from mqlab.duplicate_doubles import Doubles, doubles
 from mqlab.facts import Facts
 from mqlab.findings import Certainty
-from mqlab.members import Snapshot, Stream, groups, streams
+from mqlab.members import NOT_ONLINE, Snapshot, Stream, groups, streams
 from mqlab.memo import per_facts
 from mqlab.models.client_ids import parse
 from mqlab.sharing import EXPIRY, Sharing, shared_ids, sharings
 from mqlab.slots import SETTLING, Judgement, judged, judged_by_hash
 from mqlab.wording import clock
 
-NOT_ONLINE = "CODE: 206"
-"""CONSUMER_NOT_ONLINE of ResponseCode."""
 _NO_OFFSETS = "Not found the consumer group consume stats"
 """What consumerProgress says of a group that keeps its offsets itself."""
 NEAR = 60.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
+from mqlab import draining_owners
 from mqlab.duplicate_case import Case
 from mqlab.facts import Facts
 from mqlab.queues import TOGETHER, lag, of_groups, totals
@@ -73,8 +74,8 @@ def _waiting(facts: Facts, case: Case, topics: Collection[str]) -> tuple[float, 
 
 def reserved_seconds(facts: Facts) -> tuple[float, bool]:
     """How long the brokers keep messages, and whether the material says so."""
-    told = [s.value for s in facts.settings if s.key == "fileReservedTime" and s.value.isdigit()]
-    return (min(map(int, told)) if told else RESERVED_HOURS) * 3600.0, bool(told)
+    told = draining_owners.reserved_seconds(facts)
+    return (RESERVED_HOURS * 3600.0, False) if told is None else (told, True)
 
 
 def retries(facts: Facts, group: str) -> int:

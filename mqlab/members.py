@@ -19,6 +19,8 @@ from mqlab.memo import per_facts
 from mqlab.queues import OWN, TOGETHER, Points, of_groups
 
 ROCKETMQ = "rocketmq"
+NOT_ONLINE = "CODE: 206"
+"""CONSUMER_NOT_ONLINE of ResponseCode."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from mqlab.copies import ledgers_of
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts, Series
 from mqlab.findings import Certainty, Evidence, Finding, Severity
-from mqlab.members import streams, topics
+from mqlab.members import NOT_ONLINE, streams, topics
 from mqlab.queues import TOGETHER, Points, lag, spread
 from mqlab.sharing import EXPIRY
 from mqlab.slots import SETTLING
@@ -30,8 +30,6 @@ INCIDENT = "consumer-offline"
 SYSTEMS: tuple[str, ...] = ("rocketmq",)
 _HANDLED = ("received", "consumed", "processed")
 """Roles of a ledger that a consumer keeps."""
-_NOT_ONLINE = "CODE: 206"
-"""CONSUMER_NOT_ONLINE of ResponseCode."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +98,7 @@ def _absent(facts: Facts, group: str, begin: float, end: float) -> Sequence[Evid
     errors = [
         e.first
         for e in facts.of_kind("tool-error")
-        if e.group == group and _NOT_ONLINE in (e.reason or "") and begin <= (e.first_at or 0.0) < end
+        if e.group == group and NOT_ONLINE in (e.reason or "") and begin <= (e.first_at or 0.0) < end
     ]
     gone = [e.first for e in facts.of_kind("group-offline") if e.group == group and begin <= (e.first_at or 0.0) < end]
     return (*gone, *errors, *_counted(facts, group, begin, end))

@@ -17,7 +17,7 @@ from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
 from mqlab.members import Stream, streams, topics
-from mqlab.queues import Points, lag, spread, totals
+from mqlab.queues import TOGETHER, Points, lag, spread, totals
 from mqlab.slots import SETTLING
 from mqlab.stalls import Stretch, climb, stretch
 from mqlab.wording import moment
@@ -31,8 +31,6 @@ BEHIND = 20.0
 """Seconds of production that lag must rise by; commits and snapshots make up to ten."""
 LEAST = 10
 """Messages below which lag is no lag."""
-TOGETHER = 10.0
-"""Seconds that the commands of one snapshot may take."""
 NEAR = 0.25
 """How far what was done may be from what can be done."""
 

@@ -17,8 +17,6 @@ DISK_PULL_MESSAGES = 8
 """maxTransferCountOnMessageInDisk."""
 DISK_PULL_BYTES = 65_536
 """maxTransferBytesOnMessageInDisk."""
-MEMORY_SHARE = 0.4
-"""accessMessageInMemoryMaxRatio: what lies further back than this share of the broker's memory is read from disk."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,12 @@ from mqlab import intake, scan
 from mqlab.loaders import LOADERS
 from mqlab.sources import Reading
 
-CAPTURES = Path(__file__).parents[3] / "shared" / "captures"
+CAPTURES = Path(__file__).parents[2] / "data" / "samples"
 FOLDERS = sorted(
     str(f) for f in CAPTURES.glob("rocketmq-*/*") if f.name in ("clients", "offsets", "metrics", "configs")
 )
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(not FOLDERS, reason="the captures are not here")]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

@@ -12,12 +12,15 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from mqlab.findings import Evidence
-from mqlab.group_rows import Assignment, Client, Delivery, Tally
+from mqlab.group_rows import Assignment, Batch, Client, Delivery, Tally
 
 
 @dataclass(frozen=True, slots=True)
 class Episode:
-    """Events of one kind by one actor within ten seconds; row of EVENTS, thinned."""
+    """Events of one kind by one actor within ten seconds; row of EVENTS, thinned.
+
+    Events of the life of a consumer group are not thinned: each line is an episode of its own (``signals.EXACT``).
+    """
 
     kind: str
     source: str
@@ -36,6 +39,7 @@ class Episode:
     reason: str | None = None
     value_min: float | None = None
     value_max: float | None = None
+    member_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +224,7 @@ class Facts:
     assignments: tuple[Assignment, ...] = ()
     tallies: tuple[Tally, ...] = ()
     deliveries: tuple[Delivery, ...] = ()
+    batches: tuple[Batch, ...] = ()
 
     def of_kind(self, *kinds: str) -> tuple[Episode, ...]:
         """Episodes of these kinds, by time."""
@@ -282,6 +287,7 @@ def ordered(facts: Facts) -> Facts:
         assignments=tuple(sorted(facts.assignments, key=lambda a: (*_of_row(a), a.topic, a.queue))),
         tallies=tuple(sorted(facts.tallies, key=lambda t: (t.at, t.source, t.topic, t.queue, t.role))),
         deliveries=tuple(sorted(facts.deliveries, key=lambda d: (d.at, d.topic, d.queue, d.sources))),
+        batches=tuple(sorted(facts.batches, key=lambda b: (b.at, b.source, b.line))),
         shapes=tuple(sorted(facts.shapes, key=lambda s: (s.source, s.first_line, s.shape))),
         rejects=tuple(sorted(facts.rejects, key=lambda r: (r.source, r.line or 0, r.reason))),
         coverage=tuple(sorted(facts.coverage, key=lambda c: c.source)),

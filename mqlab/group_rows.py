@@ -83,3 +83,32 @@ class Delivery:
     sources: tuple[str, ...]
     """Ledgers that note the message, one as often as it does."""
     messages: int
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Polls that an application says it worked off, from lines such as ``processed 500 records in 44.6 s``.
+
+    A poll of a second or longer has a row of its own; shorter ones that end within ten seconds share one.
+    """
+
+    at: float
+    """When the last of them was done: the moment of the line."""
+    client_id: str | None
+    group: str | None
+    polls: int
+    records: int
+    seconds: float
+    """Time that they took, in all."""
+    longest_seconds: float
+    longest_records: int
+    """Records of the longest poll."""
+    source: str
+    line: int
+    """The line of the longest poll."""
+    text: str
+
+    @property
+    def evidence(self) -> Evidence:
+        """Where the longest of them stands."""
+        return Evidence(self.source, self.line, self.text)

@@ -36,6 +36,7 @@ def narrowed(
         assignments=tuple(a for a in facts.assignments if inside(a.at) and about(a.group, a.topic, a.client_id)),
         tallies=tuple(t for t in facts.tallies if inside(t.at) and about(None, t.topic, None)),
         deliveries=tuple(d for d in facts.deliveries if inside(d.at) and about(None, d.topic, None)),
+        batches=tuple(b for b in facts.batches if inside(b.at) and about(b.group, None, b.client_id)),
         shapes=tuple(s for s in facts.shapes if inside(s.first_at) or inside(s.last_at)),
         coverage=tuple(_cut_coverage(c, until) for c in facts.coverage),
         volumes=tuple(_volume_within(v, since, until) for v in facts.volumes),

@@ -1,7 +1,8 @@
 """What Kafka's clients and brokers do when nobody tells them: defaults per version.
 
 Sources: ProducerConfig, ConsumerConfig and KafkaConfig at the release tags. KIP-62 (poll interval), KIP-91 (delivery
-timeout, endless retries), KIP-679 and KAFKA-13598 (idempotence), KIP-735 (session timeout), KIP-1030 (linger).
+timeout, endless retries), KIP-679 and KAFKA-13598 (idempotence), KIP-735 (session timeout), KIP-848 (group.consumer.*,
+group.protocol), KIP-1030 (linger).
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ def _since(*steps: tuple[str, str | None]) -> _Steps:
 
 
 _MESSAGE_LIMIT: Final = _since(("0.8", "1000012"), ("2.5", "1048588"))
+_RANGE: Final = "org.apache.kafka.clients.consumer.RangeAssignor"
+_COOPERATIVE: Final = "org.apache.kafka.clients.consumer.CooperativeStickyAssignor"
 _UNCLEAN: Final = _since(("0.8", "true"), ("0.11", "false"))
 
 DEFAULTS: Final[Mapping[str, Mapping[str, _Steps]]] = {
@@ -46,14 +49,24 @@ DEFAULTS: Final[Mapping[str, Mapping[str, _Steps]]] = {
         "auto.offset.reset": _since(("0.9", "latest")),
         "default.api.timeout.ms": _since(("0.9", None), ("2.0", "60000")),
         "enable.auto.commit": _since(("0.9", "true")),
+        "group.protocol": _since(("0.9", None), ("3.7", "classic")),
         "heartbeat.interval.ms": _since(("0.9", "3000")),
         "max.partition.fetch.bytes": _since(("0.9", "1048576")),
         "max.poll.interval.ms": _since(("0.9", None), ("0.10.1", "300000")),
         "max.poll.records": _since(("0.9", None), ("0.10.0", _MAX_INT), ("0.10.1", "500")),
+        # Cooperative only once every member has no range any more: the pair is eager (KIP-429, KIP-726).
+        "partition.assignment.strategy": _since(("0.9", _RANGE), ("3.0", f"{_RANGE},{_COOPERATIVE}")),
         "request.timeout.ms": _since(("0.9", "40000"), ("0.10.1", "305000"), ("2.0", "30000")),
         "session.timeout.ms": _since(("0.9", "30000"), ("0.10.1", "10000"), ("3.0", "45000")),
     },
     "broker": {
+        "broker.session.timeout.ms": _since(("2.8", "9000")),
+        "group.consumer.heartbeat.interval.ms": _since(("0.8", None), ("3.7", "5000")),
+        "group.consumer.max.heartbeat.interval.ms": _since(("0.8", None), ("3.7", "15000")),
+        "group.consumer.max.session.timeout.ms": _since(("0.8", None), ("3.7", "60000")),
+        "group.consumer.min.heartbeat.interval.ms": _since(("0.8", None), ("3.7", "5000")),
+        "group.consumer.min.session.timeout.ms": _since(("0.8", None), ("3.7", "45000")),
+        "group.consumer.session.timeout.ms": _since(("0.8", None), ("3.7", "45000")),
         "group.initial.rebalance.delay.ms": _since(("0.10.2", None), ("0.11", "3000")),
         "group.max.session.timeout.ms": _since(("0.10", "300000"), ("2.3", "1800000")),
         "group.min.session.timeout.ms": _since(("0.9", "6000")),
@@ -64,6 +77,7 @@ DEFAULTS: Final[Mapping[str, Mapping[str, _Steps]]] = {
         "replica.lag.time.max.ms": _since(("0.8", "10000"), ("2.5", "30000")),
         "socket.request.max.bytes": _since(("0.8", "104857600")),
         "unclean.leader.election.enable": _UNCLEAN,
+        "zookeeper.session.timeout.ms": _since(("0.8", "6000"), ("2.5", "18000")),
     },
     "topic": {
         "max.message.bytes": _MESSAGE_LIMIT,

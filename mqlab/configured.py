@@ -82,6 +82,16 @@ def producer_value(facts: Facts, client_id: str | None, key: str, at: float | No
     return Value(key, default, None) if default is not None else None
 
 
+def consumer_value(facts: Facts, client_id: str | None, key: str, at: float | None) -> Value | None:
+    """What *key* was for the consumer *client_id* at *at*; the default of its version where nobody set it."""
+    own = [s for s in facts.settings if s.key == key and s.scope == "consumer" and s.owner == client_id]
+    found = _best(own, at)
+    if found:
+        return Value(key, found.value, found)
+    default = clients.default(key, "consumer", version_of(facts, client_id, at))
+    return Value(key, default, None) if default is not None else None
+
+
 def _best(settings: Iterable[Setting], at: float | None) -> Setting | None:
     dated = [s for s in settings if s.at is not None]
     before = [s for s in dated if at is None or (s.at or 0) <= at]

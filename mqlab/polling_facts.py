@@ -1,0 +1,162 @@
+"""What the clients of a Kafka group were allowed between two polls, and how long their polls took.
+
+A limit is what a process printed then, else what a line of the broker or of the client itself tells of it, else a
+file, else the default of its version. Polls are those that applications say they worked off (``Facts.batches``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from mqlab import configured
+from mqlab.facts import Facts, Setting
+from mqlab.findings import Evidence
+from mqlab.group_rows import Batch
+from mqlab.memo import per_facts
+from mqlab.models.versions import Version
+
+OWN_HEARTBEAT = Version(0, 10, 1)
+"""First version whose heartbeats have a thread of their own; before, a late poll was a late heartbeat (KIP-62)."""
+INTERVAL = "max.poll.interval.ms"
+SESSION = "session.timeout.ms"
+
+_EXCEEDED = re.compile(r"\((\d+) ?ms\) exceeded")
+_METADATA = re.compile(r"clientId=([^,)]*).*?sessionTimeoutMs=(\d+), rebalanceTimeoutMs=(\d+)")
+_STOPPED = ("member-left", "member-known")
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """How long a client may do something, and where that is told."""
+
+    key: str
+    seconds: float
+    evidence: Evidence | None
+    """None for a default."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How long polls took, by all that were noted."""
+
+    polls: int
+    records: int
+    seconds: float
+    longest: Batch
+    median: float
+    """Seconds per record, of the record in the middle; each record counts as the average of its poll."""
+    p99: float
+    largest: int
+    """Most records of one poll."""
+
+    @property
+    def mean(self) -> float:
+        """Seconds per record."""
+        return self.seconds / self.records if self.records else 0.0
+
+
+def poll_limit(facts: Facts, client_id: str, at: float | None) -> Limit | None:
+    """Time that may pass between two polls of *client_id* at *at*: the poll interval, or the session timeout of 0.10.0.
+
+    A rebalance timeout that the broker prints is the client's poll interval (ConsumerCoordinator, since 0.10.1).
+    """
+    version = configured.version_of(facts, client_id, at)
+    key = SESSION if version is not None and version < OWN_HEARTBEAT else INTERVAL
+    return _limit(facts, client_id, key, at)
+
+
+def session_limit(facts: Facts, client_id: str, at: float | None) -> Limit | None:
+    """Time after which the coordinator expels *client_id* when it hears nothing."""
+    return _limit(facts, client_id, SESSION, at)
+
+
+def interval(facts: Facts, client_id: str, at: float | None) -> float | None:
+    """``poll_limit`` in seconds; None where nothing tells it."""
+    found = poll_limit(facts, client_id, at)
+    return found.seconds if found else None
+
+
+def poll_records(facts: Facts, client_id: str, at: float | None) -> int | None:
+    """What max.poll.records was for *client_id* at *at*."""
+    value = configured.consumer_value(facts, client_id, "max.poll.records", at)
+    return value.number if value else None
+
+
+def _limit(facts: Facts, client_id: str, key: str, at: float | None) -> Limit | None:
+    value = configured.consumer_value(facts, client_id, key, at)
+    setting = value.setting if value else None
+    if value is not None and value.number is not None and setting is not None and setting.origin == "printed":
+        return Limit(key, value.number / 1000, setting.evidence)
+    told = _told(facts).get((client_id, key))
+    if told is not None:
+        return told
+    if value is None or value.number is None:
+        return None
+    return Limit(key, value.number / 1000, setting.evidence if setting else None)
+
+
+@per_facts
+def _told(facts: Facts) -> Mapping[tuple[str, str], Limit]:
+    """Limits by (client id, key) that lines about members tell."""
+    found: dict[tuple[str, str], Limit] = {}
+    for episode in facts.of_kind("poll-timeout", *_STOPPED):
+        exceeded = _EXCEEDED.search(episode.first.text)
+        if exceeded and episode.client_id:
+            found[episode.client_id, INTERVAL] = Limit(INTERVAL, int(exceeded[1]) / 1000, episode.first)
+        for client, session, rebalance in _METADATA.findall(episode.first.text):
+            found[client, SESSION] = Limit(SESSION, int(session) / 1000, episode.first)
+            found.setdefault((client, INTERVAL), Limit(INTERVAL, int(rebalance) / 1000, episode.first))
+    return found
+
+
+def settings_of(facts: Facts, client_id: str, key: str) -> tuple[Setting, ...]:
+    """What *client_id* printed for *key*, by time."""
+    own = [s for s in facts.settings if s.key == key and s.owner == client_id and s.origin == "printed"]
+    return tuple(sorted(own, key=lambda s: (s.at or 0.0, s.source, s.line or 0)))
+
+
+@per_facts
+def polls(facts: Facts, group: str) -> tuple[Batch, ...]:
+    """Polls that clients of *group* worked off, by time; each with the client that did."""
+    return tuple(b for b in facts.batches if b.group == group and b.client_id)
+
+
+def within(batches: Sequence[Batch], since: float, until: float, clients: Collection[str] = ()) -> tuple[Batch, ...]:
+    """Those that were done in this time, of *clients* only where there are some."""
+    return tuple(b for b in batches if since <= b.at <= until and (not clients or b.client_id in clients))
+
+
+def covering(batches: Sequence[Batch], client_id: str, at: float) -> Batch | None:
+    """The poll that *client_id* was working off at *at*, where a line tells how long it took."""
+    fitting = [b for b in batches if b.client_id == client_id and b.at - b.longest_seconds <= at <= b.at]
+    return max(fitting, key=lambda b: (b.longest_seconds, b.at), default=None)
+
+
+def pace(batches: Sequence[Batch]) -> Pace | None:
+    """How long *batches* took; None where there are none with records."""
+    own = [b for b in batches if b.records > 0]
+    if not own:
+        return None
+    rates = sorted((b.seconds / b.records, b.records) for b in own)
+    longest = max(own, key=lambda b: (b.longest_seconds, -b.at))
+    largest = max(b.longest_records for b in own)
+    records, seconds = sum(b.records for b in own), sum(b.seconds for b in own)
+    polled = sum(b.polls for b in own)
+    return Pace(polled, records, seconds, longest, _rank(rates, records, 0.5), _rank(rates, records, 0.99), largest)
+
+
+def over(batches: Sequence[Batch], seconds: float) -> tuple[Batch, ...]:
+    """Polls that took longer than *seconds*, one second at least: such polls have a row of their own."""
+    return tuple(b for b in batches if b.longest_seconds > max(1.0, seconds))
+
+
+def _rank(rates: Sequence[tuple[float, int]], records: int, share: float) -> float:
+    """The rate that *share* of the records do not exceed."""
+    left = share * records
+    for rate, count in rates:
+        left -= count
+        if left <= 0:
+            return rate
+    return rates[-1][0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mqlab.loaders import (
+    access_log,
     application_log,
     grafana_csv,
     jmxtool_csv,
@@ -46,6 +47,7 @@ LOADERS: tuple[Loader, ...] = (
     grafana_csv,
     prometheus_text,
     ledger_csv,
+    access_log,
     kafka_broker_log,
     kafka_client_log,
     rocketmq_broker_log,

@@ -68,7 +68,8 @@ _STAMP = r"(?:[._-]?(?:\d{8}[T_-]?\d{6}Z?|1\d{9}(?:\d{3})?))?(?:\.(?:txt|log|out
 CONSUMERS = r"consumer[-_]?(?:progress|connection|status)(?![-_.]all\b)(?:-s(?=-))?"
 """Commands of RocketMQ about one group, as files with their answers are named."""
 _CAUSE = r"^\s*Caused by: (?:\w+\.)*\w+: (.*\S)"
-_LEDGER = "ledger-csv"
+_UNTOLD = "'ledger-csv', 'access-log', 'gc-log', 'kafka-dump-offsets'"
+"""Formats that no tool interrupts with errors of its own, and that may be very large."""
 _ROCKETMQ = r"rocketmq|mqadmin|CODE: \d+ +DESC: "
 
 
@@ -142,11 +143,10 @@ def dated(rows: DataFrame) -> DataFrame:
 def tool_errors(lines: DataFrame) -> DataFrame:
     """EVENTS of kind ``tool-error`` from the lines that ``dated`` gives; the group is the one that is named.
 
-    What caused an exception, which RocketMQ's tools say some lines below, joins its reason. A ledger holds no errors
-    of a tool and may be very large.
+    What caused an exception, which RocketMQ's tools say some lines below, joins its reason.
     """
     caused = f"first({filled(group('plain', _CAUSE))}, true) {_SOON}"
-    told = lines.where(f"split_part(source, '.', 2) != '{_LEDGER}'").selectExpr(
+    told = lines.where(f"split_part(source, '.', 2) NOT IN ({_UNTOLD})").selectExpr(
         "*", f"CASE WHEN {matches('plain', 'SubCommandException')} THEN {caused} END AS cause"
     )
     columns = {

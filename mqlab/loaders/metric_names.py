@@ -132,6 +132,7 @@ CANONICAL: dict[str, str] = {
     "process.cpu_seconds": r"process_cpu_seconds_total|container_cpu_usage_seconds_total",
     "process.start_time": r"process_start_time_seconds|container_start_time_seconds",
     "up": r"up",
+    **{name: re.escape(name) for name in ("http.requests", "http.seconds", "http.slowest_seconds")},
     **rocketmq_metrics.CANONICAL,
 }
 """Canonical name → regex over whole names of exporters, without regard to case."""

@@ -15,6 +15,8 @@ from mqlab.facts import Facts, Setting
 from mqlab.findings import Evidence
 from mqlab.group_rows import Batch
 from mqlab.memo import per_facts
+from mqlab.models import polling
+from mqlab.models.polling import Percentiles
 from mqlab.models.versions import Version
 
 OWN_HEARTBEAT = Version(0, 10, 1)
@@ -24,7 +26,8 @@ SESSION = "session.timeout.ms"
 
 _EXCEEDED = re.compile(r"\((\d+) ?ms\) exceeded")
 _METADATA = re.compile(r"clientId=([^,)]*).*?sessionTimeoutMs=(\d+), rebalanceTimeoutMs=(\d+)")
-_STOPPED = ("member-left", "member-known")
+_MEMBERS = ("member-left", "member-expired", "rebalance-started")
+"""Lines of the broker that may print what a member was set to (MemberMetadata)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +48,8 @@ class Pace:
     records: int
     seconds: float
     longest: Batch
-    median: float
-    """Seconds per record, of the record in the middle; each record counts as the average of its poll."""
-    p99: float
+    each: Percentiles
+    """Seconds per record; each record counts as the average of its poll."""
     largest: int
     """Most records of one poll."""
 
@@ -101,7 +103,7 @@ def _limit(facts: Facts, client_id: str, key: str, at: float | None) -> Limit | 
 def _told(facts: Facts) -> Mapping[tuple[str, str], Limit]:
     """Limits by (client id, key) that lines about members tell."""
     found: dict[tuple[str, str], Limit] = {}
-    for episode in facts.of_kind("poll-timeout", *_STOPPED):
+    for episode in facts.of_kind("poll-timeout", *_MEMBERS):
         exceeded = _EXCEEDED.search(episode.first.text)
         if exceeded and episode.client_id:
             found[episode.client_id, INTERVAL] = Limit(INTERVAL, int(exceeded[1]) / 1000, episode.first)
@@ -117,12 +119,6 @@ def settings_of(facts: Facts, client_id: str, key: str) -> tuple[Setting, ...]:
     return tuple(sorted(own, key=lambda s: (s.at or 0.0, s.source, s.line or 0)))
 
 
-@per_facts
-def polls(facts: Facts, group: str) -> tuple[Batch, ...]:
-    """Polls that clients of *group* worked off, by time; each with the client that did."""
-    return tuple(b for b in facts.batches if b.group == group and b.client_id)
-
-
 def within(batches: Sequence[Batch], since: float, until: float, clients: Collection[str] = ()) -> tuple[Batch, ...]:
     """Those that were done in this time, of *clients* only where there are some."""
     return tuple(b for b in batches if since <= b.at <= until and (not clients or b.client_id in clients))
@@ -136,27 +132,15 @@ def covering(batches: Sequence[Batch], client_id: str, at: float) -> Batch | Non
 
 def pace(batches: Sequence[Batch]) -> Pace | None:
     """How long *batches* took; None where there are none with records."""
-    own = [b for b in batches if b.records > 0]
-    if not own:
+    done = polling.work((b.records, b.seconds) for b in batches)
+    if done is None:
         return None
-    rates = sorted((b.seconds / b.records, b.records) for b in own)
-    longest = max(own, key=lambda b: (b.longest_seconds, -b.at))
-    largest = max(b.longest_records for b in own)
-    records, seconds = sum(b.records for b in own), sum(b.seconds for b in own)
-    polled = sum(b.polls for b in own)
-    return Pace(polled, records, seconds, longest, _rank(rates, records, 0.5), _rank(rates, records, 0.99), largest)
+    longest = max(batches, key=lambda b: (b.longest_seconds, -b.at))
+    largest = max(max(b.longest_records, round(b.records / b.polls)) for b in batches)
+    seconds = sum(b.seconds for b in batches)
+    return Pace(sum(b.polls for b in batches), done.records, seconds, longest, done.record_seconds, largest)
 
 
 def over(batches: Sequence[Batch], seconds: float) -> tuple[Batch, ...]:
     """Polls that took longer than *seconds*, one second at least: such polls have a row of their own."""
     return tuple(b for b in batches if b.longest_seconds > max(1.0, seconds))
-
-
-def _rank(rates: Sequence[tuple[float, int]], records: int, share: float) -> float:
-    """The rate that *share* of the records do not exceed."""
-    left = share * records
-    for rate, count in rates:
-        left -= count
-        if left <= 0:
-            return rate
-    return rates[-1][0]

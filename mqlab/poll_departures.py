@@ -1,0 +1,155 @@
+"""Times at which a member of a Kafka group left by itself because its application had not polled.
+
+The heartbeat thread of the client counts: since 0.10.1 it sends the leave when max.poll.interval.ms has passed since
+the last poll, while the application still works. Before, heartbeats were sent by poll itself, so that the coordinator
+expelled the member: there a poll that took longer than the session timeout tells it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from mqlab import poll_lines, polling_facts
+from mqlab.facts import Facts
+from mqlab.findings import Evidence
+from mqlab.group_rows import Batch
+from mqlab.polling_facts import SESSION, Limit
+from mqlab.rebalance_rows import End, Life
+
+ONCE = 10.0
+"""Seconds within which all lines about one client are about one departure."""
+COMMITTED = 5.0
+"""Seconds within which a client tries to commit the poll that it has worked off."""
+EARLY = 0.9
+"""Share of the limit from which a wait is the limit: the last sign of a poll may come a little after it."""
+LATE = 3.0
+"""Seconds by which the coordinator may note a departure later than the limit."""
+_SIGNS = ("partitions-assigned", "sync-completed", "join-completed")
+"""Lines that a client prints in poll."""
+
+
+@dataclass(frozen=True, slots=True)
+class Departure:
+    """One time that a member left."""
+
+    at: float
+    client_id: str
+    host: str | None
+    told: bool
+    """A line says that the poll was late; else it is concluded."""
+    limit: Limit | None
+    poll: Batch | None
+    """The poll that was being worked off, where a line tells how long it took."""
+    waited: float | None
+    """Seconds since the last sign of a poll."""
+    counted: bool
+    """The client itself says by how much the limit was exceeded."""
+    evidence: tuple[Evidence, ...]
+
+    @property
+    def measured(self) -> bool:
+        """The time between two polls is known, and longer than the limit."""
+        if self.counted:
+            return True
+        if self.limit is None:
+            return False
+        if self.poll is not None and self.poll.longest_seconds > self.limit.seconds:
+            return True
+        return self.waited is not None and _near(self.waited, self.limit.seconds)
+
+    @property
+    def contradicted(self) -> bool:
+        """It is only concluded, and its polls were in time."""
+        if self.told or self.measured or self.limit is None:
+            return False
+        return self.waited is not None and self.waited < EARLY * self.limit.seconds
+
+
+def departures(facts: Facts, group: str, lives: Sequence[Life]) -> tuple[Departure, ...]:
+    """Every departure of *group*, by time; *lives* are those of its members."""
+    found: list[Departure] = []
+    for one in sorted([*_said(facts, group), *_ended(facts, group, lives), *_uncommitted(facts, group)], key=_order):
+        same = [o for o in found if o.client_id == one.client_id and abs(o.at - one.at) <= ONCE]
+        if not same and not one.contradicted:
+            found.append(one)
+    return tuple(sorted(found, key=lambda one: (one.at, one.client_id)))
+
+
+def _order(one: Departure) -> tuple[bool, float, str]:
+    return (not one.told, one.at, one.client_id)
+
+
+def _said(facts: Facts, group: str) -> Iterator[Departure]:
+    """By the clients' own lines."""
+    for line, client in poll_lines.own_lines(facts, group, "poll-timeout"):
+        yield _departure(facts, group, (line.first_at or 0.0, client, line.peer), (line.first,), line.value_max)
+
+
+def _ended(facts: Facts, group: str, lives: Sequence[Life]) -> Iterator[Departure]:
+    """By the lives of members: ended by a late poll, or over while a poll took longer than the member may be silent."""
+    for life in (life for life in lives if life.until is not None):
+        who = (life.until or 0.0, life.client_id, life.host)
+        if life.end is End.POLL_TIMEOUT:
+            one = _departure(facts, group, who, life.evidence[-2:], None)
+            yield one if "poll timeout" in life.reason else _concluded(one)
+        elif life.end in (End.EXPIRED, End.DROPPED):
+            one = _concluded(_departure(facts, group, who, life.evidence[-2:], None))
+            alike = life.end is End.DROPPED or (one.limit is not None and one.limit.key == SESSION)
+            if alike and one.poll is not None and one.measured and not _other_process(life, lives):
+                yield one
+
+
+def _other_process(life: Life, lives: Sequence[Life]) -> bool:
+    """The client's next life is that of a new process."""
+    later = [o for o in lives if o.client_id == life.client_id and (o.since or 0.0) >= (life.until or 0.0)]
+    following = min(later, key=lambda o: o.since or 0.0, default=None)
+    return following is not None and following.process_started is not None
+
+
+def _uncommitted(facts: Facts, group: str) -> Iterator[Departure]:
+    """Where no coordinator tells of the group: polls longer than the limit whose commit failed.
+
+    A client that found itself without heartbeats meanwhile was frozen or cut off: it tells so.
+    """
+    if any(e.group == group for e in facts.of_kind("rebalance-started", "group-epoch-bumped")):
+        return
+    lost = [(e.first_at or 0.0, client) for e, client in poll_lines.own_lines(facts, group, "session-timeout")]
+    for line, client in poll_lines.own_lines(facts, group, "commit-failed"):
+        at = line.first_at or 0.0
+        done = [b for b in poll_lines.polls(facts, group) if b.client_id == client and 0 <= at - b.at <= COMMITTED]
+        poll = max(done, key=lambda b: b.at, default=None)
+        limit = polling_facts.poll_limit(facts, client, at)
+        if poll is None or limit is None or poll.longest_seconds <= limit.seconds:
+            continue
+        begun = poll.at - poll.longest_seconds
+        if not any(who == client and begun <= when <= at + COMMITTED for when, who in lost):
+            who_ = (begun + limit.seconds, client, None)
+            yield _concluded(_departure(facts, group, who_, (poll.evidence, line.first), None))
+
+
+def _departure(
+    facts: Facts, group: str, who: tuple[float, str, str | None], evidence: tuple[Evidence, ...], excess: float | None
+) -> Departure:
+    at, client, host = who
+    limit = polling_facts.poll_limit(facts, client, at)
+    poll = polling_facts.covering(poll_lines.polls(facts, group), client, at)
+    return Departure(
+        at, client, host, True, limit, poll, _waited(facts, group, client, at), excess is not None, evidence
+    )
+
+
+def _concluded(one: Departure) -> Departure:
+    return Departure(one.at, one.client_id, one.host, False, one.limit, one.poll, one.waited, one.counted, one.evidence)
+
+
+def _waited(facts: Facts, group: str, client: str, at: float) -> float | None:
+    """Seconds since the last line that the client wrote in poll, or after a poll that it had worked off."""
+    signs = [e.first_at or 0.0 for e, who in poll_lines.own_lines(facts, group, *_SIGNS) if who == client]
+    signs += [b.at for b in poll_lines.polls(facts, group) if b.client_id == client]
+    last = max((sign for sign in signs if sign < at), default=None)
+    return None if last is None else at - last
+
+
+def _near(waited: float, limit: float) -> bool:
+    return EARLY * limit <= waited <= limit + max(LATE, (1 - EARLY) * limit)

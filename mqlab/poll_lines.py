@@ -1,0 +1,64 @@
+"""Which client of a Kafka group a line of its log, or a poll that it worked off, belongs to.
+
+Lines of an application name no client: they belong to the only client that the log tells of.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import replace
+
+from mqlab import actors
+from mqlab.facts import Episode, Facts
+from mqlab.group_rows import Batch
+from mqlab.memo import per_facts
+
+_CLIENTS = frozenset(
+    {
+        "join-started", "join-requested", "join-completed", "sync-completed", "partitions-assigned",
+        "partitions-revoked", "partitions-lost", "poll-timeout", "leave-sent", "heartbeat-failed", "generation-reset",
+        "coordinator-found", "coordinator-lost", "subscribed", "offset-set", "offset-missing", "offset-reset",
+        "commit-failed",
+    }
+)  # fmt: skip
+"""Lines that clients print of themselves."""
+
+
+@per_facts
+def homes(facts: Facts, group: str) -> Mapping[str, str]:
+    """Client of *group* by its log, for logs that name one client of it only: whose the lines without a name are."""
+    pairs = [(e.source, e.client_id) for e in facts.episodes if e.group == group and e.kind in _CLIENTS]
+    pairs += [(s.source, s.owner) for s in facts.settings if s.key == "group.id" and s.value == group]
+    found: dict[str, set[str]] = defaultdict(set)
+    for source, client in pairs:
+        found[source] |= {client} if client else set()
+    others = {e.source for e in facts.episodes if e.group not in (None, group) and e.kind in _CLIENTS}
+    return {source: min(names) for source, names in found.items() if len(names) == 1 and source not in others}
+
+
+def client_of(facts: Facts, group: str, row: Episode | Batch) -> str | None:
+    """The client of *group* that a row is about: as it says, else the only one of its log; None for others' rows."""
+    if row.group not in (None, group):
+        return None
+    return row.client_id or homes(facts, group).get(row.source)
+
+
+@per_facts
+def polls(facts: Facts, group: str) -> tuple[Batch, ...]:
+    """Polls that clients of *group* worked off, by time; each names the client that did."""
+    named = {client for client, own in actors.groups(facts).items() if own == group}
+    found = []
+    for batch in facts.batches:
+        client = client_of(facts, group, batch)
+        if client and (batch.group == group or batch.source in homes(facts, group) or client in named):
+            found.append(replace(batch, client_id=client, group=group))
+    return tuple(found)
+
+
+@per_facts
+def own_lines(facts: Facts, group: str, *kinds: str) -> tuple[tuple[Episode, str], ...]:
+    """Lines of these kinds with the client of *group* that each is about, by time."""
+    named = [(e, client_of(facts, group, e)) for e in facts.of_kind(*kinds) if e.first_at is not None]
+    members = set(homes(facts, group).values()) | {e.client_id for e in facts.episodes if e.group == group}
+    return tuple((e, client) for e, client in named if client and (e.group == group or client in members))

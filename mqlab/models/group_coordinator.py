@@ -1,0 +1,154 @@
+"""The coordinator of a classic consumer group, eager or cooperative: who is in, who has come again, who gets what.
+
+``GroupCoordinator`` of 0.11 to 3.x and the classic groups of 4.x. A rebalance waits until every member has joined
+again, has left, or the rebalance timeout has passed, which is the longest max.poll.interval.ms of the members
+(KIP-62). A group that was empty waits for group.initial.rebalance.delay.ms, and a group that never had a generation
+again as long as somebody new comes (KIP-134). A member hears of a rebalance with its next heartbeat.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from math import ceil, inf
+from typing import TYPE_CHECKING
+
+from mqlab.models.assignors import ASSIGNORS, Group
+from mqlab.models.group_terms import Begun, Cause, Course, Protocol
+
+if TYPE_CHECKING:
+    from mqlab.models.group_clock import Clock
+    from mqlab.models.group_consumer import Consumer
+    from mqlab.models.group_ledger import Ledger
+
+
+class _State(Enum):
+    EMPTY = 0
+    PREPARING = 1
+    STABLE = 2
+
+
+class Coordinator:
+    """State of one group."""
+
+    def __init__(self, course: Course, clock: Clock, ledger: Ledger) -> None:
+        self._course, self._clock, self._ledger = course, clock, ledger
+        self._members: dict[str, Consumer] = {}
+        self._joined: set[str] = set()
+        self._state = _State.EMPTY
+        self._generation = 0
+        self._began = -inf
+        self._delayed = self._more = False
+
+    def seat(self, consumers: list[Consumer]) -> None:
+        """Begin with a stable group of *consumers*."""
+        if consumers:
+            self._members = {each.key: each for each in consumers}
+            self._generation, self._state = 1, _State.STABLE
+            self._deal(self._course.since)
+
+    def knows(self, consumer: Consumer) -> bool:
+        """Whether it is a member."""
+        return consumer.key in self._members
+
+    def awaits(self, consumer: Consumer, now: float) -> bool:
+        """Whether a rebalance runs of which *consumer* has heard, and that it has not joined."""
+        waits = self._state is _State.PREPARING and consumer.key not in self._joined
+        return waits and now >= self._heard(consumer)
+
+    def commits(self, consumer: Consumer) -> bool:
+        """Whether it can commit: not between its join and the end of the rebalance (RebalanceInProgressException)."""
+        return self.knows(consumer) and not (self._state is _State.PREPARING and consumer.key in self._joined)
+
+    def join(self, consumer: Consumer, now: float, cause: Cause = Cause.JOIN) -> None:
+        """*consumer* joins, or joins again."""
+        new = consumer.key not in self._members
+        self._members[consumer.key] = consumer
+        if self._state is _State.PREPARING:
+            self._joined.add(consumer.key)
+            self._more = self._more or (new and self._generation == 0)
+            self._try(now)
+        elif new or cause is Cause.FOLLOW_UP:
+            self._begin(now, cause, consumer, {consumer.key})
+        else:
+            consumer.assign(now, consumer.held)
+
+    def leave(self, consumer: Consumer, now: float, cause: Cause) -> None:
+        """*consumer* is no member any more."""
+        if self._members.pop(consumer.key, None) is None:
+            return
+        self._joined.discard(consumer.key)
+        if self._state is _State.PREPARING:
+            self._try(now)
+        else:
+            self._begin(now, cause, consumer, set())
+
+    def settle(self, consumer: Consumer, now: float) -> None:
+        """*consumer* takes over what it was given; in a cooperative group it says so where it gave something up."""
+        if consumer.adopt() and self._course.protocol is Protocol.COOPERATIVE:
+            self.join(consumer, now, Cause.FOLLOW_UP)
+
+    def _begin(self, now: float, cause: Cause, consumer: Consumer, joined: set[str]) -> None:
+        self._ledger.rebalances.append(Begun(now, cause, consumer.name))
+        self._delayed = self._state is _State.EMPTY and self._course.delay > 0
+        self._state, self._joined, self._began, self._more = _State.PREPARING, joined, now, False
+        timeout = max((each.settings.interval for each in self._members.values()), default=0.0)
+        for each in self._members.values():
+            if each.key not in joined:
+                self._clock.at(max(now, self._heard(each)), each.hear)
+        generation = self._generation
+        if self._delayed:
+            delay = min(self._course.delay, timeout)
+            self._clock.at(now + delay, lambda at: self._after_delay(at, generation, now + timeout))
+        else:
+            self._clock.at(now + timeout, lambda at: self._give_up(at, generation))
+            self._try(now)
+
+    def _after_delay(self, now: float, generation: int, latest: float) -> None:
+        if generation != self._generation:
+            return
+        if self._more and now < latest:
+            self._more = False
+            delay = min(self._course.delay, latest - now)
+            self._clock.at(now + delay, lambda at: self._after_delay(at, generation, latest))
+        else:
+            self._complete(now)
+
+    def _give_up(self, now: float, generation: int) -> None:
+        if generation == self._generation and self._state is _State.PREPARING:
+            self._complete(now)
+
+    def _try(self, now: float) -> None:
+        if not self._delayed and self._joined.issuperset(self._members):
+            self._complete(now)
+
+    def _complete(self, now: float) -> None:
+        kept = {key: each for key, each in self._members.items() if key in self._joined or each.static}
+        self._members, self._delayed = kept, False
+        self._generation += 1
+        self._state = _State.STABLE if kept else _State.EMPTY
+        if kept:
+            self._deal(now)
+
+    def _deal(self, now: float) -> None:
+        for key, partitions in dealt(self._course, self._course.assignor, self._members).items():
+            self._members[key].assign(now, partitions)
+
+    def _heard(self, consumer: Consumer) -> float:
+        every = consumer.settings.heartbeat
+        if every <= 0:
+            return self._began
+        return consumer.joined_at + ceil((self._began - consumer.joined_at) / every) * every
+
+
+def dealt(course: Course, assignor: str, members: dict[str, Consumer]) -> dict[str, tuple[tuple[str, int], ...]]:
+    """What *assignor* gives each of *members*, by key."""
+    counts: dict[str, int] = {}
+    for log in course.logs:
+        topic, number = log.partition
+        counts[topic] = max(counts.get(topic, 0), number + 1)
+    known = {log.partition for log in course.logs}
+    owned = {key: tuple(each.held) for key, each in members.items()}
+    generations = {key: 1 for key, held in owned.items() if held}
+    group = Group(counts, {key: sorted(counts) for key in members}, owned, generations)
+    found = ASSIGNORS[assignor](group)
+    return {key: tuple(p for p in found[key] if p in known) for key in sorted(found)}

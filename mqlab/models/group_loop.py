@@ -1,0 +1,101 @@
+"""A consumer group as time goes by: polls, poll timeouts, rebalances, commits, lag. Deterministic.
+
+What it follows: KIP-62 (a member whose next poll is late says that it leaves; a rebalance waits for the polls of all
+others), KIP-134 (the delay of an empty group), KIP-345 (static members), KIP-429 (cooperative), KIP-848 (no barrier).
+What it leaves out: sizes of fetches, brokers that fail, time for joins and assignments themselves (milliseconds).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from mqlab.models.group_clock import Action, Clock
+from mqlab.models.group_consumer import Consumer
+from mqlab.models.group_coordinator import Coordinator
+from mqlab.models.group_ledger import Ledger
+from mqlab.models.group_reconciler import Reconciler
+from mqlab.models.group_terms import Course, Outcome, Pace, Protocol, Settings
+
+_SAMPLES = 240
+_EVENTS = 60_000
+"""Polls of all members that are simulated one by one; where there are more, short ones are taken together."""
+_FINEST = 0.02
+_SHARE = 0.05
+"""Polls that take less than this share of the poll interval may be taken together: they cannot be late."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What two settings would have made of a course."""
+
+    records: int
+    interval: float
+    outcome: Outcome
+
+
+def simulate(course: Course) -> Outcome:
+    """What becomes of the group of *course*; it has one partition, one member and a time above zero at least."""
+    clock, ledger = Clock(), Ledger(course)
+    coordinator = (Reconciler if course.protocol is Protocol.CONSUMER else Coordinator)(course, clock, ledger)
+    grain = _grain(course)
+    seated = []
+    for number, member in enumerate(course.members):
+        consumer = Consumer(member, number, course, clock, ledger, grain)
+        consumer.bind(coordinator)
+        if member.started is None or member.started <= course.since:
+            seated.append(consumer)
+        else:
+            clock.at(member.started, consumer.start)
+        if member.stopped is not None and member.stopped > course.since:
+            clock.at(member.stopped, _stop(consumer, member.crashed))
+    coordinator.seat(seated)
+    for sample in range(_SAMPLES + 1):
+        clock.at(course.since + (course.until - course.since) * sample / _SAMPLES, ledger.note_lag, 2)
+    clock.run(course.until)
+    return ledger.outcome()
+
+
+def outcomes(course: Course, records: Sequence[int] = (), intervals: Sequence[float] = ()) -> tuple[Row, ...]:
+    """*course* with each of these max.poll.records and poll intervals (s); as set where nothing is given."""
+    first = course.members[0].settings
+    return tuple(
+        Row(most, interval, simulate(with_settings(course, {"records": most, "interval": interval})))
+        for most in records or (first.records,)
+        for interval in intervals or (first.interval,)
+    )
+
+
+def with_settings(course: Course, changed: Mapping[str, float]) -> Course:
+    """*course*, its members set otherwise; names as in ``Settings``."""
+    members = tuple(replace(each, settings=_set(each.settings, changed)) for each in course.members)
+    return replace(course, members=members)
+
+
+def with_pace(course: Course, factor: float) -> Course:
+    """*course*, each record taking *factor* times as long."""
+    members = tuple(replace(each, pace=each.pace and _slower(each.pace, factor)) for each in course.members)
+    return replace(course, members=members, pace=_slower(course.pace, factor))
+
+
+def equally_likely(course: Course, count: int) -> Iterator[Course]:
+    """*count* courses that differ from *course* in the order of short and long polls only."""
+    return (replace(course, phase=course.phase + number / count) for number in range(count))
+
+
+def _grain(course: Course) -> float:
+    polls = len(course.members) * (course.until - course.since) / _EVENTS
+    return min([max(_FINEST, polls), *(_SHARE * each.settings.interval for each in course.members)])
+
+
+def _stop(consumer: Consumer, crashed: bool) -> Action:
+    return lambda now: consumer.stop(now, crashed)
+
+
+def _set(settings: Settings, changed: Mapping[str, float]) -> Settings:
+    return replace(settings, **changed)  # type: ignore[arg-type]
+
+
+def _slower(pace: Pace, factor: float) -> Pace:
+    steps = tuple((since, seconds * factor) for since, seconds in pace.steps)
+    return Pace(steps, pace.deviation * factor)

@@ -1,0 +1,241 @@
+"""The simulated consumer group: what the mechanics of brokers and clients make of settings, times and arrivals."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mqlab.models import polling
+from mqlab.models.group_curves import rising
+from mqlab.models.group_loop import equally_likely, outcomes, simulate, with_pace, with_settings
+from mqlab.models.group_terms import Cause, Course, Log, Member, Outcome, Pace, Protocol, Settings
+
+
+def course(table: str, rate: float = 0.0, backlog: int = 0, seconds: float = 600.0, pace: float = 0.09) -> Course:
+    """Members drawn as ``name started stopped records/interval``, two partitions for each; a dash says nothing."""
+    members = []
+    for line in table.strip().splitlines():
+        name, started, stopped, limits = line.split()
+        records, interval = limits.split("/")
+        members.append(
+            Member(
+                name,
+                Settings(int(records), float(interval), session=10.0),
+                None if started == "-" else float(started),
+                None if stopped == "-" else float(stopped),
+            )
+        )
+    end = rising([(0.0, float(backlog)), (seconds, backlog + rate * seconds)])
+    logs = tuple(Log(("t", number), 0, end) for number in range(2 * len({m.name for m in members})))
+    return Course(0.0, seconds, logs, tuple(members), Pace(((0.0, pace),)))
+
+
+def told(outcome: Outcome) -> list[str]:
+    return [f"{one.at:g} {one.cause} {one.member}" for one in outcome.rebalances]
+
+
+THREE = """
+a - - 500/15
+b - - 500/15
+c - - 500/15
+"""
+
+
+def test_polls_of_45_s_against_15_s_make_a_loop_in_which_nothing_is_ever_committed() -> None:
+    found = simulate(course(THREE, backlog=2000))
+
+    assert found.longest_seconds == pytest.approx(45)
+    assert found.late_polls == found.polls
+    assert (found.committed, found.final_lag) == (0, 12_000)
+    assert {one.cause for one in found.rebalances} == {Cause.JOIN, Cause.POLL_TIMEOUT}
+    assert found.repeated > 0
+
+
+def test_the_first_round_of_a_loop_is_one_rebalance_for_all_who_leave_and_joins_when_they_have_worked() -> None:
+    found = simulate(replace(course("a - - 500/15\nb - - 500/15", backlog=2000), until=70.0))
+
+    # a and b leave at 15 s: one rebalance, that ends with an empty group. At 45 s both come again; 3 s later it is
+    # stable, and 15 s after that both leave.
+    assert told(found) == ["15 poll timeout a", "45 join a", "63 poll timeout a"]
+
+
+def test_who_comes_while_another_works_waits_until_that_one_leaves_and_joins_during_a_rebalance_add_none() -> None:
+    drawn = course("a - - 500/15\nb 5 - 500/15\nc 6 - 500/15", backlog=2000)
+
+    found = simulate(replace(drawn, until=29.0))
+
+    # b begins a rebalance, c joins it; it is complete when a has left at 15 s; b and c leave 15 s later.
+    assert told(found) == ["5 join b"]
+    assert simulate(replace(drawn, until=30.0)).rebalances[-1].cause is Cause.POLL_TIMEOUT
+
+
+def test_a_smaller_poll_ends_the_loop_and_the_lag_falls_where_the_members_are_fast_enough() -> None:
+    found = simulate(with_settings(course(THREE, rate=4.0, backlog=500), {"records": 50}))
+
+    assert (found.rebalances, found.late_polls, found.repeated, found.failed_commits) == ((), 0, 0, 0)
+    assert found.longest_seconds == pytest.approx(4.5)
+    assert found.final_lag < 100 < found.peak_lag
+
+
+def test_a_smaller_poll_does_not_make_the_members_faster() -> None:
+    found = simulate(with_settings(course(THREE, rate=10.0), {"records": 50}))
+
+    # 60/s come in, three members take 3 / 0.09 = 33/s.
+    assert found.rebalances == ()
+    assert found.final_lag == pytest.approx((60 - 3 / 0.09) * 600, rel=0.02)
+
+
+def test_a_member_exactly_at_the_interval_leaves_and_one_just_below_never_does() -> None:
+    at = simulate(course("a - - 100/10", backlog=5000, pace=0.1))
+    below = simulate(course("a - - 100/10", backlog=5000, pace=0.0999))
+
+    assert at.failed_commits == at.late_polls > 0
+    assert at.committed == 0
+    assert (below.late_polls, below.rebalances, below.failed_commits) == (0, (), 0)
+
+
+def test_threads_share_a_poll_and_the_commit_comes_on_top() -> None:
+    four = simulate(with_settings(course(THREE, backlog=2000), {"threads": 4, "commit_seconds": 0.5}))
+
+    assert four.longest_seconds == pytest.approx(500 * 0.09 / 4 + 0.5)
+    assert four.rebalances == ()
+
+
+def test_a_group_that_never_had_a_generation_waits_again_for_whoever_comes() -> None:
+    found = simulate(course("a 1 - 50/15\nb 2 - 50/15\nc 5 - 50/15", rate=2.0))
+
+    # a at 1 s, b within 3 s, c within the next 3 s: one generation (KIP-134).
+    assert told(found) == ["1 join a"]
+
+
+def test_without_the_initial_delay_everybody_who_comes_begins_a_rebalance() -> None:
+    drawn = replace(course("a 1 - 50/15\nb 4 - 50/15\nc 9 - 50/15"), delay=0.0)
+
+    assert told(simulate(drawn)) == ["1 join a", "4 join b", "9 join c"]
+
+
+def test_a_stop_in_good_order_is_a_leave_and_a_crash_is_noticed_when_the_session_ends() -> None:
+    drawn = course("a - - 50/15\nb - 20 50/15", rate=1.0)
+    crashed = replace(drawn, members=(drawn.members[0], replace(drawn.members[1], crashed=True)))
+
+    assert told(simulate(drawn)) == ["20 leave b"]
+    assert told(simulate(crashed)) == ["30 heartbeat expiry b"]
+
+
+def test_a_static_member_that_polls_late_repeats_its_poll_but_begins_no_rebalance_while_its_session_lasts() -> None:
+    drawn = course("a - - 200/15", backlog=5000)
+    static = replace(drawn, members=(replace(drawn.members[0], static=True),))
+
+    short, long = simulate(static), simulate(with_settings(static, {"records": 500}))
+
+    assert (short.rebalances, short.committed) == ((), 0)
+    assert short.failed_commits == short.late_polls == short.polls - 1
+    # A poll of 45 s outlasts interval and session together.
+    assert told(long)[:2] == ["25 heartbeat expiry a", "45 join a"]
+
+
+def test_only_the_slow_member_leaves_and_the_others_keep_theirs() -> None:
+    drawn = course("a - - 500/15\nb - - 500/15", backlog=3000, pace=0.01)
+    slow = replace(drawn.members[1], pace=Pace(((0.0, 0.09),)))
+
+    found = simulate(replace(drawn, members=(drawn.members[0], slow)))
+
+    assert {one.member for one in found.rebalances} == {"b"}
+    assert found.final_lag < 6000
+
+
+def test_a_late_poll_of_the_consumer_protocol_is_two_epochs_and_nobody_waits() -> None:
+    drawn = replace(course("a - - 500/15\nb - - 100/15", backlog=3000), protocol=Protocol.CONSUMER, until=50.0)
+
+    assert told(simulate(drawn)) == ["15 poll timeout a", "45 join a"]
+
+
+def test_a_cooperative_join_has_a_follow_up_when_partitions_move() -> None:
+    drawn = course("a - - 50/15\nb 30 - 50/15", rate=1.0)
+    cooperative = replace(drawn, protocol=Protocol.COOPERATIVE, assignor="cooperative-sticky")
+
+    assert [one.cause for one in simulate(cooperative).rebalances] == [Cause.JOIN, Cause.FOLLOW_UP]
+    assert [one.cause for one in simulate(drawn).rebalances] == [Cause.JOIN]
+
+
+@pytest.mark.parametrize("protocol", list(Protocol))
+def test_what_was_handled_once_is_committed_under_every_protocol(protocol: Protocol) -> None:
+    drawn = course("a - - 50/15\nb 30 - 50/15\nc 60 - 50/15", rate=1.0, seconds=300.0, pace=0.01)
+    assignor = "cooperative-sticky" if protocol is Protocol.COOPERATIVE else "range"
+
+    found = simulate(replace(drawn, protocol=protocol, assignor=assignor))
+
+    assert found.failed_commits == 0
+    assert found.handled - found.repeated == pytest.approx(6 * 300, abs=20)
+    assert found.final_lag < 20
+
+
+def test_commits_by_time_repeat_what_was_handled_since_the_last_one() -> None:
+    drawn = course("a - 300 10/15", rate=10.0, pace=0.005)
+    timed = with_settings(drawn, {"commit_every": 5.0})
+
+    assert simulate(drawn).committed > 5 * simulate(timed).committed > 0
+    assert simulate(timed).repeated == 0
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    records=st.integers(1, 600),
+    milliseconds=st.integers(1, 400),
+    interval=st.integers(6, 60),
+    threads=st.integers(1, 4),
+    commit=st.sampled_from((0.0, 0.25)),
+)
+def test_polls_are_late_exactly_where_the_arithmetic_says_so(
+    records: int, milliseconds: int, interval: int, threads: int, commit: float
+) -> None:
+    seconds = milliseconds / 1000
+    set_so = {"records": records, "interval": interval, "threads": threads, "commit_seconds": commit}
+    drawn = with_settings(course(THREE, backlog=20_000, pace=seconds), set_so)
+
+    found = simulate(drawn)
+
+    fits = polling.feasible(records, seconds, interval, threads, commit)
+    near = abs(polling.poll_seconds(records, seconds, threads, commit) - interval) < 1e-6
+    assert near or (found.late_polls == 0) == fits
+
+
+def test_deviations_are_the_same_again_and_average_out() -> None:
+    drawn = with_settings(course(THREE, rate=4.0, backlog=500), {"records": 50})
+    noisy = replace(drawn, pace=Pace(drawn.pace.steps, deviation=0.08))
+
+    first, again = simulate(noisy), simulate(noisy)
+    phases = [simulate(one) for one in equally_likely(noisy, 5)]
+
+    assert first == again
+    assert 5.0 < first.longest_seconds < 6.5
+    assert first.handled == pytest.approx(simulate(drawn).handled, rel=0.02)
+    assert len({one.longest_seconds for one in phases}) > 1
+
+
+def test_slower_records_make_longer_polls() -> None:
+    assert simulate(with_pace(course(THREE, backlog=2000), 0.5)).longest_seconds == pytest.approx(22.5)
+
+
+def test_a_table_of_settings_tells_which_of_them_end_the_loop() -> None:
+    rows = outcomes(course(THREE, backlog=2000), records=(50, 166, 167), intervals=(15.0, 60.0))
+
+    late = {(row.records, row.interval): row.outcome.late_polls > 0 for row in rows}
+    assert len(rows) == 6
+    assert {both for both, is_late in late.items() if is_late} == {(167, 15.0)}
+
+
+def test_a_hundred_members_and_an_hour_take_less_than_two_seconds() -> None:
+    members = tuple(Member(f"m{number:03d}", Settings()) for number in range(100))
+    logs = tuple(Log(("t", number), 0, rising([(0.0, 0.0), (3600.0, 36_000.0)])) for number in range(100))
+    began = time.process_time()
+
+    found = simulate(Course(0.0, 3600.0, logs, members, Pace(((0.0, 0.05),), 0.05)))
+
+    assert time.process_time() - began < 2
+    assert (found.rebalances, found.late_polls) == ((), 0)
+    assert found.handled == pytest.approx(3_600_000, rel=0.01)

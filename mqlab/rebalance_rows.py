@@ -120,3 +120,5 @@ class Life:
     silent_since: float | None
     """The last sign of life before its end, where logs or metrics show a silence before it."""
     evidence: tuple[Evidence, ...]
+    because: str = ""
+    """How its end is known where no line says it outright; empty where one does."""

@@ -1,0 +1,140 @@
+"""What is behind a rebalance: the life of the member that caused it, the one before it and the one after it."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from mqlab.rebalance_endings import EXITED
+from mqlab.rebalance_lines import CLOSED, POLL_TIMEOUT
+from mqlab.rebalance_marks import ONCE
+from mqlab.rebalance_rows import Behind, End, Life, Trigger
+from mqlab.rebalance_starts import Begun
+
+RETURN = 300.0
+"""Seconds within which a process that stopped is back, if it is to come back: Kubernetes waits at most so long between
+two starts of a container (CrashLoopBackOff)."""
+_LEFT = frozenset({Trigger.LEAVE, Trigger.POLL_TIMEOUT})
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Trigger, what is behind it, and how that is known."""
+
+    trigger: Trigger
+    behind: Behind
+    inferred: bool
+    because: str
+    life: Life | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Kin:
+    """Lives by member id, and who came before and after whom."""
+
+    by_member: Mapping[str, Sequence[Life]]
+    before: Mapping[int, Life]
+    after: Mapping[int, Life]
+    whole: bool
+    """The material tells of the group from its first generation on."""
+
+
+def kin(chain: Sequence[tuple[Life, Life | None]], *, whole: bool) -> Kin:
+    """Who came before and after whom."""
+    by_member: dict[str, list[Life]] = defaultdict(list)
+    before, after = {}, {}
+    for life, old in chain:
+        by_member[life.member_id].append(life)
+        if old is not None:
+            before[id(life)] = old
+            after[id(old)] = life
+    return Kin(by_member, before, after, whole)
+
+
+def cause(begun: Begun, known: Kin) -> Cause:
+    """What is behind *begun*."""
+    if begun.trigger is Trigger.JOIN:
+        life = _near(known.by_member.get(begun.member_id or "", ()), begun.started, joined=True)
+        return _joined(begun, life, known)
+    if begun.trigger in _LEFT or begun.trigger is Trigger.HEARTBEAT_EXPIRY:
+        life = _near(known.by_member.get(begun.member_id or "", ()), begun.started, joined=False)
+        return _ended(begun, life, known)
+    return Cause(begun.trigger, Behind.UNKNOWN, begun.inferred, begun.because)
+
+
+def _near(lives: Sequence[Life], at: float, *, joined: bool) -> Life | None:
+    """The life of the member that began, or ended, at about *at*."""
+    if joined:
+        place = bisect_left(lives, at - ONCE, key=lambda life: life.since or 0.0)
+        return lives[place] if place < len(lives) else lives[-1] if lives else None
+    ended = [life for life in lives if life.until is not None and abs(life.until - at) <= ONCE]
+    return ended[0] if ended else None
+
+
+def _joined(begun: Begun, life: Life | None, known: Kin) -> Cause:
+    old = known.before.get(id(life)) if life else None
+    if life is None:
+        return Cause(Trigger.JOIN, Behind.UNKNOWN, begun.inferred, begun.because)
+    if old is None:
+        first = known.whole or life.process_started is not None
+        because = "nobody of that name was there before" if first else "what was before it is not in the material"
+        return Cause(Trigger.JOIN, Behind.START if first else Behind.UNKNOWN, first, because, life)
+    behind, because = _again(life, old)
+    return Cause(Trigger.JOIN, behind, behind is not Behind.UNKNOWN, because, life)
+
+
+def _again(life: Life, old: Life) -> tuple[Behind, str]:
+    """What is behind the join of a client that was there before."""
+    if life.process_started is not None:
+        if old.because != EXITED and (old.process_stopped is not None or old.end is End.LEFT):
+            return Behind.RESTART, "its process stopped and a new one joined"
+        return Behind.CRASH, "its process was started anew and had not said that it stops"
+    if old.end is End.POLL_TIMEOUT:
+        return Behind.POLL_TIMEOUT, _told("it comes again after it did not poll in time", old.because)
+    if old.end is End.EXPIRED:
+        return Behind.EXPIRY, "it comes again after the coordinator gave it up"
+    if old.process_stopped is not None or any(word in old.reason for word in CLOSED):
+        return Behind.RESTART, "it comes again after it left in good order"
+    return Behind.UNKNOWN, "it was there before, and nothing tells why it left"
+
+
+def _ended(begun: Begun, life: Life | None, known: Kin) -> Cause:
+    if begun.trigger is Trigger.HEARTBEAT_EXPIRY:
+        return _expired(begun, life, known)
+    if begun.trigger is Trigger.POLL_TIMEOUT or (life is not None and life.end is End.POLL_TIMEOUT):
+        said = POLL_TIMEOUT in begun.reason
+        because = begun.because if said or life is None else life.because or "the client's line says so"
+        return Cause(Trigger.POLL_TIMEOUT, Behind.POLL_TIMEOUT, begun.inferred or not said, because, life)
+    if life is None or (life.process_stopped is None and not any(word in life.reason for word in CLOSED)):
+        return Cause(Trigger.LEAVE, Behind.UNKNOWN, begun.inferred, "it left, and nothing tells why", life)
+    behind, because = _back(life, known)
+    return Cause(Trigger.LEAVE, behind, True, f"its process stopped{because}", life)
+
+
+def _back(life: Life, known: Kin) -> tuple[Behind, str]:
+    new = known.after.get(id(life))
+    if new is not None and (new.since or 0.0) - (life.until or 0.0) <= RETURN:
+        return Behind.RESTART, " and came again"
+    return Behind.STOP, " and did not come again"
+
+
+def _expired(begun: Begun, life: Life | None, known: Kin) -> Cause:
+    trigger = Trigger.HEARTBEAT_EXPIRY
+    if life is None:
+        return Cause(trigger, Behind.EXPIRY, begun.inferred, begun.because)
+    new = known.after.get(id(life))
+    if life.because == EXITED:
+        return Cause(trigger, Behind.CRASH, True, EXITED, life)
+    if life.process_stopped is not None:
+        behind, because = _back(life, known)
+        how = "a static member says nothing when it stops; " if life.static else ""
+        return Cause(trigger, behind, True, f"{how}its process stopped{because}", life)
+    if new is not None and new.process_started is not None:
+        return Cause(trigger, Behind.CRASH, True, "its process was started anew and had not said that it stops", life)
+    return Cause(trigger, Behind.EXPIRY, begun.inferred, begun.because, life)
+
+
+def _told(sentence: str, because: str) -> str:
+    return f"{sentence}: {because}" if because else sentence

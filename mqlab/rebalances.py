@@ -1,0 +1,146 @@
+"""The rebalances of a Kafka group, one by one: what began them, what is behind them, and what they cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from mqlab.facts import Facts
+from mqlab.findings import Evidence
+from mqlab.kafka_lives import chain
+from mqlab.memo import per_facts
+from mqlab.rebalance_causes import Cause, Kin, cause, kin
+from mqlab.rebalance_costs import delayed, repeated
+from mqlab.rebalance_index import lines
+from mqlab.rebalance_lines import number
+from mqlab.rebalance_owners import moved
+from mqlab.rebalance_rows import Behind, Rebalance, Trigger
+from mqlab.rebalance_seen import seen
+from mqlab.rebalance_starts import Begun, told
+from mqlab.rebalance_stories import cooperative, follow_up, idle
+
+
+@per_facts
+def history(facts: Facts, group: str) -> tuple[Rebalance, ...]:
+    """Rebalances of *group*, by time: one for each generation or epoch that began, the last member's leave included.
+
+    What coordinators wrote comes first; generations that only clients tell of are concluded from their logs.
+    """
+    known = lines(facts, group)
+    own = told(known)
+    begun = sorted([*own, *seen(known, own)], key=lambda b: (b.started, b.generation or 0))
+    first = next((e for e in known.coordinator if e.kind in ("rebalance-started", "group-epoch-bumped")), None)
+    whole = first is not None and (number(first) or 0) <= (0 if first.kind == "rebalance-started" else 1)
+    family = kin(chain(facts, group), whole=whole)
+    rows = _stories([_row(group, one, _cause(facts, group, old, one, family)) for old, one in _pairs(begun)])
+    return tuple(_costed(facts, group, begun, rows))
+
+
+def standstills(rows: Iterable[Rebalance]) -> tuple[tuple[float, float], ...]:
+    """Times (from, to) in which the group stood still, none twice: rebalances that follow at once share theirs."""
+    found: list[tuple[float, float]] = []
+    for row in sorted(rows, key=lambda r: r.started):
+        if row.standstill:
+            end = row.started + row.standstill
+            if found and row.started <= found[-1][1]:
+                found[-1] = (found[-1][0], max(end, found[-1][1]))
+            else:
+                found.append((row.started, end))
+    return tuple(found)
+
+
+def _pairs(begun: Sequence[Begun]) -> Iterable[tuple[Begun | None, Begun]]:
+    return zip([None, *begun[:-1]], begun, strict=True) if begun else ()
+
+
+def _cause(facts: Facts, group: str, old: Begun | None, one: Begun, family: Kin) -> Cause:
+    because = follow_up(facts, group, old, one)
+    if because:
+        return Cause(Trigger.FOLLOW_UP, Behind.UNKNOWN, True, because)
+    return cause(one, family)
+
+
+def _row(group: str, one: Begun, why: Cause) -> Rebalance:
+    own = _own_line(why)
+    return Rebalance(
+        group=group,
+        started=one.started,
+        stabilised=one.stabilised,
+        generation=one.generation,
+        trigger=why.trigger,
+        behind=why.behind,
+        reason=one.reason,
+        client_id=one.client_id or (why.life.client_id if why.life else None),
+        member_id=one.member_id,
+        host=one.host or (why.life.host if why.life else None),
+        inferred=why.inferred or one.inferred,
+        because=why.because,
+        story=0,
+        members_before=None,
+        members_after=one.members,
+        moved=None,
+        standstill=None,
+        delayed=None,
+        repeated=None,
+        evidence=_evidence(one, own),
+    )
+
+
+def _own_line(why: Cause) -> Evidence | None:
+    """The line of the client's own log, or the coordinator's about the end of its life."""
+    return why.life.evidence[-1] if why.life is not None and why.life.evidence else None
+
+
+def _evidence(one: Begun, own: Evidence | None) -> tuple[Evidence, ...]:
+    first, *more = [line.first for line in one.lines]
+    return tuple(dict.fromkeys((first, *((own,) if own else ()), *more)))[:3]
+
+
+def _stories(rows: Sequence[Rebalance]) -> list[Rebalance]:
+    """Rows with their story; a follow-up has behind it what began the story."""
+    found: list[Rebalance] = []
+    for row in rows:
+        if row.trigger is Trigger.FOLLOW_UP and found:
+            found.append(replace(row, story=found[-1].story, behind=found[-1].behind))
+        else:
+            found.append(replace(row, story=found[-1].story + 1 if found else 1))
+    return found
+
+
+def _costed(facts: Facts, group: str, begun: Sequence[Begun], rows: Sequence[Rebalance]) -> Iterable[Rebalance]:
+    slowly = cooperative(facts, group)
+    gaps = idle(facts, group, begun) if slowly else []
+    owners = moved(facts, group, begun)
+    before = _members_before(begun)
+    since = 0.0
+    for place, row in enumerate(rows):
+        later = rows[place + 1] if place + 1 < len(rows) else None
+        still = gaps[place] if slowly else _still(row, later)
+        end = row.started + still if still is not None else None
+        yield replace(
+            row,
+            members_before=before[place],
+            moved=owners[place],
+            standstill=still,
+            delayed=None if end is None else delayed(facts, group, row.started, end),
+            repeated=repeated(facts, group, since, row.started),
+        )
+        since = row.started
+
+
+def _still(row: Rebalance, later: Rebalance | None) -> float | None:
+    """Seconds of an eager rebalance; a group that nobody was left in stands still until the next has its members."""
+    end = row.stabilised
+    if end is None and later is not None:
+        end = later.stabilised
+    return None if end is None else max(0.0, end - row.started)
+
+
+def _members_before(begun: Sequence[Begun]) -> list[int | None]:
+    """Members at the start of each: those of the generation before it."""
+    found: list[int | None] = [0 if begun[0].generation == 1 and begun[0].classic else None] if begun else []
+    for old, new in pairwise(begun):
+        follows = None not in (old.generation, new.generation) and new.generation == (old.generation or 0) + 1
+        found.append(old.members if follows else None)
+    return found

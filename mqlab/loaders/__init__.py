@@ -5,6 +5,7 @@ from __future__ import annotations
 from mqlab.loaders import (
     access_log,
     application_log,
+    gc_log,
     grafana_csv,
     jmxtool_csv,
     kafka_broker_log,
@@ -50,6 +51,7 @@ LOADERS: tuple[Loader, ...] = (
     prometheus_text,
     ledger_csv,
     access_log,
+    gc_log,
     kafka_broker_log,
     kafka_client_log,
     rocketmq_broker_log,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from mqlab.loaders import (
     access_log,
     application_log,
+    burrow_json,
     gc_log,
     grafana_csv,
     jmxtool_csv,
@@ -36,6 +37,7 @@ from mqlab.loaders.base import Loader
 LOADERS: tuple[Loader, ...] = (
     prometheus_json,
     prometheus_config,
+    burrow_json,
     kafka_topics_describe,
     kafka_configs_describe,
     kafka_consumer_groups_members,

@@ -1,13 +1,19 @@
-"""What the members of a RocketMQ group can handle: threads ÷ time per message, as they say themselves."""
+"""What the members of a group can handle, as they say themselves.
+
+RocketMQ: threads ÷ time per message. Kafka: one thread a consumer, records of its polls ÷ the time that they took.
+"""
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from mqlab import units
+from mqlab.consumer_groups import is_kafka, streams
 from mqlab.facts import Facts
 from mqlab.findings import Evidence
-from mqlab.members import streams
+from mqlab.group_rows import Batch
 from mqlab.wording import sample
 
 _THREADS = "PROP_THREADPOOL_CORE_SIZE"
@@ -25,9 +31,11 @@ class Capacity:
 
 
 def capacity(facts: Facts, group: str, since: float, until: float) -> Capacity | None:
-    """What *group* can do, by the last state its members told between the two moments; None where one did not."""
+    """What *group* can do, by what its members told between the two moments; None where one of them did not."""
     views = [[s for s in view.snapshots if s.at <= until and s.members] for view in streams(facts, group)]
     ids = next((view[-1].ids for view in views if view), ())
+    if is_kafka(facts, group):
+        return _by_polls(facts, group, ids, since, until)
     threads, times = _threads(facts), _times(facts, group, since, until)
     if not ids or any(client not in threads or client not in times for client in ids):
         return None
@@ -36,6 +44,21 @@ def capacity(facts: Facts, group: str, since: float, until: float) -> Capacity |
     shown = ", ".join(f"{n} thread(s) at {units.number(ms)} ms" for n, ms in each)
     places = tuple(dict.fromkeys(times[client][1] for client in ids))
     return Capacity(rate, f"{len(ids)} member(s) of {shown} a message can do", places)
+
+
+def _by_polls(facts: Facts, group: str, ids: Iterable[str], since: float, until: float) -> Capacity | None:
+    """By the polls that each member worked off in this time."""
+    polls: dict[str, list[Batch]] = defaultdict(list)
+    for batch in facts.batches:
+        if batch.client_id and batch.group in (group, None) and since <= batch.at <= until and batch.seconds > 0:
+            polls[batch.client_id].append(batch)
+    members = sorted(set(ids))
+    if not members or any(client not in polls for client in members):
+        return None
+    rates = [sum(b.records for b in polls[c]) / sum(b.seconds for b in polls[c]) for c in members]
+    longest = [max(polls[c], key=lambda b: (b.longest_seconds, -b.at)) for c in members]
+    each = ", ".join(f"{client} {units.digits(rate)}/s" for client, rate in zip(members, rates, strict=True))
+    return Capacity(sum(rates), f"While at work, {each}, together", tuple(b.evidence for b in longest))
 
 
 def _threads(facts: Facts) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""RocketMQ: a backlog is being worked off, or was; a state, not a fault.
+"""Kafka and RocketMQ: a backlog is being worked off, or was; a state, not a fault.
 
 Fires: lag of a topic fell for good from a peak that was well above what is usual, while messages came in.
 Quiet: lag that stands, rises or goes up and down.
@@ -13,16 +13,16 @@ from math import isfinite
 
 from mqlab import drain_told, units
 from mqlab.benign import notice
+from mqlab.consumer_groups import topics
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Evidence, Finding
-from mqlab.members import topics
 from mqlab.models.falling import Falling, falling
 from mqlab.queues import Points, totals
 from mqlab.wording import clock
 
 INCIDENT = "backlog-drain"
-SYSTEMS: tuple[str, ...] = ("rocketmq",)
+SYSTEMS: tuple[str, ...] = ("kafka", "rocketmq")
 
 BEHIND = 20.0
 """Seconds of production that the peak must be above the level at the end or at the start."""
@@ -70,11 +70,16 @@ def _notice(
         f"{group} works off a backlog of {topic} {start}, {units.digits(rate.likely)}/s net. {end}",
         measures,
         _places(queues, fall),
-        verify=f"The diff of every queue of {topic} is at its usual level.",
+        verify=f"The {_waiting(queues)} of {topic} is at its usual level.",
     )
     return replace(
         found, ongoing=fall.reached_at is None, remedy="None needed; keep retention longer than the drain lasts.",
     )  # fmt: skip
+
+
+def _waiting(queues: Mapping[str, Points]) -> str:
+    """How the commands of the system call what waits; Kafka's partitions are plain numbers."""
+    return "LAG of every partition" if all(name.isdigit() for name in queues) else "diff of every queue"
 
 
 def _expected(fall: Falling) -> str:

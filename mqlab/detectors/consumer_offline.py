@@ -1,9 +1,10 @@
-"""RocketMQ: nobody consumes, the group has no members.
+"""Kafka and RocketMQ: nobody consumes, the group has no members.
 
-Fires: messages come in on every queue of a topic, no committed position moves, and the broker says that the group is
-not online. Connections of processes that died without a good-bye stay listed for up to 130 s; the time counts from
+Fires: messages come in on every queue of a topic, no committed position moves, and the broker says that the group has
+no members. RocketMQ lists connections of processes that died without a good-bye for up to 130 s; the time counts from
 where the positions froze. A group that had no members when the material begins is a notice.
-Quiet: broadcast groups, whose positions are not at the broker; the seconds in which a whole group restarts.
+Quiet: broadcast groups, whose positions are not at the broker; consumers of Kafka that commit without being members;
+the time in which a whole group restarts, and a group that was stopped right before the material ends.
 """
 
 from __future__ import annotations
@@ -14,20 +15,24 @@ from itertools import pairwise
 from math import inf
 
 from mqlab import units
+from mqlab.consumer_groups import is_kafka, places, topics
 from mqlab.copies import ledgers_of
 from mqlab.detectors.base import CLEAR, Result
-from mqlab.facts import Facts, Series
+from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
-from mqlab.members import NOT_ONLINE, streams, topics
-from mqlab.queues import TOGETHER, Points, lag, spread
+from mqlab.presence import absent, commits_alone, known_empty_seconds, present
+from mqlab.queues import TOGETHER, Points, lag
 from mqlab.sharing import EXPIRY
 from mqlab.slots import SETTLING
 from mqlab.stalls import Stretch, stalled
 from mqlab.stalls import stretch as narrowed
-from mqlab.wording import moment, sample
+from mqlab.wording import moment
 
 INCIDENT = "consumer-offline"
-SYSTEMS: tuple[str, ...] = ("rocketmq",)
+SYSTEMS: tuple[str, ...] = ("kafka", "rocketmq")
+BACK = 60.0
+"""Seconds within which a Kafka group that is restarted as a whole is back: session.timeout.ms of members that left
+without a word (45 s since 3.0), the start of a process and group.initial.rebalance.delay.ms (3 s)."""
 _HANDLED = ("received", "consumed", "processed")
 """Roles of a ledger that a consumer keeps."""
 
@@ -44,6 +49,8 @@ class _Gap:
     """Members were listed before."""
     ongoing: bool
     """Nobody came back within the material."""
+    empty_seconds: float
+    """As far as somebody says that there are none."""
     absent: Sequence[Evidence]
 
 
@@ -56,15 +63,25 @@ def detect(facts: Facts) -> Result:
     for (group, topic), queues in known.items():
         if _broadcast(facts, group):
             continue
-        for stretch in stalled(queues, SETTLING):
-            for gap in _gaps(facts, group, stretch, queues):
-                if gap.ongoing or gap.seconds > EXPIRY:
-                    found.append(_finding(facts, group, topic, gap, queues))
-                else:
-                    reasons.append(f"{group} had no members for {units.duration(gap.seconds)} and came back")
+        if commits_alone(facts, group, queues):
+            reasons.append(f"{group} commits offsets of {topic} without any member: its consumers assign themselves")
+            continue
+        gaps = [gap for stretch in stalled(queues, SETTLING) for gap in _gaps(facts, group, stretch, queues)]
+        found += [_finding(facts, group, topic, gap, queues) for gap in gaps if _lasts(facts, group, gap)]
+        reasons += [_short(group, gap) for gap in gaps if not _lasts(facts, group, gap)]
     if found:
         return Result(tuple(found))
     return Result(rejected="; ".join(dict.fromkeys(reasons))) if reasons else CLEAR
+
+
+def _lasts(facts: Facts, group: str, gap: _Gap) -> bool:
+    """Longer than a restart of the whole group, or than dead connections are listed."""
+    return gap.empty_seconds > BACK if is_kafka(facts, group) else gap.ongoing or gap.seconds > EXPIRY
+
+
+def _short(group: str, gap: _Gap) -> str:
+    end = "when the material ended" if gap.ongoing else "and came back"
+    return f"{group} had no members for {units.duration(gap.seconds)} {end}"
 
 
 def _broadcast(facts: Facts, group: str) -> bool:
@@ -74,48 +91,17 @@ def _broadcast(facts: Facts, group: str) -> bool:
 def _gaps(facts: Facts, group: str, stretch: Stretch, queues: Mapping[str, Points]) -> Iterator[_Gap]:
     """Gaps between members in which something says that there are none."""
     latest = max((p.at or 0.0 for points in queues.values() for p in points), default=stretch.until)
-    for before, after in pairwise((-inf, *_present(facts, group), inf)):
+    for before, after in pairwise((-inf, *present(facts, group), inf)):
         begin, end = max(before, stretch.since), min(after, stretch.until)
         if end - begin < SETTLING:
             continue
         listed = before - stretch.since <= EXPIRY + SETTLING
         cut = narrowed(queues, stretch.since if listed else begin, end)
-        absent = _absent(facts, group, max(before, begin - TOGETHER), min(after, end + TOGETHER))
-        if absent and cut.paces:
+        said = absent(facts, group, max(before, begin - TOGETHER), min(after, end + TOGETHER))
+        if said and cut.paces:
             ongoing = after == inf and end >= latest - TOGETHER
-            yield _Gap(cut, end - begin, before > -inf, ongoing, absent)
-
-
-def _present(facts: Facts, group: str) -> Sequence[float]:
-    """When any source listed or counted members, sorted."""
-    listed = {s.at for view in streams(facts, group) for s in view.snapshots if s.members}
-    counted = {at for s in _counts(facts, group) for at, value in s.points if value > 0}
-    return sorted(listed | counted)
-
-
-def _absent(facts: Facts, group: str, begin: float, end: float) -> Sequence[Evidence]:
-    """Lines between *begin* and *end* that say that the group has no members."""
-    errors = [
-        e.first
-        for e in facts.of_kind("tool-error")
-        if e.group == group and NOT_ONLINE in (e.reason or "") and begin <= (e.first_at or 0.0) < end
-    ]
-    gone = [e.first for e in facts.of_kind("group-offline") if e.group == group and begin <= (e.first_at or 0.0) < end]
-    return (*gone, *errors, *_counted(facts, group, begin, end))
-
-
-def _counts(facts: Facts, group: str) -> list[Series]:
-    return [s for s in facts.named("rocketmq.group.members") if s.labels.get("group") == group]
-
-
-def _counted(facts: Facts, group: str, begin: float, end: float) -> list[Evidence]:
-    """Samples that count no members."""
-    return [
-        sample(facts, s, at, "no members are counted")
-        for s in _counts(facts, group)
-        for at, value in s.points
-        if value == 0 and begin <= at < end
-    ]
+            empty = known_empty_seconds(facts, group, said, end)
+            yield _Gap(cut, end - begin, before > -inf, ongoing, empty, [place for _, place in said])
 
 
 def _finding(facts: Facts, group: str, topic: str, gap: _Gap, queues: Mapping[str, Points]) -> Finding:
@@ -134,7 +120,7 @@ def _finding(facts: Facts, group: str, topic: str, gap: _Gap, queues: Mapping[st
         ended_at=None if gap.ongoing else moment(stretch.until),
         ongoing=gap.ongoing,
         statement=(
-            f"{group} has no members: {spread(stretch.paces)} of {topic} took {units.digits(rate)} messages/s for "
+            f"{group} has no members: {places(topic, stretch.paces)} took {units.digits(rate)} messages/s for "
             f"{units.duration(stretch.seconds)} and no position moved.{since} {units.number(waiting)} messages wait."
         ),
         measures={
@@ -148,8 +134,15 @@ def _finding(facts: Facts, group: str, topic: str, gap: _Gap, queues: Mapping[st
         mitigate=f"Start the consumers of {group}; side effect: the whole backlog flows at once, so "
         "plan the drain first (mqlab drain).",
         remedy="Alert on a group without members, and on lag that grows at the produce rate of every queue.",
-        verify=f"mqadmin consumerConnection -g {group} lists the members, and every queue's offset moves.",
+        verify=f"{_lister(facts, group)} lists the members, and every queue's offset moves.",
     )
+
+
+def _lister(facts: Facts, group: str) -> str:
+    """The command that lists the members."""
+    if is_kafka(facts, group):
+        return f"kafka-consumer-groups --describe --members --group {group}"
+    return f"mqadmin consumerConnection -g {group}"
 
 
 def _read(facts: Facts, group: str, topic: str, stretch: Stretch, queues: Mapping[str, Points]) -> bool:

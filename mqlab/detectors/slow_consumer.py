@@ -1,29 +1,33 @@
-"""RocketMQ: everything is stable, the consumers are slower than the producers.
+"""Kafka and RocketMQ: everything is stable, the consumers are slower than the producers.
 
 Fires: lag of a topic rises while the group's members stay the same and the committed position of every queue moves.
-Proven where what the members can do (threads ÷ time per message) agrees with what they did, or nothing tells it.
-Quiet: queues that stand still (no owner, or one stuck message), members that come and go, a rise of a few seconds of
-production, which commits and snapshots alone can make.
+Proven where what the members can do (threads ÷ time per message, or records per second of their polls) agrees with
+what they did, or nothing tells it.
+Quiet: queues that stand still (no owner, or one stuck message), members that come and go, a Kafka group that is kept
+from its work by rebalances, a burst that the group works off as fast as ever, a rise of a few seconds of production,
+which commits and snapshots alone can make.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from mqlab import units
+from mqlab.calm import disturbed, steady
 from mqlab.capacity import capacity
+from mqlab.consumer_groups import is_kafka, places, streams, topics
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
-from mqlab.members import Stream, streams, topics
+from mqlab.models.falling import falling
 from mqlab.queues import TOGETHER, Points, lag, spread, totals
 from mqlab.slots import SETTLING
 from mqlab.stalls import Stretch, climb, stretch
 from mqlab.wording import moment
 
 INCIDENT = "slow-consumer"
-SYSTEMS: tuple[str, ...] = ("rocketmq",)
+SYSTEMS: tuple[str, ...] = ("kafka", "rocketmq")
 
 SHORTEST = 60.0
 """Seconds that the rise must last."""
@@ -54,41 +58,38 @@ def _told(facts: Facts, group: str, topic: str, queues: Mapping[str, Points]) ->
     if rise is None or not _matters(rise):
         return CLEAR
     if not streams(facts, group):
-        return Result(missing=(f"who was in {group} while its lag rose: consumerConnection or the clients' logs",))
-    steady = _steady(facts, group, queues, rise)
-    if steady is None or not _matters(steady):
+        source = "--members" if is_kafka(facts, group) else "consumerConnection"
+        return Result(missing=(f"who was in {group} while its lag rose: {source} or the clients' logs",))
+    if told := disturbed(facts, group, rise):
+        return Result(rejected=f"{group}: lag of {topic} rose while {told}")
+    calm = steady(facts, group, queues, rise)
+    if calm is not None and (stuck := _stuck(queues, calm)):
+        return Result(rejected=f"{group}: {places(topic, stuck)} stood still: that is not the consumers' speed")
+    if calm is None or not _matters(calm) or _mostly_elsewhere(facts, group, rise, calm):
         return Result(rejected=f"{group}: lag of {topic} rose while members came and went")
-    if stuck := _stuck(queues, steady):
-        return Result(rejected=f"{group}: {spread(stuck)} of {topic} stood still: that is not the consumers' speed")
-    return Result((_finding(facts, group, topic, steady, queues),))
+    if is_kafka(facts, group) and _burst(queues, calm):
+        return Result(rejected=f"{group}: a burst of {topic}, worked off no faster than before it was through")
+    return Result((_finding(facts, group, topic, calm, queues),))
+
+
+def _mostly_elsewhere(facts: Facts, group: str, rise: Stretch, calm: Stretch) -> bool:
+    """Most of a Kafka group's lag rose while it was not calm."""
+    return is_kafka(facts, group) and calm.grown < rise.grown / 2
+
+
+def _burst(queues: Mapping[str, Points], rise: Stretch) -> bool:
+    """The lag went away without anybody consuming faster: more came in than usual, for a while."""
+    fall = falling([(at, float(waiting)) for at, waiting, _ in totals(queues)])
+    if fall is None or fall.reached_at is None or fall.began_at < rise.since:
+        return False
+    drain = stretch(queues, fall.began_at, fall.reached_at)
+    fast = drain.consumed / drain.seconds if drain.seconds > 0 else 0.0
+    return fast <= (1 + NEAR) * rise.consumed / rise.seconds
 
 
 def _matters(rise: Stretch) -> bool:
     enough = rise.grown >= max(LEAST, BEHIND * rise.produced / rise.seconds)
     return rise.seconds >= SHORTEST and enough
-
-
-def _steady(facts: Facts, group: str, queues: Mapping[str, Points], rise: Stretch) -> Stretch | None:
-    """The longest part of the rise in which the members are known to have stayed the same; None where it is none."""
-    calm = [part for view in streams(facts, group) for part in _calm(view, rise)]
-    if not calm:
-        return None
-    since, until = max(calm, key=lambda part: part[1] - part[0])
-    return stretch(queues, since, until) if until > since else None
-
-
-def _calm(view: Stream, rise: Stretch) -> Iterator[tuple[float, float]]:
-    """Times within the rise in which *view* saw the same members; a list of connections only from one to the next."""
-    snapshots = view.snapshots
-    start = 0
-    for n in range(1, len(snapshots) + 1):
-        if n < len(snapshots) and snapshots[n].ids == snapshots[start].ids:
-            continue
-        end = (snapshots[n].at if n < len(snapshots) else view.until) if view.lasting else snapshots[n - 1].at
-        settled = snapshots[start].at + (SETTLING if start else 0.0)
-        if snapshots[start].members:
-            yield max(settled, rise.since), min(end, rise.until)
-        start = n
 
 
 def _stuck(queues: Mapping[str, Points], steady: Stretch) -> list[str]:
@@ -105,6 +106,7 @@ def _finding(facts: Facts, group: str, topic: str, rise: Stretch, queues: Mappin
     done, came = rise.consumed / rise.seconds, rise.produced / rise.seconds
     able = capacity(facts, group, rise.since - SETTLING, rise.until + TOGETHER)
     agrees = able is None or abs(able.messages_per_second - done) <= NEAR * max(able.messages_per_second, done)
+    queue = "partition" if is_kafka(facts, group) else "queue"
     points = totals(queues)
     ongoing = rise.until >= points[-1][0]
     measures = {
@@ -128,16 +130,17 @@ def _finding(facts: Facts, group: str, topic: str, rise: Stretch, queues: Mappin
         ongoing=ongoing,
         statement=(
             f"{group} handles {units.digits(done)} messages/s of {topic} where {units.digits(came)}/s come in; its "
-            f"members stayed the same and every queue moved.{can} Lag rose by {units.digits(rise.grown / rise.seconds)}"
-            f"/s to {units.number(measures['peak_lag'])} messages."
+            f"members stayed the same and every {queue} moved.{can} "
+            f"Lag rose by {units.digits(rise.grown / rise.seconds)}/s to {units.number(measures['peak_lag'])} messages."
         ),
         measures=measures,
         evidence=(*_moving(rise), *(able.evidence if able else ())),
         explains=("retention-loss", "backlog-drain"),
-        mitigate="Add threads or members up to the number of queues; side effect: more load on what the consumers "
+        mitigate=f"Add threads or members up to the number of {queue}s; side effect: more load on what the consumers "
         "write to, which may be the reason that they are slow.",
         remedy="Find what made each message slower (a release, a store, a remote call), or plan capacity for the peak.",
-        verify=f"The diff of {topic} falls, and consumed per second is above produced per second.",
+        verify=f"The {'LAG' if queue == 'partition' else 'diff'} of {topic} falls, and consumed per second is above "
+        "produced per second.",
         facts=_slowest(rise),
     )
 
@@ -152,9 +155,13 @@ def _moving(rise: Stretch) -> list[Evidence]:
 
 
 def _slowest(rise: Stretch) -> Mapping[str, str]:
-    """Which brokers' queues fell behind fastest, where they differ."""
+    """Which queues fell behind and which did not, where they differ; of Kafka's, also whose they were."""
     by_queue: dict[str, list[str]] = defaultdict(list)
     for queue, pace in rise.paces.items():
         rate = (lag(pace.last) - lag(pace.first)) / pace.seconds
         by_queue["falling behind" if rate > 0 else "keeping up"].append(queue)
-    return {what: spread(found) for what, found in sorted(by_queue.items())} if len(by_queue) > 1 else {}
+    if len(by_queue) < 2:
+        return {}
+    owners = sorted({rise.paces[queue].last.client_id or "" for queue in by_queue["falling behind"]} - {""})
+    told = {what: spread(found) for what, found in sorted(by_queue.items())}
+    return {**told, "owners that fall behind": ", ".join(owners)} if owners else told

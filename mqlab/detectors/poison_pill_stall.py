@@ -1,0 +1,110 @@
+"""Kafka: one partition stands still on one record that fails again and again.
+
+Fires: the same record is tried for a minute and longer. Proven where the committed offset of its partition stands at
+it while messages come in, the other partitions move and the group does not rebalance; likely where only one is known.
+Quiet: a record that was skipped after its retries, work that fails for many records or partitions (what it calls is
+down), a partition that stands still without an error or without an owner, a group that is slow everywhere.
+"""
+
+from __future__ import annotations
+
+from mqlab import units
+from mqlab.calm import interrupted
+from mqlab.consumer_groups import topics
+from mqlab.detectors.base import CLEAR, Result
+from mqlab.facts import Facts
+from mqlab.findings import Certainty, Evidence, Finding, Severity
+from mqlab.queues import lag, totals
+from mqlab.stuck_records import LEAST, Stuck, many_fail, stuck_records
+from mqlab.wording import moment
+
+INCIDENT = "poison-pill-stall"
+SYSTEMS: tuple[str, ...] = ("kafka",)
+
+_LOGS = ("kafka-client-log", "application-log")
+_SHOWN = 3
+
+
+def detect(facts: Facts) -> Result:
+    """One finding for each record."""
+    tried = stuck_records(facts)
+    poison = [one for one in tried if not many_fail(facts, one)]
+    if poison:
+        return Result(tuple(_finding(facts, one) for one in poison))
+    if tried:
+        return Result(rejected="many records fail, not one: what their handler calls may be down")
+    told = facts.of_kind("record-failed")
+    if told:
+        times = sum(e.count for e in told)
+        return Result(rejected=f"records failed {units.number(times)} time(s), but none again and again for a minute")
+    if any(c.format in _LOGS for c in facts.coverage):
+        return CLEAR
+    return Result(missing=("the logs of the consumers, which name the record that fails",))
+
+
+def _finding(facts: Facts, one: Stuck) -> Finding:
+    held = bool(one.frozen) and len(one.frozen) > 1 and one.grown >= LEAST
+    alone = bool(one.moving) or not one.others
+    proven = held and alone and not interrupted(facts, one.group or "", one.since, one.until)
+    place = f"{one.topic}-{one.queue}@{one.offset}"
+    ongoing = held or _to_the_end(facts, one)
+    return Finding(
+        id=f"{INCIDENT}:{one.group or 'unknown group'}/{one.topic}-{one.queue}@{one.offset}",
+        incident=INCIDENT,
+        severity=Severity.CRITICAL,
+        certainty=Certainty.PROVEN if proven else Certainty.LIKELY,
+        subject=f"{one.group or 'unknown group'}/{one.topic}-{one.queue}",
+        started_at=moment(one.since),
+        ended_at=None if ongoing else moment(one.until),
+        ongoing=ongoing,
+        statement=f"{place} fails again and again, {units.number(one.tries)} tries in "
+        f"{units.duration(one.seconds)} by {', '.join(one.clients)}. {_effect(one)}",
+        measures=_measures(facts, one),
+        evidence=_evidence(one),
+        explains=("slow-consumer", "backlog-drain", "retention-loss"),
+        mitigate="Save the record, stop the group and skip it: kafka-consumer-groups --reset-offsets --to-offset "
+        f"{one.offset + 1} --group {one.group or 'GROUP'} --topic {one.topic}:{one.queue} --execute; "
+        "side effect: the record is not handled.",
+        remedy="Bounded retries and a dead-letter topic; an error-handling deserialiser.",
+        verify=f"The committed offset of {one.topic}-{one.queue} is above {one.offset} and its LAG falls.",
+    )
+
+
+def _effect(one: Stuck) -> str:
+    """What it does to the partition."""
+    if not one.frozen:
+        return "No snapshot tells what its partition did meanwhile."
+    stands = f"Its partition stands still at {one.frozen[-1].committed}"
+    if one.others:
+        stands += f" while {len(one.moving)} of {len(one.others)} others move"
+    return f"{stands}; its lag grew by {units.number(one.grown)} to {units.number(lag(one.frozen[-1]))} messages."
+
+
+def _measures(facts: Facts, one: Stuck) -> dict[str, float]:
+    told = {"offset": float(one.offset), "retries": float(one.tries), "stalled_seconds": one.seconds}
+    if not one.frozen:
+        return told
+    first, last = one.frozen[0], one.frozen[-1]
+    seconds = (last.at or 0.0) - (first.at or 0.0)
+    waiting = [w for at, w, _ in totals(topics(facts)[one.group or "", one.topic]) if at >= one.since]
+    told |= {"stuck_lag": float(lag(last)), "peak_lag": float(max(waiting, default=lag(last)))}
+    return told | ({"lag_growth_per_second": one.grown / seconds} if seconds > 0 else {})
+
+
+def _to_the_end(facts: Facts, one: Stuck) -> bool:
+    """It was still tried when its logs ended."""
+    sources = {e.source for e in (*one.failures, *one.sought)}
+    ends = [c.last_at for c in facts.coverage if c.source in sources and c.last_at is not None]
+    return bool(ends) and max(ends) - one.until <= one.seconds / one.tries + 10.0
+
+
+def _evidence(one: Stuck) -> tuple[Evidence, ...]:
+    first = {e.source: e for e in reversed(one.failures)}
+    failed = [e.first for e in sorted(first.values(), key=lambda e: (e.first_at or 0.0, e.source))]
+    failed += [one.failures[-1].last] if len(one.failures) > 1 else []
+    told = [Evidence(p.source, p.line, p.text, "the record fails") for p in failed[: _SHOWN + 1]]
+    told += [Evidence(e.first.source, e.first.line, e.first.text, "back to it") for e in one.sought[:1]]
+    stands = [one.frozen[0], one.frozen[-1]] if len(one.frozen) > 1 else list(one.frozen)
+    told += [Evidence(p.source, p.line, p.text, "its committed offset stands still") for p in stands]
+    moving = [one.others[queue] for queue in one.moving[:1]]
+    return (*told, *(Evidence(p.last.source, p.last.line, p.last.text, "another moves") for p in moving))

@@ -1,0 +1,141 @@
+"""Kafka: records are handed out again after a crash or a rebalance, because what was done was not committed.
+
+Fires: the ledgers of a group's members note the same offset more than once. Proven where nearly all of those records
+were handled between a partition's last commit and a change of its owner.
+Quiet: two groups that read the same topic, one record that a producer stored at two offsets, ledgers without repeats.
+Beside poll timeouts, expired or fenced members the repeats are their consequence; a few after a deploy are a notice,
+for a group that commits after each poll may repeat its last one.
+"""
+
+from __future__ import annotations
+
+from mqlab import units
+from mqlab.configured import consumer_value
+from mqlab.detectors.base import CLEAR, Result
+from mqlab.facts import Episode, Facts
+from mqlab.findings import Certainty, Evidence, Finding, Severity
+from mqlab.kafka_groups import groups
+from mqlab.kafka_lives import lives
+from mqlab.rebalances import history
+from mqlab.repeating import BUCKET, Change, Repeats, commit_gap, repeats
+from mqlab.wording import moment
+
+INCIDENT = "reprocess-duplicates"
+SYSTEMS: tuple[str, ...] = ("kafka",)
+
+NEARLY_ALL = 0.9
+"""Share of the repeats that must fit the rule: rows of ledgers are thinned to ten seconds."""
+POLL = 500
+"""max.poll.records by default: what one member repeats at most that commits after each poll."""
+_SHOWN = 4
+_NEAR = 10.0
+"""Seconds that the first join of a group and the stop of all its members may take."""
+_SOON = 60.0
+"""Seconds within which partitions have a new owner that begins to read."""
+
+
+def detect(facts: Facts) -> Result:
+    """One finding for each group and topic."""
+    known = repeats(facts)
+    found = tuple(_finding(facts, one) for one in known if one.extra and (one.across or one.by_change))
+    if found:
+        return Result(found)
+    if known or not _handed_over(facts):
+        return CLEAR
+    return Result(missing=("what the members handled, with partition and offset, by a ledger or their sink",))
+
+
+def _handed_over(facts: Facts) -> bool:
+    """Some group rebalanced that had members before and after it: without that, nothing is handed out again."""
+    return any(
+        any(life.since is None or life.since < r.started - _NEAR for life in lives(facts, group))
+        and any(life.until is None or life.until > r.started + _NEAR for life in lives(facts, group))
+        for group in groups(facts)
+        for r in history(facts, group)
+    )
+
+
+def _finding(facts: Facts, one: Repeats) -> Finding:
+    told = sum(extra for _, extra in one.by_change)
+    proven = told >= NEARLY_ALL * one.extra and one.fitting >= NEARLY_ALL * told
+    changes = [change for change, _ in one.by_change]
+    gap = commit_gap(facts, one.group, one.topic)
+    return Finding(
+        id=f"{INCIDENT}:{one.group}/{one.topic}",
+        incident=INCIDENT,
+        severity=_severity(facts, one),
+        certainty=Certainty.PROVEN if proven else Certainty.LIKELY,
+        subject=f"{one.group}/{one.topic}",
+        started_at=moment(changes[0].at) if changes else None,
+        ended_at=moment(changes[-1].at) if changes else None,
+        ongoing=False,
+        statement=(
+            f"{one.group} handled {units.number(one.again)} of {units.number(one.handled)} records of {one.topic} more "
+            f"than once, {units.number(one.extra)} times too often in all. {_why(one)}"
+        ),
+        measures={
+            "duplicated_records": float(one.extra),
+            "records_handled": float(one.handled),
+            "most_times_handled": float(one.most),
+            "changes_with_repeats": float(len(changes)),
+            **({"commit_interval_seconds": gap} if gap is not None and gap > BUCKET else {}),
+        },
+        evidence=_evidence(facts, one),
+        mitigate="Commit more often and when partitions are revoked; side effect: more requests to the coordinator.",
+        remedy="Idempotent processing (key by id), commitSync in onPartitionsRevoked and on shutdown, cooperative "
+        "assignor, static membership.",
+        verify="After the next deploy no id is handled twice, or the sink holds it once.",
+        facts={"ledgers": ", ".join(one.sources)},
+    )
+
+
+def _why(one: Repeats) -> str:
+    if not one.by_change:
+        return "Nothing in the material tells which change of members is behind it."
+    worst = sorted(one.by_change, key=lambda pair: (-pair[1], pair[0].at))[:_SHOWN]
+    told = ", ".join(f"{units.number(extra)} after {change.what}" for change, extra in worst)
+    return f"What was not committed was handed out again: {told}."
+
+
+def _severity(facts: Facts, one: Repeats) -> Severity:
+    """Critical from more repeats on than a group makes that commits after each poll.
+
+    Behind a fault of another class they are its consequence, so that class leads.
+    """
+    after_faults = sum(extra for change, extra in one.by_change if change.fault)
+    few = one.extra <= _largest_poll(facts, one) * max(1, len(one.by_change))
+    if 2 * after_faults > one.extra:
+        return Severity.WARNING
+    if not few:
+        return Severity.CRITICAL
+    return Severity.WARNING if any(change.crash for change, _ in one.by_change) else Severity.NOTICE
+
+
+def _largest_poll(facts: Facts, one: Repeats) -> int:
+    """Records of the largest poll: as applications tell, else as they were allowed."""
+    worked_off = [b.longest_records for b in facts.batches if b.group in (one.group, None)]
+    clients = {p.client_id for p in facts.positions if p.group == one.group and p.client_id}
+    values = [consumer_value(facts, client, "max.poll.records", None) for client in sorted(clients)]
+    allowed = [value.number for value in values if value is not None and value.number is not None]
+    return max(worked_off, default=max(allowed, default=POLL))
+
+
+def _evidence(facts: Facts, one: Repeats) -> tuple[Evidence, ...]:
+    """Each change with what the next owner began with, and the ledgers."""
+    found: list[Evidence] = []
+    for change, extra in one.by_change[:_SHOWN]:
+        told = f"{change.what}; {units.number(extra)} times a record was handled again"
+        found += [Evidence(p.source, p.line, p.text, told) for p in change.evidence]
+        found += [
+            Evidence(e.first.source, e.first.line, e.first.text, "the owner begins at the last commit")
+            for e in _resumed(facts, one, change)[:2]
+        ]
+    return tuple(dict.fromkeys(found))
+
+
+def _resumed(facts: Facts, one: Repeats, change: Change) -> list[Episode]:
+    """Lines of members that went to a committed offset within a minute after the change."""
+    return [
+        e for e in facts.of_kind("offset-set")
+        if e.topic == one.topic and e.group in (one.group, None) and 0 <= (e.first_at or 0.0) - change.at <= _SOON
+    ]  # fmt: skip

@@ -1,0 +1,179 @@
+"""How often the members of a Kafka group handled the same record, by their own ledgers, and which change is behind it.
+
+A record is (topic, partition, offset), so that a copy which a producer stored at another offset is another record. Only
+ledgers of one group count together: two applications that read one topic handle everything twice between them.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
+
+from mqlab.actors import base_name
+from mqlab.facts import Facts, Position
+from mqlab.findings import Evidence
+from mqlab.group_rows import Delivery
+from mqlab.kafka_groups import groups
+from mqlab.memo import per_facts
+from mqlab.rebalance_rows import Behind, Trigger
+from mqlab.rebalances import history
+
+BUCKET = 10.0
+"""Seconds that one row of deliveries spans."""
+_HANDLED = ("received", "consumed", "processed")
+_FAULTS = frozenset({Behind.POLL_TIMEOUT, Behind.EXPIRY})
+_CRASHES = frozenset({Behind.CRASH, Behind.UNKNOWN})
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A moment at which partitions of a group changed hands."""
+
+    at: float
+    what: str
+    """In a few words."""
+    fault: bool
+    """It has a class of its own, whose consequence the repeats are."""
+    crash: bool
+    """Nobody asked for it."""
+    evidence: tuple[Evidence, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Repeats:
+    """Records of one topic that a group handled more than once."""
+
+    group: str
+    topic: str
+    handled: int
+    """Records, each counted once."""
+    again: int
+    """Records that were handled more than once."""
+    extra: int
+    """Times that a record was handled again."""
+    most: int
+    """Times that one record was handled, at most."""
+    across: int
+    """Of the extra ones, those of records that several members note."""
+    sources: tuple[str, ...]
+    by_change: tuple[tuple[Change, int], ...]
+    """Extra ones by the change that followed their first handling."""
+    fitting: int
+    """Of those, the ones that were first handled after the last commit before the change."""
+
+
+@per_facts
+def repeats(facts: Facts) -> tuple[Repeats, ...]:
+    """A row for each group and topic whose ledgers are known, by name."""
+    own = {group: ledgers(facts, group) for group in groups(facts)}
+    noted = sorted({d.topic for d in facts.deliveries})
+    return tuple(_of(facts, group, topic, sources) for group, sources in own.items() if sources for topic in noted
+                 if any(d.topic == topic and sources.intersection(d.sources) for d in facts.deliveries))  # fmt: skip
+
+
+def ledgers(facts: Facts, group: str) -> frozenset[str]:
+    """Ledgers that members of *group* keep: named like one of its clients, and like no longer name of another's."""
+    owners = _clients(facts)
+    every = {t.source for t in facts.tallies if t.role in _HANDLED}
+    return frozenset(source for source in every if group in owners.get(_client_of(source, owners), ()))
+
+
+@per_facts
+def changes(facts: Facts, group: str) -> tuple[Change, ...]:
+    """Rebalances of *group* from which on partitions had other owners, and static members that were replaced."""
+    found = [
+        Change(
+            r.started, f"{r.trigger} ({r.behind})" if r.behind is not Behind.UNKNOWN else str(r.trigger),
+            r.behind in _FAULTS or r.trigger is Trigger.STATIC_FENCED, r.behind in _CRASHES, r.evidence[:1],
+        )
+        for r in history(facts, group)
+    ]  # fmt: skip
+    for episode in facts.of_kind("static-member-replaced", "static-member-fenced"):
+        if episode.group in (group, None) and episode.first_at is not None:
+            found.append(Change(episode.first_at, "static member replaced", True, False, (episode.first,)))
+    return tuple(sorted(found, key=lambda change: (change.at, change.what)))
+
+
+def commit_gap(facts: Facts, group: str, topic: str) -> float | None:
+    """Median seconds between two commits of one partition, by a dump; None where fewer than three were seen."""
+    gaps = [
+        (after.at or 0.0) - (before.at or 0.0)
+        for rows in _commits(facts, group, topic).values()
+        for before, after in pairwise([p for p in rows if p.end is None])
+        if after.committed != before.committed
+    ]
+    return median(gaps) if len(gaps) > 2 else None
+
+
+def _clients(facts: Facts) -> Mapping[str, set[str]]:
+    """Groups of every consumer by client id."""
+    found: dict[str, set[str]] = defaultdict(set)
+    pairs = [(c.client_id, c.group) for c in facts.clients if c.system == "kafka"]
+    pairs += [(p.client_id, p.group) for p in facts.positions] + [(e.client_id, e.group) for e in facts.episodes]
+    pairs += [(s.owner, s.value) for s in facts.settings if s.scope == "consumer" and s.key == "group.id"]
+    for client, group in pairs:
+        if client and group:
+            found[client].add(group)
+    return found
+
+
+def _client_of(source: str, clients: Collection[str]) -> str:
+    """The longest client id with which the name of the ledger or of its folder begins; empty without one."""
+    names = (base_name(source), source.rpartition("/")[0].rpartition("/")[2])
+    fitting = [c for c in clients for name in names if name == c or (name.startswith(c) and not name[len(c)].isalnum())]
+    return max(sorted(fitting), key=len, default="")
+
+
+def _of(facts: Facts, group: str, topic: str, sources: frozenset[str]) -> Repeats:
+    rows = [(d, [s for s in d.sources if s in sources]) for d in facts.deliveries if d.topic == topic]
+    own = [(d, noted) for d, noted in rows if noted]
+    doubled = [(d, noted) for d, noted in own if len(noted) > 1]
+    known = changes(facts, group)
+    behind: dict[int, int] = defaultdict(int)
+    fitting, commits = 0, _commits(facts, group, topic)
+    for delivery, noted in doubled:
+        number = bisect_left(known, delivery.at, key=lambda change: change.at)
+        if number < len(known):
+            extra = delivery.messages * (len(noted) - 1)
+            behind[number] += extra
+            last = _last_commit(commits.get(delivery.queue, ()), known[number].at)
+            fitting += extra if last is None or delivery.at + BUCKET >= last else 0
+    return Repeats(
+        group,
+        topic,
+        handled=sum(d.messages for d, _ in own),
+        again=sum(d.messages for d, _ in doubled),
+        extra=sum(_extra(d, noted) for d, noted in doubled),
+        most=max((len(noted) for _, noted in own), default=0),
+        across=sum(_extra(d, noted) for d, noted in doubled if len(set(noted)) > 1),
+        sources=tuple(sorted({s for _, noted in own for s in noted})),
+        by_change=tuple((known[number], behind[number]) for number in sorted(behind)),
+        fitting=fitting,
+    )
+
+
+def _extra(delivery: Delivery, noted: Sequence[str]) -> int:
+    return delivery.messages * (len(noted) - 1)
+
+
+def _commits(facts: Facts, group: str, topic: str) -> Mapping[str, Sequence[Position]]:
+    """Committed offsets of each partition by time, those of dumps and those that snapshots show."""
+    found: dict[str, list[Position]] = defaultdict(list)
+    for one in facts.positions:
+        if (one.group, one.topic) == (group, topic) and one.committed is not None and one.at is not None:
+            found[one.queue].append(one)
+    return {queue: sorted(rows, key=lambda p: (p.at or 0.0, p.committed or 0)) for queue, rows in found.items()}
+
+
+def _last_commit(rows: Sequence[Position], until: float) -> float | None:
+    """When the last commit before a moment was made; of one that only snapshots show, the earliest it can have been."""
+    before = [p for p in rows if (p.at or 0.0) <= until]
+    moved = [(a, b) for a, b in pairwise(before) if b.committed != a.committed]
+    if not moved:
+        return None
+    earlier, later = moved[-1]
+    return later.at if later.end is None else earlier.at

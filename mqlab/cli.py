@@ -17,6 +17,7 @@ import click
 from mqlab import __version__
 from mqlab.cli_drain import drain
 from mqlab.cli_material import common, deliver, opened, progress
+from mqlab.cli_rebalances import rebalances
 from mqlab.cli_session import session
 from mqlab.errors import MqlabError, UnknownFindingError
 
@@ -156,6 +157,7 @@ def doctor(quiet: bool, workspace: str | None) -> int:
 
 commands.add_command(session)
 commands.add_command(drain)
+commands.add_command(rebalances)
 
 
 def main() -> None:

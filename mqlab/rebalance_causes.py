@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from mqlab.rebalance_endings import EXITED
+from mqlab.rebalance_endings import EXITED, WENT_ON
 from mqlab.rebalance_lines import CLOSED, POLL_TIMEOUT
 from mqlab.rebalance_marks import ONCE
 from mqlab.rebalance_rows import Behind, End, Life, Trigger
@@ -88,6 +88,8 @@ def _joined(begun: Begun, life: Life | None, known: Kin) -> Cause:
 def _again(life: Life, old: Life) -> tuple[Behind, str]:
     """What is behind the join of a client that was there before."""
     if life.process_started is not None:
+        if old.end is End.POLL_TIMEOUT or old.because == WENT_ON:
+            return Behind.RESTART, "its process was started anew when it was out of the group already"
         if old.because != EXITED and (old.process_stopped is not None or old.end is End.LEFT):
             return Behind.RESTART, "its process stopped and a new one joined"
         return Behind.CRASH, "its process was started anew and had not said that it stops"
@@ -127,6 +129,8 @@ def _expired(begun: Begun, life: Life | None, known: Kin) -> Cause:
     new = known.after.get(id(life))
     if life.because == EXITED:
         return Cause(trigger, Behind.CRASH, True, EXITED, life)
+    if life.because == WENT_ON:
+        return Cause(trigger, Behind.EXPIRY, begun.inferred, WENT_ON, life)
     if life.process_stopped is not None:
         behind, because = _back(life, known)
         how = "a static member says nothing when it stops; " if life.static else ""

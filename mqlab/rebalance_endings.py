@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Evidence
-from mqlab.rebalance_index import STARTS, STOPS, Lines, between, following
+from mqlab.rebalance_index import CLIENT, STARTS, STOPS, Lines, between, following
 from mqlab.rebalance_lines import CLOSED, POLL_TIMEOUT
 from mqlab.rebalance_marks import ONCE, Span
 from mqlab.rebalance_polls import overdue
@@ -19,9 +19,12 @@ from mqlab.rebalance_rows import End
 
 _CLOSING = 60.0
 """Seconds that an application may take from saying that it stops to its LeaveGroup: twice the 30 of ``close()``."""
+_CLOCKS = 2.0
+"""Seconds by which the clocks of a client and of its coordinator may differ."""
 _FAILING = frozenset({"commit-failed", "partitions-lost"})
 """What a client meets that was taken out of the group and does not know it."""
 EXITED = "its process exited without a word"
+WENT_ON = "the coordinator gave it up, and its process went on"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,8 @@ def ending(facts: Facts, lines: Lines, span: Span) -> Ending:
         return Ending(End.POLL_TIMEOUT, None, "", (told.first,) if told else ())
     if told is not None and span.end in (End.LEFT, End.DROPPED):
         return Ending(End.POLL_TIMEOUT, None, "its own log says so", (told.first,))
+    if span.end is End.EXPIRED and _went_on(lines, span, until):
+        return Ending(span.end, None, WENT_ON)
     stop, because = _stopped(lines, span, until)
     if span.end is not End.LEFT or stop is not None or any(word in span.reason for word in CLOSED):
         return Ending(span.end, stop, because)
@@ -99,6 +104,16 @@ def _silent(facts: Facts, lines: Lines, span: Span) -> Ending:
     if late is not None:
         parts.append(f"{late:.1f} s after its last poll, as long as max.poll.interval.ms allows")
     return Ending(End.POLL_TIMEOUT, None, ", ".join(parts), (failed.first,) if failed else ())
+
+
+def _went_on(lines: Lines, span: Span, until: float) -> bool:
+    """The same process wrote something later on, before it stopped or was started anew."""
+    for line in following(lines.clients.get(span.client_id, ()), until):
+        if line.kind in STARTS or line.kind in STOPS or line.kind == "process-exit":
+            return False
+        if line.kind in CLIENT and (line.first_at or 0.0) > until + _CLOCKS:
+            return True
+    return False
 
 
 def _failed(lines: Lines, span: Span, until: float) -> Episode | None:

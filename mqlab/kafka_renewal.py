@@ -71,7 +71,9 @@ def restarts(lives: Sequence[Life]) -> tuple[Restart, ...]:
     found = []
     for client in sorted({life.client_id for life in known}):
         own = sorted((o for o in known if o.client_id == client), key=lambda o: (o.since or 0.0, o.until or 0.0))
-        found += [_restart(old, new) for old, new in pairwise(own) if _afresh(old, new)]
+        began = [o.process_started for o in own]
+        pairs = [(a, b) for n, (a, b) in enumerate(pairwise(own), 1) if began[n] is None or began[n] not in began[:n]]
+        found += [_restart(old, new) for old, new in pairs if _afresh(old, new)]
     return tuple(sorted([*found, *_renamed(known)], key=lambda one: (one.started, one.client_id)))
 
 
@@ -89,7 +91,9 @@ def _beside(a: Life, b: Life) -> bool:
 
 def _afresh(old: Life, new: Life) -> bool:
     """A new process, as its log or the reason of the former one says."""
-    return new.process_started is not None or (old.end is End.LEFT and any(word in old.reason for word in CLOSED))
+    if new.process_started is not None:
+        return new.process_started > (old.since or -inf)
+    return old.end is End.LEFT and any(word in old.reason for word in CLOSED)
 
 
 def _restart(old: Life, new: Life) -> Restart:

@@ -92,7 +92,7 @@ def _ended(facts: Facts, group: str, lives: Sequence[Life]) -> Iterator[Departur
         who = (life.until or 0.0, life.client_id, life.host)
         if life.end is End.POLL_TIMEOUT:
             one = _departure(facts, group, who, life.evidence[-2:], None)
-            yield one if "poll timeout" in life.reason else _concluded(one)
+            yield _concluded(one) if life.because else one
         elif life.end in (End.EXPIRED, End.DROPPED):
             one = _concluded(_departure(facts, group, who, life.evidence[-2:], None))
             alike = life.end is End.DROPPED or (one.limit is not None and one.limit.key == SESSION)

@@ -1,9 +1,11 @@
 """Brokers, or the members of a group, are restarted one after another, equally often: a deploy or an upgrade.
 
 Fires: at least two brokers of one cluster stopped in good order and came back, one at a time; every member of a
-RocketMQ group came again once, from the same hosts.
+RocketMQ group came again once, from the same hosts; every member of a Kafka group came again as a new process, all
+equally often, one after another.
 Quiet: one broker that comes back again and again, starts without an orderly stop, brokers that are down together, a
-group that has other hosts afterwards or a second process on each, members that connect again after a broker's start.
+group that has other hosts afterwards or a second process on each, members that connect again after a broker's start;
+Kafka members that fell out before or meanwhile, die in a loop, are all stopped at once, are added or taken away.
 """
 
 from __future__ import annotations
@@ -12,12 +14,15 @@ from collections import defaultdict
 from dataclasses import replace
 from itertools import pairwise
 
+from mqlab import kafka_groups, kafka_release
 from mqlab.benign import notice
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Finding
+from mqlab.kafka_renewal import Round
 from mqlab.members import groups
 from mqlab.queues import OWN, of_groups, totals
+from mqlab.rebalances import history
 from mqlab.renewal import Renewal, renewal
 from mqlab.wording import clock
 
@@ -29,6 +34,8 @@ BACK = 900.0
 
 AROUND = 60.0
 """Seconds before and after the first member that came again in which the restart shows in lag."""
+BEFORE = 2.0
+"""Seconds by which the clocks of members and coordinator may differ."""
 LEAST = 10
 """Messages below which lag is no lag."""
 
@@ -40,14 +47,41 @@ def detect(facts: Facts) -> Result:
     """One notice for a restart that went from broker to broker, and one for each group whose members came again."""
     renewed = [one for group in groups(facts) if (one := renewal(facts, group)) is not None and one.whole]
     told = tuple(_of_group(facts, one) for one in renewed)
+    released = [one for group in kafka_groups.groups(facts) for one in kafka_release.releases(facts, group)]
+    told += tuple(_of_kafka(facts, one) for one in released)
     brokers = _of_brokers(facts)
-    if told or (groups(facts) and brokers.missing):
+    if told:
         return Result((*brokers.findings, *told))
-    return brokers
+    reasons = [why for group in kafka_groups.groups(facts) if (why := kafka_release.other(facts, group))]
+    if reasons and not brokers.findings:
+        return Result(rejected="; ".join([*reasons, *([brokers.rejected] if brokers.rejected else [])]))
+    return Result() if brokers.missing and (groups(facts) or kafka_release.seen(facts)) else brokers
+
+
+def _of_kafka(facts: Facts, one: Round) -> Finding:
+    rebalances = [r for r in history(facts, one.group) if one.since - BEFORE <= r.started <= one.until + AROUND]
+    often = "each once" if one.times == 1 else f"each {one.times} times"
+    peak = _peak(facts, one.group, one.since, one.until)
+    found = notice(
+        f"{INCIDENT}:{one.group}",
+        (one.since, one.until),
+        f"All {len(one.members)} members of {one.group} were restarted one after another between {clock(one.since)} "
+        f"and {clock(one.until)} UTC, {often}. {len(rebalances)} rebalances, and what waited meanwhile, are the price "
+        "of a release.",
+        {"members": float(len(one.members)), "rebalances": float(len(rebalances))}
+        | ({"peak_lag": float(peak)} if peak else {}),
+        tuple(dict.fromkeys(place for restart in one.restarts for place in restart.evidence)),
+        verify=f"kafka-consumer-groups.sh --bootstrap-server HOST:9092 --describe --group {one.group} --state: Stable.",
+    )
+    return replace(
+        found,
+        explains=("backlog-drain", "reprocess-duplicates"),
+        remedy="None needed; static membership or a cooperative assignor makes it quieter.",
+    )
 
 
 def _of_group(facts: Facts, one: Renewal) -> Finding:
-    peak = _peak(facts, one)
+    peak = _peak(facts, one.group, one.since, one.until)
     found = notice(
         f"{INCIDENT}:{one.group}",
         (one.since, one.until),
@@ -60,13 +94,13 @@ def _of_group(facts: Facts, one: Renewal) -> Finding:
     return replace(found, explains=("backlog-drain", "reprocess-duplicates"), remedy="None needed.")
 
 
-def _peak(facts: Facts, one: Renewal) -> int:
-    """Most messages that waited around the restarts, where that is more than before; else 0."""
+def _peak(facts: Facts, restarted: str, since: float, until: float) -> int:
+    """Most messages of a group that waited around its restarts, where that is more than before; else 0."""
     highest = 0
     for (group, topic), queues in of_groups(facts).items():
-        points = totals(queues) if group == one.group and not topic.startswith(OWN) else ()
-        before = [waiting for at, waiting, _ in points if at < one.since - AROUND]
-        around = [waiting for at, waiting, _ in points if abs(at - one.since) <= AROUND or one.since <= at <= one.until]
+        points = totals(queues) if group == restarted and not topic.startswith(OWN) else ()
+        before = [waiting for at, waiting, _ in points if at < since - AROUND]
+        around = [waiting for at, waiting, _ in points if abs(at - since) <= AROUND or since <= at <= until]
         if before and around and max(around) > max(LEAST, 2 * max(before)):
             highest = max(highest, *around)
     return highest

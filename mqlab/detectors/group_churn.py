@@ -1,0 +1,141 @@
+"""Kafka: members join and die in a loop, and each life costs rebalances.
+
+Fires: the process of one client starts again and again after short lives. Proven where it is seen to end with an error
+or to print the same error before each end, and rebalances follow; likely where members come and go under ever new
+names.
+Quiet: members that leave because they poll too late or that are expelled (one process, many member ids), processes
+that fence each other, releases, members that are added or taken away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from mqlab import churn_case, kafka_groups, units
+from mqlab.churn_case import NEAR, Churn
+from mqlab.detectors.base import CLEAR, Result
+from mqlab.facts import Facts
+from mqlab.findings import Certainty, Evidence, Finding, Severity
+from mqlab.kafka_lives import lives
+from mqlab.kafka_renewal import restarts
+from mqlab.rebalance_rows import End, Life
+from mqlab.rebalances import history
+from mqlab.wording import moment
+
+INCIDENT = "group-churn"
+SYSTEMS: tuple[str, ...] = ("kafka",)
+
+_SHOWN = 3
+
+
+def detect(facts: Facts) -> Result:
+    """One finding for each group."""
+    if not {c.format for c in facts.coverage} & {"kafka-client-log", "kafka-broker-log"}:
+        return Result(missing=("server.log of the brokers, or the consumers' logs",))
+    found, reasons = [], []
+    for group in kafka_groups.groups(facts):
+        if every := churn_case.churning(facts, group):
+            found.append(_dying(facts, group, every))
+        elif passing := churn_case.passing(facts, group):
+            found.append(_passing(facts, group, passing))
+        elif reason := _other(facts, group):
+            reasons.append(f"{group}: {reason}")
+    if found:
+        return Result(tuple(found))
+    return Result(rejected="; ".join(reasons)) if reasons else CLEAR
+
+
+def _other(facts: Facts, group: str) -> str | None:
+    """Why members that joined more than once do not die in a loop."""
+    every = lives(facts, group)
+    ends = {life.end for life in every}
+    if End.POLL_TIMEOUT in ends:
+        return "members joined again as the same processes, after late polls"
+    if End.FENCED in ends:
+        return "members joined again after they had been fenced"
+    if restarts(every):
+        return "no member was restarted more often than a release does"
+    return None
+
+
+def _dying(facts: Facts, group: str, every: Sequence[Churn]) -> Finding:
+    since, until = min(one.since for one in every), max(one.until for one in every)
+    rebalances = _rebalances(facts, group, since, until)
+    times = sum(len(one.restarts) for one in every)
+    proven = any(one.failing for one in every) and rebalances >= churn_case.LEAST
+    names = ", ".join(f"{one.client_id} {len(one.restarts)} time(s)" for one in every)
+    lived = [one.lived for one in every if one.lived is not None]
+    short = f" and lived {units.duration(min(lived))} each time" if lived else ""
+    errors = [error for one in every for error in one.errors]
+    said = f" Before each end it prints: {errors[0].shape.strip()[:120]}." if errors else ""
+    measures = {"members": float(len(every)), "restarts": float(times), "rebalances": float(rebalances)}
+    found = _finding(
+        group,
+        (since, None if _ongoing(facts, until) else until),
+        f"In {group} processes died and were started again: {names}{short}. {rebalances} rebalances came of it, and "
+        f"every member stands still in each.{said}",
+        measures | ({"life_seconds": min(lived)} if lived else {}),
+        _evidence(every),
+    )
+    return replace(found, certainty=Certainty.PROVEN, severity=Severity.CRITICAL) if proven else found
+
+
+def _evidence(every: Sequence[Churn]) -> tuple[Evidence, ...]:
+    found = [place for one in every for restart in one.restarts[:_SHOWN] for place in restart.evidence]
+    found += [e.first for one in every for e in one.exits[:_SHOWN]]
+    found += [
+        Evidence(s.source, s.first_line, s.sample or s.shape) for one in every for s in one.errors[:1] if s.sample
+    ]
+    return tuple(dict.fromkeys(found))
+
+
+def _passing(facts: Facts, group: str, passing: Sequence[Life]) -> Finding:
+    since = min(life.since or 0.0 for life in passing)
+    until = max(life.until or 0.0 for life in passing)
+    rebalances = _rebalances(facts, group, since, until)
+    return _finding(
+        group,
+        (since, None if _ongoing(facts, until) else until),
+        f"{len(passing)} members of {group} came and went, each under another name and for less than "
+        f"{units.duration(churn_case.SHORT)}. {rebalances} rebalances came of it: an autoscaler that flaps, or "
+        "processes that die.",
+        {"members": float(len(passing)), "rebalances": float(rebalances)},
+        tuple(dict.fromkeys(place for life in passing for place in life.evidence[:1])),
+    )
+
+
+def _rebalances(facts: Facts, group: str, since: float, until: float) -> int:
+    return sum(since - 1.0 <= one.started <= until + NEAR and not one.empty for one in history(facts, group))
+
+
+def _ongoing(facts: Facts, until: float) -> bool:
+    last = max((c.last_at for c in facts.coverage if c.last_at is not None), default=until)
+    return last - until <= NEAR
+
+
+def _finding(
+    group: str,
+    span: tuple[float, float | None],
+    statement: str,
+    measures: dict[str, float],
+    evidence: tuple[Evidence, ...],
+) -> Finding:
+    """Likely; a *span* without an end goes on."""
+    return Finding(
+        id=f"{INCIDENT}:{group}",
+        incident=INCIDENT,
+        severity=Severity.WARNING,
+        certainty=Certainty.LIKELY,
+        subject=group,
+        started_at=moment(span[0]),
+        ended_at=moment(span[1]),
+        ongoing=span[1] is None,
+        statement=statement,
+        measures=measures,
+        evidence=evidence,
+        explains=("reprocess-duplicates", "session-timeout", "backlog-drain"),
+        mitigate="Stop the instance that fails; side effect: its capacity is away, the others are left in peace.",
+        remedy="Repair what ends the process; a pause between starts; static membership for restarts that are quick.",
+        verify=f"Members and generation of {group} stay the same for an hour.",
+    )

@@ -1,0 +1,106 @@
+"""Kafka: the coordinator hears nothing from a member for session.timeout.ms and expels it.
+
+Fires: a member is expelled and was silent for as long, because its process stood still or died, or worked on without
+reaching the coordinator. Proven where that silence, a collection that covers it, or the cut network is seen.
+Quiet: static members that were stopped (their expiry is the normal trace), members whose new process took over in a
+release, those that had left the group before for a late poll, members that die in a loop or fence each other.
+"""
+
+from __future__ import annotations
+
+from mqlab import churn_case, kafka_groups, session_case, session_causes, session_words
+from mqlab.detectors.base import CLEAR, Result
+from mqlab.facts import Facts
+from mqlab.findings import Certainty, Finding, Severity
+from mqlab.kafka_lives import lives
+from mqlab.rebalances import history
+from mqlab.session_case import Expiry
+from mqlab.session_causes import Cause, Kind
+from mqlab.session_words import Told
+from mqlab.wording import moment
+
+INCIDENT = "session-timeout"
+SYSTEMS: tuple[str, ...] = ("kafka",)
+
+AGAIN = 2
+"""Expulsions of members that stood still or were cut off, from which it is no single pause."""
+ALIVE = 0.6
+"""Share of the session timeout that a silence must have lasted: the last heartbeat may be a third of it late."""
+AFTER = 60.0
+"""Seconds after the last expulsion in which its rebalances come, and after which it is over."""
+
+
+def detect(facts: Facts) -> Result:
+    """One finding for each group."""
+    if not {c.format for c in facts.coverage} & {"kafka-client-log", "kafka-broker-log"}:
+        return Result(missing=("server.log of the brokers, or the consumers' logs",))
+    groups = kafka_groups.groups(facts)
+    every = [told for group in groups if (told := _told(facts, group)) is not None]
+    if every:
+        return Result(tuple(_finding(one) for one in every))
+    reasons = [reason for group in groups if (reason := _traces(facts, group))]
+    return Result(rejected="; ".join(reasons)) if reasons else CLEAR
+
+
+def _told(facts: Facts, group: str) -> Told | None:
+    dying = churn_case.dying(facts, group)
+    left = [one for one in session_case.expiries(facts, group, lives(facts, group)) if one.client_id not in dying]
+    if not left:
+        return None
+    each = tuple((one, session_causes.cause(facts, group, one)) for one in left)
+    last = max((c.last_at for c in facts.coverage if c.last_at is not None), default=left[-1].at)
+    times = [(one.silence.since if one.silence else one.at, one.at + AFTER) for one in left]
+    rebalances = sum(any(a <= r.started <= b for a, b in times) and not r.empty for r in history(facts, group))
+    open_ = left[-1].silence is not None and left[-1].silence.until is None and left[-1].back is None
+    return Told(group, each, rebalances, ongoing=open_ and last - left[-1].at <= AFTER)
+
+
+def _traces(facts: Facts, group: str) -> str | None:
+    """Why expulsions of this group are none."""
+    dying = churn_case.dying(facts, group)
+    found = session_case.judged(facts, group, lives(facts, group))
+    if not found:
+        return None
+    reasons = sorted({why or "dies again and again" for one, why in found if why or one.client_id in dying})
+    return f"{group}: {len(found)} member(s) were expelled, and each {' or '.join(reasons)}"
+
+
+def _finding(told: Told) -> Finding:
+    living = [one for one, cause in told.each if cause.kind is not Kind.DEATH]
+    proven = any(_measured(one, cause) for one, cause in told.each)
+    return Finding(
+        id=f"{INCIDENT}:{told.group}",
+        incident=INCIDENT,
+        severity=Severity.CRITICAL if len(living) >= AGAIN else Severity.WARNING,
+        certainty=Certainty.PROVEN if proven else Certainty.LIKELY,
+        subject=told.group,
+        started_at=moment(told.since),
+        ended_at=None if told.ongoing else moment(told.until),
+        ongoing=told.ongoing,
+        statement=session_words.statement(told),
+        measures=session_words.measures(told),
+        evidence=session_words.evidence(told),
+        explains=("reprocess-duplicates", "backlog-drain") if living else ("backlog-drain",),
+        mitigate=(
+            "Raise session.timeout.ms above the longest silence, within group.max.session.timeout.ms of the broker; "
+            "side effect: a member that is dead is noticed later."
+        ),
+        remedy=session_words.remedy(told),
+        verify=(
+            f"No member of {told.group} is expelled for an hour, and last-heartbeat-seconds-ago stays below two "
+            "heartbeat intervals."
+        ),
+        facts={
+            "cause": session_words.causes(told.each),
+            "members": ", ".join(sorted({o.client_id for o, _ in told.each})),
+        },
+    )
+
+
+def _measured(one: Expiry, cause: Cause) -> bool:
+    """A coordinator expelled it, and what its process did fits the session timeout."""
+    if not one.told or one.timeout is None:
+        return False
+    if cause.kind in (Kind.PAUSE, Kind.NETWORK):
+        return True
+    return one.silence is not None and one.silence.telling and one.at - one.silence.since >= ALIVE * one.timeout

@@ -1,0 +1,56 @@
+"""Which rounds of restarts in Kafka groups are releases, and why others are none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mqlab import poll_lines
+from mqlab.facts import Facts
+from mqlab.kafka_lives import lives
+from mqlab.kafka_renewal import MEETS, Round, broken, rounds
+from mqlab.memo import per_facts
+
+OFTEN = 2
+"""Times that a release restarts each member, at most, unless all stop in good order."""
+_CLEAN = (0.0, 130.0, 137.0, 143.0)
+"""Exit statuses of processes that ended by themselves or were told to (SIGINT, SIGKILL, SIGTERM)."""
+_LOGS = ("kafka-broker-log", "kafka-client-log")
+
+
+@per_facts
+def releases(facts: Facts, group: str) -> tuple[Round, ...]:
+    """Rounds that are nothing but a release, by time."""
+    return tuple(one for one in rounds(group, lives(facts, group)) if _why_not(facts, one) is None)
+
+
+def other(facts: Facts, group: str) -> str | None:
+    """Why restarts of a group's members are no release; None where there are none or they are one."""
+    every: Sequence[Round] = rounds(group, lives(facts, group))
+    reasons = [reason for one in every if (reason := _why_not(facts, one))]
+    return f"{group}: {reasons[0]}" if reasons else None
+
+
+def seen(facts: Facts) -> bool:
+    """A log is there that tells of members that come and go."""
+    return any(c.format in _LOGS for c in facts.coverage)
+
+
+def _why_not(facts: Facts, one: Round) -> str | None:
+    if broken(lives(facts, one.group), one.since, one.until) or _failing(facts, one):
+        return "its members were restarted after they had fallen out"
+    if not one.whole:
+        return "not all of its members came again, or not equally often"
+    if not one.sequence:
+        return "its members were stopped together"
+    if one.times > OFTEN and not all(restart.orderly for restart in one.restarts):
+        return "its members died again and again"
+    return None
+
+
+def _failing(facts: Facts, one: Round) -> bool:
+    """Commits failed before the first stop, or a process died with an error."""
+    failed = poll_lines.own_lines(facts, one.group, "commit-failed", "poll-timeout")
+    before = any(one.since - MEETS <= (e.first_at or 0.0) < one.since for e, _ in failed)
+    exits = [e for e, _ in poll_lines.own_lines(facts, one.group, "process-exit")]
+    meanwhile = [e for e in exits if one.since - MEETS <= (e.first_at or 0.0) <= one.until]
+    return before or any(e.value_max is not None and e.value_max not in _CLEAN for e in meanwhile)

@@ -1,0 +1,130 @@
+"""Members that a coordinator expelled because it heard nothing from them, and what they were doing meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mqlab import poll_lines, polling_facts, session_signs
+from mqlab.facts import Facts
+from mqlab.findings import Evidence
+from mqlab.kafka_renewal import distinct, rounds
+from mqlab.poll_departures import departures
+from mqlab.rebalance_rows import End, Life
+from mqlab.session_signs import Silence
+
+SOON = 15.0
+"""Seconds beyond the session timeout after a stop or a late poll within which the expiry is its trace."""
+TAKEN = 2.0
+"""Seconds by which clocks of clients and brokers may differ."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expiry:
+    """One member that was expelled."""
+
+    at: float
+    client_id: str
+    host: str | None
+    static: bool
+    timeout: float | None
+    silence: Silence | None
+    working: bool
+    """The client wrote on while the coordinator heard nothing."""
+    back: Life | None
+    """The client's next life."""
+    seen: bool
+    """The material has lines of the client around it."""
+    told: bool
+    """A coordinator's line says it; else the client's."""
+    evidence: tuple[Evidence, ...]
+
+    @property
+    def woke(self) -> bool:
+        """The same process came again."""
+        return self.back is not None and self.back.process_started is None
+
+    @property
+    def replaced(self) -> bool:
+        """A new process came in its place."""
+        return self.back is not None and self.back.process_started is not None
+
+
+def expiries(facts: Facts, group: str, lives: Sequence[Life]) -> tuple[Expiry, ...]:
+    """Every expulsion that is no trace of something else, by time: see ``trace``."""
+    return tuple(one for one, why in judged(facts, group, lives) if why is None)
+
+
+def judged(facts: Facts, group: str, lives: Sequence[Life]) -> tuple[tuple[Expiry, str | None], ...]:
+    """Every expulsion with what it is the trace of, None where of nothing but silence."""
+    expelled = [life for life in lives if life.end is End.EXPIRED and life.until is not None]
+    every = [(_expiry(facts, group, life, lives), life) for life in expelled]
+    found = [(one, trace(facts, group, one, life, lives)) for one, life in every]
+    found += [(one, None) for one in _by_clients(facts, group) if not expelled]
+    return tuple(sorted(found, key=lambda pair: (pair[0].at, pair[0].client_id)))
+
+
+def _expiry(facts: Facts, group: str, life: Life, lives: Sequence[Life]) -> Expiry:
+    at, client = life.until or 0.0, life.client_id
+    limit = polling_facts.session_limit(facts, client, at)
+    moments = session_signs.signs(facts, group).get(client, ())
+    timeout = limit.seconds if limit else None
+    later = [o for o in lives if o.client_id == client and o is not life and (o.since or 0.0) >= (life.since or 0.0)]
+    mine = [o for o in later if o.host in (None, life.host) or life.host is None]
+    back = min((o for o in mine or later if o.since is not None), key=lambda o: o.since or 0.0, default=None)
+    return Expiry(
+        at=at,
+        client_id=client,
+        host=life.host,
+        static=life.static,
+        timeout=timeout,
+        silence=session_signs.silence(moments, at, timeout) if timeout else None,
+        working=timeout is not None and session_signs.working(moments, at, timeout),
+        back=back,
+        seen=bool(moments),
+        told=True,
+        evidence=life.evidence,
+    )
+
+
+def _by_clients(facts: Facts, group: str) -> list[Expiry]:
+    """Where no coordinator's log is there: clients that say that they heard no heartbeat for the session timeout."""
+    if any(e.group == group for e in facts.of_kind("rebalance-started", "member-expired", "group-epoch-bumped")):
+        return []
+    unknown = poll_lines.own_lines(facts, group, "generation-reset", "partitions-lost", "heartbeat-failed")
+    found = []
+    for line, client in poll_lines.own_lines(facts, group, "session-timeout"):
+        at = line.first_at or 0.0
+        limit = polling_facts.session_limit(facts, client, at)
+        lost = [e for e, who in unknown if who == client and abs((e.first_at or 0.0) - at) <= SOON]
+        if limit is None or not lost:
+            continue
+        moments = session_signs.signs(facts, group).get(client, ())
+        quiet = session_signs.silence(moments, at - TAKEN, limit.seconds)
+        worked = session_signs.working(moments, at - TAKEN, limit.seconds)
+        places = (line.first, lost[0].first)
+        found.append(Expiry(at, client, line.peer, False, limit.seconds, quiet, worked, None, True, False, places))
+    return found
+
+
+def trace(facts: Facts, group: str, one: Expiry, life: Life, lives: Sequence[Life]) -> str | None:
+    """What an expulsion is the trace of, where it is not the member's silence that matters."""
+    reach = (one.timeout or 0.0) + SOON
+    if any(o.client_id == one.client_id and -reach <= o.at - one.at <= TAKEN for o in departures(facts, group, lives)):
+        return "had not polled in time"
+    if life.process_stopped is not None and not _died(facts, group, one, life.process_stopped):
+        return "had been stopped"
+    if life.static and not one.woke and not (one.silence and one.silence.telling):
+        return "is a static member, which says nothing when it stops"
+    names = {o.client_id for o in distinct([life])} | {one.client_id}
+    for round_ in rounds(group, lives):
+        if one.replaced and names & set(round_.members) and round_.since - reach <= one.at <= round_.until + reach:
+            return "was replaced with the others"
+    return None
+
+
+def _died(facts: Facts, group: str, one: Expiry, stopped: float) -> bool:
+    """The process ended with an error, or was killed."""
+    exits = [e for e, who in poll_lines.own_lines(facts, group, "process-exit") if who == one.client_id]
+    near = [e for e in exits if abs((e.first_at or 0.0) - stopped) <= SOON]
+    return any(e.value_max not in (None, 0.0, 130.0, 143.0) for e in near)

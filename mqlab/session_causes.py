@@ -1,0 +1,111 @@
+"""Why the coordinator heard nothing from a member: its process stood still or died, or the network was cut."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from mqlab import poll_lines, units
+from mqlab.facts import Episode, Facts
+from mqlab.findings import Evidence
+from mqlab.session_case import SOON, Expiry
+
+COVERED = 0.8
+"""Share of the session timeout that pauses must make up: the last heartbeat may be an interval old when they begin."""
+_CUT = ("session-timeout", "coordinator-lost", "request-timeout")
+
+
+class Kind(StrEnum):
+    """What it was."""
+
+    PAUSE = "garbage collection"
+    NETWORK = "network"
+    DEATH = "process died"
+    FROZEN = "process stood still"
+    UNKNOWN = "not told"
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """What was behind one expulsion."""
+
+    kind: Kind
+    told: str
+    evidence: tuple[Evidence, ...]
+
+
+def cause(facts: Facts, group: str, one: Expiry) -> Cause:
+    """The cause of *one*, by what the material shows of its process."""
+    paused = _pauses(facts, group, one)
+    if paused is not None:
+        return paused
+    if one.replaced or (one.back is None and _gone(facts, group, one)):
+        return Cause(Kind.DEATH, "its process died", _exits(facts, group, one))
+    if one.working:
+        return _cut(facts, group, one)
+    if one.silence is not None and one.silence.telling and one.silence.seconds is not None:
+        lasted = units.duration(one.silence.seconds)
+        told = (
+            f"its process stood still for {lasted}: no line and no poll (a paused machine, a CPU limit, a collection)"
+        )
+        return Cause(Kind.FROZEN, told, ())
+    if one.silence is not None and one.silence.telling:
+        return Cause(Kind.DEATH, "its process wrote nothing any more", ())
+    return Cause(Kind.UNKNOWN, "why is not told", ())
+
+
+def _pauses(facts: Facts, group: str, one: Expiry) -> Cause | None:
+    """Collections that stopped the process for most of the session timeout before it was expelled."""
+    if one.timeout is None:
+        return None
+    since = one.at - one.timeout
+    own = [e for e in facts.of_kind("gc-pause") if _of(facts, group, one.client_id, e.source)]
+    found = [(share, e) for e in own if (share := _overlap(e, since, one.at)) > 0]
+    longest = max((e.value_max or 0.0 for _, e in found), default=0.0)
+    if sum(share for share, _ in found) < COVERED * one.timeout:
+        return None
+    places = tuple(Evidence(e.first.source, e.first.line, e.first.text, "stops the process") for _, e in found[:3])
+    return Cause(Kind.PAUSE, f"a collection stopped its process for {units.duration(longest)}", places)
+
+
+def _of(facts: Facts, group: str, client_id: str, source: str) -> bool:
+    """The log is not named after another client of the group."""
+    others = [c for c in poll_lines.homes(facts, group).values() if c != client_id and c not in client_id]
+    return client_id in source or not any(other in source for other in others)
+
+
+def _overlap(pause: Episode, since: float, until: float) -> float:
+    """Seconds of *pause* within this time; its line stands at its end (unified logs) or at its begin (older ones)."""
+    at, seconds = pause.first_at or 0.0, pause.value_max or 0.0
+    spans = ((at - seconds, at), (at, at + seconds))
+    return max(0.0, *(min(end, until) - max(begin, since) for begin, end in spans))
+
+
+def _gone(facts: Facts, group: str, one: Expiry) -> bool:
+    """The process is known to have ended."""
+    return bool(_exits(facts, group, one))
+
+
+def _exits(facts: Facts, group: str, one: Expiry) -> tuple[Evidence, ...]:
+    reach = (one.timeout or 0.0) + SOON
+    exits = [e for e, who in poll_lines.own_lines(facts, group, "process-exit") if who == one.client_id]
+    near = [e for e in exits if -reach <= (e.first_at or 0.0) - one.at <= SOON]
+    return tuple(Evidence(e.first.source, e.first.line, e.first.text, "its process ends") for e in near)
+
+
+def _cut(facts: Facts, group: str, one: Expiry) -> Cause:
+    lines = list(_disconnected(facts, group, one))
+    if not lines:
+        return Cause(Kind.UNKNOWN, "its process worked on, and no line tells why its heartbeats did not arrive", ())
+    places = tuple(
+        Evidence(e.first.source, e.first.line, e.first.text, "it does not reach the broker") for e in lines[:3]
+    )
+    return Cause(Kind.NETWORK, "its process worked on, but did not reach the coordinator: the network was cut", places)
+
+
+def _disconnected(facts: Facts, group: str, one: Expiry) -> Iterator[Episode]:
+    reach = (one.timeout or 0.0) + SOON
+    for line, who in poll_lines.own_lines(facts, group, *_CUT):
+        if who == one.client_id and -reach <= (line.first_at or 0.0) - one.at <= SOON:
+            yield line

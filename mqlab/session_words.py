@@ -1,0 +1,106 @@
+"""What is said about members that were expelled: who, after how long a silence, why, and what it cost."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mqlab import units
+from mqlab.findings import Evidence
+from mqlab.session_case import Expiry
+from mqlab.session_causes import Cause, Kind
+
+_SHOWN = 4
+_REMEDY = {
+    Kind.PAUSE: "Heap and collector so that no pause comes near session.timeout.ms.",
+    Kind.NETWORK: "Repair the way between the member and the coordinator: the member itself worked on.",
+    Kind.DEATH: "Find why the process died: its last lines, the kernel's log, the limits of its container.",
+    Kind.FROZEN: "Find what stopped the process: pauses of the machine, CPU limits, collections (write a GC log).",
+    Kind.UNKNOWN: "Find what the process did in the session timeout before it was expelled.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """All expulsions of one group, each with its cause."""
+
+    group: str
+    each: tuple[tuple[Expiry, Cause], ...]
+    rebalances: int
+    ongoing: bool
+
+    @property
+    def since(self) -> float:
+        """When the first silence began, at the latest."""
+        return min(_begin(one) for one, _ in self.each)
+
+    @property
+    def until(self) -> float:
+        """When the last one was over, as far as it is told."""
+        return max(one.silence.until if one.silence and one.silence.until else one.at for one, _ in self.each)
+
+    @property
+    def kind(self) -> Kind:
+        """The most frequent cause."""
+        return min(Counter(c.kind for _, c in self.each).items(), key=lambda item: (-item[1], item[0]))[0]
+
+    @property
+    def timeout(self) -> float | None:
+        """Session timeout of the first."""
+        return self.each[0][0].timeout
+
+
+def _begin(one: Expiry) -> float:
+    if one.silence is not None:
+        return max(one.silence.since, one.at - 2 * (one.timeout or 0.0))
+    return one.at - (one.timeout or 0.0)
+
+
+def statement(told: Told) -> str:
+    """Two sentences: who was expelled and why, and what came of it."""
+    often = Counter(one.client_id for one, _ in told.each)
+    who = ", ".join(f"{client} {count} time(s)" for client, count in sorted(often.items()))
+    after = f" ({units.duration(told.timeout)})" if told.timeout else ""
+    causes = sorted({cause.told for _, cause in told.each if cause.kind is told.kind})
+    came = f"{units.number(told.rebalances)} rebalances" if told.rebalances else "Rebalances"
+    return (
+        f"The coordinator of {told.group} expelled {who}, having heard nothing for session.timeout.ms{after}: "
+        f"{causes[0]}. {came} followed; what the member had not committed is handled again by others."
+    )
+
+
+def measures(told: Told) -> dict[str, float]:
+    """The numbers of the finding."""
+    silent = [s for one, _ in told.each if one.silence is not None and (s := one.silence.seconds) is not None]
+    found = {
+        "members": float(len({one.client_id for one, _ in told.each})),
+        "expired_members": float(len(told.each)),
+        "rebalances": float(told.rebalances),
+    }
+    if told.timeout is not None:
+        found["session_timeout_seconds"] = told.timeout
+    if silent:
+        found["silent_seconds"] = max(silent)
+    return found
+
+
+def evidence(told: Told) -> tuple[Evidence, ...]:
+    """The expulsions, and what shows their causes."""
+    places = [place for one, _ in told.each[:_SHOWN] for place in one.evidence[-2:]]
+    found = [Evidence(e.source, e.line, e.text, e.why or "a member is expelled", e.pointer) for e in places]
+    found += [place for _, cause in told.each for place in cause.evidence][: 2 * _SHOWN]
+    return tuple(dict.fromkeys(found))
+
+
+def remedy(told: Told) -> str:
+    """What helps against the cause, and which timeout would have been enough."""
+    silent = measures(told).get("silent_seconds")
+    enough = f" session.timeout.ms above {units.duration(silent)} would have covered it." if silent else ""
+    return _REMEDY[told.kind] + enough
+
+
+def causes(each: Sequence[tuple[Expiry, Cause]]) -> str:
+    """Kinds of causes and how often, for the screen."""
+    counted = Counter(cause.kind.value for _, cause in each)
+    return ", ".join(f"{kind} {count}×" if count > 1 else kind for kind, count in sorted(counted.items()))

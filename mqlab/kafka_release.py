@@ -14,7 +14,6 @@ OFTEN = 2
 """Times that a release restarts each member, at most, unless all stop in good order."""
 _CLEAN = (0.0, 130.0, 137.0, 143.0)
 """Exit statuses of processes that ended by themselves or were told to (SIGINT, SIGKILL, SIGTERM)."""
-_LOGS = ("kafka-broker-log", "kafka-client-log")
 
 
 @per_facts
@@ -28,11 +27,6 @@ def other(facts: Facts, group: str) -> str | None:
     every: Sequence[Round] = rounds(group, lives(facts, group))
     reasons = [reason for one in every if (reason := _why_not(facts, one))]
     return f"{group}: {reasons[0]}" if reasons else None
-
-
-def seen(facts: Facts) -> bool:
-    """A log is there that tells of members that come and go."""
-    return any(c.format in _LOGS for c in facts.coverage)
 
 
 def _why_not(facts: Facts, one: Round) -> str | None:

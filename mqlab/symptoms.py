@@ -23,6 +23,8 @@ RESTART = 60.0
 ORDERLY = (0.0, 130.0, 143.0)
 """Exit statuses of a process that ended by itself or was asked to (SIGINT, SIGTERM)."""
 
+_LEAVING = ("poll-interval-exceeded", "session-timeout", "group-churn", "static-member-fenced", "rolling-restart")
+"""Classes in which members fall out of a group and come again."""
 TROUBLE: dict[str, tuple[str, ...]] = {
     "batch-split": ("batch-split-loop", "format-inflation"),
     "produce-retry": ("retry-amplification", "batch-split-loop", "format-inflation", "rolling-restart"),
@@ -34,14 +36,15 @@ TROUBLE: dict[str, tuple[str, ...]] = {
     "send-failed": ("retry-amplification", "batch-split-loop", "oversize-record-rejected"),
     "request-timeout": ("retry-amplification", "rolling-restart"),
     "out-of-memory": ("batch-split-loop",),
-    "process-exit": ("batch-split-loop",),
+    "process-exit": ("batch-split-loop", "group-churn", "session-timeout", "static-member-fenced"),
     "isr-shrunk": ("rolling-restart", "replica-catch-up"),
-    "member-expired": ("static-member-fenced",),
-    "poll-timeout": (),
-    "commit-failed": ("static-member-fenced",),
+    "member-expired": _LEAVING,
+    "member-dropped": _LEAVING,
+    "poll-timeout": ("poll-interval-exceeded",),
+    "commit-failed": _LEAVING,
     "static-member-fenced": ("static-member-fenced",),
     "offset-reset": (),
-    "session-timeout": (),
+    "session-timeout": _LEAVING,
     "unclean-election": (),
     "replication-too-large": (),
     "broker-fenced": ("rolling-restart",),
@@ -59,6 +62,8 @@ SINGLE = {"produce-retry": 10, "request-timeout": 3}
 """Events that any disturbance leaves, up to so many."""
 NOTICED = frozenset({"produce-retry", "request-timeout", "isr-shrunk", "broker-fenced"})
 """Events that clients and followers print when a broker is restarted in good order."""
+DISPROVED = {"batch-split": "batch-split-loop", "member-expired": "session-timeout"}
+"""Events that are ordinary where the rule has looked at each of them and found it to be so."""
 COUNTED: dict[str, tuple[str, ...]] = {
     "producer.batch_splits": TROUBLE["batch-split"],
     "producer.record_errors": (*TROUBLE["record-too-large"], "rolling-restart"),
@@ -104,7 +109,7 @@ def _events(
     orderly = [e.first_at for e in facts.of_kind("broker-stopping") if e.first_at is not None]
     for kind, classes in TROUBLE.items():
         left = [e for e in facts.of_kind(kind) if not _explained(e.first_at, findings, classes) and _abnormal(e)]
-        if kind == "batch-split" and "batch-split-loop" in rejected:
+        if DISPROVED.get(kind) in rejected:
             continue
         flooded = explosion_lines.accounted_sources(loud, facts.of_kind(kind))
         left = [e for e in left if e.source not in flooded]

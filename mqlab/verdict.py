@@ -19,7 +19,10 @@ _VISIBLE = frozenset({"fan-out", "replication-traffic", "catch-up-read", "replic
 """Benign classes that explain a change which everybody sees."""
 _ENDED = (-10.0, 60.0)
 """Seconds around a finding's end in which a change may have ended it."""
-_CURES = ("batch.size", "max.message.bytes", "max.request.size", "timeout.ms", "compression.type", "linger.ms")
+_CURES = (
+    "batch.size", "max.message.bytes", "max.request.size", "timeout.ms", "compression.type", "linger.ms",
+    "max.poll.records", "max.poll.interval.ms",
+)  # fmt: skip
 """Settings that end incidents, if several changed at once."""
 
 
@@ -106,7 +109,7 @@ def _ended_by(finding: Finding, happened: Sequence[Change]) -> Finding:
     if finding.ended_at is None or finding.ongoing or finding.severity is Severity.NOTICE:
         return finding
     end = finding.ended_at.timestamp()
-    names = [p for p in (finding.subject.split(" -> ")) if p]
+    names = [p for p in (*finding.subject.split(" -> "), *finding.facts.get("members", "").split(", ")) if p]
     near = [
         c
         for c in happened
@@ -154,8 +157,9 @@ def _verdict(
 
 
 def _explains_a_change(finding: Finding, seen: Collection[str]) -> bool:
-    """A benign class that everybody sees, the cause of one that was seen, or one with a peak of lag."""
-    return bool({finding.incident, *finding.explains} & set(seen)) or "peak_lag" in finding.measures
+    """A benign class that everybody sees, the cause of one that was seen, or one with rebalances or a peak of lag."""
+    visible = {"peak_lag", "rebalances"} & set(finding.measures)
+    return bool({finding.incident, *finding.explains} & set(seen) or visible)
 
 
 def _not_checked(facts: Facts, results: dict[str, Result], present: frozenset[str]) -> tuple[NotChecked, ...]:

@@ -55,7 +55,7 @@ def detect(facts: Facts) -> Result:
     reasons = [why for group in kafka_groups.groups(facts) if (why := kafka_release.other(facts, group))]
     if reasons and not brokers.findings:
         return Result(rejected="; ".join([*reasons, *([brokers.rejected] if brokers.rejected else [])]))
-    return Result() if brokers.missing and (groups(facts) or kafka_release.seen(facts)) else brokers
+    return CLEAR if brokers.missing and (groups(facts) or kafka_groups.groups(facts)) else brokers
 
 
 def _of_kafka(facts: Facts, one: Round) -> Finding:

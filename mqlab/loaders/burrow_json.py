@@ -9,7 +9,8 @@ Sample line (v2 has the same parts, but no owner and no current lag)::
 
 One answer a line, or one a file over many lines. The first and the last commit of Burrow's window are a position
 each, at the moment of the commit; its end is the offset and the lag that Burrow noted then, for the last commit the
-current lag where it noted none. ``/status`` tells only of partitions that Burrow finds bad.
+current lag where it noted none. ``/status`` tells only of partitions that Burrow finds bad. The owner is that of the
+answer's moment, who committed is not told.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from pyspark.sql import functions as F
 from mqlab.loaders import console
 from mqlab.loaders.base import Head
 from mqlab.sources import Reading
-from mqlab.sql import filled, group, matches, quoted, replaced
+from mqlab.sql import matches, quoted, replaced
 from mqlab.tables import EVENTS, POSITIONS, Table
 
 FORMAT = "burrow-json"
@@ -38,7 +39,7 @@ _CUT = r",\{[^{}]*(?:\{[^{}]*\}[^{}]*)*(?:\{[^{}]*)?…$"
 _COMMIT = "struct<offset bigint, `timestamp` bigint, lag bigint>"
 _SCHEMA = (
     "error boolean, message string, status struct<`group` string, partitions array<struct<topic string, "
-    f"partition string, owner string, client_id string, current_lag bigint, `start` {_COMMIT}, `end` {_COMMIT}>>>"
+    f"partition string, current_lag bigint, `start` {_COMMIT}, `end` {_COMMIT}>>>"
 )
 _LONGEST = 501
 """Characters of an answer that its rows keep: one more than evidence shows."""
@@ -90,8 +91,6 @@ def _positions(told: DataFrame) -> DataFrame:
         "queue": "partition",
         "committed": "committed",
         "end": "committed + lag",
-        "client_id": filled("client_id"),
-        "peer": filled(group("owner", r"/?([^/]+)$")),
     }
     found = each.selectExpr("* EXCEPT (`start`, `end`)", f"inline(array({commits}))")
     return POSITIONS.rows(found.withColumnRenamed("at", "seen").where("committed IS NOT NULL"), columns)

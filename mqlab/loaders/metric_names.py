@@ -51,6 +51,8 @@ def _flat(name: str) -> str:
     return name.replace("-", "[._-]")
 
 
+_STOPPING = "copy|marksweepcompact|parnew|ps_scavenge|ps_marksweep|g1_(?:young|old)_generation|\\w+_pauses"
+"""Collectors that stop the application for as long as they run."""
 _TOPICS = "kafka.server:brokertopicmetrics"
 _REPLICAS = "kafka.server:replicamanager"
 
@@ -103,19 +105,31 @@ CANONICAL: dict[str, str] = {
     "consumer.records_per_request_avg": _client("consumer", "fetch-manager", "records-per-request-avg"),
     "consumer.incoming_bytes": _client("consumer", "", "incoming-byte-total"),
     "consumer.time_between_poll_max": _client("consumer", "", "time-between-poll-max"),
+    "consumer.last_poll_seconds_ago": _client("consumer", "", "last-poll-seconds-ago"),
+    "consumer.poll_idle_ratio": _client("consumer", "", "poll-idle-ratio-avg"),
+    "consumer.last_heartbeat_seconds_ago": _client("consumer", "coordinator", "last-heartbeat-seconds-ago"),
+    "consumer.heartbeat_rate": _client("consumer", "coordinator", "heartbeat-rate"),
+    "consumer.commit_latency_max": _client("consumer", "coordinator", "commit-latency-max"),
     "consumer.rebalances": _client("consumer", "coordinator", "rebalance-total"),
     "consumer.failed_rebalances": _client("consumer", "coordinator", "failed-rebalance-total"),
     "consumer.assigned_partitions": _client("consumer", "coordinator", "assigned-partitions"),
-    "group.committed_offset": r"kafka_consumergroup_current_offset|burrow_kafka_consumer_current_offset",
-    "group.lag": (
-        r"kafka_consumergroup_lag|kminion_kafka_consumer_group_topic_partition_lag|burrow_kafka_consumer_partition_lag"
+    "group.committed_offset": (
+        r"kafka_consumergroup_current_offset|kafka_consumergroup_group_offset|burrow_kafka_consumer_current_offset"
     ),
+    "group.lag": (
+        r"kafka_consumergroup_(?:group_)?lag|kminion_kafka_consumer_group_topic_partition_lag"
+        r"|burrow_kafka_consumer_partition_lag"
+    ),
+    "group.lag_seconds": r"kafka_consumergroup_group_lag_seconds",
     "group.members": r"kafka_consumergroup_members|kminion_kafka_consumer_group_members",
     "topic.end_offset": (
         r"kafka_topic_partition_current_offset|kminion_kafka_topic_partition_high_water_mark"
-        r"|burrow_kafka_topic_partition_offset"
+        r"|burrow_kafka_topic_partition_offset|kafka_partition_latest_offset"
     ),
-    "topic.start_offset": r"kafka_topic_partition_oldest_offset|kminion_kafka_topic_partition_low_water_mark",
+    "topic.start_offset": (
+        r"kafka_topic_partition_oldest_offset|kminion_kafka_topic_partition_low_water_mark"
+        r"|kafka_partition_earliest_offset"
+    ),
     "host.receive_bytes": r"node_network_receive_bytes(?:_total)?|container_network_receive_bytes_total",
     "host.transmit_bytes": r"node_network_transmit_bytes(?:_total)?|container_network_transmit_bytes_total",
     "host.receive_packets": r"node_network_receive_packets(?:_total)?|container_network_receive_packets_total",
@@ -128,6 +142,7 @@ CANONICAL: dict[str, str] = {
         r"jvm_gc_collection_seconds_count|jvm_gc_pause_seconds_count|java_lang_garbagecollector_collectioncount"
         r"|java\.lang:type=garbagecollector,name=[^:]*:collectioncount"
     ),
+    "jvm.gc_last_pause_seconds": rf"java_lang_(?:{_STOPPING})_lastgcinfo_duration",
     "process.resident_bytes": r"process_resident_memory_bytes|container_memory_rss",
     "process.cpu_seconds": r"process_cpu_seconds_total|container_cpu_usage_seconds_total",
     "process.start_time": r"process_start_time_seconds|container_start_time_seconds",
@@ -137,6 +152,8 @@ CANONICAL: dict[str, str] = {
 }
 """Canonical name → regex over whole names of exporters, without regard to case."""
 
+_FACTORS = {"jvm.gc_last_pause_seconds": 1e-3}
+"""``com.sun.management.GcInfo`` counts milliseconds."""
 _COMPILED = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in CANONICAL.items()}
 _LABELS = {
     "client_id": "client_id", "clientid": "client_id", "topic": "topic", "topic_name": "topic",
@@ -158,6 +175,11 @@ def canonical(name: str, labels: Mapping[str, str] | None = None) -> str | None:
 @cache
 def _canonical(name: str) -> str | None:
     return next((known_as for known_as, pattern in _COMPILED.items() if pattern.fullmatch(name)), None)
+
+
+def factor(canonical: str) -> float:
+    """What an exporter's value is multiplied by, so that it has the unit that mqlab's name says."""
+    return _FACTORS.get(canonical, 1.0)
 
 
 def known() -> str:

@@ -27,12 +27,12 @@ ANSWER = {
 }  # fmt: skip
 LINE = json.dumps(ANSWER, separators=(",", ":"))
 NONE = '{"error":true,"message":"cluster or consumer not found","request":{"url":"/v3/kafka/c/consumer/x/lag"}}'
-COLUMNS = "at group topic queue committed end client_id peer"
+COLUMNS = "at group topic queue committed end client_id"
 POINTS = [
-    ("12:15:01", "g", "t", "0", 5, 6, "c-1", "10.0.0.1"),
-    ("12:16:01", "g", "t", "0", 9, 12, "c-1", "10.0.0.1"),
-    ("12:15:02", "g", "t", "2", 7, None, None, None),
-    ("12:15:03", "g", "t", "2", 8, 8, None, None),
+    ("12:15:01", "g", "t", "0", 5, 6, None),
+    ("12:16:01", "g", "t", "0", 9, 12, None),
+    ("12:15:02", "g", "t", "2", 7, None, None),
+    ("12:15:03", "g", "t", "2", 8, 8, None),
 ]
 
 

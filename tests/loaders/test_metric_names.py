@@ -6,7 +6,7 @@ import re
 import pytest
 
 from mqlab.loaders import rocketmq_rates
-from mqlab.loaders.metric_names import canonical, known, labels_of
+from mqlab.loaders.metric_names import canonical, factor, known, labels_of
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,20 @@ from mqlab.loaders.metric_names import canonical, known, labels_of
         ("kafka_consumer_fetch_manager_records_lag_max", "consumer.records_lag_max"),
         ("kafka_consumer_consumer_metrics_incoming_byte_total", "consumer.incoming_bytes"),
         ("kafka_consumer_consumer_coordinator_metrics_rebalance_total", "consumer.rebalances"),
+        ("kafka_consumer_consumer_metrics_last_poll_seconds_ago", "consumer.last_poll_seconds_ago"),
+        ("kafka_consumer_poll_idle_ratio_avg", "consumer.poll_idle_ratio"),
+        ("kafka_consumer_coordinator_last_heartbeat_seconds_ago", "consumer.last_heartbeat_seconds_ago"),
+        ("kafka_consumer_consumer_coordinator_metrics_heartbeat_rate", "consumer.heartbeat_rate"),
+        ("kafka.consumer:type=consumer-coordinator-metrics:commit-latency-max", "consumer.commit_latency_max"),
         ("kafka_consumergroup_lag", "group.lag"),
+        ("kafka_consumergroup_group_offset", "group.committed_offset"),
+        ("kafka_consumergroup_group_lag", "group.lag"),
+        ("kafka_consumergroup_group_lag_seconds", "group.lag_seconds"),
+        ("kafka_partition_latest_offset", "topic.end_offset"),
+        ("kafka_partition_earliest_offset", "topic.start_offset"),
+        ("java_lang_Copy_LastGcInfo_duration", "jvm.gc_last_pause_seconds"),
+        ("java_lang_g1_young_generation_lastgcinfo_duration", "jvm.gc_last_pause_seconds"),
+        ("http.slowest_seconds", "http.slowest_seconds"),
         ("kminion_kafka_topic_partition_high_water_mark", "topic.end_offset"),
         ("kafka_topic_partition_oldest_offset", "topic.start_offset"),
         ("node_network_transmit_bytes_total", "host.transmit_bytes"),
@@ -96,6 +109,12 @@ def test_a_label_called_name_means_nothing_elsewhere():
     assert canonical("container_memory_rss", labels) == "process.resident_bytes"
     assert canonical("kafka_producer_producer_metrics_batch_split_total", labels) == "producer.batch_splits"
     assert canonical("java_lang_GarbageCollector_CollectionCount", labels) == "jvm.gc_count"
+
+
+def test_the_last_collection_is_told_in_seconds_where_it_stopped_the_application():
+    assert factor("jvm.gc_last_pause_seconds") == 0.001
+    assert factor("jvm.gc_seconds") == 1
+    assert canonical("java_lang_concurrentmarksweep_lastgcinfo_duration") is None
 
 
 def test_labels_get_one_name_each():

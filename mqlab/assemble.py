@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mqlab import assemble_clocks, assemble_groups, assemble_volumes, zones
+from mqlab import assemble_clocks, assemble_groups, assemble_volumes, exported_positions, zones
 from mqlab.assemble_clocks import minute
 from mqlab.facts import Coverage, Episode, Facts, Position, Reject, Series, Setting, Shape
 from mqlab.findings import Evidence
@@ -51,11 +51,12 @@ def assemble(gathered: Gathered, wanted: Sequence[tuple[str, str]] = ()) -> Fact
     """Facts in UTC; *wanted* are the user's (glob, zone) pairs."""
     settled = assemble_clocks.settled(gathered.rows, gathered.sources, wanted)
     instant = zones.instants(settled)
+    series = _series(gathered, instant)
     return Facts(
         episodes=tuple(sorted((_episode(gathered, r, instant) for r in gathered.rows["events"]), key=_by_time)),
-        series=_series(gathered, instant),
+        series=series,
         settings=tuple(_settings(gathered, instant)),
-        positions=tuple(_positions(gathered, instant)),
+        positions=(*_positions(gathered, instant), *exported_positions.positions(series)),
         clients=tuple(assemble_groups.clients(gathered.rows["clients"], gathered.path, instant)),
         assignments=tuple(assemble_groups.assignments(gathered.rows["assignments"], gathered.path, instant)),
         tallies=tuple(assemble_groups.tallies(gathered.rows["tallies"], gathered.path)),
@@ -108,10 +109,11 @@ def _series(gathered: Gathered, instant: zones.Instant) -> tuple[Series, ...]:
         path = gathered.path(row)
         labels = metric_names.labels_of(canonical, row["name"], written)
         key = (canonical, json.dumps(labels, sort_keys=True), path, row["name"])
+        factor = metric_names.factor(canonical)
         for point in row["points"]:
             at = instant(path, _seconds(point.get("at")), row.get("offset"))
             if at is not None:
-                found[key].append((at, point["value"], point.get("line")))
+                found[key].append((at, point["value"] * factor, point.get("line")))
     return tuple(
         Series(
             name,

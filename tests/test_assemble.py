@@ -80,3 +80,24 @@ def test_the_order_is_that_of_paths_whatever_the_keys_are():
         return [(gathered.path(row), row["line"]) for row in gathered.rows["settings"]]
 
     assert told("1", "2") == told("2", "1") == [("app.log", 1), ("app.log", 2), ("b.log", 1), ("b.log", 2)]
+
+
+def test_what_exporters_count_becomes_positions():
+    labels = '{"partition": "0", "topic": "t"}'
+    metric = {"labels": labels, "source": METRICS.link, "offset": 0}
+    ends = metric | {"name": "kafka_topic_partition_current_offset",
+                     "points": [{"at": micros(0), "value": 9.0}]}  # fmt: skip
+    commits = metric | {"name": "kafka_consumergroup_current_offset", "points": [{"at": micros(0), "value": 5.0}],
+                        "labels": labels.replace("{", '{"consumergroup": "g", ')}  # fmt: skip
+    facts = read([("metrics", json.dumps(row)) for row in (ends, commits)])
+    assert [(p.at, p.group, p.topic, p.queue, p.committed, p.end) for p in facts.positions] == [
+        (at(0), "g", "t", "0", 5, 9)
+    ]
+
+
+def test_a_metric_has_the_unit_of_its_name():
+    pause = {"name": "java_lang_copy_lastgcinfo_duration", "labels": "{}", "source": METRICS.link, "offset": 0,
+             "points": [{"at": micros(0), "value": 2500.0}]}  # fmt: skip
+    assert [s.points for s in read([("metrics", json.dumps(pause))]).named("jvm.gc_last_pause_seconds")] == [
+        ((at(0), 2.5),)
+    ]

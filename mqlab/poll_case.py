@@ -8,7 +8,8 @@ from itertools import pairwise
 
 from mqlab import kafka_groups, poll_lines, polling_facts, queues
 from mqlab.facts import Episode, Facts
-from mqlab.poll_departures import Departure, departures
+from mqlab.poll_departures import departures
+from mqlab.poll_leave import Departure
 from mqlab.polling_facts import Limit, Pace
 from mqlab.rebalance_rows import Life, Rebalance
 

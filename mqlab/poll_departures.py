@@ -8,76 +8,42 @@ expelled the member: there a poll that took longer than the session timeout tell
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from mqlab import poll_lines, polling_facts
 from mqlab.facts import Facts
 from mqlab.findings import Evidence
-from mqlab.group_rows import Batch
-from mqlab.polling_facts import SESSION, Limit
+from mqlab.poll_leave import Departure
+from mqlab.polling_facts import SESSION
 from mqlab.rebalance_rows import End, Life
 
 ONCE = 10.0
 """Seconds within which all lines about one client are about one departure."""
 COMMITTED = 5.0
 """Seconds within which a client tries to commit the poll that it has worked off."""
-EARLY = 0.9
-"""Share of the limit from which a wait is the limit: the last sign of a poll may come a little after it."""
-LATE = 3.0
-"""Seconds by which the coordinator may note a departure later than the limit."""
 _SIGNS = ("partitions-assigned", "sync-completed", "join-completed")
 """Lines that a client prints in poll."""
-
-
-@dataclass(frozen=True, slots=True)
-class Departure:
-    """One time that a member left."""
-
-    at: float
-    client_id: str
-    host: str | None
-    told: bool
-    """A line says that the poll was late; else it is concluded."""
-    limit: Limit | None
-    poll: Batch | None
-    """The poll that was being worked off, where a line tells how long it took."""
-    waited: float | None
-    """Seconds since the last sign of a poll."""
-    counted: bool
-    """The client itself says by how much the limit was exceeded."""
-    evidence: tuple[Evidence, ...]
-
-    @property
-    def measured(self) -> bool:
-        """The time between two polls is known, and longer than the limit."""
-        if self.counted:
-            return True
-        if self.limit is None:
-            return False
-        if self.poll is not None and self.poll.longest_seconds > self.limit.seconds:
-            return True
-        return self.waited is not None and _near(self.waited, self.limit.seconds)
-
-    @property
-    def contradicted(self) -> bool:
-        """It is only concluded, and its polls were in time."""
-        if self.told or self.measured or self.limit is None:
-            return False
-        return self.waited is not None and self.waited < EARLY * self.limit.seconds
 
 
 def departures(facts: Facts, group: str, lives: Sequence[Life]) -> tuple[Departure, ...]:
     """Every departure of *group*, by time; *lives* are those of its members."""
     found: list[Departure] = []
-    for one in sorted([*_said(facts, group), *_ended(facts, group, lives), *_uncommitted(facts, group)], key=_order):
-        same = [o for o in found if o.client_id == one.client_id and abs(o.at - one.at) <= ONCE]
-        if not same and not one.contradicted:
+    for one in sorted(
+        [*_said(facts, group), *_ended(facts, group, lives), *_uncommitted(facts, group, lives)], key=_order
+    ):
+        if not any(_same(one, other) for other in found) and not one.contradicted:
             found.append(one)
     return tuple(sorted(found, key=lambda one: (one.at, one.client_id)))
 
 
 def _order(one: Departure) -> tuple[bool, float, str]:
     return (not one.told, one.at, one.client_id)
+
+
+def _same(one: Departure, other: Departure) -> bool:
+    """Both are about one departure of one client: within seconds, or while the same poll was worked off."""
+    if one.client_id != other.client_id:
+        return False
+    return abs(one.at - other.at) <= ONCE or (one.poll is not None and one.poll == other.poll)
 
 
 def _said(facts: Facts, group: str) -> Iterator[Departure]:
@@ -107,14 +73,14 @@ def _other_process(life: Life, lives: Sequence[Life]) -> bool:
     return following is not None and following.process_started is not None
 
 
-def _uncommitted(facts: Facts, group: str) -> Iterator[Departure]:
-    """Where no coordinator tells of the group: polls longer than the limit whose commit failed.
+def _uncommitted(facts: Facts, group: str, lives: Sequence[Life]) -> Iterator[Departure]:
+    """Polls longer than the limit whose commit failed, of members that nobody else took out of the group.
 
-    A client that found itself without heartbeats meanwhile was frozen or cut off: it tells so.
+    A leave while others join again leaves no line of its own at the coordinator. A client that found itself without
+    heartbeats meanwhile was frozen or cut off: it tells so.
     """
-    if any(e.group == group for e in facts.of_kind("rebalance-started", "group-epoch-bumped")):
-        return
-    lost = [(e.first_at or 0.0, client) for e, client in poll_lines.own_lines(facts, group, "session-timeout")]
+    other = [(life.until, life.client_id) for life in lives if life.end in (End.EXPIRED, End.FENCED)]
+    other += [(e.first_at, client) for e, client in poll_lines.own_lines(facts, group, "session-timeout")]
     for line, client in poll_lines.own_lines(facts, group, "commit-failed"):
         at = line.first_at or 0.0
         done = [b for b in poll_lines.polls(facts, group) if b.client_id == client and 0 <= at - b.at <= COMMITTED]
@@ -123,7 +89,7 @@ def _uncommitted(facts: Facts, group: str) -> Iterator[Departure]:
         if poll is None or limit is None or poll.longest_seconds <= limit.seconds:
             continue
         begun = poll.at - poll.longest_seconds
-        if not any(who == client and begun <= when <= at + COMMITTED for when, who in lost):
+        if not any(who == client and begun <= (when or 0.0) <= at + COMMITTED for when, who in other):
             who_ = (begun + limit.seconds, client, None)
             yield _concluded(_departure(facts, group, who_, (poll.evidence, line.first), None))
 
@@ -149,7 +115,3 @@ def _waited(facts: Facts, group: str, client: str, at: float) -> float | None:
     signs += [b.at for b in poll_lines.polls(facts, group) if b.client_id == client]
     last = max((sign for sign in signs if sign < at), default=None)
     return None if last is None else at - last
-
-
-def _near(waited: float, limit: float) -> bool:
-    return EARLY * limit <= waited <= limit + max(LATE, (1 - EARLY) * limit)

@@ -10,6 +10,7 @@ from mqlab.facts import Facts
 from mqlab.findings import Evidence
 from mqlab.kafka_renewal import distinct, rounds
 from mqlab.poll_departures import departures
+from mqlab.rebalance_lines import static_of
 from mqlab.rebalance_rows import End, Life
 from mqlab.session_signs import Silence
 
@@ -38,11 +39,6 @@ class Expiry:
     told: bool
     """A coordinator's line says it; else the client's."""
     evidence: tuple[Evidence, ...]
-
-    @property
-    def woke(self) -> bool:
-        """The same process came again."""
-        return self.back is not None and self.back.process_started is None
 
     @property
     def replaced(self) -> bool:
@@ -76,7 +72,7 @@ def _expiry(facts: Facts, group: str, life: Life, lives: Sequence[Life]) -> Expi
         at=at,
         client_id=client,
         host=life.host,
-        static=life.static,
+        static=_static(life, lives),
         timeout=timeout,
         silence=session_signs.silence(moments, at, timeout) if timeout else None,
         working=timeout is not None and session_signs.working(moments, at, timeout),
@@ -85,6 +81,12 @@ def _expiry(facts: Facts, group: str, life: Life, lives: Sequence[Life]) -> Expi
         told=True,
         evidence=life.evidence,
     )
+
+
+def _static(life: Life, lives: Sequence[Life]) -> bool:
+    """It is, or a line about it names its group.instance.id, or the same name is static at another time."""
+    named = any(static_of(place.text) for place in life.evidence)
+    return named or any(o.static for o in lives if o.client_id == life.client_id)
 
 
 def _by_clients(facts: Facts, group: str) -> list[Expiry]:
@@ -114,7 +116,9 @@ def trace(facts: Facts, group: str, one: Expiry, life: Life, lives: Sequence[Lif
         return "had not polled in time"
     if life.process_stopped is not None and not _died(facts, group, one, life.process_stopped):
         return "had been stopped"
-    if life.static and not one.woke and not (one.silence and one.silence.telling):
+    if any(o.client_id == one.client_id and o.end is End.FENCED for o in lives):
+        return "is fenced by another process with its instance id"
+    if one.static and not (one.silence and one.silence.telling):
         return "is a static member, which says nothing when it stops"
     names = {o.client_id for o in distinct([life])} | {one.client_id}
     for round_ in rounds(group, lives):

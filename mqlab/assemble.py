@@ -60,6 +60,7 @@ def assemble(gathered: Gathered, wanted: Sequence[tuple[str, str]] = ()) -> Fact
         clients=tuple(assemble_groups.clients(gathered.rows["clients"], gathered.path, instant)),
         assignments=tuple(assemble_groups.assignments(gathered.rows["assignments"], gathered.path, instant)),
         tallies=tuple(assemble_groups.tallies(gathered.rows["tallies"], gathered.path)),
+        batches=tuple(assemble_groups.batches(gathered.rows["batches"], _names(gathered), gathered.path, instant)),
         deliveries=tuple(assemble_groups.deliveries(gathered.rows["deliveries"], gathered.paths)),
         shapes=tuple(_shapes(gathered, instant)),
         rejects=tuple(_rejects(gathered)),
@@ -68,6 +69,31 @@ def assemble(gathered: Gathered, wanted: Sequence[tuple[str, str]] = ()) -> Fact
             assemble_volumes.volumes(gathered.rows["log"], gathered.rows["quoted"], gathered.path, instant, minute)
         ),
     )
+
+
+def _names(gathered: Gathered) -> Mapping[str, Mapping[str, str | None]]:
+    """The client and the group of each link that names only one, in its lines or in printed settings.
+
+    A producer beside a consumer does not count: records are worked off by who is in a group.
+    """
+    keys = {"client.id": "client_id", "group.id": "group"}
+    rows = [(r["source"], n, r.get(n), bool(r.get("group"))) for r in gathered.rows["events"] for n in keys.values()]
+    rows += [
+        (r["source"], keys[r["key"]], r.get("value"), r.get("scope") == "consumer")
+        for r in gathered.rows["settings"]
+        if r["key"] in keys
+    ]
+    told: dict[tuple[str, str, bool], set[str]] = defaultdict(set)
+    for source, name, value, consumer in rows:
+        if value:
+            told[source, name, consumer].add(value)
+    links = sorted({source for source, _, _ in told})
+    return {link: {name: _only(told, link, name) for name in keys.values()} for link in links}
+
+
+def _only(told: Mapping[tuple[str, str, bool], set[str]], link: str, name: str) -> str | None:
+    values = told.get((link, name, True)) or told.get((link, name, False), set())
+    return next(iter(values)) if len(values) == 1 else None
 
 
 def _by_time(episode: Episode) -> tuple[float, str, str, int]:
@@ -80,7 +106,8 @@ def _seconds(micros: Any) -> float | None:
 
 def _episode(gathered: Gathered, row: Row, instant: zones.Instant) -> Episode:
     path, offset = gathered.path(row), row.get("offset")
-    names = ("node", "client_id", "group", "topic", "queue", "peer", "reason", "value_min", "value_max")
+    names = ("node", "client_id", "group", "topic", "queue", "peer", "reason", "value_min", "value_max",
+             "member_id")  # fmt: skip
     return Episode(
         kind=row["kind"],
         source=path,

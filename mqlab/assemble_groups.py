@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from mqlab.group_rows import Assignment, Client, Delivery, Tally
+from mqlab.group_rows import Assignment, Batch, Client, Delivery, Tally
 from mqlab.zones import Instant
 
 Row = Mapping[str, Any]
@@ -49,6 +49,25 @@ def deliveries(rows: Sequence[Row], names: Mapping[str, str]) -> Iterator[Delive
     for row in rows:
         sources = tuple(sorted(names[link] for link in row["sources"]))
         yield Delivery(float(row["at"]), row["topic"], row["queue"], sources, row["messages"])
+
+
+def batches(
+    rows: Sequence[Row],
+    names: Mapping[str, Mapping[str, str | None]],
+    path: Callable[[Row], str],
+    instant: Instant,
+) -> Iterator[Batch]:
+    """Polls worked off. Applications seldom say for whom: *names* has the only client and group of a link."""
+    for row in rows:
+        at = _at(row, path(row), instant)
+        if at is None:
+            continue
+        only = names.get(row["source"], {})
+        yield Batch(
+            at=at, client_id=row.get("client_id") or only.get("client_id"), group=row.get("group") or only.get("group"),
+            polls=row["polls"], records=row["records"], seconds=row["seconds"], longest_seconds=row["longest_seconds"],
+            longest_records=row["longest_records"], source=path(row), line=row["line"], text=_text(row),
+        )  # fmt: skip
 
 
 def _at(row: Row, path: str, instant: Instant) -> float | None:

@@ -2,7 +2,8 @@
 
 Every table is thinned where it is large and left as it is where it is small:
 
-* EVENTS: one row per kind, actor and ten seconds, with count, extrema, first and last line;
+* EVENTS: one row per kind, actor and ten seconds, with count, extrema, first and last line; of the life of a consumer
+  group every line (``EXACT``); polls that were worked off are summed by themselves (``polls``);
 * SETTINGS: a value that repeats the one printed before it is dropped;
 * METRICS: one row a series, only series that mqlab knows by name;
 * LEDGER: counts per queue and ten seconds, and which ledgers note the same message (``ledgers``);
@@ -19,11 +20,14 @@ from collections.abc import Mapping, Sequence
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from mqlab import ledgers, scan, volumes
+from mqlab import ledgers, polls, scan, volumes
 from mqlab.loaders import (
     LOADERS,
     application_log,
+    batch_lines,
     console,
+    kafka_assignments,
+    kafka_client_log,
     layouts,
     metric_names,
     rocketmq_allocations,
@@ -37,6 +41,17 @@ from mqlab.tables import ASSIGNMENTS, CLIENTS, EVENTS, LEDGER, METRICS, POSITION
 
 EPISODE = 10
 """Seconds that one episode spans."""
+EXACT = frozenset({
+    "rebalance-started", "rebalance-stabilized", "rebalance-assigned", "group-emptied", "member-expired",
+    "member-dropped", "member-left", "member-joined", "group-epoch-bumped", "target-assigned", "group-loaded",
+    "group-unloaded", "offsets-expired", "static-member-replaced", "static-member-fenced",
+    "join-started", "join-requested", "join-completed", "sync-completed", "partitions-assigned", "partitions-revoked",
+    "partitions-lost", "assignment-made", "poll-timeout", "leave-sent", "heartbeat-failed", "generation-reset",
+    "coordinator-lost", "coordinator-found", "session-timeout", "commit-failed", "commit-deferred", "offset-set",
+    "offset-missing", "offset-reset", "offset-reset-to", "offset-sought", "subscribed", "consumer-closed",
+    "record-failed", "call-failed", "app-stopping", "app-started",
+})  # fmt: skip
+"""Kinds of which every line is an episode: who did what to a consumer group is told line by line."""
 NOT_READ = ("unrecognised", "binary", "empty", "unreadable")
 """Formats of sources that nobody understands."""
 SHAPES = 300
@@ -45,6 +60,7 @@ SHAPES = 300
 Raw = Mapping[Table, DataFrame]
 """Canonical tables whose log moments are on their own clocks: columns ``wall`` and ``offset`` instead of ``at``."""
 
+_NAMES = ("system", "node", "client_id", "group", "topic", "queue", "member_id", "peer")
 _FORMAT = "split_part(source, '.', 2)"
 _IN_ORDER = "OVER (PARTITION BY source ORDER BY line)"
 _INNER = "rtrim('\r', coalesce(inner, text))"
@@ -62,6 +78,8 @@ def raw_tables(rows: DataFrame, formats: frozenset[str]) -> Raw:
         found = {EVENTS: [happened], SETTINGS: [_printed(log_rows)], METRICS: [_counters(happened)]}
         if rocketmq_client_log.FORMAT in formats:
             found[ASSIGNMENTS] = [rocketmq_allocations.allocations(happened)]
+        if kafka_client_log.FORMAT in formats:
+            found.setdefault(ASSIGNMENTS, []).append(kafka_assignments.assignments(happened))
     if "prometheus-json" in formats:
         found.setdefault(METRICS, []).append(_samples(named))
         found.setdefault(EVENTS, []).append(_answers(named))
@@ -90,7 +108,10 @@ def facts(rows: DataFrame, formats: frozenset[str]) -> DataFrame:
         ]
     parts += [_payload("coverage", _coverage(rows, formats)), _payload("volume", shapes(rows))]
     if any(loader.FORMAT in formats for loader in LOADERS if loader.READING is Reading.LOG):
-        parts.append(_payload("log", volumes.volumes(rows)))
+        parts += [
+            _payload("batches", polls.batches(batch_lines.batches(tables[EVENTS]))),
+            _payload("log", volumes.volumes(rows)),
+        ]
     return union(parts)
 
 
@@ -102,9 +123,12 @@ def volume(rows: DataFrame) -> DataFrame:
 
 
 def episodes(happened: DataFrame) -> DataFrame:
-    """Events thinned: one row per kind, actor and ten seconds."""
-    who = ["kind", "source", "system", "node", "client_id", "group", "topic", "queue", "peer", "reason", "offset"]
-    known = happened.selectExpr("*", f"floor(unix_seconds(wall) / {EPISODE}) AS bucket")
+    """Events thinned: one row per kind, actor and ten seconds; one row a line where the kind is exact."""
+    who = ["kind", "source", "system", "node", "client_id", "group", "topic", "queue", "member_id", "peer", "reason",
+           "offset"]  # fmt: skip
+    exact = ", ".join(quoted(kind) for kind in sorted(EXACT))
+    bucket = f"CASE WHEN kind IN ({exact}) THEN line ELSE floor(unix_seconds(wall) / {EPISODE}) END AS bucket"
+    known = happened.where(f"kind <> '{batch_lines.KIND}'").selectExpr("*", bucket)
     return known.groupBy(*who, "bucket").agg(
         F.expr("sum(coalesce(lines, 1)) AS count"),
         F.expr("unix_micros(min(wall)) AS first_at"),
@@ -240,7 +264,7 @@ def _answers(named: DataFrame) -> DataFrame:
     return named.where("tag = 'answer'").selectExpr(
         "source", "line", "lines", "text", "at AS wall", "0 AS offset", "'tool-error' AS kind",
         "substring(text, 1, 200) AS reason", "CAST(NULL AS DOUBLE) AS value",
-        *[f"CAST(NULL AS STRING) AS `{n}`" for n in ("system", "node", "client_id", "group", "topic", "queue", "peer")],
+        *[f"CAST(NULL AS STRING) AS `{n}`" for n in _NAMES],
     )  # fmt: skip
 
 

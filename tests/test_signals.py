@@ -37,34 +37,34 @@ def test_a_setting_that_repeats_the_value_printed_before_is_dropped(spark):
     assert [(r["line"], r["value"]) for r in kept] == [(1, "1"), (3, "all"), (4, "1")]
 
 
-def test_events_of_one_actor_within_ten_seconds_are_one_episode_of_all_the_lines_they_stand_for(spark):
-    who = "kind string, source string, system string, node string, client_id string, `group` string, topic string"
-    rest = "queue string, peer string, reason string, offset int, at string, value double, line long, text string"
+WHO = "kind string, source string, system string, node string, client_id string, `group` string, topic string"
+REST = "queue string, member_id string, peer string, reason string, offset int, at string, value double, line long"
+
+
+def _happened(spark, kind, lines):
+    """Events a second apart, of which line 5 stands for seven."""
     rows = [
-        (
-            "batch-split",
-            "s",
-            "kafka",
-            None,
-            "p",
-            None,
-            "t",
-            "0",
-            None,
-            None,
-            None,
-            f"2026-11-21 12:00:0{n}",
-            3.0,
-            n,
-            "x",
-        )
-        for n in range(1, 6)
+        (kind, "s", "kafka", None, "p", None, "t", "0", "m", None, None, None, f"2026-11-21 12:00:0{n}", 3.0, n, "x")
+        for n in lines
     ]
-    frame = spark.createDataFrame(rows, f"{who}, {rest}").selectExpr(
+    return spark.createDataFrame(rows, f"{WHO}, {REST}, text string").selectExpr(
         "*", "CAST(at AS TIMESTAMP) AS wall", "if(line = 5, 7L, NULL) AS lines"
     )
-    (found,) = signals.episodes(frame).collect()
+
+
+def test_events_of_one_actor_within_ten_seconds_are_one_episode_of_all_the_lines_they_stand_for(spark):
+    (found,) = signals.episodes(_happened(spark, "batch-split", range(1, 6))).collect()
     assert (found["count"], found["first"]["line"], found["last"]["line"], found["value_min"]) == (11, 1, 5, 3.0)
+    assert found["member_id"] == "m"
+
+
+def test_of_the_life_of_a_group_every_line_is_an_episode(spark):
+    found = signals.episodes(_happened(spark, "poll-timeout", (3, 4, 5))).sort("bucket").collect()
+    assert [(e["first"]["line"], e["last"]["line"], e["count"]) for e in found] == [(3, 3, 1), (4, 4, 1), (5, 5, 7)]
+
+
+def test_polls_that_were_worked_off_are_no_episodes(spark):
+    assert signals.episodes(_happened(spark, "batch-processed", (1, 2))).collect() == []
 
 
 TAGGED = "tag string, file string, line long, minute string, level string, shape string, text string, inner string"

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 
+from mqlab.loaders import application_lines, batch_lines
 from mqlab.loaders.base import Head, Signature
 from mqlab.sources import Reading
-from mqlab.tables import METRICS, VOLUME, Table
+from mqlab.tables import EVENTS, METRICS, VOLUME, Table
 
 FORMAT = "application-log"
 SYSTEM = "kafka"
-TABLES: tuple[Table, ...] = (VOLUME, METRICS)
+TABLES: tuple[Table, ...] = (EVENTS, VOLUME, METRICS)
 READING = Reading.LOG
 
 _VERBS = (
@@ -35,6 +36,8 @@ SIGNATURES: tuple[Signature, ...] = (
         begins=rf"(?:[\w-]+:? )?{_COUNTED}=\d+,? \w+=\d+",
         words=("stats", *_VERBS),
     ),
+    *batch_lines.SIGNATURES,
+    *application_lines.SIGNATURES,
 )
 
 _DATED = re.compile(
@@ -43,7 +46,10 @@ _DATED = re.compile(
 )
 
 
+_CONTINUED = re.compile(r"\s|Caused by|\.\.\. \d+ more|[\w.$]+(?:Exception|Error)\b")
+
+
 def recognise(head: Head) -> bool:
-    """True when at least a tenth of the lines (stack traces are long) begin with a moment."""
-    lines = [line for line in head.lines if line.strip()]
+    """True when at least a tenth of the lines begin with a moment, those of stack traces not counted."""
+    lines = [line for line in head.lines if line.strip() and not _CONTINUED.match(line)]
     return bool(lines) and sum(bool(_DATED.match(line)) for line in lines) * 10 >= len(lines)

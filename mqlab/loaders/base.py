@@ -45,6 +45,12 @@ class Signature:
     contains: str = ""
     value: str = ""
     """Regex with one group: a number that belongs to the event (unit as the kind says)."""
+    scale: float = 1.0
+    """What the number is multiplied by, where the line writes another unit: 0.001 for milliseconds told as seconds."""
+    base: float = 0.0
+    """What is added to it then."""
+    counted: str = ""
+    """Instead of ``value``, a regex with one group: a list with commas, of which the number of entries is told."""
     reason: str = ""
     """Regex with one group: a word that explains the event."""
     told: str = ""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 
+from mqlab.loaders import kafka_coordinator_lines
 from mqlab.loaders.base import Head, Signature
 from mqlab.sources import Reading
 from mqlab.tables import EVENTS, VOLUME, Table
@@ -45,41 +46,7 @@ SIGNATURES: tuple[Signature, ...] = (
         words=("Processing", "Updating"),
         reason=r"(?:with config: \w*Map\((.*)\)|with new configuration : (.*)) \(kafka",
     ),
-    Signature(
-        "rebalance-started",
-        begins=r"Preparing to re(?:balance|stabilize) group",
-        words=("Preparing",),
-        reason=r"\(reason: (.*)\)\.? \(",
-    ),
-    Signature("rebalance-stabilized", begins=r"Stabilized group", words=("Stabilized",), value=r" generation (\d+)"),
-    Signature("member-expired", begins=r"Member \S+ in group \S+ has failed", words=("Member",)),
-    Signature("member-expired", begins=r"Member \S+ fenced from the group because", words=("Member",)),
-    Signature(
-        "member-left",
-        begins=r"Member(?: \S+|\[.*?\]| MemberMetadata\(.*?\)\)?)(?: in group \S+)? (?:has )?left ",
-        words=("Member",),
-    ),
-    Signature("member-joined", begins=r"Dynamic [Mm]ember with unknown member id joins group", words=("Dynamic",)),
-    Signature("member-joined", begins=r"Member \S+ joins the consumer group", words=("Member",)),
-    Signature(
-        "static-member-replaced",
-        begins=r"Static member (?:\S+ (?:of group \S+ )?with unknown member id rejoins"
-        r"|with groupInstanceId=\S+ and unknown member id joins)",
-        words=("Static member",),
-        reason=r"groupInstanceId=(\S+)|Static member (?:Some\()?([^\s()]+)",
-    ),
-    Signature(
-        "static-member-fenced",
-        begins=r"Request memberId=\S+ for static member with groupInstanceId=\S+ is fenced by",
-        words=("Request memberId",),
-        reason=r"groupInstanceId=(\S+)",
-    ),
-    Signature(
-        "static-member-fenced",
-        contains=r"identified as a known static member \S+, but not matching",
-        words=("known static member",),
-        reason=r"known static member ([^\s,]+)",
-    ),
+    *kafka_coordinator_lines.SIGNATURES,
     Signature("isr-shrunk", begins=r"Shrinking ISR", words=("Shrinking",), reason=r"from ([\d,]+ to [\d,]*)"),
     Signature(
         "isr-updated",

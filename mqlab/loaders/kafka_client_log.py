@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 
+from mqlab.loaders import kafka_group_lines
 from mqlab.loaders.base import Head, Signature
 from mqlab.sources import Reading
 from mqlab.tables import EVENTS, METRICS, SETTINGS, VOLUME, Table
@@ -72,17 +73,9 @@ SIGNATURES: tuple[Signature, ...] = (
         words=("Idempotence",),
         reason=r"because (.*)",
     ),
-    Signature(
-        "poll-timeout",
-        begins=r"(?:This member will leave the group because consumer poll timeout|[Cc]onsumer poll timeout has expired"
-        r"|Member \S+ sending LeaveGroup request to coordinator .* due to consumer poll timeout)",
-        words=("This member", "consumer", "Consumer", "Member"),
-    ),
-    Signature(
-        "commit-failed",
-        contains=r"CommitFailedException|Failing OffsetCommit request since the consumer is not part",
-        words=("CommitFailedException", "Failing OffsetCommit"),
-    ),
+    *kafka_group_lines.JOINING,
+    *kafka_group_lines.LEAVING,
+    *kafka_group_lines.OFFSETS,
     Signature(
         "static-member-fenced",
         contains=r"FencedInstanceIdException|group\.instance\.id .*fenced|instance id \S+ has been fenced"
@@ -90,11 +83,7 @@ SIGNATURES: tuple[Signature, ...] = (
         words=("FencedInstanceId", "group.instance.id", "instance id ", "UnreleasedInst", "UNRELEASED_INST"),
         reason=r"instanceId=([^,\]]+)|instance id (?:Optional\[)?([^\s\]]+)",
     ),
-    Signature(
-        "offset-reset",
-        begins=r"(?:Fetch (?:offset|position) .* is out of range|Truncation detected for partition)",
-        words=("Fetch", "Truncation detected"),
-    ),
+    kafka_group_lines.REFUSED,
     Signature("producer-stuck", contains=r"Remove from the incomplete set failed", words=("Remove from the incom",)),
     Signature(
         "out-of-memory",

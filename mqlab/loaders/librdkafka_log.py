@@ -27,13 +27,6 @@ SIGNATURES: tuple[Signature, ...] = (
         words=("REQTMOUT",),
         value=r"Timed out (\d+) in-flight",
     ),
-    Signature(
-        "poll-timeout",
-        contains=r"MAXPOLL.*maximum poll interval",
-        words=("MAXPOLL",),
-        value=r"exceeded by (\d+)ms",
-    ),
-    Signature("session-timeout", contains=r"SESSTMOUT.*session timed out", words=("SESSTMOUT",)),
 )
 
 

@@ -60,7 +60,8 @@ _CONTAINS = "|".join(s.contains for s in SIGNATURES if s.contains)
 _HINTED = any_of((w[0], w[1:]) for s in SIGNATURES if s.contains for w in s.words)
 _AT_A_START = r"(?<![^ \]:])"
 _AFTER_LEVEL = r"^(?:[A-Z]+ +)?(?:\[[^\]]*\]:? ?)*"
-_AFTER_ANYTHING = r"(?:[\]:\-)]|INFO|WARN|ERROR|DEBUG) +(?:\[[^\]]*\]:? ?)*"
+_LEVEL = r"(?:INFO|WARN(?:ING)?|ERROR|DEBUG)"
+_AFTER_ANYTHING = rf"(?:[\]:\-)]|{_LEVEL}(?: +[\w.]+)?) +(?:\[[^\]]*\]:? ?)*"
 _MESSAGE = rf"(?:^|{_AFTER_ANYTHING})((?:{_BEGINS})[^\n]*)"
 """The part of a line that begins as a signature begins."""
 SETTING = r"^\s+([a-z][\w.-]+) = (.*)$"
@@ -129,12 +130,24 @@ def events(rows: DataFrame) -> DataFrame:
 
 
 def _told() -> dict[str, str]:
-    value = _by_signature([group("inner", s.value) if s.value else None for s in SIGNATURES])
+    value = _by_signature([_number(s) for s in SIGNATURES])
     reason = _by_signature([_reason(s) for s in SIGNATURES])
     return parts.columns("inner") | {
         "reason": f"nullif(trim({reason}), '')",
-        "value": f"try_cast({value} AS DOUBLE)",
+        "value": value,
     }
+
+
+def _number(signature: Signature) -> str | None:
+    """SQL: the number that belongs to the event, in the unit of its kind."""
+    if signature.counted:
+        entries = f"filter(split({group('inner', signature.counted)}, ','), e -> trim(e) <> '')"
+        return f"CAST(size({entries}) AS DOUBLE)"
+    if not signature.value:
+        return None
+    number = f"try_cast({group('inner', signature.value)} AS DOUBLE)"
+    scaled = number if signature.scale == 1 else f"{number} * {signature.scale}D"
+    return f"{scaled} + {signature.base}D" if signature.base else scaled
 
 
 def _reason(signature: Signature) -> str | None:

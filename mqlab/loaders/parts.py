@@ -35,18 +35,39 @@ class Parts:
     peer: str = ""
 
 
-_PARTITION = r"(?:topic-partition|for partition|on partition|for|partition=|Partition)"
+_PARTITION = (
+    r"(?:topic-partition|(?:for|on|of) partition|(?<!metadata )(?<!kafka\.consumer )(?<!kafka\.producer )\bfor"
+    r"|partition=|Partition)"
+)
+RECORDS = (
+    "{topic}-{queue}(?:@| at (?:offset )?| offset[ =])[0-9]",
+    r"topic ?[=:] ?'?{topic}'?,? partition ?[=:] ?{queue}\b",
+    r"{topic} ?\[{queue}\](?:: offset reset| ?@ ?[0-9])",
+)
+"""How applications and clients other than Java's name a record, or the partition that it is in."""
+_PLACES = (rf"{_PARTITION} {{topic}}-{{queue}}\b", *RECORDS)
+_OTHER_WORDS = (
+    "already|and|at|because|began|by|cannot|could|due|epoch|failed|for|from|generation|has|id|in|instance|is|management"
+    "|members?|membership|metadata|on|protocol|request|since|state|through|to|using|was|will|with"
+)
+_NO_NAME = rf"(?!(?:{_OTHER_WORDS})(?![\w.-]))(?!coordinator (?:\S+:\d|for partition|lookup|is ))"
+_MEMBER = r"[^\s,'=()\[\]]+-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[\w-]{22}(?![\w-])"
+
+
+def _places(topic: str, queue: str) -> str:
+    return "|".join(place.replace("{topic}", topic).replace("{queue}", queue) for place in _PLACES)
+
 
 KAFKA = Parts(
     node=r"(?:[Bb]roker ?[iI]?d?[= ]|Controller id=|KafkaServer id=|nodeId=|BrokerServer id=|GroupCoordinator (?:id=)?)"
     r"(\d+)",
-    group=r"(?:groupId=|GroupId |[Gg]roup )([\w.-]+)",
-    topic=(rf"{_PARTITION} ([\w.-]+)-\d+\b", r"(?:topics/|Updating topic |send to |topic )([\w.-]+)"),
-    queue=rf"{_PARTITION} [\w.-]+-(\d+)\b",
-    client_id=r"clientId=([^,\]\s]+)|kafka-producer-network-thread \| ([^\],]+)",
-    member_id=r"[Mm]ember (?:MemberMetadata\(memberId=|with unknown member id )?"
-    r"([\w.-]+-[0-9a-f]{8}-[0-9a-f-]{27}|[\w-]{22})",
-    peer=r"(?:/|from )(\d{1,3}(?:\.\d{1,3}){3})(?::\d+)?",
+    group=rf"(?:groupId=|GroupId[ =]|\b[Gg]roup (?:metadata for )?{_NO_NAME})([\w.-]*[\w-])",
+    topic=(_places(r"([\w.-]+)", r"\d+"), r"(?:topics/|Updating topic |send to |topic )([\w.-]+)"),
+    queue=_places(r"[\w.-]+", r"(\d+)"),
+    client_id=r"clientId=([^,\]\s]+)|kafka-producer-network-thread \| ([^\],]+)|[|\[]([^\s|\[\]#]+)#(?:\w+-)?\d+[|\]]"
+    r"|App info kafka\.\w+ for (\S+) unregistered",
+    member_id=rf"(?:[Mm]ember(?:[ .-]id:?)?|[Ll]eader|with id) ({_MEMBER})|(?:[mM]emberId='?|Set\(|for \()({_MEMBER})",
+    peer=r"clientHost=/?([^,)\s]+)|(?:/|from )(\d{1,3}(?:\.\d{1,3}){3})(?::\d+)?",
 )
 """Brokers and clients of Kafka, supervisors, applications."""
 

@@ -1,0 +1,80 @@
+"""What applications write in their own words: starts and stops, records that failed, calls that failed.
+
+Sample lines::
+
+    … ERROR [main] Worker - record invoices.xml-1@499 failed, will retry
+    … WARN  [main] Worker - entity service call for documents.raw-3@1204 failed after 812 ms: HTTP 500 (attempt 1 of 3)
+    … INFO  [main] Worker - worker stopping
+"""
+
+from __future__ import annotations
+
+from mqlab.loaders.base import Signature
+from mqlab.loaders.parts import RECORDS
+
+_WHO = ("worker", "consumer", "application", "service", "process")
+_STARTS = ("starting", "started", "is starting")
+_STOPS = ("stopping", "is stopping", "shutting down", "is shutting down")
+
+
+def _said(endings: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(f"{who} {end}" for name in _WHO for who in (name, name.capitalize()) for end in endings)
+
+
+_LAST_WORDS = (
+    *("Commencing graceful shutdown", "Received SIGTERM", "received SIGTERM", "Caught SIGTERM", "caught SIGTERM"),
+    *("Received signal SIGTERM", "received signal SIGTERM", "Shutting down gracefully", "shutting down gracefully"),
+)
+_FAILURE = r"(?:ailed|ailure|rror\b|xception|annot |ould not|nable to|etrying|nvalid|kipp)"
+_RECORD = "(?:{})".format(
+    "|".join(
+        record.replace("{topic}", r"[\w.-]+").replace("{queue}", r"\d+")
+        for record in (RECORDS[0], r"{topic} ?\[{queue}\] ?@ ?[0-9]")
+    )
+    + r"|\b[Pp]artition ?[=:] ?\d+\b.{0,120}\b[Oo]ffset ?[=:] ?\d"
+)
+_OFFSET = r"(?:-\d+(?:@| at (?:offset )?| offset[ =])|\] ?@ ?|\b[Oo]ffset ?[=:] ?)(\d+)"
+_MILLIS = r"(?:after|in|took) (\d+) ?ms"
+_LATE = r"(?:timed out|[Tt]ime-?out)"
+
+SIGNATURES: tuple[Signature, ...] = (
+    Signature(
+        "app-started",
+        begins=rf"(?:{'|'.join(_said(_STARTS))}|Started \w+ in \d[\d.]* seconds)",
+        words=(*_said(_STARTS), "Started"),
+    ),
+    Signature(
+        "app-stopping",
+        begins=rf"(?:{'|'.join((*_said(_STOPS), *_LAST_WORDS))})",
+        words=(*_said(_STOPS), *_LAST_WORDS),
+    ),
+    Signature(
+        "call-failed",
+        contains=r"\bHTTP(?:/[\d.]+)?(?: status| code)*[ :=]+[45]\d\d\b|\bstatus(?: code)?[=: ]+[45]\d\d\b",
+        words=("HTTP", "status"),
+        value=_MILLIS,
+        reason=r"(HTTP(?:/[\d.]+)?(?: status| code)*[ :=]+[45]\d\d)|(status(?: code)?[=: ]+[45]\d\d)",
+    ),
+    Signature(
+        "call-failed",
+        contains=rf"https?://.*{_LATE}|{_LATE}.*https?://",
+        words=("http",),
+        value=_MILLIS,
+        told="timeout",
+    ),
+    Signature(
+        "call-failed",
+        contains=r"https?://.*[Cc]onnection (?:refused|reset)|[Cc]onnection (?:refused|reset).*https?://",
+        words=("http",),
+        value=_MILLIS,
+        told="connection refused",
+    ),
+    Signature(
+        "record-failed",
+        contains=rf"{_FAILURE}.*{_RECORD}|{_RECORD}.*{_FAILURE}",
+        words=("ailed", "ailure", "rror", "xception", "annot ", "ould not", "nable to", "etrying", "nvalid", "kipp"),
+        value=_OFFSET,
+        reason=r"failed(?:,|:) (.*)|((?:[\w$]+\.)+\w*(?:Exception|Error)\b.*)",
+    ),
+)
+"""Lines of applications, in the order in which they are tried."""

@@ -8,23 +8,22 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
-from mqlab.actors import base_name
 from mqlab.facts import Facts, Position
 from mqlab.findings import Evidence
 from mqlab.group_rows import Delivery
 from mqlab.kafka_groups import groups
+from mqlab.kafka_ledgers import ledgers
 from mqlab.memo import per_facts
 from mqlab.rebalance_rows import Behind, Trigger
 from mqlab.rebalances import history
 
 BUCKET = 10.0
 """Seconds that one row of deliveries spans."""
-_HANDLED = ("received", "consumed", "processed")
 _FAULTS = frozenset({Behind.POLL_TIMEOUT, Behind.EXPIRY})
 _CRASHES = frozenset({Behind.CRASH, Behind.UNKNOWN})
 
@@ -60,6 +59,8 @@ class Repeats:
     across: int
     """Of the extra ones, those of records that several members note."""
     sources: tuple[str, ...]
+    span: tuple[float, float]
+    """In which those records were handled for the first time, to ten seconds."""
     by_change: tuple[tuple[Change, int], ...]
     """Extra ones by the change that followed their first handling."""
     fitting: int
@@ -73,13 +74,6 @@ def repeats(facts: Facts) -> tuple[Repeats, ...]:
     noted = sorted({d.topic for d in facts.deliveries})
     return tuple(_of(facts, group, topic, sources) for group, sources in own.items() if sources for topic in noted
                  if any(d.topic == topic and sources.intersection(d.sources) for d in facts.deliveries))  # fmt: skip
-
-
-def ledgers(facts: Facts, group: str) -> frozenset[str]:
-    """Ledgers that members of *group* keep: named like one of its clients, and like no longer name of another's."""
-    owners = _clients(facts)
-    every = {t.source for t in facts.tallies if t.role in _HANDLED}
-    return frozenset(source for source in every if group in owners.get(_client_of(source, owners), ()))
 
 
 @per_facts
@@ -109,25 +103,6 @@ def commit_gap(facts: Facts, group: str, topic: str) -> float | None:
     return median(gaps) if len(gaps) > 2 else None
 
 
-def _clients(facts: Facts) -> Mapping[str, set[str]]:
-    """Groups of every consumer by client id."""
-    found: dict[str, set[str]] = defaultdict(set)
-    pairs = [(c.client_id, c.group) for c in facts.clients if c.system == "kafka"]
-    pairs += [(p.client_id, p.group) for p in facts.positions] + [(e.client_id, e.group) for e in facts.episodes]
-    pairs += [(s.owner, s.value) for s in facts.settings if s.scope == "consumer" and s.key == "group.id"]
-    for client, group in pairs:
-        if client and group:
-            found[client].add(group)
-    return found
-
-
-def _client_of(source: str, clients: Collection[str]) -> str:
-    """The longest client id with which the name of the ledger or of its folder begins; empty without one."""
-    names = (base_name(source), source.rpartition("/")[0].rpartition("/")[2])
-    fitting = [c for c in clients for name in names if name == c or (name.startswith(c) and not name[len(c)].isalnum())]
-    return max(sorted(fitting), key=len, default="")
-
-
 def _of(facts: Facts, group: str, topic: str, sources: frozenset[str]) -> Repeats:
     rows = [(d, [s for s in d.sources if s in sources]) for d in facts.deliveries if d.topic == topic]
     own = [(d, noted) for d, noted in rows if noted]
@@ -151,6 +126,7 @@ def _of(facts: Facts, group: str, topic: str, sources: frozenset[str]) -> Repeat
         most=max((len(noted) for _, noted in own), default=0),
         across=sum(_extra(d, noted) for d, noted in doubled if len(set(noted)) > 1),
         sources=tuple(sorted({s for _, noted in own for s in noted})),
+        span=(min((d.at for d, _ in doubled), default=0.0), max((d.at + BUCKET for d, _ in doubled), default=0.0)),
         by_change=tuple((known[number], behind[number]) for number in sorted(behind)),
         fitting=fitting,
     )

@@ -45,8 +45,8 @@ class Stuck:
     """Lines of the application about the record; empty where only the client tells of it."""
     sought: tuple[Episode, ...]
     """Lines of the client that goes back to it."""
-    clients: tuple[str, ...]
-    """Who tried it, in their order."""
+    clients: Mapping[str, int]
+    """Who tried it, in their order, and how often."""
     frozen: Points
     """Snapshots of the partition meanwhile, all with the same committed offset; empty where none tells."""
     others: Mapping[str, Pace]
@@ -95,14 +95,10 @@ def _again_and_again(told: Sequence[Episode]) -> bool:
 
 def _tries(told: Iterable[Episode]) -> int:
     """One try makes a line of the application and one of the client."""
-    return max(Counter({e.kind: 0 for e in told} | _counted(told)).values(), default=0)
-
-
-def _counted(told: Iterable[Episode]) -> dict[str, int]:
-    found: dict[str, int] = defaultdict(int)
+    counted: Counter[str] = Counter()
     for episode in told:
-        found[episode.kind] += episode.count
-    return found
+        counted[episode.kind] += episode.count
+    return max(counted.values(), default=0)
 
 
 def _stuck(facts: Facts, place: Place, told: Sequence[Episode]) -> Stuck | None:
@@ -115,13 +111,25 @@ def _stuck(facts: Facts, place: Place, told: Sequence[Episode]) -> Stuck | None:
     if frozen is None:
         return None
     end = max([until, *(p.at or 0.0 for p in frozen)])
-    others = {name: pace for name, pace in paces(queues, since - TOGETHER, until + TOGETHER).items() if name != queue}
+    others = {name: pace for name, pace in paces(queues, since, until + TOGETHER).items() if name != queue}
     kinds = {kind: tuple(e for e in ordered if e.kind == kind) for kind in ("record-failed", "offset-sought")}
-    clients = dict.fromkeys(e.client_id or actors.base_name(e.source) for e in ordered)
     return Stuck(
         group, topic, queue, offset, since, end, _tries(ordered), kinds["record-failed"], kinds["offset-sought"],
-        tuple(clients), frozen, {name: pace for name, pace in others.items() if pace.produced > 0},
+        _clients(facts, ordered), frozen, {name: pace for name, pace in others.items() if pace.produced > 0},
     )  # fmt: skip
+
+
+def _clients(facts: Facts, told: Sequence[Episode]) -> Mapping[str, int]:
+    """Tries by client: as a line of its log names it, else by the name of the log."""
+    by_source: dict[str, list[Episode]] = defaultdict(list)
+    for episode in told:
+        by_source[episode.source].append(episode)
+    found: dict[str, int] = {}
+    for source, lines in by_source.items():
+        named = {e.client_id for e in lines if e.client_id} or {client for _, client in facts.named_clients(source)}
+        name = next(iter(named)) if len(named) == 1 else actors.base_name(source)
+        found[name] = found.get(name, 0) + _tries(lines)
+    return found
 
 
 def _group(facts: Facts, topic: str, told: Sequence[Episode]) -> str | None:

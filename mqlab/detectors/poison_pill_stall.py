@@ -67,6 +67,7 @@ def _finding(facts: Facts, one: Stuck) -> Finding:
         "side effect: the record is not handled.",
         remedy="Bounded retries and a dead-letter topic; an error-handling deserialiser.",
         verify=f"The committed offset of {one.topic}-{one.queue} is above {one.offset} and its LAG falls.",
+        facts={"tries": ", ".join(f"{client} {units.number(times)}" for client, times in one.clients.items())},
     )
 
 

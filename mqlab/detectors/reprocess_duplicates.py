@@ -37,9 +37,14 @@ _SOON = 60.0
 def detect(facts: Facts) -> Result:
     """One finding for each group and topic."""
     known = repeats(facts)
-    found = tuple(_finding(facts, one) for one in known if one.extra and (one.across or one.by_change))
-    if found:
+    doubled = [one for one in known if one.extra]
+    findings = [_finding(facts, one) for one in doubled if one.across or one.by_change]
+    if found := tuple(finding for finding in findings if finding.evidence):
         return Result(found)
+    if findings:
+        return Result(missing=("which partitions changed hands: the coordinator's log or those of the members",))
+    if doubled:
+        return Result(rejected="members note records twice while no partition changed hands: their own retries")
     if known or not _handed_over(facts):
         return CLEAR
     return Result(missing=("what the members handled, with partition and offset, by a ledger or their sink",))
@@ -66,8 +71,8 @@ def _finding(facts: Facts, one: Repeats) -> Finding:
         severity=_severity(facts, one),
         certainty=Certainty.PROVEN if proven else Certainty.LIKELY,
         subject=f"{one.group}/{one.topic}",
-        started_at=moment(changes[0].at) if changes else None,
-        ended_at=moment(changes[-1].at) if changes else None,
+        started_at=moment(changes[0].at if changes else one.span[0]),
+        ended_at=moment(changes[-1].at if changes else one.span[1]),
         ongoing=False,
         statement=(
             f"{one.group} handled {units.number(one.again)} of {units.number(one.handled)} records of {one.topic} more "
@@ -130,7 +135,14 @@ def _evidence(facts: Facts, one: Repeats) -> tuple[Evidence, ...]:
             Evidence(e.first.source, e.first.line, e.first.text, "the owner begins at the last commit")
             for e in _resumed(facts, one, change)[:2]
         ]
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(found)) or _stands(facts, one)
+
+
+def _stands(facts: Facts, one: Repeats) -> tuple[Evidence, ...]:
+    """Where the group stood when the first of them were handled, if nothing else tells of it."""
+    own = [p for p in facts.positions if (p.group, p.topic) == (one.group, one.topic) and p.at is not None]
+    nearest = sorted(own, key=lambda p: (abs((p.at or 0.0) - one.span[0]), p.source, p.line or 0))
+    return tuple(Evidence(p.source, p.line, p.text, "where the group stood") for p in nearest[:2])
 
 
 def _resumed(facts: Facts, one: Repeats, change: Change) -> list[Episode]:

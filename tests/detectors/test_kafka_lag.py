@@ -1,0 +1,210 @@
+"""Kafka groups whose lag grows: who is slow, who is gone, and what only looks like it."""
+
+import pytest
+from facts_builder import at, episode, facts, log
+from kafka_builder import client, coordinator
+
+from mqlab import consumer_groups
+from mqlab.detectors import backlog_drain, consumer_offline, slow_consumer
+from mqlab.facts import Position
+from mqlab.findings import Certainty, Severity
+from mqlab.group_rows import Batch, Client
+
+GROUP, TOPIC = "billing", "invoices"
+
+
+def describe(*legs, partitions=3, owner="a", start=0, begin=0, ahead=0, group=GROUP):
+    """``--describe`` every ten seconds: legs are (seconds, produced, consumed per second and partition, or owner)."""
+    committed, end, when, rows = float(begin), float(begin + ahead), start, []
+    for seconds, produced, consumed, *held in legs:
+        owner = held[0] if held else owner
+        for _ in range(0, seconds, 10):
+            rows += [_row(when, n, committed, end, owner, group) for n in range(partitions)]
+            end += produced * 10
+            committed = min(end, committed + consumed * 10)
+            when += 10
+    return (*rows, *(_row(when, n, committed, end, owner, group) for n in range(partitions)))
+
+
+def _row(when, n, committed, end, owner, group):
+    who = None if owner == "-" else owner
+    text = f"{group} {TOPIC} {n} {committed:.0f} {end:.0f} {owner}"
+    member = who and f"{who}-00000000-0000-4000-8000-000000000001"
+    return Position(
+        at(when), group, TOPIC, str(n), int(committed), int(end), None, who, member, who and "10.0.0.1",
+        f"offsets/describe.{when}.txt", 3 + n, text,
+    )  # fmt: skip
+
+
+def members(first, last, *names, group=GROUP):
+    """``--members`` every ten seconds."""
+    return [
+        Client(at(when), "kafka", group, name, "10.0.0.1", None, None, f"offsets/members.{when}.txt", 3 + n, name)
+        for when in range(first, last + 1, 10)
+        for n, name in enumerate(names)
+    ]
+
+
+def empty(*moments, group=GROUP):
+    """``--state`` that counts nobody."""
+    return [
+        episode("group-state", when, f"offsets/state.{when}.txt", group=group, reason="Empty", left=0.0)
+        for when in moments
+    ]
+
+
+def polls(seconds, records, took, name="a"):
+    """One poll worked off every *took* seconds."""
+    return [
+        Batch(at(when), name, GROUP, 1, records, took, took, records, f"clients/{name}.log", when, "processed")
+        for when in range(0, seconds, took)
+    ]
+
+
+def told(detector, *rows):
+    """(class, severity, certainty) of each finding; else why it was rejected, what is missing, or clear."""
+    result = detector.detect(facts(*rows))
+    if result.findings:
+        return [(f.incident, f.severity, f.certainty) for f in result.findings]
+    return result.rejected or (f"missing {result.missing[0]}" if result.missing else "clear")
+
+
+SLOW = [("slow-consumer", Severity.CRITICAL, Certainty.PROVEN)]
+GROWS = ((100, 10, 10), (300, 10, 4))
+
+
+def test_a_stable_group_that_is_slower_than_the_producers_is_slow():
+    assert told(slow_consumer, describe(*GROWS)) == SLOW
+
+
+def test_what_its_polls_could_do_proves_it_or_speaks_against_it():
+    busy, idle = polls(400, 120, 10), polls(400, 1200, 10)
+    assert told(slow_consumer, describe(*GROWS), busy) == SLOW
+    assert told(slow_consumer, describe(*GROWS), idle) == [("slow-consumer", Severity.CRITICAL, Certainty.LIKELY)]
+    (finding,) = slow_consumer.detect(facts(describe(*GROWS), busy)).findings
+    assert finding.measures["capacity_per_second"] == pytest.approx(12)
+    assert finding.measures["consumed_per_second"] == pytest.approx(12)
+
+
+def test_partitions_of_one_member_that_fall_behind_are_named_with_it():
+    slow = describe(*GROWS, partitions=1, owner="b")
+    quick = [p for p in describe((400, 10, 10), partitions=3, owner="a") if p.queue != "0"]
+    (finding,) = slow_consumer.detect(facts(slow, quick)).findings
+    assert finding.facts == {"falling behind": "0", "keeping up": "1-2", "owners that fall behind": "b"}
+
+
+def test_a_loop_of_poll_timeouts_is_no_slow_consumer():
+    lines = [
+        f"10:0{minute}:{second} {words}"
+        for minute, number in ((2, 1), (3, 2), (4, 3))
+        for second, words in (
+            (10, f"timeout {{a{number}}}"), (12, "joining"), (15, f"joined {number + 1} {{a{number + 1}}}"),
+        )
+    ]  # fmt: skip
+    loop = [client("a", "\n".join(lines)), log("clients/a.log")]
+    assert "times for polls that took too long" in told(slow_consumer, describe(*GROWS), loop)
+
+
+def test_commits_that_fail_are_no_slow_consumer():
+    failed = [episode("commit-failed", when, "clients/a.log", client_id="a", group=GROUP) for when in (150, 200, 250)]
+    assert (
+        told(slow_consumer, describe(*GROWS), failed) == f"{GROUP}: lag of {TOPIC} rose while 3 of its commits failed"
+    )
+
+
+def test_owners_with_new_member_ids_in_each_snapshot_are_a_loop_even_without_a_log():
+    rows = [
+        p if p.at < at(100) else Position(**{**_fields(p), "member_id": f"a-{p.at}"}) for p in describe(*GROWS)
+    ]  # fmt: skip
+    assert told(slow_consumer, rows) == f"{GROUP}: lag of {TOPIC} rose while members came and went"
+
+
+def _fields(position):
+    return {name: getattr(position, name) for name in Position.__slots__}
+
+
+def test_one_partition_that_stands_still_is_not_the_consumers_speed():
+    stuck = describe((100, 10, 10), (300, 10, 0), partitions=1)
+    others = [p for p in describe((400, 10, 10)) if p.queue != "0"]
+    assert "partition 0 of invoices stood still" in told(slow_consumer, stuck, others)
+
+
+def test_a_burst_that_the_group_works_off_as_fast_as_ever_is_no_slow_consumer():
+    burst = describe((100, 10, 10), (100, 40, 20), (200, 10, 20))
+    assert told(slow_consumer, burst) == f"{GROUP}: a burst of {TOPIC}, worked off no faster than before it was through"
+
+
+def test_a_slow_consumer_that_was_made_faster_was_one():
+    assert told(slow_consumer, describe((100, 10, 10), (300, 10, 4), (200, 10, 30))) == SLOW
+
+
+def test_a_group_whose_members_nobody_lists_cannot_be_judged():
+    assert told(slow_consumer, describe(*GROWS, owner="-")).startswith("missing who was in billing")
+
+
+GONE = ((100, 10, 10), (200, 10, 0, "-"))
+OFFLINE = [("consumer-offline", Severity.CRITICAL, Certainty.PROVEN)]
+
+
+@pytest.mark.parametrize(
+    "absence",
+    [
+        empty(*range(110, 301, 20)),
+        coordinator("10:01:42 empty 2"),
+        [],
+    ],
+    ids=["a state without members", "the coordinator's word", "no owner in any row"],
+)
+def test_a_group_without_members_whose_lag_grows_is_offline(absence):
+    rows = [describe(*GONE), members(0, 90, "a"), absence]
+    assert told(consumer_offline, *rows) == OFFLINE
+    (finding,) = consumer_offline.detect(facts(*rows)).findings
+    assert (finding.started_at.timestamp() - at(0), finding.ongoing) == (100, True)
+    assert finding.measures["lag_growth_per_second"] == pytest.approx(30)
+
+
+def test_a_group_that_was_stopped_right_before_the_material_ends_is_no_incident():
+    rows = [describe((100, 10, 10), (40, 10, 0, "-")), members(0, 90, "a"), empty(110, 120, 130, 140)]
+    assert told(consumer_offline, *rows) == "billing had no members for 40.0 s when the material ended"
+
+
+def test_a_group_that_is_restarted_as_a_whole_is_no_incident():
+    rows = [describe((100, 10, 10), (50, 10, 0, "-"), (100, 10, 20, "a")), members(0, 90, "a"), members(150, 250, "a")]
+    assert told(consumer_offline, *rows, empty(110, 120, 130, 140)) == (
+        "billing had no members for 50.0 s and came back"
+    )
+
+
+def test_consumers_that_assign_themselves_are_no_members_by_design():
+    rows = [describe((200, 10, 10, "-"), (200, 10, 0, "-")), empty(*range(0, 401, 20))]
+    assert told(consumer_offline, *rows) == (
+        "billing commits offsets of invoices without any member: its consumers assign themselves"
+    )
+
+
+def test_a_group_that_nobody_read_for_from_the_start_is_a_notice():
+    rows = [describe((300, 10, 0, "-")), empty(*range(0, 301, 20))]
+    assert told(consumer_offline, *rows) == [("consumer-offline", Severity.NOTICE, Certainty.PROVEN)]
+
+
+def test_owners_that_are_missing_in_the_middle_of_a_rebalance_are_not_gone():
+    moving = [
+        episode("group-state", when, "offsets/state.txt", group=GROUP, reason="PreparingRebalance", left=3.0)
+        for when in range(100, 300, 10)
+    ]
+    assert told(consumer_offline, describe(*GONE), moving, members(0, 300, "a")) == "clear"
+
+
+def test_a_backlog_of_a_kafka_group_that_falls_is_told():
+    rows = describe((100, 10, 10), (200, 10, 0), (200, 10, 40))
+    (finding,) = backlog_drain.detect(facts(rows)).findings
+    assert (finding.subject, finding.verify) == (
+        "billing/invoices", "The LAG of every partition of invoices is at its usual level.",
+    )  # fmt: skip
+
+
+def test_partitions_are_plain_numbers_and_queues_of_another_system_are_not_kafkas():
+    rocketmq = Position(at(0), "g", "T", "broker-a/0", 1, 2, None, None, None, None, "offsets/x", 1, "")
+    assert list(consumer_groups.topics(facts(rocketmq, describe((10, 1, 1))))) == [(GROUP, TOPIC)]
+    assert consumer_groups.places("t", ["0", "1", "2", "5"]) == "partitions 0-2 and 5 of t"
+    assert consumer_groups.places("T", ["broker-a/0", "broker-a/1"]) == "broker-a 0-1 of T"

@@ -1,0 +1,136 @@
+"""One record that fails again and again, and what only looks like it."""
+
+import pytest
+from facts_builder import at, episode, facts, log
+from kafka_builder import coordinator
+
+from mqlab.detectors import poison_pill_stall
+from mqlab.facts import Position
+from mqlab.findings import Certainty, Severity
+
+GROUP, TOPIC = "billing", "invoices"
+PROVEN = [("billing/invoices-3", Certainty.PROVEN)]
+LIKELY = [("billing/invoices-3", Certainty.LIKELY)]
+
+
+def partition(number, stop=None, *, since=0, until=300, owner="a"):
+    """``--describe`` every ten seconds: ten records a second come in; nothing is committed beyond *stop*."""
+    rows = []
+    for when in range(since, until + 1, 10):
+        end = 10 * when + 5
+        committed = end - 5 if stop is None else min(stop, end - 5)
+        text = f"{GROUP} {TOPIC} {number} {committed} {end}"
+        rows.append(
+            Position(
+                at(when), GROUP, TOPIC, str(number), committed, end, None, owner, f"{owner}-1", "10.0.0.1",
+                f"offsets/describe.{when}.txt", 3 + number, text,
+            )
+        )  # fmt: skip
+    return rows
+
+
+def fails(first, last, offset=1000, *, queue="3", step=1, source="clients/a.log", kind="record-failed", name="a"):
+    """The application's line about one record, every *step* seconds."""
+    return [
+        episode(
+            kind, when, source, line=1 + when, topic=TOPIC, queue=queue, left=offset, group=GROUP, client_id=name,
+            text=f"record {TOPIC}-{queue}@{offset} failed, will retry",
+        )
+        for when in range(first, last + 1, step)
+    ]  # fmt: skip
+
+
+STILL = [partition(3, 1000), *(partition(n) for n in (0, 1, 2))]
+LOG = log("clients/a.log", last="10:05")
+
+
+def found(*rows):
+    """(subject, certainty) of each finding; else why it was rejected, what is missing, or clear."""
+    result = poison_pill_stall.detect(facts(*rows))
+    if result.findings:
+        return [(f.subject, f.certainty) for f in result.findings]
+    return result.rejected or (f"missing {result.missing[0]}" if result.missing else "clear")
+
+
+def test_a_record_that_fails_while_its_partition_stands_at_it_and_others_move_is_poison():
+    rows = (*STILL, fails(100, 300), LOG)
+    assert found(*rows) == PROVEN
+    (finding,) = poison_pill_stall.detect(facts(*rows)).findings
+    assert finding.severity is Severity.CRITICAL
+    assert (finding.started_at.timestamp() - at(0), finding.ongoing) == (100, True)
+    assert finding.measures == {
+        "offset": 1000, "retries": 201, "stalled_seconds": 200, "stuck_lag": 2005, "peak_lag": 2020,
+        "lag_growth_per_second": pytest.approx(10),
+    }  # fmt: skip
+    assert "invoices-3@1000 fails again and again, 201 tries" in finding.statement
+    assert "while 3 of 3 others move" in finding.statement
+    assert "--to-offset 1001" in finding.mitigate
+
+
+def test_a_client_that_goes_back_to_one_offset_tells_the_same_and_is_not_counted_twice():
+    sought = fails(100, 300, kind="offset-sought")
+    assert found(*STILL, sought, LOG) == PROVEN
+    (finding,) = poison_pill_stall.detect(facts(*STILL, fails(100, 300), sought, LOG)).findings
+    assert finding.measures["retries"] == 201
+
+
+def test_the_neighbour_that_takes_the_partition_over_is_no_second_culprit():
+    (finding,) = poison_pill_stall.detect(
+        facts(*STILL, fails(100, 280), fails(290, 300, source="clients/b.log", name="b"), LOG)
+    ).findings
+    assert "by a, b." in finding.statement
+
+
+def test_a_record_in_the_middle_of_a_poll_holds_the_commit_before_it():
+    assert found(partition(3, 960), *STILL[1:], fails(100, 300), LOG) == PROVEN
+
+
+def test_a_topic_of_one_partition_needs_no_others_that_move():
+    assert found(STILL[0], fails(100, 300), LOG) == PROVEN
+
+
+def test_without_snapshots_or_with_all_partitions_still_it_is_likely():
+    assert found(fails(100, 300), LOG) == LIKELY
+    still = [partition(n, 1000) for n in range(4)]
+    assert found(*still, fails(100, 300), LOG) == LIKELY
+
+
+def test_a_group_that_rebalances_for_faults_meanwhile_is_likely_only():
+    expiry = coordinator(
+        "10:02:10 expired {a1}\n10:02:10 preparing 1 removing member {a1} on heartbeat expiration\n"
+        "10:02:12 stable 2 1", group=GROUP,
+    )  # fmt: skip
+    assert found(*STILL, fails(100, 300), expiry, LOG) == LIKELY
+
+
+def test_a_record_that_is_given_up_after_its_retries_is_no_stall():
+    assert found(*(partition(n) for n in range(4)), fails(100, 109), LOG) == (
+        "records failed 10 time(s), but none again and again for a minute"
+    )
+
+
+def test_a_record_that_was_passed_meanwhile_is_no_stall():
+    assert found(*(partition(n) for n in range(4)), fails(100, 300, step=40), LOG) == (
+        "records failed 6 time(s), but none again and again for a minute"
+    )
+
+
+@pytest.mark.parametrize("others", ["partitions", "records"])
+def test_work_that_fails_everywhere_is_not_one_record(others):
+    more = (
+        [fails(100, 300, queue=q) for q in "012"]
+        if others == "partitions"
+        else [fails(100 + n, 300, 1000 + n, step=10) for n in range(5)]
+    )
+    rows = [partition(n, 1000) for n in range(4)]
+    assert found(*rows, fails(100, 300), more, LOG) == (
+        "many records fail, not one: what their handler calls may be down"
+    )
+
+
+def test_a_partition_that_stands_still_without_an_error_is_not_this_class():
+    assert found(*STILL, LOG) == "clear"
+
+
+def test_without_a_consumers_log_it_cannot_be_checked():
+    assert found(*STILL).startswith("missing the logs of the consumers")

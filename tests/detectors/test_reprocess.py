@@ -1,0 +1,131 @@
+"""Records that a group handled twice: whose ledgers count, and what is behind it."""
+
+import pytest
+from facts_builder import at, facts, log, settings
+from kafka_builder import GROUP, coordinator, held
+
+from mqlab.detectors import reprocess_duplicates
+from mqlab.facts import Position
+from mqlab.findings import Certainty, Severity
+from mqlab.group_rows import Batch, Client, Delivery, Tally
+from mqlab.kafka_ledgers import ledgers
+from mqlab.repeating import commit_gap
+
+TOPIC = "invoices"
+A, B = "clients/a-processed.csv", "clients/b-processed.csv"
+LOG = log("logs/server.log", "kafka-broker-log")
+
+
+def handled(when, messages, *sources, queue="0", topic=TOPIC):
+    """*messages*, first handled within ten seconds, that these ledgers note."""
+    tallies = [Tally(at(when), "processed", topic, queue, messages, s, 2) for s in sources]
+    return [*tallies, Delivery(at(when), topic, queue, tuple(sorted(sources)), messages)]
+
+
+def members(*names, group=GROUP):
+    """``--members`` at the start."""
+    return [Client(at(0), "kafka", group, n, "10.0.0.1", None, None, "offsets/members.txt", 3, n) for n in names]
+
+
+def commits(*moments, queue="0"):
+    """A dump of commits: the offset is ten times the second."""
+    return [
+        Position(at(s), GROUP, TOPIC, queue, 10 * s, None, None, None, None, None, "offsets/dump.txt", s, "")
+        for s in moments
+    ]
+
+
+JOINED = (
+    "10:00:00 new {a1}\n10:00:01 preparing 0 Adding new member {a1} with group instance id None\n10:00:04 stable 1 2"
+)
+KILLED = coordinator(
+    f"{JOINED}\n10:02:00 expired {{a1}}\n10:02:00 preparing 1 removing member {{a1}} on heartbeat expiration\n"
+    "10:02:01 stable 2 1"
+)
+SCALED = coordinator(
+    f"{JOINED}\n10:02:00 new {{c1}}\n"
+    "10:02:00 preparing 1 Adding new member {c1} with group instance id None\n10:02:03 stable 2 3"
+)
+
+
+def found(*rows):
+    """(severity, certainty, extra copies) of each finding; else why not."""
+    result = reprocess_duplicates.detect(facts(*rows))
+    if result.findings:
+        return [(f.severity, f.certainty, f.measures["duplicated_records"]) for f in result.findings]
+    return result.rejected or (f"missing {result.missing[0]}" if result.missing else "clear")
+
+
+MEMBERS = members("a", "b")
+MANY = [handled(50, 900, A), handled(110, 900, A, B)]
+
+
+def test_records_of_two_members_before_a_change_were_handed_out_again():
+    assert found(MEMBERS, SCALED, *MANY, commits(100), LOG) == [(Severity.CRITICAL, Certainty.PROVEN, 900)]
+    (finding,) = reprocess_duplicates.detect(facts(MEMBERS, SCALED, *MANY, LOG)).findings
+    assert finding.subject == "billing/invoices"
+    assert finding.started_at.timestamp() == at(120)
+    assert finding.measures["records_handled"] == 1800
+    assert "900 of 1,800 records" in finding.statement
+    assert finding.evidence[0].text.startswith("Preparing to rebalance group billing")
+
+
+def test_each_time_beyond_the_first_counts():
+    assert found(MEMBERS, SCALED, handled(110, 300, A, A, B), LOG)[0][2] == 600
+
+
+def test_copies_after_an_expiry_are_the_consequence_of_another_class():
+    assert found(MEMBERS, KILLED, *MANY, LOG) == [(Severity.WARNING, Certainty.PROVEN, 900)]
+
+
+def test_what_a_group_repeats_that_commits_after_each_poll_is_a_notice():
+    assert found(MEMBERS, SCALED, handled(110, 20, A, B), LOG) == [(Severity.NOTICE, Certainty.PROVEN, 20)]
+    small = [Batch(at(90), "a", GROUP, 1, 5, 1.0, 1.0, 5, "clients/a.log", 9, "processed 5 records in 1.0 s")]
+    assert found(MEMBERS, SCALED, handled(110, 20, A, B), small, LOG)[0][0] is Severity.CRITICAL
+
+
+def test_what_was_committed_long_before_the_change_was_not_handed_out_for_it():
+    rewound = [handled(20, 900, A, B), commits(60, 100)]
+    assert found(MEMBERS, SCALED, *rewound, LOG) == [(Severity.CRITICAL, Certainty.LIKELY, 900)]
+
+
+def test_copies_without_any_change_are_likely_only():
+    assert found(MEMBERS, handled(110, 900, A, B), commits(100), LOG) == [(Severity.CRITICAL, Certainty.LIKELY, 900)]
+
+
+def test_copies_of_which_nothing_but_ledgers_tells_cannot_be_judged():
+    assert found(MEMBERS, handled(110, 900, A, B), LOG).startswith("missing which partitions changed hands")
+
+
+def test_one_member_that_notes_a_record_twice_without_a_change_is_its_own_retry():
+    assert found(MEMBERS, handled(110, 900, A, A), LOG).endswith("no partition changed hands: their own retries")
+
+
+def test_two_groups_that_read_one_topic_are_no_copies():
+    both = [members("a"), members("b", group="audit")]
+    assert found(*both, SCALED, *MANY, LOG) == "clear"
+
+
+def test_ledgers_are_those_of_the_longest_fitting_client_of_the_group():
+    rows = [members("app", "app-1"), members("app-10", group="audit"), settings(
+        "at owner key value\n10:00 app-2 group.id billing", scope="consumer")]  # fmt: skip
+    sources = ["clients/app-1-processed.csv", "clients/app-10-processed.csv", "app-2/out.csv", "clients/other.csv"]
+    known = facts(*rows, *(Tally(at(0), "processed", TOPIC, "0", 1, s, 2) for s in sources))
+    assert ledgers(known, GROUP) == {"clients/app-1-processed.csv", "app-2/out.csv"}
+    assert ledgers(known, "audit") == {"clients/app-10-processed.csv"}
+
+
+def test_ledgers_without_copies_are_clear():
+    assert found(MEMBERS, SCALED, handled(50, 900, A), handled(110, 900, B), LOG) == "clear"
+
+
+def test_without_ledgers_a_group_that_was_handed_over_cannot_be_judged_and_one_that_was_not_is_clear():
+    assert found(MEMBERS, SCALED, held(4, ("{a1}", "0")), LOG).startswith("missing what the members handled")
+    assert found(MEMBERS, coordinator(JOINED), LOG) == "clear"
+
+
+def test_commits_on_a_timer_only_are_told():
+    rows = facts(MEMBERS, SCALED, *MANY, commits(60, 75, 90, 105), LOG)
+    assert commit_gap(rows, GROUP, TOPIC) == 15
+    (finding,) = reprocess_duplicates.detect(rows).findings
+    assert finding.measures["commit_interval_seconds"] == pytest.approx(15)

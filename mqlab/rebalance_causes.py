@@ -107,7 +107,7 @@ def _ended(begun: Begun, life: Life | None, known: Kin) -> Cause:
         return _expired(begun, life, known)
     if begun.trigger is Trigger.POLL_TIMEOUT or (life is not None and life.end is End.POLL_TIMEOUT):
         said = POLL_TIMEOUT in begun.reason
-        because = begun.because if said or life is None else life.because or "the client's line says so"
+        because = begun.because if said or life is None else life.because or "the client's own log says so"
         return Cause(Trigger.POLL_TIMEOUT, Behind.POLL_TIMEOUT, begun.inferred or not said, because, life)
     if life is None or (life.process_stopped is None and not any(word in life.reason for word in CLOSED)):
         return Cause(Trigger.LEAVE, Behind.UNKNOWN, begun.inferred, "it left, and nothing tells why", life)

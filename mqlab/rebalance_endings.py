@@ -47,7 +47,7 @@ def ending(facts: Facts, lines: Lines, span: Span) -> Ending:
     if POLL_TIMEOUT in span.reason or span.end is End.POLL_TIMEOUT:
         return Ending(End.POLL_TIMEOUT, None, "", (told.first,) if told else ())
     if told is not None and span.end in (End.LEFT, End.DROPPED):
-        return Ending(End.POLL_TIMEOUT, None, "its own log says so", (told.first,))
+        return Ending(End.POLL_TIMEOUT, None, "the client's own log says so", (told.first,))
     if span.end is End.EXPIRED and _went_on(lines, span, until):
         return Ending(span.end, None, WENT_ON)
     stop, because = _stopped(lines, span, until)

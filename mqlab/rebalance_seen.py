@@ -124,7 +124,7 @@ def _trigger(lines: Lines, joins: Sequence[_Seen]) -> tuple[Trigger, Episode | N
                 return trigger, line, "and a member says why it joins"
     new = [one for one in joins if _is_new(lines.clients, one)]
     if new:
-        return Trigger.JOIN, new[0].lines[0], "and a member joined that was not in it"
+        return Trigger.JOIN, new[0].lines[-1], "and a member joined that was not in it"
     return Trigger.UNKNOWN, None, "nobody says why"
 
 

@@ -113,10 +113,10 @@ def _costed(facts: Facts, group: str, begun: Sequence[Begun], rows: Sequence[Reb
     gaps = idle(facts, group, begun) if slowly else []
     owners = moved(facts, group, begun)
     before = _members_before(begun)
+    done = _settled(rows)
     since = 0.0
     for place, row in enumerate(rows):
-        later = rows[place + 1] if place + 1 < len(rows) else None
-        still = gaps[place] if slowly else _still(row, later)
+        still = gaps[place] if slowly else _span(row.started, done[place])
         end = row.started + still if still is not None else None
         yield replace(
             row,
@@ -129,12 +129,21 @@ def _costed(facts: Facts, group: str, begun: Sequence[Begun], rows: Sequence[Reb
         since = row.started
 
 
-def _still(row: Rebalance, later: Rebalance | None) -> float | None:
-    """Seconds of an eager rebalance; a group that nobody was left in stands still until the next has its members."""
-    end = row.stabilised
-    if end is None and later is not None:
-        end = later.stabilised
-    return None if end is None else max(0.0, end - row.started)
+def _span(since: float, until: float | None) -> float | None:
+    return None if until is None else max(0.0, until - since)
+
+
+def _settled(rows: Sequence[Rebalance]) -> list[float | None]:
+    """When the members of each eager rebalance had their partitions again.
+
+    A group that nobody was left in, or that began anew before that, has them with a later one.
+    """
+    found: list[float | None] = []
+    later: float | None = None
+    for row in reversed(rows):
+        later = row.stabilised if row.stabilised is not None else later
+        found.append(later)
+    return found[::-1]
 
 
 def _members_before(begun: Sequence[Begun]) -> list[int | None]:

@@ -1,6 +1,7 @@
 """A Kafka group drawn by hand: lines of its coordinator and of its clients as the loaders tell them, one a row.
 
-``{a1}`` stands for the first member id of client ``a``, ``{a2}`` for its next one.
+``{a1}`` stands for the first member id of client ``a``, ``{a2}`` for its next one, ``{1}`` for an id
+of the KIP-848 protocol, which names no client.
 """
 
 from __future__ import annotations
@@ -40,7 +41,10 @@ _CLIENT = {
     "stopping": ("app-stopping", "worker stopping"),
     "joining": ("join-started", "(Re-)joining group"),
     "rejoining": ("join-requested", "Request joining group due to: {rest}"),
-    "joined": ("join-completed", "Successfully joined group with generation Generation{{generationId={n}, {m}}}"),
+    "joined": (
+        "join-completed",
+        "Successfully joined group with generation Generation{{generationId={n}, {m}, protocol='{rest}'}}",
+    ),
     "synced": ("sync-completed", "Successfully synced group in generation Generation{{generationId={n}, {m}}}"),
     "got": ("partitions-assigned", "Adding newly assigned partitions: {rest}"),
     "revoked": ("partitions-revoked", "Revoke previously assigned partitions {rest}"),
@@ -59,7 +63,9 @@ _UNSAID = frozenset({"settings", "starting", "stopping", "closed", "failed", "ex
 
 
 def member(client: str, number: int = 1) -> str:
-    """Member id of the client's so-and-so-many-th life."""
+    """Member id of the client's so-and-so-many-th life; of no client one as KIP-848 makes them."""
+    if not client:
+        return f"j1VGU6MqTOSUYAlDFh{number:04d}"
     return f"{client}-{0:08d}-0000-4000-8000-{number:012d}"
 
 
@@ -89,8 +95,8 @@ def coordinator(text: str, *, group=GROUP, source=BROKER, hosts=None) -> tuple[E
 def client(name: str, text: str, *, group=GROUP, source=None, printed=True, unnamed=False) -> tuple[Episode, ...]:
     """Lines of a client's log: ``clock word …``; without *printed* its lines name no member id (before 2.7).
 
-    The words are ``settings``, ``starting``, ``joining``, ``rejoining reason``, ``joined 1 {a1}``, ``synced 1 {a1}``,
-    ``got t-0, t-1``, ``revoked t-0``, ``lost t-0``, ``timeout {a1}``, ``leaving {a1} reason``, ``failed``,
+    The words are ``settings``, ``starting``, ``joining``, ``rejoining reason``, ``joined 1 {a1} protocol``,
+    ``synced 1 {a1}``, ``got t-0, t-1``, ``revoked t-0``, ``lost t-0``, ``timeout {a1}``, ``leaving {a1} reason``, ``failed``,
     ``committed t-0 99``, ``stopping``, ``closed``, ``reset reason``, ``exited 1``. *unnamed* lines name no client
     either (before 1.0).
     """
@@ -106,7 +112,9 @@ def client(name: str, text: str, *, group=GROUP, source=None, printed=True, unna
                 client_id=None if unnamed or word in _UNSAID - {"closed"} else name,
                 member_id=ids[0] if ids and printed else None,
                 reason=None if place else rest or None, left=number,
-                text=said.format(c=name, g=group, n=number, m=ids[0] if ids else "", rest=rest),
+                text=said.format(
+                    c=name, g=group, n=number, m=ids[0] if ids else "", rest=rest or (word == "joined" and "range")
+                ),
                 topic=place[1] if place else None, queue=place[2] if place else None,
             )
         )  # fmt: skip
@@ -124,7 +132,7 @@ def held(when, *owners: tuple[str, str], topic=TOPIC, group=GROUP, source="clien
 
 
 def _rows(text):
-    for row in text.strip().splitlines():
+    for row in filter(str.strip, text.splitlines()):
         clock, word, *rest = row.split(None, 2)
         yield clock, word, " ".join(rest).strip()
 

@@ -51,7 +51,7 @@ def render(capture: Told, out: Path, *, notebooks: Sequence[str] | None = None) 
     Material from standard input cannot be read again, so that no notebook fits it.
     """
     given = parameters(capture)
-    fit = () if "-" in capture.paths else fitting(capture.diagnosis)
+    fit = () if "-" in capture.paths else fitting(capture.diagnosis, capture.facts)
     chosen = fit if notebooks is None else notebooks
     page = html(capture, run(chosen, given), given)
     out.parent.mkdir(parents=True, exist_ok=True)

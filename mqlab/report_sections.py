@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mqlab.diagnosis import Diagnosis
+from mqlab.facts import Facts
 from mqlab.findings import Certainty
+from mqlab.rebalance_choice import told_of
 from mqlab.report_markup import Figure, Markup, as_figure, clean_html, literal, markdown
 
 TRIAGE = "00_triage"
@@ -23,6 +25,8 @@ FITTING = {
 """Which classes a notebook explains; it runs when one of them is likely or proven."""
 LOOKING = {"02_duplicate_client_ids": "duplicate-client-id"}
 """Notebooks that are of use whatever was found: they run wherever the material is of a system that has this class."""
+GROUPS = "03_rebalance_timeouts"
+"""The notebook about consumer groups of Kafka: it runs wherever the material tells of one."""
 _PLOTLY = "application/vnd.plotly.v1+json"
 
 
@@ -36,11 +40,12 @@ class Section:
     """True once it holds more than prose."""
 
 
-def fitting(diagnosis: Diagnosis) -> tuple[str, ...]:
+def fitting(diagnosis: Diagnosis, facts: Facts) -> tuple[str, ...]:
     """The triage notebook, those whose classes were found at least likely, and those about a system that is there."""
     found = {finding.incident for finding in diagnosis.findings if finding.certainty >= Certainty.LIKELY}
     explaining = (name for name, slugs in FITTING.items() if found & slugs)
-    return (TRIAGE, *explaining, *(name for name, slug in LOOKING.items() if slug in _asked(diagnosis)))
+    looking = (name for name, slug in LOOKING.items() if slug in _asked(diagnosis))
+    return (TRIAGE, *explaining, *looking, *((GROUPS,) if told_of(facts) else ()))
 
 
 def _asked(diagnosis: Diagnosis) -> Collection[str]:

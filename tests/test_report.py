@@ -7,6 +7,9 @@ from html.parser import HTMLParser
 from types import SimpleNamespace
 
 import pytest
+from facts_builder import facts as rows_of
+from facts_builder import positions
+from kafka_builder import coordinator
 from report_example import at, diagnosis, example, facts, oversize, split_loop
 
 from mqlab.diagnosis import NotChecked, Rejected
@@ -256,9 +259,9 @@ def test_the_traffic_notebook_runs_only_for_traffic():
     other = replace(split_loop(), incident="rebalance-storm")
     risk = replace(split_loop(), certainty=Certainty.POSSIBLE)
 
-    assert fitting(diagnosis(split_loop())) == ("00_triage", "01_traffic_amplification")
-    assert fitting(diagnosis(other)) == ("00_triage",)
-    assert fitting(diagnosis(risk)) == ("00_triage",)
+    assert fitting(diagnosis(split_loop()), Facts()) == ("00_triage", "01_traffic_amplification")
+    assert fitting(diagnosis(other), Facts()) == ("00_triage",)
+    assert fitting(diagnosis(risk), Facts()) == ("00_triage",)
 
 
 @pytest.mark.parametrize(
@@ -271,8 +274,23 @@ def test_the_traffic_notebook_runs_only_for_traffic():
     ],
 )
 def test_the_notebook_about_queues_runs_wherever_ids_can_be_shared(shown):
-    assert fitting(replace(diagnosis(), **shown)) == ("00_triage", "02_duplicate_client_ids")
-    assert fitting(diagnosis()) == ("00_triage",)
+    assert fitting(replace(diagnosis(), **shown), Facts()) == ("00_triage", "02_duplicate_client_ids")
+    assert fitting(diagnosis(), Facts()) == ("00_triage",)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        positions("""
+            at     group    topic     queue  committed  end
+            10:00  billing  invoices  0      5          9
+        """),
+        coordinator("10:00:00 preparing 0 need to join"),
+    ],
+    ids=["positions", "a coordinator's line"],
+)
+def test_the_notebook_about_rebalances_runs_wherever_the_material_tells_of_a_group(rows):
+    assert fitting(diagnosis(), rows_of(rows)) == ("00_triage", "03_rebalance_timeouts")
 
 
 def test_the_postmortem_asks_for_what_no_file_knows():

@@ -1,0 +1,172 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Why does the group rebalance, and what does it cost?
+#
+# One consumer group of Kafka: its members and how their lives ended, each rebalance with its trigger, how long polls
+# took against what may pass between two, and what waits.
+# Change the next cell and run all, or run `mqlab report PATH`, which fills it in.
+
+# %% tags=["parameters"]
+paths = "../data/samples/kafka-rebalance-01"  # a path or a list of paths: folders, files, globs, archives
+since = None  # "2026-11-21T11:42:00Z", or epoch seconds
+until = None
+log_tz = []  # [["logs/broker-1/*", "Asia/Shanghai"]]
+group = None  # None: the one of the finding, else the one with most trouble
+topic = None
+client = None
+master = None  # Spark master, such as "local[4]"
+remote = None  # Spark Connect address, such as "sc://spark:15002"
+workspace = None  # folder of the cache
+output = "../build/rebalances.json"  # where the table of rebalances goes
+sliders = True  # a report has none: they need a running kernel
+
+# %%
+import json
+from pathlib import Path
+
+import pandas as pd
+
+from mqlab import group_settings, lag_frames, poll_frames, rebalance_frames, rebalance_overview
+from mqlab.analysis import Options, open_capture
+from mqlab.figures.feasibility import feasibility
+from mqlab.figures.partition_lag import partition_lag
+from mqlab.figures.poll_times import poll_times
+from mqlab.figures.repeats import repeats
+from mqlab.figures.swim_lanes import swim_lanes
+from mqlab.rebalance_choice import rebalance_view
+from mqlab.units import epoch
+
+pd.set_option("display.max_colwidth", None)
+options = Options(
+    since=epoch(since),
+    until=epoch(until),
+    group=group,
+    topic=topic,
+    client=client,
+    log_tz=tuple((glob, zone) for glob, zone in log_tz),
+    master=master,
+    remote=remote,
+    workspace=workspace,
+)
+capture = open_capture(paths, options=options)
+facts, diagnosis = capture.facts, capture.diagnosis
+view = rebalance_view(facts, diagnosis, group, topic)
+
+# %% [markdown]
+# ## Which consumer groups are there?
+#
+# All groups of Kafka that the material tells of. The sections below are about one: the one of the finding, else the one
+# with most trouble. Name another with `group` in the first cell or `--group`.
+
+# %%
+rebalance_overview.groups(facts)
+
+# %%
+rebalance_overview.overview(view)
+
+# %% [markdown]
+# ## Who was in the group when, and how did it end?
+#
+# One lane per member, one bar per life: from its join to its leave, under one member id. The mark at the end says how
+# it ended. Bands are rebalances with their generation: from the start until all had their partitions again. In a loop
+# the same lane has many short bars; in a deploy each lane ends once, in good order, and comes again.
+
+# %%
+swim_lanes(view)
+
+# %%
+rebalance_frames.ends(view)
+
+# %% [markdown]
+# ## What triggered each rebalance?
+#
+# The trigger is what the coordinator saw; behind it is what happened to the member. A member that left because it
+# polled too late joins again with its next poll, and that join is a rebalance too: so in a loop most of them look like
+# joins. Follow-ups of cooperative rebalances are no trouble. *inferred* says that no line names it and from what it is
+# concluded.
+
+# %%
+rebalance_frames.triggers(view)
+
+# %%
+rebalance_frames.rebalances(view)
+
+# %% [markdown]
+# ## How long did polls take, and how long may they?
+#
+# Each mark is a poll that an application says it worked off, at the moment when it was done; short ones of ten seconds
+# share one. Beside them, how many records came in polls of which length. A poll above the dashed line is too late: the
+# client leaves the group, and the commit of the whole poll fails.
+
+# %%
+poll_times(view)
+
+# %%
+poll_frames.polls(view)
+
+# %%
+group_settings.settings(facts, view)
+
+# %% [markdown]
+# ## Which settings would have been enough?
+#
+# Records of a poll times the time of one record must be less than `max.poll.interval.ms`. The mark is where the group
+# was: half of the records were faster, and one in a hundred slower than its upper end. Whoever is in the coloured area
+# is too late whenever a poll is full. The time of one record is the mean of its poll, so single records may be slower
+# than shown.
+
+# %%
+feasibility(view)
+
+# %%
+poll_frames.enough(view)
+
+# %% [markdown]
+# ## What waits, and for how long?
+#
+# Lag of each partition: the end minus the committed offset, never a printed column. A committed offset that stands
+# still while others move is either a poll that never ends in a commit, or a record that cannot be worked off.
+# The verdicts are those of Burrow's rules; *waits since* is the age of the next record, between two bounds, and with
+# *≥* where the samples do not reach back to it.
+
+# %%
+partition_lag(view)
+
+# %%
+lag_frames.partitions(facts, view)
+
+# %% [markdown]
+# ## What did the rebalances cost?
+#
+# While a group rebalances in the classic protocol nobody works. Records of a poll whose commit failed are handed out
+# again, to whoever has the partition then: what they do must not hurt when it is done twice.
+
+# %%
+repeats(view)
+
+# %% [markdown]
+# ## What is to be done?
+
+# %%
+poll_frames.actions(view)
+
+# %% tags=["hide"]
+listed = rebalance_frames.rebalances(view).reset_index(names="UTC").astype(str).to_dict("records")
+Path(output).parent.mkdir(parents=True, exist_ok=True)
+Path(output).write_text(json.dumps({"group": view.group, "rebalances": listed}, ensure_ascii=False), encoding="utf-8")
+
+# %% tags=["hide"]
+assert len(listed) <= len(view.history)
+assert json.loads(Path(output).read_text(encoding="utf-8"))["rebalances"] == listed

@@ -77,7 +77,7 @@ def _answers(facts: Facts, since: float, until: float, per_record: float | None)
 
 
 def _milliseconds(seconds: float) -> str:
-    return f"{units.digits(seconds * 1000)} ms"
+    return f"{units.digits(round(seconds * 1000, 6))} ms"
 
 
 def _slowest(facts: Facts, series: Series, since: float, until: float) -> Evidence:

@@ -86,7 +86,7 @@ def _fair(case: Case) -> str:
 
 
 def _milliseconds(seconds: float) -> str:
-    return f"{units.digits(seconds * 1000)} ms"
+    return f"{units.digits(round(seconds * 1000, 6))} ms"
 
 
 def measures(facts: Facts, case: Case) -> dict[str, float]:

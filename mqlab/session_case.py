@@ -74,13 +74,18 @@ def _expiry(facts: Facts, group: str, life: Life, lives: Sequence[Life]) -> Expi
         host=life.host,
         static=_static(life, lives),
         timeout=timeout,
-        silence=session_signs.silence(moments, at, timeout) if timeout else None,
+        silence=(session_signs.silence(moments, at, timeout) if timeout else None) or _counted(life),
         working=timeout is not None and session_signs.working(moments, at, timeout),
         back=back,
-        seen=bool(moments),
+        seen=bool(moments) or life.silent_since is not None,
         told=True,
         evidence=life.evidence,
     )
+
+
+def _counted(life: Life) -> Silence | None:
+    """A silence that the member's counters show, where it has no log."""
+    return None if life.silent_since is None else Silence(life.silent_since, None, telling=True)
 
 
 def _static(life: Life, lives: Sequence[Life]) -> bool:

@@ -28,6 +28,7 @@ ALIVE = 0.6
 """Share of the session timeout that a silence must have lasted: the last heartbeat may be a third of it late."""
 AFTER = 60.0
 """Seconds after the last expulsion in which its rebalances come, and after which it is over."""
+CLIENT_LOGS = "the consumers' logs: members were expelled, and what they did meanwhile is not told"
 
 
 def detect(facts: Facts) -> Result:
@@ -38,13 +39,21 @@ def detect(facts: Facts) -> Result:
     every = [told for group in groups if (told := _told(facts, group)) is not None]
     if every:
         return Result(tuple(_finding(one) for one in every))
+    if any(_expelled(facts, group) for group in groups):
+        return Result(missing=(CLIENT_LOGS,))
     reasons = [reason for group in groups if (reason := _traces(facts, group))]
     return Result(rejected="; ".join(reasons)) if reasons else CLEAR
 
 
-def _told(facts: Facts, group: str) -> Told | None:
+def _expelled(facts: Facts, group: str) -> list[Expiry]:
+    """Expulsions that are no trace of anything else."""
     dying = churn_case.dying(facts, group)
-    left = [one for one in session_case.expiries(facts, group, lives(facts, group)) if one.client_id not in dying]
+    return [one for one in session_case.expiries(facts, group, lives(facts, group)) if one.client_id not in dying]
+
+
+def _told(facts: Facts, group: str) -> Told | None:
+    """Those of which the material shows what the member did: a release that kills looks the same to a coordinator."""
+    left = [one for one in _expelled(facts, group) if one.seen]
     if not left:
         return None
     each = tuple((one, session_causes.cause(facts, group, one)) for one in left)

@@ -1,0 +1,137 @@
+"""Members that die in a loop, and what only joins again and again."""
+
+from dataclasses import replace
+
+import pytest
+from churn_builder import BROKER_LOG, exited, runs, steady
+from facts_builder import at, facts, log
+from kafka_builder import GROUP, client, coordinator
+from taking_away import PARTS, without
+
+from mqlab.detectors import poll_interval_exceeded, rolling_restart, session_timeout
+from mqlab.detectors.group_churn import detect
+from mqlab.facts import Shape
+from mqlab.findings import Certainty, Severity
+
+DIES = (60, 120, 180, 240)
+"""Seconds after 10:00 at which the process dies; it is started again 20 s later."""
+
+
+def clock(seconds):
+    return f"10:{seconds // 60:02}:{seconds % 60:02}"
+
+
+def looping(*, orderly=False):
+    """The coordinator's and the client's lines; an orderly end leaves the group, another one is expelled."""
+    broker = ["10:00:00 preparing 0 Adding new member {a1} with group instance id None", "10:00:03 stable 1 2"]
+    own = ["09:59:50 settings", "09:59:51 starting", "10:00:00 joining", "10:00:03 joined 1 {a1}"]
+    for n, when in enumerate(DIES, 1):
+        gone = when if orderly else when + 10
+        broker += [f"{clock(gone)} {'left' if orderly else 'expired'} {{a{n}}}"]
+        said = f"removing member {{a{n}}} on {'LeaveGroup' if orderly else 'heartbeat expiration'}"
+        broker += [f"{clock(gone)} preparing {2 * n - 1} {said}", f"{clock(gone + 1)} stable {2 * n} 1"]
+        broker += [f"{clock(when + 22)} preparing {2 * n} Adding new member {{a{n + 1}}} with group instance id None"]
+        broker += [f"{clock(when + 25)} stable {2 * n + 1} 2"]
+        own += [f"{clock(when + 15)} settings", f"{clock(when + 20)} starting", f"{clock(when + 22)} joining"]
+        own += [f"{clock(when + 25)} joined {2 * n + 1} {{a{n + 1}}}"]
+    return (coordinator("\n".join(broker)), client("a", "\n".join(own)))
+
+
+CALM = client("b", "10:00:03 joined 1 {b1}\n10:01:11 joined 2 {b1}\n10:01:25 joined 3 {b1}")
+SET = (runs("a"), runs("b"), BROKER_LOG)
+WORK = tuple(row for when in (4, *(d + 26 for d in DIES)) for row in steady("a", when, when + 30))
+EXITS = tuple(exited("a", when, 1) for when in DIES)
+LOOP = facts(looping(), CALM, EXITS, WORK, steady("b", 4, 300), SET)
+ERROR = Shape(
+    "clients/a.log", "ERROR", "Uncaught exception in thread main: cannot open <*>", 4, 400, at(60), at(240), 70,
+    "Uncaught exception in thread main: cannot open /data",
+)  # fmt: skip
+
+
+def others(given):
+    """Incidents that the other rules about members find."""
+    results = [rule.detect(given) for rule in (poll_interval_exceeded, session_timeout, rolling_restart)]
+    return [f.incident for r in results for f in r.findings]
+
+
+def test_a_process_that_dies_again_and_again_is_proven_by_its_exits():
+    (one,) = detect(LOOP).findings
+    assert (one.certainty, one.severity, one.subject) == (Certainty.PROVEN, Severity.CRITICAL, GROUP)
+    assert (one.measures["members"], one.measures["restarts"], one.measures["rebalances"]) == (1, 4, 8)
+    assert "a 4 time(s)" in one.statement
+    assert others(LOOP) == []
+
+
+def test_the_error_that_it_prints_before_each_end_is_told():
+    given = replace(facts(looping(), CALM, WORK, SET), shapes=(ERROR,))
+    (one,) = detect(given).findings
+    assert one.certainty is Certainty.PROVEN
+    assert "Uncaught exception in thread main" in one.statement
+    assert ERROR.sample in [e.text for e in one.evidence]
+
+
+def test_an_application_that_closes_its_consumer_before_it_dies_is_told_by_its_error():
+    given = facts(looping(orderly=True), CALM, WORK, SET)
+    assert detect(given).findings == ()
+    (one,) = detect(replace(given, shapes=(ERROR,))).findings
+    assert one.certainty is Certainty.PROVEN
+
+
+def test_restarts_without_exit_or_error_are_likely_only():
+    (one,) = detect(facts(looping(), CALM, WORK, SET)).findings
+    assert (one.certainty, one.severity) == (Certainty.LIKELY, Severity.WARNING)
+
+
+def test_members_of_ever_new_names_that_come_and_go_are_likely_only():
+    names = [f"pod-{letter}" for letter in "abcdef"]
+    broker = ["10:00:00 preparing 0 Adding new member {z1} with group instance id None"]
+    for n, name in enumerate(names):
+        since = 100 + 100 * n
+        broker += [f"{clock(since)} preparing {2 * n + 1} Adding new member {{{name}1}} with group instance id None"]
+        broker += [f"{clock(since + 60)} left {{{name}1}} the consumer is being closed"]
+        broker += [f"{clock(since + 60)} preparing {2 * n + 2} Removing member {{{name}1}} on LeaveGroup; "
+                   "client reason: the consumer is being closed"]  # fmt: skip
+    broker += ["10:20:00 left {z1} the consumer is being closed"]
+    (one,) = detect(facts(coordinator("\n".join(broker)), BROKER_LOG)).findings
+    assert (one.certainty, one.measures["members"]) == (Certainty.LIKELY, 6)
+
+
+def test_a_member_that_is_added_and_taken_away_is_none():
+    broker = coordinator("""
+        10:00:00 preparing 0 Adding new member {a1} with group instance id None
+        10:01:00 preparing 1 Adding new member {b1} with group instance id None
+        10:03:00 left {b1} the consumer is being closed
+        10:03:00 preparing 2 Removing member {b1} on LeaveGroup; client reason: the consumer is being closed
+    """)
+    assert detect(facts(broker, SET)).findings == ()
+    assert rolling_restart.detect(facts(broker, SET)).findings == ()
+
+
+def test_a_process_that_was_started_twice_more_is_none():
+    two = facts([e for e in (*looping()[0], *looping()[1]) if e.first_at < at(190)], CALM, EXITS[:2], WORK, SET)
+    assert detect(two).findings == ()
+    assert "no member was restarted more often" in detect(two).rejected
+
+
+def test_one_process_with_many_member_ids_is_none():
+    lines = [e for e in looping()[1] if e.kind not in ("settings-printed", "app-started")]
+    assert detect(facts(looping()[0], lines, CALM, SET)).findings == ()
+
+
+def test_lives_of_a_coordinators_log_alone_are_not_judged():
+    assert detect(facts(looping()[0], BROKER_LOG)).findings == ()
+
+
+def test_without_logs_it_is_not_checked():
+    assert detect(facts(WORK)).missing
+    assert detect(facts(log())).missing == ()
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_with_material_missing_nobody_else_is_blamed(part):
+    assert others(without(LOOP, part)) == []
+
+
+@pytest.mark.parametrize("kind", ["batches", "settings"])
+def test_without_a_kind_of_rows_nobody_else_is_blamed(kind):
+    assert others(replace(LOOP, **{kind: ()})) == []

@@ -1,0 +1,144 @@
+"""Releases of the members of a Kafka group: each process is replaced, one after another."""
+
+import pytest
+from churn_builder import BROKER_LOG, exited, runs, steady
+from facts_builder import at, episode, facts, log
+from kafka_builder import GROUP, client, coordinator
+from taking_away import PARTS, without
+
+from mqlab.detectors import group_churn, poll_interval_exceeded, session_timeout
+from mqlab.detectors.rolling_restart import detect
+from mqlab.findings import Certainty, Severity
+
+
+def clock(seconds):
+    return f"10:{seconds // 60:02}:{seconds % 60:02}"
+
+
+def deploy(*stops, names="abc", reason="removing member {%s} on LeaveGroup", often=1):
+    """Lines of the coordinator and of each member; it stops at its moment and is back 10 s later."""
+    broker, logs = (
+        ["10:00:00 preparing 0 Adding new member {a1} with group instance id None", "10:00:03 stable 1 3"],
+        [],
+    )
+    for place, name in enumerate(names):
+        own = ["09:59:50 settings", "09:59:51 starting", "10:00:00 joining", f"10:00:03 joined 1 {{{name}1}}"]
+        for n in range(often):
+            when, old, new = stops[place] + 300 * n, f"{name}{n + 1}", f"{name}{n + 2}"
+            broker += [f"{clock(when)} left {{{old}}}", f"{clock(when)} preparing 1 {reason % old}"]
+            broker += [f"{clock(when + 2)} stable 2 2", f"{clock(when + 10)} preparing 2 Adding new member {{{new}}}"]
+            broker += [f"{clock(when + 12)} stable 3 3"]
+            own += [f"{clock(when)} stopping", f"{clock(when)} leaving {{{old}}} the consumer is being closed"]
+            own += [f"{clock(when + 5)} settings", f"{clock(when + 6)} starting", f"{clock(when + 10)} joining"]
+            own += [f"{clock(when + 12)} joined 3 {{{new}}}"]
+        logs.append(client(name, "\n".join(own)))
+    rows = sorted(broker, key=lambda row: row.split()[0])
+    return (coordinator("\n".join(rows)), logs)
+
+
+SET = (runs("a"), runs("b"), runs("c"), BROKER_LOG)
+WORK = tuple(row for name in "abc" for row in steady(name, 4, 300, every=5))
+DEPLOY = facts(deploy(60, 90, 120), SET, WORK)
+
+
+def others(given):
+    """Incidents that the other rules about members find."""
+    results = [rule.detect(given) for rule in (poll_interval_exceeded, session_timeout, group_churn)]
+    return [f.incident for r in results for f in r.findings]
+
+
+def test_each_member_restarted_once_one_after_another_is_a_release():
+    (one,) = detect(DEPLOY).findings
+    assert (one.severity, one.certainty, one.subject) == (Severity.NOTICE, Certainty.PROVEN, GROUP)
+    assert one.measures == {"members": 3, "rebalances": 6}
+    assert "All 3 members of billing were restarted one after another" in one.statement
+    assert "each once" in one.statement
+    assert others(DEPLOY) == []
+
+
+def test_two_releases_are_two_notices_or_one_in_which_each_came_again_twice():
+    found = detect(facts(deploy(60, 90, 120, often=2), SET, WORK)).findings
+    assert ["each 2 times" in one.statement for one in found] == [True]
+
+
+def test_a_cooperative_release_has_twice_the_rebalances_and_is_no_more_than_that():
+    broker, logs = deploy(60, 90, 120)
+    more = coordinator("\n".join(
+        f"{clock(when)} preparing 9 Member {{a1}} joining group during Stable; client reason: "
+        "need to revoke partitions and re-join" for when in (62, 72, 92, 102, 122, 132)
+    ), source="logs/server-2.log")  # fmt: skip
+    deferred = [episode("commit-deferred", 60 + n, "clients/a.log", line=n, group=GROUP, client_id="a")
+                for n in range(30)]  # fmt: skip
+    given = facts(broker, more, logs, deferred, SET, WORK)
+    (one,) = detect(given).findings
+    assert one.measures["rebalances"] == 12
+    assert others(given) == []
+
+
+def test_a_release_is_told_by_the_reasons_of_3_9_alone():
+    reason = "Removing member {%s} on LeaveGroup; client reason: the consumer is being closed"
+    broker = [
+        episode(e.kind, e.first_at - at(0), e.source, line=n, group=GROUP, member_id=e.member_id, text=e.first.text,
+                left=e.value_max, reason="the consumer is being closed" if e.kind == "member-left" else e.reason)
+        for n, e in enumerate(deploy(60, 90, 120, reason=reason)[0], 1)
+    ]  # fmt: skip
+    (one,) = detect(facts(broker, BROKER_LOG)).findings
+    assert one.measures["members"] == 3
+
+
+def test_pods_with_new_names_replace_the_former_ones():
+    broker = ["10:00:00 preparing 0 Adding new member {old-a1}", "10:00:03 stable 1 3"]
+    broker += ["10:00:01 new {old-b1}", "10:00:02 new {old-c1}"]
+    for place, name in enumerate("abc"):
+        when = 120 + 60 * place
+        broker += [f"{clock(when)} preparing 3 Adding new member {{new-{name}1}}"]
+        broker += [f"{clock(when + 20)} left {{old-{name}1}} the consumer is being closed"]
+        broker += [f"{clock(when + 20)} preparing 4 Removing member {{old-{name}1}} on LeaveGroup; "
+                   "client reason: the consumer is being closed"]  # fmt: skip
+    rows = coordinator("\n".join(sorted(broker)))
+    (one,) = detect(facts(rows, BROKER_LOG)).findings
+    assert one.measures["members"] == 3
+    assert group_churn.detect(facts(rows, BROKER_LOG)).findings == ()
+
+
+def test_members_that_are_stopped_together_are_no_rolling_restart():
+    result = detect(facts(deploy(60, 60, 61), SET, WORK))
+    assert result.findings == ()
+    assert "stopped together" in result.rejected
+
+
+def test_one_of_three_members_that_comes_again_is_none():
+    broker, logs = deploy(60, names="a")
+    rest = [client(name, f"10:00:03 joined 1 {{{name}1}}\n10:05:00 joined 3 {{{name}1}}") for name in "bc"]
+    assert detect(facts(broker, logs, rest, SET, WORK)).findings == ()
+
+
+def test_members_that_are_stopped_for_good_are_none():
+    broker = coordinator("""
+        10:00:00 preparing 0 Adding new member {a1} with group instance id None
+        10:05:00 left {a1}
+        10:05:02 left {b1}
+        10:05:02 empty 2
+    """)
+    assert detect(facts(broker, SET, WORK)).findings == ()
+
+
+@pytest.mark.parametrize("line", [
+    episode("poll-timeout", 50, "clients/a.log", line=40, group=GROUP, client_id="a"),
+    episode("commit-failed", 50, "clients/a.log", line=40, client_id="a"),
+    exited("b", 89, 1),
+])  # fmt: skip
+def test_restarts_after_members_fell_out_are_a_repair_and_no_release(line):
+    result = detect(facts(deploy(60, 90, 120), line, SET, WORK))
+    assert result.findings == ()
+    assert "after they had fallen out" in result.rejected
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_with_material_missing_nobody_is_blamed(part):
+    assert others(without(DEPLOY, part)) == []
+
+
+def test_a_group_whose_members_stay_is_clear():
+    result = detect(facts(client("a", "10:00:03 joined 1 {a1}"), log("clients/a.log")))
+    assert (result.findings, result.rejected, result.missing) == ((), None, ())

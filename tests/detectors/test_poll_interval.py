@@ -1,0 +1,308 @@
+"""Polls that take longer than the interval: every version's way to say it, and what only looks like it."""
+
+from dataclasses import replace
+
+import pytest
+from churn_builder import BROKER_LOG, exited, runs, steady, worked
+from facts_builder import at, episode, facts, log, positions, series
+from kafka_builder import GROUP, client, coordinator
+from taking_away import PARTS, without
+
+from mqlab.detectors import group_churn, rolling_restart, session_timeout
+from mqlab.detectors.poll_interval_exceeded import detect
+from mqlab.facts import Series, Setting
+from mqlab.findings import Certainty, Severity
+
+LOOP = coordinator("""
+    10:00:00 preparing 0 Adding new member {a1} with group instance id None
+    10:00:03 stable 1 2
+    10:01:00 left {a1}
+    10:01:00 preparing 1 removing member {a1} on LeaveGroup
+    10:01:04 stable 2 1
+    10:01:30 preparing 2 Adding new member {a2} with group instance id None
+    10:01:33 stable 3 2
+    10:01:48 left {a2}
+    10:01:48 preparing 3 removing member {a2} on LeaveGroup
+    10:01:49 stable 4 1
+    10:02:18 preparing 4 Adding new member {a3} with group instance id None
+    10:02:20 stable 5 2
+""")
+TOLD = client("a", """
+    09:59:50 settings
+    10:00:00 joining
+    10:00:03 joined 1 {a1}
+    10:00:03 got invoices-0
+    10:01:00 timeout {a1}
+    10:01:30 failed
+    10:01:30 lost invoices-0
+    10:01:30 joining
+    10:01:33 joined 3 {a2}
+    10:01:33 got invoices-0
+    10:01:48 timeout {a2}
+    10:02:18 failed
+    10:02:18 joining
+    10:02:20 joined 5 {a3}
+""")  # fmt: skip
+UNTOLD = tuple(e for e in TOLD if e.kind != "poll-timeout")
+CALM = client("b", """
+    10:00:00 joining
+    10:00:03 joined 1 {b1}
+    10:00:03 got invoices-1
+    10:01:04 joined 2 {b1}
+    10:01:33 joined 3 {b1}
+    10:01:49 joined 4 {b1}
+    10:02:20 joined 5 {b1}
+""")  # fmt: skip
+SLOW = (*steady("a", 5, 43), *worked("a", (90, 500, 45.0), (138, 500, 45.0)))
+FAST = steady("b", 4, 170)
+SET = (runs("a"), runs("b"), BROKER_LOG)
+LAG = positions("""
+    at        group    topic     queue  committed  end
+    10:00:20  billing  invoices  0      100        100
+    10:00:50  billing  invoices  0      100        200
+    10:02:10  billing  invoices  0      100        1000
+    10:05:00  billing  invoices  0      1000       1000
+""")
+WHOLE = facts(LOOP, TOLD, CALM, SLOW, FAST, SET, LAG)
+
+
+def found(*rows):
+    (one,) = detect(facts(*rows)).findings
+    return one
+
+
+def others(given):
+    """Incidents that the other rules about members find, notices aside."""
+    results = [rule.detect(given) for rule in (session_timeout, group_churn, rolling_restart)]
+    return [f.incident for r in results for f in r.findings]
+
+
+def test_a_loop_is_proven_by_leaves_and_by_polls_that_were_too_long():
+    (one,) = detect(WHOLE).findings
+    assert (one.certainty, one.severity, one.subject) == (Certainty.PROVEN, Severity.CRITICAL, GROUP)
+    assert one.measures == {
+        "members": 1, "poll_timeouts": 2, "rebalances": 4, "commit_failures": 2, "poll_interval_seconds": 15,
+        "records_per_poll": 500, "polls_over_interval": 2, "longest_batch_seconds": 45, "p50_record_seconds": 0.09,
+        "p99_record_seconds": 0.09, "safe_records_per_poll": 166, "peak_lag": 900, "lag_growth_per_second": 10,
+    }  # fmt: skip
+    assert "500 records × 90.0 ms = 45.0 s per poll, at most 166 records fit" in one.statement
+    assert "1 other member(s) polled in time: 10.0 ms per record, not 90.0 ms" in one.statement
+    assert "max.poll.records ≤ 83 (166 are just enough, 83 leave half of the interval)" in one.remedy
+    assert "max.poll.interval.ms ≥ 90001" in one.remedy
+    assert (one.started_at.timestamp(), one.ended_at.timestamp()) == (at(45), at(138))
+    assert others(WHOLE) == []
+
+
+def test_the_guilty_member_is_named_and_the_others_are_not():
+    (one,) = detect(WHOLE).findings
+    assert one.facts["members"] == "a"
+    assert one.statement.startswith("a left billing 2 time(s)")
+
+
+def test_settings_of_the_time_count_and_not_a_file_from_after_the_repair():
+    repaired = Setting("max.poll.records", "50", "consumer", "a", "file", None, "configs/a.properties", 3, "x=50")
+    (one,) = detect(facts(LOOP, TOLD, SLOW, SET, repaired)).findings
+    assert one.measures["records_per_poll"] == 500
+
+
+def test_it_is_over_when_its_process_is_started_with_another_setting():
+    again = client("a", """
+        10:02:30 settings
+        10:02:31 starting
+        10:02:32 joining
+        10:02:35 joined 7 {a4}
+    """)  # fmt: skip
+    more = coordinator("10:02:32 preparing 6 Adding new member {a4} with group instance id None")
+    logs = (runs("a", records=50, when="10:02:30"), log("clients/a.log", last="10:02:50"))
+    given = [(*s[:2], log(s[2].source, last="10:02:50")) for s in (runs("a"), runs("b"))]
+    broker = log(BROKER_LOG.source, "kafka-broker-log", last="10:02:50")
+    one = found(LOOP, TOLD, SLOW, given, broker, again, more, logs)
+    assert not one.ongoing
+    assert found(LOOP, TOLD, SLOW, given, broker).ongoing
+
+
+def test_clients_of_3_9_say_why_and_without_a_time_of_a_poll_it_is_likely_only():
+    broker = coordinator("""
+        10:00:00 preparing 0 Adding new member {a1} with group instance id None; client reason: not provided
+        10:00:03 stable 1 1
+        10:09:00 preparing 1 Removing member {a1} on LeaveGroup; client reason: consumer poll timeout has expired.
+        10:09:00 left {a1} consumer poll timeout has expired.
+        10:09:01 empty 2
+    """)
+    (one,) = detect(facts(broker, BROKER_LOG)).findings
+    assert (one.certainty, one.severity) == (Certainty.LIKELY, Severity.WARNING)
+
+
+def test_a_cooperative_group_of_3_9_is_proven_by_the_wait_since_the_last_sign_of_a_poll():
+    broker = coordinator("""
+        10:00:00 preparing 0 Adding new member {a1} with group instance id None; client reason: not provided
+        10:00:03 stable 1 2
+        10:00:03 preparing 1 Member {a1} joining group; client reason: need to revoke partitions and re-join
+        10:00:04 stable 2 2
+        10:00:19 preparing 2 Removing member {a1} on LeaveGroup; client reason: consumer poll timeout has expired.
+        10:00:20 stable 3 1
+    """)
+    own = client("a", """
+        10:00:00 joining
+        10:00:04 joined 2 {a1}
+        10:00:04 got invoices-0
+        10:00:19 timeout {a1}
+    """)  # fmt: skip
+    one = found(broker, own, runs("a", "3.9.1"), BROKER_LOG)
+    assert one.certainty is Certainty.PROVEN
+
+
+def test_librdkafka_counts_itself_by_how_much_it_was_late():
+    text = "%4|1.2|MAXPOLL|a#consumer-1| Application maximum poll interval (25000ms) exceeded by 425ms: leaving group"
+    lines = [
+        episode("poll-timeout", when, "clients/a.log", line=when, group=GROUP, client_id="a", left=0.425, text=text)
+        for when in (60, 120)
+    ]
+    one = found(lines, coordinator("10:01:00 preparing 3 removing member {a1} on LeaveGroup"), log("clients/a.log"))
+    assert (one.certainty, one.measures["poll_interval_seconds"]) == (Certainty.PROVEN, 25)
+
+
+def test_a_member_of_a_kip_848_group_leaves_and_comes_again_with_its_id():
+    broker = [
+        episode(kind, when, "logs/server.log", line=when, group=GROUP, member_id="j1VGU6MqTOSUYAlDFhCYJw", left=epoch)
+        for when, kind, epoch in ((0, "member-joined", None), (1, "group-epoch-bumped", 1), (60, "member-left", None),
+                                  (60, "group-epoch-bumped", 2), (90, "group-epoch-bumped", 3))
+    ]  # fmt: skip
+    line = episode("poll-timeout", 60, "clients/a.log", group=GROUP, client_id="a", reason="Consumer poll timeout")
+    one = found(broker, line, worked("a", (90, 500, 45.0)), runs("a", "4.1.0"), BROKER_LOG)
+    assert (one.certainty, one.facts["members"]) == (Certainty.PROVEN, "a")
+
+
+def test_a_client_of_0_10_2_leaves_without_a_word_and_its_failed_commits_tell_of_it():
+    one = found(LOOP, UNTOLD, CALM, SLOW, FAST, runs("a", "0.10.2.2"), runs("b", "0.10.2.2"), BROKER_LOG)
+    assert (one.certainty, one.measures["poll_timeouts"]) == (Certainty.PROVEN, 2)
+
+
+def test_up_to_0_10_0_the_session_timeout_is_the_interval():
+    broker = coordinator("""
+        10:00:00 preparing 0
+        10:00:03 stable 1
+        10:01:15 expired {a1}
+        10:01:15 preparing 1
+        10:01:33 preparing 2
+        10:01:34 stable 3
+    """)
+    own = client("a", """
+        10:00:03 joined 1 {a1}
+        10:01:30 failed
+        10:01:33 joined 3 {a2}
+    """)  # fmt: skip
+    given = facts(broker, own, worked("a", (90, 500, 45.0)), runs("a", "0.10.0.1", session=30000), BROKER_LOG)
+    (one,) = detect(given).findings
+    assert one.measures["poll_interval_seconds"] == 30
+    assert "session.timeout.ms" in one.statement
+    assert others(given) == []
+
+
+def test_a_slow_service_is_named_as_the_cause():
+    def served(name, values):
+        return series(name, values, source="logs/access.log", status="2xx")
+
+    slow = (served("http.requests", [100] * 20), served("http.seconds", [0.5] * 5 + [8.5] * 15))
+    failed = [episode("call-failed", 50 + n, "clients/a.log", line=n, reason="HTTP 500") for n in range(5)]
+    one = found(LOOP, TOLD, SLOW, SET, slow, failed)
+    assert one.facts["cause"] == (
+        "answers of the called service took 85.0 ms on average (before: 5.00 ms); 5 call(s) to it failed (HTTP 500)"
+    )
+
+
+def test_a_service_that_answers_as_before_is_no_cause():
+    same = (series("http.requests", [100] * 20, status="2xx"), series("http.seconds", [0.5] * 20, status="2xx"))
+    assert "cause" not in found(LOOP, TOLD, SLOW, SET, same).facts
+
+
+FROZEN = coordinator("""
+    10:00:00 preparing 0 Adding new member {a1} with group instance id None
+    10:00:03 stable 1 2
+    10:01:10 expired {a1}
+    10:01:10 preparing 1 removing member {a1} on heartbeat expiration
+    10:01:11 stable 2 1
+    10:01:26 preparing 2 Adding new member {a2} with group instance id None
+    10:01:28 stable 3 2
+""")
+WOKE = client("a", """
+    10:00:03 joined 1 {a1}
+    10:01:26 failed
+    10:01:26 lost invoices-0
+    10:01:26 joining
+    10:01:28 joined 3 {a2}
+""")  # fmt: skip
+
+
+def test_a_frozen_process_is_none_though_its_poll_took_longer_than_the_interval():
+    stood = (*steady("a", 4, 60), *worked("a", (86, 10, 26.0)))
+    result = detect(facts(FROZEN, WOKE, stood, FAST, SET))
+    assert result.findings == ()
+    assert "expelled by the coordinator" in result.rejected
+
+
+def test_a_long_poll_after_which_nobody_left_is_none():
+    stays = coordinator("10:00:00 preparing 0 Adding new member {a1}")
+    result = detect(facts(stays, client("a", "10:00:03 joined 1 {a1}"), worked("a", (90, 500, 45.0)), SET))
+    assert result.findings == ()
+    assert "no member left for it" in result.rejected
+
+
+def test_commits_that_a_cooperative_rebalance_puts_off_are_none():
+    lines = [episode("commit-deferred", when, "clients/a.log", line=when, client_id="a", group=GROUP)
+             for when in range(60, 90)]  # fmt: skip
+    assert detect(facts(lines, client("a", "10:00:03 joined 1 {a1}"), FAST, SET)).findings == ()
+
+
+def test_a_deploy_is_none():
+    broker = coordinator("""
+        10:00:00 preparing 0 Adding new member {a1} with group instance id None
+        10:00:03 stable 1 1
+        10:01:00 left {a1}
+        10:01:00 preparing 1 removing member {a1} on LeaveGroup
+        10:01:00 empty 2
+        10:01:10 preparing 2 Adding new member {a2} with group instance id None
+        10:01:13 stable 3 1
+    """)
+    own = client("a", """
+        10:00:03 joined 1 {a1}
+        10:01:00 stopping
+        10:01:00 leaving {a1} the consumer is being closed
+        10:01:05 settings
+        10:01:06 starting
+        10:01:13 joined 3 {a2}
+    """)  # fmt: skip
+    result = detect(facts(broker, own, steady("a", 4, 58), SET))
+    assert result.findings == ()
+    assert "had been stopped" in result.rejected
+
+
+def test_leaves_of_which_no_log_of_a_client_tells_are_not_judged():
+    assert detect(facts(LOOP, BROKER_LOG)).findings == ()
+    assert session_timeout.detect(facts(LOOP, BROKER_LOG)).findings == ()
+    assert group_churn.detect(facts(LOOP, BROKER_LOG)).findings == ()
+
+
+def test_without_logs_it_is_not_checked():
+    assert detect(facts(SLOW)).missing
+
+
+def test_members_that_die_in_a_loop_do_not_poll_late():
+    dying = (exited("a", 60, 1), exited("a", 108, 1))
+    calm = facts(LOOP, [e for e in UNTOLD if e.kind != "commit-failed"], dying, steady("a", 5, 58), FAST, SET)
+    assert detect(calm).findings == ()
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_with_material_missing_nobody_else_is_blamed(part):
+    assert others(without(WHOLE, part)) == []
+
+
+@pytest.mark.parametrize("kind", ["episodes", "batches", "settings", "positions"])
+def test_without_a_kind_of_rows_nobody_else_is_blamed(kind):
+    assert others(replace(WHOLE, **{kind: ()})) == []
+
+
+def test_a_metric_of_the_time_between_polls_alone_accuses_nobody():
+    late = Series("consumer.time_between_poll_max", "x", {"client_id": "a"}, "m.json", ((at(100), 26_000.0),))
+    assert detect(facts(FROZEN, WOKE, steady("a", 4, 60), FAST, SET, late)).findings == ()

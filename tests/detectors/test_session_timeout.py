@@ -1,0 +1,237 @@
+"""Members that the coordinator expels because it hears nothing: why, and what is only the trace of something else."""
+
+from dataclasses import replace
+
+import pytest
+from churn_builder import BROKER_LOG, exited, runs, steady, worked
+from facts_builder import at, episode, facts, log
+from kafka_builder import GROUP, client, coordinator
+from taking_away import PARTS, without
+
+from mqlab.detectors import group_churn, poll_interval_exceeded, rolling_restart
+from mqlab.detectors.session_timeout import detect
+from mqlab.findings import Certainty, Severity
+
+EXPELLED = coordinator("""
+    10:00:00 preparing 0 Adding new member {a1} with group instance id None
+    10:00:03 stable 1 2
+    10:01:10 expired {a1}
+    10:01:10 preparing 1 removing member {a1} on heartbeat expiration
+    10:01:11 stable 2 1
+    10:01:22 preparing 2 Adding new member {a2} with group instance id None
+    10:01:24 stable 3 2
+""")
+WOKE = client("a", """
+    09:59:50 settings
+    10:00:00 joining
+    10:00:03 joined 1 {a1}
+    10:01:22 failed
+    10:01:22 lost invoices-0
+    10:01:22 joining
+    10:01:24 joined 3 {a2}
+""")  # fmt: skip
+AGAIN = coordinator("""
+    10:02:40 expired {a2}
+    10:02:40 preparing 3 removing member {a2} on heartbeat expiration
+    10:02:41 stable 4 1
+    10:02:56 preparing 4 Adding new member {a3} with group instance id None
+    10:02:58 stable 5 2
+""")
+STOOD = (*steady("a", 4, 60), *steady("a", 82, 150), *steady("a", 176, 220))
+FAST = steady("b", 4, 220)
+SET = (runs("a"), runs("b"), BROKER_LOG)
+TWICE = facts(EXPELLED, AGAIN, WOKE, client("a", "10:02:56 joined 5 {a3}"), STOOD, FAST, SET)
+
+
+def found(*rows):
+    (one,) = detect(facts(*rows)).findings
+    return one
+
+
+def others(given):
+    """Incidents that the other rules about members find."""
+    results = [rule.detect(given) for rule in (poll_interval_exceeded, group_churn, rolling_restart)]
+    return [f.incident for r in results for f in r.findings]
+
+
+def test_a_process_that_stood_still_is_proven_by_its_silence():
+    (one,) = detect(TWICE).findings
+    assert (one.certainty, one.severity, one.subject) == (Certainty.PROVEN, Severity.CRITICAL, GROUP)
+    assert one.measures == {
+        "members": 1, "expired_members": 2, "rebalances": 4, "session_timeout_seconds": 10, "silent_seconds": 26,
+    }  # fmt: skip
+    assert one.facts == {"cause": "process stood still 2×", "members": "a"}
+    assert "session.timeout.ms above 26.0 s would have covered it" in one.remedy
+    assert (one.started_at.timestamp(), one.ended_at.timestamp()) == (at(60), at(176))
+    assert others(TWICE) == []
+
+
+def test_one_pause_is_no_loop():
+    one = found(EXPELLED, WOKE, STOOD[:29], steady("a", 82, 220), FAST, SET)
+    assert (one.certainty, one.severity) == (Certainty.PROVEN, Severity.WARNING)
+
+
+def test_a_member_of_a_kip_848_group_is_fenced_by_its_session():
+    lines = coordinator("""
+        10:00:02 new {a1}
+        10:00:03 bumped 1
+        10:01:10 expired {a1}
+        10:01:10 bumped 2
+        10:01:22 new {a1}
+        10:01:22 bumped 3
+    """)
+    one = found(lines, WOKE, STOOD[:29], steady("a", 82, 220), FAST, SET)
+    assert one.facts["cause"] == "process stood still"
+
+
+def test_a_collection_that_covers_the_silence_is_the_cause():
+    pause = episode("gc-pause", 82, "clients/a-gc.log", left=22.0, reason="Pause Full", text="Pause Full 22000ms")
+    one = found(EXPELLED, WOKE, STOOD[:29], steady("a", 82, 220), FAST, SET, pause)
+    assert one.facts["cause"] == "garbage collection"
+    assert "a collection stopped its process for 22.0 s" in one.statement
+    assert pause.first.text in [e.text for e in one.evidence]
+
+
+def test_the_collection_of_another_member_is_not():
+    pause = episode("gc-pause", 82, "clients/b-gc.log", left=22.0, reason="Pause Full")
+    named = client("b", "10:00:03 joined 1 {b1}")
+    assert found(EXPELLED, WOKE, STOOD[:29], named, FAST, SET, pause).facts["cause"] == "process stood still"
+
+
+def test_a_short_collection_is_not():
+    pause = episode("gc-pause", 61, "clients/a-gc.log", left=0.4, reason="Pause Young")
+    assert found(EXPELLED, WOKE, STOOD[:29], FAST, SET, pause).facts["cause"] == "process stood still"
+
+
+def test_a_process_that_worked_on_was_cut_off():
+    lines = [
+        episode("coordinator-lost", 69, "clients/a.log", line=70, group=GROUP, client_id="a", reason="disconnected"),
+        episode("session-timeout", 70, "clients/a.log", line=71, group=GROUP, client_id="a"),
+    ]
+    one = found(EXPELLED, WOKE, steady("a", 4, 220, every=1), FAST, SET, lines)
+    assert (one.facts["cause"], one.certainty) == ("network", Certainty.PROVEN)
+    assert "worked on, but did not reach the coordinator" in one.statement
+
+
+def test_a_process_that_worked_on_without_a_word_about_the_network_is_likely_only():
+    one = found(EXPELLED, WOKE, steady("a", 4, 220, every=1), FAST, SET)
+    assert (one.facts["cause"], one.certainty) == ("not told", Certainty.LIKELY)
+
+
+def test_a_process_that_was_killed_and_came_again_died():
+    again = client("a", """
+        10:00:03 joined 1 {a1}
+        10:01:15 settings
+        10:01:16 starting
+        10:01:24 joined 3 {a2}
+    """)  # fmt: skip
+    one = found(EXPELLED, again, steady("a", 4, 60), FAST, SET, exited("a", 60, 137))
+    assert (one.facts["cause"], one.severity) == ("process died", Severity.WARNING)
+    assert "reprocess-duplicates" not in one.explains
+
+
+def test_without_the_coordinators_log_the_clients_words_are_likely():
+    own = client("a", """
+        10:00:03 joined 1 {a1}
+        10:01:22 reset encountered UNKNOWN_MEMBER_ID
+        10:01:24 joined 3 {a2}
+    """)  # fmt: skip
+    said = episode("session-timeout", 82, "clients/a.log", line=90, group=GROUP, client_id="a")
+    one = found(own, said, STOOD[:29], steady("a", 83, 200), runs("a"))
+    assert (one.certainty, one.facts["members"]) == (Certainty.LIKELY, "a")
+
+
+def test_what_members_did_that_no_log_tells_of_is_not_judged():
+    result = detect(facts(EXPELLED, AGAIN, BROKER_LOG))
+    assert result.findings == ()
+    assert "what they did meanwhile is not told" in result.missing[0]
+
+
+def test_a_static_member_that_was_stopped_is_none():
+    broker = coordinator("""
+        10:00:00 preparing 0 Adding new member {a1} with group instance id Some(a)
+        10:01:10 expired {a1}
+        10:01:10 preparing 1 removing member {a1} on heartbeat expiration
+    """)
+    own = client("a", """
+        10:00:03 joined 1 {a1}
+        10:01:00 stopping
+    """)  # fmt: skip
+    result = detect(facts(broker, own, FAST, SET))
+    assert result.findings == ()
+    assert "had been stopped" in result.rejected
+
+
+def test_a_static_member_whose_log_is_not_there_is_none():
+    broker = coordinator("""
+        10:00:00 preparing 0 Adding new member {a1} with group instance id Some(a)
+        10:01:10 expired {a1}
+        10:01:10 preparing 1 removing member {a1} on heartbeat expiration
+    """)
+    assert "static member" in detect(facts(broker, BROKER_LOG)).rejected
+
+
+@pytest.mark.parametrize(("timeout", "session"), [("10:01:00", 10000), ("10:00:40", 30000)])
+def test_a_static_member_that_polled_too_late_is_expelled_and_is_none(timeout, session):
+    late = client("a", f"""
+        10:00:03 joined 1 {{a1}}
+        {timeout} timeout {{a1}}
+    """)  # fmt: skip
+    given = facts(EXPELLED, late, worked("a", (82, 500, 60.0)), FAST, runs("a", session=session), BROKER_LOG)
+    assert detect(given).findings == ()
+    assert others(given) == ["poll-interval-exceeded"]
+
+
+def test_members_that_are_killed_one_after_another_in_a_release_are_none():
+    broker = coordinator("""
+        10:00:00 preparing 0 Adding new member {a1} with group instance id None
+        10:00:03 stable 1 2
+        10:01:05 preparing 1 Adding new member {a2} with group instance id None
+        10:01:10 expired {a1}
+        10:01:12 stable 2 2
+        10:01:35 preparing 2 Adding new member {b2} with group instance id None
+        10:01:40 expired {b1}
+        10:01:42 stable 3 2
+    """)
+    logs = [
+        client(name, f"""
+            09:59:50 settings
+            10:00:03 joined 1 {{{name}1}}
+            {start} settings
+            {start} starting
+            {join} joined 2 {{{name}2}}
+        """)
+        for name, start, join in (("a", "10:01:02", "10:01:12"), ("b", "10:01:32", "10:01:42"))
+    ]  # fmt: skip
+    work = (steady("a", 4, 60), steady("a", 76, 120), steady("b", 4, 90), steady("b", 106, 120))
+    given = facts(broker, logs, work, SET)
+    result = detect(given)
+    assert result.findings == ()
+    assert "replaced with the others" in result.rejected
+    assert [f.incident for f in rolling_restart.detect(given).findings] == ["rolling-restart"]
+
+
+def test_members_that_fence_each_other_are_none():
+    swap = episode("static-member-replaced", 60, "logs/server.log", group=GROUP, reason="a", member_id="a-2", node="1")
+    given = facts(EXPELLED, swap, replace(swap, kind="static-member-fenced", client_id="a"), BROKER_LOG)
+    assert detect(given).findings == ()
+
+
+def test_a_group_in_which_nobody_is_expelled_is_clear():
+    result = detect(facts(client("a", "10:00:03 joined 1 {a1}"), FAST, SET))
+    assert (result.findings, result.rejected, result.missing) == ((), None, ())
+
+
+def test_without_logs_it_is_not_checked():
+    assert detect(facts(STOOD)).missing
+    assert not detect(facts(log())).missing
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_with_material_missing_nobody_else_is_blamed(part):
+    assert others(without(TWICE, part)) == []
+
+
+@pytest.mark.parametrize("kind", ["batches", "settings", "episodes"])
+def test_without_a_kind_of_rows_nobody_else_is_blamed(kind):
+    assert others(replace(TWICE, **{kind: ()})) == []

@@ -19,6 +19,7 @@ from mqlab.cli_drain import drain
 from mqlab.cli_material import common, deliver, opened, progress
 from mqlab.cli_rebalances import rebalances
 from mqlab.cli_session import session
+from mqlab.cli_whatif import whatif
 from mqlab.errors import MqlabError, UnknownFindingError
 
 USAGE, INTERNAL, INTERRUPTED = 64, 70, 130
@@ -158,6 +159,7 @@ def doctor(quiet: bool, workspace: str | None) -> int:
 commands.add_command(session)
 commands.add_command(drain)
 commands.add_command(rebalances)
+commands.add_command(whatif)
 
 
 def main() -> None:

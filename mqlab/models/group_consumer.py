@@ -40,7 +40,7 @@ class Consumer:
         self._pending: dict[Partition, int] = {}
         self._state, self._turn, self._out = _State.JOINING, 0, False
         self._polled_at = self._committed_at = -inf
-        self._full = False
+        self._full, self._busy = False, member.busy
 
     def bind(self, coordinator: Seats) -> None:
         """Tell it its coordinator."""
@@ -119,21 +119,23 @@ class Consumer:
         self._work(now)
 
     def _work(self, now: float) -> None:
-        earliest, most = self._polled_at + self._speed.grain, self._speed.most(now)
+        busy, self._busy = self._busy, None
+        earliest, most = self._polled_at + self._speed.grain, busy.records if busy else self._speed.most(now)
         taken = self.feed.take(now, most) if self._full or now >= earliest else []
         if not taken:
             self._state = _State.IDLE
             self._later(max(self.feed.next_record(now), earliest), self._poll)
             return
-        self._state, self._polled_at = _State.WORKING, now
         self._ledger.hand_out(taken)
         count = sum(after - first for _, first, after in taken)
         self._full = count >= most
-        polls, seconds = self._speed.polls(now, count)
-        self._ledger.begin_poll(now, seconds, polls)
-        self._later(now + seconds, lambda at: self._done(at, {p: after for p, _, after in taken}, count))
+        began = busy.began if busy else now
+        polls, seconds = (1, busy.until - began) if busy else self._speed.polls(now, count)
+        self._ledger.begin_poll(began, seconds, polls)
+        self._state, self._polled_at = _State.WORKING, now
+        self._later(began + seconds, lambda at: self._done(at, {p: after for p, _, after in taken}, count))
         if seconds / polls >= self.settings.interval:
-            self._unless_turned(now + self.settings.interval, self._too_late, 0)
+            self._unless_turned(began + self.settings.interval, self._too_late, 0)
 
     def _done(self, now: float, offsets: dict[Partition, int], count: int) -> None:
         self._state = _State.IDLE

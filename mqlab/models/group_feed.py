@@ -2,7 +2,8 @@
 
 ``Fetcher.collectFetch``: a poll returns what was fetched before it, partition after partition, at most
 max.poll.records; then partitions without records are fetched again while the application works. A fetch that finds
-nothing waits fetch.max.wait.ms (0.5 s) for the first record.
+nothing waits fetch.max.wait.ms (0.5 s) for the first record. Partitions that the member had first are read first: the
+fetch session of the broker lists new ones behind those that it knows (KIP-227).
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ class Feed:
         self._ends = ends
         self.positions: dict[Partition, int] = {}
         self._fetched: dict[Partition, int] = {}
+        self._ranks: dict[Partition, int] = {}
 
     def keep(self, partitions: Iterable[Partition]) -> None:
         """Give up all but *partitions*."""
@@ -38,6 +40,7 @@ class Feed:
     def add(self, partition: Partition, committed: int) -> None:
         """Read *partition* from its committed offset."""
         self.positions[partition] = committed
+        self._ranks.setdefault(partition, len(self._ranks))
         self._fetched.pop(partition, None)
 
     def take(self, now: float, most: int) -> Taken:
@@ -65,7 +68,7 @@ class Feed:
         return max(now, self._first(self.positions))
 
     def _fetch(self, now: float) -> None:
-        empty = [p for p in self.positions if p not in self._fetched]
+        empty = sorted((p for p in self.positions if p not in self._fetched), key=self._ranks.__getitem__)
         ready = self._filled(empty, now)
         first = inf if ready else self._first(empty)
         if first <= now + _WAIT:

@@ -16,17 +16,19 @@ class Ledger:
     def __init__(self, course: Course) -> None:
         self._logs, self._until = course.logs, course.until
         self.committed = {log.partition: log.committed for log in course.logs}
-        self._handed = dict(self.committed)
+        self._handed, self._again = dict(self.committed), dict(self.committed)
         self.rebalances: list[Begun] = []
         self.polls = self.late_polls = self.commits = self.failed_commits = self.handled = self._repeated = 0
         self.longest_seconds = 0.0
         self._lag: list[tuple[float, int]] = []
 
     def hand_out(self, taken: Taken) -> None:
-        """Count records that somebody had before."""
+        """Count records that somebody had before, each once."""
         for partition, first, after in taken:
-            known = self._handed[partition]
-            self._repeated += max(0, min(known, after) - first)
+            known, again = self._handed[partition], self._again[partition]
+            if first < known:
+                self._repeated += max(0, min(known, after) - max(first, again))
+                self._again[partition] = max(again, min(known, after))
             self._handed[partition] = max(known, after)
 
     def begin_poll(self, now: float, seconds: float, polls: int) -> None:

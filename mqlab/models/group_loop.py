@@ -20,7 +20,7 @@ from mqlab.models.group_terms import Course, Outcome, Pace, Protocol, Settings
 _SAMPLES = 240
 _EVENTS = 60_000
 """Polls of all members that are simulated one by one; where there are more, short ones are taken together."""
-_FINEST = 0.02
+_FINEST = 0.1
 _SHARE = 0.05
 """Polls that take less than this share of the poll interval may be taken together: they cannot be late."""
 
@@ -47,7 +47,7 @@ def simulate(course: Course) -> Outcome:
             seated.append(consumer)
         else:
             clock.at(member.started, consumer.start)
-        if member.stopped is not None and member.stopped > course.since:
+        if member.stopped is not None and course.since < member.stopped < course.until:
             clock.at(member.stopped, _stop(consumer, member.crashed))
     coordinator.seat(seated)
     for sample in range(_SAMPLES + 1):
@@ -67,8 +67,8 @@ def outcomes(course: Course, records: Sequence[int] = (), intervals: Sequence[fl
 
 
 def with_settings(course: Course, changed: Mapping[str, float]) -> Course:
-    """*course*, its members set otherwise; names as in ``Settings``."""
-    members = tuple(replace(each, settings=_set(each.settings, changed)) for each in course.members)
+    """*course*, its members set otherwise from the start; names as in ``Settings``."""
+    members = tuple(replace(each, settings=_set(each.settings, changed), busy=None) for each in course.members)
     return replace(course, members=members)
 
 

@@ -63,6 +63,15 @@ class Settings:
 
 
 @dataclass(frozen=True, slots=True)
+class Busy:
+    """A poll that a member is working off when the course begins."""
+
+    began: float
+    until: float
+    records: int
+
+
+@dataclass(frozen=True, slots=True)
 class Member:
     """One life of a member: a process from its first join to its stop."""
 
@@ -78,6 +87,8 @@ class Member:
     """It has a group.instance.id: it never says that it leaves."""
     pace: Pace | None = None
     """Its own; None where the group's holds."""
+    busy: Busy | None = None
+    """Only of one that is part of the group from the start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +143,7 @@ class Outcome:
     handled: int
     """Records of the polls that were done."""
     repeated: int
-    """Records that were handed out again."""
+    """Records that were handed out more than once."""
 
     @property
     def final_lag(self) -> int:

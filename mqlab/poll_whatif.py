@@ -1,0 +1,136 @@
+"""What would have been: a recorded group is simulated as it was, then with other settings.
+
+The replay of what was is held against the record; its error is that of the answer, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from mqlab import kafka_groups
+from mqlab import poll_whatif_request as asking
+from mqlab.facts import Facts
+from mqlab.models.group_loop import with_settings
+from mqlab.models.group_terms import Course, Member, Protocol
+from mqlab.poll_whatif_answer import Answer
+from mqlab.poll_whatif_inputs import Inputs, NoReplayError, inputs
+from mqlab.poll_whatif_judged import AGREES, REFUSED, error, fit, recorded, told, widened
+from mqlab.poll_whatif_members import first_late
+from mqlab.poll_whatif_pace import steady
+from mqlab.poll_whatif_request import Changes
+from mqlab.units import digits, number
+
+NOTHING = Changes()
+
+
+def replay(
+    facts: Facts,
+    group: str | None = None,
+    changes: Changes = NOTHING,
+    since: float | None = None,
+    until: float | None = None,
+) -> Answer:
+    """Replay *group*, by default the one whose members polled too late, as it was and with *changes*.
+
+    Raises:
+        NoReplayError: the material does not hold what it needs.
+    """
+    name = group or chosen(facts)
+    paced = steady(changes.numbers[asking.RECORD] / 1000) if asking.RECORD in changes.numbers else None
+    known = _known(facts, name, since, until, changes)
+    course, paces = known.course, known.paces
+    real, before = recorded(facts, name, course), told(course, paces)
+    off = error(before, real, course)
+    other, other_paces = changed(course, changes), paced or paces
+    after = widened(told(other, other_paces), before, real) if changes.told and off <= REFUSED else None
+    return Answer(
+        group=name,
+        changes=changes.told,
+        since=course.since,
+        until=course.until,
+        incident=known.incident,
+        recorded=real,
+        before=before,
+        error_share=off,
+        agrees=off <= AGREES,
+        after=after,
+        fit_before=fit(course, paces),
+        fit_after=fit(other, other_paces),
+        assumed=tuple(_assumed(known, changes)),
+    )
+
+
+def chosen(facts: Facts) -> str:
+    """The group whose members polled too late, else the one that has most listings of offsets.
+
+    Raises:
+        NoReplayError: no group has offsets.
+    """
+    points: dict[str, int] = {}
+    for (name, _), queues in kafka_groups.topics(facts).items():
+        points[name] = points.get(name, 0) + sum(map(len, queues.values()))
+    if not points:
+        raise NoReplayError("No listing of a group's offsets is among the material: a replay needs two at least.")
+    return max(sorted(points), key=lambda name: (first_late(facts, name) is not None, points[name]))
+
+
+def changed(course: Course, asked: Changes) -> Course:
+    """*course* as it would have been with what is asked for."""
+    numbers = asked.numbers
+    wholes = {asking.RECORDS: "records", asking.THREADS: "threads"}
+    times = {asking.INTERVAL: "interval", asking.SESSION: "session", asking.HEARTBEAT: "heartbeat"}
+    settings: dict[str, float] = {name: int(numbers[key]) for key, name in wholes.items() if key in numbers}
+    settings |= {name: numbers[key] / 1000 for key, name in times.items() if key in numbers}
+    if asking.SESSION in numbers and all(each.settings.heartbeat == 0 for each in course.members):
+        settings["interval"] = settings["session"]
+    found = with_settings(course, settings)
+    if asking.MEMBERS in numbers:
+        found = replace(found, members=_so_many(found.members, int(numbers[asking.MEMBERS])))
+    if asking.RECORD in numbers:
+        pace = steady(numbers[asking.RECORD] / 1000).common
+        found = replace(found, pace=pace, members=tuple(replace(each, pace=None) for each in found.members))
+    protocol = asked.protocol() or found.protocol
+    assignor = asked.words.get(asking.ASSIGNOR, found.assignor)
+    if protocol is not Protocol.CONSUMER and assignor == "uniform":
+        assignor = "range"
+    return replace(
+        found,
+        protocol=protocol,
+        assignor=assignor,
+        delay=numbers[asking.DELAY] / 1000 if asking.DELAY in numbers else found.delay,
+    )
+
+
+def _so_many(known: tuple[Member, ...], count: int) -> tuple[Member, ...]:
+    """The lives of the first *count* names; where there are fewer, copies of the last name's."""
+    names = sorted({each.name for each in known})
+    kept = tuple(each for each in known if each.name in names[:count])
+    copied = [each for each in known if each.name == names[-1]]
+    added = range(1, count - len(names) + 1)
+    return (*kept, *(replace(each, name=f"{each.name}~{number:04d}") for number in added for each in copied))
+
+
+def _known(facts: Facts, group: str, since: float | None, until: float | None, asked: Changes) -> Inputs:
+    """What is known of the group; where no line tells how long records took, what is given is taken for that."""
+    try:
+        return inputs(facts, group, since, until)
+    except NoReplayError:
+        if asking.RECORD not in asked.numbers:
+            raise
+        return inputs(facts, group, since, until, steady(asked.numbers[asking.RECORD] / 1000))
+
+
+def _assumed(known: Inputs, asked: Changes) -> Iterator[str]:
+    paces = known.paces
+    yield "what came in is as recorded, and who calls or is called notices nothing of the change"
+    if paces.polls:
+        each = f"{digits(paces.mean * 1000)} ms per record, from {number(paces.polls)} polls of {number(paces.records)}"
+        yield f"{each} records; bounds: other orders of short and long polls, and the quarters of what polls took"
+    if paces.own:
+        yield f"{', '.join(sorted(paces.own))}: slower than the others, as recorded"
+    if known.course.members[0].settings.commit_every == 0:
+        yield "each poll is committed when it is done"
+    if asking.THREADS in asked.numbers:
+        yield "threads share a poll evenly, where one works it off now"
+    yield "no poll is cut short by sizes of fetches, no broker fails, joins themselves take no time"

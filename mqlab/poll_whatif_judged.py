@@ -1,0 +1,127 @@
+"""What a replay is worth: bounds over equally likely courses, the record that it is held against, feasibility."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from statistics import median_low
+
+from mqlab.facts import Facts
+from mqlab.group_rows import Batch
+from mqlab.models import polling
+from mqlab.models.courses import Interval
+from mqlab.models.group_loop import equally_likely, simulate, with_pace
+from mqlab.models.group_terms import Course, Outcome
+from mqlab.poll_whatif_answer import Fit, Recorded, Told
+from mqlab.poll_whatif_inputs import batches, lags
+from mqlab.poll_whatif_pace import Paces
+from mqlab.rebalances import history
+
+AGREES, REFUSED = 0.2, 0.5
+"""Share by which the replay of what was may be off the record; from the second on there is no answer."""
+_PHASES, _LARGE = 5, 20_000.0
+"""Orders of short and long polls that are tried; one only where members times seconds are more than that."""
+_GENERATIONS = ("rebalance-started", "group-epoch-bumped", "join-completed", "rebalance-stabilized", "group-emptied")
+
+
+def told(course: Course, paces: Paces) -> Told:
+    """Simulations with several orders of polls, and with records that take less and more time."""
+    span = course.until - course.since
+    phases = _PHASES if len(course.members) * span < _LARGE else 1
+    usual = [simulate(one) for one in equally_likely(course, phases)]
+    every = [*usual, *(simulate(with_pace(course, factor)) for factor in (paces.low, paces.high) if factor != 1)]
+
+    def bounds(of: Callable[[Outcome], float]) -> Interval:
+        values = [of(one) for one in every]
+        return Interval(min(values), median_low([of(one) for one in usual]), max(values))
+
+    return Told(
+        bounds(lambda one: len(one.rebalances)),
+        bounds(lambda one: one.longest_seconds),
+        bounds(lambda one: one.late_polls / one.polls if one.polls else 0.0),
+        bounds(lambda one: one.final_lag),
+        bounds(lambda one: one.repeated),
+    )
+
+
+def recorded(facts: Facts, group: str, course: Course) -> Recorded:
+    """What the material says of the same time; the lag at its end lies between two listings."""
+    since, until = course.since, course.until
+    known = any(e.group == group for e in facts.of_kind(*_GENERATIONS))
+    begun = [one for one in history(facts, group) if since < one.started <= until]
+    polls = [b for b in batches(facts, group) if since < b.at <= until]
+    again = [one.repeated for one in begun if one.repeated is not None]
+    waiting = lags(facts, group)
+    final = _between(waiting, until)
+    inside = [lag for at, lag in waiting if since <= at <= until]
+    return Recorded(
+        rebalances=len(begun) if known else None,
+        longest_poll_seconds=max((b.longest_seconds for b in polls), default=None),
+        late_share=_late(polls, min(each.settings.interval for each in course.members)),
+        final_lag=final,
+        peak_lag=max([final, *inside]),
+        repeated=sum(again) if again else None,
+    )
+
+
+def _late(polls: Sequence[Batch], interval: float) -> float | None:
+    """Share of *polls* that took the interval or longer; long ones have a row of their own."""
+    late = sum(b.longest_seconds >= interval for b in polls)
+    return late / sum(b.polls for b in polls) if polls else None
+
+
+def _between(points: Sequence[tuple[float, float]], at: float) -> float:
+    before = [point for point in points if point[0] <= at] or [points[0]]
+    after = [point for point in points if point[0] > at] or [before[-1]]
+    (begin, low), (end, high) = before[-1], after[0]
+    return low + (high - low) * (at - begin) / (end - begin) if end > begin else low
+
+
+def error(before: Told, real: Recorded, course: Course) -> float:
+    """Share by which the replay of what was is off: of the rebalances, or of the most lag, whichever is worse.
+
+    One rebalance more or less is none. What members hold uncommitted, a poll each, is no lag that could be told.
+    """
+    held = sum(each.settings.records for each in course.members)
+    lag = abs(before.final_lag.likely - real.final_lag) / max(real.peak_lag, held)
+    if real.rebalances is None:
+        return lag
+    off = abs(before.rebalances.likely - real.rebalances)
+    return max(lag, off / max(1, real.rebalances) if off > 1 else 0.0)
+
+
+def widened(after: Told, before: Told, real: Recorded) -> Told:
+    """*after* with bounds that are as much further apart as the replay of what was is off the record."""
+    lag = abs(before.final_lag.likely - real.final_lag)
+    off = 0.0
+    if real.rebalances and before.rebalances.likely:
+        off = abs(before.rebalances.likely / real.rebalances - 1)
+    known, waiting = after.rebalances, after.final_lag
+    return Told(
+        Interval(int(known.low * (1 - min(1.0, off))), known.likely, round(known.high * (1 + off))),
+        after.longest_poll_seconds,
+        after.late_share,
+        Interval(max(0.0, waiting.low - lag), waiting.likely, waiting.high + lag),
+        after.repeated,
+    )
+
+
+def fit(course: Course, paces: Paces) -> Fit:
+    """The arithmetic behind it: a poll of the slowest member, and the speed of all."""
+    settings = course.members[0].settings
+    each, threads, other = paces.slowest, settings.threads, settings.commit_seconds
+    span = course.until - course.since
+    there = sum(
+        max(0.0, min(one.stopped or course.until, course.until) - max(one.started or course.since, course.since))
+        for one in course.members
+    )
+    came = sum(log.end.at(course.until) - log.end.at(course.since) for log in course.logs)
+    return Fit(
+        settings.records,
+        threads,
+        each,
+        polling.poll_seconds(settings.records, each, threads, other),
+        settings.interval,
+        polling.largest_safe_records(settings.interval, each, threads, other),
+        there / span * threads / paces.mean,
+        came / span,
+    )

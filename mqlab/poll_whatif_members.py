@@ -1,0 +1,113 @@
+"""The processes of a recorded group as members of a simulation: when they came and went, and how they were set."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+
+from mqlab import configured, polling_facts
+from mqlab.facts import Facts
+from mqlab.kafka_lives import lives
+from mqlab.models.group_terms import Member, Settings
+from mqlab.rebalance_rows import End, Life
+
+_USUAL = Settings()
+
+
+def members(facts: Facts, group: str, since: float, until: float) -> tuple[Member, ...]:
+    """Processes of *group* that were there at any time from *since* to *until*, by name."""
+    found = [_member(facts, chain, since) for chain in _chains(lives(facts, group))]
+    inside = [m for m in found if (m.started or -inf) < until and (m.stopped is None or m.stopped > since)]
+    return tuple(sorted(inside, key=lambda m: (m.name, m.started or 0.0)))
+
+
+def first_late(facts: Facts, group: str) -> float | None:
+    """When the first member left because it did not poll in time."""
+    late = [life.until for life in lives(facts, group) if life.end is End.POLL_TIMEOUT and life.until is not None]
+    return min(late, default=None)
+
+
+def first_change(facts: Facts, group: str, after: float) -> float | None:
+    """When the first process of *group* stopped, fell silent for good or was started after *after*."""
+    found = [stop.first_at for stop in facts.of_kind("app-stopping") if stop.client_id in _clients(facts, group)]
+    for life in lives(facts, group):
+        found += [life.process_started, life.process_stopped]
+        found.append(life.silent_since if life.end is End.EXPIRED else None)
+    return min((at for at in found if at is not None and at > after), default=None)
+
+
+def settings_of(facts: Facts, client: str, at: float) -> Settings:
+    """What *client* was set to at *at*; what nothing tells is as in the newest client."""
+    limit = polling_facts.poll_limit(facts, client, at)
+    by_polls = limit is not None and limit.key == polling_facts.SESSION
+    session = polling_facts.session_limit(facts, client, at)
+    return Settings(
+        records=_records(facts, client, at),
+        interval=limit.seconds if limit else _USUAL.interval,
+        session=session.seconds if session else _USUAL.session,
+        heartbeat=0.0 if by_polls else _seconds(facts, client, "heartbeat.interval.ms", at, _USUAL.heartbeat),
+        commit_every=_commit_every(facts, client, at),
+    )
+
+
+def _records(facts: Facts, client: str, at: float) -> int:
+    """max.poll.records; a client that has no such setting hands out what its application took at most."""
+    told = polling_facts.poll_records(facts, client, at)
+    if told is not None:
+        return told
+    seen = [b.longest_records for b in facts.batches if b.client_id == client]
+    return max(seen, default=_USUAL.records)
+
+
+def _commit_every(facts: Facts, client: str, at: float) -> float:
+    automatic = configured.consumer_value(facts, client, "enable.auto.commit", at)
+    if automatic is None or automatic.value != "true":
+        return 0.0
+    return _seconds(facts, client, "auto.commit.interval.ms", at, 5.0)
+
+
+def _seconds(facts: Facts, client: str, key: str, at: float, otherwise: float) -> float:
+    value = configured.consumer_value(facts, client, key, at)
+    return value.number / 1000 if value is not None and value.number is not None else otherwise
+
+
+def _clients(facts: Facts, group: str) -> frozenset[str]:
+    return frozenset(life.client_id for life in lives(facts, group))
+
+
+def _chains(found: Sequence[Life]) -> list[list[Life]]:
+    """Lives of one process each: a client that comes again after its last life, its process not started anew."""
+    chains: list[list[Life]] = []
+    for life in sorted(found, key=lambda one: (one.client_id, one.since or -inf, one.until or inf)):
+        fitting = [
+            chain
+            for chain in chains
+            if chain[-1].client_id == life.client_id
+            and (chain[-1].until or inf) <= (life.since or -inf) + 1
+            and life.process_started is None
+            and chain[-1].end in (End.POLL_TIMEOUT, End.DROPPED, End.EXPIRED)
+        ]
+        if fitting:
+            max(fitting, key=lambda chain: chain[-1].until or 0.0).append(life)
+        else:
+            chains.append([life])
+    return chains
+
+
+def _member(facts: Facts, chain: Sequence[Life], since: float) -> Member:
+    first, last = chain[0], chain[-1]
+    stopped = last.process_stopped
+    if stopped is None and last.end in (End.LEFT, End.FENCED):
+        stopped = last.until
+    crashed = stopped is None and last.end is End.EXPIRED
+    if crashed:
+        stopped = last.silent_since or last.until
+    at = max(first.since or since, since)
+    return Member(
+        name=first.client_id,
+        settings=settings_of(facts, first.client_id, at),
+        started=None if first.since is None or first.since <= since else first.since,
+        stopped=stopped,
+        crashed=crashed,
+        static=first.static,
+    )

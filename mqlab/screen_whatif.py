@@ -1,0 +1,119 @@
+"""The replay of a consumer group as one screen: what was, what would have been, and what that is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, tzinfo
+
+from mqlab.models.courses import Interval
+from mqlab.poll_whatif_answer import Answer, Fit, Told
+from mqlab.screen_rows import line, row, safe
+from mqlab.units import digits, duration, number, percent
+
+_NAME, _RECORDED, _COLUMN = 24, 14, 34
+
+
+def whatif_screen(answer: Answer, tz: tzinfo = UTC) -> str:
+    """Everything that whoever changes a setting wants to read."""
+    lines = [_headline(answer, tz), *_table(answer), *_feasible(answer), *_calibration(answer)]
+    for place, sentence in enumerate(answer.assumed):
+        lines += row("" if place else "ASSUMED", sentence, 3)
+    return "\n".join(one.rstrip() for one in lines) + "\n"
+
+
+def _headline(answer: Answer, tz: tzinfo) -> str:
+    what = f"with {safe(answer.changes)}" if answer.changes else "as it was"
+    begin, end = (f"{datetime.fromtimestamp(at, tz):%H:%M:%S}" for at in (answer.since, answer.until))
+    why = "the incident" if answer.incident else "the time"
+    return f"WHAT IF  group {safe(answer.group)} {what}, {why} from {begin} to {end}"
+
+
+def _table(answer: Answer) -> Iterator[str]:
+    real, before, after = answer.recorded, answer.before, answer.after
+    heads = ("", "recorded", "replayed as it was", *(("with the change",) if after else ()))
+    yield line("", _cells(*heads))
+    yield line("", _cells("rebalances", _known(real.rebalances, number), *_both(before, after, _rebalances)))
+    yield line("", _cells("longest poll", _known(real.longest_poll_seconds, duration), *_both(before, after, _longest)))
+    yield line("", _cells("polls over the interval", _known(real.late_share, percent), *_both(before, after, _late)))
+    yield line("", _cells("lag at the end", number(round(real.final_lag)), *_both(before, after, _lag)))
+    yield line("", _cells("records handed out again", _known(real.repeated, number), *_both(before, after, _repeated)))
+
+
+def _cells(name: str, *cells: str) -> str:
+    recorded, *replayed = cells
+    return f"{name:<{_NAME}}{recorded:>{_RECORDED}}" + "".join(f"{cell:>{_COLUMN}}" for cell in replayed)
+
+
+def _both(before: Told, after: Told | None, cell: Callable[[Told], str]) -> Iterator[str]:
+    yield cell(before)
+    if after is not None:
+        yield cell(after)
+
+
+def _known(value: float | None, told: Callable[[float], str]) -> str:
+    return "not known" if value is None else told(value)
+
+
+def _rebalances(told: Told) -> str:
+    return _bounds(told.rebalances, _count)
+
+
+def _longest(told: Told) -> str:
+    return _bounds(told.longest_poll_seconds, duration)
+
+
+def _late(told: Told) -> str:
+    return percent(told.late_share.likely)
+
+
+def _lag(told: Told) -> str:
+    return _bounds(told.final_lag, _count)
+
+
+def _repeated(told: Told) -> str:
+    return _bounds(told.repeated, _count)
+
+
+def _count(value: float) -> str:
+    return number(round(value))
+
+
+def _bounds(interval: Interval, told: Callable[[float], str]) -> str:
+    low, likely, high = (told(value) for value in (interval.low, interval.likely, interval.high))
+    return likely if low == high else f"{likely} ({low} to {high})"
+
+
+def _feasible(answer: Answer) -> Iterator[str]:
+    if answer.changes:
+        yield from row("BEFORE", _fits(answer.fit_before), 3)
+        yield from row("AFTER", _fits(answer.fit_after), 3)
+    else:
+        yield from row("FITS", _fits(answer.fit_before), 3)
+
+
+def _fits(fit: Fit) -> str:
+    poll = f"{number(fit.records)} records x {digits(fit.record_seconds * 1000)} ms"
+    poll += f" / {fit.threads} threads" if fit.threads > 1 else ""
+    interval = f"of {duration(fit.interval_seconds)} between polls"
+    told = f"{poll} = {duration(fit.poll_seconds)} {interval}: {'fits' if fit.feasible else 'does not fit'}"
+    safe_records = fit.largest_safe_records
+    most = "not even one record fits" if safe_records is None else f"at most {number(safe_records)} records fit"
+    speed = f"{digits(fit.capacity_per_second)}/s can be handled, {digits(fit.arriving_per_second)}/s come in"
+    behind = "" if fit.capacity_per_second >= fit.arriving_per_second else ": lag grows whatever the polls do"
+    return f"{told}, {most}; {speed}{behind}"
+
+
+def _calibration(answer: Answer) -> Iterator[str]:
+    real, before = answer.recorded, answer.before
+    lag = f"lag {_count(before.final_lag.likely)} where {_count(real.final_lag)}"
+    counted = ""
+    if real.rebalances is not None:
+        counted = f"{_count(before.rebalances.likely)} rebalances where {number(real.rebalances)} were recorded, "
+    told = f"replay of what was: {counted}{lag}"
+    if answer.agrees:
+        told += ": agrees"
+    elif answer.after is not None or not answer.changes:
+        told += f": off by {percent(answer.error_share)}, so what it says of other settings is not worth much"
+    else:
+        told += f": off by {percent(answer.error_share)}, so it says nothing of other settings"
+    yield from row("CHECKED", told, 3)

@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from mqlab.facts import Facts, Setting
+from mqlab.facts import Facts, Position, Setting
 from mqlab.group_rows import Assignment
+from mqlab.kafka_groups import groups
 
 Key = tuple[str, str]
 """(topic, queue)"""
@@ -30,8 +31,12 @@ class Speed:
 
 
 def owners(facts: Facts, group: str, until: float) -> Mapping[Key, str]:
-    """The client id that holds each queue then: by what each source and each client said last, the latest first."""
-    told = [a for a in facts.assignments if a.group == group and a.client_id and (a.at or 0.0) <= until]
+    """The client id that holds each queue then: by what each source and each client said last, the latest first.
+
+    Positions of a Kafka group tell it too, for ``kafka-consumer-groups --describe`` names the owner.
+    """
+    described = facts.positions if group in groups(facts) else ()
+    told = [a for a in (*facts.assignments, *described) if a.group == group and a.client_id and (a.at or 0.0) <= until]
     by_source: dict[tuple[str, str], float] = defaultdict(float)
     by_client: dict[tuple[str, str], float] = defaultdict(float)
     for one in told:
@@ -39,7 +44,7 @@ def owners(facts: Facts, group: str, until: float) -> Mapping[Key, str]:
         by_source[one.source, one.topic] = max(at, by_source[one.source, one.topic])
         by_client[one.client_id or "", one.topic] = max(at, by_client[one.client_id or "", one.topic])
 
-    def holds(one: Assignment) -> bool:
+    def holds(one: Assignment | Position) -> bool:
         last = (by_source[one.source, one.topic], by_client[one.client_id or "", one.topic])
         return (one.at or 0.0) >= max(last)
 
@@ -71,7 +76,9 @@ def members(facts: Facts, group: str) -> int:
 
 
 def speed(facts: Facts, group: str, clients: Sequence[str]) -> Speed:
-    """What is told of these client ids, else of any consumer of the group."""
+    """What is told of these client ids, else of any consumer of the group; a Kafka consumer has one thread."""
+    if group in groups(facts):
+        return Speed(1, _seconds_of_a_record(facts, group), False, None)
     told = _settings(facts, group, clients)
     threads = next((n for key in _THREADS if (n := _number(told.get(key)))), None)
     times = {
@@ -83,6 +90,13 @@ def speed(facts: Facts, group: str, clients: Sequence[str]) -> Speed:
     own = [value for (client, _), value in times.items() if client in clients] or list(times.values())
     orderly = told.get("PROP_CONSUMEORDERLY", "false") == "true"
     return Speed(threads, median(own) / 1000 if own else None, orderly, _number(told.get("pullBatchSize")))
+
+
+def _seconds_of_a_record(facts: Facts, group: str) -> float | None:
+    """By the polls that the members worked off."""
+    polls = [b for b in facts.batches if b.group == group and b.records > 0]
+    records = sum(b.records for b in polls)
+    return sum(b.seconds for b in polls) / records if records and any(b.seconds > 0 for b in polls) else None
 
 
 def message_bytes(facts: Facts | None) -> float | None:

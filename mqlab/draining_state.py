@@ -79,7 +79,8 @@ def state(facts: Facts, group: str | None = None, instances: int | None = None) 
         whose = f"group {group}" if group else "any group"
         raise NoBacklogError(
             f"The material does not tell the backlog of {whose}: "
-            "add output of `mqadmin consumerProgress -g`, or give --backlog, --inflow and --queues."
+            "add output of `mqadmin consumerProgress -g` or `kafka-consumer-groups --describe`, or give --backlog, "
+            "--inflow and --queues."
         )
     totals = {name: backlog_over_time(queues) for name, queues in groups.items()}
     chosen = max(sorted(totals), key=lambda name: max(value for _, value in totals[name]))

@@ -36,7 +36,8 @@ def owners(facts: Facts, group: str, until: float) -> Mapping[Key, str]:
     Positions of a Kafka group tell it too, for ``kafka-consumer-groups --describe`` names the owner.
     """
     described = facts.positions if group in groups(facts) else ()
-    told = [a for a in (*facts.assignments, *described) if a.group == group and a.client_id and (a.at or 0.0) <= until]
+    rows: tuple[Assignment | Position, ...] = (*facts.assignments, *described)
+    told = [a for a in rows if a.group == group and a.client_id and (a.at or 0.0) <= until]
     by_source: dict[tuple[str, str], float] = defaultdict(float)
     by_client: dict[tuple[str, str], float] = defaultdict(float)
     for one in told:

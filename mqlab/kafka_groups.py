@@ -24,7 +24,8 @@ def groups(facts: Facts) -> tuple[str, ...]:
     """Names of the groups, sorted; of rows that name a queue only those of partitions, which are plain numbers."""
     named = {e.group for e in facts.episodes if e.system == "kafka" and e.kind in _KINDS}
     named |= {c.group for c in facts.clients if c.system == "kafka"}
-    named |= {row.group for row in (*facts.assignments, *facts.positions) if row.queue.isdigit()}
+    named |= {a.group for a in facts.assignments if a.queue.isdigit()}
+    named |= {p.group for p in facts.positions if p.queue.isdigit()}
     return tuple(sorted({name for name in named if name} - set(members.groups(facts))))
 
 

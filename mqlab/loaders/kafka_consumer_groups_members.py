@@ -5,7 +5,8 @@ Sample lines::
     GROUP           CONSUMER-ID                                    HOST         CLIENT-ID   #PARTITIONS  ASSIGNMENT
     entity-extract  extract-c-315903da-2cfa-4657-a276-65af22e5865a /10.22.0.15  extract-c   3            news.articles(6,7,8)
 
-4.x writes ``news.articles:6,7,8`` with epochs around it. 3.8 and 3.9 lose the topic, ``(6,7,8)``: no ASSIGNMENTS then.
+4.x writes ``news.articles:6,7,8`` with epochs around it. 3.8 and 3.9 lose the topic, ``(6,7,8)``: no ASSIGNMENTS then;
+they also end without a line break, so that what is printed next sticks to the last row.
 """  # noqa: E501
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from pyspark.sql import DataFrame
 from mqlab.loaders import console
 from mqlab.loaders.base import Head
 from mqlab.sources import Reading
-from mqlab.sql import filled, group, matches, quoted
+from mqlab.sql import filled, group, matches, quoted, replaced
 from mqlab.tables import ASSIGNMENTS, CLIENTS, Table
 
 FORMAT = "kafka-consumer-groups-members"
@@ -60,14 +61,15 @@ def line_class(text: str) -> str:
     line = console.plain(text)
     return f"""CASE
         WHEN {matches(line, _HEADER)} THEN 'noise'
-        WHEN {matches(line, _ROW)} THEN 'data'
+        WHEN {matches(_tidy(line), _ROW)} THEN 'data'
         ELSE {console.remark_class(line)} END"""
 
 
 def _members(lines: DataFrame) -> DataFrame:
     first, rest = (f"split({_cell(part)}, '\\\\s+')" for part in (1, 5))
     grouped = "startswith(header, 'GROUP')"
-    return lines.where(f"{matches('plain', _ROW)} AND header IS NOT NULL").selectExpr(
+    tidy = lines.selectExpr("* EXCEPT (plain)", f"{_tidy('plain')} AS plain")
+    return tidy.where(f"{matches('plain', _ROW)} AND header IS NOT NULL").selectExpr(
         "source", "line", "text", "at",
         f"CASE WHEN {grouped} THEN get({first}, 0) ELSE named END AS group",
         f"get({first}, CASE WHEN {grouped} THEN 1 ELSE 0 END) AS member_id",
@@ -75,6 +77,10 @@ def _members(lines: DataFrame) -> DataFrame:
         f"{filled(_cell(3))} AS client_id",
         f"CASE WHEN contains(header, 'CURRENT-ASSIGNMENT') THEN get({rest}, 1) ELSE {_cell(5)} END AS held",
     )  # fmt: skip
+
+
+def _tidy(line: str) -> str:
+    return replaced(line, console.GLUED)
 
 
 def _cell(part: int) -> str:

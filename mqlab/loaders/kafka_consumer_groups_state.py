@@ -5,7 +5,8 @@ Sample lines::
     GROUP                     COORDINATOR (ID)          ASSIGNMENT-STRATEGY  STATE           #MEMBERS
     warehouse-loader          kafka-1:9092  (1)         range                Stable          1
 
-The header's columns do not line up with the rows, and the strategy of an empty group is blank.
+The header's columns do not line up with the rows, and the strategy of an empty group is blank. 3.8 and 3.9 end without
+a line break: what is printed next sticks to the last row.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from pyspark.sql import DataFrame
 from mqlab.loaders import console
 from mqlab.loaders.base import Head
 from mqlab.sources import Reading
-from mqlab.sql import filled, group, matches
+from mqlab.sql import filled, group, matches, replaced
 from mqlab.tables import EVENTS, Table
 
 FORMAT = "kafka-consumer-groups-state"
@@ -43,6 +44,7 @@ def recognise(head: Head) -> bool:
 
 def load(rows: DataFrame) -> Mapping[Table, DataFrame]:
     """One event a group: reason is its state, value the number of members, peer the coordinator."""
+    tidy = rows.selectExpr("* EXCEPT (plain)", f"{_tidy('plain')} AS plain")
     described = matches("plain", _MEMBERS)
     owner = f"CASE WHEN {described} THEN {_cell(_MEMBERS, 1)} ELSE {_cell(_LIST_ROW, 1)} END"
     columns = {
@@ -54,16 +56,20 @@ def load(rows: DataFrame) -> Mapping[Table, DataFrame]:
         "reason": f"coalesce({_cell(_MEMBERS, 4)}, {_cell(_LIST_ROW, 2)})",
         "value": f"try_cast({_cell(_MEMBERS, 5)} AS DOUBLE)",
     }
-    return {EVENTS: EVENTS.rows(rows.where(matches("plain", f"{_MEMBERS}|{_LIST_ROW}")), columns)}
+    return {EVENTS: EVENTS.rows(tidy.where(matches("plain", f"{_MEMBERS}|{_LIST_ROW}")), columns)}
 
 
 def line_class(text: str) -> str:
     """States are data, headers noise."""
     line = console.plain(text)
     return f"""CASE
-        WHEN {matches(line, f"{_MEMBERS}|{_LIST_ROW}")} THEN 'data'
+        WHEN {matches(_tidy(line), f"{_MEMBERS}|{_LIST_ROW}")} THEN 'data'
         WHEN {matches(line, f"{_DESCRIBED}|{_LISTED}")} THEN 'noise'
         ELSE {console.remark_class(line)} END"""
+
+
+def _tidy(line: str) -> str:
+    return replaced(line, console.GLUED)
 
 
 def _cell(pattern: str, part: int) -> str:

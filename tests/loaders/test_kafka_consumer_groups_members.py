@@ -47,6 +47,31 @@ loader-1-db9f5952 /10.83.0.11 loader-1 3 (0,1,2)"""
     assert loaded(loader, EVENTS, "line kind group", text) == [(1, "tool-error", "loader")]
 
 
+def test_what_sticks_to_the_last_row_is_no_part_of_it(loaded, classes):
+    text = """
+GROUP CONSUMER-ID HOST CLIENT-ID #PARTITIONS
+g c-1-u /10.83.0.11 c-1 3Thu Oct 24 10:00:00 UTC 2024
+
+GROUP CONSUMER-ID HOST CLIENT-ID #PARTITIONS ASSIGNMENT
+g c-1-u /10.83.0.11 c-1 3 (0,10,2)[root@b bin]# date"""
+    assert loaded(loader, CLIENTS, "line at group client_id peer", text) == [
+        (2, None, "g", "c-1", "10.83.0.11"),
+        (5, "10:00:00", "g", "c-1", "10.83.0.11"),
+    ]
+    assert loaded(loader, ASSIGNMENTS, "topic", text) == []
+    assert classes(loader, text) == ["noise", "data", "noise", "noise", "data"]
+
+
+def test_a_member_of_two_topics_holds_partitions_of_both(loaded):
+    text = """
+GROUP CONSUMER-ID HOST CLIENT-ID #PARTITIONS CURRENT-EPOCH CURRENT-ASSIGNMENT TARGET-EPOCH TARGET-ASSIGNMENT UPGRADED
+g AbCdEfGhIjKlMnOpQrStUv /10.0.0.1 c-1 3 3 topicA:0,1;topicB:2 4 topicA:0 true
+g other /10.0.0.2 c-2 0 3 - 4 topicA:1 true"""
+    assert loaded(loader, ASSIGNMENTS, "client_id topic queue", text) == [
+        ("c-1", "topicA", "0"), ("c-1", "topicA", "1"), ("c-1", "topicB", "2")
+    ]  # fmt: skip
+
+
 def test_every_line_has_a_class(classes):
     assert classes(loader, V2 + "???") == ["noise", "noise", "data", "data", None]
 

@@ -39,6 +39,19 @@ localhost:9092 (0)        range                     Stable               4"""
     ]
 
 
+def test_what_sticks_to_the_last_row_is_no_part_of_it(loaded, classes):
+    text = """
+GROUP COORDINATOR (ID) ASSIGNMENT-STRATEGY STATE #MEMBERS
+g     kafka-1:9092  (1)  range             Stable 3Thu Oct 24 10:00:00 UTC 2024
+GROUP STATE
+h     Empty2024-10-24T10:00:05Z"""
+    assert loaded(loader, EVENTS, "line at group reason value", text) == [
+        (2, None, "g", "Stable", 3.0),
+        (4, "10:00:00", "h", "Empty", None),
+    ]
+    assert classes(loader, text) == ["noise", "data", "noise", "data"]
+
+
 def test_every_line_has_a_class(classes):
     assert classes(loader, STATES) == [
         "data", "noise", "noise", "data", "data", "noise", "data", "noise", "data", None

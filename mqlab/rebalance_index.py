@@ -18,7 +18,7 @@ COORDINATOR = frozenset(
     {
         "rebalance-started", "rebalance-stabilized", "rebalance-assigned", "group-emptied", "member-expired",
         "member-dropped", "member-left", "member-joined", "group-epoch-bumped", "target-assigned", "group-loaded",
-        "group-unloaded", "static-member-replaced",
+        "group-unloaded", "static-member-replaced", "group-metadata",
     }
 )  # fmt: skip
 CLIENT = frozenset(

@@ -13,7 +13,9 @@ from mqlab.rebalance_rows import Trigger
 _RANDOM = re.compile(r"-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$")
 _MEMBER = re.compile(r"\S*[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _CLIENT_REASON = re.compile(r"client reason: (.*?)\.?$", re.DOTALL)
-_STATIC = re.compile(r"group ?instance ?id (?:Some\()?([^\s();]+)|groupInstanceId=(?:Some\()?([^\s(),]+)")
+_STATIC = re.compile(
+    r"(?:instance ?id |groupInstanceId=|[Ss]tatic member (?=Some\(|\S+ of group))(?:Some\()?([^\s(),;]+)"
+)
 _NOBODY = frozenset({"None", "null", "Optional.empty"})
 
 POLL_TIMEOUT = "poll timeout"
@@ -56,9 +58,8 @@ def client_reason(reason: str | None) -> str:
 def static_of(text: str | None) -> str | None:
     """The group.instance.id that *text* names."""
     for found in _STATIC.finditer(text or ""):
-        name = found[1] or found[2]
-        if name not in _NOBODY:
-            return name
+        if found[1] not in _NOBODY:
+            return found[1]
     return None
 
 

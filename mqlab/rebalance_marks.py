@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from mqlab.facts import Episode, Facts, Position
 from mqlab.findings import Evidence
 from mqlab.group_rows import Assignment
-from mqlab.rebalance_index import Lines
+from mqlab.rebalance_index import COORDINATOR, Lines
 from mqlab.rebalance_lines import client_of, client_reason, members_in, static_of, trigger_of
 from mqlab.rebalance_rows import End, Trigger
 
@@ -39,6 +39,8 @@ class Span:
     seen: float = 0.0
     """The first line that names it."""
     evidence: list[Evidence] = field(default_factory=list)
+    sure: bool = False
+    """The coordinator told of the end; it knows when, and the clock of the client may differ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,13 +149,17 @@ def _add(span: Span, mark: _Mark) -> None:
 
 def _end(span: Span, mark: _Mark) -> None:
     """The first line that tells of the end tells when; the others may tell why."""
-    said = client_reason(mark.line.reason) or (mark.line.reason or "" if mark.line.kind in ("leave-sent",) else "")
-    if mark.line.kind == "member-left":
-        said = said or _own_words(mark.line.reason)
+    line = mark.line
+    said = client_reason(line.reason)
+    if not said and line.kind in ("leave-sent", "member-left"):
+        said = _own_words(line.reason)
     if span.end is End.OPEN:
         span.until, span.end, span.reason = mark.at, mark.end, said
         span.evidence.append(mark.line.first)
+        span.sure = line.kind in COORDINATOR
     elif mark.at - (span.until or 0.0) <= ONCE:
+        if line.kind in COORDINATOR and not span.sure:
+            span.until, span.sure = mark.at, True
         span.reason = span.reason or said
         if span.end is End.LEFT and mark.end is End.POLL_TIMEOUT:
             span.end = mark.end

@@ -16,7 +16,7 @@ from mqlab.rebalance_index import lines
 from mqlab.rebalance_lines import number
 from mqlab.rebalance_owners import moved
 from mqlab.rebalance_rows import Behind, Rebalance, Trigger
-from mqlab.rebalance_seen import seen
+from mqlab.rebalance_seen import recorded, seen
 from mqlab.rebalance_starts import Begun, told
 from mqlab.rebalance_stories import cooperative, follow_up, idle
 
@@ -29,7 +29,8 @@ def history(facts: Facts, group: str) -> tuple[Rebalance, ...]:
     """
     known = lines(facts, group)
     own = told(known)
-    begun = sorted([*own, *seen(known, own)], key=lambda b: (b.started, b.generation or 0))
+    own += seen(known, own)
+    begun = sorted([*own, *recorded(known, own)], key=lambda b: (b.started, b.generation or 0))
     first = next((e for e in known.coordinator if e.kind in ("rebalance-started", "group-epoch-bumped")), None)
     whole = first is not None and (number(first) or 0) <= (0 if first.kind == "rebalance-started" else 1)
     family = kin(chain(facts, group), whole=whole)

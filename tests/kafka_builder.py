@@ -27,13 +27,14 @@ _BROKER = {
     "target": ("target-assigned", "[GroupId {g}] Computed a new target assignment for epoch {n} with 'uniform'"),
     "loaded": ("group-loaded", "Loading group metadata for {g} with generation {n}"),
     "unloaded": ("group-unloaded", "Unloading group metadata for {g} with generation {n}"),
+    "record": ("group-metadata", "key: group_metadata::group={g} payload: {{generationId: {n}}}"),
     "left": ("member-left", "Member {m} in group {g} has left, removing it from the group; client reason: {rest}"),
     "expired": ("member-expired", "Member {m} in group {g} has failed, removing it from the group"),
     "dropped": ("member-dropped", "Group {g} removed dynamic members who haven't joined: Set({m})"),
     "new": ("member-joined", "Dynamic member with unknown member id joins group {g}. Created a new member id {m}"),
     "replaced": ("static-member-replaced", "Static member Some({rest}) of group {g} rejoins, new member id {m}"),
 }  # fmt: skip
-_NUMBERED = frozenset({"preparing", "stable", "assigned", "empty", "bumped", "target", "loaded", "unloaded"})
+_NUMBERED = frozenset({"preparing", "stable", "assigned", "empty", "bumped", "target", "loaded", "unloaded", "record"})
 
 _CLIENT = {
     "settings": ("settings-printed", "ConsumerConfig values: "),
@@ -73,7 +74,8 @@ def coordinator(text: str, *, group=GROUP, source=BROKER, hosts=None) -> tuple[E
     """Lines of the coordinator's log: ``clock word [generation] the rest``; *hosts* are the addresses of clients.
 
     The words are ``preparing 0 reason``, ``stable 1 members``, ``assigned 1 members``, ``empty 2``, ``bumped 3``,
-    ``left {a1} client reason``, ``expired {a1}``, ``dropped {a1}``, ``new {a1}``, ``replaced {a2} instance``.
+    ``record 3 members``, ``left {a1} client reason``, ``expired {a1}``, ``dropped {a1}``, ``new {a1}``,
+    ``replaced {a2} instance``.
     """
     rows = []
     for line, (clock, word, rest) in enumerate(_rows(text), 1):
@@ -96,9 +98,9 @@ def client(name: str, text: str, *, group=GROUP, source=None, printed=True, unna
     """Lines of a client's log: ``clock word …``; without *printed* its lines name no member id (before 2.7).
 
     The words are ``settings``, ``starting``, ``joining``, ``rejoining reason``, ``joined 1 {a1} protocol``,
-    ``synced 1 {a1}``, ``got t-0, t-1``, ``revoked t-0``, ``lost t-0``, ``timeout {a1}``, ``leaving {a1} reason``, ``failed``,
-    ``committed t-0 99``, ``stopping``, ``closed``, ``reset reason``, ``exited 1``. *unnamed* lines name no client
-    either (before 1.0).
+    ``synced 1 {a1}``, ``got t-0, t-1``, ``revoked t-0``, ``lost t-0``, ``timeout {a1}``, ``leaving {a1} reason``,
+    ``failed``, ``committed t-0 99``, ``stopping``, ``closed``, ``reset reason``, ``exited 1``.
+    *unnamed* lines name no client either (before 1.0).
     """
     rows = []
     for line, (clock, word, rest) in enumerate(_rows(text), 1):

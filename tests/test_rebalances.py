@@ -493,6 +493,18 @@ def test_a_rebalance_that_the_coordinator_tells_of_is_not_told_again_by_the_clie
     assert len(history(facts(LOOP_2_8, A_2_8, B_2_8), GROUP)) == 4
 
 
+def test_a_dump_of_the_offsets_topic_tells_of_generations_and_of_nothing_that_is_known_already():
+    dump = coordinator(
+        "10:00:04 record 1 1\n10:01:00 record 2 2\n10:01:00 record 2 2\n10:02:00 record 3 0", source="dump.txt"
+    )
+    rows = history(facts(dump, client("a", "09:59:50 settings\n10:00:01 joining\n10:00:04 joined 1 {a1}")), GROUP)
+    assert [(clock(r.started), clock(r.stabilised), r.generation, r.trigger, r.members_after) for r in rows] == [
+        ("10:00:01", "10:00:04", 1, Trigger.JOIN, None),
+        ("10:01:00", "10:01:00", 2, Trigger.UNKNOWN, 2),
+        ("10:02:00", "—", 3, Trigger.UNKNOWN, 0),
+    ]
+
+
 def test_records_that_come_in_during_a_standstill_are_counted_from_positions():
     rows = history(
         facts(

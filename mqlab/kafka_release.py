@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from mqlab import poll_lines
 from mqlab.facts import Facts
 from mqlab.kafka_lives import lives
-from mqlab.kafka_renewal import MEETS, Round, broken, rounds
+from mqlab.kafka_renewal import Restart, Round, broken, rounds
+from mqlab.kafka_rollout import MEETS
 from mqlab.memo import per_facts
 
 OFTEN = 2
@@ -47,4 +48,14 @@ def _failing(facts: Facts, one: Round) -> bool:
     before = any(one.since - MEETS <= (e.first_at or 0.0) < one.since for e, _ in failed)
     exits = [e for e, _ in poll_lines.own_lines(facts, one.group, "process-exit")]
     meanwhile = [e for e in exits if one.since - MEETS <= (e.first_at or 0.0) <= one.until]
-    return before or any(e.value_max is not None and e.value_max not in _CLEAN for e in meanwhile)
+    if before or any(e.value_max is not None and e.value_max not in _CLEAN for e in meanwhile):
+        return True
+    return any(_crashed(facts, restart, one.group) for restart in one.restarts if not restart.orderly)
+
+
+def _crashed(facts: Facts, restart: Restart, group: str) -> bool:
+    """An error stands in its log just before it was gone without a word."""
+    homes = poll_lines.homes(facts, group)
+    own = [s for s in facts.shapes if s.level in ("ERROR", "FATAL") and homes.get(s.source) == restart.client_id]
+    times = [at for s in own for at in (s.first_at, s.last_at) if at is not None]
+    return any(restart.stopped - MEETS <= at <= restart.started for at in times)

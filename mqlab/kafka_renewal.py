@@ -13,6 +13,7 @@ from itertools import pairwise
 from math import inf
 
 from mqlab.findings import Evidence
+from mqlab.kafka_rollout import MEETS, renamed
 from mqlab.rebalance_lines import CLOSED
 from mqlab.rebalance_rows import End, Life
 
@@ -20,8 +21,6 @@ BETWEEN = 300.0
 """Seconds between two restarts that belong to one release, at most."""
 APART = 2.0
 """Seconds between two stops from which they are one after another; one command stops all within less."""
-MEETS = 60.0
-"""Seconds around the end of a member in which another name takes its place."""
 LEAST = 2
 """Members of which a release restarts."""
 _BROKEN = (End.POLL_TIMEOUT, End.FENCED, End.DROPPED)
@@ -74,7 +73,11 @@ def restarts(lives: Sequence[Life]) -> tuple[Restart, ...]:
         began = [o.process_started for o in own]
         pairs = [(a, b) for n, (a, b) in enumerate(pairwise(own), 1) if began[n] is None or began[n] not in began[:n]]
         found += [_restart(old, new) for old, new in pairs if _afresh(old, new)]
-    return tuple(sorted([*found, *_renamed(known)], key=lambda one: (one.started, one.client_id)))
+    return tuple(
+        sorted(
+            [*found, *(_restart(old, new) for old, new in renamed(known))], key=lambda one: (one.started, one.client_id)
+        )
+    )
 
 
 def distinct(lives: Sequence[Life]) -> tuple[Life, ...]:
@@ -102,31 +105,6 @@ def _restart(old: Life, new: Life) -> Restart:
     orderly = old.end is End.LEFT or old.process_stopped is not None
     lived = None if old.since is None else stopped - old.since
     return Restart(new.client_id, stopped, started, orderly, lived, (*old.evidence[-1:], *new.evidence[:1]))
-
-
-def _renamed(lives: Sequence[Life]) -> list[Restart]:
-    """Names that ended for good, each with a name that began then: pods of a rollout have new names."""
-    first, last = _firsts(lives), _lasts(lives)
-    begin = min((life.since for life in lives if life.since is not None), default=0.0)
-    begun = [o for o in first.values() if (o.since or 0.0) > begin + MEETS]
-    found = []
-    for old in sorted((o for o in last.values() if o.until is not None), key=lambda o: (o.until or 0.0, o.client_id)):
-        near = [
-            o for o in begun if abs((o.since or 0.0) - (old.until or 0.0)) <= MEETS and o.client_id != old.client_id
-        ]
-        new = min(near, key=lambda o: (abs((o.since or 0.0) - (old.until or 0.0)), o.client_id), default=None)
-        if new is not None:
-            begun.remove(new)
-            found.append(_restart(old, new))
-    return found
-
-
-def _firsts(lives: Sequence[Life]) -> dict[str, Life]:
-    return {o.client_id: o for o in sorted(lives, key=lambda o: o.since or 0.0, reverse=True)}
-
-
-def _lasts(lives: Sequence[Life]) -> dict[str, Life]:
-    return {o.client_id: o for o in sorted(lives, key=lambda o: o.since or 0.0)}
 
 
 def rounds(group: str, lives: Sequence[Life]) -> tuple[Round, ...]:

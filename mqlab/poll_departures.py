@@ -20,6 +20,8 @@ ONCE = 10.0
 """Seconds within which all lines about one client are about one departure."""
 COMMITTED = 5.0
 """Seconds within which a client tries to commit the poll that it has worked off."""
+METERED = 5.0
+"""Limits after a departure in which the next poll is awaited: its metric tells how long the last one took."""
 _SIGNS = ("partitions-assigned", "sync-completed", "join-completed")
 """Lines that a client prints in poll."""
 
@@ -100,13 +102,19 @@ def _departure(
     at, client, host = who
     limit = polling_facts.poll_limit(facts, client, at)
     poll = polling_facts.covering(poll_lines.polls(facts, group), client, at)
-    return Departure(
-        at, client, host, True, limit, poll, _waited(facts, group, client, at), excess is not None, evidence
-    )
+    counted = excess is not None or (limit is not None and _metered(facts, client, at, limit.seconds))
+    return Departure(at, client, host, True, limit, poll, _waited(facts, group, client, at), counted, evidence)
 
 
 def _concluded(one: Departure) -> Departure:
     return Departure(one.at, one.client_id, one.host, False, one.limit, one.poll, one.waited, one.counted, one.evidence)
+
+
+def _metered(facts: Facts, client: str, at: float, limit: float) -> bool:
+    """``time-between-poll-max``, in ms, is above the limit soon after: the client notes it with its next poll."""
+    own = [s for s in facts.named("consumer.time_between_poll_max") if s.labels.get("client_id") == client]
+    soon = [value for s in own for when, value in s.points if at <= when <= at + METERED * limit]
+    return any(value > limit * 1000 for value in soon)
 
 
 def _waited(facts: Facts, group: str, client: str, at: float) -> float | None:

@@ -29,7 +29,7 @@ class Departure:
     waited: float | None
     """Seconds since the last sign of a poll."""
     counted: bool
-    """The client itself says by how much the limit was exceeded."""
+    """The client itself says by how much the limit was exceeded, or its metric of the time between polls does."""
     evidence: tuple[Evidence, ...]
 
     @property

@@ -54,8 +54,8 @@ def statement(case: Case, cause: Cause | None) -> str:
     limit = f"within {_name(case)}" + (f" ({units.duration(case.limit.seconds)})" if case.limit else "")
     members = ", ".join(case.guilty)
     first = f"{members} left {case.group} {len(case.departures)} time(s): no poll came {limit}{_sum(case)}."
-    came = [f"{units.number(case.rebalances)} rebalances"] if case.rebalances else []
-    came += [f"{units.number(len(case.commits))} failed commits"] if case.commits else []
+    came = [f"{units.number(case.rebalances)} rebalance(s)"] if case.rebalances else []
+    came += [f"{units.number(len(case.commits))} failed commit(s)"] if case.commits else []
     cost = f" It made {' and '.join(came)}, and what was not committed is handled again" if came else ""
     behind = f"{';' if cost else ''} {cause.told}" if cause else ""
     return f"{first}{cost}{behind}{'.' if cost or behind else ''}{_fair(case)}"

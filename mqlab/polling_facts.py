@@ -70,7 +70,11 @@ def poll_limit(facts: Facts, client_id: str, at: float | None) -> Limit | None:
 
 
 def session_limit(facts: Facts, client_id: str, at: float | None) -> Limit | None:
-    """Time after which the coordinator expels *client_id* when it hears nothing."""
+    """Time after which the coordinator expels *client_id* when it hears nothing; the broker's own in KIP-848 groups."""
+    protocol = configured.consumer_value(facts, client_id, "group.protocol", at)
+    own = [s for s in facts.settings if s.key == "group.consumer.session.timeout.ms" and s.value.isdigit()]
+    if protocol is not None and protocol.value.lower() == "consumer" and own:
+        return Limit(SESSION, int(own[-1].value) / 1000, own[-1].evidence)
     return _limit(facts, client_id, SESSION, at)
 
 

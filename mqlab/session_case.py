@@ -75,12 +75,18 @@ def _expiry(facts: Facts, group: str, life: Life, lives: Sequence[Life]) -> Expi
         static=_static(life, lives),
         timeout=timeout,
         silence=(session_signs.silence(moments, at, timeout) if timeout else None) or _counted(life),
-        working=timeout is not None and session_signs.working(moments, at, timeout),
+        working=timeout is not None and _worked(facts, client, moments, at, timeout),
         back=back,
         seen=bool(moments) or life.silent_since is not None,
         told=True,
         evidence=life.evidence,
     )
+
+
+def _worked(facts: Facts, client: str, moments: Sequence[float], at: float, timeout: float) -> bool:
+    """The process ran while the coordinator heard nothing."""
+    scraped = session_signs.answered(facts, client, at - timeout + TAKEN, at - TAKEN)
+    return scraped or session_signs.working(moments, at, timeout)
 
 
 def _counted(life: Life) -> Silence | None:
@@ -108,7 +114,7 @@ def _by_clients(facts: Facts, group: str) -> list[Expiry]:
             continue
         moments = session_signs.signs(facts, group).get(client, ())
         quiet = session_signs.silence(moments, at - TAKEN, limit.seconds)
-        worked = session_signs.working(moments, at - TAKEN, limit.seconds)
+        worked = _worked(facts, client, moments, at - TAKEN, limit.seconds)
         places = (line.first, lost[0].first)
         found.append(Expiry(at, client, line.peer, False, limit.seconds, quiet, worked, None, True, False, places))
     return found

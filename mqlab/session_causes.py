@@ -9,10 +9,11 @@ from enum import StrEnum
 from mqlab import poll_lines, units
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Evidence
-from mqlab.session_case import SOON, Expiry
+from mqlab.session_case import SOON, TAKEN, Expiry
 
 COVERED = 0.8
 """Share of the session timeout that pauses must make up: the last heartbeat may be an interval old when they begin."""
+_AGAIN = ("coordinator-found", "join-completed", "partitions-assigned")
 _CUT = ("session-timeout", "coordinator-lost", "request-timeout")
 
 
@@ -42,7 +43,7 @@ def cause(facts: Facts, group: str, one: Expiry) -> Cause:
         return paused
     if one.replaced or (one.back is None and _gone(facts, group, one)):
         return Cause(Kind.DEATH, "its process died", _exits(facts, group, one))
-    if one.working:
+    if one.working or _unreachable(facts, group, one):
         return _cut(facts, group, one)
     if one.silence is not None and one.silence.telling and one.silence.seconds is not None:
         lasted = units.duration(one.silence.seconds)
@@ -102,6 +103,23 @@ def _cut(facts: Facts, group: str, one: Expiry) -> Cause:
         Evidence(e.first.source, e.first.line, e.first.text, "it does not reach the broker") for e in lines[:3]
     )
     return Cause(Kind.NETWORK, "its process worked on, but did not reach the coordinator: the network was cut", places)
+
+
+def _unreachable(facts: Facts, group: str, one: Expiry) -> bool:
+    """The client noticed the loss when it was expelled, and did not find the coordinator again for long.
+
+    A process that stood still finds it at once when it wakes up.
+    """
+    if one.timeout is None:
+        return False
+    noticed = [e.first_at or 0.0 for e in _disconnected(facts, group, one)]
+    first = min((at for at in noticed if abs(at - one.at) <= TAKEN), default=None)
+    again = [
+        e.first_at or 0.0
+        for e, who in poll_lines.own_lines(facts, group, *_AGAIN)
+        if who == one.client_id and first is not None and (e.first_at or 0.0) >= first
+    ]
+    return first is not None and bool(again) and min(again) - first >= one.timeout / 2
 
 
 def _disconnected(facts: Facts, group: str, one: Expiry) -> Iterator[Episode]:

@@ -74,3 +74,9 @@ def silence(moments: Sequence[float], at: float, timeout: float) -> Silence | No
 def working(moments: Sequence[float], at: float, timeout: float) -> bool:
     """The client wrote several times in the second half of the time in which the coordinator heard nothing."""
     return bisect_right(moments, at) - bisect_left(moments, at - timeout / 2) >= 2
+
+
+def answered(facts: Facts, client: str, since: float, until: float) -> bool:
+    """The client's own metrics were scraped in this time: a process that stands still does not answer."""
+    own = [s for s in facts.series if s.name.startswith("consumer.") and s.labels.get("client_id") == client]
+    return any(since < at < until for s in own for at, _ in s.points)

@@ -63,7 +63,7 @@ def statement(told: Told) -> str:
     who = ", ".join(f"{client} {count} time(s)" for client, count in sorted(often.items()))
     after = f" ({units.duration(told.timeout)})" if told.timeout else ""
     causes = sorted({cause.told for _, cause in told.each if cause.kind is told.kind})
-    came = f"{units.number(told.rebalances)} rebalances" if told.rebalances else "Rebalances"
+    came = f"{units.number(told.rebalances)} rebalance(s)" if told.rebalances else "Rebalances"
     return (
         f"The coordinator of {told.group} expelled {who}, having heard nothing for session.timeout.ms{after}: "
         f"{causes[0]}. {came} followed; what the member had not committed is handled again by others."
@@ -95,7 +95,7 @@ def evidence(told: Told) -> tuple[Evidence, ...]:
 
 def remedy(told: Told) -> str:
     """What helps against the cause, and which timeout would have been enough."""
-    silent = measures(told).get("silent_seconds")
+    silent = None if told.kind is Kind.DEATH else measures(told).get("silent_seconds")
     enough = f" session.timeout.ms above {units.duration(silent)} would have covered it." if silent else ""
     return _REMEDY[told.kind] + enough
 

@@ -1,5 +1,7 @@
 """Releases of the members of a Kafka group: each process is replaced, one after another."""
 
+from dataclasses import replace
+
 import pytest
 from churn_builder import BROKER_LOG, exited, runs, steady
 from facts_builder import at, episode, facts, log
@@ -8,6 +10,7 @@ from taking_away import PARTS, without
 
 from mqlab.detectors import group_churn, poll_interval_exceeded, session_timeout
 from mqlab.detectors.rolling_restart import detect
+from mqlab.facts import Shape
 from mqlab.findings import Certainty, Severity
 
 
@@ -121,6 +124,38 @@ def test_members_that_are_stopped_for_good_are_none():
         10:05:02 empty 2
     """)
     assert detect(facts(broker, SET, WORK)).findings == ()
+
+
+def test_a_crash_and_a_member_that_is_added_before_all_are_stopped_are_no_release():
+    broker = coordinator("""
+        10:00:00 preparing 0 Adding new member {a1} with group instance id None
+        10:00:03 stable 1 2
+        10:01:10 expired {a1}
+        10:01:10 preparing 1 removing member {a1} on heartbeat expiration
+        10:01:20 preparing 2 Adding new member {a2} with group instance id None
+        10:01:50 preparing 3 Adding new member {c1} with group instance id None
+        10:02:40 left {a2} the consumer is being closed
+        10:02:40 preparing 4 Removing member {a2} on LeaveGroup; client reason: the consumer is being closed
+        10:02:41 left {c1} the consumer is being closed
+        10:02:41 empty 5
+    """)
+    again = client("a", """
+        10:00:03 joined 1 {a1}
+        10:01:15 settings
+        10:01:16 starting
+        10:01:22 joined 3 {a2}
+    """)  # fmt: skip
+    assert detect(facts(broker, again, SET)).findings == ()
+
+
+def test_members_that_are_gone_without_a_word_after_an_error_are_no_release():
+    broker, logs = deploy(60, 90, 120)
+    killed = [[e for e in own if e.kind not in ("app-stopping", "leave-sent")] for own in logs]
+    expelled = [replace(e, kind="member-expired") if e.kind == "member-left" else e for e in broker]
+    given = facts(expelled, killed, SET, WORK)
+    assert [f.incident for f in detect(given).findings] == ["rolling-restart"]
+    error = Shape("clients/b.log", "ERROR", "out of disk", 1, 40, at(89), at(89), 70, "out of disk")
+    assert detect(replace(given, shapes=(error,))).findings == ()
 
 
 @pytest.mark.parametrize("line", [

@@ -199,6 +199,13 @@ def test_up_to_0_10_0_the_session_timeout_is_the_interval():
     assert others(given) == []
 
 
+def test_without_lines_about_polls_the_metric_of_the_time_between_them_is_the_measure():
+    late = Series("consumer.time_between_poll_max", "x", {"client_id": "a"}, "m.json", ((at(100), 45_000.0),))
+    waiting = [e for e in TOLD if e.kind not in ("partitions-assigned", "join-completed")]
+    assert found(LOOP, waiting, SET).certainty is Certainty.LIKELY
+    assert found(LOOP, waiting, SET, late).certainty is Certainty.PROVEN
+
+
 def test_a_slow_service_is_named_as_the_cause():
     def served(name, values):
         return series(name, values, source="logs/access.log", status="2xx")

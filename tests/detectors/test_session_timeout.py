@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from churn_builder import BROKER_LOG, exited, runs, steady, worked
-from facts_builder import at, episode, facts, log
+from facts_builder import at, episode, facts, log, series, settings
 from kafka_builder import GROUP, client, coordinator
 from taking_away import PARTS, without
 
@@ -116,6 +116,33 @@ def test_a_process_that_worked_on_was_cut_off():
 def test_a_process_that_worked_on_without_a_word_about_the_network_is_likely_only():
     one = found(EXPELLED, WOKE, steady("a", 4, 220, every=1), FAST, SET)
     assert (one.facts["cause"], one.certainty) == ("not told", Certainty.LIKELY)
+
+
+def test_a_client_that_hears_of_the_loss_at_once_and_finds_no_coordinator_for_long_was_cut_off():
+    lines = client("a", """
+        10:00:03 joined 1 {a1}
+        10:01:22 joined 3 {a2}
+    """)  # fmt: skip
+    lost = [
+        episode("session-timeout", 70, "clients/a.log", line=70, group=GROUP, client_id="a"),
+        episode("coordinator-lost", 70, "clients/a.log", line=71, group=GROUP, client_id="a"),
+        episode("coordinator-found", 81, "clients/a.log", line=72, group=GROUP, client_id="a"),
+    ]
+    assert found(EXPELLED, lines, lost, STOOD[:29], steady("a", 82, 220), SET).facts["cause"] == "network"
+
+
+def test_a_process_whose_metrics_are_scraped_meanwhile_does_not_stand_still():
+    scraped = series("consumer.records_consumed", range(24), step=5, client_id="a")
+    lost = episode("coordinator-lost", 71, "clients/a.log", line=70, group=GROUP, client_id="a")
+    one = found(EXPELLED, WOKE, STOOD[:29], steady("a", 82, 220), SET, scraped, lost)
+    assert (one.facts["cause"], one.certainty) == ("network", Certainty.PROVEN)
+
+
+def test_in_a_kip_848_group_the_brokers_session_timeout_counts():
+    own = settings("at owner key value\n09:59:50 a group.protocol consumer", "clients/a.log", scope="consumer")
+    broker = settings("at owner key value\n09:59:50 1 group.consumer.session.timeout.ms 12000", scope="broker")
+    one = found(EXPELLED, WOKE, STOOD[:29], steady("a", 82, 220), FAST, SET, own, broker)
+    assert one.measures["session_timeout_seconds"] == 12
 
 
 def test_a_process_that_was_killed_and_came_again_died():

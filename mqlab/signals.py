@@ -49,9 +49,11 @@ EXACT = frozenset({
     "partitions-lost", "assignment-made", "poll-timeout", "leave-sent", "heartbeat-failed", "generation-reset",
     "coordinator-lost", "coordinator-found", "session-timeout", "commit-failed", "commit-deferred", "offset-set",
     "offset-missing", "offset-reset", "offset-reset-to", "offset-sought", "subscribed", "consumer-closed",
-    "record-failed", "call-failed", "app-stopping", "app-started",
+    "record-failed", "call-failed", "app-stopping", "app-started", "group-metadata",
 })  # fmt: skip
 """Kinds of which every line is an episode: who did what to a consumer group is told line by line."""
+PAUSE = 0.1
+"""Seconds from which a pause of a whole process is an episode of its own; collectors make many shorter ones."""
 NOT_READ = ("unrecognised", "binary", "empty", "unreadable")
 """Formats of sources that nobody understands."""
 SHAPES = 300
@@ -127,7 +129,8 @@ def episodes(happened: DataFrame) -> DataFrame:
     who = ["kind", "source", "system", "node", "client_id", "group", "topic", "queue", "member_id", "peer", "reason",
            "offset"]  # fmt: skip
     exact = ", ".join(quoted(kind) for kind in sorted(EXACT))
-    bucket = f"CASE WHEN kind IN ({exact}) THEN line ELSE floor(unix_seconds(wall) / {EPISODE}) END AS bucket"
+    alone = f"kind IN ({exact}) OR (kind = 'gc-pause' AND value >= {PAUSE})"
+    bucket = f"CASE WHEN {alone} THEN line ELSE floor(unix_seconds(wall) / {EPISODE}) END AS bucket"
     known = happened.where(f"kind <> '{batch_lines.KIND}'").selectExpr("*", bucket)
     return known.groupBy(*who, "bucket").agg(
         F.expr("sum(coalesce(lines, 1)) AS count"),

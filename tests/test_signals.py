@@ -63,6 +63,12 @@ def test_of_the_life_of_a_group_every_line_is_an_episode(spark):
     assert [(e["first"]["line"], e["last"]["line"], e["count"]) for e in found] == [(3, 3, 1), (4, 4, 1), (5, 5, 7)]
 
 
+def test_of_a_collectors_pauses_only_short_ones_share_an_episode(spark):
+    pauses = _happened(spark, "gc-pause", range(1, 5)).selectExpr("* EXCEPT (value)", "line / 40 AS value")
+    found = signals.episodes(pauses).sort("first.line").collect()
+    assert [(r["first"]["line"], r["count"], r["value_max"]) for r in found] == [(1, 3, 0.075), (4, 1, 0.1)]
+
+
 def test_polls_that_were_worked_off_are_no_episodes(spark):
     assert signals.episodes(_happened(spark, "batch-processed", (1, 2))).collect() == []
 

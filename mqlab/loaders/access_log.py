@@ -39,7 +39,7 @@ _ROW = rf'^[^\[\]"{{]*\[({_STAMP})\] {_QUOTED} (\d{{3}}) (?:\d+|-)(?= |$)(.*)$'
 _ASIDE = rf"(?<= ){_QUOTED}"
 """Referrer and agent may hold anything."""
 _BARE = r"(?:^| )(\d{1,6}\.\d{3})(?= |$)"
-_TIME = r"(?:r(?:eq(?:uest)?|esp(?:onse)?)?_?t(?:ime)?|duration|took|elapsed|latency|time)"
+_TIME = r"(?:(?:r|req|request|resp|response)_?t(?:ime)?|duration|took|elapsed|latency|time)"
 _NAMED = rf'(?i)(?:^|[\s"])({_TIME}|D)(?:_?(s|ms|us|micros))?[=:]"?(\d+(?:\.\d+)?)(s|ms|us|µs)?\b'
 _SECONDS = r"(?i)^(?:rt|request_time)$"
 """What nginx's own variable is called, which counts seconds."""

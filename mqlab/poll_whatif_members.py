@@ -16,7 +16,8 @@ _USUAL = Settings()
 
 def members(facts: Facts, group: str, since: float, until: float) -> tuple[Member, ...]:
     """Processes of *group* that were there at any time from *since* to *until*, by name."""
-    found = [_member(facts, chain, since) for chain in _chains(lives(facts, group))]
+    chains = _chains(lives(facts, group))
+    found = [_member(facts, chain, _next(chain, chains), since) for chain in chains]
     inside = [m for m in found if (m.started or -inf) < until and (m.stopped is None or m.stopped > since)]
     return tuple(sorted(inside, key=lambda m: (m.name, m.started or 0.0)))
 
@@ -94,11 +95,31 @@ def _chains(found: Sequence[Life]) -> list[list[Life]]:
     return chains
 
 
-def _member(facts: Facts, chain: Sequence[Life], since: float) -> Member:
+def _next(chain: Sequence[Life], chains: Sequence[Sequence[Life]]) -> Life | None:
+    """The first life of the process that took the place of this one."""
+    ended = chain[-1].until
+    later = [
+        other[0] for other in chains
+        if other[0].client_id == chain[0].client_id and ended is not None and (other[0].since or -inf) >= ended
+    ]  # fmt: skip
+    return min(later, key=lambda life: life.since or -inf, default=None)
+
+
+def _stopped(last: Life, successor: Life | None, since: float) -> float | None:
+    """When the process ended: as it is told, else when it left for good, at the latest when the next one began."""
+    if last.process_stopped is not None:
+        return last.process_stopped
+    gone = successor is not None and last.until is not None and last.until <= since
+    if last.end in (End.LEFT, End.FENCED) or gone:
+        return last.until
+    if successor is None or last.end is End.EXPIRED:
+        return None
+    return successor.process_started or successor.since
+
+
+def _member(facts: Facts, chain: Sequence[Life], successor: Life | None, since: float) -> Member:
     first, last = chain[0], chain[-1]
-    stopped = last.process_stopped
-    if stopped is None and last.end in (End.LEFT, End.FENCED):
-        stopped = last.until
+    stopped = _stopped(last, successor, since)
     crashed = stopped is None and last.end is End.EXPIRED
     if crashed:
         stopped = last.silent_since or last.until

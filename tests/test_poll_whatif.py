@@ -1,0 +1,325 @@
+"""Replays of recorded groups: what the material gives to the simulation, and what the answer is worth."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from facts_builder import at, facts, settings
+from kafka_builder import BROKER, client, coordinator
+
+from mqlab.analysis import Options, open_capture
+from mqlab.facts import Position
+from mqlab.group_rows import Batch
+from mqlab.models.courses import Interval
+from mqlab.models.group_loop import simulate
+from mqlab.models.group_terms import Busy, Protocol
+from mqlab.poll_whatif import changed, chosen, replay
+from mqlab.poll_whatif_inputs import NoReplayError, average, inputs
+from mqlab.poll_whatif_members import members
+from mqlab.poll_whatif_pace import paces
+from mqlab.poll_whatif_request import BadChangeError, changes
+from mqlab.units import epoch
+
+CYCLES = 6
+PERIOD = 48
+"""Seconds from poll to poll: 45 s of work, then three in an empty group."""
+FIFTY = changes(["max.poll.records=50"])
+
+
+def clock(seconds):
+    return f"10:{int(seconds) // 60:02}:{int(seconds) % 60:02}"
+
+
+def polls(*rows, who="a"):
+    """Polls drawn as (end in seconds since 10:00, records, seconds)."""
+    return [
+        Batch(at(end), who, "billing", 1, records, seconds, seconds, records, f"clients/{who}.log", 20 + n, "processed")
+        for n, (end, records, seconds) in enumerate(rows)
+    ]
+
+
+def listings(lag=lambda second: 500 + 8 * second, last=300):
+    """Every 10 s: two partitions, 4/s come in for each, committed so that *lag* waits in both."""
+    return [
+        Position(at(second), "billing", "invoices", str(queue), 250 + 4 * second - lag(second) // 2, 250 + 4 * second,
+                 None, None, None, None, f"offsets/{second:03}.txt", 3 + queue, "row")
+        for second in range(0, last + 1, 10)
+        for queue in (0, 1)
+    ]  # fmt: skip
+
+
+def loop():
+    """One member whose polls of 500 records take 45 s where 15 s may pass: it leaves, and comes when it is through."""
+    lines, own, done = ["09:59:50 preparing 0 Adding new member {a1}", "09:59:53 stable 1 1"], [], []
+    own.append("09:59:53 joined 1 {a1} range")
+    for cycle in range(CYCLES):
+        start, number = cycle * PERIOD, cycle + 1
+        lines += [
+            f"{clock(start + 15)} left {{a{number}}} consumer poll timeout has expired.",
+            f"{clock(start + 15)} preparing {2 * cycle + 1} removing member {{a{number}}} on LeaveGroup",
+            f"{clock(start + 15)} empty {2 * cycle + 2}",
+            f"{clock(start + 45)} preparing {2 * cycle + 2} Adding new member {{a{number + 1}}}",
+            f"{clock(start + 48)} stable {2 * cycle + 3} 1",
+        ]
+        own += [
+            f"{clock(start + 15)} timeout {{a{number}}}",
+            f"{clock(start + 45)} failed",
+            f"{clock(start + 48)} joined {2 * cycle + 3} {{a{number + 1}}} range",
+        ]
+        done.append((start + 45, 500, 45.0))
+    return [coordinator("\n".join(lines)), client("a", "\n".join(own)), polls(*done)]
+
+
+def printed(records=500, interval=15_000, who="a"):
+    return settings(
+        f"""
+        at        owner  key                   value
+        09:59:49  {who}  max.poll.records      {records}
+        09:59:49  {who}  max.poll.interval.ms  {interval}
+        09:59:49  {who}  session.timeout.ms    10000
+        09:59:49  {who}  enable.auto.commit    false
+        """,
+        f"clients/{who}.log",
+        scope="consumer",
+    )
+
+
+LOOP = facts(loop(), printed(), listings())
+
+
+def test_the_replay_of_what_was_agrees_with_the_record():
+    answer = replay(LOOP)
+
+    assert (answer.group, answer.incident, answer.since, answer.until) == ("billing", True, at(0), at(300))
+    assert answer.recorded.rebalances == 2 * CYCLES
+    assert answer.before.rebalances.likely == pytest.approx(2 * CYCLES, abs=1)
+    assert answer.before.final_lag == Interval(2900, 2900, 2900)
+    assert answer.recorded.final_lag == 2900
+    assert (answer.agrees, answer.after) == (True, None)
+
+
+def test_fifty_records_a_poll_end_the_loop_and_say_what_waits_at_the_end():
+    answer = replay(LOOP, changes=FIFTY)
+
+    # 8/s come in, 1 / 0.09 = 11.1/s are handled.
+    assert answer.after.rebalances == Interval(0, 0, 0)
+    assert answer.after.longest_poll_seconds.likely == pytest.approx(4.5, rel=0.01)
+    assert answer.after.final_lag.likely < 100
+    assert answer.after.repeated.high == 0
+    assert (answer.fit_before.feasible, answer.fit_after.feasible) == (False, True)
+    assert (answer.fit_after.largest_safe_records, answer.fit_after.arriving_per_second) == (166, 8.0)
+
+
+def test_an_interval_longer_than_the_poll_ends_the_loop_too():
+    longer = replay(LOOP, changes=changes(["max.poll.interval.ms=46000"]))
+    shorter = replay(LOOP, changes=changes(["max.poll.interval.ms=44000"]))
+
+    assert longer.after.rebalances.high == 0
+    assert shorter.after.rebalances.low > 0
+
+
+def test_slower_records_more_threads_and_more_members_change_what_a_poll_takes_and_how_many_work():
+    slower = replay(LOOP, changes=changes(["record.ms=200", "max.poll.records=50"]))
+    threads = replay(LOOP, changes=changes(["threads=4"]))
+    six = changed(inputs(LOOP, "billing").course, changes(["members=3"]))
+
+    assert slower.after.longest_poll_seconds.likely == pytest.approx(10)
+    assert slower.after.final_lag.likely == pytest.approx(500 + (8 - 5) * 300, rel=0.1)
+    assert threads.fit_after.poll_seconds == pytest.approx(11.25)
+    assert threads.after.rebalances.high == 0
+    assert [each.name for each in six.members] == ["a", "a~0001", "a~0002"]
+
+
+def test_an_incident_ends_with_the_first_start_of_a_process_after_it():
+    restarted = facts(loop(), printed(), listings(), client("a", "10:03:20 starting"))
+
+    assert replay(restarted).until == at(200)
+    assert replay(LOOP, until=at(200)).until == at(200)
+
+
+def test_a_poll_that_is_being_worked_off_when_the_time_begins_is_part_of_the_replay():
+    begun = inputs(LOOP, "billing", at(53), at(120)).course.members[0]
+    late = inputs(LOOP, "billing", at(70), at(120)).course.members[0]
+
+    assert begun.busy == Busy(at(48), at(93), 500)
+    assert (late.busy, late.started) == (None, at(93))
+
+
+def test_a_replay_that_does_not_agree_with_the_record_says_nothing_of_other_settings():
+    """By the offsets the group was never behind, so the polls that the log tells of are not all there is."""
+    calm = facts(loop(), printed(), listings(lag=lambda _: 10))
+
+    answer = replay(calm, changes=FIFTY)
+
+    assert not answer.agrees
+    assert answer.error_share > 0.5
+    assert answer.after is None
+
+
+def test_bounds_are_as_much_further_apart_as_the_replay_of_what_was_is_off():
+    off = facts(loop(), printed(), listings(lag=lambda second: 500 + 6 * second))
+
+    answer, sure = replay(off, changes=FIFTY), replay(LOOP, changes=FIFTY)
+
+    assert not answer.agrees
+    assert 0.2 < answer.error_share < 0.5
+    wide = answer.after.final_lag.high - answer.after.final_lag.low
+    assert wide > 500 + sure.after.final_lag.high - sure.after.final_lag.low
+
+
+def test_without_offsets_members_or_polls_there_is_no_replay():
+    with pytest.raises(NoReplayError, match="offsets"):
+        replay(facts(loop(), printed()))
+    with pytest.raises(NoReplayError, match=r"record\.ms"):
+        replay(replace(LOOP, batches=()))
+    with pytest.raises(NoReplayError, match="No member"):
+        replay(facts(listings(), polls((45, 500, 45.0))))
+
+
+def test_a_time_per_record_that_is_given_stands_in_for_polls_that_nobody_noted():
+    answer = replay(replace(LOOP, batches=()), changes=changes(["record.ms=90"]))
+
+    assert answer.before.rebalances.likely == pytest.approx(2 * CYCLES, abs=1)
+    assert answer.agrees
+
+
+def test_the_group_with_late_polls_is_taken_and_another_one_where_it_is_named():
+    other = [replace(one, group="other") for one in listings(last=600)]
+
+    both = facts(loop(), printed(), listings(), other)
+
+    assert chosen(both) == "billing"
+    with pytest.raises(NoReplayError, match="No member of group other"):
+        replay(both, "other")
+
+
+@pytest.mark.parametrize(
+    ("pair", "told"),
+    [
+        ("batch.size=1000", "max.poll.records, max.poll.interval.ms, session.timeout.ms"),
+        ("max.poll.records", "names no value"),
+        ("max.poll.records=0", "whole number above zero"),
+        ("max.poll.records=many", "whole number above zero"),
+        ("max.poll.interval.ms=nan", "above zero"),
+        ("session.timeout.ms=inf", "above zero"),
+        ("threads=1.5", "whole number"),
+        ("partition.assignment.strategy=best", "one of range, roundrobin, sticky, cooperative-sticky"),
+    ],
+)
+def test_what_cannot_be_set_is_refused_with_what_can_be(pair, told):
+    with pytest.raises(BadChangeError, match=told):
+        changes([pair])
+
+
+def test_the_protocol_follows_the_assignor_and_the_other_way_round():
+    course = inputs(LOOP, "billing").course
+
+    cooperative = changed(course, changes(["partition.assignment.strategy=cooperative-sticky"]))
+    consumer = changed(course, changes(["group.protocol=consumer"]))
+
+    assert (course.protocol, course.assignor) == (Protocol.EAGER, "range")
+    assert (cooperative.protocol, cooperative.assignor) == (Protocol.COOPERATIVE, "cooperative-sticky")
+    assert consumer.protocol is Protocol.CONSUMER
+
+
+def test_settings_are_those_that_a_process_printed_and_a_static_or_stopped_member_is_known_as_such():
+    stopped = facts(
+        coordinator("09:59:50 preparing 0 Adding new member {a1}\n09:59:53 stable 1 1", source=BROKER),
+        client(
+            "a", "09:59:53 joined 1 {a1} range\n10:02:00 stopping\n10:02:00 leaving {a1} the consumer is being closed"
+        ),
+        printed(records=40, interval=20_000),
+    )
+
+    (one,) = members(stopped, "billing", at(0), at(300))
+
+    assert (one.settings.records, one.settings.interval, one.settings.session) == (40, 20.0, 10.0)
+    assert (one.started, one.stopped, one.crashed, one.static) == (None, at(120), False, False)
+
+
+def test_times_per_record_follow_the_polls_and_a_member_that_is_slower_has_its_own():
+    usual = [polls(*((end, 100, 1.0) for end in range(10, 101, 10)), who=who) for who in ("a", "b")]
+    slow = polls(*((end, 100, 9.0) for end in range(10, 101, 10)), who="c")
+
+    alike = paces([*usual[0], *usual[1]], at(0), at(100))
+    apart = paces([*usual[0], *usual[1], *slow], at(0), at(100))
+
+    assert (alike.mean, alike.own) == (pytest.approx(0.01), {})
+    assert list(apart.own) == ["c"]
+    assert (apart.mean, apart.slowest) == (pytest.approx(0.01), pytest.approx(0.09))
+
+
+def test_a_service_that_becomes_slow_is_slow_from_then_on():
+    turned = polls(*((end, 100, 1.0) for end in range(10, 51, 10)), *((end, 100, 9.0) for end in range(60, 101, 10)))
+
+    pace = paces(turned, at(0), at(100)).common
+    fast = [seconds for since, seconds in pace.steps if since < at(40)]
+    slow = [seconds for since, seconds in pace.steps if since >= at(60)]
+
+    assert fast == [pytest.approx(0.01)] * 4
+    assert slow == [pytest.approx(0.09)] * 4
+
+
+# What really happened: captures with a repaired phase.
+
+INCIDENTS = {
+    "kafka-rebalance-01": ("ner-indexer", "2026-11-21T11:45:25Z", 13),
+    "kafka-rebalance-02": ("entity-extract", "2026-11-21T11:46:49Z", 9),
+}
+REPAIRED = {
+    "kafka-rebalance-01": ("11:42:10", "11:45:25", "11:45:55", "11:47:21", 50, 5.8, 8288, 8424),
+    "kafka-rebalance-02": ("11:43:34", "11:46:49", "11:47:40", "11:48:36", 40, 6.6, 8922, 8941),
+}
+
+
+@pytest.fixture(scope="module")
+def sample(spark, tmp_path_factory):
+    """Facts of a sample, read once."""
+    assert spark is not None
+    workspace, known = str(tmp_path_factory.mktemp("workspace")), {}
+
+    def opening(name):
+        if name not in known:
+            known[name] = open_capture(f"data/samples/{name}", options=Options(workspace=workspace)).facts
+        return known[name]
+
+    return opening
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(INCIDENTS))
+def test_the_replay_of_a_real_incident_has_its_rebalances_and_its_lag(sample, name):
+    group, until, rebalances = INCIDENTS[name]
+    known = sample(name)
+    begin = inputs(known, group).course.since
+
+    answer = replay(known, group, FIFTY, begin, epoch(until))
+
+    assert answer.recorded.rebalances == rebalances
+    assert answer.before.rebalances.likely == pytest.approx(rebalances, abs=max(1, 0.2 * rebalances))
+    assert answer.before.final_lag.likely == pytest.approx(
+        answer.recorded.final_lag, abs=0.2 * answer.recorded.peak_lag
+    )
+    assert answer.before.longest_poll_seconds.likely == pytest.approx(answer.recorded.longest_poll_seconds, rel=0.1)
+    assert answer.agrees
+    assert answer.after.rebalances.high == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(REPAIRED))
+def test_what_came_after_the_repair_follows_from_what_was_recorded_before_it(sample, name):
+    begin, repaired, since, until, records, longest, lag, peak = REPAIRED[name]
+    known, group = sample(name), INCIDENTS[name][0]
+    moments = [epoch(f"2026-11-21T{clock}Z") for clock in (begin, repaired, since, until)]
+    before = average(known, group, *moments[:2])
+
+    course = inputs(known, group, *moments[2:], before).course
+    found = simulate(course)
+
+    assert {each.settings.records for each in course.members} == {records}
+    assert found.late_polls == 0
+    assert found.longest_seconds == pytest.approx(longest, rel=0.25)
+    assert found.final_lag == pytest.approx(lag, abs=0.2 * peak)
+    starts = sum(each.started is not None for each in course.members)
+    assert len(found.rebalances) <= starts

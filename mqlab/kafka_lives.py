@@ -9,7 +9,8 @@ from itertools import pairwise
 from mqlab.facts import Facts
 from mqlab.memo import per_facts
 from mqlab.rebalance_endings import Ending, ending
-from mqlab.rebalance_index import STARTS, Lines, between, lines
+from mqlab.rebalance_index import Lines, between, lines
+from mqlab.rebalance_kinds import STARTS
 from mqlab.rebalance_marks import Span, spans
 from mqlab.rebalance_rows import End, Life
 from mqlab.rebalance_silence import silent_since

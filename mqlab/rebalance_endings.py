@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Evidence
-from mqlab.rebalance_index import CLIENT, STARTS, STOPS, Lines, between, following
+from mqlab.rebalance_index import Lines, between, following
+from mqlab.rebalance_kinds import CLIENT, STARTS, STOPS
 from mqlab.rebalance_lines import CLOSED, POLL_TIMEOUT
 from mqlab.rebalance_marks import ONCE, Span
 from mqlab.rebalance_polls import overdue

@@ -12,26 +12,9 @@ from operator import attrgetter
 from mqlab.actors import base_name
 from mqlab.facts import Episode, Facts
 from mqlab.memo import per_facts
+from mqlab.rebalance_kinds import CLIENT, COORDINATOR, PROCESS
 from mqlab.rebalance_lines import client_of, member_of
 
-COORDINATOR = frozenset(
-    {
-        "rebalance-started", "rebalance-stabilized", "rebalance-assigned", "group-emptied", "member-expired",
-        "member-dropped", "member-left", "member-joined", "group-epoch-bumped", "target-assigned", "group-loaded",
-        "group-unloaded", "static-member-replaced", "group-metadata",
-    }
-)  # fmt: skip
-CLIENT = frozenset(
-    {
-        "join-started", "join-requested", "join-completed", "sync-completed", "partitions-assigned",
-        "partitions-revoked", "partitions-lost", "assignment-made", "poll-timeout", "leave-sent", "heartbeat-failed",
-        "generation-reset", "coordinator-lost", "coordinator-found", "session-timeout", "commit-failed",
-        "commit-deferred", "offset-set", "offset-missing", "subscribed",
-    }
-)  # fmt: skip
-STARTS = frozenset({"settings-printed", "app-started", "process-started"})
-STOPS = frozenset({"app-stopping", "consumer-closed", "leave-sent"})
-PROCESS = STARTS | STOPS | {"process-exit", "client-version"}
 _NAME = re.compile(r"#(?:consumer|producer)-\d+$")
 """What librdkafka appends to a client id to name one client."""
 _at = attrgetter("first_at")
@@ -68,31 +51,58 @@ def lines(facts: Facts, group: str) -> Lines:
     own = _by_group(facts).get(group, ())
     coordinator = tuple(e for e in own if e.kind in COORDINATOR)
     clients: dict[str, list[Episode]] = defaultdict(list)
-    for source, ids in sorted(_logs(facts, group, own).items()):
+    members = _members(facts, group, own)
+    for source, ids in sorted(_logs(facts, own, members).items()):
         everybody = ids | {_plain(name) for kind, name in facts.named_clients(source) if kind in CLIENT}
         for line in _by_source(facts).get(source, ()):
             if line.group in (None, group):
                 for client in _whose(line, ids, everybody):
                     clients[client].append(line)
-    for line in facts.of_kind("process-exit", "process-started"):
-        if line.first_at is not None and line.reason in clients:
-            clients[line.reason].append(line)
+    for line in _unsigned(facts):
+        whose = line.reason if line.reason in clients and line.system == "os" else base_name(line.source)
+        for client in _named(line, members) or {whose} & {*members, *clients}:
+            clients[client].append(line)
     return Lines(group, coordinator, {c: _sorted(these) for c, these in sorted(clients.items())})
 
 
-def _logs(facts: Facts, group: str, own: Iterable[Episode]) -> Mapping[str, set[str]]:
+def _logs(facts: Facts, own: Iterable[Episode], known: Iterable[str]) -> Mapping[str, set[str]]:
     """Logs of clients of the group, and the ids of those that write there."""
     found: dict[str, set[str]] = defaultdict(set)
-    named = {client for e in own if e.kind in COORDINATOR and (client := client_of(member_of(e)))}
-    named |= {a.client_id for a in facts.assignments if a.group == group and a.client_id}
-    named |= {c.client_id for c in facts.clients if c.group == group and c.client_id}
     for line in own:
         if line.kind in CLIENT:
             found[line.source].add(_plain(line.client_id) if line.client_id else _writer(facts, line.source))
-    for client in sorted(named):
+    for client in known:
         for source in _naming(facts).get(client, ()):
             found[source].add(client)
     return found
+
+
+def _members(facts: Facts, group: str, own: Iterable[Episode]) -> Sequence[str]:
+    """Client ids that the coordinator or a snapshot names, sorted."""
+    found = {client for e in own if e.kind in COORDINATOR and (client := client_of(member_of(e)))}
+    found |= {a.client_id for a in facts.assignments if a.group == group and a.client_id}
+    return sorted(found | {c.client_id for c in facts.clients if c.group == group and c.client_id})
+
+
+def _named(line: Episode, clients: Iterable[str]) -> set[str]:
+    """Those of *clients* whose name stands in the line as a word."""
+    text = line.first.text
+    return {
+        one for one in clients if one in text and re.search(rf"(?<![\w.-]){re.escape(one)}(?![\w-])", text) is not None
+    }
+
+
+@per_facts
+def _unsigned(facts: Facts) -> tuple[Episode, ...]:
+    """Lines about processes in logs where no line names a client id by itself."""
+    signed = {source for sources in _naming(facts).values() for source in sources}
+    return tuple(
+        line
+        for source, these in sorted(_by_source(facts).items())
+        if source not in signed and not any(line.kind in CLIENT for line in these)
+        for line in these
+        if line.kind in PROCESS
+    )
 
 
 def _whose(line: Episode, ids: set[str], everybody: set[str]) -> Iterable[str]:
@@ -101,7 +111,7 @@ def _whose(line: Episode, ids: set[str], everybody: set[str]) -> Iterable[str]:
         return {_plain(line.client_id)} & ids
     if len(everybody) == 1:
         return ids
-    told = {one for one in everybody if one in line.first.text}
+    told = _named(line, everybody)
     if told:
         return sorted(told & ids)
     return sorted(ids) if line.kind in PROCESS else ()

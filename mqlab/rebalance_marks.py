@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from mqlab.facts import Episode, Facts, Position
 from mqlab.findings import Evidence
 from mqlab.group_rows import Assignment
-from mqlab.rebalance_index import COORDINATOR, Lines
+from mqlab.rebalance_index import Lines
+from mqlab.rebalance_kinds import COORDINATOR
 from mqlab.rebalance_lines import client_of, client_reason, members_in, static_of, trigger_of
 from mqlab.rebalance_rows import End, Trigger
 

@@ -10,7 +10,8 @@ from mqlab.facts import Facts
 from mqlab.group_rows import Batch
 from mqlab.memo import per_facts
 from mqlab.polling_facts import interval
-from mqlab.rebalance_index import STARTS, Lines, between, lines
+from mqlab.rebalance_index import Lines, between, lines
+from mqlab.rebalance_kinds import STARTS
 
 EARLY = 0.3
 LATE = 1.0

@@ -1,4 +1,4 @@
-"""Generations that only clients or records tell of: the coordinator's log is not there, or not for that time."""
+"""Generations that only clients tell of: the coordinator's log is not there, or not for that time."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from mqlab.facts import Episode
-from mqlab.rebalance_index import STARTS, Lines, between
-from mqlab.rebalance_lines import client_reason, count_told, number, trigger_of
+from mqlab.rebalance_index import Lines, between
+from mqlab.rebalance_kinds import STARTS
+from mqlab.rebalance_lines import client_reason, number, trigger_of
 from mqlab.rebalance_marks import ONCE
 from mqlab.rebalance_rows import Trigger
 from mqlab.rebalance_starts import Begun
@@ -45,42 +46,6 @@ def seen(lines: Lines, told: Sequence[Begun]) -> list[Begun]:
         for joins in _apart(sorted(every, key=lambda s: (s.started, s.client)))
     ]
     return sorted(found, key=lambda b: (b.started, b.generation or 0))
-
-
-def recorded(lines: Lines, told: Sequence[Begun]) -> list[Begun]:
-    """Generations that only records of ``__consumer_offsets`` tell of; the coordinator writes one when all is settled.
-
-    Source: GroupMetadataManager.storeGroup, which is called with the leader's assignment and for an empty group.
-    """
-    known: dict[int | None, list[float]] = defaultdict(list)
-    for one in told:
-        known[one.generation].append(one.started)
-    found = []
-    for line in lines.coordinator:
-        generation, at = number(line), line.first_at or 0.0
-        fresh = all(abs(began - at) > SAME for began in known.get(generation, ()))
-        if line.kind == "group-metadata" and generation and fresh:
-            known[generation].append(at)
-            found.append(_recorded(line, generation, at))
-    return found
-
-
-def _recorded(line: Episode, generation: int, at: float) -> Begun:
-    members = count_told(line)
-    return Begun(
-        started=at,
-        stabilised=at if members else None,
-        generation=generation,
-        trigger=Trigger.UNKNOWN,
-        reason="",
-        client_id=None,
-        member_id=None,
-        host=None,
-        members=members,
-        lines=(line,),
-        inferred=True,
-        because="a record of the group's state tells of the generation, nobody of its begin",
-    )
 
 
 def _joins(client: str, these: Sequence[Episode]) -> Iterator[tuple[int, _Seen]]:

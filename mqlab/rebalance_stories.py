@@ -1,4 +1,4 @@
-"""Cooperative rebalances: which rebalance is the second half of the one before, and how long partitions were idle.
+"""Cooperative rebalances: which rebalance is the second half of the one before it.
 
 A cooperative member gives up what it is to lose only after it has its new assignment, and joins again so that others
 can have it: one change, two rebalances (KIP-429). Before 3.2 a member does not tell the coordinator why it joins again.
@@ -7,11 +7,11 @@ can have it: one change, two rebalances (KIP-429). Before 3.2 a member does not 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 
 from mqlab.facts import Episode, Facts
 from mqlab.memo import per_facts
-from mqlab.rebalance_index import CLIENT, between, lines
+from mqlab.rebalance_index import between, lines
+from mqlab.rebalance_kinds import CLIENT
 from mqlab.rebalance_lines import FOLLOW_UP, rejoined
 from mqlab.rebalance_rows import Trigger
 from mqlab.rebalance_starts import Begun
@@ -56,26 +56,3 @@ def follow_up(facts: Facts, group: str, old: Begun | None, begun: Begun) -> str:
 def _own(facts: Facts, group: str, begun: Begun) -> Sequence[Episode]:
     own = lines(facts, group).clients.get(begun.client_id or "", ())
     return between(own, begun.started - 60, begun.started + 1)
-
-
-def idle(facts: Facts, group: str, begun: Sequence[Begun]) -> list[float | None]:
-    """Seconds in which partitions that were given up in each cooperative rebalance had no owner."""
-    every = [e for these in lines(facts, group).clients.values() for e in these if e.kind in CLIENT]
-    given = sorted((e for e in every if e.kind in _GIVEN_UP and e.value_max), key=lambda e: e.first_at or 0.0)
-    taken = sorted((e for e in every if e.kind == "partitions-assigned"), key=lambda e: e.first_at or 0.0)
-    ends = [later.started for _, later in pairwise(begun)] + [float("inf")]
-    after = [*ends[1:], float("inf")]
-    return [
-        _idle(between(given, one.started, end), taken, (one.started, end, next_end))
-        for one, end, next_end in zip(begun, ends, after, strict=False)
-    ]
-
-
-def _idle(given: Sequence[Episode], taken: Sequence[Episode], span: tuple[float, float, float]) -> float | None:
-    """From the first partition given up within *span* until the last was taken, in this rebalance or the next."""
-    start, end, next_end = span
-    if not given:
-        return 0.0 if between(taken, start, end) else None
-    first = given[0].first_at or 0.0
-    then = [e.first_at or 0.0 for e in between(taken, first, next_end) if e.value_max]
-    return then[-1] - first if then else None

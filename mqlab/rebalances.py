@@ -15,10 +15,14 @@ from mqlab.rebalance_costs import delayed, repeated
 from mqlab.rebalance_index import lines
 from mqlab.rebalance_lines import number
 from mqlab.rebalance_owners import moved
+from mqlab.rebalance_recorded import recorded
 from mqlab.rebalance_rows import Behind, Rebalance, Trigger
-from mqlab.rebalance_seen import recorded, seen
+from mqlab.rebalance_seen import seen
+from mqlab.rebalance_standstill import eager, idle, standstills
 from mqlab.rebalance_starts import Begun, told
-from mqlab.rebalance_stories import cooperative, follow_up, idle
+from mqlab.rebalance_stories import cooperative, follow_up
+
+__all__ = ["history", "standstills"]
 
 
 @per_facts
@@ -36,19 +40,6 @@ def history(facts: Facts, group: str) -> tuple[Rebalance, ...]:
     family = kin(chain(facts, group), whole=whole)
     rows = _stories([_row(group, one, _cause(facts, group, old, one, family)) for old, one in _pairs(begun)])
     return tuple(_costed(facts, group, begun, rows))
-
-
-def standstills(rows: Iterable[Rebalance]) -> tuple[tuple[float, float], ...]:
-    """Times (from, to) in which the group stood still, none twice: rebalances that follow at once share theirs."""
-    found: list[tuple[float, float]] = []
-    for row in sorted(rows, key=lambda r: r.started):
-        if row.standstill:
-            end = row.started + row.standstill
-            if found and row.started <= found[-1][1]:
-                found[-1] = (found[-1][0], max(end, found[-1][1]))
-            else:
-                found.append((row.started, end))
-    return tuple(found)
 
 
 def _pairs(begun: Sequence[Begun]) -> Iterable[tuple[Begun | None, Begun]]:
@@ -110,41 +101,22 @@ def _stories(rows: Sequence[Rebalance]) -> list[Rebalance]:
 
 
 def _costed(facts: Facts, group: str, begun: Sequence[Begun], rows: Sequence[Rebalance]) -> Iterable[Rebalance]:
-    slowly = cooperative(facts, group)
-    gaps = idle(facts, group, begun) if slowly else []
     owners = moved(facts, group, begun)
     before = _members_before(begun)
-    done = _settled(rows)
+    still = idle(facts, group, begun) if cooperative(facts, group) else eager(rows)
     since = 0.0
     for place, row in enumerate(rows):
-        still = gaps[place] if slowly else _span(row.started, done[place])
-        end = row.started + still if still is not None else None
+        lasted = still[place]
+        end = None if lasted is None else row.started + lasted
         yield replace(
             row,
             members_before=before[place],
             moved=owners[place],
-            standstill=still,
+            standstill=lasted,
             delayed=None if end is None else delayed(facts, group, row.started, end),
             repeated=repeated(facts, group, since, row.started),
         )
         since = row.started
-
-
-def _span(since: float, until: float | None) -> float | None:
-    return None if until is None else max(0.0, until - since)
-
-
-def _settled(rows: Sequence[Rebalance]) -> list[float | None]:
-    """When the members of each eager rebalance had their partitions again.
-
-    A group that nobody was left in, or that began anew before that, has them with a later one.
-    """
-    found: list[float | None] = []
-    later: float | None = None
-    for row in reversed(rows):
-        later = row.stabilised if row.stabilised is not None else later
-        found.append(later)
-    return found[::-1]
 
 
 def _members_before(begun: Sequence[Begun]) -> list[int | None]:

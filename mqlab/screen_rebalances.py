@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, tzinfo
 
 from mqlab.rebalance_rows import Rebalance
-from mqlab.rebalances import standstills
+from mqlab.rebalance_standstill import standstills
 from mqlab.screen_rows import LABEL, clipped, safe
 from mqlab.units import duration, number
 

@@ -184,3 +184,13 @@ def test_counters_that_stop_show_a_silence_too():
     counter = series("consumer.records_consumed", [*range(0, 26), *[25] * 10], step=2, client_id="a")
     (life,) = lives(facts(EXPIRED, SESSION, LOG, counter), GROUP)
     assert clock(life.silent_since) == "10:00:50"
+
+
+def test_a_log_that_names_clients_only_in_its_words_tells_of_their_stops():
+    fleet = [
+        replace(line, client_id=None, first=Evidence(line.source, 3, f"INFO {name}: stopping"))
+        for name, clock_ in (("a", "10:00:59"), ("a-2", "10:00:10"))
+        for line in client(name, f"{clock_} stopping", source="clients/fleet.log")
+    ]
+    rows = lives(facts(coordinator(f"{JOINED}\n{LEFT}"), fleet), GROUP)
+    assert [(life.client_id, clock(life.process_stopped)) for life in rows] == [("a", "10:00:59")]

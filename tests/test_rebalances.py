@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from kafka_builder import GROUP, TOPIC, client, coordinator, held, member
 
 from mqlab.group_rows import Delivery
-from mqlab.rebalance_index import CLIENT, COORDINATOR, PROCESS
+from mqlab.rebalance_kinds import CLIENT, COORDINATOR, PROCESS
 from mqlab.rebalance_lines import client_of, members_in, trigger_of
 from mqlab.rebalance_rows import Behind, Trigger
-from mqlab.rebalances import history, standstills
+from mqlab.rebalance_standstill import standstills
+from mqlab.rebalances import history
 from mqlab.units import clock
 
 ONE = "a-1b671a64-40d5-491e-99b0-da01ff1f3341"

@@ -1,0 +1,73 @@
+"""``mqlab rebalances`` as people meet it: the table, the JSON, one group of several."""
+
+import json
+import sys
+from datetime import UTC
+from types import SimpleNamespace
+
+import pytest
+from facts_builder import facts
+from kafka_builder import client, coordinator
+
+from mqlab import cli, cli_rebalances
+
+LINES = """
+    10:00:00 preparing 0 Adding new member {a1} with group instance id None
+    10:00:03 stable 1 1
+    10:00:03 assigned 1 1
+    10:01:00 left {a1}
+    10:01:00 preparing 1 removing member {a1} on LeaveGroup
+    10:01:00 empty 2
+"""
+MADE = facts(
+    coordinator(LINES, group="billing"),
+    coordinator(LINES.replace("a1", "x1"), group="<b>other</b>", source="logs/server-2.log"),
+    client("a", "09:59:50 settings\n10:00:03 joined 1 {a1}\n10:01:00 timeout {a1}", group="billing"),
+)
+
+
+@pytest.fixture
+def run(monkeypatch, capfdbinary):
+    """Run the command line inside this process on the same facts; gives (exit code, output)."""
+
+    def running(*arguments):
+        monkeypatch.setattr(cli_rebalances, "opened", lambda **_: (SimpleNamespace(facts=MADE), UTC))
+        monkeypatch.setattr(sys, "argv", ["mqlab", "rebalances", "some.log", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        return ended.value.code, capfdbinary.readouterr()[0].decode()
+
+    return running
+
+
+def test_the_table_shows_each_rebalance_of_a_group_with_what_is_behind_it(run):
+    assert run("--group", "billing") == (
+        0,
+        "GROUP    billing: 2 rebalances, 3.00 s of standstill; behind them: 1 poll timeout, 1 start\n"
+        "         at        gen  trigger        behind it     client  members  moved   still  delayed  repeated\n"
+        "         10:00:00    1  join*          start         a        0 -> 1      -  3.00 s        -         -\n"
+        "         10:01:00    2  poll timeout*  poll timeout  a        1 -> 0      -       -        -         -\n",
+    )
+
+
+def test_without_a_group_all_are_shown(run):
+    _, out = run()
+    assert [line.split(":")[0] for line in out.splitlines() if line.startswith("GROUP")] == [
+        "GROUP    <b>other</b>",
+        "GROUP    billing",
+    ]
+
+
+def test_a_group_that_nobody_tells_of_has_no_table(run):
+    assert run("--group", "nobody") == (0, "No Kafka group is told of in the material.\n")
+
+
+def test_json_holds_the_same_rows(run):
+    code, out = run("--group", "billing", "--format", "json")
+    told = json.loads(out)
+    (group,) = told["groups"]
+    assert (code, told["schema"], group["group"]) == (0, "mqlab.rebalances/1", "billing")
+    assert [(r["generation"], r["trigger"], r["behind"]) for r in group["rebalances"]] == [
+        (1, "join", "start"),
+        (2, "poll timeout", "poll timeout"),
+    ]

@@ -18,7 +18,7 @@ from mqlab.poll_whatif_pace import Paces, paces
 from mqlab.queues import Points, totals
 from mqlab.units import clock
 
-_CLASS = re.compile(r"(\w+?)(?:Assignor)?\b(?=[\],\s]|$)")
+_CLASS = re.compile(r"([\w-]+?)(?:Assignor)?(?=[\],\s]|$)")
 _NAMES = {"Range": "range", "RoundRobin": "roundrobin", "Sticky": "sticky", "CooperativeSticky": "cooperative-sticky"}
 
 

@@ -26,7 +26,8 @@ _GENERATIONS = ("rebalance-started", "group-epoch-bumped", "join-completed", "re
 def told(course: Course, paces: Paces) -> Told:
     """Simulations with several orders of polls, and with records that take less and more time."""
     span = course.until - course.since
-    phases = _PHASES if len(course.members) * span < _LARGE else 1
+    even = not any(pace.deviation for pace in (course.pace, *paces.own.values()))
+    phases = 1 if even or len(course.members) * span > _LARGE else _PHASES
     usual = [simulate(one) for one in equally_likely(course, phases)]
     every = [*usual, *(simulate(with_pace(course, factor)) for factor in (paces.low, paces.high) if factor != 1)]
 

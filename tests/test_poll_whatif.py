@@ -223,6 +223,41 @@ def test_the_protocol_follows_the_assignor_and_the_other_way_round():
     assert consumer.protocol is Protocol.CONSUMER
 
 
+@pytest.mark.parametrize(
+    ("printed_value", "protocol", "assignor"),
+    [
+        ("[class org.apache.kafka.clients.consumer.RangeAssignor]", Protocol.EAGER, "range"),
+        (
+            "[class org.apache.kafka.clients.consumer.RangeAssignor, "
+            "class org.apache.kafka.clients.consumer.CooperativeStickyAssignor]",
+            Protocol.EAGER,
+            "range",
+        ),
+        (
+            "[class org.apache.kafka.clients.consumer.CooperativeStickyAssignor]",
+            Protocol.COOPERATIVE,
+            "cooperative-sticky",
+        ),
+        ("cooperative-sticky", Protocol.COOPERATIVE, "cooperative-sticky"),
+        ("roundrobin,range", Protocol.EAGER, "roundrobin"),
+        ("[class com.acme.OwnAssignor]", Protocol.EAGER, "range"),
+    ],
+)  # fmt: skip
+def test_the_first_known_assignor_that_members_print_is_the_groups(printed_value, protocol, assignor):
+    (one,) = printed(records=1)[:1]
+    row = replace(one, key="partition.assignment.strategy", value=printed_value)
+
+    course = inputs(facts(loop(), printed(), listings(), row), "billing").course
+
+    assert (course.protocol, course.assignor) == (protocol, assignor)
+
+
+def test_a_group_whose_coordinator_bumps_epochs_is_one_of_the_consumer_protocol():
+    epochs = coordinator("09:59:50 bumped 1\n10:00:15 bumped 2\n10:00:45 bumped 3")
+
+    assert inputs(facts(loop(), epochs, printed(), listings()), "billing").course.protocol is Protocol.CONSUMER
+
+
 def test_settings_are_those_that_a_process_printed_and_a_static_or_stopped_member_is_known_as_such():
     stopped = facts(
         coordinator("09:59:50 preparing 0 Adding new member {a1}\n09:59:53 stable 1 1", source=BROKER),

@@ -43,8 +43,8 @@ def rebalances(view: RebalanceView) -> pd.DataFrame:
     """One row per rebalance: when, why and by whom it began, and what it cost. Inferred triggers are marked."""
     shown = view.history if len(view.history) <= _MOST else (*view.history[: _MOST // 2], *view.history[-_MOST // 2 :])
     columns = (
-        "UTC", "generation", "trigger", "behind it", "member", "how it is known", "members", "moved", "stood still",
-        "delayed", "handed out twice", "where",
+        "UTC", "gen.", "trigger", "behind it", "member", "how it is known", "members", "moved", "stood still",
+        "delayed", "twice", "where",
     )  # fmt: skip
     return table([_rebalance(one) for one in shown], columns)
 
@@ -76,7 +76,7 @@ def counted(words: Iterator[str] | Sequence[str]) -> str:
 def _rebalance(one: Rebalance) -> dict[str, object]:
     return {
         "UTC": clock(one.started),
-        "generation": NOTHING if one.generation is None else one.generation,
+        "gen.": NOTHING if one.generation is None else one.generation,
         "trigger": one.trigger.value,
         "behind it": _behind(one.trigger, one.behind),
         "member": " at ".join(filter(None, (one.client_id, one.host))) or NOTHING,
@@ -85,7 +85,7 @@ def _rebalance(one: Rebalance) -> dict[str, object]:
         "moved": amount(one.moved),
         "stood still": _seconds(one.standstill),
         "delayed": amount(one.delayed),
-        "handed out twice": amount(one.repeated),
+        "twice": amount(one.repeated),
         "where": where(one.evidence[0]) if one.evidence else NOTHING,
     }
 

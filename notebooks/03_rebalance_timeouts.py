@@ -34,14 +34,16 @@ sliders = True  # a report has none: they need a running kernel
 
 # %%
 import json
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
 
-from mqlab import group_settings, lag_frames, poll_frames, rebalance_frames, rebalance_overview
+from mqlab import group_settings, lag_frames, poll_frames, poll_trials, rebalance_frames, rebalance_overview
 from mqlab.analysis import Options, open_capture
 from mqlab.figures.feasibility import feasibility
 from mqlab.figures.partition_lag import partition_lag
+from mqlab.figures.poll_sliders import poll_sliders
 from mqlab.figures.poll_times import poll_times
 from mqlab.figures.repeats import repeats
 from mqlab.figures.swim_lanes import swim_lanes
@@ -132,6 +134,23 @@ feasibility(view)
 
 # %%
 poll_frames.enough(view)
+
+# %% [markdown]
+# ## What if the settings had been others?
+#
+# The recorded polls once more, in a simulation of the group with one setting changed at a time; in brackets between
+# which bounds it lies. The replay of what was says how far to trust it. `mqlab what-if --set` answers for any other
+# setting.
+
+# %%
+poll_trials.trials(facts, view)
+
+# %%
+poll_trials.assumptions(facts, view)
+
+# %% tags=["hide"]
+asked = partial(poll_trials.answered, facts, view)
+poll_sliders(asked(), asked) if sliders else None
 
 # %% [markdown]
 # ## What waits, and for how long?

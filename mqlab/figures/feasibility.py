@@ -17,7 +17,7 @@ _MOST_RECORDS = 10_000
 
 def feasibility(view: RebalanceView) -> go.Figure:
     """A point with its spread for each pair of settings, and a line for each interval. Without polls a sentence."""
-    phases = [phase for phase in view.phases if phase.interval is not None and phase.work.record_seconds.p50 > 0]
+    phases = [phase for phase in view.phases if phase.interval is not None and phase.work.record_seconds.p99 > 0]
     if not phases:
         return empty("Whether a poll can be in time is not known: the time of a poll or the interval is not told.")
     chart = figure(400)
@@ -44,7 +44,7 @@ def fits(phase: Phase) -> bool:
 def _range(phases: Sequence[Phase]) -> tuple[tuple[float, float], tuple[float, float]]:
     """Lower and upper ends of both axes, as powers of ten."""
     records = [phase.records for phase in phases]
-    times = [t for phase in phases for t in (phase.work.record_seconds.p50, phase.work.record_seconds.p99)]
+    times = [t for phase in phases for t in _spread(phase)]
     edges = [(phase.interval or 0.0) / phase.records for phase in phases]
     right = max(log10(max(records)) + 0.5, log10(min(_MOST_RECORDS, 20 * max(records))))
     bottom = log10(min(times + edges)) - 0.6
@@ -72,21 +72,26 @@ def _draw_line(chart: go.Figure, interval: float, most: float, top: float) -> No
 
 
 def _draw_point(chart: go.Figure, phase: Phase, *, late: bool) -> None:
-    each = phase.work.record_seconds
-    since = phase.since
-    until = phase.until
-    name = f"{clock(since)} to {clock(until)}: {number(phase.records)} records, {duration(phase.interval or 0.0)}"
+    each, (half, most) = phase.work.record_seconds, _spread(phase)
+    allowed = f"{number(phase.records)} records, {duration(phase.interval or 0.0)}"
+    name = f"{clock(phase.since)} to {clock(phase.until)}: {allowed}"
     words = label(
         f"{number(phase.records)} records, half take {_short(each.p50)}, 99 % at most {_short(each.p99)}; "
         f"{number(phase.work.polls)} polls"
     )
     colour = ALARM if late else INCOMING
     chart.add_scatter(
-        x=[phase.records, phase.records], y=[each.p50, each.p99], text=[words, words], name=label(name),
+        x=[phase.records, phase.records], y=[half, most], text=[words, words], name=label(name),
         mode="lines+markers", line={"color": colour, "width": 4}, hovertemplate="%{text}<extra></extra>",
         marker={"size": [13, 8], "symbol": ["x" if late else "circle", "line-ew-open"], "color": colour,
                 "line": {"width": 2, "color": colour}},
     )  # fmt: skip
+
+
+def _spread(phase: Phase) -> tuple[float, float]:
+    """Time of the middle record and of the slowest in a hundred; a log that writes 0.0 s may mean a hundredth of it."""
+    each = phase.work.record_seconds
+    return max(each.p50, each.p99 / 100), each.p99
 
 
 def _short(seconds: float) -> str:

@@ -38,3 +38,8 @@ def test_a_limit_of_records_that_is_none_is_the_most_that_a_poll_had():
 @pytest.mark.parametrize("rows", [(), (poll(50, 500, 44.5, allowed=None),)], ids=["no polls", "no interval"])
 def test_without_polls_or_interval_a_sentence_stands_there(rows):
     assert "is not known" in feasibility(view(*rows)).layout.annotations[0].text
+
+
+def test_records_that_a_log_gives_no_time_for_stand_a_hundred_times_below_the_slowest():
+    chart = feasibility(view(poll(50, 100, 0.0), poll(60, 10, 1.0)))
+    assert list(chart.data[-1].y) == [0.001, 0.1]

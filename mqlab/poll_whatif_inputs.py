@@ -13,6 +13,7 @@ from mqlab.models import clients
 from mqlab.models.assignors import ASSIGNORS
 from mqlab.models.group_curves import rising
 from mqlab.models.group_terms import Busy, Course, Log, Member, Protocol
+from mqlab.poll_whatif_arrivals import arrivals
 from mqlab.poll_whatif_members import first_change, first_late, members
 from mqlab.poll_whatif_pace import Paces, paces
 from mqlab.queues import Points, totals
@@ -119,22 +120,19 @@ def _before(facts: Facts, group: str, late: float, first: float) -> float:
 
 
 def _begun(member: Member, facts: Facts, since: float) -> Member:
-    """*member* with the poll that it works off at *since*; one that is late with it by then comes when it is done."""
+    """*member* with the poll that it works off at *since*."""
     if member.started is not None:
         return member
     for batch in facts.batches:
         began = batch.at - batch.seconds
         if batch.client_id == member.name and batch.polls == 1 and began < since < batch.at:
-            if began + member.settings.interval <= since:
-                return replace(member, started=batch.at)
             return replace(member, busy=Busy(began, batch.at, batch.records))
     return member
 
 
 def _log(topic: str, queue: str, points: Points, since: float) -> Log:
     committed = rising([(p.at or 0.0, float(p.committed or 0)) for p in points]).at(since)
-    ends = rising([(p.at or 0.0, float(p.end or 0)) for p in points])
-    return Log((topic, int(queue)), round(committed), ends)
+    return Log((topic, int(queue)), round(committed), rising(arrivals(points)))
 
 
 def _protocol(facts: Facts, group: str, client: str, at: float) -> tuple[Protocol, str]:

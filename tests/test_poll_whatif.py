@@ -15,6 +15,7 @@ from mqlab.models.courses import Interval
 from mqlab.models.group_loop import simulate
 from mqlab.models.group_terms import Busy, Protocol
 from mqlab.poll_whatif import changed, chosen, replay
+from mqlab.poll_whatif_arrivals import arrivals
 from mqlab.poll_whatif_inputs import NoReplayError, average, inputs
 from mqlab.poll_whatif_members import members
 from mqlab.poll_whatif_pace import paces
@@ -138,12 +139,30 @@ def test_an_incident_ends_with_the_first_start_of_a_process_after_it():
     assert replay(LOOP, until=at(200)).until == at(200)
 
 
-def test_a_poll_that_is_being_worked_off_when_the_time_begins_is_part_of_the_replay():
-    begun = inputs(LOOP, "billing", at(53), at(120)).course.members[0]
-    late = inputs(LOOP, "billing", at(70), at(120)).course.members[0]
+def test_a_poll_that_is_being_worked_off_when_the_time_begins_is_part_of_the_replay_but_not_of_another_setting():
+    course = inputs(LOOP, "billing", at(70), at(120)).course
+    (one,) = course.members
 
-    assert begun.busy == Busy(at(48), at(93), 500)
-    assert (late.busy, late.started) == (None, at(93))
+    assert (one.started, one.busy) == (None, Busy(at(48), at(93), 500))
+    # It has left at 63 s: it comes again when the poll is done.
+    assert [begun.at - at(0) for begun in simulate(course).rebalances] == [93, 111]
+    assert simulate(changed(course, FIFTY)).rebalances == ()
+
+
+def test_a_burst_that_still_waits_when_it_is_listed_came_just_before_that():
+    def listed(*rows):
+        return [
+            Position(at(10 * n), "billing", "invoices", "0", committed, end, None, None, None, None, "o.txt", n, "")
+            for n, (committed, end) in enumerate(rows)
+        ]
+
+    waiting = arrivals(listed((0, 0), (100, 100), (150, 1200), (150, 1300), (150, 1400)))
+    handled = arrivals(listed((0, 0), (100, 100), (1200, 1200), (1300, 1300), (1400, 1400)))
+
+    assert [(moment - at(0), end) for moment, end in waiting] == [
+        (0, 0), (10, 100), (19, 190), (20, 1200), (30, 1300), (40, 1400),
+    ]  # fmt: skip
+    assert [(moment - at(0), end) for moment, end in handled] == [(0, 0), (10, 100), (20, 1200), (30, 1300), (40, 1400)]
 
 
 def test_a_replay_that_does_not_agree_with_the_record_says_nothing_of_other_settings():
@@ -339,6 +358,22 @@ def test_the_replay_of_a_real_incident_has_its_rebalances_and_its_lag(sample, na
     assert answer.before.longest_poll_seconds.likely == pytest.approx(answer.recorded.longest_poll_seconds, rel=0.1)
     assert answer.agrees
     assert answer.after.rebalances.high == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(INCIDENTS))
+def test_the_replay_of_all_that_was_recorded_has_its_rebalances_restarts_and_stops_too(sample, name):
+    known, group = sample(name), INCIDENTS[name][0]
+
+    answer = replay(known, group, since=0.0, until=epoch("2026-11-22T00:00:00Z"))
+
+    assert not answer.incident
+    assert answer.before.rebalances.likely == pytest.approx(
+        answer.recorded.rebalances, abs=max(1, 0.2 * answer.recorded.rebalances)
+    )
+    assert answer.before.final_lag.likely == pytest.approx(
+        answer.recorded.final_lag, abs=0.2 * answer.recorded.peak_lag
+    )
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ from mqlab.models.group_consumer import Consumer
 from mqlab.models.group_coordinator import Coordinator
 from mqlab.models.group_ledger import Ledger
 from mqlab.models.group_reconciler import Reconciler
-from mqlab.models.group_terms import Course, Outcome, Pace, Protocol, Settings
+from mqlab.models.group_terms import Course, Member, Outcome, Pace, Protocol, Settings
 
 _SAMPLES = 240
 _EVENTS = 60_000
@@ -40,7 +40,7 @@ def simulate(course: Course) -> Outcome:
     coordinator = (Reconciler if course.protocol is Protocol.CONSUMER else Coordinator)(course, clock, ledger)
     grain = _grain(course)
     seated = []
-    for number, member in enumerate(course.members):
+    for number, member in enumerate(_out(each, course) for each in course.members):
         consumer = Consumer(member, number, course, clock, ledger, grain)
         consumer.bind(coordinator)
         if member.started is None or member.started <= course.since:
@@ -86,6 +86,14 @@ def equally_likely(course: Course, count: int) -> Iterator[Course]:
 def _grain(course: Course) -> float:
     polls = len(course.members) * (course.until - course.since) / _EVENTS
     return min([max(_FINEST, polls), *(_SHARE * each.settings.interval for each in course.members)])
+
+
+def _out(member: Member, course: Course) -> Member:
+    """*member*; one that is late with its poll when the course begins is in no group until the poll is done."""
+    busy = member.busy
+    if busy is None or busy.began + member.settings.interval > course.since:
+        return member
+    return replace(member, started=busy.until, busy=None)
 
 
 def _stop(consumer: Consumer, crashed: bool) -> Action:

@@ -109,6 +109,9 @@ def _silent(facts: Facts, lines: Lines, span: Span) -> Ending:
 
 def _went_on(lines: Lines, span: Span, until: float) -> bool:
     """The same process wrote something later on, before it stopped or was started anew."""
+    own = between(lines.clients.get(span.client_id, ()), span.since or span.seen, until)
+    if any(line.kind in STARTS or line.kind in STOPS or line.kind == "process-exit" for line in own):
+        return False
     for line in following(lines.clients.get(span.client_id, ()), until):
         if line.kind in STARTS or line.kind in STOPS or line.kind == "process-exit":
             return False

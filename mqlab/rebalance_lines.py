@@ -36,7 +36,10 @@ _BEGUN = (
 
 
 def client_of(member_id: str | None) -> str | None:
-    """Client id in a member id of the classic protocol, which is ``CLIENT-UUID``; None where it names none."""
+    """Client id in a member id of the classic protocol, which is ``CLIENT-UUID``; None where it names none.
+
+    Of a static member it is the group.instance.id that stands there (GroupCoordinator, KIP-345).
+    """
     if member_id is None:
         return None
     cut = _RANDOM.sub("", member_id)

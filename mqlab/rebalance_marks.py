@@ -64,7 +64,7 @@ def spans(facts: Facts, lines: Lines) -> list[Span]:
         by_member[mark.member_id].append(mark)
     found: list[Span] = []
     for member, these in by_member.items():
-        client = client_of(member) or clients.get(member) or member
+        client = clients.get(member) or client_of(member) or member
         found += _lives(member, client, these)
     for span in found:
         span.host = span.host or hosts.get(span.member_id)

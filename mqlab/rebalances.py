@@ -63,7 +63,7 @@ def _row(group: str, one: Begun, why: Cause) -> Rebalance:
         trigger=why.trigger,
         behind=why.behind,
         reason=one.reason,
-        client_id=one.client_id or (why.life.client_id if why.life else None),
+        client_id=why.life.client_id if why.life else one.client_id,
         member_id=one.member_id,
         host=one.host or (why.life.host if why.life else None),
         inferred=why.inferred or one.inferred,

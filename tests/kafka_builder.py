@@ -1,7 +1,7 @@
 """A Kafka group drawn by hand: lines of its coordinator and of its clients as the loaders tell them, one a row.
 
 ``{a1}`` stands for the first member id of client ``a``, ``{a2}`` for its next one, ``{1}`` for an id
-of the KIP-848 protocol, which names no client.
+of the KIP-848 protocol, which names no client, ``{shop-0-1}`` for one of ``shop-0``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from mqlab.group_rows import Assignment
 GROUP = "billing"
 TOPIC = "invoices"
 BROKER = "logs/server.log"
-_MEMBER = re.compile(r"\{([\w.-]*?)(\d+)\}")
+_MEMBER = re.compile(r"\{(?:([\w.-]*)-|([\w.]*?))(\d+)\}")
 
 _BROKER = {
     "preparing": ("rebalance-started", "Preparing to rebalance group {g} with old generation {n} (reason: {rest})"),
@@ -152,10 +152,14 @@ def _number(word, rest):
 
 def _members(rest, *, keep):
     """Member ids drawn in *rest*, and *rest* with them in full or without them."""
-    ids = [member(client, int(number)) for client, number in _MEMBER.findall(rest)]
-    return ids, _MEMBER.sub(lambda found: member(found[1], int(found[2])) if keep else "", rest).strip()
+    ids = [_drawn(found) for found in _MEMBER.finditer(rest)]
+    return ids, _MEMBER.sub(lambda found: _drawn(found) if keep else "", rest).strip()
+
+
+def _drawn(found):
+    return member(found[1] or found[2], int(found[3]))
 
 
 def _id(drawn):
     found = _MEMBER.fullmatch(drawn)
-    return member(found[1], int(found[2])) if found else drawn
+    return _drawn(found) if found else drawn

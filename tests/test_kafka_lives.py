@@ -11,6 +11,7 @@ from mqlab.findings import Evidence
 from mqlab.group_rows import Batch
 from mqlab.kafka_lives import lives
 from mqlab.rebalance_rows import End
+from mqlab.rebalances import history
 from mqlab.units import clock
 
 
@@ -83,6 +84,14 @@ def test_a_static_member_that_another_process_replaces_is_fenced():
     first, second = lives(facts(coordinator(JOINED), line), GROUP)
     assert (first.end, clock(first.until)) == (End.FENCED, "10:01:00")
     assert (second.member_id, second.static, clock(second.since)) == (member("a", 2), True, "10:01:00")
+
+
+def test_a_static_members_id_names_its_instance_and_its_own_log_names_the_client():
+    lines = coordinator("10:00:00 preparing 0 Adding new member {shop-0-1} with group instance id Some(shop-0)")
+    log = client("a", "09:59:50 settings\n10:00:03 joined 1 {shop-0-1}\n10:01:00 stopping")
+    assert told(facts(lines, log)) == ["a 10:00:00-— open (09:59:50-10:01:00)"]
+    assert [row.client_id for row in history(facts(lines, log), GROUP)] == ["a"]
+    assert [row.client_id for row in history(facts(lines), GROUP)] == ["shop-0"]
 
 
 @pytest.mark.parametrize(

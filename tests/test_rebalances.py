@@ -321,6 +321,7 @@ FROZEN = coordinator("""
             "heartbeat expiry",
         ),
         ("10:01:15 settings\n10:01:16 starting\n10:01:19 joining", "crash"),
+        ("10:00:50 stopping\n10:00:52 settings\n10:01:10 joining", "restart"),
         ("10:00:55 exited 137\n10:01:15 settings\n10:01:19 joining", "crash"),
         ("10:00:55 stopping\n10:00:55 closed\n10:01:15 settings\n10:01:19 joining", "restart"),
     ],

@@ -16,7 +16,7 @@ from mqlab.group_rows import Assignment
 GROUP = "billing"
 TOPIC = "invoices"
 BROKER = "logs/server.log"
-_MEMBER = re.compile(r"\{(?:([\w.-]*)-|([\w.]*?))(\d+)\}")
+_MEMBER = re.compile(r"\{(?:([\w.-]*)-|([\w.-]*?))(\d+)\}")
 
 _BROKER = {
     "preparing": ("rebalance-started", "Preparing to rebalance group {g} with old generation {n} (reason: {rest})"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -63,8 +64,11 @@ def churning(facts: Facts, group: str) -> tuple[Churn, ...]:
     released = {one for round_ in kafka_release.releases(facts, group) for one in round_.restarts}
     fenced = {life.client_id for life in every if life.end is End.FENCED}
     found = []
-    for client in sorted({one.client_id for one in restarts(every)} - fenced):
-        own = [one for one in restarts(every) if one.client_id == client and one not in released]
+    again: dict[str, list[Restart]] = defaultdict(list)
+    for one in restarts(every):
+        if one not in released and one.client_id not in fenced:
+            again[one.client_id].append(one)
+    for client, own in sorted(again.items()):
         run = _run(own)
         if len(run) >= LEAST:
             found.append(
@@ -111,12 +115,12 @@ def _spans(shape: Shape, run: Sequence[Restart]) -> bool:
 def passing(facts: Facts, group: str) -> tuple[Life, ...]:
     """Short lives of names that never came again, by time, where there are too many for a change of size."""
     every = lives(facts, group)
-    names = [life.client_id for life in every]
+    names = Counter(life.client_id for life in every)
     released = {one.client_id for round_ in kafka_release.releases(facts, group) for one in round_.restarts}
     found = [
         life
         for life in every
-        if names.count(life.client_id) == 1
+        if names[life.client_id] == 1
         and life.client_id not in released
         and life.since is not None
         and life.until is not None

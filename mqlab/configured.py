@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from mqlab import actors
 from mqlab.facts import Episode, Facts, Setting
+from mqlab.memo import per_facts
 from mqlab.models import clients
 from mqlab.models.versions import Version
 
@@ -45,10 +46,15 @@ def version_of(facts: Facts, client_id: str | None, at: float | None = None) -> 
     """Version of the client that printed settings for *client_id* last before *at*."""
     if client_id is None:
         return None
+    return _latest_version(list(_versions_told(facts, client_id)), at)
+
+
+@per_facts
+def _versions_told(facts: Facts, client_id: str) -> tuple[Episode, ...]:
     sources = {s.source for s in facts.settings if s.owner == client_id and s.origin == "printed"}
     sources |= {e.source for e in facts.episodes if client_id in (e.client_id, actors.base_name(e.source))}
     sources -= _broker_logs(facts)
-    return _latest_version([e for e in facts.of_kind("client-version") if e.source in sources and e.reason], at)
+    return tuple(e for e in facts.of_kind("client-version") if e.source in sources and e.reason)
 
 
 def broker_version(facts: Facts) -> Version | None:
@@ -57,6 +63,7 @@ def broker_version(facts: Facts) -> Version | None:
     return _latest_version([e for e in facts.of_kind("client-version") if e.source in sources], None)
 
 
+@per_facts
 def _broker_logs(facts: Facts) -> set[str]:
     sources = {e.source for e in facts.of_kind("broker-started", "broker-stopping", "rebalance-started")}
     sources |= {c.source for c in facts.coverage if c.format == "kafka-broker-log"}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from mqlab import poll_lines
 from mqlab.facts import Facts
 from mqlab.kafka_lives import lives
@@ -18,15 +16,20 @@ _CLEAN = (0.0, 130.0, 137.0, 143.0)
 
 
 @per_facts
+def every(facts: Facts, group: str) -> tuple[Round, ...]:
+    """All rounds of restarts, by time."""
+    return rounds(group, lives(facts, group))
+
+
+@per_facts
 def releases(facts: Facts, group: str) -> tuple[Round, ...]:
     """Rounds that are nothing but a release, by time."""
-    return tuple(one for one in rounds(group, lives(facts, group)) if _why_not(facts, one) is None)
+    return tuple(one for one in every(facts, group) if _why_not(facts, one) is None)
 
 
 def other(facts: Facts, group: str) -> str | None:
     """Why restarts of a group's members are no release; None where there are none or they are one."""
-    every: Sequence[Round] = rounds(group, lives(facts, group))
-    reasons = [reason for one in every if (reason := _why_not(facts, one))]
+    reasons = [reason for one in every(facts, group) if (reason := _why_not(facts, one))]
     return f"{group}: {reasons[0]}" if reasons else None
 
 

@@ -6,7 +6,7 @@ each new process another name replaces one name by another. Static members leave
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -68,10 +68,12 @@ def restarts(lives: Sequence[Life]) -> tuple[Restart, ...]:
     """Members that came again as new processes, by time."""
     known = distinct(lives)
     found = []
-    for client in sorted({life.client_id for life in known}):
-        own = sorted((o for o in known if o.client_id == client), key=lambda o: (o.since or 0.0, o.until or 0.0))
+    by_client: dict[str, list[Life]] = defaultdict(list)
+    for life in sorted(known, key=lambda o: (o.since or 0.0, o.until or 0.0)):
+        by_client[life.client_id].append(life)
+    for own in by_client.values():
         began = [o.process_started for o in own]
-        pairs = [(a, b) for n, (a, b) in enumerate(pairwise(own), 1) if began[n] is None or began[n] not in began[:n]]
+        pairs = [(a, b) for n, (a, b) in enumerate(pairwise(own), 1) if began[n] is None or began[n] != began[n - 1]]
         found += [_restart(old, new) for old, new in pairs if _afresh(old, new)]
     return tuple(
         sorted(
@@ -82,14 +84,14 @@ def restarts(lives: Sequence[Life]) -> tuple[Restart, ...]:
 
 def distinct(lives: Sequence[Life]) -> tuple[Life, ...]:
     """*lives* with names of their own for hosts that have one client id at a time, as unnamed consumers do."""
-    shared = {a.client_id for a in lives for b in lives if a.client_id == b.client_id and _beside(a, b)}
+    hosts: dict[str, dict[str, float]] = defaultdict(dict)
+    shared = set()
+    for life in sorted((o for o in lives if o.host), key=lambda o: o.since or -inf):
+        known = hosts[life.client_id]
+        if any(host != life.host and until > (life.since or -inf) for host, until in known.items()):
+            shared.add(life.client_id)
+        known[life.host or ""] = max(known.get(life.host or "", -inf), life.until or inf)
     return tuple(replace(o, client_id=f"{o.client_id} on {o.host}") if o.client_id in shared else o for o in lives)
-
-
-def _beside(a: Life, b: Life) -> bool:
-    if a.host is None or b.host is None or a.host == b.host:
-        return False
-    return max(a.since or -inf, b.since or -inf) < min(a.until or inf, b.until or inf)
 
 
 def _afresh(old: Life, new: Life) -> bool:

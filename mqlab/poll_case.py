@@ -58,7 +58,7 @@ class Case:
 
 def case(facts: Facts, group: str, history: Sequence[Rebalance], lives: Sequence[Life]) -> Case | None:
     """The case of *group*; None where no member left for a late poll."""
-    left = departures(facts, group, lives)
+    left = departures(facts, group)
     if not left:
         return None
     since, until = min(map(_begin, left)), max(map(_end, left))
@@ -115,13 +115,14 @@ def _goes_on(facts: Facts, left: Sequence[Departure], until: float, limit: Limit
 
 
 def _commits(facts: Facts, group: str, since: float, until: float) -> tuple[Episode, ...]:
-    found: list[tuple[Episode, str]] = []
+    found: list[Episode] = []
+    last: dict[str, float] = {}
     for line, client in poll_lines.own_lines(facts, group, "commit-failed"):
         at = line.first_at or 0.0
-        told = any(who == client and at - (e.first_at or 0.0) <= _ONE for e, who in found)
-        if since <= at <= until and not told:
-            found.append((line, client))
-    return tuple(line for line, _ in found)
+        if since <= at <= until and at - last.get(client, -_ONE - 1.0) > _ONE:
+            found.append(line)
+            last[client] = at
+    return tuple(found)
 
 
 def lag(facts: Facts, group: str, since: float, until: float) -> dict[str, float]:

@@ -7,11 +7,15 @@ expelled the member: there a poll that took longer than the session timeout tell
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from mqlab import poll_lines, polling_facts
 from mqlab.facts import Facts
 from mqlab.findings import Evidence
+from mqlab.kafka_lives import lives
+from mqlab.memo import per_facts
 from mqlab.poll_leave import Departure
 from mqlab.polling_facts import SESSION
 from mqlab.rebalance_rows import End, Life
@@ -26,15 +30,30 @@ _SIGNS = ("partitions-assigned", "sync-completed", "join-completed")
 """Lines that a client prints in poll."""
 
 
-def departures(facts: Facts, group: str, lives: Sequence[Life]) -> tuple[Departure, ...]:
-    """Every departure of *group*, by time; *lives* are those of its members."""
-    found: list[Departure] = []
+@per_facts
+def departures(facts: Facts, group: str) -> tuple[Departure, ...]:
+    """Every departure of *group*, by time."""
+    every = lives(facts, group)
+    found: dict[str, list[Departure]] = defaultdict(list)
     for one in sorted(
-        [*_said(facts, group), *_ended(facts, group, lives), *_uncommitted(facts, group, lives)], key=_order
+        [*_said(facts, group), *_ended(facts, group, every), *_uncommitted(facts, group, every)], key=_order
     ):
-        if not any(_same(one, other) for other in found) and not one.contradicted:
-            found.append(one)
-    return tuple(sorted(found, key=lambda one: (one.at, one.client_id)))
+        if not one.contradicted:
+            found[one.client_id].append(one)
+    return tuple(sorted((one for own in found.values() for one in _apart(own)), key=lambda o: (o.at, o.client_id)))
+
+
+def _apart(own: Sequence[Departure]) -> Iterator[Departure]:
+    """Those of one client without what others tell of the same departure; a line about it counts more."""
+    by_time = sorted(own, key=lambda one: (one.at, not one.told))
+    run: list[Departure] = []
+    for one in by_time:
+        if run and not _same(run[-1], one):
+            yield min(run, key=_order)
+            run = []
+        run.append(one)
+    if run:
+        yield min(run, key=_order)
 
 
 def _order(one: Departure) -> tuple[bool, float, str]:
@@ -54,9 +73,9 @@ def _said(facts: Facts, group: str) -> Iterator[Departure]:
         yield _departure(facts, group, (line.first_at or 0.0, client, line.peer), (line.first,), line.value_max)
 
 
-def _ended(facts: Facts, group: str, lives: Sequence[Life]) -> Iterator[Departure]:
+def _ended(facts: Facts, group: str, every: Sequence[Life]) -> Iterator[Departure]:
     """By the lives of members: ended by a late poll, or over while a poll took longer than the member may be silent."""
-    for life in (life for life in lives if life.until is not None):
+    for life in (life for life in every if life.until is not None):
         who = (life.until or 0.0, life.client_id, life.host)
         if life.end is End.POLL_TIMEOUT:
             one = _departure(facts, group, who, life.evidence[-2:], None)
@@ -64,36 +83,38 @@ def _ended(facts: Facts, group: str, lives: Sequence[Life]) -> Iterator[Departur
         elif life.end in (End.EXPIRED, End.DROPPED):
             one = _concluded(_departure(facts, group, who, life.evidence[-2:], None))
             alike = life.end is End.DROPPED or (one.limit is not None and one.limit.key == SESSION)
-            if alike and one.poll is not None and one.measured and not _other_process(life, lives):
+            if alike and one.poll is not None and one.measured and not _other_process(life, every):
                 yield one
 
 
-def _other_process(life: Life, lives: Sequence[Life]) -> bool:
+def _other_process(life: Life, every: Sequence[Life]) -> bool:
     """The client's next life is that of a new process."""
-    later = [o for o in lives if o.client_id == life.client_id and (o.since or 0.0) >= (life.until or 0.0)]
+    later = [o for o in every if o.client_id == life.client_id and (o.since or 0.0) >= (life.until or 0.0)]
     following = min(later, key=lambda o: o.since or 0.0, default=None)
     return following is not None and following.process_started is not None
 
 
-def _uncommitted(facts: Facts, group: str, lives: Sequence[Life]) -> Iterator[Departure]:
+def _uncommitted(facts: Facts, group: str, every: Sequence[Life]) -> Iterator[Departure]:
     """Polls longer than the limit whose commit failed, of members that nobody else took out of the group.
 
     A leave while others join again leaves no line of its own at the coordinator. A client that found itself without
     heartbeats meanwhile was frozen or cut off: it tells so.
     """
-    other = [(life.until, life.client_id) for life in lives if life.end in (End.EXPIRED, End.FENCED)]
-    other += [(e.first_at, client) for e, client in poll_lines.own_lines(facts, group, "session-timeout")]
+    other: dict[str, list[float]] = defaultdict(list)
+    for life in (life for life in every if life.end in (End.EXPIRED, End.FENCED)):
+        other[life.client_id].append(life.until or 0.0)
+    for line, client in poll_lines.own_lines(facts, group, "session-timeout"):
+        other[client].append(line.first_at or 0.0)
     for line, client in poll_lines.own_lines(facts, group, "commit-failed"):
         at = line.first_at or 0.0
-        done = [b for b in poll_lines.polls(facts, group) if b.client_id == client and 0 <= at - b.at <= COMMITTED]
-        poll = max(done, key=lambda b: b.at, default=None)
+        poll = poll_lines.last_poll(facts, group, client, at)
         limit = polling_facts.poll_limit(facts, client, at)
-        if poll is None or limit is None or poll.longest_seconds <= limit.seconds:
+        if poll is None or limit is None or at - poll.at > COMMITTED or poll.longest_seconds <= limit.seconds:
             continue
         begun = poll.at - poll.longest_seconds
-        if not any(who == client and begun <= (when or 0.0) <= at + COMMITTED for when, who in other):
-            who_ = (begun + limit.seconds, client, None)
-            yield _concluded(_departure(facts, group, who_, (poll.evidence, line.first), None))
+        if not any(begun <= when <= at + COMMITTED for when in other[client]):
+            who = (begun + limit.seconds, client, None)
+            yield _concluded(_departure(facts, group, who, (poll.evidence, line.first), None))
 
 
 def _departure(
@@ -101,7 +122,7 @@ def _departure(
 ) -> Departure:
     at, client, host = who
     limit = polling_facts.poll_limit(facts, client, at)
-    poll = polling_facts.covering(poll_lines.polls(facts, group), client, at)
+    poll = poll_lines.covering(facts, group, client, at)
     counted = excess is not None or (limit is not None and _metered(facts, client, at, limit.seconds))
     return Departure(at, client, host, True, limit, poll, _waited(facts, group, client, at), counted, evidence)
 
@@ -119,7 +140,6 @@ def _metered(facts: Facts, client: str, at: float, limit: float) -> bool:
 
 def _waited(facts: Facts, group: str, client: str, at: float) -> float | None:
     """Seconds since the last line that the client wrote in poll, or after a poll that it had worked off."""
-    signs = [e.first_at or 0.0 for e, who in poll_lines.own_lines(facts, group, *_SIGNS) if who == client]
-    signs += [b.at for b in poll_lines.polls(facts, group) if b.client_id == client]
-    last = max((sign for sign in signs if sign < at), default=None)
-    return None if last is None else at - last
+    moments = poll_lines.signs(facts, group, client, *_SIGNS)
+    place = bisect_left(moments, at)
+    return at - moments[place - 1] if place else None

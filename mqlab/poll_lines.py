@@ -5,8 +5,9 @@ Lines of an application name no client: they belong to the only client that the 
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from mqlab import actors
@@ -23,6 +24,8 @@ _CLIENTS = frozenset(
     }
 )  # fmt: skip
 """Lines that clients print of themselves."""
+_NEXT = 8
+"""Polls that end after a moment and may have begun before it: those of as many processes with one client id."""
 
 
 @per_facts
@@ -62,3 +65,35 @@ def own_lines(facts: Facts, group: str, *kinds: str) -> tuple[tuple[Episode, str
     named = [(e, client_of(facts, group, e)) for e in facts.of_kind(*kinds) if e.first_at is not None]
     members = set(homes(facts, group).values()) | {e.client_id for e in facts.episodes if e.group == group}
     return tuple((e, client) for e, client in named if client and (e.group == group or client in members))
+
+
+@per_facts
+def polls_of(facts: Facts, group: str, client_id: str) -> tuple[Batch, ...]:
+    """Polls of one client, by time."""
+    return tuple(sorted((b for b in polls(facts, group) if b.client_id == client_id), key=_done))
+
+
+def covering(facts: Facts, group: str, client_id: str, at: float) -> Batch | None:
+    """The poll that *client_id* was working off at *at*, where a line tells how long it took."""
+    own = polls_of(facts, group, client_id)
+    place = bisect_left(own, at, key=_done)
+    fitting = [b for b in own[place : place + _NEXT] if b.at - b.longest_seconds <= at]
+    return max(fitting, key=lambda b: (b.longest_seconds, b.at), default=None)
+
+
+def last_poll(facts: Facts, group: str, client_id: str, at: float) -> Batch | None:
+    """The last poll that *client_id* had worked off at *at*."""
+    own = polls_of(facts, group, client_id)
+    place = bisect_right(own, at, key=_done)
+    return own[place - 1] if place else None
+
+
+@per_facts
+def signs(facts: Facts, group: str, client_id: str, *kinds: str) -> Sequence[float]:
+    """When *client_id* wrote lines of these kinds or had worked off a poll, sorted."""
+    told = [e.first_at or 0.0 for e, who in own_lines(facts, group, *kinds) if who == client_id]
+    return sorted([*told, *(b.at for b in polls_of(facts, group, client_id))])
+
+
+def _done(batch: Batch) -> float:
+    return batch.at

@@ -128,12 +128,6 @@ def within(batches: Sequence[Batch], since: float, until: float, clients: Collec
     return tuple(b for b in batches if since <= b.at <= until and (not clients or b.client_id in clients))
 
 
-def covering(batches: Sequence[Batch], client_id: str, at: float) -> Batch | None:
-    """The poll that *client_id* was working off at *at*, where a line tells how long it took."""
-    fitting = [b for b in batches if b.client_id == client_id and b.at - b.longest_seconds <= at <= b.at]
-    return max(fitting, key=lambda b: (b.longest_seconds, b.at), default=None)
-
-
 def pace(batches: Sequence[Batch]) -> Pace | None:
     """How long *batches* took; None where there are none with records."""
     done = polling.work((b.records, b.seconds) for b in batches)

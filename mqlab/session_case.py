@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mqlab import poll_lines, polling_facts, session_signs
+from mqlab import kafka_release, poll_lines, polling_facts, session_signs
 from mqlab.facts import Facts
 from mqlab.findings import Evidence
-from mqlab.kafka_renewal import distinct, rounds
+from mqlab.kafka_renewal import distinct
 from mqlab.poll_departures import departures
 from mqlab.rebalance_lines import static_of
 from mqlab.rebalance_rows import End, Life
@@ -123,19 +123,27 @@ def _by_clients(facts: Facts, group: str) -> list[Expiry]:
 def trace(facts: Facts, group: str, one: Expiry, life: Life, lives: Sequence[Life]) -> str | None:
     """What an expulsion is the trace of, where it is not the member's silence that matters."""
     reach = (one.timeout or 0.0) + SOON
-    if any(o.client_id == one.client_id and -reach <= o.at - one.at <= TAKEN for o in departures(facts, group, lives)):
+    late = [o.at for o in departures(facts, group) if o.client_id == one.client_id]
+    if any(-reach <= at - one.at <= TAKEN for at in late):
         return "had not polled in time"
     if life.process_stopped is not None and not _died(facts, group, one, life.process_stopped):
         return "had been stopped"
     if any(o.client_id == one.client_id and o.end is End.FENCED for o in lives):
         return "is fenced by another process with its instance id"
+    if _restarted_broker(facts, one.at, reach) and not (one.silence and one.silence.telling):
+        return "lost its coordinator when a broker was restarted"
     if one.static and not (one.silence and one.silence.telling):
         return "is a static member, which says nothing when it stops"
     names = {o.client_id for o in distinct([life])} | {one.client_id}
-    for round_ in rounds(group, lives):
+    for round_ in kafka_release.every(facts, group):
         if one.replaced and names & set(round_.members) and round_.since - reach <= one.at <= round_.until + reach:
             return "was replaced with the others"
     return None
+
+
+def _restarted_broker(facts: Facts, at: float, reach: float) -> bool:
+    moments = facts.of_kind("broker-stopping", "broker-stopped", "broker-started")
+    return any(abs((e.first_at or 0.0) - at) <= reach for e in moments)
 
 
 def _died(facts: Facts, group: str, one: Expiry, stopped: float) -> bool:

@@ -10,6 +10,8 @@ SYSTEMS = {"kafka": "Kafka", "rocketmq": "RocketMQ", "mqtt": "MQTT"}
 NO_RULE = "this version has no rule for it"
 UNSEEN = 2
 """Classes that may be unchecked in health."""
+_CONSEQUENCES = frozenset({"reprocess-duplicates"})
+"""Classes that need an application's ledger; what brings them about is checked without one."""
 RULES = {d.INCIDENT: frozenset(d.SYSTEMS) for d in DETECTORS}
 """Systems that the rule of each class understands."""
 _OWN_RULES = frozenset().union(*(ours for ours in RULES.values() if len(ours) < len(SYSTEMS)))
@@ -27,7 +29,8 @@ def asked(detector: Detector, facts: Facts, present: frozenset[str]) -> Result:
 def enough(facts: Facts, results: dict[str, Result]) -> bool:
     """Health needs a log that could show trouble, and nearly all classes that have a rule for the systems checked."""
     present = systems(facts)
-    unseen = sum(bool(results[slug].missing) for slug, ours in RULES.items() if ours & present)
+    asked_for = [slug for slug, ours in RULES.items() if ours & present and slug not in _CONSEQUENCES]
+    unseen = sum(bool(results[slug].missing) for slug in asked_for)
     return logs(facts) and unseen <= UNSEEN and bool(present) and present <= _OWN_RULES
 
 

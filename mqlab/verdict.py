@@ -17,6 +17,8 @@ from mqlab.units import number
 
 _VISIBLE = frozenset({"fan-out", "replication-traffic", "catch-up-read", "replica-catch-up", "backlog-drain"})
 """Benign classes that explain a change which everybody sees."""
+_ALONE = frozenset({"rolling-restart"})
+"""Those that hide no incident of another class: unchecked traffic may be inflated, a release is seen whole."""
 _ENDED = (-10.0, 60.0)
 """Seconds around a finding's end in which a change may have ended it."""
 _CURES = (
@@ -140,20 +142,27 @@ def _verdict(
     if left:
         told = f"{len(left)} symptom(s) that no rule of mqlab explains; the earliest: {left[0].text}."
         return Verdict("undetermined", None, f"{told} Nothing it can recognise was found.", also)
-    if not scope.enough(facts, results):
+    known = scope.enough(facts, results)
+    visible = _benign(findings if known else [f for f in findings if f.incident in _ALONE])
+    if visible is not None:
+        others = tuple(f.id for f in findings if f is not visible)
+        rest = "" if known else " Not every other class could be checked."
+        return Verdict(visible.incident, visible.certainty, f"{visible.statement}{rest}", others)
+    if not known:
         return Verdict(
             "undetermined", None, "The material does not suffice to call it healthy: see what was not checked.", also
         )
-    seen = {f.incident for f in findings if f.certainty > Certainty.POSSIBLE} & _VISIBLE
-    visible = [f for f in findings if f.certainty > Certainty.POSSIBLE and _explains_a_change(f, seen)]
-    if visible:
-        others = tuple(f.id for f in findings if f is not visible[0])
-        return Verdict(visible[0].incident, visible[0].certainty, visible[0].statement, others)
     clear = sum(_is_clear(r) for r in results.values())
     told = (
         f"{clear} classes were checked and found clear; no ERROR or WARN shape and no change of traffic is left over."
     )
     return Verdict("healthy", None, told, also)
+
+
+def _benign(findings: Sequence[Finding]) -> Finding | None:
+    """The leading finding that explains a visible change."""
+    seen = {f.incident for f in findings if f.certainty > Certainty.POSSIBLE} & _VISIBLE
+    return next((f for f in findings if f.certainty > Certainty.POSSIBLE and _explains_a_change(f, seen)), None)
 
 
 def _explains_a_change(finding: Finding, seen: Collection[str]) -> bool:

@@ -13,6 +13,7 @@ from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Finding, Severity
 from mqlab.kafka_lives import lives
+from mqlab.memo import per_facts
 from mqlab.rebalances import history
 from mqlab.session_case import Expiry
 from mqlab.session_causes import Cause, Kind
@@ -45,6 +46,7 @@ def detect(facts: Facts) -> Result:
     return Result(rejected="; ".join(reasons)) if reasons else CLEAR
 
 
+@per_facts
 def _expelled(facts: Facts, group: str) -> list[Expiry]:
     """Expulsions that are no trace of anything else."""
     dying = churn_case.dying(facts, group)

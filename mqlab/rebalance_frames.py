@@ -43,8 +43,8 @@ def rebalances(view: RebalanceView) -> pd.DataFrame:
     """One row per rebalance: when, why and by whom it began, and what it cost. Inferred triggers are marked."""
     shown = view.history if len(view.history) <= _MOST else (*view.history[: _MOST // 2], *view.history[-_MOST // 2 :])
     columns = (
-        "UTC", "gen.", "trigger", "behind it", "member", "how it is known", "members", "moved", "stood still",
-        "delayed", "twice", "where",
+        "UTC", "generation", "trigger", "behind it", "member", "how it is known", "members", "moved", "stood still",
+        "delayed", "twice",
     )  # fmt: skip
     return table([_rebalance(one) for one in shown], columns)
 
@@ -76,18 +76,23 @@ def counted(words: Iterator[str] | Sequence[str]) -> str:
 def _rebalance(one: Rebalance) -> dict[str, object]:
     return {
         "UTC": clock(one.started),
-        "gen.": NOTHING if one.generation is None else one.generation,
+        "generation": NOTHING if one.generation is None else one.generation,
         "trigger": one.trigger.value,
         "behind it": _behind(one.trigger, one.behind),
         "member": " at ".join(filter(None, (one.client_id, one.host))) or NOTHING,
-        "how it is known": f"inferred: {one.because}" if one.inferred else one.because or "the line says so",
+        "how it is known": _known(one),
         "members": f"{amount(one.members_before)} → {amount(one.members_after)}",
         "moved": amount(one.moved),
         "stood still": _seconds(one.standstill),
         "delayed": amount(one.delayed),
         "twice": amount(one.repeated),
-        "where": where(one.evidence[0]) if one.evidence else NOTHING,
     }
+
+
+def _known(one: Rebalance) -> str:
+    """``inferred: its process stopped, logs/server.log:935``."""
+    how = f"inferred: {one.because}" if one.inferred else one.because or "the line says so"
+    return ", ".join([how, *[where(line) for line in one.evidence[:1]]])
 
 
 def _behind(trigger: Trigger, behind: Behind) -> str:

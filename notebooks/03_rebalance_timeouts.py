@@ -157,8 +157,8 @@ poll_sliders(asked(), asked) if sliders else None
 #
 # Lag of each partition: the end minus the committed offset, never a printed column. A committed offset that stands
 # still while others move is either a poll that never ends in a commit, or a record that cannot be worked off.
-# The verdicts are those of Burrow's rules; *waits since* is the age of the next record, between two bounds, and with
-# *≥* where the samples do not reach back to it.
+# The verdicts are those of Burrow's rules. How long the next record waits lies between two bounds; *≥* says that the
+# samples do not reach back to it.
 
 # %%
 partition_lag(view)

@@ -117,10 +117,10 @@ def test_a_rebalance_is_one_row_that_leads_to_its_line():
     inferred = rebalance(90, 8, "join", "poll timeout", inferred=True, because="it left 33 s before", repeated=500)
     unknown = rebalance(120, None, "unknown", "unknown", client=None, host=None, moved=None, members_before=None)
     assert rows(rebalance_frames.rebalances(view(inferred, unknown))) == [
-        ["10:01:30", "8", "join", "poll timeout", "a at 10.0.0.1", "inferred: it left 33 s before", "2 → 2", "1",
-         "3.00 s", "—", "500", "logs/server.log:108"],
-        ["10:02:00", "—", "unknown", "—", "—", "the line says so", "— → 2", "—", "3.00 s", "—", "—",
-         "logs/server.log:100"],
+        ["10:01:30", "8", "join", "poll timeout", "a at 10.0.0.1",
+         "inferred: it left 33 s before, logs/server.log:108", "2 → 2", "1", "3.00 s", "—", "500"],
+        ["10:02:00", "—", "unknown", "—", "—", "the line says so, logs/server.log:100", "— → 2", "—",
+         "3.00 s", "—", "—"],
     ]  # fmt: skip
 
 

@@ -42,6 +42,23 @@ def test_the_report_of_a_shared_client_id_shows_who_held_which_queue(tmp_path):
 
 
 @pytest.mark.slow
+def test_the_report_of_late_polls_shows_members_triggers_and_what_would_have_been_enough(tmp_path):
+    capture = open_capture(str(SAMPLES / "kafka-rebalance-01"), options=Options(workspace=str(tmp_path / "workspace")))
+
+    page = render(capture, tmp_path / "report.html").read_text(encoding="utf-8")
+
+    titles = (
+        "Who was in the group when, and how did it end?", "What triggered each rebalance?",
+        "How long did polls take, and how long may they?", "Which settings would have been enough?",
+        "What if the settings had been others?", "What waits, and for how long?", "What did the rebalances cost?",
+    )  # fmt: skip
+    assert " stopped</h2>" not in page
+    assert [title for title in titles if title not in page] == []
+    assert "inferred: it comes again after it did not poll in time" in page
+    assert len(page.encode()) < 8_000_000
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("sample", ["rocketmq-04", "rocketmq-06", "kafka-healthy-02"])
 def test_the_notebook_about_queues_is_of_use_without_a_shared_id(tmp_path, sample):
     capture = open_capture(str(SAMPLES / sample), options=Options(workspace=str(tmp_path / "workspace")))

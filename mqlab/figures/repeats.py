@@ -17,19 +17,21 @@ _Cost = Callable[[Rebalance], float | None]
 
 
 def repeats(view: RebalanceView) -> go.Figure:
-    """Above the standstill, below the records handed out twice, each at its rebalance. Without costs a sentence."""
-    stood = _known(view.history, lambda one: one.standstill)
-    again = _known(view.history, lambda one: one.repeated)
-    if not stood and not again:
+    """One row for the standstill and one for records handed out twice, as far as there are any; else a sentence."""
+    costs = [
+        ("the group stood still", "stood still, s", OUTGOING, _known(view.history, lambda one: one.standstill)),
+        ("handed out twice", "records again", INCOMING, _known(view.history, lambda one: one.repeated)),
+    ]
+    drawn = [one for one in costs if one[3]]
+    if not drawn:
         return empty("What the rebalances cost is not told: nothing says how long they lasted or what came twice.")
-    chart = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.08)
-    chart.update_layout(template=TEMPLATE, height=320, margin={"l": 8, "r": 8, "t": 24, "b": 40}, showlegend=False)
-    _draw(chart, stood, "the group stood still", OUTGOING, 1)
-    _draw(chart, again, "handed out twice", INCOMING, 2)
-    chart.update_yaxes(rangemode="tozero", nticks=5)
-    chart.update_yaxes(title_text="stood still, s", row=1, col=1)
-    chart.update_yaxes(title_text="records again", row=2, col=1)
-    chart.update_xaxes(title_text="UTC", row=2, col=1)
+    chart = make_subplots(rows=len(drawn), cols=1, shared_xaxes=True, vertical_spacing=0.08)
+    chart.update_layout(template=TEMPLATE, margin={"l": 8, "r": 8, "t": 24, "b": 40}, showlegend=False)
+    chart.update_layout(height=64 + 128 * len(drawn))
+    for row, (name, title, colour, known) in enumerate(drawn, 1):
+        _draw(chart, known, name, colour, row)
+        chart.update_yaxes(rangemode="tozero", nticks=5, title_text=title, row=row, col=1)
+    chart.update_xaxes(title_text="UTC", row=len(drawn), col=1)
     return chart
 
 
@@ -39,7 +41,7 @@ def _known(history: Sequence[Rebalance], cost: _Cost) -> list[tuple[Rebalance, f
 
 def _draw(chart: go.Figure, costs: Sequence[tuple[Rebalance, float]], name: str, colour: str, row: int) -> None:
     """Stems: bars on a time axis are as wide as their gaps."""
-    amounts = [digits(value) + " s" if row == 1 else number(value) for _, value in costs]
+    amounts = [digits(value) + " s" if colour == OUTGOING else number(value) for _, value in costs]
     words = [f"{mark_words(one)}: {amount}" for (one, _), amount in zip(costs, amounts, strict=True)]
     chart.add_scatter(
         x=[at for one, _ in costs for at in (time(one.started), time(one.started), None)],

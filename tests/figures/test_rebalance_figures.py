@@ -142,6 +142,12 @@ def test_costs_stand_at_their_rebalance():
     ]
 
 
+def test_a_cost_that_no_rebalance_had_takes_no_room():
+    chart = repeats(view(rebalance(60, 7, repeated=0)))
+    assert {trace.name for trace in chart.data} == {"the group stood still"}
+    assert chart.layout.height == 192
+
+
 def test_rebalances_without_costs_get_a_sentence():
     assert "is not told" in repeats(view(rebalance(60, 7, standstill=None))).layout.annotations[0].text
 

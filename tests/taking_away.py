@@ -23,7 +23,18 @@ def without(facts, part):
     def kept(rows):
         return tuple(row for row in rows if not any(mark in row.source for mark in PARTS[part]))
 
-    names = ("episodes", "series", "settings", "positions", "clients", "assignments", "tallies", "shapes", "rejects", "batches")
+    names = (
+        "episodes",
+        "series",
+        "settings",
+        "positions",
+        "clients",
+        "assignments",
+        "tallies",
+        "shapes",
+        "rejects",
+        "batches",
+    )
     rows = {name: kept(getattr(facts, name)) for name in (*names, "coverage", "volumes")}
     left = {c.source for c in rows["coverage"]}
     noted = tuple(d for d in facts.deliveries if left.issuperset(d.sources))

@@ -52,10 +52,10 @@ KINDS = (
          "(org.apache.kafka.storage.internals.log.SnapshotFile)"),
     Kind(5200, "INFO", "[UnifiedLog partition=device-json-{2}, dir=/var/lib/kafka/data] Incremented log start offset "
          "to {n}{5} due to segment deletion (kafka.log.UnifiedLog)"),
-    Kind(4200, "INFO", "[GroupMetadataManager brokerId={1}] Removed {3} expired offsets in {2} milliseconds. "
+    Kind(4200, "INFO", "[GroupMetadataManager brokerId={1}] Removed 0 expired offsets in {2} milliseconds. "
          "(kafka.coordinator.group.GroupMetadataManager)"),
-    Kind(3000, "INFO", "[GroupCoordinator {1}]: Group {4}-readers with generation {4} is now empty "
-         "(__consumer_offsets-{2}) (kafka.coordinator.group.GroupCoordinator)"),
+    Kind(3000, "INFO", "[GroupMetadataManager brokerId={1}] Group {4}-readers transitioned to Dead in generation {4} "
+         "(kafka.coordinator.group.GroupMetadataManager)"),
     Kind(3000, "INFO", "[TransactionCoordinator id={1}] Initialized transactionalId billing-{4} with producerId {6} "
          "and producer epoch {n} on partition __transaction_state-{n} "
          "(kafka.coordinator.transaction.TransactionCoordinator)"),
@@ -66,10 +66,10 @@ KINDS = (
     Kind(2000, "INFO", "[GroupMetadataManager brokerId={1}] Finished loading offsets and group metadata from "
          "__consumer_offsets-{n} in {n} milliseconds for epoch {n}, of which {n} milliseconds was spent in the "
          "scheduler. (kafka.coordinator.group.GroupMetadataManager)"),
-    Kind(1500, "INFO", "[GroupCoordinator {1}]: Elected as the group coordinator for partition {2} in epoch {3} "
-         "(kafka.coordinator.group.GroupCoordinator)"),
-    Kind(900, "INFO", "[GroupCoordinator {1}]: Resigned as the group coordinator for partition {2} in epoch "
-         "OptionalInt[{n}] (kafka.coordinator.group.GroupCoordinator)"),
+    Kind(1500, "INFO", "[TransactionCoordinator id={1}] Elected as the txn coordinator for partition {2} at epoch {3} "
+         "(kafka.coordinator.transaction.TransactionCoordinator)"),
+    Kind(900, "INFO", "[TransactionCoordinator id={1}] Resigned as the txn coordinator for partition {2} at epoch "
+         "Some({n}) (kafka.coordinator.transaction.TransactionCoordinator)"),
     Kind(900, "INFO", "[Partition payments-{2} broker={1}] Log loaded for partition payments-{2} with initial high "
          "watermark {n}{4} (kafka.cluster.Partition)"),
     Kind(900, "INFO", "[LogLoader partition=orders-{2}, dir=/var/lib/kafka/data] Loading producer state till offset "

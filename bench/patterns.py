@@ -16,6 +16,6 @@ def signature_patterns() -> dict[str, str]:
     begins = "|".join(s.begins for s in SIGNATURES if s.begins)
     return {
         "begins": rf"^(?:[A-Z]+ +)?{_COMPONENTS}(?:{begins})",
-        "elsewhere": rf"(?:[\]:\-)]|INFO|WARN|ERROR|DEBUG) +{_COMPONENTS}(?:{begins})",
+        "elsewhere": rf"(?:[\]:\-)]|(?:INFO|WARN(?:ING)?|ERROR|DEBUG)(?: +[\w.]+)?) +{_COMPONENTS}(?:{begins})",
         "contains": "|".join(s.contains for s in SIGNATURES if s.contains),
     }

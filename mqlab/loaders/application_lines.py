@@ -10,7 +10,6 @@ Sample lines::
 from __future__ import annotations
 
 from mqlab.loaders.base import Signature
-from mqlab.loaders.parts import RECORDS
 
 _WHO = ("worker", "consumer", "application", "service", "process")
 _STARTS = ("starting", "started", "is starting")
@@ -26,16 +25,16 @@ _LAST_WORDS = (
     *("Received signal SIGTERM", "received signal SIGTERM", "Shutting down gracefully", "shutting down gracefully"),
 )
 _FAILURE = r"(?:ailed|ailure|rror\b|xception|annot |ould not|nable to|etrying|nvalid|kipp)"
-_RECORD = "(?:{})".format(
-    "|".join(
-        record.replace("{topic}", r"[\w.-]+").replace("{queue}", r"\d+")
-        for record in (RECORDS[0], r"{topic} ?\[{queue}\] ?@ ?[0-9]")
-    )
-    + r"|\b[Pp]artition ?[=:] ?\d+\b.{0,120}\b[Oo]ffset ?[=:] ?\d"
+_RECORD = (
+    r"(?:[\w.-]+-\d+(?:@| at offset | offset[ =])\d|[\w.-]+ ?\[\d+\] ?@ ?\d"
+    r"|\b[Pp]artition ?[=:] ?\d+\b.{0,120}\b[Oo]ffset ?[=:] ?\d)"
 )
-_OFFSET = r"(?:-\d+(?:@| at (?:offset )?| offset[ =])|\] ?@ ?|\b[Oo]ffset ?[=:] ?)(\d+)"
+_RECORD_WORDS = (r"-\d+(?:@| at offset | offset[ =])\d", r"] ?@ ?\d", r"artition ?[=:] ?\d")
+_OFFSET = r"(?:-\d+(?:@| at offset | offset[ =])|\] ?@ ?|\b[Oo]ffset ?[=:] ?)(\d+)"
 _MILLIS = r"(?:after|in|took) (\d+) ?ms"
 _LATE = r"(?:timed out|[Tt]ime-?out)"
+_HTTP = r"HTTP(?:/[\d.]+)?(?: status| code)*[ :=]+[45]\d\d\b"
+_STATUS = r"status(?: code)?[=: ]+[45]\d\d\b"
 
 SIGNATURES: tuple[Signature, ...] = (
     Signature(
@@ -50,29 +49,29 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     Signature(
         "call-failed",
-        contains=r"\bHTTP(?:/[\d.]+)?(?: status| code)*[ :=]+[45]\d\d\b|\bstatus(?: code)?[=: ]+[45]\d\d\b",
-        words=("HTTP", "status"),
+        contains=rf"{_HTTP}|{_STATUS}",
+        words=(_HTTP, r"us(?: code)?[=: ]+[45]\d\d\b"),
         value=_MILLIS,
-        reason=r"(HTTP(?:/[\d.]+)?(?: status| code)*[ :=]+[45]\d\d)|(status(?: code)?[=: ]+[45]\d\d)",
+        reason=rf"({_HTTP})|({_STATUS})",
     ),
     Signature(
         "call-failed",
         contains=rf"https?://.*{_LATE}|{_LATE}.*https?://",
-        words=("http",),
+        words=("://",),
         value=_MILLIS,
         told="timeout",
     ),
     Signature(
         "call-failed",
         contains=r"https?://.*[Cc]onnection (?:refused|reset)|[Cc]onnection (?:refused|reset).*https?://",
-        words=("http",),
+        words=("://",),
         value=_MILLIS,
         told="connection refused",
     ),
     Signature(
         "record-failed",
         contains=rf"{_FAILURE}.*{_RECORD}|{_RECORD}.*{_FAILURE}",
-        words=("ailed", "ailure", "rror", "xception", "annot ", "ould not", "nable to", "etrying", "nvalid", "kipp"),
+        words=_RECORD_WORDS,
         value=_OFFSET,
         reason=r"failed(?:,|:) (.*)|((?:[\w$]+\.)+\w*(?:Exception|Error)\b.*)",
     ),

@@ -41,7 +41,7 @@ class Signature:
     words: tuple[str, ...] = ()
     """Comparing words is cheap: the scan tries the regex only on lines that hold one of these. With ``begins``: all
     first words that it allows, at least four letters each; with ``contains``: short regexes that begin with a
-    letter, of which every line that it fits holds at least one."""
+    plain character, of which every line that it fits holds at least one."""
     contains: str = ""
     value: str = ""
     """Regex with one group: a number that belongs to the event (unit as the kind says)."""

@@ -14,31 +14,34 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 
 from mqlab.loaders.base import Signature
-from mqlab.sql import filled, group, replaced
+from mqlab.sql import filled, group, matches, replaced
 
 KIND = "batch-processed"
-_VERBS = ("processed", "handled", "consumed", "ingested", "indexed", "stored", "wrote", "written")
+_VERBS = ("processed", "handled", "consumed", "ingested", "indexed", "stored")
 _BATCH = ("batch of", "batch processed", "batch done", "batch completed", "batch finished", "poll returned")
 _NUMBER = r"\d[\d,]*"
 _RECORDS = r"(?:records?|messages?|msgs?|events?|documents?|docs?|rows?|items?)"
 _TOOK = r"\b(?:in|took|within|after|elapsed|duration|time)(?:_?[Mm]s)?[=:]? ?"
 _TIME = (
-    r"(?:PT(?=\d)[\dHM.]*S?|\d[\d,]* ?m(?:in)? ?\d+(?:\.\d+)? ?s\b"
+    r"(?:PT\d[\dHMS.]*|\d[\d,]* ?m(?:in)? ?\d+(?:\.\d+)? ?s\b"
     r"|\d[\d,]*(?:\.\d+)? ?(?:ms|millis\w*|milliseconds?|s|secs?|seconds?|m|mins?|minutes?)\b)"
 )
+_PERIOD = r"\b(?:the (?:last|past)|so far|[Tt]otal)\b"
 _BARE = r"\b(?:in|took|elapsed|duration|time)_?[Mm]s[=:] ?\d+"
 _COUNT = rf"(?:{_NUMBER} {_RECORDS}|\b(?:size|count|{_RECORDS})[=:] ?{_NUMBER})"
+
+_WROTE = ("wrote",)
+"""Not with a capital, as brokers begin ``Wrote producer snapshot at offset 17 with 3 producer ids in 2 ms``."""
 
 
 def _either(words: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(w for word in words for w in (word, word[0].upper() + word[1:]))
 
 
-_BEGINS = (
-    rf"(?:{'|'.join(_either((*_VERBS, *_BATCH)))})\b[^\n]{{0,40}}?{_COUNT}[^\n]{{0,80}}?(?:{_TOOK}{_TIME}|{_BARE})"
-)
+_WORDS = (*_either((*_VERBS, *_BATCH)), *_WROTE)
+_BEGINS = rf"(?:{'|'.join(_WORDS)})\b[^\n]{{0,40}}?{_COUNT}[^\n]{{0,80}}?(?:{_TOOK}{_TIME}|{_BARE})"
 
-SIGNATURES: tuple[Signature, ...] = (Signature(KIND, begins=_BEGINS, words=_either((*_VERBS, *_BATCH))),)
+SIGNATURES: tuple[Signature, ...] = (Signature(KIND, begins=_BEGINS, words=_WORDS),)
 """The one kind that becomes Facts.batches."""
 
 
@@ -48,7 +51,11 @@ def batches(happened: DataFrame) -> DataFrame:
     *happened* are rows of EVENTS as ``logs.events`` gives them; those of other kinds are passed over, and so are lines
     whose numbers make no sense.
     """
-    told = happened.where(f"kind = '{KIND}'").selectExpr("*", f"{group('text', f'({_BEGINS})')} AS said")
+    told = (
+        happened.where(f"kind = '{KIND}'")
+        .selectExpr("*", f"{group('text', f'({_BEGINS})')} AS said")
+        .where(f"NOT {matches('said', _PERIOD)}")
+    )
     counted = told.selectExpr(
         "*",
         f"{group('said', f'({_COUNT})')} AS count",

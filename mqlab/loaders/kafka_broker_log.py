@@ -24,7 +24,9 @@ _LINE = re.compile(
     r"^\[?\d{4}-\d\d-\d\d[T ][\d:.,]+.*"
     r"(?:\((?:kafka\.(?!producer|consumer|tools)|org\.apache\.kafka\.(?!clients\.(?:producer|consumer))"
     r"|state\.change\.logger|org\.apache\.zookeeper)|"
-    r"\[(?:QuorumController|GroupCoordinator|ReplicaManager|BrokerServer|Controller) id)"
+    r" - \[(?:Log|UnifiedLog|LogLoader|LocalLog|Partition|ProducerStateManager|GroupMetadataManager|SocketServer|"
+    r"KafkaApi|Replica\w+|Transaction\w+|Broker|RaftManager|SnapshotGenerator|Metadata\w+)\b|"
+    r"\[(?:QuorumController|GroupCoordinator|ReplicaManager|BrokerServer|Controller|BrokerLifecycleManager) (?:id|\d))"
 )
 
 REASSIGNING = tuple(

@@ -115,8 +115,8 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     Signature(
         "group-loaded",
-        begins=r"(?:Loading group metadata for \S+ with|Loaded \w+ group \S+ with)",
-        words=("Loading group metadata", "Loaded"),
+        begins=r"(?:Loading group metadata for \S+ with|Loaded (?:classic|consumer) group )",
+        words=("Loading group metadata", "Loaded classic group", "Loaded consumer group"),
         value=_GENERATION,
     ),
     Signature(

@@ -182,7 +182,7 @@ OFFSETS: tuple[Signature, ...] = (
         contains=r"RebalanceInProgressException|WARN.*Offset commit failed on partition"
         r"|Offset commit failed with a retriable"
         r"|ommit cannot be completed since the consumer is undergoing a rebalance",
-        words=("RebalanceInProgress", "Offset commit failed", "ommit cannot be completed"),
+        words=("RebalanceInProgress", "Offset commit failed", "undergoing a rebalance"),
         reason=r"at offset \d+: (.*)|(RebalanceInProgressException)",
     ),
     Signature(
@@ -190,7 +190,13 @@ OFFSETS: tuple[Signature, ...] = (
         contains=r"CommitFailedE|[Aa]uto.?(?:offset )?commit .*failed|COMMITFAIL"
         r"|ommit failed: Broker: (?:Unknown member|Specified group generation)"
         r"|KafkaError\{code=(?:ILLEGAL_GENERATION|UNKNOWN_MEMBER_ID|_ASSIGNMENT_LOST)",
-        words=("CommitFailedE", "uto.?(?:offset )?commit ", "COMMITFAIL", "ommit failed: Broker", r"KafkaError\{code="),
+        words=(
+            "CommitFailedE",
+            "uto.?(?:offset )?commit ",
+            "COMMITFAIL",
+            "Broker: (?:Unknown|Specified)",
+            r"KafkaError\{code=",
+        ),
         reason=r"(CommitFailedE\w+|ILLEGAL_GENERATION|UNKNOWN_MEMBER_ID|_ASSIGNMENT_LOST|COMMITFAIL)"
         r"|failed: (?:Broker: )?(.*)",
     ),

@@ -39,13 +39,13 @@ _PARTITION = (
     r"(?:topic-partition|(?:for|on|of) partition|(?<!metadata )(?<!kafka\.consumer )(?<!kafka\.producer )\bfor"
     r"|partition=|Partition)"
 )
-RECORDS = (
-    "{topic}-{queue}(?:@| at (?:offset )?| offset[ =])[0-9]",
+_RECORDS = (
+    "{topic}-{queue}(?:@| at offset | offset[ =])[0-9]",
     r"topic ?[=:] ?'?{topic}'?,? partition ?[=:] ?{queue}\b",
     r"{topic} ?\[{queue}\](?:: offset reset| ?@ ?[0-9])",
 )
 """How applications and clients other than Java's name a record, or the partition that it is in."""
-_PLACES = (rf"{_PARTITION} {{topic}}-{{queue}}\b", *RECORDS)
+_PLACES = (rf"{_PARTITION} {{topic}}-{{queue}}\b", *_RECORDS)
 _OTHER_WORDS = (
     "already|and|at|because|began|by|cannot|could|due|epoch|failed|for|from|generation|has|id|in|instance|is|management"
     "|members?|membership|metadata|on|protocol|request|since|state|through|to|using|was|will|with"

@@ -15,3 +15,10 @@ def test_a_level_may_stand_before_the_moment():
 
 def test_text_without_a_moment_is_no_log():
     assert not recognised("[WARN] nothing was stored\nlinger.ms = 5\n")
+
+
+def test_a_log_that_is_mostly_stack_traces_is_a_log():
+    frames = "\n".join(f"\tat com.acme.Worker.step{n}(Worker.java:{n})" for n in range(80))
+    assert recognised(
+        f"2026-11-21 12:05:05,717 ERROR failed\njava.lang.IllegalStateException: x\n{frames}\n\t... 3 more\n"
+    )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from mqlab import units
 from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Facts
 from mqlab.findings import Finding, Severity
 from mqlab.report_evidence import Dossier
+from mqlab.report_group_tiles import grouped
+from mqlab.report_tile import Tile
 
 _HEADLINES = (
     "orphan_queues", "doubled_queues", "diverted_fraction", "dropped_records", "duplicated_records", "share_of_bytes",
@@ -31,17 +31,6 @@ _ALLOCATED = {
 """What a finding about the allocation of queues counts, in the words of the user."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tile:
-    """One big number, what it is, and where it comes from."""
-
-    title: str
-    value: str
-    note: str
-    href: str
-    muted: bool = False
-
-
 def tiles(facts: Facts, diagnosis: Diagnosis, found: tuple[Dossier, ...]) -> tuple[Tile, ...]:
     """Exactly four."""
     if not found:
@@ -51,6 +40,9 @@ def tiles(facts: Facts, diagnosis: Diagnosis, found: tuple[Dossier, ...]) -> tup
     if allocated:
         shown = [*allocated, *_drained(found)]
         return (*shown[:4],) if len(shown) > 3 else (*[*shown, *_overview(diagnosis)][:3], _loss(diagnosis, found))
+    members = grouped(found)
+    if members:
+        return (*[*members, *_overview(diagnosis)][:3], _loss(diagnosis, found))
     amplified, damage = (_factor(first), _excess(first)), _damage(facts, first)
     others = [tile for name in _HEADLINES for tile in _headline(first, name)]
     ranked = (*amplified, damage, *others) if any(amplified) else (*others[:2], damage, *others[2:])

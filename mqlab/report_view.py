@@ -12,7 +12,8 @@ from mqlab.findings import Finding, Severity, Stage
 from mqlab.notes import IncidentNotes
 from mqlab.report_evidence import ChangeRow, Dossier, change_rows, dossiers, telling
 from mqlab.report_postmortem import Postmortem, postmortem
-from mqlab.report_tiles import Tile, tiles
+from mqlab.report_tile import Tile
+from mqlab.report_tiles import tiles
 
 _TONES = {Severity.CRITICAL: "critical", Severity.WARNING: "warning", Severity.NOTICE: "calm"}
 

@@ -17,7 +17,10 @@ from mqlab.screen_rows import WIDTH, line, local, placed, proof, row, safe, sent
 
 _PROOFS = 5
 _DIGITS = re.compile(r"\d+")
-_REMARKS = {"DRAIN": "drain", "KEPT": "retention", "ORDER": "order", "RETRIES": "retries"}
+_REMARKS = {
+    "TRIGGERS": "triggers", "BEHIND": "cause", "DRAIN": "drain", "KEPT": "retention", "ORDER": "order",
+    "RETRIES": "retries",
+}  # fmt: skip
 """Rows that some findings add, and which of their short words stand there."""
 
 
@@ -187,6 +190,8 @@ def _loss(diagnosis: Diagnosis, lead: Finding) -> str:
         ("duplicated_records_at_most", "at most {} records stored twice"),
     )
     told = [text.format(units.number(total(name))) for name, text in sums if total(name)]
+    again = max((f.measures.get("duplicated_records", 0) for f in diagnosis.findings), default=0)
+    told += [f"{units.number(again)} records handed out again"] if again else []
     if lead.measures.get("crashes"):
         told.append("unacknowledged at the crashes NOT CHECKED (send: the application's ledger)")
     elif not told:

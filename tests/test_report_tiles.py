@@ -63,3 +63,48 @@ def test_a_drain_that_the_finding_itself_measured_is_shown_once():
 def test_what_was_not_counted_has_no_tile(measures, first):
     found = of(measures)
     assert (len(found), found[0]) == (4, first)
+
+
+POLLED = {
+    "longest_batch_seconds": 48.0, "poll_interval_seconds": 15.0, "rebalances": 16.0, "duplicated_records": 4943.0,
+    "peak_lag": 6998.0, "lag_growth_per_second": 28.0,
+}  # fmt: skip
+
+
+def of_members(measures, *others):
+    first = replace(
+        split_loop(), incident="poll-interval-exceeded", measures=measures, ledger=None,
+        explains=("reprocess-duplicates",),
+    )  # fmt: skip
+    told = diagnosis(first, *others)
+    return [f"{t.value} {t.title} ({t.note})" for t in tiles(Facts(), told, dossiers(told))][:3]
+
+
+def test_late_polls_are_told_by_the_longest_one_the_rebalances_and_what_was_handed_out_again():
+    assert of_members(POLLED) == [
+        "48.0 s longest poll (15.0 s may pass between two polls)",
+        "16 rebalances ()",
+        "4,943 records handed out again ()",
+    ]
+
+
+def test_repeats_that_the_consequence_counted_are_shown_too():
+    counted = {"duplicated_records": 20.0, "records_handled": 18959.0}
+    repeats = replace(split_loop(), incident="reprocess-duplicates", measures=counted, ledger=None)
+    silence = {"silent_seconds": 26.3, "session_timeout_seconds": 10.0, "rebalances": 6.0}
+
+    assert of_members(silence, repeats) == [
+        "26.3 s without a word (session timeout 10.0 s)",
+        "6 rebalances ()",
+        "20 records handed out again (of 18,959 records)",
+    ]
+
+
+def test_a_record_that_fails_again_and_again_is_told_by_its_tries():
+    stuck = {"retries": 89.0, "stalled_seconds": 112.0, "peak_lag": 1306.0, "lag_growth_per_second": 9.7}
+
+    assert of_members(stuck) == [
+        "89 tries of one record ()",
+        "112 s stood still ()",
+        "1,306 messages waited at most (9.70/s more while it lasted)",
+    ]

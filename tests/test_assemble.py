@@ -65,6 +65,34 @@ def test_evidence_is_the_line_without_its_carriage_return():
     assert read(rows()).episodes[0].first.text == "splitting and retrying"
 
 
+def poll(seconds, **told):
+    """Polls that an application worked off, on a clock eight hours ahead."""
+    return {"source": LOG.link, "line": 9, "text": "processed 500 records in 44.6 s", "wall": micros(seconds + EAST),
+            "polls": 1, "records": 500, "seconds": 44.6, "longest_seconds": 44.6, "longest_records": 500,
+            **told}  # fmt: skip
+
+
+def named(group=None, client=None):
+    """A line that names a group and a client."""
+    return split(9) | {"kind": "join-started", "group": group, "client_id": client}
+
+
+def told_of(*lines, **poll_itself):
+    collected = [*rows(), *(("events", json.dumps(line)) for line in lines)]
+    (batch,) = read([*collected, ("batches", json.dumps(poll(900, **poll_itself)))]).batches
+    return batch.at, batch.client_id, batch.group
+
+
+def test_a_poll_belongs_to_the_only_consumer_of_its_log():
+    assert told_of(named("g", "c-1")) == (at(900), "c-1", "g")
+
+
+def test_a_poll_in_a_log_of_two_consumers_belongs_to_nobody_unless_its_line_says_so():
+    two = (named("g", "c-1"), named("g", "c-2"))
+    assert told_of(*two) == (at(900), None, "g")
+    assert told_of(*two, client_id="c-2") == (at(900), "c-2", "g")
+
+
 def test_the_order_of_the_rows_changes_nothing():
     for seed in range(5):
         shuffled = rows()

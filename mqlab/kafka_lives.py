@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from mqlab.facts import Facts
 from mqlab.memo import per_facts
 from mqlab.rebalance_endings import Ending, ending
+from mqlab.rebalance_failures import failures
 from mqlab.rebalance_index import Lines, between, lines
 from mqlab.rebalance_kinds import STARTS
-from mqlab.rebalance_marks import Span, spans
+from mqlab.rebalance_marks import CLOCKS, Span, spans
 from mqlab.rebalance_rows import End, Life
 from mqlab.rebalance_silence import silent_since
-
-CLOCKS = 2.0
-"""Seconds by which the clocks of a client and of its coordinator may differ."""
+from mqlab.rebalance_timeouts import timeouts
 
 
 @per_facts
@@ -31,10 +31,13 @@ def chain(facts: Facts, group: str) -> tuple[tuple[Life, Life | None], ...]:
     known = lines(facts, group)
     every = spans(facts, known)
     before = predecessors(every, known)
+    told, failed = timeouts(facts, known, every), failures(facts, known, every)
     made = {}
     for span in every:
         start = _started(known, before.get(id(span)), span)
-        made[id(span)] = _life(facts, known, span, start, ending(facts, known, span))
+        how = ending(facts, known, span, told.get(id(span)))
+        life = _life(facts, known, span, start, how)
+        made[id(span)] = life if how.end is End.POLL_TIMEOUT else replace(life, failed=failed.get(id(span), ""))
     pairs = [(made[id(s)], made[id(before[id(s)])] if id(s) in before else None) for s in every]
     return tuple(sorted(pairs, key=lambda pair: _place(pair[0])))
 

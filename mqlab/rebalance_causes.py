@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -67,10 +66,10 @@ def cause(begun: Begun, known: Kin) -> Cause:
 def _near(lives: Sequence[Life], at: float, *, joined: bool) -> Life | None:
     """The life of the member that began, or ended, at about *at*."""
     if joined:
-        place = bisect_left(lives, at - ONCE, key=lambda life: life.since or 0.0)
-        return lives[place] if place < len(lives) else lives[-1] if lives else None
+        began = [life for life in lives if life.since is not None and abs(life.since - at) <= ONCE]
+        return min(began or lives, key=lambda life: abs((life.since or 0.0) - at), default=None)
     ended = [life for life in lives if life.until is not None and abs(life.until - at) <= ONCE]
-    return ended[0] if ended else None
+    return min(ended, key=lambda life: abs((life.until or 0.0) - at), default=None)
 
 
 def _joined(begun: Begun, life: Life | None, known: Kin) -> Cause:
@@ -87,6 +86,8 @@ def _joined(begun: Begun, life: Life | None, known: Kin) -> Cause:
 
 def _again(life: Life, old: Life) -> tuple[Behind, str]:
     """What is behind the join of a client that was there before."""
+    if old.failed:
+        return Behind.CRASH, old.failed
     if life.process_started is not None:
         if old.end is End.POLL_TIMEOUT or old.because == WENT_ON:
             return Behind.RESTART, "its process was started anew when it was out of the group already"
@@ -109,6 +110,8 @@ def _ended(begun: Begun, life: Life | None, known: Kin) -> Cause:
         said = POLL_TIMEOUT in begun.reason
         because = begun.because if said or life is None else life.because or "the client's own log says so"
         return Cause(Trigger.POLL_TIMEOUT, Behind.POLL_TIMEOUT, begun.inferred or not said, because, life)
+    if life is not None and life.failed:
+        return Cause(Trigger.LEAVE, Behind.CRASH, True, life.failed, life)
     if life is None or (life.process_stopped is None and not any(word in life.reason for word in CLOSED)):
         return Cause(Trigger.LEAVE, Behind.UNKNOWN, begun.inferred, "it left, and nothing tells why", life)
     behind, because = _back(life, known)
@@ -127,8 +130,8 @@ def _expired(begun: Begun, life: Life | None, known: Kin) -> Cause:
     if life is None:
         return Cause(trigger, Behind.EXPIRY, begun.inferred, begun.because)
     new = known.after.get(id(life))
-    if life.because == EXITED:
-        return Cause(trigger, Behind.CRASH, True, EXITED, life)
+    if life.failed or life.because == EXITED:
+        return Cause(trigger, Behind.CRASH, True, life.failed or EXITED, life)
     if life.because == WENT_ON:
         return Cause(trigger, Behind.EXPIRY, begun.inferred, WENT_ON, life)
     if life.process_stopped is not None:

@@ -14,14 +14,12 @@ from mqlab.findings import Evidence
 from mqlab.rebalance_index import Lines, between, following
 from mqlab.rebalance_kinds import CLIENT, STARTS, STOPS
 from mqlab.rebalance_lines import CLOSED, POLL_TIMEOUT
-from mqlab.rebalance_marks import ONCE, Span
+from mqlab.rebalance_marks import CLOCKS, ONCE, Span
 from mqlab.rebalance_polls import overdue
 from mqlab.rebalance_rows import End
 
 _CLOSING = 60.0
 """Seconds that an application may take from saying that it stops to its LeaveGroup: twice the 30 of ``close()``."""
-_CLOCKS = 2.0
-"""Seconds by which the clocks of a client and of its coordinator may differ."""
 _FAILING = frozenset({"commit-failed", "partitions-lost"})
 """What a client meets that was taken out of the group and does not know it."""
 EXITED = "its process exited without a word"
@@ -38,13 +36,12 @@ class Ending:
     evidence: tuple[Evidence, ...] = ()
 
 
-def ending(facts: Facts, lines: Lines, span: Span) -> Ending:
-    """The end of *span*."""
+def ending(facts: Facts, lines: Lines, span: Span, told: Episode | None = None) -> Ending:
+    """The end of *span*; *told* is the client's own line about the poll timeout that ended it."""
     if span.end is End.OPEN:
         last = _stops(lines, span, span.since or span.seen, float("inf"))
         return Ending(End.OPEN, last[0].first_at if last else None)
     until = span.until or 0.0
-    told = _timeout(lines, span, until)
     if POLL_TIMEOUT in span.reason or span.end is End.POLL_TIMEOUT:
         return Ending(End.POLL_TIMEOUT, None, "", (told.first,) if told else ())
     if told is not None and span.end in (End.LEFT, End.DROPPED):
@@ -55,15 +52,6 @@ def ending(facts: Facts, lines: Lines, span: Span) -> Ending:
     if span.end is not End.LEFT or stop is not None or any(word in span.reason for word in CLOSED):
         return Ending(span.end, stop, because)
     return _silent(facts, lines, span)
-
-
-def _timeout(lines: Lines, span: Span, until: float) -> Episode | None:
-    """The client's own line about its poll timeout, where it tells of this end."""
-    near = [
-        e for e in between(lines.clients.get(span.client_id, ()), until - ONCE, until + ONCE)
-        if e.kind == "poll-timeout" and e.member_id in (None, span.member_id)
-    ]  # fmt: skip
-    return min(near, key=lambda e: (abs((e.first_at or 0.0) - until), e.first.line or 0), default=None)
 
 
 def _stopped(lines: Lines, span: Span, until: float) -> tuple[float | None, str]:
@@ -115,7 +103,7 @@ def _went_on(lines: Lines, span: Span, until: float) -> bool:
     for line in following(lines.clients.get(span.client_id, ()), until):
         if line.kind in STARTS or line.kind in STOPS or line.kind == "process-exit":
             return False
-        if line.kind in CLIENT and (line.first_at or 0.0) > until + _CLOCKS:
+        if line.kind in CLIENT and (line.first_at or 0.0) > until + CLOCKS:
             return True
     return False
 

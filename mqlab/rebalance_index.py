@@ -65,6 +65,16 @@ def lines(facts: Facts, group: str) -> Lines:
     return Lines(group, coordinator, {c: _sorted(these) for c, these in sorted(clients.items())})
 
 
+@per_facts
+def homes(facts: Facts, group: str) -> Mapping[str, str]:
+    """Logs that one client of *group* alone writes → that client."""
+    writers: dict[str, set[str]] = defaultdict(set)
+    for client, these in lines(facts, group).clients.items():
+        for line in these:
+            writers[line.source].add(client)
+    return {source: min(clients) for source, clients in writers.items() if len(clients) == 1}
+
+
 def _logs(facts: Facts, own: Iterable[Episode], known: Iterable[str]) -> Mapping[str, set[str]]:
     """Logs of clients of the group, and the ids of those that write there."""
     found: dict[str, set[str]] = defaultdict(set)

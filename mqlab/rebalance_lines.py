@@ -97,6 +97,16 @@ def member_of(line: Episode) -> str | None:
     return found[0] if found else None
 
 
+def timed_out(line: Episode) -> float:
+    """When the time between two polls was up, of a line about that, in epoch seconds.
+
+    Java's KIP-848 client says it a second time with the next poll, and by how much it was too late
+    (ConsumerHeartbeatRequestManager.resetPollTimer); what librdkafka tells is from the moment itself.
+    """
+    late = 0.0 if line.value_max is None or "MAXPOLL" in line.first.text else line.value_max
+    return (line.first_at or 0.0) - late
+
+
 def number(line: Episode) -> int | None:
     """Generation, epoch or count that *line* tells."""
     return None if line.value_max is None else int(line.value_max)

@@ -12,11 +12,13 @@ from mqlab.findings import Evidence
 from mqlab.group_rows import Assignment
 from mqlab.rebalance_index import Lines
 from mqlab.rebalance_kinds import COORDINATOR
-from mqlab.rebalance_lines import client_of, client_reason, members_in, static_of, trigger_of
+from mqlab.rebalance_lines import CLOSED, client_of, client_reason, members_in, static_of, timed_out, trigger_of
 from mqlab.rebalance_rows import End, Trigger
 
 ONCE = 10.0
 """Seconds within which client and coordinator tell of one thing; a client tells of one poll timeout in two lines."""
+CLOCKS = 2.0
+"""Seconds by which the clocks of a client and of its coordinator may differ."""
 _ENDS = {
     "member-left": End.LEFT, "member-expired": End.EXPIRED, "member-dropped": End.DROPPED, "leave-sent": End.LEFT,
 }  # fmt: skip
@@ -97,7 +99,7 @@ def _of_line(line: Episode) -> Iterator[_Mark]:
             yield _Mark(at, old[1].rstrip("., "), "end", line, End.FENCED)
         yield from (_Mark(at, member, "begin", line) for member in _named(line) if not old or member not in old[1])
     elif line.kind == "poll-timeout":
-        yield from (_Mark(at, member, "end", line, End.POLL_TIMEOUT) for member in _named(line))
+        yield from (_Mark(timed_out(line), member, "end", line, End.POLL_TIMEOUT) for member in _named(line))
     elif line.kind in _ENDS:
         yield from (_Mark(at, member, "end", line, _ENDS[line.kind]) for member in _named(line))
     elif line.kind in _BEGINS or line.kind in _SEEN:
@@ -162,9 +164,18 @@ def _end(span: Span, mark: _Mark) -> None:
         if line.kind in COORDINATOR and not span.sure:
             span.until, span.sure = mark.at, True
         span.reason = span.reason or said
-        if span.end is End.LEFT and mark.end is End.POLL_TIMEOUT:
-            span.end = mark.end
-            span.evidence.append(mark.line.first)
+        _say(span, mark)
+
+
+def _say(span: Span, mark: _Mark) -> None:
+    """A client that says that it closes had another end than the poll timeout that its log has nearby."""
+    closed = any(word in span.reason for word in CLOSED)
+    if span.end is End.LEFT and mark.end is End.POLL_TIMEOUT and not closed:
+        span.end = mark.end
+        span.evidence.append(mark.line.first)
+    elif span.end is End.POLL_TIMEOUT and mark.end is End.LEFT and closed:
+        span.until, span.end = mark.at, mark.end
+        span.evidence.append(mark.line.first)
 
 
 def _own_words(reason: str | None) -> str:

@@ -10,7 +10,7 @@ from mqlab.facts import Facts
 from mqlab.group_rows import Batch
 from mqlab.memo import per_facts
 from mqlab.polling_facts import interval
-from mqlab.rebalance_index import Lines, between, lines
+from mqlab.rebalance_index import Lines, between, homes, lines
 from mqlab.rebalance_kinds import STARTS
 
 EARLY = 0.3
@@ -37,13 +37,13 @@ def overdue(facts: Facts, group: str, client_id: str, until: float) -> float | N
 
 def _polls(facts: Facts, known: Lines, client_id: str, until: float) -> Iterable[float]:
     """Moments that may be that of the last poll: the begin of the batch in work, or the latest of the others."""
-    batches = _batches(facts, known.group).get(client_id, ())
-    place = bisect_right(batches, until, key=lambda b: b.at)
-    after = batches[place] if place < len(batches) else None
+    own = batches(facts, known.group).get(client_id, ())
+    place = bisect_right(own, until, key=lambda b: b.at)
+    after = own[place] if place < len(own) else None
     if after is not None and after.at - after.longest_seconds <= until:
         yield after.at - after.longest_seconds
         return
-    ended = batches[place - 1].at if place else None
+    ended = own[place - 1].at if place else None
     near = between(known.clients.get(client_id, ()), until - _LONGEST, until)
     given = max((e.first_at or 0.0 for e in near if e.kind in _GIVEN), default=None)
     if given is None:
@@ -73,16 +73,12 @@ def _allowed(facts: Facts, client_id: str, run: float | None) -> float | None:
 
 
 @per_facts
-def _batches(facts: Facts, group: str) -> Mapping[str, Sequence[Batch]]:
+def batches(facts: Facts, group: str) -> Mapping[str, Sequence[Batch]]:
     """Batches of each client of *group*, by time."""
-    writers: dict[str, set[str]] = defaultdict(set)
-    for name, these in lines(facts, group).clients.items():
-        for line in these:
-            writers[line.source].add(name)
+    owners = homes(facts, group)
     found: dict[str, list[Batch]] = defaultdict(list)
     for batch in facts.batches:
-        alone = writers.get(batch.source, set())
-        client = batch.client_id or (next(iter(alone)) if len(alone) == 1 else None)
+        client = batch.client_id or owners.get(batch.source)
         if client is not None and batch.group in (None, group):
             found[client].append(batch)
     return {name: sorted(own, key=lambda b: (b.at, b.source, b.line)) for name, own in found.items()}

@@ -38,7 +38,7 @@ class Behind(StrEnum):
     STOP = "stop"
     """Its process stopped in good order and did not come again."""
     CRASH = "crash"
-    """Its process died without a word, or comes again after that."""
+    """Its process died without a word or closed after an error, or comes again after that."""
     UNKNOWN = "unknown"
 
 
@@ -122,3 +122,5 @@ class Life:
     evidence: tuple[Evidence, ...]
     because: str = ""
     """How its end is known where no line says it outright; empty where one does."""
+    failed: str = ""
+    """How it is known that its process failed though it closed in good order; empty where nothing tells."""

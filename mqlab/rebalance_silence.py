@@ -11,7 +11,7 @@ from statistics import median
 from mqlab.facts import Facts
 from mqlab.memo import per_facts
 from mqlab.polling_facts import session_limit
-from mqlab.rebalance_index import Lines, lines
+from mqlab.rebalance_index import Lines, homes, lines
 from mqlab.rebalance_marks import Span
 
 _SHARE = 0.5
@@ -46,12 +46,8 @@ def _session(facts: Facts, client_id: str) -> float | None:
 @per_facts
 def _moments(facts: Facts, group: str) -> Mapping[str, Sequence[float]]:
     """When each client of *group* wrote a line that is known, or its counters moved."""
-    writers: dict[str, set[str]] = defaultdict(set)
     known = lines(facts, group)
-    for name, these in known.clients.items():
-        for line in these:
-            writers[line.source].add(name)
-    alone = {source: next(iter(clients)) for source, clients in writers.items() if len(clients) == 1}
+    alone = homes(facts, group)
     told: list[tuple[str | None, float]] = []
     for episode in facts.episodes:
         if episode.first_at is not None:

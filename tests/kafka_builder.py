@@ -51,6 +51,8 @@ _CLIENT = {
     "revoked": ("partitions-revoked", "Revoke previously assigned partitions {rest}"),
     "lost": ("partitions-lost", "Lost previously assigned partitions {rest}"),
     "timeout": ("poll-timeout", "Member {m} sending LeaveGroup request due to consumer poll timeout has expired."),
+    "maxpoll": ("poll-timeout", "MAXPOLL|{c}#consumer-1| Application maximum poll interval exceeded by {n}"),
+    "overdue": ("poll-timeout", "Consumer poll timeout has expired, exceeded by {n} s. Will rejoin with member id {m}"),
     "leaving": ("leave-sent", "Member {m} sending LeaveGroup request to coordinator due to {rest}"),
     "failed": ("commit-failed", "CommitFailedException: Commit cannot be completed"),
     "closed": ("consumer-closed", "App info kafka.consumer for {c} unregistered"),
@@ -99,6 +101,7 @@ def client(name: str, text: str, *, group=GROUP, source=None, printed=True, unna
 
     The words are ``settings``, ``starting``, ``joining``, ``rejoining reason``, ``joined 1 {a1} protocol``,
     ``synced 1 {a1}``, ``got t-0, t-1``, ``revoked t-0``, ``lost t-0``, ``timeout {a1}``, ``leaving {a1} reason``,
+    ``maxpoll 0.3`` of librdkafka, ``overdue 9.5 {1}`` with the next poll of a KIP-848 client, both in s,
     ``failed``, ``committed t-0 99``, ``stopping``, ``closed``, ``reset reason``, ``exited 1``.
     *unnamed* lines name no client either (before 1.0).
     """
@@ -141,7 +144,7 @@ def _rows(text):
 
 def _number(word, rest):
     """The value of a line and what is left of it."""
-    if word in ("joined", "synced", "exited"):
+    if word in ("joined", "synced", "exited", "maxpoll", "overdue"):
         number, _, rest = rest.partition(" ")
         return float(number), rest
     if word == "committed":

@@ -54,7 +54,8 @@ KINDS = (
          "to {n}{5} due to segment deletion (kafka.log.UnifiedLog)"),
     Kind(4200, "INFO", "[GroupMetadataManager brokerId={1}] Removed 0 expired offsets in {2} milliseconds. "
          "(kafka.coordinator.group.GroupMetadataManager)"),
-    Kind(3000, "INFO", "[GroupMetadataManager brokerId={1}] Group {4}-readers transitioned to Dead in generation {4} "
+    Kind(3000, "INFO", "[GroupMetadataManager brokerId={1}] Finished unloading __consumer_offsets-{2} for coordinator "
+         "epoch Some({n}). Removed {n} cached offsets and {n} cached groups. "
          "(kafka.coordinator.group.GroupMetadataManager)"),
     Kind(3000, "INFO", "[TransactionCoordinator id={1}] Initialized transactionalId billing-{4} with producerId {6} "
          "and producer epoch {n} on partition __transaction_state-{n} "

@@ -14,12 +14,13 @@ from mqlab.facts import Facts
 from mqlab.models.group_loop import with_settings
 from mqlab.models.group_terms import Course, Member, Protocol
 from mqlab.poll_whatif_answer import Answer
+from mqlab.poll_whatif_group import SERVER_HEARTBEAT, SERVER_SESSION
 from mqlab.poll_whatif_inputs import Inputs, NoReplayError, inputs
 from mqlab.poll_whatif_judged import AGREES, REFUSED, error, fit, recorded, told, widened
 from mqlab.poll_whatif_members import first_late
 from mqlab.poll_whatif_pace import steady
 from mqlab.poll_whatif_request import Changes
-from mqlab.units import digits, number
+from mqlab.units import digits, duration, number
 
 NOTHING = Changes()
 
@@ -94,6 +95,9 @@ def changed(course: Course, asked: Changes) -> Course:
     assignor = asked.words.get(asking.ASSIGNOR, found.assignor)
     if protocol is not Protocol.CONSUMER and assignor == "uniform":
         assignor = "range"
+    if protocol is Protocol.CONSUMER and found.protocol is not Protocol.CONSUMER:
+        served = {"heartbeat": SERVER_HEARTBEAT, "session": SERVER_SESSION}
+        found = with_settings(found, {name: value for name, value in served.items() if name not in settings})
     return replace(
         found,
         protocol=protocol,
@@ -129,6 +133,9 @@ def _assumed(known: Inputs, asked: Changes) -> Iterator[str]:
         yield f"{each} records; bounds: other orders of short and long polls, and the quarters of what polls took"
     if paces.own:
         yield f"{', '.join(sorted(paces.own))}: slower than the others, as recorded"
+    for client, stalls in sorted(paces.stalls.items()):
+        longest = duration(max(seconds for _, seconds in stalls))
+        yield f"{client}: stood still for {longest} in a poll of few records; it would have with any max.poll.records"
     if known.course.members[0].settings.commit_every == 0:
         yield "each poll is committed when it is done"
     if asking.THREADS in asked.numbers:

@@ -12,8 +12,8 @@ from mqlab.models.courses import Interval
 from mqlab.models.group_loop import equally_likely, simulate, with_pace
 from mqlab.models.group_terms import Course, Outcome
 from mqlab.poll_whatif_answer import Fit, Recorded, Told
-from mqlab.poll_whatif_inputs import batches, lags
 from mqlab.poll_whatif_pace import Paces
+from mqlab.poll_whatif_window import batches, lags
 from mqlab.rebalances import history
 
 AGREES, REFUSED = 0.2, 0.5

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from math import sqrt
 
 from mqlab.group_rows import Batch
 from mqlab.models.group_terms import Pace
+from mqlab.poll_whatif_turns import ENOUGH, LEAST, stalled, turns
 
 WINDOW = 10.0
 """Seconds over which the time per record is averaged: short polls of so long share a row (``Batch``)."""
-_ENOUGH = 50
-"""Records from which the average of a window is one; else that of all polls is taken."""
-_LEAST = 0.0001
-"""Seconds per record where the lines round a poll to nothing."""
 _ERRORS, _APART, _POLLS = 4.0, 0.25, 3
 """A member has a pace of its own if it is off by so many standard errors, by this share, over so many polls."""
 
@@ -28,7 +25,7 @@ class Paces:
     own: Mapping[str, Pace]
     """Of members whose records take another time than those of the others."""
     mean: float
-    """Seconds per record over all polls but those of members with a pace of their own."""
+    """Seconds per record while members work, but for those with a pace of their own."""
     slowest: float
     """The same of the slowest member."""
     low: float
@@ -36,11 +33,15 @@ class Paces:
     """Half of the records were handled in polls that took between these shares of what the average says."""
     polls: int
     records: int
+    stalls: Mapping[str, tuple[tuple[float, float], ...]]
+    """(begin, seconds) of polls that stood still, by client; no part of the times per record."""
 
 
 def paces(batches: Sequence[Batch], since: float, until: float, *, steady: bool = False) -> Paces | None:
     """Of polls that were done within the time; *steady*: one average. None where no poll had a record."""
-    inside = [b for b in batches if since <= b.at and b.at - b.seconds < until and b.records > 0]
+    there = [b for b in batches if since <= b.at and b.at - b.seconds < until and b.records > 0]
+    stalls = [b for b in stalled(batches) if b in there]
+    inside = [b for b in there if b not in stalls] or there
     if not inside:
         return None
     apart = _apart(inside)
@@ -51,40 +52,55 @@ def paces(batches: Sequence[Batch], since: float, until: float, *, steady: bool 
     mean = _mean(rest)
     slowest = max([mean, *(_mean([b for b in inside if b.client_id == client]) for client in apart)])
     polls, records = sum(b.polls for b in inside), sum(b.records for b in inside)
-    return Paces(common, own, mean, slowest, low, high, polls, records)
+    return Paces(common, own, mean, slowest, low, high, polls, records, _by_client(stalls))
 
 
 def steady(seconds: float) -> Paces:
     """Every record takes *seconds*."""
-    return Paces(Pace(((0.0, seconds),)), {}, seconds, seconds, 1.0, 1.0, 0, 0)
+    return Paces(Pace(((0.0, seconds),)), {}, seconds, seconds, 1.0, 1.0, 0, 0, {})
+
+
+def _by_client(stalls: Sequence[Batch]) -> dict[str, tuple[tuple[float, float], ...]]:
+    clients = sorted({b.client_id or "" for b in stalls})
+    return {client: tuple((b.at - b.seconds, b.seconds) for b in stalls if b.client_id == client) for client in clients}
 
 
 def _mean(batches: Sequence[Batch]) -> float:
-    return max(_LEAST, sum(b.seconds for b in batches) / sum(b.records for b in batches))
+    """Seconds per record while records are worked off: each second counts, so that idle fast times weigh little."""
+    seconds = sum(b.seconds for b in batches)
+    return max(LEAST, sum(b.seconds * b.seconds / b.records for b in batches) / seconds) if seconds else LEAST
 
 
 def _pace(batches: Sequence[Batch], since: float, until: float, steady: bool) -> Pace:
-    mean = _mean(batches)
-    steps = [(since, mean)] if steady else _steps(batches, since, until, mean)
+    steps = [(since, _mean(batches))] if steady else _steps(batches, since, until)
     long = [b for b in batches if b.polls == 1 and b.seconds > 0]
     squares = sum((b.seconds - b.records * _at(steps, b.at - b.seconds / 2)) ** 2 / b.records for b in long)
     return Pace(tuple(steps), sqrt(squares / (len(long) - 1)) if len(long) > 1 else 0.0)
 
 
-def _steps(batches: Sequence[Batch], since: float, until: float, mean: float) -> list[tuple[float, float]]:
-    """Average of each window; a poll counts in those that it was worked off in, by the time spent there."""
+def _steps(batches: Sequence[Batch], since: float, until: float) -> list[tuple[float, float]]:
+    """Average of each window between two turns; where it has too few records that of all the time between them."""
     found = []
-    for number in range(max(1, round((until - since) / WINDOW))):
-        begin, end = since + number * WINDOW, since + (number + 1) * WINDOW
-        seconds = records = 0.0
-        for batch in batches:
-            began = batch.at - max(batch.seconds, 1e-3)
-            share = (min(end, batch.at) - max(begin, began)) / (batch.at - began)
-            if share > 0:
-                seconds += share * batch.seconds
-                records += share * batch.records
-        found.append((begin, max(_LEAST, seconds / records) if records >= _ENOUGH else mean))
+    for first, last in pairwise([since, *(at for at in turns(batches) if since < at < until), until]):
+        usual = _between(batches, first, last, 0.0) or _mean(batches)
+        count = max(1, round((last - first) / WINDOW))
+        for number in range(count):
+            begin = first + number * WINDOW
+            end = last if number == count - 1 else begin + WINDOW
+            found.append((begin, _between(batches, begin, end, ENOUGH) or usual))
     return found
+
+
+def _between(batches: Sequence[Batch], begin: float, end: float, enough: float) -> float | None:
+    """Seconds per record of that time; a poll counts by the time of it that was spent there."""
+    seconds = records = 0.0
+    for batch in batches:
+        began = batch.at - max(batch.seconds, 1e-3)
+        share = (min(end, batch.at) - max(begin, began)) / (batch.at - began)
+        if share > 0:
+            seconds += share * batch.seconds
+            records += share * batch.records
+    return max(LEAST, seconds / records) if records > enough else None
 
 
 def _at(steps: Sequence[tuple[float, float]], at: float) -> float:

@@ -12,10 +12,11 @@ from mqlab.analysis import Options, open_capture
 from mqlab.facts import Position
 from mqlab.group_rows import Batch
 from mqlab.models.courses import Interval
+from mqlab.models.group_curves import rising
 from mqlab.models.group_loop import simulate
 from mqlab.models.group_terms import Busy, Protocol
 from mqlab.poll_whatif import changed, chosen, replay
-from mqlab.poll_whatif_arrivals import arrivals
+from mqlab.poll_whatif_arrivals import arrivals, bursts
 from mqlab.poll_whatif_inputs import NoReplayError, average, inputs
 from mqlab.poll_whatif_members import members
 from mqlab.poll_whatif_pace import paces
@@ -163,6 +164,48 @@ def test_a_burst_that_still_waits_when_it_is_listed_came_just_before_that():
         (0, 0), (10, 100), (19, 190), (20, 1200), (30, 1300), (40, 1400),
     ]  # fmt: skip
     assert [(moment - at(0), end) for moment, end in handled] == [(0, 0), (10, 100), (20, 1200), (30, 1300), (40, 1400)]
+
+
+def test_the_incident_begins_when_the_last_of_the_first_late_polls_began_wherever_listings_lie():
+    two = [
+        coordinator("09:59:50 preparing 0 Adding new member {a1}\n09:59:53 stable 1 2\n"
+                    "10:00:18 left {a1} consumer poll timeout has expired.\n"
+                    "10:00:18 preparing 1 removing member {a1} on LeaveGroup\n"
+                    "10:00:19 left {b1} consumer poll timeout has expired."),
+        client("a", "09:59:53 joined 1 {a1} range\n10:00:18 timeout {a1}"),
+        client("b", "09:59:53 joined 1 {b1} range\n10:00:19 timeout {b1}"),
+        polls((2, 1, 1.0), (48, 500, 45.0)), polls((3, 1, 1.0), (44, 400, 40.0), who="b"),
+    ]  # fmt: skip
+
+    course = inputs(facts(two, printed(), printed(who="b"), listings()), "billing").course
+
+    # b's poll of 400 records began at 4 s, one second after a's: both are in it.
+    assert (course.since, course.until) == (at(4), at(300))
+    assert [each.busy for each in course.members] == [Busy(at(3), at(48), 500), Busy(at(4), at(44), 400)]
+
+
+def test_a_burst_was_there_when_a_poll_began_that_took_more_than_the_usual_rate_brings():
+    rows = [(0, 0), (100, 100), (150, 1200), (150, 1300), (150, 1400)]
+    points = tuple(
+        Position(at(10 * n), "billing", "invoices", "0", committed, end, None, None, None, None, "o.txt", n, "")
+        for n, (committed, end) in enumerate(rows)
+    )
+    usual, large = (13.0, 20, 1.0), (45.0, 500, 33.0)
+
+    moments = bursts([points], polls(usual, large))
+    grown = rising(arrivals(points, moments))
+
+    assert [moment - at(0) for moment in moments] == [12.0]
+    assert [round(grown.at(at(second))) for second in (10, 11.99, 12, 20)] == [100, 120, 1120, 1200]
+
+
+def test_polls_of_an_application_that_names_no_group_are_known_by_its_client():
+    nameless = [replace(one, group=None) if isinstance(one, Batch) else one for one in loop()[2]]
+
+    answer = replay(facts(loop()[:2], nameless, printed(), listings()))
+
+    assert answer.recorded.longest_poll_seconds == 45
+    assert answer.agrees
 
 
 def test_a_replay_that_does_not_agree_with_the_record_says_nothing_of_other_settings():
@@ -313,6 +356,63 @@ def test_a_service_that_becomes_slow_is_slow_from_then_on():
 
     assert fast == [pytest.approx(0.01)] * 4
     assert slow == [pytest.approx(0.09)] * 4
+
+
+def test_times_turn_with_the_begin_of_the_first_slow_poll_not_at_round_windows():
+    turned = [*polls(*((end, 100, 0.5) for end in (2, 4, 6))), *polls((37, 100, 30.0), (67, 100, 30.0))]
+
+    known = paces(turned, at(0), at(67))
+
+    assert [(since - at(0), round(seconds, 4)) for since, seconds in known.common.steps] == [
+        (0, 0.005), (7, 0.3), (17, 0.3), (27, 0.3), (37, 0.3), (47, 0.3), (57, 0.3),
+    ]  # fmt: skip
+    assert known.slowest == pytest.approx(0.3, rel=0.05)
+
+
+def test_one_long_poll_of_a_few_records_is_a_stall_that_smaller_polls_do_not_shorten():
+    usual = [(end, 100, 1.0) for end in range(2, 40, 2)]
+    stalled = polls(*usual, (71, 2, 31.0), *((end, 100, 1.0) for end in range(73, 100, 2)))
+    many = polls(*usual, (71, 200, 31.0), *((end, 100, 1.0) for end in range(73, 100, 2)))
+
+    known = paces(stalled, at(0), at(100))
+
+    assert (known.stalls, known.slowest) == ({"a": ((at(40), 31.0),)}, pytest.approx(0.01))
+    assert paces(many, at(0), at(100)).stalls == {}
+
+
+def test_a_member_that_stood_still_does_so_with_any_number_of_records():
+    still = [
+        coordinator("09:59:50 preparing 0 Adding new member {a1}\n09:59:53 stable 1 1\n"
+                    "10:00:55 left {a1} consumer poll timeout has expired.\n10:00:55 preparing 1 removing member {a1}\n"
+                    "10:00:55 empty 2\n10:01:11 preparing 2 Adding new member {a2}\n10:01:14 stable 3 1"),
+        client("a", "09:59:53 joined 1 {a1} range\n10:00:55 timeout {a1}\n10:01:14 joined 3 {a2} range"),
+        polls(*((end, 8, 0.4) for end in range(2, 41, 2)), (71, 2, 31.0), *((e, 8, 0.4) for e in range(76, 300, 2))),
+    ]  # fmt: skip
+
+    answer = replay(facts(still, printed(), listings(lag=lambda _: 8)), changes=FIFTY)
+
+    assert (answer.recorded.rebalances, answer.before.rebalances.likely, answer.after.rebalances.likely) == (2, 2, 2)
+    assert answer.after.longest_poll_seconds.likely == pytest.approx(31, abs=1)
+    assert any("stood still for 31.0 s" in sentence for sentence in answer.assumed)
+
+
+def test_heartbeats_of_the_consumer_protocol_are_set_on_the_broker():
+    epochs = coordinator("09:59:50 bumped 1\n10:00:15 bumped 2\n10:00:45 bumped 3")
+    printed_broker = settings(
+        """
+        at        owner  key                                   value
+        09:59:40  1      group.consumer.heartbeat.interval.ms  7000
+        """,
+        BROKER,
+        scope="broker",
+    )
+    usual = inputs(facts(loop(), epochs, printed(), listings()), "billing").course
+    told = inputs(facts(loop(), epochs, printed(), printed_broker, listings()), "billing").course
+    asked = changed(inputs(LOOP, "billing").course, changes(["group.protocol=consumer"]))
+
+    assert [(each.settings.heartbeat, each.settings.session) for each in usual.members] == [(5.0, 45.0)]
+    assert [(each.settings.heartbeat, each.settings.session) for each in told.members] == [(7.0, 45.0)]
+    assert [(each.settings.heartbeat, each.settings.session) for each in asked.members] == [(5.0, 45.0)]
 
 
 # What really happened: captures with a repaired phase.

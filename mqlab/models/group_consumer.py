@@ -8,7 +8,7 @@ coordinator waits for its session, and one that comes earlier gets its old place
 from __future__ import annotations
 
 from enum import Enum
-from math import inf
+from math import ceil, inf
 
 from mqlab.models.group_clock import Action, Clock
 from mqlab.models.group_feed import Feed
@@ -31,7 +31,7 @@ class Consumer:
     def __init__(self, member: Member, number: int, course: Course, clock: Clock, ledger: Ledger, grain: float) -> None:
         self.name, self.settings, self.static = member.name, member.settings, member.static
         self.key = f"{member.name}-{number:06d}"
-        self.joined_at = course.since
+        self.beats_from = course.since
         self.held: tuple[Partition, ...] = ()
         self.feed = Feed({log.partition: log.end for log in course.logs})
         self._protocol, self._clock, self._ledger = course.protocol, clock, ledger
@@ -48,7 +48,7 @@ class Consumer:
 
     def start(self, now: float) -> None:
         """Join, as a new member or after it has lost its place."""
-        self._pending, self._given, self._out, self.joined_at = {}, None, False, now
+        self._pending, self._given, self._out, self.beats_from = {}, None, False, now
         self.feed.keep(())
         self._state = _State.JOINING
         self._turn += 1
@@ -103,6 +103,7 @@ class Consumer:
 
     def _poll(self, now: float) -> None:
         if self._out or not self._coordinator.knows(self):
+            self._commit(now)
             self.start(now)
             return
         if self._given is not None or now - self._committed_at >= self.settings.commit_every:
@@ -135,12 +136,12 @@ class Consumer:
         self._state, self._polled_at = _State.WORKING, now
         self._later(began + seconds, lambda at: self._done(at, {p: after for p, _, after in taken}, count))
         if seconds / polls >= self.settings.interval:
-            self._unless_turned(began + self.settings.interval, self._too_late, 0)
+            self._unless_turned(self._noticed(began + self.settings.interval), self._too_late, 0)
 
     def _done(self, now: float, offsets: dict[Partition, int], count: int) -> None:
         self._state = _State.IDLE
         self._ledger.handled += count
-        if self._out or not self._coordinator.knows(self):
+        if self._out or not (self._coordinator.knows(self) or self._coordinator.commits(self)):
             self._ledger.failed_commits += 1
         self._pending.update(offsets)
         self._poll(now)
@@ -157,6 +158,13 @@ class Consumer:
             self._unless_turned(now + self.settings.session, self._expire, 0)
         else:
             self._coordinator.leave(self, now, Cause.POLL_TIMEOUT)
+
+    def _noticed(self, late: float) -> float:
+        """When the client says that its poll is late: at once, or with the next heartbeat (consumer protocol)."""
+        every = self.settings.heartbeat
+        if self._protocol is not Protocol.CONSUMER or every <= 0:
+            return late
+        return self.beats_from + ceil((late - self.beats_from) / every) * every
 
     def _expire(self, now: float) -> None:
         self._coordinator.leave(self, now, Cause.EXPIRY)

@@ -137,7 +137,7 @@ class Coordinator:
         every = consumer.settings.heartbeat
         if every <= 0:
             return self._began
-        return consumer.joined_at + ceil((self._began - consumer.joined_at) / every) * every
+        return consumer.beats_from + ceil((self._began - consumer.beats_from) / every) * every
 
 
 def dealt(course: Course, assignor: str, members: dict[str, Consumer]) -> dict[str, tuple[tuple[str, int], ...]]:

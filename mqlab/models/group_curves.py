@@ -59,3 +59,8 @@ def workable(steps: Sequence[tuple[float, float]]) -> Rising:
         done += (until - since) / seconds
         points.append((until, done))
     return rising(points, 1 / steps[-1][1])
+
+
+def lifted(curve: Rising, by: float) -> Rising:
+    """*curve*, higher by *by* everywhere."""
+    return Rising(curve.times, tuple(value + by for value in curve.values), curve.slope_after)

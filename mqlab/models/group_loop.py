@@ -13,11 +13,14 @@ from dataclasses import dataclass, replace
 from mqlab.models.group_clock import Action, Clock
 from mqlab.models.group_consumer import Consumer
 from mqlab.models.group_coordinator import Coordinator
+from mqlab.models.group_curves import lifted
 from mqlab.models.group_ledger import Ledger
 from mqlab.models.group_reconciler import Reconciler
 from mqlab.models.group_terms import Course, Member, Outcome, Pace, Protocol, Settings
 
 _SAMPLES = 240
+_GOLDEN = 0.6180339887498949
+"""A step from partition to partition that spreads evenly over 0 to 1."""
 _EVENTS = 60_000
 """Polls of all members that are simulated one by one; where there are more, short ones are taken together."""
 _FINEST = 0.1
@@ -79,8 +82,17 @@ def with_pace(course: Course, factor: float) -> Course:
 
 
 def equally_likely(course: Course, count: int) -> Iterator[Course]:
-    """*count* courses that differ from *course* in the order of short and long polls only."""
-    return (replace(course, phase=course.phase + number / count) for number in range(count))
+    """*count* courses that differ in the order of short and long polls and in when exactly records came in."""
+    return (_shifted(course, number / count) for number in range(count))
+
+
+def _shifted(course: Course, phase: float) -> Course:
+    """*course*, each record of a partition earlier by the same part of the time between two of them."""
+    logs = tuple(
+        replace(log, end=lifted(log.end, (phase + number * _GOLDEN * (phase > 0)) % 1))
+        for number, log in enumerate(course.logs)
+    )
+    return replace(course, phase=course.phase + phase, logs=logs)
 
 
 def _grain(course: Course) -> float:

@@ -2,12 +2,13 @@
 
 A poll of n records takes n times the time per record, over its threads, and the commit; it deviates from that by the
 deviation of one record times the root of n. The deviations come from a golden-ratio sequence, which spreads evenly
-over the normal distribution: the same course has the same polls again.
+over the normal distribution: the same course has the same polls again. Where a member stood still, that comes on top,
+whatever the records.
 """
 
 from __future__ import annotations
 
-from math import ceil, sqrt
+from math import ceil, inf, sqrt
 from statistics import NormalDist
 
 from mqlab.models.group_curves import workable
@@ -33,6 +34,8 @@ class Speed:
         self._deviation = pace.deviation
         self._luck = 0.5 + course.phase + number * _PLASTIC
         self._count = 0
+        began = member.busy.began if member.busy else -inf
+        self._stalls = [stall for stall in member.stalls if stall[0] > began]
 
     def most(self, now: float) -> int:
         """Records of as many polls as fit into the grain, one at least."""
@@ -46,7 +49,10 @@ class Speed:
         mean = self._mean(now, records)
         luck = min(max((self._luck + self._count * _GOLDEN) % 1, _TAIL), 1 - _TAIL)
         away = _USUAL.inv_cdf(luck) * self._deviation * sqrt(records) / self._settings.threads if self._deviation else 0
-        return polls, max(_LEAST * mean, mean + away) + self._settings.commit_seconds * polls
+        work = max(_LEAST * mean, mean + away) + self._settings.commit_seconds * polls
+        stalls = [seconds for at, seconds in self._stalls if at <= now]
+        self._stalls = self._stalls[len(stalls) :]
+        return (1 if stalls else polls), work + sum(stalls)
 
     def _mean(self, now: float, records: int) -> float:
         return self._work.reached(self._work.at(now) + records / self._settings.threads) - now

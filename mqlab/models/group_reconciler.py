@@ -46,8 +46,8 @@ class Reconciler:
         return False
 
     def commits(self, consumer: Consumer) -> bool:
-        """Whether it can commit."""
-        return self.knows(consumer)
+        """Whether it can commit: who has left does so without an epoch, which an empty group takes."""
+        return self.knows(consumer) or not self._members
 
     def join(self, consumer: Consumer, now: float, cause: Cause = Cause.JOIN) -> None:
         """*consumer* joins, or comes back."""
@@ -68,8 +68,11 @@ class Reconciler:
         key, wanted = consumer.key, self._targets[consumer.key]
         free = tuple(p for p in wanted if self._owners.get(p, key) == key)
         self._owners = {p: owner for p, owner in self._owners.items() if owner != key} | dict.fromkeys(free, key)
+        known = set(consumer.held)
         if consumer.hold(free):
             self._tell(now)
+        if set(free) != known:
+            consumer.beats_from = now
 
     def _bump(self, now: float, cause: Cause, consumer: Consumer) -> None:
         self._ledger.rebalances.append(Begun(now, cause, consumer.name))
@@ -85,5 +88,5 @@ class Reconciler:
     def _tell(self, now: float) -> None:
         for each in self._members.values():
             every = each.settings.heartbeat
-            behind = ceil((now - each.joined_at) / every) * every if every > 0 else now - each.joined_at
-            self._clock.at(max(now, each.joined_at + behind), each.hear)
+            behind = ceil((now - each.beats_from) / every) * every if every > 0 else now - each.beats_from
+            self._clock.at(max(now, each.beats_from + behind), each.hear)

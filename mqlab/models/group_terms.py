@@ -87,6 +87,8 @@ class Member:
     """It has a group.instance.id: it never says that it leaves."""
     pace: Pace | None = None
     """Its own; None where the group's holds."""
+    stalls: tuple[tuple[float, float], ...] = ()
+    """(at, seconds): its first poll from then on takes so much longer, whatever its records."""
     busy: Busy | None = None
     """Only of one that is part of the group from the start."""
 

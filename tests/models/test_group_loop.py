@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from math import floor
 
 import pytest
 from hypothesis import given, settings
@@ -152,6 +153,47 @@ def test_a_late_poll_of_the_consumer_protocol_is_two_epochs_and_nobody_waits() -
     drawn = replace(course("a - - 500/15\nb - - 100/15", backlog=3000), protocol=Protocol.CONSUMER, until=50.0)
 
     assert told(simulate(drawn)) == ["15 poll timeout a", "45 join a"]
+
+
+def test_a_late_poll_of_the_consumer_protocol_is_told_with_the_next_heartbeat_or_not_at_all() -> None:
+    one = course("a - - 500/16", backlog=1000, seconds=60.0)
+    slow = Settings(500, 16.0, session=45.0, heartbeat=5.0)
+    drawn = replace(one, protocol=Protocol.CONSUMER, members=(replace(one.members[0], settings=slow),))
+    quick = replace(drawn, pace=Pace(((0.0, 0.039),)), until=50.0)
+
+    # A poll takes 45 s; 16 s are over, and the heartbeat after that is at 20 s. One of 19.5 s is back before it.
+    assert told(simulate(drawn))[:2] == ["20 poll timeout a", "45 join a"]
+    assert (simulate(quick).late_polls, simulate(quick).rebalances) == (0, ())
+
+
+def test_an_empty_group_of_the_consumer_protocol_takes_the_commit_of_who_has_left_and_a_classic_one_does_not() -> None:
+    alone = course("a - - 500/15", backlog=1000, seconds=60.0)
+    both = course("a - - 500/15\nb - - 1/15", backlog=1000, seconds=60.0)
+
+    assert simulate(alone).committed == 0
+    assert simulate(replace(alone, protocol=Protocol.CONSUMER)).final_lag == 1500
+    assert simulate(replace(both, protocol=Protocol.CONSUMER)).failed_commits == 1
+
+
+def test_a_member_that_stands_still_is_late_once_whatever_its_records() -> None:
+    drawn = course("a - - 500/15", rate=10.0, seconds=120.0, pace=0.001)
+    still = replace(drawn, members=(replace(drawn.members[0], stalls=((30.0, 31.0),)),))
+
+    found = simulate(still)
+
+    assert [round(one.at) for one in found.rebalances] == [45, 61]
+    assert found.longest_seconds == pytest.approx(31, abs=0.1)
+    assert len(simulate(with_settings(still, {"records": 1})).rebalances) == 2
+
+
+def test_equally_likely_courses_differ_in_when_exactly_records_come_in_but_not_in_how_many() -> None:
+    drawn = course(THREE, rate=1.0, seconds=100.0)
+
+    first, *others = equally_likely(drawn, 4)
+
+    assert first == drawn
+    assert len({log.end for one in others for log in one.logs}) == 18
+    assert {floor(log.end.at(100.0)) for one in others for log in one.logs} == {100}
 
 
 def test_a_cooperative_join_has_a_follow_up_when_partitions_move() -> None:

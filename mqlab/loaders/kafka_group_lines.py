@@ -181,14 +181,14 @@ OFFSETS: tuple[Signature, ...] = (
         "commit-deferred",
         contains=r"RebalanceInProgressException|WARN.*Offset commit failed on partition"
         r"|Offset commit failed with a retriable"
-        r"|[Cc]ommit cannot be completed since the consumer is undergoing a rebalance",
+        r"|commit cannot be completed since the consumer is undergoing a rebalance",
         words=("RebalanceInProgress", "Offset commit failed", "undergoing a rebalance"),
         reason=r"at offset \d+: (.*)|(RebalanceInProgressException)",
     ),
     Signature(
         "commit-failed",
         contains=r"CommitFailedE|[Aa]uto.?(?:offset )?commit .*failed|COMMITFAIL"
-        r"|[Cc]ommit failed: Broker: (?:Unknown member|Specified group generation)"
+        r"|(?:Commit|commit) failed: Broker: (?:Unknown member|Specified group generation)"
         r"|KafkaError\{code=(?:ILLEGAL_GENERATION|UNKNOWN_MEMBER_ID|_ASSIGNMENT_LOST)",
         words=(
             "CommitFailedE",

@@ -11,7 +11,7 @@ from mqlab.facts import Facts
 from mqlab.memo import per_facts
 from mqlab.rebalance_endings import Ending, ending
 from mqlab.rebalance_failures import failures
-from mqlab.rebalance_index import Lines, between, lines
+from mqlab.rebalance_index import Lines, between, following, lines
 from mqlab.rebalance_kinds import STARTS
 from mqlab.rebalance_marks import CLOCKS, Span, spans
 from mqlab.rebalance_rows import End, Life
@@ -92,7 +92,30 @@ _KEPT = 8
 
 def _over(old: Span, new: Span, known: Lines) -> bool:
     ended = old.until is not None and old.until <= (new.since or new.seen) + CLOCKS
-    return ended or _started(known, old, new) is not None
+    anew = _started(known, old, new) is not None and not _elsewhere(known, old, new)
+    return ended or anew or _fell_out(known, old, new)
+
+
+def _elsewhere(known: Lines, old: Span, new: Span) -> bool:
+    """Each has a log of its own, and the log of *old* went on: two processes at a time."""
+    if old.end is not End.OPEN or not (old.evidence and new.evidence):
+        return False
+    mine, other = old.evidence[0].source, new.evidence[0].source
+    later = [e.source for e in following(known.clients.get(new.client_id, ()), new.since or new.seen)]
+    return mine != other and mine in later and other in later
+
+
+def _fell_out(known: Lines, old: Span, new: Span) -> bool:
+    """One log has both joins, and between them that the member was out: its coordinator's log is not there."""
+    if old.end is not End.OPEN or old.since is None or new.since is None or not (old.evidence and new.evidence):
+        return False
+    source = old.evidence[0].source
+    between_joins = between(known.clients.get(new.client_id, ()), old.since, new.since)
+    return source == new.evidence[0].source and any(e.kind in _OUT and e.source == source for e in between_joins)
+
+
+_OUT = frozenset({"generation-reset", "partitions-lost"})
+"""What a client writes that is told that it is no member any more."""
 
 
 def _best(candidates: Sequence[Span], span: Span) -> Span | None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from mqlab.rebalance_endings import EXITED, WENT_ON
+from mqlab.rebalance_kin import Kin
 from mqlab.rebalance_lines import CLOSED, POLL_TIMEOUT
-from mqlab.rebalance_marks import ONCE
 from mqlab.rebalance_rows import Behind, End, Life, Trigger
 from mqlab.rebalance_starts import Begun
 
@@ -29,47 +27,15 @@ class Cause:
     life: Life | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class Kin:
-    """Lives by member id, and who came before and after whom."""
-
-    by_member: Mapping[str, Sequence[Life]]
-    before: Mapping[int, Life]
-    after: Mapping[int, Life]
-    whole: bool
-    """The material tells of the group from its first generation on."""
-
-
-def kin(chain: Sequence[tuple[Life, Life | None]], *, whole: bool) -> Kin:
-    """Who came before and after whom."""
-    by_member: dict[str, list[Life]] = defaultdict(list)
-    before, after = {}, {}
-    for life, old in chain:
-        by_member[life.member_id].append(life)
-        if old is not None:
-            before[id(life)] = old
-            after[id(old)] = life
-    return Kin(by_member, before, after, whole)
-
-
 def cause(begun: Begun, known: Kin) -> Cause:
     """What is behind *begun*."""
     if begun.trigger is Trigger.JOIN:
-        life = _near(known.by_member.get(begun.member_id or "", ()), begun.started, joined=True)
+        life = known.joined(begun.member_id, begun.started)
         return _joined(begun, life, known)
     if begun.trigger in _LEFT or begun.trigger is Trigger.HEARTBEAT_EXPIRY:
-        life = _near(known.by_member.get(begun.member_id or "", ()), begun.started, joined=False)
+        life = known.ended(begun.member_id, begun.started)
         return _ended(begun, life, known)
     return Cause(begun.trigger, Behind.UNKNOWN, begun.inferred, begun.because)
-
-
-def _near(lives: Sequence[Life], at: float, *, joined: bool) -> Life | None:
-    """The life of the member that began, or ended, at about *at*."""
-    if joined:
-        began = [life for life in lives if life.since is not None and abs(life.since - at) <= ONCE]
-        return min(began or lives, key=lambda life: abs((life.since or 0.0) - at), default=None)
-    ended = [life for life in lives if life.until is not None and abs(life.until - at) <= ONCE]
-    return min(ended, key=lambda life: abs((life.until or 0.0) - at), default=None)
 
 
 def _joined(begun: Begun, life: Life | None, known: Kin) -> Cause:
@@ -77,6 +43,8 @@ def _joined(begun: Begun, life: Life | None, known: Kin) -> Cause:
     if life is None:
         return Cause(Trigger.JOIN, Behind.UNKNOWN, begun.inferred, begun.because)
     if old is None:
+        if known.nameless(life):
+            return Cause(Trigger.JOIN, Behind.UNKNOWN, False, "nothing tells which client it is", life)
         first = known.whole or life.process_started is not None
         because = "nobody of that name was there before" if first else "what was before it is not in the material"
         return Cause(Trigger.JOIN, Behind.START if first else Behind.UNKNOWN, first, because, life)

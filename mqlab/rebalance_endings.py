@@ -7,6 +7,7 @@ anew, that its next commit fails, and that the interval had passed since its las
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mqlab.facts import Episode, Facts
@@ -39,8 +40,9 @@ class Ending:
 def ending(facts: Facts, lines: Lines, span: Span, told: Episode | None = None) -> Ending:
     """The end of *span*; *told* is the client's own line about the poll timeout that ended it."""
     if span.end is End.OPEN:
-        last = _stops(lines, span, span.since or span.seen, float("inf"))
-        return Ending(End.OPEN, last[0].first_at if last else None)
+        since = span.since or span.seen
+        last = _stops(lines, span, since, _renewed(lines, span, since))
+        return Ending(End.OPEN, last[0].first_at if last else None, EXITED if _wordless(last) else "")
     until = span.until or 0.0
     if POLL_TIMEOUT in span.reason or span.end is End.POLL_TIMEOUT:
         return Ending(End.POLL_TIMEOUT, None, "", (told.first,) if told else ())
@@ -62,8 +64,12 @@ def _stopped(lines: Lines, span: Span, until: float) -> tuple[float | None, str]
     """
     since = (span.since or span.seen) if span.end is not End.LEFT else until - _CLOSING
     near = _stops(lines, span, max(since, span.since or since), until + ONCE)
-    wordless = span.end is not End.LEFT and bool(near) and all(e.kind == "process-exit" for e in near)
-    return near[0].first_at if near else None, EXITED if wordless else ""
+    return near[0].first_at if near else None, EXITED if span.end is not End.LEFT and _wordless(near) else ""
+
+
+def _wordless(stops: Sequence[Episode]) -> bool:
+    """The process exited and had said nothing before, and not as it does when it is told to (0, SIGINT, SIGTERM)."""
+    return bool(stops) and all(e.kind == "process-exit" and e.value_max not in (0.0, 130.0, 143.0) for e in stops)
 
 
 def _stops(lines: Lines, span: Span, since: float, until: float) -> list[Episode]:
@@ -78,6 +84,17 @@ def _stops(lines: Lines, span: Span, since: float, until: float) -> list[Episode
         if (e.kind in STOPS or e.kind == "process-exit") and (e.first_at or 0.0) >= begun
         and (e.kind != "leave-sent" or e.member_id in (None, span.member_id))
     ]  # fmt: skip
+
+
+def _renewed(lines: Lines, span: Span, since: float) -> float:
+    """When the next process of the client began; applications may say that they started a while after they joined."""
+    later = following(lines.clients.get(span.client_id, ()), since)
+    starts = (e.first_at or 0.0 for e in later if e.kind in STARTS and (e.kind != "app-started" or _late(e, since)))
+    return next(starts, float("inf"))
+
+
+def _late(line: Episode, since: float) -> bool:
+    return (line.first_at or 0.0) > since + _CLOSING
 
 
 def _silent(facts: Facts, lines: Lines, span: Span) -> Ending:

@@ -26,7 +26,7 @@ _MINUTE = 60.0
 _CLOSING = 60.0
 """Seconds that an application may take from saying that it stops to its LeaveGroup: twice the 30 of ``close()``."""
 _LEVELS = frozenset({"ERROR", "FATAL", "CRITICAL", "SEVERE"})
-_ASKED = re.compile(r"interrupt|wakeup|shut|stop|clos|signal|sigterm|cancel", re.IGNORECASE)
+_ASKED = re.compile(r"interrupt|wakeup|shut|stop|close|closing|signal|sigterm|cancel", re.IGNORECASE)
 """What an application may call an error that was told to stop."""
 _JOINS = frozenset({"join-started", "join-completed", "partitions-assigned"})
 _CLOSES = frozenset({"app-stopping", "leave-sent", "consumer-closed"})

@@ -4,30 +4,22 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from mqlab.facts import Episode
 from mqlab.rebalance_index import Lines, between
+from mqlab.rebalance_joins import DONE, Joined, joins_of
 from mqlab.rebalance_kinds import STARTS
-from mqlab.rebalance_lines import client_reason, number, trigger_of
+from mqlab.rebalance_lines import client_reason, trigger_of
 from mqlab.rebalance_marks import ONCE
 from mqlab.rebalance_rows import Trigger
 from mqlab.rebalance_starts import Begun
 
-_BEGINS = frozenset({"join-started", "join-requested", "partitions-revoked", "partitions-lost"})
-_DONE = frozenset({"join-completed", "sync-completed"})
 SAME = 600.0
 """Seconds within which the same number is the same generation; a group that lost its state counts from 1 again."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Seen:
-    """What one client printed of one generation."""
-
-    client: str
-    started: float
-    done: float
-    lines: tuple[Episode, ...]
+_Run = tuple[int, list[Joined]]
+"""A generation, and who joined it."""
 
 
 def seen(lines: Lines, told: Sequence[Begun]) -> list[Begun]:
@@ -35,49 +27,23 @@ def seen(lines: Lines, told: Sequence[Begun]) -> list[Begun]:
     known: dict[int | None, list[float]] = defaultdict(list)
     for one in told:
         known[one.generation].append(one.started)
-    by_generation: dict[int, list[_Seen]] = defaultdict(list)
+    by_generation: dict[int, list[Joined]] = defaultdict(list)
     for client, these in lines.clients.items():
-        for generation, join in _joins(client, these):
+        for generation, join in joins_of(client, these):
             if all(abs(at - join.started) > SAME for at in known.get(generation, ())):
                 by_generation[generation].append(join)
-    found = [
-        _begun(lines, generation, joins)
+    runs = [
+        (generation, joins)
         for generation, every in by_generation.items()
         for joins in _apart(sorted(every, key=lambda s: (s.started, s.client)))
     ]
-    return sorted(found, key=lambda b: (b.started, b.generation or 0))
+    runs.sort(key=lambda run: (run[1][0].started, run[0]))
+    return [_begun(lines, one, old) for old, one in zip([None, *runs[:-1]], runs, strict=True)] if runs else []
 
 
-def _joins(client: str, these: Sequence[Episode]) -> Iterator[tuple[int, _Seen]]:
-    """Generations that *client* joined, each with the lines from its first step to its last."""
-    begun: list[Episode] = []
-    last: int | None = None
-    for place, line in enumerate(these):
-        generation = number(line) if line.kind in _DONE else None
-        if line.kind in _BEGINS:
-            begun = [*begun, line][-4:]
-        elif generation is not None and generation != last:
-            last = generation
-            done = _last_step(these, place, generation)
-            start = begun[0] if begun else line
-            yield generation, _Seen(client, start.first_at or 0.0, done.first_at or 0.0, (start, *begun[1:], line))
-            begun = []
-
-
-def _last_step(these: Sequence[Episode], place: int, generation: int) -> Episode:
-    """The line with which the member has its partitions: the last one before its next join."""
-    done = these[place]
-    for line in these[place + 1 :]:
-        if line.kind in _BEGINS or line.kind in STARTS or (line.kind in _DONE and number(line) != generation):
-            return done
-        if line.kind in _DONE or line.kind == "partitions-assigned":
-            done = line
-    return done
-
-
-def _apart(joins: Sequence[_Seen]) -> Iterator[list[_Seen]]:
+def _apart(joins: Sequence[Joined]) -> Iterator[list[Joined]]:
     """The same generation of a group that counted anew is another one."""
-    run: list[_Seen] = []
+    run: list[Joined] = []
     for one in joins:
         if run and one.started - run[0].started > SAME:
             yield run
@@ -87,10 +53,11 @@ def _apart(joins: Sequence[_Seen]) -> Iterator[list[_Seen]]:
         yield run
 
 
-def _begun(lines: Lines, generation: int, joins: list[_Seen]) -> Begun:
+def _begun(lines: Lines, run: _Run, old: _Run | None) -> Begun:
+    generation, joins = run
     first = joins[0]
     done = max(one.done for one in joins)
-    trigger, cause, because = _trigger(lines, joins)
+    trigger, cause, because = _trigger(lines, run, old)
     return Begun(
         started=first.started,
         stabilised=done,
@@ -107,32 +74,39 @@ def _begun(lines: Lines, generation: int, joins: list[_Seen]) -> Begun:
     )
 
 
-def _trigger(lines: Lines, joins: Sequence[_Seen]) -> tuple[Trigger, Episode | None, str]:
-    """What the first member to move says, or what another one printed just before."""
+def _trigger(lines: Lines, run: _Run, old: _Run | None) -> tuple[Trigger, Episode | None, str]:
+    """What another member printed just before, or what the first member to move says.
+
+    A leave that came before the generation before this one had made that one; one that nobody joined was empty.
+    """
+    generation, joins = run
     started = joins[0].started
+    since = max(started - ONCE, old[1][0].started if old else 0.0)
+    follows = old is not None and old[0] == generation - 1
     before = [
-        e for these in lines.clients.values() for e in between(these, started - ONCE, started)
-        if e.kind in ("poll-timeout", "leave-sent")
+        e for these in lines.clients.values() for e in between(these, since, started)
+        if e.kind in ("poll-timeout", "leave-sent") and follows
     ]  # fmt: skip
     if before:
         line = max(before, key=lambda e: (e.first_at or 0.0, e.source, e.first.line or 0))
         trigger = Trigger.POLL_TIMEOUT if line.kind == "poll-timeout" else Trigger.LEAVE
         return trigger, line, "a member left just before"
+    new = [one for one in joins if _is_new(lines.clients, one)]
     for one in joins:
         for line in one.lines:
             trigger = trigger_of(client_reason(line.reason) or line.reason)
-            if line.kind == "join-requested" and trigger is not Trigger.UNKNOWN:
+            moved = trigger is Trigger.COORDINATOR_MOVE and one in new
+            if line.kind == "join-requested" and trigger is not Trigger.UNKNOWN and not moved:
                 return trigger, line, "and a member says why it joins"
-    new = [one for one in joins if _is_new(lines.clients, one)]
     if new:
         return Trigger.JOIN, new[0].lines[-1], "and a member joined that was not in it"
     return Trigger.UNKNOWN, None, "nobody says why"
 
 
-def _is_new(clients: Mapping[str, Sequence[Episode]], one: _Seen) -> bool:
+def _is_new(clients: Mapping[str, Sequence[Episode]], one: Joined) -> bool:
     """Its process started, or it had lost its membership, since it joined last."""
     for line in reversed(between(clients[one.client], 0.0, one.started)):
-        if line.kind in _DONE:
+        if line.kind in DONE:
             return False
         if line.kind in STARTS or line.kind in ("commit-failed", "partitions-lost", "generation-reset"):
             return True

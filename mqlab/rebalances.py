@@ -10,9 +10,10 @@ from mqlab.facts import Facts
 from mqlab.findings import Evidence
 from mqlab.kafka_lives import chain
 from mqlab.memo import per_facts
-from mqlab.rebalance_causes import Cause, Kin, cause, kin
+from mqlab.rebalance_causes import Cause, cause
 from mqlab.rebalance_costs import delayed, repeated
 from mqlab.rebalance_index import lines
+from mqlab.rebalance_kin import Kin, kin
 from mqlab.rebalance_lines import number
 from mqlab.rebalance_owners import moved
 from mqlab.rebalance_recorded import recorded

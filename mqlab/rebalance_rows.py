@@ -75,7 +75,7 @@ class Rebalance:
     delayed: int | None
     """Records that came in while the group stood still."""
     repeated: int | None
-    """Records that were handled before it and handed out again after it."""
+    """Distinct records that were handled before it and handed out again after it, however often."""
     evidence: tuple[Evidence, ...]
 
     @property

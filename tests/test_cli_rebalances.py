@@ -2,15 +2,16 @@
 
 import json
 import sys
-from datetime import UTC
+from datetime import UTC, datetime
 from types import SimpleNamespace
 
 import pytest
-from facts_builder import facts
-from kafka_builder import client, coordinator
+from facts_builder import DAY, facts
+from kafka_builder import client, coordinator, member
 
 from mqlab import cli, cli_rebalances
 
+DATE = datetime.fromtimestamp(DAY, UTC).date().isoformat()
 LINES = """
     10:00:00 preparing 0 Adding new member {a1} with group instance id None
     10:00:03 stable 1 1
@@ -71,3 +72,36 @@ def test_json_holds_the_same_rows(run):
         (1, "join", "start"),
         (2, "poll timeout", "poll timeout"),
     ]
+
+
+def test_a_row_of_json_names_units_and_has_times_in_utc(run):
+    _, out = run("--group", "billing", "--format", "json")
+    row = json.loads(out)["groups"][0]["rebalances"][1]
+    evidence = row.pop("evidence")
+    assert row == {
+        "group": "billing",
+        "generation": 2,
+        "started": f"{DATE}T10:01:00Z",
+        "stabilised": None,
+        "trigger": "poll timeout",
+        "behind": "poll timeout",
+        "reason": f"removing member {member('a')} on LeaveGroup",
+        "client_id": "a",
+        "member_id": member("a"),
+        "host": None,
+        "inferred": True,
+        "because": "the client's own log says so",
+        "story": 2,
+        "members_before": 1,
+        "members_after": 0,
+        "moved": None,
+        "standstill_seconds": None,
+        "delayed_records": None,
+        "repeated_records": None,
+    }
+    assert evidence[0] == {
+        "source": "logs/server.log",
+        "line": 5,
+        "text": f"Preparing to rebalance group billing with old generation 1 (reason: removing member {member('a')} "
+        "on LeaveGroup)",
+    }

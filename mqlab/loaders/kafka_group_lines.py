@@ -123,6 +123,14 @@ LEAVING: tuple[Signature, ...] = (
         value=r"after (\d+) ms",
     ),
     Signature(
+        "request-cancelled",
+        begins=r"Cancelled in-flight (?:\w*HEARTBEAT|OFFSET_COMMIT) request",
+        words=("Cancelled in-flight",),
+        value=r"since creation: (\d+)ms",
+        scale=_MILLIS,
+        reason=r"in-flight (\w+) request",
+    ),
+    Signature(
         "coordinator-lost",
         begins=r"(?:Group coordinator .+ is unavailable or invalid|Marking the coordinator .*dead)",
         words=("Group coordinator", "Marking the coordinator"),

@@ -71,6 +71,7 @@ CLIENT = (
     ("INFO", "heartbeat-failed", f"{PREFIX}Attempt to heartbeat failed since group is rebalancing", "g", None, None, "group is rebalancing"),
     ("INFO", "heartbeat-failed", f"{PREFIX}Attempt to heartbeat with {HEARD} and group instance id Optional.empty failed due to UNKNOWN_MEMBER_ID, resetting generation", "g", U, None, "UNKNOWN_MEMBER_ID"),
     ("INFO", "generation-reset", f"{PREFIX}Resetting generation and member id due to: consumer pro-actively leaving the group", "g", None, None, "consumer pro-actively leaving the group"),
+    ("INFO", "request-cancelled", f"{PREFIX}Cancelled in-flight HEARTBEAT request with correlation id 43 due to node 2147483646 being disconnected (elapsed time since creation: 3000ms, elapsed time since send: 3000ms, throttle time: 0ms, request timeout: 30000ms)", "g", None, 3.0, "HEARTBEAT"),
     ("INFO", "coordinator-lost", f"{PREFIX}Group coordinator k:9092 (id: 2147483646 rack: null) is unavailable or invalid due to cause: coordinator unavailable. isDisconnected: false. Rediscovery will be attempted.", "g", None, None, "coordinator unavailable"),
     ("INFO", "session-timeout", f"{PREFIX}Group coordinator k:9092 (id: 2147483646 rack: null) is unavailable or invalid due to cause: session timed out without receiving a heartbeat response.isDisconnected: false.", "g", None, None, None),
     ("INFO", "coordinator-lost", "Marking the coordinator k:9092 (id: 2147483646 rack: null) dead for group old", "old", None, None, None),

@@ -12,6 +12,7 @@ from mqlab.poll_departures import departures
 from mqlab.poll_leave import Departure
 from mqlab.polling_facts import Limit, Pace
 from mqlab.rebalance_rows import Life, Rebalance
+from mqlab.repeating import extra
 
 AFTER = 5.0
 """Seconds after a poll was done in which the client joins again: that rebalance still belongs to it."""
@@ -45,10 +46,10 @@ class Case:
     """Polls that took longer than the limit."""
     commits: tuple[Episode, ...]
     """Commits that failed, one line each."""
-    rebalances: int
+    rebalances: tuple[Rebalance, ...]
     """Those that began meanwhile."""
     repeated: int
-    """Records that were handed out again after them."""
+    """Times that a record was handled again after them, by the ledgers."""
 
     @property
     def measured(self) -> bool:
@@ -65,7 +66,7 @@ def case(facts: Facts, group: str, history: Sequence[Rebalance], lives: Sequence
     guilty = tuple(sorted({one.client_id for one in left}))
     innocent = tuple(sorted(_members(facts, group, lives, since, until) - set(guilty)))
     limit = next((one.limit for one in left if one.limit is not None), None)
-    meanwhile = [one for one in history if since <= one.started <= until + AFTER]
+    meanwhile = tuple(one for one in history if since <= one.started <= until + AFTER)
     polls = poll_lines.polls(facts, group)
     own = polling_facts.within(polls, since, until + AFTER, guilty)
     return Case(
@@ -82,8 +83,8 @@ def case(facts: Facts, group: str, history: Sequence[Rebalance], lives: Sequence
         fair=polling_facts.pace(polling_facts.within(polls, since, until + AFTER, innocent)) if innocent else None,
         over=len(polling_facts.over(own, limit.seconds)) if limit else 0,
         commits=_commits(facts, group, since, until + AFTER),
-        rebalances=len(meanwhile),
-        repeated=sum(one.repeated or 0 for one in meanwhile),
+        rebalances=meanwhile,
+        repeated=extra(facts, group, since, until + AFTER),
     )
 
 

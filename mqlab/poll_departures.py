@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from mqlab import poll_lines, polling_facts
 from mqlab.facts import Facts
@@ -49,11 +50,18 @@ def _apart(own: Sequence[Departure]) -> Iterator[Departure]:
     run: list[Departure] = []
     for one in by_time:
         if run and not _same(run[-1], one):
-            yield min(run, key=_order)
+            yield _merged(run)
             run = []
         run.append(one)
     if run:
-        yield min(run, key=_order)
+        yield _merged(run)
+
+
+def _merged(run: Sequence[Departure]) -> Departure:
+    """The one that counts most, with the places of all."""
+    ordered = sorted(run, key=_order)
+    places = tuple(dict.fromkeys(place for one in ordered for place in one.evidence))
+    return replace(ordered[0], evidence=places)
 
 
 def _order(one: Departure) -> tuple[bool, float, str]:
@@ -78,13 +86,18 @@ def _ended(facts: Facts, group: str, every: Sequence[Life]) -> Iterator[Departur
     for life in (life for life in every if life.until is not None):
         who = (life.until or 0.0, life.client_id, life.host)
         if life.end is End.POLL_TIMEOUT:
-            one = _departure(facts, group, who, life.evidence[-2:], None)
+            one = _departure(facts, group, who, _places(life), None)
             yield _concluded(one) if life.because else one
         elif life.end in (End.EXPIRED, End.DROPPED):
-            one = _concluded(_departure(facts, group, who, life.evidence[-2:], None))
+            one = _concluded(_departure(facts, group, who, _places(life), None))
             alike = life.end is End.DROPPED or (one.limit is not None and one.limit.key == SESSION)
             if alike and one.poll is not None and one.measured and not _other_process(life, every):
                 yield one
+
+
+def _places(life: Life) -> tuple[Evidence, ...]:
+    """Lines about the end of *life*, without that about its begin."""
+    return life.evidence[1:] if life.since is not None and len(life.evidence) > 1 else life.evidence
 
 
 def _other_process(life: Life, every: Sequence[Life]) -> bool:
@@ -128,7 +141,7 @@ def _departure(
 
 
 def _concluded(one: Departure) -> Departure:
-    return Departure(one.at, one.client_id, one.host, False, one.limit, one.poll, one.waited, one.counted, one.evidence)
+    return replace(one, told=False)
 
 
 def _metered(facts: Facts, client: str, at: float, limit: float) -> bool:

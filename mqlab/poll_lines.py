@@ -24,6 +24,7 @@ _CLIENTS = frozenset(
     }
 )  # fmt: skip
 """Lines that clients print of themselves."""
+_WATCHED = ("process-exit", "process-started")
 _NEXT = 8
 """Polls that end after a moment and may have begun before it: those of as many processes with one client id."""
 
@@ -41,10 +42,23 @@ def homes(facts: Facts, group: str) -> Mapping[str, str]:
 
 
 def client_of(facts: Facts, group: str, row: Episode | Batch) -> str | None:
-    """The client of *group* that a row is about: as it says, else the only one of its log; None for others' rows."""
+    """The client of *group* that a row is about: as it says, else the only one of its log; None for others' rows.
+
+    A supervisor's line names the process, often after its client.
+    """
     if row.group not in (None, group):
         return None
-    return row.client_id or homes(facts, group).get(row.source)
+    watched = row.reason if isinstance(row, Episode) and row.kind in _WATCHED else None
+    return (
+        row.client_id or (watched if watched in members(facts, group) else None) or homes(facts, group).get(row.source)
+    )
+
+
+@per_facts
+def members(facts: Facts, group: str) -> frozenset[str]:
+    """Client ids that lines about *group* name."""
+    named = {e.client_id for e in facts.episodes if e.group == group and e.client_id}
+    return frozenset(named | set(homes(facts, group).values()))
 
 
 @per_facts
@@ -63,8 +77,8 @@ def polls(facts: Facts, group: str) -> tuple[Batch, ...]:
 def own_lines(facts: Facts, group: str, *kinds: str) -> tuple[tuple[Episode, str], ...]:
     """Lines of these kinds with the client of *group* that each is about, by time."""
     named = [(e, client_of(facts, group, e)) for e in facts.of_kind(*kinds) if e.first_at is not None]
-    members = set(homes(facts, group).values()) | {e.client_id for e in facts.episodes if e.group == group}
-    return tuple((e, client) for e, client in named if client and (e.group == group or client in members))
+    own = members(facts, group)
+    return tuple((e, client) for e, client in named if client and (e.group == group or client in own))
 
 
 @per_facts

@@ -5,15 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mqlab import poll_case, units
-from mqlab.configured import consumer_value
 from mqlab.facts import Facts
-from mqlab.findings import Evidence
 from mqlab.models import polling
 from mqlab.poll_case import Case
 from mqlab.poll_cause import Cause
 from mqlab.polling_facts import SESSION
+from mqlab.rebalance_rows import Behind
+from mqlab.trigger_words import counted, triggers
 
 _SHOWN = 4
+_LONGEST = 300
+"""Characters of a statement that is read at a glance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +52,26 @@ def fit(case: Case) -> Fit | None:
 
 
 def statement(case: Case, cause: Cause | None) -> str:
-    """Two sentences: what does not fit, and what came of it."""
+    """Two sentences: what does not fit, and what came of it; the cause where there is room for it."""
     limit = f"within {_name(case)}" + (f" ({units.duration(case.limit.seconds)})" if case.limit else "")
-    members = ", ".join(case.guilty)
-    first = f"{members} left {case.group} {len(case.departures)} time(s): no poll came {limit}{_sum(case)}."
-    came = [f"{units.number(case.rebalances)} rebalance(s)"] if case.rebalances else []
-    came += [f"{units.number(len(case.commits))} failed commit(s)"] if case.commits else []
-    cost = f" It made {' and '.join(came)}, and what was not committed is handled again" if came else ""
-    behind = f"{';' if cost else ''} {cause.told}" if cause else ""
-    return f"{first}{cost}{behind}{'.' if cost or behind else ''}{_fair(case)}"
+    who = ", ".join(case.guilty) if len(case.guilty) <= _SHOWN else f"{len(case.guilty)} members"
+    first = f"{who} left {case.group} {counted(len(case.departures), 'time')}: no poll came {limit}{_sum(case)}."
+    told = f"{first} {_cost(case)}"
+    longer = f"{told}; {cause.told}." if cause else ""
+    return longer if longer and len(longer) <= _LONGEST else f"{told}."
+
+
+def _cost(case: Case) -> str:
+    came = [counted(len(case.rebalances), "rebalance")] if case.rebalances else []
+    came += [counted(len(case.commits), "failed commit")] if case.commits else []
+    came += [f"{units.number(case.repeated)} records handled again"] if case.repeated else []
+    cost = f"It cost {', '.join(came[:-1])}{' and ' if came[1:] else ''}{came[-1]}" if came else ""
+    return f"{cost}{'; ' if cost else ''}{_fair(case)}" if case.innocent else cost or "What it cost is not told"
+
+
+def _fair(case: Case) -> str:
+    others = f"{counted(len(case.innocent), 'other member')} polled in time"
+    return others if case.fair is None else f"{others} ({_milliseconds(case.fair.mean)} per record)"
 
 
 def _name(case: Case) -> str:
@@ -72,21 +85,12 @@ def _sum(case: Case) -> str:
     if sums is None:
         return ""
     product = units.duration(sums.records * sums.mean)
-    fits = f"at most {units.number(sums.most)} records fit" if sums.most else "not even one record fits"
-    return f"; {units.number(sums.records)} records × {_milliseconds(sums.mean)} = {product} per poll, {fits}"
-
-
-def _fair(case: Case) -> str:
-    if not case.innocent:
-        return ""
-    others = f" {units.number(len(case.innocent))} other member(s) polled in time"
-    if case.fair is None or case.pace is None:
-        return f"{others}."
-    return f"{others}: {_milliseconds(case.fair.mean)} per record, not {_milliseconds(case.pace.mean)}."
+    fits = f"at most {units.number(sums.most)} fit" if sums.most else "not even one fits"
+    return f"; {units.number(sums.records)} records × {_milliseconds(sums.mean)} = {product}, {fits}"
 
 
 def _milliseconds(seconds: float) -> str:
-    return f"{units.digits(round(seconds * 1000, 6))} ms"
+    return units.duration(seconds) if seconds >= 1.0 else f"{units.digits(round(seconds * 1000, 6))} ms"
 
 
 def measures(facts: Facts, case: Case) -> dict[str, float]:
@@ -94,7 +98,7 @@ def measures(facts: Facts, case: Case) -> dict[str, float]:
     found = {
         "members": float(len(case.guilty)),
         "poll_timeouts": float(len(case.departures)),
-        "rebalances": float(case.rebalances),
+        "rebalances": float(len(case.rebalances)),
         "commit_failures": float(len(case.commits)),
     }
     if case.limit is not None:
@@ -126,21 +130,13 @@ def remedy(case: Case) -> str:
     return f"max.poll.records ≤ {sums.advised} ({enough}), or {longer}; neither makes the consumer faster."
 
 
-def evidence(facts: Facts, case: Case, cause: Cause | None) -> tuple[Evidence, ...]:
-    """Who left, the longest poll, the limit, a commit that failed, and what is behind it."""
-    left = [place for one in case.departures[:_SHOWN] for place in one.evidence[:2]]
-    found = [Evidence(e.source, e.line, e.text, e.why or "a member leaves", e.pointer) for e in left]
-    if case.pace is not None and case.over:
-        place = case.pace.longest.evidence
-        found.append(Evidence(place.source, place.line, place.text, "the longest poll"))
-    found += _settings(facts, case)
-    found += [Evidence(e.first.source, e.first.line, e.first.text, "its commit fails") for e in case.commits[:2]]
-    found += cause.evidence if cause else ()
-    return tuple(dict.fromkeys(found))
-
-
-def _settings(facts: Facts, case: Case) -> list[Evidence]:
-    found = [case.limit.evidence] if case.limit and case.limit.evidence else []
-    value = consumer_value(facts, case.departures[0].client_id, "max.poll.records", case.departures[0].at)
-    found += [value.setting.evidence] if value and value.setting else []
-    return [Evidence(e.source, e.line, e.text, "what was set then") for e in found]
+def remarks(case: Case, cause: Cause | None) -> dict[str, str]:
+    """Short words for the screen: the interval, who it is, what made the group rebalance, what is behind it."""
+    late = [row for row in case.rebalances if row.behind is Behind.POLL_TIMEOUT]
+    told = {
+        "interval": units.duration(case.limit.seconds) if case.limit else "not known",
+        "members": ", ".join(case.guilty),
+        "triggers": triggers(case.rebalances, late, "poll timeout"),
+        "cause": cause.told if cause else "",
+    }
+    return {name: words for name, words in told.items() if words}

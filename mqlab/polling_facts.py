@@ -105,14 +105,14 @@ def _limit(facts: Facts, client_id: str, key: str, at: float | None) -> Limit | 
 
 @per_facts
 def _told(facts: Facts) -> Mapping[tuple[str, str], Limit]:
-    """Limits by (client id, key) that lines about members tell."""
+    """Limits by (client id, key) that lines about members tell first; what a client says of itself counts more."""
     found: dict[tuple[str, str], Limit] = {}
     for episode in facts.of_kind("poll-timeout", *_MEMBERS):
         exceeded = _EXCEEDED.search(episode.first.text)
         if exceeded and episode.client_id:
-            found[episode.client_id, INTERVAL] = Limit(INTERVAL, int(exceeded[1]) / 1000, episode.first)
+            found.setdefault((episode.client_id, INTERVAL), Limit(INTERVAL, int(exceeded[1]) / 1000, episode.first))
         for client, session, rebalance in _METADATA.findall(episode.first.text):
-            found[client, SESSION] = Limit(SESSION, int(session) / 1000, episode.first)
+            found.setdefault((client, SESSION), Limit(SESSION, int(session) / 1000, episode.first))
             found.setdefault((client, INTERVAL), Limit(INTERVAL, int(rebalance) / 1000, episode.first))
     return found
 

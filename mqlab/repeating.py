@@ -92,6 +92,12 @@ def changes(facts: Facts, group: str) -> tuple[Change, ...]:
     return tuple(sorted(found, key=lambda change: (change.at, change.what)))
 
 
+def extra(facts: Facts, group: str, since: float, until: float) -> int:
+    """Times that a record was handled again because partitions changed hands from *since* to *until*."""
+    changed = [pair for one in repeats(facts) if one.group == group for pair in one.by_change]
+    return sum(times for change, times in changed if since <= change.at <= until)
+
+
 def commit_gap(facts: Facts, group: str, topic: str) -> float | None:
     """Median seconds between two commits of one partition, by a dump; None where fewer than three were seen."""
     gaps = [
@@ -113,10 +119,10 @@ def _of(facts: Facts, group: str, topic: str, sources: frozenset[str]) -> Repeat
     for delivery, noted in doubled:
         number = bisect_left(known, delivery.at, key=lambda change: change.at)
         if number < len(known):
-            extra = delivery.messages * (len(noted) - 1)
-            behind[number] += extra
+            times = _extra(delivery, noted)
+            behind[number] += times
             last = _last_commit(commits.get(delivery.queue, ()), known[number].at)
-            fitting += extra if last is None or delivery.at + BUCKET >= last else 0
+            fitting += times if last is None or delivery.at + BUCKET >= last else 0
     return Repeats(
         group,
         topic,

@@ -9,7 +9,7 @@ a long poll after which nobody left, commits that a cooperative rebalance put of
 
 from __future__ import annotations
 
-from mqlab import kafka_groups, poll_case, poll_cause, poll_lines, poll_words, polling_facts, units
+from mqlab import kafka_groups, poll_case, poll_cause, poll_evidence, poll_lines, poll_words, polling_facts
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Finding, Severity
@@ -64,17 +64,16 @@ def _other(facts: Facts, group: str) -> str | None:
             f"{group}: {len(expelled)} member(s) were expelled by the coordinator, none left by itself while it worked"
         )
     if stopped:
-        return f"{group}: every member that left had been stopped, {len(stopped)} time(s)"
+        return f"{group}: every member that left closed its consumer first, {len(stopped)} time(s)"
     return None
 
 
 def _finding(facts: Facts, case: Case) -> Finding:
     per_record = case.pace.mean if case.pace else None
     behind = poll_cause.cause(facts, case.group, case.since, case.until, per_record)
-    seen = any(one.told for one in case.departures) or case.rebalances > 0
+    seen = any(one.told for one in case.departures) or bool(case.rebalances)
     proven = case.measured and seen
     often = len(case.departures) >= AGAIN
-    limit = f"{units.duration(case.limit.seconds)}" if case.limit else "not known"
     return Finding(
         id=f"{INCIDENT}:{case.group}",
         incident=INCIDENT,
@@ -86,7 +85,7 @@ def _finding(facts: Facts, case: Case) -> Finding:
         ongoing=case.ongoing,
         statement=poll_words.statement(case, behind),
         measures=poll_words.measures(facts, case),
-        evidence=poll_words.evidence(facts, case, behind),
+        evidence=poll_evidence.evidence(facts, case, behind),
         explains=("reprocess-duplicates", "backlog-drain"),
         mitigate=(
             "Restart the members with smaller polls or a longer interval; side effect of a longer interval: a member "
@@ -100,5 +99,5 @@ def _finding(facts: Facts, case: Case) -> Finding:
             f"kafka-consumer-groups.sh --bootstrap-server HOST:9092 --describe --group {case.group} --state stays "
             "Stable for three intervals, and time-between-poll-max stays below half of the interval."
         ),
-        facts={"interval": limit, "members": ", ".join(case.guilty)} | ({"cause": behind.told} if behind else {}),
+        facts=poll_words.remarks(case, behind),
     )

@@ -5,13 +5,14 @@ from dataclasses import replace
 import pytest
 from churn_builder import BROKER_LOG, exited, runs, steady, worked
 from facts_builder import at, episode, facts, log, positions, series
-from kafka_builder import GROUP, client, coordinator
+from kafka_builder import GROUP, TOPIC, client, coordinator
 from taking_away import PARTS, without
 
-from mqlab.detectors import group_churn, rolling_restart, session_timeout
+from mqlab.detectors import group_churn, reprocess_duplicates, rolling_restart, session_timeout
 from mqlab.detectors.poll_interval_exceeded import detect
 from mqlab.facts import Series, Setting
 from mqlab.findings import Certainty, Severity
+from mqlab.group_rows import Client, Delivery, Tally
 
 LOOP = coordinator("""
     10:00:00 preparing 0 Adding new member {a1} with group instance id None
@@ -66,6 +67,9 @@ LAG = positions("""
 WHOLE = facts(LOOP, TOLD, CALM, SLOW, FAST, SET, LAG)
 
 
+LISTED = tuple(Client(at(0), "kafka", GROUP, name, "10.0.0.1", None, None, "m.txt", 3, name) for name in "ab")
+
+
 def found(*rows):
     (one,) = detect(facts(*rows)).findings
     return one
@@ -85,8 +89,13 @@ def test_a_loop_is_proven_by_leaves_and_by_polls_that_were_too_long():
         "records_per_poll": 500, "polls_over_interval": 2, "longest_batch_seconds": 45, "p50_record_seconds": 0.09,
         "p99_record_seconds": 0.09, "safe_records_per_poll": 166, "peak_lag": 900, "lag_growth_per_second": 10,
     }  # fmt: skip
-    assert "500 records × 90.0 ms = 45.0 s per poll, at most 166 records fit" in one.statement
-    assert "1 other member(s) polled in time: 10.0 ms per record, not 90.0 ms" in one.statement
+    assert one.statement == (
+        "a left billing 2 times: no poll came within max.poll.interval.ms (15.0 s); 500 records × 90.0 ms = 45.0 s, at "
+        "most 166 fit. It cost 4 rebalances and 2 failed commits; 1 other member polled in time (10.0 ms per record)."
+    )
+    assert one.facts == {
+        "interval": "15.0 s", "members": "a", "triggers": "4 rebalances: 2 poll timeouts, 2 joins after them",
+    }  # fmt: skip
     assert "max.poll.records ≤ 83 (166 are just enough, 83 leave half of the interval)" in one.remedy
     assert "max.poll.interval.ms ≥ 90001" in one.remedy
     assert (one.started_at.timestamp(), one.ended_at.timestamp()) == (at(45), at(138))
@@ -96,7 +105,48 @@ def test_a_loop_is_proven_by_leaves_and_by_polls_that_were_too_long():
 def test_the_guilty_member_is_named_and_the_others_are_not():
     (one,) = detect(WHOLE).findings
     assert one.facts["members"] == "a"
-    assert one.statement.startswith("a left billing 2 time(s)")
+    assert one.statement.startswith("a left billing 2 times")
+
+
+def test_the_proof_begins_with_both_sides_of_a_departure():
+    (one,) = detect(WHOLE).findings
+    assert [(place.why, place.source) for place in one.evidence] == [
+        ("a polled too late", "clients/a.log"),
+        ("the coordinator takes it out", "logs/server.log"),
+        ("the longest poll", "clients/a.log"),
+        ("what was set then", "clients/a.log"),
+        ("what was set then", "clients/a.log"),
+        ("its commit fails", "clients/a.log"),
+        ("a polled too late", "clients/a.log"),
+    ]
+    assert len({(place.source, place.line) for place in one.evidence}) == len(one.evidence)
+
+
+def test_what_was_handled_again_is_what_the_ledgers_tell_of_its_own_time():
+    sources = ("clients/a-processed.csv", "clients/b-processed.csv")
+    before, meanwhile = (Delivery(at(when), TOPIC, "0", sources * often, 100) for when, often in ((-60, 1), (50, 2)))
+    given = replace(
+        WHOLE,
+        deliveries=(before, meanwhile),
+        tallies=tuple(Tally(at(0), "processed", TOPIC, "0", 9, s, 2) for s in sources),
+        clients=LISTED,
+    )
+    (one,) = detect(given).findings
+    (again,) = reprocess_duplicates.detect(given).findings
+    assert (one.measures["duplicated_records"], again.measures["duplicated_records"]) == (300, 400)
+    assert "2 failed commits and 300 records handled again" in one.statement
+
+
+def test_a_cause_that_makes_the_statement_long_stands_beside_it_only():
+    asked, took = [100] * 20, [0.5] * 5 + [8.5] * 15
+    slow = (series("http.requests", asked, status="2xx"), series("http.seconds", took, status="2xx"))
+    failed = [episode("call-failed", 50 + n, "clients/a.log", line=n, reason="HTTP 500") for n in range(5)]
+    one = found(LOOP, TOLD, CALM, SLOW, FAST, SET, slow, failed)
+    assert one.facts["cause"].startswith("answers of the called service took 85.0 ms on average")
+    assert len(one.statement) <= 300
+    assert one.facts["cause"] not in one.statement
+    short = found(LOOP, SLOW, runs("a"), TOLD, slow)
+    assert short.statement.endswith(f"; {short.facts['cause']}.")
 
 
 def test_settings_of_the_time_count_and_not_a_file_from_after_the_repair():
@@ -281,7 +331,7 @@ def test_a_deploy_is_none():
     """)  # fmt: skip
     result = detect(facts(broker, own, steady("a", 4, 58), SET))
     assert result.findings == ()
-    assert "had been stopped" in result.rejected
+    assert "closed its consumer first" in result.rejected
 
 
 def test_leaves_of_which_no_log_of_a_client_tells_are_not_judged():

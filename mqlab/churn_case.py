@@ -5,21 +5,23 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 from statistics import median
 
 from mqlab import kafka_release, poll_lines
 from mqlab.facts import Episode, Facts, Shape
 from mqlab.kafka_lives import lives
-from mqlab.kafka_renewal import Restart, restarts
+from mqlab.kafka_renewal import Restart, distinct, fenced, restarts
 from mqlab.memo import per_facts
 from mqlab.rebalance_rows import End, Life
 
 LEAST = 3
-"""Restarts of one member from which it is a loop: a deploy that is taken back restarts it twice."""
+"""Ends of one process from which it is a loop: a deploy that is taken back ends it twice."""
 SHORT = 300.0
 """Seconds that a life in a loop lasts at most; supervisors wait no longer before they start a process again."""
 NEAR = 60.0
 """Seconds around a restart in which an exit or an error belongs to it."""
+_DEATHS = frozenset({End.LEFT, End.EXPIRED, End.DROPPED})
 PASSING = 4
 """Members of different names that came and went from which members come and go."""
 
@@ -30,6 +32,8 @@ class Churn:
 
     client_id: str
     restarts: tuple[Restart, ...]
+    last: Life | None
+    """Its last life, where that ended within a short time, too, and no start followed."""
     exits: tuple[Episode, ...]
     """Its ends with an error status, or killed."""
     errors: tuple[Shape, ...]
@@ -42,8 +46,13 @@ class Churn:
 
     @property
     def until(self) -> float:
-        """The last start."""
-        return self.restarts[-1].started
+        """The last start, or the end after it."""
+        return _end(self.last) if self.last is not None else self.restarts[-1].started
+
+    @property
+    def deaths(self) -> int:
+        """How often it ended."""
+        return len(self.restarts) + (self.last is not None)
 
     @property
     def lived(self) -> float | None:
@@ -59,22 +68,43 @@ class Churn:
 
 @per_facts
 def churning(facts: Facts, group: str) -> tuple[Churn, ...]:
-    """Clients of *group* that were restarted again and again after short lives, by name."""
+    """Clients of *group* whose processes ended again and again after short lives, by name."""
     every = lives(facts, group)
     released = {one for round_ in kafka_release.releases(facts, group) for one in round_.restarts}
-    fenced = {life.client_id for life in every if life.end is End.FENCED}
-    found = []
+    others = {life.client_id for life in every if fenced(life)}
     again: dict[str, list[Restart]] = defaultdict(list)
     for one in restarts(every):
-        if one not in released and one.client_id not in fenced:
+        if one not in released and one.client_id not in others:
             again[one.client_id].append(one)
-    for client, own in sorted(again.items()):
-        run = _run(own)
-        if len(run) >= LEAST:
-            found.append(
-                Churn(client, tuple(run), _exits(facts, group, client, run), _errors(facts, group, client, run))
-            )
-    return tuple(one for one in found if one.failing or not all(restart.orderly for restart in one.restarts))
+    found = (_churn(facts, group, client, _run(own)) for client, own in sorted(again.items()))
+    return tuple(one for one in found if _loops(one))
+
+
+def _churn(facts: Facts, group: str, client: str, run: Sequence[Restart]) -> Churn:
+    last = _last(facts, group, client, run[-1])
+    ends = [one.stopped for one in run] + ([_end(last)] if last is not None else [])
+    return Churn(client, tuple(run), last, _exits(facts, group, client, ends), _errors(facts, group, client, ends))
+
+
+def _loops(one: Churn) -> bool:
+    """It died often enough; of restarts that nobody saw fail, some must have come without an orderly end."""
+    if one.failing:
+        return one.deaths >= LEAST
+    return len(one.restarts) >= LEAST and not all(restart.orderly for restart in one.restarts)
+
+
+def _last(facts: Facts, group: str, client: str, restart: Restart) -> Life | None:
+    """The life that the last restart of *client* began, if it has ended soon."""
+    own = [life for life in distinct(lives(facts, group)) if life.client_id == client and life.since is not None]
+    life = max(own, key=lambda o: o.since or 0.0, default=None)
+    if life is None or life.until is None or life.end not in _DEATHS or _end(life) < restart.started:
+        return None
+    return life if _end(life) - restart.started <= SHORT else None
+
+
+def _end(life: Life) -> float:
+    """When the process of *life* stopped, as far as that is known."""
+    return min(at for at in (life.process_stopped, life.silent_since, life.until, inf) if at is not None)
 
 
 @per_facts
@@ -93,22 +123,23 @@ def _run(own: Sequence[Restart]) -> list[Restart]:
     return best
 
 
-def _exits(facts: Facts, group: str, client: str, run: Sequence[Restart]) -> tuple[Episode, ...]:
+def _exits(facts: Facts, group: str, client: str, ends: Sequence[float]) -> tuple[Episode, ...]:
     exits = [e for e, who in poll_lines.own_lines(facts, group, "process-exit") if client.split(" on ")[0] == who]
-    near = [e for e in exits if any(abs((e.first_at or 0.0) - one.stopped) <= NEAR for one in run)]
+    near = [e for e in exits if any(abs((e.first_at or 0.0) - at) <= NEAR for at in ends)]
     return tuple(e for e in near if e.value_max not in (None, 0.0, 130.0, 143.0))
 
 
-def _errors(facts: Facts, group: str, client: str, run: Sequence[Restart]) -> tuple[Shape, ...]:
+def _errors(facts: Facts, group: str, client: str, ends: Sequence[float]) -> tuple[Shape, ...]:
+    """Errors about as frequent as its ends, of which the first and the last stand beside one."""
     homes = poll_lines.homes(facts, group)
     own = [s for s in facts.shapes if homes.get(s.source) == client.split(" on ")[0] and s.level in ("ERROR", "FATAL")]
-    return tuple(s for s in own if s.lines >= len(run) - 1 and _spans(s, run))
+    return tuple(s for s in own if len(ends) - 1 <= s.lines <= 2 * len(ends) and _spans(s, ends))
 
 
-def _spans(shape: Shape, run: Sequence[Restart]) -> bool:
-    """Its first and its last line stand shortly before ends of the run."""
+def _spans(shape: Shape, ends: Sequence[float]) -> bool:
+    """Its first and its last line, to the minute, stand beside ends of the run."""
     times = (shape.first_at, shape.last_at)
-    return all(at is not None and any(-NEAR <= at - one.stopped <= NEAR for one in run) for at in times)
+    return all(at is not None and any(abs(at - end) <= NEAR for end in ends) for at in times)
 
 
 @per_facts

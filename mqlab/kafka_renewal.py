@@ -23,7 +23,9 @@ APART = 2.0
 """Seconds between two stops from which they are one after another; one command stops all within less."""
 LEAST = 2
 """Members of which a release restarts."""
-_BROKEN = (End.POLL_TIMEOUT, End.FENCED, End.DROPPED)
+CLOCKS = 2.0
+"""Seconds by which the clocks of a client and of its coordinator may differ."""
+_BROKEN = (End.POLL_TIMEOUT, End.DROPPED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +134,16 @@ def _round(group: str, run: Sequence[Restart], lives: Sequence[Life]) -> Round:
     return Round(group, since, until, tuple(run), whole, all(b - a >= APART for a, b in pairwise(stops)))
 
 
+def fenced(life: Life) -> bool:
+    """Its static membership went to another process while its own still ran.
+
+    The next process of a static member that was stopped takes it over, too: that is how it comes again.
+    """
+    handed_over = life.process_stopped is not None and life.process_stopped < (life.until or 0.0) - CLOCKS
+    return life.end is End.FENCED and not handed_over
+
+
 def broken(lives: Sequence[Life], since: float, until: float) -> bool:
     """Members fell out in this time, or shortly before, in a way that no release explains."""
-    return any(o.end in _BROKEN and since - MEETS <= (o.until or 0.0) <= until for o in lives)
+    out = [o for o in lives if o.end in _BROKEN or fenced(o)]
+    return any(since - MEETS <= (o.until or 0.0) <= until for o in out)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mqlab import kafka_release, poll_lines, polling_facts, session_signs
+from mqlab import coordinator_words, kafka_release, poll_lines, polling_facts, session_signs
 from mqlab.facts import Facts
 from mqlab.findings import Evidence
-from mqlab.kafka_renewal import distinct
+from mqlab.kafka_renewal import distinct, fenced
 from mqlab.poll_departures import departures
 from mqlab.rebalance_lines import static_of
 from mqlab.rebalance_rows import End, Life
@@ -16,6 +16,7 @@ from mqlab.session_signs import Silence
 
 SOON = 15.0
 """Seconds beyond the session timeout after a stop or a late poll within which the expiry is its trace."""
+_NOTICED = ("session-timeout", "coordinator-lost", "heartbeat-failed", "generation-reset", "commit-failed")
 TAKEN = 2.0
 """Seconds by which clocks of clients and brokers may differ."""
 
@@ -39,6 +40,8 @@ class Expiry:
     told: bool
     """A coordinator's line says it; else the client's."""
     evidence: tuple[Evidence, ...]
+    after: tuple[Evidence, ...] = ()
+    """Its client's first word about it."""
 
     @property
     def replaced(self) -> bool:
@@ -79,7 +82,18 @@ def _expiry(facts: Facts, group: str, life: Life, lives: Sequence[Life]) -> Expi
         back=back,
         seen=bool(moments) or life.silent_since is not None,
         told=True,
-        evidence=life.evidence,
+        evidence=coordinator_words.of_life(facts, life) or life.evidence[-1:],
+        after=_after(facts, group, client, at, back),
+    )
+
+
+def _after(facts: Facts, group: str, client: str, at: float, back: Life | None) -> tuple[Evidence, ...]:
+    """The client's first line about an expulsion at *at*, before it joins again."""
+    until = float("inf") if back is None or back.since is None else back.since + TAKEN
+    said = [e for e, who in poll_lines.own_lines(facts, group, *_NOTICED) if who == client]
+    first = next((e.first for e in said if at - TAKEN <= (e.first_at or 0.0) <= until), None)
+    return (
+        () if first is None else (Evidence(first.source, first.line, first.text, f"{client} notices", first.pointer),)
     )
 
 
@@ -126,9 +140,10 @@ def trace(facts: Facts, group: str, one: Expiry, life: Life, lives: Sequence[Lif
     late = [o.at for o in departures(facts, group) if o.client_id == one.client_id]
     if any(-reach <= at - one.at <= TAKEN for at in late):
         return "had not polled in time"
-    if life.process_stopped is not None and not _died(facts, group, one, life.process_stopped):
+    died = life.process_stopped is not None and _died(facts, group, one, life.process_stopped)
+    if life.process_stopped is not None and not died:
         return "had been stopped"
-    if any(o.client_id == one.client_id and o.end is End.FENCED for o in lives):
+    if any(o.client_id == one.client_id and fenced(o) for o in lives):
         return "is fenced by another process with its instance id"
     if _restarted_broker(facts, one.at, reach) and not (one.silence and one.silence.telling):
         return "lost its coordinator when a broker was restarted"
@@ -136,7 +151,8 @@ def trace(facts: Facts, group: str, one: Expiry, life: Life, lives: Sequence[Lif
         return "is a static member, which says nothing when it stops"
     names = {o.client_id for o in distinct([life])} | {one.client_id}
     for round_ in kafka_release.every(facts, group):
-        if one.replaced and names & set(round_.members) and round_.since - reach <= one.at <= round_.until + reach:
+        meanwhile = round_.since - reach <= one.at <= round_.until + reach
+        if one.replaced and meanwhile and names & set(round_.members) and (round_.whole or not died):
             return "was replaced with the others"
     return None
 

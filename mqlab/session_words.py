@@ -7,9 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mqlab import units
+from mqlab.coordinator_words import once
 from mqlab.findings import Evidence
+from mqlab.rebalance_rows import Behind, Rebalance
 from mqlab.session_case import Expiry
 from mqlab.session_causes import Cause, Kind
+from mqlab.trigger_words import counted, triggers
 
 _SHOWN = 4
 _REMEDY = {
@@ -27,7 +30,10 @@ class Told:
 
     group: str
     each: tuple[tuple[Expiry, Cause], ...]
-    rebalances: int
+    rebalances: tuple[Rebalance, ...]
+    """Those that came of them."""
+    repeated: int
+    """Times that a record was handled again after them, by the ledgers."""
     ongoing: bool
 
     @property
@@ -60,24 +66,29 @@ def _begin(one: Expiry) -> float:
 def statement(told: Told) -> str:
     """Two sentences: who was expelled and why, and what came of it."""
     often = Counter(one.client_id for one, _ in told.each)
-    who = ", ".join(f"{client} {count} time(s)" for client, count in sorted(often.items()))
+    who = ", ".join(f"{client} {counted(count, 'time')}" for client, count in sorted(often.items()))
+    if len(often) > _SHOWN:
+        who = f"{len(often)} members {counted(len(told.each), 'time')}"
     after = f" ({units.duration(told.timeout)})" if told.timeout else ""
-    causes = sorted({cause.told for _, cause in told.each if cause.kind is told.kind})
-    came = f"{units.number(told.rebalances)} rebalance(s)" if told.rebalances else "Rebalances"
+    cause = min((c for _, c in told.each if c.kind is told.kind), key=lambda c: (-(c.seconds or 0.0), c.told))
+    came = counted(len(told.rebalances), "rebalance") if told.rebalances else "rebalances"
+    again = f" and {units.number(told.repeated)} records handled again" if told.repeated else ""
     return (
         f"The coordinator of {told.group} expelled {who}, having heard nothing for session.timeout.ms{after}: "
-        f"{causes[0]}. {came} followed; what the member had not committed is handled again by others."
+        f"{cause.told}. It cost {came}{again}."
     )
 
 
 def measures(told: Told) -> dict[str, float]:
     """The numbers of the finding."""
-    silent = [s for one, _ in told.each if one.silence is not None and (s := one.silence.seconds) is not None]
+    silent = [seconds for _, cause in told.each if (seconds := cause.seconds) is not None]
     found = {
         "members": float(len({one.client_id for one, _ in told.each})),
         "expired_members": float(len(told.each)),
-        "rebalances": float(told.rebalances),
+        "rebalances": float(len(told.rebalances)),
     }
+    if told.repeated:
+        found["duplicated_records"] = float(told.repeated)
     if told.timeout is not None:
         found["session_timeout_seconds"] = told.timeout
     if silent:
@@ -86,18 +97,28 @@ def measures(told: Told) -> dict[str, float]:
 
 
 def evidence(told: Told) -> tuple[Evidence, ...]:
-    """The expulsions, and what shows their causes."""
-    places = [place for one, _ in told.each[:_SHOWN] for place in one.evidence[-2:]]
-    found = [Evidence(e.source, e.line, e.text, e.why or "a member is expelled", e.pointer) for e in places]
-    found += [place for _, cause in told.each for place in cause.evidence][: 2 * _SHOWN]
-    return tuple(dict.fromkeys(found))
+    """The first expulsion as coordinator and client tell of it, what shows its cause; then the others."""
+    found = [place for one, cause in told.each[:_SHOWN] for place in (*one.evidence, *one.after, *cause.evidence)]
+    return once(Evidence(e.source, e.line, e.text, e.why or "a member is expelled", e.pointer) for e in found)
 
 
 def remedy(told: Told) -> str:
     """What helps against the cause, and which timeout would have been enough."""
-    silent = None if told.kind is Kind.DEATH else measures(told).get("silent_seconds")
+    paused = [c.seconds for _, c in told.each if c.kind in (Kind.PAUSE, Kind.FROZEN) and c.seconds is not None]
+    silent = max(paused) if paused and told.kind in (Kind.PAUSE, Kind.FROZEN) else None
     enough = f" session.timeout.ms above {units.duration(silent)} would have covered it." if silent else ""
     return _REMEDY[told.kind] + enough
+
+
+def remarks(told: Told) -> dict[str, str]:
+    """Short words for the screen: what is behind it, who it is, what made the group rebalance."""
+    own = [row for row in told.rebalances if row.behind in (Behind.EXPIRY, Behind.CRASH)]
+    found = {
+        "cause": causes(told.each),
+        "members": ", ".join(sorted({one.client_id for one, _ in told.each})),
+        "triggers": triggers(told.rebalances, own, "expulsion"),
+    }
+    return {name: words for name, words in found.items() if words}
 
 
 def causes(each: Sequence[tuple[Expiry, Cause]]) -> str:

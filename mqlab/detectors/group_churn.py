@@ -12,21 +12,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from mqlab import churn_case, kafka_groups, units
+from mqlab import churn_case, churn_words, kafka_groups, units
 from mqlab.churn_case import NEAR, Churn
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
 from mqlab.kafka_lives import lives
-from mqlab.kafka_renewal import restarts
-from mqlab.rebalance_rows import End, Life
+from mqlab.kafka_renewal import fenced, restarts
+from mqlab.rebalance_rows import End, Life, Rebalance
 from mqlab.rebalances import history
+from mqlab.repeating import extra
+from mqlab.trigger_words import counted
 from mqlab.wording import moment
 
 INCIDENT = "group-churn"
 SYSTEMS: tuple[str, ...] = ("kafka",)
-
-_SHOWN = 3
 
 
 def detect(facts: Facts) -> Result:
@@ -52,7 +52,7 @@ def _other(facts: Facts, group: str) -> str | None:
     ends = {life.end for life in every}
     if End.POLL_TIMEOUT in ends:
         return "members joined again as the same processes, after late polls"
-    if End.FENCED in ends:
+    if any(map(fenced, every)):
         return "members joined again after they had been fenced"
     if restarts(every):
         return "no member was restarted more often than a release does"
@@ -61,52 +61,37 @@ def _other(facts: Facts, group: str) -> str | None:
 
 def _dying(facts: Facts, group: str, every: Sequence[Churn]) -> Finding:
     since, until = min(one.since for one in every), max(one.until for one in every)
-    rebalances = _rebalances(facts, group, since, until)
-    times = sum(len(one.restarts) for one in every)
-    proven = any(one.failing for one in every) and rebalances >= churn_case.LEAST
-    names = ", ".join(f"{one.client_id} {len(one.restarts)} time(s)" for one in every)
-    lived = [one.lived for one in every if one.lived is not None]
-    short = f" and lived {units.duration(min(lived))} each time" if lived else ""
-    errors = [error for one in every for error in one.errors]
-    said = f" Before each end it prints: {errors[0].shape.strip()[:120]}." if errors else ""
-    measures = {"members": float(len(every)), "restarts": float(times), "rebalances": float(rebalances)}
+    rows = _rebalances(facts, group, since, until)
+    proven = any(one.failing for one in every) and len(rows) >= churn_case.LEAST
+    again = extra(facts, group, since - NEAR, until + NEAR)
     found = _finding(
         group,
         (since, None if _ongoing(facts, until) else until),
-        f"In {group} processes died and were started again: {names}{short}. {rebalances} rebalances came of it, and "
-        f"every member stands still in each.{said}",
-        measures | ({"life_seconds": min(lived)} if lived else {}),
-        _evidence(every),
+        churn_words.statement(group, every, len(rows), again),
+        churn_words.measures(every, len(rows), again),
+        churn_words.evidence(every),
     )
+    found = replace(found, facts=churn_words.remarks(every, rows))
     return replace(found, certainty=Certainty.PROVEN, severity=Severity.CRITICAL) if proven else found
-
-
-def _evidence(every: Sequence[Churn]) -> tuple[Evidence, ...]:
-    found = [place for one in every for restart in one.restarts[:_SHOWN] for place in restart.evidence]
-    found += [e.first for one in every for e in one.exits[:_SHOWN]]
-    found += [
-        Evidence(s.source, s.first_line, s.sample or s.shape) for one in every for s in one.errors[:1] if s.sample
-    ]
-    return tuple(dict.fromkeys(found))
 
 
 def _passing(facts: Facts, group: str, passing: Sequence[Life]) -> Finding:
     since = min(life.since or 0.0 for life in passing)
     until = max(life.until or 0.0 for life in passing)
-    rebalances = _rebalances(facts, group, since, until)
+    rebalances = len(_rebalances(facts, group, since, until))
     return _finding(
         group,
         (since, None if _ongoing(facts, until) else until),
         f"{len(passing)} members of {group} came and went, each under another name and for less than "
-        f"{units.duration(churn_case.SHORT)}. {rebalances} rebalances came of it: an autoscaler that flaps, or "
+        f"{units.duration(churn_case.SHORT)}. It cost {counted(rebalances, 'rebalance')}: an autoscaler that flaps, or "
         "processes that die.",
         {"members": float(len(passing)), "rebalances": float(rebalances)},
         tuple(dict.fromkeys(place for life in passing for place in life.evidence[:1])),
     )
 
 
-def _rebalances(facts: Facts, group: str, since: float, until: float) -> int:
-    return sum(since - 1.0 <= one.started <= until + NEAR and not one.empty for one in history(facts, group))
+def _rebalances(facts: Facts, group: str, since: float, until: float) -> list[Rebalance]:
+    return [one for one in history(facts, group) if since - 1.0 <= one.started <= until + NEAR and not one.empty]
 
 
 def _ongoing(facts: Facts, until: float) -> bool:

@@ -16,14 +16,17 @@ from itertools import pairwise
 
 from mqlab import kafka_groups, kafka_release
 from mqlab.benign import notice
+from mqlab.coordinator_words import once
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Episode, Facts
-from mqlab.findings import Finding
+from mqlab.findings import Evidence, Finding
 from mqlab.kafka_renewal import Round
 from mqlab.members import groups
 from mqlab.queues import OWN, of_groups, totals
+from mqlab.rebalance_rows import Behind, Rebalance
 from mqlab.rebalances import history
 from mqlab.renewal import Renewal, renewal
+from mqlab.trigger_words import counted
 from mqlab.wording import clock
 
 INCIDENT = "rolling-restart"
@@ -59,18 +62,17 @@ def detect(facts: Facts) -> Result:
 
 
 def _of_kafka(facts: Facts, one: Round) -> Finding:
-    rebalances = [r for r in history(facts, one.group) if one.since - BEFORE <= r.started <= one.until + AROUND]
+    rebalances = _caused(facts, one)
     often = "each once" if one.times == 1 else f"each {one.times} times"
     peak = _peak(facts, one.group, one.since, one.until)
     found = notice(
         f"{INCIDENT}:{one.group}",
         (one.since, one.until),
         f"All {len(one.members)} members of {one.group} were restarted one after another between {clock(one.since)} "
-        f"and {clock(one.until)} UTC, {often}. {len(rebalances)} rebalances, and what waited meanwhile, are the price "
-        "of a release.",
+        f"and {clock(one.until)} UTC, {often}. {_price(len(rebalances))} the price of a release.",
         {"members": float(len(one.members)), "rebalances": float(len(rebalances))}
         | ({"peak_lag": float(peak)} if peak else {}),
-        tuple(dict.fromkeys(place for restart in one.restarts for place in restart.evidence)),
+        _stops_and_starts(one),
         verify=f"kafka-consumer-groups.sh --bootstrap-server HOST:9092 --describe --group {one.group} --state: Stable.",
     )
     return replace(
@@ -78,6 +80,27 @@ def _of_kafka(facts: Facts, one: Round) -> Finding:
         explains=("backlog-drain", "reprocess-duplicates"),
         remedy="None needed; static membership or a cooperative assignor makes it quieter.",
     )
+
+
+def _caused(facts: Facts, one: Round) -> list[Rebalance]:
+    """Rebalances of the restart, without those of members that came again and were stopped for good later."""
+    back = {restart.client_id: restart.started for restart in one.restarts}
+    near = [r for r in history(facts, one.group) if one.since - BEFORE <= r.started <= one.until + AROUND]
+    return [r for r in near if r.behind is not Behind.STOP or r.started < back.get(r.client_id or "", r.started + 1.0)]
+
+
+def _stops_and_starts(one: Round) -> tuple[Evidence, ...]:
+    return once(
+        Evidence(place.source, place.line, place.text, why, place.pointer)
+        for restart in one.restarts
+        for place, why in zip(restart.evidence, ("a member ends", "and comes again"), strict=False)
+    )
+
+
+def _price(rebalances: int) -> str:
+    if not rebalances:
+        return "What waited meanwhile is"
+    return f"{counted(rebalances, 'rebalance')}, and what waited meanwhile, are"
 
 
 def _of_group(facts: Facts, one: Renewal) -> Finding:

@@ -15,6 +15,7 @@ from mqlab.findings import Certainty, Finding, Severity
 from mqlab.kafka_lives import lives
 from mqlab.memo import per_facts
 from mqlab.rebalances import history
+from mqlab.repeating import extra
 from mqlab.session_case import Expiry
 from mqlab.session_causes import Cause, Kind
 from mqlab.session_words import Told
@@ -61,9 +62,10 @@ def _told(facts: Facts, group: str) -> Told | None:
     each = tuple((one, session_causes.cause(facts, group, one)) for one in left)
     last = max((c.last_at for c in facts.coverage if c.last_at is not None), default=left[-1].at)
     times = [(one.silence.since if one.silence else one.at, one.at + AFTER) for one in left]
-    rebalances = sum(any(a <= r.started <= b for a, b in times) and not r.empty for r in history(facts, group))
+    rebalances = tuple(r for r in history(facts, group) if any(a <= r.started <= b for a, b in times) and not r.empty)
     open_ = left[-1].silence is not None and left[-1].silence.until is None and left[-1].back is None
-    return Told(group, each, rebalances, ongoing=open_ and last - left[-1].at <= AFTER)
+    again = extra(facts, group, min(a for a, _ in times), max(b for _, b in times))
+    return Told(group, each, rebalances, again, ongoing=open_ and last - left[-1].at <= AFTER)
 
 
 def _traces(facts: Facts, group: str) -> str | None:
@@ -101,10 +103,7 @@ def _finding(told: Told) -> Finding:
             f"No member of {told.group} is expelled for an hour, and last-heartbeat-seconds-ago stays below two "
             "heartbeat intervals."
         ),
-        facts={
-            "cause": session_words.causes(told.each),
-            "members": ", ".join(sorted({o.client_id for o, _ in told.each})),
-        },
+        facts=session_words.remarks(told),
     )
 
 

@@ -58,7 +58,11 @@ def test_a_process_that_dies_again_and_again_is_proven_by_its_exits():
     (one,) = detect(LOOP).findings
     assert (one.certainty, one.severity, one.subject) == (Certainty.PROVEN, Severity.CRITICAL, GROUP)
     assert (one.measures["members"], one.measures["restarts"], one.measures["rebalances"]) == (1, 4, 8)
-    assert "a 4 time(s)" in one.statement
+    assert (one.measures["deaths"], one.facts["members"]) == (4, "a")
+    assert one.statement == "In billing a died 4 times after 38.0 s and was started again. It cost 8 rebalances."
+    assert one.facts["triggers"] == "8 rebalances: 4 ends, 4 joins after them"
+    assert one.facts["cause"] == "processes exit with status 1"
+    assert one.evidence[0].why == "its process fails"
     assert others(LOOP) == []
 
 
@@ -111,6 +115,33 @@ def test_a_process_that_was_started_twice_more_is_none():
     two = facts([e for e in (*looping()[0], *looping()[1]) if e.first_at < at(190)], CALM, EXITS[:2], WORK, SET)
     assert detect(two).findings == ()
     assert "no member was restarted more often" in detect(two).rejected
+
+
+def until(seconds):
+    """The loop as it is known at this moment, with the error that the application prints before it closes."""
+    broker, own = looping(orderly=True)
+    error = replace(ERROR, lines=sum(when < seconds for when in DIES), last_at=max(at(d) for d in DIES if d < seconds))
+    rows = facts([e for e in (*broker, *own) if e.first_at < at(seconds)], CALM, SET)
+    return replace(rows, shapes=(error,))
+
+
+def test_two_restarts_and_a_third_end_with_the_same_error_are_a_loop():
+    (one,) = detect(until(190)).findings
+    assert (one.certainty, one.measures["deaths"], one.measures["restarts"]) == (Certainty.PROVEN, 3, 2)
+
+
+def test_two_ends_with_the_same_error_are_none():
+    assert detect(until(130)).findings == ()
+
+
+def test_an_error_that_is_printed_all_the_time_is_not_what_ends_the_process():
+    given = until(190)
+    (error,) = given.shapes
+    assert detect(replace(given, shapes=(replace(error, lines=40),))).findings == ()
+
+
+def test_a_third_end_in_good_order_after_two_restarts_is_none():
+    assert detect(replace(until(190), shapes=())).findings == ()
 
 
 def test_one_process_with_many_member_ids_is_none():

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from churn_builder import BROKER_LOG, exited, runs, steady
 from facts_builder import at, episode, facts, log
-from kafka_builder import GROUP, client, coordinator
+from kafka_builder import GROUP, client, coordinator, member
 from taking_away import PARTS, without
 
 from mqlab.detectors import group_churn, poll_interval_exceeded, session_timeout
@@ -102,6 +102,46 @@ def test_pods_with_new_names_replace_the_former_ones():
     (one,) = detect(facts(rows, BROKER_LOG)).findings
     assert one.measures["members"] == 3
     assert group_churn.detect(facts(rows, BROKER_LOG)).findings == ()
+
+
+def static(*stops, ended=True):
+    """Static members that are stopped, and replaced by their next process 12 s later; not *ended*, both run."""
+    broker, logs = [], []
+    for name, when in zip("abc", stops, strict=True):
+        old, new = member(name), member(name, 2)
+        said = f"Static member Some({name}) rejoins, assigning new member id {new}, while old member id {old} will go."
+        broker.append(
+            episode(
+                "static-member-replaced", when + 12, "logs/server.log", line=when, group=GROUP, member_id=new, text=said
+            )
+        )
+        own = ["09:59:50 settings", f"10:00:03 joined 1 {{{name}1}}"]
+        own += [f"{clock(when)} stopping"] if ended else []
+        own += [
+            f"{clock(when + 5)} settings",
+            f"{clock(when + 6)} starting",
+            f"{clock(when + 12)} joined 1 {{{name}2}}",
+        ]
+        logs.append(client(name, "\n".join(own)))
+    return facts(broker, logs, SET, WORK)
+
+
+def test_static_members_that_are_replaced_after_they_were_stopped_are_a_release():
+    given = static(60, 90, 120)
+    (one,) = detect(given).findings
+    assert one.measures == {"members": 3, "rebalances": 0}
+    assert "What waited meanwhile is the price of a release" in one.statement
+    assert others(given) == []
+
+
+def test_static_members_that_are_replaced_while_they_run_are_no_release():
+    assert detect(static(60, 90, 120, ended=False)).findings == ()
+
+
+def test_a_member_that_is_stopped_for_good_after_a_release_costs_a_rebalance_of_its_own():
+    later = coordinator("10:02:40 preparing 3 removing member {b2} on LeaveGroup", source="logs/server-2.log")
+    (one,) = detect(facts(deploy(60, 90, 120), later, client("b", "10:02:39 stopping"), SET, WORK)).findings
+    assert one.measures["rebalances"] == 6
 
 
 def test_members_that_are_stopped_together_are_no_rolling_restart():

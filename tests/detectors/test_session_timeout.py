@@ -60,7 +60,14 @@ def test_a_process_that_stood_still_is_proven_by_its_silence():
     assert one.measures == {
         "members": 1, "expired_members": 2, "rebalances": 4, "session_timeout_seconds": 10, "silent_seconds": 26,
     }  # fmt: skip
-    assert one.facts == {"cause": "process stood still 2×", "members": "a"}
+    assert one.facts == {
+        "cause": "process stood still 2×", "members": "a", "triggers": "4 rebalances: 2 expulsions, 2 joins after them",
+    }  # fmt: skip
+    assert [place.why for place in one.evidence] == [
+        "the coordinator takes it out",
+        "a notices",
+        "the coordinator takes it out",
+    ]
     assert "session.timeout.ms above 26.0 s would have covered it" in one.remedy
     assert (one.started_at.timestamp(), one.ended_at.timestamp()) == (at(60), at(176))
     assert others(TWICE) == []
@@ -131,6 +138,46 @@ def test_a_client_that_hears_of_the_loss_at_once_and_finds_no_coordinator_for_lo
     assert found(EXPELLED, lines, lost, STOOD[:29], steady("a", 82, 220), SET).facts["cause"] == "network"
 
 
+LOST = episode("session-timeout", 74, "clients/a.log", line=70, group=GROUP, client_id="a")
+BACK = episode("coordinator-found", 82, "clients/a.log", line=73, group=GROUP, client_id="a")
+
+
+def given_up(when, waited, what="HEARTBEAT"):
+    """The client gives a request up that it had made *waited* seconds before."""
+    return episode(
+        "request-cancelled", when, "clients/a.log", line=72, group=GROUP, client_id="a", reason=what, left=waited
+    )
+
+
+def test_heartbeats_that_were_made_meanwhile_and_not_answered_tell_of_a_network_that_was_cut():
+    one = found(EXPELLED, WOKE, LOST, given_up(74, 6.1), BACK, STOOD[:29], steady("a", 82, 220), FAST, SET)
+    assert (one.facts["cause"], one.certainty) == ("network", Certainty.PROVEN)
+    assert one.measures["silent_seconds"] == 22
+    assert "would have covered it" not in one.remedy
+    assert "a request without an answer: it ran" in [place.why for place in one.evidence]
+
+
+@pytest.mark.parametrize(("when", "waited"), [(81.2, 21.0), (81.2, 0.1), (40, 3.0)])
+def test_a_heartbeat_from_before_a_freeze_or_after_it_tells_nothing_of_the_network(when, waited):
+    woke = replace(LOST, first_at=at(81), last_at=at(81))
+    one = found(EXPELLED, WOKE, woke, given_up(when, waited), BACK, STOOD[:29], steady("a", 82, 220), FAST, SET)
+    assert one.facts["cause"] == "process stood still"
+
+
+def test_a_client_that_hears_of_the_loss_a_heartbeat_later_was_cut_off_if_it_stays_away_for_a_whole_session():
+    late = replace(BACK, first_at=at(85), last_at=at(85))
+    joined = client("a", "10:00:03 joined 1 {a1}\n10:01:27 joined 3 {a2}")
+    work = (STOOD[:29], steady("a", 88, 220), SET)
+    assert found(EXPELLED, joined, LOST, late, work).facts["cause"] == "network"
+    assert found(EXPELLED, joined, LOST, BACK, work).facts["cause"] == "process stood still"
+
+
+def test_lines_about_a_coordinator_that_was_lost_long_before_tell_nothing():
+    early = episode("coordinator-lost", 50, "clients/a.log", line=40, group=GROUP, client_id="a")
+    one = found(EXPELLED, WOKE, early, steady("a", 4, 220, every=1), FAST, SET)
+    assert one.facts["cause"] == "not told"
+
+
 def test_a_process_whose_metrics_are_scraped_meanwhile_does_not_stand_still():
     scraped = series("consumer.records_consumed", range(24), step=5, client_id="a")
     lost = episode("coordinator-lost", 71, "clients/a.log", line=70, group=GROUP, client_id="a")
@@ -155,6 +202,37 @@ def test_a_process_that_was_killed_and_came_again_died():
     one = found(EXPELLED, again, steady("a", 4, 60), FAST, SET, exited("a", 60, 137))
     assert (one.facts["cause"], one.severity) == ("process died", Severity.WARNING)
     assert "reprocess-duplicates" not in one.explains
+
+
+def test_two_of_three_that_were_killed_died_and_were_no_release():
+    broker = coordinator("""
+        10:00:00 preparing 0 Adding new member {a1} with group instance id None
+        10:00:03 stable 1 3
+        10:01:10 expired {a1}
+        10:01:10 preparing 1 removing member {a1} on heartbeat expiration
+        10:01:24 preparing 2 Adding new member {a2} with group instance id None
+        10:02:10 expired {b1}
+        10:02:10 preparing 3 removing member {b1} on heartbeat expiration
+        10:02:24 preparing 4 Adding new member {b2} with group instance id None
+    """)
+    logs = [
+        client(name, f"""
+            09:59:50 settings
+            10:00:03 joined 1 {{{name}1}}
+            10:{minute}:15 settings
+            10:{minute}:16 starting
+            10:{minute}:24 joined 3 {{{name}2}}
+        """)
+        for name, minute in (("a", "01"), ("b", "02"))
+    ]  # fmt: skip
+    killed = [episode("process-exit", when, "clients/watch.log", line=when, reason=name, system="os", left=137)
+              for name, when in (("a", 60), ("b", 120))]  # fmt: skip
+    stays = client("c", "10:00:03 joined 1 {c1}\n10:02:30 joined 5 {c1}")
+    work = (steady("a", 4, 60), steady("b", 4, 120), steady("c", 4, 180))
+    given = facts(broker, logs, stays, killed, work, SET)
+    (one,) = detect(given).findings
+    assert one.facts["cause"] == "process died 2×"
+    assert rolling_restart.detect(given).findings == ()
 
 
 def test_without_the_coordinators_log_the_clients_words_are_likely():

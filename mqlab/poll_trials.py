@@ -104,7 +104,7 @@ def _recorded(known: Recorded) -> dict[str, object]:
         "rebalances": _NOTHING if known.rebalances is None else number(known.rebalances),
         "longest poll": _NOTHING if longest is None else f"{digits(longest)} s",
         "polls too late": _NOTHING if late is None else percent(late),
-        "lag at the end": number(round(known.final_lag)),
+        "lag at the end": _NOTHING if known.final_lag is None else number(round(known.final_lag)),
         "handed out twice": _NOTHING if known.repeated is None else number(known.repeated),
     }
 

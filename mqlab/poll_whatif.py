@@ -12,7 +12,7 @@ from mqlab import kafka_groups
 from mqlab import poll_whatif_request as asking
 from mqlab.facts import Facts
 from mqlab.models.group_loop import with_settings
-from mqlab.models.group_terms import Course, Member, Protocol
+from mqlab.models.group_terms import Course, Member, Protocol, Settings
 from mqlab.poll_whatif_answer import Answer
 from mqlab.poll_whatif_group import SERVER_HEARTBEAT, SERVER_SESSION
 from mqlab.poll_whatif_inputs import Inputs, NoReplayError, inputs
@@ -23,6 +23,9 @@ from mqlab.poll_whatif_request import Changes
 from mqlab.units import digits, duration, number
 
 NOTHING = Changes()
+_SERVED = {"heartbeat": SERVER_HEARTBEAT, "session": SERVER_SESSION}
+_OWN = {"heartbeat": Settings().heartbeat, "session": Settings().session}
+"""Heartbeats of a group that is moved to the other protocol: the broker's defaults, those of the client."""
 
 
 def replay(
@@ -44,7 +47,7 @@ def replay(
     real, before = recorded(facts, name, course), told(course, paces)
     off = error(before, real, course)
     other, other_paces = changed(course, changes), paced or paces
-    after = widened(told(other, other_paces), before, real) if changes.told and off <= REFUSED else None
+    after = widened(told(other, other_paces), before, real, other) if changes.told and off <= REFUSED else None
     return Answer(
         group=name,
         changes=changes.told,
@@ -95,9 +98,9 @@ def changed(course: Course, asked: Changes) -> Course:
     assignor = asked.words.get(asking.ASSIGNOR, found.assignor)
     if protocol is not Protocol.CONSUMER and assignor == "uniform":
         assignor = "range"
-    if protocol is Protocol.CONSUMER and found.protocol is not Protocol.CONSUMER:
-        served = {"heartbeat": SERVER_HEARTBEAT, "session": SERVER_SESSION}
-        found = with_settings(found, {name: value for name, value in served.items() if name not in settings})
+    if (protocol is Protocol.CONSUMER) != (found.protocol is Protocol.CONSUMER):
+        usual = _SERVED if protocol is Protocol.CONSUMER else _OWN
+        found = with_settings(found, {name: value for name, value in usual.items() if name not in settings})
     return replace(
         found,
         protocol=protocol,
@@ -127,12 +130,15 @@ def _known(facts: Facts, group: str, since: float | None, until: float | None, a
 
 def _assumed(known: Inputs, asked: Changes) -> Iterator[str]:
     paces = known.paces
+    share = fit(known.course, paces).arriving_per_second / len({each.name for each in known.course.members})
     yield "what came in is as recorded, and who calls or is called notices nothing of the change"
     if paces.polls:
-        each = f"{digits(paces.mean * 1000)} ms per record, from {number(paces.polls)} polls of {number(paces.records)}"
-        yield f"{each} records; bounds: other orders of short and long polls, and the quarters of what polls took"
-    if paces.own:
-        yield f"{', '.join(sorted(paces.own))}: slower than the others, as recorded"
+        polls = f"{number(paces.polls)} polls with {number(paces.records)} records"
+        bounds = "other orders of polls, other moments of records, the quarters of what polls took"
+        yield f"{digits(paces.mean * 1000)} ms per record, from {polls}; bounds: {bounds}"
+    for client, seconds in sorted(paces.means.items()):
+        pace = f"{digits(seconds * 1000)} ms per record, {digits(1 / seconds)}/s"
+        yield f"{client}: slower than the others as recorded: {pace}, where an even share is {digits(share)}/s"
     for client, stalls in sorted(paces.stalls.items()):
         longest = duration(max(seconds for _, seconds in stalls))
         yield f"{client}: stood still for {longest} in a poll of few records; it would have with any max.poll.records"

@@ -28,7 +28,8 @@ class Recorded:
     longest_poll_seconds: float | None
     late_share: float | None
     """Of the polls that applications tell of."""
-    final_lag: float
+    final_lag: float | None
+    """None where offsets were not listed near the end."""
     peak_lag: float
     repeated: int | None
     """Records that were handled before a rebalance and handed out again after it."""
@@ -44,8 +45,11 @@ class Fit:
     poll_seconds: float
     interval_seconds: float
     largest_safe_records: int | None
-    """None where not even one record fits."""
+    """That an average poll works off in time; None where not even one record fits."""
+    advised_records: int | None
+    """The same with half of the time kept free, for polls that take longer than the average."""
     capacity_per_second: float
+    """Of all members while they were there, each with its own time per record."""
     arriving_per_second: float
 
     @property

@@ -10,7 +10,7 @@ from mqlab.group_rows import Batch
 from mqlab.models import polling
 from mqlab.models.courses import Interval
 from mqlab.models.group_loop import equally_likely, simulate, with_pace
-from mqlab.models.group_terms import Course, Outcome
+from mqlab.models.group_terms import Course, Member, Outcome
 from mqlab.poll_whatif_answer import Fit, Recorded, Told
 from mqlab.poll_whatif_pace import Paces
 from mqlab.poll_whatif_window import batches, lags
@@ -20,6 +20,8 @@ AGREES, REFUSED = 0.2, 0.5
 """Share by which the replay of what was may be off the record; from the second on there is no answer."""
 _PHASES, _LARGE = 5, 20_000.0
 """Orders of short and long polls that are tried; one only where members times seconds are more than that."""
+_NEAR = 0.25
+"""Share of the time within which offsets must have been listed before or after its end for the lag there."""
 _GENERATIONS = ("rebalance-started", "group-epoch-bumped", "join-completed", "rebalance-stabilized", "group-emptied")
 
 
@@ -52,14 +54,14 @@ def recorded(facts: Facts, group: str, course: Course) -> Recorded:
     polls = [b for b in batches(facts, group) if since < b.at <= until]
     again = [one.repeated for one in begun if one.repeated is not None]
     waiting = lags(facts, group)
-    final = _between(waiting, until)
+    final = _between(waiting, until) if _listed_near(waiting, since, until) else None
     inside = [lag for at, lag in waiting if since <= at <= until]
     return Recorded(
         rebalances=len(begun) if known else None,
         longest_poll_seconds=max((b.longest_seconds for b in polls), default=None),
         late_share=_late(polls, min(each.settings.interval for each in course.members)),
         final_lag=final,
-        peak_lag=max([final, *inside]),
+        peak_lag=max([final or 0.0, *inside]),
         repeated=sum(again) if again else None,
     )
 
@@ -68,6 +70,11 @@ def _late(polls: Sequence[Batch], interval: float) -> float | None:
     """Share of *polls* that took the interval or longer; long ones have a row of their own."""
     late = sum(b.longest_seconds >= interval for b in polls)
     return late / sum(b.polls for b in polls) if polls else None
+
+
+def _listed_near(points: Sequence[tuple[float, float]], since: float, until: float) -> bool:
+    near = _NEAR * (until - since)
+    return any(until - near <= at <= until + near for at, _ in points)
 
 
 def _between(points: Sequence[tuple[float, float]], at: float) -> float:
@@ -80,25 +87,34 @@ def _between(points: Sequence[tuple[float, float]], at: float) -> float:
 def error(before: Told, real: Recorded, course: Course) -> float:
     """Share by which the replay of what was is off: of the rebalances, or of the most lag, whichever is worse.
 
-    One rebalance more or less is none. What members hold uncommitted, a poll each, is no lag that could be told.
+    One rebalance more or less is none. What members hold uncommitted, a poll each, is no lag that could be told. Where
+    neither was recorded nothing speaks for the replay: it counts as wholly off.
     """
-    held = sum(each.settings.records for each in course.members)
-    lag = abs(before.final_lag.likely - real.final_lag) / max(real.peak_lag, held)
-    if real.rebalances is None:
-        return lag
-    off = abs(before.rebalances.likely - real.rebalances)
-    return max(lag, off / max(1, real.rebalances) if off > 1 else 0.0)
+    found = []
+    if real.final_lag is not None:
+        lag = abs(before.final_lag.likely - real.final_lag)
+        found.append(lag / max(real.peak_lag, sum(each.settings.records for each in course.members)))
+    if real.rebalances is not None:
+        off = abs(before.rebalances.likely - real.rebalances)
+        found.append(off / max(1, real.rebalances) if off > 1 else 0.0)
+    return max(found, default=1.0)
 
 
-def widened(after: Told, before: Told, real: Recorded) -> Told:
-    """*after* with bounds that are as much further apart as the replay of what was is off the record."""
-    lag = abs(before.final_lag.likely - real.final_lag)
+def widened(after: Told, before: Told, real: Recorded, course: Course) -> Told:
+    """*after* with bounds that are as much further apart as the replay of what was is off the record.
+
+    As in ``error`` one rebalance of several is within the bounds, and half a poll of each member, which is what members
+    have in hand on average.
+    """
+    lag = sum({each.name: each.settings.records for each in course.members}.values()) / 2
+    lag += abs(before.final_lag.likely - real.final_lag) if real.final_lag is not None else 0.0
+    one = 1 if after.rebalances.high > 0 else 0
     off = 0.0
     if real.rebalances and before.rebalances.likely:
         off = abs(before.rebalances.likely / real.rebalances - 1)
     known, waiting = after.rebalances, after.final_lag
     return Told(
-        Interval(int(known.low * (1 - min(1.0, off))), known.likely, round(known.high * (1 + off))),
+        Interval(max(0, int(known.low * (1 - min(1.0, off))) - one), known.likely, round(known.high * (1 + off)) + one),
         after.longest_poll_seconds,
         after.late_share,
         Interval(max(0.0, waiting.low - lag), waiting.likely, waiting.high + lag),
@@ -111,10 +127,7 @@ def fit(course: Course, paces: Paces) -> Fit:
     settings = course.members[0].settings
     each, threads, other = paces.slowest, settings.threads, settings.commit_seconds
     span = course.until - course.since
-    there = sum(
-        max(0.0, min(one.stopped or course.until, course.until) - max(one.started or course.since, course.since))
-        for one in course.members
-    )
+    handled = sum(_there(one, course) / paces.means.get(one.name, paces.mean) for one in course.members)
     came = sum(log.end.at(course.until) - log.end.at(course.since) for log in course.logs)
     return Fit(
         settings.records,
@@ -123,6 +136,13 @@ def fit(course: Course, paces: Paces) -> Fit:
         polling.poll_seconds(settings.records, each, threads, other),
         settings.interval,
         polling.largest_safe_records(settings.interval, each, threads, other),
-        there / span * threads / paces.mean,
+        polling.largest_safe_records(settings.interval, each, threads, other, polling.ADVISED_MARGIN),
+        handled / span * threads,
         came / span,
     )
+
+
+def _there(member: Member, course: Course) -> float:
+    """Seconds of the course in which it was there."""
+    begin, end = max(member.started or course.since, course.since), min(member.stopped or course.until, course.until)
+    return max(0.0, end - begin)

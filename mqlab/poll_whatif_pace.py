@@ -24,6 +24,8 @@ class Paces:
     common: Pace
     own: Mapping[str, Pace]
     """Of members whose records take another time than those of the others."""
+    means: Mapping[str, float]
+    """Seconds per record of those members."""
     mean: float
     """Seconds per record while members work, but for those with a pace of their own."""
     slowest: float
@@ -50,14 +52,15 @@ def paces(batches: Sequence[Batch], since: float, until: float, *, steady: bool 
     own = {client: _pace([b for b in inside if b.client_id == client], since, until, steady) for client in apart}
     low, high = _quartiles(rest, common)
     mean = _mean(rest)
-    slowest = max([mean, *(_mean([b for b in inside if b.client_id == client]) for client in apart)])
+    means = {client: _mean([b for b in inside if b.client_id == client]) for client in apart}
+    slowest = max(mean, *means.values(), 0.0)
     polls, records = sum(b.polls for b in inside), sum(b.records for b in inside)
-    return Paces(common, own, mean, slowest, low, high, polls, records, _by_client(stalls))
+    return Paces(common, own, means, mean, slowest, low, high, polls, records, _by_client(stalls))
 
 
 def steady(seconds: float) -> Paces:
     """Every record takes *seconds*."""
-    return Paces(Pace(((0.0, seconds),)), {}, seconds, seconds, 1.0, 1.0, 0, 0, {})
+    return Paces(Pace(((0.0, seconds),)), {}, {}, seconds, seconds, 1.0, 1.0, 0, 0, {})
 
 
 def _by_client(stalls: Sequence[Batch]) -> dict[str, tuple[tuple[float, float], ...]]:

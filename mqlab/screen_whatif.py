@@ -11,6 +11,7 @@ from mqlab.screen_rows import line, row, safe
 from mqlab.units import digits, duration, number, percent
 
 _NAME, _RECORDED, _COLUMN = 24, 14, 34
+_SMALL = 0.001
 
 
 def whatif_screen(answer: Answer, tz: tzinfo = UTC) -> str:
@@ -34,8 +35,8 @@ def _table(answer: Answer) -> Iterator[str]:
     yield line("", _cells(*heads))
     yield line("", _cells("rebalances", _known(real.rebalances, number), *_both(before, after, _rebalances)))
     yield line("", _cells("longest poll", _known(real.longest_poll_seconds, duration), *_both(before, after, _longest)))
-    yield line("", _cells("polls over the interval", _known(real.late_share, percent), *_both(before, after, _late)))
-    yield line("", _cells("lag at the end", number(round(real.final_lag)), *_both(before, after, _lag)))
+    yield line("", _cells("polls over the interval", _known(real.late_share, _share), *_both(before, after, _late)))
+    yield line("", _cells("lag at the end", _known(real.final_lag, _count), *_both(before, after, _lag)))
     yield line("", _cells("records handed out again", _known(real.repeated, number), *_both(before, after, _repeated)))
 
 
@@ -63,7 +64,11 @@ def _longest(told: Told) -> str:
 
 
 def _late(told: Told) -> str:
-    return percent(told.late_share.likely)
+    return _share(told.late_share.likely)
+
+
+def _share(value: float) -> str:
+    return f"under {percent(_SMALL)}" if 0 < value < _SMALL else percent(value)
 
 
 def _lag(told: Told) -> str:
@@ -85,31 +90,47 @@ def _bounds(interval: Interval, told: Callable[[float], str]) -> str:
 
 def _feasible(answer: Answer) -> Iterator[str]:
     if answer.changes:
-        yield from row("BEFORE", _fits(answer.fit_before), 3)
-        yield from row("AFTER", _fits(answer.fit_after), 3)
+        yield from row("BEFORE", _fits(answer.fit_before, answer.before), 3)
+        yield from row("AFTER", _fits(answer.fit_after, answer.after), 3)
     else:
-        yield from row("FITS", _fits(answer.fit_before), 3)
+        yield from row("FITS", _fits(answer.fit_before, answer.before), 3)
 
 
-def _fits(fit: Fit) -> str:
+def _fits(fit: Fit, told: Told | None) -> str:
     poll = f"{number(fit.records)} records x {digits(fit.record_seconds * 1000)} ms"
     poll += f" / {fit.threads} threads" if fit.threads > 1 else ""
     interval = f"of {duration(fit.interval_seconds)} between polls"
-    told = f"{poll} = {duration(fit.poll_seconds)} {interval}: {'fits' if fit.feasible else 'does not fit'}"
-    safe_records = fit.largest_safe_records
-    most = "not even one record fits" if safe_records is None else f"at most {number(safe_records)} records fit"
     speed = f"{digits(fit.capacity_per_second)}/s can be handled, {digits(fit.arriving_per_second)}/s come in"
     behind = "" if fit.capacity_per_second >= fit.arriving_per_second else ": lag grows whatever the polls do"
-    return f"{told}, {most}; {speed}{behind}"
+    return f"{poll} = {duration(fit.poll_seconds)} {interval}: {_verdict(fit, told)}, {_advice(fit)}; {speed}{behind}"
+
+
+def _verdict(fit: Fit, told: Told | None) -> str:
+    """An average poll that fits is not enough: one that takes a little longer is late, and the loop goes on."""
+    if not fit.feasible:
+        return "does not fit"
+    if fit.advised_records is not None and fit.records <= fit.advised_records:
+        return "fits"
+    if told is None or told.late_share.high == 0:
+        return "fits with little room"
+    return f"fits on average only, polls take up to {duration(told.longest_poll_seconds.high)}"
+
+
+def _advice(fit: Fit) -> str:
+    if fit.largest_safe_records is None:
+        return "not even one record fits"
+    most = f"{number(fit.largest_safe_records)} records are just enough"
+    return most if fit.advised_records is None else f"{most}, {number(fit.advised_records)} leave room for slow polls"
 
 
 def _calibration(answer: Answer) -> Iterator[str]:
     real, before = answer.recorded, answer.before
-    lag = f"lag {_count(before.final_lag.likely)} where {_count(real.final_lag)}"
-    counted = ""
+    found = []
     if real.rebalances is not None:
-        counted = f"{_count(before.rebalances.likely)} rebalances where {number(real.rebalances)} were recorded, "
-    told = f"replay of what was: {counted}{lag}"
+        found.append(f"{_count(before.rebalances.likely)} rebalances where {number(real.rebalances)} were recorded")
+    if real.final_lag is not None:
+        found.append(f"lag {_count(before.final_lag.likely)} where {_count(real.final_lag)}")
+    told = f"replay of what was: {', '.join(found) or 'neither rebalances nor lag at the end are recorded'}"
     if answer.agrees:
         told += ": agrees"
     elif answer.after is not None or not answer.changes:

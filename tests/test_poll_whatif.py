@@ -16,8 +16,10 @@ from mqlab.models.group_curves import rising
 from mqlab.models.group_loop import simulate
 from mqlab.models.group_terms import Busy, Protocol
 from mqlab.poll_whatif import changed, chosen, replay
+from mqlab.poll_whatif_answer import Recorded
 from mqlab.poll_whatif_arrivals import arrivals, bursts
 from mqlab.poll_whatif_inputs import NoReplayError, average, inputs
+from mqlab.poll_whatif_judged import error
 from mqlab.poll_whatif_members import members
 from mqlab.poll_whatif_pace import paces
 from mqlab.poll_whatif_request import BadChangeError, changes
@@ -228,6 +230,35 @@ def test_bounds_are_as_much_further_apart_as_the_replay_of_what_was_is_off():
     assert 0.2 < answer.error_share < 0.5
     wide = answer.after.final_lag.high - answer.after.final_lag.low
     assert wide > 500 + sure.after.final_lag.high - sure.after.final_lag.low
+
+
+def test_the_bounds_of_an_answer_hold_one_rebalance_more_or_less_and_half_a_poll_of_each_member():
+    longer = replay(LOOP, changes=changes(["max.poll.interval.ms=44000"])).after
+    sure = simulate(changed(inputs(LOOP, "billing").course, changes(["max.poll.interval.ms=44000"])))
+
+    assert (longer.rebalances.low, longer.rebalances.high) == (
+        len(sure.rebalances) - 1, len(sure.rebalances) + 1,
+    )  # fmt: skip
+    assert (longer.final_lag.low, longer.final_lag.high) == (sure.final_lag - 250, sure.final_lag + 250)
+
+
+def test_lag_at_the_end_is_not_known_where_nobody_listed_offsets_near_it():
+    two = [one for one in listings() if one.at in (at(0), at(300))]
+    sparse = facts(loop(), printed(), two)
+
+    middle, whole = replay(sparse, since=at(0), until=at(150)), replay(sparse)
+
+    assert (middle.recorded.final_lag, whole.recorded.final_lag) == (None, 2900)
+    assert middle.agrees
+    assert middle.recorded.rebalances == middle.before.rebalances.likely == 6
+
+
+def test_a_replay_that_nothing_was_recorded_of_counts_as_wholly_off():
+    course = inputs(LOOP, "billing").course
+    known = Recorded(None, None, None, None, 0.0, None)
+
+    assert error(replay(LOOP).before, known, course) == 1.0
+    assert error(replay(LOOP).before, replace(known, rebalances=12), course) == 0.0
 
 
 def test_without_offsets_members_or_polls_there_is_no_replay():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 
 from mqlab.rebalance_endings import EXITED, WENT_ON
 from mqlab.rebalance_kin import Kin
@@ -45,7 +46,8 @@ def _joined(begun: Begun, life: Life | None, known: Kin) -> Cause:
     if old is None:
         if known.nameless(life):
             return Cause(Trigger.JOIN, Behind.UNKNOWN, False, "nothing tells which client it is", life)
-        first = known.whole or life.process_started is not None
+        began = (life.since or 0.0) if life.process_started is None else life.process_started
+        first = known.since == -inf or (life.process_started is not None and began - known.since > RETURN)
         because = "nobody of that name was there before" if first else "what was before it is not in the material"
         return Cause(Trigger.JOIN, Behind.START if first else Behind.UNKNOWN, first, because, life)
     behind, because = _again(life, old)

@@ -114,7 +114,10 @@ def _silent(facts: Facts, lines: Lines, span: Span) -> Ending:
 
 def _went_on(lines: Lines, span: Span, until: float) -> bool:
     """The same process wrote something later on, before it stopped or was started anew."""
-    own = between(lines.clients.get(span.client_id, ()), span.since or span.seen, until)
+    every = lines.clients.get(span.client_id, ())
+    own = between(every, span.since or span.seen, until)
+    if not every or (every[0].first_at or 0.0) > until:
+        return False
     if any(line.kind in STARTS or line.kind in STOPS or line.kind == "process-exit" for line in own):
         return False
     for line in following(lines.clients.get(span.client_id, ()), until):

@@ -19,8 +19,8 @@ class Kin:
     by_member: Mapping[str, Sequence[Life]]
     before: Mapping[int, Life]
     after: Mapping[int, Life]
-    whole: bool
-    """The material tells of the group from its first generation on."""
+    since: float
+    """From when on the material tells of the group; minus infinity where that is from its first generation on."""
     nameless_since: float
     """When a member ended first whose client nothing names."""
 
@@ -43,8 +43,8 @@ class Kin:
         return _unnamed(life) and self.nameless_since <= (life.since or 0.0)
 
 
-def kin(chain: Sequence[tuple[Life, Life | None]], *, whole: bool) -> Kin:
-    """Who came before and after whom."""
+def kin(chain: Sequence[tuple[Life, Life | None]], since: float) -> Kin:
+    """Who came before and after whom, where the material tells of the group from *since* on."""
     by_member: dict[str, list[Life]] = defaultdict(list)
     before, after = {}, {}
     for life, old in chain:
@@ -53,7 +53,7 @@ def kin(chain: Sequence[tuple[Life, Life | None]], *, whole: bool) -> Kin:
             before[id(life)] = old
             after[id(old)] = life
     gone = min((_until(life) for life, _ in chain if _unnamed(life)), default=inf)
-    return Kin(by_member, before, after, whole, gone)
+    return Kin(by_member, before, after, since, gone)
 
 
 def _until(life: Life) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from math import inf
 
 from mqlab.facts import Facts
 from mqlab.findings import Evidence
@@ -12,9 +13,8 @@ from mqlab.kafka_lives import chain
 from mqlab.memo import per_facts
 from mqlab.rebalance_causes import Cause, cause
 from mqlab.rebalance_costs import delayed, repeated
-from mqlab.rebalance_index import lines
+from mqlab.rebalance_index import Lines, lines
 from mqlab.rebalance_kin import Kin, kin
-from mqlab.rebalance_lines import number
 from mqlab.rebalance_owners import moved
 from mqlab.rebalance_recorded import recorded
 from mqlab.rebalance_rows import Behind, Rebalance, Trigger
@@ -36,11 +36,17 @@ def history(facts: Facts, group: str) -> tuple[Rebalance, ...]:
     own = told(known)
     own += seen(known, own)
     begun = sorted([*own, *recorded(known, own)], key=lambda b: (b.started, b.generation or 0))
-    first = next((e for e in known.coordinator if e.kind in ("rebalance-started", "group-epoch-bumped")), None)
-    whole = first is not None and (number(first) or 0) <= (0 if first.kind == "rebalance-started" else 1)
-    family = kin(chain(facts, group), whole=whole)
+    family = kin(chain(facts, group), _since(known, begun))
     rows = _stories([_row(group, one, _cause(facts, group, old, one, family)) for old, one in _pairs(begun)])
     return tuple(_costed(facts, group, begun, rows))
+
+
+def _since(known: Lines, begun: Sequence[Begun]) -> float:
+    """From when on the material tells of the group: always, where that is its first generation."""
+    if begun and begun[0].generation == 1:
+        return -inf
+    firsts = [these[0] for these in (known.coordinator, *known.clients.values()) if these]
+    return min((line.first_at or 0.0 for line in firsts), default=inf)
 
 
 def _pairs(begun: Sequence[Begun]) -> Iterable[tuple[Begun | None, Begun]]:

@@ -380,9 +380,16 @@ def test_a_join_whose_past_is_not_in_the_material_is_not_a_start():
         10:01:23 assigned 8 1
     """)
     assert told(facts(late)) == ["10:01:20 8 join <- unknown (a)"]
-    assert told(facts(late, client("a", "10:01:15 settings\n10:01:23 joined 8 {a2}"))) == [
-        "10:01:20 8 join <- start (a)"
-    ]
+    log = client("a", "10:01:15 settings\n10:01:23 joined 8 {a2}")
+    assert told(facts(late, log)) == ["10:01:20 8 join <- unknown (a)"]
+
+
+def test_who_was_not_there_for_as_long_as_processes_take_to_come_back_is_new():
+    lines = "{}\n10:09:20 preparing 8 Adding new member {{a1}}\n10:09:23 assigned 9 2"
+    log = client("a", "10:09:15 settings\n10:09:23 joined 9 {a1}")
+    before = "10:{}:00 preparing 7 removing member {{b1}} on LeaveGroup\n10:{}:01 assigned 8 1"
+    assert told(facts(coordinator(lines.format(before.format("04", "04"))), log))[1] == "10:09:20 9 join <- start (a)"
+    assert told(facts(coordinator(lines.format(before.format("05", "05"))), log))[1] == "10:09:20 9 join <- unknown (a)"
 
 
 COOPERATIVE = coordinator("""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
 
 from mqlab.facts import Episode, Facts
 from mqlab.rebalance_index import between, lines
-from mqlab.rebalance_kinds import CLIENT
+from mqlab.rebalance_kinds import STOPS
+from mqlab.rebalance_marks import CLOCKS
 from mqlab.rebalance_rows import Rebalance
 from mqlab.rebalance_starts import Begun
 
@@ -41,23 +43,53 @@ def eager(rows: Sequence[Rebalance]) -> list[float | None]:
 
 
 def idle(facts: Facts, group: str, begun: Sequence[Begun]) -> list[float | None]:
-    """Seconds in which partitions that were given up in each cooperative rebalance had no owner."""
-    every = [e for these in lines(facts, group).clients.values() for e in these if e.kind in CLIENT]
-    given = sorted((e for e in every if e.kind in _GIVEN_UP and e.value_max), key=lambda e: e.first_at or 0.0)
-    taken = sorted((e for e in every if e.kind == "partitions-assigned"), key=lambda e: e.first_at or 0.0)
-    ends = [later.started for _, later in pairwise(begun)] + [float("inf")]
-    after = [*ends[1:], float("inf")]
-    return [
-        _idle(between(given, one.started, end), taken, (one.started, end, next_end))
-        for one, end, next_end in zip(begun, ends, after, strict=False)
+    """Seconds in which partitions that changed their owner in each cooperative rebalance had none.
+
+    From the first that was given up in it until the last of them was taken; what an expelled member had is given up
+    when the rebalance starts. What is taken later, or lost late by who had been expelled, belongs to no other one.
+    """
+    starts = [one.started for one in begun]
+    spans: dict[int, list[tuple[float, float]]] = defaultdict(list)
+    taking: set[int] = set()
+    owners: dict[str, str] = {}
+    freed: dict[str, tuple[float, int]] = {}
+    for at, client, line in _changes(facts, group):
+        here = bisect_right(starts, at) - 1
+        places = (line.reason or "").split(", ") if line.reason else []
+        if line.kind in _GIVEN_UP:
+            for place in [p for p in places if owners.get(p) == client]:
+                del owners[place]
+                freed[place] = (at, _leaving(facts, group, client, at, starts) or max(0, here))
+            continue
+        taking.add(here)
+        for place in places:
+            since = freed.pop(place, None)
+            if since is None and owners.get(place, client) != client and here >= 0:
+                since = (starts[here], here)
+            if since is not None:
+                spans[since[1]].append((since[0], at))
+            owners[place] = client
+    return [_seconds(spans[n]) if n in spans else 0.0 if n in taking else None for n in range(len(begun))]
+
+
+def _leaving(facts: Facts, group: str, client: str, at: float, starts: Sequence[float]) -> int | None:
+    """Place of the rebalance that follows at once, where the member gives up its partitions because it closes."""
+    near = between(lines(facts, group).clients[client], at - CLOCKS, at + CLOCKS)
+    following = bisect_right(starts, at)
+    soon = following < len(starts) and starts[following] - at <= CLOCKS
+    return following if soon and any(line.kind in STOPS for line in near) else None
+
+
+def _changes(facts: Facts, group: str) -> list[tuple[float, str, Episode]]:
+    """What members got and gave up, by time."""
+    every = [
+        (e.first_at or 0.0, client, e)
+        for client, these in lines(facts, group).clients.items()
+        for e in these
+        if e.kind == "partitions-assigned" or e.kind in _GIVEN_UP
     ]
+    return sorted(every, key=lambda one: (one[0], one[1], one[2].first.line or 0))
 
 
-def _idle(given: Sequence[Episode], taken: Sequence[Episode], span: tuple[float, float, float]) -> float | None:
-    """From the first partition given up within *span* until the last was taken, in this rebalance or the next."""
-    start, end, next_end = span
-    if not given:
-        return 0.0 if between(taken, start, end) else None
-    first = given[0].first_at or 0.0
-    then = [e.first_at or 0.0 for e in between(taken, first, next_end) if e.value_max]
-    return then[-1] - first if then else None
+def _seconds(spans: Sequence[tuple[float, float]]) -> float:
+    return max(until for _, until in spans) - min(since for since, _ in spans)

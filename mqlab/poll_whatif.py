@@ -5,7 +5,6 @@ The replay of what was is held against the record; its error is that of the answ
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 from mqlab import kafka_groups
@@ -14,13 +13,13 @@ from mqlab.facts import Facts
 from mqlab.models.group_loop import with_settings
 from mqlab.models.group_terms import Course, Member, Protocol, Settings
 from mqlab.poll_whatif_answer import Answer
+from mqlab.poll_whatif_assumed import assumed
 from mqlab.poll_whatif_group import SERVER_HEARTBEAT, SERVER_SESSION
 from mqlab.poll_whatif_inputs import Inputs, NoReplayError, inputs
 from mqlab.poll_whatif_judged import AGREES, REFUSED, error, fit, recorded, told, widened
 from mqlab.poll_whatif_members import first_late
 from mqlab.poll_whatif_pace import steady
 from mqlab.poll_whatif_request import Changes
-from mqlab.units import digits, duration, number
 
 NOTHING = Changes()
 _SERVED = {"heartbeat": SERVER_HEARTBEAT, "session": SERVER_SESSION}
@@ -61,7 +60,7 @@ def replay(
         after=after,
         fit_before=fit(course, paces),
         fit_after=fit(other, other_paces),
-        assumed=tuple(_assumed(known, changes)),
+        assumed=assumed(known, changes),
     )
 
 
@@ -126,24 +125,3 @@ def _known(facts: Facts, group: str, since: float | None, until: float | None, a
         if asking.RECORD not in asked.numbers:
             raise
         return inputs(facts, group, since, until, steady(asked.numbers[asking.RECORD] / 1000))
-
-
-def _assumed(known: Inputs, asked: Changes) -> Iterator[str]:
-    paces = known.paces
-    share = fit(known.course, paces).arriving_per_second / len({each.name for each in known.course.members})
-    yield "what came in is as recorded, and who calls or is called notices nothing of the change"
-    if paces.polls:
-        polls = f"{number(paces.polls)} polls with {number(paces.records)} records"
-        bounds = "other orders of polls, other moments of records, the quarters of what polls took"
-        yield f"{digits(paces.mean * 1000)} ms per record, from {polls}; bounds: {bounds}"
-    for client, seconds in sorted(paces.means.items()):
-        pace = f"{digits(seconds * 1000)} ms per record, {digits(1 / seconds)}/s"
-        yield f"{client}: slower than the others as recorded: {pace}, where an even share is {digits(share)}/s"
-    for client, stalls in sorted(paces.stalls.items()):
-        longest = duration(max(seconds for _, seconds in stalls))
-        yield f"{client}: stood still for {longest} in a poll of few records; it would have with any max.poll.records"
-    if known.course.members[0].settings.commit_every == 0:
-        yield "each poll is committed when it is done"
-    if asking.THREADS in asked.numbers:
-        yield "threads share a poll evenly, where one works it off now"
-    yield "no poll is cut short by sizes of fetches, no broker fails, joins themselves take no time"

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from math import inf
 
-from mqlab import configured, polling_facts
 from mqlab.facts import Facts
 from mqlab.kafka_lives import lives
 from mqlab.models.group_terms import Member, Settings
+from mqlab.poll_whatif_settings import settings_of
+from mqlab.rebalance_lines import client_of
 from mqlab.rebalance_rows import End, Life
-
-_USUAL = Settings()
 
 
 def members(facts: Facts, group: str, since: float, until: float) -> tuple[Member, ...]:
@@ -35,41 +35,6 @@ def first_change(facts: Facts, group: str, after: float) -> float | None:
         found += [life.process_started, life.process_stopped]
         found.append(life.silent_since if life.end is End.EXPIRED else None)
     return min((at for at in found if at is not None and at > after), default=None)
-
-
-def settings_of(facts: Facts, client: str, at: float) -> Settings:
-    """What *client* was set to at *at*; what nothing tells is as in the newest client."""
-    limit = polling_facts.poll_limit(facts, client, at)
-    by_polls = limit is not None and limit.key == polling_facts.SESSION
-    session = polling_facts.session_limit(facts, client, at)
-    return Settings(
-        records=_records(facts, client, at),
-        interval=limit.seconds if limit else _USUAL.interval,
-        session=session.seconds if session else _USUAL.session,
-        heartbeat=0.0 if by_polls else _seconds(facts, client, "heartbeat.interval.ms", at, _USUAL.heartbeat),
-        commit_every=_commit_every(facts, client, at),
-    )
-
-
-def _records(facts: Facts, client: str, at: float) -> int:
-    """max.poll.records; a client that has no such setting hands out what its application took at most."""
-    told = polling_facts.poll_records(facts, client, at)
-    if told is not None:
-        return told
-    seen = [b.longest_records for b in facts.batches if b.client_id == client]
-    return max(seen, default=_USUAL.records)
-
-
-def _commit_every(facts: Facts, client: str, at: float) -> float:
-    automatic = configured.consumer_value(facts, client, "enable.auto.commit", at)
-    if automatic is None or automatic.value != "true":
-        return 0.0
-    return _seconds(facts, client, "auto.commit.interval.ms", at, 5.0)
-
-
-def _seconds(facts: Facts, client: str, key: str, at: float, otherwise: float) -> float:
-    value = configured.consumer_value(facts, client, key, at)
-    return value.number / 1000 if value is not None and value.number is not None else otherwise
 
 
 def _clients(facts: Facts, group: str) -> frozenset[str]:
@@ -119,16 +84,41 @@ def _stopped(last: Life, successor: Life | None, since: float) -> float | None:
 
 def _member(facts: Facts, chain: Sequence[Life], successor: Life | None, since: float) -> Member:
     first, last = chain[0], chain[-1]
+    settings = settings_of(facts, first.client_id, max(first.since or since, since))
     stopped = _stopped(last, successor, since)
     crashed = stopped is None and last.end is End.EXPIRED
-    if crashed:
-        stopped = last.silent_since or last.until
-    at = max(first.since or since, since)
+    if crashed and last.until is not None:
+        stopped = last.until - settings.session
     return Member(
         name=first.client_id,
-        settings=settings_of(facts, first.client_id, at),
+        settings=settings,
         started=None if first.since is None or first.since <= since else first.since,
         stopped=stopped,
         crashed=crashed,
         static=first.static,
+        instance=client_of(first.member_id) if first.static else None,
+        silences=_silences(facts, chain, settings),
     )
+
+
+def _silences(facts: Facts, chain: Sequence[Life], settings: Settings) -> tuple[tuple[float, float], ...]:
+    """Times from the last heartbeat, which was the session timeout before it was expelled, to when it came again.
+
+    A static member, and one before 0.10.1, is silent while its poll is late, too: that comes from the poll.
+    """
+    return tuple(
+        (life.until - settings.session, later.since)
+        for life, later in pairwise(chain)
+        if life.end is End.EXPIRED
+        and life.until is not None
+        and later.since is not None
+        and not _in_late_poll(facts, life, settings)
+    )
+
+
+def _in_late_poll(facts: Facts, life: Life, settings: Settings) -> bool:
+    if settings.heartbeat == 0:
+        return True
+    expelled = life.until or 0.0
+    late = [b for b in facts.batches if b.client_id == life.client_id and b.seconds >= settings.interval]
+    return any(b.polls == 1 and b.at - b.seconds < expelled <= b.at for b in late)

@@ -427,6 +427,45 @@ def test_a_member_that_stood_still_does_so_with_any_number_of_records():
     assert any("stood still for 31.0 s" in sentence for sentence in answer.assumed)
 
 
+EXPELLED = """
+09:59:50 preparing 0 Adding new member {a1}
+09:59:53 stable 1 2
+10:01:00 expired {b1}
+10:01:00 preparing 1 removing member {b1} on heartbeat expiration
+10:01:03 stable 2 1
+10:01:20 preparing 2 Adding new member {b2}
+10:01:23 stable 3 2
+"""
+BOTH = ["09:59:53 joined 1 {a1} range", "09:59:53 joined 1 {b1} range\n10:01:23 joined 3 {b2} range"]
+
+
+def expelled(*more):
+    return facts(
+        coordinator(EXPELLED), client("a", BOTH[0]), client("b", BOTH[1]), printed(), printed(who="b"),
+        listings(lag=lambda _: 8), polls(*((end, 8, 0.4) for end in range(2, 300, 2))), *more,
+    )  # fmt: skip
+
+
+def test_a_member_that_was_expelled_was_silent_for_its_session_and_until_it_came_again():
+    known = expelled()
+
+    (_, silent) = inputs(known, "billing").course.members
+    answer = replay(known, changes=changes(["session.timeout.ms=31000"]))
+
+    # Its session is 10 s: the last heartbeat came at 50 s. It joins at 80 s; 31 s would have covered it.
+    assert (silent.name, silent.crashed, silent.stopped) == ("b", False, None)
+    assert [(since - at(0), until - at(0)) for since, until in silent.silences] == [(50, pytest.approx(80, abs=3))]
+    assert (answer.recorded.rebalances, answer.before.rebalances.likely) == (2, 2)
+    assert answer.agrees
+    assert any(sentence.startswith("b: without heartbeats for up to") for sentence in answer.assumed)
+
+
+def test_a_silence_that_is_a_late_poll_of_a_static_member_comes_from_the_poll():
+    (_, silent) = inputs(expelled(polls((79, 500, 55.0), who="b")), "billing").course.members
+
+    assert silent.silences == ()
+
+
 def test_heartbeats_of_the_consumer_protocol_are_set_on_the_broker():
     epochs = coordinator("09:59:50 bumped 1\n10:00:15 bumped 2\n10:00:45 bumped 3")
     printed_broker = settings(

@@ -30,6 +30,7 @@ class Consumer:
 
     def __init__(self, member: Member, number: int, course: Course, clock: Clock, ledger: Ledger, grain: float) -> None:
         self.name, self.settings, self.static = member.name, member.settings, member.static
+        self.instance = member.instance or member.name
         self.key = f"{member.name}-{number:06d}"
         self.beats_from = course.since
         self.held: tuple[Partition, ...] = ()
@@ -39,7 +40,7 @@ class Consumer:
         self._given: tuple[Partition, ...] | None = None
         self._pending: dict[Partition, int] = {}
         self._state, self._turn, self._out = _State.JOINING, 0, False
-        self._polled_at = self._committed_at = -inf
+        self._polled_at = self._committed_at = self._silent_until = -inf
         self._full, self._busy = False, member.busy
 
     def bind(self, coordinator: Seats) -> None:
@@ -64,6 +65,13 @@ class Consumer:
         self._commit(now)
         self._coordinator.leave(self, now, Cause.LEAVE)
 
+    def silence(self, now: float, until: float) -> None:
+        """Neither heartbeats nor polls until then: the coordinator expels it when its session ends before."""
+        self._silent_until = until
+        if until - now >= self.settings.session:
+            self._clock.at(now + self.settings.session, self._expire)
+        self._clock.at(until, self.hear)
+
     def assign(self, now: float, partitions: tuple[Partition, ...]) -> None:
         """The coordinator gives it *partitions*; it takes them over when it polls."""
         self._given = partitions
@@ -74,7 +82,7 @@ class Consumer:
 
     def hear(self, now: float) -> None:
         """A heartbeat tells it of a change; while it works it can do nothing about it."""
-        if self._state is _State.IDLE:
+        if self._state is _State.IDLE and now >= self._silent_until:
             self._poll(now)
 
     def adopt(self) -> bool:
@@ -99,7 +107,14 @@ class Consumer:
 
     def _unless_turned(self, at: float, action: Action, rank: int) -> None:
         turn = self._turn
-        self._clock.at(at, lambda now: action(now) if turn == self._turn else None, rank)
+
+        def happen(now: float) -> None:
+            if turn == self._turn and now < self._silent_until:
+                self._clock.at(self._silent_until, happen, rank)
+            elif turn == self._turn:
+                action(now)
+
+        self._clock.at(at, happen, rank)
 
     def _poll(self, now: float) -> None:
         if self._out or not self._coordinator.knows(self):

@@ -61,6 +61,8 @@ class Coordinator:
 
     def join(self, consumer: Consumer, now: float, cause: Cause = Cause.JOIN) -> None:
         """*consumer* joins, or joins again."""
+        if self._replaces(consumer, now):
+            return
         new = consumer.key not in self._members
         self._members[consumer.key] = consumer
         if self._state is _State.PREPARING:
@@ -71,6 +73,16 @@ class Coordinator:
             self._begin(now, cause, consumer, {consumer.key})
         else:
             consumer.assign(now, consumer.held)
+
+    def _replaces(self, consumer: Consumer, now: float) -> bool:
+        """A new process of a static member has the place of the old one, without a rebalance (KIP-345)."""
+        old = [each for each in self._members.values() if each.static and each.instance == consumer.instance]
+        if not consumer.static or self._state is not _State.STABLE or not old or old[0] is consumer:
+            return False
+        del self._members[old[0].key]
+        self._members[consumer.key] = consumer
+        consumer.assign(now, old[0].held)
+        return True
 
     def leave(self, consumer: Consumer, now: float, cause: Cause) -> None:
         """*consumer* is no member any more."""

@@ -52,6 +52,9 @@ def simulate(course: Course) -> Outcome:
             clock.at(member.started, consumer.start)
         if member.stopped is not None and course.since < member.stopped < course.until:
             clock.at(member.stopped, _stop(consumer, member.crashed))
+        for begin, end in member.silences:
+            if end > course.since:
+                clock.at(max(begin, course.since), _silence(consumer, end))
     coordinator.seat(seated)
     for sample in range(_SAMPLES + 1):
         clock.at(course.since + (course.until - course.since) * sample / _SAMPLES, ledger.note_lag, 2)
@@ -110,6 +113,10 @@ def _out(member: Member, course: Course) -> Member:
 
 def _stop(consumer: Consumer, crashed: bool) -> Action:
     return lambda now: consumer.stop(now, crashed)
+
+
+def _silence(consumer: Consumer, until: float) -> Action:
+    return lambda now: consumer.silence(now, until)
 
 
 def _set(settings: Settings, changed: Mapping[str, float]) -> Settings:

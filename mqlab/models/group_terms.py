@@ -85,10 +85,14 @@ class Member:
     """It stops without a word, so that the coordinator waits for its session."""
     static: bool = False
     """It has a group.instance.id: it never says that it leaves."""
+    instance: str | None = None
+    """That id, where it is not the client id."""
     pace: Pace | None = None
     """Its own; None where the group's holds."""
     stalls: tuple[tuple[float, float], ...] = ()
     """(at, seconds): its first poll from then on takes so much longer, whatever its records."""
+    silences: tuple[tuple[float, float], ...] = ()
+    """(since, until): its process stands still or is cut off, without heartbeats and polls."""
     busy: Busy | None = None
     """Only of one that is part of the group from the start."""
 

@@ -186,6 +186,43 @@ def test_a_member_that_stands_still_is_late_once_whatever_its_records() -> None:
     assert len(simulate(with_settings(still, {"records": 1})).rebalances) == 2
 
 
+@pytest.mark.parametrize("protocol", list(Protocol))
+def test_a_member_without_heartbeats_is_expelled_when_its_session_ends_and_comes_when_it_can(
+    protocol: Protocol,
+) -> None:
+    drawn = replace(course("a - - 50/15\nb - - 50/15", rate=2.0, seconds=120.0, pace=0.001), protocol=protocol)
+    cut = replace(drawn, members=(drawn.members[0], replace(drawn.members[1], silences=((30.0, 52.0),))))
+
+    found = simulate(cut)
+
+    # The session of 10 s ends at 40 s; one of 23 s would have covered it.
+    assert told(found)[:2] == ["40 heartbeat expiry b", "52 join b"]
+    assert found.final_lag < 20
+    assert simulate(with_settings(cut, {"session": 23.0})).rebalances == ()
+
+
+def test_records_of_a_poll_that_stood_still_with_its_process_are_handed_out_again() -> None:
+    drawn = course("a - - 50/15\nb - - 50/15", backlog=100, seconds=120.0, pace=0.2)
+    cut = replace(drawn, members=(drawn.members[0], replace(drawn.members[1], silences=((5.0, 52.0),))))
+
+    assert simulate(drawn).repeated == 0
+    assert simulate(cut).repeated == 50
+
+
+def test_a_new_process_of_a_static_member_takes_the_place_of_the_old_one_while_its_session_lasts() -> None:
+    drawn = course("a - - 50/15\nb - 30 50/15\nc 35 - 50/15", rate=2.0, seconds=120.0, pace=0.001)
+    a, b, c = drawn.members
+    same = replace(drawn, members=(a, replace(b, static=True, instance="i"), replace(c, static=True, instance="i")))
+    late = replace(same, members=(a, same.members[1], replace(same.members[2], started=45.0)))
+    other = replace(same, members=(a, same.members[1], replace(same.members[2], instance="j")))
+
+    assert simulate(same).rebalances == ()
+    assert simulate(same).final_lag < 20
+    assert told(simulate(late)) == ["40 heartbeat expiry b", "45 join c"]
+    # The rebalance of another one waits for b until its session ends.
+    assert told(simulate(other)) == ["35 join c"]
+
+
 def test_equally_likely_courses_differ_in_when_exactly_records_come_in_but_not_in_how_many() -> None:
     drawn = course(THREE, rate=1.0, seconds=100.0)
 

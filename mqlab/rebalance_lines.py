@@ -26,7 +26,7 @@ UNTOLD = frozenset({"", "not provided"})
 """Client reasons that are none: of clients before 3.2 and of librdkafka."""
 
 _MOVED = re.compile(r"NotCoordinator|CoordinatorNotAvailable|CoordinatorLoad|NOT_COORDINATOR|COORDINATOR_")
-_CHANGED = ("cached metadata has changed", "subscription has changed", "does not match the current subscription")
+_CHANGED = ("metadata has changed", "subscription has changed", "does not match the current subscription")
 _BEGUN = (
     (re.compile(r"heartbeat expiration|session expired"), Trigger.HEARTBEAT_EXPIRY),
     (re.compile(r"selectedProtocol will change because static"), Trigger.STATIC_FENCED),

@@ -12,7 +12,7 @@ from mqlab.facts import Episode, Facts
 from mqlab.memo import per_facts
 from mqlab.rebalance_index import between, lines
 from mqlab.rebalance_kinds import CLIENT
-from mqlab.rebalance_lines import FOLLOW_UP, rejoined
+from mqlab.rebalance_lines import FOLLOW_UP, rejoined, trigger_of
 from mqlab.rebalance_rows import Trigger
 from mqlab.rebalance_starts import Begun
 
@@ -51,6 +51,15 @@ def follow_up(facts: Facts, group: str, old: Begun | None, begun: Begun) -> str:
     if cooperative(facts, group) and not near:
         return "a member joined again right after a cooperative rebalance"
     return ""
+
+
+def own_reason(facts: Facts, group: str, begun: Begun) -> Trigger:
+    """Why the member joined again that the coordinator names without a reason, as its own log says; else UNKNOWN."""
+    if begun.trigger is not Trigger.UNKNOWN or not rejoined(begun.reason):
+        return Trigger.UNKNOWN
+    near = [e for e in _own(facts, group, begun) if (e.first_at or 0.0) >= begun.started - _SOON]
+    said = [trigger_of(e.reason) for e in near if e.kind == "join-requested"]
+    return said[-1] if said else Trigger.UNKNOWN
 
 
 def _own(facts: Facts, group: str, begun: Begun) -> Sequence[Episode]:

@@ -21,7 +21,7 @@ from mqlab.rebalance_rows import Behind, Rebalance, Trigger
 from mqlab.rebalance_seen import seen
 from mqlab.rebalance_standstill import eager, idle, standstills
 from mqlab.rebalance_starts import Begun, told
-from mqlab.rebalance_stories import cooperative, follow_up
+from mqlab.rebalance_stories import cooperative, follow_up, own_reason
 
 __all__ = ["history", "standstills"]
 
@@ -57,6 +57,9 @@ def _cause(facts: Facts, group: str, old: Begun | None, one: Begun, family: Kin)
     because = follow_up(facts, group, old, one)
     if because:
         return Cause(Trigger.FOLLOW_UP, Behind.UNKNOWN, True, because)
+    said = own_reason(facts, group, one)
+    if said is not Trigger.UNKNOWN:
+        return Cause(said, Behind.UNKNOWN, True, "the client's own log says why it joins again")
     return cause(one, family)
 
 

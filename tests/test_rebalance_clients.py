@@ -169,3 +169,26 @@ def test_ids_of_kip_848_name_no_client_and_whoever_comes_after_one_left_may_be_t
         ("10:01:30", "join", "unknown"),
     ]
     assert rows[3].because == "nothing tells which client it is"
+
+
+ADDED = "the assignment metadata has changed from (version28: t=4) to (version31: t=9)"
+
+
+@pytest.mark.parametrize(
+    ("line", "trigger"),
+    [
+        (f"10:05:00 rejoining {ADDED}", "subscription or metadata change"),
+        ("10:05:00 rejoining cached metadata has changed from (version1: t=4)", "subscription or metadata change"),
+        (f"10:04:00 rejoining {ADDED}", "unknown"),
+        ("10:05:00 joining", "unknown"),
+    ],
+)
+def test_why_a_member_joins_again_that_an_old_coordinator_only_names_is_told_by_its_own_log(line, trigger):
+    lines = coordinator("""
+        10:00:00 preparing 0 Adding new member {a1} with group instance id None
+        10:00:03 assigned 1 1
+        10:05:00 preparing 1 leader {a1} re-joining group during Stable
+        10:05:01 assigned 2 1
+    """)
+    row = history(facts(lines, client("a", f"09:59:50 settings\n10:00:03 joined 1 {{a1}}\n{line}")), GROUP)[1]
+    assert (row.trigger, row.client_id) == (trigger, "a")

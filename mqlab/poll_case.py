@@ -39,7 +39,9 @@ class Case:
     records: int | None
     """max.poll.records then."""
     pace: Pace | None
-    """How long the polls of the guilty took."""
+    """How long the polls of the guilty took; None where none of those that were too late is told."""
+    usual: Pace | None
+    """The same at other times."""
     fair: Pace | None
     """The same of the innocent."""
     over: int
@@ -50,6 +52,13 @@ class Case:
     """Those that began meanwhile."""
     repeated: int
     """Times that a record was handled again after them, by the ledgers."""
+
+    @property
+    def stalled(self) -> bool:
+        """One poll only was too late, and at the usual speed its records would have been done in half of the time."""
+        if self.over != 1 or self.limit is None or self.pace is None or self.usual is None:
+            return False
+        return self.usual.each.p99 * self.pace.longest.longest_records <= self.limit.seconds / 2
 
     @property
     def measured(self) -> bool:
@@ -69,6 +78,8 @@ def case(facts: Facts, group: str, history: Sequence[Rebalance], lives: Sequence
     meanwhile = tuple(one for one in history if since <= one.started <= until + AFTER)
     polls = poll_lines.polls(facts, group)
     own = polling_facts.within(polls, since, until + AFTER, guilty)
+    late = polling_facts.over(own, limit.seconds) if limit else ()
+    others = [b for b in polls if b.client_id in guilty and b not in own]
     return Case(
         group=group,
         departures=left,
@@ -79,9 +90,10 @@ def case(facts: Facts, group: str, history: Sequence[Rebalance], lives: Sequence
         innocent=innocent,
         limit=limit,
         records=polling_facts.poll_records(facts, left[0].client_id, left[0].at),
-        pace=polling_facts.pace(own),
+        pace=polling_facts.pace(own) if late else None,
+        usual=polling_facts.pace(others) if others else None,
         fair=polling_facts.pace(polling_facts.within(polls, since, until + AFTER, innocent)) if innocent else None,
-        over=len(polling_facts.over(own, limit.seconds)) if limit else 0,
+        over=len(late),
         commits=_commits(facts, group, since, until + AFTER),
         rebalances=meanwhile,
         repeated=extra(facts, group, since, until + AFTER),

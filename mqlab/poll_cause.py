@@ -1,7 +1,7 @@
 """Why polls of a Kafka group took so long, where the material shows it: the service that the application calls.
 
 An access log tells how long its answers took and how many were 5xx; the application's own lines tell which calls
-failed. Both are compared with the time before.
+failed. Both are compared with the time before. Or one record that is tried again and again in the polling thread.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mqlab import poll_lines, units
+from mqlab import poll_blocked, poll_lines, units
 from mqlab.facts import Episode, Facts, Series
 from mqlab.findings import Evidence
 from mqlab.wording import sample
@@ -31,6 +31,8 @@ class Cause:
 
     told: str
     evidence: tuple[Evidence, ...]
+    remedy: str = ""
+    """What helps against it, where that is something else than smaller polls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +51,23 @@ class _Service:
 
 
 def cause(facts: Facts, group: str, since: float, until: float, per_record: float | None) -> Cause | None:
-    """What the called service did in this time; None where nothing tells of it, or it was as before."""
+    """What the called service did in this time, or which record it was; None where nothing is told, or all is as before."""
     answers = _answers(facts, since, until, per_record)
-    calls = _calls(facts, group, since, until)
-    told = [one.told for one in (answers, calls) if one is not None]
-    if not told:
+    known = [one for one in (_record(facts, group), answers, _calls(facts, group, since, until)) if one is not None]
+    if not known:
         return None
-    places = tuple(place for one in (answers, calls) if one is not None for place in one.evidence)
-    return Cause("; ".join(told), places)
+    places = tuple(place for one in known for place in one.evidence)
+    return Cause("; ".join(one.told for one in known), places, known[0].remedy)
+
+
+def _record(facts: Facts, group: str) -> Cause | None:
+    """A record that is tried in the polling thread without end."""
+    for one in poll_blocked.behind(facts, group):
+        first = one.failures[0].first
+        told = f"{one.topic}-{one.queue}@{one.offset} was tried {units.number(one.tries)} times without a poll between"
+        place = Evidence(first.source, first.line, first.text, "the record fails")
+        return Cause(told, (place,), "Bounded retries, and a dead-letter topic for the record.")
+    return None
 
 
 def _answers(facts: Facts, since: float, until: float, per_record: float | None) -> Cause | None:

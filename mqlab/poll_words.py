@@ -36,8 +36,8 @@ class Fit:
 
 
 def fit(case: Case) -> Fit | None:
-    """The sum; None where the limit or the time per record is not known."""
-    if case.limit is None or case.pace is None or not case.pace.mean:
+    """The sum; None where the limit or the time per record is not known, or one poll stood still."""
+    if case.limit is None or case.pace is None or not case.pace.mean or case.stalled:
         return None
     records = min(case.records or case.pace.largest, case.pace.largest)
     interval, slow = case.limit.seconds, case.pace.each.p99
@@ -83,10 +83,18 @@ def _name(case: Case) -> str:
 def _sum(case: Case) -> str:
     sums = fit(case)
     if sums is None:
-        return ""
+        return _stall(case)
     product = units.duration(sums.records * sums.mean)
     fits = f"at most {units.number(sums.most)} fit" if sums.most else "not even one fits"
     return f"; {units.number(sums.records)} records × {_milliseconds(sums.mean)} = {product}, {fits}"
+
+
+def _stall(case: Case) -> str:
+    if not case.stalled or case.pace is None or case.usual is None:
+        return ""
+    one = case.pace.longest
+    took = f"one poll of {counted(one.longest_records, 'record')} took {units.duration(one.longest_seconds)}"
+    return f"; {took} (usually {_milliseconds(case.usual.mean)} per record)"
 
 
 def _milliseconds(seconds: float) -> str:
@@ -108,6 +116,7 @@ def measures(facts: Facts, case: Case) -> dict[str, float]:
     if case.pace is not None:
         found["polls_over_interval"] = float(case.over)
         found["longest_batch_seconds"] = case.pace.longest.longest_seconds
+    if case.pace is not None and not case.stalled:
         found["p50_record_seconds"] = case.pace.each.p50
         found["p99_record_seconds"] = case.pace.each.p99
     sums = fit(case)
@@ -121,6 +130,8 @@ def measures(facts: Facts, case: Case) -> dict[str, float]:
 def remedy(case: Case) -> str:
     """What would have been enough, in numbers where they are known."""
     sums = fit(case)
+    if case.stalled:
+        return "Find what held this one poll: a call without a time limit, a lock, a pause of the machine."
     if sums is None:
         return "Fewer records per poll (max.poll.records) than can be worked off in half of max.poll.interval.ms."
     longer = f"{_name(case).split(',')[0]} ≥ {round(sums.interval_needed * 1000)}"

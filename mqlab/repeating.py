@@ -25,7 +25,6 @@ from mqlab.rebalances import history
 BUCKET = 10.0
 """Seconds that one row of deliveries spans."""
 _FAULTS = frozenset({Behind.POLL_TIMEOUT, Behind.EXPIRY})
-_CRASHES = frozenset({Behind.CRASH, Behind.UNKNOWN})
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +37,7 @@ class Change:
     fault: bool
     """It has a class of its own, whose consequence the repeats are."""
     crash: bool
-    """Nobody asked for it."""
+    """A process is known to have died."""
     evidence: tuple[Evidence, ...]
 
 
@@ -82,7 +81,7 @@ def changes(facts: Facts, group: str) -> tuple[Change, ...]:
     found = [
         Change(
             r.started, f"{r.trigger} ({r.behind})" if r.behind is not Behind.UNKNOWN else str(r.trigger),
-            r.behind in _FAULTS or r.trigger is Trigger.STATIC_FENCED, r.behind in _CRASHES, r.evidence[:1],
+            r.behind in _FAULTS or r.trigger is Trigger.STATIC_FENCED, r.behind is Behind.CRASH, r.evidence[:1],
         )
         for r in history(facts, group)
     ]  # fmt: skip

@@ -51,7 +51,7 @@ def _other(facts: Facts, group: str) -> str | None:
     every = lives(facts, group)
     ends = {life.end for life in every}
     if End.POLL_TIMEOUT in ends:
-        return "members joined again as the same processes, after late polls"
+        return "members left for late polls while their processes ran on"
     if any(map(fenced, every)):
         return "members joined again after they had been fenced"
     if restarts(every):

@@ -8,7 +8,7 @@ down), a partition that stands still without an error or without an owner, a gro
 
 from __future__ import annotations
 
-from mqlab import units
+from mqlab import poll_blocked, units
 from mqlab.calm import interrupted
 from mqlab.consumer_groups import topics
 from mqlab.detectors.base import CLEAR, Result
@@ -23,6 +23,8 @@ SYSTEMS: tuple[str, ...] = ("kafka",)
 
 _LOGS = ("kafka-client-log", "application-log")
 _SHOWN = 3
+_LATE = ("poll-interval-exceeded", "consumer-offline")
+"""What comes of a record that is tried in the polling thread without end."""
 
 
 def detect(facts: Facts) -> Result:
@@ -45,7 +47,9 @@ def detect(facts: Facts) -> Result:
 def _finding(facts: Facts, one: Stuck) -> Finding:
     held = bool(one.frozen) and len(one.frozen) > 1 and one.grown >= LEAST
     alone = bool(one.moving) or not one.others
-    proven = held and alone and not interrupted(facts, one.group or "", one.since, one.until)
+    trouble = interrupted(facts, one.group or "", one.since, one.until)
+    late = bool(trouble) and poll_blocked.explains(facts, one, trouble)
+    proven = held and alone and (late or not trouble)
     place = f"{one.topic}-{one.queue}@{one.offset}"
     ongoing = held or _to_the_end(facts, one)
     return Finding(
@@ -61,7 +65,7 @@ def _finding(facts: Facts, one: Stuck) -> Finding:
         f"{units.duration(one.seconds)} by {', '.join(one.clients)}. {_effect(one)}",
         measures=_measures(facts, one),
         evidence=_evidence(one),
-        explains=("slow-consumer", "backlog-drain", "retention-loss"),
+        explains=("slow-consumer", "backlog-drain", "retention-loss", *(_LATE if late else ())),
         mitigate="Save the record, stop the group and skip it: kafka-consumer-groups --reset-offsets --to-offset "
         f"{one.offset + 1} --group {one.group or 'GROUP'} --topic {one.topic}:{one.queue} --execute; "
         "side effect: the record is not handled.",

@@ -15,6 +15,7 @@ from mqlab.facts import Facts
 from mqlab.findings import Certainty, Finding, Severity
 from mqlab.kafka_lives import lives
 from mqlab.poll_case import Case
+from mqlab.poll_cause import Cause
 from mqlab.rebalance_rows import End
 from mqlab.rebalances import history
 from mqlab.wording import moment
@@ -24,6 +25,8 @@ SYSTEMS: tuple[str, ...] = ("kafka",)
 
 AGAIN = 2
 """Departures from which it is a loop."""
+_EMPTY = ("consumer-offline",)
+"""What comes of it where nobody is left."""
 CLIENT_LOGS = "the consumers' logs: members left and came again, and why is not told"
 
 
@@ -86,18 +89,24 @@ def _finding(facts: Facts, case: Case) -> Finding:
         statement=poll_words.statement(case, behind),
         measures=poll_words.measures(facts, case),
         evidence=poll_evidence.evidence(facts, case, behind),
-        explains=("reprocess-duplicates", "backlog-drain"),
-        mitigate=(
-            "Restart the members with smaller polls or a longer interval; side effect of a longer interval: a member "
-            "that hangs keeps its partitions longer."
-        ),
+        explains=("reprocess-duplicates", "backlog-drain", *(_EMPTY if any(r.empty for r in case.rebalances) else ())),
+        mitigate=_mitigate(behind),
         remedy=(
-            f"{poll_words.remedy(case)} Then time limits and a breaker for the called service, pause() and resume() "
-            "instead of waiting in the loop, a dead-letter topic."
+            f"{(behind.remedy if behind else '') or poll_words.remedy(case)} Then time limits and a breaker for the "
+            "called service, pause() and resume() instead of waiting in the loop, a dead-letter topic."
         ),
         verify=(
             f"kafka-consumer-groups.sh --bootstrap-server HOST:9092 --describe --group {case.group} --state stays "
             "Stable for three intervals, and time-between-poll-max stays below half of the interval."
         ),
         facts=poll_words.remarks(case, behind),
+    )
+
+
+def _mitigate(behind: Cause | None) -> str:
+    if behind is not None and behind.remedy:
+        return "Skip the record: members that are restarted come back to it; side effect: it is not handled."
+    return (
+        "Restart the members with smaller polls or a longer interval; side effect of a longer interval: a member that "
+        "hangs keeps its partitions longer."
     )

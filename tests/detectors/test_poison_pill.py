@@ -1,10 +1,10 @@
 """One record that fails again and again, and what only looks like it."""
 
 import pytest
-from facts_builder import at, episode, facts, log
-from kafka_builder import coordinator
+from facts_builder import at, episode, facts, log, settings, version
+from kafka_builder import client, coordinator
 
-from mqlab.detectors import poison_pill_stall
+from mqlab.detectors import poison_pill_stall, poll_interval_exceeded
 from mqlab.facts import Position
 from mqlab.findings import Certainty, Severity
 
@@ -134,3 +134,56 @@ def test_a_partition_that_stands_still_without_an_error_is_not_this_class():
 
 def test_without_a_consumers_log_it_cannot_be_checked():
     assert found(*STILL).startswith("missing the logs of the consumers")
+
+
+def leaves(when, *, limit=60000, name="a", number=1):
+    """A member leaves since it did not poll."""
+    log_of = f"clients/{name}.log"
+    return (
+        coordinator(f"""
+            {clock(when)} left {{{name}{number}}} consumer poll timeout has expired.
+            {clock(when)} preparing 1 Removing member {{{name}{number}}} on LeaveGroup
+        """, source="logs/server.log"),
+        client(name, f"10:00:03 joined 1 {{{name}1}}\n{clock(when)} timeout {{{name}{number}}}"),
+        settings(f"at owner key value\n09:59:50 {name} group.id {GROUP}\n09:59:50 {name} max.poll.interval.ms {limit}",
+                 log_of, scope="consumer"),
+        version("3.9.1", log_of, "09:59:50"),
+        log("logs/server.log", "kafka-broker-log"),
+    )  # fmt: skip
+
+
+def clock(seconds):
+    return f"10:{seconds // 60:02}:{seconds % 60:02}"
+
+
+def classes(*rows):
+    """(incident, certainty) of what both rules say, the cause first."""
+    every = [f for rule in (poison_pill_stall, poll_interval_exceeded) for f in rule.detect(facts(*rows)).findings]
+    return [(f.incident, f.certainty) for f in every]
+
+
+def test_a_record_that_is_tried_in_the_polling_thread_is_behind_the_late_poll():
+    rows = (*STILL, fails(100, 300), leaves(170), LOG)
+    assert classes(*rows) == [
+        ("poison-pill-stall", Certainty.PROVEN), ("poll-interval-exceeded", Certainty.LIKELY),
+    ]  # fmt: skip
+    (poison,) = poison_pill_stall.detect(facts(*rows)).findings
+    assert "poll-interval-exceeded" in poison.explains
+    (late,) = poll_interval_exceeded.detect(facts(*rows)).findings
+    assert late.facts["cause"] == "invoices-3@1000 was tried 201 times without a poll between"
+    assert late.remedy.startswith("Bounded retries, and a dead-letter topic")
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        (fails(100, 300), leaves(170, name="b")),
+        (fails(100, 110), fails(200, 300), leaves(190)),
+        (fails(100, 300), coordinator("10:02:50 preparing 1 removing member {b1} on heartbeat expiration")),
+    ],
+    ids=["another member left", "it was tried for a short time only", "a member was expelled"],
+)
+def test_trouble_that_the_record_does_not_explain_leaves_it_likely(rows):
+    assert found(*STILL, *rows, LOG) == LIKELY
+    (poison,) = poison_pill_stall.detect(facts(*STILL, *rows, LOG)).findings
+    assert "poll-interval-exceeded" not in poison.explains

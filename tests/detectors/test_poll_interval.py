@@ -149,6 +149,35 @@ def test_a_cause_that_makes_the_statement_long_stands_beside_it_only():
     assert short.statement.endswith(f"; {short.facts['cause']}.")
 
 
+ONCE = facts(
+    [e for e in LOOP if e.first_at < at(100)], [e for e in TOLD if e.first_at < at(100)], CALM, SET, FAST,
+    steady("a", 5, 43), worked("a", (90, 2, 45.0)), steady("a", 92, 170),
+)  # fmt: skip
+
+
+def test_one_poll_that_stood_still_is_no_sum_of_records():
+    (one,) = detect(ONCE).findings
+    assert (one.certainty, one.severity) == (Certainty.PROVEN, Severity.WARNING)
+    assert "one poll of 2 records took 45.0 s (usually 10.0 ms per record)" in one.statement
+    assert one.remedy.startswith("Find what held this one poll")
+    assert not {"safe_records_per_poll", "p99_record_seconds"} & set(one.measures)
+
+
+def test_one_poll_that_its_usual_speed_explains_is_a_sum_of_records():
+    slow = worked("a", *((when, 100, 9.0) for when in (20, 30, 40)), (90, 500, 45.0))
+    batches = (*(b for b in ONCE.batches if b.source != "clients/a.log"), *slow)
+    (one,) = detect(replace(ONCE, batches=batches)).findings
+    assert "500 records × 90.0 ms = 45.0 s" in one.statement
+
+
+def test_polls_that_were_done_in_time_say_nothing_of_one_that_never_ended():
+    batches = tuple(b for b in WHOLE.batches if b.longest_seconds < 15)
+    (one,) = detect(replace(WHOLE, batches=batches)).findings
+    assert " × " not in one.statement
+    assert "max.poll.interval.ms ≥" not in one.remedy
+    assert not {"safe_records_per_poll", "longest_batch_seconds"} & set(one.measures)
+
+
 def test_settings_of_the_time_count_and_not_a_file_from_after_the_repair():
     repaired = Setting("max.poll.records", "50", "consumer", "a", "file", None, "configs/a.properties", 3, "x=50")
     (one,) = detect(facts(LOOP, TOLD, SLOW, SET, repaired)).findings

@@ -80,6 +80,15 @@ def test_copies_after_an_expiry_are_the_consequence_of_another_class():
 
 def test_what_a_group_repeats_that_commits_after_each_poll_is_a_notice():
     assert found(MEMBERS, SCALED, handled(110, 20, A, B), LOG) == [(Severity.NOTICE, Certainty.PROVEN, 20)]
+
+
+def test_a_few_after_a_leave_that_nobody_explains_are_no_crash():
+    gone = coordinator(
+        f"{JOINED}\n10:02:00 left {{a1}}\n10:02:00 preparing 1 removing member {{a1}} on LeaveGroup\n"
+        "10:02:01 stable 2 1"
+    )
+    assert found(MEMBERS, gone, handled(110, 20, A, B), LOG) == [(Severity.NOTICE, Certainty.PROVEN, 20)]
+    assert found(MEMBERS, gone, *MANY, LOG) == [(Severity.CRITICAL, Certainty.PROVEN, 900)]
     small = [Batch(at(90), "a", GROUP, 1, 5, 1.0, 1.0, 5, "clients/a.log", 9, "processed 5 records in 1.0 s")]
     assert found(MEMBERS, SCALED, handled(110, 20, A, B), small, LOG)[0][0] is Severity.CRITICAL
 

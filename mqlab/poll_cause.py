@@ -51,7 +51,7 @@ class _Service:
 
 
 def cause(facts: Facts, group: str, since: float, until: float, per_record: float | None) -> Cause | None:
-    """What the called service did in this time, or which record it was; None where nothing is told, or all is as before."""
+    """What the called service did in this time, or which record it was; None where nothing tells of either."""
     answers = _answers(facts, since, until, per_record)
     known = [one for one in (_record(facts, group), answers, _calls(facts, group, since, until)) if one is not None]
     if not known:

@@ -27,6 +27,8 @@ def _all(known: Inputs, asked: Changes) -> Iterator[str]:
         polls = f"{number(paces.polls)} polls with {number(paces.records)} records"
         bounds = "other orders of polls, other moments of records, the quarters of what polls took"
         yield f"{digits(paces.mean * 1000)} ms per record, from {polls}; bounds: {bounds}"
+    elif asking.RECORD not in asked.numbers:
+        yield f"{digits(paces.mean * 1000)} ms per record, from what ledgers note in ten seconds while records wait"
     own = list(_of_members(known.course, paces))
     yield from own[:_MOST]
     if len(own) > _MOST:

@@ -12,6 +12,7 @@ from mqlab.models.group_curves import rising
 from mqlab.models.group_terms import Busy, Course, Log, Member, Protocol, Settings
 from mqlab.poll_whatif_arrivals import arrivals, bursts
 from mqlab.poll_whatif_group import initial_delay, protocol_of, server_times
+from mqlab.poll_whatif_ledgers import from_ledgers
 from mqlab.poll_whatif_members import first_late, members
 from mqlab.poll_whatif_pace import Paces, paces
 from mqlab.poll_whatif_window import batches, lags, late_poll, window
@@ -58,6 +59,7 @@ def inputs(
     if not found:
         raise NoReplayError(f"No member of group {group} is known by name between the two moments.")
     known = paced or paces(batches(facts, group), begin, end)
+    known = known or from_ledgers(facts, topics, lags(facts, group), begin, end)
     if known is None:
         raise NoReplayError(f"No line says how long group {group} took for its records: give it as --set record.ms=90.")
     protocol, assignor = protocol_of(facts, group, found[0].name, begin)

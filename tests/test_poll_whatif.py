@@ -10,7 +10,7 @@ from kafka_builder import BROKER, client, coordinator
 
 from mqlab.analysis import Options, open_capture
 from mqlab.facts import Position
-from mqlab.group_rows import Batch
+from mqlab.group_rows import Batch, Tally
 from mqlab.models.courses import Interval
 from mqlab.models.group_curves import rising
 from mqlab.models.group_loop import simulate
@@ -268,6 +268,35 @@ def test_without_offsets_members_or_polls_there_is_no_replay():
         replay(replace(LOOP, batches=()))
     with pytest.raises(NoReplayError, match="No member"):
         replay(facts(listings(), polls((45, 500, 45.0))))
+
+
+def ledger(*counts, start=0, source="clients/a-processed.csv"):
+    """What one ledger notes in each ten seconds, half of it in each partition."""
+    return [
+        Tally(at(start + 10 * n), "processed", "invoices", queue, count // 2, source, 2 + n)
+        for n, count in enumerate(counts)
+        for queue in ("0", "1")
+    ]
+
+
+def test_where_no_application_tells_of_its_polls_ledgers_tell_how_long_a_record_takes():
+    noted = ledger(*[110, 112, 112, 112, 78] * 6)
+
+    answer = replay(replace(LOOP, batches=(), tallies=tuple(noted)))
+
+    assert answer.fit_before.record_seconds == pytest.approx(10 / 112)
+    assert answer.recorded.longest_poll_seconds is None
+    assert answer.agrees
+    assert any("from what ledgers note in ten seconds" in sentence for sentence in answer.assumed)
+
+
+def test_ledgers_tell_nothing_where_few_records_wait_or_the_work_has_gaps():
+    calm = facts(loop()[:2], printed(), listings(lag=lambda _: 40), ledger(*[80] * 30))
+    gaps = facts(loop()[:2], printed(), listings(), ledger(112, 112), ledger(112, 112, start=100))
+
+    for known in (calm, gaps):
+        with pytest.raises(NoReplayError, match=r"record\.ms"):
+            replay(known)
 
 
 def test_a_time_per_record_that_is_given_stands_in_for_polls_that_nobody_noted():

@@ -46,7 +46,7 @@ def replay(
     real, before = recorded(facts, name, course), told(course, paces)
     off = error(before, real, course)
     other, other_paces = changed(course, changes), paced or paces
-    after = widened(told(other, other_paces), before, real, other) if changes.told and off <= REFUSED else None
+    after = widened(told(other, other_paces), before, real) if changes.told and off <= REFUSED else None
     return Answer(
         group=name,
         changes=changes.told,

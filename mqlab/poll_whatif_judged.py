@@ -26,7 +26,11 @@ _GENERATIONS = ("rebalance-started", "group-epoch-bumped", "join-completed", "re
 
 
 def told(course: Course, paces: Paces) -> Told:
-    """Simulations with several orders of polls, and with records that take less and more time."""
+    """Simulations with several orders of polls, and with records that take less and more time.
+
+    Where there are rebalances one more or less is within the bounds: two that nearly meet are one or two. So is half a
+    poll of each member, which is what they have in hand on average and have not committed when the time ends.
+    """
     span = course.until - course.since
     even = not any(pace.deviation for pace in (course.pace, *paces.own.values()))
     phases = 1 if even or len(course.members) * span > _LARGE else _PHASES
@@ -37,13 +41,20 @@ def told(course: Course, paces: Paces) -> Told:
         values = [of(one) for one in every]
         return Interval(min(values), median_low([of(one) for one in usual]), max(values))
 
+    members = len({each.name for each in course.members})
+    held = members * median_low([one.handled / one.polls if one.polls else 0.0 for one in usual]) / 2
+    rebalances = bounds(lambda one: len(one.rebalances))
     return Told(
-        bounds(lambda one: len(one.rebalances)),
+        _apart(rebalances, 1 if rebalances.high > 0 else 0),
         bounds(lambda one: one.longest_seconds),
         bounds(lambda one: one.late_polls / one.polls if one.polls else 0.0),
-        bounds(lambda one: one.final_lag),
+        _apart(bounds(lambda one: one.final_lag), held),
         bounds(lambda one: one.repeated),
     )
+
+
+def _apart(known: Interval, by: float) -> Interval:
+    return Interval(max(0, known.low - by), known.likely, known.high + by)
 
 
 def recorded(facts: Facts, group: str, course: Course) -> Recorded:
@@ -100,21 +111,15 @@ def error(before: Told, real: Recorded, course: Course) -> float:
     return max(found, default=1.0)
 
 
-def widened(after: Told, before: Told, real: Recorded, course: Course) -> Told:
-    """*after* with bounds that are as much further apart as the replay of what was is off the record.
-
-    As in ``error`` one rebalance of several is within the bounds, and half a poll of each member, which is what members
-    have in hand on average.
-    """
-    lag = sum({each.name: each.settings.records for each in course.members}.values()) / 2
-    lag += abs(before.final_lag.likely - real.final_lag) if real.final_lag is not None else 0.0
-    one = 1 if after.rebalances.high > 0 else 0
+def widened(after: Told, before: Told, real: Recorded) -> Told:
+    """*after* with bounds that are as much further apart as the replay of what was is off the record."""
+    lag = abs(before.final_lag.likely - real.final_lag) if real.final_lag is not None else 0.0
     off = 0.0
     if real.rebalances and before.rebalances.likely:
         off = abs(before.rebalances.likely / real.rebalances - 1)
     known, waiting = after.rebalances, after.final_lag
     return Told(
-        Interval(max(0, int(known.low * (1 - min(1.0, off))) - one), known.likely, round(known.high * (1 + off)) + one),
+        Interval(int(known.low * (1 - min(1.0, off))), known.likely, round(known.high * (1 + off))),
         after.longest_poll_seconds,
         after.late_share,
         Interval(max(0.0, waiting.low - lag), waiting.likely, waiting.high + lag),

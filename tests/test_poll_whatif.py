@@ -98,7 +98,8 @@ def test_the_replay_of_what_was_agrees_with_the_record():
     assert (answer.group, answer.incident, answer.since, answer.until) == ("billing", True, at(0), at(300))
     assert answer.recorded.rebalances == 2 * CYCLES
     assert answer.before.rebalances.likely == pytest.approx(2 * CYCLES, abs=1)
-    assert answer.before.final_lag == Interval(2900, 2900, 2900)
+    assert answer.before.rebalances == Interval(11, 12, 13)
+    assert answer.before.final_lag.likely == 2900
     assert answer.recorded.final_lag == 2900
     assert (answer.agrees, answer.after) == (True, None)
 
@@ -239,7 +240,9 @@ def test_the_bounds_of_an_answer_hold_one_rebalance_more_or_less_and_half_a_poll
     assert (longer.rebalances.low, longer.rebalances.high) == (
         len(sure.rebalances) - 1, len(sure.rebalances) + 1,
     )  # fmt: skip
-    assert (longer.final_lag.low, longer.final_lag.high) == (sure.final_lag - 250, sure.final_lag + 250)
+    # Its polls are of 500 records, the last of them not done.
+    below, above = sure.final_lag - longer.final_lag.low, longer.final_lag.high - sure.final_lag
+    assert below == above == pytest.approx(250, rel=0.2)
 
 
 def test_lag_at_the_end_is_not_known_where_nobody_listed_offsets_near_it():

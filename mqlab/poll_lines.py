@@ -31,9 +31,15 @@ _NEXT = 8
 
 @per_facts
 def homes(facts: Facts, group: str) -> Mapping[str, str]:
-    """Client of *group* by its log, for logs that name one client of it only: whose the lines without a name are."""
+    """Client of *group* by its log, for logs that name one client of it only: whose the lines without a name are.
+
+    Lines of librdkafka name the client and no group.
+    """
     pairs = [(e.source, e.client_id) for e in facts.episodes if e.group == group and e.kind in _CLIENTS]
     pairs += [(s.source, s.owner) for s in facts.settings if s.key == "group.id" and s.value == group]
+    known = {client for client, own in actors.groups(facts).items() if own == group}
+    unsaid = {e.source for e in facts.episodes if e.group is None and e.kind in _CLIENTS}
+    pairs += [(source, one) for source in unsaid for kind, one in facts.named_clients(source) if one in known]
     found: dict[str, set[str]] = defaultdict(set)
     for source, client in pairs:
         found[source] |= {client} if client else set()

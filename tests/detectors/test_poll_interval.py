@@ -10,7 +10,7 @@ from taking_away import PARTS, without
 
 from mqlab.detectors import group_churn, reprocess_duplicates, rolling_restart, session_timeout
 from mqlab.detectors.poll_interval_exceeded import detect
-from mqlab.facts import Series, Setting
+from mqlab.facts import Position, Series, Setting
 from mqlab.findings import Certainty, Severity
 from mqlab.group_rows import Client, Delivery, Tally
 
@@ -67,6 +67,7 @@ LAG = positions("""
 WHOLE = facts(LOOP, TOLD, CALM, SLOW, FAST, SET, LAG)
 
 
+OWNED = Position(at(10), GROUP, TOPIC, "0", 1, 1, None, "a", "a-1", "10.0.0.1", "offsets/describe.txt", 3, "a")
 LISTED = tuple(Client(at(0), "kafka", GROUP, name, "10.0.0.1", None, None, "m.txt", 3, name) for name in "ab")
 
 
@@ -239,6 +240,20 @@ def test_librdkafka_counts_itself_by_how_much_it_was_late():
     ]
     one = found(lines, coordinator("10:01:00 preparing 3 removing member {a1} on LeaveGroup"), log("clients/a.log"))
     assert (one.certainty, one.measures["poll_interval_seconds"]) == (Certainty.PROVEN, 25)
+
+
+def test_commits_and_polls_of_librdkafka_belong_to_the_client_that_its_log_names():
+    text = "%4|1.2|MAXPOLL|a#consumer-1| Application maximum poll interval (15000ms) exceeded by 425ms: leaving group"
+    late = [episode("poll-timeout", when, "clients/a.log", line=when, client_id="a", left=0.425, text=text)
+            for when in (60, 108)]  # fmt: skip
+    lost = [episode("commit-failed", when, "clients/a.log", line=when, reason="_ASSIGNMENT_LOST") for when in (90, 138)]
+    one = found(LOOP, late, lost, SLOW, LISTED, log("clients/a.log"), BROKER_LOG, OWNED)
+    assert (one.certainty, one.measures["commit_failures"], one.measures["polls_over_interval"]) == (
+        Certainty.PROVEN,
+        2,
+        2,
+    )
+    assert "500 records × 90.0 ms = 45.0 s" in one.statement
 
 
 def test_a_member_of_a_kip_848_group_leaves_and_comes_again_with_its_id():

@@ -12,7 +12,9 @@ from math import inf
 from mqlab import kafka_members
 from mqlab.consumer_groups import is_kafka, streams
 from mqlab.facts import Facts
+from mqlab.kafka_groups import groups
 from mqlab.members import Snapshot, Stream
+from mqlab.poll_lines import homes
 from mqlab.queues import Points
 from mqlab.rebalance_rows import Behind, Rebalance
 from mqlab.rebalances import history
@@ -50,7 +52,8 @@ def disturbed(facts: Facts, group: str, rise: Stretch) -> str | None:
         causes = sorted({_TROUBLE[r.behind] for r in trouble})
         return f"it rebalanced {len(trouble)} times for {' and '.join(causes)}"
     failed = [e for e in facts.of_kind("commit-failed") if e.first_at and rise.since <= e.first_at <= rise.until]
-    own = [e for e in failed if e.group in (group, None)]
+    others = {source for name in groups(facts) if name != group for source in homes(facts, name)}
+    own = [e for e in failed if e.group == group or (e.group is None and e.source not in others)]
     return f"{sum(e.count for e in own)} of its commits failed" if len(own) >= _LOOP else None
 
 

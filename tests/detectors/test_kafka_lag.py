@@ -112,6 +112,13 @@ def test_commits_that_fail_are_no_slow_consumer():
     )
 
 
+def test_commits_of_another_groups_client_that_fail_are_none_of_its_own():
+    other = client("x", "10:00:00 joining\n10:00:03 joined 1 {x1}", group="others")
+    failed = [episode("commit-failed", when, "clients/x.log", line=when) for when in (150, 200, 250)]
+    assert "commits failed" not in told(slow_consumer, describe(*GROWS), other, failed)
+    assert "commits failed" in told(slow_consumer, describe(*GROWS), failed)
+
+
 def test_owners_with_new_member_ids_in_each_snapshot_are_a_loop_even_without_a_log():
     rows = [
         p if p.at < at(100) else Position(**{**_fields(p), "member_id": f"a-{p.at}"}) for p in describe(*GROWS)

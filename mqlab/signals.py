@@ -34,7 +34,7 @@ from mqlab.loaders import (
     rocketmq_client_log,
 )
 from mqlab.loaders.base import TableLoader
-from mqlab.loaders.logs import SETTING, events, union
+from mqlab.loaders.logs import SETTING, beginning, events, union
 from mqlab.sources import Reading
 from mqlab.sql import quoted
 from mqlab.tables import ASSIGNMENTS, CLIENTS, EVENTS, LEDGER, METRICS, POSITIONS, SETTINGS, Table
@@ -73,15 +73,15 @@ def raw_tables(rows: DataFrame, formats: frozenset[str]) -> Raw:
     found: dict[Table, list[DataFrame]] = {}
     named = rows.withColumnRenamed("file", "source")
     if any(loader.FORMAT in formats for loader in LOADERS if loader.READING is Reading.LOG):
-        log_rows = named.where("tag IN ('event', 'setting')").selectExpr(
-            "source", "line", "text", "tag", f"{_INNER} AS inner", "at", "lines"
-        )
-        happened = events(log_rows.where("tag = 'event'"))
-        found = {EVENTS: [happened], SETTINGS: [_printed(log_rows)], METRICS: [_counters(happened)]}
+        log_rows = _log_rows(rows)
+        lines = log_rows.where("tag = 'event'")
+        happened = events(lines)
+        found = {EVENTS: [happened], SETTINGS: [_printed(log_rows)], METRICS: [_counters(lines)]}
         if rocketmq_client_log.FORMAT in formats:
             found[ASSIGNMENTS] = [rocketmq_allocations.allocations(happened)]
         if kafka_client_log.FORMAT in formats:
-            found.setdefault(ASSIGNMENTS, []).append(kafka_assignments.assignments(happened))
+            made = beginning(lines, kafka_assignments.KIND)
+            found.setdefault(ASSIGNMENTS, []).append(kafka_assignments.assignments(made))
     if "prometheus-json" in formats:
         found.setdefault(METRICS, []).append(_samples(named))
         found.setdefault(EVENTS, []).append(_answers(named))
@@ -93,6 +93,13 @@ def raw_tables(rows: DataFrame, formats: frozenset[str]) -> Raw:
             for table, frame in loader.load(table_rows.where(f"{_FORMAT} = '{loader.FORMAT}'")).items():
                 found.setdefault(table, []).append(_dated(table, frame))
     return {table: union(frames) for table, frames in found.items()}
+
+
+def _log_rows(rows: DataFrame) -> DataFrame:
+    """Lines of logs that say something, and of printed settings."""
+    return rows.where("tag IN ('event', 'setting')").selectExpr(
+        "file AS source", "line", "text", "tag", f"{_INNER} AS inner", "at", "lines"
+    )
 
 
 def facts(rows: DataFrame, formats: frozenset[str]) -> DataFrame:
@@ -111,7 +118,7 @@ def facts(rows: DataFrame, formats: frozenset[str]) -> DataFrame:
     parts += [_payload("coverage", _coverage(rows, formats)), _payload("volume", shapes(rows))]
     if any(loader.FORMAT in formats for loader in LOADERS if loader.READING is Reading.LOG):
         parts += [
-            _payload("batches", polls.batches(batch_lines.batches(tables[EVENTS]))),
+            _payload("batches", polls.batches(batch_lines.batches(beginning(_log_rows(rows), batch_lines.KIND)))),
             _payload("log", volumes.volumes(rows)),
         ]
     return union(parts)
@@ -131,7 +138,7 @@ def episodes(happened: DataFrame) -> DataFrame:
     exact = ", ".join(quoted(kind) for kind in sorted(EXACT))
     alone = f"kind IN ({exact}) OR (kind = 'gc-pause' AND value >= {PAUSE})"
     bucket = f"CASE WHEN {alone} THEN line ELSE floor(unix_seconds(wall) / {EPISODE}) END AS bucket"
-    known = happened.where(f"kind <> '{batch_lines.KIND}'").selectExpr("*", bucket)
+    known = happened.selectExpr("*", bucket)
     return known.groupBy(*who, "bucket").agg(
         F.expr("sum(coalesce(lines, 1)) AS count"),
         F.expr("unix_micros(min(wall)) AS first_at"),
@@ -239,10 +246,11 @@ def _printed(log_rows: DataFrame) -> DataFrame:
     )  # fmt: skip
 
 
-def _counters(happened: DataFrame) -> DataFrame:
+def _counters(lines: DataFrame) -> DataFrame:
     """METRICS from the counters that applications print, such as ``app.received``."""
     pairs = f"explode(regexp_extract_all(text, {quoted(application_log.COUNTER)}, 0)) AS pair"
-    printed = happened.where("kind = 'app-counters'").selectExpr("source", "line", "text", "wall", "offset", pairs)
+    told = beginning(lines, application_log.COUNTERS)
+    printed = told.selectExpr("source", "line", "text", "wall", "offset", pairs)
     return printed.selectExpr(
         "source", "line", "text", "wall", "offset",
         "concat('app.', split_part(pair, '=', 1)) AS name",

@@ -69,10 +69,6 @@ def test_of_a_collectors_pauses_only_short_ones_share_an_episode(spark):
     assert [(r["first"]["line"], r["count"], r["value_max"]) for r in found] == [(1, 3, 0.075), (4, 1, 0.1)]
 
 
-def test_polls_that_were_worked_off_are_no_episodes(spark):
-    assert signals.episodes(_happened(spark, "batch-processed", (1, 2))).collect() == []
-
-
 TAGGED = "tag string, file string, line long, minute string, level string, shape string, text string, inner string"
 LOG, OTHER = "Ln0000001.application-log.-.app.log.txt", "Tn0000002.kafka-get-offsets.-.offsets.txt"
 

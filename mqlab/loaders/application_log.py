@@ -27,12 +27,13 @@ _COUNTED = (
     rf"(?:{'|'.join(_VERBS)})"
     r"(?:_?(?:[Bb]ytes|[Pp]ayload\w*|[Tt]otal|[Cc]ount|[Rr]ecords|[Mm]essages))?"
 )
+COUNTERS = "app-counters"
 COUNTER = rf"\b({_COUNTED})=(\d+)(?![\d.\w/])"
 """One ``name=number`` that an application counts up."""
 
 SIGNATURES: tuple[Signature, ...] = (
     Signature(
-        "app-counters",
+        COUNTERS,
         begins=rf"(?:[\w-]+:? )?{_COUNTED}=\d+,? \w+=\d+",
         words=("stats", *_VERBS),
     ),

@@ -30,6 +30,7 @@ _PERIOD = r"\b(?:the (?:last|past)|so far|[Tt]otal)\b"
 _BARE = r"\b(?:in|took|elapsed|duration|time)_?[Mm]s[=:] ?\d+"
 _COUNT = rf"(?:{_NUMBER} {_RECORDS}|\b(?:size|count|{_RECORDS})[=:] ?{_NUMBER})"
 
+_CLIENT, _GROUP = r"clientId=([^,\]\s]+)", r"groupId=([^,\]\s]+)"
 _WROTE = ("wrote",)
 """Not with a capital, as brokers begin ``Wrote producer snapshot at offset 17 with 3 producer ids in 2 ms``."""
 
@@ -45,17 +46,15 @@ SIGNATURES: tuple[Signature, ...] = (Signature(KIND, begins=_BEGINS, words=_WORD
 """The one kind that becomes Facts.batches."""
 
 
-def batches(happened: DataFrame) -> DataFrame:
+def batches(lines: DataFrame) -> DataFrame:
     """One row a line: source, line, lines, text, wall, offset, client_id, group, records and seconds.
 
-    *happened* are rows of EVENTS as ``logs.events`` gives them; those of other kinds are passed over, and so are lines
-    whose numbers make no sense.
+    *lines* are those of ``KIND`` as ``logs.beginning`` gives them; those whose numbers make no sense are passed over.
     """
-    told = (
-        happened.where(f"kind = '{KIND}'")
-        .selectExpr("*", f"{group('text', f'({_BEGINS})')} AS said")
-        .where(f"NOT {matches('said', _PERIOD)}")
-    )
+    told = lines.selectExpr(
+        "*", f"{group('message', f'({_BEGINS})')} AS said",
+        f"{filled(group('text', _CLIENT))} AS client_id", f"{filled(group('text', _GROUP))} AS `group`",
+    ).where(f"NOT {matches('said', _PERIOD)}")  # fmt: skip
     counted = told.selectExpr(
         "*",
         f"{group('said', f'({_COUNT})')} AS count",

@@ -12,20 +12,24 @@ from __future__ import annotations
 
 from pyspark.sql import DataFrame
 
-from mqlab.sql import group, quoted
+from mqlab.sql import filled, group, quoted
 from mqlab.tables import ASSIGNMENTS
 
 _MEMBER = r"([^\s{=]+)=Assignment\(partitions=\[([^\]]*)\]"
 _PARTITION = r"^(.+)-(\d+)$"
+_GROUP = r"groupId=([^,\]\s]+)"
+KIND = "assignment-made"
 
 
-def assignments(happened: DataFrame) -> DataFrame:
+def assignments(lines: DataFrame) -> DataFrame:
     """One row for each partition of each member: ASSIGNMENTS with ``wall`` and ``offset`` instead of ``at``.
 
-    *happened* are rows of EVENTS as ``logs.events`` gives them; those of other kinds are passed over.
+    *lines* are those of ``KIND`` as ``logs.beginning`` gives them.
     """
-    made = happened.where("kind = 'assignment-made'")
-    members = made.selectExpr("*", f"explode(regexp_extract_all(text, {quoted(_MEMBER)}, 0)) AS one")
+    members = lines.selectExpr(
+        "*", f"{filled(group('text', _GROUP))} AS `group`",
+        f"explode(regexp_extract_all(text, {quoted(_MEMBER)}, 0)) AS one",
+    )  # fmt: skip
     each = members.selectExpr(
         "source", "line", "text", "wall", "offset", "`group`", f"{group('one', _MEMBER)} AS member_id",
         f"explode(split({group('one', _MEMBER, 2)}, ', ')) AS held",

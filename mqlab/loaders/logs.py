@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame
 
 from mqlab.loaders import (
     application_log,
+    batch_lines,
     kafka_broker_log,
     kafka_client_log,
     layouts,
@@ -101,13 +102,15 @@ def events(rows: DataFrame) -> DataFrame:
     *rows* has source, line, lines, text, inner (the line without its envelope) and ``at`` (the envelope's clock, UTC,
     which dates a line that has none of its own); the result adds ``wall`` (timestamp) and ``offset`` (seconds east of
     UTC where the line writes it) to the columns of EVENTS. An exception that repeats what its own header line says,
-    or a ``Caused by`` of a record already counted, is no second event.
+    or a ``Caused by`` of a record already counted, is no second event. Lines of polls that were worked off, of which
+    there may be very many, are no events; they date the undated lines behind them.
     """
     window = "OVER (PARTITION BY source ORDER BY line)"
-    numbered = rows.selectExpr(
-        "source", "line", "lines", "text", "inner", "at",
+    numbered = rows.selectExpr("*", f"{_is_apart()} AS apart").selectExpr(
+        "source", "line", "lines", "text", "inner", "at", "apart",
         f"{layouts.wall('inner')} AS own", f"{layouts.offset('inner')} AS written",
-        f"{group('inner', _MESSAGE)} AS message", f"inner RLIKE {quoted(_HINTED)} AS hinted",
+        f"CASE WHEN NOT apart THEN {group('inner', _MESSAGE)} END AS message",
+        f"NOT apart AND inner RLIKE {quoted(_HINTED)} AS hinted",
     )  # fmt: skip
     known = numbered.selectExpr("*", f"{_signature()} AS signature")
     placed = known.selectExpr(
@@ -124,9 +127,37 @@ def events(rows: DataFrame) -> DataFrame:
     allowed = "CASE WHEN inner LIKE 'Caused by%' THEN 100 ELSE 1 END"
     repeated = f"coalesce(own IS NULL AND before = kind AND gap <= {allowed}, false)"
     told = [f"{expression} AS `{name}`" for name, expression in _told().items()]
-    return placed.where(f"NOT {repeated}").selectExpr(
+    return placed.where(f"NOT apart AND NOT {repeated}").selectExpr(
         "source", "line", "lines", "text", "wall", "offset", "kind", "system", *told
     )
+
+
+def beginning(rows: DataFrame, kind: str) -> DataFrame:
+    """The rows whose message begins as a line of *kind* does, with ``message``, ``wall`` and ``offset``.
+
+    For lines with a moment of their own that become rows of another table than EVENTS: what makes events of all lines
+    is costly, and is done once.
+    """
+    signature = next(s for s in SIGNATURES if s.kind == kind)
+    told = rows.where(_holds("inner", 400, _AT_A_START + one_of(signature.words))).selectExpr(
+        "*",
+        f"{_message(signature)} AS message",
+        f"{layouts.wall('inner')} AS own", f"{layouts.offset('inner')} AS written",
+    )  # fmt: skip
+    return told.where("message <> ''").selectExpr(
+        "source", "line", "lines", "text", "message",
+        "coalesce(own, at) AS wall", "CASE WHEN own IS NULL AND at IS NOT NULL THEN 0 ELSE written END AS offset",
+    )  # fmt: skip
+
+
+def _is_apart() -> str:
+    """SQL: true for a line of polls."""
+    polls = next(s for s in SIGNATURES if s.kind == batch_lines.KIND)
+    return f"({_holds('inner', 400, _AT_A_START + one_of(polls.words))} AND {_message(polls)} <> '')"
+
+
+def _message(signature: Signature) -> str:
+    return group("inner", rf"(?:^|{_AFTER_ANYTHING})((?:{signature.begins})[^\n]*)")
 
 
 def _told() -> dict[str, str]:

@@ -109,10 +109,19 @@ def _read(spark, lines):
         "line AS seq", "'Ln1.kafka-client-log.-.txt' AS file", "0 AS block",
     )  # fmt: skip
     kept = [row.tag == tagging.EVENT for row in tagging.tagged(located).sort("seq").select("tag").collect()]
-    rows = frame.selectExpr(
+    return kept, logs.events(_rows(frame)).sort("line")
+
+
+def _rows(frame):
+    return frame.selectExpr(
         "'s' AS source", "line", "1L AS lines", "text", "text AS inner", "CAST(NULL AS TIMESTAMP) AS at"
     )
-    return kept, logs.events(rows).sort("line")
+
+
+def _beginning(spark, lines, kind):
+    """What the scan keeps, and the lines of *kind*, which become rows of another table than EVENTS."""
+    frame = spark.createDataFrame(list(enumerate(lines, 1)), "line long, text string")
+    return _read(spark, lines)[0], logs.beginning(_rows(frame), kind)
 
 
 def _said(events):
@@ -172,10 +181,9 @@ def test_librdkafka_names_its_client(spark, line):
 
 def test_the_leader_tells_who_got_which_partitions(spark):
     given = f"{{{U}=Assignment(partitions=[t.x-0, t.x-1]), m2=Assignment(partitions=[]), m3=Assignment(partitions=[a-b-7])}}"
-    _, events = _read(
-        spark, [f"{LAYOUTS['logback'].format('INFO')}{PREFIX}Finished assignment for group at generation 5: {given}"]
-    )
-    rows = kafka_assignments.assignments(events).sort("topic", "queue").collect()
+    line = f"{LAYOUTS['logback'].format('INFO')}{PREFIX}Finished assignment for group at generation 5: {given}"
+    _, made = _beginning(spark, [line], kafka_assignments.KIND)
+    rows = kafka_assignments.assignments(made).sort("topic", "queue").collect()
     assert [(r.group, r.member_id, r.topic, r.queue, r.client_id) for r in rows] == [
         ("g", "m3", "a-b", "7", None), ("g", U, "t.x", "0", None), ("g", U, "t.x", "1", None),
     ]  # fmt: skip
@@ -195,8 +203,9 @@ BATCHES = (
 
 
 def test_a_poll_that_was_worked_off_says_its_records_and_its_time(spark):
-    kept, events = _read(spark, [LAYOUTS["logback"].format("INFO") + line for line, _, _ in BATCHES])
-    told = batch_lines.batches(events).sort("line").collect()
+    lines = [LAYOUTS["logback"].format("INFO") + line for line, _, _ in BATCHES]
+    kept, polled = _beginning(spark, lines, batch_lines.KIND)
+    told = batch_lines.batches(polled).sort("line").collect()
     assert kept == [True] * len(BATCHES)
     assert [(r.records, round(r.seconds, 6)) for r in told] == [(records, seconds) for _, records, seconds in BATCHES]
 
@@ -207,8 +216,19 @@ def test_a_sum_over_a_period_is_no_poll(spark):
         "processed 500 records so far",
         "processed 7 records in total in 9 s",
     ]
-    _, events = _read(spark, [LAYOUTS["logback"].format("INFO") + line for line in lines])
-    assert batch_lines.batches(events).collect() == []
+    _, polled = _beginning(spark, [LAYOUTS["logback"].format("INFO") + line for line in lines], batch_lines.KIND)
+    assert batch_lines.batches(polled).collect() == []
+
+
+def test_polls_are_no_events_but_date_the_undated_lines_behind_them(spark):
+    lines = [
+        "2026-11-21 12:20:44,201 INFO  [main] Worker - processed 500 records in 44.6 s",
+        "org.apache.kafka.clients.consumer.CommitFailedException: Commit cannot be completed",
+    ]
+    _, events = _read(spark, lines)
+    assert [(r.line, r.kind, str(r.wall)) for r in events.collect()] == [
+        (2, "commit-failed", "2026-11-21 12:20:44.201000")
+    ]
 
 
 def test_long_polls_stand_alone_and_short_ones_share_ten_seconds(spark):

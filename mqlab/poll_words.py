@@ -142,12 +142,14 @@ def remedy(case: Case) -> str:
 
 
 def remarks(case: Case, cause: Cause | None) -> dict[str, str]:
-    """Short words for the screen: the interval, who it is, what made the group rebalance, what is behind it."""
+    """Short words for the screen: the interval, who it is, the triggers, what is behind it, the setting to replay."""
     late = [row for row in case.rebalances if row.behind is Behind.POLL_TIMEOUT]
+    sums = fit(case) if cause is None or not cause.remedy else None
     told = {
         "interval": units.duration(case.limit.seconds) if case.limit else "not known",
         "members": ", ".join(case.guilty),
         "triggers": triggers(case.rebalances, late, "poll timeout"),
         "cause": cause.told if cause else "",
+        "what_if": f"max.poll.records={sums.advised}" if sums and sums.advised else "",
     }
     return {name: words for name, words in told.items() if words}

@@ -42,6 +42,8 @@ TROUBLE: dict[str, tuple[str, ...]] = {
     "member-dropped": _LEAVING,
     "poll-timeout": ("poll-interval-exceeded",),
     "commit-failed": _LEAVING,
+    "record-failed": ("poison-pill-stall", "group-churn"),
+    "call-failed": ("poll-interval-exceeded", "poison-pill-stall", "slow-consumer", "group-churn"),
     "static-member-fenced": ("static-member-fenced",),
     "offset-reset": (),
     "session-timeout": _LEAVING,
@@ -58,7 +60,7 @@ TROUBLE: dict[str, tuple[str, ...]] = {
 """Events that mean trouble, and the classes that account for them."""
 SHARE = 0.02
 """Share of repeats among all transmissions from which they are no remark."""
-SINGLE = {"produce-retry": 10, "request-timeout": 3}
+SINGLE = {"produce-retry": 10, "request-timeout": 3, "call-failed": 3}
 """Events that any disturbance leaves, up to so many."""
 NOTICED = frozenset({"produce-retry", "request-timeout", "isr-shrunk", "broker-fenced"})
 """Events that clients and followers print when a broker is restarted in good order."""

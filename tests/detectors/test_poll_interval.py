@@ -96,6 +96,7 @@ def test_a_loop_is_proven_by_leaves_and_by_polls_that_were_too_long():
     )
     assert one.facts == {
         "interval": "15.0 s", "members": "a", "triggers": "4 rebalances: 2 poll timeouts, 2 joins after them",
+        "what_if": "max.poll.records=83",
     }  # fmt: skip
     assert "max.poll.records ≤ 83 (166 are just enough, 83 leave half of the interval)" in one.remedy
     assert "max.poll.interval.ms ≥ 90001" in one.remedy

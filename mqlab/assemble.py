@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mqlab import assemble_clocks, assemble_groups, assemble_volumes, exported_positions, zones
+from mqlab import assemble_clocks, assemble_groups, assemble_volumes, exported_positions, years, zones
 from mqlab.assemble_clocks import minute
 from mqlab.facts import Coverage, Episode, Facts, Position, Reject, Series, Setting, Shape
 from mqlab.findings import Evidence
@@ -35,7 +35,7 @@ class Gathered:
         rows: dict[str, list[Row]] = defaultdict(list)
         for fact, _, row in sorted(read, key=lambda r: (r[0], known[r[2]["source"]].path, r[1])):
             rows[fact].append(row)
-        return cls(rows, known)
+        return cls(defaultdict(list, years.dated(rows, known)), known)
 
     @property
     def paths(self) -> Mapping[str, str]:

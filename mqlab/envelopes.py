@@ -30,10 +30,12 @@ _NANOS = rf"\d{{4}}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{{9}}{_ZONE}"
 _STAMP = rf"^{_NANOS} (?={_OWN_DATE}|{_CONTINUED})"
 """Of ``--timestamps``; a line that has no date of its own keeps it."""
 _SERVICE = rf"^{_COLOUR}([A-Za-z0-9][\w.\-]{{0,99}}) {{1,99}}\|{_COLOUR}(?: {_COLOUR}|(?![^\n]))"
-_CLASSIC = (
-    rf"^(?:<\d{{1,3}}>)?[A-Z][a-z]{{2}} [ \d]\d {_CLOCK} [^\s:]{{1,255}} [^\s:\[\]]{{1,99}}(?:\[\d{{1,9}}\])?:"
-    r"(?: |(?![^\n]))"
-)
+_DAY = rf"[A-Z][a-z]{{2}} [ \d]\d {_CLOCK}"
+_UNDATED = r"(?:kernel|systemd|supervisord)(?:\[\d{1,9}\])?:"
+"""Programs whose own lines have no date."""
+_END = r"(?: |(?![^\n]))"
+_PROGRAM = r"[^\s:\[\]]{1,99}(?:\[\d{1,9}\])?:"
+_CLASSIC = rf"^(?:<\d{{1,3}}>)?({_DAY}) [^\s:]{{1,255}} "
 _DATED = (
     rf"^(?:<\d{{1,3}}>1 )?({_INSTANT}) (?!{_LEVEL} )[\w.\-]{{1,255}} "
     r"(?:[\w./@\-]{1,99}\[\d{1,9}\]:|(?:kernel|systemd):|\S{1,48} \S{1,128} \S{1,32} (?:-|\[[^\]\n]{0,900}\]))"
@@ -45,8 +47,11 @@ _PEELS: dict[Envelope, tuple[tuple[str, str], ...]] = {
     Envelope.CRI: ((_CRI, ""),),
     Envelope.KUBECTL: ((_POD, ""), (_STAMP, "")),
     Envelope.COMPOSE: ((_SERVICE, ""),),
-    Envelope.SYSLOG: ((_CLASSIC, ""), (rf"{_DATED}(?={_OWN_DATE})", ""), (_DATED, "$1 ")),
-}
+    Envelope.SYSLOG: (
+        (rf"{_CLASSIC}(?!{_UNDATED}){_PROGRAM}{_END}", ""), (rf"{_CLASSIC}{_UNDATED}{_END}", "$1 "),
+        (rf"{_DATED}(?={_OWN_DATE})", ""), (_DATED, "$1 "),
+    ),
+}  # fmt: skip
 """Patterns to replace, one after the other; of the last one the moment stays where the line has none of its own."""
 
 _MAJORITY = 0.8
@@ -60,7 +65,7 @@ def detect(lines: Sequence[str]) -> Envelope:
         (Envelope.CRI, lambda all_lines: _mostly(all_lines, _wears(_CRI))),
         (Envelope.KUBECTL, _from_kubectl),
         (Envelope.COMPOSE, _from_compose),
-        (Envelope.SYSLOG, lambda all_lines: _mostly(all_lines, _wears(f"{_CLASSIC}|{_DATED}"))),
+        (Envelope.SYSLOG, lambda all_lines: _mostly(all_lines, _wears(f"{_CLASSIC}{_PROGRAM}{_END}|{_DATED}"))),
         (Envelope.STRUCTURED, lambda all_lines: _mostly(all_lines, structured.is_log_record)),
     )
     return next((envelope for envelope, found in tests if written and found(written)), Envelope.NONE)

@@ -41,6 +41,12 @@ WRAPPED = [
         "<30>Nov  1 12:18:43 mqtt-1 mosquitto[8]: 1795261711: New connection",
         "1795261711: New connection",
     ),
+    (
+        Envelope.SYSLOG,
+        "Nov 22 00:24:29 app-7 systemd[1]: dedup-1.service: Main process exited, code=exited, status=1/FAILURE",
+        "Nov 22 00:24:29 dedup-1.service: Main process exited, code=exited, status=1/FAILURE",
+    ),
+    (Envelope.SYSLOG, "Nov  2 00:24:29 app-7 kernel: Memory cgroup: x", "Nov  2 00:24:29 Memory cgroup: x"),
     (Envelope.SYSLOG, f"2026-11-21T12:18:43+0000 host kafka-run[812]: {OWN}", OWN),
     (
         Envelope.SYSLOG,

@@ -5,6 +5,8 @@ The two layouts that nearly all brokers and clients use are read by position; ev
     [2026-11-21 12:18:43,427] INFO [GroupCoordinator 1]: Preparing to rebalance … (kafka.coordinator…)
     2026-11-21 12:13:33,850 WARN  [kafka-producer-network-thread | p] Sender: [Producer clientId=p] Got error …
     %4|1729766123.421|MAXPOLL|rdkafka#consumer-1| [thrd:main]: Application maximum poll interval …
+
+A moment without a year, as syslog writes it (``Nov 22 00:24:29 …``), is in the year ``NO_YEAR``; see ``mqlab.years``.
 """
 
 from __future__ import annotations
@@ -15,6 +17,10 @@ _DATE = r"\d{4}[-/]\d{2}[-/]\d{2}"
 _CLOCK = r"\d{2}:\d{2}:\d{2}(?:[.,]\d{1,9})?"
 STAMP = rf"({_DATE})[T ]({_CLOCK}) ?(Z|UTC|[+-]\d{{2}}:?\d{{2}})?"
 """Date, clock and zone of a line."""
+NO_YEAR = "1972"
+"""A leap year, so that each day of any year is in it."""
+_YEARLESS = r"^([A-Z][a-z]{2}) ([ \d]\d) (\d\d:\d\d:\d\d(?:[.,]\d{1,9})?) "
+_MONTHS = "JanFebMarAprMayJunJulAugSepOctNovDec"
 _EPOCH = r"^%\d\|(\d{10})\.(\d{3})\|"
 _LEVEL = r"\b(TRACE|DEBUG|INFO|WARN|ERROR|FATAL|SEVERE|CRITICAL)(?:ING)?\b"
 _PLAIN = r"^\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:"
@@ -69,7 +75,8 @@ def minute(line: str) -> str:
         f"CASE WHEN {is_plain(line)} THEN translate(substring({line}, 1, 16), '/T', '- ') "
         f"WHEN {is_epoch(line)} THEN date_format(timestamp_seconds({seconds}), 'yyyy-MM-dd HH:mm') "
         f"WHEN {near} RLIKE {quoted(STAMP)} "
-        f"THEN concat_ws(' ', translate({date}, '/', '-'), substring({clock}, 1, 5)) END"
+        f"THEN concat_ws(' ', translate({date}, '/', '-'), substring({clock}, 1, 5)) "
+        f"WHEN {near} RLIKE {quoted(_YEARLESS)} THEN substring({_yearless(near)}, 1, 16) END"
     )
 
 
@@ -80,7 +87,18 @@ def wall(line: str) -> str:
     seconds, millis = (f"regexp_extract({line}, {quoted(_EPOCH)}, {n})" for n in (1, 2))
     written = f"concat_ws(' ', translate({date}, '/', '-'), translate({clock}, ',', '.'))"
     counted = f"timestamp_millis(try_cast(concat({seconds}, {millis}) AS BIGINT))"
-    return f"CASE WHEN {is_epoch(line)} THEN {counted} ELSE try_cast({written} AS TIMESTAMP) END"
+    yearless = f"CASE WHEN {near} RLIKE {quoted(_YEARLESS)} THEN {_yearless(near)} END"
+    return (
+        f"CASE WHEN {is_epoch(line)} THEN {counted} "
+        f"ELSE coalesce(try_cast({written} AS TIMESTAMP), try_cast({yearless} AS TIMESTAMP)) END"
+    )
+
+
+def _yearless(line: str) -> str:
+    """SQL: ``1972-11-22 00:24:29`` for a line that begins with ``Nov 22 00:24:29``."""
+    month, day, clock = (f"regexp_extract({line}, {quoted(_YEARLESS)}, {n})" for n in (1, 2, 3))
+    number = f"lpad((instr({quoted(_MONTHS)}, {month}) + 2) DIV 3, 2, '0')"
+    return f"concat('{NO_YEAR}-', {number}, '-', lpad(trim({day}), 2, '0'), ' ', translate({clock}, ',', '.'))"
 
 
 def offset(line: str) -> str:

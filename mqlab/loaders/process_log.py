@@ -3,7 +3,11 @@
 Sample lines::
 
     2026-11-21T12:21:28Z bridge exited with status 3, restarting in 5 s
+    2026-11-21 23:48:08,387 INFO exited: thumbs-3 (exit status 1; not expected)
+    Nov 22 00:24:29 app-7 systemd[1]: dedup-1.service: Main process exited, code=exited, status=1/FAILURE
     Terminating due to java.lang.OutOfMemoryError: Java heap space
+
+A process that a signal ended has the signal's number and 128 for a status, as shells tell it.
 """
 
 from __future__ import annotations
@@ -19,25 +23,55 @@ SYSTEM = "os"
 TABLES: tuple[Table, ...] = (EVENTS, VOLUME)
 READING = Reading.LOG
 
-_NAME = r"(?:INFO )?(?:exited: )?([\w.@-]+)(?:\.service)?:? (?:exited with|\(exit status|Main process exited)"
+_UNIT = r"([\w.@-]+?)(?:\.service)?"
+_NAME = (
+    rf"(?:(?:exited|stopped): )?(?:[\w.-]+:)?{_UNIT}:? (?:exited with|\(exit status|\(terminated|Main process exited)"
+)
+_STATUS = r"(?:status[= ]|code |exit status )(\d+)"
+_BY_SIGNAL = 128.0
+"""What shells add to the number of the signal that ended a process."""
 
 SIGNATURES: tuple[Signature, ...] = (
     Signature(
         "process-exit",
-        contains=r"exited with (?:status|code) \d+|\(exit status \d+|Main process exited|OOMKilled|Killed process \d+",
-        words=("exited with ", "exit status ", "Main process exited", "OOMKilled", "Killed process "),
-        value=r"(?:status[= ]|code |exit status )(\d+)",
+        contains=r"Main process exited, code=(?:killed|dumped), status=\d+",
+        words=("Main process exited",),
+        value=_STATUS,
+        base=_BY_SIGNAL,
         reason=_NAME,
     ),
     Signature(
+        "process-exit",
+        begins=r"(?:exited|stopped): \S+ \((?:exit status \d+|terminated by )",
+        words=("exited: ", "stopped: "),
+        value=_STATUS,
+        reason=_NAME,
+    ),
+    Signature(
+        "process-exit",
+        contains=r"exited with (?:status|code) \d+|\(exit status \d+|Main process exited|OOMKilled|Killed process \d+",
+        words=("exited with ", "exit status ", "Main process exited", "OOMKilled", "Killed process "),
+        value=_STATUS,
+        reason=_NAME,
+    ),
+    Signature(
+        "process-started", begins=r"spawned: '", words=("spawned: ",), reason=r"spawned: '(?:[\w.-]+:)?([\w.@-]+)"
+    ),
+    Signature(
         "process-started",
-        contains=r"\bstarted [\w.@-]+ \(|\bspawned: '|systemd\[\d+\]: Started ",
+        contains=r"\bstarted [\w.@-]+ \(|\bspawned: '|\bStarted [\w.@-]+\.service\b|systemd\[\d+\]: Started ",
         words=("started ", "spawned: '", "Started "),
-        reason=r"(?:started |spawned: '|Started )([\w.@-]+)",
+        reason=rf"(?:started |spawned: ')([\w.@-]+)|Started {_UNIT}(?![\w.@-])",
+    ),
+    Signature(
+        "process-given-up",
+        begins=r"gave up: \S+ entered FATAL state",
+        words=("gave up: ",),
+        reason=r"gave up: (?:[\w.-]+:)?([\w.@-]+)",
     ),
 )
 
-_ANY = re.compile("|".join(s.contains for s in SIGNATURES) + r"|java\.lang\.OutOfMemoryError")
+_ANY = re.compile("|".join(s.contains or s.begins for s in SIGNATURES) + r"|java\.lang\.OutOfMemoryError")
 
 
 def recognise(head: Head) -> bool:

@@ -34,13 +34,21 @@ REASSIGNING = tuple(
 )
 
 SIGNATURES: tuple[Signature, ...] = (
-    Signature("broker-started", begins=r"(?:Kafka Server )?started \(kafka\.server\.Kafka", words=("Kafka", "started")),
+    Signature(
+        "broker-started",
+        begins=r"(?:(?:Kafka Server )?started \(kafka\.server\.Kafka|Kafka Server started\s*$)",
+        words=("Kafka", "started"),
+    ),
     Signature(
         "broker-stopping",
         begins=r"(?:Starting|Beginning) controlled shutdown",
         words=("Starting controlled", "Beginning controlled"),
     ),
-    Signature("broker-stopped", begins=r"shut down completed \(kafka\.server\.(?:Kafka|Broker)Server", words=("shut",)),
+    Signature(
+        "broker-stopped",
+        begins=r"shut down completed(?: \(kafka\.server\.(?:Kafka|Broker)Server|\s*$)",
+        words=("shut",),
+    ),
     Signature("log-recovery", begins=r"Recovering unflushed segment", words=("Recovering unflushed",)),
     Signature(
         "topic-config-changed",

@@ -24,9 +24,15 @@ JOINING: tuple[Signature, ...] = (
     Signature("join-started", begins=r"\(Re-\)joining group", words=("(Re-)joining group",)),
     Signature(
         "join-requested",
-        begins=r"Request joining group due to",
-        words=("Request joining",),
-        reason=r"joining group due to:? (.*)",
+        begins=r"Request(?: joining group due to|ing to re-join the group and trigger rebalance since)",
+        words=("Request joining", "Requesting to re-join"),
+        reason=r"joining group due to:? (.*)|trigger rebalance since (?:the )?(.*)",
+    ),
+    Signature(
+        "join-requested",
+        begins=r"Need to revoke partitions \[.*\] and re-join the group",
+        words=("Need to revoke",),
+        told="need to revoke partitions and re-join",
     ),
     Signature(
         "join-completed",
@@ -88,8 +94,8 @@ LEAVING: tuple[Signature, ...] = (
     ),
     Signature(
         "poll-timeout",
-        contains=r"MAXPOLL.*maximum poll interval",
-        words=("MAXPOLL",),
+        contains=r"MAXPOLL.*maximum poll interval|KafkaError\{code=_MAX_POLL_EXCEEDED",
+        words=("MAXPOLL", r"KafkaError\{code="),
         value=r"exceeded by (\d+)ms",
         scale=_MILLIS,
     ),
@@ -189,9 +195,10 @@ OFFSETS: tuple[Signature, ...] = (
         "commit-deferred",
         contains=r"RebalanceInProgressException|WARN.*Offset commit failed on partition"
         r"|Offset commit failed with a retriable"
-        r"|commit cannot be completed since the consumer is undergoing a rebalance",
-        words=("RebalanceInProgress", "Offset commit failed", "undergoing a rebalance"),
-        reason=r"at offset \d+: (.*)|(RebalanceInProgressException)",
+        r"|commit cannot be completed since the consumer is undergoing a rebalance"
+        r"|KafkaError\{code=REBALANCE_IN_PROGRESS",
+        words=("RebalanceInProgress", "Offset commit failed", "undergoing a rebalance", r"KafkaError\{code="),
+        reason=r"at offset \d+: (.*)|(RebalanceInProgressException|REBALANCE_IN_PROGRESS)",
     ),
     Signature(
         "commit-failed",
@@ -206,7 +213,7 @@ OFFSETS: tuple[Signature, ...] = (
             r"KafkaError\{code=",
         ),
         reason=r"(CommitFailedE\w+|ILLEGAL_GENERATION|UNKNOWN_MEMBER_ID|_ASSIGNMENT_LOST|COMMITFAIL)"
-        r"|failed: (?:Broker: )?(.*)",
+        r"|failed: (?:Broker: )?(?!KafkaError)(.*)",
     ),
 )
 """Where a consumer begins to read, and commits that failed."""

@@ -50,7 +50,9 @@ _OTHER_WORDS = (
     "already|and|at|because|began|by|cannot|could|due|epoch|failed|for|from|generation|has|id|in|instance|is|management"
     "|members?|membership|metadata|on|partition|protocol|request|since|state|through|to|using|was|will|with"
 )
-_NO_NAME = rf"(?!(?:{_OTHER_WORDS})(?![\w.-]))(?!coordinator (?:\S+:\d|for partition|lookup|is ))"
+_NO_NAME = (
+    rf"(?!(?:{_OTHER_WORDS})(?![\w.-]))(?!rebalance in progress)(?!coordinator (?:\S+:\d|for partition|lookup|is ))"
+)
 _MEMBER = r"[^\s,'=()\[\]]+-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[\w-]{22}(?![\w-])"
 
 

@@ -41,9 +41,9 @@ def capacity(facts: Facts, group: str, since: float, until: float) -> Capacity |
         return None
     rate = sum(threads[client] * 1000 / times[client][0] for client in ids)
     each = sorted({(threads[client], round(times[client][0])) for client in ids})
-    shown = ", ".join(f"{n} thread(s) at {units.number(ms)} ms" for n, ms in each)
+    shown = ", ".join(f"{units.counted(n, 'thread')} at {units.number(ms)} ms" for n, ms in each)
     places = tuple(dict.fromkeys(times[client][1] for client in ids))
-    return Capacity(rate, f"{len(ids)} member(s) of {shown} a message can do", places)
+    return Capacity(rate, f"{units.counted(len(ids), 'member')} of {shown} a message can do", places)
 
 
 def _by_polls(facts: Facts, group: str, ids: Iterable[str], since: float, until: float) -> Capacity | None:

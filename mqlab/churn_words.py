@@ -11,7 +11,8 @@ from mqlab.coordinator_words import once
 from mqlab.facts import Shape
 from mqlab.findings import Evidence
 from mqlab.rebalance_rows import Rebalance
-from mqlab.trigger_words import counted, triggers
+from mqlab.trigger_words import triggers
+from mqlab.units import counted
 
 _SHOWN = 3
 _LONGEST = 80

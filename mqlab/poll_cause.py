@@ -115,7 +115,7 @@ def _calls(facts: Facts, group: str, since: float, until: float) -> Cause | None
     words = sorted({e.reason for e in now if e.reason})
     what = f" ({', '.join(words[:_SHOWN])})" if words else ""
     places = tuple(Evidence(e.first.source, e.first.line, e.first.text, "a call that failed") for e in now[:_SHOWN])
-    return Cause(f"{units.number(_count(now))} call(s) to it failed{what}", places)
+    return Cause(f"{units.counted(_count(now), 'call')} to it failed{what}", places)
 
 
 def _count(episodes: Sequence[Episode]) -> int:

@@ -11,7 +11,8 @@ from mqlab.poll_case import Case
 from mqlab.poll_cause import Cause
 from mqlab.polling_facts import SESSION
 from mqlab.rebalance_rows import Behind
-from mqlab.trigger_words import counted, triggers
+from mqlab.trigger_words import triggers
+from mqlab.units import counted
 
 _SHOWN = 4
 _LONGEST = 300

@@ -118,7 +118,8 @@ def finding(facts: Facts, found: Recoding, incident: str) -> Finding:
         statement=(
             f"The topic {setting.owner} has compression.type={setting.value}, so brokers store and send another form "
             f"than producers send: {units.size(found.came)} in, {units.size(found.left)} out = {ratio:.3g}x for "
-            f"{found.readers} reader(s){shown}. No record is lost; network, disks and readers carry the difference."
+            f"{units.counted(found.readers, 'reader')}{shown}. No record is lost; network, disks and readers carry "
+            "the difference."
         ),
         measures={
             "bytes_in": found.came, "bytes_out": found.left, "amplification_factor": ratio, "excess_bytes": excess,

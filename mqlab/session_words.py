@@ -12,7 +12,8 @@ from mqlab.findings import Evidence
 from mqlab.rebalance_rows import Behind, Rebalance
 from mqlab.session_case import Expiry
 from mqlab.session_causes import Cause, Kind
-from mqlab.trigger_words import counted, triggers
+from mqlab.trigger_words import triggers
+from mqlab.units import counted
 
 _SHOWN = 4
 _REMEDY = {

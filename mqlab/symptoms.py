@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from mqlab import duplicate_case, explosion_lines, flows, lags, ordinary, shifts, traffic
 from mqlab.facts import Episode, Facts, LineShape
 from mqlab.findings import Certainty, Finding, Severity
-from mqlab.units import number
+from mqlab.units import counted, number
 from mqlab.wording import clock
 
 NEAR = 120.0
@@ -121,7 +121,9 @@ def _events(
         if not left or count < SINGLE.get(kind, 1):
             continue
         place = f"{left[0].source}:{left[0].first.line}"
-        yield Symptom(left[0].first_at, f"{clock(left[0].first_at)} UTC: {kind}, {count} time(s), first at {place}")
+        yield Symptom(
+            left[0].first_at, f"{clock(left[0].first_at)} UTC: {kind}, {counted(count, 'time')}, first at {place}"
+        )
 
 
 def _abnormal(episode: Episode) -> bool:
@@ -198,7 +200,7 @@ def _shapes(facts: Facts, findings: Sequence[Finding], loud: Collection[LineShap
         if not known.account_for(shape) and not _explained(shape.first_at, findings, None):
             yield Symptom(
                 shape.first_at,
-                f"{clock(shape.first_at)} UTC: new {shape.level} shape, {shape.lines} line(s), "
+                f"{clock(shape.first_at)} UTC: new {shape.level} shape, {counted(shape.lines, 'line')}, "
                 f"{shape.source}:{shape.first_line}  {shape.shape.strip()[:120]}",
             )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mqlab.rebalance_rows import Rebalance, Trigger
+from mqlab.units import counted
 
 _ENDS = frozenset({Trigger.LEAVE, Trigger.POLL_TIMEOUT, Trigger.HEARTBEAT_EXPIRY})
 
@@ -29,8 +30,3 @@ def triggers(rows: Sequence[Rebalance], own: Sequence[Rebalance], name: str) -> 
         if count > 0
     ]
     return f"{counted(len(rows), 'rebalance')}: {', '.join(parts)}" if rows else ""
-
-
-def counted(count: int, name: str) -> str:
-    """``1 rebalance``, ``2 rebalances``."""
-    return f"{count:,} {name}" if count == 1 else f"{count:,} {name}s"

@@ -13,7 +13,7 @@ from mqlab.detectors.base import Result
 from mqlab.diagnosis import Diagnosis, Material, NotChecked, Rejected, Verdict
 from mqlab.facts import Change, Facts, ordered, span
 from mqlab.findings import Certainty, Finding, Severity
-from mqlab.units import number
+from mqlab.units import counted, number
 
 _VISIBLE = frozenset({"fan-out", "replication-traffic", "catch-up-read", "replica-catch-up", "backlog-drain"})
 """Benign classes that explain a change which everybody sees."""
@@ -140,7 +140,7 @@ def _verdict(
         return Verdict(lead.incident, lead.certainty, lead.statement, tuple(f.id for f in findings if f is not lead))
     also = tuple(f.id for f in findings)
     if left:
-        told = f"{len(left)} symptom(s) that no rule of mqlab explains; the earliest: {left[0].text}."
+        told = f"{counted(len(left), 'symptom')} that no rule of mqlab explains; the earliest: {left[0].text}."
         return Verdict("undetermined", None, f"{told} Nothing it can recognise was found.", also)
     known = scope.enough(facts, results)
     visible = _benign(findings if known else [f for f in findings if f.incident in _ALONE])

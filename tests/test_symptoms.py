@@ -34,7 +34,7 @@ def finding(incident, start, end, certainty=Certainty.PROVEN, severity=Severity.
     "kind", ["out-of-memory", "member-expired", "commit-failed", "unclean-election", "session-timeout"]
 )
 def test_trouble_of_unknown_cause_is_a_symptom(kind):
-    assert symptoms(episode(kind, 300)) == [f"{kind}, 1 time(s), first at clients/app.log:1"]
+    assert symptoms(episode(kind, 300)) == [f"{kind}, 1 time, first at clients/app.log:1"]
 
 
 @pytest.mark.parametrize(("status", "count"), [(1, 1), (137, 1), (0, 0), (143, 0)])
@@ -44,7 +44,7 @@ def test_only_abnormal_exits_are_trouble(status, count):
 
 def test_a_new_error_is_a_symptom_and_one_at_start_up_is_not():
     assert symptoms(LOG, shapes=[shape("ERROR", "Disk full", 900)]) == [
-        "new ERROR shape, 5 line(s), server.log:7  Disk full"
+        "new ERROR shape, 5 lines, server.log:7  Disk full"
     ]
     assert symptoms(LOG, shapes=[shape("ERROR", "Not ready", 20)]) == []
 
@@ -148,7 +148,7 @@ def test_clients_notice_an_orderly_restart():
     stop = episode("broker-stopping", 290, "server.log")
     retries = episode("produce-retry", 300, count=40, reason="NOT_LEADER_OR_FOLLOWER")
     assert symptoms(retries, stop) == []
-    assert symptoms(retries) == ["produce-retry, 40 time(s), first at clients/app.log:1"]
+    assert symptoms(retries) == ["produce-retry, 40 times, first at clients/app.log:1"]
 
 
 def test_a_broker_that_starts_again_without_a_stop_is_a_symptom():

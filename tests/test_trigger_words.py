@@ -3,7 +3,7 @@
 import pytest
 from rebalance_builder import rebalance
 
-from mqlab.trigger_words import counted, triggers
+from mqlab.trigger_words import triggers
 
 LATE, AGAIN, OTHER, FOLLOW = (
     ("poll timeout", "poll timeout"),
@@ -31,7 +31,3 @@ def told(*kinds):
 )
 def test_ends_the_joins_after_them_follow_ups_and_others_are_told_apart(kinds, words):
     assert told(*kinds) == words
-
-
-def test_one_is_no_plural_and_thousands_are_grouped():
-    assert [counted(n, "time") for n in (0, 1, 4200)] == ["0 times", "1 time", "4,200 times"]

@@ -61,3 +61,7 @@ def test_a_written_moment_becomes_epoch_seconds(text):
 def test_a_moment_that_cannot_be_read_is_refused():
     with pytest.raises(BadTimeError, match="teatime"):
         units.epoch("teatime")
+
+
+def test_one_is_no_plural_and_thousands_are_grouped():
+    assert [units.counted(n, "time") for n in (0, 1, 4200)] == ["0 times", "1 time", "4,200 times"]

@@ -77,7 +77,7 @@ def _statement(facts: Facts, loop: Loop, ledger: split_ledger.SplitLedger, crash
     why = 'each "split" returns the same batch and uses no retry'
     if loop.window and loop.window[1] and loop.batch_size and loop.limit:
         why = f"batch.size {loop.batch_size.value} > limit {loop.limit.value}, so {why}"
-    damage = f"{ledger.count} splits on {len(loop.by_queue)} partition(s) held everything behind them up"
+    damage = f"{ledger.count} splits on {units.counted(len(loop.by_queue), 'partition')} held everything behind them up"
     if crashes and clients.leaks(loop.version):
         damage = f"Client {loop.version} leaks heap with each of the {ledger.count} splits: {_ends(facts, crashes)}"
     elif crashes:

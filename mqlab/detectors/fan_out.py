@@ -7,7 +7,7 @@ readers account for (format-inflation, catch-up-read).
 
 from __future__ import annotations
 
-from mqlab import flows, shifts
+from mqlab import flows, shifts, units
 from mqlab.benign import notice
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Episode, Facts
@@ -44,7 +44,7 @@ def detect(facts: Facts) -> Result:
     if readers <= max(1, earlier) or abs(shift.after - readers) > FITS * readers:
         return Result(
             rejected=f"bytes out over bytes in rose from {shift.before:.3g} to {shift.after:.3g}, "
-            f"but {readers} reader(s) account for about {readers}"
+            f"but {units.counted(readers, 'reader')} account for about {readers}"
         )
     return Result((_notice(facts, shift, readers),))
 

@@ -22,7 +22,7 @@ from mqlab.kafka_renewal import fenced, restarts
 from mqlab.rebalance_rows import End, Life, Rebalance
 from mqlab.rebalances import history
 from mqlab.repeating import extra
-from mqlab.trigger_words import counted
+from mqlab.units import counted
 from mqlab.wording import moment
 
 INCIDENT = "group-churn"

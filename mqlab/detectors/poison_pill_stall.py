@@ -38,7 +38,7 @@ def detect(facts: Facts) -> Result:
     told = facts.of_kind("record-failed")
     if told:
         times = sum(e.count for e in told)
-        return Result(rejected=f"records failed {units.number(times)} time(s), but none again and again for a minute")
+        return Result(rejected=f"records failed {units.counted(times, 'time')}, but none again and again for a minute")
     if any(c.format in _LOGS for c in facts.coverage):
         return CLEAR
     return Result(missing=("the logs of the consumers, which name the record that fails",))

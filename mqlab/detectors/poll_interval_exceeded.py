@@ -18,6 +18,7 @@ from mqlab.poll_case import Case
 from mqlab.poll_cause import Cause
 from mqlab.rebalance_rows import End
 from mqlab.rebalances import history
+from mqlab.units import counted
 from mqlab.wording import moment
 
 INCIDENT = "poll-interval-exceeded"
@@ -61,13 +62,12 @@ def _other(facts: Facts, group: str) -> str | None:
         if (limit := polling_facts.interval(facts, batch.client_id or "", batch.at)) and batch.longest_seconds > limit
     ]
     if late and not expelled:
-        return f"{group}: {len(late)} poll(s) took longer than the interval, and no member left for it"
+        return f"{group}: {counted(len(late), 'poll')} took longer than the interval, and no member left for it"
     if expelled:
-        return (
-            f"{group}: {len(expelled)} member(s) were expelled by the coordinator, none left by itself while it worked"
-        )
+        told = counted(len(expelled), "expulsion")
+        return f"{group}: {told} by the coordinator, and no member left by itself while it worked"
     if stopped:
-        return f"{group}: every member that left closed its consumer first, {len(stopped)} time(s)"
+        return f"{group}: every member that left closed its consumer first, {counted(len(stopped), 'time')}"
     return None
 
 

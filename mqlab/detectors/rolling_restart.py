@@ -26,7 +26,7 @@ from mqlab.queues import OWN, of_groups, totals
 from mqlab.rebalance_rows import Behind, Rebalance
 from mqlab.rebalances import history
 from mqlab.renewal import Renewal, renewal
-from mqlab.trigger_words import counted
+from mqlab.units import counted
 from mqlab.wording import clock
 
 INCIDENT = "rolling-restart"
@@ -138,7 +138,7 @@ def _of_brokers(facts: Facts) -> Result:
         return CLEAR
     each = sorted((o for found in outages.values() for o in found), key=lambda o: (o[0], o[1], o[3].source))
     if len(outages) < 2:
-        return Result(rejected=f"one broker restarted {len(each)} time(s), no other did")
+        return Result(rejected=f"one broker restarted {counted(len(each), 'time')}, no other did")
     if len({len(found) for found in outages.values()}) > 1:
         return Result(rejected="a broker restarted more often than the others")
     if any(later[0] < earlier[1] for earlier, later in pairwise(each)):

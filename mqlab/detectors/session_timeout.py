@@ -19,6 +19,7 @@ from mqlab.repeating import extra
 from mqlab.session_case import Expiry
 from mqlab.session_causes import Cause, Kind
 from mqlab.session_words import Told
+from mqlab.units import counted
 from mqlab.wording import moment
 
 INCIDENT = "session-timeout"
@@ -75,7 +76,8 @@ def _traces(facts: Facts, group: str) -> str | None:
     if not found:
         return None
     reasons = sorted({why or "dies again and again" for one, why in found if why or one.client_id in dying})
-    return f"{group}: {len(found)} member(s) were expelled, and each {' or '.join(reasons)}"
+    who = "the member" if len(found) == 1 else "each member"
+    return f"{group}: {counted(len(found), 'expulsion')}: {who} {' or '.join(reasons)}"
 
 
 def _finding(told: Told) -> Finding:

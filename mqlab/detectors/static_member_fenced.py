@@ -36,7 +36,7 @@ def detect(facts: Facts) -> Result:
         names = Counter(one.instance for one in taken)
         return Result(tuple(_finding(facts, one, alone=names[one.instance] == 1) for one in taken))
     if found:
-        told = ", ".join(f"{one.instance} {units.number(len(one.at))} time(s)" for one in found)
+        told = ", ".join(f"{one.instance} {units.counted(len(one.at), 'time')}" for one in found)
         return Result(rejected=f"one hand-over each time ({told}): no process that was fenced took the id back")
     shared = fencing.namesakes(facts)
     if shared:
@@ -56,7 +56,7 @@ def _finding(facts: Facts, one: Fencing, *, alone: bool) -> Finding:
     proven = twice and one.returned
     ongoing = _goes_on(facts, one)
     group = one.group or "a group that no line names"
-    turns = f"{len(one.at)} time(s)" + (f", every {units.duration(_period(one))}" if len(one.at) > 1 else "")
+    turns = units.counted(len(one.at), "time") + (f", every {units.duration(_period(one))}" if len(one.at) > 1 else "")
     who = f"{len(one.processes)} processes ({', '.join(one.processes)})" if twice else "Another process"
     return Finding(
         id=f"{INCIDENT}:{one.instance}" if alone else f"{INCIDENT}:{group}/{one.instance}",

@@ -105,13 +105,13 @@ def test_a_group_that_rebalances_for_faults_meanwhile_is_likely_only():
 
 def test_a_record_that_is_given_up_after_its_retries_is_no_stall():
     assert found(*(partition(n) for n in range(4)), fails(100, 109), LOG) == (
-        "records failed 10 time(s), but none again and again for a minute"
+        "records failed 10 times, but none again and again for a minute"
     )
 
 
 def test_a_record_that_was_passed_meanwhile_is_no_stall():
     assert found(*(partition(n) for n in range(4)), fails(100, 300, step=40), LOG) == (
-        "records failed 6 time(s), but none again and again for a minute"
+        "records failed 6 times, but none again and again for a minute"
     )
 
 

@@ -309,7 +309,7 @@ def test_a_slow_service_is_named_as_the_cause():
     failed = [episode("call-failed", 50 + n, "clients/a.log", line=n, reason="HTTP 500") for n in range(5)]
     one = found(LOOP, TOLD, SLOW, SET, slow, failed)
     assert one.facts["cause"] == (
-        "answers of the called service took 85.0 ms on average (before: 5.00 ms); 5 call(s) to it failed (HTTP 500)"
+        "answers of the called service took 85.0 ms on average (before: 5.00 ms); 5 calls to it failed (HTTP 500)"
     )
 
 
@@ -340,7 +340,7 @@ def test_a_frozen_process_is_none_though_its_poll_took_longer_than_the_interval(
     stood = (*steady("a", 4, 60), *worked("a", (86, 10, 26.0)))
     result = detect(facts(FROZEN, WOKE, stood, FAST, SET))
     assert result.findings == ()
-    assert "expelled by the coordinator" in result.rejected
+    assert "1 expulsion by the coordinator" in result.rejected
 
 
 def test_a_long_poll_after_which_nobody_left_is_none():

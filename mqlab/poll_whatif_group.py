@@ -8,12 +8,13 @@ from mqlab import configured
 from mqlab.facts import Facts
 from mqlab.models import clients
 from mqlab.models.assignors import ASSIGNORS
+from mqlab.models.group_protocol import CONSUMER
 from mqlab.models.group_terms import Protocol
 
 _CLASS = re.compile(r"([\w-]+?)(?:Assignor)?(?=[\],\s]|$)")
 _NAMES = {"Range": "range", "RoundRobin": "roundrobin", "Sticky": "sticky", "CooperativeSticky": "cooperative-sticky"}
 SERVER_HEARTBEAT, SERVER_SESSION = 5.0, 45.0
-"""Defaults of group.consumer.heartbeat.interval.ms and group.consumer.session.timeout.ms, in seconds (KIP-848)."""
+"""Their defaults, in seconds (KIP-848)."""
 
 
 def protocol_of(facts: Facts, group: str, client: str, at: float) -> tuple[Protocol, str]:
@@ -37,8 +38,8 @@ def initial_delay(facts: Facts) -> float:
 
 def server_times(facts: Facts) -> tuple[float, float]:
     """Heartbeat interval and session timeout of groups of the consumer protocol, in seconds: the broker's."""
-    heartbeat = _seconds(facts, "group.consumer.heartbeat.interval.ms", SERVER_HEARTBEAT)
-    return heartbeat, _seconds(facts, "group.consumer.session.timeout.ms", SERVER_SESSION)
+    heartbeat = _seconds(facts, CONSUMER.heartbeat_setting, SERVER_HEARTBEAT)
+    return heartbeat, _seconds(facts, CONSUMER.session_setting, SERVER_SESSION)
 
 
 def _seconds(facts: Facts, key: str, usual: float) -> float:

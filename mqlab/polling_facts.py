@@ -16,11 +16,9 @@ from mqlab.findings import Evidence
 from mqlab.group_rows import Batch
 from mqlab.memo import per_facts
 from mqlab.models import polling
+from mqlab.models.group_protocol import rules
 from mqlab.models.polling import Percentiles
-from mqlab.models.versions import Version
 
-OWN_HEARTBEAT = Version(0, 10, 1)
-"""First version whose heartbeats have a thread of their own; before, a late poll was a late heartbeat (KIP-62)."""
 INTERVAL = "max.poll.interval.ms"
 SESSION = "session.timeout.ms"
 
@@ -64,16 +62,16 @@ def poll_limit(facts: Facts, client_id: str, at: float | None) -> Limit | None:
 
     A rebalance timeout that the broker prints is the client's poll interval (ConsumerCoordinator, since 0.10.1).
     """
-    version = configured.version_of(facts, client_id, at)
-    key = SESSION if version is not None and version < OWN_HEARTBEAT else INTERVAL
+    key = polling.which_timeout(configured.version_of(facts, client_id, at)) or INTERVAL
     return _limit(facts, client_id, key, at)
 
 
 def session_limit(facts: Facts, client_id: str, at: float | None) -> Limit | None:
     """Time after which the coordinator expels *client_id* when it hears nothing; the broker's own in KIP-848 groups."""
     protocol = configured.consumer_value(facts, client_id, "group.protocol", at)
-    own = [s for s in facts.settings if s.key == "group.consumer.session.timeout.ms" and s.value.isdigit()]
-    if protocol is not None and protocol.value.lower() == "consumer" and own:
+    known = rules(protocol.value if protocol else None)
+    own = [s for s in facts.settings if s.key == known.session_setting and s.value.isdigit()]
+    if known.settings_of == "broker" and own:
         return Limit(SESSION, int(own[-1].value) / 1000, own[-1].evidence)
     return _limit(facts, client_id, SESSION, at)
 

@@ -6,7 +6,7 @@ Source: ``evaluatePartitionStatus`` and ``calculatePartitionStatus`` of core/int
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
@@ -16,22 +16,17 @@ INTERVALS = 10
 
 
 class Status(StrEnum):
-    """Burrow's words, from good to bad; of a whole group the last three are ERR."""
+    """Burrow's words for a partition, from good to bad."""
 
-    NOTFOUND = "NOTFOUND"
     OK = "OK"
     WARN = "WARN"
     """Commits go on, and the lag grows or stays in each of them."""
-    ERR = "ERR"
     STOP = "STOP"
     """No commit for longer than the kept ones span."""
     STALL = "STALL"
     """Commits go on, always of the same offset."""
     REWIND = "REWIND"
     """A commit went back, and none since has reached the offset before it."""
-
-
-_ORDER = tuple(Status)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,18 +49,6 @@ class Partition:
     """Now, not at the last commit."""
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
-    """What Burrow says of one group."""
-
-    status: Status
-    complete: float
-    """Share of partitions with as many commits as are kept."""
-    lag: int
-    worst: str | None
-    """The partition with the largest lag."""
-
-
 def kept(commits: Sequence[Commit], min_distance: float = 0.0) -> tuple[Commit, ...]:
     """The commits that Burrow keeps: the last ten, by time.
 
@@ -85,7 +68,7 @@ def partition(
 ) -> Partition:
     """Verdict on one partition at *now*, in seconds; *commits* and the last *ends* of the log as they are kept.
 
-    Burrow never says NOTFOUND of a partition: one without commits is OK.
+    Of a partition without commits Burrow says OK.
     """
     if not commits or not ends:
         return Partition(Status.OK, 0.0, 0)
@@ -110,22 +93,6 @@ def status(commits: Sequence[Commit], ends: Sequence[int], lag: int, now: float,
     if all(commit.offset == commits[0].offset for commit in commits):
         return Status.STALL
     return Status.OK if any(after < before for before, after in pairwise(lags)) else Status.WARN
-
-
-def group(partitions: Mapping[str, Partition] | None) -> Group:
-    """Verdict on a group from those on its partitions; NOTFOUND where Burrow does not know it."""
-    if partitions is None:
-        return Group(Status.NOTFOUND, 1.0, 0, None)
-    if not partitions:
-        return Group(Status.OK, 0.0, 0, None)
-    worst = max((one.status for one in partitions.values()), key=_ORDER.index)
-    full = sum(one.complete == 1.0 for one in partitions.values())
-    return Group(
-        min(worst, Status.ERR, key=_ORDER.index),
-        full / len(partitions),
-        sum(one.lag for one in partitions.values()),
-        min(partitions, key=lambda name: (-partitions[name].lag, name)),
-    )
 
 
 def _stopped(commits: Sequence[Commit], now: float) -> bool:

@@ -7,8 +7,8 @@ What it leaves out: sizes of fetches, brokers that fail, time for joins and assi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from mqlab.models.group_clock import Action, Clock
 from mqlab.models.group_consumer import Consumer
@@ -26,15 +26,6 @@ _EVENTS = 60_000
 _FINEST = 0.1
 _SHARE = 0.05
 """Polls that take less than this share of the poll interval may be taken together: they cannot be late."""
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """What two settings would have made of a course."""
-
-    records: int
-    interval: float
-    outcome: Outcome
 
 
 def simulate(course: Course) -> Outcome:
@@ -60,16 +51,6 @@ def simulate(course: Course) -> Outcome:
         clock.at(course.since + (course.until - course.since) * sample / _SAMPLES, ledger.note_lag, 2)
     clock.run(course.until)
     return ledger.outcome()
-
-
-def outcomes(course: Course, records: Sequence[int] = (), intervals: Sequence[float] = ()) -> tuple[Row, ...]:
-    """*course* with each of these max.poll.records and poll intervals (s); as set where nothing is given."""
-    first = course.members[0].settings
-    return tuple(
-        Row(most, interval, simulate(with_settings(course, {"records": most, "interval": interval})))
-        for most in records or (first.records,)
-        for interval in intervals or (first.interval,)
-    )
 
 
 def with_settings(course: Course, changed: Mapping[str, float]) -> Course:

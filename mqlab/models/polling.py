@@ -24,10 +24,9 @@ Polls = Sequence[tuple[int, float]]
 
 @dataclass(frozen=True, slots=True)
 class Percentiles:
-    """Half, nine tenths and 99 of a hundred are at most so long; seconds."""
+    """Half of all and 99 of a hundred are at most so long; seconds."""
 
     p50: float
-    p90: float
     p99: float
 
 
@@ -100,33 +99,6 @@ def which_timeout(version: Version | None) -> str | None:
     return "max.poll.interval.ms" if version >= _POLL_INTERVAL else "session.timeout.ms"
 
 
-def capacity(seconds_per_record: float, consumers: int, threads: int = 1) -> float:
-    """Records a second that *consumers* can work off at most."""
-    return consumers * threads / seconds_per_record
-
-
-def keeps_up(produced: float, seconds_per_record: float, consumers: int, threads: int = 1) -> bool:
-    """Whether what comes in, records a second, can be worked off; if not, lag grows though every poll is in time."""
-    return capacity(seconds_per_record, consumers, threads) >= produced
-
-
-def loop_period(poll: float, interval: float, join: float = 0.0) -> float | None:
-    """Seconds from join to join of a member that polls too late; None where its polls of *poll* seconds are in time.
-
-    It leaves when the interval has passed, but comes again only with its next poll: when the records are worked off.
-    """
-    return poll + join if poll >= interval else None
-
-
-def generations_per_hour(members: int, poll: float, interval: float, join: float = 0.0) -> float:
-    """Most generations an hour in such a loop, for a leave and a join of each late member; 0 without a loop.
-
-    Fewer where members leave or join together, and where a rebalance waits for a member that still works.
-    """
-    period = loop_period(poll, interval, join)
-    return 2 * members * 3600 / period if period else 0.0
-
-
 def _percentiles(weighted: Sequence[tuple[float, int]]) -> Percentiles:
     """The smallest values that so many hundredths of the weight do not exceed."""
     ordered, total = sorted(weighted), sum(weight for _, weight in weighted)
@@ -139,4 +111,4 @@ def _percentiles(weighted: Sequence[tuple[float, int]]) -> Percentiles:
                 return value
         return ordered[-1][0]
 
-    return Percentiles(at(0.5), at(0.9), at(0.99))
+    return Percentiles(at(0.5), at(0.99))

@@ -24,11 +24,6 @@ class TimeLag:
     """None where it is older than the samples: then it is at least ``low``."""
     high: float | None
 
-    @property
-    def at_least(self) -> bool:
-        """The samples do not reach back to it."""
-        return self.high is None
-
 
 def time_lag(history: History, committed: int, now: float) -> TimeLag | None:
     """Age of the record at *committed* at the moment *now*; nothing waits where it is the newest end.

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mqlab.models.burrow import Commit, Group, Partition, Status, group, kept, partition, status
+from mqlab.models.burrow import Commit, Partition, Status, kept, partition, status
 
 
 def commits(drawn):
@@ -98,28 +98,3 @@ def test_a_partition_says_how_many_of_the_kept_commits_there_are():
     assert partition(commits(FIXED), [1250, 1300], 600) == Partition(Status.STALL, 0.5, 300)
     assert partition(commits(FIXED), [1250, 1300], 600, least_complete=0.6) == Partition(Status.OK, 0.5, 300)
     assert partition((), [5], 600) == Partition(Status.OK, 0.0, 0)
-
-
-@pytest.mark.parametrize(
-    ("statuses", "expected"),
-    [
-        (("OK", "OK"), "OK"),
-        (("OK", "WARN"), "WARN"),
-        (("WARN", "STOP"), "ERR"),
-        (("STALL", "OK"), "ERR"),
-        (("REWIND", "OK"), "ERR"),
-    ],
-)
-def test_a_group_is_as_bad_as_its_worst_partition_but_no_worse_than_err(statuses, expected):
-    found = group({f"orders-{n}": Partition(Status(one), 1.0, n) for n, one in enumerate(statuses)})
-    assert found == Group(Status(expected), 1.0, 1, "orders-1")
-
-
-def test_a_group_is_complete_by_its_complete_partitions_and_the_largest_lag_is_named():
-    told = {"a-0": Partition(Status.OK, 1.0, 4), "a-1": Partition(Status.OK, 0.9, 4), "a-2": Partition(Status.OK, 1, 1)}
-    assert group(told) == Group(Status.OK, pytest.approx(2 / 3), 9, "a-0")
-
-
-def test_a_group_that_burrow_does_not_know_is_not_found_and_one_without_partitions_is_ok():
-    assert group(None).status is Status.NOTFOUND
-    assert group({}) == Group(Status.OK, 0.0, 0, None)

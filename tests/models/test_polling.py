@@ -1,4 +1,4 @@
-"""Whether polls come in time, the settings that are just enough, and what a loop of late polls looks like."""
+"""Whether polls come in time, and the settings that are just enough."""
 
 import pytest
 from hypothesis import given
@@ -9,12 +9,8 @@ from mqlab.models.polling import (
     ADVISED_MARGIN,
     Percentiles,
     Work,
-    capacity,
     feasible,
-    generations_per_hour,
-    keeps_up,
     largest_safe_records,
-    loop_period,
     poll_seconds,
     share_over,
     smallest_safe_interval,
@@ -85,14 +81,14 @@ def test_a_poll_is_in_time_with_the_smallest_safe_interval_and_late_two_millisec
 def test_percentiles_of_the_time_per_record_weigh_polls_by_their_records():
     found = work([(1, 9.0), (99, 0.99), (0, 0.4)])
 
-    assert found == Work(2, 100, Percentiles(0.01, 0.01, 0.01), Percentiles(0.99, 9.0, 9.0), 99)
+    assert found == Work(2, 100, Percentiles(0.01, 0.01), Percentiles(0.99, 9.0), 99)
 
 
 def test_percentiles_are_times_that_were_measured():
     found = work([(10, float(seconds)) for seconds in range(1, 101)])
 
-    assert found.poll_seconds == Percentiles(50, 90, 99)
-    assert found.record_seconds == Percentiles(5.0, 9.0, 9.9)
+    assert found.poll_seconds == Percentiles(50, 99)
+    assert found.record_seconds == Percentiles(5.0, 9.9)
 
 
 def test_without_records_nothing_is_known_of_the_time_they_take():
@@ -119,26 +115,8 @@ def test_polls_are_limited_by_the_session_before_0_10_1_and_by_their_own_interva
     assert which_timeout(Version.parse(version)) == setting
 
 
-def test_a_group_keeps_up_if_all_its_threads_work_off_what_comes_in():
-    assert capacity(0.1, consumers=3, threads=2) == pytest.approx(60)
-    assert keeps_up(60, 0.1, consumers=3, threads=2)
-    assert not keeps_up(61, 0.1, consumers=3, threads=2)
-
-
-def test_a_late_member_comes_again_when_its_records_are_worked_off():
-    assert loop_period(44.5, 15, join=0.5) == 45
-    assert generations_per_hour(2, 44.5, 15, join=0.5) == 2 * 2 * 80
-    assert loop_period(15, 15) == 15
-
-
-def test_polls_in_time_make_no_loop():
-    assert loop_period(4.5, 15) is None
-    assert generations_per_hour(9, 4.5, 15) == 0
-
-
-def test_the_protocol_of_kip_848_leaves_session_and_heartbeat_to_the_broker_and_keeps_the_member_id():
-    assert rules("CONSUMER") is CONSUMER
-    assert (CONSUMER.settings_of, CONSUMER.same_member_id, CONSUMER.stops_everybody) == ("broker", True, False)
-    assert CONSUMER.late_poll.endswith("epoch -1")
+def test_session_and_heartbeat_are_the_clients_settings_and_in_the_protocol_of_kip_848_the_brokers():
     assert rules(None) is rules("classic") is CLASSIC
-    assert (CLASSIC.settings_of, CLASSIC.same_member_id, CLASSIC.stops_everybody) == ("consumer", False, True)
+    assert rules("CONSUMER") is CONSUMER
+    assert (CLASSIC.settings_of, CONSUMER.settings_of) == ("consumer", "broker")
+    assert CONSUMER.session_setting == "group.consumer.session.timeout.ms"

@@ -75,13 +75,18 @@ def load(rows: DataFrame) -> Mapping[Table, DataFrame]:
             F.expr("CAST(count(1) AS DOUBLE) AS requests"),
             F.expr("round(sum(seconds), 6) AS seconds"),
             F.expr("max(seconds) AS slowest"),
+            F.expr("-max(struct(seconds, -line AS place)).place AS slowest_line"),
         )
     )
     samples = ", ".join(
-        f"named_struct('name', 'http.{name}', 'value', {value})"
-        for name, value in (("requests", "requests"), ("seconds", "seconds"), ("slowest_seconds", "slowest"))
+        f"named_struct('name', 'http.{name}', 'value', {value}, 'line', {line})"
+        for name, value, line in (
+            ("requests", "requests", "line"),
+            ("seconds", "seconds", "line"),
+            ("slowest_seconds", "slowest", "slowest_line"),
+        )
     )
-    told = counted.selectExpr("source", "line", "status", "begin", f"inline(array({samples}))")
+    told = counted.selectExpr("source", "status", "begin", f"inline(array({samples}))")
     columns = {
         "at": "timestamp_seconds(begin)", "name": "name", "labels": "map('status', status)", "value": "value",
         "text": "NULL",

@@ -26,10 +26,10 @@ _LAYOUT = re.compile(r"^.*?(?: - | : )")
 def statement(group: str, every: Sequence[Churn], rebalances: int, again: int) -> str:
     """Two sentences: who died how often, and what came of it."""
     names = ", ".join(f"{one.client_id} died {counted(one.deaths, 'time')}" for one in every[:_SHOWN])
-    more = f" and {len(every) - _SHOWN} more members" if len(every) > _SHOWN else ""
+    more = f" and {counted(len(every) - _SHOWN, 'more member')}" if len(every) > _SHOWN else ""
     lived = _lived(every)
     short = f" after {units.duration(lived)}" if lived is not None else ""
-    cost = counted(rebalances, "rebalance") + (f" and {units.number(again)} records handled again" if again else "")
+    cost = counted(rebalances, "rebalance") + (f" and {counted(again, 'record')} handled again" if again else "")
     errors = [error for one in every for error in one.errors]
     words = _message(errors[0]) if errors else ""
     said = f"; before each end it says: {words}" if len(words) >= _SHORTEST else ""

@@ -9,7 +9,7 @@ from mqlab.models.group_terms import Course
 from mqlab.poll_whatif_inputs import Inputs
 from mqlab.poll_whatif_pace import Paces
 from mqlab.poll_whatif_request import Changes
-from mqlab.units import digits, duration, number
+from mqlab.units import counted, digits, duration, number
 
 _MOST = 4
 """Sentences about single members that fit on a screen."""
@@ -24,7 +24,7 @@ def _all(known: Inputs, asked: Changes) -> Iterator[str]:
     paces = known.paces
     yield "what came in is as recorded, and who calls or is called notices nothing of the change"
     if paces.polls:
-        polls = f"{number(paces.polls)} polls with {number(paces.records)} records"
+        polls = f"{counted(paces.polls, 'poll')} with {counted(paces.records, 'record')}"
         bounds = "other orders of polls, other moments of records, the quarters of what polls took"
         yield f"{digits(paces.mean * 1000)} ms per record, from {polls}; bounds: {bounds}"
     elif asking.RECORD not in asked.numbers:
@@ -52,4 +52,5 @@ def _of_members(course: Course, paces: Paces) -> Iterator[str]:
     for each in course.members:
         if each.silences:
             longest = duration(max(until - since for since, until in each.silences))
-            yield f"{each.name}: without heartbeats for up to {longest} as recorded, {number(len(each.silences))} times"
+            often = counted(len(each.silences), "time")
+            yield f"{each.name}: without heartbeats for up to {longest} as recorded, {often}"

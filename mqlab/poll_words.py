@@ -65,7 +65,7 @@ def statement(case: Case, cause: Cause | None) -> str:
 def _cost(case: Case) -> str:
     came = [counted(len(case.rebalances), "rebalance")] if case.rebalances else []
     came += [counted(len(case.commits), "failed commit")] if case.commits else []
-    came += [f"{units.number(case.repeated)} records handled again"] if case.repeated else []
+    came += [f"{counted(case.repeated, 'record')} handled again"] if case.repeated else []
     cost = f"It cost {', '.join(came[:-1])}{' and ' if came[1:] else ''}{came[-1]}" if came else ""
     return f"{cost}{'; ' if cost else ''}{_fair(case)}" if case.innocent else cost or "What it cost is not told"
 
@@ -87,7 +87,7 @@ def _sum(case: Case) -> str:
         return _stall(case)
     product = units.duration(sums.records * sums.mean)
     fits = f"at most {units.number(sums.most)} fit" if sums.most else "not even one fits"
-    return f"; {units.number(sums.records)} records × {_milliseconds(sums.mean)} = {product}, {fits}"
+    return f"; {counted(sums.records, 'record')} × {_milliseconds(sums.mean)} = {product}, {fits}"
 
 
 def _stall(case: Case) -> str:

@@ -191,7 +191,7 @@ def _loss(diagnosis: Diagnosis, lead: Finding) -> str:
     )
     told = [text.format(units.number(total(name))) for name, text in sums if total(name)]
     again = max((f.measures.get("duplicated_records", 0) for f in diagnosis.findings), default=0)
-    told += [f"{units.number(again)} records handed out again"] if again else []
+    told += [f"{units.counted(again, 'record')} handed out again"] if again else []
     if lead.measures.get("crashes"):
         told.append("unacknowledged at the crashes NOT CHECKED (send: the application's ledger)")
     elif not told:

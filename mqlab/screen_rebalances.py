@@ -9,7 +9,7 @@ from datetime import UTC, datetime, tzinfo
 from mqlab.rebalance_rows import Rebalance
 from mqlab.rebalance_standstill import standstills
 from mqlab.screen_rows import LABEL, clipped, safe
-from mqlab.units import duration, number
+from mqlab.units import counted, duration, number
 
 _HEAD = ("at", "gen", "trigger", "behind it", "client", "members", "moved", "still", "delayed", "repeated")
 _WIDE = 28
@@ -26,7 +26,7 @@ def rebalances_screen(histories: Sequence[tuple[str, Sequence[Rebalance]]], tz: 
 def _group(group: str, rows: Sequence[Rebalance], tz: tzinfo) -> Iterator[str]:
     still = sum(end - since for since, end in standstills(rows))
     counts = ", ".join(f"{count} {what}" for what, count in sorted(Counter(r.behind for r in rows).items()))
-    told = f"{number(len(rows))} rebalances" + (f", {duration(still)} of standstill" if still else "")
+    told = counted(len(rows), "rebalance") + (f", {duration(still)} of standstill" if still else "")
     yield f"{'GROUP':<{LABEL}}{safe(group)}: {told}{f'; behind them: {counts}' if counts else ''}"
     cells = [_HEAD, *(_cells(row, tz) for row in rows)]
     widths = [max(len(row[place]) for row in cells) for place in range(len(_HEAD))]

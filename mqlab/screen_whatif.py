@@ -8,7 +8,7 @@ from datetime import UTC, datetime, tzinfo
 from mqlab.models.courses import Interval
 from mqlab.poll_whatif_answer import Answer, Fit, Told
 from mqlab.screen_rows import line, row, safe
-from mqlab.units import digits, duration, number, percent
+from mqlab.units import counted, digits, duration, number, percent
 
 _NAME, _RECORDED, _COLUMN = 24, 14, 34
 _SMALL = 0.001
@@ -97,7 +97,7 @@ def _feasible(answer: Answer) -> Iterator[str]:
 
 
 def _fits(fit: Fit, told: Told | None) -> str:
-    poll = f"{number(fit.records)} records x {digits(fit.record_seconds * 1000)} ms"
+    poll = f"{counted(fit.records, 'record')} x {digits(fit.record_seconds * 1000)} ms"
     poll += f" / {fit.threads} threads" if fit.threads > 1 else ""
     interval = f"of {duration(fit.interval_seconds)} between polls"
     speed = f"{digits(fit.capacity_per_second)}/s can be handled, {digits(fit.arriving_per_second)}/s come in"
@@ -119,7 +119,8 @@ def _verdict(fit: Fit, told: Told | None) -> str:
 def _advice(fit: Fit) -> str:
     if fit.largest_safe_records is None:
         return "not even one record fits"
-    most = f"{number(fit.largest_safe_records)} records are just enough"
+    verb = "is" if fit.largest_safe_records == 1 else "are"
+    most = f"{counted(fit.largest_safe_records, 'record')} {verb} just enough"
     return most if fit.advised_records is None else f"{most}, {number(fit.advised_records)} leave room for slow polls"
 
 
@@ -127,7 +128,10 @@ def _calibration(answer: Answer) -> Iterator[str]:
     real, before = answer.recorded, answer.before
     found = []
     if real.rebalances is not None:
-        found.append(f"{_count(before.rebalances.likely)} rebalances where {number(real.rebalances)} were recorded")
+        verb = "was" if real.rebalances == 1 else "were"
+        found.append(
+            f"{counted(round(before.rebalances.likely), 'rebalance')} where {number(real.rebalances)} {verb} recorded"
+        )
     if real.final_lag is not None:
         found.append(f"lag {_count(before.final_lag.likely)} where {_count(real.final_lag)}")
     told = f"replay of what was: {', '.join(found) or 'neither rebalances nor lag at the end are recorded'}"

@@ -73,7 +73,7 @@ def statement(told: Told) -> str:
     after = f" ({units.duration(told.timeout)})" if told.timeout else ""
     cause = min((c for _, c in told.each if c.kind is told.kind), key=lambda c: (-(c.seconds or 0.0), c.told))
     came = counted(len(told.rebalances), "rebalance") if told.rebalances else "rebalances"
-    again = f" and {units.number(told.repeated)} records handled again" if told.repeated else ""
+    again = f" and {counted(told.repeated, 'record')} handled again" if told.repeated else ""
     return (
         f"The coordinator of {told.group} expelled {who}, having heard nothing for session.timeout.ms{after}: "
         f"{cause.told}. It cost {came}{again}."

@@ -35,7 +35,7 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if float(value).is_integer() else digits(value)
 
 
-def counted(count: int, name: str) -> str:
+def counted(count: float, name: str) -> str:
     """How many there are of what has a regular plural: ``1 rebalance``, ``4,200 rebalances``."""
     return f"{number(count)} {name}{'' if count == 1 else 's'}"
 

@@ -81,7 +81,7 @@ def _effect(one: Stuck) -> str:
         return "No snapshot tells what its partition did meanwhile."
     stands = f"Its partition stands still at {one.frozen[-1].committed}"
     if one.others:
-        stands += f" while {len(one.moving)} of {len(one.others)} others move"
+        stands += f" while {len(one.moving)} of {units.counted(len(one.others), 'other')} move"
     return f"{stands}; its lag grew by {units.number(one.grown)} to {units.number(lag(one.frozen[-1]))} messages."
 
 

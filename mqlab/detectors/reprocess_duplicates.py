@@ -76,7 +76,7 @@ def _finding(facts: Facts, one: Repeats) -> Finding:
         ongoing=False,
         statement=(
             f"{one.group} handled {units.number(one.again)} of {units.number(one.handled)} records of {one.topic} more "
-            f"than once, {units.number(one.extra)} times too often in all. {_why(one)}"
+            f"than once, {units.counted(one.extra, 'time')} too often in all. {_why(one)}"
         ),
         measures={
             "duplicated_records": float(one.extra),
@@ -129,7 +129,7 @@ def _evidence(facts: Facts, one: Repeats) -> tuple[Evidence, ...]:
     """Each change with what the next owner began with, and the ledgers."""
     found: list[Evidence] = []
     for change, extra in one.by_change[:_SHOWN]:
-        told = f"{change.what}; {units.number(extra)} times a record was handled again"
+        told = f"{change.what}; {units.counted(extra, 'time')} a record was handled again"
         found += [Evidence(p.source, p.line, p.text, told) for p in change.evidence]
         found += [
             Evidence(e.first.source, e.first.line, e.first.text, "the owner begins at the last commit")

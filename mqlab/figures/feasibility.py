@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from mqlab.figures.style import ALARM, BAND, INCOMING, MUTED, empty, figure, label
 from mqlab.models.polling import ADVISED_MARGIN
 from mqlab.rebalance_view import Phase, RebalanceView
-from mqlab.units import clock, duration, number
+from mqlab.units import clock, counted, duration
 
 _MOST_RECORDS = 10_000
 
@@ -54,9 +54,8 @@ def _range(phases: Sequence[Phase]) -> tuple[tuple[float, float], tuple[float, f
 def _draw_line(chart: go.Figure, interval: float, most: float, top: float) -> None:
     xs = [1.0, most]
     ys = [interval / x for x in xs]
-    words = [
-        f"{number(round(x))} records of {_short(y)} take {duration(interval)}" for x, y in zip(xs, ys, strict=True)
-    ]
+    each = zip(xs, ys, strict=True)
+    words = [f"{counted(round(x), 'record')} of {_short(y)}: {duration(interval)} in all" for x, y in each]
     chart.add_scatter(
         x=[*xs, xs[-1], xs[0]], y=[*ys, top, top], fill="toself", fillcolor=BAND, mode="none",
         name=f"too late for {duration(interval)}", hoverinfo="skip", text=[""] * 4,
@@ -73,11 +72,11 @@ def _draw_line(chart: go.Figure, interval: float, most: float, top: float) -> No
 
 def _draw_point(chart: go.Figure, phase: Phase, *, late: bool) -> None:
     each, (half, most) = phase.work.record_seconds, _spread(phase)
-    allowed = f"{number(phase.records)} records, {duration(phase.interval or 0.0)}"
+    allowed = f"{counted(phase.records, 'record')}, {duration(phase.interval or 0.0)}"
     name = f"{clock(phase.since)} to {clock(phase.until)}: {allowed}"
     words = label(
-        f"{number(phase.records)} records, half take {_short(each.p50)}, 99 % at most {_short(each.p99)}; "
-        f"{number(phase.work.polls)} polls"
+        f"{counted(phase.records, 'record')}, half take {_short(each.p50)}, 99 % at most {_short(each.p99)}; "
+        f"{counted(phase.work.polls, 'poll')}"
     )
     colour = ALARM if late else INCOMING
     chart.add_scatter(

@@ -13,7 +13,7 @@ from mqlab.figures.rebalance_bands import draw_bands
 from mqlab.figures.style import ALARM, INCOMING, INK, MUTED, TEMPLATE, empty, label, time
 from mqlab.figures.thinning import thinned
 from mqlab.rebalance_view import Phase, Poll, RebalanceView
-from mqlab.units import clock, digits, duration, number
+from mqlab.units import clock, counted, digits, duration
 
 IN_TIME, LATE = "in time", "too late"
 _LOOKS = {IN_TIME: (INCOMING, "circle", 6), LATE: (ALARM, "x", 8)}
@@ -100,7 +100,7 @@ def _draw_polls(chart: go.Figure, polls: Sequence[Poll], name: str) -> None:
 
 def _words(poll: Poll) -> str:
     batch = poll.batch
-    what = f"{number(batch.longest_records)} records in {digits(batch.longest_seconds)} s"
+    what = f"{counted(batch.longest_records, 'record')} in {digits(batch.longest_seconds)} s"
     more = f", the longest of {batch.polls}" if batch.polls > 1 else ""
     return label(f"{clock(batch.at)} {batch.client_id}: {what}{more}, {batch.source}:{batch.line}")
 
@@ -110,7 +110,7 @@ def _draw_counts(chart: go.Figure, view: RebalanceView) -> None:
     edges = [*(low for low, _ in steps), steps[-1][0] * 10 ** (1 / _STEPS)]
     xs, ys, words = [0.0], [edges[0]], [""]
     for (_, count), (low, high) in zip(steps, pairwise(edges), strict=True):
-        said = f"{number(count)} records in polls of {digits(low)} to {digits(high)} s"
+        said = f"{counted(count, 'record')} in polls of {digits(low)} to {digits(high)} s"
         xs, ys, words = [*xs, count, count], [*ys, low, high], [*words, said, said]
     chart.add_scatter(
         x=[*xs, 0.0], y=[*ys, edges[-1]], text=[*words, ""], name="records", mode="lines", fill="tozerox",

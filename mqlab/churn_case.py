@@ -13,6 +13,7 @@ from mqlab.facts import Episode, Facts, Shape
 from mqlab.kafka_lives import lives
 from mqlab.kafka_renewal import Restart, distinct, fenced, restarts
 from mqlab.memo import per_facts
+from mqlab.ordinary import ORDERLY
 from mqlab.rebalance_rows import End, Life
 
 LEAST = 3
@@ -126,7 +127,7 @@ def _run(own: Sequence[Restart]) -> list[Restart]:
 def _exits(facts: Facts, group: str, client: str, ends: Sequence[float]) -> tuple[Episode, ...]:
     exits = [e for e, who in poll_lines.own_lines(facts, group, "process-exit") if client.split(" on ")[0] == who]
     near = [e for e in exits if any(abs((e.first_at or 0.0) - at) <= NEAR for at in ends)]
-    return tuple(e for e in near if e.value_max not in (None, 0.0, 130.0, 143.0))
+    return tuple(e for e in near if e.value_max not in (None, *ORDERLY))
 
 
 def _errors(facts: Facts, group: str, client: str, ends: Sequence[float]) -> tuple[Shape, ...]:

@@ -8,11 +8,10 @@ from mqlab.kafka_lives import lives
 from mqlab.kafka_renewal import Restart, Round, broken, rounds
 from mqlab.kafka_rollout import MEETS
 from mqlab.memo import per_facts
+from mqlab.ordinary import WANTED
 
 OFTEN = 2
 """Times that a release restarts each member, at most, unless all stop in good order."""
-_CLEAN = (0.0, 130.0, 137.0, 143.0)
-"""Exit statuses of processes that ended by themselves or were told to (SIGINT, SIGKILL, SIGTERM)."""
 
 
 @per_facts
@@ -51,7 +50,7 @@ def _failing(facts: Facts, one: Round) -> bool:
     before = any(one.since - MEETS <= (e.first_at or 0.0) < one.since for e, _ in failed)
     exits = [e for e, _ in poll_lines.own_lines(facts, one.group, "process-exit")]
     meanwhile = [e for e in exits if one.since - MEETS <= (e.first_at or 0.0) <= one.until]
-    if before or any(e.value_max is not None and e.value_max not in _CLEAN for e in meanwhile):
+    if before or any(e.value_max is not None and e.value_max not in WANTED for e in meanwhile):
         return True
     return any(_crashed(facts, restart, one.group) for restart in one.restarts if not restart.orderly)
 

@@ -23,6 +23,10 @@ OWN_STARTS = ("client-created", "consumer-stopped")
 """Such events of which only the process itself and the brokers warn."""
 BROKERS = "rocketmq-broker-log"
 """Format of the logs of brokers and name servers."""
+ORDERLY = (0.0, 130.0, 143.0)
+"""Exit statuses of a process that ended by itself or was asked to (SIGINT, SIGTERM)."""
+WANTED = (*ORDERLY, 137.0)
+"""The same, and that of one that closed too slowly for who stopped it (SIGKILL)."""
 REPEATED = 3
 """Lines from which a WARN shape is no single remark."""
 

@@ -78,17 +78,13 @@ def _answers(facts: Facts, since: float, until: float, per_record: float | None)
     failing = now.failing >= max(FAILING, MORE * before.failing)
     if not slower and not failing:
         return None
-    was = f" (before: {_milliseconds(before.mean)})" if before.requests else ""
+    was = f" (before: {units.brief(before.mean)})" if before.requests else ""
     wrong = f", {units.percent(now.failing)} of them 5xx" if now.errors else ""
     worst = [s for s in facts.named("http.slowest_seconds") if any(since <= at <= until for at, _ in s.points)]
     return Cause(
-        f"answers of the called service took {_milliseconds(now.mean)} on average{was}{wrong}",
+        f"answers of the called service took {units.brief(now.mean)} on average{was}{wrong}",
         tuple(_slowest(facts, s, since, until) for s in worst[:_SHOWN]),
     )
-
-
-def _milliseconds(seconds: float) -> str:
-    return f"{units.digits(round(seconds * 1000, 6))} ms"
 
 
 def _slowest(facts: Facts, series: Series, since: float, until: float) -> Evidence:

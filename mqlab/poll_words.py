@@ -72,7 +72,7 @@ def _cost(case: Case) -> str:
 
 def _fair(case: Case) -> str:
     others = f"{counted(len(case.innocent), 'other member')} polled in time"
-    return others if case.fair is None else f"{others} ({_milliseconds(case.fair.mean)} per record)"
+    return others if case.fair is None else f"{others} ({units.brief(case.fair.mean)} per record)"
 
 
 def _name(case: Case) -> str:
@@ -87,7 +87,7 @@ def _sum(case: Case) -> str:
         return _stall(case)
     product = units.duration(sums.records * sums.mean)
     fits = f"at most {units.number(sums.most)} fit" if sums.most else "not even one fits"
-    return f"; {counted(sums.records, 'record')} × {_milliseconds(sums.mean)} = {product}, {fits}"
+    return f"; {counted(sums.records, 'record')} × {units.brief(sums.mean)} = {product}, {fits}"
 
 
 def _stall(case: Case) -> str:
@@ -95,11 +95,7 @@ def _stall(case: Case) -> str:
         return ""
     one = case.pace.longest
     took = f"one poll of {counted(one.longest_records, 'record')} took {units.duration(one.longest_seconds)}"
-    return f"; {took} (usually {_milliseconds(case.usual.mean)} per record)"
-
-
-def _milliseconds(seconds: float) -> str:
-    return units.duration(seconds) if seconds >= 1.0 else f"{units.digits(round(seconds * 1000, 6))} ms"
+    return f"; {took} (usually {units.brief(case.usual.mean)} per record)"
 
 
 def measures(facts: Facts, case: Case) -> dict[str, float]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Evidence
+from mqlab.ordinary import ORDERLY
 from mqlab.rebalance_index import Lines, between, following
 from mqlab.rebalance_kinds import CLIENT, STARTS, STOPS
 from mqlab.rebalance_lines import CLOSED, POLL_TIMEOUT
@@ -69,7 +70,7 @@ def _stopped(lines: Lines, span: Span, until: float) -> tuple[float | None, str]
 
 def _wordless(stops: Sequence[Episode]) -> bool:
     """The process exited and had said nothing before, and not as it does when it is told to (0, SIGINT, SIGTERM)."""
-    return bool(stops) and all(e.kind == "process-exit" and e.value_max not in (0.0, 130.0, 143.0) for e in stops)
+    return bool(stops) and all(e.kind == "process-exit" and e.value_max not in ORDERLY for e in stops)
 
 
 def _stops(lines: Lines, span: Span, since: float, until: float) -> list[Episode]:

@@ -13,14 +13,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from mqlab.facts import Episode, Facts, Shape
 from mqlab.group_rows import Batch
 from mqlab.memo import per_facts
+from mqlab.ordinary import WANTED
 from mqlab.rebalance_index import Lines, between, following, homes, lines
 from mqlab.rebalance_kinds import STARTS
 from mqlab.rebalance_marks import CLOCKS, ONCE, Span
 from mqlab.rebalance_polls import batches
 from mqlab.rebalance_rows import End
 
-_WANTED = frozenset({None, 0.0, 130.0, 137.0, 143.0})
-"""Statuses of a process that did what it was told: 0, and 128 plus SIGINT, SIGKILL (it closed too slowly), SIGTERM."""
 _MINUTE = 60.0
 """Shapes tell their last line by its minute."""
 _CLOSING = 60.0
@@ -64,7 +63,7 @@ def _failed(
         error = last_words.get(closing.first_at or 0.0, "") if closing is not None else ""
         done = _exit(known, client, closing.first_at if closing is not None else span.until)
         status = None if done is None else done.value_max
-        if status not in _WANTED and (not asked or error):
+        if status not in (None, *WANTED) and (not asked or error):
             yield span, f"its process left in good order, and exited with status {status:.0f}"
         elif done is None and error and not asked:
             yield span, f"its process left in good order, right after an error that nobody caught: {error}"

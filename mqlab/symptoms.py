@@ -20,8 +20,6 @@ NEAR = 120.0
 """Seconds around a finding in which it may explain a line."""
 RESTART = 60.0
 """Seconds around a broker's orderly restart in which clients and followers notice it."""
-ORDERLY = (0.0, 130.0, 143.0)
-"""Exit statuses of a process that ended by itself or was asked to (SIGINT, SIGTERM)."""
 
 _LEAVING = ("poll-interval-exceeded", "session-timeout", "group-churn", "static-member-fenced", "rolling-restart")
 """Classes in which members fall out of a group and come again."""
@@ -131,7 +129,7 @@ def _abnormal(episode: Episode) -> bool:
         return True
     if episode.value_max is None:
         return "Killed" in episode.first.text
-    return episode.value_max not in ORDERLY
+    return episode.value_max not in ordinary.ORDERLY
 
 
 def _crashes_of_brokers(facts: Facts) -> Iterator[Symptom]:

@@ -53,6 +53,11 @@ def duration(seconds: float) -> str:
     return f"{digits(seconds / 86400)} days"
 
 
+def brief(seconds: float) -> str:
+    """A time that is mostly short: ``85.0 ms``, from a second on as ``duration`` tells it."""
+    return duration(seconds) if seconds >= 1 else f"{digits(round(seconds * 1000, 6))} ms"
+
+
 def measure(name: str, value: float) -> str:
     """A measure of a finding, in the unit that its name carries."""
     words = name.split("_")

@@ -65,3 +65,9 @@ def test_a_moment_that_cannot_be_read_is_refused():
 
 def test_one_is_no_plural_and_thousands_are_grouped():
     assert [units.counted(n, "time") for n in (0, 1, 4200)] == ["0 times", "1 time", "4,200 times"]
+
+
+def test_short_times_are_milliseconds_until_a_second_is_full():
+    assert [units.brief(s) for s in (0.0, 0.00042, 0.089, 0.9994, 1.0, 44.5)] == [
+        "0 ms", "0.42 ms", "89.0 ms", "999 ms", "1.00 s", "44.5 s",
+    ]  # fmt: skip

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from mqlab.errors import BackwardsError
+
 if TYPE_CHECKING:
     from mqlab.analysis import Capture
 
@@ -48,14 +50,29 @@ def opened(
         MqlabError: bad options, nothing readable, no Java.
     """
     from mqlab.analysis import Options, open_capture
-    from mqlab.units import epoch
     from mqlab.zones import parse_zone
 
     zone = UTC if tz == "UTC" else parse_zone(tz)
-    options = Options(since=epoch(since), until=epoch(until), log_tz=log_tz, **chosen)
+    begin, end = between(since, until)
+    options = Options(since=begin, until=end, log_tz=log_tz, **chosen)
     options.zones()
     with progress() as tell:
         return open_capture(paths, options=options, progress=tell), zone
+
+
+def between(since: str | None, until: str | None) -> tuple[float | None, float | None]:
+    """Both moments as epoch seconds.
+
+    Raises:
+        BadTimeError: one of them cannot be read.
+        BackwardsError: the first lies after the second.
+    """
+    from mqlab.units import epoch
+
+    begin, end = epoch(since), epoch(until)
+    if begin is not None and end is not None and begin > end:
+        raise BackwardsError(str(since), str(until))
+    return begin, end
 
 
 @contextmanager

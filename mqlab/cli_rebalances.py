@@ -15,13 +15,13 @@ from mqlab.cli_material import common, deliver, opened
 @click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write the result to this file.")
 def rebalances(form: str, output: str | None, **material: Any) -> int:
     """List the rebalances of Kafka's consumer groups: trigger, what is behind it, standstill, delayed and repeated."""
-    from mqlab.kafka_groups import groups
+    from mqlab.kafka_groups import chosen
     from mqlab.rebalance_json import dumps
     from mqlab.rebalances import history
     from mqlab.screen_rebalances import rebalances_screen
 
-    capture, zone = opened(**material)
-    chosen = [group for group in groups(capture.facts) if material["group"] in (None, group)]
-    histories = [(group, history(capture.facts, group)) for group in chosen]
+    wanted = material.pop("group")
+    capture, zone = opened(group=None, **material)
+    histories = [(group, history(capture.facts, group)) for group in chosen(capture.facts, wanted)]
     deliver(dumps(histories) if form == "json" else rebalances_screen(histories, zone), output)
     return 0

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from mqlab.cli_material import common, deliver, opened
+from mqlab.cli_material import between, common, deliver, opened
 
 SCHEMA = "mqlab.what-if/1"
 
@@ -28,15 +28,18 @@ def whatif(pairs: tuple[str, ...], form: str, output: str | None, **material: An
     members, record.ms (time per record). Without --set it replays what was. --since and --until bound the replay; by
     default it is the incident: from the first late poll to the first change.
     """
+    from mqlab.kafka_groups import chosen
     from mqlab.poll_whatif import replay
     from mqlab.poll_whatif_request import changes
     from mqlab.screen_whatif import whatif_screen
-    from mqlab.units import epoch
 
     asked = changes(pairs)
-    since, until = epoch(material.pop("since")), epoch(material.pop("until"))
-    capture, zone = opened(since=None, until=None, **material)
-    found = replay(capture.facts, material["group"], asked, since, until)
+    since, until = between(material.pop("since"), material.pop("until"))
+    group = material.pop("group")
+    capture, zone = opened(since=None, until=None, group=None, **material)
+    if group is not None:
+        chosen(capture.facts, group)
+    found = replay(capture.facts, group, asked, since, until)
     if form == "json":
         told = {"schema": SCHEMA, **asdict(found), "feasible": found.fit_after.feasible}
         text = json.dumps(told, ensure_ascii=False, allow_nan=False, indent=2) + "\n"

@@ -60,6 +60,20 @@ class BadTimeError(MqlabError):
         super().__init__(f"{text!r} is no moment: write it as 2026-11-21T12:20:00Z.")
 
 
+class BackwardsError(MqlabError):
+    """The time that was asked for ends before it begins."""
+
+    def __init__(self, since: str, until: str) -> None:
+        super().__init__(f"--since {since} lies after --until {until}: nothing is between them.")
+
+
+class UnknownGroupError(MqlabError):
+    """The material tells of no such consumer group."""
+
+    def __init__(self, name: str, known: Iterable[str]) -> None:
+        super().__init__(f"No group of Kafka is called {name!r} in the material. Known: {', '.join(known) or 'none'}.")
+
+
 class UnknownFindingError(MqlabError):
     """`mqlab show` was asked for a finding that the diagnosis does not hold."""
 

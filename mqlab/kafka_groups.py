@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from mqlab import members
+from mqlab.errors import UnknownGroupError
 from mqlab.facts import Facts
 from mqlab.memo import per_facts
 from mqlab.queues import Points, of_groups
@@ -27,6 +28,18 @@ def groups(facts: Facts) -> tuple[str, ...]:
     named |= {a.group for a in facts.assignments if a.queue.isdigit()}
     named |= {p.group for p in facts.positions if p.queue.isdigit()}
     return tuple(sorted({name for name in named if name} - set(members.groups(facts))))
+
+
+def chosen(facts: Facts, wanted: str | None) -> tuple[str, ...]:
+    """The group that is *wanted*, or all where none is named.
+
+    Raises:
+        UnknownGroupError: the material does not tell of it.
+    """
+    known = groups(facts)
+    if wanted is not None and wanted not in known:
+        raise UnknownGroupError(wanted, known)
+    return known if wanted is None else (wanted,)
 
 
 @per_facts

@@ -19,7 +19,7 @@ from mqlab.poll_whatif_inputs import Inputs, NoReplayError, inputs
 from mqlab.poll_whatif_judged import AGREES, REFUSED, error, fit, recorded, told, widened
 from mqlab.poll_whatif_members import first_late
 from mqlab.poll_whatif_pace import steady
-from mqlab.poll_whatif_request import Changes
+from mqlab.poll_whatif_request import BadChangeError, Changes
 
 NOTHING = Changes()
 _SERVED = {"heartbeat": SERVER_HEARTBEAT, "session": SERVER_SESSION}
@@ -38,6 +38,7 @@ def replay(
 
     Raises:
         NoReplayError: the material does not hold what it needs.
+        BadChangeError: clients do not start with such settings.
     """
     name = group or chosen(facts)
     paced = steady(changes.numbers[asking.RECORD] / 1000) if asking.RECORD in changes.numbers else None
@@ -46,6 +47,7 @@ def replay(
     real, before = recorded(facts, name, course), told(course, paces)
     off = error(before, real, course)
     other, other_paces = changed(course, changes), paced or paces
+    _sound(other, changes)
     after = widened(told(other, other_paces), before, real) if changes.told and off <= REFUSED else None
     return Answer(
         group=name,
@@ -106,6 +108,19 @@ def changed(course: Course, asked: Changes) -> Course:
         assignor=assignor,
         delay=numbers[asking.DELAY] / 1000 if asking.DELAY in numbers else found.delay,
     )
+
+
+def _sound(asked: Course, changes: Changes) -> None:
+    """Clients refuse to start with a heartbeat that is due after the end of the session (Heartbeat's constructor).
+
+    Raises:
+        BadChangeError: such settings are asked for.
+    """
+    times = {asking.SESSION, asking.HEARTBEAT} & set(changes.numbers)
+    if times and any(each.settings.heartbeat >= each.settings.session for each in asked.members):
+        raise BadChangeError(
+            "heartbeat.interval.ms must be below session.timeout.ms: clients do not start otherwise. Set both."
+        )
 
 
 def _so_many(known: tuple[Member, ...], count: int) -> tuple[Member, ...]:

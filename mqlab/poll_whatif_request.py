@@ -42,19 +42,29 @@ class Changes:
         return Protocol.EAGER if PROTOCOL in self.words else None
 
 
-def _whole(value: float) -> bool:
-    return value >= 1 and float(value).is_integer()
+MOST, MANY, DAY = 2**31 - 1, 1000, 86_400_000.0
+"""The largest number that Kafka's settings take (ConfigDef.Type.INT); threads and members that a replay can follow;
+milliseconds."""
+SMALLEST = 0.001
+"""Milliseconds per record: a microsecond."""
+
+
+def _whole(value: float, most: float = MOST) -> bool:
+    return 1 <= value <= most and float(value).is_integer()
 
 
 _NUMBERS: Mapping[str, tuple[Callable[[float], bool], str]] = {
-    RECORDS: (_whole, "a whole number above zero"),
-    INTERVAL: (lambda value: value > 0, "milliseconds above zero"),
-    SESSION: (lambda value: value > 0, "milliseconds above zero"),
-    HEARTBEAT: (lambda value: value > 0, "milliseconds above zero"),
-    DELAY: (lambda value: value >= 0, "milliseconds, zero or more"),
-    THREADS: (_whole, "a whole number: threads that share a poll where one works it off now"),
-    MEMBERS: (_whole, "a whole number: processes of the group"),
-    RECORD: (lambda value: value > 0, "milliseconds per record above zero"),
+    RECORDS: (_whole, f"a whole number above zero, up to {MOST}"),
+    INTERVAL: (_whole, f"whole milliseconds above zero, up to {MOST}"),
+    SESSION: (_whole, f"whole milliseconds above zero, up to {MOST}"),
+    HEARTBEAT: (_whole, f"whole milliseconds above zero, up to {MOST}"),
+    DELAY: (lambda value: value == 0 or _whole(value), f"whole milliseconds, zero or more, up to {MOST}"),
+    THREADS: (
+        lambda value: _whole(value, MANY),
+        f"a whole number up to {MANY}: threads that share a poll where one works it off now",
+    ),
+    MEMBERS: (lambda value: _whole(value, MANY), f"a whole number up to {MANY}: processes of the group"),
+    RECORD: (lambda value: SMALLEST <= value <= DAY, f"milliseconds per record, from {SMALLEST} to a day"),
 }
 _WORDS: Mapping[str, tuple[str, ...]] = {ASSIGNOR: tuple(ASSIGNORS), PROTOCOL: ("classic", "consumer")}
 KEYS = (*_NUMBERS, *_WORDS)
@@ -70,12 +80,16 @@ def changes(pairs: Iterable[str]) -> Changes:
     words: dict[str, str] = {}
     for pair in pairs:
         key, is_pair, value = (part.strip() for part in pair.partition("="))
-        if not is_pair or not value:
-            raise BadChangeError(f"--set {pair} names no value: write it as max.poll.records=50.")
+        if not (key and is_pair and value):
+            raise BadChangeError(f"--set {pair} is no setting with a value: write it as max.poll.records=50.")
+        if key in words or key in numbers:
+            raise BadChangeError(f"--set {key} is given twice: give it once.")
         if key in _WORDS:
             words[key] = _word(key, value)
         else:
             numbers[key] = _number(key, value)
+    if words.get(PROTOCOL) == "consumer" and ASSIGNOR in words:
+        raise BadChangeError(f"{ASSIGNOR} cannot be set with {PROTOCOL}=consumer: the broker assigns (KIP-848).")
     return Changes(numbers, words)
 
 
@@ -96,6 +110,6 @@ def _number(key: str, text: str) -> float:
         value = float(text.replace("_", ""))
     except ValueError:
         value = float("nan")
-    if not fits(value) or value == float("inf"):
+    if not fits(value):
         raise BadChangeError(f"--set {key} must be {what}, not {text}.")
     return value

@@ -80,6 +80,7 @@ def test_a_checklist_names_commands(run, system):
         ("triage", LEADING, "--log-tz", "*.log=Mars/Olympus"),
         ("triage", LEADING, "--since", "yesterday"),
         ("triage", LEADING, "--until", "12:00"),
+        ("triage", LEADING, "--since", "2026-11-21T12:20:00Z", "--until", "2026-11-21T12:10:00Z"),
         ("triage", LEADING, "--format", "xml"),
         ("triage", LEADING, "--no-such-option"),
         ("triage", LEADING, "--workspace", "/proc/nowhere"),

@@ -59,8 +59,8 @@ def test_without_a_group_all_are_shown(run):
     ]
 
 
-def test_a_group_that_nobody_tells_of_has_no_table(run):
-    assert run("--group", "nobody") == (0, "No Kafka group is told of in the material.\n")
+def test_a_group_that_nobody_tells_of_is_refused_with_those_that_are_told_of(run):
+    assert run("--group", "nobody") == (64, "")
 
 
 def test_json_holds_the_same_rows(run):

@@ -323,18 +323,45 @@ def test_the_group_with_late_polls_is_taken_and_another_one_where_it_is_named():
     ("pair", "told"),
     [
         ("batch.size=1000", "max.poll.records, max.poll.interval.ms, session.timeout.ms"),
-        ("max.poll.records", "names no value"),
+        ("max.poll.records", "no setting with a value"),
         ("max.poll.records=0", "whole number above zero"),
         ("max.poll.records=many", "whole number above zero"),
         ("max.poll.interval.ms=nan", "above zero"),
         ("session.timeout.ms=inf", "above zero"),
         ("threads=1.5", "whole number"),
+        ("max.poll.records=1e308", "up to 2147483647"),
+        ("members=1000000", "up to 1000"),
+        ("threads=1e308", "up to 1000"),
+        ("record.ms=0.0000001", "from 0.001 to a day"),
+        ("max.poll.interval.ms=0.5", "whole milliseconds above zero"),
+        ("=5", "no setting with a value"),
         ("partition.assignment.strategy=best", "one of range, roundrobin, sticky, cooperative-sticky"),
     ],
 )
 def test_what_cannot_be_set_is_refused_with_what_can_be(pair, told):
     with pytest.raises(BadChangeError, match=told):
         changes([pair])
+
+
+@pytest.mark.parametrize(
+    ("pairs", "told"),
+    [
+        (("max.poll.records=50", "max.poll.records=60"), "given twice"),
+        (("group.protocol=consumer", "partition.assignment.strategy=range"), "the broker assigns"),
+    ],
+)
+def test_settings_that_contradict_each_other_are_refused(pairs, told):
+    with pytest.raises(BadChangeError, match=told):
+        changes(pairs)
+
+
+def test_a_session_that_is_over_before_a_heartbeat_is_due_is_no_setting():
+    with pytest.raises(BadChangeError, match=r"heartbeat.interval.ms must be below session.timeout.ms"):
+        replay(LOOP, changes=changes(["session.timeout.ms=1000"]))
+
+
+def test_records_that_took_no_time_are_replayed():
+    assert replay(LOOP, changes=changes(["record.ms=0.001", "threads=1000"])).after is not None
 
 
 def test_the_protocol_follows_the_assignor_and_the_other_way_round():

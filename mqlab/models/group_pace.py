@@ -19,6 +19,8 @@ _GOLDEN, _PLASTIC = 0.6180339887498949, 0.7548776662466927
 _LEAST = 0.2
 """Share of the mean below which no poll is taken to fall."""
 _TAIL = 0.005
+_SHORTEST = 1e-6
+"""Seconds of a poll: less is lost beside seconds since 1970, which have so many digits."""
 _USUAL = NormalDist()
 
 
@@ -40,7 +42,7 @@ class Speed:
     def most(self, now: float) -> int:
         """Records of as many polls as fit into the grain, one at least."""
         one = self._mean(now, self._settings.records) + self._settings.commit_seconds
-        return self._settings.records * max(1, int(self.grain / one))
+        return self._settings.records * max(1, int(self.grain / max(one, _SHORTEST)))
 
     def polls(self, now: float, records: int) -> tuple[int, float]:
         """Polls that *records* make, and seconds that they take in all."""

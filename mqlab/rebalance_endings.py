@@ -63,9 +63,17 @@ def _stopped(lines: Lines, span: Span, until: float) -> tuple[float | None, str]
     A member that leaves says so shortly before. One that expires may have stopped at any time since it joined: a
     static one sends no LeaveGroup when it stops (KIP-345), a killed one none at all.
     """
-    since = (span.since or span.seen) if span.end is not End.LEFT else until - _CLOSING
+    since = _joined(lines, span) if span.end is not End.LEFT else until - _CLOSING
     near = _stops(lines, span, max(since, span.since or since), until + ONCE)
     return near[0].first_at if near else None, EXITED if span.end is not End.LEFT and _wordless(near) else ""
+
+
+def _joined(lines: Lines, span: Span) -> float:
+    """When *span* began; of one that was there before the material, when its process last started or joined."""
+    if span.since is not None:
+        return span.since
+    own = between(lines.clients.get(span.client_id, ()), 0.0, span.seen)
+    return max((e.first_at or 0.0 for e in own if e.kind in STARTS or e.kind == "join-completed"), default=0.0)
 
 
 def _wordless(stops: Sequence[Episode]) -> bool:

@@ -171,6 +171,14 @@ def worked(*ends):
     ]
 
 
+def test_a_member_that_was_there_before_and_stopped_before_it_expired_had_been_stopped():
+    ended = client("a", "09:59:00 joined 1 {a1}\n10:00:25 stopping\n10:00:25 closed")[1:]
+    again = client("a", "10:00:10 closed\n10:00:12 settings\n10:00:15 joined 1 {a1}")[:2]
+
+    assert told(facts(coordinator("10:01:00 expired {a1}"), ended)) == ["a —-10:01:00 expired (—-10:00:25)"]
+    assert told(facts(coordinator("10:01:00 expired {a1}"), again)) == ["a —-10:01:00 expired (—-—)"]
+
+
 EXPIRED = coordinator(f"{JOINED}\n10:01:00 expired {{a1}}")
 SESSION = settings("""
     at        owner  key                 value

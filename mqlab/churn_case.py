@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import inf
 from statistics import median
 
-from mqlab import kafka_release, poll_lines
+from mqlab import kafka_clocks, kafka_release, poll_lines
 from mqlab.facts import Episode, Facts, Shape
 from mqlab.kafka_lives import lives
 from mqlab.kafka_renewal import Restart, distinct, fenced, restarts
@@ -72,7 +72,7 @@ def churning(facts: Facts, group: str) -> tuple[Churn, ...]:
     """Clients of *group* whose processes ended again and again after short lives, by name."""
     every = lives(facts, group)
     released = {one for round_ in kafka_release.releases(facts, group) for one in round_.restarts}
-    others = {life.client_id for life in every if fenced(life)}
+    others = {life.client_id for life in every if fenced(life)} | kafka_clocks.astray(facts, group)
     again: dict[str, list[Restart]] = defaultdict(list)
     for one in restarts(every):
         if one not in released and one.client_id not in others:

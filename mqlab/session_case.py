@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mqlab import coordinator_words, kafka_release, poll_lines, polling_facts, session_signs
+from mqlab import coordinator_words, kafka_clocks, kafka_release, poll_lines, polling_facts, session_signs
 from mqlab.facts import Facts
 from mqlab.findings import Evidence
 from mqlab.kafka_renewal import distinct, fenced
@@ -36,7 +36,7 @@ class Expiry:
     back: Life | None
     """The client's next life."""
     seen: bool
-    """The material has lines of the client around it."""
+    """The material has lines of the client around it, and their clock is the coordinator's."""
     told: bool
     """A coordinator's line says it; else the client's."""
     evidence: tuple[Evidence, ...]
@@ -80,7 +80,7 @@ def _expiry(facts: Facts, group: str, life: Life, lives: Sequence[Life]) -> Expi
         silence=(session_signs.silence(moments, at, timeout) if timeout else None) or _counted(life),
         working=timeout is not None and _worked(facts, client, moments, at, timeout),
         back=back,
-        seen=bool(moments) or life.silent_since is not None,
+        seen=(bool(moments) or life.silent_since is not None) and client not in kafka_clocks.astray(facts, group),
         told=True,
         evidence=coordinator_words.of_life(facts, life) or life.evidence[-1:],
         after=_after(facts, group, client, at, back),

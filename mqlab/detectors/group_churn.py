@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from mqlab import churn_case, churn_words, kafka_groups, units
+from mqlab import churn_case, churn_words, kafka_clocks, kafka_groups, units
 from mqlab.churn_case import NEAR, Churn
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
@@ -43,6 +43,9 @@ def detect(facts: Facts) -> Result:
             reasons.append(f"{group}: {reason}")
     if found:
         return Result(tuple(found))
+    off = frozenset(who for group in kafka_groups.groups(facts) for who in kafka_clocks.astray(facts, group))
+    if off:
+        return Result(missing=(kafka_clocks.missing(off),))
     return Result(rejected="; ".join(reasons)) if reasons else CLEAR
 
 

@@ -8,7 +8,7 @@ release, those that had left the group before for a late poll, members that die 
 
 from __future__ import annotations
 
-from mqlab import churn_case, kafka_groups, session_case, session_causes, session_words
+from mqlab import churn_case, kafka_clocks, kafka_groups, session_case, session_causes, session_words
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Finding, Severity
@@ -42,8 +42,10 @@ def detect(facts: Facts) -> Result:
     every = [told for group in groups if (told := _told(facts, group)) is not None]
     if every:
         return Result(tuple(_finding(one) for one in every))
-    if any(_expelled(facts, group) for group in groups):
-        return Result(missing=(CLIENT_LOGS,))
+    expelled = [(group, one.client_id) for group in groups for one in _expelled(facts, group)]
+    if expelled:
+        off = frozenset(client for group, client in expelled if client in kafka_clocks.astray(facts, group))
+        return Result(missing=(kafka_clocks.missing(off) if off else CLIENT_LOGS,))
     reasons = [reason for group in groups if (reason := _traces(facts, group))]
     return Result(rejected="; ".join(reasons)) if reasons else CLEAR
 

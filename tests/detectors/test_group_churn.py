@@ -166,3 +166,12 @@ def test_with_material_missing_nobody_else_is_blamed(part):
 @pytest.mark.parametrize("kind", ["batches", "settings"])
 def test_without_a_kind_of_rows_nobody_else_is_blamed(kind):
     assert others(replace(LOOP, **{kind: ()})) == []
+
+
+def test_processes_whose_clock_is_off_are_not_held_against_the_coordinators_lines():
+    broker, own = looping()
+    late = tuple(replace(e, first_at=e.first_at + 900, last_at=e.last_at + 900) for e in own)
+    result = detect(facts(broker, late, CALM, SET))
+
+    assert result.findings == ()
+    assert result.missing[0].startswith("the clock of a: ")

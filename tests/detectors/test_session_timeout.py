@@ -340,3 +340,19 @@ def test_with_material_missing_nobody_else_is_blamed(part):
 @pytest.mark.parametrize("kind", ["batches", "settings", "episodes"])
 def test_without_a_kind_of_rows_nobody_else_is_blamed(kind):
     assert others(replace(TWICE, **{kind: ()})) == []
+
+
+@pytest.mark.parametrize("seconds", [-3600.0, -40.0, 40.0, 900.0])
+def test_the_log_of_a_member_whose_clock_is_off_tells_nothing_of_what_it_did_meanwhile(seconds):
+    own = tuple(
+        replace(e, first_at=e.first_at + seconds, last_at=e.last_at + seconds)
+        for e in (*WOKE, *client("a", "10:02:56 joined 5 {a3}"))
+    )
+    worked_off = tuple(replace(batch, at=batch.at + seconds) for batch in STOOD)
+    result = detect(facts(EXPELLED, AGAIN, own, worked_off, SET))
+
+    assert result.findings == ()
+    assert result.missing == (
+        "the clock of a: generations that the coordinator made are joined there at another time; give its zone with "
+        "--log-tz",
+    )

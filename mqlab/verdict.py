@@ -197,7 +197,7 @@ def _material(facts: Facts) -> Material:
         data_lines=sum(c.data for c in coverage),
         noise_lines=sum(c.noise for c in coverage),
         rejected_lines=sum(c.rejected for c in coverage),
-        unrecognised=tuple(c.source for c in coverage if c.format in ("unrecognised", "binary", "empty", "unreadable")),
+        unrecognised=tuple(c.source for c in coverage if c.format in ("unrecognised", "binary", "unreadable")),
         window=span(times),
         time_zones={c.source: f"{c.zone}: {c.zone_why}" for c in coverage if c.format.endswith("-log")},
     )

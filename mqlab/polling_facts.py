@@ -83,9 +83,17 @@ def interval(facts: Facts, client_id: str, at: float | None) -> float | None:
 
 
 def poll_records(facts: Facts, client_id: str, at: float | None) -> int | None:
-    """What max.poll.records was for *client_id* at *at*."""
+    """What max.poll.records was for *client_id* at *at*.
+
+    None where a later process printed another value than that of before: polls were larger then.
+    """
     value = configured.consumer_value(facts, client_id, "max.poll.records", at)
-    return value.number if value else None
+    told = value.number if value else None
+    printed = value.setting if value else None
+    if told is None or printed is None or at is None or (printed.at or 0.0) <= at:
+        return told
+    own = [b for b in facts.batches if b.source == printed.source or b.client_id == client_id]
+    return None if any(b.at <= (printed.at or 0.0) and b.longest_records > told for b in own) else told
 
 
 def _limit(facts: Facts, client_id: str, key: str, at: float | None) -> Limit | None:

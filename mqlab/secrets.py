@@ -99,7 +99,7 @@ _RULES = (
     # Credentials in addresses; `host:port` is none.
     r"(://[^\s/:@\"'<>]{0,100}:)(?!\[masked|\d{1,5}[,/\s])[^\s/\"'<>]{1,200}(?=@)",
     r"(?i)(jdbc:oracle:[a-z]{1,5}:[^\s/]{1,100}/)(?!\[masked)[^\s@]{1,200}(?=@)",
-    r"(?i)((?<!\w)(?:sig|SharedAccessSignature)=)(?!\[masked)[^\s&\"'\\]++",
+    r"(?i)((?<!\w)(?:sig|[\w\-]{0,40}signature)=)(?!\[masked)[^\s&\"'\\]++",
     # Headers.
     rf"(?i)((?<![a-z])authorization{_IS}{_QUOTE}?+(?:(?:basic|bearer|digest|negotiate|apikey)[ \t]{{1,9}})?+)"
     r"(?!\[masked)[^\s\"',;\\]++",

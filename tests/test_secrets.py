@@ -58,6 +58,7 @@ SEEDED = [
     '"client_secret":"{}"',
     "sasl.oauthbearer.client.credentials.client.secret = {}",
     "https://x.blob.core.windows.net/c?sv=2020&sig={}&se=2027",
+    "GET /x?X-Amz-Date=20261121T114200Z&X-Amz-Signature={} HTTP/1.1",
     "Endpoint=sb://x/;SharedAccessKeyName=Root;SharedAccessKey={};EntityPath=e",
     "refresh_token={}&grant_type=x",
     '{{"access_token": "{}"}}',

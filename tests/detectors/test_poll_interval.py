@@ -186,6 +186,15 @@ def test_settings_of_the_time_count_and_not_a_file_from_after_the_repair():
     assert one.measures["records_per_poll"] == 500
 
 
+def test_settings_that_only_the_repaired_process_printed_do_not_count_for_the_time_before():
+    log = "clients/a.log"
+    repaired = Setting("max.poll.records", "50", "consumer", "a", "printed", at("10:09:00"), log, 900, "x=50")
+    told = [s for row in SET for s in (row if isinstance(row, tuple) else (row,))]
+    kept = tuple(s for s in told if getattr(s, "key", "") != "max.poll.records")
+    (one,) = detect(facts(LOOP, TOLD, SLOW, kept, repaired)).findings
+    assert one.measures["records_per_poll"] == 500
+
+
 def test_it_is_over_when_its_process_is_started_with_another_setting():
     again = client("a", """
         10:02:30 settings

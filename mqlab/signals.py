@@ -49,7 +49,7 @@ EXACT = frozenset({
     "partitions-lost", "assignment-made", "poll-timeout", "leave-sent", "heartbeat-failed", "generation-reset",
     "coordinator-lost", "coordinator-found", "session-timeout", "commit-failed", "commit-deferred", "offset-set",
     "offset-missing", "offset-reset", "offset-reset-to", "offset-sought", "subscribed", "consumer-closed",
-    "record-failed", "call-failed", "app-stopping", "app-started", "group-metadata",
+    "record-failed", "call-failed", "request-cancelled", "app-stopping", "app-started", "group-metadata",
 })  # fmt: skip
 """Kinds of which every line is an episode: who did what to a consumer group is told line by line."""
 PAUSE = 0.1

@@ -62,7 +62,7 @@ _HINTED = any_of((w[0], w[1:]) for s in SIGNATURES if s.contains for w in s.word
 _AT_A_START = r"(?<![^ \]:])"
 _AFTER_LEVEL = r"^(?:[A-Z]+ +)?(?:\[[^\]]*\]:? ?)*"
 _LEVEL = r"(?:INFO|WARN(?:ING)?|ERROR|DEBUG)"
-_AFTER_ANYTHING = rf"(?:[\]:\-)]|{_LEVEL}(?: +[\w.]+)?) +(?:\[[^\]]*\]:? ?)*"
+_AFTER_ANYTHING = rf"(?:[\]:\-)]|{_LEVEL}(?: +[\w.-]+)?) +(?:\[[^\]]*\]:? ?)*"
 _MESSAGE = rf"(?:^|{_AFTER_ANYTHING})((?:{_BEGINS})[^\n]*)"
 """The part of a line that begins as a signature begins."""
 SETTING = r"^\s+([a-z][\w.-]+) = (.*)$"

@@ -14,8 +14,8 @@ from mqlab.consumer_groups import is_kafka, streams
 from mqlab.facts import Facts
 from mqlab.kafka_groups import groups
 from mqlab.members import Snapshot, Stream
-from mqlab.poll_lines import homes
 from mqlab.queues import Points
+from mqlab.rebalance_index import homes
 from mqlab.rebalance_rows import Behind, Rebalance
 from mqlab.rebalances import history
 from mqlab.slots import SETTLING

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import inf
 from statistics import median
 
-from mqlab import kafka_clocks, kafka_release, poll_lines
+from mqlab import kafka_clocks, kafka_release, poll_lines, rebalance_index
 from mqlab.facts import Episode, Facts, Shape
 from mqlab.kafka_lives import lives
 from mqlab.kafka_renewal import Restart, distinct, fenced, restarts
@@ -132,7 +132,7 @@ def _exits(facts: Facts, group: str, client: str, ends: Sequence[float]) -> tupl
 
 def _errors(facts: Facts, group: str, client: str, ends: Sequence[float]) -> tuple[Shape, ...]:
     """Errors about as frequent as its ends, of which the first and the last stand beside one."""
-    homes = poll_lines.homes(facts, group)
+    homes = rebalance_index.homes(facts, group)
     own = [s for s in facts.shapes if homes.get(s.source) == client.split(" on ")[0] and s.level in ("ERROR", "FATAL")]
     return tuple(s for s in own if len(ends) - 1 <= s.lines <= 2 * len(ends) and _spans(s, ends))
 

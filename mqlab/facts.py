@@ -13,6 +13,7 @@ from functools import cached_property
 
 from mqlab.findings import Evidence
 from mqlab.group_rows import Assignment, Batch, Client, Delivery, Tally
+from mqlab.message_rows import Fate, Part
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +226,8 @@ class Facts:
     tallies: tuple[Tally, ...] = ()
     deliveries: tuple[Delivery, ...] = ()
     batches: tuple[Batch, ...] = ()
+    fates: tuple[Fate, ...] = ()
+    parts: tuple[Part, ...] = ()
 
     def of_kind(self, *kinds: str) -> tuple[Episode, ...]:
         """Episodes of these kinds, by time."""
@@ -288,6 +291,8 @@ def ordered(facts: Facts) -> Facts:
         tallies=tuple(sorted(facts.tallies, key=lambda t: (t.at, t.source, t.topic, t.queue, t.role))),
         deliveries=tuple(sorted(facts.deliveries, key=lambda d: (d.at, d.topic, d.queue, d.sources))),
         batches=tuple(sorted(facts.batches, key=lambda b: (b.at, b.source, b.line))),
+        fates=tuple(sorted(facts.fates, key=_of_fate)),
+        parts=tuple(sorted(facts.parts, key=lambda p: (p.source, p.role, p.topic, p.queue))),
         shapes=tuple(sorted(facts.shapes, key=lambda s: (s.source, s.first_line, s.shape))),
         rejects=tuple(sorted(facts.rejects, key=lambda r: (r.source, r.line or 0, r.reason))),
         coverage=tuple(sorted(facts.coverage, key=lambda c: c.source)),
@@ -298,6 +303,11 @@ def ordered(facts: Facts) -> Facts:
 def _of_episode(episode: Episode) -> tuple[float, str, str, int, str, str]:
     where = (episode.source, episode.kind, episode.first.line or 0)
     return (episode.first_at or 0.0, *where, episode.topic or "", episode.queue or "")
+
+
+def _of_fate(fate: Fate) -> tuple[str, str, float, int, str, int]:
+    where = (fate.first.source, fate.first.line or 0)
+    return (fate.topic, fate.queue, fate.first_at or 0.0, fate.first_offset or 0, *where)
 
 
 def _of_row(row: Client | Assignment) -> tuple[float, str, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mqlab import poll_lines
+from mqlab import poll_lines, rebalance_index
 from mqlab.facts import Facts
 from mqlab.kafka_lives import lives
 from mqlab.kafka_renewal import Restart, Round, broken, rounds
@@ -57,7 +57,7 @@ def _failing(facts: Facts, one: Round) -> bool:
 
 def _crashed(facts: Facts, restart: Restart, group: str) -> bool:
     """An error stands in its log just before it was gone without a word."""
-    homes = poll_lines.homes(facts, group)
+    homes = rebalance_index.homes(facts, group)
     own = [s for s in facts.shapes if s.level in ("ERROR", "FATAL") and homes.get(s.source) == restart.client_id]
     times = [at for s in own for at in (s.first_at, s.last_at) if at is not None]
     return any(restart.stopped - MEETS <= at <= restart.started for at in times)

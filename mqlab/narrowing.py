@@ -37,6 +37,8 @@ def narrowed(
         tallies=tuple(t for t in facts.tallies if inside(t.at) and about(None, t.topic, None)),
         deliveries=tuple(d for d in facts.deliveries if inside(d.at) and about(None, d.topic, None)),
         batches=tuple(b for b in facts.batches if inside(b.at) and about(b.group, None, b.client_id)),
+        fates=tuple(f for f in facts.fates if inside(f.first_at) and about(None, f.topic or None, None)),
+        parts=tuple(p for p in facts.parts if about(p.group, p.topic or None, None)),
         shapes=tuple(s for s in facts.shapes if inside(s.first_at) or inside(s.last_at)),
         coverage=tuple(_cut_coverage(c, until) for c in facts.coverage),
         volumes=tuple(_volume_within(v, since, until) for v in facts.volumes),

@@ -6,45 +6,18 @@ Lines of an application name no client: they belong to the only client that the 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from mqlab import actors
 from mqlab.facts import Episode, Facts
 from mqlab.group_rows import Batch
 from mqlab.memo import per_facts
+from mqlab.rebalance_index import homes
 
-_CLIENTS = frozenset(
-    {
-        "join-started", "join-requested", "join-completed", "sync-completed", "partitions-assigned",
-        "partitions-revoked", "partitions-lost", "poll-timeout", "leave-sent", "heartbeat-failed", "generation-reset",
-        "coordinator-found", "coordinator-lost", "subscribed", "offset-set", "offset-missing", "offset-reset",
-        "commit-failed",
-    }
-)  # fmt: skip
-"""Lines that clients print of themselves."""
 _WATCHED = ("process-exit", "process-started")
 _NEXT = 8
 """Polls that end after a moment and may have begun before it: those of as many processes with one client id."""
-
-
-@per_facts
-def homes(facts: Facts, group: str) -> Mapping[str, str]:
-    """Client of *group* by its log, for logs that name one client of it only: whose the lines without a name are.
-
-    Lines of librdkafka name the client and no group.
-    """
-    pairs = [(e.source, e.client_id) for e in facts.episodes if e.group == group and e.kind in _CLIENTS]
-    pairs += [(s.source, s.owner) for s in facts.settings if s.key == "group.id" and s.value == group]
-    known = {client for client, own in actors.groups(facts).items() if own == group}
-    unsaid = {e.source for e in facts.episodes if e.group is None and e.kind in _CLIENTS}
-    pairs += [(source, one) for source in unsaid for kind, one in facts.named_clients(source) if one in known]
-    found: dict[str, set[str]] = defaultdict(set)
-    for source, client in pairs:
-        found[source] |= {client} if client else set()
-    others = {e.source for e in facts.episodes if e.group not in (None, group) and e.kind in _CLIENTS}
-    return {source: min(names) for source, names in found.items() if len(names) == 1 and source not in others}
 
 
 def client_of(facts: Facts, group: str, row: Episode | Batch) -> str | None:

@@ -14,10 +14,10 @@ from mqlab.facts import Episode, Facts, Shape
 from mqlab.group_rows import Batch
 from mqlab.memo import per_facts
 from mqlab.ordinary import WANTED
+from mqlab.poll_lines import polls_of
 from mqlab.rebalance_index import Lines, between, following, homes, lines
 from mqlab.rebalance_kinds import STARTS
 from mqlab.rebalance_marks import CLOCKS, ONCE, Span
-from mqlab.rebalance_polls import batches
 from mqlab.rebalance_rows import End
 
 _MINUTE = 60.0
@@ -100,7 +100,7 @@ def _next(facts: Facts, group: str, client: str, shape: Shape) -> Episode | Batc
         e for e in lines(facts, group).clients.get(client, ()) if e.kind != "partitions-revoked"
         and e.source == shape.source and (e.first.line or 0) > shape.first_line
     ]  # fmt: skip
-    own += [b for b in batches(facts, group).get(client, ()) if b.source == shape.source and b.line > shape.first_line]
+    own += [b for b in polls_of(facts, group, client) if b.source == shape.source and b.line > shape.first_line]
     return min(own, key=_line_of, default=None)
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from mqlab.facts import Facts
-from mqlab.group_rows import Batch
 from mqlab.memo import per_facts
+from mqlab.poll_lines import polls_of
 from mqlab.polling_facts import interval
-from mqlab.rebalance_index import Lines, between, homes, lines
+from mqlab.rebalance_index import Lines, between, lines
 from mqlab.rebalance_kinds import STARTS
 
 EARLY = 0.3
@@ -37,7 +36,7 @@ def overdue(facts: Facts, group: str, client_id: str, until: float) -> float | N
 
 def _polls(facts: Facts, known: Lines, client_id: str, until: float) -> Iterable[float]:
     """Moments that may be that of the last poll: the begin of the batch in work, or the latest of the others."""
-    own = batches(facts, known.group).get(client_id, ())
+    own = polls_of(facts, known.group, client_id)
     place = bisect_right(own, until, key=lambda b: b.at)
     after = own[place] if place < len(own) else None
     if after is not None and after.at - after.longest_seconds <= until:
@@ -70,15 +69,3 @@ def _runs(facts: Facts, group: str) -> Mapping[str, Sequence[float]]:
 @per_facts
 def _allowed(facts: Facts, client_id: str, run: float | None) -> float | None:
     return interval(facts, client_id, run)
-
-
-@per_facts
-def batches(facts: Facts, group: str) -> Mapping[str, Sequence[Batch]]:
-    """Batches of each client of *group*, by time."""
-    owners = homes(facts, group)
-    found: dict[str, list[Batch]] = defaultdict(list)
-    for batch in facts.batches:
-        client = batch.client_id or owners.get(batch.source)
-        if client is not None and batch.group in (None, group):
-            found[client].append(batch)
-    return {name: sorted(own, key=lambda b: (b.at, b.source, b.line)) for name, own in found.items()}

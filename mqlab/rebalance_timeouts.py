@@ -12,11 +12,11 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from mqlab.facts import Episode, Facts
+from mqlab.poll_lines import polls_of
 from mqlab.rebalance_index import Lines, between
 from mqlab.rebalance_kinds import STARTS
 from mqlab.rebalance_lines import CLOSED, timed_out
 from mqlab.rebalance_marks import CLOCKS, ONCE, Span
-from mqlab.rebalance_polls import batches
 
 
 def timeouts(facts: Facts, lines: Lines, every: Sequence[Span]) -> Mapping[int, Episode]:
@@ -59,6 +59,6 @@ def _late(facts: Facts, lines: Lines, line: Episode, ended: Sequence[Span], bega
     until = span.until or 0.0
     again = bisect_left(began, at - CLOCKS) - bisect_right(began, until)
     started = any(e.kind in STARTS for e in between(lines.clients.get(span.client_id, ()), until, at))
-    own = batches(facts, lines.group).get(span.client_id, ())
+    own = polls_of(facts, lines.group, span.client_id)
     done = bisect_right(own, at, key=lambda b: b.at) - bisect_right(own, until, key=lambda b: b.at)
     return None if again > 0 or started or done > 1 else span

@@ -9,6 +9,7 @@ from mqlab import coordinator_words, kafka_clocks, kafka_release, poll_lines, po
 from mqlab.facts import Facts
 from mqlab.findings import Evidence
 from mqlab.kafka_renewal import distinct, fenced
+from mqlab.ordinary import ORDERLY
 from mqlab.poll_departures import departures
 from mqlab.rebalance_lines import static_of
 from mqlab.rebalance_rows import End, Life
@@ -166,4 +167,4 @@ def _died(facts: Facts, group: str, one: Expiry, stopped: float) -> bool:
     """The process ended with an error, or was killed."""
     exits = [e for e, who in poll_lines.own_lines(facts, group, "process-exit") if who == one.client_id]
     near = [e for e in exits if abs((e.first_at or 0.0) - stopped) <= SOON]
-    return any(e.value_max not in (None, 0.0, 130.0, 143.0) for e in near)
+    return any(e.value_max not in (None, *ORDERLY) for e in near)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from mqlab import poll_lines, units
+from mqlab import poll_lines, rebalance_index, units
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Evidence
 from mqlab.session_case import SOON, TAKEN, Expiry
@@ -76,7 +76,7 @@ def _pauses(facts: Facts, group: str, one: Expiry) -> Cause | None:
 
 def _of(facts: Facts, group: str, client_id: str, source: str) -> bool:
     """The log is not named after another client of the group."""
-    others = [c for c in poll_lines.homes(facts, group).values() if c != client_id and c not in client_id]
+    others = [c for c in rebalance_index.homes(facts, group).values() if c != client_id and c not in client_id]
     return client_id in source or not any(other in source for other in others)
 
 

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from mqlab import poll_lines
+from mqlab import poll_lines, rebalance_index
 from mqlab.facts import Facts
 from mqlab.memo import per_facts
 
@@ -43,7 +43,7 @@ class Silence:
 def signs(facts: Facts, group: str) -> Mapping[str, Sequence[float]]:
     """Moments by client of *group*, sorted; polls that share a row have the moment of the last one, each."""
     found: dict[str, list[float]] = defaultdict(list)
-    homes = poll_lines.homes(facts, group)
+    homes = rebalance_index.homes(facts, group)
     brokers = {c.source for c in facts.coverage if c.format == "kafka-broker-log"}
     for episode in facts.episodes:
         client = poll_lines.client_of(facts, group, episode)

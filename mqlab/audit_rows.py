@@ -1,0 +1,143 @@
+"""Rows of the delivery audit: what became of the messages of a topic, stage by stage, and what was lost or doubled.
+
+Terms: a message is *lost* where it was acknowledged and is gone from the log, or where a group committed past it and
+never handled it; *pending* where it is only not yet read; *doubled* where the log or a group has it more than once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from mqlab.findings import Evidence
+
+
+class Side(StrEnum):
+    """Where a message was lost or doubled."""
+
+    PRODUCER = "producer"
+    """It was refused or given up and never entered the log."""
+    LOG = "log"
+    GROUP = "group"
+
+
+class Outcome(StrEnum):
+    """What the audit of a topic says."""
+
+    COMPLETE = "nothing lost"
+    LOST = "lost"
+    DOUBLED = "doubled"
+    LOST_AND_DOUBLED = "lost and doubled"
+    UNKNOWN = "cannot say"
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """Messages of one partition that one mechanism lost."""
+
+    incident: str | None
+    """Slug of the mechanism; None where nothing in the material tells it."""
+    side: Side
+    topic: str
+    queue: str
+    group: str | None
+    records: int
+    least: int
+    most: int
+    """Interval in which the number lies; both are ``records`` where it was counted."""
+    first_offset: int | None
+    last_offset: int | None
+    since: float | None
+    until: float | None
+    """When the messages were acknowledged, first and last."""
+    how: str
+    """How they were counted, in a few words."""
+    evidence: tuple[Evidence, ...] = ()
+
+    @property
+    def exact(self) -> bool:
+        """Counted, not estimated."""
+        return self.least == self.records == self.most
+
+
+@dataclass(frozen=True, slots=True)
+class Doubled:
+    """Messages of one partition that one mechanism doubled."""
+
+    incident: str | None
+    side: Side
+    topic: str
+    queue: str
+    group: str | None
+    records: int
+    """Messages that are there more than once."""
+    extra: int
+    """Copies too many."""
+    least: int
+    most: int
+    """Interval in which ``extra`` lies."""
+    since: float | None
+    until: float | None
+    how: str
+    evidence: tuple[Evidence, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LogRow:
+    """One partition from the producer to the log; None where the material does not say."""
+
+    topic: str
+    queue: str
+    sent: int | None
+    acked: int | None
+    """Messages that were acknowledged at least once."""
+    failed: int | None
+    """Messages that the producer was told of as failed, and that were not acknowledged at another try."""
+    failed_stored: int | None
+    """Of those, the ones that are in the log all the same."""
+    unanswered: int | None
+    """Sent, neither acknowledged nor reported as failed."""
+    stored: int | None
+    """Messages that the log is known to hold or to have held."""
+    lost: int
+    doubled: int
+    start: int | None
+    end: int | None
+    """Log start and end, as last seen."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupRow:
+    """One partition from the log to a group; None where the material does not say."""
+
+    group: str
+    topic: str
+    queue: str
+    handled: int | None
+    """Different messages that the group's ledgers note."""
+    times: int | None
+    """How often they note one, in all."""
+    committed: int | None
+    """The group's position, as last seen."""
+    pending: int | None
+    """Messages at or behind the position that were not handled: lag."""
+    lost: int
+    doubled: int
+    unknown: int
+    """Messages before the position that no ledger notes while the material does not tell whether it should."""
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """One topic."""
+
+    topic: str
+    outcome: Outcome
+    statement: str
+    """Two sentences: what was counted, and what that means."""
+    log: tuple[LogRow, ...]
+    groups: tuple[GroupRow, ...]
+    losses: tuple[Loss, ...]
+    doubled: tuple[Doubled, ...]
+    missing: tuple[str, ...]
+    """What would have to be fetched for certainty."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 SHARED = 3
 """Shared events that an alignment needs."""
@@ -12,6 +12,8 @@ MOST = 0.6
 NEARLY_ALL = 0.9
 """Share from which a long incident aligns, although its neighbours in time fit in part."""
 _FARTHEST = 14 * 3600
+_APART = 120.0
+"""Seconds within which two logs tell of the same thing, if nothing is wrong but their zones."""
 
 
 def aligned(events: Sequence[float], anchors: Sequence[tuple[float, float]], step: int) -> tuple[int, int] | None:
@@ -31,6 +33,26 @@ def aligned(events: Sequence[float], anchors: Sequence[tuple[float, float]], ste
     if second * 2 > best and not whole:
         return None
     return offset, best
+
+
+def by_name(
+    events: Sequence[tuple[str, float]], known: Mapping[str, Collection[float]], step: int
+) -> tuple[int, int] | None:
+    """(offset in seconds, names that fit) where *events* carry names that clocks that are *known* saw, too.
+
+    Every name that both know must fit one offset, a multiple of *step*; a name may stand for several moments.
+    """
+    offsets: dict[str, set[int]] = {}
+    for name, wall in events:
+        for epoch in known.get(name, ()):
+            offset = round((wall - epoch) / step) * step
+            if abs(wall - epoch - offset) <= _APART and abs(offset) <= _FARTHEST:
+                offsets.setdefault(name, set()).add(offset)
+    shared = {name for name, _ in events if name in known}
+    if len(shared) < SHARED or len(offsets) < len(shared):
+        return None
+    common = set.intersection(*offsets.values())
+    return (common.pop(), len(shared)) if len(common) == 1 else None
 
 
 def _merged(anchors: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 from mqlab import zones
-from mqlab.loaders import metric_names
+from mqlab.loaders import kafka_broker_log, metric_names
 from mqlab.sources import Reading, Source
 
 Row = Mapping[str, Any]
@@ -32,6 +32,8 @@ _TROUBLE = frozenset(
     {"producer.batch_splits", "producer.record_retries", "producer.record_errors", "broker.bytes_rejected"}
 )
 """Counters whose increase falls together with a line in the client's log."""
+_COMPLETE = frozenset({"rebalance-stabilized", "join-completed"})
+"""What a coordinator and each member say of the same generation of a group."""
 _SLACK = 5.0
 _START_UP = 45.0
 """Seconds within which a process that a supervisor started prints its settings."""
@@ -61,15 +63,20 @@ def _clocks(rows: Rows, sources: Sources) -> list[zones.Clock]:
     minutes: dict[str, list[float]] = defaultdict(list)
     for row in rows["coverage"]:
         minutes[row["source"]] += [t for k in ("first_minute", "last_minute") if (t := minute(row.get(k)))]
-    joined = _joined(rows)
+    joined, complete = _joined(rows), _generations(rows)
     logs = [(link, s) for link, s in sources.items() if s.reading is Reading.LOG]
     return [
-        _clock(source, events[link], minutes[link], joined) for link, source in sorted(logs, key=lambda s: s[1].path)
+        _clock(source, events[link], minutes[link], joined, complete.get(link, ()))
+        for link, source in sorted(logs, key=lambda s: s[1].path)
     ]
 
 
 def _clock(
-    source: Source, events: Sequence[Row], minutes: Sequence[float], joined: Mapping[str, set[float]]
+    source: Source,
+    events: Sequence[Row],
+    minutes: Sequence[float],
+    joined: Mapping[str, set[float]],
+    generations: tuple[tuple[str, float], ...],
 ) -> zones.Clock:
     seen = [*minutes, *(row[k] / _MICRO for row in events for k in ("first_at", "last_at") if row.get(k) is not None)]
     return zones.Clock(
@@ -88,6 +95,8 @@ def _clock(
             for row in events
             if row["kind"] == "client-created" and row.get("client_id") in joined
         ),
+        generations=generations,
+        kin=source.path.rpartition("/")[0] if source.format == kafka_broker_log.FORMAT else None,
     )
 
 
@@ -98,6 +107,17 @@ def _joined(rows: Rows) -> Mapping[str, set[float]]:
         if row["kind"] in _JOINED and row.get("client_id") and row.get("value_min"):
             found[row["client_id"]].add(row["value_min"] / 1000)
     return found
+
+
+def _generations(rows: Rows) -> Mapping[str, tuple[tuple[str, float], ...]]:
+    """By link: (group and generation, on the log's clock) of lines that say that one is complete."""
+    found: dict[str, list[tuple[str, float]]] = defaultdict(list)
+    for row in rows["events"]:
+        told = row["kind"] in _COMPLETE and row.get("group") and row.get("value_min") is not None
+        if told and row.get("first_at") is not None:
+            at = row["first_at"] / _MICRO - (row.get("offset") or 0)
+            found[row["source"]].append((f"{row['group']} {row['value_min']:.0f}", at))
+    return {link: tuple(these) for link, these in found.items()}
 
 
 def _increases(rows: Rows) -> Iterator[tuple[float, float]]:

@@ -1,15 +1,15 @@
 """Which zone a source's clock shows, and why.
 
 Order: written in the line, which nothing overrides > an epoch that the line prints beside its clock > a rule of the
-format > a client id that a zoned source saw connect > alignment with zoned sources on at least three shared events, in
-steps of fifteen minutes > `--log-tz` > a zone that other sources of the same material were found in and that alone
-fits > UTC, assumed.
+format > a client id that a zoned source saw connect > alignment with zoned sources on at least three shared events or
+generations of a consumer group, in steps of fifteen minutes > `--log-tz` > the zone of the other logs of the same
+broker > a zone that other sources of the same material were found in and that alone fits > UTC, assumed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from fnmatch import fnmatch
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -56,6 +56,10 @@ class Clock:
     """Offset that the format fixes."""
     met: tuple[tuple[float, tuple[float, ...]], ...] = ()
     """(on its clock, epochs): a client was made, and brokers saw one of its id connect."""
+    generations: tuple[tuple[str, float], ...] = ()
+    """(group and generation, on its clock): it became complete, by its coordinator or a member; UTC where written."""
+    kin: str | None = None
+    """What the logs of one process share, such as the folder of a broker's server.log and state-change.log."""
 
 
 def parse_zone(text: str) -> tzinfo:
@@ -90,11 +94,14 @@ def settle(
     *anchors* are intervals (epoch seconds) in which a zoned source saw something happen, *span* is what the zoned
     sources cover, *wanted* are (glob, zone) pairs of the user, later ones win.
     """  # fmt: skip
-    settled: dict[str, Zone] = {}
+    certain = {clock.source: zone for clock in clocks if (zone := _certain(clock, anchors))}
+    told = _generations(clocks, certain)
+    settled = dict(certain)
     for clock in clocks:
-        zone = _certain(clock, anchors) or _wanted(clock.source, wanted)
+        zone = certain.get(clock.source) or _complete(clock, told) or _wanted(clock.source, wanted)
         if zone:
             settled[clock.source] = zone
+    settled |= _of_kin(clocks, settled)
     span = _hull([span, *(_covered(clock) for clock in clocks)])
     offsets = sorted({z.tz.utcoffset(None) or timedelta() for z in settled.values() if isinstance(z.tz, timezone)})
     for clock in clocks:
@@ -125,6 +132,35 @@ def _recognised(clock: Clock) -> Zone | None:
     if len(offsets) != 1:
         return None
     return _fixed(offsets.pop(), "a broker saw its client id connect at that moment")
+
+
+def _generations(clocks: Sequence[Clock], certain: Mapping[str, Zone]) -> Mapping[str, set[float]]:
+    """Epoch seconds at which logs whose zone is certain saw each generation become complete."""
+    found: dict[str, set[float]] = {}
+    for clock in clocks:
+        if clock.source in certain:
+            for name, wall in clock.generations:
+                found.setdefault(name, set()).add(certain[clock.source].instant(wall))
+    return found
+
+
+def _complete(clock: Clock, told: Mapping[str, set[float]]) -> Zone | None:
+    found = alignment.by_name(clock.generations, told, STEP)
+    return _fixed(found[0], f"aligned on {found[1]} generations of consumer groups that others saw") if found else None
+
+
+def _of_kin(clocks: Sequence[Clock], settled: Mapping[str, Zone]) -> Mapping[str, Zone]:
+    """The zones of logs beside which another one of the same process is settled, if those agree."""
+    kin: dict[str, dict[str, Zone]] = {}
+    for clock in clocks:
+        if clock.kin is not None and clock.source in settled and not clock.written:
+            kin.setdefault(clock.kin, {})[settled[clock.source].label] = settled[clock.source]
+    alike = {name: next(iter(zones.values())) for name, zones in kin.items() if len(zones) == 1}
+    return {
+        clock.source: replace(alike[clock.kin], why="that of the other logs of this broker")
+        for clock in clocks
+        if clock.source not in settled and clock.kin in alike
+    }
 
 
 def _covered(clock: Clock) -> tuple[float, float] | None:

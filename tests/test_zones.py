@@ -124,3 +124,62 @@ def test_what_a_format_fixes_tells_the_only_zone_in_which_another_log_falls_into
 def test_a_client_told_of_each_new_member_is_aligned_with_the_broker_that_told():
     joins = [(t - 5, t + 5) for t in TRIGGERS]
     assert label(clock(*(t + 1 - 5 * HOUR for t in TRIGGERS)), joins)[0] == "-05:00"
+
+
+def generations(*moments, group="g"):
+    return tuple((f"{group} {number}", at) for number, at in enumerate(moments, 1))
+
+
+def broker(*moments):
+    """A coordinator's log that prints an epoch beside its clock, which shows UTC."""
+    return replace(clock(source="server.log", started=((NOON, NOON),)), generations=generations(*moments))
+
+
+def test_members_of_a_group_are_on_the_clock_on_which_its_generations_are_those_of_the_coordinator():
+    member = replace(clock(), generations=generations(*(t + EAST + 2 for t in TRIGGERS)))
+    assert settle([member, broker(*TRIGGERS)], (), SPAN, ())["app.log"].label == "+08:00"
+
+
+def test_a_coordinator_is_aligned_with_a_member_just_the_same():
+    member = replace(clock(started=((NOON + EAST, NOON),)), generations=generations(*(t + EAST for t in TRIGGERS)))
+    log = replace(broker(*(t - 5 * HOUR for t in TRIGGERS)), started=())
+    assert settle([log, member], (), SPAN, ())["server.log"].label == "-05:00"
+
+
+def test_two_generations_are_too_few_and_those_of_another_group_are_none():
+    few = replace(clock(), generations=generations(*(t + EAST for t in TRIGGERS[:2])))
+    other = replace(clock(), generations=generations(*(t + EAST for t in TRIGGERS), group="other"))
+    for member in (few, other):
+        assert settle([member, broker(*TRIGGERS)], (), SPAN, ())["app.log"] == ASSUMED
+
+
+def test_generations_that_fit_no_common_zone_align_nothing():
+    odd = replace(clock(), generations=generations(*(t + EAST + n * 900 for n, t in enumerate(TRIGGERS))))
+    assert settle([odd, broker(*TRIGGERS)], (), SPAN, ())["app.log"] == ASSUMED
+
+
+def test_a_group_that_begins_again_at_generation_one_has_two_moments_for_it():
+    again = broker(*TRIGGERS)
+    again = replace(again, generations=(*again.generations, *generations(*(t + 2 * HOUR for t in TRIGGERS))))
+    member = replace(clock(), generations=generations(*(t + EAST for t in TRIGGERS)))
+    assert settle([member, again], (), SPAN, ())["app.log"] == ASSUMED
+
+
+def kin(source, **more):
+    return replace(clock(source=source), kin="logs/kafka-1", **more)
+
+
+def test_the_logs_of_one_broker_show_one_clock():
+    server = kin("server.log", started=((NOON + EAST, NOON),))
+    zone = settle([server, kin("state-change.log")], (), None, ())["state-change.log"]
+    assert (zone.label, zone.why) == ("+08:00", "that of the other logs of this broker")
+
+
+def test_logs_of_several_brokers_in_one_folder_that_show_different_clocks_lend_none():
+    one, two = kin("a.log", started=((NOON + EAST, NOON),)), kin("b.log", started=((NOON, NOON),))
+    assert settle([one, two, kin("c.log")], (), None, ())["c.log"] == ASSUMED
+
+
+def test_the_user_knows_better_than_the_logs_beside_it():
+    server = kin("server.log", started=((NOON + EAST, NOON),))
+    assert settle([server, kin("c.log")], (), None, [("c.log", "+01:00")])["c.log"].label == "+01:00"

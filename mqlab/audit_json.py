@@ -1,0 +1,103 @@
+"""The delivery audit as JSON, schema ``mqlab.audit/1``: the same facts give the same bytes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from mqlab.audit_path import by_number
+from mqlab.audit_rows import Audit, Doubled, GroupRow, LogRow, Loss
+from mqlab.findings import Evidence
+from mqlab.units import iso
+
+SCHEMA = "mqlab.audit/1"
+
+
+def dumps(audits: Sequence[Audit]) -> str:
+    """The JSON text of the audit of each topic; times in UTC, null for what the material does not say."""
+    topics = [_topic(audit) for audit in sorted(audits, key=lambda audit: audit.topic)]
+    return json.dumps({"schema": SCHEMA, "topics": topics}, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
+
+
+def _topic(audit: Audit) -> dict[str, Any]:
+    groups = sorted(audit.groups, key=lambda row: (row.group, by_number(row.queue)))
+    return {
+        "topic": audit.topic,
+        "outcome": audit.outcome.value,
+        "statement": audit.statement,
+        "partitions": [_log(row) for row in sorted(audit.log, key=lambda row: by_number(row.queue))],
+        "groups": [_group(row) for row in groups],
+        "losses": [_loss(one) for one in audit.losses],
+        "doubled": [_doubled(one) for one in audit.doubled],
+        "missing": list(audit.missing),
+    }
+
+
+def _log(row: LogRow) -> dict[str, Any]:
+    return {
+        "partition": row.queue,
+        "sent": row.sent,
+        "acknowledged": row.acked,
+        "failed": row.failed,
+        "failed_but_stored": row.failed_stored,
+        "unanswered": row.unanswered,
+        "stored": row.stored,
+        "lost": row.lost,
+        "doubled": row.doubled,
+        "log_start": row.start,
+        "log_end": row.end,
+    }
+
+
+def _group(row: GroupRow) -> dict[str, Any]:
+    return {
+        "group": row.group,
+        "partition": row.queue,
+        "handled": row.handled,
+        "times_handled": row.times,
+        "committed_offset": row.committed,
+        "pending": row.pending,
+        "lost": row.lost,
+        "doubled": row.doubled,
+        "unknown": row.unknown,
+    }
+
+
+def _loss(one: Loss) -> dict[str, Any]:
+    return {
+        "incident": one.incident,
+        "side": one.side.value,
+        "group": one.group,
+        "partition": one.queue,
+        "records": one.records,
+        "at_least": one.least,
+        "at_most": one.most,
+        "first_offset": one.first_offset,
+        "last_offset": one.last_offset,
+        "since": iso(one.since),
+        "until": iso(one.until),
+        "how": one.how,
+        "evidence": [_place(place) for place in one.evidence],
+    }
+
+
+def _doubled(one: Doubled) -> dict[str, Any]:
+    return {
+        "incident": one.incident,
+        "side": one.side.value,
+        "group": one.group,
+        "partition": one.queue,
+        "records": one.records,
+        "extra": one.extra,
+        "at_least": one.least,
+        "at_most": one.most,
+        "since": iso(one.since),
+        "until": iso(one.until),
+        "how": one.how,
+        "evidence": [_place(place) for place in one.evidence],
+    }
+
+
+def _place(one: Evidence) -> dict[str, Any]:
+    return {"source": one.source, "line": one.line, "text": one.text}

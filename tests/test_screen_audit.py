@@ -1,0 +1,195 @@
+"""The delivery audit as people read it, and as programs do."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from audit_builder import FAILOVER, HOSTILE, MIXED, SETTINGS_ONLY, audit, losses
+from facts_builder import at
+
+from mqlab.audit_json import dumps
+from mqlab.audit_words import bounded
+from mqlab.screen_audit import audit_screen
+from mqlab.units import iso
+from mqlab.zones import parse_zone
+
+
+def lines(*audits):
+    return audit_screen(audits).splitlines()
+
+
+def test_a_topic_with_losses_tells_its_verdict_the_way_of_its_messages_and_who_lost_them():
+    assert (
+        audit_screen((FAILOVER,))
+        == """\
+LOST  orders
+1,562 of 33,002 acknowledged messages are lost. The other 4,440 that the sink lacks only wait.
+PATH     to group sink
+         partition    sent  acknowledged  stored  handled  committed at          log   lost  pending  doubled
+         0          11,002        11,002  11,002    5,035         5,035   0 to 9,440  1,562    4,405        0
+         1          11,000        11,000  11,000   11,000        11,000  0 to 11,000      0        0        0
+         2          11,000        11,000  11,000   10,965        10,965  0 to 11,000      0       35        0
+         all        33,002        33,002  33,002   27,000                             1,562    4,440        0
+LOST     acks1-failover-loss: 1,562 in the log, acknowledged 10:04:32 to 10:04:38
+           partition 0: 1,562 at offsets 1,032 to 2,593; counted: another id was acknowledged …   clients/acked.csv:10
+"""
+    )
+
+
+def test_what_is_not_told_is_a_dash_and_sums_of_what_is_told_in_part_are_lower_bounds():
+    assert [line.strip() for line in lines(MIXED)[7:12]] == [
+        "PATH     to group billing",
+        "partition   sent  acknowledged  failed  stored  handled  committed at  lost  pending  doubled  unknown",
+        "0            500           490      10       –      380           490   110        0        0        0",
+        "1              –             –       –     510        –             –     0        –        7        3",
+        "all        ≥ 500         ≥ 490    ≥ 10   ≥ 510    ≥ 380                 110      ≥ 0        7        3",
+    ]
+
+
+def test_losses_that_were_estimated_tell_their_interval_and_what_was_doubled_stands_apart():
+    assert lines(MIXED)[12:] == [
+        "LOST     retention-loss: about 110 (≥ 100, ≤ 120) by group billing, acknowledged 10:00:00 to 10:01:00",
+        "           partition 0: about 110 (≥ 100, ≤ 120) at offsets 10 to 119; counted   clients/acked.csv:10",
+        "         mechanism not told: ≥ 4 (≤ 9) by group billing",
+        "           partition 0: ≥ 4 (≤ 9); counted   clients/acked.csv:10",
+        "DOUBLED  producer-duplicates: 7 in the log, 10:02:00 to 10:03:00",
+        "           partition 1: 7; counted   clients/processed.csv:21",
+        "MISSING  a dump of the log",
+    ]
+
+
+def test_material_that_cannot_say_says_so_and_what_is_missing():
+    assert lines(SETTINGS_ONLY) == [
+        "CANNOT SAY  payments",
+        "This material cannot say whether messages were lost: nobody's ledger tells which were acknowledged.",
+        "MISSING  what the producer got acknowledged: its own ledger",
+        "         the log's last offsets: kafka-get-offsets",
+    ]
+
+
+def test_topics_with_losses_come_first_and_those_with_nothing_lost_last():
+    calm = audit(topic="a")
+    shown = [line for line in lines(calm, SETTINGS_ONLY, FAILOVER, MIXED) if line.split("  ")[0].isupper()]
+    assert [
+        line for line in shown if line[:4] not in ("PATH", "MISS") and not line.startswith(("LOST   ", "DOUB"))
+    ] == [
+        f"LOST AND DOUBLED  {HOSTILE}",
+        "LOST  orders",
+        "CANNOT SAY  payments",
+        "NOTHING LOST  a",
+    ]
+
+
+def test_without_a_topic_a_sentence_is_said():
+    assert audit_screen((), nothing="Nothing of Kafka is here.") == "Nothing of Kafka is here.\n"
+
+
+def test_times_stand_in_the_zone_of_the_reader():
+    assert "acknowledged 18:04:32 to 18:04:38" in audit_screen((FAILOVER,), parse_zone("+08:00"))
+
+
+def test_a_name_cannot_move_the_cursor():
+    shown = audit_screen((audit(topic="a\x1b[2Jb"),))
+    assert shown.splitlines()[0] == "NOTHING LOST  a�[2Jb"
+
+
+def test_of_very_many_partitions_those_with_losses_stay_and_the_sum_is_of_all():
+    rows = "queue sent acked failed failed_stored unanswered stored lost doubled start end\n" + "\n".join(
+        f"{n} 10 10 - - - 10 {int(n == 88)} 0 - -" for n in range(100)
+    )
+    lost = losses("queue incident records offsets since until\n88 acks1-failover-loss 1 3..3 10:00 10:00")
+    shown = lines(audit(rows, losses=lost))
+    table = [line.split() for line in shown[4:30]]
+    assert [row[0] for row in table[:2] + table[-4:]] == ["0", "1", "22", "88", "all", "76"]
+    assert shown[28].split() == ["all", "1,000", "1,000", "1,000", "1", "0"]
+    assert shown[29] == "         76 more partitions in the sum (mqlab audit --format json lists them)"
+    assert shown[31].startswith("           partition 88: 1 at offset 3; counted")
+
+
+def test_messages_of_no_known_partition_have_a_row():
+    log = """
+        queue  sent  acked  failed  failed_stored  unanswered  stored  lost  doubled  start  end
+        0      5     5      0       0              0           -       0     0        -      -
+        7      4     0      0       0              4           -       0     0        -      -
+    """
+    sent = audit(log)
+    shown = lines(replace(sent, log=(sent.log[0], replace(sent.log[1], queue=""))))
+    assert shown[2:6] == [
+        "PATH     to the log; no group that reads it is told of",
+        "         partition  sent  acknowledged  unanswered  stored  lost  doubled",
+        "         0             5             5           0       –     0        0",
+        "         not told      4             0           4       –     0        0",
+    ]
+
+
+def test_numbers_too_long_for_the_screen_leave_out_what_tells_least():
+    wide = 10**11
+    row = replace(
+        FAILOVER.log[0], sent=wide, acked=wide, failed=wide, failed_stored=wide, unanswered=wide, stored=wide, end=wide
+    )
+    shown = audit_screen((replace(FAILOVER, log=(row, *FAILOVER.log[1:])),)).splitlines()
+    assert max(map(len, shown)) <= 120
+    assert shown[3].split() == [
+        "partition", "sent", "acknowledged", "stored", "handled", "committed", "at", "lost", "pending", "doubled",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("interval", "told"),
+    [
+        ((5, 5, 5), "5"),
+        ((1562, 1562, 2000), "≥ 1,562 (≤ 2,000)"),
+        ((2000, 1562, 2000), "≤ 2,000 (≥ 1,562)"),
+        ((1800, 1562, 2000), "about 1,800 (≥ 1,562, ≤ 2,000)"),
+    ],
+)
+def test_a_number_says_between_which_bounds_it_lies(interval, told):
+    assert bounded(*interval) == told
+
+
+def test_json_holds_the_same_rows_by_topic():
+    told = json.loads(dumps((FAILOVER, MIXED)))
+    assert (told["schema"], [topic["topic"] for topic in told["topics"]]) == ("mqlab.audit/1", [HOSTILE, "orders"])
+    assert told["topics"][1]["partitions"][0] == {
+        "partition": "0",
+        "sent": 11002,
+        "acknowledged": 11002,
+        "failed": 0,
+        "failed_but_stored": 0,
+        "unanswered": 0,
+        "stored": 11002,
+        "lost": 1562,
+        "doubled": 0,
+        "log_start": 0,
+        "log_end": 9440,
+    }
+    assert told["topics"][1]["groups"][2] == {
+        "group": "sink",
+        "partition": "2",
+        "handled": 10965,
+        "times_handled": 10965,
+        "committed_offset": 10965,
+        "pending": 35,
+        "lost": 0,
+        "doubled": 0,
+        "unknown": 0,
+    }
+
+
+def test_a_loss_in_json_names_its_mechanism_its_offsets_and_how_it_was_counted():
+    (loss,) = json.loads(dumps((FAILOVER,)))["topics"][0]["losses"]
+    assert loss == {
+        "incident": "acks1-failover-loss",
+        "side": "log",
+        "group": None,
+        "partition": "0",
+        "records": 1562,
+        "at_least": 1562,
+        "at_most": 1562,
+        "first_offset": 1032,
+        "last_offset": 2593,
+        "since": iso(at("10:04:32")),
+        "until": iso(at("10:04:38")),
+        "how": "counted: another id was acknowledged later at the same place",
+        "evidence": [{"source": "clients/acked.csv", "line": 10, "text": "a line"}],
+    }

@@ -1,0 +1,152 @@
+"""What a way to commit costs, and what it leaves behind."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mqlab.models.commits import (
+    Fallout,
+    Loop,
+    Way,
+    after_crash,
+    after_stop,
+    closing_seconds,
+    commits,
+    in_flight,
+    loop_seconds,
+    round_trip,
+    uncommitted,
+)
+
+FIELD = Loop(records=100_000, poll_records=500, poll_seconds=3.09 / 200, round_trip=(4.58 - 3.09) / 200)
+LOOPS = st.builds(
+    Loop,
+    records=st.integers(1, 5000),
+    poll_records=st.integers(1, 700),
+    poll_seconds=st.integers(1, 2000),
+    round_trip=st.integers(0, 500),
+    interval=st.integers(50, 10_000),
+)
+"""Whole milliseconds, so that nothing is rounded."""
+WAYS = st.sampled_from(Way)
+
+
+def test_the_field_study_says_how_long_one_commit_took():
+    assert round_trip(4.58, 3.09, 200) == pytest.approx(0.00745)
+    assert loop_seconds(FIELD, Way.SYNC) == pytest.approx(4.58)
+    assert loop_seconds(FIELD, Way.ASYNC) == pytest.approx(3.09)
+
+
+def test_answers_that_come_within_a_poll_are_waited_for_once():
+    assert in_flight(FIELD) == 1
+    assert closing_seconds(FIELD, Way.ASYNC) == pytest.approx(0.00745)
+    assert closing_seconds(FIELD, Way.MIXED) == pytest.approx(0.0149)
+    assert closing_seconds(FIELD, Way.SYNC) == 0
+
+
+def test_answers_that_take_longer_than_a_poll_fall_behind_and_are_waited_for_at_the_close():
+    loop = Loop(records=1000, poll_records=10, poll_seconds=0.01, round_trip=0.03)
+
+    assert loop_seconds(loop, Way.ASYNC) == pytest.approx(1.0)
+    assert closing_seconds(loop, Way.ASYNC) == pytest.approx(99 * 0.02 + 0.03)
+    assert in_flight(loop) == 67
+    assert after_crash(loop, Way.ASYNC) == Fallout(0, 680)
+
+
+@pytest.mark.parametrize(
+    ("way", "requests"), [(Way.SYNC, 200), (Way.ASYNC, 200), (Way.MIXED, 201), (Way.AUTO, 1)], ids=str
+)
+def test_polls_commit_once_each_and_intervals_when_they_have_passed(way, requests):
+    assert commits(FIELD, way) == requests
+
+
+def test_the_automatic_commit_counts_intervals_in_whole_polls():
+    loop = Loop(records=10_000, poll_records=100, poll_seconds=0.3, round_trip=0.01, interval=1.0)
+
+    assert commits(loop, Way.AUTO) == 100 // 4 + 1
+    assert after_crash(loop, Way.AUTO) == Fallout(0, 500)
+
+
+@pytest.mark.parametrize(
+    ("way", "most"), [(Way.SYNC, 500), (Way.ASYNC, 1000), (Way.MIXED, 1000), (Way.AUTO, 100_000)], ids=str
+)
+def test_a_crash_hands_out_again_what_was_not_known_to_be_committed_and_loses_nothing(way, most):
+    assert after_crash(FIELD, way) == Fallout(0, most)
+
+
+def test_a_loop_that_works_off_what_it_polls_stops_without_a_trace():
+    assert {after_stop(FIELD, way) for way in Way} == {Fallout(0, 0)}
+
+
+def test_only_commits_that_nobody_repeats_leave_records_behind_a_stop_in_good_order():
+    left = {way: after_stop(FIELD, way, failed=1) for way in Way}
+
+    assert left == {
+        Way.SYNC: Fallout(0, 0),
+        Way.ASYNC: Fallout(500, 500),
+        Way.MIXED: Fallout(0, 0),
+        Way.AUTO: Fallout(0, 0),
+    }
+
+
+@pytest.mark.parametrize("way", Way)
+def test_a_stop_in_good_order_loses_what_other_threads_have_not_begun(way):
+    assert after_stop(FIELD, way, waiting=1200) == Fallout(0, 0, 1200, 1200)
+
+
+def test_a_crash_loses_less_than_a_stop_where_few_wait_and_an_interval_brings_more():
+    loop = Loop(records=100_000, poll_records=100, poll_seconds=0.5, round_trip=0.01)
+
+    assert after_crash(loop, Way.AUTO, waiting=300) == Fallout(0, 800, 0, 300)
+    assert after_crash(loop, Way.SYNC, waiting=300) == Fallout(0, 0, 200, 300)
+
+
+def replayed(loop, way, moment):
+    """(records returned, records known to be committed) at a moment of a loop that is played commit by commit."""
+    polled, known, sent, now, last, answered = 0, 0, [], 0.0, 0.0, 0.0
+    for poll in range(loop.polls):
+        if way is Way.AUTO and now - last >= loop.interval:
+            sent.append((now + loop.round_trip, polled))
+            last = now
+        if now > moment:
+            break
+        polled = min(loop.records, (poll + 1) * loop.poll_records)
+        now += loop.poll_seconds
+        if way is Way.SYNC:
+            now += loop.round_trip
+            sent.append((now, polled))
+        elif way is not Way.AUTO:
+            answered = max(now, answered) + loop.round_trip if way in (Way.ASYNC, Way.MIXED) else now
+            sent.append((answered, polled))
+    known = max((position for at, position in sent if at <= moment), default=0)
+    return polled, known
+
+
+@given(LOOPS, WAYS, st.fractions(0, 1))
+def test_no_moment_of_a_played_loop_has_more_than_the_most_that_is_uncommitted(loop, way, share):
+    moment = share * loop_seconds(loop, way)
+    polled, known = replayed(loop, way, moment)
+
+    assert polled - known <= uncommitted(loop, way)
+
+
+@given(LOOPS, WAYS)
+def test_waiting_never_makes_a_loop_faster(loop, way):
+    assert loop_seconds(loop, way) <= loop_seconds(loop, Way.SYNC)
+
+
+@given(LOOPS)
+def test_all_asynchronous_commits_are_answered_no_later_than_if_each_had_been_waited_for(loop):
+    whole = loop_seconds(loop, Way.ASYNC) + closing_seconds(loop, Way.ASYNC)
+
+    assert whole <= loop_seconds(loop, Way.SYNC) * (1 + 1e-9)
+    assert whole >= loop_seconds(loop, Way.ASYNC)
+
+
+@given(LOOPS, WAYS, st.integers(0, 3000))
+def test_a_record_is_not_lost_and_handled_again(loop, way, waiting):
+    crash = after_crash(loop, way, waiting)
+
+    assert crash.lost_least == 0 or crash.again_most == 0
+    assert 0 <= crash.again_least <= crash.again_most <= loop.records
+    assert 0 <= crash.lost_least <= crash.lost_most <= max(waiting, 0)

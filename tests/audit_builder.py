@@ -5,6 +5,7 @@ from __future__ import annotations
 from facts_builder import at, drawn
 
 from mqlab.audit_rows import Audit, Doubled, GroupRow, LogRow, Loss, Outcome, Side
+from mqlab.audit_view import CUT, FOLLOWER, LEADER, Acked, AuditView, InSync, Level, Offsets, Reign
 from mqlab.findings import Evidence
 
 HOSTILE = "<script>alert(1)</script>"
@@ -129,3 +130,55 @@ MIXED = audit(
     missing=("a dump of the log",),
 )  # fmt: skip
 """Losses by group in an interval, doubles in the log, columns that are not told."""
+
+
+def reign(queue, broker, since, until, *, epoch=1, isr="", high=None, unclean=False) -> Reign:
+    """A broker that leads; the in-sync replicas are ``1,2,3``."""
+    place = f"logs/kafka-{broker}/state-change.log:{epoch}"
+    return Reign(queue, broker, epoch, at(since), at(until), tuple(filter(None, isr.split(","))), high, unclean, place)
+
+
+def level(queue, broker, when, offset, what) -> Level:
+    """The end of a replica's log."""
+    return Level(queue, broker, at(when), offset, what, f"logs/kafka-{broker}/server.log:7")
+
+
+def acked(since, until, first, last, *, lost=False) -> Acked:
+    """Messages that were acknowledged."""
+    return Acked(at(since), at(until), first, last, last - first + 1, lost, "clients/acked.csv:10")
+
+
+A_FAILOVER = AuditView(
+    FAILOVER,
+    reigns=(
+        reign("0", "2", "10:00", "10:04:40", epoch=1, isr="1,2,3"),
+        reign("0", "1", "10:04:40", "10:10", epoch=2, isr="1,3", high=1030),
+        reign("1", "3", "10:00", "10:10", epoch=1, isr="1,2,3"),
+    ),
+    in_sync=tuple(
+        InSync(queue, broker, at(since), at(until))
+        for queue, broker, since, until in (
+            ("0", "1", "10:00", "10:10"), ("0", "2", "10:00", "10:04:40"), ("0", "2", "10:06", "10:10"),
+            ("0", "3", "10:00", "10:10"), ("1", "1", "10:00", "10:10"), ("1", "3", "10:00", "10:10"),
+        )
+    ),
+    levels=(
+        level("0", "1", "10:04:40", 1032, LEADER),
+        level("0", "3", "10:04:40", 1031, FOLLOWER),
+        level("0", "2", "10:05:20", 2606, FOLLOWER),
+        level("0", "2", "10:05:22", 1032, CUT),
+    ),
+    offsets=(
+        Offsets(
+            "0",
+            acked=(
+                acked("10:00", "10:04:32", 0, 1031), acked("10:04:32", "10:04:38", 1032, 2593, lost=True),
+                acked("10:04:41", "10:04:55", 1032, 2593), acked("10:04:55", "10:07", 2594, 9439),
+            ),
+            ends=((at("10:03"), 700), (at("10:06"), 5200)),
+            committed={"sink": ((at("10:03"), 690), (at("10:06"), 3000), (at("10:07"), 5035))},
+        ),
+        Offsets("1", acked=(acked("10:00", "10:07", 0, 10999),)),
+    ),
+)  # fmt: skip
+"""FAILOVER by time."""

@@ -2,8 +2,8 @@
 
 Every table is thinned where it is large and left as it is where it is small:
 
-* EVENTS: one row per kind, actor and ten seconds, with count, extrema, first and last line; of the life of a consumer
-  group every line (``EXACT``); polls that were worked off are summed by themselves (``polls``);
+* EVENTS: one row per kind, actor and ten seconds, with count, extrema, first and last line; of the lives of consumer
+  groups and of replicas every line (``EXACT``); polls that were worked off are summed by themselves (``polls``);
 * SETTINGS: a value that repeats the one printed before it is dropped;
 * METRICS: one row a series, only series that mqlab knows by name;
 * LEDGER: counts per queue and ten seconds, and which ledgers note the same message (``ledgers``);
@@ -50,8 +50,11 @@ EXACT = frozenset({
     "coordinator-lost", "coordinator-found", "session-timeout", "commit-failed", "commit-deferred", "offset-set",
     "offset-missing", "offset-reset", "offset-reset-to", "offset-sought", "subscribed", "consumer-closed",
     "record-failed", "call-failed", "request-cancelled", "app-stopping", "app-started", "group-metadata",
+    "leader-started", "follower-started", "isr-shrunk", "isr-updated", "log-truncated", "truncation-asked",
+    "truncation-idle", "below-watermark", "fetch-offset-reset", "unclean-election", "leader-elected", "no-leader",
+    "broker-failed", "broker-fenced", "truncation-detected",
 })  # fmt: skip
-"""Kinds of which every line is an episode: who did what to a consumer group is told line by line."""
+"""Kinds of which every line is an episode: what happened to a consumer group, and to a log, is told line by line."""
 PAUSE = 0.1
 """Seconds from which a pause of a whole process is an episode of its own; collectors make many shorter ones."""
 NOT_READ = ("unrecognised", "binary", "empty", "unreadable")

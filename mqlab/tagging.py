@@ -83,8 +83,11 @@ def _opening() -> str:
 
 
 def _message() -> str:
-    """SQL: the message's beginning; behind a component it may begin with a blank; with ``[`` where that never ends."""
-    behind = f"substring(opening, closing + 2, {FIRST})"
+    """SQL: the message's beginning; behind a component it may begin with a blank.
+
+    It is ``[`` where the component never ends, or is a partition, whose name may be what begins the message.
+    """
+    behind = f"CASE WHEN startswith(opening, '[Partition ') THEN '[' ELSE substring(opening, closing + 2, {FIRST}) END"
     return f"CASE WHEN closing > 0 THEN {behind} ELSE substring(opening, 1, {FIRST}) END"
 
 

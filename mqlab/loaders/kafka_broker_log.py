@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from mqlab.loaders import kafka_coordinator_lines
+from mqlab.loaders import kafka_controller_lines, kafka_coordinator_lines, kafka_replication_lines
 from mqlab.loaders.base import Head, Signature
 from mqlab.sources import Reading
 from mqlab.tables import EVENTS, VOLUME, Table
@@ -57,24 +57,15 @@ SIGNATURES: tuple[Signature, ...] = (
         reason=r"(?:with config: \w*Map\((.*)\)|with new configuration : (.*)) \(kafka",
     ),
     *kafka_coordinator_lines.SIGNATURES,
-    Signature("isr-shrunk", begins=r"Shrinking ISR", words=("Shrinking",), reason=r"from ([\d,]+ to [\d,]*)"),
-    Signature(
-        "isr-updated",
-        begins=r"(?:Expanding ISR|ISR updated)",
-        words=("Expanding", "ISR updated"),
-        reason=r"(?:updated (?:from AlterIsr )?to|to) \[?([\d,]+)",
-    ),
+    *kafka_replication_lines.LEADING,
+    *kafka_replication_lines.CUTTING,
+    *kafka_replication_lines.DELETING,
     Signature(
         "reassignment",
         begins=r"(?:Initiating|Completed|Starting|New) (?:partition )?reassign",
         words=REASSIGNING,
     ),
-    Signature(
-        "unclean-election",
-        begins=r"(?:UNCLEAN partition change|Setting new leader .*unclean|No broker in ISR is alive)",
-        words=("UNCLEAN", "Setting new leader", "No broker"),
-    ),
-    Signature("broker-fenced", begins=r"Fencing broker \d+", words=("Fencing",)),
+    *kafka_controller_lines.SIGNATURES,
     Signature(
         "replication-too-large",
         contains=r"Replication is failing due to a message that is greater than replica\.fetch\.max\.bytes",

@@ -36,8 +36,8 @@ class Parts:
 
 
 _PARTITION = (
-    r"(?:topic-partition|(?:for|on|of) partition|(?<!metadata )(?<!kafka\.consumer )(?<!kafka\.producer )\bfor"
-    r"|partition=|Partition)"
+    r"(?:(?:\b[Pp]artition|(?<!metadata )(?<!kafka\.consumer )(?<!kafka\.producer )\bfor|Leader|Follower"
+    r"|Truncating|(?:Truncating|for) log) |\bpartition=)"
 )
 _RECORDS = (
     "{topic}-{queue}(?:@| at offset | offset[ =])[0-9]",
@@ -45,7 +45,9 @@ _RECORDS = (
     r"{topic} ?\[{queue}\](?:: offset reset| ?@ ?[0-9])",
 )
 """How applications and clients other than Java's name a record, or the partition that it is in."""
-_PLACES = (rf"{_PARTITION} {{topic}}-{{queue}}\b", *_RECORDS)
+_BRACKETED = r"(?:[Pp]artition|for) \[{topic},{queue}\]"
+"""How brokers before 0.11 name a partition."""
+_PLACES = (rf"{_PARTITION}{{topic}}-{{queue}}\b", _BRACKETED, *_RECORDS)
 _OTHER_WORDS = (
     "already|and|at|because|began|by|cannot|could|due|epoch|failed|for|from|generation|has|id|in|instance|is|management"
     "|members?|membership|metadata|on|partition|protocol|request|since|state|through|to|using|was|will|with"
@@ -61,8 +63,8 @@ def _places(topic: str, queue: str) -> str:
 
 
 KAFKA = Parts(
-    node=r"(?:[Bb]roker ?[iI]?d?[= ]|Controller id=|KafkaServer id=|nodeId=|BrokerServer id=|GroupCoordinator (?:id=)?)"
-    r"(\d+)",
+    node=r"(?:[Bb]roker ?[iI]?d?[= ]|Controller (?:id=)?|replicaId=|KafkaServer id=|nodeId=|BrokerServer id="
+    r"|GroupCoordinator (?:id=)?)(\d+)",
     group=rf"(?:groupId=|GroupId[ =]|\b[Gg]roup (?:metadata for )?{_NO_NAME})([\w.-]*[\w-])",
     topic=(_places(r"([\w.-]+)", r"\d+"), r"(?:topics/|Updating topic |send to |topic )([\w.-]+)"),
     queue=_places(r"[\w.-]+", r"(\d+)"),

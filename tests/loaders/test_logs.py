@@ -94,7 +94,7 @@ def test_a_line_whose_component_is_long_is_kept(spark):
 def test_ordinary_lines_are_not_kept(spark):
     lines = [
         BROKER.format(level="INFO")
-        + "[ReplicaFetcher replicaId=1] Truncating partition t-0 to local high watermark 9 (kafka.x)",
+        + "[ReplicaFetcher replicaId=1] Partition t-0 marked as failed (kafka.server.ReplicaFetcherThread)",
         BROKER.format(level="INFO") + "Starting the log cleaner (kafka.log.LogCleaner)",
         CLIENT.format(level="INFO") + "Cluster ID: x",
         "\tat java.lang.Thread.run(Thread.java:840)",

@@ -98,6 +98,6 @@ class AuditView:
     @property
     def window(self) -> tuple[float, float] | None:
         """From the first to the last thing that is known of its replicas."""
-        times = [at for one in (*self.reigns, *self.in_sync) for at in (one.since, one.until)]
-        first, last = span([*times, *(one.at for one in self.levels)])
+        bars: tuple[Reign | InSync, ...] = (*self.reigns, *self.in_sync)
+        first, last = span([*(at for one in bars for at in (one.since, one.until)), *(one.at for one in self.levels)])
         return None if first is None or last is None else (first, last)

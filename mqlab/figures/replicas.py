@@ -45,7 +45,8 @@ def replicas(view: AuditView) -> go.Figure:
 
 def lanes_of(view: AuditView) -> tuple[tuple[str, str], ...]:
     """(partition, broker) of each lane; of very many those whose leader changed most often."""
-    told = {(one.queue, one.broker) for one in (*view.reigns, *view.in_sync, *view.levels)}
+    rows: tuple[Reign | InSync | Level, ...] = (*view.reigns, *view.in_sync, *view.levels)
+    told = {(one.queue, one.broker) for one in rows}
     changes = {queue: sum(one.queue == queue for one in view.reigns) for queue, _ in told}
     kept = sorted(told, key=lambda one: (-changes[one[0]], by_number(one[0]), by_number(one[1])))[:_MOST_LANES]
     return tuple(sorted(kept, key=lambda one: (by_number(one[0]), by_number(one[1]))))

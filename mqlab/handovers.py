@@ -1,0 +1,157 @@
+"""Changes of a partition's leader: how far the log reached before, and where the new leader began.
+
+What was read or committed lay below the high watermark, which every replica in sync has: a clean election never begins
+below it. What only the old leader's own log end shows may have been acknowledged with acks=1 and by nobody else.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+
+from mqlab.facts import Facts, Position, Series
+from mqlab.findings import Evidence
+from mqlab.memo import per_facts
+from mqlab.replica_history import Following, Leadership, Place, followings, leaderships
+from mqlab.wording import sample
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """How far a partition's log is known to have reached."""
+
+    offset: int
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True)
+class Handover:
+    """One leader after another, within one life of a topic."""
+
+    before: Leadership
+    after: Leadership
+    old_end: End | None
+    """Where the old leader's own log ended, as it says when it comes back."""
+    seen_end: End | None
+    """Furthest log end that metrics saw while it led."""
+    passed: End | None
+    """Furthest high watermark that was seen meanwhile: an end offset of a snapshot or a committed offset."""
+
+    @property
+    def to_offset(self) -> int:
+        """Where the new leader's log ended, so that offsets from here on were given out again."""
+        return self.after.from_offset
+
+    @property
+    def ends(self) -> tuple[End, ...]:
+        """Every known end, the surest first."""
+        return tuple(end for end in (self.old_end, self.seen_end, self.passed) if end is not None)
+
+    @property
+    def most(self) -> int | None:
+        """Records that the old leader had and the new one lacked; None where no end is known."""
+        if self.old_end is not None:
+            return max(0, self.old_end.offset - self.to_offset)
+        return max((max(0, end.offset - self.to_offset) for end in self.ends), default=None)
+
+    @property
+    def back(self) -> bool:
+        """The log is known to have gone back."""
+        return bool(self.most)
+
+    @property
+    def same_broker(self) -> bool:
+        """The leader followed itself: it was away for a while."""
+        return self.before.leader == self.after.leader
+
+
+@per_facts
+def handovers(facts: Facts) -> Mapping[Place, tuple[Handover, ...]]:
+    """Changes of leader of each partition, in their order."""
+    return {place: tuple(_of_place(facts, place, rows)) for place, rows in leaderships(facts).items() if len(rows) > 1}
+
+
+@per_facts
+def set_backs(facts: Facts, topic: str) -> tuple[Handover, ...]:
+    """Changes of leader after which the log of a partition of *topic* ended earlier than before, by partition."""
+    return tuple(one for (own, _), rows in sorted(handovers(facts).items()) if own == topic for one in rows if one.back)
+
+
+def _of_place(facts: Facts, place: Place, rows: tuple[Leadership, ...]) -> Iterator[Handover]:
+    stale = -1
+    for number, (before, after) in enumerate(pairwise(rows)):
+        if before.life != after.life or before.epoch == after.epoch:
+            stale = -1
+            continue
+        one = Handover(
+            before,
+            after,
+            _old_end(followings(facts).get(place, ()), before, rows[number + 1 :]),
+            _furthest(facts, _log_ends(facts).get(place, ()), before, after, stale),
+            _furthest(facts, _watermarks(facts).get(place, ()), before, after, stale),
+        )
+        if one.back:
+            stale = max(end.offset for end in one.ends)
+        yield one
+
+
+def _old_end(known: tuple[Following, ...], before: Leadership, later: tuple[Leadership, ...]) -> End | None:
+    """The log end with which the old leader began to follow, before it led again."""
+    first_later = later[0].epoch or 0
+    again = min((r.epoch for r in later if r.leader == before.leader and r.epoch is not None), default=None)
+    own = [
+        f for f in known
+        if f.replica == before.leader and f.epoch is not None and f.epoch >= first_later
+        and (again is None or f.epoch < again) and (f.at or 0.0) >= (before.at or 0.0)
+    ]  # fmt: skip
+    first = min(own, key=lambda f: (f.epoch or 0, f.at or 0.0), default=None)
+    return End(first.log_end, first.evidence) if first is not None else None
+
+
+_Seen = tuple[float, int, Series | Position]
+"""Moment, offset, and what shows it."""
+
+
+def _furthest(facts: Facts, known: tuple[_Seen, ...], before: Leadership, after: Leadership, stale: int) -> End | None:
+    """The largest of *known* while *before* led; what a replica shows that was not cut yet is not above *stale*."""
+    since, until = before.at, after.at
+    if since is None or until is None:
+        return None
+    own = [seen for seen in known if since <= seen[0] < until and seen[1] > stale]
+    best = max(own, key=lambda seen: (seen[1], -seen[0]), default=None)
+    return End(best[1], _shown(facts, best)) if best is not None else None
+
+
+def _shown(facts: Facts, seen: _Seen) -> Evidence:
+    at, _, row = seen
+    if isinstance(row, Series):
+        return sample(facts, row, at, "log end, as it was counted")
+    return Evidence(row.source, row.line, row.text, "offset that consumers could see")
+
+
+@per_facts
+def _log_ends(facts: Facts) -> Mapping[Place, tuple[_Seen, ...]]:
+    return _of_series(facts, "broker.log_end_offset")
+
+
+@per_facts
+def _watermarks(facts: Facts) -> Mapping[Place, tuple[_Seen, ...]]:
+    found: dict[Place, list[_Seen]] = defaultdict(list)
+    for place, rows in _of_series(facts, "topic.end_offset").items():
+        found[place] += rows
+    for one in facts.positions:
+        reached = max((offset for offset in (one.end, one.committed) if offset is not None), default=None)
+        if one.at is not None and reached is not None:
+            found[one.topic, one.queue].append((one.at, reached, one))
+    return {place: tuple(rows) for place, rows in found.items()}
+
+
+def _of_series(facts: Facts, name: str) -> Mapping[Place, tuple[_Seen, ...]]:
+    found: dict[Place, list[_Seen]] = defaultdict(list)
+    for series in facts.named(name):
+        topic, queue = series.labels.get("topic"), series.labels.get("partition")
+        if topic and queue:
+            found[topic, queue] += [(at, round(value), series) for at, value in series.points]
+    return {place: tuple(rows) for place, rows in found.items()}

@@ -14,7 +14,7 @@ from itertools import pairwise
 from mqlab.facts import Facts, Position, Series
 from mqlab.findings import Evidence
 from mqlab.memo import per_facts
-from mqlab.replica_history import Following, Leadership, Place, followings, leaderships
+from mqlab.replica_history import Following, Leadership, Place, follower_starts, leaderships
 from mqlab.wording import sample
 
 
@@ -88,7 +88,7 @@ def _of_place(facts: Facts, place: Place, rows: tuple[Leadership, ...]) -> Itera
         one = Handover(
             before,
             after,
-            _old_end(followings(facts).get(place, ()), before, rows[number + 1 :]),
+            _old_end(follower_starts(facts).get(place, ()), before, rows[number + 1 :]),
             _furthest(facts, _log_ends(facts).get(place, ()), before, after, stale),
             _furthest(facts, _watermarks(facts).get(place, ()), before, after, stale),
         )

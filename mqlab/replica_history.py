@@ -93,7 +93,7 @@ def leaderships(facts: Facts) -> Mapping[Place, tuple[Leadership, ...]]:
 
 
 @per_facts
-def followings(facts: Facts) -> Mapping[Place, tuple[Following, ...]]:
+def follower_starts(facts: Facts) -> Mapping[Place, tuple[Following, ...]]:
     """Followers of each partition that began, by time."""
     found: dict[Place, list[Following]] = defaultdict(list)
     for episode in _placed(facts.of_kind("follower-started")):

@@ -23,6 +23,8 @@ SHORT = 300.0
 NEAR = 60.0
 """Seconds around a restart in which an exit or an error belongs to it."""
 _DEATHS = frozenset({End.LEFT, End.EXPIRED, End.DROPPED})
+_SHARED = " on "
+"""In the name of a member whose client id other hosts have, too: nothing tells whose exits and errors a log has."""
 PASSING = 4
 """Members of different names that came and went from which members come and go."""
 
@@ -84,6 +86,8 @@ def churning(facts: Facts, group: str) -> tuple[Churn, ...]:
 def _churn(facts: Facts, group: str, client: str, run: Sequence[Restart]) -> Churn:
     last = _last(facts, group, client, run[-1])
     ends = [one.stopped for one in run] + ([_end(last)] if last is not None else [])
+    if _SHARED in client:
+        return Churn(client, tuple(run), last, (), ())
     return Churn(client, tuple(run), last, _exits(facts, group, client, ends), _errors(facts, group, client, ends))
 
 
@@ -111,7 +115,7 @@ def _end(life: Life) -> float:
 @per_facts
 def dying(facts: Facts, group: str) -> frozenset[str]:
     """Names of clients whose processes die again and again."""
-    return frozenset(one.client_id.split(" on ")[0] for one in churning(facts, group))
+    return frozenset(one.client_id.split(_SHARED)[0] for one in churning(facts, group))
 
 
 def _run(own: Sequence[Restart]) -> list[Restart]:
@@ -125,7 +129,7 @@ def _run(own: Sequence[Restart]) -> list[Restart]:
 
 
 def _exits(facts: Facts, group: str, client: str, ends: Sequence[float]) -> tuple[Episode, ...]:
-    exits = [e for e, who in poll_lines.own_lines(facts, group, "process-exit") if client.split(" on ")[0] == who]
+    exits = [e for e, who in poll_lines.own_lines(facts, group, "process-exit") if client == who]
     near = [e for e in exits if any(abs((e.first_at or 0.0) - at) <= NEAR for at in ends)]
     return tuple(e for e in near if e.value_max not in (None, *ORDERLY))
 
@@ -133,7 +137,7 @@ def _exits(facts: Facts, group: str, client: str, ends: Sequence[float]) -> tupl
 def _errors(facts: Facts, group: str, client: str, ends: Sequence[float]) -> tuple[Shape, ...]:
     """Errors about as frequent as its ends, of which the first and the last stand beside one."""
     homes = rebalance_index.homes(facts, group)
-    own = [s for s in facts.shapes if homes.get(s.source) == client.split(" on ")[0] and s.level in ("ERROR", "FATAL")]
+    own = [s for s in facts.shapes if homes.get(s.source) == client and s.level in ("ERROR", "FATAL")]
     return tuple(s for s in own if len(ends) - 1 <= s.lines <= 2 * len(ends) and _spans(s, ends))
 
 

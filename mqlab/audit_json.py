@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from mqlab.audit_missing import commands_for
 from mqlab.audit_path import by_number
 from mqlab.audit_rows import Audit, Doubled, GroupRow, LogRow, Loss
 from mqlab.findings import Evidence
@@ -31,6 +32,7 @@ def _topic(audit: Audit) -> dict[str, Any]:
         "losses": [_loss(one) for one in audit.losses],
         "doubled": [_doubled(one) for one in audit.doubled],
         "missing": list(audit.missing),
+        "fetch": list(commands_for(audit.missing)),
     }
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, tzinfo
 
 from mqlab import audit_words
+from mqlab.audit_missing import commands_for
 from mqlab.audit_path import PathRow, groups, path, total
 from mqlab.audit_rows import Audit, Doubled, Loss, Outcome
 from mqlab.audit_words import NOT_TOLD, Toll, bounded, count, partition
@@ -25,6 +26,8 @@ def audit_screen(audits: Sequence[Audit], tz: tzinfo = UTC, *, nothing: str = ""
     """Every topic, those with losses first; *nothing* is said where there is none."""
     ordered = sorted(audits, key=lambda audit: (_GRAVE.index(audit.outcome), audit.topic))
     lines = [one for audit in ordered for one in ("", *_topic(audit, tz))][1:]
+    fetch = commands_for(words for audit in ordered for words in audit.missing)
+    lines += [f"{'' if number_ else 'FETCH':<{LABEL}}{safe(one)}" for number_, one in enumerate(fetch)]
     return "\n".join(one.rstrip() for one in lines or [nothing]) + "\n"
 
 

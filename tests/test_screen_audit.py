@@ -8,7 +8,9 @@ from audit_builder import FAILOVER, HOSTILE, MIXED, SETTINGS_ONLY, audit, losses
 from facts_builder import at
 
 from mqlab.audit_json import dumps
+from mqlab.audit_rows import Outcome
 from mqlab.audit_words import bounded
+from mqlab.commands import commands
 from mqlab.screen_audit import audit_screen
 from mqlab.units import iso
 from mqlab.zones import parse_zone
@@ -55,11 +57,12 @@ def test_losses_that_were_estimated_tell_their_interval_and_what_was_doubled_sta
         "DOUBLED  producer-duplicates: 7 in the log, 10:02:00 to 10:03:00",
         "           partition 1: 7; counted   clients/processed.csv:21",
         "MISSING  a dump of the log",
+        f"FETCH    {commands()['kafka-segment'].line}",
     ]
 
 
 def test_material_that_cannot_say_says_so_and_what_is_missing():
-    assert lines(SETTINGS_ONLY) == [
+    assert lines(SETTINGS_ONLY)[:4] == [
         "CANNOT SAY  payments",
         "This material cannot say whether messages were lost: nobody's ledger tells which were acknowledged.",
         "MISSING  what the producer got acknowledged: its own ledger",
@@ -67,12 +70,17 @@ def test_material_that_cannot_say_says_so_and_what_is_missing():
     ]
 
 
+def test_at_the_end_stands_each_command_that_fetches_what_is_missing_once():
+    shown = lines(SETTINGS_ONLY, replace(SETTINGS_ONLY, topic="refunds"))
+    fetch = [commands()[name].line for name in ("kafka-client-ledger", "kafka-log-end")]
+    assert shown[-2:] == [f"FETCH    {fetch[0]}", f"         {fetch[1]}"]
+    assert [line for line in shown[:-2] if "LEDGER" in line] == []
+
+
 def test_topics_with_losses_come_first_and_those_with_nothing_lost_last():
-    calm = audit(topic="a")
-    shown = [line for line in lines(calm, SETTINGS_ONLY, FAILOVER, MIXED) if line.split("  ")[0].isupper()]
-    assert [
-        line for line in shown if line[:4] not in ("PATH", "MISS") and not line.startswith(("LOST   ", "DOUB"))
-    ] == [
+    outcomes = {outcome.upper() for outcome in Outcome}
+    shown = lines(audit(topic="a"), SETTINGS_ONLY, FAILOVER, MIXED)
+    assert [line for line in shown if line.partition("  ")[0] in outcomes and "   " not in line] == [
         f"LOST AND DOUBLED  {HOSTILE}",
         "LOST  orders",
         "CANNOT SAY  payments",

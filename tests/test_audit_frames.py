@@ -1,0 +1,110 @@
+"""The notebook's tables about the delivery audit, as a reader sees them."""
+
+import pytest
+from audit_builder import A_FAILOVER, FAILOVER, HOSTILE, MIXED, SETTINGS_ONLY
+
+from mqlab import audit_frames, audit_loss_frames
+from mqlab.audit_missing import commands_for
+from mqlab.audit_view import AuditView
+from mqlab.commands import commands
+
+
+def rows(frame):
+    """Cells as text, the index first."""
+    return [[str(cell) for cell in row] for row in frame.reset_index().to_numpy()]
+
+
+def test_each_topic_has_a_row_with_its_outcome_and_the_numbers_behind_it():
+    assert [row[:5] for row in rows(audit_frames.topics((MIXED, FAILOVER, SETTINGS_ONLY)))] == [
+        [HOSTILE, "lost and doubled", "≥ 490", "about 114 (≥ 104, ≤ 129)", "7"],
+        ["orders", "lost", "33,002", "1,562", "0"],
+        ["payments", "cannot say", "–", "0", "0"],
+    ]
+
+
+def test_the_topic_that_is_looked_at_is_told_in_a_few_lines():
+    assert rows(audit_frames.answer(A_FAILOVER)) == [
+        ["topic", "orders"],
+        ["outcome", "lost"],
+        ["what that means", FAILOVER.statement],
+        ["lost in the log", "1,562: acks1-failover-loss"],
+        ["pending at group sink", "4,440: not lost, only not read yet"],
+    ]
+
+
+def test_the_way_of_the_messages_has_a_row_for_each_partition_and_group_and_one_for_all():
+    frame = audit_frames.way(A_FAILOVER)
+    assert [frame.columns.name, *frame.columns] == [
+        "partition", "group", "sent", "acknowledged", "failed", "unanswered", "stored", "handled", "committed at",
+        "log start", "log end", "lost", "pending", "doubled", "unknown",
+    ]  # fmt: skip
+    found = rows(frame)
+    assert found[0] == [
+        "0", "sink", "11,002", "11,002", "0", "0", "11,002", "5,035", "5,035", "0", "9,440", "1,562", "4,405", "0", "0",
+    ]  # fmt: skip
+    assert found[-1] == [
+        "all", "sink", "33,002", "33,002", "0", "0", "33,002", "27,000", "", "", "", "1,562", "4,440", "0", "0",
+    ]  # fmt: skip
+    assert [row[:2] for row in rows(audit_frames.way(AuditView(MIXED)))] == [
+        ["0", "audit"], ["1", "audit"], ["all", "audit"], ["0", "billing"], ["1", "billing"], ["all", "billing"],
+    ]  # fmt: skip
+
+
+def test_losses_are_told_by_mechanism_with_offsets_and_how_they_were_counted():
+    assert rows(audit_loss_frames.lost(A_FAILOVER)) == [
+        ["acks1-failover-loss", "in the log", "0", "1,562", "1,032 to 2,593", "10:04:32 to 10:04:38",
+         "counted: another id was acknowledged later at the same place", "clients/acked.csv:10"],
+    ]  # fmt: skip
+    assert [row[:6] for row in rows(audit_loss_frames.lost(AuditView(MIXED)))] == [
+        ["retention-loss", "by group billing", "0", "about 110 (≥ 100, ≤ 120)", "10 to 119", "10:00:00 to 10:01:00"],
+        ["mechanism not told", "by group billing", "0", "≥ 4 (≤ 9)", "–", "–"],
+    ]
+
+
+def test_doubles_are_told_with_their_copies():
+    assert rows(audit_loss_frames.doubled(AuditView(MIXED))) == [
+        ["producer-duplicates", "in the log", "1", "6", "7", "10:02:00 to 10:03:00", "counted",
+         "clients/processed.csv:21"],
+    ]  # fmt: skip
+
+
+def test_log_ends_stand_in_the_order_in_which_they_were_told():
+    assert [row[:8] for row in rows(audit_frames.replicas(A_FAILOVER))] == [
+        ["0", "10:04:40", "1", "starts as leader", "1,032", "–", "–", "–"],
+        ["0", "10:04:40", "3", "starts as follower", "1,031", "–", "–", "–"],
+        ["0", "10:05:20", "2", "starts as follower", "2,606", "–", "–", "–"],
+        ["0", "10:05:22", "2", "its log is cut", "1,032", "–", "–", "–"],
+    ]
+
+
+@pytest.mark.parametrize("view", [AuditView(None), AuditView(SETTINGS_ONLY)], ids=["no topic", "no ledger"])
+def test_tables_stay_empty_where_nothing_is_told(view):
+    tables = [audit_frames.way(view), audit_frames.replicas(view), audit_loss_frames.lost(view),
+              audit_loss_frames.doubled(view)]  # fmt: skip
+    assert [len(table) for table in tables] == [0, 0, 0, 0]
+
+
+def test_material_without_a_topic_says_so():
+    assert rows(audit_frames.answer(AuditView(None))) == [
+        ["topic", "this material names no topic of Kafka that could be audited"]
+    ]
+
+
+def test_what_is_missing_stands_beside_the_command_that_fetches_it():
+    (ledger, ends) = rows(audit_frames.missing(AuditView(SETTINGS_ONLY)))
+    assert ledger == ["what the producer got acknowledged: its own ledger", commands()["kafka-client-ledger"].line]
+    assert ends[1] == commands()["kafka-log-end"].line
+
+
+@pytest.mark.parametrize(
+    ("words", "names"),
+    [
+        ("a dump of the log of orders-0", ["kafka-segment"]),
+        ("the brokers' logs", ["kafka-broker-logs"]),
+        ("the group's committed offsets and the log start", ["kafka-log-start", "kafka-groups"]),
+        ("the log of the consumer", ["kafka-client-log"]),
+        ("something else", []),
+    ],
+)
+def test_words_lead_to_the_commands_that_fetch_it(words, names):
+    assert commands_for([words]) == tuple(commands()[name].line for name in names)

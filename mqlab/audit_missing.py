@@ -8,21 +8,19 @@ from mqlab import durability
 from mqlab.audit_rows import GroupRow, LogRow, Loss, Side
 from mqlab.facts import Facts
 from mqlab.handovers import handovers
-from mqlab.log_losses import acknowledged
+from mqlab.log_losses import acknowledged, counted_by_ids
 from mqlab.replica_history import leaderships
 
 LEADERS = "state-change.log and controller.log of every broker: whether the log went back"
 
 
-def missing(
-    facts: Facts, topic: str, log: Sequence[LogRow], groups: Sequence[GroupRow], losses: Sequence[Loss]
-) -> tuple[str, ...]:
-    """What is not known of *topic*, each with what tells it; nothing where all is accounted for."""
-    found = [*_of_log(facts, topic, log), *_of_losses(losses), *_of_groups(groups)]
+def missing(facts: Facts, log: Sequence[LogRow], groups: Sequence[GroupRow], losses: Sequence[Loss]) -> tuple[str, ...]:
+    """What these rows of one topic leave open, each with what tells it; nothing where all is accounted for."""
+    found = [*_of_log(facts, log), *_of_losses(losses), *_of_groups(groups)]
     return tuple(dict.fromkeys(found))
 
 
-def _of_log(facts: Facts, topic: str, log: Sequence[LogRow]) -> Iterator[str]:
+def _of_log(facts: Facts, log: Sequence[LogRow]) -> Iterator[str]:
     if all(row.acked is None for row in log):
         yield "which messages the producers had acknowledged: their own ledger, or ids in their log"
         return
@@ -38,8 +36,8 @@ def _steady(facts: Facts, row: LogRow) -> bool:
     """
     place = (row.topic, row.queue)
     if place in leaderships(facts):
-        changes = handovers(facts).get(place, ())
-        return row.lost > 0 or not any(one.back for one in changes) or bool(row.acked)
+        back = [one for one in handovers(facts).get(place, ()) if one.back]
+        return all(counted_by_ids(facts, row.topic, one) for one in back)
     if durability.replicas(facts, row.topic) == 1:
         return True
     own = [f for f in acknowledged(facts, row.topic) if f.queue == row.queue]

@@ -2,14 +2,15 @@
 
 KRaft says it of every change; the controllers of ZooKeeper mode say which replicas were in sync when they elected. A
 set that only the old leader told may be older than the election, so it counts together with the setting. The in-sync
-set of a leader elected uncleanly is itself alone. An election from the eligible replicas of 4.x is clean (KIP-966).
+set of a leader elected uncleanly is itself alone. KRaft writes UNCLEAN of eligible replicas too, which have everything
+that was committed (KIP-966).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mqlab import durability
+from mqlab import durability, replica_lines
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Evidence
 from mqlab.handovers import Handover
@@ -18,6 +19,9 @@ from mqlab.replica_history import InSync, in_sync
 
 SLACK = 5.0
 """Seconds by which the clocks of controller and leader may differ, and a leader may begin after its election."""
+
+_IN_ORDER = (" -> ", "preferred replica", "using ELR")
+"""Words of lines that controllers write of clean elections only: KRaft's change, a preferred leader, KIP-966."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +40,12 @@ class Election:
 def election(facts: Facts, one: Handover) -> Election:
     """How the leader of *one* was elected."""
     marked = _marked(facts, one)
+    if marked is not None and one.after.leader in replica_lines.elected(marked.reason).eligible:
+        return Election(False, True, "it was an eligible replica (KIP-966)", (_why(marked.first, "the election"),))
     if marked is not None:
         return Election(True, True, "the controller says that the election was unclean", (_why(marked.first, "said"),))
     said = _elected(facts, one)
-    if said is not None and " -> " in (said.reason or ""):
+    if said is not None and any(words in (said.reason or "") for words in _IN_ORDER):
         return Election(False, True, "the controller elected it in good order", (_why(said.first, "the election"),))
     return _by_in_sync_set(facts, one)
 

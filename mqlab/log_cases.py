@@ -33,8 +33,8 @@ def topics(facts: Facts) -> tuple[str, ...]:
 @per_facts
 def cases(facts: Facts, topic: str) -> tuple[Case, ...]:
     """Every part of what the log of *topic* lost, by partition."""
-    return tuple(_case(piece, how) for piece in pieces(facts, topic) if (how := mechanism(facts, piece)) is not None
-                 and _counts(piece, how))  # fmt: skip
+    judged = [(piece, mechanism(facts, piece)) for piece in pieces(facts, topic)]
+    return tuple(_case(piece, how) for piece, how in judged if _counts(piece, how))
 
 
 @per_facts
@@ -48,6 +48,11 @@ def of_incident(facts: Facts, incident: str) -> tuple[Case, ...]:
 def undecided(facts: Facts) -> tuple[Case, ...]:
     """Losses of which nothing tells the mechanism."""
     return tuple(case for topic in topics(facts) for case in cases(facts, topic) if case.mechanism.incident is None)
+
+
+def read_before(facts: Facts, topic: str) -> int:
+    """Messages that consumers had read before the log of *topic* lost them."""
+    return sum(case.piece.read for case in cases(facts, topic) if case.piece.how != BY_OFFSETS)
 
 
 def _counts(piece: Piece, how: Mechanism) -> bool:

@@ -23,6 +23,7 @@ _ELECTED_EPOCH = re.compile(r"leaderEpoch[=:]\s*(?:\d+ -> )?(\d+)", re.IGNORECAS
 _ISR_LIST = re.compile(r"isr=\w*\(?\[?([\d,\s]*)", re.IGNORECASE)
 _ISR_PLAIN = re.compile(r"\bISR:([\d,]*)")
 _ISR_CHANGE = re.compile(r"\bisr: \[([\d,\s]*)\] -> \[([\d,\s]*)\]")
+_ELIGIBLE = re.compile(r"\belr: \[([\d,\s]*)\]", re.IGNORECASE)
 _TOLD_ISR = re.compile(r"\bisr[= ]\[?([\d,]*)", re.IGNORECASE)
 
 Replicas = tuple[str, ...]
@@ -47,6 +48,8 @@ class Elected:
     """In sync before the election."""
     isr: Replicas | None
     """In sync after it."""
+    eligible: Replicas = ()
+    """Out of sync before, and known to have everything that was committed (KIP-966)."""
 
 
 def started(reason: str | None) -> Started:
@@ -64,7 +67,8 @@ def elected(reason: str | None) -> Elected:
     epoch, changed = _ELECTED_EPOCH.search(text), _ISR_CHANGE.search(text)
     number = int(epoch[1]) if epoch else None
     if changed:
-        return Elected(number, replicas(changed[1]), replicas(changed[2]))
+        eligible = _ELIGIBLE.search(text)
+        return Elected(number, replicas(changed[1]), replicas(changed[2]), replicas(eligible[1]) if eligible else ())
     told = _ISR_LIST.search(text) or _ISR_PLAIN.search(text)
     return Elected(number, None, replicas(told[1].rstrip(",")) if told else None)
 

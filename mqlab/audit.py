@@ -1,0 +1,45 @@
+"""The delivery audit: for each topic what became of its messages, what was lost or doubled, or why it cannot be said.
+
+Nothing is called complete unless every acknowledged message is accounted for: handled, stored, or pending in a log that
+did not go back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mqlab import audit_missing, audit_statement, group_audit, log_audit
+from mqlab.audit_rows import Audit, Doubled, GroupRow, Loss, Outcome, Side
+from mqlab.facts import Facts
+from mqlab.handovers import set_backs
+from mqlab.log_cases import read_before, topics
+from mqlab.memo import per_facts
+
+
+@per_facts
+def audits(facts: Facts) -> tuple[Audit, ...]:
+    """One for each topic of which single messages are told, or whose log went back; by name."""
+    told = {f.topic for f in facts.fates} | {p.topic for p in facts.parts}
+    return tuple(_audit(facts, topic) for topic in topics(facts) if topic in told or set_backs(facts, topic))
+
+
+def _audit(facts: Facts, topic: str) -> Audit:
+    log, groups = log_audit.log_rows(facts, topic), group_audit.group_rows(facts, topic)
+    losses = (*log_audit.log_losses(facts, topic), *group_audit.group_losses(facts, topic))
+    doubled = (*log_audit.log_doubled(facts, topic), *group_audit.group_doubled(facts, topic))
+    missing = audit_missing.missing(facts, log, groups, losses)
+    outcome = _outcome(groups, losses, doubled, missing)
+    said = audit_statement.statement(outcome, log, groups, losses, doubled, read_before(facts, topic))
+    return Audit(topic, outcome, said, log, groups, losses, doubled, missing)
+
+
+def _outcome(
+    groups: Sequence[GroupRow], losses: Sequence[Loss], doubled: Sequence[Doubled], missing: Sequence[str]
+) -> Outcome:
+    lost = any(loss.most for loss in losses if loss.side is not Side.PRODUCER)
+    twice = any(one.records for one in doubled)
+    if lost:
+        return Outcome.LOST_AND_DOUBLED if twice else Outcome.LOST
+    if missing or any(row.unknown for row in groups):
+        return Outcome.DOUBLED if twice else Outcome.UNKNOWN
+    return Outcome.DOUBLED if twice else Outcome.COMPLETE

@@ -78,9 +78,9 @@ def test_at_the_end_stands_each_command_that_fetches_what_is_missing_once():
 
 
 def test_topics_with_losses_come_first_and_those_with_nothing_lost_last():
-    outcomes = {outcome.upper() for outcome in Outcome}
-    shown = lines(audit(topic="a"), SETTINGS_ONLY, FAILOVER, MIXED)
-    assert [line for line in shown if line.partition("  ")[0] in outcomes and "   " not in line] == [
+    every = (audit(topic="a"), SETTINGS_ONLY, FAILOVER, MIXED)
+    heads = {f"{outcome.upper()}  {one.topic}" for outcome in Outcome for one in every}
+    assert [line for line in lines(*every) if line in heads] == [
         f"LOST AND DOUBLED  {HOSTILE}",
         "LOST  orders",
         "CANNOT SAY  payments",

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import pandas as pd
 
 from mqlab import audit_words
-from mqlab.audit_missing import commands_for
+from mqlab.audit_fetch import commands_for
 from mqlab.audit_path import PathRow, by_number, groups, path, total
 from mqlab.audit_rows import Audit
 from mqlab.audit_view import AuditView

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from mqlab.audit_missing import commands_for
+from mqlab.audit_fetch import commands_for
 from mqlab.audit_path import by_number
 from mqlab.audit_rows import Audit, Doubled, GroupRow, LogRow, Loss
 from mqlab.findings import Evidence

@@ -13,7 +13,7 @@ from mqlab.units import number
 
 NOT_TOLD = "–"
 UNEXPLAINED = "mechanism not told"
-_FROM = {Side.PRODUCER: "before the log", Side.LOG: "in the log", Side.GROUP: "by group"}
+_FROM = {Side.PRODUCER: "at the producer", Side.LOG: "in the log", Side.GROUP: "by group"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +49,13 @@ def bounded(records: int, least: int, most: int) -> str:
 
 
 def losses(audit: Audit) -> tuple[Toll, ...]:
-    """What was lost by mechanism and place, the most first."""
-    return _tolls([(one, one.records) for one in audit.losses])
+    """What log and groups lost, by mechanism and place, the most first."""
+    return _tolls([(one, one.records) for one in audit.losses if one.side is not Side.PRODUCER])
+
+
+def refused(audit: Audit) -> tuple[Toll, ...]:
+    """What the producers were told of as failed, by mechanism: nobody acknowledged it, so that no log lost it."""
+    return _tolls([(one, one.records) for one in audit.losses if one.side is Side.PRODUCER])
 
 
 def doubles(audit: Audit) -> tuple[Toll, ...]:

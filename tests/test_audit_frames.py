@@ -4,7 +4,7 @@ import pytest
 from audit_builder import A_FAILOVER, FAILOVER, HOSTILE, MIXED, SETTINGS_ONLY
 
 from mqlab import audit_frames, audit_loss_frames
-from mqlab.audit_missing import commands_for
+from mqlab.audit_fetch import commands_for
 from mqlab.audit_view import AuditView
 from mqlab.commands import commands
 

@@ -1,0 +1,98 @@
+"""A Kafka group that finds no committed offset and is told to begin at the end: what came in while it was on its way.
+
+Records that were there before the group are not its own. Those that were acknowledged after its members subscribed and
+before they knew where to begin are passed over: on a busy host the assignment comes a minute after the first line, and
+partitions that were added later are noticed after metadata.max.age.ms only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from mqlab.facts import Facts
+from mqlab.findings import Evidence
+from mqlab.group_offsets import Offsets, after, before
+from mqlab.group_ranges import Skip, Why
+from mqlab.group_rows import Tally
+from mqlab.memo import per_facts
+from mqlab.message_rows import Fate
+
+_BUCKET = 10.0
+"""Seconds that one row of tallies spans."""
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """Where the log ended at a moment, as an interval."""
+
+    lowest: int
+    guess: int
+    highest: int
+
+
+def first_start(facts: Facts, known: Offsets, at: float, target: int, places: tuple[Evidence, ...]) -> Iterator[Skip]:
+    """What a group passed over that began at *target*, the end, without ever having had a position."""
+    begun = since(facts, known.group, known.topic)
+    seen = before(known.starts, at)
+    start = seen.offset if seen is not None else _oldest(facts, known)
+    if begun is None or target <= start:
+        return
+    end = _end(facts, known, begun, start, target)
+    if end.guess > start:
+        yield Skip(Why.CONFIGURED, start, end.guess, at, places)
+    if target > end.lowest:
+        yield Skip(Why.RESET, end.guess, target, at, places, lowest=end.lowest, highest=end.highest)
+
+
+@per_facts
+def since(facts: Facts, group: str, topic: str) -> float | None:
+    """The first sign that *group* reads *topic*: a subscription, an assignment or a position."""
+    told = [p.at for p in facts.positions if (p.group, p.topic) == (group, topic)]
+    told += [a.at for a in facts.assignments if (a.group, a.topic) == (group, topic)]
+    told += [
+        e.first_at for e in facts.of_kind("subscribed", "partitions-assigned")
+        if e.group == group and _names(e.reason, topic, e.kind == "subscribed")
+    ]  # fmt: skip
+    return min((at for at in told if at is not None), default=None)
+
+
+def _names(reason: str | None, topic: str, whole: bool) -> bool:
+    places = (reason or "").split(", ")
+    return topic in places if whole else any(place.rpartition("-")[0] == topic for place in places)
+
+
+def _oldest(facts: Facts, known: Offsets) -> int:
+    offsets = [f.first_offset for f in _own(facts, known) if f.first_offset is not None]
+    return min(offsets, default=0)
+
+
+def _end(facts: Facts, known: Offsets, at: float, start: int, target: int) -> _End:
+    """Where the log ended at *at*, from what producers noted as acknowledged and from snapshots."""
+    lowest, highest = start, target
+    one, next_ = before(known.ends, at), after(known.ends, at)
+    if one is not None:
+        lowest = max(lowest, min(one.offset, target))
+    if next_ is not None:
+        highest = max(lowest, min(highest, next_.offset))
+    guess = lowest
+    if one is not None and next_ is not None and next_.at > one.at:
+        guess = lowest + round((highest - lowest) * (at - one.at) / (next_.at - one.at))
+    rows = [t for t in facts.tallies if t.role == "acked" and (t.topic, t.queue) == (known.topic, known.queue)]
+    if not rows:
+        return _End(lowest, guess, highest)
+    return _counted(rows, at, _oldest(facts, known), (lowest, highest))
+
+
+def _counted(rows: Sequence[Tally], at: float, first: int, within: tuple[int, int]) -> _End:
+    """The same from counts of ten seconds, on top of the *first* offset."""
+    earlier = first + sum(t.messages for t in rows if t.at + _BUCKET <= at)
+    partly = [t for t in rows if t.at < at < t.at + _BUCKET]
+    later = earlier + sum(t.messages for t in partly)
+    guess = earlier + round(sum(t.messages * (at - t.at) / _BUCKET for t in partly))
+    low, high = max(within[0], min(earlier, within[1])), min(within[1], max(later, within[0]))
+    return _End(low, max(low, min(guess, high)), high)
+
+
+def _own(facts: Facts, known: Offsets) -> Iterator[Fate]:
+    return (f for f in facts.fates if (f.topic, f.queue) == (known.topic, known.queue) and f.acked)

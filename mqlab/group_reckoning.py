@@ -1,0 +1,108 @@
+"""What a Kafka group lost in one partition, and by which mechanism; what nothing tells is counted as unknown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from mqlab import units
+from mqlab.audit_rows import Loss, Side
+from mqlab.facts import Facts
+from mqlab.findings import Evidence
+from mqlab.group_cover import doubt
+from mqlab.group_early import early
+from mqlab.group_missing import below, position, unhandled
+from mqlab.group_passed import losses, sparse
+from mqlab.group_runs import Run, inside, outside
+from mqlab.group_skips import skips
+from mqlab.group_stints import Stint, stints
+from mqlab.kafka_ledgers import noting
+from mqlab.memo import per_facts
+
+Place = tuple[str, str, str]
+"""A group, a topic and a partition."""
+EARLY = "commit-before-process-loss"
+SKIPPED = "skipped after an error"
+
+
+@dataclass(frozen=True, slots=True)
+class Reckoning:
+    """One partition."""
+
+    losses: tuple[Loss, ...]
+    unknown: int
+    """Messages before the group's position that no ledger notes, where nothing tells whether it should."""
+    doubts: tuple[str, ...]
+    """What is not there that would tell."""
+
+
+@per_facts
+def reckon(facts: Facts, group: str, topic: str, queue: str) -> Reckoning:
+    """What *group* lost there, by mechanism."""
+    place = (group, topic, queue)
+    stood = position(facts, *place)
+    found = list(losses(facts, place))
+    rest = below(unhandled(facts, *place), stood) if stood is not None else []
+    for skip in skips(facts, *place):
+        rest = outside(rest, skip.low, skip.high)
+    if not noting(facts, group, topic):
+        return Reckoning(tuple(found), _total(rest), _nothing(group, rest))
+    rest, failed = _failed(facts, place, rest)
+    found += failed
+    unknown, doubts = 0, list[str]()
+    for stint in reversed(stints(facts, *place)):
+        for run in inside(rest, stint.low, stint.high):
+            why = doubt(facts, place, stint, run)
+            if why:
+                unknown, doubts = unknown + run.least, [*doubts, why]
+            else:
+                found += _lost(facts, place, stint, run)
+        rest = outside(rest, stint.low, stint.high)
+    if _total(rest):
+        unknown, doubts = unknown + _total(rest), [*doubts, f"who had {topic}-{queue}: the logs of the consumers"]
+    return Reckoning(tuple(found), unknown, tuple(dict.fromkeys(doubts)))
+
+
+def _nothing(group: str, rest: Sequence[Run]) -> tuple[str, ...]:
+    return (f"the ledger of every member of {group}",) if _total(rest) else ()
+
+
+def _total(runs: Sequence[Run]) -> int:
+    return sum(run.least for run in runs)
+
+
+def _failed(facts: Facts, place: Place, rest: Sequence[Run]) -> tuple[list[Run], list[Loss]]:
+    """*rest* without records of which the application says that they failed, and those."""
+    found = []
+    for episode in facts.of_kind("record-failed"):
+        if (episode.topic, episode.queue) != place[1:] or episode.value_max is None:
+            continue
+        offset = int(episode.value_max)
+        for run in inside(rest, offset, offset + 1):
+            found.append(_loss(place, None, run, SKIPPED, episode.first))
+        rest = outside(rest, offset, offset + 1)
+    return list(rest), found
+
+
+def _lost(facts: Facts, place: Place, stint: Stint, run: Run) -> Iterator[Loss]:
+    """They were committed and never handled: those right before a commit tell why, single ones in between do not.
+
+    Offsets of which nothing tells that they hold a message count only beside a sign that commits were early.
+    """
+    signs, exact = early(facts, place, stint), run.least == run.most
+    last, first = run.high == stint.high, run.first or stint.places[0]
+    if last and (exact or (not sparse(facts, place[1]) and (signs.waiting or signs.ahead))):
+        yield _loss(place, EARLY, run, f"committed up to {units.number(stint.high)}, noted by no ledger", first, stint)
+    elif exact and signs.seen and stint.stopped:
+        yield _loss(place, EARLY, run, "committed, noted by no ledger, others behind them are", first, stint)
+    elif exact:
+        yield _loss(place, None, run, "noted by no ledger, others behind them are", first)
+
+
+def _loss(place: Place, incident: str | None, run: Run, how: str, first: Evidence, stint: Stint | None = None) -> Loss:
+    group, topic, queue = place
+    evidence = (*(stint.places[1:] if stint else ()), first)
+    return Loss(
+        incident, Side.GROUP, topic, queue, group, run.messages, run.least, run.most, run.low, run.high - 1,
+        run.since, run.until, how, evidence,
+    )  # fmt: skip

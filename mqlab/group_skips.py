@@ -1,0 +1,137 @@
+"""Ranges of offsets that a Kafka group did not read: deleted before it came, jumped over, or skipped by hand.
+
+A consumer whose position the log refuses, or that finds no committed one, goes where auto.offset.reset says
+(SubscriptionState, ``offset out of range`` and ``Found no committed offset``); what lies between is not read. Below the
+log start it was deleted (retention), from there on it was still there (reset). Without a consumer's log, a log start
+above the committed offset of a group that stands still tells the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from mqlab.configured import consumer_value
+from mqlab.facts import Episode, Facts
+from mqlab.findings import Evidence
+from mqlab.group_by_hand import by_hand
+from mqlab.group_first import first_start
+from mqlab.group_offsets import Mark, Offsets, before, furthest, offsets, vacant
+from mqlab.group_ranges import Skip, Why
+from mqlab.memo import per_facts
+from mqlab.rebalance_index import homes
+
+EARLIEST = "earliest"
+"""auto.offset.reset that goes to the log start, so that all that was passed over had been deleted."""
+_SOON = 600.0
+"""Seconds within which a consumer says where it goes on: it asks for offsets until a broker answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Jump:
+    """A consumer's own words about a position that was refused or missing, and where it went instead."""
+
+    at: float
+    client: str | None
+    refused: int | None
+    """None where there was no committed offset."""
+    target: int
+    truncated: bool
+    places: tuple[Evidence, ...]
+
+
+@per_facts
+def skips(facts: Facts, group: str, topic: str, queue: str) -> tuple[Skip, ...]:
+    """Ranges of one partition, by offset; those with a cause that is seen do not overlap."""
+    known = offsets(facts, group, topic, queue)
+    told = [skip for jump in jumps(facts, known) for skip in _of_jump(facts, known, jump)]
+    told += [skip for skip in by_hand(facts, known) if not _overlapping(skip, told)]
+    seen = [skip for skip in _overtaken(facts, known) if not _overlapping(skip, told)]
+    return tuple(sorted((*told, *seen), key=lambda s: (s.low, s.high, s.why)))
+
+
+def jumps(facts: Facts, known: Offsets) -> Iterator[Jump]:
+    """Jumps of one partition, by time."""
+    cause: Episode | None = None
+    for line in known.lines:
+        if line.kind in ("offset-missing", "offset-reset"):
+            cause = line
+        elif line.kind == "offset-set":
+            cause = None
+        elif line.kind == "offset-reset-to" and cause is not None and line.value_max is not None:
+            begun, at = cause.first_at or 0.0, line.first_at or 0.0
+            if cause.source == line.source and at - begun <= _SOON:
+                who = line.client_id or homes(facts, known.group).get(line.source)
+                target, places = int(line.value_max), (cause.first, line.first)
+                yield Jump(at, who, _refused(cause), target, _truncated(cause), places)
+            cause = None
+
+
+def _refused(cause: Episode) -> int | None:
+    return None if cause.kind == "offset-missing" or cause.value_max is None else int(cause.value_max)
+
+
+def _truncated(cause: Episode) -> bool:
+    return "Truncation detected" in cause.first.text
+
+
+def _of_jump(facts: Facts, known: Offsets, jump: Jump) -> Iterator[Skip]:
+    """What lies between the position and where it went on; nothing where it went back."""
+    stood = furthest(known, jump.at)
+    low = stood if jump.refused is None else max(jump.refused, stood)
+    if jump.truncated or (jump.refused is not None and jump.refused >= jump.target):
+        return
+    to_end = _to_end(facts, known, jump)
+    if jump.refused is None and not stood:
+        yield from first_start(facts, known, jump.at, jump.target, jump.places) if to_end else ()
+        return
+    start = max(low, min(jump.target, _log_start(known, jump) if to_end else jump.target))
+    if start > low:
+        yield Skip(Why.RETENTION, low, start, jump.at, jump.places)
+    if jump.target > start:
+        yield Skip(Why.RESET, start, jump.target, jump.at, jump.places)
+
+
+def _to_end(facts: Facts, known: Offsets, jump: Jump) -> bool:
+    """Its auto.offset.reset sent it to the end; where nobody says what that was, it got at least as far as the end."""
+    value = consumer_value(facts, jump.client, "auto.offset.reset", jump.at)
+    if value is not None and value.setting is not None:
+        return value.value != EARLIEST
+    end = before(known.ends, jump.at)
+    return end is not None and jump.target >= end.offset
+
+
+def _log_start(known: Offsets, jump: Jump) -> int:
+    """The log start when a consumer jumped, as it was seen last."""
+    seen = before(known.starts, jump.at)
+    return seen.offset if seen is not None else 0
+
+
+def _overtaken(facts: Facts, known: Offsets) -> Iterator[Skip]:
+    """A log start that was seen above the committed offset while that stood still."""
+    spans = vacant(facts, known.group)
+    for place, mark in enumerate(known.committed):
+        later = next((m for m in known.committed[place + 1 :] if m.offset != mark.offset), None)
+        if place and known.committed[place - 1].offset == mark.offset:
+            continue
+        until = later.at if later else float("inf")
+        still = [m for m in known.committed[place:] if m.at < until and m.offset == mark.offset]
+        passed = [s for s in known.starts if mark.at <= s.at < until and s.offset > mark.offset]
+        quiet = _still(passed, still, spans)
+        if not quiet:
+            continue
+        low = max(mark.offset, furthest(known, mark.at))
+        high = quiet[-1].offset if later is None or later.offset >= quiet[-1].offset else later.offset
+        if high > low:
+            places = (still[-1].place, quiet[-1].place)
+            yield Skip(Why.RETENTION, low, high, quiet[0].at, places, ongoing=later is None)
+
+
+def _still(passed: Sequence[Mark], still: Sequence[Mark], spans: Sequence[tuple[float, float]]) -> list[Mark]:
+    """Log starts seen while nobody read: the group was empty, or the position was seen unmoved later on."""
+    last = still[-1].at if still else 0.0
+    return [s for s in passed if s.at <= last or any(since <= s.at <= until for since, until in spans)]
+
+
+def _overlapping(skip: Skip, others: Sequence[Skip]) -> bool:
+    return any(skip.low < other.high and other.low < skip.high for other in others)

@@ -1,63 +1,32 @@
-"""What would have to be fetched before an audit of one topic can be certain."""
+"""Which commands fetch what the delivery audit misses, told by the words in which it says so."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable
 
-from mqlab import durability
-from mqlab.audit_rows import GroupRow, LogRow, Loss, Side
-from mqlab.facts import Facts
-from mqlab.handovers import handovers
-from mqlab.log_losses import acknowledged
-from mqlab.replica_history import leaderships
+from mqlab.commands import commands
 
-LEADERS = "state-change.log and controller.log of every broker: whether the log went back"
-
-
-def missing(
-    facts: Facts, topic: str, log: Sequence[LogRow], groups: Sequence[GroupRow], losses: Sequence[Loss]
-) -> tuple[str, ...]:
-    """What is not known of *topic*, each with what tells it; nothing where all is accounted for."""
-    found = [*_of_log(facts, topic, log), *_of_losses(losses), *_of_groups(groups)]
-    return tuple(dict.fromkeys(found))
-
-
-def _of_log(facts: Facts, topic: str, log: Sequence[LogRow]) -> Iterator[str]:
-    if all(row.acked is None for row in log):
-        yield "which messages the producers had acknowledged: their own ledger, or ids in their log"
-        return
-    if any(row.queue and not _steady(facts, row) for row in log):
-        yield LEADERS
+_FETCH = (
+    (r"__consumer_offsets|commits? of the group", "kafka-offsets-dump"),
+    (r"\bledgers?\b", "kafka-client-ledger"),
+    (r"\bids? in the(ir)? log\b|\bkeys\b", "kafka-keys"),
+    (r"\bdump|\bsegments?\b|kafka-dump-log", "kafka-segment"),
+    (r"\bbrokers?'? logs?\b|logs? of (the|all|every) brokers?|state-change|server\.log", "kafka-broker-logs"),
+    (r"\blog starts?\b|earliest", "kafka-log-start"),
+    (r"\blog ends?\b|latest|\bend offsets?\b|kafka-get-offsets", "kafka-log-end"),
+    (r"\bpositions?\b|\bcommitted offsets?\b|consumer-groups", "kafka-groups"),
+    (r"\b(consumers?|clients?|producers?)'? logs?\b|logs? of (the|all|its) (consumers?|clients?|producers?)",
+     "kafka-client-log"),
+    (r"\backs\b|\bsettings? of the (producer|consumer|client)|auto\.offset\.reset", "kafka-client-settings"),
+    (r"\breplicas?\b|\breplication factor\b|topics --describe", "kafka-topics"),
+    (r"retention|min\.insync|unclean\.leader|cleanup\.policy|settings? of the topic", "kafka-topic-configs"),
+)  # fmt: skip
+"""Words, and the name of the command in ``commands.toml``."""
 
 
-def _steady(facts: Facts, row: LogRow) -> bool:
-    """Every acknowledged message of the partition was counted as lost, or the log holds or held it since.
-
-    Its leaders are known and none began below the end; or it has one copy only; or the end seen last lies behind every
-    place that was acknowledged, and each of these was given out once.
-    """
-    place = (row.topic, row.queue)
-    if place in leaderships(facts):
-        changes = handovers(facts).get(place, ())
-        return row.lost > 0 or not any(one.back for one in changes) or bool(row.acked)
-    if durability.replicas(facts, row.topic) == 1:
-        return True
-    own = [f for f in acknowledged(facts, row.topic) if f.queue == row.queue]
-    last = max((f.last_offset or 0 for f in own), default=-1)
-    held = all(f.stored or f.handled for f in own)
-    return held or (row.end is not None and row.end > last and not any(f.overwritten for f in own))
-
-
-def _of_losses(losses: Sequence[Loss]) -> Iterator[str]:
-    unclear = [loss for loss in losses if loss.incident is None and loss.side is Side.LOG]
-    if unclear:
-        yield LEADERS.partition(":")[0] + ": which mechanism it was"
-    if any(loss.side is Side.LOG and not loss.exact for loss in losses):
-        yield "the producers' ledger of acknowledged ids with partition and offset: the exact number"
-
-
-def _of_groups(groups: Sequence[GroupRow]) -> Iterator[str]:
-    for name in sorted({row.group for row in groups if row.unknown}):
-        yield f"ledgers of every member of {name}, from begin to end: what it handled"
-    for name in sorted({row.group for row in groups if row.handled is None}):
-        yield f"what {name} handled, with partition and offset: ledgers of its members"
+def commands_for(missing: Iterable[str]) -> tuple[str, ...]:
+    """What to type, each command once, in the order in which they are asked for."""
+    known = commands()
+    names = [name for words in missing for sign, name in _FETCH if re.search(sign, words, re.IGNORECASE)]
+    return tuple(known[name].line for name in dict.fromkeys(names))

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, tzinfo
 
+import click
+
 from mqlab import audit_words
-from mqlab.audit_missing import commands_for
+from mqlab.audit_fetch import commands_for
 from mqlab.audit_path import PathRow, groups, path, total
 from mqlab.audit_rows import Audit, Doubled, Loss, Outcome
 from mqlab.audit_words import NOT_TOLD, Toll, bounded, count, partition
+from mqlab.facts import Facts
+from mqlab.scope import systems
 from mqlab.screen_rows import LABEL, ROOM, WIDTH, clipped, line, placed, row, safe
 from mqlab.units import counted, number
 
@@ -19,6 +24,9 @@ _LESS_TELLING = ("of them stored", "unanswered", "log", "failed")
 """What goes first where numbers are too long for the screen."""
 _MOST_ROWS = 24
 _MOST_PARTS = 8
+_COLOURS = {
+    "LOST AND DOUBLED": "red", "LOST": "red", "DOUBLED": "yellow", "CANNOT SAY": "yellow", "NOTHING LOST": "green",
+}  # fmt: skip
 _GRAVE = (Outcome.LOST_AND_DOUBLED, Outcome.LOST, Outcome.DOUBLED, Outcome.UNKNOWN, Outcome.COMPLETE)
 
 
@@ -31,6 +39,33 @@ def audit_screen(audits: Sequence[Audit], tz: tzinfo = UTC, *, nothing: str = ""
     return "\n".join(one.rstrip() for one in lines or [nothing]) + "\n"
 
 
+def nothing(facts: Facts, topic: str | None) -> str:
+    """Why there is nothing to audit, in a sentence."""
+    if "kafka" not in systems(facts):
+        return "Nothing in this material is of Kafka, so that there is no delivery to audit."
+    named = f" {safe(topic)}" if topic else ""
+    return f"This material cannot say whether messages were lost: it tells of no topic{named} of Kafka."
+
+
+def exit_code(audits: Sequence[Audit]) -> int:
+    """2 where something was lost or doubled, 1 where the material cannot say or tells nothing, else 0."""
+    if not audits or all(audit.outcome in (Outcome.COMPLETE, Outcome.UNKNOWN) for audit in audits):
+        return int(not audits or any(audit.outcome is Outcome.UNKNOWN for audit in audits))
+    return 2
+
+
+def coloured(text: str) -> str:
+    """The screen for a terminal: verdicts in colour, labels bold."""
+    return "\n".join(_coloured(one) for one in text.split("\n"))
+
+
+def _coloured(text: str) -> str:
+    head, gap, rest = text.partition("  ")
+    if gap and head in _COLOURS and not rest.startswith(" ") and ":" not in rest:
+        return click.style(head, fg=_COLOURS[head], bold=True) + gap + rest
+    return click.style(text[:LABEL], bold=True) + text[LABEL:] if re.match(r"[A-Z]+ +\S", text[: LABEL + 1]) else text
+
+
 def _topic(audit: Audit, tz: tzinfo) -> Iterator[str]:
     yield clipped(f"{audit.outcome.upper()}  {safe(audit.topic)}", WIDTH)
     yield from (text[LABEL:] for text in row("", audit.statement, 4))
@@ -38,6 +73,7 @@ def _topic(audit: Audit, tz: tzinfo) -> Iterator[str]:
         for group in groups(audit):
             yield from _path(path(audit, group), group)
     yield from _tolls("LOST", audit_words.losses(audit), tz)
+    yield from _tolls("FAILED", audit_words.refused(audit), tz)
     yield from _tolls("DOUBLED", audit_words.doubles(audit), tz)
     for number_, words in enumerate(audit.missing):
         yield from row("" if number_ else "MISSING", words, 2)

@@ -38,10 +38,10 @@ KINDS = (
          "with {n} producer ids in {n} ms. (org.apache.kafka.storage.internals.log.ProducerStateManager)"),
     Kind(11200, "INFO", "[LocalLog partition=meter.readings-{2}, dir=/var/lib/kafka/data] Rolled new log segment at "
          "offset {n}{6} in {n} ms. (kafka.log.LocalLog)"),
-    Kind(9200, "INFO", "[UnifiedLog partition=meter.readings-{2}, dir=/var/lib/kafka/data] Deleting segment "
-         "LogSegment(baseOffset={9}, size={n}{3}, lastModifiedTime=17{11}, largestRecordTimestamp=17{11}) due to log "
-         "retention time 604800000ms breach based on the largest record timestamp in the segment "
-         "(kafka.log.UnifiedLog)"),
+    Kind(9200, "INFO", "[LocalLog partition=meter.readings-{2}, dir=/var/lib/kafka/data] Deleting segment files "
+         "LogSegment(baseOffset={9}, size={n}{3}, lastModifiedTime=17{11}, largestRecordTimestamp=17{11}),"
+         "LogSegment(baseOffset={9}, size={n}{3}, lastModifiedTime=17{11}, largestRecordTimestamp=17{11}) "
+         "(kafka.log.LocalLog$)"),
     Kind(7600, "INFO", "Deleted log /var/lib/kafka/data/tickets.opened-{2}/{20}.log.deleted. "
          "(org.apache.kafka.storage.internals.log.LogSegment)"),
     Kind(7600, "INFO", "Deleted offset index /var/lib/kafka/data/tickets.opened-{2}/{20}.index.deleted. "
@@ -50,8 +50,8 @@ KINDS = (
          "(org.apache.kafka.storage.internals.log.LogSegment)"),
     Kind(7600, "INFO", "Deleted producer state snapshot /var/lib/kafka/data/device-json-{2}/{20}.snapshot.deleted "
          "(org.apache.kafka.storage.internals.log.SnapshotFile)"),
-    Kind(5200, "INFO", "[UnifiedLog partition=device-json-{2}, dir=/var/lib/kafka/data] Incremented log start offset "
-         "to {n}{5} due to segment deletion (kafka.log.UnifiedLog)"),
+    Kind(5200, "INFO", "[ProducerStateManager partition=device-json-{2}] Writing producer snapshot at offset {9} "
+         "(kafka.log.ProducerStateManager)"),
     Kind(4200, "INFO", "[GroupMetadataManager brokerId={1}] Removed 0 expired offsets in {2} milliseconds. "
          "(kafka.coordinator.group.GroupMetadataManager)"),
     Kind(3000, "INFO", "[GroupMetadataManager brokerId={1}] Finished unloading __consumer_offsets-{2} for coordinator "
@@ -80,15 +80,15 @@ KINDS = (
          "(kafka.server.ReplicaFetcherManager)"),
     Kind(700, "INFO", "[ReplicaFetcherManager on broker {1}] Removed fetcher for partitions Set(audit-{2}) "
          "(kafka.server.ReplicaFetcherManager)"),
-    Kind(600, "INFO", "[ReplicaFetcher replicaId={1}, leaderId={1}, fetcherId={1}] Truncating partition {topic}-{n} "
-         "with TruncationState(offset={n}{4}, completed=true) due to local high watermark {n} "
+    Kind(600, "INFO", "[ReplicaFetcher replicaId={1}, leaderId={1}, fetcherId={1}] Partition {topic}-{n} has an "
+         "older epoch ({n}) than the current leader. Will await the new LeaderAndIsr state before resuming fetching. "
          "(kafka.server.ReplicaFetcherThread)"),
-    Kind(600, "INFO", "[UnifiedLog partition=orders-{2}, dir=/var/lib/kafka/data] Truncating to {6} has no effect as "
+    Kind(600, "INFO", "[UnifiedLog partition=orders-{2}, dir=/var/lib/kafka/data] Truncating to 0 has no effect as "
          "the largest offset in the log is {n} (kafka.log.UnifiedLog)"),
-    Kind(500, "INFO", "[Broker id={1}] Follower stock-moves-{2} starts at leader epoch {2} from offset {7} with high "
-         "watermark {n}{4}. Current leader is {b}. Previous leader epoch was {n}. (state.change.logger)"),
-    Kind(500, "INFO", "[Broker id={1}] Leader stock-moves-{2} with topic id Some starts at leader epoch {2} from "
-         "offset {n}{4} with high watermark {n} ISR [1,2,3] addingReplicas [] removingReplicas []. "
+    Kind(500, "INFO", "[Broker id={1}] Skipped the become-follower state change for stock-moves-{2} with topic id Some "
+         "since it is already a follower of leader {b} with leader epoch {n}. (state.change.logger)"),
+    Kind(500, "INFO", "[Broker id={1}] Ignoring LeaderAndIsr request from controller {1} with correlation id {3} epoch "
+         "{n} for partition stock-moves-{n} since its associated leader epoch {n} matches the current leader epoch "
          "(state.change.logger)"),
     Kind(500, "INFO", "Created log for partition clicks-{2} in /var/lib/kafka/data/clicks-{2} with properties "
          "{retention.ms={n}{4}, segment.bytes=1073741824} (kafka.log.LogManager)"),
@@ -105,8 +105,8 @@ KINDS = (
     Kind(300, "ERROR", "given member.id stock-sync-{1}-{uuid} is known as a static member {group}, but not "
          "matching the expected member.id {group}-{uuid} during commit (kafka.coordinator.group.GroupMetadata)"),
     Kind(1230, "ERROR", "[ReplicaManager broker={1}] Error processing append operation on partition payments-{2} "
-         "(kafka.server.ReplicaManager)\norg.apache.kafka.common.errors.NotEnoughReplicasException: The size of the "
-         "current ISR Set({b}) is insufficient to satisfy the min.isr requirement of 2 for partition payments-{2}"),
+         "(kafka.server.ReplicaManager)\norg.apache.kafka.common.errors.InvalidTimestampException: One or more records "
+         "of broker {b} have been rejected due to an invalid timestamp of partition payments-{n}"),
     Kind(820, "ERROR", "[ReplicaManager broker={1}] Error processing append operation on partition device-json-{2} "
          "(kafka.server.ReplicaManager)\norg.apache.kafka.common.errors.OutOfOrderSequenceException: Out of order "
          "sequence number for producer {n} at offset {n} in partition device-json-{n}: {n} (incoming seq. number), {n} "

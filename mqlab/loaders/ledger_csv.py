@@ -92,13 +92,18 @@ def load(rows: DataFrame) -> Mapping[Table, DataFrame]:
         "topic": "c_topic",
         "queue": "CASE WHEN c_queue IS NOT NULL THEN concat_ws('/', c_broker, c_queue) END",
         "offset": "try_cast(c_offset AS BIGINT)",
-        "key": f"""CASE WHEN length({key}) > {_LONGEST} THEN concat(length({key}), ':', left(sha2({key}, 256), 32))
-            ELSE {key} END""",
+        "key": kept_key(key),
         "status": "c_status",
         "dup": "coalesce(c_dup, CASE WHEN c_again = '0' THEN 'false' WHEN c_again IS NOT NULL THEN 'true' END)",
         "bytes": "try_cast(c_bytes AS BIGINT)",
     }
     return {LEDGER: LEDGER.rows(known, columns).where("at IS NOT NULL")}
+
+
+def kept_key(key: str) -> str:
+    """SQL: a message's *key* as LEDGER holds it; of a long one its length and a hash."""
+    return f"""CASE WHEN length({key}) > {_LONGEST} THEN concat(length({key}), ':', left(sha2({key}, 256), 32))
+            ELSE {key} END"""
 
 
 def line_class(text: str) -> str:

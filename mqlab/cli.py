@@ -15,6 +15,7 @@ from typing import Any
 import click
 
 from mqlab import __version__
+from mqlab.cli_audit import audit
 from mqlab.cli_drain import drain
 from mqlab.cli_material import common, deliver, opened, progress
 from mqlab.cli_rebalances import rebalances
@@ -157,6 +158,7 @@ def doctor(quiet: bool, workspace: str | None) -> int:
 
 
 commands.add_command(session)
+commands.add_command(audit)
 commands.add_command(drain)
 commands.add_command(rebalances)
 commands.add_command(whatif)

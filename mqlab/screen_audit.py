@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+import textwrap
+from collections.abc import Iterator, Sequence
 from datetime import UTC, tzinfo
 
 import click
 
 from mqlab import audit_words
 from mqlab.audit_fetch import commands_for
-from mqlab.audit_path import PathRow, groups, path, total
+from mqlab.audit_path import groups, path
 from mqlab.audit_rows import Audit, Doubled, Loss, Outcome
-from mqlab.audit_words import NOT_TOLD, Toll, bounded, count, partition
+from mqlab.audit_words import Toll, bounded, partition
 from mqlab.facts import Facts
 from mqlab.scope import systems
-from mqlab.screen_rows import LABEL, ROOM, WIDTH, clipped, line, placed, row, safe
-from mqlab.units import counted, number
+from mqlab.screen_audit_path import path_rows
+from mqlab.screen_rows import LABEL, WIDTH, clipped, line, placed, row, safe
+from mqlab.units import number
 
-_ALWAYS = ("partition", "sent", "acknowledged", "stored")
-_READ = ("handled", "committed at")
-_LESS_TELLING = ("of them stored", "unanswered", "log", "failed")
-"""What goes first where numbers are too long for the screen."""
-_MOST_ROWS = 24
 _MOST_PARTS = 8
 _COLOURS = {
     "LOST AND DOUBLED": "red", "LOST": "red", "DOUBLED": "yellow", "CANNOT SAY": "yellow", "NOTHING LOST": "green",
@@ -68,81 +65,15 @@ def _coloured(text: str) -> str:
 
 def _topic(audit: Audit, tz: tzinfo) -> Iterator[str]:
     yield clipped(f"{audit.outcome.upper()}  {safe(audit.topic)}", WIDTH)
-    yield from (text[LABEL:] for text in row("", audit.statement, 4))
+    yield from textwrap.wrap(safe(audit.statement), WIDTH, break_on_hyphens=False)
     if audit.log or audit.groups:
         for group in groups(audit):
-            yield from _path(path(audit, group), group)
+            yield from path_rows(path(audit, group), group)
     yield from _tolls("LOST", audit_words.losses(audit), tz)
     yield from _tolls("FAILED", audit_words.refused(audit), tz)
     yield from _tolls("DOUBLED", audit_words.doubles(audit), tz)
     for number_, words in enumerate(audit.missing):
         yield from row("" if number_ else "MISSING", words, 2)
-
-
-def _path(rows: Sequence[PathRow], group: str | None) -> Iterator[str]:
-    told = f"to group {group}" if group else "to the log; no group that reads it is told of"
-    yield line("PATH", told)
-    shown, hidden = _chosen(rows)
-    cells = [_cells(one) for one in shown]
-    cells += [_cells(total(rows))] if len(rows) > 1 else []
-    widths = {
-        name: max(len(name), *(len(one[name]) for one in cells)) for name in cells[0] if _shown(name, group, cells)
-    }
-    names = _fitting(widths)
-    for one in ({name: name for name in names}, *cells):
-        texts = (f"{one[n]:<{widths[n]}}" if n == "partition" else f"{one[n]:>{widths[n]}}" for n in names)
-        yield " " * LABEL + "  ".join(texts)
-    if hidden:
-        yield line("", f"{counted(hidden, 'more partition')} in the sum (mqlab audit --format json lists them)")
-
-
-def _fitting(widths: Mapping[str, int]) -> list[str]:
-    """The columns that there is room for."""
-    names = list(widths)
-    for less in _LESS_TELLING:
-        if sum(widths[name] + 2 for name in names) - 2 <= ROOM:
-            break
-        names = [name for name in names if name != less]
-    return names
-
-
-def _chosen(rows: Sequence[PathRow]) -> tuple[Sequence[PathRow], int]:
-    """Of very many partitions those with losses, doubles or something unknown stay."""
-    ranked = sorted(rows, key=lambda one: not (one.lost or one.doubled or one.unknown))
-    kept = ranked[:_MOST_ROWS]
-    return [one for one in rows if one in kept], len(rows) - len(kept)
-
-
-def _cells(one: PathRow) -> dict[str, str]:
-    def cell(name: str, value: int | None) -> str:
-        return f"≥ {number(value)}" if value is not None and name in one.partly else count(value)
-
-    whole = one.queue is None
-    return {
-        "partition": "all" if whole else safe(one.queue) or "not told",
-        "sent": cell("sent", one.sent),
-        "acknowledged": cell("acked", one.acked),
-        "failed": cell("failed", one.failed),
-        "of them stored": cell("failed_stored", one.failed_stored),
-        "unanswered": cell("unanswered", one.unanswered),
-        "stored": cell("stored", one.stored),
-        "handled": cell("handled", one.handled),
-        "committed at": "" if whole else count(one.committed),
-        "log": "" if whole or one.start is None is one.end else f"{count(one.start)} to {count(one.end)}",
-        "lost": number(one.lost),
-        "pending": cell("pending", one.pending),
-        "doubled": number(one.doubled),
-        "unknown": number(one.unknown),
-    }
-
-
-def _shown(name: str, group: str | None, cells: Sequence[dict[str, str]]) -> bool:
-    """Columns of the path always, others where they say something."""
-    if name in (*_ALWAYS, "lost", "doubled"):
-        return True
-    if name in (*_READ, "pending"):
-        return group is not None
-    return any(one[name] not in ("", "0", NOT_TOLD) for one in cells)
 
 
 def _tolls(label: str, tolls: Sequence[Toll], tz: tzinfo) -> Iterator[str]:
@@ -151,17 +82,19 @@ def _tolls(label: str, tolls: Sequence[Toll], tz: tzinfo) -> Iterator[str]:
         when = audit_words.between(toll.since, toll.until, tz)
         told = f"{toll.incident}: {bounded(toll.records, toll.least, toll.most)} {toll.where}"
         yield line(label, told + (f", {verb}{when}" if when else ""))
-        yield from (_part(one) for one in toll.parts[:_MOST_PARTS])
+        ways = {one.how for one in toll.parts}
+        yield from row("", f"  counted: {', '.join(ways)}", 2) if len(ways) == 1 and all(ways) else ()
+        yield from (_part(one, len(ways) > 1) for one in toll.parts[:_MOST_PARTS])
         more = len(toll.parts) - _MOST_PARTS
         if more > 0:
             yield line("", f"  {number(more)} more (mqlab audit --format json lists them)")
         label = ""
 
 
-def _part(one: Loss | Doubled) -> str:
+def _part(one: Loss | Doubled, own_way: bool) -> str:
     records = one.extra if isinstance(one, Doubled) else one.records
     told = f"  {partition(one.queue)}: {bounded(records, one.least, one.most)} {audit_words.offsets(one)}".rstrip()
     first = one.evidence[0] if one.evidence else None
     place = "" if first is None else f"{first.source}:{first.line}" if first.line else first.source
-    text = f"{told}; {one.how}" if one.how else told
+    text = f"{told}; counted: {one.how}" if one.how and own_way else told
     return placed("", text, place) if place else line("", text)

@@ -39,7 +39,7 @@ def audit(log="", groups="", *, topic="orders", losses=(), doubled=(), missing=(
     )
 
 
-def losses(text, *, topic="orders", side="log", group=None, how="counted") -> tuple[Loss, ...]:
+def losses(text, *, topic="orders", side="log", group=None, how="by ids") -> tuple[Loss, ...]:
     """Rows of queue, incident, records, offsets (``5..9``), since, until; least and most where they differ."""
 
     def made(queue, incident, records, offsets, since, until, least=None, most=None):
@@ -54,7 +54,7 @@ def losses(text, *, topic="orders", side="log", group=None, how="counted") -> tu
     return drawn(text, made)
 
 
-def doubled(text, *, topic="orders", side="group", group="sink", how="counted") -> tuple[Doubled, ...]:
+def doubled(text, *, topic="orders", side="group", group="sink", how="by ids") -> tuple[Doubled, ...]:
     """Rows of queue, incident, records, extra, since, until."""
 
     def made(queue, incident, records, extra, since, until):
@@ -85,7 +85,7 @@ FAILOVER = audit(
         queue  incident             records  offsets     since     until
         0      acks1-failover-loss  1562     1032..2593  10:04:32  10:04:38
         """,
-        how="counted: another id was acknowledged later at the same place",
+        how="another id was acknowledged later at the same place",
     ),
     told="1,562 of 33,002 acknowledged messages are lost. The other 4,440 that the sink lacks only wait.",
 )

@@ -53,7 +53,7 @@ def test_the_way_of_the_messages_has_a_row_for_each_partition_and_group_and_one_
 def test_losses_are_told_by_mechanism_with_offsets_and_how_they_were_counted():
     assert rows(audit_loss_frames.lost(A_FAILOVER)) == [
         ["acks1-failover-loss", "in the log", "0", "1,562", "1,032 to 2,593", "10:04:32 to 10:04:38",
-         "counted: another id was acknowledged later at the same place", "clients/acked.csv:10"],
+         "another id was acknowledged later at the same place", "clients/acked.csv:10"],
     ]  # fmt: skip
     assert [row[:6] for row in rows(audit_loss_frames.lost(AuditView(MIXED)))] == [
         ["retention-loss", "by group billing", "0", "about 110 (≥ 100, ≤ 120)", "10 to 119", "10:00:00 to 10:01:00"],
@@ -63,7 +63,7 @@ def test_losses_are_told_by_mechanism_with_offsets_and_how_they_were_counted():
 
 def test_doubles_are_told_with_their_copies():
     assert rows(audit_loss_frames.doubled(AuditView(MIXED))) == [
-        ["producer-duplicates", "in the log", "1", "6", "7", "10:02:00 to 10:03:00", "counted",
+        ["producer-duplicates", "in the log", "1", "6", "7", "10:02:00 to 10:03:00", "by ids",
          "clients/processed.csv:21"],
     ]  # fmt: skip
 

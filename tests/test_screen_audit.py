@@ -5,13 +5,14 @@ from dataclasses import replace
 
 import pytest
 from audit_builder import FAILOVER, HOSTILE, MIXED, SETTINGS_ONLY, audit, losses
-from facts_builder import at
+from facts_builder import at, facts, settings
 
 from mqlab.audit_json import dumps
 from mqlab.audit_rows import Outcome
 from mqlab.audit_words import bounded
 from mqlab.commands import commands
-from mqlab.screen_audit import audit_screen
+from mqlab.facts import Facts
+from mqlab.screen_audit import audit_screen, coloured, exit_code, nothing
 from mqlab.units import iso
 from mqlab.zones import parse_zone
 
@@ -33,7 +34,8 @@ PATH     to group sink
          2          11,000        11,000  11,000   10,965        10,965  0 to 11,000      0       35        0
          all        33,002        33,002  33,002   27,000                             1,562    4,440        0
 LOST     acks1-failover-loss: 1,562 in the log, acknowledged 10:04:32 to 10:04:38
-           partition 0: 1,562 at offsets 1,032 to 2,593; counted: another id was acknowledged …   clients/acked.csv:10
+           counted: another id was acknowledged later at the same place
+           partition 0: 1,562 at offsets 1,032 to 2,593   clients/acked.csv:10
 """
     )
 
@@ -51,11 +53,14 @@ def test_what_is_not_told_is_a_dash_and_sums_of_what_is_told_in_part_are_lower_b
 def test_losses_that_were_estimated_tell_their_interval_and_what_was_doubled_stands_apart():
     assert lines(MIXED)[12:] == [
         "LOST     retention-loss: about 110 (≥ 100, ≤ 120) by group billing, acknowledged 10:00:00 to 10:01:00",
-        "           partition 0: about 110 (≥ 100, ≤ 120) at offsets 10 to 119; counted   clients/acked.csv:10",
+        "           counted: by ids",
+        "           partition 0: about 110 (≥ 100, ≤ 120) at offsets 10 to 119   clients/acked.csv:10",
         "         mechanism not told: ≥ 4 (≤ 9) by group billing",
-        "           partition 0: ≥ 4 (≤ 9); counted   clients/acked.csv:10",
+        "           counted: by ids",
+        "           partition 0: ≥ 4 (≤ 9)   clients/acked.csv:10",
         "DOUBLED  producer-duplicates: 7 in the log, 10:02:00 to 10:03:00",
-        "           partition 1: 7; counted   clients/processed.csv:21",
+        "           counted: by ids",
+        "           partition 1: 7   clients/processed.csv:21",
         "MISSING  a dump of the log",
         f"FETCH    {commands()['kafka-segment'].line}",
     ]
@@ -88,6 +93,50 @@ def test_topics_with_losses_come_first_and_those_with_nothing_lost_last():
     ]
 
 
+def test_parts_that_were_counted_in_different_ways_say_so_one_by_one():
+    two = losses(
+        "queue incident records offsets since until\n0 retention-loss 2 1..2 10:00 10:00\n1 retention-loss 3 1..3 - -"
+    )
+    shown = lines(audit(losses=(two[0], replace(two[1], how="offsets"))))
+    assert shown[2:] == [
+        "LOST     retention-loss: 5 in the log, acknowledged 10:00:00",
+        "           partition 0: 2 at offsets 1 to 2; counted: by ids   clients/acked.csv:10",
+        "           partition 1: 3 at offsets 1 to 3; counted: offsets   clients/acked.csv:11",
+    ]
+
+
+def test_what_a_producer_was_told_of_as_failed_is_not_lost_by_a_log():
+    failed = losses(
+        "queue incident records offsets since until\n0 oversize-record-rejected 3 - 10:00 10:01", side="producer"
+    )
+    assert lines(audit(losses=failed, outcome="nothing lost"))[2:4] == [
+        "FAILED   oversize-record-rejected: 3 at the producer, 10:00:00 to 10:01:00",
+        "           counted: by ids",
+    ]
+
+
+def test_on_a_terminal_the_verdict_has_a_colour_and_labels_are_bold():
+    text = coloured(audit_screen((FAILOVER,))).splitlines()
+    assert text[0] == "\x1b[31m\x1b[1mLOST\x1b[0m  orders"
+    assert text[2] == "\x1b[1mPATH     \x1b[0mto group sink"
+    assert text[3].startswith("         partition")
+
+
+@pytest.mark.parametrize(
+    ("audits", "code"),
+    [((FAILOVER, SETTINGS_ONLY), 2), ((SETTINGS_ONLY, audit()), 1), ((audit(),), 0), ((), 1)],
+)
+def test_the_exit_code_tells_losses_from_what_nobody_knows(audits, code):
+    assert exit_code(audits) == code
+
+
+def test_material_without_kafka_and_without_a_topic_says_why_there_is_nothing():
+    assert nothing(Facts(), None) == "Nothing in this material is of Kafka, so that there is no delivery to audit."
+    told = "This material cannot say whether messages were lost: it tells of no topic"
+    assert nothing(facts(settings("at owner key value\n- t acks 1")), None) == f"{told} of Kafka."
+    assert nothing(facts(settings("at owner key value\n- t acks 1")), "orders") == f"{told} orders of Kafka."
+
+
 def test_without_a_topic_a_sentence_is_said():
     assert audit_screen((), nothing="Nothing of Kafka is here.") == "Nothing of Kafka is here.\n"
 
@@ -111,7 +160,7 @@ def test_of_very_many_partitions_those_with_losses_stay_and_the_sum_is_of_all():
     assert [row[0] for row in table[:2] + table[-4:]] == ["0", "1", "22", "88", "all", "76"]
     assert shown[28].split() == ["all", "1,000", "1,000", "1,000", "1", "0"]
     assert shown[29] == "         76 more partitions in the sum (mqlab audit --format json lists them)"
-    assert shown[31].startswith("           partition 88: 1 at offset 3; counted")
+    assert shown[32].startswith("           partition 88: 1 at offset 3 ")
 
 
 def test_messages_of_no_known_partition_have_a_row():
@@ -198,6 +247,6 @@ def test_a_loss_in_json_names_its_mechanism_its_offsets_and_how_it_was_counted()
         "last_offset": 2593,
         "since": iso(at("10:04:32")),
         "until": iso(at("10:04:38")),
-        "how": "counted: another id was acknowledged later at the same place",
+        "how": "another id was acknowledged later at the same place",
         "evidence": [{"source": "clients/acked.csv", "line": 10, "text": "a line"}],
     }

@@ -102,7 +102,7 @@ def _draw_levels(chart: go.Figure, what: str, levels: Sequence[Level]) -> None:
     if levels:
         chart.add_scatter(
             x=[time(one.at) for one in levels], y=[one.offset for one in levels], name=_NAMES[what],
-            mode="markers+text", text=[f" {number(one.offset)}, broker {label(one.broker)}" for one in levels],
+            mode="markers+text", text=[f" {number(one.offset)} · {label(one.broker)}" for one in levels],
             textposition=_BESIDE[what], textfont={"size": 10, "color": colour},
             customdata=[label(f"broker {one.broker} {one.what}, {one.place}") for one in levels],
             hovertemplate="%{x|%H:%M:%S} %{customdata}: %{y:,d}<extra></extra>",
@@ -139,13 +139,16 @@ def _draw_window(chart: go.Figure, shown: Offsets, view: AuditView) -> None:
     beside, above = max(_LEAST_ROOM, _ROOM * (until - since)), max(10.0, _ROOM * (last - first))
     levels = [one.offset for one in view.levels if one.queue == shown.queue and since <= one.at <= until]
     chart.update_xaxes(range=[time(since - beside), time(until + beside)])
-    chart.update_yaxes(range=[min(first, *levels) - above, max(last, *levels) + 2 * above])
+    highest = max([last, *levels]) + 2 * above
+    chart.update_yaxes(range=[max(min([first, *levels]) - above, -0.05 * highest), highest])
 
 
 def _moments(lost: Sequence[Acked], shown: Offsets, view: AuditView) -> tuple[float, float]:
-    """From the first lost message to the last return of a replica that belongs to it."""
+    """From the first lost message to the last return of a replica; else to when a group had gone past it."""
     since, until = min(one.since for one in lost), max(one.until for one in lost)
-    return since, max(until, *_returns(shown.queue, view, since), until)
+    behind = max(one.last_offset for one in lost)
+    passed = [next((at for at, offset in points if offset > behind), since) for points in shown.committed.values()]
+    return since, max([until, *(list(_returns(shown.queue, view, since)) or passed)])
 
 
 def _returns(queue: str, view: AuditView, since: float) -> Iterator[float]:

@@ -113,7 +113,7 @@ def test_a_failover_shows_the_part_that_was_lost_the_new_leader_and_the_cut():
     lost, kept = named(chart, "acknowledged, lost"), named(chart, "acknowledged, kept")
     assert (list(lost.y), clocks(lost.x)) == ([1032, 2593, None], ["10:04:32", "10:04:38", None])
     assert list(kept.y)[3:5] == [1032, 2593]
-    assert list(named(chart, "log end of the new leader").text) == [" 1,032, broker 1"]
+    assert list(named(chart, "log end of the new leader").text) == [" 1,032 · 1"]
     assert list(named(chart, "log cut to").y) == [1032]
     assert list(named(chart, "committed by sink").y) == [690, 3000, 5035]
     assert [note.text for note in chart.layout.annotations] == ["broker 1 leads", "lost: 1,032 to 2,593"]

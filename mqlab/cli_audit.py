@@ -1,0 +1,35 @@
+"""``mqlab audit``: how many messages of each topic of Kafka were lost or doubled, where, and by which mechanism."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+import click
+
+from mqlab.cli_material import common, deliver, opened
+
+
+@click.command()
+@common
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write the result to this file.")
+@click.option(
+    "--exit-code", is_flag=True, help="Exit with 2 where something was lost or doubled, 1 where nobody knows."
+)
+def audit(form: str, output: str | None, exit_code: bool, **material: Any) -> int:
+    """Count the messages of each Kafka topic: sent, acknowledged, stored, handled, committed, lost, doubled."""
+    from mqlab import audit_json, screen_audit
+    from mqlab.audit import audits
+
+    capture, zone = opened(**material)
+    found = audits(capture.facts)
+    if form == "json":
+        text = audit_json.dumps(found)
+    else:
+        text = screen_audit.audit_screen(found, zone, nothing=screen_audit.nothing(capture.facts, material["topic"]))
+        if not output and sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
+            text = screen_audit.coloured(text)
+    deliver(text, output)
+    return screen_audit.exit_code(found) if exit_code else 0

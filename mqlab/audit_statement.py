@@ -29,19 +29,26 @@ def statement(
 
 def _lost(losses: Sequence[Loss], read: int) -> Iterator[str]:
     log = [loss for loss in losses if loss.side is Side.LOG and loss.most]
-    for loss in log[:_SHOWN]:
-        yield f"{_bounds(loss.least, loss.most)} of {loss.topic}-{loss.queue}{_offsets(loss)} are gone from the log"
-    if len(log) > 1:
-        yield f"{_bounds(sum(one.least for one in log), sum(one.most for one in log))} in {counted(len(log), 'range')}"
+    if log:
+        yield _gone(log)
     if read:
         yield f"{number(read)} of these had been read by consumers before"
     for group in sorted({loss.group or "" for loss in losses if loss.side is Side.GROUP}):
         own = [loss for loss in losses if loss.side is Side.GROUP and (loss.group or "") == group and loss.most]
         if own:
-            yield f"{number(sum(loss.records for loss in own))} were never handled by {group}"
+            yield f"{_amount(own)} were never handled by {group}"
 
 
-def _bounds(least: int, most: int) -> str:
+def _gone(losses: Sequence[Loss]) -> str:
+    places = [f"{_amount([one])} of {one.topic}-{one.queue}{_offsets(one)}" for one in losses[:_SHOWN]]
+    if len(losses) == 1:
+        return f"{places[0]} are gone from the log"
+    more = [f"{number(len(losses) - _SHOWN)} more"] if len(losses) > _SHOWN else []
+    return f"{_amount(losses)} are gone from the log: {', '.join([*places, *more])}"
+
+
+def _amount(losses: Sequence[Loss]) -> str:
+    least, most = sum(one.least for one in losses), sum(one.most for one in losses)
     return number(most) if least == most else f"{number(least)} to {number(most)}"
 
 

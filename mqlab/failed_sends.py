@@ -42,14 +42,30 @@ def producer_losses(facts: Facts, topic: str) -> tuple[Loss, ...]:
 def _of_ids(facts: Facts, topic: str, queue: str, fates: Sequence[Fate]) -> Loss:
     records = sum(f.messages for f in fates)
     since, until = span(t for f in fates for t in (f.first_at, f.last_at))
-    whole = all(p.first_offset == 0 for p in facts.parts if p.role == "stored" and p.topic == topic) and any(
-        p.role == "stored" and p.topic == topic for p in facts.parts
-    )
+    whole = _seen_whole(facts, topic, until)
     return Loss(
         _why(facts, topic, queue), Side.PRODUCER, topic, queue, None, records, records if whole else 0, records,
         None, None, since, until, "ids reported as failed that neither a dump nor a consumer has",
         (fates[0].first, fates[-1].last),
     )  # fmt: skip
+
+
+def _seen_whole(facts: Facts, topic: str, until: float | None) -> bool:
+    """Every partition was dumped from its begin, or read up to its last acknowledged message, after all of it."""
+    parts = [p for p in facts.parts if p.topic == topic and p.queue]
+    ends = {p.queue: p.last_offset or 0 for p in parts if p.role == "acked"}
+    if not ends:
+        return False
+    dumped = {p.queue for p in parts if p.role == "stored" and not p.first_offset and _later(p.taken_at, until)}
+    reached: dict[str, int] = {}
+    for part in parts:
+        if part.role in ("received", "consumed", "processed") and _later(part.last_at, until):
+            reached[part.queue] = max(reached.get(part.queue, 0), part.last_offset or 0)
+    return all(queue in dumped or reached.get(queue, -1) >= last for queue, last in ends.items())
+
+
+def _later(at: float | None, until: float | None) -> bool:
+    return at is not None and until is not None and at > until
 
 
 def _of_lines(facts: Facts, topic: str, queue: str, rows: Sequence[Episode]) -> Loss:

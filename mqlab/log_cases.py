@@ -34,7 +34,7 @@ def topics(facts: Facts) -> tuple[str, ...]:
 def cases(facts: Facts, topic: str) -> tuple[Case, ...]:
     """Every part of what the log of *topic* lost, by partition."""
     judged = [(piece, mechanism(facts, piece)) for piece in pieces(facts, topic)]
-    return tuple(_case(piece, how) for piece, how in judged if _counts(piece, how))
+    return tuple(_case(piece, how) for piece, how in judged if _counts(facts, piece, how))
 
 
 @per_facts
@@ -55,11 +55,30 @@ def read_before(facts: Facts, topic: str) -> int:
     return sum(case.piece.read for case in cases(facts, topic) if case.piece.how != BY_OFFSETS)
 
 
-def _counts(piece: Piece, how: Mechanism) -> bool:
+@per_facts
+def unanswered(facts: Facts, topic: str) -> tuple[tuple[Piece, Mechanism], ...]:
+    """Logs that went back while nothing tells whether what they lacked had been acknowledged."""
+    judged = [(piece, mechanism(facts, piece)) for piece in pieces(facts, topic)]
+    return tuple((piece, how) for piece, how in judged if not (_counts(facts, piece, how) or how.harmless))
+
+
+def _counts(facts: Facts, piece: Piece, how: Mechanism) -> bool:
     """Without ids a tail that no known mechanism acknowledged is no loss: followers are cut in every failover."""
-    if piece.how != BY_OFFSETS:
+    if piece.how != BY_OFFSETS or how.incident == UNCLEAN:
         return True
-    return how.incident == UNCLEAN or (how.incident == FAILOVER and how.sure and piece.most > 0)
+    if how.incident != FAILOVER or not how.sure:
+        return False
+    return piece.least > 0 or not _in_good_order(facts, piece)
+
+
+def _in_good_order(facts: Facts, piece: Piece) -> bool:
+    """The old leader was stopped, and handed over what it had as far as it could."""
+    one = piece.handover
+    if one is None or one.same_broker:
+        return False
+    since, until = one.before.at or 0.0, one.after.at or float("inf")
+    stops = [e for e in facts.of_kind("broker-stopping") if e.node == one.before.leader and e.first_at is not None]
+    return any(since <= (e.first_at or 0.0) <= until for e in stops)
 
 
 def _case(piece: Piece, how: Mechanism) -> Case:
@@ -74,7 +93,7 @@ def _case(piece: Piece, how: Mechanism) -> Case:
 def _certainty(piece: Piece, how: Mechanism) -> Certainty:
     """Proven where ids and the offsets of leaders or truncations agree and the mechanism's own sign is there."""
     if piece.how == BY_OFFSETS:
-        agree = how.incident == UNCLEAN and piece.read > 0
+        agree = how.incident == UNCLEAN and piece.passed
     elif piece.how == BY_END:
         agree = piece.handover is not None and piece.handover.back and piece.least == piece.records
     else:

@@ -47,6 +47,11 @@ class Piece:
     """The change of leader that fits."""
     evidence: tuple[Evidence, ...]
 
+    @property
+    def passed(self) -> bool:
+        """Consumers had read some of them at that very place, so the high watermark lay beyond."""
+        return self.read > self.twice
+
 
 @per_facts
 def pieces(facts: Facts, topic: str) -> tuple[Piece, ...]:
@@ -137,7 +142,7 @@ def _share(fate: Fate, offset: int) -> int:
 
 def _piece(fate: Fate, how: str, one: Handover | None, numbers: tuple[int, int, int]) -> Piece:
     records, least, most = numbers
-    read = records if fate.handled and fate.offsets == 1 else 0
+    read = records if fate.handled else 0
     twice = records if fate.offsets > 1 else 0
     return Piece(
         fate.topic, fate.queue, how, records, least, most, fate.first_offset, fate.last_offset, fate.first_at,

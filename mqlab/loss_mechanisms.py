@@ -36,6 +36,8 @@ class Mechanism:
     evidence: tuple[Evidence, ...] = ()
     missing: str | None = None
     """What would decide it."""
+    harmless: bool = False
+    """By what is known of settings and elections nothing that was acknowledged can be gone."""
 
 
 def mechanism(facts: Facts, piece: Piece) -> Mechanism:
@@ -52,14 +54,15 @@ def _elected(facts: Facts, piece: Piece, one: Handover) -> Mechanism:
     shown = (one.after.evidence, *(end.evidence for end in one.ends[:1]), *_cut(facts, piece), *how.evidence)
     if how.unclean:
         counted = _counted(facts)
-        return Mechanism(UNCLEAN, how.told or bool(piece.read or counted), how.why, (*shown, *counted))
-    if piece.read:
+        return Mechanism(UNCLEAN, how.told or bool(piece.passed or counted), how.why, (*shown, *counted))
+    if piece.passed:
         return _read_before(how, shown)
     acks = durability.acks(facts, piece.topic, piece.since)
     told = (acks.evidence,) if acks is not None and acks.evidence is not None else ()
     if acks is not None and not acks.leader_only:
         why = "acks=all and a clean election lose nothing that was acknowledged"
-        return Mechanism(None, False, why, shown, "acks of every producer of the topic, and the controller's log")
+        fetch = "acks of every producer of the topic, and the controller's log"
+        return Mechanism(None, False, why, shown, fetch, harmless=how.unclean is False)
     if how.unclean is False:
         return Mechanism(FAILOVER, acks is not None, how.why, (*told, *shown))
     if acks is None or _counted(facts):
@@ -107,7 +110,7 @@ def _without_leaders(facts: Facts, piece: Piece) -> Mechanism:
     if not cut and piece.first_offset == 0:
         return Mechanism(None, False, "the topic may have been deleted and made again", (), fetch)
     acks = durability.acks(facts, piece.topic, piece.since)
-    if acks is None or not acks.leader_only or piece.read or _counted(facts):
+    if acks is None or not acks.leader_only or piece.passed or _counted(facts):
         why = "nothing in the material tells how the leader changed"
         return Mechanism(None, False, why, cut, fetch)
     told = (acks.evidence,) if acks.evidence is not None else ()

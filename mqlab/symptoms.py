@@ -23,19 +23,21 @@ RESTART = 60.0
 
 _LEAVING = ("poll-interval-exceeded", "session-timeout", "group-churn", "static-member-fenced", "rolling-restart")
 """Classes in which members fall out of a group and come again."""
+_FAILING_OVER = ("acks1-failover-loss", "unclean-election-loss", "under-min-isr")
+"""Classes in which brokers are away that replicas and producers need."""
 TROUBLE: dict[str, tuple[str, ...]] = {
     "batch-split": ("batch-split-loop", "format-inflation"),
-    "produce-retry": ("retry-amplification", "batch-split-loop", "format-inflation", "rolling-restart"),
+    "produce-retry": ("retry-amplification", "batch-split-loop", "format-inflation", "rolling-restart", *_FAILING_OVER),
     "record-too-large": ("oversize-record-rejected", "retry-amplification", "batch-split-loop"),
-    "record-expired": ("retry-amplification", "batch-split-loop"),
+    "record-expired": ("retry-amplification", "batch-split-loop", "under-min-isr"),
     "buffer-exhausted": ("retry-amplification", "batch-split-loop"),
     "producer-stuck": ("batch-split-loop",),
     "sender-error": ("batch-split-loop",),
-    "send-failed": ("retry-amplification", "batch-split-loop", "oversize-record-rejected"),
+    "send-failed": ("retry-amplification", "batch-split-loop", "oversize-record-rejected", "under-min-isr"),
     "request-timeout": ("retry-amplification", "rolling-restart"),
     "out-of-memory": ("batch-split-loop",),
     "process-exit": ("batch-split-loop", "group-churn", "session-timeout", "static-member-fenced"),
-    "isr-shrunk": ("rolling-restart", "replica-catch-up"),
+    "isr-shrunk": ("rolling-restart", "replica-catch-up", *_FAILING_OVER),
     "member-expired": _LEAVING,
     "member-dropped": _LEAVING,
     "poll-timeout": ("poll-interval-exceeded",),
@@ -43,11 +45,11 @@ TROUBLE: dict[str, tuple[str, ...]] = {
     "record-failed": ("poison-pill-stall", "group-churn"),
     "call-failed": ("poll-interval-exceeded", "poison-pill-stall", "slow-consumer", "group-churn"),
     "static-member-fenced": ("static-member-fenced",),
-    "offset-reset": (),
+    "offset-reset": ("retention-loss", "offset-reset-loss"),
     "session-timeout": _LEAVING,
-    "unclean-election": (),
+    "unclean-election": ("unclean-election-loss",),
     "replication-too-large": (),
-    "broker-fenced": ("rolling-restart",),
+    "broker-fenced": ("rolling-restart", *_FAILING_OVER),
     "offset-moved": ("duplicate-client-id", "consumer-offline"),
     "consumer-disabled": ("slow-consumer", "duplicate-client-id"),
     "message-expired-back": ("slow-consumer",),
@@ -68,7 +70,7 @@ COUNTED: dict[str, tuple[str, ...]] = {
     "producer.batch_splits": TROUBLE["batch-split"],
     "producer.record_errors": (*TROUBLE["record-too-large"], "rolling-restart"),
     "broker.bytes_rejected": (*TROUBLE["record-too-large"], "format-inflation"),
-    "broker.unclean_elections": (),
+    "broker.unclean_elections": ("unclean-election-loss",),
 }
 """Counters that stand still in health, and the classes that account for them."""
 OF_TRAFFIC = frozenset({"fan-out", "catch-up-read", "replica-catch-up", "replication-traffic"})

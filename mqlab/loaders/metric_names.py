@@ -71,6 +71,7 @@ CANONICAL: dict[str, str] = {
     "broker.request_errors": _meter("kafka.network:requestmetrics", "errors"),
     "broker.requests": _meter("kafka.network:requestmetrics", "requests"),
     "broker.under_replicated_partitions": _gauge(_REPLICAS, "underreplicatedpartitions"),
+    "broker.under_min_isr_partitions": _gauge(_REPLICAS, "underminisrpartitioncount"),
     "broker.isr_shrinks": _meter(_REPLICAS, "isrshrinks"),
     "broker.isr_expands": _meter(_REPLICAS, "isrexpands"),
     "broker.unclean_elections": _meter("kafka.controller:controllerstats", "uncleanleaderelections"),

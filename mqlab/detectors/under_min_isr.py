@@ -1,0 +1,101 @@
+"""acks=all is refused while fewer replicas than ``min.insync.replicas`` are in sync; nothing acknowledged is lost.
+
+Fires: brokers or producers say NOT_ENOUGH_REPLICAS. Proven where the in-sync set is known to have been smaller than
+required. Critical where records were dropped: reported as failed, and not in the log. Some of those that were reported
+as failed are in the log all the same: they were appended before the in-sync set fell.
+Quiet: partitions below their minimum to which nobody wrote with acks=all, failures for other reasons, a restart that
+the retries outlived (a notice of it is the rolling restart's).
+From 3.7 on a partition below its minimum shows consumers nothing new even where acks=1 is answered (KIP-966).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mqlab import min_in_sync
+from mqlab.detectors.base import CLEAR, Result
+from mqlab.facts import Facts
+from mqlab.findings import Certainty, Finding, Severity
+from mqlab.min_in_sync import Refusal
+from mqlab.units import counted, number
+from mqlab.wording import clock, moment
+
+INCIDENT = "under-min-isr"
+SYSTEMS: tuple[str, ...] = ("kafka",)
+
+
+def detect(facts: Facts) -> Result:
+    """One finding for each topic that was refused."""
+    refused = min_in_sync.refusals_by_topic(facts)
+    if refused:
+        return Result(tuple(_finding(one) for one in refused))
+    below = min_in_sync.below(facts)
+    if not below:
+        return CLEAR
+    if min_in_sync.producers_seen(facts):
+        return Result(rejected="partitions were below min.insync.replicas, and no producer was refused")
+    return Result(missing=("a log of the producers: partitions were below min.insync.replicas",))
+
+
+def _finding(one: Refusal) -> Finding:
+    proven = one.short is not None
+    return Finding(
+        id=f"{INCIDENT}:{one.topic or 'brokers'}",
+        incident=INCIDENT,
+        severity=Severity.CRITICAL if one.dropped else Severity.WARNING,
+        certainty=Certainty.PROVEN if proven else Certainty.LIKELY,
+        subject=one.topic or "topics that the lines do not name",
+        started_at=moment(one.since),
+        ended_at=moment(one.until),
+        ongoing=False,
+        statement=_statement(one),
+        measures=_measures(one),
+        evidence=one.evidence,
+        explains=("retry-amplification",),
+        mitigate=(
+            "Bring the missing replica back; or lower min.insync.replicas; side effect: one more failure can then lose "
+            "acknowledged records."
+        ),
+        remedy=(
+            "Replication factor 3 with min.insync.replicas=2 and room for one broker to be away; a producer that keeps "
+            "what failed."
+        ),
+        verify="UnderMinIsrPartitionCount is 0 and no NOT_ENOUGH_REPLICAS is printed for ten minutes.",
+        facts={"who": f"topic {one.topic}", "partitions": ", ".join(one.queues)},
+    )
+
+
+def _measures(one: Refusal) -> dict[str, float]:
+    found = {"refused_requests": float(one.requests)}
+    if one.failed:
+        found["failed_records"] = float(one.failed)
+    if one.stored is not None:
+        found["failed_but_stored_records"] = float(one.stored)
+    if one.dropped:
+        found["dropped_records"] = float(one.dropped)
+    if one.counted:
+        found["lost_records"] = 0.0
+    return found
+
+
+def _statement(one: Refusal) -> str:
+    where = f"{one.topic} ({_places(one.queues)})" if one.queues else (one.topic or "topics that the lines do not name")
+    short = f": in sync was {one.short}, required are {one.required}" if one.short and one.required else ""
+    first = (
+        f"{counted(one.requests, 'write')} with acks=all to {where} were refused from {clock(one.since)} to "
+        f"{clock(one.until)} UTC for want of in-sync replicas{short}. "
+    )
+    return first + _fate(one)
+
+
+def _fate(one: Refusal) -> str:
+    if not one.failed:
+        return "The producers sent them again until they were taken; nothing that was acknowledged is gone."
+    kept = f", {number(one.stored)} of them are in the log all the same" if one.stored is not None else ""
+    rest = f" and {number(one.dropped)} were dropped" if one.dropped else ""
+    safe = "; nothing that was acknowledged is gone" if one.counted else ""
+    return f"{number(one.failed)} records were reported as failed{kept}{rest}{safe}."
+
+
+def _places(queues: Sequence[str]) -> str:
+    return f"partition{'s' if len(queues) > 1 else ''} {', '.join(queues)}"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from mqlab.audit_rows import Doubled, GroupRow, Loss, Side
 from mqlab.facts import Facts
-from mqlab.group_missing import counted, fates, in_log, position, times, unhandled
+from mqlab.group_missing import counted, fates, in_log, position, times, too_often, unhandled
 from mqlab.group_offsets import offsets, partitions
 from mqlab.group_reckoning import reckon
 from mqlab.group_runs import inside
@@ -70,14 +70,6 @@ def audited(facts: Facts, topic: str) -> tuple[str, ...]:
     )  # fmt: skip
 
 
-def again(fate: Fate, own: frozenset[str]) -> int:
-    """How often too often a group handled each of these messages.
-
-    Each place in the log may be handled once; of two places of which the log lost the first, one counts.
-    """
-    return max(0, times(fate, own) - (1 if fate.overwritten else max(1, fate.offsets)))
-
-
 def _row(facts: Facts, group: str, topic: str, queue: str) -> GroupRow:
     own, rows = noting(facts, group, topic), fates(facts, topic, queue)
     handled = [f for f in rows if times(f, own)]
@@ -90,7 +82,7 @@ def _row(facts: Facts, group: str, topic: str, queue: str) -> GroupRow:
         committed=known.last.offset if known.last else None,
         pending=None if stood is None else _pending(facts, group, topic, queue),
         lost=sum(loss.records for loss in sum_.losses),
-        doubled=sum(f.messages * again(f, own) for f in handled),
+        doubled=sum(f.messages * too_often(f, own) for f in handled),
         unknown=sum_.unknown,
     )  # fmt: skip
 
@@ -120,7 +112,7 @@ def _tells_all(rows: Sequence[Fate], end: int | None) -> bool:
 
 def _doubled(facts: Facts, group: str, topic: str, queue: str) -> Doubled | None:
     own = noting(facts, group, topic)
-    rows = [(f, again(f, own)) for f in fates(facts, topic, queue)]
+    rows = [(f, too_often(f, own)) for f in fates(facts, topic, queue)]
     rows = [(fate, extra) for fate, extra in rows if extra]
     if not rows:
         return None

@@ -18,6 +18,9 @@ from mqlab.group_rows import Tally
 from mqlab.memo import per_facts
 from mqlab.message_rows import Fate
 
+ORDINARY = 10.0
+"""Seconds from the subscription to the position in an ordinary start: connections of a client that starts, and
+group.initial.rebalance.delay.ms (3 s). Who joins a topic in use with ``latest`` begins when it has its position."""
 _BUCKET = 10.0
 """Seconds that one row of tallies spans."""
 
@@ -39,9 +42,11 @@ def first_start(facts: Facts, known: Offsets, at: float, target: int, places: tu
     if begun is None or target <= start:
         return
     end = _end(facts, known, begun, start, target)
+    if end.guess > start and at - begun <= ORDINARY:
+        end = _End(target, target, target)
     if end.guess > start:
         yield Skip(Why.CONFIGURED, start, end.guess, at, places)
-    if target > end.lowest:
+    if target > end.guess:
         yield Skip(Why.RESET, end.guess, target, at, places, lowest=end.lowest, highest=end.highest)
 
 
@@ -68,14 +73,14 @@ def _oldest(facts: Facts, known: Offsets) -> int:
 
 
 def _end(facts: Facts, known: Offsets, at: float, start: int, target: int) -> _End:
-    """Where the log ended at *at*, from what producers noted as acknowledged and from snapshots."""
-    lowest, highest = start, target
+    """Where the log ended at *at*, from what producers noted as acknowledged, else from snapshots.
+
+    Where nothing was seen before, it is taken to have ended where it was seen next.
+    """
     one, next_ = before(known.ends, at), after(known.ends, at)
-    if one is not None:
-        lowest = max(lowest, min(one.offset, target))
-    if next_ is not None:
-        highest = max(lowest, min(highest, next_.offset))
-    guess = lowest
+    lowest = start if one is None else max(start, min(one.offset, target))
+    highest = target if next_ is None else max(lowest, min(target, next_.offset))
+    guess = highest
     if one is not None and next_ is not None and next_.at > one.at:
         guess = lowest + round((highest - lowest) * (at - one.at) / (next_.at - one.at))
     rows = [t for t in facts.tallies if t.role == "acked" and (t.topic, t.queue) == (known.topic, known.queue)]

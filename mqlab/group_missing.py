@@ -25,6 +25,14 @@ def times(fate: Fate, own: frozenset[str]) -> int:
     return sum(source in own for source in fate.handled)
 
 
+def too_often(fate: Fate, own: frozenset[str]) -> int:
+    """How many times too many the ledgers *own* note each of its messages.
+
+    Each place in the log may be handled once; of two places of which the log lost the first, one counts.
+    """
+    return max(0, times(fate, own) - (1 if fate.overwritten else max(1, fate.offsets)))
+
+
 def in_log(fate: Fate) -> bool:
     """It was acknowledged or is stored, and the log did not lose it."""
     return bool(fate.acked or fate.stored) and not fate.overwritten

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from mqlab.configured import consumer_value
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Evidence
+from mqlab.group_before import inherited
 from mqlab.group_by_hand import by_hand
 from mqlab.group_first import first_start
 from mqlab.group_offsets import Mark, Offsets, before, furthest, offsets, vacant
@@ -78,6 +79,8 @@ def _truncated(cause: Episode) -> bool:
 def _of_jump(facts: Facts, known: Offsets, jump: Jump) -> Iterator[Skip]:
     """What lies between the position and where it went on; nothing where it went back."""
     stood = furthest(known, jump.at)
+    if jump.refused is None and not stood:
+        stood = inherited(facts, known, jump.at)
     low = stood if jump.refused is None else max(jump.refused, stood)
     if jump.truncated or (jump.refused is not None and jump.refused >= jump.target):
         return

@@ -15,10 +15,12 @@ from statistics import median
 
 from mqlab.facts import Facts, Position
 from mqlab.findings import Evidence
+from mqlab.group_missing import too_often
 from mqlab.group_rows import Delivery
 from mqlab.kafka_groups import groups
 from mqlab.kafka_ledgers import ledgers
 from mqlab.memo import per_facts
+from mqlab.message_rows import Fate
 from mqlab.rebalance_rows import Behind, Trigger
 from mqlab.rebalances import history
 
@@ -109,8 +111,7 @@ def commit_gap(facts: Facts, group: str, topic: str) -> float | None:
 
 
 def _of(facts: Facts, group: str, topic: str, sources: frozenset[str]) -> Repeats:
-    rows = [(d, [s for s in d.sources if s in sources]) for d in facts.deliveries if d.topic == topic]
-    own = [(d, noted) for d, noted in rows if noted]
+    own = _rows(facts, topic, sources)
     doubled = [(d, noted) for d, noted in own if len(noted) > 1]
     known = changes(facts, group)
     behind: dict[int, int] = defaultdict(int)
@@ -135,6 +136,29 @@ def _of(facts: Facts, group: str, topic: str, sources: frozenset[str]) -> Repeat
         by_change=tuple((known[number], behind[number]) for number in sorted(behind)),
         fitting=fitting,
     )
+
+
+def _rows(facts: Facts, topic: str, sources: frozenset[str]) -> list[tuple[Delivery, list[str]]]:
+    """Records with the ledgers among *sources* that note them, one as often as a place was handled too often.
+
+    Where the log gave a place to a second record, the records themselves are told apart, and dated by their
+    acknowledgement.
+    """
+    fates = [f for f in facts.fates if f.topic == topic and f.first_at is not None]
+    if any(f.overwritten for f in fates):
+        told = [
+            Delivery(f.first_at // BUCKET * BUCKET, f.topic, f.queue, _once_a_place(f, sources), f.messages)
+            for f in fates if f.first_at is not None
+        ]  # fmt: skip
+    else:
+        told = [d for d in facts.deliveries if d.topic == topic]
+    rows = [(d, [s for s in d.sources if s in sources]) for d in told]
+    return [(delivery, noted) for delivery, noted in rows if noted]
+
+
+def _once_a_place(fate: Fate, sources: frozenset[str]) -> tuple[str, ...]:
+    noted = [source for source in fate.handled if source in sources]
+    return tuple(noted[: 1 + too_often(fate, sources)])
 
 
 def _extra(delivery: Delivery, noted: Sequence[str]) -> int:

@@ -10,7 +10,7 @@ SYSTEMS = {"kafka": "Kafka", "rocketmq": "RocketMQ", "mqtt": "MQTT"}
 NO_RULE = "this version has no rule for it"
 UNSEEN = 2
 """Classes that may be unchecked in health."""
-_CONSEQUENCES = frozenset({"reprocess-duplicates"})
+_CONSEQUENCES = frozenset({"reprocess-duplicates", "commit-before-process-loss"})
 """Classes that need an application's ledger; what brings them about is checked without one."""
 RULES = {d.INCIDENT: frozenset(d.SYSTEMS) for d in DETECTORS}
 """Systems that the rule of each class understands."""

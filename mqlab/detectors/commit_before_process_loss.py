@@ -1,0 +1,129 @@
+"""Kafka: offsets were committed before the records were handled, and a stop or a crash lost what was in memory.
+
+Fires: ids that were acknowledged, lie below the committed offset and are in no ledger of the group, right before the
+offset that the next owner began with. Proven where they are as many as committed less handled at that stop, and the
+consumer commits by itself, prints what waits in its queue, or was seen to commit ahead of its ledger. An orderly stop
+loses the whole queue, since close() commits everything polled; kill -9 may lose nothing. Without a ledger the queue
+that was printed before the stop of a consumer that commits by itself is the most that can be lost.
+Quiet: what waits behind the committed offset; what was never read (retention, a reset, an offset set by hand); what the
+log lost; a member without a ledger, a ledger that begins late or was cut; records that the application gave up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mqlab import units
+from mqlab.detectors.base import CLEAR, Result
+from mqlab.facts import Facts
+from mqlab.findings import Certainty, Evidence, Finding, Severity
+from mqlab.group_cases import Case, cases
+from mqlab.group_early import Early
+from mqlab.group_memory import Memory, lost_queues, signs, stops, untold
+from mqlab.wording import clock, moment
+
+INCIDENT = "commit-before-process-loss"
+SYSTEMS: tuple[str, ...] = ("kafka",)
+_SHOWN = 3
+
+
+def detect(facts: Facts) -> Result:
+    """One finding for each group and topic; for each group where only its own lines tell."""
+    found = tuple(_finding(facts, case) for case in cases(facts, INCIDENT))
+    known = {case.group for case in cases(facts, INCIDENT)}
+    found += tuple(_printed(memory) for memory in lost_queues(facts) if memory.group not in known)
+    if found:
+        return Result(found)
+    if given_up := cases(facts, None):
+        told = "; ".join(f"{case.group}: {case.told} of {case.topic} {case.losses[0].how}" for case in given_up)
+        return Result(rejected=f"not lost by an early commit: {told}")
+    missing = untold(facts)
+    return Result(missing=missing) if missing else CLEAR
+
+
+def _finding(facts: Facts, case: Case) -> Finding:
+    early, ends = signs(facts, case), stops(facts, case)
+    tail = all(loss.how.startswith("committed up to") for loss in case.losses)
+    proven = tail and case.exact and early.seen
+    at = [stint.until for stint in ends if stint.until is not None]
+    who = ", ".join(sorted({stint.client for stint in ends if stint.client})) or "a member"
+    how = "in good order" if all(stint.orderly for stint in ends) else "or crashed"
+    backlog = early.waiting.value_max if early.waiting is not None else None
+    queue = f"; {units.number(backlog)} waited in its queue then" if backlog else ""
+    return Finding(
+        id=f"{INCIDENT}:{case.subject}",
+        incident=INCIDENT,
+        severity=Severity.CRITICAL,
+        certainty=Certainty.PROVEN if proven else Certainty.LIKELY,
+        subject=case.subject,
+        started_at=moment(min(at, default=case.span[0])),
+        ended_at=moment(max(at, default=case.span[1])),
+        ongoing=False,
+        statement=(
+            f"{case.group} committed {case.told} of {case.where} that "
+            f"it never handled. {who} stopped {how} at {clock(min(at, default=None))} UTC with them in memory{queue}: "
+            "lag does not show them."
+        ),
+        measures={
+            "lost_records": float(case.records),
+            "partitions": float(len(case.queues)),
+            **({"backlog_records": float(backlog)} if backlog else {}),
+        },
+        evidence=tuple(dict.fromkeys((*_signature(early), *_evidence(case)))),
+        explains=("session-timeout", "rolling-restart"),
+        mitigate="Let the queue run empty before the process stops; side effect: slower deploys.",
+        remedy="Commit after processing, per partition the lowest offset that is not done; no automatic commit where "
+        "records go to a queue or to other threads.",
+        verify="Stop a consumer in a test: every id in the log is handled at least once.",
+        facts={"members": who, "counted": "; ".join(sorted({one.how for one in case.losses}))},
+    )
+
+
+def _signature(early: Early) -> Iterator[Evidence]:
+    if early.auto is not None:
+        place = early.auto.evidence
+        yield Evidence(place.source, place.line, place.text, "commits what was polled, handled or not")
+    if early.waiting is not None:
+        place = early.waiting.last
+        yield Evidence(place.source, place.line, place.text, "the last word about what waits in memory")
+    if early.ahead is not None:
+        place = early.ahead.place
+        yield Evidence(place.source, place.line, place.text, "a commit ahead of everything handled until then")
+
+
+def _evidence(case: Case) -> Iterator[Evidence]:
+    """How the member ended, and the first record of each partition that is missing."""
+    for loss in case.losses[:_SHOWN]:
+        *ends, first = loss.evidence
+        yield from (Evidence(e.source, e.line, e.text, "the member ends") for e in ends)
+        yield Evidence(first.source, first.line, first.text, "the first record that no ledger of the group notes")
+
+
+def _printed(memory: Memory) -> Finding:
+    """No ledger tells; the queue that was printed and the setting do."""
+    records, at = memory.waiting.value_max or 0.0, memory.at
+    line, setting = memory.waiting.last, memory.auto.evidence
+    return Finding(
+        id=f"{INCIDENT}:{memory.group}",
+        incident=INCIDENT,
+        severity=Severity.CRITICAL,
+        certainty=Certainty.LIKELY,
+        subject=memory.group,
+        started_at=moment(at),
+        ended_at=moment(at),
+        ongoing=False,
+        statement=(
+            f"{memory.client} of {memory.group} stopped at {clock(at)} UTC while {units.counted(records, 'record')} "
+            "waited in its queue, and it commits what it polled. Up to that many were never handled; no ledger tells how many."
+        ),
+        measures={"backlog_records": float(records)},
+        evidence=(
+            Evidence(setting.source, setting.line, setting.text, "commits what was polled, handled or not"),
+            Evidence(line.source, line.line, line.text, "the last word about what waits in memory"),
+            Evidence(memory.stop.source, memory.stop.line, memory.stop.text, "the member stops"),
+        ),
+        mitigate="Let the queue run empty before the process stops; side effect: slower deploys.",
+        remedy="Commit after processing, per partition the lowest offset that is not done.",
+        verify="Stop a consumer in a test: every id in the log is handled at least once.",
+        facts={"members": memory.client},
+    )

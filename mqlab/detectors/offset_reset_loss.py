@@ -1,0 +1,119 @@
+"""Kafka: a group had no valid committed offset, and auto.offset.reset took it past records that it had not read.
+
+Fires: a consumer finds no committed offset, or one that the log refuses, goes to the end, and leaves out what was
+acknowledged since the group's last position, since its members subscribed, or since the group id before it stopped.
+Quiet: a first start with ``latest`` passes over what is older than the group; ``earliest`` reads again instead; an
+offset that somebody set while the group had no members; what retention had deleted; a truncated log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mqlab import units
+from mqlab.configured import Value, consumer_value
+from mqlab.detectors.base import CLEAR, Result
+from mqlab.facts import Facts
+from mqlab.findings import Certainty, Evidence, Finding, Severity
+from mqlab.group_by_hand import moves
+from mqlab.group_cases import Case, cases, dense, places
+from mqlab.group_offsets import before, offsets
+from mqlab.group_ranges import Why
+from mqlab.group_skips import Jump, jumps, skips
+from mqlab.rebalance_index import homes
+from mqlab.wording import clock, moment
+
+INCIDENT = "offset-reset-loss"
+SYSTEMS: tuple[str, ...] = ("kafka",)
+_SHOWN = 3
+
+
+def detect(facts: Facts) -> Result:
+    """One finding for each group and topic."""
+    if found := cases(facts, INCIDENT):
+        return Result(tuple(_finding(facts, case) for case in found))
+    reasons = [reason for place in places(facts) for reason in _harmless(facts, place)]
+    return Result(rejected="; ".join(sorted(dict.fromkeys(reasons)))) if reasons else CLEAR
+
+
+def _harmless(facts: Facts, place: tuple[str, str, str]) -> Iterator[str]:
+    """Jumps of a position by which nothing was lost in this way."""
+    group, topic, queue = place
+    known = offsets(facts, *place)
+    for one, later in moves(facts, known):
+        span = f"from {one.offset} to {later.offset}"
+        yield f"{group} had no members when its offset of {topic}-{queue} went {span}: it was set by hand"
+    for skip in skips(facts, *place):
+        if skip.why is Why.CONFIGURED:
+            yield f"{group} began at the end of {topic}, as it was told: what is older was there before the group"
+        if skip.why is Why.RETENTION:
+            yield f"what {group} left out of {topic} had been deleted"
+    for jump in jumps(facts, known):
+        stood = before(known.committed, jump.at)
+        if jump.refused is not None and jump.target <= jump.refused:
+            yield f"{group} went back in {topic}: its position was above the end of the log"
+        elif stood is not None and jump.target < stood.offset:
+            yield f"{group} went back in {topic} and reads again what it had read"
+
+
+def _finding(facts: Facts, case: Case) -> Finding:
+    at = [jump.at for jump in _jumps(facts, case)]
+    proven = all(dense(one) for one in case.losses)
+    return Finding(
+        id=f"{INCIDENT}:{case.subject}",
+        incident=INCIDENT,
+        severity=Severity.CRITICAL,
+        certainty=Certainty.PROVEN if proven else Certainty.LIKELY,
+        subject=case.subject,
+        started_at=moment(min(at, default=case.span[0])),
+        ended_at=moment(max(at, default=case.span[1])),
+        ongoing=False,
+        statement=(
+            f"{case.group} had no valid committed offset in {case.where} "
+            f"at {clock(min(at, default=None))} UTC and went to the end. It left out {case.told} that "
+            "were acknowledged and still there."
+        ),
+        measures={
+            "lost_records": float(case.records),
+            "partitions": float(len(case.queues)),
+        },
+        evidence=tuple(dict.fromkeys(_evidence(facts, case))),
+        explains=("consumer-offline",),
+        mitigate="Read the range that was left out with a second group; side effect: order across the two is lost.",
+        remedy="auto.offset.reset=earliest (or none) for what must not be lost, stable group ids, and "
+        "offsets.retention.minutes longer than the longest stop.",
+        verify="No line about a reset at the next start, and the committed offset continues where it was.",
+        facts={"counted": "; ".join(sorted({one.how for one in case.losses}))},
+    )
+
+
+def _jumps(facts: Facts, case: Case) -> list[Jump]:
+    told = [jump for one in case.losses for jump in jumps(facts, offsets(facts, case.group, case.topic, one.queue))]
+    lost = {place for one in case.losses for place in one.evidence}
+    return [jump for jump in told if lost.intersection(jump.places)]
+
+
+def _evidence(facts: Facts, case: Case) -> Iterator[Evidence]:
+    """The consumer's lines, the position before, the setting, and offsets that expired before that."""
+    found = _jumps(facts, case)
+    for jump in found[:_SHOWN]:
+        cause, went = jump.places
+        refused = "no committed offset" if jump.refused is None else "the log refuses the position"
+        yield Evidence(cause.source, cause.line, cause.text, refused)
+        yield Evidence(went.source, went.line, went.text, f"it goes on at {units.number(jump.target)}, the end")
+        setting = _policy(facts, case, jump.client, jump.at)
+        if setting is not None and setting.setting is not None:
+            place = setting.setting.evidence
+            yield Evidence(place.source, place.line, place.text, "where a group without a valid offset begins")
+    at = max((jump.at for jump in found), default=float("inf"))
+    for one in case.losses[:_SHOWN]:
+        mark = before(offsets(facts, case.group, case.topic, one.queue).committed, at)
+        if mark is not None:
+            yield Evidence(mark.place.source, mark.place.line, mark.place.text, "the last position that is known")
+    expired = [e for e in facts.of_kind("offsets-expired") if e.first_at is not None and e.first_at <= at]
+    yield from (Evidence(e.source, e.first.line, e.first.text, "offsets expired before") for e in expired[-1:])
+
+
+def _policy(facts: Facts, case: Case, client: str | None, at: float) -> Value | None:
+    known = client or next(iter(sorted(set(homes(facts, case.group).values()))), None)
+    return consumer_value(facts, known, "auto.offset.reset", at)

@@ -1,0 +1,129 @@
+"""Kafka: retention deleted records that a group had not read yet.
+
+Fires: the log start went past the position of a group that was away or too slow: a consumer says that its offset is out
+of range and goes on at the log start, or a log start is seen above a committed offset that stands still. Lost is what
+lies between, by offsets and, where producers keep ledgers, by ids; proven where both agree. A group that has not come
+back yet has lost it already; its lag counts records that are gone.
+Quiet: a position above the end after a truncation, one that somebody moved back below the log start, what had been read
+before, a position that auto.offset.reset=latest took past records that were still there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mqlab import units
+from mqlab.audit_rows import Loss
+from mqlab.configured import topic_changes
+from mqlab.detectors.base import CLEAR, Result
+from mqlab.facts import Facts, Setting
+from mqlab.findings import Certainty, Evidence, Finding, Severity
+from mqlab.group_audit import group_rows
+from mqlab.group_cases import Case, cases, dense, places
+from mqlab.group_offsets import offsets
+from mqlab.group_ranges import Skip, Why
+from mqlab.group_skips import skips
+from mqlab.wording import moment
+
+INCIDENT = "retention-loss"
+SYSTEMS: tuple[str, ...] = ("kafka",)
+_SHOWN = 3
+
+
+def detect(facts: Facts) -> Result:
+    """One finding for each group and topic."""
+    if found := cases(facts, INCIDENT):
+        return Result(tuple(_finding(facts, case) for case in found))
+    reasons = [reason for place in places(facts) for reason in _harmless(facts, place)]
+    if reasons:
+        return Result(rejected="; ".join(dict.fromkeys(reasons)))
+    unresolved = [e for e in facts.of_kind("offset-reset") if e.topic and _below(facts, e.topic, e.queue, e.value_max)]
+    if unresolved:
+        return Result(
+            missing=("where the consumer went on after its offset was out of range: its log, or the log start",)
+        )
+    return CLEAR
+
+
+def _below(facts: Facts, topic: str, queue: str | None, offset: float | None) -> bool:
+    """A refused offset that is not known to be above the end."""
+    ends = [p.end for p in facts.positions if (p.topic, p.queue) == (topic, queue) and p.end is not None]
+    return offset is not None and not any(end < offset for end in ends) and not _went_on(facts, topic, queue)
+
+
+def _went_on(facts: Facts, topic: str, queue: str | None) -> bool:
+    return any((e.topic, e.queue) == (topic, queue) for e in facts.of_kind("offset-reset-to"))
+
+
+def _harmless(facts: Facts, place: tuple[str, str, str]) -> Iterator[str]:
+    """Ranges below the log start that hold nothing the group had not read."""
+    group, topic, _ = place
+    if any(skip.why is Why.RETENTION for skip in skips(facts, *place)):
+        yield f"what was deleted before {group} came back to {topic} had been handled"
+
+
+def _finding(facts: Facts, case: Case) -> Finding:
+    gone = [skip for loss in case.losses for skip in _skips(facts, loss)]
+    ongoing = any(skip.ongoing for skip in gone)
+    proven = all(_agree(facts, loss) for loss in case.losses)
+    at = [skip.at for skip in gone]
+    waiting = sum(row.pending or 0 for row in group_rows(facts, case.topic) if row.group == case.group)
+    end = (
+        f"It has not come back: of its lag {units.counted(waiting, 'record')} can still be read."
+        if ongoing
+        else "Its lag looks as if it had been worked off."
+    )
+    return Finding(
+        id=f"{INCIDENT}:{case.subject}",
+        incident=INCIDENT,
+        severity=Severity.CRITICAL,
+        certainty=Certainty.PROVEN if proven else Certainty.LIKELY,
+        subject=case.subject,
+        started_at=moment(min([at for at in (case.span[0], *at) if at is not None], default=None)),
+        ended_at=None if ongoing else moment(max(at, default=None)),
+        ongoing=ongoing,
+        statement=(
+            f"Retention deleted {case.told} of {case.where} before "
+            f"{case.group} read them: the log start went past its position. {end}"
+        ),
+        measures={
+            "lost_records": float(case.records),
+            "pending_records": float(waiting),
+            "partitions": float(len(case.queues)),
+        },
+        evidence=tuple(dict.fromkeys(_evidence(facts, case))),
+        explains=("consumer-offline", "slow-consumer", "catch-up-read", "backlog-drain"),
+        mitigate=f"Raise retention.ms of {case.topic} before anything else; side effect: disk.",
+        remedy="Alert on the lead (committed offset less log start), not only on lag; keep records longer than the "
+        "longest stop; send what is lost again from the source.",
+        verify=f"kafka-get-offsets --topic {case.topic} --time -2 stays below every committed offset of {case.group}.",
+        facts={"counted": "; ".join(sorted({one.how for one in case.losses}))},
+    )
+
+
+def _skips(facts: Facts, loss: Loss) -> list[Skip]:
+    own = skips(facts, loss.group or "", loss.topic, loss.queue)
+    return [skip for skip in own if skip.why is Why.RETENTION and skip.low == loss.first_offset]
+
+
+def _agree(facts: Facts, loss: Loss) -> bool:
+    """As many ids, or offsets, as lie between the position and a log start that was seen, or that was asked for."""
+    known = offsets(facts, loss.group or "", loss.topic, loss.queue)
+    return dense(loss) and any(mark.offset > (loss.last_offset or 0) for mark in known.starts)
+
+
+def _evidence(facts: Facts, case: Case) -> Iterator[Evidence]:
+    """What the consumer said, where the log began, and how long records were kept."""
+    for loss in case.losses[:_SHOWN]:
+        for place in loss.evidence:
+            yield Evidence(place.source, place.line, place.text, place.why or "the position that is gone, and the next")
+        known = offsets(facts, case.group, loss.topic, loss.queue)
+        begins = [mark for mark in known.starts if mark.offset > (loss.last_offset or 0)][:1]
+        yield from (Evidence(m.place.source, m.place.line, m.place.text, "the log start went past it") for m in begins)
+    for setting in _kept(facts, case.topic):
+        yield Evidence(setting.source, setting.line, setting.text, "how long records are kept")
+
+
+def _kept(facts: Facts, topic: str) -> list[Setting]:
+    own = [s for s in (*facts.settings, *topic_changes(facts)) if s.owner == topic and s.key.startswith("retention.")]
+    return own[:2]

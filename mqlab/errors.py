@@ -128,3 +128,10 @@ class RemoteError(MqlabError):
         super().__init__(
             f"{uri} cannot be read: {because}. Check the address, the network and the credentials in the environment."
         )
+
+
+class CommitBenchError(MqlabError):
+    """The commit study could not be measured at a broker."""
+
+    def __init__(self, because: str) -> None:
+        super().__init__(f"The commits were not measured: {because}. Check bootstrap.servers and the client's rights.")

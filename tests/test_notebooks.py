@@ -9,6 +9,9 @@ import pytest
 
 FOLDER = Path(__file__).parents[1] / "notebooks"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.py"))
+STUDIES = ["commit_study"]
+"""They need no material, and are no part of a report."""
+REPORTED = [name for name in NAMES if name not in STUDIES]
 
 
 def notebook(name):
@@ -21,7 +24,14 @@ def code_cells(name):
 
 def test_every_notebook_has_its_twin():
     assert sorted(path.stem for path in FOLDER.glob("*.ipynb")) == NAMES
-    assert NAMES == ["00_triage", "01_traffic_amplification", "02_duplicate_client_ids", "03_rebalance_timeouts"]
+    assert NAMES == [
+        "00_triage",
+        "01_traffic_amplification",
+        "02_duplicate_client_ids",
+        "03_rebalance_timeouts",
+        "04_delivery_audit",
+        "commit_study",
+    ]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -46,7 +56,7 @@ def test_defines_nothing(name):
     ] == []
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", REPORTED)
 def test_takes_the_parameters_that_a_report_sets(name):
     cells = [cell for cell in code_cells(name) if "parameters" in cell["metadata"].get("tags", [])]
     assigned = {node.targets[0].id for node in ast.parse("".join(cells[0]["source"])).body}
@@ -65,6 +75,15 @@ def test_takes_the_parameters_that_a_report_sets(name):
         "workspace",
     } <= assigned
     assert "output" in assigned
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_a_study_reaches_no_broker_unless_one_is_named(name):
+    cells = [cell for cell in code_cells(name) if "parameters" in cell["metadata"].get("tags", [])]
+    given = {node.targets[0].id: ast.literal_eval(node.value) for node in ast.parse("".join(cells[0]["source"])).body}
+
+    assert len(cells) == 1
+    assert given["bootstrap"] == ""
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -13,12 +13,9 @@ from dataclasses import dataclass
 from mqlab import durability, replica_lines
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Evidence
-from mqlab.handovers import Handover
+from mqlab.handovers import SLACK, Handover
 from mqlab.memo import per_facts
 from mqlab.replica_history import InSync, in_sync
-
-SLACK = 5.0
-"""Seconds by which the clocks of controller and leader may differ, and a leader may begin after its election."""
 
 _IN_ORDER = (" -> ", "preferred replica", "using ELR")
 """Words of lines that controllers write of clean elections only: KRaft's change, a preferred leader, KIP-966."""

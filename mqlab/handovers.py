@@ -17,6 +17,9 @@ from mqlab.memo import per_facts
 from mqlab.replica_history import Following, Leadership, Place, follower_starts, leaderships
 from mqlab.wording import sample
 
+SLACK = 5.0
+"""Seconds by which the clocks of two brokers may differ, and a leader may begin after its election."""
+
 
 @dataclass(frozen=True, slots=True)
 class End:
@@ -77,6 +80,19 @@ def handovers(facts: Facts) -> Mapping[Place, tuple[Handover, ...]]:
 def set_backs(facts: Facts, topic: str) -> tuple[Handover, ...]:
     """Changes of leader after which the log of a partition of *topic* ended earlier than before, by partition."""
     return tuple(one for (own, _), rows in sorted(handovers(facts).items()) if own == topic for one in rows if one.back)
+
+
+def in_good_order(facts: Facts, one: Handover) -> bool:
+    """The old leader lived on: it was being stopped, or began to follow at the same moment."""
+    since, until = one.before.at or 0.0, (one.after.at or float("inf")) + SLACK
+    follows = [f for f in follower_starts(facts).get((one.after.topic, one.after.queue), ())
+               if f.replica == one.before.leader and f.epoch == one.after.epoch]  # fmt: skip
+    if any(f.at is not None and one.after.at is not None and abs(f.at - one.after.at) <= SLACK for f in follows):
+        return True
+    folder = one.before.evidence.source.rpartition("/")[0]
+    stops = [e for e in facts.of_kind("broker-stopping")
+             if one.before.leader == e.node or (not e.node and e.source.rpartition("/")[0] == folder)]  # fmt: skip
+    return not one.same_broker and any(e.first_at is not None and since <= e.first_at <= until for e in stops)
 
 
 def _of_place(facts: Facts, place: Place, rows: tuple[Leadership, ...]) -> Iterator[Handover]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from mqlab.audit_rows import Loss, Side
 from mqlab.facts import Facts
 from mqlab.findings import Certainty
+from mqlab.handovers import in_good_order
 from mqlab.log_losses import BY_END, BY_OFFSETS, Piece, pieces
 from mqlab.loss_mechanisms import FAILOVER, UNCLEAN, Mechanism, mechanism
 from mqlab.memo import per_facts
@@ -59,7 +60,15 @@ def read_before(facts: Facts, topic: str) -> int:
 def unanswered(facts: Facts, topic: str) -> tuple[tuple[Piece, Mechanism], ...]:
     """Logs that went back while nothing tells whether what they lacked had been acknowledged."""
     judged = [(piece, mechanism(facts, piece)) for piece in pieces(facts, topic)]
-    return tuple((piece, how) for piece, how in judged if not (_counts(facts, piece, how) or how.harmless))
+    return tuple(
+        (piece, how) for piece, how in judged if not (_counts(facts, piece, how) or _passes(facts, piece, how))
+    )
+
+
+def _passes(facts: Facts, piece: Piece, how: Mechanism) -> bool:
+    """Nothing hints at a loss: acks=all, or what was in flight when a leader handed over that lived on."""
+    in_flight = not how.sure and how.incident == FAILOVER and not piece.least
+    return how.harmless or (in_flight and piece.handover is not None and in_good_order(facts, piece.handover))
 
 
 def _counts(facts: Facts, piece: Piece, how: Mechanism) -> bool:
@@ -68,17 +77,7 @@ def _counts(facts: Facts, piece: Piece, how: Mechanism) -> bool:
         return True
     if how.incident != FAILOVER or not how.sure:
         return False
-    return piece.least > 0 or not _in_good_order(facts, piece)
-
-
-def _in_good_order(facts: Facts, piece: Piece) -> bool:
-    """The old leader was stopped, and handed over what it had as far as it could."""
-    one = piece.handover
-    if one is None or one.same_broker:
-        return False
-    since, until = one.before.at or 0.0, one.after.at or float("inf")
-    stops = [e for e in facts.of_kind("broker-stopping") if e.node == one.before.leader and e.first_at is not None]
-    return any(since <= (e.first_at or 0.0) <= until for e in stops)
+    return piece.least > 0 or piece.handover is None or not in_good_order(facts, piece.handover)
 
 
 def _case(piece: Piece, how: Mechanism) -> Case:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mqlab import durability
+from mqlab.elections import election
 from mqlab.facts import Facts
-from mqlab.handovers import Handover, handovers, set_backs
+from mqlab.handovers import Handover, handovers, in_good_order, set_backs
 from mqlab.log_cases import cases, topics, unanswered, undecided
 from mqlab.log_losses import counted_by_ids
 from mqlab.loss_mechanisms import FAILOVER, UNCLEAN
 from mqlab.replica_history import leaderships
-from mqlab.units import number
+from mqlab.units import counted, number
 
 LEADERS = "state-change.log and controller.log of every broker"
 
@@ -55,9 +56,9 @@ def unmeasured_elections(facts: Facts) -> tuple[str, ...]:
     """Unclean elections that are told, of partitions of which nothing tells where their logs ended."""
     marked = [e for e in facts.of_kind("unclean-election") if e.topic is None or not e.topic.startswith("__")]
     blind = [e for e in marked if (e.topic or "", e.queue or "") not in handovers(facts)]
-    counted = [s for s in facts.named("broker.unclean_elections") if s.points and s.points[-1][1] > 0]
+    risen = [s for s in facts.named("broker.unclean_elections") if s.points and s.points[-1][1] > 0]
     led = any(not topic.startswith("__") for topic, _ in handovers(facts))
-    if blind or (counted and not led):
+    if blind or (risen and not led):
         return (f"{LEADERS}: there were unclean elections, and nothing tells where the logs ended",)
     return ()
 
@@ -81,6 +82,8 @@ def _because(facts: Facts, incident: str, topic: str, one: Handover) -> str | No
     acks = durability.acks(facts, topic, one.before.at)
     if acks is not None and not acks.leader_only and incident == FAILOVER:
         return f"{place} went back by {back} records that acks=all had not acknowledged"
+    if incident == FAILOVER and in_good_order(facts, one) and election(facts, one).unclean is False:
+        return f"{place} was handed over by a leader that lived on, with {counted(one.most or 0, 'record')} in flight"
     return None
 
 

@@ -93,7 +93,7 @@ def unexplained(facts: Facts, findings: Sequence[Finding], rejected: Collection[
     loud = [s for f in findings if f.incident == EFFECT for s in explosion_lines.shapes_of(facts, f)]
     found = [
         *_events(facts, known, rejected, loud),
-        *_crashes_of_brokers(facts),
+        *_crashes_of_brokers(facts, known),
         *_counters(facts, known, rejected),
         *_repeats(facts, known),
         *_shapes(facts, [f for f in known if f.incident not in OF_TRAFFIC], loud),
@@ -134,13 +134,13 @@ def _abnormal(episode: Episode) -> bool:
     return episode.value_max not in ordinary.ORDERLY
 
 
-def _crashes_of_brokers(facts: Facts) -> Iterator[Symptom]:
+def _crashes_of_brokers(facts: Facts, findings: Sequence[Finding]) -> Iterator[Symptom]:
     """Brokers that started again without having stopped in good order."""
     running: set[str] = set()
     for episode in facts.of_kind("broker-started", "broker-stopping", "broker-stopped"):
         if episode.kind != "broker-started":
             running.discard(episode.source)
-        elif episode.source in running:
+        elif episode.source in running and not _explained(episode.first_at, findings, _FAILING_OVER):
             when, place = clock(episode.first_at), f"{episode.source}:{episode.first.line}"
             yield Symptom(episode.first_at, f"{when} UTC: broker started again without an orderly stop, {place}")
         else:

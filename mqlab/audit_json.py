@@ -15,10 +15,14 @@ from mqlab.units import iso
 SCHEMA = "mqlab.audit/1"
 
 
-def dumps(audits: Sequence[Audit]) -> str:
-    """The JSON text of the audit of each topic; times in UTC, null for what the material does not say."""
+def dumps(audits: Sequence[Audit], because: str = "") -> str:
+    """The JSON text of the audit of each topic; times in UTC, null for what the material does not say.
+
+    *because* says why there is no topic.
+    """
     topics = [_topic(audit) for audit in sorted(audits, key=lambda audit: audit.topic)]
-    return json.dumps({"schema": SCHEMA, "topics": topics}, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
+    told = {"schema": SCHEMA, "topics": topics, "because": None if topics else because}
+    return json.dumps(told, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
 
 
 def _topic(audit: Audit) -> dict[str, Any]:

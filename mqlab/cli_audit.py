@@ -22,13 +22,14 @@ def audit(form: str, output: str | None, exit_code: bool, **material: Any) -> in
     """Count the messages of each Kafka topic: sent, acknowledged, stored, handled, committed, lost, doubled."""
     from mqlab import audit_json, screen_audit
     from mqlab.audit import audits
+    from mqlab.audit_fetch import nothing
 
     capture, zone = opened(**material)
-    found = audits(capture.facts)
+    found, because = audits(capture.facts), nothing(capture.facts, material["topic"])
     if form == "json":
-        text = audit_json.dumps(found)
+        text = audit_json.dumps(found, because)
     else:
-        text = screen_audit.audit_screen(found, zone, nothing=screen_audit.nothing(capture.facts, material["topic"]))
+        text = screen_audit.audit_screen(found, zone, because)
         if not output and sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
             text = screen_audit.coloured(text)
     deliver(text, output)

@@ -14,8 +14,6 @@ from mqlab.audit_fetch import commands_for
 from mqlab.audit_path import groups, path
 from mqlab.audit_rows import Audit, Doubled, Loss, Outcome
 from mqlab.audit_words import Toll, bounded, partition
-from mqlab.facts import Facts
-from mqlab.scope import systems
 from mqlab.screen_audit_path import path_rows
 from mqlab.screen_rows import LABEL, WIDTH, clipped, line, placed, row, safe
 from mqlab.units import number
@@ -27,21 +25,14 @@ _COLOURS = {
 _GRAVE = (Outcome.LOST_AND_DOUBLED, Outcome.LOST, Outcome.DOUBLED, Outcome.UNKNOWN, Outcome.COMPLETE)
 
 
-def audit_screen(audits: Sequence[Audit], tz: tzinfo = UTC, *, nothing: str = "") -> str:
-    """Every topic, those with losses first; *nothing* is said where there is none."""
+def audit_screen(audits: Sequence[Audit], tz: tzinfo = UTC, because: str = "") -> str:
+    """Every topic, those with losses first; *because* says why there is none."""
     ordered = sorted(audits, key=lambda audit: (_GRAVE.index(audit.outcome), audit.topic))
     lines = [one for audit in ordered for one in ("", *_topic(audit, tz))][1:]
-    fetch = commands_for(words for audit in ordered for words in audit.missing)
+    lines = lines or textwrap.wrap(safe(because), WIDTH, break_on_hyphens=False)
+    fetch = commands_for([*(words for audit in ordered for words in audit.missing), *([] if audits else [because])])
     lines += [f"{'' if number_ else 'FETCH':<{LABEL}}{safe(one)}" for number_, one in enumerate(fetch)]
-    return "\n".join(one.rstrip() for one in lines or [nothing]) + "\n"
-
-
-def nothing(facts: Facts, topic: str | None) -> str:
-    """Why there is nothing to audit, in a sentence."""
-    if "kafka" not in systems(facts):
-        return "Nothing in this material is of Kafka, so that there is no delivery to audit."
-    named = f" {safe(topic)}" if topic else ""
-    return f"This material cannot say whether messages were lost: it tells of no topic{named} of Kafka."
+    return "\n".join(one.rstrip() for one in lines) + "\n"
 
 
 def exit_code(audits: Sequence[Audit]) -> int:

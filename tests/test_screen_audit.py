@@ -7,12 +7,13 @@ import pytest
 from audit_builder import FAILOVER, HOSTILE, MIXED, SETTINGS_ONLY, audit, losses
 from facts_builder import at, facts, settings
 
+from mqlab.audit_fetch import nothing
 from mqlab.audit_json import dumps
 from mqlab.audit_rows import Outcome
 from mqlab.audit_words import bounded
 from mqlab.commands import commands
 from mqlab.facts import Facts
-from mqlab.screen_audit import audit_screen, coloured, exit_code, nothing
+from mqlab.screen_audit import audit_screen, coloured, exit_code
 from mqlab.units import iso
 from mqlab.zones import parse_zone
 
@@ -130,15 +131,26 @@ def test_the_exit_code_tells_losses_from_what_nobody_knows(audits, code):
     assert exit_code(audits) == code
 
 
-def test_material_without_kafka_and_without_a_topic_says_why_there_is_nothing():
-    assert nothing(Facts(), None) == "Nothing in this material is of Kafka, so that there is no delivery to audit."
-    told = "This material cannot say whether messages were lost: it tells of no topic"
-    assert nothing(facts(settings("at owner key value\n- t acks 1")), None) == f"{told} of Kafka."
-    assert nothing(facts(settings("at owner key value\n- t acks 1")), "orders") == f"{told} orders of Kafka."
+def test_material_without_kafka_is_told_in_one_clear_sentence():
+    told = "Nothing in this material is of Kafka, so that there is no delivery to audit."
+    assert audit_screen((), because=nothing(Facts())) == f"{told}\n"
 
 
-def test_without_a_topic_a_sentence_is_said():
-    assert audit_screen((), nothing="Nothing of Kafka is here.") == "Nothing of Kafka is here.\n"
+def test_material_without_ledgers_says_why_it_cannot_say_and_what_to_fetch():
+    kafka = facts(settings("at owner key value\n- t acks 1"))
+    fetch = [commands()[name].line for name in ("kafka-client-ledger", "kafka-keys", "kafka-broker-logs")]
+    shown = audit_screen((), because=nothing(kafka)).splitlines()
+    assert " ".join(shown[:2]) == (
+        "This material cannot say whether messages were lost: no ledger tells what was acknowledged or handled, "
+        "no dump which ids are in the log, and the logs of the brokers do not say that a partition went back."
+    )
+    assert shown[2:] == [
+        f"FETCH    {fetch[0]}",
+        f"         {fetch[1]}",
+        f"         {fetch[2]}",
+    ]
+    assert "messages of orders were lost" in nothing(kafka, "orders")
+    assert json.loads(dumps((), "why"))["because"] == "why"
 
 
 def test_times_stand_in_the_zone_of_the_reader():

@@ -1,0 +1,156 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Did we lose messages, or handle some twice?
+#
+# The messages of one topic of Kafka on their way: sent, acknowledged, stored, handled, committed. What is missing
+# between two stages was lost, or only waits; where the material does not say which, this notebook says so.
+# Change the next cell and run all, or run `mqlab report PATH`, which fills it in.
+
+# %% tags=["parameters"]
+paths = "../data/samples/kafka-delivery-06"  # a path or a list of paths: folders, files, globs, archives
+since = None  # "2026-11-21T11:42:00Z", or epoch seconds
+until = None
+log_tz = []  # [["logs/broker-1/*", "Asia/Shanghai"]]
+group = None  # None: every group that reads the topic
+topic = None  # None: the one that lost most, else doubled most
+client = None
+master = None  # Spark master, such as "local[4]"
+remote = None  # Spark Connect address, such as "sc://spark:15002"
+workspace = None  # folder of the cache
+output = "../build/audit.json"  # where the audit goes
+
+# %%
+import json
+from pathlib import Path
+
+import pandas as pd
+
+from mqlab import audit_frames, audit_group_frames, audit_json, audit_loss_frames
+from mqlab.analysis import Options, open_capture
+from mqlab.audit import audits
+from mqlab.audit_choice import audit_view
+from mqlab.figures.delivery_funnel import delivery_funnel
+from mqlab.figures.failover import failover
+from mqlab.figures.replicas import replicas
+from mqlab.units import epoch
+
+pd.set_option("display.max_colwidth", None)
+options = Options(
+    since=epoch(since),
+    until=epoch(until),
+    group=group,
+    topic=topic,
+    client=client,
+    log_tz=tuple((glob, zone) for glob, zone in log_tz),
+    master=master,
+    remote=remote,
+    workspace=workspace,
+)
+capture = open_capture(paths, options=options)
+facts = capture.facts
+view = audit_view(facts, topic)
+
+# %% [markdown]
+# ## Was anything lost or doubled?
+#
+# All topics of Kafka of which the material tells single messages, or whose log went back. The sections below are about
+# one: the one that lost most, else doubled most. Name another with `topic` in the first cell or `--topic`.
+
+# %%
+audit_frames.topics(audits(facts))
+
+# %%
+audit_frames.answer(view)
+
+# %% [markdown]
+# ## How far did the messages get?
+#
+# Each bar is what arrived at a stage; beside it stands what did not, and why. *Pending* is no loss: it was only not
+# read yet. A group may have handled more than the log keeps: it read what the log lost afterwards.
+# In the table, *stored* counts what the log holds or has held, *committed at* is an offset, *≥* a sum of those
+# partitions of which the material says it, *unknown* what no ledger notes though it might be none's fault.
+
+# %%
+delivery_funnel(view.audit)
+
+# %%
+audit_frames.way(view)
+
+# %% [markdown]
+# ## Which messages were lost, and by what?
+#
+# A message is lost by the log where it was acknowledged and is there no more: its place was given to another one, a
+# later leader began below it, or a dump does not hold it. It is lost by a group where the group committed past it and
+# none of its ledgers notes it. Gaps of compaction and markers of transactions are no messages.
+
+# %%
+audit_loss_frames.lost(view)
+
+# %% [markdown]
+# ## Who led the partitions, and where did each log end?
+#
+# One lane per replica: a thick bar while it led, a thin one while it was in sync. Where a new leader's log ended below
+# that of its predecessor, the difference is gone; a replica that comes back cuts its log to where the new leader began.
+
+# %%
+replicas(view)
+
+# %%
+audit_frames.replicas(view)
+
+# %% [markdown]
+# ## What happened to the offsets?
+#
+# Offsets of the partition that lost most, by time. Messages at the same height were given the same offset: the log
+# forgot the first of them. Dots are what snapshots saw; nothing is known in between.
+
+# %%
+failover(view)
+
+# %% [markdown]
+# ## Where did the groups stand?
+#
+# What lies behind the position was handled, or is lost to the group; what lies at it or after it waits. Below the log
+# start nothing is left to read.
+
+# %%
+audit_group_frames.positions(facts, view)
+
+# %%
+audit_group_frames.skips(facts, view)
+
+# %% [markdown]
+# ## What was doubled?
+#
+# In the log one id stands at two places: a request was repeated whose answer got lost. In a group one place was handled
+# more than once: its commit did not come before its partition was given to another member.
+
+# %%
+audit_loss_frames.doubled(view)
+
+# %% [markdown]
+# ## What is missing for certainty?
+
+# %%
+audit_frames.missing(view)
+
+# %% tags=["hide"]
+told = audit_json.dumps(audits(facts))
+Path(output).parent.mkdir(parents=True, exist_ok=True)
+Path(output).write_text(told, encoding="utf-8")
+
+# %% tags=["hide"]
+assert view.audit is None or view.audit in audits(facts)
+assert json.loads(Path(output).read_text(encoding="utf-8")) == json.loads(told)

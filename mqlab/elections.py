@@ -48,21 +48,23 @@ def election(facts: Facts, one: Handover) -> Election:
 
 
 def _by_in_sync_set(facts: Facts, one: Handover) -> Election:
-    allowed = durability.in_force(facts, one.after.topic, "unclean.leader.election.enable", one.after.at)
+    told = durability.in_force(facts, one.after.topic, "unclean.leader.election.enable", one.after.at)
+    allowed = told.value if told is not None and told.evidence is not None else None
     last = _last_told(facts, one)
     shown = (_why(last.evidence, "replicas in sync before the election"),) if last is not None else ()
-    if allowed is not None and allowed.value == "false":
-        setting = (allowed.evidence,) if allowed.evidence else ()
-        return Election(False, False, "unclean elections are switched off", (*shown, *setting))
+    switched_off = (*shown, *((told.evidence,) if told is not None and told.evidence is not None else ()))
     if last is None:
+        if allowed == "false":
+            return Election(False, False, "unclean elections are switched off", switched_off)
         return Election(None, False, "nothing tells which replicas were in sync", ())
     names = ", ".join(last.isr)
     if one.after.leader in last.isr:
         return Election(False, last.controller, f"it was in sync before ({names})", shown)
-    if last.controller or (allowed is not None and allowed.value == "true"):
-        alone = one.after.isr in (None, (one.after.leader,))
-        if alone:
-            return Election(True, last.controller, f"only {names} had been in sync", shown)
+    alone = one.after.isr in (None, (one.after.leader,))
+    if alone and allowed != "false" and (last.controller or allowed == "true"):
+        return Election(True, last.controller, f"only {names} had been in sync", shown)
+    if allowed == "false" and not last.controller:
+        return Election(False, False, "unclean elections are switched off", switched_off)
     return Election(None, False, f"in sync was {names}, as far as is told", shown)
 
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from mqlab.facts import Facts, Position, Series
 from mqlab.findings import Evidence
 from mqlab.memo import per_facts
-from mqlab.replica_history import Following, Leadership, Place, follower_starts, leaderships
+from mqlab.replica_history import Following, Leadership, Place, follower_starts, in_sync, leaderships
 from mqlab.wording import sample
 
 SLACK = 5.0
@@ -34,7 +34,10 @@ class Handover:
     """One leader after another, within one life of a topic."""
 
     before: Leadership
+    """Without a leader where no log of the old one is in the material."""
     after: Leadership
+    next_known: bool
+    """No leader between both that the material does not tell of."""
     old_end: End | None
     """Where the old leader's own log ended, as it says when it comes back."""
     seen_end: End | None
@@ -73,7 +76,8 @@ class Handover:
 @per_facts
 def handovers(facts: Facts) -> Mapping[Place, tuple[Handover, ...]]:
     """Changes of leader of each partition, in their order."""
-    return {place: tuple(_of_place(facts, place, rows)) for place, rows in leaderships(facts).items() if len(rows) > 1}
+    every = {place: tuple(_of_place(facts, place, _with_unknown(rows))) for place, rows in leaderships(facts).items()}
+    return {place: rows for place, rows in every.items() if rows}
 
 
 @per_facts
@@ -104,6 +108,7 @@ def _of_place(facts: Facts, place: Place, rows: tuple[Leadership, ...]) -> Itera
         one = Handover(
             before,
             after,
+            _next(facts, before, after),
             _old_end(follower_starts(facts).get(place, ()), before, rows[number + 1 :]),
             _furthest(facts, _log_ends(facts).get(place, ()), before, after, stale),
             _furthest(facts, _watermarks(facts).get(place, ()), before, after, stale),
@@ -111,6 +116,25 @@ def _of_place(facts: Facts, place: Place, rows: tuple[Leadership, ...]) -> Itera
         if one.back:
             stale = max(end.offset for end in one.ends)
         yield one
+
+
+def _with_unknown(rows: tuple[Leadership, ...]) -> tuple[Leadership, ...]:
+    """*rows* behind a leadership of nobody known, where the first of them was not the first of the topic's life."""
+    first = rows[0]
+    if not first.epoch:
+        return rows
+    nobody = replace(first, epoch=None, leader="", from_offset=0, high_watermark=None, isr=None, at=None)
+    return (nobody, *rows)
+
+
+def _next(facts: Facts, before: Leadership, after: Leadership) -> bool:
+    """One epoch without a leader may lie between two leaders; of more the controller has to tell."""
+    if before.epoch is None or after.epoch is None:
+        return False
+    between = range(before.epoch + 1, after.epoch)
+    told = [r for r in in_sync(facts).get((after.topic, after.queue), ()) if r.controller and r.epoch in between]
+    others = {r.leader for r in told} - {"-1", None, before.leader, after.leader}
+    return not others and (len(between) <= 1 or {r.epoch for r in told} == set(between))
 
 
 def _old_end(known: tuple[Following, ...], before: Leadership, later: tuple[Leadership, ...]) -> End | None:
@@ -132,9 +156,7 @@ _Seen = tuple[float, int, Series | Position]
 
 def _furthest(facts: Facts, known: tuple[_Seen, ...], before: Leadership, after: Leadership, stale: int) -> End | None:
     """The largest of *known* while *before* led; what a replica shows that was not cut yet is not above *stale*."""
-    since, until = before.at, after.at
-    if since is None or until is None:
-        return None
+    since, until = before.at or 0.0, after.at or 0.0
     own = [seen for seen in known if since <= seen[0] < until and seen[1] > stale]
     best = max(own, key=lambda seen: (seen[1], -seen[0]), default=None)
     return End(best[1], _shown(facts, best)) if best is not None else None

@@ -44,7 +44,7 @@ def mechanism(facts: Facts, piece: Piece) -> Mechanism:
     """How *piece* was lost."""
     if piece.handover is None:
         return _without_leaders(facts, piece)
-    if piece.handover.same_broker:
+    if piece.handover.same_broker and piece.handover.next_known:
         return _came_back(facts, piece.handover)
     return _elected(facts, piece, piece.handover)
 
@@ -52,6 +52,9 @@ def mechanism(facts: Facts, piece: Piece) -> Mechanism:
 def _elected(facts: Facts, piece: Piece, one: Handover) -> Mechanism:
     how = election(facts, one)
     shown = (one.after.evidence, *(end.evidence for end in one.ends[:1]), *_cut(facts, piece), *how.evidence)
+    if not (one.next_known or how.told):
+        why = "leaders in between may not be in the material"
+        return Mechanism(None, False, why, shown, "state-change.log and controller.log of every broker")
     if how.unclean:
         counted = _counted(facts)
         return Mechanism(UNCLEAN, how.told or bool(piece.passed or counted), how.why, (*shown, *counted))
@@ -104,9 +107,9 @@ def _folder(source: str) -> str:
 def _without_leaders(facts: Facts, piece: Piece) -> Mechanism:
     """Nothing tells of a change of leader that fits: acks decide, where they can."""
     fetch = "state-change.log and controller.log of every broker"
-    if (piece.topic, piece.queue) in leaderships(facts):
-        return Mechanism(None, False, "brokers tell of no leader that began at or below them", (), fetch)
     cut = _cut(facts, piece)
+    if not cut and (piece.topic, piece.queue) in leaderships(facts):
+        return Mechanism(None, False, "brokers tell of no leader that began at or below them", (), fetch)
     if not cut and piece.first_offset == 0:
         return Mechanism(None, False, "the topic may have been deleted and made again", (), fetch)
     acks = durability.acks(facts, piece.topic, piece.since)
@@ -115,7 +118,9 @@ def _without_leaders(facts: Facts, piece: Piece) -> Mechanism:
         return Mechanism(None, False, why, cut, fetch)
     told = (acks.evidence,) if acks.evidence is not None else ()
     allowed = durability.in_force(facts, piece.topic, "unclean.leader.election.enable", piece.since)
-    sure = bool(cut) and allowed is not None and allowed.value == "false"
+    if allowed is not None and allowed.value == "true":
+        return Mechanism(None, False, "unclean elections are allowed, and nothing tells of elections", cut, fetch)
+    sure = bool(cut) and allowed is not None and allowed.evidence is not None
     return Mechanism(FAILOVER, sure, f"acks={acks.value}, and nothing tells of an unclean election", (*told, *cut))
 
 

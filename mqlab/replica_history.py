@@ -75,6 +75,8 @@ class InSync:
     controller: bool
     """A controller says so, whose word decides who may be elected."""
     evidence: Evidence
+    leader: str | None = None
+    """Whom the controller made leader; -1 is nobody."""
 
 
 @per_facts
@@ -125,7 +127,7 @@ def in_sync(facts: Facts) -> Mapping[Place, tuple[InSync, ...]]:
         if episode.topic and episode.queue:
             told = replica_lines.elected(episode.reason)
             if told.isr is not None:
-                row = InSync(episode.first_at, told.epoch, told.isr, True, episode.first)
+                row = InSync(episode.first_at, told.epoch, told.isr, True, episode.first, _leader(episode))
                 found[episode.topic, episode.queue].append(row)
     for episode in facts.of_kind("isr-shrunk", "isr-updated", "partition-described", "partition-state"):
         isr = replica_lines.in_sync(episode.kind, episode.reason)
@@ -135,6 +137,10 @@ def in_sync(facts: Facts) -> Mapping[Place, tuple[InSync, ...]]:
     for place, rows in leaderships(facts).items():
         found[place] += [InSync(r.at, r.epoch, r.isr, False, r.evidence) for r in rows if r.isr]
     return {place: tuple(sorted(rows, key=lambda r: (r.at or 0.0, r.epoch or -1))) for place, rows in found.items()}
+
+
+def _leader(episode: Episode) -> str | None:
+    return None if episode.value_min is None else f"{episode.value_min:.0f}"
 
 
 def _in_order(rows: Sequence[Leadership]) -> tuple[Leadership, ...]:

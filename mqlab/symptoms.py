@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from mqlab import duplicate_case, explosion_lines, flows, lags, ordinary, shifts, traffic
+from mqlab import duplicate_case, explosion_lines, flows, lags, log_cases, ordinary, shifts, traffic
 from mqlab.facts import Episode, Facts, LineShape
 from mqlab.findings import Certainty, Finding, Severity
 from mqlab.units import counted, number
@@ -96,6 +96,7 @@ def unexplained(facts: Facts, findings: Sequence[Finding], rejected: Collection[
         *_crashes_of_brokers(facts, known),
         *_counters(facts, known, rejected),
         *_repeats(facts, known),
+        *_losses(facts),
         *_shapes(facts, [f for f in known if f.incident not in OF_TRAFFIC], loud),
         *(Symptom(grown.at, grown.told) for grown in lags.grown(facts) if not _explained(grown.at, known, None)),
         *(Symptom(at, told) for at, told in lags.stuck(facts) if not _explained(at, known, None)),
@@ -162,6 +163,13 @@ def _counters(facts: Facts, findings: Sequence[Finding], rejected: Collection[st
             yield Symptom(
                 rose[0][0], f"{clock(rose[0][0])} UTC: {original} begins to rise, by {number(round(total))} in all"
             )
+
+
+def _losses(facts: Facts) -> Iterator[Symptom]:
+    """Acknowledged records that are gone from a log by no mechanism that the material tells."""
+    for case in log_cases.undecided(facts):
+        lost = f"{number(case.loss.records)} acknowledged records of {case.loss.topic}-{case.loss.queue}"
+        yield Symptom(case.loss.since, f"{clock(case.loss.since)} UTC: {lost} are gone from the log")
 
 
 def _repeats(facts: Facts, findings: Sequence[Finding]) -> Iterator[Symptom]:

@@ -97,7 +97,11 @@ def _pending(facts: Facts, group: str, topic: str, queue: str) -> int | None:
         return sum(
             run.messages for run in inside(unhandled(facts, group, topic, queue), low, _beyond(facts, topic, queue))
         )
-    return None if end is None else max(0, end - low)
+    if end is None:
+        return None
+    own = noting(facts, group, topic)
+    done = [f for f in fates(facts, topic, queue) if times(f, own) and (f.first_offset or 0) >= low]
+    return max(0, end - low - sum(f.messages for f in done))
 
 
 def _beyond(facts: Facts, topic: str, queue: str) -> int:

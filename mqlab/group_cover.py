@@ -5,13 +5,15 @@ A member without a ledger, one that begins late, ends early or was cut makes wha
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from mqlab.facts import Facts
-from mqlab.group_offsets import offsets
-from mqlab.group_rows import Tally
+from mqlab.group_missing import fates, times
+from mqlab.group_offsets import Mark, offsets, partitions
 from mqlab.group_runs import Run
-from mqlab.group_stints import Stint
+from mqlab.group_stints import Stint, stints
 from mqlab.kafka_ledgers import kept
 from mqlab.memo import per_facts
 from mqlab.poll_lines import members, polls_of
@@ -26,42 +28,81 @@ def doubt(facts: Facts, place: tuple[str, str, str], stint: Stint, run: Run) -> 
     *place* is a group, a topic and a partition.
     """
     group = place[0]
-    own = _keepers(facts, group, stint.client)
-    if not own:
-        who = stint.client or "the member that had the partition"
-        return f"the ledger of {who}" if stint.client else f"the ledger of every member of {group}"
-    rows = [t for t in _noted(facts) if t.source in own]
+    noted = _noted(facts, group, stint.client)
+    if not noted:
+        return f"the ledger of {stint.client or f'every member of {group}'}"
     if stint.until is None:
         return f"what {stint.client or group} has in memory: it still runs when the material ends"
-    if not any(t.at <= _uncommitted(facts, place, stint, run) for t in rows):
-        return f"the begin of {', '.join(sorted(own))}"
-    if not _lasts(facts, group, stint, rows):
-        return f"the end of {', '.join(sorted(own))}: it stops before the process does"
+    names = ", ".join(sorted(source for source, who in kept(facts, group).items() if who in noted))
+    if not all(_begins(facts, place, stint, run, own) for own in noted.values()):
+        return f"the begin of {names}"
+    if not all(_lasts(facts, group, stint, own) for own in noted.values()):
+        return f"the end of {names}: it stops before the process does"
     return ""
 
 
-def _keepers(facts: Facts, group: str, client: str) -> frozenset[str]:
-    """Ledgers in which *client* notes what it handled; those of all members where nobody tells whose it was."""
+@per_facts
+def _noted(facts: Facts, group: str, client: str) -> Mapping[str, Sequence[float]]:
+    """Keeper of ledgers → when they note something: *client*, or all members where nobody tells whose it was.
+
+    Empty where not everybody who may have handled a record keeps one.
+    """
     ledgers = kept(facts, group)
-    shared = {source for source, who in ledgers.items() if not who}
-    if client:
-        return frozenset(shared | {source for source, who in ledgers.items() if who == client})
-    return frozenset(ledgers) if shared or members(facts, group) <= set(ledgers.values()) else frozenset()
+    keepers = {"", client} if client else set(ledgers.values())
+    if not client and "" not in keepers and not members(facts, group) <= keepers:
+        return {}
+    found: dict[str, list[float]] = defaultdict(list)
+    for tally in facts.tallies:
+        if ledgers.get(tally.source) in keepers:
+            found[ledgers[tally.source]].append(tally.at)
+    return {who: sorted(moments) for who, moments in sorted(found.items())}
+
+
+def _begins(facts: Facts, place: tuple[str, str, str], stint: Stint, run: Run, own: Sequence[float]) -> bool:
+    """They note something before any of *run* was committed.
+
+    One that begins in the middle of a stint, behind records that are not noted, may have begun late.
+    """
+    marks = [m for m in offsets(facts, *place).committed if m.at >= stint.since and m.offset > run.low]
+    committed = min((m.at for m in marks), default=stint.until or stint.since)
+    late = own[0] + BUCKET > stint.since and _behind(facts, place, stint, run)
+    return own[0] <= committed and not late
+
+
+def _behind(facts: Facts, place: tuple[str, str, str], stint: Stint, run: Run) -> bool:
+    """The first record that its ledgers note in the stint is behind *run*."""
+    group, topic, queue = place
+    own = frozenset(s for s, who in kept(facts, group).items() if not stint.client or who in ("", stint.client))
+    noted = [f for f in fates(facts, topic, queue) if times(f, own) and (f.last_offset or 0) >= stint.low]
+    return run.high <= min((f.first_offset or 0 for f in noted), default=-1)
+
+
+def _lasts(facts: Facts, group: str, stint: Stint, own: Sequence[float]) -> bool:
+    """They note something right before the process ended, and go on as long as its client goes on to commit.
+
+    A poll that is worked on notes nothing yet.
+    """
+    slack = BUCKET + max((b.longest_seconds for b in polls_of(facts, group, stint.client)), default=0.0)
+    until = stint.until or 0.0
+    if not any(at + slack >= until for at in own):
+        return False
+    return own[-1] > until or _committing(facts, group, stint.client) <= own[-1] + slack
 
 
 @per_facts
-def _noted(facts: Facts) -> tuple[Tally, ...]:
-    return tuple(sorted((t for t in facts.tallies), key=lambda t: (t.at, t.source)))
+def _committing(facts: Facts, group: str, client: str) -> float:
+    """When *client* was last seen to commit something new, in any partition."""
+    found = [0.0]
+    for topic in sorted({p.topic for p in facts.positions if p.group == group}):
+        for queue in partitions(facts, group, topic):
+            for stint in stints(facts, group, topic, queue):
+                if stint.client == client:
+                    found += _moves(offsets(facts, group, topic, queue).committed, stint)
+    return max(found)
 
 
-def _uncommitted(facts: Facts, place: tuple[str, str, str], stint: Stint, run: Run) -> float:
-    """When the end of *run* was not committed yet, at last: a ledger that begins later may have missed it."""
-    marks = [m for m in offsets(facts, *place).committed if m.at >= stint.since and m.offset < run.high]
-    return max((m.at for m in marks), default=stint.since)
-
-
-def _lasts(facts: Facts, group: str, stint: Stint, rows: Sequence[Tally]) -> bool:
-    """They note something right before the process ended, or after it: a poll that was worked on notes nothing yet."""
-    until = stint.until or 0.0
-    longest = max((b.longest_seconds for b in polls_of(facts, group, stint.client)), default=0.0)
-    return any(t.at + BUCKET + longest >= until for t in rows)
+def _moves(marks: Sequence[Mark], stint: Stint) -> list[float]:
+    """Moments within *stint* at which the committed offset had moved."""
+    until = stint.until if stint.until is not None else float("inf")
+    inside = [m for m in marks if stint.since <= m.at <= until]
+    return [later.at for one, later in pairwise(inside) if later.offset > one.offset]

@@ -51,12 +51,14 @@ def reckon(facts: Facts, group: str, topic: str, queue: str) -> Reckoning:
     found += failed
     unknown, doubts = 0, list[str]()
     for stint in reversed(stints(facts, *place)):
-        for run in inside(rest, stint.low, stint.high):
+        runs = inside(rest, stint.low, stint.high)
+        tail = any(run.high == stint.high for run in runs)
+        for run in runs:
             why = doubt(facts, place, stint, run)
             if why:
                 unknown, doubts = unknown + run.least, [*doubts, why]
             else:
-                found += _lost(facts, place, stint, run)
+                found += _lost(facts, place, stint, run, tail)
         rest = outside(rest, stint.low, stint.high)
     if _total(rest):
         unknown, doubts = unknown + _total(rest), [*doubts, f"who had {topic}-{queue}: the logs of the consumers"]
@@ -84,16 +86,17 @@ def _failed(facts: Facts, place: Place, rest: Sequence[Run]) -> tuple[list[Run],
     return list(rest), found
 
 
-def _lost(facts: Facts, place: Place, stint: Stint, run: Run) -> Iterator[Loss]:
-    """They were committed and never handled: those right before a commit tell why, single ones in between do not.
+def _lost(facts: Facts, place: Place, stint: Stint, run: Run, tail: bool) -> Iterator[Loss]:
+    """They were committed and never handled: the last ones before a commit tell why.
 
+    A queue in memory is lost from some record on to its end (*tail*); several threads leave single ones before that.
     Offsets of which nothing tells that they hold a message count only beside a sign that commits were early.
     """
     signs, exact = early(facts, place, stint), run.least == run.most
     last, first = run.high == stint.high, run.first or stint.places[0]
     if last and (exact or (not sparse(facts, place[1]) and (signs.waiting or signs.ahead))):
         yield _loss(place, EARLY, run, f"committed up to {units.number(stint.high)}, noted by no ledger", first, stint)
-    elif exact and signs.seen and stint.stopped:
+    elif exact and tail and stint.stopped and (signs.auto or signs.waiting):
         yield _loss(place, EARLY, run, "committed, noted by no ledger, others behind them are", first, stint)
     elif exact:
         yield _loss(place, None, run, "noted by no ledger, others behind them are", first)

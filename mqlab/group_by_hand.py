@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from mqlab.facts import Episode, Facts
-from mqlab.group_offsets import Mark, Offsets, before, vacant
+from mqlab.group_offsets import Mark, Offsets, before, offsets, vacant
 from mqlab.group_ranges import Skip, Why
 from mqlab.presence import commits_alone
 from mqlab.queues import of_groups
@@ -28,6 +28,18 @@ def by_hand(facts: Facts, known: Offsets) -> Iterator[Skip]:
             continue
         if int(line.value_max) > stood.offset and int(line.value_max) not in failed:
             yield Skip(Why.HAND, stood.offset, int(line.value_max), line.first_at or 0.0, (line.first,))
+
+
+def moved(facts: Facts, place: tuple[str, str, str]) -> Iterator[str]:
+    """In words, what somebody moved in *place*: a group, a topic and a partition."""
+    group, topic, queue = place
+    known = offsets(facts, *place)
+    for one, later in moves(facts, known):
+        span = f"from {one.offset} to {later.offset}"
+        yield f"{group} had no members when its offset of {topic}-{queue} went {span}: it was set by hand"
+    for skip in by_hand(facts, known):
+        if len(skip.places) == 1:
+            yield f"a member of {group} sought from {skip.low} to {skip.high} in {topic}-{queue}"
 
 
 def moves(facts: Facts, known: Offsets) -> Iterator[tuple[Mark, Mark]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from mqlab import duplicate_case, explosion_lines, flows, lags, log_cases, ordinary, shifts, traffic
+from mqlab import duplicate_case, explosion_lines, flows, group_cases, lags, log_cases, ordinary, shifts, traffic
 from mqlab.facts import Episode, Facts, LineShape
 from mqlab.findings import Certainty, Finding, Severity
 from mqlab.units import counted, number
@@ -166,10 +166,13 @@ def _counters(facts: Facts, findings: Sequence[Finding], rejected: Collection[st
 
 
 def _losses(facts: Facts) -> Iterator[Symptom]:
-    """Acknowledged records that are gone from a log by no mechanism that the material tells."""
+    """Acknowledged records that a log or a group lost by no mechanism that the material tells."""
     for case in log_cases.undecided(facts):
         lost = f"{number(case.loss.records)} acknowledged records of {case.loss.topic}-{case.loss.queue}"
         yield Symptom(case.loss.since, f"{clock(case.loss.since)} UTC: {lost} are gone from the log")
+    for own in group_cases.cases(facts, None):
+        told = f"{own.told} of {own.topic} that {own.group} went past are in no ledger of it: {own.losses[0].how}"
+        yield Symptom(own.span[0], f"{clock(own.span[0])} UTC: {told}" if own.span[0] is not None else told)
 
 
 def _repeats(facts: Facts, findings: Sequence[Finding]) -> Iterator[Symptom]:

@@ -17,7 +17,8 @@ from mqlab import units
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
-from mqlab.group_cases import Case, cases
+from mqlab.group_by_hand import moved
+from mqlab.group_cases import Case, cases, places
 from mqlab.group_early import Early
 from mqlab.group_memory import Memory, lost_queues, signs, stops, untold
 from mqlab.wording import clock, moment
@@ -37,6 +38,8 @@ def detect(facts: Facts) -> Result:
     if given_up := cases(facts, None):
         told = "; ".join(f"{case.group}: {case.told} of {case.topic} {case.losses[0].how}" for case in given_up)
         return Result(rejected=f"not lost by an early commit: {told}")
+    if by_hand := [told for place in places(facts) for told in moved(facts, place)]:
+        return Result(rejected="; ".join(by_hand))
     missing = untold(facts)
     return Result(missing=missing) if missing else CLEAR
 
@@ -114,7 +117,7 @@ def _printed(memory: Memory) -> Finding:
         ongoing=False,
         statement=(
             f"{memory.client} of {memory.group} stopped at {clock(at)} UTC while {units.counted(records, 'record')} "
-            "waited in its queue, and it commits what it polled. Up to that many were never handled; no ledger tells how many."
+            "waited in its queue, and it commits what it polled. At most that many were lost; no ledger tells how many."
         ),
         measures={"backlog_records": float(records)},
         evidence=(

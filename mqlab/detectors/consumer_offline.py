@@ -130,7 +130,7 @@ def _finding(facts: Facts, group: str, topic: str, gap: _Gap, queues: Mapping[st
             "queues": float(len(stretch.paces)),
         },
         evidence=(*_named(gap.absent), *_frozen(stretch)),
-        explains=("slow-consumer", "retention-loss"),
+        explains=("slow-consumer",),
         mitigate=f"Start the consumers of {group}; side effect: the whole backlog flows at once, so "
         "plan the drain first (mqlab drain).",
         remedy="Alert on a group without members, and on lag that grows at the produce rate of every queue.",

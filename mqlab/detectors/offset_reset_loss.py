@@ -15,7 +15,7 @@ from mqlab.configured import Value, consumer_value
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
-from mqlab.group_by_hand import moves
+from mqlab.group_by_hand import moved
 from mqlab.group_cases import Case, cases, dense, places
 from mqlab.group_offsets import before, offsets
 from mqlab.group_ranges import Why
@@ -38,11 +38,9 @@ def detect(facts: Facts) -> Result:
 
 def _harmless(facts: Facts, place: tuple[str, str, str]) -> Iterator[str]:
     """Jumps of a position by which nothing was lost in this way."""
-    group, topic, queue = place
+    group, topic, _ = place
     known = offsets(facts, *place)
-    for one, later in moves(facts, known):
-        span = f"from {one.offset} to {later.offset}"
-        yield f"{group} had no members when its offset of {topic}-{queue} went {span}: it was set by hand"
+    yield from moved(facts, place)
     for skip in skips(facts, *place):
         if skip.why is Why.CONFIGURED:
             yield f"{group} began at the end of {topic}, as it was told: what is older was there before the group"

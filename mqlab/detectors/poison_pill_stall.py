@@ -65,7 +65,7 @@ def _finding(facts: Facts, one: Stuck) -> Finding:
         f"{units.duration(one.seconds)} by {', '.join(one.clients)}. {_effect(one)}",
         measures=_measures(facts, one),
         evidence=_evidence(one),
-        explains=("slow-consumer", "backlog-drain", "retention-loss", *(_LATE if late else ())),
+        explains=("slow-consumer", "backlog-drain", *(_LATE if late else ())),
         mitigate="Save the record, stop the group and skip it: kafka-consumer-groups --reset-offsets --to-offset "
         f"{one.offset + 1} --group {one.group or 'GROUP'} --topic {one.topic}:{one.queue} --execute; "
         "side effect: the record is not handled.",

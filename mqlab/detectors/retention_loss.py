@@ -19,6 +19,7 @@ from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts, Setting
 from mqlab.findings import Certainty, Evidence, Finding, Severity
 from mqlab.group_audit import group_rows
+from mqlab.group_by_hand import moved
 from mqlab.group_cases import Case, cases, dense, places
 from mqlab.group_offsets import offsets
 from mqlab.group_ranges import Skip, Why
@@ -58,6 +59,7 @@ def _went_on(facts: Facts, topic: str, queue: str | None) -> bool:
 def _harmless(facts: Facts, place: tuple[str, str, str]) -> Iterator[str]:
     """Ranges below the log start that hold nothing the group had not read."""
     group, topic, _ = place
+    yield from moved(facts, place)
     if any(skip.why is Why.RETENTION for skip in skips(facts, *place)):
         yield f"what was deleted before {group} came back to {topic} had been handled"
 
@@ -92,7 +94,7 @@ def _finding(facts: Facts, case: Case) -> Finding:
             "partitions": float(len(case.queues)),
         },
         evidence=tuple(dict.fromkeys(_evidence(facts, case))),
-        explains=("consumer-offline", "slow-consumer", "catch-up-read", "backlog-drain"),
+        explains=("consumer-offline", "slow-consumer", "poison-pill-stall", "catch-up-read", "backlog-drain"),
         mitigate=f"Raise retention.ms of {case.topic} before anything else; side effect: disk.",
         remedy="Alert on the lead (committed offset less log start), not only on lag; keep records longer than the "
         "longest stop; send what is lost again from the source.",

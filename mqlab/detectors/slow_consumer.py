@@ -135,7 +135,7 @@ def _finding(facts: Facts, group: str, topic: str, rise: Stretch, queues: Mappin
         ),
         measures=measures,
         evidence=(*_moving(rise), *(able.evidence if able else ())),
-        explains=("retention-loss", "backlog-drain"),
+        explains=("backlog-drain",),
         mitigate=f"Add threads or members up to the number of {queue}s; side effect: more load on what the consumers "
         "write to, which may be the reason that they are slow.",
         remedy="Find what made each message slower (a release, a store, a remote call), or plan capacity for the peak.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from mqlab.facts import Coverage, Episode, Facts, Position, Series, Setting
 from mqlab.findings import Evidence
 from mqlab.group_rows import Assignment, Batch, Client, Delivery, Tally
+from mqlab.message_rows import Fate, Part
 
 DAY = 1_800_000_000.0 - 1_800_000_000.0 % 86_400
 """Midnight of the day on which everything happens."""
@@ -123,7 +124,7 @@ def facts(*rows) -> Facts:
     return Facts(
         episodes=tuple(by_time), series=of(Series), settings=of(Setting), positions=of(Position),
         coverage=of(Coverage), clients=of(Client), assignments=of(Assignment), tallies=of(Tally),
-        deliveries=of(Delivery), batches=of(Batch),
+        deliveries=of(Delivery), batches=of(Batch), fates=of(Fate), parts=of(Part),
     )  # fmt: skip
 
 

@@ -80,7 +80,7 @@ KINDS = (
          "(kafka.server.ReplicaFetcherManager)"),
     Kind(700, "INFO", "[ReplicaFetcherManager on broker {1}] Removed fetcher for partitions Set(audit-{2}) "
          "(kafka.server.ReplicaFetcherManager)"),
-    Kind(600, "INFO", "[ReplicaFetcher replicaId={1}, leaderId={1}, fetcherId={1}] Partition {topic}-{n} has an "
+    Kind(600, "INFO", "[ReplicaFetcher replicaId={1}, leaderId={1}, fetcherId={1}] Partition clicks-{2} has an "
          "older epoch ({n}) than the current leader. Will await the new LeaderAndIsr state before resuming fetching. "
          "(kafka.server.ReplicaFetcherThread)"),
     Kind(600, "INFO", "[UnifiedLog partition=orders-{2}, dir=/var/lib/kafka/data] Truncating to 0 has no effect as "
@@ -106,7 +106,7 @@ KINDS = (
          "matching the expected member.id {group}-{uuid} during commit (kafka.coordinator.group.GroupMetadata)"),
     Kind(1230, "ERROR", "[ReplicaManager broker={1}] Error processing append operation on partition payments-{2} "
          "(kafka.server.ReplicaManager)\norg.apache.kafka.common.errors.InvalidTimestampException: One or more records "
-         "of broker {b} have been rejected due to an invalid timestamp of partition payments-{n}"),
+         "have been rejected due to invalid timestamps, by broker {b} in partition payments-{n}"),
     Kind(820, "ERROR", "[ReplicaManager broker={1}] Error processing append operation on partition device-json-{2} "
          "(kafka.server.ReplicaManager)\norg.apache.kafka.common.errors.OutOfOrderSequenceException: Out of order "
          "sequence number for producer {n} at offset {n} in partition device-json-{n}: {n} (incoming seq. number), {n} "

@@ -40,6 +40,10 @@ class Envelope(StrEnum):
     """One JSON object a line with message, level and time (ECS, logstash, Loki and Kibana exports)."""
 
 
+_IN_EVERY_FOLDER = ("leader-epoch-checkpoint",)
+"""Files of a broker whose folder says what they are about."""
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """One file of the material.
@@ -77,6 +81,12 @@ class Source:
         return self.path.rsplit("!/", 1)[-1].rsplit("/", 1)[-1]
 
     @property
+    def _told(self) -> str:
+        """The name, behind that of its folder where every partition has a file of that name."""
+        folder = self.path.rsplit("!/", 1)[-1].rpartition("/")[0].rpartition("/")[2]
+        return f"{folder}.{self.name}" if folder and self.name in _IN_EVERY_FOLDER else self.name
+
+    @property
     def has_content(self) -> bool:
         """There is something for Spark to read."""
         return self.format not in ("empty", "unreadable")
@@ -91,14 +101,14 @@ class Source:
         """The name under which Spark reads the file, and by which its rows are known from then on.
 
         What Spark has to know rides in it, so that no join is needed: identity, format, and for a table the moment of
-        its snapshot in milliseconds (or ``-``) and its base name, e.g.
+        its snapshot in milliseconds (or ``-``) and its base name, with its folder's where only that tells, e.g.
         ``Tn5be1f3a0c7d9e264.kafka-get-offsets.1795263590000.get-offsets.orders.txt``.
         """
         moment, name = "-", self.reading.name.lower()
         suffix = next((s for s in (".gz", ".bz2") if self.location.endswith(s)), "")
         if self.reading is Reading.TABLE:
             moment = "-" if self.snapshot_at is None else str(round(self.snapshot_at * 1000))
-            name = re.sub(r"[^A-Za-z0-9._-]", "_", self.name).removesuffix(suffix)[:80]
+            name = re.sub(r"[^A-Za-z0-9._-]", "_", self._told).removesuffix(suffix)[:180]
         return f"{self.identity}.{self.format}.{moment}.{name}{suffix or '.txt'}"
 
     @property

@@ -25,16 +25,18 @@ from pyspark.sql import functions as F
 from mqlab.loaders import console, ledger_csv
 from mqlab.loaders.base import Head
 from mqlab.sources import Reading
-from mqlab.sql import filled, group, matches, quoted
+from mqlab.sql import filled, group, matches
 from mqlab.tables import LEDGER, Table
 
 FORMAT = "kafka-dump-log"
 TABLES: tuple[Table, ...] = (LEDGER,)
 READING = Reading.TABLE
 
-FRAME = r"^(?:\| )?(?:offset|baseOffset): \d|^Dumping |^(?:Log s|S)tarting offset: |\d:\d\d:\d\d"
-"""Lines that are no part of a payload, which may hold line breaks: records, batches, and lines that hold a moment."""
-PAYLOAD = " payload: "
+FRAME = (
+    r"^(?:\| )?(?:offset|baseOffset): \d|^Dumping |^(?:Log s|S)tarting offset: "
+    r"|^[\s=*#<>-]*(?:[A-Z][a-z]{2},? .*\d:\d\d:\d\d|\[?20\d\d[-/]\d\d[-/]\d\d[ T]\d)"
+)
+"""Lines that are kept: records, batches and what holds a moment. All others are of payloads, or say nothing."""
 
 _DUMPING = (
     r"^Dumping (?:.*[/\\])?([\w.-]+)-(\d+)(?:\.[0-9a-f]{32}-(?:delete|future|stray))?[/\\](\d+)\.log(?:\.\w+)?\s*$"
@@ -65,7 +67,7 @@ def recognise(head: Head) -> bool:
 def load(rows: DataFrame) -> Mapping[Table, DataFrame]:
     """Records, records of batches where nothing else is shown, and dumps."""
     dumps = _dumps(rows)
-    lines = rows.where(matches("text", _NUMBERED)).selectExpr("source", "line", _without_payload())
+    lines = rows.where(matches("text", _NUMBERED)).selectExpr("source", "line", f"{without_payload('text')} AS text")
     within = F.expr("source = origin AND line > first AND line < next")
     known = lines.join(F.broadcast(dumps), within, "left").where(f"NOT {_INTERNAL}")
     made = dumps.where(f"NOT {_INTERNAL}")
@@ -80,8 +82,9 @@ def line_class(text: str) -> str:
         ELSE 'noise' END"""
 
 
-def _without_payload() -> str:
-    return f"substring_index(rtrim('\\r', text), {quoted(PAYLOAD)}, 1) AS text"
+def without_payload(text: str) -> str:
+    """SQL: the line *text* without what it prints of a record's value."""
+    return f"substring_index({text}, ' payload: ', 1)"
 
 
 def _dumps(rows: DataFrame) -> DataFrame:

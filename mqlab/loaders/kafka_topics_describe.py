@@ -1,4 +1,4 @@
-"""``kafka-topics.sh --describe`` (0.8 … 4.x) → SETTINGS of topics, EVENTS of kind ``partition-state``.
+"""``kafka-topics.sh --describe`` (0.8 … 4.x) → SETTINGS of topics, EVENTS of kind ``partition-described``.
 
 Sample lines::
 
@@ -75,11 +75,11 @@ def _partitions(lines: DataFrame) -> DataFrame:
     columns = {
         "at": "at",
         "system": "'kafka'",
-        "kind": "'partition-state'",
+        "kind": "'partition-described'",
         "topic": topic,
         "queue": queue,
         "peer": f"CASE {leader} WHEN '-1' THEN 'none' ELSE {leader} END",
-        "reason": f"concat('replicas=', {replicas}, ' isr=', {in_sync})",
-        "value": f"size(filter(split({in_sync}, ','), member -> member != ''))",
+        "reason": f"rtrim(concat('replicas ', {replicas}, ' isr ', {in_sync}))",
+        "value": f"try_cast(CASE {leader} WHEN 'none' THEN '-1' ELSE {leader} END AS DOUBLE)",
     }
     return EVENTS.rows(lines.where(matches("plain", _PARTITION)), columns)

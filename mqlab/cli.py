@@ -41,12 +41,13 @@ def commands() -> None:
 def triage(form: str, output: str | None, why: bool, exit_code: bool, **material: Any) -> int:
     """Print one screen: what happened, what proves it, what to do."""
     from mqlab import jsonout, screen, screen_rows
+    from mqlab.audit import audits
 
     capture, zone = opened(**material)
     if form == "json":
         text = jsonout.dumps(capture.diagnosis)
     else:
-        text = screen.screen(capture.diagnosis, material["paths"], zone, why=why)
+        text = screen.screen(capture.diagnosis, material["paths"], zone, audits=audits(capture.facts), why=why)
         if not output and sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
             text = screen_rows.coloured(text)
     deliver(text, output)

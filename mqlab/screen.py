@@ -8,11 +8,13 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, tzinfo
 
 from mqlab import units
+from mqlab.audit_rows import Audit
 from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Change
 from mqlab.findings import Finding, Severity
 from mqlab.screen_coverage import coverage, next_steps
 from mqlab.screen_coverage import why as every_class
+from mqlab.screen_loss import loss
 from mqlab.screen_rows import WIDTH, line, local, placed, proof, row, safe, sentences
 
 _PROOFS = 5
@@ -24,11 +26,13 @@ _REMARKS = {
 """Rows that some findings add, and which of their short words stand there."""
 
 
-def screen(diagnosis: Diagnosis, paths: Sequence[str], tz: tzinfo = UTC, *, why: bool = False) -> str:
+def screen(
+    diagnosis: Diagnosis, paths: Sequence[str], tz: tzinfo = UTC, *, audits: Sequence[Audit] = (), why: bool = False
+) -> str:
     """Everything an on-call engineer wants to read first; *why* adds each class that was not checked."""
     lead = next((f for f in diagnosis.findings if f.severity > Severity.NOTICE), None)
     lines = list(_headline(diagnosis, lead))
-    lines += _of_finding(diagnosis, lead, tz) if lead is not None else _of_quiet(diagnosis, tz)
+    lines += _of_finding(diagnosis, lead, tz, audits) if lead is not None else _of_quiet(diagnosis, tz, audits)
     lines += [*coverage(diagnosis), *next_steps(diagnosis, paths, exit_code(diagnosis))]
     if why:
         lines += every_class(diagnosis)
@@ -51,7 +55,7 @@ def _headline(diagnosis: Diagnosis, lead: Finding | None) -> Iterator[str]:
     yield from textwrap.wrap(safe(verdict.statement), WIDTH, break_on_hyphens=False)
 
 
-def _of_finding(diagnosis: Diagnosis, lead: Finding, tz: tzinfo) -> Iterator[str]:
+def _of_finding(diagnosis: Diagnosis, lead: Finding, tz: tzinfo, audits: Sequence[Audit]) -> Iterator[str]:
     near = _relevant(diagnosis.changes, lead)
     yield from row("STATUS", _status(diagnosis, lead, near, tz))
     yield from row("WHEN", _when(lead, tz))
@@ -66,13 +70,13 @@ def _of_finding(diagnosis: Diagnosis, lead: Finding, tz: tzinfo) -> Iterator[str
             yield line(label, lead.facts[name])
     yield from _proofs(lead)
     yield from _others(diagnosis, lead, tz)
-    yield from row("LOSS", _loss(diagnosis, lead))
+    yield from row("LOSS", loss(diagnosis, lead, audits), 4)
     yield from _rejected(diagnosis)
     for label, text in (("DO NOW", lead.mitigate), ("FIX", lead.remedy), ("VERIFY", lead.verify)):
         yield from row(label, sentences(text), 2)
 
 
-def _of_quiet(diagnosis: Diagnosis, tz: tzinfo) -> Iterator[str]:
+def _of_quiet(diagnosis: Diagnosis, tz: tzinfo, audits: Sequence[Audit]) -> Iterator[str]:
     for finding in diagnosis.findings:
         told = "" if finding.statement == diagnosis.verdict.statement else f": {finding.statement}"
         yield from row("NOTICE", f"{finding.incident} {finding.certainty.name}{told}", 3)
@@ -81,6 +85,7 @@ def _of_quiet(diagnosis: Diagnosis, tz: tzinfo) -> Iterator[str]:
         yield from row("" if number else "SYMPTOMS", symptom, 2)
     for number, change in enumerate(diagnosis.changes[:5]):
         yield placed("" if number else "CHANGED", *_change(change, tz))
+    yield from row("LOSS", loss(diagnosis, None, audits), 4) if audits else ()
     yield from _rejected(diagnosis)
 
 
@@ -178,25 +183,6 @@ def _others(diagnosis: Diagnosis, lead: Finding, tz: tzinfo) -> Iterator[str]:
         head = f"{other.severity.name} {other.incident} {other.certainty.name}{seen}"
         yield placed("OPEN" if other.ongoing else "ALSO", head, f"{last.source}:{last.line}" if last else "")
         yield line("", f"  {other.statement}")
-
-
-def _loss(diagnosis: Diagnosis, lead: Finding) -> str:
-    def total(name: str) -> float:
-        return sum(f.measures.get(name, 0) for f in diagnosis.findings)
-
-    sums = (
-        ("rejected_records", "{} oversize records rejected"),
-        ("failed_records", "{} records reported as failed (some may be stored)"),
-        ("duplicated_records_at_most", "at most {} records stored twice"),
-    )
-    told = [text.format(units.number(total(name))) for name, text in sums if total(name)]
-    again = max((f.measures.get("duplicated_records", 0) for f in diagnosis.findings), default=0)
-    told += [f"{units.counted(again, 'record')} handed out again"] if again else []
-    if lead.measures.get("crashes"):
-        told.append("unacknowledged at the crashes NOT CHECKED (send: the application's ledger)")
-    elif not told:
-        told.append("NOT CHECKED (send: the application's ledger, offsets before and after)")
-    return "; ".join(told)
 
 
 def _rejected(diagnosis: Diagnosis) -> Iterator[str]:

@@ -13,6 +13,7 @@ from mqlab import audit_words
 from mqlab.audit_fetch import commands_for
 from mqlab.audit_path import groups, path
 from mqlab.audit_rows import Audit, Doubled, Loss, Outcome
+from mqlab.audit_summary import by_gravity
 from mqlab.audit_words import Toll, bounded, partition
 from mqlab.screen_audit_path import path_rows
 from mqlab.screen_rows import LABEL, WIDTH, clipped, line, placed, row, safe
@@ -22,12 +23,11 @@ _MOST_PARTS = 8
 _COLOURS = {
     "LOST AND DOUBLED": "red", "LOST": "red", "DOUBLED": "yellow", "CANNOT SAY": "yellow", "NOTHING LOST": "green",
 }  # fmt: skip
-_GRAVE = (Outcome.LOST_AND_DOUBLED, Outcome.LOST, Outcome.DOUBLED, Outcome.UNKNOWN, Outcome.COMPLETE)
 
 
 def audit_screen(audits: Sequence[Audit], tz: tzinfo = UTC, because: str = "") -> str:
     """Every topic, those with losses first; *because* says why there is none."""
-    ordered = sorted(audits, key=lambda audit: (_GRAVE.index(audit.outcome), audit.topic))
+    ordered = by_gravity(audits)
     lines = [one for audit in ordered for one in ("", *_topic(audit, tz))][1:]
     lines = lines or textwrap.wrap(safe(because), WIDTH, break_on_hyphens=False)
     fetch = commands_for([*(words for audit in ordered for words in audit.missing), *([] if audits else [because])])

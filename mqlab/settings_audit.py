@@ -1,8 +1,10 @@
 """What settings alone make possible: notices, never more. They excuse no symptom and change no verdict.
 
-Only classes that this version can also find are audited: a risk of loss or duplication that no rule could confirm or
-reject would hang over every producer with the defaults of 2.x. ``replica.fetch.max.bytes`` below the limit is no risk
-since 0.10.1 (KIP-74), and no setting says that key = value.
+What the delivery path may lose or double is a table (``delivery_settings.risks``): with the defaults of most releases
+something of it is always possible, and a notice for each would hang over every producer. Notices are only what somebody
+chose or what is on its way: sizes that contradict the broker's limit, unclean elections that were switched on for
+topics with copies, and retention that reaches unread records within a day. ``replica.fetch.max.bytes`` below the limit
+is no risk since 0.10.1 (KIP-74), and no setting says that key = value.
 """
 
 from __future__ import annotations
@@ -10,16 +12,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from mqlab import configured
+from mqlab import configured, delivery_settings
 from mqlab.configured import Value
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
 from mqlab.models import clients, limits
+from mqlab.models.overtaking import DAY
+from mqlab.risk_rows import Risk
 
 
 @dataclass(frozen=True, slots=True)
 class _Risk:
-    """One producer's setting that makes a class possible."""
+    """One owner's setting that makes a class possible."""
 
     who: str
     told: str
@@ -27,32 +31,51 @@ class _Risk:
 
 
 def risks(facts: Facts) -> list[Finding]:
-    """One notice per class that the producers' settings make possible."""
+    """One notice per class, whoever has the settings that make it possible."""
     owners = _producers(facts)
     lowest = _lowest_limit(facts)
     found = [
         _notice("batch-split-loop", list(_looping(facts, owners, lowest)), _LOOP),
         _notice("oversize-record-rejected", list(_oversize(facts, owners, lowest)), _OVERSIZE),
+        _notice("unclean-election-loss", list(_chosen(facts)), _UNCLEAN),
+        _notice("retention-loss", list(_due(facts)), _RETENTION),
     ]
     return [f for f in found if f is not None]
 
 
 _USUAL = "1048588"
 """The larger of the two defaults of message.max.bytes, where no broker tells its version."""
+_PRINTED = "The settings that the producer prints when it starts."
 _LOOP = (
+    "producer",
     "Batches between the two sizes would be split into themselves and resent",
     "Set batch.size below the smallest max.message.bytes.",
+    _PRINTED,
 )
 _OVERSIZE = (
+    "producer",
     "Records between the two sizes would be sent, refused by the broker and lost to the application",
     "Keep max.request.size at or below the smallest max.message.bytes.",
+    _PRINTED,
+)
+_UNCLEAN = (
+    "topic",
+    "A replica that is out of sync may become the leader, and what it lacks would be lost",
+    "Set unclean.leader.election.enable to false, if losing records is worse than waiting for a broker.",
+    "kafka-topics --describe of the topic.",
+)
+_RETENTION = (
+    "group",
+    "Records would be deleted before the group has read them",
+    "Make the group faster than its producers, or raise the retention until it has caught up.",
+    "The lag of the group in time, against the retention of the topic.",
 )
 
 
-def _notice(incident: str, found: Sequence[_Risk], words: tuple[str, str]) -> Finding | None:
+def _notice(incident: str, found: Sequence[_Risk], words: tuple[str, str, str, str]) -> Finding | None:
     if not found:
         return None
-    effect, remedy = words
+    role, effect, remedy, verify = words
     names, told = ", ".join(dict.fromkeys(r.who for r in found)), "; ".join(dict.fromkeys(r.told for r in found))
     return Finding(
         id=f"{incident}:{names}/settings",
@@ -67,9 +90,27 @@ def _notice(incident: str, found: Sequence[_Risk], words: tuple[str, str]) -> Fi
         evidence=tuple(dict.fromkeys(e for r in found for e in r.evidence)),
         mitigate="None needed now.",
         remedy=remedy,
-        verify="The settings that the producer prints when it starts.",
-        facts={"who": f"producer {names}"},
+        verify=verify,
+        facts={"who": f"{role} {names}"},
     )
+
+
+def _chosen(facts: Facts) -> Iterator[_Risk]:
+    """Unclean elections that somebody switched on; as a default they are in the table only."""
+    for row in delivery_settings.risks(facts):
+        if row.incident == "unclean-election-loss" and row.evidence:
+            yield _Risk(_name(row), f"{row.setting} is {row.value} for {_name(row)}", row.evidence)
+
+
+def _due(facts: Facts) -> Iterator[_Risk]:
+    """Groups of which the retention deletes unread records within a day, if all goes on as it did."""
+    for row in delivery_settings.risks(facts):
+        if row.due_seconds is not None and row.due_seconds < DAY:
+            yield _Risk(_name(row), f"{row.setting} is {row.value} for {_name(row)}: {row.how}", row.evidence)
+
+
+def _name(row: Risk) -> str:
+    return row.owner.partition(" ")[2]
 
 
 def _producers(facts: Facts) -> list[str | None]:

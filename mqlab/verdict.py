@@ -60,7 +60,7 @@ def _with_risks(facts: Facts, results: dict[str, Result]) -> dict[str, Result]:
         found = every.get(finding.incident, Result(missing=(scope.NO_RULE,)))
         serious = any(f.certainty > Certainty.POSSIBLE for f in found.findings)
         if not serious and not found.rejected:
-            every[finding.incident] = Result((*found.findings, finding))
+            every[finding.incident] = replace(found, findings=(*found.findings, finding))
     return every
 
 

@@ -56,7 +56,11 @@ class Piece:
 @per_facts
 def pieces(facts: Facts, topic: str) -> tuple[Piece, ...]:
     """What was lost of each partition of *topic*, by partition and time."""
-    found = [*_by_ids(facts, topic), *_by_offsets(facts, topic)]
+    by_ids = list(_by_ids(facts, topic))
+    by_offsets = list(_by_offsets(facts, topic))
+    cut_short = {piece.handover for piece in by_offsets}
+    found = [piece for piece in by_ids if piece.handover not in cut_short]
+    found += [_with_ids(piece, [p for p in by_ids if p.handover == piece.handover]) for piece in by_offsets]
     return tuple(sorted(found, key=lambda p: (p.queue, p.since or 0.0, p.first_offset or 0, p.how)))
 
 
@@ -172,6 +176,18 @@ def _by_offsets(facts: Facts, topic: str) -> Iterator[Piece]:
     for one in set_backs(facts, topic):
         if not counted_by_ids(facts, topic, one):
             yield _between(one)
+
+
+def _with_ids(piece: Piece, known: Sequence[Piece]) -> Piece:
+    """The interval of a change of leader, of which a ledger that ends too early tells a part."""
+    told = sum(p.records for p in known)
+    return replace(
+        piece,
+        least=max(piece.least, told),
+        records=max(piece.records, told),
+        most=max(piece.most, told),
+        evidence=tuple(dict.fromkeys((*piece.evidence, *(e for p in known for e in p.evidence)))),
+    )
 
 
 def _between(one: Handover) -> Piece:

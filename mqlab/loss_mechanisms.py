@@ -16,7 +16,7 @@ from mqlab.elections import Election, election
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Evidence
 from mqlab.handovers import Handover
-from mqlab.log_losses import Piece
+from mqlab.log_losses import BY_DUMP, Piece
 from mqlab.replica_history import Cut, leaderships, truncations
 from mqlab.wording import sample
 
@@ -59,7 +59,7 @@ def _elected(facts: Facts, piece: Piece, one: Handover) -> Mechanism:
         counted = _counted(facts)
         return Mechanism(UNCLEAN, how.told or bool(piece.passed or counted), how.why, (*shown, *counted))
     if piece.passed:
-        return _read_before(how, shown)
+        return _read_before(facts, one, how, shown)
     acks = durability.acks(facts, piece.topic, piece.since)
     told = (acks.evidence,) if acks is not None and acks.evidence is not None else ()
     if acks is not None and not acks.leader_only:
@@ -73,10 +73,12 @@ def _elected(facts: Facts, piece: Piece, one: Handover) -> Mechanism:
     return Mechanism(FAILOVER, False, "nothing tells of an unclean election", (*told, *shown))
 
 
-def _read_before(how: Election, shown: Sequence[Evidence]) -> Mechanism:
-    """Consumers had read what was lost: no replica in sync lacked it."""
-    if how.unclean is False:
-        return Mechanism(None, False, "consumers had read it, yet " + how.why, tuple(shown), "the controller's log")
+def _read_before(facts: Facts, one: Handover, how: Election, shown: Sequence[Evidence]) -> Mechanism:
+    """Consumers had read what was lost: no replica in sync lacked it, whatever set was told before."""
+    allowed = durability.in_force(facts, one.after.topic, "unclean.leader.election.enable", one.after.at)
+    switched_off = allowed is not None and allowed.value == "false" and allowed.evidence is not None
+    if how.told or switched_off:
+        return Mechanism(None, False, f"consumers had read it, yet {how.why}", tuple(shown), "the controller's log")
     why = "consumers had read what the new leader lacked, so it was not in sync"
     return Mechanism(UNCLEAN, False, why, tuple(shown))
 
@@ -110,6 +112,8 @@ def _without_leaders(facts: Facts, piece: Piece) -> Mechanism:
     cut = _cut(facts, piece)
     if not cut and (piece.topic, piece.queue) in leaderships(facts):
         return Mechanism(None, False, "brokers tell of no leader that began at or below them", (), fetch)
+    if not cut and piece.how == BY_DUMP:
+        return Mechanism(None, False, "nothing tells that another leader began there", (), fetch)
     if not cut and piece.first_offset == 0:
         return Mechanism(None, False, "the topic may have been deleted and made again", (), fetch)
     acks = durability.acks(facts, piece.topic, piece.since)

@@ -11,7 +11,6 @@ from mqlab.audit_acked import acked
 from mqlab.audit_path import by_number
 from mqlab.audit_rows import Audit
 from mqlab.audit_view import AuditView, Offsets
-from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Facts
 
 ABOUT_DELIVERY = (
@@ -20,12 +19,6 @@ ABOUT_DELIVERY = (
     "oversize-record-rejected",
 )  # fmt: skip
 """Classes that the audit of a topic explains, the gravest first."""
-
-
-def told_of(facts: Facts, diagnosis: Diagnosis) -> bool:
-    """There is something to audit: messages that somebody's ledger notes, or a finding about their delivery."""
-    found = {finding.incident for finding in diagnosis.findings} & {*ABOUT_DELIVERY[:-1]}
-    return bool(audits(facts)) and (bool(facts.fates) or bool(found))
 
 
 def audit_view(facts: Facts, topic: str | None = None) -> AuditView:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from mqlab.audit import audits
 from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Facts
 from mqlab.findings import Certainty
@@ -27,6 +28,8 @@ LOOKING = {"02_duplicate_client_ids": "duplicate-client-id"}
 """Notebooks that are of use whatever was found: they run wherever the material is of a system that has this class."""
 GROUPS = "03_rebalance_timeouts"
 """The notebook about consumer groups of Kafka: it runs wherever the material tells of one."""
+DELIVERY = "04_delivery_audit"
+"""The notebook about what was lost or doubled: it runs wherever a topic can be audited."""
 _PLOTLY = "application/vnd.plotly.v1+json"
 
 
@@ -45,7 +48,8 @@ def fitting(diagnosis: Diagnosis, facts: Facts) -> tuple[str, ...]:
     found = {finding.incident for finding in diagnosis.findings if finding.certainty >= Certainty.LIKELY}
     explaining = (name for name, slugs in FITTING.items() if found & slugs)
     looking = (name for name, slug in LOOKING.items() if slug in _asked(diagnosis))
-    return (TRIAGE, *explaining, *looking, *((GROUPS,) if told_of(facts) else ()))
+    of_kafka = ((GROUPS, bool(told_of(facts))), (DELIVERY, bool(audits(facts))))
+    return (TRIAGE, *explaining, *looking, *(name for name, fits in of_kafka if fits))
 
 
 def _asked(diagnosis: Diagnosis) -> Collection[str]:

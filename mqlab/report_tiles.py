@@ -6,6 +6,7 @@ from mqlab import units
 from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Facts
 from mqlab.findings import Finding, Severity
+from mqlab.report_delivery_tiles import delivered, lost
 from mqlab.report_evidence import Dossier
 from mqlab.report_group_tiles import grouped
 from mqlab.report_tile import Tile
@@ -17,9 +18,6 @@ _HEADLINES = (
     "drain_seconds", "bytes_out", "bytes_in",
 )  # fmt: skip
 """What a tile shows where there is no amplification, the most telling first."""
-
-_LOSSES = {"lost_records": "records lost", "rejected_records": "records refused", "dropped_records": "messages dropped"}
-"""What counts as loss to the user, the gravest first."""
 
 _ALLOCATED = {
     "orphan_queues": "queues that nobody reads",
@@ -34,20 +32,24 @@ _ALLOCATED = {
 def tiles(facts: Facts, diagnosis: Diagnosis, found: tuple[Dossier, ...]) -> tuple[Tile, ...]:
     """Exactly four."""
     if not found:
-        return (*_overview(diagnosis), _loss(diagnosis, found))
+        return (*_overview(diagnosis), lost(facts, diagnosis, found))
     first = found[0]
+    loss = lost(facts, diagnosis, found)
+    about = delivered(facts, found)
+    if about:
+        return (*[*about, *_overview(diagnosis)][:3], loss)
     allocated = _allocated(found)
     if allocated:
         shown = [*allocated, *_drained(found)]
-        return (*shown[:4],) if len(shown) > 3 else (*[*shown, *_overview(diagnosis)][:3], _loss(diagnosis, found))
+        return (*shown[:4],) if len(shown) > 3 else (*[*shown, *_overview(diagnosis)][:3], loss)
     members = grouped(found)
     if members:
-        return (*[*members, *_overview(diagnosis)][:3], _loss(diagnosis, found))
+        return (*[*members, *_overview(diagnosis)][:3], loss)
     amplified, damage = (_factor(first), _excess(first)), _damage(facts, first)
     others = [tile for name in _HEADLINES for tile in _headline(first, name)]
     ranked = (*amplified, damage, *others) if any(amplified) else (*others[:2], damage, *others[2:])
     shown = [tile for tile in (*ranked, *_overview(diagnosis)) if tile]
-    return (*shown[:3], _loss(diagnosis, found))
+    return (*shown[:3], loss)
 
 
 def _factor(first: Dossier) -> Tile | None:
@@ -136,24 +138,6 @@ def _from_peak(dossier: Dossier) -> str:
 
 def _headline(first: Dossier, name: str) -> list[Tile]:
     return [Tile(one.words, one.value, "", f"#{one.anchor}") for one in first.measures if one.name == name]
-
-
-def _loss(diagnosis: Diagnosis, found: tuple[Dossier, ...]) -> Tile:
-    open_classes = [entry.incident for entry in diagnosis.not_checked if entry.incident.endswith("-loss")]
-    unchecked = f"not checked: {_few(open_classes)}" if open_classes else ""
-    for name, title in _LOSSES.items():
-        counted = [one for dossier in found for one in dossier.measures if one.name == name]
-        if counted:
-            total = sum(dossier.finding.measures.get(name, 0) for dossier in found)
-            return Tile(title, f"≥ {units.number(total)}", unchecked, f"#{counted[0].anchor}")
-    if any(slug.endswith("-loss") for slug in diagnosis.clear) and not open_classes:
-        return Tile("loss", "none seen", "the classes of loss are clear", "#not-checked")
-    missing = unchecked or "no record of what was sent and consumed"
-    return Tile("loss", "NOT CHECKED", missing, "#not-checked", muted=True)
-
-
-def _few(slugs: list[str]) -> str:
-    return slugs[0] if len(slugs) == 1 else f"{len(slugs)} classes of loss"
 
 
 def _overview(diagnosis: Diagnosis) -> tuple[Tile, ...]:

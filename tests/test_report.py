@@ -7,11 +7,13 @@ from html.parser import HTMLParser
 from types import SimpleNamespace
 
 import pytest
+from audit_builder import FAILOVER
 from facts_builder import facts as rows_of
 from facts_builder import positions
 from kafka_builder import coordinator
 from report_example import at, diagnosis, example, facts, oversize, split_loop
 
+from mqlab import report_sections
 from mqlab.diagnosis import NotChecked, Rejected
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Severity
@@ -291,6 +293,11 @@ def test_the_notebook_about_queues_runs_wherever_ids_can_be_shared(shown):
 )
 def test_the_notebook_about_rebalances_runs_wherever_the_material_tells_of_a_group(rows):
     assert fitting(diagnosis(), rows_of(rows)) == ("00_triage", "03_rebalance_timeouts")
+
+
+def test_the_notebook_about_delivery_runs_wherever_a_topic_can_be_audited(monkeypatch):
+    monkeypatch.setattr(report_sections, "audits", lambda _: (FAILOVER,))
+    assert fitting(diagnosis(), Facts()) == ("00_triage", "04_delivery_audit")
 
 
 def test_the_postmortem_asks_for_what_no_file_knows():

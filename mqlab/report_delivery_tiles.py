@@ -1,0 +1,84 @@
+"""Tiles about delivery: what audits of topics say was lost, doubled, or only waits."""
+
+from __future__ import annotations
+
+from mqlab import units
+from mqlab.audit import audits
+from mqlab.audit_choice import ABOUT_DELIVERY
+from mqlab.audit_summary import Summary, summary
+from mqlab.diagnosis import Diagnosis
+from mqlab.facts import Facts
+from mqlab.report_evidence import Dossier
+from mqlab.report_tile import Tile
+
+_LOSSES = {"lost_records": "records lost", "rejected_records": "records refused", "dropped_records": "messages dropped"}
+"""What counts as loss to the user, the gravest first."""
+
+
+def delivered(facts: Facts, found: tuple[Dossier, ...]) -> list[Tile]:
+    """Beside the loss, where the first finding is about delivery: what was acknowledged, doubled, and only waits."""
+    whole = summary(audits(facts))
+    if found[0].finding.incident not in ABOUT_DELIVERY or not whole.topics:
+        return []
+    numbers = (
+        ("messages acknowledged", whole.acked, "as the producers' ledgers note"),
+        ("copies too many", whole.extra or None, "in the log or handled again"),
+        ("messages only wait", whole.pending or None, "not read yet, no loss"),
+    )
+    return [_tile(title, value, note, found) for title, value, note in numbers if value is not None]
+
+
+def lost(facts: Facts, diagnosis: Diagnosis, found: tuple[Dossier, ...]) -> Tile:
+    """What was lost: as audits say, else as findings counted, else that nothing was or that nobody knows."""
+    whole = summary(audits(facts))
+    if whole.most:
+        return Tile("messages lost", whole.words, _of(whole), _anchor(found, "lost_records"))
+    return _counted(diagnosis, found) or _audited(whole, found) or _by_classes(diagnosis)
+
+
+def _audited(whole: Summary, found: tuple[Dossier, ...]) -> Tile | None:
+    if whole.open:
+        names = whole.open[0] if len(whole.open) == 1 else units.counted(len(whole.open), "topic")
+        return Tile("loss", "NOT CHECKED", f"the material cannot say: {names}", "#not-checked", muted=True)
+    return Tile("messages lost", "0", _of(whole), _anchor(found, "lost_records")) if whole.topics else None
+
+
+def _counted(diagnosis: Diagnosis, found: tuple[Dossier, ...]) -> Tile | None:
+    for name, title in _LOSSES.items():
+        counted = [one for dossier in found for one in dossier.measures if one.name == name]
+        if counted:
+            total = sum(dossier.finding.measures.get(name, 0) for dossier in found)
+            return Tile(title, f"≥ {units.number(total)}", _unchecked(diagnosis), f"#{counted[0].anchor}")
+    return None
+
+
+def _by_classes(diagnosis: Diagnosis) -> Tile:
+    unchecked = _unchecked(diagnosis)
+    if any(slug.endswith("-loss") for slug in diagnosis.clear) and not unchecked:
+        return Tile("loss", "none seen", "the classes of loss are clear", "#not-checked")
+    return Tile(
+        "loss", "NOT CHECKED", unchecked or "no record of what was sent and consumed", "#not-checked", muted=True
+    )
+
+
+def _unchecked(diagnosis: Diagnosis) -> str:
+    slugs = [entry.incident for entry in diagnosis.not_checked if entry.incident.endswith("-loss")]
+    named = slugs[0] if len(slugs) == 1 else f"{len(slugs)} classes of loss"
+    return f"not checked: {named}" if slugs else ""
+
+
+def _of(whole: Summary) -> str:
+    of = "" if whole.acked is None else f"of {units.number(whole.acked)} acknowledged"
+    more = f"{units.counted(len(whole.open), 'topic')} not checked" if whole.open else ""
+    return " · ".join(part for part in (of, more) if part)
+
+
+def _tile(title: str, value: int, note: str, found: tuple[Dossier, ...]) -> Tile:
+    names = {"copies too many": "duplicated_records", "messages only wait": "pending_records"}
+    return Tile(title, units.number(value), note, _anchor(found, names.get(title, "acknowledged_records")))
+
+
+def _anchor(found: tuple[Dossier, ...], measure: str) -> str:
+    """The place of the measure; else the first finding, else what was not checked."""
+    places = [f"#{one.anchor}" for dossier in found for one in dossier.measures if one.name == measure]
+    return next(iter(places), f"#{found[0].anchor}" if found else "#not-checked")

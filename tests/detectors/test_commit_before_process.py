@@ -1,0 +1,75 @@
+"""Offsets that were committed before the work was done."""
+
+from facts_builder import at, episode, facts
+from kafka_builder import GROUP, TOPIC
+from loss_builder import A, begins, consumer, life, listed, messages, noted, said, stands
+
+from mqlab.detectors import commit_before_process_loss as rule
+from mqlab.symptoms import unexplained
+
+AUTO, EXPLICIT = consumer("a enable.auto.commit true"), consumer("a enable.auto.commit false")
+LIFE = [life("a"), begins("10:00:02 a set 0 0"), listed("a")]
+QUEUED = messages(f"from to at handled\n0 599 10:00 {A}\n600 999 10:00 -")
+LEDGER = noted("10:00:05 0 300\n10:00:55 0 300")
+STANDS = stands("10:00:10 0 250\n10:01:00 0 1000", dumped=True)
+
+
+def queued(when, left):
+    """The application's line about its queue."""
+    return episode("handed-over", when, "clients/a.log", line=90, left=left, text=f"queued 5 records, backlog {left}")
+
+
+def test_a_stop_that_lost_a_queue_is_proven_by_what_commits_by_itself():
+    assert said(rule, LIFE, QUEUED, LEDGER, STANDS, AUTO) == [("CRITICAL", "PROVEN", 400)]
+    (finding,) = rule.detect(facts(LIFE, QUEUED, LEDGER, STANDS, AUTO, queued("10:00:59", 405))).findings
+    assert finding.subject == f"{GROUP}/{TOPIC}"
+    assert finding.statement == (
+        f"{GROUP} committed 400 records of partition 0 of {TOPIC} that it never handled. a stopped in good order at "
+        "10:01:00 UTC with them in memory; 405 waited in its queue then: lag does not show them."
+    )
+    assert finding.measures == {"lost_records": 400.0, "partitions": 1.0, "backlog_records": 405.0}
+    assert finding.started_at.timestamp() == at("10:01:00")
+    assert [e.why for e in finding.evidence] == [
+        "commits what was polled, handled or not", "the last word about what waits in memory", "the member ends",
+        "the first record that no ledger of the group notes",
+    ]  # fmt: skip
+
+
+def test_without_a_sign_of_early_commits_it_is_likely_only():
+    assert said(rule, LIFE, QUEUED, LEDGER, STANDS, EXPLICIT) == [("CRITICAL", "LIKELY", 400)]
+
+
+def test_a_commit_ahead_of_the_ledger_is_such_a_sign():
+    ahead = stands("10:00:30 0 900\n10:01:00 0 1000", dumped=True)
+    assert said(rule, LIFE, QUEUED, LEDGER, ahead, EXPLICIT) == [("CRITICAL", "PROVEN", 400)]
+
+
+def test_without_a_ledger_the_queue_before_an_orderly_stop_is_the_most_that_was_lost():
+    bare = [LIFE, STANDS, AUTO]
+    (finding,) = rule.detect(facts(bare, queued("10:00:59.5", 405))).findings
+    assert (finding.certainty.name, dict(finding.measures)) == ("LIKELY", {"backlog_records": 405.0})
+    assert said(rule, bare, queued("10:00:20", 405)).startswith(f"missing what the members of {GROUP} handled")
+
+
+def test_a_stop_of_a_consumer_that_commits_what_it_has_done_needs_no_ledger():
+    assert said(rule, LIFE, STANDS, EXPLICIT) == "clear"
+
+
+def test_an_orderly_stop_with_an_empty_queue_lost_nothing():
+    done = messages(f"from to at handled\n0 999 10:00 {A}")
+    assert said(rule, LIFE, done, LEDGER, STANDS, AUTO, queued("10:00:59", 0)) == "clear"
+
+
+def test_records_that_were_given_up_are_another_matter():
+    dead = messages(f"from to at handled\n0 599 10:00 {A}\n600 600 10:00 -\n601 999 10:00 {A}")
+    rows = [LIFE, dead, LEDGER, STANDS, AUTO, begins("10:00:40 a failed 0 600")]
+    assert said(rule, rows) == f"not lost by an early commit: {GROUP}: 1 record of {TOPIC} skipped after an error"
+
+
+def test_lost_records_that_nothing_explains_are_a_symptom():
+    holes = messages(f"from to at handled\n0 99 10:00 {A}\n100 109 10:00 -\n110 999 10:00 {A}")
+    left = unexplained(facts(LIFE, holes, LEDGER, stands("10:00:10 0 50\n10:01:00 0 1000", dumped=True), EXPLICIT), ())
+    assert [s.text for s in left] == [
+        f"10:00:00 UTC: 10 records of {TOPIC} that {GROUP} went past are in no ledger of it: "
+        "noted by no ledger, others behind them are"
+    ]

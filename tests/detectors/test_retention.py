@@ -1,0 +1,130 @@
+"""Records that retention deleted before a group read them."""
+
+from facts_builder import at, facts
+from kafka_builder import TOPIC, coordinator
+from loss_builder import (
+    A,
+    begins,
+    consumer,
+    counts,
+    life,
+    listed,
+    log_starts,
+    lost,
+    messages,
+    noted,
+    said,
+    stands,
+    start_moved,
+    subscribed,
+)
+from message_builder import of_topic
+
+from mqlab.detectors import commit_before_process_loss, offset_reset_loss, retention_loss
+
+GONE = "retention-loss"
+EARLIEST, LATEST = consumer("a auto.offset.reset earliest"), consumer("a auto.offset.reset latest")
+AWAY = [
+    life("a", until="10:01:00"), life("a", since="10:05:00", until="10:06:00", number=2), listed("a"),
+    coordinator("10:01:00 empty 2"), stands("10:00:55 0 100 110\n10:04:00 0 100 900"),
+    begins("10:00:05 a set 0 0"),
+]  # fmt: skip
+BACK = begins("10:05:05 a set 0 100\n10:05:06 a refused 0 100\n10:05:07 a reset 0 500")
+IDS = messages(f"from to at until handled\n0 99 10:00 10:01 {A}\n100 499 10:01 10:02 -\n500 899 10:02 10:04 {A}")
+LEDGER = noted("10:00:05 0 100\n10:05:10 0 400")
+AFTER = stands("10:06:00 0 900 900")
+
+
+def test_what_was_deleted_between_the_position_and_the_log_start_is_lost():
+    rows = [AWAY, BACK, AFTER, EARLIEST]
+    assert lost(*rows) == [(GONE, "0", "100..499", 400)]
+    assert said(retention_loss, *rows) == [("CRITICAL", "LIKELY", 400)]
+    assert said(retention_loss, *rows, log_starts("10:05:30 0 500")) == [("CRITICAL", "PROVEN", 400)]
+
+
+def test_ids_and_offsets_agree():
+    rows = [AWAY, BACK, AFTER, EARLIEST, IDS, LEDGER, start_moved("10:05:00", "0", 500)]
+    assert counts(*rows) == [("0", 500, 500, 900, 0, 400, 0, 0)]
+    assert said(retention_loss, *rows) == [("CRITICAL", "PROVEN", 400)]
+    (finding,) = retention_loss.detect(facts(rows)).findings
+    assert finding.subject == f"billing/{TOPIC}"
+    assert finding.statement.startswith(f"Retention deleted 400 records of partition 0 of {TOPIC} before billing read")
+    assert finding.started_at.timestamp() == at("10:01")
+    assert not finding.ongoing
+    assert "consumer-offline" in finding.explains
+    assert [e.why for e in finding.evidence][-1] == "the log start went past it"
+
+
+def test_a_group_that_has_not_come_back_has_lost_it_already():
+    stopped = [
+        life("a", until="10:01:00"), listed("a"), coordinator("10:01:00 empty 2"), begins("10:00:05 a set 0 0"),
+        stands("10:00:55 0 100 110\n10:04:00 0 100 900"), log_starts("10:02:00 0 50\n10:04:00 0 400"),
+    ]  # fmt: skip
+    (finding,) = retention_loss.detect(facts(stopped)).findings
+    assert (finding.ongoing, finding.measures["lost_records"], finding.measures["pending_records"]) == (True, 300, 500)
+    assert finding.statement.endswith("It has not come back: of its lag 500 records can still be read.")
+
+
+def test_a_slow_consumer_that_is_overtaken_again_and_again_loses_all_gaps():
+    again = begins(
+        "10:00:05 a set 0 0\n10:02:00 a refused 0 100\n10:02:01 a reset 0 300\n10:04:00 a refused 0 350\n"
+        "10:04:01 a reset 0 700"
+    )
+    rows = [life("a", until=None), listed("a"), again, EARLIEST, stands("10:05:00 0 800 2000")]
+    assert lost(*rows) == [(GONE, "0", "100..299", 200), (GONE, "0", "350..699", 350)]
+
+
+def test_a_committed_offset_below_the_log_start_of_a_group_that_reads_is_late_only():
+    reading = [
+        life("a", until=None), listed("a"), begins("10:00:05 a set 0 0"),
+        stands("10:01:00 0 100 900\n10:01:10 0 500 900"), log_starts("10:01:05 0 120"),
+    ]  # fmt: skip
+    assert lost(*reading) == []
+    assert said(retention_loss, *reading) == "clear"
+
+
+def test_what_was_read_before_somebody_moved_the_offset_back_is_not_lost():
+    back = [
+        AWAY[:4], begins("10:00:05 a set 0 0\n10:05:05 a set 0 0\n10:05:06 a refused 0 0\n10:05:07 a reset 0 500"),
+        stands("10:00:55 0 900 900\n10:04:00 0 900 900\n10:04:30 0 0 900\n10:06:00 0 900 900"), EARLIEST,
+    ]  # fmt: skip
+    assert lost(*back) == []
+    assert "it was set by hand" in said(retention_loss, *back)
+
+
+def test_a_position_above_the_end_of_a_truncated_log_lost_nothing_to_retention():
+    above = begins("10:00:05 a set 0 0\n10:02:00 a refused 0 900\n10:02:01 a reset 0 0")
+    rows = [life("a", until=None), listed("a"), above, EARLIEST, stands("10:05:00 0 800 800")]
+    assert lost(*rows) == []
+    assert said(offset_reset_loss, *rows).endswith("its position was above the end of the log")
+
+
+def test_with_latest_what_was_still_there_was_lost_to_the_reset():
+    rows = [AWAY, BACK, AFTER, LATEST, start_moved("10:05:00", "0", 300)]
+    assert lost(*rows) == [(GONE, "0", "100..299", 200), ("offset-reset-loss", "0", "300..499", 200)]
+
+
+def test_a_compacted_topic_gives_an_interval():
+    (finding,) = retention_loss.detect(
+        facts(
+            AWAY,
+            BACK,
+            AFTER,
+            EARLIEST,
+            log_starts("10:05:30 0 500"),
+            of_topic("cleanup.policy", "compact", topic=TOPIC),
+        )
+    ).findings
+    assert "about 400 records (0 to 400)" in finding.statement
+    assert finding.certainty.name == "LIKELY"
+
+
+def test_lag_alone_is_no_loss():
+    rows = [AWAY[:4], stands("10:00:55 0 100 110\n10:04:00 0 100 900"), log_starts("10:04:00 0 0")]
+    assert said(retention_loss, *rows) == "clear"
+    assert said(commit_before_process_loss, *rows) == "clear"
+
+
+def test_a_refused_offset_of_which_nothing_follows_needs_more_material():
+    rows = [life("a", until=None), listed("a"), subscribed("10:00:00"), begins("10:02:00 a refused 0 100")]
+    assert said(retention_loss, *rows).startswith("missing where the consumer went on")

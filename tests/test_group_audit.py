@@ -1,0 +1,222 @@
+"""What a group handled, lost, doubled and left waiting: the look-alikes as hard as the losses."""
+
+from facts_builder import at, facts
+from kafka_builder import GROUP, TOPIC
+from loss_builder import (
+    A,
+    B,
+    begins,
+    consumer,
+    counts,
+    killed,
+    life,
+    listed,
+    log_starts,
+    lost,
+    messages,
+    noted,
+    stands,
+)
+
+from mqlab.facts import Position
+from mqlab.group_audit import group_doubled, group_doubts, group_losses
+from mqlab.kafka_ledgers import kept, noting
+from mqlab.message_rows import Part
+
+EARLY = "commit-before-process-loss"
+AUTO = consumer("a enable.auto.commit true")
+LIFE = [life("a"), begins("10:00:02 a set 0 0"), listed("a")]
+QUEUED = messages(
+    f"""
+    from  to   at     handled
+    0     599  10:00  {A}
+    600   999  10:00  -
+    """
+)
+STOPPED = [
+    LIFE, QUEUED, noted("10:00:05 0 300\n10:00:55 0 300"),
+    stands("10:00:10 0 400\n10:01:00 0 1000", dumped=True), stands("10:01:30 0 1000 1000"),
+]  # fmt: skip
+
+
+def test_what_was_committed_at_a_stop_and_never_handled_is_lost():
+    assert lost(STOPPED, AUTO) == [(EARLY, "0", "600..999", 400)]
+    assert counts(STOPPED, AUTO) == [("0", 600, 600, 1000, 0, 400, 0, 0)]
+
+
+def test_what_lies_behind_the_committed_offset_only_waits():
+    waiting = [LIFE, QUEUED, noted("10:00:05 0 300\n10:00:55 0 300"), stands("10:01:30 0 600 1000")]
+    assert lost(waiting, AUTO) == []
+    assert counts(waiting, AUTO) == [("0", 600, 600, 600, 400, 0, 0, 0)]
+
+
+def test_a_member_that_still_runs_has_it_in_memory():
+    running = [
+        life("a", until=None), begins("10:00:02 a set 0 0"), QUEUED, noted("10:00:05 0 300\n10:00:55 0 300"),
+        stands("10:00:10 0 400\n10:01:00 0 1000", dumped=True),
+    ]  # fmt: skip
+    assert lost(running, AUTO) == []
+    assert counts(running, AUTO)[0][-1] == 400
+    assert group_doubts(facts(running), TOPIC) == ("what a has in memory: it still runs when the material ends",)
+
+
+def test_a_kill_after_which_everything_is_read_again_loses_nothing():
+    again = [
+        killed("a", expired="10:01:00"), life("a", since="10:01:10", until="10:02:00", number=3),
+        begins("10:00:02 a set 0 0\n10:01:15 a set 0 600"), AUTO,
+        messages(f"from to at handled\n0 599 10:00 {A}\n600 699 10:00 {A}+{A}\n700 999 10:00 {A}"),
+        noted("10:00:05 0 700\n10:01:20 0 400"), stands("10:00:40 0 600\n10:02:00 0 1000", dumped=True),
+    ]  # fmt: skip
+    assert lost(again) == []
+    assert counts(again) == [("0", 1000, 1100, 1000, 0, 0, 100, 0)]
+
+
+def test_a_kill_that_lost_a_queue_ends_where_the_next_owner_begins():
+    crash = [
+        killed("a", expired="10:01:00"), life("a", since="10:01:10", until="10:02:00", number=3),
+        begins("10:00:02 a set 0 0\n10:01:15 a set 0 700"), AUTO,
+        messages(f"from to at handled\n0 599 10:00 {A}\n600 699 10:00 -\n700 999 10:00 {A}"),
+        noted("10:00:05 0 300\n10:00:55 0 300\n10:01:50 0 300"),
+        stands("10:00:40 0 700\n10:02:00 0 1000", dumped=True),
+    ]  # fmt: skip
+    assert lost(crash) == [(EARLY, "0", "600..699", 100)]
+
+
+def test_a_member_without_a_ledger_leaves_unknown_what_it_had():
+    mixed = [
+        life("a", until="10:00:30"), life("b", since="10:00:20"), listed("a", "b"), AUTO,
+        begins("10:00:02 a set 0 0\n10:00:35 b set 0 600"), QUEUED, noted("10:00:05 0 300\n10:00:25 0 300"),
+        stands("10:00:10 0 400\n10:01:00 0 1000", dumped=True),
+    ]  # fmt: skip
+    assert lost(mixed) == []
+    assert counts(mixed)[0][-1] == 400
+    assert group_doubts(facts(mixed), TOPIC) == ("the ledger of b",)
+
+
+def test_a_ledger_that_was_cut_leaves_unknown_what_came_after():
+    cut = [
+        LIFE, QUEUED, AUTO, noted("10:00:05 0 300\n10:00:25 0 300"),
+        stands("10:00:10 0 400\n10:00:50 0 900\n10:01:00 0 1000", dumped=True),
+    ]  # fmt: skip
+    assert lost(cut) == []
+    assert group_doubts(facts(cut), TOPIC) == (f"the end of {A}: it stops before the process does",)
+
+
+def test_a_cut_within_the_last_ten_seconds_shows_by_what_its_client_did_later():
+    gone = [
+        life("a", until="10:02:00"), life("b", since="10:00:20"), listed("a", "b"), AUTO, QUEUED,
+        begins("10:00:02 a set 0 0\n10:00:02 a set 1 0\n10:00:30 b set 0 1000"),
+        noted("10:00:05 0 300\n10:00:25 0 300"),
+        stands("10:00:10 0 400\n10:00:29 0 1000\n10:00:30 1 10\n10:01:50 1 900", dumped=True),
+    ]  # fmt: skip
+    assert lost(gone) == []
+
+
+def test_a_ledger_that_begins_late_leaves_unknown_what_came_before():
+    rows = messages(f"from to at handled\n0 599 10:00 -\n600 999 10:00 {A}")
+    late = [LIFE, rows, AUTO, noted("10:00:45 0 400"), stands("10:00:10 0 300\n10:01:00 0 1000", dumped=True)]
+    assert lost(late) == []
+    assert group_doubts(facts(late), TOPIC) == (f"the begin of {A}",)
+
+
+def test_without_any_ledger_nothing_is_called_lost():
+    bare = [LIFE, messages("from to at\n0 999 10:00"), stands("10:01:00 0 1000 1000"), AUTO]
+    assert lost(bare) == []
+    assert counts(bare) == [("0", None, None, 1000, 0, 0, 0, 1000)]
+
+
+def test_offsets_that_hold_no_message_are_not_missed():
+    gaps = [
+        LIFE, AUTO, noted("10:00:05 0 300\n10:00:55 0 300"), stands("10:01:00 0 1001 1001"),
+        messages(f"from to at acked handled\n0 299 10:00 0 {A}\n350 1000 10:00 0 {A}"),
+    ]  # fmt: skip
+    assert lost(gaps) == []
+    assert counts(gaps)[0][-2:] == (0, 0)
+
+
+def test_a_marker_behind_the_last_record_is_not_missed():
+    marker = [
+        LIFE, AUTO, noted("10:00:05 0 300\n10:00:55 0 300"), stands("10:01:00 0 1001 1001"),
+        messages(f"from to at acked handled\n0 999 10:00 0 {A}"),
+    ]  # fmt: skip
+    assert lost(marker) == []
+
+
+def test_what_the_log_lost_is_no_loss_of_the_group():
+    rows = messages(f"from to at over handled\n0 599 10:00 - {A}\n600 999 10:00 yes -\n600 999 10:01 - {A}")
+    assert lost(LIFE, rows, AUTO, noted("10:00:55 0 1000"), stands("10:01:00 0 1000 1000")) == []
+
+
+def test_records_that_the_application_gave_up_have_no_mechanism():
+    rows = messages(f"from to at handled\n0 599 10:00 {A}\n600 600 10:00 -\n601 999 10:00 {A}")
+    skipped = [LIFE, rows, noted("10:00:05 0 600\n10:00:55 0 399"), stands("10:01:00 0 1000 1000"), AUTO]
+    assert lost(skipped, begins("10:00:40 a failed 0 600")) == [(None, "0", "600..600", 1)]
+
+
+def test_single_records_in_between_have_no_mechanism():
+    rows = messages(f"from to at handled\n0 99 10:00 {A}\n100 109 10:00 -\n110 999 10:00 {A}")
+    holes = [LIFE, rows, noted("10:00:05 0 600\n10:00:55 0 390"), stands("10:00:10 0 50\n10:01:00 0 1000", dumped=True)]
+    assert lost(holes) == [(None, "0", "100..109", 10)]
+
+
+def test_threads_leave_single_ones_before_the_tail():
+    rows = messages(f"from to at handled\n0 589 10:00 {A}\n590 594 10:00 -\n595 599 10:00 {A}\n600 999 10:00 -")
+    found = lost(LIFE, rows, *STOPPED[2:], AUTO)
+    assert sorted(found) == [(EARLY, "0", "590..594", 5), (EARLY, "0", "600..999", 400)]
+
+
+def test_two_groups_never_count_together():
+    rows = messages(f"from to at handled\n0 599 10:00 {A}+{B}\n600 999 10:00 {B}")
+    other = [
+        Position(at(0), "audit", TOPIC, "0", 1000, 1000, None, "b", None, None, "offsets/b.txt", 3, ""),
+        *listed("b", group="audit"),
+    ]
+    both = facts(LIFE, rows, other, AUTO, STOPPED[2:], noted("10:00:05 0 999", B))
+    assert [loss.group for loss in group_losses(both, TOPIC)] == [GROUP]
+    assert group_doubled(both, TOPIC) == ()
+    assert (set(noting(both, GROUP, TOPIC)), set(noting(both, "audit", TOPIC))) == ({A}, {B})
+
+
+def test_copies_that_a_producer_made_are_no_copies_of_the_group():
+    rows = messages(f"from to at places handled\n0 99 10:00 2 {A}+{A}\n100 199 10:00 1 {A}+{A}")
+    (one,) = group_doubled(facts(LIFE, rows, noted("10:00:05 0 100")), TOPIC)
+    assert (one.records, one.extra) == (100, 100)
+
+
+def test_copies_of_records_whose_first_place_is_gone_count():
+    rows = messages(f"from to at places over handled\n0 99 10:00 2 yes {A}+{A}")
+    assert [one.extra for one in group_doubled(facts(LIFE, rows, noted("10:00:05 0 100")), TOPIC)] == [100]
+
+
+def test_waiting_records_that_retention_deleted_do_not_wait():
+    rows = [LIFE, stands("10:02:00 0 100 1000"), log_starts("10:02:00 0 400")]
+    assert counts(rows)[0][4] == 600
+
+
+def part_of(source, role, **more):
+    """What a ledger tells of the partition."""
+    values = {"party": None, "group": None, **more}
+    return Part(source, role, "map", values["party"], values["group"], TOPIC, "0", 9, 9, 0, 8, None, None, *[LINE] * 2)
+
+
+LINE = begins("10:00 a set 0 0")[0].first
+
+
+def test_a_ledger_belongs_to_whom_its_map_names():
+    named = [listed("a"), listed("z", group="audit")]
+    of_group = part_of("clients/a-processed.csv", "processed", group="audit")
+    of_party = part_of("exports/done.csv", "processed", party="a")
+    known = facts(named, of_group, of_party)
+    assert (kept(known, GROUP), kept(known, "audit")) == ({"exports/done.csv": "a"}, {A: "a"})
+
+
+def test_a_ledger_of_nobody_belongs_to_the_only_group_that_reads_its_topic():
+    unnamed = part_of("exports/done.csv", "processed")
+    assert kept(facts(listed("a"), stands("10:00:00 0 1 1"), unnamed), GROUP) == {"exports/done.csv": ""}
+    two = [stands("10:00:00 0 1 1"), stands("10:00:00 0 1 1", group="audit")]
+    assert kept(facts(listed("a"), *two, unnamed), GROUP) == {}
+
+
+def test_of_two_ledgers_of_one_member_the_last_stage_counts():
+    stages = [part_of("clients/a-received.csv", "received"), part_of(A, "processed")]
+    assert kept(facts(listed("a"), stages), GROUP) == {A: "a"}

@@ -30,8 +30,8 @@ def ways(study: Study) -> pd.DataFrame:
 
 
 _WAYS = (
-    "way", "commits", "took", "expected", "closing", "records a second", "again after a crash", "expected at most",
-    "lost by the crash",
+    "way", "commits", "took", "expected", "closing", "records a second", "again after a crash",
+    "with mean answers, at most", "lost by the crash",
 )  # fmt: skip
 
 
@@ -85,7 +85,9 @@ def _way(study: Study, run: Run) -> dict[str, object]:
         "closing": brief(run.closing_seconds),
         "records a second": number(round(study.records / run.seconds)),
         "again after a crash": f"{number(run.again)} of {number(run.crashed_after)}",
-        "expected at most": number(commits.after_crash(known, run.way).again_most) if known and run.way else _NOTHING,
+        "with mean answers, at most": number(commits.after_crash(known, run.way).again_most)
+        if known and run.way
+        else _NOTHING,
         "lost by the crash": number(run.lost),
     }
 

@@ -75,9 +75,10 @@ def _bars(
 
 
 def _expected(chart: go.Figure, place: int, ways: Sequence[Way], ys: Sequence[float]) -> None:
+    name = "expected" if place == 1 else "with mean answers, at most"
     told = [f"{digits(y)} s" if place == 1 else f"at most {number(round(y))}" for y in ys]
     chart.add_scatter(
-        x=[NAMES[way] for way in ways], y=list(ys), text=told, name="expected" if place == 1 else "expected, at most",
-        mode="markers", marker={"color": INK, "symbol": "line-ew-open", "size": 26, "line": {"width": 2}},
+        x=[NAMES[way] for way in ways], y=list(ys), text=told, name=name, mode="markers",
+        marker={"color": INK, "symbol": "line-ew-open", "size": 26, "line": {"width": 2}},
         hovertemplate="%{x}: %{text}<extra></extra>", row=1, col=place,
     )  # fmt: skip

@@ -22,7 +22,7 @@ def test_bars_are_what_was_measured_and_lines_what_the_model_expects():
         ("took", ["no commit", "sync"], [1.0, 1.3]),
         ("handed out again", ["no commit", "sync"], [500, 100]),
         ("expected", ["sync"], [1.2]),
-        ("expected, at most", ["sync"], [100]),
+        ("with mean answers, at most", ["sync"], [100]),
     ]
 
 

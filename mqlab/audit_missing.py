@@ -8,7 +8,8 @@ from mqlab import durability
 from mqlab.audit_rows import GroupRow, LogRow, Loss, Side
 from mqlab.facts import Facts
 from mqlab.handovers import handovers
-from mqlab.log_losses import acknowledged, counted_by_ids
+from mqlab.log_losses import counted_by_ids
+from mqlab.lost_ids import acknowledged
 from mqlab.replica_history import leaderships
 
 LEADERS = "state-change.log and controller.log of every broker: whether the log went back"

@@ -8,7 +8,8 @@ from mqlab.facts import Facts
 from mqlab.group_offsets import Offsets, offsets
 from mqlab.group_runs import Run, inside, joined, outside
 from mqlab.kafka_ledgers import noting
-from mqlab.log_losses import BY_OFFSETS, pieces
+from mqlab.log_losses import pieces
+from mqlab.loss_pieces import BY_OFFSETS
 from mqlab.memo import per_facts
 from mqlab.message_rows import Fate
 

@@ -6,27 +6,17 @@ below it. What only the old leader's own log end shows may have been acknowledge
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from mqlab.facts import Facts, Position, Series
-from mqlab.findings import Evidence
+from mqlab.facts import Facts
+from mqlab.log_reach import End, furthest, log_ends, watermarks
 from mqlab.memo import per_facts
 from mqlab.replica_history import Following, Leadership, Place, follower_starts, in_sync, leaderships
-from mqlab.wording import sample
 
 SLACK = 5.0
 """Seconds by which the clocks of two brokers may differ, and a leader may begin after its election."""
-
-
-@dataclass(frozen=True, slots=True)
-class End:
-    """How far a partition's log is known to have reached."""
-
-    offset: int
-    evidence: Evidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +100,8 @@ def _of_place(facts: Facts, place: Place, rows: tuple[Leadership, ...]) -> Itera
             after,
             _next(facts, before, after),
             _old_end(follower_starts(facts).get(place, ()), before, rows[number + 1 :]),
-            _furthest(facts, _log_ends(facts).get(place, ()), before, after, stale),
-            _furthest(facts, _watermarks(facts).get(place, ()), before, after, stale),
+            furthest(facts, log_ends(facts).get(place, ()), before, after, stale),
+            furthest(facts, watermarks(facts).get(place, ()), before, after, stale),
         )
         if one.back:
             stale = max(end.offset for end in one.ends)
@@ -148,48 +138,3 @@ def _old_end(known: tuple[Following, ...], before: Leadership, later: tuple[Lead
     ]  # fmt: skip
     first = min(own, key=lambda f: (f.epoch or 0, f.at or 0.0), default=None)
     return End(first.log_end, first.evidence) if first is not None else None
-
-
-_Seen = tuple[float, int, Series | Position]
-"""Moment, offset, and what shows it."""
-
-
-def _furthest(facts: Facts, known: tuple[_Seen, ...], before: Leadership, after: Leadership, stale: int) -> End | None:
-    """The largest of *known* while *before* led; what a replica shows that was not cut yet is not above *stale*."""
-    since, until = before.at or 0.0, after.at or 0.0
-    own = [seen for seen in known if since <= seen[0] < until and seen[1] > stale]
-    best = max(own, key=lambda seen: (seen[1], -seen[0]), default=None)
-    return End(best[1], _shown(facts, best)) if best is not None else None
-
-
-def _shown(facts: Facts, seen: _Seen) -> Evidence:
-    at, _, row = seen
-    if isinstance(row, Series):
-        return sample(facts, row, at, "log end, as it was counted")
-    return Evidence(row.source, row.line, row.text, "offset that consumers could see")
-
-
-@per_facts
-def _log_ends(facts: Facts) -> Mapping[Place, tuple[_Seen, ...]]:
-    return _of_series(facts, "broker.log_end_offset")
-
-
-@per_facts
-def _watermarks(facts: Facts) -> Mapping[Place, tuple[_Seen, ...]]:
-    found: dict[Place, list[_Seen]] = defaultdict(list)
-    for place, rows in _of_series(facts, "topic.end_offset").items():
-        found[place] += rows
-    for one in facts.positions:
-        reached = max((offset for offset in (one.end, one.committed) if offset is not None), default=None)
-        if one.at is not None and reached is not None:
-            found[one.topic, one.queue].append((one.at, reached, one))
-    return {place: tuple(rows) for place, rows in found.items()}
-
-
-def _of_series(facts: Facts, name: str) -> Mapping[Place, tuple[_Seen, ...]]:
-    found: dict[Place, list[_Seen]] = defaultdict(list)
-    for series in facts.named(name):
-        topic, queue = series.labels.get("topic"), series.labels.get("partition")
-        if topic and queue:
-            found[topic, queue] += [(at, round(value), series) for at, value in series.points]
-    return {place: tuple(rows) for place, rows in found.items()}

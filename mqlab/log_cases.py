@@ -8,8 +8,9 @@ from mqlab.audit_rows import Loss, Side
 from mqlab.facts import Facts
 from mqlab.findings import Certainty
 from mqlab.handovers import in_good_order
-from mqlab.log_losses import BY_END, BY_OFFSETS, Piece, pieces
+from mqlab.log_losses import pieces
 from mqlab.loss_mechanisms import FAILOVER, UNCLEAN, Mechanism, mechanism
+from mqlab.loss_pieces import BY_END, BY_OFFSETS, Piece
 from mqlab.memo import per_facts
 
 

@@ -7,60 +7,25 @@ at most; what metrics or consumers had seen beyond that at least.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from mqlab.dump_gaps import missing_from_dumps
 from mqlab.facts import Facts
-from mqlab.findings import Evidence
-from mqlab.handovers import Handover, handovers, set_backs
-from mqlab.log_places import last_end
+from mqlab.handovers import Handover, set_backs
+from mqlab.loss_pieces import BY_OFFSETS, Piece
+from mqlab.lost_ids import by_ids
 from mqlab.memo import per_facts
-from mqlab.message_rows import Fate, Part
-
-BY_PLACE = "ids whose place was given to another one"
-BY_END = "ids at or behind the end at which the new leader began"
-BY_DUMP = "ids that a dump of their offsets does not hold"
-BY_OFFSETS = "offsets of both leaders"
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """Acknowledged messages of one partition that are gone from the log, counted in one way."""
-
-    topic: str
-    queue: str
-    how: str
-    records: int
-    least: int
-    most: int
-    first_offset: int | None
-    last_offset: int | None
-    since: float | None
-    until: float | None
-    read: int
-    """Of those, the ones that a consumer had read before."""
-    twice: int
-    """Of those, the ones that were stored at a second place too."""
-    handover: Handover | None
-    """The change of leader that fits."""
-    evidence: tuple[Evidence, ...]
-
-    @property
-    def passed(self) -> bool:
-        """Consumers had read some of them at that very place, so the high watermark lay beyond."""
-        return self.read > self.twice
+from mqlab.message_rows import Part
 
 
 @per_facts
 def pieces(facts: Facts, topic: str) -> tuple[Piece, ...]:
     """What was lost of each partition of *topic*, by partition and time."""
-    by_ids = list(_by_ids(facts, topic))
+    by_id = list(by_ids(facts, topic))
     by_offsets = list(_by_offsets(facts, topic))
     cut_short = {piece.handover for piece in by_offsets}
-    found = [piece for piece in by_ids if piece.handover not in cut_short]
-    found += [_with_ids(piece, [p for p in by_ids if p.handover == piece.handover]) for piece in by_offsets]
+    found = [piece for piece in by_id if piece.handover not in cut_short]
+    found += [_with_ids(piece, [p for p in by_id if p.handover == piece.handover]) for piece in by_offsets]
     return tuple(sorted(found, key=lambda p: (p.queue, p.since or 0.0, p.first_offset or 0, p.how)))
 
 
@@ -78,98 +43,6 @@ def _covers(part: Part, one: Handover) -> bool:
 
 def _acked_parts(facts: Facts, topic: str) -> Sequence[Part]:
     return [p for p in facts.parts if p.role == "acked" and p.topic == topic]
-
-
-def _by_ids(facts: Facts, topic: str) -> Iterator[Piece]:
-    lost: dict[tuple[str, str, Handover | None], list[Piece]] = defaultdict(list)
-    absent = missing_from_dumps(facts, topic)
-    for fate in acknowledged(facts, topic):
-        for piece in _of_fate(facts, fate, absent):
-            lost[piece.queue, piece.how, piece.handover].append(piece)
-    yield from (_together(rows) for rows in lost.values())
-
-
-def acknowledged(facts: Facts, topic: str) -> Sequence[Fate]:
-    """Messages of *topic* that were acknowledged at a known place."""
-    return [f for f in facts.fates if f.topic == topic and f.acked and f.first_offset is not None]
-
-
-def _of_fate(facts: Facts, fate: Fate, absent: Mapping[Fate, Evidence]) -> Iterator[Piece]:
-    changes = handovers(facts).get((fate.topic, fate.queue), ())
-    if fate.overwritten:
-        yield _piece(fate, BY_PLACE, _fitting(fate, changes), (fate.messages, fate.messages, fate.messages))
-        return
-    if fate.stored or fate.offsets > 1:
-        return
-    behind = [piece for one in changes for piece in _behind(facts, fate, one)]
-    yield from behind[:1]
-    if fate in absent and not behind:
-        piece = _piece(fate, BY_DUMP, _fitting(fate, changes), (fate.messages, fate.messages, fate.messages))
-        yield replace(piece, evidence=(*piece.evidence, absent[fate]))
-
-
-def _fitting(fate: Fate, changes: Sequence[Handover]) -> Handover | None:
-    """The change of leader whose first offset is not above the messages, and whose old log reached them."""
-    first = fate.first_offset or 0
-    able = [
-        one for one in changes
-        if one.to_offset <= first and (one.old_end is None or one.old_end.offset > first)
-    ]  # fmt: skip
-    later = [one for one in able if (one.after.at or 0.0) >= (fate.last_at or 0.0)]
-    return later[0] if later else (able[-1] if able else None)
-
-
-def _behind(facts: Facts, fate: Fate, one: Handover) -> Iterator[Piece]:
-    """Messages from the new leader's first offset on that were acknowledged before, whose places stayed empty.
-
-    The log ended below them when it was last seen; where it reaches further, their places may have been given to
-    messages that no ledger notes, or the ledger's clock may be off, so that they count at most.
-    """
-    first, last = fate.first_offset or 0, fate.last_offset or 0
-    before = fate.last_at is not None and one.after.at is not None and fate.last_at < one.after.at
-    if last < one.to_offset or not before or (one.old_end is not None and one.old_end.offset <= one.to_offset):
-        return
-    end = last_end(facts, (fate.topic, fate.queue), one.after.at)
-    most = _share(fate, one.to_offset)
-    least = _share(fate, max(one.to_offset, end)) if end is not None else 0
-    if not least and not (one.back and last < max(known.offset for known in one.ends)):
-        return
-    piece = _piece(fate, BY_END, one, (most, least, most))
-    yield replace(piece, first_offset=max(first, one.to_offset))
-
-
-def _share(fate: Fate, offset: int) -> int:
-    """Messages of *fate* at *offset* or above; where gaps lie between them, as many as may be."""
-    first, last = fate.first_offset or 0, fate.last_offset or 0
-    return max(0, min(fate.messages, last - max(first, offset) + 1))
-
-
-def _piece(fate: Fate, how: str, one: Handover | None, numbers: tuple[int, int, int]) -> Piece:
-    records, least, most = numbers
-    read = records if fate.handled else 0
-    twice = records if fate.offsets > 1 else 0
-    return Piece(
-        fate.topic, fate.queue, how, records, least, most, fate.first_offset, fate.last_offset, fate.first_at,
-        fate.last_at, read, twice, one, (fate.first, fate.last),
-    )  # fmt: skip
-
-
-def _together(rows: Sequence[Piece]) -> Piece:
-    """Neighbours that share a fate, as one."""
-    first, ends = rows[0], (rows[0].evidence[0], rows[-1].evidence[1])
-    return replace(
-        first,
-        records=sum(r.records for r in rows),
-        least=sum(r.least for r in rows),
-        most=sum(r.most for r in rows),
-        first_offset=min(r.first_offset for r in rows if r.first_offset is not None),
-        last_offset=max(r.last_offset for r in rows if r.last_offset is not None),
-        since=min((r.since for r in rows if r.since is not None), default=None),
-        until=max((r.until for r in rows if r.until is not None), default=None),
-        read=sum(r.read for r in rows),
-        twice=sum(r.twice for r in rows),
-        evidence=tuple(dict.fromkeys([*ends, *(e for r in rows for e in r.evidence[2:])])),
-    )
 
 
 def _by_offsets(facts: Facts, topic: str) -> Iterator[Piece]:

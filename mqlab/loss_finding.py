@@ -10,7 +10,8 @@ from mqlab.facts import Facts, span
 from mqlab.findings import Evidence
 from mqlab.handovers import Handover
 from mqlab.log_cases import Case
-from mqlab.log_losses import BY_PLACE, Piece, acknowledged
+from mqlab.loss_pieces import BY_PLACE, Piece
+from mqlab.lost_ids import acknowledged
 from mqlab.units import number
 
 _SHOWN = 3

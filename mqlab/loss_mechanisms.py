@@ -16,7 +16,7 @@ from mqlab.elections import Election, election
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Evidence
 from mqlab.handovers import Handover
-from mqlab.log_losses import BY_DUMP, Piece
+from mqlab.loss_pieces import BY_DUMP, Piece
 from mqlab.replica_history import Cut, leaderships, truncations
 from mqlab.wording import sample
 

@@ -1,9 +1,10 @@
-"""What applications write in their own words: starts and stops, records that failed, calls that failed.
+"""What applications write in their own words: starts and stops, queues of their own, records and calls that failed.
 
 Sample lines::
 
     … ERROR [main] Worker - record invoices.xml-1@499 failed, will retry
     … WARN  [main] Worker - entity service call for documents.raw-3@1204 failed after 812 ms: HTTP 500 (attempt 1 of 3)
+    … INFO  [main] Worker - queued 5 records, backlog 5589
     … INFO  [main] Worker - worker stopping
 """
 
@@ -36,7 +37,16 @@ _LATE = r"(?:timed out|[Tt]ime-?out)"
 _HTTP = r"HTTP(?:/[\d.]+)?(?: status| code)*[ :=]+[45]\d\d\b"
 _STATUS = r"status(?: code)?[=: ]+[45]\d\d\b"
 
+_HANDS_OVER = tuple(word for verb in ("queued", "enqueued", "submitted", "dispatched") for word in (verb, verb.title()))
+_WAITING = r"(?:backlog|queue(?: size| depth| length|Size|Depth)|pending|waiting|in flight)[ =:]+(\d+)"
+
 SIGNATURES: tuple[Signature, ...] = (
+    Signature(
+        "handed-over",
+        begins=rf"(?:{'|'.join(_HANDS_OVER)}) \d+ (?:records|messages|events|tasks|jobs)\b.*\b{_WAITING}",
+        words=_HANDS_OVER,
+        value=_WAITING,
+    ),
     Signature(
         "app-started",
         begins=rf"(?:{'|'.join(_said(_STARTS))}|Started \w+ in \d[\d.]* seconds)",

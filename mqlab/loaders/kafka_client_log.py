@@ -100,6 +100,11 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     Signature("record-expired", contains=r"Expiring \d+ record", words=("Expiring ",), value=r"Expiring (\d+) record"),
     Signature(
+        "record-expired",
+        contains=r"Local: Message timed out|_MSG_TIMED_OUT",
+        words=("Local: Message timed", "_MSG_TIMED_OUT"),
+    ),
+    Signature(
         "buffer-exhausted",
         contains=r"Failed to allocate (?:memory|\d+ bytes) within the configured max blocking",
         words=("Failed to allocate ",),
@@ -107,8 +112,15 @@ SIGNATURES: tuple[Signature, ...] = (
     Signature("sender-error", contains=r"Uncaught (?:error|exception) in", words=("Uncaught ",)),
     Signature(
         "send-failed",
-        contains=r"\b(?:send|produce|publish)\w* (?:to \S+ )?(?:failed|error)|[Ff]ailed to (?:send|produce)",
-        words=(*(rf"{verb}\w* (?:to|failed|error)" for verb in _SENDING), "ailed to (?:send|produce)"),
+        contains=r"\b(?:send|produce|publish)\w* (?:to \S+ )?(?:failed|error)|[Ff]ailed to (?:send|produce|deliver)"
+        r"|[Dd]elivery (?:failed|error)|[Ff]ailed delivery",
+        words=(
+            *(rf"{verb}\w* (?:to|failed|error)" for verb in _SENDING),
+            "ailed to (?:send|produce|deliver)",
+            "elivery (?:failed|error)",
+            "ailed delivery",
+        ),
+        reason=r"\b(NOT_ENOUGH_REPLICAS\w*)|KafkaError\{code=(\w+)",
     ),
 )
 

@@ -163,15 +163,23 @@ OFFSETS: tuple[Signature, ...] = (
     Signature("offset-missing", begins=r"Found no committed offset for partition", words=("Found no committed",)),
     Signature(
         "offset-reset",
-        begins=r"(?:Fetch (?:offset|position) .* is out of range|Truncation detected for partition)",
-        words=("Fetch", "Truncation detected"),
+        begins=r"Fetch (?:offset|position) .* is out of range",
+        words=("Fetch",),
         value=r"(?:[Oo]ffset |offset=)(\d+)",
+    ),
+    Signature(
+        "truncation-detected",
+        begins=r"Truncation detected for partition",
+        words=("Truncation detected",),
+        value=r" at offset (?:FetchPosition\{offset=)?(\d+)",
+        reason=r"(?:to diverge|resetting offset to|end offset from the broker is) .*?(?:endOffset|offset)[=:](\d+)",
     ),
     Signature(
         "offset-reset",
         contains=r"OFFSET.* offset reset \(at offset",
         words=("OFFSET",),
         value=r"\(at offset (\d+)",
+        reason=r"\) to (?:cached |offset )?(\w+)",
     ),
     Signature(
         "offset-reset-to",

@@ -83,6 +83,14 @@ CLIENT = (
     ("INFO", "coordinator-found", "Discovered coordinator k:9092 (id: 2147483645 rack: null) for group old.", "old", None, 2, None),
     ("INFO", "offset-set", f"{PREFIX}Setting offset for partition t-3 to the committed offset FetchPosition{{offset=474, x}}", "g", None, 474, None),
     ("INFO", "offset-missing", f"{PREFIX}Found no committed offset for partition t-3", "g", None, None, None),
+    ("INFO", "offset-reset", f"{PREFIX}Fetch offset 9 is out of range for partition t-3, resetting offset", "g", None, 9, None),
+    ("INFO", "offset-reset", f"{PREFIX}Fetch position FetchPosition{{offset=9, offsetEpoch=Optional[2], x}} is out of range for partition t-3, resetting offset", "g", None, 9, None),
+    ("INFO", "offset-reset", "Fetch offset 9 is out of range for topic-partition TopicPartition(topic='t', partition=3)", None, None, 9, None),
+    ("INFO", "truncation-detected", f"{PREFIX}Truncation detected for partition t-3 at offset FetchPosition{{offset=9, offsetEpoch=Optional[2], x}}, resetting offset to the first offset known to diverge FetchPosition{{offset=7, x}}", "g", None, 9, "7"),
+    ("INFO", "truncation-detected", f"{PREFIX}Truncation detected for partition t-3 at offset FetchPosition{{offset=9, x}}, resetting offset", "g", None, 9, None),
+    ("WARN", "truncation-detected", f"{PREFIX}Truncation detected for partition t-3 at offset FetchPosition{{offset=9, x}} (the end offset from the broker is EpochEndOffset(errorCode=0, partition=3, leaderEpoch=2, endOffset=7)), but no reset policy is set", "g", None, 9, "7"),
+    ("INFO", "offset-reset-to", f"{PREFIX}Resetting offset for partition t-3 to offset 7.", "g", None, 7, None),
+    ("INFO", "offset-reset-to", "Resetting offset for partition TopicPartition(topic='t', partition=3) to offset 7.", None, None, 7, None),
     ("INFO", "offset-reset-to", f"{PREFIX}Resetting offset for partition t-3 to position FetchPosition{{offset=7, x}}.", "g", None, 7, None),
     ("INFO", "offset-sought", f"{PREFIX}Seeking to offset 499 for partition t-3", "g", None, 499, None),
     ("INFO", "subscribed", f"{PREFIX}Subscribed to topic(s): t, u", "g", None, None, "t, u"),
@@ -154,7 +162,16 @@ def test_each_line_of_a_client_says_what_happened_in_any_layout(spark, layout):
 
 
 def test_lines_about_one_partition_name_it(spark):
-    told = ("offset-set", "offset-missing", "offset-reset-to", "offset-sought", "record-failed", "call-failed")
+    told = (
+        "offset-set",
+        "offset-missing",
+        "offset-reset",
+        "truncation-detected",
+        "offset-reset-to",
+        "offset-sought",
+        "record-failed",
+        "call-failed",
+    )
     lines = [LAYOUTS["logback"].format(level) + message for level, kind, message, *_ in CLIENT if kind in told]
     _, events = _read(spark, lines)
     places = [tuple(row) for row in events.select("topic", "queue").collect()]
@@ -182,6 +199,47 @@ def test_librdkafka_names_its_client(spark, line):
         [True],
         [("poll-timeout", "c-1")],
     )
+
+
+def test_librdkafka_says_where_it_could_not_read(spark):
+    line = (
+        "%4|1717415807.161|OFFSET|c-1#consumer-3| [thrd:main]: t.x [3]: offset reset (at offset 554 (leader epoch 0), broker 1) "
+        "to offset END (leader epoch -1): fetch failed due to requested offset not available on the broker: Broker: Offset out of range"
+    )
+    kept, events = _read(spark, [line])
+    told = events.select("kind", "client_id", "topic", "queue", "value", "reason").collect()
+    assert (kept, [tuple(row) for row in told]) == ([True], [("offset-reset", "c-1", "t.x", "3", 554, "END")])
+
+
+def test_what_an_application_handed_over_says_how_much_waits(spark):
+    lines = {
+        "queued 5 records, backlog 5589": 5589,
+        "Submitted 12 records to executor, queue size 40": 40,
+        "dispatched 3 messages to 8 workers, pending=7": 7,
+    }
+    others = ["queued 5 records to queue 3", "submitted the job, queue size 3"]
+    kept, events = _read(spark, [LAYOUTS["logback"].format("INFO") + line for line in (*lines, *others)])
+    assert kept == [True] * 3 + [False] * 2
+    told = events.where("line < 4").select("kind", "value").collect()
+    assert [tuple(row) for row in told] == [("handed-over", value) for value in lines.values()]
+
+
+def test_records_that_were_not_delivered_are_told_from_sends_that_failed(spark):
+    lines = {
+        'Delivery failed: KafkaError{code=_MSG_TIMED_OUT,val=-192,str="Local: Message timed out"}': (
+            "record-expired",
+            None,
+        ),
+        "% Message failed delivery: Local: Message timed out": ("record-expired", None),
+        'Message delivery failed: KafkaError{code=NOT_ENOUGH_REPLICAS,val=19,str="Broker"}': (
+            "send-failed",
+            "NOT_ENOUGH_REPLICAS",
+        ),
+        "failed to deliver message: Broker: Unknown topic or partition": ("send-failed", None),
+    }
+    kept, events = _read(spark, [LAYOUTS["logback"].format("ERROR") + line for line in lines])
+    assert kept == [True] * len(lines)
+    assert [tuple(row) for row in events.select("kind", "reason").collect()] == list(lines.values())
 
 
 def test_the_leader_tells_who_got_which_partitions(spark):

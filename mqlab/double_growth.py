@@ -41,7 +41,7 @@ def growths(facts: Facts) -> tuple[Growth, ...]:
 
 def _of_topic(facts: Facts, topic: str) -> Growth | None:
     clients = durability.producers(facts, topic)
-    retries = [e for e in lost_answers(facts, topic, "") if e.topic == topic]
+    retries = [e for e in lost_answers(facts, topic, None) if e.topic == topic]
     if len(clients) != 1 or clients[0] is None or not retries:
         return None
     if resending.idempotent(facts, clients[0], retries[0].first_at) is not False:

@@ -74,12 +74,12 @@ def _double(facts: Facts, topic: str, queue: str, rows: Sequence[Fate]) -> Doubl
     return Double(doubled, again, retries, idempotent, _unnumbered(facts, topic, queue))
 
 
-def lost_answers(facts: Facts, topic: str, queue: str) -> list[Episode]:
-    """Retries to this partition after which the broker may have stored the batch already."""
+def lost_answers(facts: Facts, topic: str, queue: str | None) -> list[Episode]:
+    """Retries to this partition, or to all of the topic, after which the broker may have stored the batch already."""
     clients = set(durability.producers(facts, topic))
     return [
         e for e in facts.of_kind("produce-retry")
-        if e.reason in LOST_ANSWER and e.topic in (topic, None) and e.queue in (queue, None)
+        if e.reason in LOST_ANSWER and e.topic in (topic, None) and (queue is None or e.queue in (queue, None))
         and (e.topic == topic or actors.client_of(facts, e) in clients)
     ]  # fmt: skip
 

@@ -1,0 +1,121 @@
+"""Writes that are refused for want of in-sync replicas: what failed, what is in the log all the same, what was lost."""
+
+from facts_builder import episode, facts, log, series
+from message_builder import BROKERS, SINK, acked, acks, controller, fates, leaders, of_topic, part
+
+from mqlab.detectors import under_min_isr
+from mqlab.findings import Certainty, Severity
+
+PRODUCER = log("clients/gateway.log", "kafka-client-log")
+
+
+def refused(when="10:02:00", count=5, *, queue="0", reason="NOT_ENOUGH_REPLICAS"):
+    """The producer's lines about writes that it sends again."""
+    return episode(
+        "produce-retry", when, "clients/gateway.log", count=count, until="10:02:09", topic="orders", queue=queue,
+        client_id="gateway", reason=reason, left=100.0,
+    )  # fmt: skip
+
+
+def broker_says(when="10:02:00", count=7, isr="Set(1)"):
+    """The leader's lines about the same."""
+    return episode(
+        "not-enough-replicas", when, "logs/kafka-1/server.log", count=count, topic="orders", queue="0", reason=isr,
+        left=2.0,
+    )  # fmt: skip
+
+
+SHORT = controller("at queue epoch leader isr\n10:01:30 0 1 1 1")
+MIN = of_topic("min.insync.replicas", "2")
+
+
+def found(*rows):
+    """(severity, certainty) of each finding; else why not."""
+    result = under_min_isr.detect(facts(*rows))
+    if result.findings:
+        return [(f.severity, f.certainty) for f in result.findings]
+    return result.rejected or (f"missing {result.missing[0]}" if result.missing else "clear")
+
+
+def test_writes_that_the_retries_brought_in_are_a_warning():
+    rows = (refused(), SHORT, MIN, acks("all"), PRODUCER)
+    assert found(*rows) == [(Severity.WARNING, Certainty.PROVEN)]
+    (finding,) = under_min_isr.detect(facts(*rows)).findings
+    assert finding.measures == {"refused_requests": 5}
+    assert finding.statement == (
+        "5 writes with acks=all to orders (partition 0) were refused from 10:02:00 to 10:02:09 UTC for want of in-sync "
+        "replicas: in sync was 1, required are 2. The producers sent them again until they were taken; nothing that "
+        "was acknowledged is gone."
+    )
+
+
+def test_the_leaders_own_words_prove_it():
+    assert found(broker_says(), BROKERS) == [(Severity.WARNING, Certainty.PROVEN)]
+    (finding,) = under_min_isr.detect(facts(broker_says(), refused(), BROKERS)).findings
+    assert finding.measures["refused_requests"] == 7
+    assert "required are 2" in finding.statement
+
+
+def test_without_the_in_sync_set_it_is_likely():
+    assert found(refused(), PRODUCER) == [(Severity.WARNING, Certainty.LIKELY)]
+    assert found(refused(), controller("at queue epoch leader isr\n10:01:30 0 1 1 1,2"), MIN, PRODUCER) == [
+        (Severity.WARNING, Certainty.LIKELY)
+    ]
+
+
+OWN = fates("""
+queue from to   at        until     acked failed handled
+0     0    199  10:00:00  10:01:50  -     -      sink
+0     200  240  10:01:51  10:01:59  0     1      sink
+0     241  400  10:04:00  10:05:00  -     -      sink
+""")
+DROPPED = fates("from to messages at acked failed\n- - 30 10:02:00 0 1")
+READ = part("received", 0, 400, "10:00", "10:20", source=SINK)
+
+
+def test_failed_is_not_absent():
+    failed = part("failed", None, None, "10:02", "10:03", queue="")
+    rows = (refused(), SHORT, MIN, OWN, failed, acked(400), READ, PRODUCER)
+    assert found(*rows) == [(Severity.WARNING, Certainty.PROVEN)]
+    (finding,) = under_min_isr.detect(facts(*rows)).findings
+    measures = {"refused_requests": 5, "failed_records": 41, "failed_but_stored_records": 41, "lost_records": 0}
+    assert finding.measures == measures
+    assert "41 records were reported as failed, 41 of them are in the log all the same; nothing that was acknowl" in (
+        finding.statement
+    )
+
+
+def test_records_that_failed_and_are_nowhere_were_dropped():
+    failed = part("failed", None, None, "10:02", "10:03", queue="")
+    rows = (refused(), SHORT, MIN, OWN, DROPPED, failed, acked(400), READ, PRODUCER)
+    assert found(*rows) == [(Severity.CRITICAL, Certainty.PROVEN)]
+    (finding,) = under_min_isr.detect(facts(*rows)).findings
+    assert (finding.measures["failed_records"], finding.measures["failed_but_stored_records"]) == (71, 41)
+    assert finding.measures["dropped_records"] == 30
+    assert "and 30 were dropped" in finding.statement
+
+
+def test_nobody_is_told_to_have_dropped_what_nobody_looked_for():
+    failed = part("failed", None, None, "10:02", "10:03", queue="")
+    assert found(refused(), SHORT, MIN, DROPPED, failed, acked(400), PRODUCER) == [(Severity.WARNING, Certainty.PROVEN)]
+
+
+def test_records_that_expired_count_as_failed_without_a_ledger():
+    expired = episode(
+        "record-expired", "10:04:00", "clients/gateway.log", topic="orders", queue="0", client_id="gateway", left=409.0
+    )
+    (finding,) = under_min_isr.detect(facts(refused(), expired, PRODUCER)).findings
+    assert finding.measures["failed_records"] == 409
+    assert "409 records were reported as failed." in finding.statement
+
+
+def test_a_partition_below_its_minimum_to_which_nobody_was_refused_is_no_incident():
+    below = series("broker.under_min_isr_partitions", [0, 3, 0], instance="kafka-1:7071")
+    assert found(below, BROKERS).startswith("missing a log of the producers")
+    assert found(below, acks("1"), BROKERS) == "partitions were below min.insync.replicas, and no producer was refused"
+    assert found(series("broker.under_min_isr_partitions", [0, 0], instance="kafka-1:7071"), BROKERS) == "clear"
+
+
+def test_other_retries_and_small_sets_alone_are_nothing():
+    assert found(refused(reason="NETWORK_EXCEPTION"), PRODUCER) == "clear"
+    assert found(leaders("at queue epoch broker from isr\n10:00 0 0 1 0 1"), MIN, BROKERS) == "clear"

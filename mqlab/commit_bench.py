@@ -40,8 +40,8 @@ class Plan:
     interval_ms: int = 5000
     """auto.commit.interval.ms."""
     runs: int = 3
-    options: Mapping[str, str] = field(default_factory=dict)
-    """What else a client needs to connect, such as ``security.protocol``."""
+    options: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """What else a client needs to connect, such as ``security.protocol``; never shown, since it may hold passwords."""
     name: str = field(default_factory=lambda: f"{_PREFIX}{uuid4().hex[:12]}")
 
     @property

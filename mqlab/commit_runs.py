@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 
@@ -26,7 +26,7 @@ _WAIT = 30.0
 class Reader:
     """How one consumer reads."""
 
-    options: Mapping[str, str]
+    options: Mapping[str, str] = field(repr=False)
     """What the client needs to connect, ``bootstrap.servers`` among it."""
     topic: str
     group: str

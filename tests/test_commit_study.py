@@ -85,6 +85,13 @@ def test_what_will_be_done_names_the_topic_and_two_plans_never_share_one():
     assert first.name != second.name
 
 
+def test_what_a_client_needs_to_connect_is_never_shown():
+    secret = Plan("broker:9092", options={"sasl.password": "hunter2"})
+
+    assert "hunter2" not in repr(secret) + repr(reader(secret, None, "a")) + intent(secret)
+    assert secret.client["sasl.password"] == "hunter2"
+
+
 def run(way, seconds, again):
     return Run(way, 10, seconds, 0.0, 10, 0.1, 500, again, 0)
 

@@ -8,7 +8,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mqlab import assemble_clocks, assemble_groups, assemble_volumes, exported_positions, years, zones
+from mqlab import (
+    assemble_clocks,
+    assemble_groups,
+    assemble_messages,
+    assemble_volumes,
+    exported_positions,
+    years,
+    zones,
+)
 from mqlab.assemble_clocks import minute
 from mqlab.facts import Coverage, Episode, Facts, Position, Reject, Series, Setting, Shape
 from mqlab.findings import Evidence
@@ -52,6 +60,7 @@ def assemble(gathered: Gathered, wanted: Sequence[tuple[str, str]] = ()) -> Fact
     settled = assemble_clocks.settled(gathered.rows, gathered.sources, wanted)
     instant = zones.instants(settled)
     series = _series(gathered, instant)
+    quoted = {(r["source"], r["line"]): r["text"] for r in gathered.rows["quoted"]}
     return Facts(
         episodes=tuple(sorted((_episode(gathered, r, instant) for r in gathered.rows["events"]), key=_by_time)),
         series=series,
@@ -62,6 +71,8 @@ def assemble(gathered: Gathered, wanted: Sequence[tuple[str, str]] = ()) -> Fact
         tallies=tuple(assemble_groups.tallies(gathered.rows["tallies"], gathered.path)),
         batches=tuple(assemble_groups.batches(gathered.rows["batches"], _names(gathered), gathered.path, instant)),
         deliveries=tuple(assemble_groups.deliveries(gathered.rows["deliveries"], gathered.paths)),
+        fates=tuple(assemble_messages.fates(gathered.rows["fates"], gathered.paths, quoted)),
+        parts=tuple(assemble_messages.parts(gathered.rows["parts"], gathered.paths, quoted)),
         shapes=tuple(_shapes(gathered, instant)),
         rejects=tuple(_rejects(gathered)),
         coverage=tuple(_coverage(gathered, settled, instant)),

@@ -1,22 +1,51 @@
-"""LEDGER, thinned inside Spark: counts instead of messages.
+"""LEDGER, thinned inside Spark: counts instead of messages, and what became of messages as runs instead of rows.
 
-A message is (topic, queue, offset); where a ledger notes no offset, (topic, key).
+In ``tallies`` and ``deliveries`` a message is (topic, queue, offset); where a ledger notes no offset, (topic, key).
+``fates`` says how messages are told apart there.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
+
+from mqlab import fates, ledger_parts, ledger_topics
 
 BUCKET = 10
 """Seconds that one row spans."""
 _HANDLED = "role IN ('received', 'consumed', 'processed')"
+_NOTED = "role NOT IN ('stored', 'dump')"
 _BEGIN = f"floor(unix_seconds(wall) / {BUCKET}) * {BUCKET}"
+_COLUMNS = "source, line, role, told, party, group, topic, queue, position, key, status, wall"
+
+
+def thinned(ledger: DataFrame) -> Mapping[str, DataFrame]:
+    """What leaves Spark, by fact: tallies, deliveries, parts and fates."""
+    rows = parsed_once(ledger)
+    topics = ledger_topics.topics(rows)
+    return {
+        "tallies": tallies(rows),
+        "deliveries": deliveries(rows),
+        "parts": ledger_parts.parts(rows, topics),
+        "fates": fates.fates(rows, topics),
+    }
+
+
+def parsed_once(ledger: DataFrame) -> DataFrame:
+    """The same rows behind an exchange that is the same for all who read them, so that Spark makes it once.
+
+    A row is packed as a whole: Spark would take out of it what each of its readers does not need, and then no two
+    exchanges were alike.
+    """
+    packed = ledger.selectExpr(f"array(struct({_COLUMNS})) AS packed", "line AS spread")
+    return packed.repartition("spread").selectExpr("inline(packed)").where("wall IS NOT NULL OR role = 'dump'")
 
 
 def tallies(ledger: DataFrame) -> DataFrame:
     """source, role, topic, queue, at (seconds), messages, and the first line; no text, so that it is only counted."""
-    known = ledger.where("wall IS NOT NULL AND topic IS NOT NULL").selectExpr(
+    known = ledger.where(f"wall IS NOT NULL AND topic IS NOT NULL AND (role IS NULL OR {_NOTED})").selectExpr(
         "source", "line", "role", "topic", "coalesce(queue, '') AS queue", f"{_BEGIN} AS at"
     )
     return known.groupBy("source", "role", "topic", "queue", "at").agg(

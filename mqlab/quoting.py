@@ -1,7 +1,7 @@
 """First lines of shapes, word by word: the scan only counts them, so their files are opened once more.
 
 Read are the first dated line of each log, and of the shapes that ``volumes`` tells the first line and the one before
-it; no file further than the last line wanted.
+it; of ledgers the first and last lines of parts and fates; no file further than the last line wanted.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,8 @@ from mqlab.sources import Source
 
 LONGEST = 500
 """Characters that evidence keeps of a line."""
+MOST = 2000
+"""Lines of one file that are quoted for what its messages became; a part of a dump or ledger has two of them."""
 _ENOUGH = 1 << 16
 """Bytes of a line that are looked at."""
 _STAMP = re.compile(STAMP)
@@ -34,9 +36,9 @@ def first_lines(rows: Iterable[tuple[str, str]], sources: Sequence[Source]) -> l
     """
     wanted: dict[str, set[int]] = defaultdict(set)
     for fact, payload in rows:
-        if fact == "log":
-            row = json.loads(payload)
-            wanted[row["source"]].update(_of(row))
+        if fact in _WANTED:
+            for source, lines in _WANTED[fact](json.loads(payload)):
+                wanted[source].update(lines if fact == "log" or len(wanted[source]) < MOST else ())
     return [
         ("quoted", json.dumps(row))
         for source in sources
@@ -45,10 +47,24 @@ def first_lines(rows: Iterable[tuple[str, str]], sources: Sequence[Source]) -> l
     ]
 
 
-def _of(row: Mapping[str, Any]) -> set[int]:
+def _of_log(row: Mapping[str, Any]) -> list[tuple[str, set[int]]]:
     if row["whole"]:
-        return {min((m["line"] for m in row["minutes"] if m.get("minute")), default=1)}
-    return {row["line"], row["line"] - 1} - {0}
+        return [(row["source"], {min((m["line"] for m in row["minutes"] if m.get("minute")), default=1)})]
+    return [(row["source"], {row["line"], row["line"] - 1} - {0})]
+
+
+def _of_part(row: Mapping[str, Any]) -> list[tuple[str, set[int]]]:
+    return [(row["source"], {row["first_line"], row["last_line"]})]
+
+
+def _of_fate(row: Mapping[str, Any]) -> list[tuple[str, set[int]]]:
+    return [(row[end]["source"], {row[end]["line"]}) for end in ("first", "last")]
+
+
+_WANTED: Mapping[str, Callable[[Mapping[str, Any]], list[tuple[str, set[int]]]]] = {
+    "log": _of_log, "parts": _of_part, "fates": _of_fate,
+}  # fmt: skip
+"""Lines that a row of a fact wants, with their sources."""
 
 
 def _quoted(source: Source, numbers: Collection[int]) -> Iterable[dict[str, Any]]:

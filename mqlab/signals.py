@@ -6,7 +6,8 @@ Every table is thinned where it is large and left as it is where it is small:
   groups and of replicas every line (``EXACT``); polls that were worked off are summed by themselves (``polls``);
 * SETTINGS: a value that repeats the one printed before it is dropped;
 * METRICS: one row a series, only series that mqlab knows by name;
-* LEDGER: counts per queue and ten seconds, and which ledgers note the same message (``ledgers``);
+* LEDGER: counts per queue and ten seconds, and what became of messages, as runs of those of which the same is told
+  (``ledgers``, ``fates``);
 * VOLUME: one row per source, level and shape; how each log grew, minute by minute (``volumes``).
 
 All of it leaves Spark in one action, as rows of (fact, payload), payload being JSON. Moments of log lines are still
@@ -114,10 +115,7 @@ def facts(rows: DataFrame, formats: frozenset[str]) -> DataFrame:
     }  # fmt: skip
     parts = [_payload(table.name, makers[table](tables[table])) for table in makers if table in tables]
     if LEDGER in tables:
-        parts += [
-            _payload("tallies", ledgers.tallies(tables[LEDGER])),
-            _payload("deliveries", ledgers.deliveries(tables[LEDGER])),
-        ]
+        parts += [_payload(fact, frame) for fact, frame in ledgers.thinned(tables[LEDGER]).items()]
     parts += [_payload("coverage", _coverage(rows, formats)), _payload("volume", shapes(rows))]
     if any(loader.FORMAT in formats for loader in LOADERS if loader.READING is Reading.LOG):
         parts += [

@@ -1,0 +1,58 @@
+"""From the rows that leave Spark to the rows of Facts about messages: fates, and parts of ledgers and dumps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from mqlab.findings import Evidence
+from mqlab.message_rows import Fate, Part
+
+Row = Mapping[str, Any]
+Quoted = Mapping[tuple[str, int], str]
+"""Lines that were read once more, by link and number."""
+_MICRO = 1_000_000
+
+
+def fates(rows: Sequence[Row], paths: Mapping[str, str], quoted: Quoted) -> Iterator[Fate]:
+    """A fate for each run of messages; *paths* are those of the links. Clocks of ledgers are epochs or write a zone."""
+    for row in rows:
+        first, last = row["first"], row["last"]
+        yield Fate(
+            topic=row["topic"], queue=row["queue"], messages=row["messages"],
+            first_offset=row.get("first_offset"), last_offset=row.get("last_offset"),
+            first_at=_seconds(row, "first_at"), last_at=_seconds(row, "last_at"),
+            sent=row["sent"], acked=row["acked"], failed=row["failed"], offsets=row["offsets"],
+            overwritten=row["overwritten"], stored=_sources(row["stored"], paths),
+            handled=_sources(row["handled"], paths), keyed=row["keyed"],
+            first=_line(first["source"], first["line"], paths, quoted),
+            last=_line(last["source"], last["line"], paths, quoted),
+        )  # fmt: skip
+
+
+def parts(rows: Sequence[Row], paths: Mapping[str, str], quoted: Quoted) -> Iterator[Part]:
+    """A part for each partition that a ledger or dump tells of."""
+    names = ("party", "group", "first_offset", "last_offset", "start")
+    for row in rows:
+        source = row["source"]
+        told: dict[str, Any] = {name: row.get(name) for name in names}
+        yield Part(
+            source=paths[source], role=row["role"], told=row.get("told") or "format", topic=row["topic"],
+            queue=row["queue"], messages=row["messages"], keys=min(row["keys"], row["messages"]),
+            first_at=_seconds(row, "first_at"), last_at=_seconds(row, "last_at"),
+            first=_line(source, row["first_line"], paths, quoted), last=_line(source, row["last_line"], paths, quoted),
+            taken_at=_seconds(row, "taken_at"), **told,
+        )  # fmt: skip
+
+
+def _sources(links: Sequence[str], paths: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(sorted(paths[link] for link in links))
+
+
+def _line(link: str, number: int, paths: Mapping[str, str], quoted: Quoted) -> Evidence:
+    return Evidence(paths[link], number, quoted.get((link, number), ""))
+
+
+def _seconds(row: Row, name: str) -> float | None:
+    micros = row.get(name)
+    return None if micros is None else micros / _MICRO

@@ -10,9 +10,12 @@ from mqlab.audit_rows import Loss, Side
 from mqlab.facts import Facts
 from mqlab.findings import Evidence
 from mqlab.group_cover import doubt
+from mqlab.group_deleted import deleted
 from mqlab.group_early import early
 from mqlab.group_missing import below, position, unhandled
+from mqlab.group_offsets import offsets
 from mqlab.group_passed import losses, sparse
+from mqlab.group_ranges import Why
 from mqlab.group_runs import Run, inside, outside
 from mqlab.group_skips import skips
 from mqlab.group_stints import Stint, stints
@@ -45,6 +48,8 @@ def reckon(facts: Facts, group: str, topic: str, queue: str) -> Reckoning:
     rest = below(unhandled(facts, *place), stood) if stood is not None else []
     for skip in skips(facts, *place):
         rest = outside(rest, skip.low, skip.high)
+    gone, rest = deleted(offsets(facts, *place), rest) if noting(facts, group, topic) else ([], rest)
+    found += [_loss(place, str(Why.RETENTION), one.run, "ids right before the log start", one.place) for one in gone]
     if not noting(facts, group, topic):
         return Reckoning(tuple(found), _total(rest), _nothing(group, rest))
     rest, failed = _failed(facts, place, rest)

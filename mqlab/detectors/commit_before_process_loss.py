@@ -11,7 +11,7 @@ log lost; a member without a ledger, a ledger that begins late or was cut; recor
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from mqlab import units
 from mqlab.detectors.base import CLEAR, Result
@@ -21,6 +21,7 @@ from mqlab.group_by_hand import moved
 from mqlab.group_cases import Case, cases, places
 from mqlab.group_early import Early
 from mqlab.group_memory import Memory, lost_queues, signs, stops, untold
+from mqlab.group_stints import Stint
 from mqlab.wording import clock, moment
 
 INCIDENT = "commit-before-process-loss"
@@ -50,9 +51,8 @@ def _finding(facts: Facts, case: Case) -> Finding:
     proven = tail and case.exact and early.seen
     at = [stint.until for stint in ends if stint.until is not None]
     who = ", ".join(sorted({stint.client for stint in ends if stint.client})) or "a member"
-    how = "in good order" if all(stint.orderly for stint in ends) else "or crashed"
     backlog = early.waiting.value_max if early.waiting is not None else None
-    queue = f"; {units.number(backlog)} waited in its queue then" if backlog else ""
+    queue = f"; up to {units.number(backlog)} waited in its queue just before" if backlog else ""
     return Finding(
         id=f"{INCIDENT}:{case.subject}",
         incident=INCIDENT,
@@ -64,7 +64,7 @@ def _finding(facts: Facts, case: Case) -> Finding:
         ongoing=False,
         statement=(
             f"{case.group} committed {case.told} of {case.where} that "
-            f"it never handled. {who} stopped {how} at {clock(min(at, default=None))} UTC with them in memory{queue}: "
+            f"it never handled. {who} {_ended(ends)} at {clock(min(at, default=None))} UTC with them in memory{queue}: "
             "lag does not show them."
         ),
         measures={
@@ -72,7 +72,7 @@ def _finding(facts: Facts, case: Case) -> Finding:
             "partitions": float(len(case.queues)),
             **({"backlog_records": float(backlog)} if backlog else {}),
         },
-        evidence=tuple(dict.fromkeys((*_signature(early), *_evidence(case)))),
+        evidence=tuple(dict.fromkeys((*_signature(facts, early), *_evidence(case)))),
         explains=("session-timeout", "rolling-restart"),
         mitigate="Let the queue run empty before the process stops; side effect: slower deploys.",
         remedy="Commit after processing, per partition the lowest offset that is not done; no automatic commit where "
@@ -82,10 +82,17 @@ def _finding(facts: Facts, case: Case) -> Finding:
     )
 
 
-def _signature(early: Early) -> Iterator[Evidence]:
+def _ended(ends: Sequence[Stint]) -> str:
+    if not any(stint.stopped for stint in ends):
+        return "gave its partitions to another member"
+    return "stopped in good order" if all(stint.orderly for stint in ends) else "stopped or crashed"
+
+
+def _signature(facts: Facts, early: Early) -> Iterator[Evidence]:
     if early.auto is not None:
-        place = early.auto.evidence
-        yield Evidence(place.source, place.line, place.text, "commits what was polled, handled or not")
+        same = [s for s in facts.settings if s.key == early.auto.key and s.owner == early.auto.owner]
+        for place in dict.fromkeys((early.auto.evidence, *(s.evidence for s in same if s.origin == "file"))):
+            yield Evidence(place.source, place.line, place.text, "commits what was polled, handled or not")
     if early.waiting is not None:
         place = early.waiting.last
         yield Evidence(place.source, place.line, place.text, "the last word about what waits in memory")

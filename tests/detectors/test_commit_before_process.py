@@ -25,7 +25,7 @@ def test_a_stop_that_lost_a_queue_is_proven_by_what_commits_by_itself():
     assert finding.subject == f"{GROUP}/{TOPIC}"
     assert finding.statement == (
         f"{GROUP} committed 400 records of partition 0 of {TOPIC} that it never handled. a stopped in good order at "
-        "10:01:00 UTC with them in memory; 405 waited in its queue then: lag does not show them."
+        "10:01:00 UTC with them in memory; up to 405 waited in its queue just before: lag does not show them."
     )
     assert finding.measures == {"lost_records": 400.0, "partitions": 1.0, "backlog_records": 405.0}
     assert finding.started_at.timestamp() == at("10:01:00")

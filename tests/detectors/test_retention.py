@@ -128,3 +128,18 @@ def test_lag_alone_is_no_loss():
 def test_a_refused_offset_of_which_nothing_follows_needs_more_material():
     rows = [life("a", until=None), listed("a"), subscribed("10:00:00"), begins("10:02:00 a refused 0 100")]
     assert said(retention_loss, *rows).startswith("missing where the consumer went on")
+
+
+def test_a_ledger_that_goes_on_at_a_log_start_seen_then_was_overtaken():
+    rows = messages(f"from to at handled\n0 149 10:00 {A}\n150 499 10:01 -\n500 899 10:02 {A}")
+    silent = [
+        life("a", until="10:06:00"), listed("a"), begins("10:00:05 a set 0 0"), rows, LEDGER, AFTER,
+        stands("10:02:00 0 140 900"), log_starts("10:03:00 0 500"),
+    ]  # fmt: skip
+    assert lost(*silent) == [(GONE, "0", "150..499", 350)]
+
+
+def test_a_refused_position_and_a_ledger_that_breaks_off_there_agree():
+    refused = begins("10:00:05 a set 0 0\n10:02:00 a refused 0 100")
+    rows = [life("a", until="10:06:00"), listed("a"), refused, IDS, LEDGER, AFTER]
+    assert lost(*rows) == [(GONE, "0", "100..499", 400)]

@@ -10,18 +10,24 @@ from mqlab.audit_fetch import commands_for
 from mqlab.audit_path import by_number
 from mqlab.audit_rows import Audit, Doubled, GroupRow, LogRow, Loss
 from mqlab.findings import Evidence
+from mqlab.risk_rows import Risk
 from mqlab.units import iso
 
 SCHEMA = "mqlab.audit/1"
 
 
-def dumps(audits: Sequence[Audit], because: str = "") -> str:
-    """The JSON text of the audit of each topic; times in UTC, null for what the material does not say.
+def dumps(audits: Sequence[Audit], because: str = "", risks: Sequence[Risk] = ()) -> str:
+    """The JSON text of the audit of each topic and of settings; times in UTC, null for what the material does not say.
 
     *because* says why there is no topic.
     """
     topics = [_topic(audit) for audit in sorted(audits, key=lambda audit: audit.topic)]
-    told = {"schema": SCHEMA, "topics": topics, "because": None if topics else because}
+    told = {
+        "schema": SCHEMA,
+        "topics": topics,
+        "because": None if topics else because,
+        "risks": [_risk(risk) for risk in risks],
+    }
     return json.dumps(told, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
 
 
@@ -101,6 +107,23 @@ def _doubled(one: Doubled) -> dict[str, Any]:
         "since": iso(one.since),
         "until": iso(one.until),
         "how": one.how,
+        "evidence": [_place(place) for place in one.evidence],
+    }
+
+
+def _risk(one: Risk) -> dict[str, Any]:
+    return {
+        "setting": one.setting,
+        "owner": one.owner,
+        "value": one.value,
+        "effective": one.effective,
+        "may": one.may,
+        "incident": one.incident,
+        "records": one.records,
+        "at_least": one.low,
+        "at_most": one.high,
+        "how": one.how,
+        "due_seconds": None if one.due_seconds is None else round(one.due_seconds, 3),
         "evidence": [_place(place) for place in one.evidence],
     }
 

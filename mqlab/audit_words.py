@@ -9,7 +9,8 @@ from itertools import groupby
 
 from mqlab.audit_path import by_number
 from mqlab.audit_rows import Audit, Doubled, Loss, Side
-from mqlab.units import number
+from mqlab.risk_rows import Risk
+from mqlab.units import counted, duration, number
 
 NOT_TOLD = "–"
 UNEXPLAINED = "mechanism not told"
@@ -61,6 +62,23 @@ def refused(audit: Audit) -> tuple[Toll, ...]:
 def doubles(audit: Audit) -> tuple[Toll, ...]:
     """What was doubled by mechanism and place, the most first."""
     return _tolls([(one, one.extra) for one in audit.doubled])
+
+
+def at_stake(risk: Risk) -> str:
+    """``about 529 records (≤ 1,558)``, ``up to 417 records``; empty where nothing bounds it."""
+    if risk.records is not None:
+        bound = f" (≤ {number(risk.high)})" if risk.high not in (None, risk.records) else ""
+        return f"about {counted(risk.records, 'record')}{bound}"
+    if risk.high is None:
+        return f"{counted(risk.low, 'record')} or more" if risk.low else ""
+    return (
+        f"{number(risk.low)} to {counted(risk.high, 'record')}" if risk.low else f"up to {counted(risk.high, 'record')}"
+    )
+
+
+def due(risk: Risk) -> str:
+    """``in 3.20 h if all goes on as it did``; empty where that is not known."""
+    return "" if risk.due_seconds is None else f"in {duration(risk.due_seconds)} if all goes on as it did"
 
 
 def partition(queue: str) -> str:

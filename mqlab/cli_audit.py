@@ -23,13 +23,14 @@ def audit(form: str, output: str | None, exit_code: bool, **material: Any) -> in
     from mqlab import audit_json, screen_audit
     from mqlab.audit import audits
     from mqlab.audit_fetch import nothing
+    from mqlab.delivery_settings import risks
 
     capture, zone = opened(**material)
     found, because = audits(capture.facts), nothing(capture.facts, material["topic"])
     if form == "json":
-        text = audit_json.dumps(found, because)
+        text = audit_json.dumps(found, because, risks(capture.facts))
     else:
-        text = screen_audit.audit_screen(found, zone, because)
+        text = screen_audit.audit_screen(found, zone, because, risks(capture.facts))
         if not output and sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
             text = screen_audit.coloured(text)
     deliver(text, output)

@@ -15,21 +15,25 @@ from mqlab.audit_path import groups, path
 from mqlab.audit_rows import Audit, Doubled, Loss, Outcome
 from mqlab.audit_summary import by_gravity
 from mqlab.audit_words import Toll, bounded, partition
+from mqlab.findings import Evidence
+from mqlab.risk_rows import Risk
 from mqlab.screen_audit_path import path_rows
 from mqlab.screen_rows import LABEL, WIDTH, clipped, line, placed, row, safe
 from mqlab.units import number
 
 _MOST_PARTS = 8
+_MOST_RISKS = 8
 _COLOURS = {
     "LOST AND DOUBLED": "red", "LOST": "red", "DOUBLED": "yellow", "CANNOT SAY": "yellow", "NOTHING LOST": "green",
 }  # fmt: skip
 
 
-def audit_screen(audits: Sequence[Audit], tz: tzinfo = UTC, because: str = "") -> str:
-    """Every topic, those with losses first; *because* says why there is none."""
+def audit_screen(audits: Sequence[Audit], tz: tzinfo = UTC, because: str = "", risks: Sequence[Risk] = ()) -> str:
+    """Every topic, those with losses first, and what settings may do; *because* says why there is no topic."""
     ordered = by_gravity(audits)
     lines = [one for audit in ordered for one in ("", *_topic(audit, tz))][1:]
     lines = lines or textwrap.wrap(safe(because), WIDTH, break_on_hyphens=False)
+    lines += ["", *_risks(risks)] if risks else []
     fetch = commands_for([*(words for audit in ordered for words in audit.missing), *([] if audits else [because])])
     lines += [f"{'' if number_ else 'FETCH':<{LABEL}}{safe(one)}" for number_, one in enumerate(fetch)]
     return "\n".join(one.rstrip() for one in lines) + "\n"
@@ -82,10 +86,26 @@ def _tolls(label: str, tolls: Sequence[Toll], tz: tzinfo) -> Iterator[str]:
         label = ""
 
 
+def _risks(risks: Sequence[Risk]) -> Iterator[str]:
+    """What settings make possible, whether or not it happened."""
+    for place, risk in enumerate(risks[:_MOST_RISKS]):
+        told = f"{risk.setting}={risk.value} of {risk.owner}: {risk.may}"
+        yield from row("" if place else "RISKS", told, 2)
+        each = ", ".join(part for part in (audit_words.at_stake(risk), audit_words.due(risk)) if part)
+        yield _placed(f"  {f'each time {each}' if each else 'how many is not known'}; {risk.effective}", risk.evidence)
+    if len(risks) > _MOST_RISKS:
+        yield line("", f"{number(len(risks) - _MOST_RISKS)} more (mqlab audit --format json lists them)")
+
+
+def _placed(text: str, evidence: Sequence[Evidence]) -> str:
+    """*text*, and at its end the first place that shows it."""
+    first = evidence[0] if evidence else None
+    place = "" if first is None else f"{first.source}:{first.line}" if first.line else first.source
+    return placed("", text, place) if place else line("", text)
+
+
 def _part(one: Loss | Doubled, own_way: bool) -> str:
     records = one.extra if isinstance(one, Doubled) else one.records
     told = f"  {partition(one.queue)}: {bounded(records, one.least, one.most)} {audit_words.offsets(one)}".rstrip()
-    first = one.evidence[0] if one.evidence else None
-    place = "" if first is None else f"{first.source}:{first.line}" if first.line else first.source
     text = f"{told}; counted: {one.how}" if one.how and own_way else told
-    return placed("", text, place) if place else line("", text)
+    return _placed(text, one.evidence)

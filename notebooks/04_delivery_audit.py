@@ -19,7 +19,7 @@
 # Change the next cell and run all, or run `mqlab report PATH`, which fills it in.
 
 # %% tags=["parameters"]
-paths = "../data/samples/kafka-delivery-06"  # a path or a list of paths: folders, files, globs, archives
+paths = "../data/samples/kafka-delivery-04"  # a path or a list of paths: folders, files, globs, archives
 since = None  # "2026-11-21T11:42:00Z", or epoch seconds
 until = None
 log_tz = []  # [["logs/broker-1/*", "Asia/Shanghai"]]
@@ -37,7 +37,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from mqlab import audit_frames, audit_group_frames, audit_json, audit_loss_frames
+from mqlab import audit_frames, audit_group_frames, audit_json, audit_loss_frames, audit_risk_frames
 from mqlab.analysis import Options, open_capture
 from mqlab.audit import audits
 from mqlab.audit_choice import audit_view
@@ -139,6 +139,15 @@ audit_group_frames.skips(facts, view)
 
 # %%
 audit_loss_frames.doubled(view)
+
+# %% [markdown]
+# ## What may the settings lose or double?
+#
+# What each setting of the way makes possible each time it comes to that, in records at the observed rates. None of it
+# says that it happened.
+
+# %%
+audit_risk_frames.risks(facts)
 
 # %% [markdown]
 # ## What is missing for certainty?

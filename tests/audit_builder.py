@@ -7,6 +7,7 @@ from facts_builder import at, drawn
 from mqlab.audit_rows import Audit, Doubled, GroupRow, LogRow, Loss, Outcome, Side
 from mqlab.audit_view import CUT, FOLLOWER, LEADER, Acked, AuditView, InSync, Level, Offsets, Reign
 from mqlab.findings import Evidence
+from mqlab.risk_rows import Risk
 
 HOSTILE = "<script>alert(1)</script>"
 
@@ -65,6 +66,14 @@ def doubled(text, *, topic="orders", side="group", group="sink", how="by ids") -
         )  # fmt: skip
 
     return drawn(text, made)
+
+
+def risk(setting, value, owner, *, records=None, low=0, high=None, due=None, may="records are lost") -> Risk:
+    """What a setting may do."""
+    where = (Evidence(f"clients/{owner.split()[-1]}.log", 2, f"{setting} = {value}"),)
+    return Risk(
+        setting, owner, value, "as it stands", may, "acks1-failover-loss", records, low, high, "rate × time", where, due
+    )
 
 
 FAILOVER = audit(

@@ -1,12 +1,13 @@
 """The notebook's tables about the delivery audit, as a reader sees them."""
 
 import pytest
-from audit_builder import A_FAILOVER, FAILOVER, HOSTILE, MIXED, SETTINGS_ONLY
+from audit_builder import A_FAILOVER, FAILOVER, HOSTILE, MIXED, SETTINGS_ONLY, risk
 
-from mqlab import audit_frames, audit_loss_frames
+from mqlab import audit_frames, audit_loss_frames, audit_risk_frames
 from mqlab.audit_fetch import commands_for
 from mqlab.audit_view import AuditView
 from mqlab.commands import commands
+from mqlab.facts import Facts
 
 
 def rows(frame):
@@ -88,6 +89,17 @@ def test_material_without_a_topic_says_so():
     assert rows(audit_frames.answer(AuditView(None))) == [
         ["topic", "this material names no topic of Kafka that could be audited"]
     ]
+
+
+def test_settings_stand_with_what_they_may_lose_each_time(monkeypatch):
+    found = (risk("acks", "1", "producer gateway", high=9), risk("min.insync.replicas", "1", "topic orders"))
+    monkeypatch.setattr(audit_risk_frames, "of_settings", lambda _: found)
+    assert rows(audit_risk_frames.risks(Facts())) == [
+        ["producer gateway", "acks", "1", "as it stands", "records are lost (acks1-failover-loss)", "up to 9 records",
+         "rate × time", "clients/gateway.log:2"],
+        ["topic orders", "min.insync.replicas", "1", "as it stands", "records are lost (acks1-failover-loss)", "–",
+         "rate × time", "clients/orders.log:2"],
+    ]  # fmt: skip
 
 
 def test_what_is_missing_stands_beside_the_command_that_fetches_it():

@@ -56,4 +56,5 @@ def test_material_of_something_else_says_so_in_text_and_json(run):
         "schema": "mqlab.audit/1",
         "topics": [],
         "because": because,
+        "risks": [],
     }

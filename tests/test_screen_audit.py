@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from audit_builder import FAILOVER, HOSTILE, MIXED, SETTINGS_ONLY, audit, losses
+from audit_builder import FAILOVER, HOSTILE, MIXED, SETTINGS_ONLY, audit, losses, risk
 from facts_builder import at, facts, settings
 
 from mqlab.audit_fetch import nothing
@@ -129,6 +129,44 @@ def test_on_a_terminal_the_verdict_has_a_colour_and_labels_are_bold():
 )
 def test_the_exit_code_tells_losses_from_what_nobody_knows(audits, code):
     assert exit_code(audits) == code
+
+
+def test_what_settings_may_lose_stands_after_the_topics():
+    told = (
+        risk("acks", "1", "producer gateway", high=12_696),
+        risk("enable.auto.commit", "true", "consumer sink-1", records=529, high=1558),
+        risk("retention.ms", "40000", "group billing on orders", due=7200, low=10, high=20),
+        risk("min.insync.replicas", "1", "topic orders"),
+    )
+    shown = audit_screen((audit(),), risks=told).splitlines()
+    assert [line.strip() for line in shown[3:]] == [
+        "RISKS    acks=1 of producer gateway: records are lost",
+        "each time up to 12,696 records; as it stands   clients/gateway.log:2",
+        "enable.auto.commit=true of consumer sink-1: records are lost",
+        "each time about 529 records (≤ 1,558); as it stands   clients/sink-1.log:2",
+        "retention.ms=40000 of group billing on orders: records are lost",
+        "each time 10 to 20 records, in 120 min if all goes on as it did; as it stands   clients/orders.log:2",
+        "min.insync.replicas=1 of topic orders: records are lost",
+        "how many is not known; as it stands   clients/orders.log:2",
+    ]
+
+
+def test_risks_stand_in_json_with_their_bounds():
+    (told,) = json.loads(dumps((), "why", [risk("acks", "1", "producer gateway", high=12_696, due=1.23456)]))["risks"]
+    assert told == {
+        "setting": "acks",
+        "owner": "producer gateway",
+        "value": "1",
+        "effective": "as it stands",
+        "may": "records are lost",
+        "incident": "acks1-failover-loss",
+        "records": None,
+        "at_least": 0,
+        "at_most": 12_696,
+        "how": "rate × time",
+        "due_seconds": 1.235,
+        "evidence": [{"source": "clients/gateway.log", "line": 2, "text": "acks = 1"}],
+    }
 
 
 def test_material_without_kafka_is_told_in_one_clear_sentence():

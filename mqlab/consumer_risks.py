@@ -7,6 +7,7 @@ Sources: ConsumerCoordinator (auto-commit takes the positions that polls reached
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from statistics import median
 
 from mqlab import configured, kafka_groups
 from mqlab.configured import Value
@@ -40,14 +41,16 @@ def group_of(facts: Facts, owner: str) -> str | None:
 
 def _auto(facts: Facts, owner: str, group: str | None, auto: Value) -> Risk:
     waiting = _waiting(facts, owner, group)
-    if waiting is not None:
-        most = round(waiting.value_max or 0)
+    if waiting:
+        most = round(waiting[0].value_max or 0)
         return Risk(
             "enable.auto.commit", f"consumer {owner}", auto.value,
             "commits what was polled, though other threads work it off",
             "records that wait in the process are lost when it stops, in good order most of all",
-            "commit-before-process-loss", round(waiting.value_min or 0) if waiting.count > 1 else most, 0, most,
-            f"{number(most)} records waited at the most, by its own lines", (*_places(auto), waiting.first),
+            "commit-before-process-loss", round(median(e.value_max or 0.0 for e in waiting)), 0, most,
+            f"{number(most)} records waited at the most by its own lines, half of the lines tell of fewer than the "
+            "likely number",
+            (*_places(auto), waiting[0].first),
         )  # fmt: skip
     every = _of(facts, owner, "auto.commit.interval.ms")
     seconds = (every.number if every is not None and every.number is not None else 5000) / 1000
@@ -64,11 +67,10 @@ def _auto(facts: Facts, owner: str, group: str | None, auto: Value) -> Risk:
     )  # fmt: skip
 
 
-def _waiting(facts: Facts, owner: str, group: str | None) -> Episode | None:
-    """The line of *owner* with most records that wait in a queue of the process."""
-    lines = [e for e in facts.of_kind("handed-over") if client_of(facts, group or "", e) in (owner, None)]
-    full = [e for e in lines if (e.value_max or 0) > 0]
-    return max(full, key=lambda e: (e.value_max or 0, -(e.first_at or 0.0)), default=None)
+def _waiting(facts: Facts, owner: str, group: str | None) -> Sequence[Episode]:
+    """The lines of *owner* about records that wait in a queue of its process, the fullest first."""
+    lines = [e for e in facts.of_kind("handed-over") if client_of(facts, group or "", e) == owner]
+    return sorted((e for e in lines if e.value_max), key=lambda e: (-(e.value_max or 0.0), e.first_at or 0.0))
 
 
 def _reset(facts: Facts, owner: str, group: str | None) -> Iterator[Risk]:

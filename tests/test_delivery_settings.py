@@ -130,10 +130,20 @@ def test_automatic_commits_repeat_an_interval_and_a_poll_at_the_most():
 
 
 def test_automatic_commits_lose_what_was_handed_over():
-    waits = episode("handed-over", 30, "clients/sink.log", left=1200, client_id="sink", group="billing")
+    waits = [
+        episode("handed-over", 30 + n, "clients/sink.log", line=n + 1, left=left, client_id="sink", group="billing")
+        for n, left in enumerate((100, 1200, 800))
+    ]
     rows = (consumer(("enable.auto.commit", "true")), COMMITS, waits)
 
-    assert of("enable.auto.commit", *rows) == [("consumer sink", "commit-before-process-loss", 1200, 0, 1200)]
+    assert of("enable.auto.commit", *rows) == [("consumer sink", "commit-before-process-loss", 800, 0, 1200)]
+
+
+def test_what_another_consumer_handed_over_is_not_this_ones():
+    waits = episode("handed-over", 30, "clients/other.log", left=1200, client_id="other", group="mails")
+    rows = (consumer(("enable.auto.commit", "true")), COMMITS, waits)
+
+    assert [row[1] for row in of("enable.auto.commit", *rows)] == ["reprocess-duplicates"]
 
 
 def test_consumers_that_commit_by_themselves_are_no_row():

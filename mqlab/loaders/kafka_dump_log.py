@@ -150,8 +150,5 @@ def _place() -> dict[str, str]:
 
 
 def _made(dumps: DataFrame) -> DataFrame:
-    columns = {
-        "source": "origin", "line": "first", "text": "heading", "at": "made", "role": "'dump'", "topic": "topic",
-        "queue": "queue", "offset": "try_cast(start AS BIGINT)",
-    }  # fmt: skip
-    return LEDGER.rows(dumps, columns)
+    told = {"source": "origin", "line": "first", "text": "heading", "at": "made", "offset": "try_cast(start AS BIGINT)"}
+    return LEDGER.rows(dumps, told | {"role": "'dump'", "topic": "topic", "queue": "queue"})

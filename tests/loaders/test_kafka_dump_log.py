@@ -3,6 +3,7 @@
 
 import pytest
 
+from mqlab import tagging
 from mqlab.loaders import kafka_dump_log as loader
 from mqlab.loaders import kafka_dump_offsets
 from mqlab.loaders.base import Head
@@ -38,6 +39,25 @@ def test_a_payload_is_not_kept(loaded):
     assert loaded(loader, LEDGER, "text", text)[1] == (
         "| offset: 5 CreateTime: 1795263298671 keySize: 1 valueSize: 9 sequence: 0 headerKeys: [] key: a",
     )
+
+
+def test_the_scan_keeps_no_line_of_a_payload(spark):
+    record = "| offset: 5 CreateTime: 1795263298671 keySize: 1 valueSize: 9 sequence: 0 headerKeys: [] key: a"
+    lines = [
+        HEADING,
+        f"{record} payload: first line",
+        "second line",
+        '{"third": "line"}',
+        "Sat Nov 21 12:16:00 UTC 2026",
+    ]
+    located = spark.createDataFrame(list(enumerate(lines, 1)), "seq long, value string").selectExpr(
+        "value", "value AS inner", "CAST(NULL AS TIMESTAMP) AS clock", "octet_length(value) AS size", "seq",
+        "'Tn1.kafka-dump-log.-.x.txt' AS file", "0 AS block",
+    )  # fmt: skip
+    read = tagging.tagged(located).sort("seq").select("tag", "text", "shape", "size").collect()
+    assert [row.text for row in read] == [HEADING, record, None, None, lines[4]]
+    assert [row.tag for row in read] == [tagging.ROW, tagging.ROW, tagging.COUNT, tagging.COUNT, tagging.ROW]
+    assert [row.shape for row in read] == [None] * 5
 
 
 def test_a_long_key_is_kept_as_a_ledger_keeps_it(loaded):

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from mqlab import durability, replica_lines
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Evidence
-from mqlab.handovers import SLACK, Handover
+from mqlab.handovers import Handover
+from mqlab.log_reach import SLACK
 from mqlab.memo import per_facts
 from mqlab.replica_history import InSync, in_sync
 
@@ -58,10 +59,10 @@ def _by_in_sync_set(facts: Facts, one: Handover) -> Election:
             return Election(False, False, "unclean elections are switched off", switched_off)
         return Election(None, False, "nothing tells which replicas were in sync", ())
     names = ", ".join(last.isr)
-    if one.after.leader in last.isr:
+    if one.after.leader in last.isr and (last.controller or allowed != "true"):
         return Election(False, last.controller, f"it was in sync before ({names})", shown)
     alone = one.after.isr in (None, (one.after.leader,))
-    if alone and allowed != "false" and (last.controller or allowed == "true"):
+    if one.after.leader not in last.isr and alone and allowed != "false" and (last.controller or allowed == "true"):
         return Election(True, last.controller, f"only {names} had been in sync", shown)
     if allowed == "false" and not last.controller:
         return Election(False, False, "unclean elections are switched off", switched_off)

@@ -11,12 +11,9 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from mqlab.facts import Facts
-from mqlab.log_reach import End, furthest, log_ends, watermarks
+from mqlab.log_reach import SLACK, End, diverged, furthest, log_ends, watermarks
 from mqlab.memo import per_facts
 from mqlab.replica_history import Following, Leadership, Place, follower_starts, in_sync, leaderships
-
-SLACK = 5.0
-"""Seconds by which the clocks of two brokers may differ, and a leader may begin after its election."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +31,8 @@ class Handover:
     """Furthest log end that metrics saw while it led."""
     passed: End | None
     """Furthest high watermark that was seen meanwhile: an end offset of a snapshot or a committed offset."""
+    diverged: End | None
+    """Furthest position of a consumer that found the log cut back to this leader's first offset."""
 
     @property
     def to_offset(self) -> int:
@@ -43,7 +42,7 @@ class Handover:
     @property
     def ends(self) -> tuple[End, ...]:
         """Every known end, the surest first."""
-        return tuple(end for end in (self.old_end, self.seen_end, self.passed) if end is not None)
+        return tuple(end for end in (self.old_end, self.diverged, self.seen_end, self.passed) if end is not None)
 
     @property
     def most(self) -> int | None:
@@ -56,6 +55,12 @@ class Handover:
     def back(self) -> bool:
         """The log is known to have gone back."""
         return bool(self.most)
+
+    @property
+    def visible(self) -> int:
+        """Records that consumers could see or had read before they were gone, at least."""
+        known = [end.offset - self.to_offset for end in (self.passed, self.diverged) if end is not None]
+        return max([0, *known])
 
     @property
     def same_broker(self) -> bool:
@@ -102,6 +107,7 @@ def _of_place(facts: Facts, place: Place, rows: tuple[Leadership, ...]) -> Itera
             _old_end(follower_starts(facts).get(place, ()), before, rows[number + 1 :]),
             furthest(facts, log_ends(facts).get(place, ()), before, after, stale),
             furthest(facts, watermarks(facts).get(place, ()), before, after, stale),
+            diverged(facts, after),
         )
         if one.back:
             stale = max(end.offset for end in one.ends)

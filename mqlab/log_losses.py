@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from mqlab import durability
 from mqlab.facts import Facts
 from mqlab.handovers import Handover, set_backs
 from mqlab.loss_pieces import BY_OFFSETS, Piece
@@ -48,7 +49,7 @@ def _acked_parts(facts: Facts, topic: str) -> Sequence[Part]:
 def _by_offsets(facts: Facts, topic: str) -> Iterator[Piece]:
     for one in set_backs(facts, topic):
         if not counted_by_ids(facts, topic, one):
-            yield _between(one)
+            yield _between(facts, one)
 
 
 def _with_ids(piece: Piece, known: Sequence[Piece]) -> Piece:
@@ -63,13 +64,17 @@ def _with_ids(piece: Piece, known: Sequence[Piece]) -> Piece:
     )
 
 
-def _between(one: Handover) -> Piece:
-    """The tail that the new leader lacked; how much of it was acknowledged is decided by who tells."""
-    seen = [end.offset - one.to_offset for end in (one.seen_end, one.passed) if end is not None]
+def _between(facts: Facts, one: Handover) -> Piece:
+    """The tail that the new leader lacked, which was acknowledged at most.
+
+    At least it was what a snapshot had shown to consumers, and with acks=1 what the leader had been seen to have.
+    """
+    acks = durability.acks(facts, one.after.topic, one.before.at)
+    known = (one.passed, one.seen_end if acks is not None and acks.leader_only else None)
+    seen = [end.offset - one.to_offset for end in known if end is not None]
     most = one.most or 0
     least = min(most, max((n for n in seen if n > 0), default=0))
-    read = max(0, one.passed.offset - one.to_offset) if one.passed is not None else 0
     return Piece(
         one.after.topic, one.after.queue, BY_OFFSETS, most, least, most, one.to_offset, one.to_offset + most - 1,
-        one.before.at, one.after.at, read, 0, one, tuple(end.evidence for end in one.ends),
+        one.before.at, one.after.at, one.visible, 0, one, tuple(end.evidence for end in one.ends),
     )  # fmt: skip

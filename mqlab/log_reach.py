@@ -15,6 +15,9 @@ from mqlab.memo import per_facts
 from mqlab.replica_history import Leadership, Place
 from mqlab.wording import sample
 
+SLACK = 5.0
+"""Seconds by which the clocks of two machines may differ, and a leader may begin after its election."""
+
 
 @dataclass(frozen=True, slots=True)
 class End:
@@ -29,11 +32,25 @@ Seen = tuple[float, int, Series | Position]
 
 
 def furthest(facts: Facts, known: tuple[Seen, ...], before: Leadership, after: Leadership, stale: int) -> End | None:
-    """The largest of *known* while *before* led; what a replica shows that was not cut yet is not above *stale*."""
+    """The largest of *known* while *before* led; what a replica shows that was not cut yet is not above *stale*.
+
+    The last seconds do not count: by another clock they may belong to the new leader.
+    """
     since, until = before.at or 0.0, after.at or 0.0
-    own = [seen for seen in known if since <= seen[0] < until and seen[1] > stale]
+    own = [seen for seen in known if since <= seen[0] < until - SLACK and seen[1] > stale]
     best = max(own, key=lambda seen: (seen[1], -seen[0]), default=None)
     return End(best[1], _shown(facts, best)) if best is not None else None
+
+
+def diverged(facts: Facts, after: Leadership) -> End | None:
+    """The furthest position at which a consumer learned that the log goes on from the first offset of *after*."""
+    own = [
+        e for e in facts.of_kind("truncation-detected")
+        if (e.topic, e.queue, e.reason) == (after.topic, after.queue, str(after.from_offset))
+        and e.value_max is not None and (after.at is None or (e.first_at or 0.0) >= after.at - SLACK)
+    ]  # fmt: skip
+    last = max(own, key=lambda e: e.value_max or 0, default=None)
+    return End(round(last.value_max or 0), last.last) if last is not None else None
 
 
 def _shown(facts: Facts, seen: Seen) -> Evidence:

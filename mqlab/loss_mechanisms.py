@@ -57,8 +57,8 @@ def _elected(facts: Facts, piece: Piece, one: Handover) -> Mechanism:
         return Mechanism(None, False, why, shown, "state-change.log and controller.log of every broker")
     if how.unclean:
         counted = _counted(facts)
-        return Mechanism(UNCLEAN, how.told or bool(piece.passed or counted), how.why, (*shown, *counted))
-    if piece.passed:
+        return Mechanism(UNCLEAN, how.told or bool(piece.passed or one.visible or counted), how.why, (*shown, *counted))
+    if piece.passed or one.visible:
         return _read_before(facts, one, how, shown)
     acks = durability.acks(facts, piece.topic, piece.since)
     told = (acks.evidence,) if acks is not None and acks.evidence is not None else ()

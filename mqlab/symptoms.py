@@ -45,6 +45,7 @@ TROUBLE: dict[str, tuple[str, ...]] = {
     "record-failed": ("poison-pill-stall", "group-churn"),
     "call-failed": ("poll-interval-exceeded", "poison-pill-stall", "slow-consumer", "group-churn"),
     "static-member-fenced": ("static-member-fenced",),
+    "truncation-detected": ("unclean-election-loss",),
     "offset-reset": ("retention-loss", "offset-reset-loss"),
     "session-timeout": _LEAVING,
     "unclean-election": ("unclean-election-loss",),

@@ -127,3 +127,23 @@ def test_taking_material_away_never_accuses_another_class():
 
 def test_a_fetch_that_failed_meanwhile_changes_nothing():
     assert found(*ALL, episode("coordinator-lost", "10:04:40")) == [(Certainty.PROVEN, 54)]
+
+
+def test_a_consumer_that_found_the_log_cut_back_had_read_beyond():
+    seen = episode(
+        "truncation-detected", "10:05:20", "clients/sink.log", topic="orders", queue="0", left=160.0, reason="100"
+    )
+    assert found(TWO, seen, BROKERS) == [(Certainty.LIKELY, 60)]
+    assert found(TWO, seen, SOLE, BROKERS) == [(Certainty.PROVEN, 60)]
+    elsewhere = episode("truncation-detected", "10:05:20", topic="orders", queue="0", left=160.0, reason="90")
+    assert found(TWO, elsewhere, BROKERS) == "clear"
+
+
+def test_a_snapshot_just_before_the_election_may_be_of_the_new_leader():
+    late = positions("at group topic queue committed end\n10:04:58 - orders 0 - 140")
+    own = fates("queue from to at over\n0 100 153 10:04:01 yes\n0 100 900 10:05:10 -")
+    in_sync = leaders("at queue epoch broker from isr\n10:00 0 0 3 0 3,1\n10:05 0 2 1 100 1")
+    rows = (in_sync, BACK, own, LEDGER, acks("1"), BROKERS)
+    assert found(*rows, late, rule=acks1_failover_loss) == [(Certainty.PROVEN, 54)]
+    early = positions("at group topic queue committed end\n10:04:30 - orders 0 - 140")
+    assert found(*rows, early) == [(Certainty.LIKELY, 54)]

@@ -67,6 +67,7 @@ def of_topics(facts: Facts, topics: Iterable[str]) -> Rate | None:
     return Rate(sum(r.per_second for r in known), known[0].source) if known else None
 
 
+@per_facts
 def user_topics(facts: Facts) -> tuple[str, ...]:
     """Topics of users that the material tells of, by name."""
     named = {s.owner for s in facts.settings if s.scope == "topic"} | {p.topic for p in facts.positions}
@@ -74,6 +75,7 @@ def user_topics(facts: Facts) -> tuple[str, ...]:
     return tuple(sorted(t for t in named if t and not t.startswith("__")))
 
 
+@per_facts
 def written(facts: Facts, owner: str | None) -> tuple[str, ...]:
     """Topics that *owner* may write: those that its ledgers and counters name, else all of unknown writers."""
     return tuple(topic for topic in user_topics(facts) if owner in durability.producers(facts, topic))

@@ -51,6 +51,7 @@ def producers(facts: Facts, topic: str) -> tuple[str | None, ...]:
     return tuple(sorted(named or owners, key=lambda owner: owner or ""))
 
 
+@per_facts
 def _names(facts: Facts, owner: str) -> set[str]:
     """What files of a client are called: its id, its logs, the folder of its configuration."""
     places = [s.source for s in facts.settings if s.scope == "producer" and s.owner == owner]

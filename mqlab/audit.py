@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mqlab import audit_missing, audit_statement, group_audit, log_audit
+from mqlab import audit_missing, audit_statement, group_audit, kafka_groups, log_audit
 from mqlab.audit_rows import Audit, Doubled, GroupRow, Loss, Outcome, Side
 from mqlab.facts import Facts
 from mqlab.handovers import set_backs
@@ -18,9 +18,14 @@ from mqlab.memo import per_facts
 
 @per_facts
 def audits(facts: Facts) -> tuple[Audit, ...]:
-    """One for each topic of which single messages are told, or whose log went back; by name."""
+    """One for each topic of which single messages are told, whose log went back, or of which a group lost some."""
     told = {f.topic for f in facts.fates} | {p.topic for p in facts.parts}
-    return tuple(_audit(facts, topic) for topic in topics(facts) if topic in told or set_backs(facts, topic))
+    read = {topic for _, topic in kafka_groups.topics(facts) if not topic.startswith("__")}
+    return tuple(
+        _audit(facts, topic)
+        for topic in sorted({*topics(facts), *read})
+        if topic in told or set_backs(facts, topic) or group_audit.group_losses(facts, topic)
+    )
 
 
 def _audit(facts: Facts, topic: str) -> Audit:

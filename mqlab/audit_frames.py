@@ -116,7 +116,7 @@ def _path(one: PathRow) -> dict[str, object]:
         "committed at": "" if whole else count(one.committed),
         "log start": "" if whole else count(one.start),
         "log end": "" if whole else count(one.end),
-        "lost": number(one.lost),
+        "lost": f"{one.bound} {number(one.lost)}".strip(),
         "pending": _cell(one, "pending", one.pending),
         "doubled": number(one.doubled),
         "unknown": number(one.unknown),

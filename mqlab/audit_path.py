@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from mqlab.audit_rows import Audit, GroupRow, LogRow
+from mqlab.audit_rows import Audit, GroupRow, LogRow, Loss, Side
 
 _SUMMED = ("sent", "acked", "failed", "failed_stored", "unanswered", "stored", "handled", "pending")
 
@@ -30,6 +30,8 @@ class PathRow:
     end: int | None = None
     lost: int = 0
     """Of the log and of the group: a message is lost at one of them only."""
+    bound: str = ""
+    """What stands before ``lost`` where it was not counted: ``≤``, ``≥`` or ``~``."""
     pending: int | None = None
     doubled: int = 0
     unknown: int = 0
@@ -41,7 +43,10 @@ def path(audit: Audit, group: str | None) -> tuple[PathRow, ...]:
     """The partitions by number, on their way to *group*; None is the way to the log alone."""
     logs = {row.queue: row for row in audit.log}
     own = {row.queue: row for row in audit.groups if row.group == group}
-    return tuple(_row(queue, group, logs.get(queue), own.get(queue)) for queue in sorted({*logs, *own}, key=by_number))
+    return tuple(
+        replace(_row(queue, group, logs.get(queue), own.get(queue)), bound=_bound(_of(audit, queue, group)))
+        for queue in sorted({*logs, *own}, key=by_number)
+    )
 
 
 def groups(audit: Audit) -> tuple[str | None, ...]:
@@ -57,6 +62,7 @@ def total(rows: Sequence[PathRow]) -> PathRow:
         rows[0].group if rows else None,
         **{name: added(_get(row, name) for row in rows) for name in _SUMMED},
         lost=sum(row.lost for row in rows),
+        bound=_joint({row.bound for row in rows if row.lost or row.bound}),
         doubled=sum(row.doubled for row in rows),
         unknown=sum(row.unknown for row in rows),
         partly=frozenset(partly),
@@ -72,6 +78,32 @@ def added(values: Iterable[int | None]) -> int | None:
 def by_number(queue: str) -> tuple[bool, int, str]:
     """Partitions in the order of their numbers, other names after them."""
     return (not queue.isdigit(), int(queue) if queue.isdigit() else 0, queue)
+
+
+def _of(audit: Audit, queue: str, group: str | None) -> list[Loss]:
+    """What the log and *group* lost of one partition."""
+    sides = {(Side.LOG, None), (Side.GROUP, group)}
+    return [one for one in audit.losses if one.queue == queue and (one.side, _reader(one)) in sides]
+
+
+def _reader(one: Loss) -> str | None:
+    return one.group if one.side is Side.GROUP else None
+
+
+def _bound(losses: Sequence[Loss]) -> str:
+    return _joint({_sign(one) for one in losses})
+
+
+def _joint(signs: set[str]) -> str:
+    """The sign of a sum: upper and lower bounds together are neither."""
+    known = signs - {""}
+    return next(iter(known)) if len(known) == 1 else "~" if known else ""
+
+
+def _sign(one: Loss) -> str:
+    if one.exact:
+        return ""
+    return "≤" if one.records == one.most else "≥" if one.records == one.least else "~"
 
 
 def _get(row: PathRow, name: str) -> int | None:

@@ -52,7 +52,7 @@ def _row(facts: Facts, topic: str, queue: str, fates: Sequence[Fate]) -> LogRow:
         failed=sum(f.messages for f in given_up) if told_failed else None,
         failed_stored=kept(given_up) if told_failed else None,
         unanswered=_unanswered(fates) if {"sent", "acked"} <= roles else None,
-        stored=sum(f.messages for f in fates if f.acked or f.stored or f.handled) if queue else None,
+        stored=sum(f.messages for f in fates if f.acked or f.stored or f.handled) if queue and fates else None,
         lost=sum(loss.records for loss in losses),
         doubled=sum(one.extra for one in doubled),
         start=last_start(facts, place) if queue else None,

@@ -67,7 +67,7 @@ def _cells(one: PathRow) -> dict[str, str]:
         "handled": cell("handled", one.handled),
         "committed at": "" if whole else count(one.committed),
         "log": "" if whole or one.start is None is one.end else f"{count(one.start)} to {count(one.end)}",
-        "lost": number(one.lost),
+        "lost": f"{one.bound} {number(one.lost)}".strip(),
         "pending": cell("pending", one.pending),
         "doubled": number(one.doubled),
         "unknown": number(one.unknown),

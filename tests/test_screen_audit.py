@@ -44,11 +44,23 @@ LOST     acks1-failover-loss: 1,562 in the log, acknowledged 10:04:32 to 10:04:3
 def test_what_is_not_told_is_a_dash_and_sums_of_what_is_told_in_part_are_lower_bounds():
     assert [line.strip() for line in lines(MIXED)[7:12]] == [
         "PATH     to group billing",
-        "partition   sent  acknowledged  failed  stored  handled  committed at  lost  pending  doubled  unknown",
-        "0            500           490      10       –      380           490   110        0        0        0",
-        "1              –             –       –     510        –             –     0        –        7        3",
-        "all        ≥ 500         ≥ 490    ≥ 10   ≥ 510    ≥ 380                 110      ≥ 0        7        3",
+        "partition   sent  acknowledged  failed  stored  handled  committed at   lost  pending  doubled  unknown",
+        "0            500           490      10       –      380           490  ~ 110        0        0        0",
+        "1              –             –       –     510        –             –      0        –        7        3",
+        "all        ≥ 500         ≥ 490    ≥ 10   ≥ 510    ≥ 380                ~ 110      ≥ 0        7        3",
     ]
+
+
+@pytest.mark.parametrize(("least", "most", "told"), [(9, 9, "9"), (4, 9, "≤ 9"), (9, 12, "≥ 9"), (4, 12, "~ 9")])
+def test_a_number_of_losses_that_was_not_counted_has_its_sign_in_the_table(least, most, told):
+    log = """
+        queue  sent  acked  failed  failed_stored  unanswered  stored  lost  doubled  start  end
+        0      -     -      -       -              -           -       9     0        -      -
+        1      -     -      -       -              -           -       0     0        -      -
+    """
+    lost = losses(f"queue incident records offsets since until least most\n0 x 9 1..9 10:00 10:01 {least} {most}")
+    first, _, whole = lines(audit(log, losses=lost))[4:7]
+    assert [" ".join(line.rpartition("–")[2].split()) for line in (first, whole)] == [f"{told} 0", f"{told} 0"]
 
 
 def test_losses_that_were_estimated_tell_their_interval_and_what_was_doubled_stands_apart():

@@ -81,17 +81,16 @@ def _kept(audit: Audit, log: PathRow) -> Iterator[Piece]:
     """What the log still has of what was acknowledged; else of what it is known to have held."""
     held = log.stored if log.acked is None else log.acked
     own = [one for one in audit.losses if one.side is Side.LOG]
+    stage = "kept by the log"
     if held is not None:
-        stage = "kept by the log"
         yield _piece(stage, ARRIVED, max(0, held - sum(one.records for one in own)))
-        yield from _lost(stage, own)
+    yield from _lost(stage, own)
 
 
 def _to_group(audit: Audit, group: str, way: PathRow) -> Iterator[Piece]:
-    if way.handled is None:
-        return
     stage = f"handled by {group}"
-    yield _arrived(stage, way, "handled", way.handled)
+    if way.handled is not None:
+        yield _arrived(stage, way, "handled", way.handled)
     yield from _lost(stage, [one for one in audit.losses if one.side is Side.GROUP and one.group == group])
     yield _piece(stage, PENDING, way.pending or 0)
     yield _piece(stage, UNKNOWN, way.unknown)

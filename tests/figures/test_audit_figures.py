@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from audit_builder import A_FAILOVER, FAILOVER, HOSTILE, MIXED, SETTINGS_ONLY, acked, level, reign
+from audit_builder import A_FAILOVER, FAILOVER, HOSTILE, MIXED, SETTINGS_ONLY, acked, audit, level, losses, reign
 from facts_builder import at
 
 from mqlab.audit_view import CUT, FOLLOWER, LEADER, AuditView, Offsets
@@ -48,6 +48,13 @@ def test_intervals_and_sums_of_what_is_told_in_part_are_marked_and_groups_stay_a
         ("handled by billing", "lost: retention-loss", "about 110 (≥ 100, ≤ 120)"),
         ("handled by billing", "lost: mechanism not told", "≥ 4 (≤ 9)"),
         ("handled by billing", "not told", "3"),
+    ]
+
+
+def test_where_only_offsets_tell_a_loss_it_stands_alone():
+    lost = losses("queue incident records offsets since until least most\n0 retention-loss 9 1..9 10:00 10:01 4 9")
+    assert [(piece.stage, piece.kind, piece.words) for piece in funnel_pieces(audit(losses=lost))] == [
+        ("kept by the log", "lost: retention-loss", "≤ 9 (≥ 4)"),
     ]
 
 

@@ -44,7 +44,7 @@ def _auto(facts: Facts, owner: str, group: str | None, auto: Value) -> Risk:
     if waiting:
         most = round(waiting[0].value_max or 0)
         return Risk(
-            "enable.auto.commit", f"consumer {owner}", auto.value,
+            "enable.auto.commit", f"consumer {owner}", _said(auto),
             "commits what was polled, though other threads work it off",
             "records that wait in the process are lost when it stops, in good order most of all",
             "commit-before-process-loss", round(median(e.value_max or 0.0 for e in waiting)), 0, most,
@@ -57,7 +57,7 @@ def _auto(facts: Facts, owner: str, group: str | None, auto: Value) -> Risk:
     poll, rate = _of(facts, owner, "max.poll.records"), of_consumer(facts, owner, group)
     more = poll.number if poll is not None and poll.number else 500
     return Risk(
-        "enable.auto.commit", f"consumer {owner}", auto.value, f"commits every {brief(seconds)}, within poll()",
+        "enable.auto.commit", f"consumer {owner}", _said(auto), f"commits every {brief(seconds)}, within poll()",
         "records since the last commit are handled again after a crash; those handed to other threads are lost",
         "reprocess-duplicates", rate.within(seconds / 2) if rate else None, 0,
         rate.within(seconds) + more if rate else None,
@@ -78,7 +78,7 @@ def _reset(facts: Facts, owner: str, group: str | None) -> Iterator[Risk]:
     if value is None or value.value != "latest":
         return
     known = _positions(facts, group)
-    told = value.value if value.setting is not None else "latest (default)"
+    told = _said(value)
     if known:
         behind = sum(lag(points[-1]) for points in known)
         yield Risk(
@@ -107,6 +107,10 @@ def _topics(facts: Facts, group: str | None) -> Sequence[str]:
 
 def _of(facts: Facts, owner: str, key: str) -> Value | None:
     return configured.consumer_value(facts, owner, key, float("inf"))
+
+
+def _said(value: Value) -> str:
+    return value.value if value.setting is not None else f"{value.value} (default)"
 
 
 def _places(*values: Value | None) -> tuple[Evidence, ...]:

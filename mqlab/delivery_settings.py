@@ -14,7 +14,7 @@ from mqlab.facts import Facts
 from mqlab.memo import per_facts
 from mqlab.producer_risks import producer_risks
 from mqlab.retention_risks import retention_risks
-from mqlab.risk_rows import Risk
+from mqlab.risk_rows import Risk, listed, shown
 from mqlab.topic_risks import topic_risks
 
 
@@ -32,5 +32,5 @@ def _together(rows: Iterable[Risk]) -> Iterable[Risk]:
         alike.setdefault(replace(row, owner=kind, evidence=()), []).append(row)
     for key, same in alike.items():
         names = [row.owner.partition(" ")[2] for row in same]
-        places = tuple(dict.fromkeys(place for row in same for place in row.evidence))
-        yield replace(key, owner=f"{key.owner} {', '.join(n for n in names if n)}".strip(), evidence=places)
+        places = shown([place for row in same for place in row.evidence])
+        yield replace(key, owner=f"{key.owner} {listed([n for n in names if n])}".strip(), evidence=places)

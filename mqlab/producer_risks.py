@@ -16,7 +16,7 @@ from mqlab.facts import Facts
 from mqlab.findings import Evidence
 from mqlab.models import clients
 from mqlab.models.versions import Version
-from mqlab.risk_rows import Risk
+from mqlab.risk_rows import Risk, listed, shown
 from mqlab.units import brief, digits, number
 
 SHRINK = 1.5
@@ -52,7 +52,7 @@ def _acks(facts: Facts, owner: str | None) -> Iterator[Risk]:
     elif alone := [t for t in topics if durability.min_in_sync(facts, t) == 1 and durability.replicas(facts, t) != 1]:
         how = f"{rate.told}, for as long as the leader is alone in sync" if rate else "no rate is known"
         yield Risk(
-            "min.insync.replicas", f"topic {', '.join(alone)}", "1", f"acks=all of {owner or 'a producer'} waits for "
+            "min.insync.replicas", f"topic {listed(alone)}", "1", f"acks=all of {owner or 'a producer'} waits for "
             "the replicas in sync: where that is the leader alone, for nobody else",
             "acknowledged records are lost when the leader dies alone", "acks1-failover-loss",
             None, 0, None, how, (*places, *_min_places(facts, alone)),
@@ -63,7 +63,7 @@ def _leader_only(facts: Facts, owner: str | None, value: Value, rate: Rate | Non
     lag = _lag_seconds(facts)
     word = "the leader's word is enough" if value.value == "1" else "nobody's word is waited for, errors go unseen"
     return Risk(
-        "acks", f"producer {owner or ''}".strip(), value.value, word,
+        "acks", f"producer {owner or ''}".strip(), _said(value), word,
         "acknowledged records that no follower had are lost when the leader dies", "acks1-failover-loss",
         None, 0, rate.within(lag) if rate else None,
         f"{rate.told} × {brief(lag)}, the longest that a follower in sync may be behind "
@@ -90,7 +90,7 @@ def _idempotence(facts: Facts, owner: str | None) -> Iterator[Risk]:
     high, how = _in_flight(facts, owner, values)
     declared = values.get("enable.idempotence")
     yield Risk(
-        "enable.idempotence", f"producer {owner or ''}".strip(), declared.value if declared else "not set",
+        "enable.idempotence", f"producer {owner or ''}".strip(), _said(declared) if declared else "not set",
         f"off{f' in client {version}' if version else ''}: {_why_off(said)}",
         "records are stored twice when an answer is lost and the request is sent again", "producer-duplicates",
         None, 0, high, how, _places(*values.values()),
@@ -134,10 +134,14 @@ def _of(facts: Facts, owner: str | None, key: str) -> Value | None:
     return configured.producer_value(facts, owner, key, float("inf"))
 
 
+def _said(value: Value) -> str:
+    return value.value if value.setting is not None else f"{value.value} (default)"
+
+
 def _places(*values: Value) -> tuple[Evidence, ...]:
     return tuple(dict.fromkeys(v.setting.evidence for v in values if v.setting is not None))
 
 
 def _min_places(facts: Facts, topics: Sequence[str]) -> tuple[Evidence, ...]:
     told = [durability.in_force(facts, topic, "min.insync.replicas") for topic in topics]
-    return tuple(dict.fromkeys(t.evidence for t in told if t is not None and t.evidence is not None))
+    return shown([t.evidence for t in told if t is not None and t.evidence is not None])

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mqlab.findings import Evidence
+from mqlab.units import number
+
+_MOST = 5
+"""Names that are told one by one, and places that are shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,3 +36,14 @@ class Risk:
     evidence: tuple[Evidence, ...] = ()
     due_seconds: float | None = None
     """Seconds from the last snapshot until it happens if all goes on as it did; None where that is not known."""
+
+
+def listed(names: Sequence[str]) -> str:
+    """The first names, and how many more there are."""
+    more = len(names) - _MOST
+    return ", ".join(names[:_MOST]) + (f" and {number(more)} more" if more > 0 else "")
+
+
+def shown(places: Sequence[Evidence]) -> tuple[Evidence, ...]:
+    """The first places, each once."""
+    return tuple(dict.fromkeys(places))[:_MOST]

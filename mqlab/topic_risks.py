@@ -14,7 +14,7 @@ from mqlab.durability import Told
 from mqlab.facts import Facts
 from mqlab.findings import Evidence
 from mqlab.producer_risks import copied
-from mqlab.risk_rows import Risk
+from mqlab.risk_rows import Risk, listed, shown
 
 _UNCLEAN = "unclean.leader.election.enable"
 
@@ -37,7 +37,7 @@ def _unclean(facts: Facts) -> Iterator[Risk]:
             continue
         topics = [topic for topic, _ in rows]
         yield Risk(
-            _UNCLEAN, f"topic {', '.join(topics)}", "true (default)" if by_default else "true",
+            _UNCLEAN, f"topic {listed(topics)}", "true (default)" if by_default else "true",
             "a replica that is out of sync may become the leader",
             "all that was acknowledged since it fell out of sync is lost", "unclean-election-loss",
             None, 0, None, _for_as_long(facts, topics), _places([told for _, told in rows]),
@@ -53,10 +53,10 @@ def _single(facts: Facts) -> Iterator[Risk]:
     described = [s for s in facts.settings if s.key == "replication.factor" and s.owner in topics]
     first = {s.owner: s.evidence for s in reversed(described)}
     yield Risk(
-        "replication.factor", f"topic {', '.join(topics)}", "1", "one broker has the only copy",
+        "replication.factor", f"topic {listed(topics)}", "1", "one broker has the only copy",
         "nothing can be written or read while that broker is down; all is lost with its disk", None,
         _stored(facts, topics), 0, _stored(facts, topics), "records between start and end of the logs, as last seen",
-        tuple(first[topic] for topic in topics),
+        shown([first[topic] for topic in topics]),
     )  # fmt: skip
 
 
@@ -72,4 +72,4 @@ def _for_as_long(facts: Facts, topics: Sequence[str]) -> str:
 
 
 def _places(told: Sequence[Told]) -> tuple[Evidence, ...]:
-    return tuple(dict.fromkeys(t.evidence for t in told if t.evidence is not None))
+    return shown([t.evidence for t in told if t.evidence is not None])

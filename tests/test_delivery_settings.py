@@ -146,6 +146,15 @@ def test_what_another_consumer_handed_over_is_not_this_ones():
     assert [row[1] for row in of("enable.auto.commit", *rows)] == ["reprocess-duplicates"]
 
 
+def test_what_nobody_set_is_told_as_a_default():
+    rows = risks(facts(consumer(("max.poll.records", 100)), COMMITS))
+
+    assert [(r.setting, r.value) for r in rows] == [
+        ("enable.auto.commit", "true (default)"),
+        ("auto.offset.reset", "latest (default)"),
+    ]
+
+
 def test_consumers_that_commit_by_themselves_are_no_row():
     assert told(consumer(("enable.auto.commit", "false"), ("auto.offset.reset", "earliest")), COMMITS) == []
 
@@ -161,6 +170,14 @@ def test_a_reset_to_the_end_is_weaker_for_a_group_that_has_offsets():
 def test_members_with_the_same_settings_share_a_row():
     latest = [consumer(("auto.offset.reset", "latest"), owner=name) for name in ("sink-1", "sink-2")]
     assert [owner for owner, *_ in of("auto.offset.reset", *latest)] == ["consumer sink-1, sink-2"]
+
+
+def test_many_owners_are_counted_not_listed():
+    own = (("auto.offset.reset", "latest"), ("enable.auto.commit", "false"))
+    (row,) = risks(facts([consumer(*own, owner=f"sink-{n}") for n in range(1, 9)]))
+
+    assert row.owner == "consumer sink-1, sink-2, sink-3, sink-4, sink-5 and 3 more"
+    assert len(row.evidence) == 5
 
 
 def snapshots(read, minutes=10, every=60):

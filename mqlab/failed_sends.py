@@ -39,6 +39,13 @@ def producer_losses(facts: Facts, topic: str) -> tuple[Loss, ...]:
     return tuple(_of_lines(facts, topic, queue, rows) for queue, rows in _expired(facts, topic).items())
 
 
+def never_stored(facts: Facts, incident: str, topic: str | None) -> int:
+    """Records of *topic* (of any where it is None) that *incident* refused and that are known to be nowhere."""
+    topics = sorted({f.topic for f in failed(facts.fates) if f.topic and topic in (None, f.topic)})
+    losses = [loss for name in topics for loss in producer_losses(facts, name)]
+    return sum(loss.least for loss in losses if loss.incident == incident)
+
+
 def _of_ids(facts: Facts, topic: str, queue: str, fates: Sequence[Fate]) -> Loss:
     records = sum(f.messages for f in fates)
     since, until = span(t for f in fates for t in (f.first_at, f.last_at))

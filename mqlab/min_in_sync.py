@@ -33,6 +33,8 @@ class Refusal:
     """Of those, the ones in the log; None where no ids tell."""
     dropped: int
     """Of those, the ones that are not in the log, at least."""
+    blocked: int
+    """Times that an application could hand over nothing more meanwhile, its producer's buffer being full."""
     counted: bool
     """Ledgers cover what was acknowledged, and the log lost nothing of it."""
     short: str | None
@@ -57,6 +59,7 @@ def _refusal(facts: Facts, topic: str, lines: Sequence[Episode]) -> Refusal:
     by_ids = [f for f in failed(facts.fates) if f.topic == topic]
     late = [e for e in facts.of_kind("record-expired") if e.topic in (topic, None) and _within(e, since)]
     told = expired(late)[0]
+    full = [e for e in facts.of_kind("buffer-exhausted") if _within(e, since)]
     queues = tuple(sorted({e.queue for e in own if e.queue}, key=lambda q: (len(q), q)))
     said = list(_short(facts, topic, queues, own))
     records = sum(f.messages for f in by_ids) or told
@@ -68,12 +71,13 @@ def _refusal(facts: Facts, topic: str, lines: Sequence[Episode]) -> Refusal:
         failed=records,
         stored=stored,
         dropped=sum(loss.least for loss in log_audit.log_losses(facts, topic) if loss.incident == UNDER_MIN_ISR),
+        blocked=sum(e.count for e in full),
         counted=_counted(facts, topic),
         short=said[0][0] if said else None,
         required=_required(facts, topic, own),
         since=since,
         until=until,
-        evidence=_evidence(facts, own, late, [place for _, place in said]),
+        evidence=_evidence(facts, own, [*late, *full], [place for _, place in said]),
     )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from statistics import median
 
-from mqlab import actors, configured, flows, resending, resubmission, units
+from mqlab import actors, configured, failed_sends, flows, resending, resubmission, units
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
@@ -59,6 +59,9 @@ def _finding(facts: Facts, client: str, in_client: bool, episodes: Sequence[Epis
         measures["largest_record_bytes"] = largest
     if in_client:
         measures["bytes_out"] = 0
+    dropped = failed_sends.never_stored(facts, INCIDENT, topic)
+    if dropped:
+        measures["dropped_records"] = dropped
     return Finding(
         id=f"{INCIDENT}:{client}" + ("/client-side" if in_client else ""),
         incident=INCIDENT,

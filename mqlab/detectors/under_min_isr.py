@@ -1,10 +1,9 @@
 """acks=all is refused while fewer replicas than ``min.insync.replicas`` are in sync; nothing acknowledged is lost.
 
 Fires: brokers or producers say NOT_ENOUGH_REPLICAS. Proven where the in-sync set is known to have been smaller than
-required. Critical where records were dropped: reported as failed, and not in the log. Some of those that were reported
-as failed are in the log all the same: they were appended before the in-sync set fell.
-Quiet: partitions below their minimum to which nobody wrote with acks=all, failures for other reasons, a restart that
-the retries outlived (a notice of it is the rolling restart's).
+required. Critical where records were dropped, which means reported as failed and not in the log, or where applications
+were blocked. Some of those that were reported as failed are in the log all the same: appended before the set fell.
+Quiet: partitions below their minimum to which nobody wrote with acks=all, failures for other reasons.
 From 3.7 on a partition below its minimum shows consumers nothing new even where acks=1 is answered (KIP-966).
 """
 
@@ -42,7 +41,7 @@ def _finding(one: Refusal) -> Finding:
     return Finding(
         id=f"{INCIDENT}:{one.topic or 'brokers'}",
         incident=INCIDENT,
-        severity=Severity.CRITICAL if one.dropped else Severity.WARNING,
+        severity=Severity.CRITICAL if one.dropped or one.blocked else Severity.WARNING,
         certainty=Certainty.PROVEN if proven else Certainty.LIKELY,
         subject=one.topic or "topics that the lines do not name",
         started_at=moment(one.since),
@@ -73,6 +72,8 @@ def _measures(one: Refusal) -> dict[str, float]:
         found["failed_but_stored_records"] = float(one.stored)
     if one.dropped:
         found["dropped_records"] = float(one.dropped)
+    if one.blocked:
+        found["blocked_sends"] = float(one.blocked)
     if one.counted:
         found["lost_records"] = 0.0
     return found
@@ -85,7 +86,8 @@ def _statement(one: Refusal) -> str:
         f"{counted(one.requests, 'write')} with acks=all to {where} were refused from {clock(one.since)} to "
         f"{clock(one.until)} UTC for want of in-sync replicas{short}. "
     )
-    return first + _fate(one)
+    blocked = f" Applications could hand over nothing more, {counted(one.blocked, 'time')}." if one.blocked else ""
+    return first + _fate(one) + blocked
 
 
 def _fate(one: Refusal) -> str:

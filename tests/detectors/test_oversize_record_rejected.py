@@ -1,6 +1,7 @@
 """Records over a limit: refused by the client or by the broker, once each."""
 
 from facts_builder import episode, facts, log, ramp, series, settings
+from message_builder import SINK, acked, fates, part
 
 from mqlab.detectors import oversize_record_rejected
 
@@ -65,3 +66,14 @@ def test_failed_records_without_a_log_are_not_checked():
 def test_brokers_that_rejected_nothing_clear_it():
     assert found(series("broker.bytes_rejected", ramp((30, 0)), instance="kafka-1:9404")) == ()
     assert found(PRINTED) == ()
+
+
+def test_records_that_a_ledger_notes_as_failed_and_nobody_has_were_never_stored():
+    own = fates("queue from to messages at acked failed\n0 0 99 100 10:00 1 0\n- - - 3 10:05 0 1")
+    ledgers = (acked(99), part("failed", None, None, "10:00", "10:05", queue=""))
+    row = refused(300, BROKER_SIDE, count=3, topic="orders", queue="0")
+    (finding,) = oversize_record_rejected.detect(facts(PRINTED, row, own, ledgers)).findings
+    assert "dropped_records" not in finding.measures
+    read = part("received", 0, 99, "10:00", "10:20", source=SINK)
+    (finding,) = oversize_record_rejected.detect(facts(PRINTED, row, own, ledgers, read)).findings
+    assert finding.measures["dropped_records"] == 3

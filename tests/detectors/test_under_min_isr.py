@@ -109,6 +109,13 @@ def test_records_that_expired_count_as_failed_without_a_ledger():
     assert "409 records were reported as failed." in finding.statement
 
 
+def test_an_application_that_is_blocked_meanwhile_makes_it_critical():
+    full = episode("buffer-exhausted", "10:03:00", "clients/gateway.log", count=3, client_id="gateway")
+    before = episode("buffer-exhausted", "10:01:00", "clients/gateway.log", count=3, client_id="gateway")
+    assert found(refused(), full, PRODUCER) == [(Severity.CRITICAL, Certainty.LIKELY)]
+    assert found(refused(), before, PRODUCER) == [(Severity.WARNING, Certainty.LIKELY)]
+
+
 def test_a_partition_below_its_minimum_to_which_nobody_was_refused_is_no_incident():
     below = series("broker.under_min_isr_partitions", [0, 3, 0], instance="kafka-1:7071")
     assert found(below, BROKERS).startswith("missing a log of the producers")

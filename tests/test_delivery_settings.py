@@ -5,7 +5,9 @@ from dataclasses import replace
 import pytest
 from facts_builder import at, episode, facts, positions, ramp, series, settings, version
 
+from mqlab import scope
 from mqlab.delivery_settings import risks
+from mqlab.detectors.base import Result
 from mqlab.findings import Certainty, Evidence, Severity
 from mqlab.message_rows import Part
 from mqlab.verdict import diagnose
@@ -248,6 +250,11 @@ def test_only_what_was_chosen_or_is_on_its_way_becomes_a_notice_one_for_a_class(
     assert {f.severity for f in found if f.certainty is Certainty.POSSIBLE} == {Severity.NOTICE}
 
 
-def test_settings_do_not_make_health_of_what_could_not_be_checked():
-    risky = (producer(("acks", 1)), THREE, UNCLEAN)
-    assert diagnose(facts(*risky)).verdict.incident == diagnose(facts(producer(("acks", 1)), THREE)).verdict.incident
+def test_a_notice_does_not_make_health_of_a_class_that_could_not_be_checked(monkeypatch):
+    judged = []
+    monkeypatch.setattr(scope, "asked", lambda *_: Result(missing=("controller.log",)))
+    monkeypatch.setattr(scope, "enough", lambda _, results: judged.append(results["unclean-election-loss"]))
+    verdict = diagnose(facts(THREE, UNCLEAN)).verdict
+
+    assert [(len(r.findings), r.missing) for r in judged] == [(1, ("controller.log",))]
+    assert verdict.incident == "undetermined"

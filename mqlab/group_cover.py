@@ -9,14 +9,16 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from mqlab.facts import Facts
+from mqlab.facts import Facts, Position
 from mqlab.group_missing import fates, times
 from mqlab.group_offsets import Mark, offsets, partitions
+from mqlab.group_rows import Assignment
 from mqlab.group_runs import Run
 from mqlab.group_stints import Stint, stints
 from mqlab.kafka_ledgers import kept
 from mqlab.memo import per_facts
 from mqlab.poll_lines import members, polls_of
+from mqlab.rebalance_lines import client_of
 
 BUCKET = 10.0
 """Seconds that one row of tallies spans."""
@@ -31,6 +33,9 @@ def doubt(facts: Facts, place: tuple[str, str, str], stint: Stint, run: Run) -> 
     noted = _noted(facts, group, stint.client)
     if not noted:
         return f"the ledger of {stint.client or f'every member of {group}'}"
+    others = _owners(facts, place, stint) - set(kept(facts, group).values()) - {stint.client}
+    if others and stint.client:
+        return f"the ledger of {', '.join(sorted(others))}"
     if stint.until is None:
         return f"what {stint.client or group} has in memory: it still runs when the material ends"
     names = ", ".join(sorted(source for source, who in kept(facts, group).items() if who in noted))
@@ -39,6 +44,15 @@ def doubt(facts: Facts, place: tuple[str, str, str], stint: Stint, run: Run) -> 
     if not all(_lasts(facts, group, stint, own) for own in noted.values()):
         return f"the end of {names}: it stops before the process does"
     return ""
+
+
+def _owners(facts: Facts, place: tuple[str, str, str], stint: Stint) -> set[str]:
+    """Clients that snapshots or assignments show to own the partition before somebody else is seen to begin."""
+    end = min((other.since for other in stints(facts, *place) if other.since > stint.since), default=float("inf"))
+    rows: list[Position | Assignment] = [*facts.positions, *facts.assignments]
+    here = [row for row in rows if (row.group, row.topic, row.queue) == place and row.at is not None]
+    owners = {row.client_id or client_of(row.member_id) for row in here if stint.since <= (row.at or 0.0) < end}
+    return {one for one in owners if one}
 
 
 @per_facts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from mqlab.facts import Facts
 from mqlab.group_offsets import Offsets, offsets
@@ -52,7 +52,7 @@ def position(facts: Facts, group: str, topic: str, queue: str) -> int | None:
     if last is not None:
         return last.offset
     own = noting(facts, group, topic)
-    noted = [f.last_offset + 1 for f in fates(facts, topic, queue) if times(f, own) and f.last_offset is not None]
+    noted = [_behind(f) for f in fates(facts, topic, queue) if times(f, own)]
     return max(noted, default=None)
 
 
@@ -61,17 +61,18 @@ def unhandled(facts: Facts, group: str, topic: str, queue: str) -> tuple[Run, ..
     """Messages in the log that no ledger of the group notes, by offset, with those that wait.
 
     A place of which a ledger of the group notes any message is handled; what the log lost is no loss of the group.
-    Where nothing tells which messages are in the log, every offset between those that were handled counts as one: not
-    each of them need hold one.
+    Where nothing tells which messages are in the log, every offset that was not handled counts as one: not each of
+    them need hold one.
     """
     own = noting(facts, group, topic)
     rows = fates(facts, topic, queue)
-    if not counted(facts, topic, queue):
-        return tuple(_gaps(offsets(facts, group, topic, queue), [f for f in rows if times(f, own)]))
-    left = [_run(f) for f in rows if in_log(f) and not times(f, own)]
+    known = [f for f in rows if in_log(f)]
+    left = [_run(f) for f in known if not times(f, own)]
+    if own:
+        left += _gaps(offsets(facts, group, topic, queue), max((_behind(f) for f in known), default=None), rows)
     for fate in rows:
         if times(fate, own) and not fate.overwritten:
-            left = outside(left, fate.first_offset or 0, (fate.last_offset or 0) + 1)
+            left = outside(left, fate.first_offset or 0, _behind(fate))
     for piece in pieces(facts, topic):
         if piece.queue == queue and piece.how != BY_OFFSETS and piece.first_offset is not None:
             left = outside(left, piece.first_offset, (piece.last_offset or 0) + 1)
@@ -84,20 +85,23 @@ def below(runs: Sequence[Run], offset: int) -> list[Run]:
 
 
 def _run(fate: Fate) -> Run:
-    low, high = fate.first_offset or 0, (fate.last_offset or 0) + 1
+    low, high = fate.first_offset or 0, _behind(fate)
     return Run(low, high, fate.messages, fate.messages, fate.messages, fate.first_at, fate.last_at, fate.first)
 
 
-def _gaps(known: Offsets, handled: Sequence[Fate]) -> Iterator[Run]:
-    """Offsets that no ledger notes, from the first one that was handled to the end that is known."""
-    if not handled:
-        return
-    end = max(mark.offset for mark in known.committed) if known.committed else 0
-    reached = handled[0].first_offset or 0
-    for fate in handled:
-        low = fate.first_offset or 0
-        if low > reached:
-            yield Run(reached, low, low - reached, 0, low - reached, None, None, None)
-        reached = max(reached, (fate.last_offset or 0) + 1)
-    if end > reached:
-        yield Run(reached, end, end - reached, 0, end - reached, None, None, handled[-1].last)
+def _behind(fate: Fate) -> int:
+    return (fate.last_offset or 0) + 1
+
+
+def _gaps(known: Offsets, told: int | None, rows: Sequence[Fate]) -> list[Run]:
+    """Offsets up to the furthest that was committed, from where nothing tells any more which messages are in the log.
+
+    *told* is how far something does; without that, from the first offset that the group noted or began with.
+    """
+    end = max((mark.offset for mark in known.committed), default=0)
+    begun = [
+        int(e.value_max) for e in known.lines if e.kind in ("offset-set", "offset-reset-to") and e.value_max is not None
+    ]
+    begun += [f.first_offset or 0 for f in rows]
+    low = told if told is not None else min(begun, default=end)
+    return [Run(low, end, end - low, 0, end - low, None, None, None)] if low < end else []

@@ -64,8 +64,8 @@ def stints(facts: Facts, group: str, topic: str, queue: str) -> tuple[Stint, ...
     """Stints on one partition, by time; none where no position of the group is known."""
     known = offsets(facts, group, topic, queue)
     begun = _begins(facts, known) or _after_vacancies(facts, known)
-    ends = [*(later.at for later in begun[1:]), float("inf")]
-    found = [_stint(facts, known, one, end) for one, end in zip(begun, ends, strict=True)]
+    ends = [later.at for later in begun[1:]] + [float("inf")]
+    found = [_stint(facts, known, one, end) for one, end in zip(begun, ends, strict=False)]
     return tuple(_merged(found))
 
 

@@ -220,3 +220,28 @@ def test_a_ledger_of_nobody_belongs_to_the_only_group_that_reads_its_topic():
 def test_of_two_ledgers_of_one_member_the_last_stage_counts():
     stages = [part_of("clients/a-received.csv", "received"), part_of(A, "processed")]
     assert kept(facts(listed("a"), stages), GROUP) == {A: "a"}
+
+
+def test_an_owner_of_whom_only_snapshots_tell_may_have_handled_it():
+    owned = [
+        Position(at("10:00:40"), GROUP, TOPIC, "0", 800, 1000, None, "b", None, None, "offsets/describe.txt", 3, ""),
+    ]
+    assert lost(STOPPED, AUTO, owned) == []
+    assert group_doubts(facts(STOPPED, AUTO, owned), TOPIC) == ("the ledger of b",)
+    assert lost(STOPPED, AUTO, owned, noted("10:00:45 0 1\n10:00:55 0 1", B)) != []
+
+
+def test_a_group_whose_position_nobody_tells_has_nothing_before_it():
+    assert lost(listed("a"), QUEUED, noted("10:00:05 0 600")) == []
+    assert counts(listed("a"), QUEUED, noted("10:00:05 0 600")) == [("0", 600, 600, None, 400, 0, 0, 0)]
+
+
+def test_without_ids_of_producers_the_offsets_tell_beside_a_sign_of_early_commits():
+    handled = messages(f"from to at acked handled\n0 599 10:00 0 {A}")
+    rows_of = noted("10:00:00 0 300\n10:00:50 0 300")
+    done = stands("10:00:15 0 250\n10:01:00 0 1000", dumped=True)
+    assert lost(LIFE, handled, AUTO, rows_of, done) == []
+    ahead = stands("10:00:10 0 900\n10:01:00 0 1000", dumped=True)
+    rows = [LIFE, handled, AUTO, rows_of, ahead]
+    (loss,) = group_losses(facts(rows), TOPIC)
+    assert (loss.incident, loss.records, loss.least, loss.most) == (EARLY, 400, 0, 400)

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from mqlab.facts import Episode, Facts
-from mqlab.group_offsets import Mark, Offsets, before, offsets, vacant
+from mqlab.group_offsets import Mark, Offsets, before, offsets
 from mqlab.group_ranges import Skip, Why
+from mqlab.group_vacant import vacant
 from mqlab.presence import commits_alone
 from mqlab.queues import of_groups
 from mqlab.rebalance_index import lines

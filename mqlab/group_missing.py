@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from mqlab.facts import Facts
 from mqlab.group_offsets import Offsets, offsets
@@ -76,7 +77,24 @@ def unhandled(facts: Facts, group: str, topic: str, queue: str) -> tuple[Run, ..
     for piece in pieces(facts, topic):
         if piece.queue == queue and piece.how != BY_OFFSETS and piece.first_offset is not None:
             left = outside(left, piece.first_offset, (piece.last_offset or 0) + 1)
+    if sparse(facts, topic):
+        left = [replace(run, least=0) for run in left]
     return tuple(joined(left))
+
+
+@per_facts
+def sparse(facts: Facts, topic: str) -> bool:
+    """A record of *topic* need not be there any more, or be shown: it is compacted, or written in transactions.
+
+    Compaction removes older records of a key; what an aborted transaction wrote is hidden, and markers take offsets.
+    """
+    compacted = any(
+        s.key == "cleanup.policy" and s.owner == topic and s.scope == "topic" and "compact" in s.value
+        for s in facts.settings
+    )
+    return compacted or any(
+        s.key == "transactional.id" and s.scope == "producer" and s.value not in ("", "null") for s in facts.settings
+    )
 
 
 def below(runs: Sequence[Run], offset: int) -> list[Run]:

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 
 from mqlab.facts import Episode, Facts, Position
 from mqlab.findings import Evidence
-from mqlab.kafka_members import empty
 from mqlab.memo import per_facts
-from mqlab.presence import present
 from mqlab.queues import TOGETHER
 from mqlab.rebalance_index import homes
 
@@ -79,19 +77,6 @@ def partitions(facts: Facts, group: str, topic: str) -> tuple[str, ...]:
     known = {p.queue for p in _positions(facts, topic)} | {f.queue for f in facts.fates if f.topic == topic}
     known |= {a.queue for a in facts.assignments if (a.group, a.topic) == (group, topic)}
     return tuple(sorted((q for q in known if q.isdigit()), key=int))
-
-
-@per_facts
-def vacant(facts: Facts, group: str) -> tuple[tuple[float, float], ...]:
-    """Times between two words that the group had no members, without a sign of one in between; infinite at the end."""
-    nobody = sorted({e.first_at or 0.0 for e in empty(facts, group)})
-    here = present(facts, group)
-    found: list[tuple[float, float]] = []
-    for at in nobody:
-        back = min((one for one in here if one > at), default=float("inf"))
-        if not found or found[-1][1] < at:
-            found.append((at, back))
-    return tuple(found)
 
 
 def before(marks: Sequence[Mark], at: float) -> Mark | None:

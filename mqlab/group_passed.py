@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from mqlab.audit_rows import Loss, Side
 from mqlab.facts import Facts
-from mqlab.group_missing import counted, fates, times, unhandled
+from mqlab.group_missing import counted, fates, sparse, times, unhandled
 from mqlab.group_ranges import Skip, Why
 from mqlab.group_runs import Run, inside
 from mqlab.group_skips import skips
@@ -47,7 +47,7 @@ def _by_ids(facts: Facts, place: tuple[str, str, str], skip: Skip, runs: Sequenc
     if begin <= skip.low and skip.high <= end:
         least, most = min(ids, skip.least), max(ids, skip.most)
         if skip.lowest is None and skip.highest is None:
-            least = most = ids
+            least, most = sum(run.least for run in runs), ids
         return ids, least, most, "ids that were acknowledged there and that no ledger notes"
     records, _, most, how = _by_offsets(facts, place, skip)
     return max(ids, records), min(ids, records), max(ids, most), how
@@ -56,7 +56,8 @@ def _by_ids(facts: Facts, place: tuple[str, str, str], skip: Skip, runs: Sequenc
 def _by_offsets(facts: Facts, place: tuple[str, str, str], skip: Skip) -> tuple[int, int, int, str]:
     """Offsets there, without those that were handled; some hold no record where a log is compacted or transactional."""
     group, topic, queue = place
-    handled = [f for f in fates(facts, topic, queue) if times(f, noting(facts, group, topic))]
+    own = noting(facts, group, topic)
+    handled = [f for f in fates(facts, topic, queue) if times(f, own) and not f.overwritten]
     runs = [Run(f.first_offset or 0, (f.last_offset or 0) + 1, f.messages, 0, 0, None, None, None) for f in handled]
     done = sum(run.messages for run in inside(runs, skip.low, skip.high))
     records = max(0, skip.high - skip.low - done)
@@ -66,15 +67,4 @@ def _by_offsets(facts: Facts, place: tuple[str, str, str], skip: Skip) -> tuple[
         min(least, records),
         max(records, skip.most - done),
         _BY_OFFSETS,
-    )
-
-
-def sparse(facts: Facts, topic: str) -> bool:
-    """Not every offset of *topic* holds a record: it is compacted, or somebody writes in transactions."""
-    compacted = any(
-        s.key == "cleanup.policy" and s.owner == topic and s.scope == "topic" and "compact" in s.value
-        for s in facts.settings
-    )
-    return compacted or any(
-        s.key == "transactional.id" and s.scope == "producer" and s.value not in ("", "null") for s in facts.settings
     )

@@ -12,9 +12,9 @@ from mqlab.findings import Evidence
 from mqlab.group_cover import doubt
 from mqlab.group_deleted import deleted
 from mqlab.group_early import early
-from mqlab.group_missing import below, position, unhandled
+from mqlab.group_missing import below, position, sparse, unhandled
 from mqlab.group_offsets import offsets
-from mqlab.group_passed import losses, sparse
+from mqlab.group_passed import losses
 from mqlab.group_ranges import Why
 from mqlab.group_runs import Run, inside, outside
 from mqlab.group_skips import skips

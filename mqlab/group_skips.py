@@ -9,36 +9,20 @@ above the committed offset of a group that stands still tells the same.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from mqlab.configured import consumer_value
-from mqlab.facts import Episode, Facts
-from mqlab.findings import Evidence
+from mqlab.facts import Facts
 from mqlab.group_before import inherited
 from mqlab.group_by_hand import by_hand
 from mqlab.group_first import first_start
-from mqlab.group_offsets import Mark, Offsets, before, furthest, offsets, vacant
+from mqlab.group_jumps import Jump, jumps
+from mqlab.group_offsets import Mark, Offsets, before, furthest, offsets
 from mqlab.group_ranges import Skip, Why
+from mqlab.group_vacant import vacant
 from mqlab.memo import per_facts
-from mqlab.rebalance_index import homes
 
 EARLIEST = "earliest"
 """auto.offset.reset that goes to the log start, so that all that was passed over had been deleted."""
-_SOON = 600.0
-"""Seconds within which a consumer says where it goes on: it asks for offsets until a broker answers."""
-
-
-@dataclass(frozen=True, slots=True)
-class Jump:
-    """A consumer's own words about a position that was refused or missing, and where it went instead."""
-
-    at: float
-    client: str | None
-    refused: int | None
-    """None where there was no committed offset."""
-    target: int
-    truncated: bool
-    places: tuple[Evidence, ...]
 
 
 @per_facts
@@ -51,40 +35,20 @@ def skips(facts: Facts, group: str, topic: str, queue: str) -> tuple[Skip, ...]:
     return tuple(sorted((*told, *seen), key=lambda s: (s.low, s.high, s.why)))
 
 
-def jumps(facts: Facts, known: Offsets) -> Iterator[Jump]:
-    """Jumps of one partition, by time."""
-    cause: Episode | None = None
-    for line in known.lines:
-        if line.kind in ("offset-missing", "offset-reset"):
-            cause = line
-        elif line.kind == "offset-set":
-            cause = None
-        elif line.kind == "offset-reset-to" and cause is not None and line.value_max is not None:
-            begun, at = cause.first_at or 0.0, line.first_at or 0.0
-            if cause.source == line.source and at - begun <= _SOON:
-                who = line.client_id or homes(facts, known.group).get(line.source)
-                target, places = int(line.value_max), (cause.first, line.first)
-                yield Jump(at, who, _refused(cause), target, _truncated(cause), places)
-            cause = None
-
-
-def _refused(cause: Episode) -> int | None:
-    return None if cause.kind == "offset-missing" or cause.value_max is None else int(cause.value_max)
-
-
-def _truncated(cause: Episode) -> bool:
-    return "Truncation detected" in cause.first.text
-
-
 def _of_jump(facts: Facts, known: Offsets, jump: Jump) -> Iterator[Skip]:
     """What lies between the position and where it went on; nothing where it went back."""
     stood = furthest(known, jump.at)
     if jump.refused is None and not stood:
         stood = inherited(facts, known, jump.at)
     low = stood if jump.refused is None else max(jump.refused, stood)
-    if jump.truncated or (jump.refused is not None and jump.refused >= jump.target):
-        return
     to_end = _to_end(facts, known, jump)
+    if jump.truncated:
+        return
+    if jump.refused is not None and jump.refused >= jump.target:
+        begun = _written_anew(facts, known, jump)
+        if to_end and begun is not None and begun < jump.target:
+            yield Skip(Why.RESET, begun, jump.target, jump.at, jump.places)
+        return
     if jump.refused is None and not stood:
         yield from first_start(facts, known, jump.at, jump.target, jump.places) if to_end else ()
         return
@@ -102,6 +66,16 @@ def _to_end(facts: Facts, known: Offsets, jump: Jump) -> bool:
         return value.value != EARLIEST
     end = before(known.ends, jump.at)
     return end is not None and jump.target >= end.offset
+
+
+def _written_anew(facts: Facts, known: Offsets, jump: Jump) -> int | None:
+    """Where the log was cut before a position turned out to be above its end: what is behind that is new."""
+    told = [
+        int(e.value_max) for e in facts.of_kind("leader-started", "log-truncated")
+        if (e.topic, e.queue) == (known.topic, known.queue) and e.value_max is not None
+        and (e.first_at or 0.0) <= jump.at and e.value_max <= (jump.refused or 0)
+    ]  # fmt: skip
+    return told[-1] if told else None
 
 
 def _log_start(known: Offsets, jump: Jump) -> int:

@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 
 from mqlab.facts import Facts
 from mqlab.findings import Evidence
-from mqlab.group_offsets import Offsets, before, offsets, vacant
-from mqlab.group_skips import jumps
+from mqlab.group_jumps import jumps
+from mqlab.group_offsets import Offsets, before, offsets
+from mqlab.group_vacant import vacant
 from mqlab.kafka_lives import lives
 from mqlab.memo import per_facts
 from mqlab.rebalance_index import homes, lines

@@ -1,6 +1,6 @@
 """What a group handled, lost, doubled and left waiting: the look-alikes as hard as the losses."""
 
-from facts_builder import at, facts
+from facts_builder import at, facts, settings
 from kafka_builder import GROUP, TOPIC
 from loss_builder import (
     A,
@@ -17,6 +17,7 @@ from loss_builder import (
     noted,
     stands,
 )
+from message_builder import of_topic
 
 from mqlab.facts import Position
 from mqlab.group_audit import group_doubled, group_doubts, group_losses
@@ -245,3 +246,12 @@ def test_without_ids_of_producers_the_offsets_tell_beside_a_sign_of_early_commit
     rows = [LIFE, handled, AUTO, rows_of, ahead]
     (loss,) = group_losses(facts(rows), TOPIC)
     assert (loss.incident, loss.records, loss.least, loss.most) == (EARLY, 400, 0, 400)
+
+
+def test_records_that_compaction_removed_or_a_transaction_hides_are_not_missed():
+    compacted = of_topic("cleanup.policy", "compact", topic=TOPIC)
+    older = messages(f"from to at handled\n0 99 10:00 -\n100 599 10:00 {A}\n600 999 10:00 -")
+    for reason in (compacted, settings("at owner key value\n10:00 p transactional.id tx-1")):
+        rows = [LIFE, older, AUTO, *STOPPED[2:], reason]
+        assert lost(rows) == []
+        assert counts(rows)[0][-1] == 0

@@ -17,9 +17,10 @@ from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
 from mqlab.group_by_hand import moved
 from mqlab.group_cases import Case, cases, dense, places
+from mqlab.group_jumps import Jump, jumps
 from mqlab.group_offsets import before, offsets
 from mqlab.group_ranges import Why
-from mqlab.group_skips import Jump, jumps, skips
+from mqlab.group_skips import skips
 from mqlab.rebalance_index import homes
 from mqlab.wording import clock, moment
 

@@ -16,6 +16,7 @@ from loss_builder import (
     stands,
     subscribed,
 )
+from message_builder import leaders
 
 from mqlab.detectors import commit_before_process_loss, offset_reset_loss, retention_loss
 from mqlab.facts import Episode
@@ -144,3 +145,11 @@ def test_a_policy_that_nobody_tells_accuses_nobody_of_a_jump_to_the_log_start():
     rows = [AWAY, FORGOT, stands("10:05:00 0 - 2000")]
     assert lost(*rows) == [("retention-loss", "0", "100..899", 800)]
     assert said(offset_reset_loss, *rows).endswith("had been deleted")
+
+
+def test_what_was_written_anew_behind_a_cut_is_left_out_by_latest():
+    cut = leaders("at queue epoch broker from\n10:01:50 0 5 2 400", topic=TOPIC)
+    above = begins("10:00:05 a set 0 0\n10:02:00 a refused 0 900\n10:02:01 a reset 0 600")
+    rows = [life("a", until=None), listed("a"), above, cut, stands("10:05:00 0 800 800")]
+    assert lost(*rows, LATEST) == [(LEFT, "0", "400..599", 200)]
+    assert lost(*rows, EARLIEST) == []

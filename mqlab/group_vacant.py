@@ -1,0 +1,21 @@
+"""Times in which a Kafka group had no members."""
+
+from __future__ import annotations
+
+from mqlab.facts import Facts
+from mqlab.kafka_members import empty
+from mqlab.memo import per_facts
+from mqlab.presence import present
+
+
+@per_facts
+def vacant(facts: Facts, group: str) -> tuple[tuple[float, float], ...]:
+    """Times between two words that the group had no members, without a sign of one in between; infinite at the end."""
+    nobody = sorted({e.first_at or 0.0 for e in empty(facts, group)})
+    here = present(facts, group)
+    found: list[tuple[float, float]] = []
+    for at in nobody:
+        back = min((one for one in here if one > at), default=float("inf"))
+        if not found or found[-1][1] < at:
+            found.append((at, back))
+    return tuple(found)

@@ -10,11 +10,9 @@ from mqlab.facts import Facts
 from mqlab.handovers import Handover, handovers, in_good_order, set_backs
 from mqlab.log_cases import cases, topics, unanswered, undecided
 from mqlab.log_losses import counted_by_ids
-from mqlab.loss_mechanisms import FAILOVER, UNCLEAN
+from mqlab.loss_mechanisms import FAILOVER, LEADERS, UNCLEAN
 from mqlab.replica_history import leaderships
 from mqlab.units import counted, number
-
-LEADERS = "state-change.log and controller.log of every broker"
 
 
 def open_questions(facts: Facts, incident: str) -> tuple[str, ...]:

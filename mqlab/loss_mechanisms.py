@@ -22,6 +22,9 @@ from mqlab.wording import sample
 
 FAILOVER = "acks1-failover-loss"
 UNCLEAN = "unclean-election-loss"
+LEADERS = "state-change.log and controller.log of every broker"
+CONTROLLER = "the controller's log with state-change.log"
+"""What tells how a leader was elected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,7 @@ def _elected(facts: Facts, piece: Piece, one: Handover) -> Mechanism:
     shown = (one.after.evidence, *(end.evidence for end in one.ends[:1]), *_cut(facts, piece), *how.evidence)
     if not (one.next_known or how.told):
         why = "leaders in between may not be in the material"
-        return Mechanism(None, False, why, shown, "state-change.log and controller.log of every broker")
+        return Mechanism(None, False, why, shown, LEADERS)
     if how.unclean:
         counted = _counted(facts)
         return Mechanism(UNCLEAN, how.told or bool(piece.passed or one.visible or counted), how.why, (*shown, *counted))
@@ -64,12 +67,12 @@ def _elected(facts: Facts, piece: Piece, one: Handover) -> Mechanism:
     told = (acks.evidence,) if acks is not None and acks.evidence is not None else ()
     if acks is not None and not acks.leader_only:
         why = "acks=all and a clean election lose nothing that was acknowledged"
-        fetch = "acks of every producer of the topic, and the controller's log"
+        fetch = f"acks of every producer of the topic, and {CONTROLLER}"
         return Mechanism(None, False, why, shown, fetch, harmless=how.unclean is False)
     if how.unclean is False:
         return Mechanism(FAILOVER, acks is not None, how.why, (*told, *shown))
     if acks is None or _counted(facts):
-        return Mechanism(None, False, how.why, shown, "the controller's log, or the in-sync set before the election")
+        return Mechanism(None, False, how.why, shown, f"{CONTROLLER}, or the in-sync set before the election")
     return Mechanism(FAILOVER, False, "nothing tells of an unclean election", (*told, *shown))
 
 
@@ -78,7 +81,7 @@ def _read_before(facts: Facts, one: Handover, how: Election, shown: Sequence[Evi
     allowed = durability.in_force(facts, one.after.topic, "unclean.leader.election.enable", one.after.at)
     switched_off = allowed is not None and allowed.value == "false" and allowed.evidence is not None
     if how.told or switched_off:
-        return Mechanism(None, False, f"consumers had read it, yet {how.why}", tuple(shown), "the controller's log")
+        return Mechanism(None, False, f"consumers had read it, yet {how.why}", tuple(shown), CONTROLLER)
     why = "consumers had read what the new leader lacked, so it was not in sync"
     return Mechanism(UNCLEAN, False, why, tuple(shown))
 
@@ -108,7 +111,7 @@ def _folder(source: str) -> str:
 
 def _without_leaders(facts: Facts, piece: Piece) -> Mechanism:
     """Nothing tells of a change of leader that fits: acks decide, where they can."""
-    fetch = "state-change.log and controller.log of every broker"
+    fetch = LEADERS
     cut = _cut(facts, piece)
     if not cut and (piece.topic, piece.queue) in leaderships(facts):
         return Mechanism(None, False, "brokers tell of no leader that began at or below them", (), fetch)

@@ -25,7 +25,8 @@ def open_questions(facts: Facts, incident: str) -> tuple[str, ...]:
 
 def _undecided(facts: Facts) -> Iterator[str]:
     for case in undecided(facts):
-        lost = f"{number(case.loss.records)} records of {case.piece.topic}-{case.piece.queue}"
+        least = "" if case.loss.exact else f"{number(case.loss.least)} to "
+        lost = f"{least}{number(case.loss.most)} records of {case.piece.topic}-{case.piece.queue}"
         yield f"{case.mechanism.missing or LEADERS}: {lost} are gone from the log; {case.mechanism.why}"
 
 

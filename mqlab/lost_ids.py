@@ -13,6 +13,7 @@ from mqlab.handovers import Handover, handovers
 from mqlab.log_places import last_end
 from mqlab.loss_pieces import BY_DUMP, BY_END, BY_PLACE, Piece
 from mqlab.message_rows import Fate
+from mqlab.replica_history import leaderships
 
 
 def by_ids(facts: Facts, topic: str) -> Iterator[Piece]:
@@ -22,7 +23,22 @@ def by_ids(facts: Facts, topic: str) -> Iterator[Piece]:
     for fate in acknowledged(facts, topic):
         for piece in _of_fate(facts, fate, absent):
             lost[piece.queue, piece.how, piece.handover].append(piece)
-    yield from (_together(rows) for rows in lost.values())
+    for rows in lost.values():
+        piece = _together(rows)
+        if not _deleted_with_topic(facts, piece):
+            yield replace(piece, least=0) if _may_be_new_topic(piece) else piece
+
+
+def _deleted_with_topic(facts: Facts, piece: Piece) -> bool:
+    """The topic was made again after they were acknowledged: no leader lost them."""
+    begun = [r.at for r in leaderships(facts).get((piece.topic, piece.queue), ()) if r.life and not r.epoch]
+    until = piece.until
+    return piece.handover is None and until is not None and any(at is not None and at > until for at in begun)
+
+
+def _may_be_new_topic(piece: Piece) -> bool:
+    """Places from the first one on, and nothing that tells of leaders: offsets of a new topic look like that."""
+    return piece.handover is None and piece.how == BY_PLACE and piece.first_offset == 0
 
 
 def acknowledged(facts: Facts, topic: str) -> Sequence[Fate]:

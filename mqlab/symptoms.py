@@ -168,7 +168,7 @@ def _counters(facts: Facts, findings: Sequence[Finding], rejected: Collection[st
 
 def _losses(facts: Facts) -> Iterator[Symptom]:
     """Acknowledged records that a log or a group lost by no mechanism that the material tells."""
-    for case in log_cases.undecided(facts):
+    for case in (case for case in log_cases.undecided(facts) if case.loss.least):
         lost = f"{number(case.loss.records)} acknowledged records of {case.loss.topic}-{case.loss.queue}"
         yield Symptom(case.loss.since, f"{clock(case.loss.since)} UTC: {lost} are gone from the log")
     for own in group_cases.cases(facts, None):

@@ -119,6 +119,17 @@ def test_a_topic_whose_log_went_back_is_audited_without_any_ledger():
     assert audits(facts(LED, BROKERS)) == ()
 
 
+def test_ids_of_a_topic_that_was_made_again_are_not_lost_by_its_log():
+    again = fates("queue from to at over\n0 0 99 10:00 yes\n0 0 80 10:10 -")
+    made = leaders("at queue epoch broker from\n09:59 0 0 2 0\n10:09 0 0 3 0")
+    ends = positions("at group topic queue committed end\n10:20 - orders 0 - 81")
+    (one,) = audits(facts(again, made, acked(99), ends, acks("1"), BROKERS))
+    assert one.losses == ()
+    (one,) = audits(facts(again, acked(99), ends, acks("1"), BROKERS))
+    assert [(loss.incident, loss.least, loss.most) for loss in one.losses] == [(None, 0, 100)]
+    assert "0 to 100 of orders-0" in one.statement
+
+
 def history(seed):
     """A partition through a few failovers: Facts, and the ids that were acknowledged, those that are gone.
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 from facts_builder import at, episode, facts, log, positions, ramp, series
+from message_builder import acked, acks, fates
 
 from mqlab.facts import Shape
 from mqlab.findings import Certainty, Finding, Severity
@@ -181,3 +182,30 @@ def test_growing_lag_is_a_symptom_and_steady_lag_is_not():
     steady = positions("at group topic queue committed end\n10:00 a t 0 1 500\n10:10 a t 0 2 501\n10:20 a t 0 3 502")
     assert symptoms(growing) == ["lag of a on orders grew from 10 to 3,870 messages"]
     assert symptoms(steady) == []
+
+
+def lost_of_unknown_cause():
+    """Ids whose places were given to others, with acks=all and no word about leaders."""
+    return [fates("queue from to at over\n0 100 153 10:04:01 yes\n0 100 900 10:05:10 -"), acked(900), acks("all")]
+
+
+def test_acknowledged_records_that_are_gone_by_no_known_mechanism_are_a_symptom():
+    assert symptoms(*lost_of_unknown_cause()) == ["54 acknowledged records of orders-0 are gone from the log"]
+
+
+@pytest.mark.parametrize("incident", ["acks1-failover-loss", "unclean-election-loss", "under-min-isr"])
+def test_a_broker_that_died_is_accounted_for_by_what_was_lost_or_refused(incident):
+    twice = [
+        episode("broker-started", 0, "logs/kafka-1/server.log"),
+        episode("broker-started", 300, "logs/kafka-1/server.log"),
+    ]
+    assert len(symptoms(*twice)) == 1
+    assert symptoms(*twice, findings=[finding(incident, 250, 280)]) == []
+    assert len(symptoms(*twice, findings=[finding(incident, 3000, 3100)])) == 1
+
+
+def test_a_truncation_that_a_client_saw_is_accounted_for_by_an_unclean_election_only():
+    seen = episode("truncation-detected", 300)
+    assert len(symptoms(seen)) == 1
+    assert symptoms(seen, findings=[finding("unclean-election-loss", 250, 280)]) == []
+    assert len(symptoms(seen, findings=[finding("session-timeout", 250, 280)])) == 1

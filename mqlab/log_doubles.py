@@ -61,8 +61,7 @@ def submitted_again(fate: Fate) -> bool:
 def _double(facts: Facts, topic: str, queue: str, rows: Sequence[Fate]) -> Double:
     again = submitted_again(rows[0])
     retries = tuple(lost_answers(facts, topic, queue))
-    client = next(iter(durability.producers(facts, topic)), None)
-    idempotent = resending.idempotent(facts, client, rows[0].first_at) if client is not None else None
+    idempotent = _idempotent(facts, topic, rows[0].first_at)
     extra = sum(f.messages * (f.offsets - 1) for f in rows)
     incident = INCIDENT if not again and retries and idempotent is not True else None
     doubled = Doubled(
@@ -72,6 +71,12 @@ def _double(facts: Facts, topic: str, queue: str, rows: Sequence[Fate]) -> Doubl
         BY_IDS + (", submitted again by the application" if again else ""), (rows[0].first, rows[-1].last),
     )  # fmt: skip
     return Double(doubled, again, retries, idempotent, _unnumbered(facts, topic, queue))
+
+
+def _idempotent(facts: Facts, topic: str, at: float | None) -> bool | None:
+    """What all producers of *topic* are; None where they differ or nothing says."""
+    found = {resending.idempotent(facts, client, at) for client in durability.producers(facts, topic) if client}
+    return found.pop() if len(found) == 1 else None
 
 
 def lost_answers(facts: Facts, topic: str, queue: str | None) -> list[Episode]:

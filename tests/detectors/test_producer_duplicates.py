@@ -124,3 +124,9 @@ def test_growth_says_nothing_where_others_write_or_the_log_was_there_before():
     assert found(*rows, cut(), older) == "clear"
     early = positions(ENDS.format(420).replace("10:10:00", "10:04:00"))
     assert found(*rows, cut(), early) == "clear"
+
+
+def test_of_two_producers_that_differ_nothing_is_proven():
+    other = settings("at owner key value\n10:00 other enable.idempotence true", "clients/other.log")
+    named = (acked(400), acked(400, source="clients/other-acked.csv", party="other"))
+    assert found(TWICE, cut(), OFF, other, named, PRODUCER) == [(Certainty.LIKELY, 20)]

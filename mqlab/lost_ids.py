@@ -42,8 +42,11 @@ def _may_be_new_topic(piece: Piece) -> bool:
 
 
 def acknowledged(facts: Facts, topic: str) -> Sequence[Fate]:
-    """Messages of *topic* that were acknowledged at a known place."""
-    return [f for f in facts.fates if f.topic == topic and f.acked and f.first_offset is not None]
+    """Messages of *topic* that were acknowledged at a known place, by partition, offset and time."""
+    own = [f for f in facts.fates if f.topic == topic and f.acked and f.first_offset is not None]
+    return sorted(
+        own, key=lambda f: (f.queue, f.first_offset or 0, f.first_at or 0.0, f.first.source, f.first.line or 0)
+    )
 
 
 def _of_fate(facts: Facts, fate: Fate, absent: Mapping[Fate, Evidence]) -> Iterator[Piece]:

@@ -17,8 +17,10 @@ from mqlab.units import clock, number
 
 _PATH = (
     "partition", "group", "sent", "acknowledged", "failed", "unanswered", "stored", "handled", "committed at",
-    "log start", "log end", "lost", "pending", "doubled", "unknown",
+    "log", "lost", "pending", "doubled", "unknown",
 )  # fmt: skip
+_IF_TOLD = ("failed", "unanswered", "unknown")
+"""Columns that are left out where they have nothing to say."""
 
 
 def topics(audits: Sequence[Audit]) -> pd.DataFrame:
@@ -50,7 +52,8 @@ def way(view: AuditView) -> pd.DataFrame:
     for group in groups(view.audit) if view.audit and (view.audit.log or view.audit.groups) else ():
         own = path(view.audit, group) if view.audit else ()
         rows += [_path(one) for one in (*own, *([total(own)] if len(own) > 1 else []))]
-    return table(rows, _PATH)
+    silent = [name for name in _IF_TOLD if all(row[name] in (audit_words.NOT_TOLD, "0") for row in rows)]
+    return table(rows, tuple(name for name in _PATH if name not in silent))
 
 
 def replicas(view: AuditView) -> pd.DataFrame:
@@ -114,8 +117,7 @@ def _path(one: PathRow) -> dict[str, object]:
         "stored": _cell(one, "stored", one.stored),
         "handled": _cell(one, "handled", one.handled),
         "committed at": "" if whole else count(one.committed),
-        "log start": "" if whole else count(one.start),
-        "log end": "" if whole else count(one.end),
+        "log": "" if whole or one.start is None is one.end else f"{count(one.start)} to {count(one.end)}",
         "lost": f"{one.bound} {number(one.lost)}".strip(),
         "pending": _cell(one, "pending", one.pending),
         "doubled": number(one.doubled),

@@ -20,12 +20,23 @@ def delivered(facts: Facts, found: tuple[Dossier, ...]) -> list[Tile]:
     whole = summary(audits(facts))
     if found[0].finding.incident not in ABOUT_DELIVERY or not whole.topics:
         return []
-    numbers = (
-        ("messages acknowledged", whole.acked, "as the producers' ledgers note"),
-        ("copies too many", whole.extra or None, "in the log or handled again"),
-        ("messages only wait", whole.pending or None, "not read yet, no loss"),
-    )
-    return [_tile(title, value, note, found) for title, value, note in numbers if value is not None]
+    tiles = [
+        _tile("messages acknowledged", whole.acked, "as the producers' ledgers note", found),
+        _tile("copies too many", whole.extra or None, "in the log or handled again", found),
+        _tile("messages only wait", whole.pending or None, "not read yet, no loss", found),
+        _share(whole, found),
+    ]
+    return [tile for tile in tiles if tile is not None]
+
+
+def _share(whole: Summary, found: tuple[Dossier, ...]) -> Tile | None:
+    """How much of what was acknowledged is lost."""
+    if not whole.lost or not whole.acked:
+        return None
+    least, most = whole.least / whole.acked, whole.most / whole.acked
+    note = "" if least == most else f"between {units.percent(least)} and {units.percent(most)}"
+    return Tile("of what was acknowledged", units.percent(whole.lost / whole.acked), note or "is lost",
+                _anchor(found, "lost_records"))  # fmt: skip
 
 
 def lost(facts: Facts, diagnosis: Diagnosis, found: tuple[Dossier, ...]) -> Tile:
@@ -73,7 +84,9 @@ def _of(whole: Summary) -> str:
     return " · ".join(part for part in (of, more) if part)
 
 
-def _tile(title: str, value: int, note: str, found: tuple[Dossier, ...]) -> Tile:
+def _tile(title: str, value: int | None, note: str, found: tuple[Dossier, ...]) -> Tile | None:
+    if value is None:
+        return None
     names = {"copies too many": "duplicated_records", "messages only wait": "pending_records"}
     return Tile(title, units.number(value), note, _anchor(found, names.get(title, "acknowledged_records")))
 

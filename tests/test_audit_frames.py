@@ -36,16 +36,15 @@ def test_the_topic_that_is_looked_at_is_told_in_a_few_lines():
 def test_the_way_of_the_messages_has_a_row_for_each_partition_and_group_and_one_for_all():
     frame = audit_frames.way(A_FAILOVER)
     assert [frame.columns.name, *frame.columns] == [
-        "partition", "group", "sent", "acknowledged", "failed", "unanswered", "stored", "handled", "committed at",
-        "log start", "log end", "lost", "pending", "doubled", "unknown",
+        "partition", "group", "sent", "acknowledged", "stored", "handled", "committed at", "log", "lost", "pending",
+        "doubled",
     ]  # fmt: skip
     found = rows(frame)
     assert found[0] == [
-        "0", "sink", "11,002", "11,002", "0", "0", "11,002", "5,035", "5,035", "0", "9,440", "1,562", "4,405", "0", "0",
+        "0", "sink", "11,002", "11,002", "11,002", "5,035", "5,035", "0 to 9,440", "1,562", "4,405", "0",
     ]  # fmt: skip
-    assert found[-1] == [
-        "all", "sink", "33,002", "33,002", "0", "0", "33,002", "27,000", "", "", "", "1,562", "4,440", "0", "0",
-    ]  # fmt: skip
+    assert found[-1] == ["all", "sink", "33,002", "33,002", "33,002", "27,000", "", "", "1,562", "4,440", "0"]
+    assert {"failed", "unknown"} < set(audit_frames.way(AuditView(MIXED)).columns)
     assert [row[:2] for row in rows(audit_frames.way(AuditView(MIXED)))] == [
         ["0", "audit"], ["1", "audit"], ["all", "audit"], ["0", "billing"], ["1", "billing"], ["all", "billing"],
     ]  # fmt: skip

@@ -24,6 +24,8 @@ _LANES = {
     "consumer-connected": ("members come, go", "triangle-up", CHANGE),
     "consumer-disconnected": ("members come, go", "x", ALARM),
     "session-takeover": ("takeovers", "line-ns-open", ALARM),
+    "unclean-election": ("unclean elections", "line-ns-open", ALARM),
+    "log-truncated": ("logs cut", "x", OUTGOING),
     "broker-stopped": ("broker down, up", "x", ALARM),
     "broker-started": ("broker down, up", "triangle-up", CHANGE),
     "out-of-memory": ("exits, starts", "diamond-open", ALARM),

@@ -12,6 +12,7 @@ from mqlab.findings import Evidence
 from mqlab.handovers import Handover, handovers
 from mqlab.log_places import last_end
 from mqlab.loss_pieces import BY_DUMP, BY_END, BY_PLACE, Piece
+from mqlab.memo import per_facts
 from mqlab.message_rows import Fate
 from mqlab.replica_history import leaderships
 
@@ -41,12 +42,16 @@ def _may_be_new_topic(piece: Piece) -> bool:
     return piece.handover is None and piece.how == BY_PLACE and piece.first_offset == 0
 
 
-def acknowledged(facts: Facts, topic: str) -> Sequence[Fate]:
+@per_facts
+def acknowledged(facts: Facts, topic: str) -> tuple[Fate, ...]:
     """Messages of *topic* that were acknowledged at a known place, by partition, offset and time."""
     own = [f for f in facts.fates if f.topic == topic and f.acked and f.first_offset is not None]
-    return sorted(
-        own, key=lambda f: (f.queue, f.first_offset or 0, f.first_at or 0.0, f.first.source, f.first.line or 0)
-    )
+    return tuple(sorted(own, key=_place))
+
+
+def _place(fate: Fate) -> tuple[str, int, float, str, int]:
+    where = (fate.first.source, fate.first.line or 0)
+    return (fate.queue, fate.first_offset or 0, fate.first_at or 0.0, *where)
 
 
 def _of_fate(facts: Facts, fate: Fate, absent: Mapping[Fate, Evidence]) -> Iterator[Piece]:

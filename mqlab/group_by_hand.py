@@ -12,6 +12,7 @@ from mqlab.facts import Episode, Facts
 from mqlab.group_offsets import Mark, Offsets, before, offsets
 from mqlab.group_ranges import Skip, Why
 from mqlab.group_vacant import vacant
+from mqlab.memo import per_facts
 from mqlab.presence import commits_alone
 from mqlab.queues import of_groups
 from mqlab.rebalance_index import lines
@@ -50,7 +51,7 @@ def moves(facts: Facts, known: Offsets) -> Iterator[tuple[Mark, Mark]]:
     log nor one of a client is there, members may have come and gone between two snapshots.
     """
     told = lines(facts, known.group)
-    if not (told.coordinator or told.clients) or _alone(facts, known):
+    if not (told.coordinator or told.clients) or _alone(facts, known.group, known.topic):
         return
     spans = vacant(facts, known.group)
     begun = {(e.source, e.first.line) for e in known.lines if e.kind == "offset-set"}
@@ -68,5 +69,6 @@ def _same(line: Episode, known: Offsets) -> bool:
     return (line.topic, line.queue) == (known.topic, known.queue)
 
 
-def _alone(facts: Facts, known: Offsets) -> bool:
-    return commits_alone(facts, known.group, of_groups(facts).get((known.group, known.topic), {}))
+@per_facts
+def _alone(facts: Facts, group: str, topic: str) -> bool:
+    return commits_alone(facts, group, of_groups(facts).get((group, topic), {}))

@@ -49,10 +49,19 @@ def doubt(facts: Facts, place: tuple[str, str, str], stint: Stint, run: Run) -> 
 def _owners(facts: Facts, place: tuple[str, str, str], stint: Stint) -> set[str]:
     """Clients that snapshots or assignments show to own the partition before somebody else is seen to begin."""
     end = min((other.since for other in stints(facts, *place) if other.since > stint.since), default=float("inf"))
+    return {who for at, who in _seen(facts).get(place, ()) if stint.since <= at < end}
+
+
+@per_facts
+def _seen(facts: Facts) -> Mapping[tuple[str, str, str], Sequence[tuple[float, str]]]:
+    """When whom was seen to own what."""
     rows: list[Position | Assignment] = [*facts.positions, *facts.assignments]
-    here = [row for row in rows if (row.group, row.topic, row.queue) == place and row.at is not None]
-    owners = {row.client_id or client_of(row.member_id) for row in here if stint.since <= (row.at or 0.0) < end}
-    return {one for one in owners if one}
+    found: dict[tuple[str, str, str], list[tuple[float, str]]] = defaultdict(list)
+    for row in rows:
+        who = row.client_id or client_of(row.member_id)
+        if row.group and row.at is not None and who:
+            found[row.group, row.topic, row.queue].append((row.at, who))
+    return dict(found)
 
 
 @per_facts

@@ -6,7 +6,9 @@ a loop in one thread, wrong once records are handed to a queue or to other threa
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
+from itertools import accumulate
 
 from mqlab.configured import consumer_value
 from mqlab.facts import Episode, Facts, Setting
@@ -59,10 +61,13 @@ def _ahead(facts: Facts, place: tuple[str, str, str], stint: Stint) -> Mark | No
     """The commit that was furthest ahead of the rows of ledgers, those of the same ten seconds included."""
     group, topic, queue = place
     own = noting(facts, group, topic)
-    rows = [t for t in facts.tallies if t.source in own and (t.topic, t.queue) == (topic, queue)]
-    rows = [t for t in rows if t.at + _BUCKET > stint.since]
+    rows = sorted(
+        (t.at, t.messages) for t in facts.tallies
+        if t.source in own and (t.topic, t.queue) == (topic, queue) and t.at + _BUCKET > stint.since
+    )  # fmt: skip
+    moments, handled = [at for at, _ in rows], [0, *accumulate(many for _, many in rows)]
     until = stint.until if stint.until is not None else float("inf")
     inside = [m for m in offsets(facts, *place).committed if stint.since <= m.at <= until - _BUCKET]
-    lead = [(m.offset - stint.low - sum(t.messages for t in rows if t.at <= m.at), m) for m in inside]
+    lead = [(m.offset - stint.low - handled[bisect_right(moments, m.at)], m) for m in inside]
     best = max(lead, key=lambda pair: (pair[0], -pair[1].at), default=None)
     return best[1] if best is not None and best[0] > 0 and own else None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from mqlab.facts import Facts
@@ -18,8 +19,20 @@ from mqlab.message_rows import Fate
 @per_facts
 def fates(facts: Facts, topic: str, queue: str) -> tuple[Fate, ...]:
     """What became of the messages of one partition, by offset."""
-    own = [f for f in facts.fates if (f.topic, f.queue) == (topic, queue) and f.first_offset is not None]
-    return tuple(sorted(own, key=lambda f: (f.first_offset or 0, f.last_offset or 0, f.first_at or 0.0)))
+    return _by_place(facts).get((topic, queue), ())
+
+
+@per_facts
+def _by_place(facts: Facts) -> Mapping[tuple[str, str], tuple[Fate, ...]]:
+    found: dict[tuple[str, str], list[Fate]] = defaultdict(list)
+    for fate in facts.fates:
+        if fate.first_offset is not None:
+            found[fate.topic, fate.queue].append(fate)
+    return {place: tuple(sorted(these, key=_of_offset)) for place, these in found.items()}
+
+
+def _of_offset(fate: Fate) -> tuple[int, int, float]:
+    return (fate.first_offset or 0, fate.last_offset or 0, fate.first_at or 0.0)
 
 
 def times(fate: Fate, own: frozenset[str]) -> int:

@@ -7,12 +7,10 @@ from dataclasses import dataclass
 
 from mqlab.facts import Episode, Facts, Position
 from mqlab.findings import Evidence
+from mqlab.group_places import begins, moved, positions
 from mqlab.memo import per_facts
 from mqlab.queues import TOGETHER
 from mqlab.rebalance_index import homes
-
-BEGINS = ("offset-set", "offset-missing", "offset-reset", "offset-reset-to", "offset-sought")
-"""Lines with which a consumer tells where it goes on to read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +19,15 @@ class Mark:
 
     at: float
     offset: int
-    place: Evidence
+    row: Position | Episode
+    why: str
+
+    @property
+    def place(self) -> Evidence:
+        """Where it stands."""
+        if isinstance(self.row, Position):
+            return Evidence(self.row.source, self.row.line, self.row.text, self.why)
+        return Evidence(self.row.last.source, self.row.last.line, self.row.last.text, self.why)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +62,16 @@ class Offsets:
 @per_facts
 def offsets(facts: Facts, group: str, topic: str, queue: str) -> Offsets:
     """Everything about *group* in one partition."""
-    rows = [p for p in _positions(facts, topic) if p.queue == queue]
+    rows = positions(facts).get((topic, queue), ())
     lines = _lines(facts, group, topic, queue)
-    committed = [_mark(p, p.committed, "committed") for p in rows if p.group == group]
     told = [_of_line(e, "the committed offset it begins at") for e in lines if e.kind == "offset-set"]
-    moved = [_of_line(e, "the log start moved") for e in _moved(facts, topic, queue)]
-    starts = [_mark(p, p.start, "log start") for p in rows]
+    raised = [_of_line(e, "the log start moved") for e in moved(facts).get((topic, queue), ())]
+    own = [_mark(p, p.committed, "committed") for p in rows if p.group == group and p.committed is not None]
     return Offsets(
         group, topic, queue,
-        committed=_by_time([*committed, *told]),
-        starts=_by_time([*starts, *moved]),
-        ends=_by_time([_mark(p, p.end, "log end") for p in rows]),
+        committed=_by_time([*own, *told]),
+        starts=_by_time([*(_mark(p, p.start, "log start") for p in rows if p.start is not None), *raised]),
+        ends=_by_time([_mark(p, p.end, "log end") for p in rows if p.end is not None]),
         lines=lines,
     )  # fmt: skip
 
@@ -74,7 +79,8 @@ def offsets(facts: Facts, group: str, topic: str, queue: str) -> Offsets:
 @per_facts
 def partitions(facts: Facts, group: str, topic: str) -> tuple[str, ...]:
     """Partitions of *topic* that the material tells of, by number; all of them are the group's."""
-    known = {p.queue for p in _positions(facts, topic)} | {f.queue for f in facts.fates if f.topic == topic}
+    known = {queue for named, queue in positions(facts) if named == topic}
+    known |= {f.queue for f in facts.fates if f.topic == topic}
     known |= {a.queue for a in facts.assignments if (a.group, a.topic) == (group, topic)}
     return tuple(sorted((q for q in known if q.isdigit()), key=int))
 
@@ -108,40 +114,25 @@ def _falls(ends: Sequence[Mark]) -> Iterator[float]:
 
 def _lines(facts: Facts, group: str, topic: str, queue: str) -> tuple[Episode, ...]:
     return tuple(
-        e for e in _of_topic(facts, topic)
-        if e.queue == queue and (e.group == group or (e.group is None and e.source in homes(facts, group)))
+        e for e in begins(facts).get((topic, queue), ())
+        if e.group == group or (e.group is None and e.source in homes(facts, group))
     )  # fmt: skip
 
 
-@per_facts
-def _of_topic(facts: Facts, topic: str) -> tuple[Episode, ...]:
-    own = [e for e in facts.of_kind(*BEGINS) if e.topic == topic and e.first_at is not None]
-    return tuple(sorted(own, key=lambda e: (e.first_at or 0.0, e.source, e.first.line or 0)))
-
-
-@per_facts
-def _positions(facts: Facts, topic: str) -> tuple[Position, ...]:
-    return tuple(p for p in facts.positions if p.topic == topic)
-
-
-def _moved(facts: Facts, topic: str, queue: str) -> Iterator[Episode]:
-    """Moves of the log start, those that several brokers tell of too."""
-    return (e for e in facts.of_kind("log-start-moved") if (e.topic, e.queue) == (topic, queue))
-
-
 def _mark(row: Position, offset: int | None, why: str) -> Mark | None:
-    if row.at is None or offset is None or offset < 0:
-        return None
-    return Mark(row.at, offset, Evidence(row.source, row.line, row.text, why))
+    return None if row.at is None or offset is None or offset < 0 else Mark(row.at, offset, row, why)
 
 
 def _of_line(line: Episode, why: str) -> Mark | None:
     at = line.last_at or line.first_at
-    if at is None or line.value_max is None:
-        return None
-    return Mark(at, int(line.value_max), Evidence(line.last.source, line.last.line, line.last.text, why))
+    return None if at is None or line.value_max is None else Mark(at, int(line.value_max), line, why)
 
 
 def _by_time(marks: Sequence[Mark | None]) -> tuple[Mark, ...]:
     known = [mark for mark in marks if mark is not None]
-    return tuple(sorted(known, key=lambda m: (m.at, m.place.source, m.place.line or 0)))
+    return tuple(sorted(known, key=_in_order))
+
+
+def _in_order(mark: Mark) -> tuple[float, str, int]:
+    line = mark.row.line if isinstance(mark.row, Position) else mark.row.last.line
+    return (mark.at, mark.row.source, line or 0)

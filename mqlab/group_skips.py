@@ -8,7 +8,9 @@ above the committed offset of a group that stands still tells the same.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 from mqlab.configured import consumer_value
 from mqlab.facts import Facts
@@ -87,27 +89,26 @@ def _log_start(known: Offsets, jump: Jump) -> int:
 def _overtaken(facts: Facts, known: Offsets) -> Iterator[Skip]:
     """A log start that was seen above the committed offset while that stood still."""
     spans = vacant(facts, known.group)
-    for place, mark in enumerate(known.committed):
-        later = next((m for m in known.committed[place + 1 :] if m.offset != mark.offset), None)
-        if place and known.committed[place - 1].offset == mark.offset:
-            continue
+    for still, later in _passed(known):
         until = later.at if later else float("inf")
-        still = [m for m in known.committed[place:] if m.at < until and m.offset == mark.offset]
-        passed = [s for s in known.starts if mark.at <= s.at < until and s.offset > mark.offset]
-        quiet = _still(passed, still, spans)
+        gone = [s for s in known.starts if still[0].at <= s.at < until and s.offset > still[0].offset]
+        quiet = [s for s in gone if s.at <= still[-1].at or any(since <= s.at <= end for since, end in spans)]
         if not quiet:
             continue
-        low = max(mark.offset, furthest(known, mark.at))
-        high = quiet[-1].offset if later is None or later.offset >= quiet[-1].offset else later.offset
+        low = max(still[0].offset, furthest(known, still[0].at))
+        high = quiet[-1].offset if later is None else min(quiet[-1].offset, max(later.offset, low))
         if high > low:
             places = (still[-1].place, quiet[-1].place)
             yield Skip(Why.RETENTION, low, high, quiet[0].at, places, ongoing=later is None)
 
 
-def _still(passed: Sequence[Mark], still: Sequence[Mark], spans: Sequence[tuple[float, float]]) -> list[Mark]:
-    """Log starts seen while nobody read: the group was empty, or the position was seen unmoved later on."""
-    last = still[-1].at if still else 0.0
-    return [s for s in passed if s.at <= last or any(since <= s.at <= until for since, until in spans)]
+def _passed(known: Offsets) -> Iterator[tuple[list[Mark], Mark | None]]:
+    """Committed offsets below a log start that was seen then, each as long as it stood, and the one after it."""
+    stood = [list(marks) for _, marks in groupby(known.committed, key=lambda m: m.offset)]
+    begun = [marks[0].at for marks in stood]
+    seen = {(bisect_right(begun, s.at) - 1, s.offset) for s in known.starts}
+    for place in sorted({n for n, offset in seen if n >= 0 and stood[n][0].offset < offset}):
+        yield stood[place], stood[place + 1][0] if place + 1 < len(stood) else None
 
 
 def _overlapping(skip: Skip, others: Sequence[Skip]) -> bool:

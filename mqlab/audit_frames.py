@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
 from mqlab import audit_words
 from mqlab.audit_fetch import commands_for
-from mqlab.audit_path import PathRow, by_number, groups, path, total
+from mqlab.audit_path import PathRow, by_number, groups, path, telling, total
 from mqlab.audit_rows import Audit
 from mqlab.audit_view import AuditView
 from mqlab.audit_words import Toll, bounded, count
@@ -19,6 +20,8 @@ _PATH = (
     "partition", "group", "sent", "acknowledged", "failed", "unanswered", "stored", "handled", "committed at",
     "log", "lost", "pending", "doubled", "unknown",
 )  # fmt: skip
+_MOST = 300
+"""Rows of one table; beyond, those with losses or changes stay."""
 _IF_TOLD = ("failed", "unanswered", "unknown")
 """Columns that are left out where they have nothing to say."""
 
@@ -51,7 +54,7 @@ def way(view: AuditView) -> pd.DataFrame:
     rows = []
     for group in groups(view.audit) if view.audit and (view.audit.log or view.audit.groups) else ():
         own = path(view.audit, group) if view.audit else ()
-        rows += [_path(one) for one in (*own, *([total(own)] if len(own) > 1 else []))]
+        rows += [_path(one) for one in (*telling(own, _MOST), *([total(own)] if len(own) > 1 else []))]
     silent = [name for name in _IF_TOLD if all(row[name] in (audit_words.NOT_TOLD, "0") for row in rows)]
     return table(rows, tuple(name for name in _PATH if name not in silent))
 
@@ -59,8 +62,10 @@ def way(view: AuditView) -> pd.DataFrame:
 def replicas(view: AuditView) -> pd.DataFrame:
     """One row per log end that a broker told of: as it became leader or follower, and as it cut its log."""
     reigns = {(one.queue, one.broker, one.place): one for one in view.reigns}
+    changes = Counter(one.queue for one in view.reigns)
+    kept = sorted(view.levels, key=lambda level: -changes[level.queue])[:_MOST]
     rows = []
-    for one in sorted(view.levels, key=lambda level: (by_number(level.queue), level.at, by_number(level.broker))):
+    for one in sorted(kept, key=lambda level: (by_number(level.queue), level.at, by_number(level.broker))):
         reign = reigns.get((one.queue, one.broker, one.place))
         rows.append(
             {

@@ -69,6 +69,12 @@ def total(rows: Sequence[PathRow]) -> PathRow:
     )
 
 
+def telling(rows: Sequence[PathRow], most: int) -> list[PathRow]:
+    """At most so many of them, in their order: those with losses, doubles or something unknown stay."""
+    kept = sorted(rows, key=lambda one: not (one.lost or one.doubled or one.unknown))[:most]
+    return [one for one in rows if one in kept]
+
+
 def added(values: Iterable[int | None]) -> int | None:
     """The sum of what is known; None where nothing is."""
     known = [value for value in values if value is not None]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from mqlab.audit_path import PathRow, total
+from mqlab.audit_path import PathRow, telling, total
 from mqlab.audit_words import NOT_TOLD, count
 from mqlab.screen_rows import LABEL, ROOM, line, safe
 from mqlab.units import counted, number
@@ -20,7 +20,7 @@ def path_rows(rows: Sequence[PathRow], group: str | None) -> Iterator[str]:
     """The table: a row for each partition, and one for all of them."""
     told = f"to group {group}" if group else "to the log; no group that reads it is told of"
     yield line("PATH", told)
-    shown, hidden = _chosen(rows)
+    shown = telling(rows, _MOST_ROWS)
     cells = [_cells(one) for one in shown]
     cells += [_cells(total(rows))] if len(rows) > 1 else []
     widths = {
@@ -30,8 +30,10 @@ def path_rows(rows: Sequence[PathRow], group: str | None) -> Iterator[str]:
     for one in ({name: name for name in names}, *cells):
         texts = (f"{one[n]:<{widths[n]}}" if n == "partition" else f"{one[n]:>{widths[n]}}" for n in names)
         yield " " * LABEL + "  ".join(texts)
-    if hidden:
-        yield line("", f"{counted(hidden, 'more partition')} in the sum (mqlab audit --format json lists them)")
+    if len(shown) < len(rows):
+        yield line(
+            "", f"{counted(len(rows) - len(shown), 'more partition')} in the sum (mqlab audit --format json lists them)"
+        )
 
 
 def _fitting(widths: Mapping[str, int]) -> list[str]:
@@ -42,13 +44,6 @@ def _fitting(widths: Mapping[str, int]) -> list[str]:
             break
         names = [name for name in names if name != less]
     return names
-
-
-def _chosen(rows: Sequence[PathRow]) -> tuple[Sequence[PathRow], int]:
-    """Of very many partitions those with losses, doubles or something unknown stay."""
-    ranked = sorted(rows, key=lambda one: not (one.lost or one.doubled or one.unknown))
-    kept = ranked[:_MOST_ROWS]
-    return [one for one in rows if one in kept], len(rows) - len(kept)
 
 
 def _cells(one: PathRow) -> dict[str, str]:

@@ -1,11 +1,11 @@
 """The notebook's tables about the delivery audit, as a reader sees them."""
 
 import pytest
-from audit_builder import A_FAILOVER, FAILOVER, HOSTILE, MIXED, SETTINGS_ONLY, risk
+from audit_builder import A_FAILOVER, FAILOVER, HOSTILE, MIXED, SETTINGS_ONLY, level, reign, risk
 
 from mqlab import audit_frames, audit_loss_frames, audit_risk_frames
 from mqlab.audit_fetch import commands_for
-from mqlab.audit_view import AuditView
+from mqlab.audit_view import LEADER, AuditView
 from mqlab.commands import commands
 from mqlab.facts import Facts
 
@@ -75,6 +75,13 @@ def test_log_ends_stand_in_the_order_in_which_they_were_told():
         ["0", "10:05:20", "2", "starts as follower", "2,606", "–", "–", "–"],
         ["0", "10:05:22", "2", "its log is cut", "1,032", "–", "–", "–"],
     ]
+
+
+def test_of_very_many_log_ends_those_of_partitions_whose_leader_changed_are_kept():
+    calm = tuple(level(str(n), "1", "10:00", n, LEADER) for n in range(400))
+    crowd = AuditView(None, reigns=(reign("399", "1", "10:00", "10:01"),), levels=calm)
+    told = rows(audit_frames.replicas(crowd))
+    assert (len(told), told[0][0], told[-1][0]) == (300, "0", "399")
 
 
 @pytest.mark.parametrize("view", [AuditView(None), AuditView(SETTINGS_ONLY)], ids=["no topic", "no ledger"])

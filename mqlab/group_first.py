@@ -13,10 +13,12 @@ from dataclasses import dataclass
 from mqlab.facts import Facts
 from mqlab.findings import Evidence
 from mqlab.group_offsets import Offsets, after, before
+from mqlab.group_places import positions
 from mqlab.group_ranges import Skip, Why
 from mqlab.group_rows import Tally
 from mqlab.memo import per_facts
 from mqlab.message_rows import Fate
+from mqlab.queues import TOGETHER
 
 ORDINARY = 10.0
 """Seconds from the subscription to the position in an ordinary start: connections of a client that starts, and
@@ -77,6 +79,8 @@ def _end(facts: Facts, known: Offsets, at: float, start: int, target: int) -> _E
 
     Where nothing was seen before, it is taken to have ended where it was seen next.
     """
+    if _added(facts, known, at):
+        return _End(start, start, start)
     one, next_ = before(known.ends, at), after(known.ends, at)
     lowest = start if one is None else max(start, min(one.offset, target))
     highest = target if next_ is None else max(lowest, min(target, next_.offset))
@@ -87,6 +91,14 @@ def _end(facts: Facts, known: Offsets, at: float, start: int, target: int) -> _E
     if not rows:
         return _End(lowest, guess, highest)
     return _counted(rows, at, _oldest(facts, known), (lowest, highest))
+
+
+def _added(facts: Facts, known: Offsets, at: float) -> bool:
+    """Snapshots after *at* show other partitions of the topic and not yet this one."""
+    every = positions(facts)
+    first = min((p.at for p in every.get((known.topic, known.queue), ()) if p.at is not None), default=None)
+    others = (p.at for (topic, _), rows in every.items() if topic == known.topic for p in rows if p.at is not None)
+    return first is not None and any(at <= moment < first - TOGETHER for moment in others)
 
 
 def _counted(rows: Sequence[Tally], at: float, first: int, within: tuple[int, int]) -> _End:

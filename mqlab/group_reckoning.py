@@ -84,10 +84,11 @@ def _failed(facts: Facts, place: Place, rest: Sequence[Run]) -> tuple[list[Run],
     for episode in facts.of_kind("record-failed"):
         if (episode.topic, episode.queue) != place[1:] or episode.value_max is None:
             continue
-        offset = int(episode.value_max)
-        for run in inside(rest, offset, offset + 1):
-            found.append(_loss(place, None, run, SKIPPED, episode.first))
-        rest = outside(rest, offset, offset + 1)
+        low, high = int(episode.value_min or 0), int(episode.value_max) + 1
+        if high - low > episode.count:
+            low = high - 1
+        found += [_loss(place, None, run, SKIPPED, episode.first) for run in inside(rest, low, high)]
+        rest = outside(rest, low, high)
     return list(rest), found
 
 

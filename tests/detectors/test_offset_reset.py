@@ -153,3 +153,11 @@ def test_what_was_written_anew_behind_a_cut_is_left_out_by_latest():
     rows = [life("a", until=None), listed("a"), above, cut, stands("10:05:00 0 800 800")]
     assert lost(*rows, LATEST) == [(LEFT, "0", "400..599", 200)]
     assert lost(*rows, EARLIEST) == []
+
+
+def test_a_partition_that_was_added_later_loses_all_that_came_before_it_was_noticed():
+    added = [
+        START, stands("10:00:30 1 50 50\n10:01:00 1 60 60"), stands("10:03:00 0 - 90\n10:06:00 0 300 300"),
+        begins("10:05:00 a missing 0\n10:05:01 a reset 0 250"),
+    ]  # fmt: skip
+    assert lost(*added) == [(LEFT, "0", "0..249", 250)]

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from mqlab import audit_missing, audit_statement, group_audit, kafka_groups, log_audit
 from mqlab.audit_rows import Audit, Doubled, GroupRow, Loss, Outcome, Side
 from mqlab.facts import Facts
-from mqlab.handovers import set_backs
-from mqlab.log_cases import read_before, topics
+from mqlab.log_cases import cases, read_before, topics, unanswered
 from mqlab.memo import per_facts
 
 
@@ -24,8 +23,13 @@ def audits(facts: Facts) -> tuple[Audit, ...]:
     return tuple(
         _audit(facts, topic)
         for topic in sorted({*topics(facts), *read})
-        if topic in told or set_backs(facts, topic) or group_audit.group_losses(facts, topic)
+        if topic in told or _went_back(facts, topic) or group_audit.group_losses(facts, topic)
     )
+
+
+def _went_back(facts: Facts, topic: str) -> bool:
+    """The log went back, by more than what was in flight when a leader handed over in good order."""
+    return bool(cases(facts, topic) or unanswered(facts, topic))
 
 
 def _audit(facts: Facts, topic: str) -> Audit:

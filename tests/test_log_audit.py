@@ -117,6 +117,10 @@ def test_a_topic_whose_log_went_back_is_audited_without_any_ledger():
     )
     assert [row.acked for row in one.log] == [None]
     assert audits(facts(LED, BROKERS)) == ()
+    assert audits(facts(two, back, acks("all"), BROKERS)) == ()
+    live = followers("at queue epoch broker from\n10:05:01 0 1 2 101")
+    assert audits(facts(two, live, BROKERS)) == ()
+    assert [one.outcome for one in audits(facts(two, back, BROKERS))] == [Outcome.UNKNOWN]
 
 
 def test_ids_of_a_topic_that_was_made_again_are_not_lost_by_its_log():

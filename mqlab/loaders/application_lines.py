@@ -27,7 +27,7 @@ _LAST_WORDS = (
 )
 _FAILURE = r"(?:ailed|ailure|rror\b|xception|annot |ould not|nable to|etrying|nvalid|kipp)"
 _RECORD = (
-    r"(?:[\w.-]+-\d+(?:@| at offset | offset[ =])\d|[\w.-]+ ?\[\d+\] ?@ ?\d"
+    r"(?:(?<![\w.-])[\w.-]+(?:-\d+(?:@| at offset | offset[ =])| ?\[\d+\] ?@ ?)\d"
     r"|\b[Pp]artition ?[=:] ?\d+\b.{0,120}\b[Oo]ffset ?[=:] ?\d)"
 )
 _RECORD_WORDS = (r"-\d+(?:@| at offset | offset[ =])\d", r"] ?@ ?\d", r"artition ?[=:] ?\d")
@@ -83,7 +83,7 @@ SIGNATURES: tuple[Signature, ...] = (
         contains=rf"{_FAILURE}.*{_RECORD}|{_RECORD}.*{_FAILURE}",
         words=_RECORD_WORDS,
         value=_OFFSET,
-        reason=r"failed(?:,|:) (.*)|((?:[\w$]+\.)+\w*(?:Exception|Error)\b.*)",
+        reason=r"failed(?:,|:) (.*)|((?<![\w$.])(?:[\w$]+\.)+\w*(?:Exception|Error)\b.*)",
     ),
 )
 """Lines of applications, in the order in which they are tried."""

@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame
 from mqlab.sql import filled, group, quoted
 from mqlab.tables import ASSIGNMENTS
 
-_MEMBER = r"([^\s{=]+)=Assignment\(partitions=\[([^\]]*)\]"
+_MEMBER = r"(?<![^\s{=])([^\s{=]+)=Assignment\(partitions=\[([^\]]*)\]"
 _PARTITION = r"^(.+)-(\d+)$"
 _GROUP = r"groupId=([^,\]\s]+)"
 KIND = "assignment-made"

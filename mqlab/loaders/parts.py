@@ -48,6 +48,8 @@ _RECORDS = (
 _BRACKETED = r"(?:[Pp]artition|for) \[{topic},{queue}\]"
 """How brokers before 0.11 name a partition."""
 _PLACES = (rf"{_PARTITION}{{topic}}-{{queue}}\b", _BRACKETED, *_RECORDS)
+_WORD = r"(?<![\w.-])"
+"""Where a word begins: tried at each of its letters, a long one would take its length squared."""
 _OTHER_WORDS = (
     "already|and|at|because|began|by|cannot|could|due|epoch|failed|for|from|generation|has|id|in|instance|is|management"
     "|members?|membership|metadata|on|partition|protocol|request|since|state|through|to|using|was|will|with"
@@ -66,8 +68,8 @@ KAFKA = Parts(
     node=r"(?:[Bb]roker ?[iI]?d?[= ]|Controller (?:id=)?|replicaId=|KafkaServer id=|nodeId=|BrokerServer id="
     r"|GroupCoordinator (?:id=)?)(\d+)",
     group=rf"(?:groupId=|GroupId[ =]|\b[Gg]roup (?:metadata for )?{_NO_NAME})([\w.-]*[\w-])",
-    topic=(_places(r"([\w.-]+)", r"\d+"), r"(?:topics/|Updating topic |send to |topic )([\w.-]+)"),
-    queue=_places(r"[\w.-]+", r"(\d+)"),
+    topic=(_places(rf"{_WORD}([\w.-]+)", r"\d+"), r"(?:topics/|Updating topic |send to |topic )([\w.-]+)"),
+    queue=_places(rf"{_WORD}[\w.-]+", r"(\d+)"),
     client_id=r"clientId=([^,\]\s]+)|kafka-producer-network-thread \| ([^\],]+)|[|\[]([^\s|\[\]#]+)#(?:\w+-)?\d+[|\]]"
     r"|App info kafka\.\w+ for (\S+) unregistered",
     member_id=rf"(?:[Mm]ember(?:[ .-]id:?)?|[Ll]eader|with id) ({_MEMBER})|(?:[mM]emberId='?|Set\(|for \()({_MEMBER})",
@@ -85,7 +87,7 @@ ROCKETMQ = Parts(
     node=r"The broker\[([^,\]]+),",
     group=r"(?:[Gg]roup(?:Name|Id)?(?:: |=)|a (?:consumer|producer)\[|remove consumer group, |the consumer ?\[|"
     rf"doRebalance, |this consumer, |[Ll]ock(?:ed)? Failed, (?!Group)|key=[^@,\s]+@){_NAME}",
-    topic=(rf"(?:topic[=:] ?|remove topic |key=){_NAME}", rf"{_NAME} Rebalance changed"),
+    topic=(rf"(?:topic[=:] ?|remove topic |key=){_NAME}", rf"(?<![%|\w-]){_NAME} Rebalance changed"),
     queue=rf"{_NOT_IN_A_SET}MessageQueue \[topic=[^,]*, brokerName=([^,\]]+), queueId=(\d+)\]|"
     r"queueId=(\d+)(?:,|\s*$)",
     client_id=r"(?:clientId=|Cli(?:ent|net)ID: ?|The consumerId: |(?<!Other)(?<!Old)ClientId: |current client id=|"

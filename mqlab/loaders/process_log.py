@@ -24,9 +24,8 @@ TABLES: tuple[Table, ...] = (EVENTS, VOLUME)
 READING = Reading.LOG
 
 _UNIT = r"([\w.@-]+?)(?:\.service)?"
-_NAME = (
-    rf"(?:(?:exited|stopped): )?(?:[\w.-]+:)?{_UNIT}:? (?:exited with|\(exit status|\(terminated|Main process exited)"
-)
+_ENDED = r"exited with|\(exit status|\(terminated|Main process exited"
+_NAME = rf"(?<![\w.@-])(?:(?:exited|stopped): )?(?:[\w.-]+:)?{_UNIT}:? (?:{_ENDED})"
 _STATUS = r"(?:status[= ]|code |exit status )(\d+)"
 _BY_SIGNAL = 128.0
 """What shells add to the number of the signal that ended a process."""

@@ -20,7 +20,9 @@ _COLOURS = {"CRITICAL": "red", "WARNING": "yellow", "HEALTHY": "green", "UNDETER
 _TELLING = re.compile(
     r"\S+, (?:splitting and )?retrying \(\d+ attempts left\)|The (?:message|request) (?:is|included) |"
     r"\S+ ms has passed since|exited with status|splitting and retrying|\w+ (?:\S+ )?-> \w+|"
-    r"(?:Preparing to rebalance|Rebalanced?) group|\w+(?:Exception|Error):|Expiring \d+"
+    r"(?:Preparing to rebalance|Rebalanced?) group|\w+(?:Exception|Error):|Expiring \d+|"
+    r"Fetch position FetchPosition|Resetting offset for partition|Truncation detected|Truncating (?!to \S+ has no)|"
+    r"(?:Leader|Follower) \S+ starts at|Incremented log start"
 )
 """What a reader looks for in a line."""
 _HEAD = re.compile(r"^(?:\[?\d{4}-\d\d-\d\d[T ][\d:,.]+Z?\]? *)(?:[A-Z]{4,5} +)?(?:\[[^\]]*\]:? +)?(?:\S+ - )?")

@@ -182,6 +182,8 @@ def test_colour_adds_only_escapes():
         (f"2026-11-21 12:20:44,201 WARN  [thread | x] a.b.Sender - {'w ' * 60}end", "… w w"),
         (f"{'x ' * 80}exited with status 3, restarting", "exited with status 3, restarting"),
         (f"max.message.bytes=1048588 sensitive=false {'y' * 90}", "max.message.bytes=1048588 sensitive=false …"),
+        (f"[Broker id=3] Leader o-0 starts at leader epoch 2 from offset 9 {'y ' * 40}", "Leader o-0 starts at leader"),
+        (f"[Consumer clientId=a, groupId=g] {'w ' * 30}Resetting offset for partition o-0", "Resetting offset for"),
     ],
 )
 def test_an_excerpt_shows_what_matters(line, shown):

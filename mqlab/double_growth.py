@@ -48,7 +48,7 @@ def _of_topic(facts: Facts, topic: str) -> Growth | None:
         return None
     ledgers = [p for p in facts.parts if p.role == "sent" and p.topic == topic]
     own = [f for f in facts.fates if f.topic == topic and f.sent]
-    if len({p.source for p in ledgers}) != 1 or any(f.failed or f.sent > 1 or f.acked > 1 for f in own):
+    if not own or len({p.source for p in ledgers}) != 1 or any(f.failed or f.sent > 1 or f.acked > 1 for f in own):
         return None
     sent, answered = sum(f.messages for f in own), sum(f.messages for f in own if f.acked)
     ends = _ends(facts, topic)

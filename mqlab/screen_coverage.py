@@ -53,6 +53,8 @@ def next_steps(diagnosis: Diagnosis, paths: Sequence[str], code: int) -> Iterato
     given = " ".join(shlex.quote(path) for path in paths)
     steps = [f"mqlab report {given} -o report.html"]
     steps += [f"mqlab show F1 {given}"] if diagnosis.findings else []
+    counted = {"lost_records", "duplicated_records"}
+    steps += [f"mqlab audit {given}"] if any(counted & f.measures.keys() for f in diagnosis.findings) else []
     other = next((f.facts["what_if"] for f in diagnosis.findings if "what_if" in f.facts), None)
     steps += [f"mqlab what-if {given} --set {other}"] if other else []
     told = f"exit code {code} with --exit-code"

@@ -84,3 +84,8 @@ def test_a_summary_adds_topics_and_keeps_what_is_open():
         topics=3, acked=33_492, lost=1_676, least=1_666, most=1_691, extra=7, pending=4_630, open=("payments",)
     )
     assert summary((FAILOVER, MIXED)).words == "about 1,676 (≥ 1,666, ≤ 1,691)"
+
+
+def test_what_was_lost_leads_on_to_the_audit():
+    assert "     mqlab audit x     exit code" in screen(counted(lost_records=2), ["x"])
+    assert "mqlab audit" not in screen(diagnosis(CALM), ["x"])

@@ -59,6 +59,8 @@ def _by_in_sync_set(facts: Facts, one: Handover) -> Election:
             return Election(False, False, "unclean elections are switched off", switched_off)
         return Election(None, False, "nothing tells which replicas were in sync", ())
     names = ", ".join(last.isr)
+    if len(one.after.isr or ()) > 1 and not last.controller:
+        return Election(False, False, f"others were in sync with it ({', '.join(one.after.isr or ())})", shown)
     if one.after.leader in last.isr and (last.controller or allowed != "true"):
         return Election(False, last.controller, f"it was in sync before ({names})", shown)
     alone = one.after.isr in (None, (one.after.leader,))

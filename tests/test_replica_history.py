@@ -231,6 +231,13 @@ def test_the_old_leaders_word_counts_together_with_the_setting():
     ) == (None, False)
 
 
+def test_a_leader_that_is_not_alone_in_sync_was_elected_cleanly():
+    joined = leaders("at queue epoch broker from isr\n10:00 0 0 2 0 2\n10:05 0 2 3 100 3,1")
+    known = facts(joined, BROKERS)
+    (one,) = handovers(known)[PLACE]
+    assert election(known, one).unclean is False
+
+
 def test_a_set_that_grew_again_before_the_election_counts_unless_it_may_have_shrunk_unseen():
     grown = episode("isr-updated", "10:03:00", topic="orders", queue="0", reason="2,3")
     assert alone(grown) == (False, False)

@@ -21,6 +21,7 @@ from mqlab.assemble import Gathered, assemble
 from mqlab.batches import Places
 from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Facts
+from mqlab.ledger_map import read_map
 from mqlab.loaders import LOADERS
 from mqlab.narrowing import narrowed
 from mqlab.notes import IncidentNotes, read_notes
@@ -49,6 +50,8 @@ class Options:
     master: str | None = None
     remote: str | None = None
     workspace: str | None = None
+    ledger: str | None = None
+    """A file that says which files are ledgers and what stands in them (``ledger_map``)."""
 
     def zones(self) -> tuple[tuple[str, str], ...]:
         """``log_tz`` as (glob, zone) pairs.
@@ -84,7 +87,8 @@ class Capture:
         if table == VOLUME:
             raw = signals.volume(rows)
         else:
-            raw = signals.raw_tables(rows, formats).get(table) or spark.createDataFrame([], table.schema)
+            layouts = {s.link: s.layout for s in self.sources if s.layout}
+            raw = signals.raw_tables(rows, formats, layouts).get(table) or spark.createDataFrame([], table.schema)
         return self._dated(spark, raw).transform(table.conform)
 
     def spark(self) -> SparkSession:
@@ -101,7 +105,7 @@ class Capture:
             yield self.sources
             return
         with workspace.scratch(self.cache) as folder:
-            yield tuple(intake.gather(self.paths, folder, LOADERS))
+            yield tuple(intake.gather(self.paths, folder, LOADERS, read_map(self.options.ledger)))
 
     def _dated(self, spark: SparkSession, raw: DataFrame) -> DataFrame:
         if "source" not in raw.columns or "wall" not in raw.columns:
@@ -132,10 +136,11 @@ def open_capture(
     since, until, zones = units.epoch(chosen.since), units.epoch(chosen.until), chosen.zones()
     given = (str(paths),) if isinstance(paths, str | Path) else tuple(map(str, paths))
     notes = read_notes(given)
+    ledgers = read_map(chosen.ledger)
     cache = workspace.cache_folder(chosen.workspace)
     hold = workspace.Hold(cache)
     try:
-        desk = reading.Desk(cache, hold, partial(_session, chosen, cache), progress)
+        desk = reading.Desk(cache, hold, partial(_session, chosen, cache), progress, ledgers)
         with clusters.told(chosen.master, chosen.remote):
             material = reading.read(given, desk)
         progress("looking for causes")

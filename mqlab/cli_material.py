@@ -32,6 +32,7 @@ def common(command: _Command) -> _Command:
             click.option(
                 "--log-tz", multiple=True, metavar="[GLOB=]ZONE", help="Zone of logs that do not write theirs."
             ),
+            click.option("--ledger", metavar="MAP.TOML", help="Which files are ledgers, and what stands in them."),
             click.option("--tz", default="UTC", show_default=True, help="Zone in which times are shown."),
             click.option("--master", help="Spark master, e.g. spark://host:7077."),
             click.option("--workspace", help="Cache folder (default: $MQLAB_WORKSPACE or below ~/.cache)."),

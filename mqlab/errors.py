@@ -95,6 +95,13 @@ class BadIncidentFileError(MqlabError):
         super().__init__(f"{path} cannot be used: {because}. Correct it or move it away.")
 
 
+class BadLedgerMapError(MqlabError):
+    """The file behind `--ledger` cannot be used."""
+
+    def __init__(self, path: str, because: str) -> None:
+        super().__init__(f"The map of ledgers {path} cannot be used: {because}.")
+
+
 class WorkspaceError(MqlabError):
     """The cache folder cannot be written."""
 

@@ -2,7 +2,8 @@
 
 A message is told apart by its key where the keys of a topic are ids of messages (``ledger_topics``), else by topic,
 queue and offset. A row at a place where a message was acknowledged is about that message, even if it notes no key or
-another one: about the last that was acknowledged there before. A place that is acknowledged once more, for another
+another one: about the last that was acknowledged there before it was handled; a dump shows when a record was made, so
+there it is the first that was acknowledged since. A place that is acknowledged once more, for another
 message, was lost by the log in between.
 """
 
@@ -20,8 +21,8 @@ BUCKET = 10
 
 _HANDLED = "role IN ('received', 'consumed', 'processed')"
 _SUCCESS = (
-    r"(?i)^(?:send_?)?(?:ok|ack(?:ed|nowledged)?|success(?:ful|fully)?|succeeded|0|0x00|none|null|no[ _]?error|persisted|"
-    r"possibly_persisted|stored|delivered|confirmed|committed|done|complete[d]?|true|200|201|202|204|sent|published|"
+    r"(?i)^(?:send_?)?(?:ok|ack(?:ed|nowledged)?|success(?:ful|fully)?|succeeded|0|0x00|none|null|no[ _]?error|"
+    r"persisted|possibly_persisted|stored|delivered|confirmed|committed|done|complete[d]?|true|200|201|202|204|sent|published|"
     r"no matching subscribers|granted qos [012])$"
 )
 _OPEN = r"(?i)^(?:unfinished|pending|in[ _-]?flight|queued|waiting|new|open|unknown|flush_\w+|slave_not_available)$"
@@ -70,6 +71,8 @@ def _placed(notes: DataFrame) -> DataFrame:
     )  # fmt: skip
     about = """CASE
         WHEN size(answers) = 0 OR exists(answers, a -> a.id = note.id) THEN note.id
+        WHEN note.stored THEN
+            coalesce(get(filter(answers, a -> a.at >= note.at), 0).id, try_element_at(answers, -1).id)
         ELSE coalesce(try_element_at(filter(answers, a -> a.at <= note.at), -1).id, get(answers, 0).id) END"""
     last = "try_element_at(filter(answers, a -> a.id = about), -1).at"
     opened = grouped.selectExpr("* EXCEPT (notes)", "explode(notes) AS note").selectExpr("*", f"{about} AS about")
@@ -114,14 +117,18 @@ def _messages(notes: DataFrame) -> DataFrame:
 
 
 def _runs(messages: DataFrame) -> DataFrame:
-    """Messages that follow one another with the same fate as one row, at most ``RUNS`` of a partition."""
+    """Messages that follow one another with the same fate as one row, at most ``RUNS`` of a partition.
+
+    Those whose places were overwritten follow one another, and so do those that stand there now.
+    """
     fate = "struct(keyed, sent, acked, failed, offsets, overwritten, stored, handled)"
-    order = "PARTITION BY scope, topic, queue ORDER BY position, dated.at, dated.source, dated.line"
-    told = messages.selectExpr("scope", "topic", "queue", "position", "dated", f"{fate} AS fate")
+    line = "PARTITION BY scope, topic, queue, overwritten"
+    order = f"{line} ORDER BY position, dated.at, dated.source, dated.line"
+    told = messages.selectExpr("scope", "topic", "queue", "overwritten", "position", "dated", f"{fate} AS fate")
     changed = told.selectExpr("*", f"CAST(NOT (fate <=> lag(fate) OVER ({order})) AS INT) AS changed")
     numbered = changed.selectExpr("*", f"sum(changed) OVER ({order} ROWS UNBOUNDED PRECEDING) AS run")
     runs = _together(numbered.selectExpr("*", "1 AS messages", *_ENDS), "run")
-    many = f"max(run) OVER (PARTITION BY scope, topic, queue) > {RUNS}"
+    many = f"max(run) OVER ({line}) > {RUNS}"
     bucket = f"CASE WHEN {many} THEN floor(unix_seconds(first.at) / {BUCKET}) ELSE -run END AS run"
     few = _together(runs.selectExpr("* EXCEPT (run)", bucket), "run")
     return few.selectExpr(
@@ -142,4 +149,5 @@ def _together(runs: DataFrame, number: str) -> DataFrame:
     """Rows of one run and fate as one."""
     names = [extreme[4:-1] for extreme in _EXTREMES]
     extremes = [F.expr(f"{extreme} AS {name}") for extreme, name in zip(_EXTREMES, names, strict=True)]
-    return runs.groupBy("scope", "topic", "queue", "fate", number).agg(F.expr("sum(messages) AS messages"), *extremes)
+    grouped = runs.groupBy("scope", "topic", "queue", "overwritten", "fate", number)
+    return grouped.agg(F.expr("sum(messages) AS messages"), *extremes)

@@ -18,8 +18,9 @@ from pathlib import Path, PurePosixPath
 from mqlab import archives, filesystems, inflating, remote, streams
 from mqlab.errors import NothingReadableError, UnsafeArchiveError
 from mqlab.fingerprints import ENDS, digest, fingerprint, told_apart
+from mqlab.ledger_map import NO_MAP, LedgerMap
 from mqlab.loaders.base import Loader
-from mqlab.recognition import HEAD, UTF16, Recognised, recognise
+from mqlab.recognition import HEAD, UTF16, Recognised, mapped, recognise
 from mqlab.remote import RemoteFile
 from mqlab.sources import Envelope, Reading, Source
 from mqlab.stamps import moment_in
@@ -33,13 +34,14 @@ _AT_ONCE = 16
 """Remote files that are looked at side by side: each of them is a wait for the network."""
 
 
-def gather(paths: Sequence[str], scratch: Path, loaders: Sequence[Loader]) -> list[Source]:
+def gather(paths: Sequence[str], scratch: Path, loaders: Sequence[Loader], ledgers: LedgerMap = NO_MAP) -> list[Source]:
     """Every file behind *paths* as a source, by path.
 
     Args:
         paths: files, folders, globs, archives, or ``-`` for standard input.
         scratch: a folder of our own for what must be unpacked.
         loaders: asked one after the other whether a file is theirs.
+        ledgers: files that the user says are ledgers; no loader is asked about them.
 
     Raises:
         NoSuchPathError: a path that does not exist.
@@ -47,7 +49,7 @@ def gather(paths: Sequence[str], scratch: Path, loaders: Sequence[Loader]) -> li
         UnsafeArchiveError: the only thing given is an archive that must not be unpacked.
     """
     scratch.mkdir(parents=True, exist_ok=True)
-    desk = _Desk(scratch, tuple(loaders))
+    desk = _Desk(scratch, tuple(loaders), ledgers)
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         items = list(_items(paths, scratch))
         looked = zip(items, pool.map(desk.in_place, items), strict=True)
@@ -132,6 +134,7 @@ class _Desk:
 
     scratch: Path
     loaders: tuple[Loader, ...]
+    ledgers: LedgerMap
     budget: int = 20 << 30
     unsafe: UnsafeArchiveError | None = None
 
@@ -154,7 +157,7 @@ class _Desk:
             return None
         finally:
             head.unlink(missing_ok=True)
-        known = recognise(start, item.name, item.remote.size, self.loaders)
+        known = self._recognised(item, start, item.remote.size)
         found = _source(item, item.file, known, None)
         return replace(found, location=item.remote.uri, size=item.remote.size, key=key)
 
@@ -174,6 +177,12 @@ class _Desk:
         except OSError as error:
             yield _source(item, item.file, Recognised("unreadable"), f"{error.strerror or error}.")
 
+    def _recognised(self, item: _Item, start: bytes, size: int) -> Recognised:
+        entry = self.ledgers.entry(item.path)
+        if entry:
+            return mapped(start, item.name, size, entry)
+        return recognise(start, item.name, size, self.loaders)
+
     def _settled(self, item: _Item, start: bytes, problem: str | None) -> Source:
         if not start:
             return _source(item, item.file, Recognised("unreadable" if problem else "empty"), problem)
@@ -183,7 +192,7 @@ class _Desk:
             return _source(item, item.file, Recognised("unreadable"), f"Not unpacked: {error}.")
         key = fingerprint(item.file, item.modified)
         start, _ = _start(location)
-        known = recognise(start, item.name, item.file.stat().st_size, self.loaders)
+        known = self._recognised(item, start, item.file.stat().st_size)
         return replace(_source(item, location, known, problem), key=key)
 
     def _members(self, item: _Item) -> Iterator[Source]:
@@ -258,6 +267,7 @@ def _source(item: _Item, location: Path, known: Recognised, problem: str | None)
         zone_written=known.zone_written,
         zone_rule=known.zone_rule,
         problem=problem,
+        layout=known.layout,
         origin=item.origin,
     )
 

@@ -40,7 +40,11 @@ def parsed_once(ledger: DataFrame) -> DataFrame:
     exchanges were alike.
     """
     packed = ledger.selectExpr(f"array(struct({_COLUMNS})) AS packed", "line AS spread")
-    return packed.repartition("spread").selectExpr("inline(packed)").where("wall IS NOT NULL OR role = 'dump'")
+    return (
+        packed.repartition("spread")
+        .selectExpr("inline(packed)")
+        .where("wall IS NOT NULL OR role IN ('stored', 'dump')")
+    )
 
 
 def tallies(ledger: DataFrame) -> DataFrame:

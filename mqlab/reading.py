@@ -28,6 +28,7 @@ from mqlab import (
 )
 from mqlab.batches import Batch, Place
 from mqlab.entries import Material, State
+from mqlab.ledger_map import NO_MAP, LedgerMap
 from mqlab.loaders import LOADERS
 from mqlab.remote_path import RemotePath
 from mqlab.session import TINY
@@ -47,6 +48,8 @@ class Desk:
     session: Callable[[int], SparkSession]
     """Starts a session for so many bytes."""
     progress: Callable[[str], None]
+    ledgers: LedgerMap = NO_MAP
+    """Files that the user says are ledgers."""
 
 
 def read(paths: Sequence[str], desk: Desk) -> Material:
@@ -55,7 +58,7 @@ def read(paths: Sequence[str], desk: Desk) -> Material:
     Raises:
         MqlabError: nothing readable, no such path, no Java, a workspace that cannot be written.
     """
-    file = entries.place(desk.cache, paths, dependence.rows_version())
+    file = entries.place(desk.cache, paths, dependence.rows_version() + desk.ledgers.version)
     known = entries.state(paths)
     found = entries.load(file, known) if known is not None else None
     if found and batches.use(desk.cache, found.places.batches, desk.hold):
@@ -74,7 +77,7 @@ def read(paths: Sequence[str], desk: Desk) -> Material:
 def _made(paths: Sequence[str], known: State | None, scratch: Path, desk: Desk) -> Material:
     """The material recognised, scanned where no earlier run did, and thinned."""
     desk.progress("looking at the files")
-    sources = intake.gather(paths, scratch / "unpacked", LOADERS)
+    sources = intake.gather(paths, scratch / "unpacked", LOADERS, desk.ledgers)
     there, by_link, fresh = _standing(sources, desk)
     desk.progress("starting Spark")
     size = sum(s.unpacked if s in fresh else s.unpacked // _THINNER for s in sources)
@@ -108,7 +111,8 @@ def _made(paths: Sequence[str], known: State | None, scratch: Path, desk: Desk) 
 
 def _plan(rows: DataFrame, sources: Sequence[Source], size: int) -> DataFrame:
     """What is to be thinned, as a plan: Spark takes seconds to make it, so it is made while the scan runs."""
-    return signals.facts(rows.coalesce(1) if size < TINY else rows, frozenset(s.format for s in sources))
+    layouts = {s.link: s.layout for s in sources if s.layout}
+    return signals.facts(rows.coalesce(1) if size < TINY else rows, frozenset(s.format for s in sources), layouts)
 
 
 def _collected(plan: DataFrame, earlier: Collection[str], desk: Desk) -> list[tuple[str, str]] | None:

@@ -17,6 +17,7 @@ on the line's own clock (``wall``); ``offset`` is set where the line writes its 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -30,11 +31,12 @@ from mqlab.loaders import (
     kafka_assignments,
     kafka_client_log,
     layouts,
+    ledger_rows,
     metric_names,
     rocketmq_allocations,
     rocketmq_client_log,
 )
-from mqlab.loaders.base import TableLoader
+from mqlab.loaders.base import LaidOut, TableLoader
 from mqlab.loaders.logs import SETTING, beginning, events, union
 from mqlab.sources import Reading
 from mqlab.sql import quoted
@@ -66,13 +68,17 @@ SHAPES = 300
 Raw = Mapping[Table, DataFrame]
 """Canonical tables whose log moments are on their own clocks: columns ``wall`` and ``offset`` instead of ``at``."""
 
+Layouts = Mapping[str, str]
+"""Layouts of ledgers by link (``Source.layout``)."""
+_DOLLAR = "\\u0024"
+"""What JSON writes for a dollar, which Spark's SQL takes for the beginning of a variable."""
 _NAMES = ("system", "node", "client_id", "group", "topic", "queue", "member_id", "peer")
 _FORMAT = "split_part(source, '.', 2)"
 _IN_ORDER = "OVER (PARTITION BY source ORDER BY line)"
 _INNER = "rtrim('\r', coalesce(inner, text))"
 
 
-def raw_tables(rows: DataFrame, formats: frozenset[str]) -> Raw:
+def raw_tables(rows: DataFrame, formats: frozenset[str], ledgers_as: Layouts = MappingProxyType({})) -> Raw:
     """Every table that the tagged *rows* can feed; *formats* are those present in the material."""
     found: dict[Table, list[DataFrame]] = {}
     named = rows.withColumnRenamed("file", "source")
@@ -94,9 +100,22 @@ def raw_tables(rows: DataFrame, formats: frozenset[str]) -> Raw:
         table_rows = console.dated(_table_rows(named))
         found.setdefault(EVENTS, []).append(_dated(EVENTS, console.tool_errors(table_rows)))
         for loader in loaders:
-            for table, frame in loader.load(table_rows.where(f"{_FORMAT} = '{loader.FORMAT}'")).items():
+            own = _laid_out(table_rows.where(f"{_FORMAT} = '{loader.FORMAT}'"), loader, ledgers_as)
+            for table, frame in loader.load(own).items():
                 found.setdefault(table, []).append(_dated(table, frame))
     return {table: union(frames) for table, frames in found.items()}
+
+
+def _laid_out(rows: DataFrame, loader: TableLoader, ledgers_as: Layouts) -> DataFrame:
+    """*rows* with the layout of their source, where the loader needs one; ledgers without any give no rows."""
+    if not isinstance(loader, LaidOut):
+        return rows
+    known = [f"({quoted(link)}, {quoted(text.replace('$', _DOLLAR))})" for link, text in sorted(ledgers_as.items())]
+    values = ", ".join(known or ["('', '{}')"])
+    parsed = f"SELECT source, from_json(layout, '{ledger_rows.SCHEMA}') AS layout"
+    known_as = rows.sparkSession.sql(f"{parsed} FROM VALUES {values} AS laid_out(source, layout)")
+    placed = known_as.selectExpr("*", "transform(layout.columns, place -> try_cast(place AS INT)) AS places")
+    return rows.join(F.broadcast(placed), "source")
 
 
 def _log_rows(rows: DataFrame) -> DataFrame:
@@ -106,9 +125,9 @@ def _log_rows(rows: DataFrame) -> DataFrame:
     )
 
 
-def facts(rows: DataFrame, formats: frozenset[str]) -> DataFrame:
+def facts(rows: DataFrame, formats: frozenset[str], ledgers_as: Layouts = MappingProxyType({})) -> DataFrame:
     """(fact, payload) rows from the tagged *rows*: everything the detectors may look at."""
-    tables = raw_tables(rows, formats)
+    tables = raw_tables(rows, formats, ledgers_as)
     makers = {
         EVENTS: episodes, SETTINGS: settings, POSITIONS: _as_it_is, METRICS: series, CLIENTS: _as_it_is,
         ASSIGNMENTS: _as_it_is,

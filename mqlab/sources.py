@@ -72,6 +72,8 @@ class Source:
     """Offset such as ``+08:00`` that the layout of the lines fixes wherever they are written."""
     problem: str | None = None
     """Why the file, or its end, could not be read."""
+    layout: str | None = None
+    """How the rows of a ledger stand, as JSON (``ledger_layout``)."""
     origin: str | None = None
     """The file on disk that it was taken from, such as the archive around it; None where nobody but us has it."""
 

@@ -86,6 +86,15 @@ class Clocked(Protocol):
         ...
 
 
+@runtime_checkable
+class LaidOut(Protocol):
+    """What a loader of tables offers besides, where its rows cannot be read without a look at the file's beginning."""
+
+    def layout(self, head: Head) -> str:
+        """How the rows stand (``ledger_layout``), which goes with the source and is joined to its rows."""
+        ...
+
+
 class TableLoader(Loader, Protocol):
     """A format in which every line is a row, a header or a remark."""
 

@@ -22,7 +22,7 @@ from collections.abc import Mapping
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from mqlab.loaders import console, ledger_csv
+from mqlab.loaders import console, ledger_rows
 from mqlab.loaders.base import Head
 from mqlab.sources import Reading
 from mqlab.sql import filled, group, matches
@@ -110,7 +110,7 @@ def _dumps(rows: DataFrame) -> DataFrame:
 def _records(lines: DataFrame) -> DataFrame:
     columns = _place() | {
         "offset": f"try_cast({group('text', _RECORD)} AS BIGINT)",
-        "key": ledger_csv.kept_key(filled(f"""trim('"' FROM trim({group("text", _KEY)}))""")),
+        "key": ledger_rows.kept_key(filled(f"""trim('"' FROM trim({group("text", _KEY)}))""")),
         "status": f"""CASE
             WHEN {matches("text", _INVALID)} THEN 'invalid'
             WHEN contains(text, ' endTxnMarker: ') OR contains(text, ' isControl: true') THEN 'control'

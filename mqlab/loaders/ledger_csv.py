@@ -5,189 +5,151 @@ Sample lines::
     ts_ms,topic,broker,queueId,queueOffset,tag,key,status
     1795261150883,ORDER_EVENTS,broker-a,11,0,TagA,OD-0000000,SEND_OK
     1795262756811,orders,0,0,2
-    2,0,0,1795262666225
+    2;0;0;2026-11-21T12:04:26.225Z
 
-Names in the header say what a column is. Without a header, rows that begin with epoch milliseconds are
-``time,topic,partition,offset,key``, those that end with them ``key[,topic],partition,offset,time`` or ``key,time``.
-Who noted it is taken from the file's name, ``sink-received.csv``. Long keys become
-their length and a hash.
+Cells are parted by commas, semicolons, tabs or bars. Names in the header say what a column is; without a header it is
+told by what stands in the columns (``ledger_columns``). Who noted it is taken from the file's name,
+``sink-received.csv``.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
-from mqlab.loaders import console
+from mqlab import ledger_columns
+from mqlab.ledger_layout import MOMENT, ROLES, Layout, named_columns, party_in, role_in, role_of
+from mqlab.loaders import console, ledger_rows
 from mqlab.loaders.base import Head
 from mqlab.sources import Reading
-from mqlab.sql import filled, group, matches, quoted
+from mqlab.sql import matches
 from mqlab.tables import LEDGER, Table
 
 FORMAT = "ledger-csv"
 TABLES: tuple[Table, ...] = (LEDGER,)
 READING = Reading.TABLE
 
+SEPARATORS = (",", ";", "\t", "|")
 _TIME = r"(?i)^(?:ts|time|timestamp|date|at)(?:_ms|_utc)?$|_(?:utc|ms|at)$"
 _MESSAGE = r"(?i)^(?:id|key|topic|partition|offset|queue_?id|queue_?offset|msg_?id|message_?id|packet_?id|qos)$"
-_MILLIS = r"^1\d{12}$"
-_SECONDS = r"^\d{10}(?:\.\d+)?$"
 _EPOCH = r"(?:^|,)1\d{12}(?:,|$)"
-_MOMENT = r"(?:ts|time|timestamp|date|at)(?:_ms|_utc)?|[a-z]\w*_(?:utc|ms|at)"
+_PARTED = r"[,;\t|]"
 _HEADER = (
-    rf"(?i)^(?=(?:.*,)?[\s\"#\x{{feff}}]*(?:{_MOMENT})[\s\"]*(?:,|$))"
-    r"[\s\"#\x{feff}]*(?:[a-z][\w .-]*\"?,\s*\"?)+[a-z][\w .-]*\"?\s*$"
+    rf"(?i)^(?=(?:.*{_PARTED})?[\s\"#\x{{feff}}]*(?:{MOMENT})[\s\"]*(?:{_PARTED}|$))"
+    rf"[\s\"#\x{{feff}}]*(?:[@a-z][\w .-]*\"?{_PARTED}\s*\"?)+[@a-z][\w .-]*\"?\s*$"
 )
-_LINE = "rtrim('\\r', text)"
-_ROW = r"(?:^|,)\"?(?:1\d{9}(?:\d{3})?(?:\.\d+)?|20\d\d-\d\d-\d\d[T ]\d\d:\d\d[^,]*)\"?(?:,|\s*$)"
-_DRESS = r"\x{feff}|[\s\"#]"
-_COMMA = r',(?=(?:[^"]*"[^"]*")*[^"]*$)'
+_ROW = (
+    rf"(?:^|{_PARTED})\s?\"?(?:1\d{{9}}(?:\d{{3}})?(?:\.\d+)?|20\d\d-\d\d-\d\d[T ]\d\d:\d\d[^,;\t|]*"
+    rf"(?:,\d+)?)\"?\s?(?:{_PARTED}|\s*$)"
+)
 _BEGIN = 20
 """Lines among which the header is."""
-_LONGEST = 200
-"""Characters of a key that is kept as it is."""
-_ROLES = "sent|acked|received|consumed|processed"
-_WORDS = {"published": "sent", "produced": "sent", "forwarded": "received", "delivered": "received"}
-_PARTY = r"^(?:(.+?)[-_.])??(?:{words})(?:[-_.](.+?))?\.csv(?:\..*)?$"
-_NAMES = {
-    "topic": "topic|topic_?name", "broker": "broker|broker_?name", "queue": "queue_?id|queue|partition",
-    "offset": "queue_?offset|offset", "key": "key|id|msg_?key|message_?key|message_?id|seq", "message": "msg_?id",
-    "status": "status|result|reason", "dup": "dup|duplicate", "again": "reconsume|reconsume_?times",
-    "group": "group|group_?id|consumer_?group", "party": "client|client_?id|instance", "bytes": "bytes|size",
-    "time": _MOMENT,
-}  # fmt: skip
-"""Names that a column may have in the header, without regard to case."""
+_LOOKED_AT = 500
+"""Rows by which columns are told."""
+_NAME = re.compile(r"(?i)[@a-z][\w .-]*")
+_TOLD = re.compile(rf"(?i)^({'|'.join(ROLES)})_")
 
 
 def recognise(head: Head) -> bool:
-    """True for a header that names a time and two facts of a message, or for even rows with epoch milliseconds."""
+    """True for a header that names a time and two facts of a message, or for even rows that hold a moment."""
     lines = console.plain_lines(head)
-    names = [name.strip().strip('"') for name in lines[0].split(",")] if lines else []
-    facts = [name for name in names if re.search(_MESSAGE, name)]
-    if len(facts) >= 2 and any(re.search(_TIME, name) for name in names):
+    if any(_is_header(lines[0], separator) for separator in SEPARATORS) if lines else False:
         return True
     rows = lines[:200]
-    even = len({line.count(",") for line in rows}) == 1 and len(names) > 1
-    return even and all(re.search(_EPOCH, line) and '"' not in line for line in rows)
+    even = len({line.count(",") for line in rows}) == 1 and bool(rows) and "," in rows[0]
+    if even and all(re.search(_EPOCH, line) and '"' not in line for line in rows):
+        return True
+    found = next(((kept, s) for s in SEPARATORS if (kept := _rows(rows, s))), None)
+    placed = ledger_columns.places(found[0]) if found and len(found[0]) == len(rows) > 2 else None
+    return placed is not None and "offset" in placed[0]
+
+
+def layout(head: Head) -> str:
+    """Where each fact of a message stands in this file, as text for ``Source.layout``."""
+    return laid_out(head).text()
+
+
+def laid_out(head: Head, separator: str | None = None, header: bool | None = None) -> Layout:
+    """The layout of a file whose *separator* and *header* may be known."""
+    lines = console.plain_lines(head)
+    for one in (separator,) if separator else SEPARATORS:
+        named = next((line for line in lines[:_BEGIN] if header or _names(line, one)), None)
+        if named is not None and header is not False:
+            return _by_header([_bare(cell) for cell in cells(named, one)], one, head.name)
+    best = separator or max(SEPARATORS, key=lambda s: len(_rows(lines[:_LOOKED_AT], s)))
+    found = ledger_columns.places(_rows(lines[:_LOOKED_AT], best)) or ({}, None)
+    role = role_in(head.name)
+    return Layout(
+        found[0], best, role or found[1], "name" if role else "shape" if found[1] else None, party_in(head.name)
+    )
+
+
+def cells(line: str, separator: str) -> list[str]:
+    """The cells of a line; separators within quotes part nothing."""
+    quotes = rf'{re.escape(separator)}(?=(?:[^"]*"[^"]*")*[^"]*$)'
+    parts = re.split(quotes, line) if '"' in line else line.split(separator)
+    return [part.strip().strip('"') for part in parts]
 
 
 def load(rows: DataFrame) -> Mapping[Table, DataFrame]:
-    """One row a message; a row without a moment is left out.
-
-    What a file says once is joined to its rows, since a window would sort millions of them; for the same reason
-    nothing of what stands around a line is asked for.
-    """
-    lines = rows.where(_is_row("text")).selectExpr("source", "line", "text", f"{_cells(_LINE)} AS cells")
-    placed = lines.join(F.broadcast(_files(rows)), "source").selectExpr("*", f"{_bare_places()} AS bare")
-    known = placed.selectExpr("*", *[f"{_cell(name)} AS c_{name}" for name in _NAMES])
-    key = "coalesce(c_key, c_message)"
-    columns = {
-        "at": _instant("c_time"),
-        "role": "coalesce(role, CASE WHEN p_time IS NULL THEN bare.role END)",
-        "party": "coalesce(c_party, party)",
-        "group": "c_group",
-        "topic": "c_topic",
-        "queue": "CASE WHEN c_queue IS NOT NULL THEN concat_ws('/', c_broker, c_queue) END",
-        "offset": "try_cast(c_offset AS BIGINT)",
-        "key": kept_key(key),
-        "status": "c_status",
-        "dup": "coalesce(c_dup, CASE WHEN c_again = '0' THEN 'false' WHEN c_again IS NOT NULL THEN 'true' END)",
-        "bytes": "try_cast(c_bytes AS BIGINT)",
-    }
-    return {LEDGER: LEDGER.rows(known, columns).where("at IS NOT NULL")}
-
-
-def kept_key(key: str) -> str:
-    """SQL: a message's *key* as LEDGER holds it; of a long one its length and a hash."""
-    return f"""CASE WHEN length({key}) > {_LONGEST} THEN concat(length({key}), ':', left(sha2({key}, 256), 32))
-            ELSE {key} END"""
+    """One row a message; *rows* have their layout."""
+    line, parted = "rtrim('\r', text)", "layout.separator"
+    odd = f"contains(text, '\"') OR contains(text, concat({parted}, ' ')) OR contains(text, concat(' ', {parted}))"
+    outside = """concat('\\\\Q', layout.separator, '\\\\E(?=(?:[^"]*"[^"]*")*[^"]*$)')"""
+    dressed = f"""transform(split({line}, {outside}), cell -> trim('"' FROM trim(cell)))"""
+    plain = f"split({line}, CASE {parted} WHEN '|' THEN '[|]' ELSE {parted} END)"
+    cut = rows.selectExpr(
+        "source", "line", "text", "layout", "places", f"CASE WHEN {odd} THEN {dressed} ELSE {plain} END AS cut"
+    )
+    return {LEDGER: ledger_rows.ledger(cut, lambda field: f"get(cut, places[{field}])")}
 
 
 def line_class(text: str) -> str:
     """Rows with a moment are data, headers noise."""
     return f"""CASE
-        WHEN {_is_row(text)} THEN 'data'
+        WHEN {matches(text, _ROW)} AND {matches(text, _PARTED)} THEN 'data'
         WHEN {matches(text, _HEADER)} THEN 'noise'
         ELSE {console.remark_class(console.plain(text))} END"""
 
 
-def _is_row(text: str) -> str:
-    return f"({matches(text, _ROW)} AND contains({text}, ','))"
+def _bare(cell: str) -> str:
+    return cell.strip('"#\ufeff ')
 
 
-def _cells(text: str) -> str:
-    """The cells of a line; commas within quotes, which are rare, part nothing."""
-    quotes = f"contains({text}, '\"')"
-    return f"CASE WHEN {quotes} THEN split({text}, {quoted(_COMMA)}) ELSE split({text}, ',') END"
+def _names(line: str, separator: str) -> bool:
+    """Whether a line names columns, one of them a moment."""
+    names = [_bare(cell) for cell in cells(line, separator)]
+    plain = len(names) > 1 and all(_NAME.fullmatch(name) for name in names)
+    return plain and "time" in named_columns(dict.fromkeys(names, ""))
 
 
-def _files(rows: DataFrame) -> DataFrame:
-    """One row a source: the role and party that its name and header tell, and the place of each known column.
-
-    All places are null where there is no header.
-    """
-    words = f"transform(split(head, ','), word -> lower(regexp_replace(word, {quoted(_DRESS)}, '')))"
-    header = f"min_by(text, line) FILTER (WHERE {matches('text', _HEADER)}) AS head"
-    files = rows.where(f"line <= {_BEGIN}").groupBy("source", "name").agg(F.expr(header))
-    told = f"get(filter(transform(names, word -> regexp_extract(word, '^({_ROLES})_', 1)), word -> word != ''), 0)"
-    likely = """CASE
-        WHEN exists(names, word -> word RLIKE '^reconsume') THEN 'consumed'
-        WHEN array_contains(names, 'status') THEN 'sent' END"""
-    places = [f"{_place(pattern)} AS p_{name}" for name, pattern in _NAMES.items()]
-    return files.selectExpr("source", "name", f"{words} AS names").selectExpr(
-        "source", f"coalesce({told}, {_role()}, {likely}) AS role", f"{_party()} AS party", *places
-    )
+def _is_header(line: str, separator: str) -> bool:
+    names = [cell.strip().strip('"') for cell in line.split(separator)]
+    facts = [name for name in names if re.search(_MESSAGE, name)]
+    return len(facts) >= 2 and any(re.search(_TIME, name) for name in names)
 
 
-def _place(pattern: str) -> str:
-    """Place of the first column whose name fits, from 0; -1 without one."""
-    return f"CAST(array_position(transform(names, word -> word RLIKE {quoted(f'^(?:{pattern})$')}), true) AS INT) - 1"
+def _rows(lines: Sequence[str], separator: str) -> list[list[str]]:
+    """Rows with as many cells as most have, one of them a moment."""
+    parted = [cells(line, separator) for line in lines if separator in line]
+    dated = [row for row in parted if any(ledger_columns.MOMENT.fullmatch(cell) for cell in row)]
+    many = Counter(map(len, dated)).most_common(1)
+    return [row for row in dated if len(row) == many[0][0]] if many else []
 
 
-def _bare_places() -> str:
-    """Role and places in a row without a header, told by where its epoch milliseconds stand."""
-    first = f"get(cells, 0) RLIKE {quoted(_MILLIS)}"
-    many = "CAST(size(cells) AS INT)"
-    return f"""CASE
-        WHEN {first} THEN {_places("processed", "0", "1", "2", "3", "4")}
-        WHEN {many} = 2 THEN {_places("sent", "1", "-1", "-1", "-1", "0")}
-        WHEN {many} = 4 THEN {_places("acked", "3", "-1", "1", "2", "0")}
-        ELSE {_places("acked", "4", "1", "2", "3", "0")} END"""
-
-
-def _places(role: str, time: str, topic: str, queue: str, offset: str, key: str) -> str:
-    return (
-        f"named_struct('role', '{role}', 'time', {time}, 'topic', {topic}, 'queue', {queue}, 'offset', {offset}, "
-        f"'key', {key})"
-    )
-
-
-def _cell(name: str) -> str:
-    bare = f"bare.{name}" if name in ("time", "topic", "queue", "offset", "key") else "-1"
-    place = f"CASE WHEN p_time IS NULL THEN {bare} ELSE p_{name} END"
-    return filled(f"""trim('"' FROM trim(get(cells, {place})))""")
-
-
-def _role() -> str:
-    words = "|".join((_ROLES, *_WORDS))
-    word = f"regexp_extract(name, '(?i)(?:^|[-_.])({words})(?=[-_.])', 1)"
-    cases = [f"WHEN '{word}' THEN '{role}'" for word, role in _WORDS.items()]
-    return filled(f"CASE lower({word}) {' '.join(cases)} ELSE lower({word}) END")
-
-
-def _party() -> str:
-    shape = _PARTY.format(words="|".join((_ROLES, *_WORDS)))
-    return filled(f"concat({group('name', shape, 1)}, {group('name', shape, 2)})")
-
-
-def _instant(text: str) -> str:
-    """Timestamp of epoch seconds or milliseconds, or of ISO text, where no zone is UTC."""
-    whole = f"try_cast({text} AS BIGINT)"
-    return f"""CASE
-        WHEN length({text}) = 13 THEN timestamp_millis({whole})
-        WHEN {text} RLIKE {quoted(_SECONDS)} THEN
-            timestamp_micros(CAST(try_cast({text} AS DECIMAL(20, 6)) * 1000000 AS BIGINT))
-        ELSE try_cast({text} AS TIMESTAMP) END"""
+def _by_header(names: Sequence[str], separator: str, name: str) -> Layout:
+    """The layout that a header tells: columns by name, the role by a column such as ``received_utc``."""
+    first = {bare: str(n) for n, bare in reversed(list(enumerate(names)))}
+    columns = named_columns({bare: first[bare] for bare in names})
+    told = next((found[1] for bare in names if (found := _TOLD.match(bare))), None)
+    lower = [bare.lower() for bare in names]
+    likely = "consumed" if any(n.startswith("reconsume") for n in lower) else "sent" if "status" in lower else None
+    role, by = (role_of(told) if told else None), "column"
+    if not role:
+        role, by = role_in(name), "name"
+    if not role:
+        role, by = likely, "column"
+    return Layout(columns, separator, role, by if role else None, party_in(name))

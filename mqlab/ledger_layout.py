@@ -1,0 +1,93 @@
+"""Where each fact of a message stands in a ledger: the columns of a CSV, the names in JSON objects; no Spark.
+
+A layout is found once, in the beginning of a file, and goes with its source to Spark, which cuts each line by it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+
+FIELDS = ("time", "topic", "broker", "queue", "offset", "key", "message", "status", "dup", "again", "group", "party",
+          "bytes", "role")  # fmt: skip
+"""Facts of a message, in the order in which Spark is given their columns."""
+MOMENT = r"(?:ts|time|timestamp|date|datetime|at|when)(?:_ms|_utc)?|[a-z]\w*_(?:utc|ms|at)|@timestamp"
+NAMES = {
+    "topic": "topic|topic_?name", "broker": "broker|broker_?name", "queue": "queue_?id|queue|partition|partition_?id",
+    "offset": "queue_?offset|offset|record_?offset",
+    "key": "key|id|msg_?key|message_?key|record_?key|message_?id|event_?id|order_?id|uuid|seq",
+    "message": "msg_?id", "status": "status|result|reason|error|outcome", "dup": "dup|duplicate",
+    "again": "reconsume|reconsume_?times", "group": "group|group_?id|consumer_?group",
+    "party": "client|client_?id|instance", "bytes": "bytes|size", "role": "role|event|action|stage",
+    "time": MOMENT,
+}  # fmt: skip
+"""Names that a column or a member of an object may have, without regard to case."""
+ROLES = ("sent", "acked", "received", "consumed", "processed", "committed")
+WORDS = {
+    "published": "sent", "produced": "sent", "produce": "sent", "send": "sent", "sending": "sent",
+    "acknowledged": "acked", "ack": "acked", "confirmed": "acked", "forwarded": "received", "delivered": "received",
+    "receive": "received", "read": "received", "polled": "received", "consume": "consumed", "handled": "processed",
+    "process": "processed", "commit": "committed",
+}  # fmt: skip
+"""Other words for roles."""
+_IN_A_NAME = "|".join((*ROLES, "published", "produced", "forwarded", "delivered", "acknowledged", "handled"))
+_ENDING = re.compile(r"(?i)\.(?:csv|tsv|txt|json|jsonl|ndjson|log)(?:\..*)?$")
+_ROLE = re.compile(rf"(?i)(?:^|[-_.])({_IN_A_NAME})(?=[-_.]|$)")
+_PARTY = re.compile(rf"(?i)^(?:(.+?)[-_.])??(?:{_IN_A_NAME})(?:[-_.](.+?))?$")
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How to read the rows of one ledger."""
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    """Number of the column from 0, or name in an object (``data.offset``), by field."""
+    separator: str = ","
+    """Empty where each line is a JSON object."""
+    role: str | None = None
+    told: str | None = None
+    """What the role is known by: map, column, name or shape."""
+    party: str | None = None
+    group: str | None = None
+    topic: str | None = None
+    """Topic of rows that note none."""
+
+    def text(self) -> str:
+        """As one line, for the source to carry."""
+        known = {**asdict(self), "columns": [self.columns.get(name) for name in FIELDS]}
+        return json.dumps(known, ensure_ascii=True)
+
+
+def role_of(word: str) -> str | None:
+    """The role that a word such as ``published`` stands for."""
+    lower = word.lower()
+    return lower if lower in ROLES else WORDS.get(lower)
+
+
+def role_in(name: str) -> str | None:
+    """The role that the name of a file tells, such as ``sink-received.csv``."""
+    found = _ROLE.search(name)
+    return role_of(found[1]) if found else None
+
+
+def party_in(name: str) -> str | None:
+    """Whose ledger it is by the name of the file: ``sink`` of ``sink-received.csv``."""
+    found = _PARTY.match(_ENDING.sub("", name))
+    return ((found[1] or "") + (found[2] or "") or None) if found else None
+
+
+def field_of(name: str) -> str | None:
+    """The field that a column of this name holds."""
+    bare = name.strip().strip('"#\ufeff ').strip()
+    return next((key for key, pattern in NAMES.items() if re.fullmatch(pattern, bare, re.IGNORECASE)), None)
+
+
+def named_columns(names: Mapping[str, str]) -> dict[str, str]:
+    """Places of the fields from places by name; a name that comes before another one wins."""
+    found: dict[str, str] = {}
+    for name, place in names.items():
+        if known := field_of(name):
+            found.setdefault(known, place)
+    return found

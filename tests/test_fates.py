@@ -1,0 +1,199 @@
+"""What became of messages, as Spark tells it: hand-drawn ledgers, and drawn ones against a plain reference."""
+
+import random
+from itertools import groupby
+
+from mqlab import fates, ledger_parts, ledger_topics
+from mqlab.ledgers import parsed_once
+
+COLUMNS = (
+    "source string, line long, role string, told string, party string, `group` string, topic string, queue string, "
+    "position long, key string, status string, seconds long"
+)
+HANDLED = ("received", "consumed", "processed")
+
+
+def frame(spark, rows):
+    """*rows* are (source, line, role, party, topic, queue, position, key, status, seconds)."""
+    data = [(s, n, role, None, p, None, t, q, o, k, st, at) for s, n, role, p, t, q, o, k, st, at in rows]
+    made = spark.createDataFrame(data, COLUMNS)
+    return parsed_once(made.selectExpr("* EXCEPT (seconds)", "timestamp_seconds(seconds) AS wall"))
+
+
+def runs(spark, rows):
+    """Each run as topic, queue, messages, offsets from to, and its fate."""
+    ledger = frame(spark, rows)
+    told = fates.fates(ledger, ledger_topics.topics(ledger)).collect()
+    return sorted(
+        (
+            (
+                r["topic"], r["queue"], r["messages"], r["first_offset"], r["last_offset"], r["keyed"], r["sent"],
+                r["acked"], r["failed"], r["offsets"], r["overwritten"], tuple(r["stored"]), tuple(r["handled"]),
+            )
+            for r in told
+        ),
+        key=repr,
+    )  # fmt: skip
+
+
+def ledger(source, role, messages, *, topic="orders", party=None):
+    """Lines of a ledger: (queue, position, key, seconds) or with a status behind."""
+    return [
+        (source, n, role, party, topic, m[0], m[1], m[2], m[4] if len(m) > 4 else None, m[3])
+        for n, m in enumerate(messages, 1)
+    ]
+
+
+def test_a_place_that_was_acknowledged_again_for_another_message_was_overwritten(spark):
+    acked = [("0", n, f"a{n}", 100 + n) for n in range(30)] + [("0", n, f"b{n}", 200 + n) for n in range(20, 25)]
+    read = [("0", n, f"a{n}" if n < 20 else f"b{n}", 300 + n) for n in range(25)]
+    assert runs(spark, ledger("acked", "acked", acked) + ledger("read", "received", read)) == [
+        ("orders", "0", 20, 0, 19, True, 0, 1, 0, 1, False, (), ("read",)),
+        ("orders", "0", 5, 20, 24, True, 0, 1, 0, 1, False, (), ("read",)),
+        ("orders", "0", 5, 20, 24, True, 0, 1, 0, 1, True, (), ()),
+        ("orders", "0", 5, 25, 29, True, 0, 1, 0, 1, False, (), ()),
+    ]
+
+
+def test_keys_of_devices_tell_no_message_apart(spark):
+    acked = [("0", n, f"device-{n % 3}", 100 + n) for n in range(30)]
+    read = [("0", n, f"device-{n % 3}", 200 + n) for n in range(30)]
+    assert runs(spark, ledger("acked", "acked", acked) + ledger("read", "received", read)) == [
+        ("orders", "0", 30, 0, 29, False, 0, 1, 0, 1, False, (), ("read",))
+    ]
+
+
+def test_ledgers_without_a_topic_get_that_of_the_ledger_they_share_most_places_with(spark):
+    acked = [("0", n, f"{n}", 100 + n) for n in range(10)]
+    sent = [(None, None, f"{n}", 90 + n) for n in range(10)]
+    other = [("0", n, f"x{n}", 100 + n) for n in range(10)]
+    rows = (
+        ledger("gate-acked", "acked", acked, topic=None, party="gate")
+        + ledger("gate-sent", "sent", sent, topic=None, party="gate")
+        + ledger("read", "received", acked)
+        + ledger("audit", "acked", other, topic="audit")
+    )
+    assert runs(spark, rows) == [
+        ("audit", "0", 10, 0, 9, True, 0, 1, 0, 1, False, (), ()),
+        ("orders", "0", 10, 0, 9, True, 1, 1, 0, 1, False, (), ("read",)),
+    ]
+
+
+def test_two_producers_that_count_alike_for_topics_nobody_tells_are_not_mixed(spark):
+    acked = [("0", n, f"{n}", 100 + n) for n in range(10)]
+    rows = ledger("a-acked", "acked", acked, topic=None, party="a")
+    assert runs(spark, rows + ledger("b-acked", "acked", acked, topic=None, party="b")) == [
+        ("", "0", 10, 0, 9, True, 0, 1, 0, 1, False, (), ()),
+        ("", "0", 10, 0, 9, True, 0, 1, 0, 1, False, (), ()),
+    ]
+
+
+def test_what_was_handled_or_stored_without_a_key_is_the_message_acknowledged_there_before(spark):
+    acked = [("0", n, f"a{n}", 100) for n in range(4)] + [("0", n, f"b{n}", 200) for n in range(2, 4)]
+    early = [("0", n, None, 150) for n in range(4)]
+    late = [("0", n, None, 90 if n < 2 else 190) for n in range(4)]
+    rows = ledger("acked", "acked", acked) + ledger("early", "received", early) + ledger("dump", "stored", late)
+    assert runs(spark, rows) == [
+        ("orders", "0", 2, 0, 1, True, 0, 1, 0, 1, False, ("dump",), ("early",)),
+        ("orders", "0", 2, 2, 3, True, 0, 1, 0, 1, False, ("dump",), ()),
+        ("orders", "0", 2, 2, 3, True, 0, 1, 0, 1, True, (), ("early",)),
+    ]
+
+
+def test_a_status_tells_what_was_acknowledged_refused_or_left_open(spark):
+    sent = [("0", 0, "a", 100, "SEND_OK"), (None, None, "b", 101, "FAIL TimeoutException"),
+            (None, None, "c", 102, "unfinished")]  # fmt: skip
+    assert runs(spark, ledger("sent", "sent", sent)) == [
+        ("orders", "", 1, None, None, True, 1, 0, 0, 0, False, (), ()),
+        ("orders", "", 1, None, None, True, 1, 0, 1, 0, False, (), ()),
+        ("orders", "0", 1, 0, 0, True, 1, 1, 0, 1, False, (), ()),
+    ]
+
+
+def test_control_records_are_covered_by_a_dump_but_no_messages(spark):
+    stored = [("0", 5, "a", 100), ("0", 6, None, 101, "control")]
+    dump = [("dump", 9, "dump", None, "orders", "0", 5, None, None, 400)]
+    rows = frame(spark, ledger("dump", "stored", stored) + dump)
+    told = ledger_parts.parts(rows, ledger_topics.topics(rows)).collect()
+    names = ("role", "messages", "first_offset", "last_offset", "start", "taken_at")
+    assert [tuple(part[name] for name in names) for part in told] == [("stored", 1, 5, 6, 5, 400_000_000)]
+
+
+def drawn(seed):
+    """A topic with failovers, repeats and two groups; with ids as keys, with those of devices, or without keys."""
+    dice = random.Random(seed)
+    topic, kind = f"t{seed}", dice.choice(["ids", "devices", "none"])
+    acked, read, number, at = [], [], 0, 1000
+    ends = [0, 0]
+    for _ in range(300):
+        queue = dice.randrange(2)
+        if kind == "ids" and dice.random() < 0.02:
+            ends[queue] = max(0, ends[queue] - dice.randrange(6))
+        key = {"ids": f"{seed}-{number}", "devices": f"d{number % 7}", "none": None}[kind]
+        number, at = number + 1, at + 1
+        acked.append((str(queue), ends[queue], key, at))
+        for reader in ("a", "b", "a"):
+            if dice.random() < (0.9 if len(read) % 40 < 30 else 0.1):
+                at += 1
+                read.append((reader, (str(queue), ends[queue], key if dice.random() < 0.5 else None, at)))
+        ends[queue] += 1
+    rows = ledger(f"{topic}-acked", "acked", acked, topic=topic)
+    for reader in ("a", "b"):
+        rows += ledger(f"{topic}-{reader}", "processed", [m for who, m in read if who == reader], topic=topic)
+    return rows
+
+
+def reference(rows):
+    """The same runs, message by message."""
+    found = []
+    for topic in sorted({r[4] for r in rows}):
+        own = [r for r in rows if r[4] == topic]
+        acked = [r for r in own if r[2] == "acked"]
+        keyed = len({r[7] for r in acked}) >= 0.9 * len({r[5:7] for r in acked}) and acked[0][7] is not None
+        messages = {}
+        for row in own:
+            message, gone = _about(row, acked) if keyed else (row[5:7], False)
+            messages.setdefault(message, []).append((row, gone))
+        told = sorted((_fate(notes, keyed) for notes in messages.values()), key=lambda fate: fate[0])
+        for queue, gone in sorted({(where[0], fate[5]) for where, fate in told}):
+            line = (t for t in told if (t[0][0], t[1][5]) == (queue, gone))
+            for fate, run in groupby(line, key=lambda t: t[1]):
+                offsets = [where[1] for where, _ in run]
+                found.append((topic, queue, len(offsets), min(offsets), max(offsets), *fate))
+    return sorted(found, key=repr)
+
+
+def _about(row, acked):
+    answers = sorted((a[9], a[7]) for a in acked if a[5:7] == row[5:7])
+    keys = [key for _, key in answers]
+    message = row[7]
+    if answers and message not in keys:
+        message = ([key for at, key in answers if at <= row[9]] or keys)[-1 if answers[0][0] <= row[9] else 0]
+    own = max((at for at, key in answers if key == message), default=None)
+    return message, own is not None and any(at > own and key != message for at, key in answers)
+
+
+def _fate(notes, keyed):
+    acked = [(row, gone) for row, gone in notes if row[2] == "acked"]
+    home = min((gone, row[9], *row[5:7]) for row, gone in acked)
+    dated = min((row[9], row[0], row[1]) for row, _ in acked)
+    standing = {row[5:7] for row, gone in notes if not gone}
+    handled = tuple(sorted(row[0] for row, _ in notes if row[2] in HANDLED))
+    fate = (keyed, 0, len(acked), 0, max(len(standing), 1), all(gone for _, gone in acked), (), handled)
+    return (*home[2:], *dated), fate
+
+
+def test_drawn_ledgers_give_the_runs_of_a_plain_reference(spark):
+    rows = [row for seed in range(8) for row in drawn(seed)]
+    assert runs(spark, rows) == reference(rows)
+
+
+def test_where_runs_are_many_fates_are_told_in_ten_seconds(spark, monkeypatch):
+    acked = [("0", n, f"k{n}", 1000 + n // 20) for n in range(400)]
+    read = [m for n, m in enumerate(acked) if n % 2]
+    rows = ledger("acked", "acked", acked) + ledger("read", "received", read)
+    assert len(runs(spark, rows)) == 400
+    monkeypatch.setattr(fates, "RUNS", 399)
+    assert sorted((row[2], row[3], row[4], row[-1]) for row in runs(spark, rows)) == [
+        (100, 0, 198, ()), (100, 1, 199, ("read",)), (100, 200, 398, ()), (100, 201, 399, ("read",)),
+    ]  # fmt: skip

@@ -1,0 +1,105 @@
+"""How the rows of a ledger stand, by its first lines: headers, columns without one, JSON objects."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mqlab.ledger_layout import FIELDS
+from mqlab.loaders import LOADERS, ledger_csv, ledger_json
+from mqlab.loaders.base import Head
+from mqlab.recognition import recognise
+
+
+def head(text, name="ledger.csv"):
+    return Head(name, text, len(text))
+
+
+def told(text, name="ledger.csv", loader=ledger_csv):
+    """Fields with their places, the role, and what it is known by."""
+    layout = json.loads(loader.layout(head(text, name)))
+    columns = {field: place for field, place in zip(FIELDS, layout["columns"], strict=True) if place is not None}
+    return columns, layout["role"], layout["told"]
+
+
+SHIPPED = "\n".join(f"17952627568{n:02d},orders,{n % 2},{n // 2},{7 * n}" for n in range(20)) + "\n"
+ACKED = "\n".join(f"{3 * n},{n % 2},{n // 2},17952627568{n:02d}" for n in range(20)) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "columns", "role"),
+    [
+        (SHIPPED, {"time": "0", "topic": "1", "queue": "2", "offset": "3", "key": "4"}, "processed"),
+        (ACKED, {"key": "0", "queue": "1", "offset": "2", "time": "3"}, "acked"),
+        ("5,1795262756811\n6,1795262756812\n", {"key": "0", "time": "1"}, "sent"),
+        (ACKED.replace(",", ";"), {"key": "0", "queue": "1", "offset": "2", "time": "3"}, "acked"),
+        (
+            "\n".join(f"orders\t{n // 3}\t{n % 3}\tk-{n}\t2026-11-21T12:00:{n:02d}.5Z" for n in range(30)),
+            {"topic": "0", "offset": "1", "queue": "2", "key": "3", "time": "4"},
+            "acked",
+        ),
+    ],
+    ids=["time first", "time last", "key and time", "semicolons", "another order"],
+)
+def test_columns_without_a_header_are_told_by_what_stands_in_them(text, columns, role):
+    assert told(text) == (columns, role, "shape")
+
+
+def test_one_partition_does_not_make_a_key_of_the_offset():
+    text = "\n".join(f"{n},0,{n},17952627568{n:02d}" for n in range(30))
+    assert told(text)[0] == {"key": "0", "queue": "1", "offset": "2", "time": "3"}
+
+
+def test_a_header_tells_columns_whatever_parts_them():
+    columns = {"time": "0", "topic": "1", "queue": "2", "offset": "3", "key": "4", "status": "5"}
+    for parted in (",", ";", "\t", "|"):
+        text = parted.join(["timestamp", "topic", "partition", "offset", "key", "status"]) + "\n"
+        assert told(text + parted.join(["1795262756811", "t", "0", "1", "k", "ok"])) == (columns, "sent", "column")
+
+
+def test_a_role_in_the_name_is_marked_as_such():
+    assert told(SHIPPED, "sink-received.csv")[1:] == ("received", "name")
+
+
+def test_whose_ledger_it_is_stands_in_its_name():
+    layout = json.loads(ledger_csv.layout(head(SHIPPED, "billing-1-processed.csv")))
+    assert layout["party"] == "billing-1"
+
+
+def test_members_of_objects_are_found_one_level_down():
+    text = '{"ts":1795262756811,"Record":{"topic":"t","partition":0,"offset":3},"id":"a"}\n'
+    assert told(text, "sink-received.ndjson", ledger_json) == (
+        {
+            "time": "$['ts']", "topic": "$['Record']['topic']", "queue": "$['Record']['partition']",
+            "offset": "$['Record']['offset']", "key": "$['id']",
+        },
+        "received",
+        "name",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "format_name"),
+    [
+        (SHIPPED, "ledger-csv"),
+        ('{"ts":1795262756811,"topic":"t","partition":0,"offset":3}\n' * 3, "ledger-json"),
+        ('{"ts":1795262756811,"value":3}\n' * 3, "unrecognised"),
+        ("a;b;c\n1;2;3\n", "unrecognised"),
+    ],
+)
+def test_ledgers_and_only_those_are_recognised(text, format_name):
+    assert recognise(text.encode(), "data.txt", len(text), LOADERS).format == format_name
+
+
+@given(st.text(max_size=300), st.sampled_from(["x.csv", "sink-received.csv", "-.csv", "sent"]))
+def test_any_text_has_a_layout(text, name):
+    for loader in (ledger_csv, ledger_json):
+        loader.recognise(head(text, name))
+        assert len(json.loads(loader.layout(head(text, name)))["columns"]) == len(FIELDS)
+
+
+@given(st.lists(st.lists(st.text(alphabet="0123456789abc.,;\"'-|\t", max_size=22), max_size=6), max_size=12))
+def test_any_rows_have_a_layout(rows):
+    text = "\n".join(",".join(row) for row in rows)
+    assert len(json.loads(ledger_csv.layout(head(text)))["columns"]) == len(FIELDS)

@@ -20,7 +20,8 @@ from mqlab.errors import NothingReadableError, UnsafeArchiveError
 from mqlab.fingerprints import ENDS, digest, fingerprint, told_apart
 from mqlab.ledger_map import NO_MAP, LedgerMap
 from mqlab.loaders.base import Loader
-from mqlab.recognition import HEAD, UTF16, Recognised, mapped, recognise
+from mqlab.mapped_ledgers import mapped
+from mqlab.recognition import HEAD, UTF16, Recognised, recognise
 from mqlab.remote import RemoteFile
 from mqlab.sources import Envelope, Reading, Source
 from mqlab.stamps import moment_in

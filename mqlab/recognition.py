@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mqlab import envelopes
-from mqlab.ledger_map import Entry
-from mqlab.loaders import ledger_mapped
 from mqlab.loaders.base import Clocked, Head, LaidOut, Loader
 from mqlab.sources import Envelope, Reading
 
@@ -36,20 +34,6 @@ class Recognised:
     """Offset that the layout fixes, see ``loaders.base.Clocked``."""
     layout: str | None = None
     """How rows stand, see ``loaders.base.LaidOut``."""
-
-
-def mapped(start: bytes, name: str, size: int, entry: Entry) -> Recognised:
-    """What the file is by the user's map: a ledger, even if nobody would recognise it."""
-    text = codecs.getincrementaldecoder("utf-8")("replace").decode(start.removeprefix(codecs.BOM_UTF8))
-    lines = text.split("\n")
-    envelope = envelopes.detect(lines)
-    if envelope in (Envelope.NONE, Envelope.STRUCTURED):
-        envelope = Envelope.NONE
-    else:
-        text = "\n".join(envelopes.peel(line.rstrip("\r"), envelope) for line in lines)
-    head = Head(without_compression(name), text, size)
-    layout = ledger_mapped.mapped(head, entry)
-    return Recognised(ledger_mapped.FORMAT, ledger_mapped.READING, envelope, writes_zone(head.lines), layout=layout)
 
 
 def recognise(start: bytes, name: str, size: int, loaders: Sequence[Loader]) -> Recognised:

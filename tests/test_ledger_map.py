@@ -8,7 +8,8 @@ from mqlab.errors import BadLedgerMapError
 from mqlab.ledger_layout import FIELDS
 from mqlab.ledger_map import NO_MAP, read_map
 from mqlab.loaders import LOADERS
-from mqlab.recognition import mapped, recognise
+from mqlab.mapped_ledgers import mapped
+from mqlab.recognition import recognise
 
 
 def read(tmp_path, text):

@@ -70,8 +70,6 @@ Raw = Mapping[Table, DataFrame]
 
 Layouts = Mapping[str, str]
 """Layouts of ledgers by link (``Source.layout``)."""
-_DOLLAR = "\\u0024"
-"""What JSON writes for a dollar, which Spark's SQL takes for the beginning of a variable."""
 _NAMES = ("system", "node", "client_id", "group", "topic", "queue", "member_id", "peer")
 _FORMAT = "split_part(source, '.', 2)"
 _IN_ORDER = "OVER (PARTITION BY source ORDER BY line)"
@@ -110,12 +108,8 @@ def _laid_out(rows: DataFrame, loader: TableLoader, ledgers_as: Layouts) -> Data
     """*rows* with the layout of their source, where the loader needs one; ledgers without any give no rows."""
     if not isinstance(loader, LaidOut):
         return rows
-    known = [f"({quoted(link)}, {quoted(text.replace('$', _DOLLAR))})" for link, text in sorted(ledgers_as.items())]
-    values = ", ".join(known or ["('', '{}')"])
-    parsed = f"SELECT source, from_json(layout, '{ledger_rows.SCHEMA}') AS layout"
-    known_as = rows.sparkSession.sql(f"{parsed} FROM VALUES {values} AS laid_out(source, layout)")
-    placed = known_as.selectExpr("*", "transform(layout.columns, place -> try_cast(place AS INT)) AS places")
-    return rows.join(F.broadcast(placed), "source")
+    known_as = rows.sparkSession.sql(ledger_rows.layouts(ledgers_as))
+    return rows.join(F.broadcast(known_as), "source")
 
 
 def _log_rows(rows: DataFrame) -> DataFrame:

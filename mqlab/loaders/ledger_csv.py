@@ -96,15 +96,13 @@ def cells(line: str, separator: str) -> list[str]:
 
 def load(rows: DataFrame) -> Mapping[Table, DataFrame]:
     """One row a message; *rows* have their layout."""
-    line, parted = "rtrim('\r', text)", "layout.separator"
+    line, parted = "rtrim('\r', text)", "laid_separator"
     odd = f"contains(text, '\"') OR contains(text, concat({parted}, ' ')) OR contains(text, concat(' ', {parted}))"
-    outside = """concat('\\\\Q', layout.separator, '\\\\E(?=(?:[^"]*"[^"]*")*[^"]*$)')"""
+    outside = """concat('\\\\Q', laid_separator, '\\\\E(?=(?:[^"]*"[^"]*")*[^"]*$)')"""
     dressed = f"""transform(split({line}, {outside}), cell -> trim('"' FROM trim(cell)))"""
     plain = f"split({line}, CASE {parted} WHEN '|' THEN '[|]' ELSE {parted} END)"
-    cut = rows.selectExpr(
-        "source", "line", "text", "layout", "places", f"CASE WHEN {odd} THEN {dressed} ELSE {plain} END AS cut"
-    )
-    return {LEDGER: ledger_rows.ledger(cut, lambda field: f"get(cut, places[{field}])")}
+    cut = rows.selectExpr("*", f"CASE WHEN {odd} THEN {dressed} ELSE {plain} END AS cut")
+    return {LEDGER: ledger_rows.ledger(cut, lambda field: f"get(cut, n_{field})")}
 
 
 def line_class(text: str) -> str:

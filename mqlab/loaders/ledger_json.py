@@ -69,7 +69,7 @@ def paths(head: Head) -> Mapping[str, str]:
 
 def load(rows: DataFrame) -> Mapping[Table, DataFrame]:
     """One row a message; *rows* have their layout."""
-    return {LEDGER: ledger_rows.ledger(rows, lambda field: f"get_json_object(text, layout.columns[{field}])")}
+    return {LEDGER: ledger_rows.ledger(rows, lambda field: f"get_json_object(text, p_{field})")}
 
 
 def line_class(text: str) -> str:

@@ -49,8 +49,8 @@ def mapped(head: Head, entry: Entry) -> str:
 
 def load(rows: DataFrame) -> Mapping[Table, DataFrame]:
     """One row a message; *rows* have their layout."""
-    objects = ledger_json.load(rows.where("layout.separator = ''"))[LEDGER]
-    return {LEDGER: ledger_csv.load(rows.where("layout.separator <> ''"))[LEDGER].unionByName(objects)}
+    objects = ledger_json.load(rows.where("laid_separator = ''"))[LEDGER]
+    return {LEDGER: ledger_csv.load(rows.where("laid_separator <> ''"))[LEDGER].unionByName(objects)}
 
 
 def line_class(text: str) -> str:

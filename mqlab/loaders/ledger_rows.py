@@ -1,13 +1,16 @@
 """Rows of ledgers → LEDGER, once a line is cut into cells: what all loaders of ledgers share.
 
-The ``layout`` of a source (``ledger_layout``) is joined to its rows: it is small, and a window that finds it would
+The layout of a source (``ledger_layout``) is joined to its rows: it is small, and a window that finds it would
 sort millions of them; for the same reason nothing of what stands around a line is asked for. Long keys become their
 length and a hash.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from pyspark.sql import DataFrame
 
@@ -15,14 +18,37 @@ from mqlab.ledger_layout import FIELDS, ROLES, WORDS
 from mqlab.sql import quoted
 from mqlab.tables import LEDGER
 
-SCHEMA = (
-    "struct<separator string, role string, told string, party string, `group` string, topic string, "
-    "columns array<string>>"
-)
+_TOLD = ("separator", "role", "told", "party", "group", "topic")
+_DOLLAR = "\\u0024"
+"""A dollar in a literal: Spark's SQL takes a bare one for the beginning of a variable."""
 LONGEST = 200
 """Characters of a key that is kept as it is."""
 _SECONDS = r"^\d{10}(?:\.\d+)?$"
 _WORDS = {**{role: role for role in ROLES}, **WORDS}
+
+
+def layouts(by_link: Mapping[str, str]) -> str:
+    """SQL of a table with the layout of each source: ``laid_role`` and the like, and for each field its column.
+
+    ``n_time`` is the number of the column, ``p_time`` its path in an object. Plain values only: Spark sees that two
+    such tables are the same, and so reads what is joined to them once.
+    """
+    rows = [_literals(link, json.loads(text)) for link, text in sorted(by_link.items())]
+    nobody = _literals("", {"columns": [None] * len(FIELDS)})
+    names = [f"laid_{name}" for name in _TOLD] + [f"{kind}_{name}" for name in FIELDS for kind in ("n", "p")]
+    return f"SELECT * FROM VALUES {', '.join([nobody, *rows])} AS laid(source, {', '.join(names)})"
+
+
+def _literals(link: str, layout: Mapping[str, Any]) -> str:
+    told = [_text(layout.get(name)) for name in _TOLD]
+    numbers = [place if place and re.fullmatch(r"\d{1,6}", place) else None for place in layout["columns"]]
+    paths = zip(numbers, layout["columns"], strict=True)
+    columns = [part for number, path in paths for part in (f"CAST({number or 'NULL'} AS INT)", _text(path))]
+    return f"({', '.join([_text(link), *told, *columns])})"
+
+
+def _text(value: str | None) -> str:
+    return "CAST(NULL AS STRING)" if value is None else quoted(value).replace("$", _DOLLAR)
 
 
 def kept_key(text: str) -> str:
@@ -31,20 +57,20 @@ def kept_key(text: str) -> str:
     return f"CASE WHEN length({text}) > {LONGEST} THEN {hashed} ELSE {text} END"
 
 
-def ledger(rows: DataFrame, cell: Callable[[int], str]) -> DataFrame:
-    """LEDGER of rows with source, line, text and layout; *cell* is SQL for the text of the field with this number.
+def ledger(rows: DataFrame, cell: Callable[[str], str]) -> DataFrame:
+    """LEDGER of rows with their layout (``layouts``); *cell* is SQL for the text of the field of this name.
 
     A row without a moment is left out.
     """
-    cells = [f"CASE WHEN {cell(n)} <> '' THEN {cell(n)} END AS c_{name}" for n, name in enumerate(FIELDS)]
-    known = rows.selectExpr("source", "line", "text", "layout", *cells)
+    cells = [f"CASE WHEN {cell(name)} <> '' THEN {cell(name)} END AS c_{name}" for name in FIELDS]
+    known = rows.selectExpr("source", "line", "text", *[f"laid_{name}" for name in _TOLD], *cells)
     columns = {
         "at": instant("c_time"),
-        "role": f"coalesce({_role('c_role')}, layout.role)",
-        "told": f"CASE WHEN {_role('c_role')} IS NOT NULL THEN 'column' ELSE layout.told END",
-        "party": "coalesce(c_party, layout.party)",
-        "group": "coalesce(c_group, layout.`group`)",
-        "topic": "coalesce(c_topic, layout.topic)",
+        "role": f"coalesce({_role('c_role')}, laid_role)",
+        "told": f"CASE WHEN {_role('c_role')} IS NOT NULL THEN 'column' ELSE laid_told END",
+        "party": "coalesce(c_party, laid_party)",
+        "group": "coalesce(c_group, laid_group)",
+        "topic": "coalesce(c_topic, laid_topic)",
         "queue": "CASE WHEN c_queue IS NOT NULL THEN concat_ws('/', c_broker, c_queue) END",
         "offset": "CASE WHEN c_offset NOT LIKE '-%' THEN try_cast(c_offset AS BIGINT) END",
         "key": kept_key("coalesce(c_key, c_message)"),

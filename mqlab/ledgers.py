@@ -18,13 +18,15 @@ BUCKET = 10
 _HANDLED = "role IN ('received', 'consumed', 'processed')"
 _NOTED = "role NOT IN ('stored', 'dump')"
 _BEGIN = f"floor(unix_seconds(wall) / {BUCKET}) * {BUCKET}"
-_COLUMNS = "source, line, role, told, party, group, topic, queue, position, key, status, wall"
+_COLUMNS = (
+    "source", "line", "role", "told", "party", "`group`", "topic", "queue", "position", "key", "status", "wall",
+)  # fmt: skip
 
 
 def thinned(ledger: DataFrame) -> Mapping[str, DataFrame]:
     """What leaves Spark, by fact: tallies, deliveries, parts and fates."""
-    rows = parsed_once(ledger)
-    topics = ledger_topics.topics(rows)
+    rows = parsed(ledger)
+    topics = ledger_topics.topics(rows).localCheckpoint()
     return {
         "tallies": tallies(rows),
         "deliveries": deliveries(rows),
@@ -33,18 +35,12 @@ def thinned(ledger: DataFrame) -> Mapping[str, DataFrame]:
     }
 
 
-def parsed_once(ledger: DataFrame) -> DataFrame:
-    """The same rows behind an exchange that is the same for all who read them, so that Spark makes it once.
+def parsed(ledger: DataFrame) -> DataFrame:
+    """The rows, parsed now and once.
 
-    A row is packed as a whole: Spark would take out of it what each of its readers does not need, and then no two
-    exchanges were alike.
+    A plan that held the parsing as often as its rows are read takes Spark longer to make than the rows take to read.
     """
-    packed = ledger.selectExpr(f"array(struct({_COLUMNS})) AS packed", "line AS spread")
-    return (
-        packed.repartition("spread")
-        .selectExpr("inline(packed)")
-        .where("wall IS NOT NULL OR role IN ('stored', 'dump')")
-    )
+    return ledger.selectExpr(*_COLUMNS).where("wall IS NOT NULL OR role IN ('stored', 'dump')").localCheckpoint()
 
 
 def tallies(ledger: DataFrame) -> DataFrame:

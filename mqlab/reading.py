@@ -79,9 +79,8 @@ def _made(paths: Sequence[str], known: State | None, scratch: Path, desk: Desk) 
     desk.progress("looking at the files")
     sources = intake.gather(paths, scratch / "unpacked", LOADERS, desk.ledgers)
     there, by_link, fresh = _standing(sources, desk)
-    desk.progress("starting Spark")
     size = sum(s.unpacked if s in fresh else s.unpacked // _THINNER for s in sources)
-    spark = desk.session(size)
+    spark = _started(desk, size)
     batch = _batch(fresh, desk) if fresh else None
     if batch:
         there, by_link = [*there, batch], by_link | {link: (batch.name, link) for link in batch.links}
@@ -105,14 +104,30 @@ def _made(paths: Sequence[str], known: State | None, scratch: Path, desk: Desk) 
     rows = _collected(plan, [name for name in places.batches if not batch or name != batch.name], desk)
     if rows is None:
         return _made(paths, known, scratch / "again", desk)
+    rows += _messages(places.rows(spark, desk.cache), sources, size)
     sources = completeness.checked(sources, rows)
     return Material(tuple(sources), (*rows, *quoting.first_lines(rows, sources)), places)
 
 
+def _started(desk: Desk, size: int) -> SparkSession:
+    desk.progress("starting Spark")
+    return desk.session(size)
+
+
 def _plan(rows: DataFrame, sources: Sequence[Source], size: int) -> DataFrame:
     """What is to be thinned, as a plan: Spark takes seconds to make it, so it is made while the scan runs."""
+    return signals.facts(_few(rows, size), frozenset(s.format for s in sources))
+
+
+def _messages(rows: DataFrame, sources: Sequence[Source], size: int) -> list[tuple[str, str]]:
+    """The rows about single messages."""
     layouts = {s.link: s.layout for s in sources if s.layout}
-    return signals.facts(rows.coalesce(1) if size < TINY else rows, frozenset(s.format for s in sources), layouts)
+    plan = signals.messages(_few(rows, size), frozenset(s.format for s in sources), layouts)
+    return [] if plan is None else [(row["fact"], row["payload"]) for row in plan.collect()]
+
+
+def _few(rows: DataFrame, size: int) -> DataFrame:
+    return rows.coalesce(1) if size < TINY else rows
 
 
 def _collected(plan: DataFrame, earlier: Collection[str], desk: Desk) -> list[tuple[str, str]] | None:

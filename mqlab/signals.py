@@ -10,8 +10,9 @@ Every table is thinned where it is large and left as it is where it is small:
   (``ledgers``, ``fates``);
 * VOLUME: one row per source, level and shape; how each log grew, minute by minute (``volumes``).
 
-All of it leaves Spark in one action, as rows of (fact, payload), payload being JSON. Moments of log lines are still
-on the line's own clock (``wall``); ``offset`` is set where the line writes its zone.
+It leaves Spark in one action, and what is told of messages in another, as rows of (fact, payload), payload being
+JSON. Moments of log lines are still on the line's own clock (``wall``); ``offset`` is set where the line writes its
+zone.
 """
 
 from __future__ import annotations
@@ -70,6 +71,8 @@ Raw = Mapping[Table, DataFrame]
 
 Layouts = Mapping[str, str]
 """Layouts of ledgers by link (``Source.layout``)."""
+_LEDGERS = frozenset(loader.FORMAT for loader in LOADERS if loader.TABLES == (LEDGER,))
+"""Formats of ledgers and dumps: their rows are many, and are followed by messages in a second step."""
 _NAMES = ("system", "node", "client_id", "group", "topic", "queue", "member_id", "peer")
 _FORMAT = "split_part(source, '.', 2)"
 _IN_ORDER = "OVER (PARTITION BY source ORDER BY line)"
@@ -119,16 +122,14 @@ def _log_rows(rows: DataFrame) -> DataFrame:
     )
 
 
-def facts(rows: DataFrame, formats: frozenset[str], ledgers_as: Layouts = MappingProxyType({})) -> DataFrame:
-    """(fact, payload) rows from the tagged *rows*: everything the detectors may look at."""
-    tables = raw_tables(rows, formats, ledgers_as)
+def facts(rows: DataFrame, formats: frozenset[str]) -> DataFrame:
+    """(fact, payload) rows from the tagged *rows*: everything the detectors may look at but messages."""
+    tables = raw_tables(rows, formats - _LEDGERS)
     makers = {
         EVENTS: episodes, SETTINGS: settings, POSITIONS: _as_it_is, METRICS: series, CLIENTS: _as_it_is,
         ASSIGNMENTS: _as_it_is,
     }  # fmt: skip
     parts = [_payload(table.name, makers[table](tables[table])) for table in makers if table in tables]
-    if LEDGER in tables:
-        parts += [_payload(fact, frame) for fact, frame in ledgers.thinned(tables[LEDGER]).items()]
     parts += [_payload("coverage", _coverage(rows, formats)), _payload("volume", shapes(rows))]
     if any(loader.FORMAT in formats for loader in LOADERS if loader.READING is Reading.LOG):
         parts += [
@@ -136,6 +137,14 @@ def facts(rows: DataFrame, formats: frozenset[str], ledgers_as: Layouts = Mappin
             _payload("log", volumes.volumes(rows)),
         ]
     return union(parts)
+
+
+def messages(rows: DataFrame, formats: frozenset[str], ledgers_as: Layouts = MappingProxyType({})) -> DataFrame | None:
+    """(fact, payload) rows about single messages, where there are ledgers or dumps; runs Spark once to parse them."""
+    tables = raw_tables(rows, formats & _LEDGERS, ledgers_as)
+    if LEDGER not in tables:
+        return None
+    return union([_payload(fact, frame) for fact, frame in ledgers.thinned(tables[LEDGER]).items()])
 
 
 def volume(rows: DataFrame) -> DataFrame:

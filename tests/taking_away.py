@@ -34,8 +34,25 @@ def without(facts, part):
         "shapes",
         "rejects",
         "batches",
+        "parts",
     )
     rows = {name: kept(getattr(facts, name)) for name in (*names, "coverage", "volumes")}
     left = {c.source for c in rows["coverage"]}
     noted = tuple(d for d in facts.deliveries if left.issuperset(d.sources))
-    return replace(facts, **rows, deliveries=noted)
+    roles = {part.role for part in rows["parts"]}
+    fates = tuple(fate for f in facts.fates if (fate := _told_by(f, roles, left)))
+    return replace(facts, **rows, deliveries=noted, fates=fates)
+
+
+def _told_by(fate, roles, left):
+    """What ledgers of these *roles* and the sources *left* tell of some messages; None where that is nothing."""
+    known = replace(
+        fate,
+        sent=fate.sent if "sent" in roles else 0,
+        acked=fate.acked if "acked" in roles else 0,
+        failed=fate.failed if roles & {"failed", "acked", "sent"} else 0,
+        overwritten=fate.overwritten and "acked" in roles,
+        stored=tuple(s for s in fate.stored if s in left),
+        handled=tuple(s for s in fate.handled if s in left),
+    )
+    return known if known.sent or known.acked or known.failed or known.stored or known.handled else None

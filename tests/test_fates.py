@@ -4,7 +4,7 @@ import random
 from itertools import groupby
 
 from mqlab import fates, ledger_parts, ledger_topics
-from mqlab.ledgers import parsed_once
+from mqlab.ledgers import parsed
 
 COLUMNS = (
     "source string, line long, role string, told string, party string, `group` string, topic string, queue string, "
@@ -17,7 +17,7 @@ def frame(spark, rows):
     """*rows* are (source, line, role, party, topic, queue, position, key, status, seconds)."""
     data = [(s, n, role, None, p, None, t, q, o, k, st, at) for s, n, role, p, t, q, o, k, st, at in rows]
     made = spark.createDataFrame(data, COLUMNS)
-    return parsed_once(made.selectExpr("* EXCEPT (seconds)", "timestamp_seconds(seconds) AS wall"))
+    return parsed(made.selectExpr("* EXCEPT (seconds)", "timestamp_seconds(seconds) AS wall"))
 
 
 def runs(spark, rows):

@@ -49,7 +49,7 @@ def _notes(rows: DataFrame, topics: DataFrame) -> DataFrame:
         "role = 'sent' AS sent",
         "role = 'acked' AND answer = 'good' AS acked",
         "role = 'sent' AND answered AND answer = 'good' AS confirmed",
-        "role IN ('sent', 'acked') AND answer = 'bad' AS failed",
+        "role = 'failed' OR role IN ('sent', 'acked') AND answer = 'bad' AS failed",
         "role = 'stored' AS stored",
         f"{_HANDLED} AS handled",
     )  # fmt: skip

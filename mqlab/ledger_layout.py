@@ -11,12 +11,17 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
 FIELDS = ("time", "topic", "broker", "queue", "offset", "key", "message", "status", "dup", "again", "group", "party",
-          "bytes", "role")  # fmt: skip
+          "bytes", "role", "place")  # fmt: skip
 """Facts of a message, in the order in which Spark is given their columns."""
-MOMENT = r"(?:ts|time|timestamp|date|datetime|at|when)(?:_ms|_utc)?|[a-z]\w*_(?:utc|ms|at)|@timestamp"
+_NAMED_ROLES = "sent|acked|failed|received|consumed|processed|committed|handled|produced|published|delivered|done"
+MOMENT = (
+    r"(?:ts|time|timestamp|date|datetime|at|when)(?:_ms|_utc)?|[a-z]\w*_(?:utc|ms|at|ts|time)|@timestamp"
+    rf"|{_NAMED_ROLES}"
+)
 NAMES = {
-    "topic": "topic|topic_?name", "broker": "broker|broker_?name", "queue": "queue_?id|queue|partition|partition_?id",
-    "offset": "queue_?offset|offset|record_?offset",
+    "topic": "(?:kafka_)?topic|topic_?name", "broker": "broker|broker_?name",
+    "queue": "queue_?id|queue|(?:kafka_)?partition|partition_?id|part",
+    "offset": "queue_?offset|(?:kafka_)?offset|record_?offset|pos|position", "place": "topic_?partition",
     "key": "key|id|msg_?key|message_?key|record_?key|message_?id|event_?id|order_?id|uuid|seq",
     "message": "msg_?id", "status": "status|result|reason|error|outcome", "dup": "dup|duplicate",
     "again": "reconsume|reconsume_?times", "group": "group|group_?id|consumer_?group",
@@ -24,15 +29,20 @@ NAMES = {
     "time": MOMENT,
 }  # fmt: skip
 """Names that a column or a member of an object may have, without regard to case."""
-ROLES = ("sent", "acked", "received", "consumed", "processed", "committed")
+ROLES = ("sent", "acked", "failed", "received", "consumed", "processed", "committed")
 WORDS = {
     "published": "sent", "produced": "sent", "produce": "sent", "send": "sent", "sending": "sent",
     "acknowledged": "acked", "ack": "acked", "confirmed": "acked", "forwarded": "received", "delivered": "received",
     "receive": "received", "read": "received", "polled": "received", "consume": "consumed", "handled": "processed",
-    "process": "processed", "commit": "committed",
+    "process": "processed", "commit": "committed", "acks": "acked", "done": "processed", "handed": "processed",
+    "failures": "failed", "errors": "failed", "rejected": "failed",
 }  # fmt: skip
 """Other words for roles."""
-_IN_A_NAME = "|".join((*ROLES, "published", "produced", "forwarded", "delivered", "acknowledged", "handled"))
+_IN_A_NAME = "|".join((
+    r"(?:sent|handed)[-_.]to[-_.](?!kafka|broker|mq|rocketmq|topic)[\w.-]+", *ROLES, "published", "produced",
+    "forwarded", "delivered", "acknowledged", "acks", "handled", "done", "failures", "errors", "rejected",
+))  # fmt: skip
+"""Words for roles in names of files. What is sent on *to* somebody else has been processed."""
 _ENDING = re.compile(r"(?i)\.(?:csv|tsv|txt|json|jsonl|ndjson|log)(?:\..*)?$")
 _ROLE = re.compile(rf"(?i)(?:^|[-_.])({_IN_A_NAME})(?=[-_.]|$)")
 _PARTY = re.compile(rf"(?i)^(?:(.+?)[-_.])??(?:{_IN_A_NAME})(?:[-_.](.+?))?$")
@@ -68,14 +78,20 @@ def role_of(word: str) -> str | None:
 
 def role_in(name: str) -> str | None:
     """The role that the name of a file tells, such as ``sink-received.csv``."""
-    found = _ROLE.search(name)
-    return role_of(found[1]) if found else None
+    found = _ROLE.search(_ENDING.sub("", name))
+    if not found:
+        return None
+    return role_of(found[1]) or "processed"
 
 
 def party_in(name: str) -> str | None:
-    """Whose ledger it is by the name of the file: ``sink`` of ``sink-received.csv``."""
-    found = _PARTY.match(_ENDING.sub("", name))
-    return ((found[1] or "") + (found[2] or "") or None) if found else None
+    """Whose ledger it is by its name: ``sink`` of ``sink-received.csv``, ``shop`` of ``shop.orders.csv``."""
+    bare = _ENDING.sub("", name)
+    found = _PARTY.match(bare)
+    if found:
+        return (found[1] or "") + (found[2] or "") or None
+    first, dot, _ = bare.partition(".")
+    return first if dot and first else None
 
 
 def field_of(name: str) -> str | None:

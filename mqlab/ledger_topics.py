@@ -13,7 +13,7 @@ IDS = 0.9
 """Different keys for each message from which keys are ids of messages: some records are noted twice, and the counts
 are sketches; keys of devices come again after every few records."""
 _PLACED = "queue IS NOT NULL AND position IS NOT NULL"
-_ROLES = "role IN ('sent', 'acked', 'received', 'consumed', 'processed', 'stored')"
+_ROLES = "role IN ('sent', 'acked', 'failed', 'received', 'consumed', 'processed', 'stored')"
 
 
 def topics(rows: DataFrame) -> DataFrame:
@@ -100,5 +100,5 @@ def _of_party(told: DataFrame, shared: DataFrame) -> DataFrame:
         both.where("topic = ''")
         .join(F.broadcast(only), "party", "left")
         .groupBy("source")
-        .agg(F.expr("coalesce(max(shared), max(CASE WHEN role = 'sent' THEN only END)) AS shared"))
+        .agg(F.expr("coalesce(max(shared), max(CASE WHEN role IN ('sent', 'failed') THEN only END)) AS shared"))
     )

@@ -20,8 +20,8 @@ from collections.abc import Mapping, Sequence
 
 from pyspark.sql import DataFrame
 
-from mqlab import ledger_columns
-from mqlab.ledger_layout import MOMENT, ROLES, Layout, named_columns, party_in, role_in, role_of
+from mqlab import ledger_columns, ledger_named
+from mqlab.ledger_layout import MOMENT, Layout, named_columns, party_in, role_in
 from mqlab.loaders import console, ledger_rows
 from mqlab.loaders.base import Head
 from mqlab.sources import Reading
@@ -50,13 +50,15 @@ _BEGIN = 20
 _LOOKED_AT = 500
 """Rows by which columns are told."""
 _NAME = re.compile(r"(?i)[@a-z][\w .-]*")
-_TOLD = re.compile(rf"(?i)^({'|'.join(ROLES)})_")
 
 
 def recognise(head: Head) -> bool:
-    """True for a header that names a time and two facts of a message, or for even rows that hold a moment."""
+    """True for a header that names a time and two facts of a message, or for even rows that hold a moment.
+
+    A time and one fact are enough where a name tells what was done with the message.
+    """
     lines = console.plain_lines(head)
-    if any(_is_header(lines[0], separator) for separator in SEPARATORS) if lines else False:
+    if lines and any(_is_header(lines[0], s) or _is_ledger(lines, s, head.name) for s in SEPARATORS):
         return True
     rows = lines[:200]
     even = len({line.count(",") for line in rows}) == 1 and bool(rows) and "," in rows[0]
@@ -78,7 +80,9 @@ def laid_out(head: Head, separator: str | None = None, header: bool | None = Non
     for one in (separator,) if separator else SEPARATORS:
         named = next((line for line in lines[:_BEGIN] if header or _names(line, one)), None)
         if named is not None and header is not False:
-            return _by_header([_bare(cell) for cell in cells(named, one)], one, head.name)
+            return _by_header(
+                [_bare(cell) for cell in cells(named, one)], _rows(lines[:_LOOKED_AT], one), one, head.name
+            )
     best = separator or max(SEPARATORS, key=lambda s: len(_rows(lines[:_LOOKED_AT], s)))
     found = ledger_columns.places(_rows(lines[:_LOOKED_AT], best)) or ({}, None)
     role = role_in(head.name)
@@ -138,16 +142,20 @@ def _rows(lines: Sequence[str], separator: str) -> list[list[str]]:
     return [row for row in dated if len(row) == many[0][0]] if many else []
 
 
-def _by_header(names: Sequence[str], separator: str, name: str) -> Layout:
-    """The layout that a header tells: columns by name, the role by a column such as ``received_utc``."""
-    first = {bare: str(n) for n, bare in reversed(list(enumerate(names)))}
-    columns = named_columns({bare: first[bare] for bare in names})
-    told = next((found[1] for bare in names if (found := _TOLD.match(bare))), None)
+def _is_ledger(lines: Sequence[str], separator: str, name: str) -> bool:
+    """Whether a header and the rows below it are about messages."""
+    names = [_bare(cell) for cell in cells(lines[0], separator)]
+    rows = [cells(line, separator) for line in lines[1:_LOOKED_AT]]
+    even = bool(rows) and all(len(row) == len(names) for row in rows)
+    return even and _names(lines[0], separator) and ledger_named.named(names, rows, name).sure
+
+
+def _by_header(names: Sequence[str], rows: Sequence[Sequence[str]], separator: str, name: str) -> Layout:
+    """The layout of columns with names over *rows*."""
+    even = [row for row in rows if len(row) == len(names)]
+    found = ledger_named.named(names, even, name)
+    columns = {field: str(n) for field, n in found.columns.items()}
     lower = [bare.lower() for bare in names]
-    likely = "consumed" if any(n.startswith("reconsume") for n in lower) else "sent" if "status" in lower else None
-    role, by = (role_of(told) if told else None), "column"
-    if not role:
-        role, by = role_in(name), "name"
-    if not role:
-        role, by = likely, "column"
-    return Layout(columns, separator, role, by if role else None, party_in(name))
+    likely = "consumed" if any(n.startswith("reconsume") for n in lower) else "sent" if "status" in columns else None
+    role, by = (found.role, found.told) if found.role else (likely, "column" if likely else None)
+    return Layout(columns, separator, role, by, party_in(name))

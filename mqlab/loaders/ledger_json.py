@@ -12,12 +12,13 @@ file's name.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pyspark.sql import DataFrame
 
-from mqlab.ledger_layout import Layout, field_of, named_columns, party_in, role_in
+from mqlab import ledger_named
+from mqlab.ledger_layout import Layout, named_columns, party_in
 from mqlab.loaders import console, ledger_rows
 from mqlab.loaders.base import Head
 from mqlab.sources import Reading
@@ -28,18 +29,26 @@ TABLES: tuple[Table, ...] = (LEDGER,)
 READING = Reading.TABLE
 
 _LOOKED_AT = 50
+_ROWS = 500
+"""Lines by which members are told."""
 _NEARLY_ALL = 0.9
 _FACTS = frozenset({"topic", "queue", "offset", "key", "message"})
 
 
 def recognise(head: Head) -> bool:
-    """True where nearly all first lines are objects that name a moment and two facts of a message."""
+    """True where nearly all first lines are objects that name a moment and two facts of a message.
+
+    A moment and one fact are enough where a name tells what was done with the message.
+    """
     lines = console.plain_lines(head)[:_LOOKED_AT]
     named = [
         named_columns({name.rpartition("\0")[2]: "" for name, _ in _members(_object(line) or {})}) for line in lines
     ]
     fitting = sum("time" in names and len(_FACTS & names.keys()) >= 2 for names in named)
-    return fitting > 0 and fitting >= _NEARLY_ALL * len(lines)
+    if not lines or sum("time" in names for names in named) < _NEARLY_ALL * len(lines):
+        return False
+    found = _named(lines, head.name)[1]
+    return found.sure or (found.dated and fitting >= _NEARLY_ALL * len(lines))
 
 
 def layout(head: Head) -> str:
@@ -49,13 +58,9 @@ def layout(head: Head) -> str:
 
 def laid_out(head: Head) -> Layout:
     """The layout of a file: columns are paths in the objects."""
-    columns: dict[str, str] = {}
-    for line in console.plain_lines(head)[:_LOOKED_AT]:
-        for name, path in _members(_object(line) or {}):
-            if known := field_of(name.rpartition("\0")[2]):
-                columns.setdefault(known, path)
-    role = role_in(head.name)
-    return Layout(columns, "", role, "name" if role else None, party_in(head.name))
+    places, found = _named(console.plain_lines(head)[:_ROWS], head.name)
+    columns = {field: places[n] for field, n in found.columns.items()}
+    return Layout(columns, "", found.role, found.told, party_in(head.name))
 
 
 def paths(head: Head) -> Mapping[str, str]:
@@ -95,6 +100,25 @@ def _members(one: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for name, value in one.items():
         if isinstance(value, dict) and _is_plain(name):
             yield from ((f"{name}\0{inner}", f"$['{name}']['{inner}']") for inner in value if _is_plain(inner))
+
+
+def _named(lines: Sequence[str], name: str) -> tuple[list[str], ledger_named.Named]:
+    """Paths of all members in *lines*, in their order, and which of them is what."""
+    objects = [one for line in lines if (one := _object(line))]
+    names: dict[str, str] = {}
+    for one in objects:
+        for member, path in _members(one):
+            names.setdefault(path, member.rpartition("\0")[2])
+    rows = [[_cell(one, path) for path in names] for one in objects]
+    return list(names), ledger_named.named(list(names.values()), rows, name)
+
+
+def _cell(one: Mapping[str, Any], path: str) -> str:
+    """The value at a path of ``_members`` as text; empty where there is none."""
+    value: Any = one
+    for name in path[3:-2].split("']['"):
+        value = value.get(name) if isinstance(value, dict) else None
+    return "" if value is None or isinstance(value, dict | list) else str(value)
 
 
 def _is_plain(name: str) -> bool:

@@ -15,7 +15,7 @@ from typing import Any
 from pyspark.sql import DataFrame
 
 from mqlab.ledger_layout import FIELDS, ROLES, WORDS
-from mqlab.sql import quoted
+from mqlab.sql import filled, group, quoted
 from mqlab.tables import LEDGER
 
 _TOLD = ("separator", "role", "told", "party", "group", "topic")
@@ -23,6 +23,8 @@ _DOLLAR = "\\u0024"
 """A dollar in a literal: Spark's SQL takes a bare one for the beginning of a variable."""
 LONGEST = 200
 """Characters of a key that is kept as it is."""
+_PLACE = r"^(.+)[-:@#/](\d{1,9})$"
+"""Topic and partition in one cell, as ``toString`` of Kafka's TopicPartition writes them."""
 _SECONDS = r"^\d{10}(?:\.\d+)?$"
 _WORDS = {**{role: role for role in ROLES}, **WORDS}
 
@@ -70,8 +72,9 @@ def ledger(rows: DataFrame, cell: Callable[[str], str]) -> DataFrame:
         "told": f"CASE WHEN {_role('c_role')} IS NOT NULL THEN 'column' ELSE laid_told END",
         "party": "coalesce(c_party, laid_party)",
         "group": "coalesce(c_group, laid_group)",
-        "topic": "coalesce(c_topic, laid_topic)",
-        "queue": "CASE WHEN c_queue IS NOT NULL THEN concat_ws('/', c_broker, c_queue) END",
+        "topic": f"coalesce(c_topic, {filled(group('c_place', _PLACE))}, laid_topic)",
+        "queue": f"""CASE WHEN c_queue IS NOT NULL THEN concat_ws('/', c_broker, c_queue)
+            ELSE {filled(group("c_place", _PLACE, 2))} END""",
         "offset": "CASE WHEN c_offset NOT LIKE '-%' THEN try_cast(c_offset AS BIGINT) END",
         "key": kept_key("coalesce(c_key, c_message)"),
         "status": "left(c_status, 200)",

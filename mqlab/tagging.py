@@ -15,7 +15,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 
 from mqlab import shapes
-from mqlab.loaders import kafka_dump_log, layouts
+from mqlab.loaders import kafka_dump_records, layouts
 from mqlab.loaders.logs import FIRST, SETTING, kept
 from mqlab.sources import Reading
 from mqlab.sql import quoted
@@ -26,7 +26,7 @@ TAGS = ("count", "event", "setting", "row")
 """A tag's number is its place here."""
 COUNT, EVENT, SETTINGS, ROW = range(4)
 
-_DUMP = f"split_part(file, '.', 2) = '{kafka_dump_log.FORMAT}'"
+_DUMP = f"split_part(file, '.', 2) = '{kafka_dump_records.FORMAT}'"
 _COMPONENT = 160
 """Bytes in which the end of a ``[component]`` is looked for."""
 _BY_FREQUENCY = ("INFO", "WARN", "ERROR", "DEBUG", "TRACE", "FATAL")
@@ -112,7 +112,7 @@ def _tag() -> str:
 def _is_row() -> str:
     """SQL: true for a line of a table, but not for lines that payloads add to a dump of records."""
     table = f"startswith(file, '{Reading.TABLE.value}') AND trim(inner) <> ''"
-    return f"{table} AND (NOT {_DUMP} OR inner RLIKE {quoted(kafka_dump_log.FRAME)})"
+    return f"{table} AND (NOT {_DUMP} OR inner RLIKE {quoted(kafka_dump_records.FRAME)})"
 
 
 def _rough() -> str:
@@ -123,6 +123,6 @@ def _rough() -> str:
 
 def _cut(text: str) -> str:
     return (
-        f"CASE WHEN tag = {ROW} AND {_DUMP} THEN {kafka_dump_log.without_payload(text)} "
+        f"CASE WHEN tag = {ROW} AND {_DUMP} THEN {kafka_dump_records.without_payload(text)} "
         f"WHEN length({text}) > {LONGEST} THEN concat(substring({text}, 1, {LONGEST}), '…') ELSE {text} END"
     )

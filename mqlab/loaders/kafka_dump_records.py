@@ -28,7 +28,7 @@ from mqlab.sources import Reading
 from mqlab.sql import filled, group, matches
 from mqlab.tables import LEDGER, Table
 
-FORMAT = "kafka-dump-log"
+FORMAT = "kafka-dump-records"
 TABLES: tuple[Table, ...] = (LEDGER,)
 READING = Reading.TABLE
 

@@ -4,8 +4,8 @@
 import pytest
 
 from mqlab import tagging
-from mqlab.loaders import kafka_dump_log as loader
 from mqlab.loaders import kafka_dump_offsets
+from mqlab.loaders import kafka_dump_records as loader
 from mqlab.loaders.base import Head
 from mqlab.tables import LEDGER
 
@@ -52,7 +52,7 @@ def test_the_scan_keeps_no_line_of_a_payload(spark):
     ]
     located = spark.createDataFrame(list(enumerate(lines, 1)), "seq long, value string").selectExpr(
         "value", "value AS inner", "CAST(NULL AS TIMESTAMP) AS clock", "octet_length(value) AS size", "seq",
-        "'Tn1.kafka-dump-log.-.x.txt' AS file", "0 AS block",
+        "'Tn1.kafka-dump-records.-.x.txt' AS file", "0 AS block",
     )  # fmt: skip
     read = tagging.tagged(located).sort("seq").select("tag", "text", "shape", "size").collect()
     assert [row.text for row in read] == [HEADING, record, None, None, lines[4]]

@@ -1,0 +1,121 @@
+"""Which column of a ledger is what, by its name and by what stands in it."""
+
+import json
+
+import pytest
+
+from mqlab.ledger_layout import FIELDS, party_in, role_in
+from mqlab.loaders import LOADERS, ledger_csv, ledger_json
+from mqlab.loaders.base import Head
+from mqlab.recognition import recognise
+
+
+def told(text, name, loader=ledger_csv):
+    """Fields with their places, and the role."""
+    layout = json.loads(loader.layout(Head(name, text, len(text))))
+    columns = {field: place for field, place in zip(FIELDS, layout["columns"], strict=True) if place is not None}
+    return columns, layout["role"]
+
+
+def table(header, row, rows=30):
+    return "\n".join([header, *(row(n) for n in range(rows))]) + "\n"
+
+
+def moment(n):
+    return str(1_795_262_756_811 + n)
+
+
+def form(text, name):
+    return recognise(text.encode(), name, len(text), LOADERS).format
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "key"),
+    [
+        ("ts,partition,offset,ticket", lambda n: f"{moment(n)},0,{n},T-{n}", "3"),
+        ("ts,partition,offset,key,hold_id", lambda n: f"{moment(n)},0,{n},dev-{n % 3},H{n}", "4"),
+        ("ts,partition,offset,meter,id", lambda n: f"{moment(n)},0,{n},dev-{n},{n}", "4"),
+        ("ts,partition,offset,colour,view_id", lambda n: f"{moment(n)},0,{n},c{n},V{n}", "4"),
+        ("ts,partition,offset,claim,colour", lambda n: f"{moment(n)},0,{n},C{n},c{n}", "3"),
+        ("ts,partition,offset,key,colour", lambda n: f"{moment(n)},0,{n},dev-{n % 3},c{n % 2}", "3"),
+        ("ts,partition,offset,colour", lambda n: f"{moment(n)},0,{n},c{n % 2}", None),
+        ("ts,partition,offset,value,bytes,price", lambda n: f"{moment(n)},0,{n},{n},{900 + n},{n}.5", None),
+        ("ts,partition,offset,ticket", lambda n: f"{moment(n)},0,{n // 2},T-{n // 2}", "3"),
+    ],
+    ids=["any word", "not a device's", "known before leftmost", "id before leftmost", "leftmost", "known name stays",
+         "none", "measures are none", "handled twice"],
+)  # fmt: skip
+def test_the_key_is_the_column_that_differs_from_message_to_message(header, row, key):
+    assert told(table(header, row), "sink-processed.csv")[0].get("key") == key
+
+
+def test_keys_differ_within_each_role():
+    def row(n):
+        return f"{moment(n)},acked,B{n // 2},0,{n}" if n % 2 else f"{moment(n)},sent,B{n // 2},,"
+
+    text = table("time,state,booking,partition,offset", row)
+    assert told(text, "bank.audit.csv") == ({"time": "0", "role": "1", "key": "2", "queue": "3", "offset": "4"}, None)
+
+
+def test_members_of_objects_are_told_by_their_values_too():
+    lines = [
+        {"at": int(moment(n)), "event": "sent", "msg": f"P{n}", "vehicle": f"d{n % 4}", "topic": "t", "offset": None}
+        for n in range(30)
+    ]
+    text = "\n".join(map(json.dumps, lines)) + "\n"
+    names = {"time": "at", "topic": "topic", "offset": "offset", "key": "msg", "role": "event"}
+    assert told(text, "gps.ndjson", ledger_json) == ({field: f"$['{name}']" for field, name in names.items()}, None)
+    assert form(text, "gps.ndjson") == "ledger-json"
+
+
+@pytest.mark.parametrize(
+    ("name", "header", "row", "expected"),
+    [
+        ("a-sent.csv", "ts,order_id", lambda n: f"{moment(n)},{n}", ({"time": "0", "key": "1"}, "sent")),
+        ("shop.orders.csv", "order_id,sent_at", lambda n: f"O{n},{moment(n)}", ({"key": "0", "time": "1"}, "sent")),
+        ("x-failed.csv", "time,alert,error", lambda n: f"{moment(n)},A{n},TIMED_OUT",
+         ({"time": "0", "key": "1", "status": "2"}, "failed")),
+        ("acked.csv", "move;part;pos;ack_ms", lambda n: f"M{n};0;{n};{moment(n)}",
+         ({"key": "0", "queue": "1", "offset": "2", "time": "3"}, "acked")),
+        ("w.csv", "payout,topic,partition,offset,acked", lambda n: f"P{n},t,0,{n},{moment(n)}",
+         ({"key": "0", "topic": "1", "queue": "2", "offset": "3", "time": "4"}, "acked")),
+        ("b_acked.csv", "auth;topic_partition;offset;time", lambda n: f"A{n};card-auth-1;{n};{moment(n)}",
+         ({"key": "0", "place": "1", "offset": "2", "time": "3"}, "acked")),
+        ("twin-acked.csv", "committed_at,id,partition,offset", lambda n: f"{moment(n)},u{n},0,{n}",
+         ({"time": "0", "key": "1", "queue": "2", "offset": "3"}, "acked")),
+        ("sms-1-sent-to-carrier.csv", "sms,handed_ms", lambda n: f"S{n},{moment(n)}",
+         ({"key": "0", "time": "1"}, "processed")),
+    ],
+)  # fmt: skip
+def test_a_moment_and_a_message_are_a_ledger_where_a_name_tells_the_role(name, header, row, expected):
+    text = table(header, row)
+    assert form(text, name) == "ledger-csv"
+    assert told(text, name) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "header", "row"),
+    [
+        ("export.csv", "time,alert", lambda n: f"{moment(n)},A{n}"),
+        ("bytes-sent.csv", "time,value", lambda n: f"{moment(n)},{n}"),
+        ("bytes-sent.csv", "time,eth0", lambda n: f"{moment(n)},{17 * n}"),
+        ("requests-failed.csv", "time,host", lambda n: f"{moment(n)},web-{n % 2}"),
+        ("orders-sent.csv", "sent_at,order_id", lambda n: f"yesterday,O{n}"),
+    ],
+    ids=["no role", "a value", "numbers of a measure", "no key", "no moment"],
+)
+def test_exports_of_other_things_are_no_ledgers(name, header, row):
+    assert form(table(header, row), name) not in {"ledger-csv", "ledger-json"}
+
+
+def test_names_of_files_tell_roles_and_parties():
+    names = (
+        "crm.acks.csv",
+        "api-failed.csv",
+        "sms-1-sent-to-carrier.csv",
+        "audit-sent-to-kafka.csv",
+        "shop.orders.csv",
+    )
+    assert [(role_in(name), party_in(name)) for name in names] == [
+        ("acked", "crm"), ("failed", "api"), ("processed", "sms-1"), ("sent", "auditto-kafka"), (None, "shop"),
+    ]  # fmt: skip

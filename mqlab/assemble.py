@@ -61,7 +61,7 @@ def assemble(gathered: Gathered, wanted: Sequence[tuple[str, str]] = ()) -> Fact
     instant = zones.instants(settled)
     series = _series(gathered, instant)
     quoted = {(r["source"], r["line"]): r["text"] for r in gathered.rows["quoted"]}
-    return Facts(
+    facts = Facts(
         episodes=tuple(sorted((_episode(gathered, r, instant) for r in gathered.rows["events"]), key=_by_time)),
         series=series,
         settings=tuple(_settings(gathered, instant)),
@@ -80,6 +80,7 @@ def assemble(gathered: Gathered, wanted: Sequence[tuple[str, str]] = ()) -> Fact
             assemble_volumes.volumes(gathered.rows["log"], gathered.rows["quoted"], gathered.path, instant, minute)
         ),
     )
+    return assemble_messages.titled(facts)
 
 
 def _names(gathered: Gathered) -> Mapping[str, Mapping[str, str | None]]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from mqlab.facts import Facts
 from mqlab.findings import Evidence
 from mqlab.message_rows import Fate, Part
 
@@ -43,6 +45,42 @@ def parts(rows: Sequence[Row], paths: Mapping[str, str], quoted: Quoted) -> Iter
             first=_line(source, row["first_line"], paths, quoted), last=_line(source, row["last_line"], paths, quoted),
             taken_at=_seconds(row, "taken_at"), **told,
         )  # fmt: skip
+
+
+def titled(facts: Facts) -> Facts:
+    """*facts*, in which fates and parts without a topic have the only one that the material knows.
+
+    Ledgers, dumps, positions and assignments tell it; where none does, what else names a partition.
+    Messages that stand where others of that topic do stay without one: they may be the same, and were told apart.
+    """
+    groups = _topics([*(row.topic for row in facts.positions), *(row.topic for row in facts.assignments)])
+    told = _topics([*(fate.topic for fate in facts.fates), *(part.topic for part in facts.parts)])
+    named = (told | groups) or _topics(episode.topic for episode in facts.episodes if episode.queue)
+    if len(named) != 1 or _stand_together(facts.fates):
+        return facts
+    topic = min(named)
+    return replace(
+        facts,
+        fates=tuple(fate if fate.topic else replace(fate, topic=topic) for fate in facts.fates),
+        parts=tuple(part if part.topic else replace(part, topic=topic) for part in facts.parts),
+    )
+
+
+def _topics(names: Iterable[str | None]) -> set[str]:
+    """The topics of users: those that begin with two underscores are the broker's."""
+    return {name for name in names if name and not name.startswith("__")}
+
+
+def _stand_together(rows: Iterable[Fate]) -> bool:
+    """Whether a run without a topic begins within a run that has one, or the other way round, in one partition."""
+    latest: dict[tuple[str, bool], int] = {}
+    placed = [(f.queue, f.first_offset, f.last_offset, bool(f.topic)) for f in rows if not f.topic.startswith("__")]
+    spans = [(queue, first, last, has) for queue, first, last, has in placed if first is not None and last is not None]
+    for queue, first, last, has in sorted(spans):
+        if latest.get((queue, not has), -1) >= first:
+            return True
+        latest[queue, has] = max(latest.get((queue, has), -1), last)
+    return False
 
 
 def _sources(links: Sequence[str], paths: Mapping[str, str]) -> tuple[str, ...]:

@@ -1,0 +1,85 @@
+"""Messages and ledgers that note no topic have the only one that the material knows."""
+
+import pytest
+from facts_builder import episode, positions
+from message_builder import fates, part
+
+from mqlab.assemble_messages import titled
+from mqlab.facts import Facts
+
+ACKED = """
+queue  from  to  at
+0      0     99  10:00
+"""
+LATER = """
+queue  from  to   at
+0      100   199  10:10
+"""
+UNPLACED = """
+queue  messages  at
+0      5         10:00
+"""
+HELD = positions("""
+at     group  topic   queue  committed  end
+10:05  bills  orders  0      50         100
+""")
+OTHERS = positions("""
+at     group  topic    queue  committed  end
+10:05  bills  orders   0      50         100
+10:05  bills  refunds  0      50         100
+""")
+
+
+def topics(facts):
+    """Topics of the fates and of the parts."""
+    found = titled(facts)
+    return [fate.topic for fate in found.fates], [row.topic for row in found.parts]
+
+
+def unnamed(**more):
+    ledger = part("acked", 0, 99, "10:00", "10:05", topic="")
+    return {"fates": fates(ACKED, topic=""), "parts": (ledger,), **more}
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        Facts(**unnamed(positions=HELD)),
+        Facts(**unnamed(episodes=(episode("leader-started", "10:00", topic="orders", queue="0"),))),
+    ],
+    ids=["positions", "leaders"],
+)
+def test_the_only_topic_is_theirs(facts):
+    assert topics(facts) == (["orders"], ["orders"])
+
+
+def test_messages_without_a_place_and_those_further_on_have_the_topic_of_the_others():
+    facts = Facts(fates=(*fates(LATER, topic=""), *fates(UNPLACED, topic=""), *fates(ACKED)))
+    assert topics(facts) == (["orders"] * 3, [])
+
+
+def test_the_brokers_own_topics_are_not_meant():
+    dump = part("stored", 0, 9, "10:00", "10:05", topic="__consumer_offsets")
+    held = Facts(**unnamed(positions=HELD))
+    assert topics(Facts(fates=held.fates, parts=(*held.parts, dump), positions=HELD)) == (
+        ["orders"], ["orders", "__consumer_offsets"],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        Facts(**unnamed()),
+        Facts(**unnamed(positions=OTHERS)),
+        Facts(**unnamed(episodes=tuple(episode("leader-started", 0, topic=t, queue="0") for t in ("a", "b")))),
+        Facts(**unnamed(episodes=(episode("subscribed", "10:00", topic="site/#"),))),
+    ],
+    ids=["no topic", "two topics", "two topics of leaders", "no partition"],
+)
+def test_without_a_single_topic_they_have_none(facts):
+    assert titled(facts) is facts
+
+
+def test_messages_at_the_places_of_others_stay_apart_for_they_may_be_the_same():
+    facts = Facts(fates=(*fates(ACKED, topic=""), *fates(ACKED)))
+    assert titled(facts) is facts

@@ -144,10 +144,11 @@ def _rows(lines: Sequence[str], separator: str) -> list[list[str]]:
 
 def _is_ledger(lines: Sequence[str], separator: str, name: str) -> bool:
     """Whether a header and the rows below it are about messages."""
+    if not _names(lines[0], separator):
+        return False
     names = [_bare(cell) for cell in cells(lines[0], separator)]
     rows = [cells(line, separator) for line in lines[1:_LOOKED_AT]]
-    even = bool(rows) and all(len(row) == len(names) for row in rows)
-    return even and _names(lines[0], separator) and ledger_named.named(names, rows, name).sure
+    return all(len(row) == len(names) for row in rows) and ledger_named.named(names, rows, name).sure
 
 
 def _by_header(names: Sequence[str], rows: Sequence[Sequence[str]], separator: str, name: str) -> Layout:

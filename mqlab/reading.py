@@ -31,7 +31,7 @@ from mqlab.entries import Material, State
 from mqlab.ledger_map import NO_MAP, LedgerMap
 from mqlab.loaders import LOADERS
 from mqlab.remote_path import RemotePath
-from mqlab.session import TINY
+from mqlab.session import TINY, generating
 from mqlab.sources import Source
 
 CHANGED = "It changed while it was read: what was added since is not in here, and the next run reads it again."
@@ -122,8 +122,9 @@ def _plan(rows: DataFrame, sources: Sequence[Source], size: int) -> DataFrame:
 def _messages(rows: DataFrame, sources: Sequence[Source], size: int) -> list[tuple[str, str]]:
     """The rows about single messages."""
     layouts = {s.link: s.layout for s in sources if s.layout}
-    plan = signals.messages(_few(rows, size), frozenset(s.format for s in sources), layouts)
-    return [] if plan is None else [(row["fact"], row["payload"]) for row in plan.collect()]
+    with generating(rows.sparkSession):
+        plan = signals.messages(_few(rows, size), frozenset(s.format for s in sources), layouts)
+        return [] if plan is None else [(row["fact"], row["payload"]) for row in plan.collect()]
 
 
 def _few(rows: DataFrame, size: int) -> DataFrame:

@@ -71,6 +71,19 @@ _HERE = {
 }
 
 
+@contextmanager
+def generating(spark: SparkSession) -> Iterator[None]:
+    """Within it Spark generates code: work on every row of many pays for the compiling, however small the material."""
+    before = {name: spark.conf.get(name) for name in _GENERATED}
+    try:
+        for name, value in _GENERATED.items():
+            spark.conf.set(name, value)
+        yield
+    finally:
+        for name, usual in before.items():
+            spark.conf.set(name, usual or _GENERATED[name])
+
+
 def java() -> str:
     """Path of a Java 17 or newer.
 

@@ -3,7 +3,8 @@
 import pytest
 from pyspark.sql import functions as F
 
-from mqlab.loaders import console
+from mqlab.loaders import console, ledger_rows
+from mqlab.loaders.base import Head, LaidOut
 from mqlab.tables import EVENTS
 
 ROWS = "source string, line long, text string, name string, snapshot_at timestamp"
@@ -18,6 +19,9 @@ def tables(spark):
         rows = [("dir/" + name, number, line, name, None) for number, line in enumerate(lines, 1)]
         moment = F.lit(snapshot_at).cast("timestamp")
         lines = console.dated(spark.createDataFrame(rows, ROWS).withColumn("snapshot_at", moment))
+        if isinstance(loader, LaidOut):
+            layouts = {"dir/" + name: loader.layout(Head(name, text, len(text)))}
+            lines = lines.join(spark.sql(ledger_rows.layouts(layouts)), "source")
         found, complaints = dict(loader.load(lines)), console.tool_errors(lines)
         return found | {EVENTS: found[EVENTS].unionByName(complaints) if EVENTS in found else complaints}
 

@@ -73,8 +73,10 @@ def _are_topics(cells: Sequence[str]) -> bool:
 def _pair(columns: Sequence[Sequence[str]], numbers: Sequence[int], topic: Sequence[str]) -> tuple[int, int] | None:
     """Partition and offset: the pair of columns in which the one rises most evenly within the other.
 
-    Where several do, the offset stands right behind its partition.
+    Where several do, the offset stands right behind its partition, and both beside the moment: a key stands at the
+    other end.
     """
+    at_end = numbers[-1] < len(columns) - 1 if numbers else False
     scored = []
     for queue, offset in permutations(numbers, 2):
         partitions = set(columns[queue])
@@ -82,8 +84,8 @@ def _pair(columns: Sequence[Sequence[str]], numbers: Sequence[int], topic: Seque
             continue
         rising, even = _steps(columns[queue], columns[offset], topic)
         if rising >= _RISING:
-            scored.append((-even, offset != queue + 1, queue, offset))
-    return min(scored)[2:] if scored else None
+            scored.append((-even, offset != queue + 1, -queue if at_end else queue, queue, offset))
+    return min(scored)[3:] if scored else None
 
 
 def _steps(queues: Sequence[str], offsets: Sequence[str], topic: Sequence[str]) -> tuple[float, int]:

@@ -21,7 +21,9 @@ MOMENT = re.compile(
 )
 _NUMBER = re.compile(r"\d{1,18}")
 _TOPIC = re.compile(r"[\w.%|~$/-]{1,249}")
-_STATUS = re.compile(r"(?i)(?:send_)?ok|ack(?:ed)?|success|fail(?:ed|ure)?\b.*|error\b.*|true|false|.*exception.*|none")
+_STATUS = re.compile(
+    r"(?i)(?:send_)?ok|ack(?:ed)?|success|(?:failed|failure|fail)\b.*|error\b.*|true|false|.*exception.*|none"
+)
 _RISING = 0.9
 """Share of a partition's rows in which an offset must rise: a leader that lost its tail sets it back once."""
 _ENOUGH = 3

@@ -107,6 +107,9 @@ _RULES = (
     r"(?i)((?<![a-z])(?:bearer|basic)[ \t]{1,9}+)(?=[^\s\"']{0,200}[\d=])[\w.~+/=\-]{8,}+",
     # The payload of a message as RocketMQ's clients print it.
     r"((?<!\w)body=)\[-?\d[-\d, ]*+\]?+",
+    # The payload of a record as kafka-dump-log prints it; those of __consumer_offsets are offsets.
+    r"(^(?:\| )?offset: \d++ (?![^\n]*? key: (?:\{\"(?:type|version)\":\"?\d{1,3}\"?,\"data\":|\{\"metadata\":\"|"
+    r"(?:offset_commit|group_metadata|metadata|offset)::))(?:(?! payload: )[^\n])*+ payload: )(?!\[masked\])[^\n]++",
     # The name that rocketmq-spring gives a client: access key, secret key, name, process.
     r"(@[^@|\s]{1,200}\|)(?!\[masked)[^|\s]{1,200}+(?=\|[^|\s]{1,200}\|\d)",
     # Tokens that are known by their shape.
@@ -117,7 +120,7 @@ _RULES = (
 _HINTS = (
     "pass", "pwd", "secret", "credential", "jaas", "key", "salt", "token", "certificate", "auth", "user_", "scram",
     "-----begin", "://", "jdbc:", "sig=", "signature=", "cookie", "bearer", "basic", "eyj", "asia", "akia",
-    "xox", "xapp", "gho_",
+    "xox", "xapp", "gho_", " payload: ",
     "body=[", "ghp_", "ghr_", "ghs_", "ghu_", "github_pat_", "glpat", "hooks.slack", "aiza", "mosquitto_", "curl",
 )  # fmt: skip
 """A text without any of these words, in lower case, holds no secret; looking for words is cheap."""

@@ -229,3 +229,11 @@ def test_the_payload_of_a_rocketmq_message_is_masked():
 def test_the_secret_key_in_a_client_id_of_rocketmq_spring_is_masked():
     line = "clientId=10.0.0.1@AKabc|S3cr3t|orders|12, language=JAVA"
     assert mask(line) == "clientId=10.0.0.1@AKabc|[masked]|orders|12, language=JAVA"
+
+
+def test_what_a_dump_prints_of_a_record_is_masked_and_offsets_are_not():
+    record = "| offset: 5 CreateTime: 1795265755256 keySize: 2 valueSize: 9 headerKeys: [] key: 17 payload: name=Ann"
+    commit = "| offset: 1 CreateTime: 1795262743796 key: offset_commit::group=g,partition=t-0 payload: offset=9"
+    typed = 'offset: 1 CreateTime: 1795263301773 key: {"type":"1","data":{"group":"g"}} payload: {"data":{"offset":4}}'
+    assert mask(record) == record.replace("name=Ann", "[masked]")
+    assert (mask(commit), mask(typed)) == (commit, typed)

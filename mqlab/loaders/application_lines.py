@@ -27,7 +27,7 @@ _LAST_WORDS = (
 )
 _FAILURE = r"(?:ailed|ailure|rror\b|xception|annot |ould not|nable to|etrying|nvalid|kipp)"
 _RECORD = (
-    r"(?:(?<![\w.-])[\w.-]+(?:-\d+(?:@| at offset | offset[ =])| ?\[\d+\] ?@ ?)\d"
+    r"(?:(?:^|[^\w.-])[\w.-]+(?:-\d+(?:@| at offset | offset[ =])| ?\[\d+\] ?@ ?)\d"
     r"|\b[Pp]artition ?[=:] ?\d+\b.{0,120}\b[Oo]ffset ?[=:] ?\d)"
 )
 _RECORD_WORDS = (r"-\d+(?:@| at offset | offset[ =])\d", r"] ?@ ?\d", r"artition ?[=:] ?\d")

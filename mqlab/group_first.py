@@ -20,9 +20,6 @@ from mqlab.memo import per_facts
 from mqlab.message_rows import Fate
 from mqlab.queues import TOGETHER
 
-ORDINARY = 10.0
-"""Seconds from the subscription to the position in an ordinary start: connections of a client that starts, and
-group.initial.rebalance.delay.ms (3 s). Who joins a topic in use with ``latest`` begins when it has its position."""
 _BUCKET = 10.0
 """Seconds that one row of tallies spans."""
 
@@ -44,7 +41,7 @@ def first_start(facts: Facts, known: Offsets, at: float, target: int, places: tu
     if begun is None or target <= start:
         return
     end = _end(facts, known, begun, start, target)
-    if end.guess > start and at - begun <= ORDINARY:
+    if end.guess > start:
         end = _End(target, target, target)
     if end.guess > start:
         yield Skip(Why.CONFIGURED, start, end.guess, at, places)

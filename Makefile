@@ -28,8 +28,8 @@ report: setup ## run the notebooks on a sample and write report.html (SAMPLE=, R
 	@$(BIN)/mqlab doctor --quiet
 	$(BIN)/mqlab report $(SAMPLE) -o $(REPORT)
 
-test: setup ## run all tests, the notebooks included
-	$(BIN)/python -m pytest --nbval-lax tests notebooks
+test: setup ## run all tests, the notebooks included, on two cores
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --nbval-lax tests notebooks
 
 check: setup ## what a change must pass: format, lint, types, import contracts, spelling, tests
 	$(BIN)/ruff format --check .

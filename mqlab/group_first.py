@@ -2,7 +2,8 @@
 
 Records that were there before the group are not its own. Those that were acknowledged after its members subscribed and
 before they knew where to begin are passed over: on a busy host the assignment comes a minute after the first line, and
-partitions that were added later are noticed after metadata.max.age.ms only.
+partitions that were added later are noticed after metadata.max.age.ms only. Who joins a topic that holds records
+already has lost them only where a producer noted when they were acknowledged: from offsets alone it is a start.
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ from mqlab.memo import per_facts
 from mqlab.message_rows import Fate
 from mqlab.queues import TOGETHER
 
+ORDINARY = 10.0
+"""Seconds from the subscription to the position in an ordinary start: connections of a client that starts, and
+group.initial.rebalance.delay.ms (3 s). Who joins a topic in use with ``latest`` begins when it has its position."""
 _BUCKET = 10.0
 """Seconds that one row of tallies spans."""
 
@@ -31,6 +35,8 @@ class _End:
     lowest: int
     guess: int
     highest: int
+    noted: bool = False
+    """Producers noted what was acknowledged, and when."""
 
 
 def first_start(facts: Facts, known: Offsets, at: float, target: int, places: tuple[Evidence, ...]) -> Iterator[Skip]:
@@ -41,7 +47,8 @@ def first_start(facts: Facts, known: Offsets, at: float, target: int, places: tu
     if begun is None or target <= start:
         return
     end = _end(facts, known, begun, start, target)
-    if end.guess > start:
+    certain = end.noted and at - begun > ORDINARY
+    if end.guess > start and not certain:
         end = _End(target, target, target)
     if end.guess > start:
         yield Skip(Why.CONFIGURED, start, end.guess, at, places)
@@ -105,7 +112,7 @@ def _counted(rows: Sequence[Tally], at: float, first: int, within: tuple[int, in
     later = earlier + sum(t.messages for t in partly)
     guess = earlier + round(sum(t.messages * (at - t.at) / _BUCKET for t in partly))
     low, high = max(within[0], min(earlier, within[1])), min(within[1], max(later, within[0]))
-    return _End(low, max(low, min(guess, high)), high)
+    return _End(low, max(low, min(guess, high)), high, noted=True)
 
 
 def _own(facts: Facts, known: Offsets) -> Iterator[Fate]:

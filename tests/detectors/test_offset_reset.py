@@ -127,6 +127,14 @@ def test_a_group_that_was_there_first_loses_the_first_records():
     assert lost(*new, stands("10:01:30 0 100 100")) == [(LEFT, "0", "0..99", 100)]
 
 
+def test_a_first_start_of_which_nobody_counted_what_came_in_meanwhile_is_configuration():
+    slow = [
+        START, begins("10:01:05 a missing 0\n10:01:06 a reset 0 900"), log_starts("09:59:00 0 0"),
+        stands("09:59:00 0 - 200\n10:01:30 0 900 900", group="other"),
+    ]  # fmt: skip
+    assert lost(*slow) == []
+
+
 def test_where_nothing_tells_what_was_there_before_nothing_is_called_lost():
     bare = [START, begins("10:01:05 a missing 0\n10:01:06 a reset 0 5000"), stands("10:01:30 0 5000 5000")]
     assert lost(*bare) == []

@@ -2,7 +2,8 @@
 
 import pytest
 
-from mqlab.loaders import LOADERS, console
+from mqlab.loaders import LOADERS, console, ledger_rows
+from mqlab.loaders.base import Head, LaidOut
 from mqlab.sources import Reading
 
 HUGE = "9" * 30
@@ -26,11 +27,21 @@ NASTY = [
 ]  # fmt: skip
 
 
+GOOD = {
+    "ledger-csv": "ts_ms,topic,partition,offset,key\n1795262756811,orders,0,0,k2",
+    "ledger-json": '{"ts": 1795262756811, "topic": "orders", "partition": 0, "offset": 0, "key": "k2"}',
+}
+"""A head that tells where each fact of a message stands."""
+
+
 @pytest.mark.parametrize("loader", [x for x in LOADERS if x.READING is Reading.TABLE], ids=lambda x: x.FORMAT)
 def test_a_bad_line_never_fails_a_table(spark, loader):
     lines = [("x", number, line, "x.csv", None) for number, line in enumerate(NASTY, 1)]
     columns = "source string, line long, text string, name string, snapshot_at timestamp"
     rows = console.dated(spark.createDataFrame(lines, columns))
+    if isinstance(loader, LaidOut):
+        text = GOOD.get(loader.FORMAT, "")
+        rows = rows.join(spark.sql(ledger_rows.layouts({"x": loader.layout(Head("x.csv", text, len(text)))})), "source")
     classes = {row[0] for row in rows.selectExpr(loader.line_class("text")).collect()}
     assert classes <= {"data", "noise", None}
     for table, frame in loader.load(rows).items():

@@ -14,6 +14,7 @@ from functools import cached_property
 from mqlab.findings import Evidence
 from mqlab.group_rows import Assignment, Batch, Client, Delivery, Tally
 from mqlab.message_rows import Fate, Part
+from mqlab.mqtt_rows import Flow, Passage, Receipt, TopicFlow
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +229,10 @@ class Facts:
     batches: tuple[Batch, ...] = ()
     fates: tuple[Fate, ...] = ()
     parts: tuple[Part, ...] = ()
+    flows: tuple[Flow, ...] = ()
+    topic_flows: tuple[TopicFlow, ...] = ()
+    receipts: tuple[Receipt, ...] = ()
+    passages: tuple[Passage, ...] = ()
 
     def of_kind(self, *kinds: str) -> tuple[Episode, ...]:
         """Episodes of these kinds, by time."""
@@ -293,6 +298,10 @@ def ordered(facts: Facts) -> Facts:
         batches=tuple(sorted(facts.batches, key=lambda b: (b.at, b.source, b.line))),
         fates=tuple(sorted(facts.fates, key=_of_fate)),
         parts=tuple(sorted(facts.parts, key=lambda p: (p.source, p.role, p.topic, p.queue))),
+        flows=tuple(sorted(facts.flows, key=_of_flow)),
+        topic_flows=tuple(sorted(facts.topic_flows, key=lambda f: (f.topic is None, f.topic or "", *_of_flow(f)))),
+        receipts=tuple(sorted(facts.receipts, key=lambda r: (r.at, r.source, r.role))),
+        passages=tuple(sorted(facts.passages, key=lambda p: (p.sender, p.receiver))),
         shapes=tuple(sorted(facts.shapes, key=lambda s: (s.source, s.first_line, s.shape))),
         rejects=tuple(sorted(facts.rejects, key=lambda r: (r.source, r.line or 0, r.reason))),
         coverage=tuple(sorted(facts.coverage, key=lambda c: c.source)),
@@ -308,6 +317,10 @@ def _of_episode(episode: Episode) -> tuple[float, str, str, int, str, str]:
 def _of_fate(fate: Fate) -> tuple[str, str, float, int, str, int]:
     where = (fate.first.source, fate.first.line or 0)
     return (fate.topic, fate.queue, fate.first_at or 0.0, fate.first_offset or 0, *where)
+
+
+def _of_flow(flow: Flow | TopicFlow) -> tuple[float, str, str, int]:
+    return (flow.first_at, flow.sender or "", flow.first.source, flow.first.line or 0)
 
 
 def _of_row(row: Client | Assignment) -> tuple[float, str, int]:

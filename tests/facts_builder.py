@@ -6,6 +6,7 @@ from mqlab.facts import Coverage, Episode, Facts, Position, Series, Setting
 from mqlab.findings import Evidence
 from mqlab.group_rows import Assignment, Batch, Client, Delivery, Tally
 from mqlab.message_rows import Fate, Part
+from mqlab.mqtt_rows import Flow, Passage, Receipt, TopicFlow
 
 DAY = 1_800_000_000.0 - 1_800_000_000.0 % 86_400
 """Midnight of the day on which everything happens."""
@@ -125,6 +126,7 @@ def facts(*rows) -> Facts:
         episodes=tuple(by_time), series=of(Series), settings=of(Setting), positions=of(Position),
         coverage=of(Coverage), clients=of(Client), assignments=of(Assignment), tallies=of(Tally),
         deliveries=of(Delivery), batches=of(Batch), fates=of(Fate), parts=of(Part),
+        flows=of(Flow), topic_flows=of(TopicFlow), receipts=of(Receipt), passages=of(Passage),
     )  # fmt: skip
 
 

@@ -25,6 +25,8 @@ _SHARED_KINDS = frozenset(
 )  # fmt: skip
 _EPOCH_KINDS = frozenset({"client-start-time", "consumer-connected", "producer-connected", "subscription-versioned"})
 """Events whose value is their moment in epoch milliseconds."""
+_MADE = ("client-created", "connection-made")
+"""What a client says when it is about to connect, or has just done so."""
 _JOINED = frozenset({"consumer-connected", "producer-connected"})
 _MEMBERS = frozenset({"consumer-connected", "consumer-disconnected", "group-offline"})
 """What a RocketMQ broker tells at once to all clients of the group."""
@@ -78,6 +80,8 @@ def _clock(
     joined: Mapping[str, set[float]],
     generations: tuple[tuple[str, float], ...],
 ) -> zones.Clock:
+    ids = {row["client_id"] for row in events if row["kind"] in ("client-configured", *_MADE) and row.get("client_id")}
+    own = next(iter(ids)) if len(ids) == 1 else ""
     seen = [*minutes, *(row[k] / _MICRO for row in events for k in ("first_at", "last_at") if row.get(k) is not None)]
     return zones.Clock(
         source=source.path,
@@ -91,9 +95,9 @@ def _clock(
         window=(min(seen), max(seen)) if seen else None,
         rule=source.zone_rule,
         met=tuple(
-            (row["first_at"] / _MICRO, tuple(sorted(joined[row["client_id"]])))
+            (row["first_at"] / _MICRO, tuple(sorted(joined[_client(row, own)])))
             for row in events
-            if row["kind"] == "client-created" and row.get("client_id") in joined
+            if row["kind"] in _MADE and _client(row, own) in joined
         ),
         generations=generations,
         kin=source.path.rpartition("/")[0] if source.format == kafka_broker_log.FORMAT else None,
@@ -106,7 +110,14 @@ def _joined(rows: Rows) -> Mapping[str, set[float]]:
     for row in rows["events"]:
         if row["kind"] in _JOINED and row.get("client_id") and row.get("value_min"):
             found[row["client_id"]].add(row["value_min"] / 1000)
+        if row["kind"] == "client-connected" and row.get("client_id") and row.get("offset") is not None:
+            found[row["client_id"]].add(row["first_at"] / _MICRO - row["offset"])
     return found
+
+
+def _client(row: Row, own: str) -> str:
+    """Whom the row is about: the client that it names, else the only one of its log."""
+    return row.get("client_id") or own
 
 
 def _generations(rows: Rows) -> Mapping[str, tuple[tuple[str, float], ...]]:

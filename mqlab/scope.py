@@ -16,6 +16,8 @@ RULES = {d.INCIDENT: frozenset(d.SYSTEMS) for d in DETECTORS}
 """Systems that the rule of each class understands."""
 _OWN_RULES = frozenset().union(*(ours for ours in RULES.values() if len(ours) < len(SYSTEMS)))
 """Systems for which there are rules of their own."""
+_MQTT = ("mosquitto-", "mqtt-", "emqx-", "hivemq-", "rabbitmq-", "vernemq-", "aws-iot-")
+"""How the names of formats begin that only MQTT's brokers and clients write."""
 _OF_ANYTHING = frozenset({"send-failed", "out-of-memory", "sender-error", "tool-error"})
 """Events that lines of any system's client may make."""
 
@@ -38,8 +40,8 @@ def systems(facts: Facts) -> frozenset[str]:
     """Systems that the material is of."""
     formats = {c.source: c.format for c in facts.coverage}
     told = {name for name in ("kafka", "rocketmq") for form in formats.values() if name in form}
-    if any(s.name.startswith("rocketmq.") for s in facts.series):
-        told.add("rocketmq")
+    told |= {"mqtt" for form in formats.values() if form.startswith(_MQTT)}
+    told |= {name for name in ("rocketmq", "mqtt") if any(s.name.startswith(f"{name}.") for s in facts.series)}
     if any(s.name.startswith(("broker.", "producer.", "consumer.")) for s in facts.series):
         told.add("kafka")
     others = [s for s in facts.settings if not formats.get(s.source, "").startswith("rocketmq")]

@@ -129,3 +129,25 @@ def test_a_metric_has_the_unit_of_its_name():
     assert [s.points for s in read([("metrics", json.dumps(pause))]).named("jvm.gc_last_pause_seconds")] == [
         ((at(0), 2.5),)
     ]
+
+
+def mqtt(kind, seconds, *, client=None, offset=None, source="3"):
+    """One line about a client of an MQTT broker, on the line's own clock."""
+    place = {"line": int(seconds), "text": kind}
+    row = {"kind": kind, "source": source, "count": 1, "first_at": micros(seconds), "last_at": micros(seconds),
+           "first": place, "last": place, "system": "mqtt", "offset": offset}  # fmt: skip
+    return ("events", json.dumps(row if client is None else {**row, "client_id": client}))
+
+
+def test_a_client_is_on_the_clock_of_the_mqtt_broker_that_it_connects_to():
+    broker = Source("3", "mosquitto.log", "/m/mosquitto.log", "mosquitto-log", Reading.LOG, Envelope.NONE, 100, None)
+    client = Source("4", "node.log", "/m/node.log", "mqtt-client-log", Reading.LOG, Envelope.NONE, 100, None)
+    lines = [
+        mqtt("client-connected", 60, client="press-7", offset=0),
+        mqtt("client-configured", EAST + 59, client="press-7", source="4"),
+        mqtt("connection-made", EAST + 60, source="4"),
+    ]
+    facts = assemble(Gathered.of(lines, [broker, client]))
+    assert {(e.kind, e.first_at) for e in facts.episodes} == {
+        ("client-connected", at(60)), ("client-configured", at(59)), ("connection-made", at(60)),
+    }  # fmt: skip

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 
 FIELDS = ("time", "topic", "broker", "queue", "offset", "key", "message", "status", "dup", "again", "group", "party",
-          "bytes", "role", "place")  # fmt: skip
+          "bytes", "role", "place", "qos", "retained")  # fmt: skip
 """Facts of a message, in the order in which Spark is given their columns."""
 _NAMED_ROLES = "sent|acked|failed|received|consumed|processed|committed|handled|produced|published|delivered|done"
 MOMENT = (
@@ -26,7 +26,7 @@ NAMES = {
     "message": "msg_?id", "status": "status|result|reason|error|outcome", "dup": "dup|duplicate",
     "again": "reconsume|reconsume_?times", "group": "group|group_?id|consumer_?group",
     "party": "client|client_?id|instance", "bytes": "bytes|size", "role": "role|event|action|stage",
-    "time": MOMENT,
+    "qos": "qos", "retained": "retained?", "time": MOMENT,
 }  # fmt: skip
 """Names that a column or a member of an object may have, without regard to case."""
 ROLES = ("sent", "acked", "failed", "received", "consumed", "processed", "committed")
@@ -63,11 +63,21 @@ class Layout:
     group: str | None = None
     topic: str | None = None
     """Topic of rows that note none."""
+    mqtt: bool = False
+    """Its messages are those of MQTT."""
 
     def text(self) -> str:
         """As one line, for the source to carry."""
         known = {**asdict(self), "columns": [self.columns.get(name) for name in FIELDS]}
         return json.dumps(known, ensure_ascii=True)
+
+
+def is_mqtt(columns: Mapping[str, object], topics: Iterable[str]) -> bool:
+    """Whether a ledger with these *columns* and *topics* is about messages of MQTT.
+
+    Only MQTT knows QoS and RETAIN flags, and levels of topics: no topic of Kafka or RocketMQ holds a slash.
+    """
+    return "qos" in columns or "retained" in columns or any("/" in topic for topic in topics)
 
 
 def role_of(word: str) -> str | None:

@@ -90,11 +90,12 @@ SETTINGS = _table("settings", at=_AT, scope=_TEXT, owner=_TEXT, key=_TEXT, value
 
 LEDGER = _table(
     "ledger", at=_AT, role=_TEXT, party=_TEXT, group=_TEXT, topic=_TEXT, queue=_TEXT, offset=_LONG, key=_TEXT,
-    status=_TEXT, dup=_TEXT, bytes=_LONG, told=_TEXT,
+    status=_TEXT, dup=_TEXT, bytes=_LONG, told=_TEXT, qos=_INT, retained=_TEXT,
 )  # fmt: skip
 """One message that somebody says was sent, acknowledged, stored, consumed, processed or committed.
 
-``told`` is what the role is known by: map, column, name, shape, or null where the format fixes it.
+``told`` is what the role is known by: map, column, name, shape, or null where the format fixes it; ``retained`` is
+true or false.
 """
 
 VOLUME = Table(

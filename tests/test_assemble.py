@@ -131,7 +131,7 @@ def test_a_metric_has_the_unit_of_its_name():
     ]
 
 
-def mqtt(kind, seconds, *, client=None, offset=None, source="3"):
+def mqtt(kind, seconds, *, client=None, offset=None, source):
     """One line about a client of an MQTT broker, on the line's own clock."""
     place = {"line": int(seconds), "text": kind}
     row = {"kind": kind, "source": source, "count": 1, "first_at": micros(seconds), "last_at": micros(seconds),
@@ -143,9 +143,9 @@ def test_a_client_is_on_the_clock_of_the_mqtt_broker_that_it_connects_to():
     broker = Source("3", "mosquitto.log", "/m/mosquitto.log", "mosquitto-log", Reading.LOG, Envelope.NONE, 100, None)
     client = Source("4", "node.log", "/m/node.log", "mqtt-client-log", Reading.LOG, Envelope.NONE, 100, None)
     lines = [
-        mqtt("client-connected", 60, client="press-7", offset=0),
-        mqtt("client-configured", EAST + 59, client="press-7", source="4"),
-        mqtt("connection-made", EAST + 60, source="4"),
+        mqtt("client-connected", 60, client="press-7", offset=0, source=broker.link),
+        mqtt("client-configured", EAST + 59, client="press-7", source=client.link),
+        mqtt("connection-made", EAST + 60, source=client.link),
     ]
     facts = assemble(Gathered.of(lines, [broker, client]))
     assert {(e.kind, e.first_at) for e in facts.episodes} == {

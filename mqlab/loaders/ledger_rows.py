@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pyspark.sql import DataFrame
@@ -26,6 +26,8 @@ LONGEST = 200
 _PLACE = r"^(.+)[-:@#/](\d{1,9})$"
 """Topic and partition in one cell, as ``toString`` of Kafka's TopicPartition writes them."""
 _SECONDS = r"^\d{10}(?:\.\d+)?$"
+_YES = ("true", "1", "yes", "t", "y", "r1")
+_NO = ("false", "0", "no", "f", "n", "r0")
 _WORDS = {**{role: role for role in ROLES}, **WORDS}
 
 
@@ -80,6 +82,8 @@ def ledger(rows: DataFrame, cell: Callable[[str], str]) -> DataFrame:
         "status": "left(c_status, 200)",
         "dup": "coalesce(c_dup, CASE WHEN c_again = '0' THEN 'false' WHEN c_again IS NOT NULL THEN 'true' END)",
         "bytes": "try_cast(c_bytes AS BIGINT)",
+        "qos": "CASE WHEN c_qos IN ('0', '1', '2') THEN CAST(c_qos AS INT) END",
+        "retained": f"CASE WHEN {_one_of('c_retained', _YES)} THEN 'true' WHEN {_one_of('c_retained', _NO)} THEN 'false' END",
     }
     return LEDGER.rows(known, columns).where("at IS NOT NULL")
 
@@ -87,6 +91,10 @@ def ledger(rows: DataFrame, cell: Callable[[str], str]) -> DataFrame:
 def _role(word: str) -> str:
     words = " ".join(f"WHEN '{told}' THEN '{role}'" for told, role in _WORDS.items())
     return f"CASE WHEN {word} IS NOT NULL THEN CASE lower({word}) {words} END END"
+
+
+def _one_of(text: str, words: Sequence[str]) -> str:
+    return f"lower({text}) IN ({', '.join(map(quoted, words))})"
 
 
 def instant(text: str) -> str:

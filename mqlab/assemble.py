@@ -13,6 +13,7 @@ from mqlab import (
     assemble_groups,
     assemble_messages,
     assemble_volumes,
+    clock_offsets,
     exported_positions,
     years,
     zones,
@@ -80,7 +81,7 @@ def assemble(gathered: Gathered, wanted: Sequence[tuple[str, str]] = ()) -> Fact
             assemble_volumes.volumes(gathered.rows["log"], gathered.rows["quoted"], gathered.path, instant, minute)
         ),
     )
-    return assemble_messages.titled(facts)
+    return clock_offsets.corrected(assemble_messages.titled(facts))
 
 
 def _names(gathered: Gathered) -> Mapping[str, Mapping[str, str | None]]:

@@ -39,6 +39,7 @@ def _clocks(diagnosis: Diagnosis) -> str:
     for told in diagnosis.material.time_zones.values():
         zone, _, because = told.partition(": ")
         how = next((short for start, short in _CLOCKS if because.startswith(start)), "assumed")
+        how = "corrected" if because.endswith(": corrected") else how
         zones.setdefault(zone, Counter())[how] += 1
     parts = []
     for zone, ways in sorted(zones.items(), key=lambda kv: (-kv[1].total(), kv[0])):

@@ -607,7 +607,7 @@ def test_the_kinds_that_are_read_are_of_one_side_each():
     assert not COORDINATOR & (CLIENT | PROCESS)
 
 
-def test_twenty_thousand_rebalances_are_told_in_a_moment():
+def test_twenty_thousand_rebalances_are_told_one_by_one():
     second, lines = 0, []
     for n in range(1, 10_000):
         second += 8

@@ -1,0 +1,96 @@
+"""Connections of MQTT clients from the lines of the brokers that accepted and ended them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import replace
+
+from mqlab.facts import Episode, Facts
+from mqlab.mqtt_brokers import brokers
+from mqlab.mqtt_connection import Connection
+
+_KINDS = ("client-connected", "client-disconnected", "session-takeover", "broker-starting", "broker-stopping")
+_AGAIN = 5.0
+"""Seconds in which a broker tells of one end in two lines: that it closes a connection, and that it is closed."""
+
+
+def lives(facts: Facts) -> Iterator[Connection]:
+    """The connections that brokers' logs tell of, broker by broker."""
+    for broker in brokers(facts):
+        lines = [e for e in facts.of_kind(*_KINDS) if e.source in broker.sources and e.first_at is not None]
+        lines.sort(key=lambda e: (e.first_at, e.source, e.first.line or 0))
+        told = _Told(broker.name)
+        for line in lines:
+            told.read(line)
+        yield from told.every()
+
+
+class _Told:
+    """Connections of one broker while its lines are read."""
+
+    def __init__(self, broker: str) -> None:
+        self._broker = broker
+        self._open: dict[str, list[Connection]] = defaultdict(list)
+        self._over: dict[str, list[Connection]] = defaultdict(list)
+
+    def read(self, line: Episode) -> None:
+        """Take the next line into account."""
+        if line.kind in ("broker-stopping", "broker-starting"):
+            self._all_over(line)
+        elif line.kind == "client-connected":
+            if line.client_id:
+                self._open[line.client_id].append(self._begun(line, line.client_id))
+        else:
+            self._ended(line)
+
+    def every(self) -> Iterator[Connection]:
+        """All connections; those that no line ended are over where their id connected again."""
+        for client in sorted({*self._open, *self._over}):
+            own = sorted([*self._over[client], *self._open[client]], key=lambda c: c.since or 0.0)
+            for number, connection in enumerate(own):
+                later = [c.since for c in own[number + 1 :] if c.since is not None]
+                over = connection.until is None and bool(later)
+                yield replace(connection, until=later[0]) if over else connection
+
+    def _begun(self, line: Episode, client: str) -> Connection:
+        kept = {"persistent": True, "clean": False}.get(line.reason or "")
+        return Connection(
+            self._broker, client, line.source, "broker", line.first_at, None, None, line.peer, line.member_id,
+            line.value_min, kept, line.first, count=line.count,
+        )  # fmt: skip
+
+    def _ended(self, line: Episode) -> None:
+        reason = "taken-over" if line.kind == "session-takeover" else line.reason
+        client = line.client_id or self._client_at(line.peer)
+        if client is None:
+            return
+        mine = self._open[client]
+        at_peer = [c for c in mine if line.peer and c.peer == line.peer]
+        if at_peer or mine:
+            ended = (at_peer or mine)[0]
+            mine.remove(ended)
+            self._over[client].append(replace(ended, until=line.first_at, ended=reason, end=line.first))
+        elif not self._told_before(line, client):
+            unseen = Connection(
+                self._broker, client, line.source, "broker", None, line.first_at, reason, line.peer, end=line.first
+            )
+            self._over[client].append(unseen)
+
+    def _client_at(self, peer: str | None) -> str | None:
+        """The client whose open connection comes from *peer*: some lines name the address only."""
+        return next((client for client, own in self._open.items() for c in own if peer and c.peer == peer), None)
+
+    def _told_before(self, line: Episode, client: str) -> bool:
+        """The last connection of the client had just ended, or with the broker: this is a second line about it."""
+        last = self._over[client][-1] if self._over[client] else None
+        if last is None or last.until is None or line.first_at is None:
+            return False
+        return line.first_at - last.until <= _AGAIN or (last.ended or "").startswith("broker-")
+
+    def _all_over(self, line: Episode) -> None:
+        reason = "broker-stopped" if line.kind == "broker-stopping" else "broker-restarted"
+        for client, own in sorted(self._open.items()):
+            ended = [replace(c, until=line.first_at, ended=reason, end=line.first) for c in own]
+            self._over[client] += ended
+            own.clear()

@@ -1,7 +1,23 @@
-"""One Spark session for all tests: small, silent, and with the settings that mqlab's own session has."""
+"""One Spark session for all tests of a process: small, silent, and with the settings that mqlab's own session has."""
+
+import re
 
 import pytest
 from pyspark.sql import SparkSession
+from xdist.scheduler import LoadFileScheduling
+
+
+class ByFileAndSample(LoadFileScheduling):
+    """Tests of one file run in one process, but each sample of ``test_samples`` may run in another."""
+
+    def _split_scope(self, nodeid):
+        sample = re.search(r"test_samples\.py::\w+\[((?:kafka|rocketmq|mqtt)(?:-[a-z]+)*-\d+)", nodeid)
+        return sample[1] if sample else super()._split_scope(nodeid)
+
+
+def pytest_xdist_make_scheduler(config, log):
+    """How tests are dealt to processes, where there are several."""
+    return ByFileAndSample(config, log)
 
 
 @pytest.fixture(scope="session")

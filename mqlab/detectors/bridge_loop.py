@@ -1,0 +1,145 @@
+"""MQTT: messages come back to where they were and are sent again, over two bridges or by a client that republishes.
+
+Fires: the same ids come to a receiver again and again, later and later, without a flag, or brokers take in several
+times what is published since the second of two bridges was opened. Proven where settings show the way back, or a
+client's own ledger that it publishes what it reads.
+Quiet: one bridge with much traffic, two bridges on different topics or with prefixes that keep them apart, redelivery
+and replay (flags), filters that overlap (a fixed number of copies at one moment), a publisher that sends ids again.
+"""
+
+from __future__ import annotations
+
+from mqlab import circle_case, units
+from mqlab.circle_case import Case
+from mqlab.detectors.base import CLEAR, Result
+from mqlab.facts import Facts
+from mqlab.findings import Certainty, Evidence, Finding, Severity
+from mqlab.models.circling import round_trip
+from mqlab.mqtt_bridges import Closed
+from mqlab.mqtt_circles import missing
+from mqlab.mqtt_copies import first_copy, receivers
+from mqlab.wording import moment, sample
+
+INCIDENT = "bridge-loop"
+SYSTEMS: tuple[str, ...] = ("mqtt",)
+
+
+def detect(facts: Facts) -> Result:
+    """One finding for each way on which messages come back."""
+    every = circle_case.cases(facts)
+    found = tuple(_finding(facts, case) for case in every if case.certainty is not None)
+    if found:
+        return Result(found)
+    if any(case.circling for case in every):
+        return Result(missing=("how the brokers are bridged, and what they took in ($SYS)",))
+    counted = receivers(facts) or facts.named("mqtt.publish_received")
+    told = "; ".join(circle_case.told_by_bridges(facts))
+    if told:
+        return Result(rejected=told) if counted else Result(missing=("messages with ids, or $SYS of both brokers",))
+    known = counted or facts.of_kind("publish-received") or facts.settings
+    return CLEAR if known else Result(missing=("settings of bridges, $SYS, or messages with ids",))
+
+
+def _finding(facts: Facts, case: Case) -> Finding:
+    proven = case.certainty is Certainty.PROVEN
+    return Finding(
+        id=f"{INCIDENT}:{case.subject}",
+        incident=INCIDENT,
+        severity=Severity.CRITICAL if proven else Severity.WARNING,
+        certainty=case.certainty or Certainty.POSSIBLE,
+        subject=case.subject,
+        started_at=moment(case.since),
+        ended_at=None if case.ongoing else moment(case.until),
+        ongoing=case.ongoing,
+        statement=f"{_way(case)} {_counts(case)}".strip(),
+        measures=_measures(facts, case),
+        evidence=_evidence(facts, case),
+        explains=(
+            "session-queue-drop", "session-queue-growth", "slow-consumer", "log-explosion", "overlapping-subscription",
+            "redelivery-storm",
+        ),
+        mitigate=_stop(case),
+        remedy=_remedy(case),
+        verify="Each id is delivered once to each subscriber, and publish/messages/received of every broker rises as "
+        "fast as publishers publish.",
+    )  # fmt: skip
+
+
+def _way(case: Case) -> str:
+    if isinstance(case.way, Closed):
+        names = " and ".join(link.bridge.name for link in case.way.links)
+        one, other = case.way.brokers
+        what = f"messages of {case.way.topics}" if case.way.topics is not None else "messages"
+        return f"{one} and {other} are bridged twice ({names}): {what} that cross one bridge come back over the other."
+    if case.way is not None:
+        return f"{case.way.client} publishes again what it reads: each message comes back to it."
+    return "The same messages are published again and again; nothing tells by whom."
+
+
+def _counts(case: Case) -> str:
+    told = []
+    if case.circling:
+        worst = case.circling[0]
+        told.append(
+            f"{worst.receiver.client} got {units.counted(worst.receiver.rows, 'message')} of "
+            f"{units.number(worst.distinct)} ids, one of them {units.number(worst.copies)} times"
+        )
+    for one in case.taken:
+        what = f"{one.broker} takes in {units.digits(one.rate)}/s"
+        if one.factor is not None:
+            what += f" where {units.digits(one.published / one.seconds)}/s are published"
+        elif one.before is not None:
+            what += f" where it took in {units.digits(one.before)}/s before"
+        told.append(what)
+    return "; ".join(told) + "." if told else ""
+
+
+def _measures(facts: Facts, case: Case) -> dict[str, float]:
+    found: dict[str, float] = {}
+    if case.circling:
+        worst = case.circling[0]
+        seen = worst.until - worst.worst.first_at
+        found |= {
+            "copies_of_worst_id": float(worst.copies),
+            "delivered_rows": float(worst.receiver.rows),
+            "distinct_messages": float(worst.distinct),
+            "amplification_factor": worst.factor,
+            "round_trip_seconds": round_trip(worst.copies, seen) or 0.0,
+            "missing_messages": float(missing(facts, worst.receiver, case.since or worst.since)),
+        }
+    if case.taken:
+        most = max(case.taken, key=lambda t: t.rate)
+        found["circulating_per_second"] = max(0.0, most.rate - most.published / most.seconds)
+        if most.factor is not None:
+            found["received_per_published_factor"] = most.factor
+    dropped = [s.points[-1][1] - s.points[0][1] for s in facts.named("mqtt.publish_dropped") if s.points]
+    return found | ({"dropped_messages": sum(d for d in dropped if d > 0)} if any(d > 0 for d in dropped) else {})
+
+
+def _evidence(facts: Facts, case: Case) -> tuple[Evidence, ...]:
+    found: list[Evidence] = []
+    if isinstance(case.way, Closed):
+        found += [place for link in case.way.links for place in link.evidence]
+    elif case.way is not None:
+        found += first_copy(case.way.ledger, f"{case.way.client} publishes an id again that is not its own")
+    for one in case.circling:
+        text = one.worst.first
+        found.append(Evidence(text.source, text.line, text.text, f"came {units.number(one.copies)} times"))
+        found += first_copy(one.receiver, f"{one.receiver.client} gets an id again")
+    found += [sample(facts, t.series, t.series.points[-1][0], f"what {t.broker} took in") for t in case.taken]
+    dropping = facts.of_kind("session-queue-dropping")[:2]
+    return (*found, *(Evidence(e.first.source, e.first.line, e.first.text, "a consequence: queues") for e in dropping))
+
+
+def _stop(case: Case) -> str:
+    if isinstance(case.way, Closed):
+        name = case.way.links[1].bridge.name
+        return f"Stop the bridge {name}; side effect: what only it carries waits or is lost."
+    who = case.way.client if case.way is not None else "the client or bridge that publishes what it reads"
+    return f"Stop {who}; side effect: its own messages stop as well."
+
+
+def _remedy(case: Case) -> str:
+    if isinstance(case.way, Closed):
+        return "One bridge between two brokers (topic … both), or one direction for each, or local and remote prefixes."
+    return "Publish to topics that the same client does not read, or subscribe with MQTT 5 no-local."

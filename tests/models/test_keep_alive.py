@@ -109,5 +109,5 @@ def test_waits_that_double_are_no_others():
     assert not doubling([1, 2])
     assert not doubling([4, 4, 4])
     assert doubling([1, 2, 4, 7, 7])
-    assert not doubling([1, 2, 5, 7])
+    assert not doubling([1, 2, 9, 11])
     assert not doubling([8, 4, 2, 1])

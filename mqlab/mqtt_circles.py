@@ -12,7 +12,7 @@ from mqlab.facts import Facts, Series
 from mqlab.memo import per_facts
 from mqlab.models.circling import amplification
 from mqlab.mqtt_brokers import broker_of
-from mqlab.mqtt_copies import Receiver, copies_by_topic, distinct, receivers, senders, worst
+from mqlab.mqtt_copies import Receiver, copies_by_topic, distinct, receivers, senders, subscribers, worst
 from mqlab.mqtt_rows import Flow
 from mqlab.traffic import increase
 
@@ -80,7 +80,7 @@ class Republisher:
 @per_facts
 def circling(facts: Facts) -> tuple[Circling, ...]:
     """Receivers to which messages of others came round, the one with the most copies first."""
-    found = [c for one in receivers(facts) if (c := _circling(facts, one)) is not None]
+    found = [c for one in subscribers(facts) if (c := _circling(facts, one)) is not None]
     return tuple(sorted(found, key=lambda c: (-c.copies, c.receiver.source)))
 
 

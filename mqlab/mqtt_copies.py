@@ -23,6 +23,10 @@ SENDING = ("sent", "acked")
 """Roles of the ledgers of publishers."""
 _TELLING = ("client-configured", "connection-made", "connection-lost")
 """Events of a client's own log."""
+_SEEN = ("client-connected", "client-subscribed", "publish-received", "publish-sent")
+"""Events of a broker's log that name clients."""
+_OTHERS = ("kafka", "rocketmq")
+"""Formats of systems behind a bridge, whose consumers handle messages again for reasons of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +81,13 @@ def receivers(facts: Facts) -> tuple[Receiver, ...]:
 
 
 @per_facts
+def subscribers(facts: Facts) -> tuple[Receiver, ...]:
+    """Ledgers of clients of an MQTT broker: beside another system, those that are named after such a client."""
+    alone = not any(c.format.startswith(_OTHERS) for c in facts.coverage)
+    return tuple(one for one in receivers(facts) if alone or client_of(facts, one.source) is not None)
+
+
+@per_facts
 def senders(facts: Facts) -> tuple[Receiver, ...]:
     """All ledgers of publishers, by name: what comes again there was published again."""
     return tuple(_ledgers(facts, SENDING))
@@ -110,7 +121,7 @@ def _named_after(own: str, name: str) -> bool:
 @per_facts
 def _names(facts: Facts) -> Mapping[str, str]:
     """Name → client id: the ids themselves, and logs that tell of one client alone."""
-    ids = {e.client_id: e.client_id for e in facts.of_kind("client-connected", *_TELLING) if e.client_id}
+    ids = {e.client_id: e.client_id for e in facts.of_kind(*_SEEN, *_TELLING) if e.client_id}
     told: dict[str, set[str]] = defaultdict(set)
     for episode in facts.of_kind(*_TELLING):
         if episode.client_id:

@@ -1,7 +1,7 @@
 """What receivers note more than once."""
 
 from copies_builder import came, noted
-from facts_builder import at, episode, facts
+from facts_builder import at, episode, facts, log
 
 from mqlab import mqtt_copies
 from mqlab.mqtt_copies import client_of, copies_by_topic, distinct, receivers, senders, worst
@@ -68,3 +68,11 @@ def test_the_first_copy_is_shown_where_it_stands():
     (place,) = mqtt_copies.first_copy(one, "again")
     assert (place.source, place.line, place.why) == ("clients/received-viewer.csv", 201, "again")
     assert mqtt_copies.first_copy(receivers(facts(VIEWER[:1]))[0], "again") == ()
+
+
+def test_beside_another_system_only_ledgers_of_mqtt_clients_are_subscribers():
+    consumer = noted("etl", "10:00:00 20 0 0 0 0", role="consumed")
+    known = [episode("client-connected", 0, client_id="viewer", system="mqtt"), VIEWER, consumer]
+    alone, behind = facts(known), facts(known, log("logs/server.log", "kafka-broker-log"))
+    assert [one.client for one in mqtt_copies.subscribers(alone)] == ["consumed-etl", "viewer"]
+    assert [one.client for one in mqtt_copies.subscribers(behind)] == ["viewer"]

@@ -10,6 +10,7 @@ from typing import Any
 
 from mqlab import (
     assemble_clocks,
+    assemble_flows,
     assemble_groups,
     assemble_messages,
     assemble_volumes,
@@ -74,6 +75,10 @@ def assemble(gathered: Gathered, wanted: Sequence[tuple[str, str]] = ()) -> Fact
         deliveries=tuple(assemble_groups.deliveries(gathered.rows["deliveries"], gathered.paths)),
         fates=tuple(assemble_messages.fates(gathered.rows["fates"], gathered.paths, quoted)),
         parts=tuple(assemble_messages.parts(gathered.rows["parts"], gathered.paths, quoted)),
+        flows=tuple(assemble_flows.flows(gathered.rows["flows"], gathered.paths, quoted)),
+        topic_flows=tuple(assemble_flows.topic_flows(gathered.rows["topic_flows"], gathered.paths, quoted)),
+        receipts=tuple(assemble_flows.receipts(gathered.rows["receipts"], gathered.paths)),
+        passages=tuple(assemble_flows.passages(gathered.rows["passages"], gathered.paths)),
         shapes=tuple(_shapes(gathered, instant)),
         rejects=tuple(_rejects(gathered)),
         coverage=tuple(_coverage(gathered, settled, instant)),

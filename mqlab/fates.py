@@ -20,7 +20,7 @@ BUCKET = 10
 """Seconds that such a row spans."""
 
 _HANDLED = "role IN ('received', 'consumed', 'processed')"
-_SUCCESS = (
+SUCCESS = (
     r"(?i)^(?:send_?)?(?:ok|ack(?:ed|nowledged)?|success(?:ful|fully)?|succeeded|0|0x00|none|null|no[ _]?error|"
     r"persisted|possibly_persisted|stored|delivered|confirmed|committed|done|complete[d]?|true|200|201|202|204|sent|published|"
     r"no matching subscribers|granted qos [012])$"
@@ -39,7 +39,7 @@ def _notes(rows: DataFrame, topics: DataFrame) -> DataFrame:
     """Rows of LEDGER about messages, with their scope, the key that tells them apart, and what they say."""
     told = rows.where("role IS NOT NULL AND (status IS NULL OR status <> 'control')").selectExpr(
         "source", "line", "role", "coalesce(topic, '') AS topic", "queue", "position", "key", "wall AS at",
-        f"CASE WHEN status IS NULL OR status RLIKE '{_SUCCESS}' THEN 'good' WHEN status RLIKE '{_OPEN}' THEN 'open' "
+        f"CASE WHEN status IS NULL OR status RLIKE '{SUCCESS}' THEN 'good' WHEN status RLIKE '{_OPEN}' THEN 'open' "
         "ELSE 'bad' END AS answer", "status IS NOT NULL AS answered",
     )  # fmt: skip
     said = told.join(F.broadcast(topics), ["source", "topic"]).selectExpr(

@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from mqlab.errors import BadLedgerMapError
-from mqlab.ledger_layout import ROLES, Layout
+from mqlab.ledger_layout import ROLES, Layout, is_mqtt
 
 _COLUMNS = {"time": "time", "key": "key", "partition": "queue", "offset": "offset", "status": "status"}
 """Fields that an entry may place, by their names there."""
@@ -66,6 +66,7 @@ class Entry:
             party=self.party or found.party,
             group=self.group or found.group,
             topic=self.topic or found.topic,
+            mqtt=found.mqtt or is_mqtt(columns, [self.topic or ""]),
         )
 
 

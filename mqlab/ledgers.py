@@ -1,17 +1,18 @@
 """LEDGER, thinned inside Spark: counts instead of messages, and what became of messages as runs instead of rows.
 
 In ``tallies`` and ``deliveries`` a message is (topic, queue, offset); where a ledger notes no offset, (topic, key).
-``fates`` says how messages are told apart there.
+``fates`` says how messages are told apart there. Messages of MQTT have neither queues nor offsets, and no ledger
+must note all of them: they are told by ``mqtt_flows`` instead.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from mqlab import fates, ledger_parts, ledger_topics
+from mqlab import fates, ledger_parts, ledger_topics, mqtt_flows, mqtt_notes
 
 BUCKET = 10
 """Seconds that one row spans."""
@@ -20,12 +21,24 @@ _NOTED = "role NOT IN ('stored', 'dump')"
 _BEGIN = f"floor(unix_seconds(wall) / {BUCKET}) * {BUCKET}"
 _COLUMNS = (
     "source", "line", "role", "told", "party", "`group`", "topic", "queue", "position", "key", "status", "wall",
+    "dup", "qos", "retained",
 )  # fmt: skip
 
 
-def thinned(ledger: DataFrame) -> Mapping[str, DataFrame]:
-    """What leaves Spark, by fact: tallies, deliveries, parts and fates."""
+def thinned(ledger: DataFrame, mqtt: Collection[str] = (), *, others: bool = True) -> Mapping[str, DataFrame]:
+    """What leaves Spark, by fact: tallies, deliveries, parts and fates; and what is told of the *mqtt* ledgers.
+
+    *mqtt* are their links; *others* is whether there is anything else in *ledger*.
+    """
     rows = parsed(ledger)
+    if not mqtt:
+        return _placed(rows)
+    flows = mqtt_flows.thinned(rows, mqtt, others=others)
+    return {**flows, **_placed(rows.where(f"NOT {mqtt_notes.mqtt(mqtt)}"))} if others else flows
+
+
+def _placed(rows: DataFrame) -> Mapping[str, DataFrame]:
+    """What is told of messages that have places or stand in a queue."""
     topics = ledger_topics.topics(rows).localCheckpoint()
     return {
         "tallies": tallies(rows),

@@ -1,7 +1,7 @@
 """First lines of shapes, word by word: the scan only counts them, so their files are opened once more.
 
 Read are the first dated line of each log, and of the shapes that ``volumes`` tells the first line and the one before
-it; of ledgers the first and last lines of parts and fates; no file further than the last line wanted.
+it; of ledgers the first and last lines of parts, fates and flows; no file further than the last line wanted.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MOST = 2000
 _ENOUGH = 1 << 16
 """Bytes of a line that are looked at."""
 _STAMP = re.compile(STAMP)
-_EPOCH = re.compile(r"^%\d\|(\d{10}\.\d{3})\|")
+_EPOCH = re.compile(r"^(?:%\d\|(\d{10}\.\d{3})\||(1\d{9}): )")
 
 
 def first_lines(rows: Iterable[tuple[str, str]], sources: Sequence[Source]) -> list[tuple[str, str]]:
@@ -62,7 +62,7 @@ def _of_fate(row: Mapping[str, Any]) -> list[tuple[str, set[int]]]:
 
 
 _WANTED: Mapping[str, Callable[[Mapping[str, Any]], list[tuple[str, set[int]]]]] = {
-    "log": _of_log, "parts": _of_part, "fates": _of_fate,
+    "log": _of_log, "parts": _of_part, "fates": _of_fate, "flows": _of_fate, "topic_flows": _of_fate,
 }  # fmt: skip
 """Lines that a row of a fact wants, with their sources."""
 
@@ -99,7 +99,7 @@ def lines_at(location: str | Path, numbers: Collection[int]) -> dict[int, bytes]
 def _moment(line: str) -> tuple[float | None, int | None]:
     """Seconds on the line's own clock, and how far east of UTC it stands where the line says so."""
     if epoch := _EPOCH.match(line):
-        return float(epoch[1]), 0
+        return float(epoch[1] or epoch[2]), 0
     stamp = _STAMP.search(line[:120])
     if stamp is None:
         return None, None

@@ -17,6 +17,7 @@ zone.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
@@ -77,6 +78,7 @@ Layouts = Mapping[str, str]
 """Layouts of ledgers by link (``Source.layout``)."""
 _LEDGERS = frozenset(loader.FORMAT for loader in LOADERS if loader.TABLES == (LEDGER,))
 """Formats of ledgers and dumps: their rows are many, and are followed by messages in a second step."""
+_DUMPS = frozenset(loader.FORMAT for loader in LOADERS if loader.FORMAT in _LEDGERS and not isinstance(loader, LaidOut))
 _NAMES = ("system", "node", "client_id", "group", "topic", "queue", "member_id", "peer")
 _FORMAT = "split_part(source, '.', 2)"
 _IN_ORDER = "OVER (PARTITION BY source ORDER BY line)"
@@ -148,7 +150,10 @@ def messages(rows: DataFrame, formats: frozenset[str], ledgers_as: Layouts = Map
     tables = raw_tables(rows, formats & _LEDGERS, ledgers_as)
     if LEDGER not in tables:
         return None
-    return union([_payload(fact, frame) for fact, frame in ledgers.thinned(tables[LEDGER]).items()])
+    mqtt = frozenset(link for link, layout in ledgers_as.items() if json.loads(layout).get("mqtt"))
+    others = len(mqtt) < len(ledgers_as) or not formats.isdisjoint(_DUMPS)
+    thinned = ledgers.thinned(tables[LEDGER], mqtt, others=others)
+    return union([_payload(fact, frame) for fact, frame in thinned.items()])
 
 
 def volume(rows: DataFrame) -> DataFrame:

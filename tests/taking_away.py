@@ -35,13 +35,27 @@ def without(facts, part):
         "rejects",
         "batches",
         "parts",
+        "receipts",
     )
     rows = {name: kept(getattr(facts, name)) for name in (*names, "coverage", "volumes")}
     left = {c.source for c in rows["coverage"]}
     noted = tuple(d for d in facts.deliveries if left.issuperset(d.sources))
     roles = {part.role for part in rows["parts"]}
     fates = tuple(fate for f in facts.fates if (fate := _told_by(f, roles, left)))
-    return replace(facts, **rows, deliveries=noted, fates=fates)
+    told = {
+        "flows": tuple(flow for f in facts.flows if (flow := _noted_by(f, left))),
+        "topic_flows": tuple(flow for f in facts.topic_flows if (flow := _noted_by(f, left))),
+        "passages": tuple(p for p in facts.passages if {p.sender, p.receiver} <= left),
+    }
+    return replace(facts, **rows, **told, deliveries=noted, fates=fates)
+
+
+def _noted_by(flow, left):
+    """What the ledgers *left* tell of messages of MQTT; None where that is nothing."""
+    received = tuple(one for one in flow.received if one[0] in left)
+    if flow.sender in left:
+        return replace(flow, received=received)
+    return replace(flow, sender=None, party=None, failed=False, received=received) if received else None
 
 
 def _told_by(fate, roles, left):

@@ -17,7 +17,8 @@ def frame(spark, rows):
     """*rows* are (source, line, role, party, topic, queue, position, key, status, seconds)."""
     data = [(s, n, role, None, p, None, t, q, o, k, st, at) for s, n, role, p, t, q, o, k, st, at in rows]
     made = spark.createDataFrame(data, COLUMNS)
-    return parsed(made.selectExpr("* EXCEPT (seconds)", "timestamp_seconds(seconds) AS wall"))
+    flags = ("CAST(NULL AS STRING) AS dup", "CAST(NULL AS INT) AS qos", "CAST(NULL AS STRING) AS retained")
+    return parsed(made.selectExpr("* EXCEPT (seconds)", "timestamp_seconds(seconds) AS wall", *flags))
 
 
 def runs(spark, rows):

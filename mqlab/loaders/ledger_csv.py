@@ -21,7 +21,7 @@ from collections.abc import Mapping, Sequence
 from pyspark.sql import DataFrame
 
 from mqlab import ledger_columns, ledger_named
-from mqlab.ledger_layout import MOMENT, Layout, named_columns, party_in, role_in
+from mqlab.ledger_layout import MOMENT, Layout, is_mqtt, named_columns, party_in, role_in
 from mqlab.loaders import console, ledger_rows
 from mqlab.loaders.base import Head
 from mqlab.sources import Reading
@@ -84,11 +84,18 @@ def laid_out(head: Head, separator: str | None = None, header: bool | None = Non
                 [_bare(cell) for cell in cells(named, one)], _rows(lines[:_LOOKED_AT], one), one, head.name
             )
     best = separator or max(SEPARATORS, key=lambda s: len(_rows(lines[:_LOOKED_AT], s)))
-    found = ledger_columns.places(_rows(lines[:_LOOKED_AT], best)) or ({}, None)
+    rows = _rows(lines[:_LOOKED_AT], best)
+    columns, shape = ledger_columns.places(rows) or ({}, None)
     role = role_in(head.name)
+    told = "name" if role else "shape" if shape else None
     return Layout(
-        found[0], best, role or found[1], "name" if role else "shape" if found[1] else None, party_in(head.name)
+        columns, best, role or shape, told, party_in(head.name), mqtt=is_mqtt(columns, _topics(columns, rows))
     )
+
+
+def _topics(columns: Mapping[str, str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """What stands in the column of topics."""
+    return [row[int(columns["topic"])] for row in rows] if "topic" in columns else []
 
 
 def cells(line: str, separator: str) -> list[str]:
@@ -159,4 +166,4 @@ def _by_header(names: Sequence[str], rows: Sequence[Sequence[str]], separator: s
     lower = [bare.lower() for bare in names]
     likely = "consumed" if any(n.startswith("reconsume") for n in lower) else "sent" if "status" in columns else None
     role, by = (found.role, found.told) if found.role else (likely, "column" if likely else None)
-    return Layout(columns, separator, role, by, party_in(name))
+    return Layout(columns, separator, role, by, party_in(name), mqtt=is_mqtt(columns, _topics(columns, even)))

@@ -18,7 +18,7 @@ from typing import Any
 from pyspark.sql import DataFrame
 
 from mqlab import ledger_named
-from mqlab.ledger_layout import Layout, named_columns, party_in
+from mqlab.ledger_layout import Layout, is_mqtt, named_columns, party_in
 from mqlab.loaders import console, ledger_rows
 from mqlab.loaders.base import Head
 from mqlab.sources import Reading
@@ -58,9 +58,11 @@ def layout(head: Head) -> str:
 
 def laid_out(head: Head) -> Layout:
     """The layout of a file: columns are paths in the objects."""
-    places, found = _named(console.plain_lines(head)[:_ROWS], head.name)
+    lines = console.plain_lines(head)[:_ROWS]
+    places, found = _named(lines, head.name)
     columns = {field: places[n] for field, n in found.columns.items()}
-    return Layout(columns, "", found.role, found.told, party_in(head.name))
+    topics = [_cell(_object(line) or {}, columns["topic"]) for line in lines] if "topic" in columns else []
+    return Layout(columns, "", found.role, found.told, party_in(head.name), mqtt=is_mqtt(columns, topics))
 
 
 def paths(head: Head) -> Mapping[str, str]:

@@ -27,6 +27,7 @@ _PLACE = r"^(.+)[-:@#/](\d{1,9})$"
 """Topic and partition in one cell, as ``toString`` of Kafka's TopicPartition writes them."""
 _SECONDS = r"^\d{10}(?:\.\d+)?$"
 _YES = ("true", "1", "yes", "t", "y", "r1")
+"""What a RETAIN flag that is set may look like; mosquitto writes r1."""
 _NO = ("false", "0", "no", "f", "n", "r0")
 _WORDS = {**{role: role for role in ROLES}, **WORDS}
 
@@ -83,7 +84,8 @@ def ledger(rows: DataFrame, cell: Callable[[str], str]) -> DataFrame:
         "dup": "coalesce(c_dup, CASE WHEN c_again = '0' THEN 'false' WHEN c_again IS NOT NULL THEN 'true' END)",
         "bytes": "try_cast(c_bytes AS BIGINT)",
         "qos": "CASE WHEN c_qos IN ('0', '1', '2') THEN CAST(c_qos AS INT) END",
-        "retained": f"CASE WHEN {_one_of('c_retained', _YES)} THEN 'true' WHEN {_one_of('c_retained', _NO)} THEN 'false' END",
+        "retained": f"""CASE WHEN {_one_of("c_retained", _YES)} THEN 'true'
+            WHEN {_one_of("c_retained", _NO)} THEN 'false' END""",
     }
     return LEDGER.rows(known, columns).where("at IS NOT NULL")
 

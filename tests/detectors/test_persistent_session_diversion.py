@@ -1,0 +1,200 @@
+"""Dead members of share groups: what they get, in three ways of counting, and what is none."""
+
+from dataclasses import replace
+
+import pytest
+from facts_builder import at, episode, facts, ramp, series, settings
+from mqtt_builder import broker
+from mqtt_mail import mail, noted, received
+
+from mqlab.detectors.persistent_session_diversion import detect
+from mqlab.findings import Certainty, Evidence, Severity
+from mqlab.group_rows import Client
+
+GROUP = "$share/app/plant/+/t"
+LOG = """
+    10:00:00 - starting
+    10:00:01 old connected 10.0.0.1:1001 k30 c0
+    10:00:30 old normal
+    10:00:32 new-a connected 10.0.0.1:1002 k30 c0
+    10:00:32 new-b connected 10.0.0.2:1003 k30 c0
+"""
+
+
+def members(*clients, group=GROUP, when=None):
+    moments = {"old": 1, "new-a": 32, "new-b": 32} | (when or {})
+    return tuple(
+        episode("client-subscribed", moments[c], f"clients/{c}.log", system="mqtt", client_id=c, topic=group, left=1.0)
+        for c in clients
+    )
+
+
+def dealt(n, second):
+    """mosquitto's turns: old alone, then nobody but old, then one of three."""
+    if second < 32:
+        return ("old",) if second < 30 else ()
+    return ((), ("new-a",), ("new-b",))[n % 3]
+
+
+ALL = members("old", "new-a", "new-b")
+MAIL = noted(mail(dealt, start=2, seconds=298, rate=10))
+
+
+def between_the_living(n, second):
+    return ("old",) if second < 30 else (("new-a",), ("new-b",))[n % 2]
+
+
+SHARED = noted(mail(between_the_living, start=2, seconds=298))
+
+
+def lines(text=LOG, last="10:05:00"):
+    return broker(text, last=last)
+
+
+def test_the_messages_that_no_living_member_notes_are_counted_exactly():
+    (one,) = detect(facts(lines(), ALL, MAIL)).findings
+    assert (one.certainty, one.severity, one.subject) == (Certainty.PROVEN, Severity.CRITICAL, GROUP)
+    assert one.measures["diverted_messages"] == 20 + 893
+    assert (one.measures["members"], one.measures["dead_members"]) == (3, 1)
+    assert one.measures["alone_seconds"] == 2
+    assert one.ongoing
+    assert one.started_at.timestamp() == at(30)
+    assert one.facts["came after it"] == "new-a"
+    assert "session-queue-growth" in one.explains
+
+
+def stored(*legs):
+    return series("mqtt.stored_messages", ramp(*legs, base=53), source="metrics/sys.log")
+
+
+def test_without_ledgers_the_growth_of_stored_messages_at_its_share_proves_it():
+    counted = series("mqtt.publish_received", ramp((30, 100)), source="metrics/sys.log")
+    grown = stored((4, 0), (26, 33.3))
+    (one,) = detect(facts(lines(), ALL, counted, grown)).findings
+    assert one.certainty is Certainty.PROVEN
+    assert one.measures["queue_growth_per_second"] == pytest.approx(3.33)
+    assert one.measures["diverted_messages"] == pytest.approx(913, rel=0.05)
+    assert one.measures["diverted_messages_low"] < 913 < one.measures["diverted_messages_high"]
+
+
+def test_growth_that_is_not_its_share_is_likely_only():
+    counted = series("mqtt.publish_received", ramp((30, 100)), source="metrics/sys.log")
+    (one,) = detect(facts(lines(), ALL, counted, stored((4, 0), (26, 90)))).findings
+    assert (one.certainty, one.severity) == (Certainty.LIKELY, Severity.WARNING)
+
+
+def test_queues_in_a_list_of_clients_prove_it():
+    def row(client, connected, queued):
+        return Client(
+            at("10:05:00"), "mqtt", None, client, None, f"{GROUP}:1", None, "clients.txt", 2, "", connected, "false",
+            7200, queued, 0,
+        )  # fmt: skip
+
+    there = mail(lambda n, _: ((), ("new-a",), ("new-b",))[n % 3], start=2, seconds=298)
+    ledgers = noted([m for m in there if "new-b" not in m.to])
+    listed = (row("old", "false", 993), row("new-a", "true", 0), row("new-b", "true", 0))
+    (one,) = detect(facts(listed, ledgers, episode("broker-starting", 0, system="mqtt", reason="5.8.0"))).findings
+    assert one.certainty is Certainty.LIKELY
+    assert one.measures["diverted_messages"] == 993
+
+
+@pytest.mark.parametrize("dead", [1, 2, 4])
+def test_several_dead_members_get_their_share_each(dead):
+    gone = [f"gone-{n}" for n in range(dead)]
+    born = "\n".join(f"10:00:01 {c} connected 10.0.0.1:{2000 + n} k30 c0" for n, c in enumerate(gone))
+    died = "\n".join(f"10:00:05 {c} normal" for c in gone)
+    living = "10:00:05 new-a connected 10.0.0.1:1002 k30 c1\n10:00:05 new-b connected 10.0.0.1:1003 k30 c1"
+    log = broker(f"10:00:00 - starting\n{born}\n{died}\n{living}", last="10:05:00")
+    own = members("new-a", "new-b", *gone, when=dict.fromkeys([*gone], 1) | {"new-a": 5, "new-b": 5})
+    turn = [*[()] * dead, ("new-a",), ("new-b",)]
+    (one,) = detect(facts(log, own, noted(mail(lambda n, _: turn[n % len(turn)], start=6, seconds=294)))).findings
+    assert one.certainty is Certainty.PROVEN
+    assert one.measures["diverted_fraction"] == dead / (dead + 2)
+    assert one.measures["diverted_messages"] == pytest.approx(2940 * dead / (dead + 2), abs=dead)
+
+
+def test_a_broker_with_one_queue_for_the_group_diverts_nothing():
+    hive = broker(LOG, "logs/hivemq.log", "hivemq-log", last="10:05:00")
+    found = detect(facts(hive, ALL, SHARED))
+    assert not found.findings
+    assert "one queue for the group" in found.rejected
+
+
+def test_members_that_got_everything_although_one_is_away_disprove_it():
+    found = detect(facts(lines(), ALL, SHARED))
+    assert not found.findings
+    assert "got every message" in found.rejected
+
+
+def test_a_planned_absence_that_gets_everything_afterwards_is_none():
+    back = LOG + "    10:03:00 old connected 10.0.0.1:1009 k30 c0\n"
+
+    def late(n, second):
+        if second >= 180 or second < 30:
+            return (("old",), ("new-a",), ("new-b",))[n % 3] if second >= 180 else ("old",)
+        return {"old": 180 - second} if second < 32 or n % 3 == 0 else (("new-a",), ("new-b",))[n % 2]
+
+    found = detect(facts(lines(back), ALL, noted(mail(late, start=2, seconds=298))))
+    assert not found.findings
+    assert found.rejected
+
+
+def test_a_member_that_is_started_again_within_a_minute_is_none():
+    log = lines(LOG.replace("10:00:30 old normal", "10:04:30 old normal").replace("10:00:32", "10:00:02"))
+    own = members("old", "new-a", "new-b", when={"new-a": 2, "new-b": 2})
+    turn = (("old",), ("new-a",), ("new-b",))
+    late = noted(mail(lambda n, second: turn[n % 3] if second < 270 or n % 3 else (), start=3, seconds=297))
+    assert detect(facts(log, own, late)).findings == ()
+
+
+def test_clean_sessions_leave_no_member_behind():
+    clean = lines(LOG.replace("c0", "c1"))
+    found = detect(facts(clean, ALL, SHARED))
+    assert (found.findings, found.rejected, found.missing) == ((), None, ())
+
+
+def test_an_offline_session_that_shares_with_nobody_is_none():
+    alone = members("old", "new-a", "new-b", group="plant/+/t")
+    found = detect(facts(lines(), alone, noted(mail(("new-a", "new-b"), start=2, seconds=298))))
+    assert (found.findings, found.rejected, found.missing) == ((), None, ())
+
+
+def test_a_living_member_without_ledger_makes_the_count_unknown():
+    without = noted(
+        [replace(m, to={c: d for c, d in m.to.items() if c != "new-b"}) for m in mail(dealt, start=2, seconds=298)]
+    )
+    (one,) = detect(facts(lines(), ALL, without)).findings
+    assert one.certainty is Certainty.LIKELY
+    assert one.measures["diverted_messages"] == pytest.approx(913, abs=30)
+
+
+def test_without_anything_that_counts_it_is_not_checked():
+    found = detect(facts(lines(), ALL))
+    assert found.findings == ()
+    assert found.missing == ("what was published for app while old was away",)
+
+
+def test_without_the_brokers_log_nothing_is_said_about_who_is_away():
+    found = detect(facts(ALL, MAIL))
+    assert found.findings == ()
+
+
+def test_no_group_and_no_session_away_is_clear():
+    found = detect(facts(broker("10:00:00 - starting\n10:00:01 a connected 10.0.0.1:1001 k30 c1", last="10:05:00")))
+    assert (found.findings, found.rejected, found.missing) == ((), None, ())
+
+
+def test_the_evidence_leads_to_the_dead_and_the_living():
+    (one,) = detect(
+        facts(
+            lines(),
+            ALL,
+            MAIL,
+            settings("at owner key value\n- - max_queued_messages 0", "mosquitto.conf", scope="broker"),
+        )
+    ).findings
+    whys = [e.why for e in one.evidence]
+    assert whys.count("a living member of the same group") == 2
+    assert "goes away and keeps its session" in whys
+    assert any(isinstance(e, Evidence) and e.source == "clients/published-feed.csv" for e in one.evidence)
+    assert received("new-a") not in one.statement

@@ -1,0 +1,119 @@
+"""MQTT: one client has filters that overlap and gets, or handles, a copy of a message for each that matches.
+
+Fires: each message of some topics comes to one client as often, at the same moment and without a flag. Proven where as
+many of its filters match, or the broker's trace shows the copies; the trace, the broker's counter or its setting tell
+whether the broker sent the copies or the client handled one message several times.
+Quiet: filters that overlap without copies, copies with DUP (redelivery) or RETAIN (replay), copies that come later and
+later (messages that go round), copies that all clients get, or that a publisher sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mqlab import mqtt_trace, overlap_case, units
+from mqlab.detectors.base import CLEAR, Result
+from mqlab.facts import Facts
+from mqlab.findings import Certainty, Evidence, Finding, Severity
+from mqlab.mqtt_copies import first_copy, receivers
+from mqlab.overlap_case import Doubled
+from mqlab.wording import moment
+
+INCIDENT = "overlapping-subscription"
+SYSTEMS: tuple[str, ...] = ("mqtt",)
+
+_SHOWN = 3
+_MADE = {
+    "broker": "The broker sends the copies.",
+    "client": "The broker sends each message once: the client's handlers are called once for each filter that matches.",
+    None: "Nothing tells whether the broker sent the copies or the client handled one message several times.",
+}
+
+
+def detect(facts: Facts) -> Result:
+    """One finding for each client."""
+    found = overlap_case.doubled(facts)
+    if found:
+        return Result(tuple(_finding(facts, one) for one in found))
+    counted = bool(receivers(facts)) or bool(mqtt_trace.went_out(facts, None))
+    if not counted:
+        return Result(missing=("messages that clients received, with ids, or the broker's trace",))
+    pairs = list(overlap_case.overlapping(facts))
+    if pairs:
+        told = "; ".join(f"{client} has {one} and {other}" for client, one, other in pairs[:_SHOWN])
+        return Result(rejected=f"{told}: filters that overlap, but messages did not come once for each")
+    return CLEAR
+
+
+def _finding(facts: Facts, one: Doubled) -> Finding:
+    agrees = one.explained or (one.maker == "broker" and one.others_once and _traced(facts, one))
+    most = max(one.copies.values())
+    began, ended, ongoing = _when(one)
+    topics = ", ".join(list(one.copies)[:_SHOWN]) + (
+        f" and {len(one.copies) - _SHOWN} more" if len(one.copies) > _SHOWN else ""
+    )
+    names = sorted({f.filter for f in one.filters})
+    why = f"{len(names)} of its filters match ({', '.join(names[:_SHOWN])})" if names else "its filters are not known"
+    return Finding(
+        id=f"{INCIDENT}:{one.client}",
+        incident=INCIDENT,
+        severity=Severity.WARNING,
+        certainty=Certainty.PROVEN if agrees else Certainty.LIKELY,
+        subject=one.client,
+        started_at=moment(began),
+        ended_at=None if ongoing else moment(ended),
+        ongoing=ongoing,
+        statement=(
+            f"{one.client} gets each message of {topics} {units.number(most)} times at the same moment: {why}. "
+            f"{_MADE[one.maker]} {units.number(one.extra)} of what it got are copies of "
+            f"{units.counted(one.messages, 'message')}, none with the DUP flag."
+        ),
+        measures={
+            "copies_per_message": float(most),
+            "copied_messages": float(one.messages),
+            "extra_copies": float(one.extra),
+            "topics": float(len(one.copies)),
+            **({"matching_filters": float(len(names))} if names else {}),
+        },
+        evidence=tuple(_evidence(facts, one)),
+        mitigate="Unsubscribe the narrower filter; side effect: none where the wider one covers its topics.",
+        remedy=_remedy(one),
+        verify="Received / published is 1 for each topic of this client.",
+    )
+
+
+def _remedy(one: Doubled) -> str:
+    if one.maker == "client":
+        return "One handler for each topic: paho Go calls every handler whose filter matches for one message."
+    return "Filters that do not overlap; with mosquitto also allow_duplicate_messages false, which is its default."
+
+
+def _when(one: Doubled) -> tuple[float | None, float | None, bool]:
+    if one.receiver is None:
+        return None, None, True
+    copied = one.receiver.copied()
+    ongoing = copied[-1].at >= one.receiver.receipts[-1].at - overlap_case.EPISODE
+    return copied[0].at, copied[-1].at + overlap_case.EPISODE, ongoing
+
+
+def _traced(facts: Facts, one: Doubled) -> bool:
+    return any(topic in mqtt_trace.went_out(facts, None).get(one.client, {}) for topic in one.copies)
+
+
+def _evidence(facts: Facts, one: Doubled) -> Iterator[Evidence]:
+    for line in {f.filter: f.evidence for f in one.filters}.values():
+        yield Evidence(line.source, line.line, line.text, "a filter that matches")
+    for told in overlap_case.settings(facts):
+        yield Evidence(told.source, told.line, told.text, "whether mosquitto sends a copy for each filter")
+    if one.receiver is not None:
+        yield from first_copy(one.receiver, "the second copy of a message")
+    for topic in list(one.copies)[:_SHOWN]:
+        came, went = (
+            mqtt_trace.came_in(facts).get(topic),
+            mqtt_trace.went_out(facts, None).get(one.client, {}).get(topic),
+        )
+        if came is not None and went is not None:
+            line = came.first.first
+            yield Evidence(line.source, line.line, line.text, f"the broker took in {units.number(came.messages)}")
+            line = went.first.first
+            yield Evidence(line.source, line.line, line.text, f"and sent {units.number(went.messages)} to {one.client}")

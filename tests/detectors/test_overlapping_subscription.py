@@ -1,0 +1,163 @@
+"""Copies for filters that overlap, who made them, and what only looks like it."""
+
+from dataclasses import replace
+
+import pytest
+from copies_builder import came, noted
+from facts_builder import at, episode, facts, log, ramp, series, settings
+
+from mqlab.detectors.overlapping_subscription import detect
+from mqlab.findings import Certainty, Severity
+
+
+def subscribed(client, *names):
+    """A client that subscribes to these filters, as the broker's log tells."""
+    seen = episode("client-connected", 0, "logs/mosquitto.log", client_id=client, system="mqtt", reason="clean")
+    lines = [
+        episode("client-subscribed", 0, "logs/mosquitto.log", client_id=client, topic=name, line=2 + n, system="mqtt")
+        for n, name in enumerate(names)
+    ]
+    return [seen, *lines]
+
+
+def traced(topic, received, **sent):
+    """A broker's trace: messages of *topic* taken in, and sent to each client."""
+    told = {"source": "logs/mosquitto.log", "system": "mqtt", "topic": topic}
+    out = [episode("publish-sent", 60, client_id=name, count=count, until=69, **told) for name, count in sent.items()]
+    return [episode("publish-received", 60, client_id="meter", count=received, until=69, **told), *out]
+
+
+TWICE = noted("billing", "10:01:00 125 25 0.002 0 0\n10:01:10 125 25 0.004 0 0")
+ONCE = noted("viewer", "10:01:00 100 0 0 0 0\n10:01:10 100 0 0 0 0")
+SENT = noted("meter", "10:01:00 100 0 0 0 0\n10:01:10 100 0 0 0 0", role="sent")
+DOUBLED = came("10:01:00 10:01:19 50 billing:2 viewer:1", topic="grid/n1/power", sender="meter")
+SINGLE = came("10:01:00 10:01:19 150 billing:1 viewer:1", topic="grid/n2/power", sender="meter")
+LEDGERS = (TWICE, ONCE, SENT, DOUBLED, SINGLE)
+FILTERS = (subscribed("billing", "grid/+/power", "grid/n1/#"), subscribed("viewer", "grid/#"))
+ALLOWED = settings("at owner key value\n- - allow_duplicate_messages true", "configs/mosquitto.conf", scope="broker")
+DEFAULT = settings("at owner key value\n- - listener 1883", "configs/mosquitto.conf", scope="broker")
+
+
+def test_a_copy_for_each_filter_that_matches_is_proven():
+    (one,) = detect(facts(LEDGERS, FILTERS, ALLOWED)).findings
+    assert (one.certainty, one.severity, one.subject) == (Certainty.PROVEN, Severity.WARNING, "billing")
+    assert "each message of grid/n1/power 2 times" in one.statement
+    assert "2 of its filters match (grid/+/power, grid/n1/#)" in one.statement
+    assert "The broker sends the copies." in one.statement
+    assert one.measures == {
+        "copies_per_message": 2, "copied_messages": 50, "extra_copies": 50, "topics": 1, "matching_filters": 2,
+    }  # fmt: skip
+    assert [e.text for e in one.evidence][2] == "\tallow_duplicate_messages = true"
+    assert one.started_at.timestamp() == at(60)
+    assert one.ongoing
+
+
+def test_the_trace_tells_that_the_broker_sent_the_copies():
+    trace = traced("grid/n1/power", 50, billing=100, viewer=50)
+    (one,) = detect(facts(LEDGERS, trace)).findings
+    assert (one.certainty, one.measures.get("matching_filters")) == (Certainty.PROVEN, None)
+    assert "The broker sends the copies." in one.statement
+    assert [e.why for e in one.evidence][1:] == ["the broker took in 50", "and sent 100 to billing"]
+
+
+def test_the_trace_tells_that_the_client_counted_one_message_twice():
+    trace = traced("grid/n1/power", 50, billing=50, viewer=50)
+    (one,) = detect(facts(LEDGERS, FILTERS, trace)).findings
+    assert one.certainty is Certainty.PROVEN
+    assert "the client's handlers are called once for each filter" in one.statement
+    assert "One handler for each topic" in one.remedy
+
+
+def test_a_counter_below_what_receivers_note_tells_that_the_client_counted_twice():
+    sent = series("mqtt.publish_sent", ramp((12, 34)), source="metrics/sys.log")
+    (one,) = detect(facts(LEDGERS, FILTERS, sent)).findings
+    assert "The broker sends each message once" in one.statement
+
+
+def test_mosquitto_without_the_setting_sends_one_copy():
+    (one,) = detect(facts(LEDGERS, FILTERS, DEFAULT)).findings
+    assert "The broker sends each message once" in one.statement
+
+
+def test_who_made_the_copies_stays_open_where_nothing_tells():
+    (one,) = detect(facts(LEDGERS, FILTERS)).findings
+    assert one.certainty is Certainty.PROVEN
+    assert "Nothing tells whether the broker sent the copies" in one.statement
+
+
+def test_copies_at_one_client_alone_are_likely_without_its_filters():
+    (one,) = detect(facts(LEDGERS)).findings
+    assert (one.certainty, one.measures["copies_per_message"]) == (Certainty.LIKELY, 2)
+
+
+def test_another_number_of_filters_than_copies_is_likely_only():
+    three = subscribed("billing", "grid/+/power", "grid/n1/#", "grid/#")
+    (one,) = detect(facts(LEDGERS, three)).findings
+    assert one.certainty is Certainty.LIKELY
+
+
+def test_a_trace_alone_shows_the_copies():
+    trace = [*traced("grid/n1/power", 50, billing=100, viewer=50), *traced("grid/n2/power", 90, billing=90, viewer=90)]
+    (one,) = detect(facts(trace, FILTERS)).findings
+    assert (one.certainty, one.measures["extra_copies"]) == (Certainty.PROVEN, 50)
+
+
+def test_filters_that_overlap_without_copies_are_rejected():
+    once = noted("billing", "10:01:00 100 0 0 0 0\n10:01:10 100 0 0 0 0")
+    messages = came("10:01:00 10:01:19 200 billing:1 viewer:1", topic="grid/n1/power", sender="meter")
+    result = detect(facts(once, ONCE, SENT, messages, FILTERS))
+    assert result.findings == ()
+    assert result.rejected == (
+        "billing has grid/+/power and grid/n1/#: filters that overlap, but messages did not come once for each"
+    )
+
+
+def test_filters_of_a_share_group_beside_another_one_do_not_count():
+    shared = subscribed("billing", "grid/+/power", "$share/g/grid/n1/#")
+    assert detect(facts(ONCE, SENT, shared)).rejected is None
+
+
+@pytest.mark.parametrize("flag", ["dup", "retained"])
+def test_copies_with_a_flag_are_none(flag):
+    assert detect(facts([replace(r, **{flag: r.again}) for r in TWICE], LEDGERS[1:])).findings == ()
+
+
+def test_copies_that_come_later_are_none():
+    late = noted("billing", "10:01:00 125 25 5 0 0\n10:01:10 125 25 9 0 0")
+    assert detect(facts(late, LEDGERS[1:], FILTERS)).findings == ()
+
+
+def test_a_client_that_takes_a_second_for_each_message_has_its_copies_a_second_apart():
+    slow = noted("billing", "10:01:00 5 2 2.5 0 0\n10:01:10 5 2 2.5 0 0")
+    (one,) = detect(facts(slow, LEDGERS[1:], FILTERS)).findings
+    assert one.certainty is Certainty.PROVEN
+
+
+def test_a_message_now_and_then_that_came_twice_is_none():
+    few = came("10:01:00 10:01:19 8 billing:2 viewer:1\n10:01:00 10:01:19 42 billing:1 viewer:1", topic="grid/n1/power")
+    assert detect(facts(TWICE, ONCE, SENT, few, SINGLE, FILTERS)).findings == ()
+
+
+def test_copies_that_every_receiver_gets_are_not_this_clients():
+    both = noted("viewer", "10:01:00 125 25 0.002 0 0")
+    messages = came("10:01:00 10:01:19 50 billing:2 viewer:2", topic="grid/n1/power", sender="meter")
+    assert detect(facts(TWICE, both, SENT, messages)).findings == ()
+
+
+def test_copies_that_the_publisher_sent_are_not_the_subscriptions():
+    again = noted("meter", "10:01:00 125 25 0.01 0 0", role="sent")
+    assert detect(facts(TWICE, ONCE, again, DOUBLED, SINGLE, FILTERS)).findings == ()
+
+
+def test_a_consumer_behind_a_bridge_that_gets_all_twice_is_none():
+    kafka = log("logs/server.log", "kafka-broker-log")
+    assert detect(facts(LEDGERS, kafka)).findings == ()
+
+
+def test_a_few_messages_in_a_trace_are_none():
+    assert detect(facts(traced("grid/n1/power", 4, billing=8, viewer=4), FILTERS)).findings == ()
+
+
+def test_without_messages_it_is_not_checked():
+    missing = ("messages that clients received, with ids, or the broker's trace",)
+    assert detect(facts(FILTERS)).missing == missing

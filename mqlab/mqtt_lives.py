@@ -35,10 +35,14 @@ def told_by_clients(facts: Facts) -> tuple[Connection, ...]:
 
 @per_facts
 def by_client(facts: Facts) -> Mapping[tuple[str | None, str], tuple[Connection, ...]]:
-    """The connections of each client id at each broker, by begin; keys sorted."""
+    """The connections of each client id at each broker, by begin; keys sorted.
+
+    What only clients tell of has no broker: several names can mean the same one.
+    """
     found: dict[tuple[str | None, str], list[Connection]] = defaultdict(list)
     for connection in connections(facts):
-        found[connection.broker, connection.client_id].append(connection)
+        broker = connection.broker if connection.told_by == "broker" else None
+        found[broker, connection.client_id].append(connection)
     return {key: tuple(found[key]) for key in sorted(found, key=lambda key: (key[0] or "", key[1]))}
 
 

@@ -1,0 +1,163 @@
+"""MQTT: two or more live clients with one client id throw each other out, in turn.
+
+Fires: an id is taken over again and again, and at least two parties take it back: logs of two clients that connect in
+turn, two addresses (or users, or kinds of connect) that come back at the pace of a client's back-off, or behind one
+address a pace that one client alone cannot have. Proven where the parties are told apart and the broker's lines about
+takeovers are as many as the connects, or its counter of takeovers grows as they do.
+Quiet: one client with a bad link whose old connection is not noticed yet, a changed port or address of many devices at
+once, a client with two networks, a release that replaces one host by another, a broker's restart, a client that a
+limit cuts off and that comes back alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from mqlab import units
+from mqlab.detectors.base import CLEAR, Result
+from mqlab.facts import Facts
+from mqlab.findings import Certainty, Evidence, Finding, Severity
+from mqlab.mqtt_connection import Connection
+from mqlab.mqtt_lives import connections, told_by_clients
+from mqlab.mqtt_parties import OPEN
+from mqlab.mqtt_takeovers import War, replaced, wars
+from mqlab.wording import clock, moment
+
+INCIDENT = "client-id-takeover"
+SYSTEMS: tuple[str, ...] = ("mqtt",)
+
+AGREE = 0.9
+"""Share of the connects that lines or counters must call takeovers."""
+QUIET = 10.0
+"""Seconds without a takeover after which a war is over, at least."""
+_SHOWN = 3
+
+
+def detect(facts: Facts) -> Result:
+    """One finding for each client id that live clients fight for."""
+    every = wars(facts)
+    found = _longest(every)
+    if found:
+        return Result(tuple(_finding(facts, war, alone=alone) for war, alone in found))
+    if any(war.judged.why_not == OPEN for war in every):
+        told = ", ".join(sorted({war.client_id for war in every if war.judged.why_not == OPEN}))
+        return Result(missing=(f"the logs of the clients that connect as {told}: {OPEN}",))
+    if every:
+        reasons = {war.client_id: war.judged.why_not or "" for war in every}
+        return Result(rejected="; ".join(_reasons(reasons)))
+    once = replaced(facts)
+    if once:
+        who = f"{units.counted(len(once), 'id')} ({', '.join(sorted(once)[:_SHOWN])})"
+        return Result(rejected=f"{who} came back before the old connection was noticed, and nobody took the id back")
+    return CLEAR if connections(facts) else Result(missing=("a broker's log, or logs of the clients",))
+
+
+def _longest(every: Sequence[War]) -> list[tuple[War, bool]]:
+    """The longest war for each id at each broker, and whether it is the only one for that id."""
+    found: dict[tuple[str | None, str], War] = {}
+    for war in every:
+        key = (war.broker, war.client_id)
+        if war.judged.why_not is None and (key not in found or war.takeovers > found[key].takeovers):
+            found[key] = war
+    places = Counter(client for _, client in found)
+    return [(war, places[war.client_id] == 1) for war in found.values()]
+
+
+def _reasons(by_client: Mapping[str, str]) -> list[str]:
+    told: dict[str, list[str]] = {}
+    for client, why in by_client.items():
+        told.setdefault(why, []).append(client)
+    return [
+        f"{', '.join(who[:_SHOWN])}{f' and {len(who) - _SHOWN} more' if len(who) > _SHOWN else ''}: {why}"
+        for why, who in told.items()
+    ]
+
+
+def _finding(facts: Facts, war: War, *, alone: bool) -> Finding:
+    subject = war.client_id if alone else f"{war.broker}/{war.client_id}"
+    proven = war.judged.known_by in ("logs", "addresses") and _agrees(facts, war)
+    ongoing = _goes_on(facts, war)
+    place = f" at {war.broker}" if war.broker else ""
+    since, until = war.moments[0], war.moments[-1]
+    hours = (until - since) / 3600
+    return Finding(
+        id=f"{INCIDENT}:{subject}",
+        incident=INCIDENT,
+        severity=Severity.CRITICAL if proven else Severity.WARNING,
+        certainty=Certainty.PROVEN if proven else Certainty.LIKELY,
+        subject=subject,
+        started_at=moment(since),
+        ended_at=None if ongoing else moment(until),
+        ongoing=ongoing,
+        statement=(
+            f"{_who(war)} connect{place} with client id {war.client_id} and take it from each other: "
+            f"{units.counted(war.takeovers, 'time')} from {clock(since)} to {clock(until)} UTC, one each "
+            f"{units.duration(war.period)}. Whoever is thrown out comes back and throws the other out; what is in "
+            "flight comes late, twice or not at all."
+        ),
+        measures={
+            "takeovers": float(war.takeovers),
+            "period_seconds": war.period,
+            "parties": float(war.judged.count),
+        }
+        | ({"takeovers_per_hour": (war.takeovers - 1) / hours} if hours else {}),
+        evidence=_evidence(facts, war),
+        explains=("reconnect-storm", "redelivery-storm", "retained-replay-storm"),
+        mitigate="Stop one of the clients; side effect: its function is away until it has an id of its own.",
+        remedy="Give each device an id of its own (serial number, host or pod name) and let authentication refuse ids "
+        "that do not belong to the credentials.",
+        verify=f"No takeover of {war.client_id} for ten minutes, and one connection with the id that lasts.",
+        facts={"known by": _KNOWN_BY[war.judged.known_by]} | ({"broker": war.broker} if war.broker else {}),
+    )
+
+
+_KNOWN_BY = {
+    "logs": "logs of the clients",
+    "addresses": "what the broker sees of each",
+    "pace": "the pace alone, behind one address",
+}
+
+
+def _who(war: War) -> str:
+    if war.judged.known_by == "pace" or len(war.judged.parties) < 2:
+        address = war.connections[0].address
+        return f"At least two clients behind {address}" if address else "At least two clients"
+    names = sorted({party[0] for party in war.judged.parties})
+    return f"{len(war.judged.parties)} clients ({', '.join(names)})"
+
+
+def _agrees(facts: Facts, war: War) -> bool:
+    """Lines about takeovers, or a counter of them, tell of as many as there were connects."""
+    connects = len(war.connections) - 1
+    if war.told >= AGREE * connects:
+        return True
+    since, until = war.moments[0], war.moments[-1]
+    for series in facts.named("mqtt.takeovers"):
+        seen = [(at, value) for at, value in series.points if since <= at <= until]
+        if len(seen) > 1 and until > since:
+            rate = (seen[-1][1] - seen[0][1]) / (seen[-1][0] - seen[0][0])
+            if rate >= AGREE * war.takeovers / (until - since):
+                return True
+    return False
+
+
+def _goes_on(facts: Facts, war: War) -> bool:
+    sources = {c.source for c in war.connections}
+    last = max((c.last_at for c in facts.coverage if c.source in sources and c.last_at is not None), default=0.0)
+    lives = [b - a for a, b in pairwise(war.moments)]
+    return last - war.moments[-1] < max(QUIET, 2 * max(lives, default=0.0))
+
+
+def _evidence(facts: Facts, war: War) -> tuple[Evidence, ...]:
+    own = [c for c in told_by_clients(facts) if c.client_id == war.client_id]
+    firsts: dict[str, Connection] = {}
+    for connection in (*war.connections, *own):
+        key = connection.address or "" if connection.told_by == "broker" else connection.source
+        firsts.setdefault(key, connection)
+    told = [replace(c.begin, why="a party with this id") for c in firsts.values() if c.begin]
+    taken = [replace(c.end, why="the id is taken over") for c in war.connections if c.ended == "taken-over" and c.end]
+    back = [replace(c.begin, why="and taken back") for c in war.connections[1 : 1 + _SHOWN] if c.begin]
+    return tuple(dict.fromkeys((*told, *taken[:_SHOWN], *back)))

@@ -1,0 +1,212 @@
+"""Two live clients with one id, and all that only looks like them."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from facts_builder import at, facts, series
+from mqtt_builder import broker, client, clock, turns
+
+from mqlab.detectors.client_id_takeover import detect
+from mqlab.findings import Certainty, Severity
+from mqlab.models.backoff import Doubling, Steady, war
+
+A, B, C = "10.0.0.1", "10.0.0.2", "10.0.0.3"
+AS = {"A": A, "B": B, "C": C}
+
+
+def fight(waits, names="AB", *, times=20, also="k30 c1", whole=True):
+    """The broker's log of clients that wait as *waits* say; their addresses by *names*."""
+    rows = [f"10:00:00 dev connected {AS[names[0]]}:40000 {also}"]
+    for number, (moment, party) in enumerate(war(waits, times), 1):
+        told = clock(36_000 + (int(moment) if whole else moment))
+        rows += [f"{told} dev taken-over", f"{told} dev connected {AS[names[party]]}:{40000 + number} {also}"]
+    return broker("\n".join(rows))
+
+
+def own_log(name, moments, lost=()):
+    rows = [f"{clock(36_000 + m)} made {n}" for n, m in enumerate(moments, 1)]
+    rows += [f"{clock(36_000 + m)} lost - EOF" for m in lost]
+    return client("\n".join(sorted(rows)), "dev", f"clients/{name}.log")
+
+
+def test_two_addresses_that_take_turns_each_second_are_proven():
+    (one,) = detect(facts(broker(turns("dev", [A, B], times=20)))).findings
+    assert (one.certainty, one.severity, one.subject) == (Certainty.PROVEN, Severity.CRITICAL, "dev")
+    assert one.measures == {"takeovers": 20, "period_seconds": 1.0, "parties": 2, "takeovers_per_hour": 3600.0}
+    assert (one.ongoing, one.facts["known by"]) == (True, "what the broker sees of each")
+    assert [place.why for place in one.evidence[:2]] == ["a party with this id", "a party with this id"]
+
+
+@pytest.mark.parametrize(
+    "waits",
+    [[Steady(1.007), Steady(1.007)], [Doubling(), Steady()], [Doubling(), Doubling()], [Steady(10), Steady(5)],
+     [Doubling(longest=30.0), Doubling(longest=30.0)]],
+)  # fmt: skip
+def test_clients_of_every_library_are_known_by_their_pace(waits):
+    (one,) = detect(facts(fight(waits))).findings
+    assert (one.certainty, one.measures["parties"], one.measures["takeovers"]) == (Certainty.PROVEN, 2, 20)
+
+
+def test_three_addresses_with_one_id_are_three_parties():
+    (one,) = detect(facts(fight([Steady(), Steady(), Steady()], "ABC", times=30))).findings
+    assert (one.certainty, one.measures["parties"]) == (Certainty.PROVEN, 3)
+
+
+def test_an_end_that_stands_behind_the_new_connect_tells_the_same():
+    rows = turns("dev", [A, B], times=12).splitlines()
+    swapped = [rows[0], *(row for n in range(1, len(rows), 2) for row in (rows[n + 1], rows[n]))]
+    (one,) = detect(facts(broker("\n".join(swapped)))).findings
+    assert (one.certainty, one.measures["takeovers"]) == (Certainty.PROVEN, 12)
+
+
+def test_two_users_or_kinds_of_connect_behind_one_address_are_two_parties():
+    rows = turns("dev", [A], times=12).splitlines()
+    marked = [row.replace("k30", "k60") if n % 4 == 2 else row for n, row in enumerate(rows)]
+    (one,) = detect(facts(broker("\n".join(marked)))).findings
+    assert (one.certainty, one.measures["parties"]) == (Certainty.PROVEN, 2)
+
+
+def test_logs_of_two_clients_that_connect_in_turn_prove_it_behind_one_address():
+    behind = broker(turns("dev", [A], every=3, times=12))
+    logs = own_log("a", range(0, 37, 6)), own_log("b", range(3, 37, 6))
+    (one,) = detect(facts(behind, logs)).findings
+    assert (one.certainty, one.measures["parties"]) == (Certainty.PROVEN, 2)
+    assert "2 clients (clients/a.log, clients/b.log)" in one.statement
+
+
+def test_a_log_that_tells_of_half_of_the_connects_leaves_another_client():
+    behind = broker(turns("dev", [A], every=3, times=12))
+    (one,) = detect(facts(behind, own_log("a", range(0, 37, 6)))).findings
+    assert (one.certainty, one.facts["known by"]) == (Certainty.PROVEN, "logs of the clients")
+    assert "At least two clients behind 10.0.0.1" in one.statement
+
+
+def test_behind_one_address_a_pace_that_no_single_client_has_is_likely():
+    (one,) = detect(facts(fight([Steady(1.007), Steady(1.007)], "AA"))).findings
+    assert (one.certainty, one.severity) == (Certainty.LIKELY, Severity.WARNING)
+    assert "behind 10.0.0.1" in one.statement
+    (other,) = detect(facts(fight([Doubling(), Doubling()], "AA", whole=False))).findings
+    assert other.certainty == Certainty.LIKELY
+    (two_paces,) = detect(facts(broker(turns("dev", [A], every=[2, 6] * 8)))).findings
+    assert two_paces.certainty == Certainty.LIKELY
+
+
+def test_a_steady_pace_behind_one_address_can_be_one_that_restarts():
+    result = detect(facts(broker(turns("dev", [A], every=8, times=12))))
+    assert (result.findings, result.rejected) == ((), None)
+    assert "logs of the clients that connect as dev" in result.missing[0]
+
+
+def test_without_lines_about_takeovers_it_is_likely_and_the_counter_proves_it():
+    rows = [row for row in turns("dev", [A, B], times=20).splitlines() if "taken-over" not in row]
+    (one,) = detect(facts(broker("\n".join(rows)))).findings
+    assert one.certainty == Certainty.LIKELY
+    counted = series("mqtt.takeovers", range(0, 30, 5), step=5)
+    (sure,) = detect(facts(broker("\n".join(rows)), counted)).findings
+    assert sure.certainty == Certainty.PROVEN
+    still = series("mqtt.takeovers", [0] * 6, step=5)
+    assert detect(facts(broker("\n".join(rows)), still)).findings[0].certainty == Certainty.LIKELY
+
+
+def test_logs_of_clients_alone_are_likely():
+    logs = own_log("a", range(0, 20, 2), range(1, 20, 2)), own_log("b", range(1, 20, 2), range(2, 20, 2))
+    (one,) = detect(facts(logs)).findings
+    assert (one.certainty, one.measures["takeovers"]) == (Certainty.LIKELY, 19)
+
+
+def test_a_war_that_ended_before_the_log_does_is_over():
+    (one,) = detect(facts(broker(turns("dev", [A, B], times=20), last="10:05:00"))).findings
+    assert (one.ongoing, one.ended_at.timestamp()) == (False, at(20))
+
+
+def test_wars_for_two_ids_and_at_two_brokers_are_told_apart():
+    east = broker(turns("dev", [A, B]), "logs/mosquitto-east.log")
+    west = broker(turns("dev", [A, B]) + "\n" + turns("sensor", [B, C], start="10:01:00"), "logs/mosquitto-west.log")
+    found = detect(facts(east, west)).findings
+    assert [one.id for one in found] == [
+        "client-id-takeover:mosquitto-east/dev",
+        "client-id-takeover:mosquitto-west/dev",
+        "client-id-takeover:sensor",
+    ]
+
+
+def test_a_client_with_a_bad_link_comes_back_before_its_old_connection_is_noticed():
+    result = detect(facts(broker(turns("dev", [A], every=[40, 310, 25, 95, 180, 33, 400, 61]))))
+    assert result.findings == ()
+    assert "no steady pace" in result.rejected
+
+
+def test_a_client_that_comes_back_alone_after_its_keep_alive_is_no_second_one():
+    result = detect(facts(broker(turns("dev", [A], every=35, times=12))))
+    assert "gives up by its keep-alive" in result.rejected
+
+
+def test_a_log_that_tells_of_every_connect_leaves_no_other_client():
+    result = detect(facts(broker(turns("dev", [A], every=1, times=12)), own_log("a", range(13))))
+    assert "own log tells of every connection (clients/a.log)" in result.rejected
+
+
+def test_two_logs_of_one_process_are_one_client():
+    library = own_log("a", [n + 0.01 for n in range(13)])
+    result = detect(facts(broker(turns("dev", [A], every=1, times=12)), own_log("app", range(13)), library))
+    assert result.findings == ()
+
+
+def test_a_copy_of_a_clients_log_is_no_second_client():
+    copies = [own_log(name, range(0, 20, 2), range(1, 20, 2)) for name in ("a", "b")]
+    assert detect(facts(*copies)).findings == ()
+
+
+def test_a_device_with_two_networks_changes_its_address_at_no_steady_pace():
+    result = detect(facts(broker(turns("dev", [A, B], every=[40, 300, 75, 500, 20, 120, 260, 90, 33, 410]))))
+    assert "as that of one client with two networks" in result.rejected
+
+
+def test_a_release_that_replaces_one_host_by_another_is_none():
+    replaced = broker(turns("dev", [A, B], every=60, times=1))
+    assert "nobody took the id back" in detect(facts(replaced)).rejected
+    undone = broker(turns("dev", [A, B], every=[60, 300]))
+    assert detect(facts(undone)).findings == ()
+
+
+def test_a_fleet_behind_a_nat_that_changes_its_ports_is_none():
+    once = "\n".join(turns(f"dev{n}", [A], every=60, times=1) for n in range(40))
+    result = detect(facts(broker(once)))
+    assert "40 ids (dev0, dev1, dev10)" in result.rejected
+    often = "\n".join(turns(f"dev{n}", [A], every=1, times=12) for n in range(5))
+    assert (
+        "dev0, dev1, dev2 and 2 more: others are replaced at the same moments" in detect(facts(broker(often))).rejected
+    )
+
+
+def test_many_cloned_pairs_at_once_are_wars_all_the_same():
+    pairs = "\n".join(turns(f"dev{n}", [A, B], times=12) for n in range(5))
+    assert len(detect(facts(broker(pairs))).findings) == 5
+
+
+def test_a_broker_that_restarts_again_and_again_takes_no_id_over():
+    rows = ["10:00:00 dev connected 10.0.0.1:1"]
+    for n in range(1, 9):
+        rows += [f"10:0{n}:00 - stopping", f"10:0{n}:05 - starting", f"10:0{n}:06 dev connected {AS['AB'[n % 2]]}:{n}"]
+    result = detect(facts(broker("\n".join(rows))))
+    assert (result.findings, result.rejected, result.missing) == ((), None, ())
+
+
+def test_a_persistent_client_that_restarts_in_order_takes_nothing_over():
+    rows = []
+    for n, m in pairwise(range(10)):
+        rows += [f"10:0{n}:00 dev connected {A}:{n + 1} c0", f"10:0{n}:50 dev normal"]
+        assert m == n + 1
+    result = detect(facts(broker("\n".join(rows))))
+    assert (result.findings, result.rejected) == ((), None)
+
+
+def test_two_hosts_that_share_an_id_in_shifts_take_nothing_over():
+    rows = [f"10:0{n}:00 dev connected {AS['AB'[n % 2]]}:{n + 1}\n10:0{n}:50 dev normal" for n in range(9)]
+    assert detect(facts(broker("\n".join(rows)))).findings == ()
+
+
+def test_without_logs_it_is_not_checked():
+    assert detect(facts()).missing == ("a broker's log, or logs of the clients",)

@@ -1,0 +1,95 @@
+"""MQTT: a client gets the same unacknowledged messages again with the DUP flag, each time it connects.
+
+Fires: messages with the DUP flag after three connects or more, or one of them three times, and they are a good part of
+what the client gets. Proven where they follow its connects and are no more than connects × in-flight window.
+Quiet: one reconnect, a few messages again of many, copies without the flag (filters that overlap, messages that go
+round), replay of retained messages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mqlab import mqtt_returns, mqtt_trace, redelivery_case, units
+from mqlab.detectors.base import CLEAR, Result
+from mqlab.facts import Facts
+from mqlab.findings import Certainty, Evidence, Finding, Severity
+from mqlab.mqtt_copies import receivers
+from mqlab.redelivery_case import Again
+from mqlab.wording import moment
+
+INCIDENT = "redelivery-storm"
+SYSTEMS: tuple[str, ...] = ("mqtt",)
+
+_SHOWN = 4
+
+
+def detect(facts: Facts) -> Result:
+    """One finding for each client."""
+    every = redelivery_case.again(facts)
+    found = [one for one in every if one.storm]
+    if found:
+        return Result(tuple(_finding(facts, one) for one in found))
+    if every:
+        return Result(rejected="; ".join(_small(one) for one in every[:_SHOWN]))
+    if receivers(facts) or mqtt_trace.went_out(facts, None):
+        return CLEAR
+    return Result(missing=("messages received with the DUP flag, or the broker's trace",))
+
+
+def _small(one: Again) -> str:
+    told = units.counted(one.dup, "message")
+    return f"{one.client} got {told} of {units.number(one.rows)} again, after {units.counted(one.connects, 'connect')}"
+
+
+def _finding(facts: Facts, one: Again) -> Finding:
+    proven = redelivery_case.fits(facts, one)
+    why = mqtt_returns.cause(mqtt_returns.connections(facts, one.client))
+    when = f"after {units.number(one.connects)} connects" if one.connects else "without a new connection"
+    worst = f", one of them {units.number(one.copies)} times" if one.copies > 1 else ""
+    return Finding(
+        id=f"{INCIDENT}:{one.client}",
+        incident=INCIDENT,
+        severity=Severity.CRITICAL if proven else Severity.WARNING,
+        certainty=Certainty.PROVEN if proven else Certainty.LIKELY,
+        subject=one.client,
+        started_at=moment(one.since),
+        ended_at=None if one.ongoing else moment(one.until),
+        ongoing=one.ongoing,
+        statement=(
+            f"{one.client} got {units.counted(one.dup, 'message')} again with the DUP flag {when}{worst}: it had not "
+            f"acknowledged them. They are {units.percent(one.dup / one.rows)} of what it got meanwhile"
+            f"{f'; {why}' if why else ''}."
+        ),
+        measures=_measures(facts, one),
+        evidence=tuple(_evidence(facts, one)),
+        explains=("slow-consumer", "session-queue-growth"),
+        mitigate=f"Keep {one.client} connected, with one instance and a longer keep-alive; side effect: a dead client "
+        "is noticed later.",
+        remedy="Repair the cause of the reconnects; acknowledge each message once it is stored, store idempotently, "
+        "and take no more at once (receive maximum, in-flight window) than is worked off within a connection.",
+        verify="Messages with DUP an hour are near 0, and no id is handled twice.",
+    )
+
+
+def _measures(facts: Facts, one: Again) -> dict[str, float]:
+    found = {"redelivered_messages": float(one.dup), "redelivered_share": one.dup / one.rows}
+    if one.connects:
+        found |= {"connects": float(one.connects), "redelivered_per_connect": one.dup / one.connects}
+    if one.copies:
+        found["copies_of_worst_id"] = float(one.copies)
+    allowed = redelivery_case.window(facts)
+    return found | ({"in_flight_window": float(allowed)} if allowed else {})
+
+
+def _evidence(facts: Facts, one: Again) -> Iterator[Evidence]:
+    yield from mqtt_returns.evidence(mqtt_returns.connections(facts, one.client)[:_SHOWN])
+    if one.receiver is not None:
+        for receipt in [r for r in one.receiver.receipts if r.dup][:_SHOWN]:
+            number = receipt.again_line or receipt.line
+            yield Evidence(one.receiver.source, number, "", f"{receipt.dup} with DUP within ten seconds")
+    for line in one.lines[:_SHOWN]:
+        yield Evidence(line.first.source, line.first.line, line.first.text, "sent again with the DUP flag")
+    for told in facts.settings:
+        if told.key == redelivery_case.WINDOW:
+            yield Evidence(told.source, told.line, told.text, "what may be under way unacknowledged")

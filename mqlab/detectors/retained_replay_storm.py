@@ -1,0 +1,93 @@
+"""MQTT: a client subscribes again and again, and gets all retained messages of its filter each time.
+
+Fires: retained messages are most of what a client gets, after its fourth subscribe or later. Proven where they are as
+many as retained topics × subscribes, within one replay.
+Quiet: the replay of a first subscribe, or of one reconnect, redelivery (DUP flag), a burst of live messages, messages
+that go round, retained messages of a broker's own statistics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mqlab import mqtt_returns, mqtt_trace, replay_case, units
+from mqlab.detectors.base import CLEAR, Result
+from mqlab.facts import Facts
+from mqlab.findings import Certainty, Evidence, Finding, Severity
+from mqlab.mqtt_copies import receivers
+from mqlab.replay_case import Replayed
+from mqlab.wording import moment, sample
+
+INCIDENT = "retained-replay-storm"
+SYSTEMS: tuple[str, ...] = ("mqtt",)
+
+_SHOWN = 4
+
+
+def detect(facts: Facts) -> Result:
+    """One finding for each client."""
+    every = replay_case.replayed(facts)
+    found = [one for one in every if one.storm]
+    if found:
+        return Result(tuple(_finding(facts, one) for one in found))
+    small = [one for one in every if one.retained]
+    if small:
+        return Result(rejected="; ".join(_small(one) for one in small[:_SHOWN]))
+    connected = bool(facts.of_kind("client-connected", "connection-made"))
+    counted = receivers(facts) or mqtt_trace.went_out(facts, None) or facts.named("mqtt.publish_sent")
+    if connected and counted:
+        return CLEAR
+    return Result(missing=("connects over time, and messages received with the RETAIN flag or $SYS",))
+
+
+def _small(one: Replayed) -> str:
+    told = units.counted(one.retained, "retained message")
+    return f"{one.client} got {told} after {units.counted(one.subscribes, 'further subscribe')}, and {one.live} others"
+
+
+def _finding(facts: Facts, one: Replayed) -> Finding:
+    proven = one.fits and one.counted != "counter"
+    own = mqtt_returns.connections(facts, one.client)
+    why = mqtt_returns.cause(own)
+    period = (one.until - one.since) / one.subscribes
+    each = (
+        f"all {units.number(one.topics)} retained messages" if one.topics is not None and one.fits
+        else f"about {units.digits(one.retained / one.subscribes)} retained messages"
+    )  # fmt: skip
+    return Finding(
+        id=f"{INCIDENT}:{one.client}",
+        incident=INCIDENT,
+        severity=Severity.CRITICAL if proven else Severity.WARNING,
+        certainty=Certainty.PROVEN if proven else Certainty.LIKELY,
+        subject=one.client,
+        started_at=moment(one.since),
+        ended_at=None if one.ongoing else moment(one.until),
+        ongoing=one.ongoing,
+        statement=(
+            f"{one.client} subscribed {units.number(one.subscribes)} times again, every {units.duration(period)}, and "
+            f"got {each} each time: {units.number(one.retained)} replayed messages beside "
+            f"{units.number(one.live)} live ones{f'; {why}' if why else ''}."
+        ),
+        measures={
+            "subscribes": float(one.subscribes),
+            "replayed_messages": float(one.retained),
+            "live_messages": float(one.live),
+            "replay_factor": (one.retained + one.live) / one.live if one.live else float(one.retained),
+            **({"retained_topics": float(one.topics)} if one.topics is not None else {}),
+        },
+        evidence=tuple(_evidence(facts, one)),
+        mitigate=f"Stop {one.client}; side effect: it is away, and what it does is not done.",
+        remedy="Repair why it subscribes anew; keep its session (clean session off, then no new subscribe is needed), "
+        "narrower filters, MQTT 5 retain handling 1 or 2, and clear retained messages that nobody needs.",
+        verify="Its subscribes an hour are those of its planned restarts, and messages sent fall to the live rate.",
+    )
+
+
+def _evidence(facts: Facts, one: Replayed) -> Iterator[Evidence]:
+    yield from mqtt_returns.evidence(mqtt_returns.connections(facts, one.client)[: _SHOWN + 1])
+    if one.receiver is not None:
+        flagged = next(r for r in one.receiver.receipts if r.retained and r.at + replay_case.EPISODE > one.since)
+        yield Evidence(one.receiver.source, flagged.line, "", f"{flagged.retained} retained within ten seconds")
+    for series in facts.named("mqtt.retained_messages", "mqtt.publish_sent"):
+        if series.points:
+            yield sample(facts, series, series.points[-1][0], "what the broker keeps, and sent")

@@ -1,0 +1,123 @@
+"""Retained messages that come at every subscribe; and first subscribes, bursts and statistics, which are none."""
+
+from copies_builder import came, noted
+from facts_builder import at, episode, facts, ramp, series
+from mqtt_builder import broker
+
+from mqlab.detectors.retained_replay_storm import detect
+from mqlab.findings import Certainty, Severity
+
+RESTARTS = "\n".join(
+    f"10:0{n}:05 panel connected 10.0.0.7:{4000 + n} k30 c1\n10:0{n}:55 panel normal" for n in range(6)
+)
+LOOP = broker(RESTARTS)
+"""Six connects, a minute apart."""
+REPLAYS = noted(
+    "panel",
+    """
+    10:00:00  20   0   0    0  0
+    10:00:50  20   0   0    0  0
+    10:01:00  120  80  45   0  100
+    10:02:00  120  100 105  0  100
+    10:03:00  120  100 165  0  100
+    10:04:00  120  100 225  0  100
+    10:05:00  120  100 285  0  100
+    """,
+)
+TOPICS = tuple(came("10:00:00 10:04:00 6 panel:1", topic=f"twin/{n}") for n in range(100))
+
+
+def test_retained_topics_times_subscribes_are_proven():
+    (one,) = detect(facts(LOOP, REPLAYS, TOPICS)).findings
+    assert (one.certainty, one.severity, one.subject) == (Certainty.PROVEN, Severity.CRITICAL, "panel")
+    assert "subscribed 5 times again" in one.statement
+    assert "all 100 retained messages each time: 500 replayed messages beside 100 live ones" in one.statement
+    assert "it is restarted, or its code connects anew" in one.statement
+    assert one.measures == {
+        "subscribes": 5, "replayed_messages": 500, "live_messages": 100, "replay_factor": 6, "retained_topics": 100,
+    }  # fmt: skip
+    assert one.started_at.timestamp() == at("10:01:05")
+    assert one.ongoing
+
+
+def test_another_number_of_rows_than_topics_times_subscribes_is_likely():
+    few = tuple(came("10:00:00 10:04:00 6 panel:1", topic=f"twin/{n}") for n in range(30))
+    (one,) = detect(facts(LOOP, REPLAYS, few)).findings
+    assert one.certainty is Certainty.LIKELY
+    assert "about 100 retained messages each time" in one.statement
+
+
+def test_what_the_broker_keeps_tells_the_topics_too():
+    kept = series("mqtt.retained_messages", [100, 100], source="metrics/sys.log")
+    (one,) = detect(facts(LOOP, REPLAYS, kept)).findings
+    assert one.certainty is Certainty.PROVEN
+
+
+def trace(client, *clocks, topics=20, flag="retained", live=1):
+    """A trace in which *client* gets retained messages at these moments, and live ones a minute."""
+    told = {"source": "logs/mosquitto.log", "system": "mqtt", "client_id": client}
+    kept = [episode("publish-sent", c, topic=f"t/{n}", reason=flag, **told) for c in clocks for n in range(topics)]
+    return [*kept, *(episode("publish-sent", 60 * n + 30, topic="t/0", count=live, **told) for n in range(6))]
+
+
+def test_a_trace_shows_the_replays_without_a_ledger():
+    (one,) = detect(facts(LOOP, trace("panel", 5, 65, 125, 185, 245, 305))).findings
+    assert (one.certainty, one.measures["replayed_messages"]) == (Certainty.PROVEN, 100)
+
+
+def test_counters_alone_make_it_likely():
+    sent = series("mqtt.publish_sent", ramp((7, 10), (30, 100)), source="metrics/sys.log")
+    kept = series("mqtt.retained_messages", [600, 600], source="metrics/sys.log")
+    taken = series("mqtt.messages_received", ramp((37, 10)), source="metrics/sys.log")
+    (one,) = detect(facts(LOOP, sent, kept, taken)).findings
+    assert (one.certainty, one.severity) == (Certainty.LIKELY, Severity.WARNING)
+    assert one.measures["replayed_messages"] == 2700
+
+
+def test_a_burst_of_real_traffic_while_a_client_comes_back_is_none():
+    sent = series("mqtt.publish_sent", ramp((7, 10), (30, 100)), source="metrics/sys.log")
+    kept = series("mqtt.retained_messages", [600, 600], source="metrics/sys.log")
+    taken = series("mqtt.messages_received", ramp((7, 10), (30, 100)), source="metrics/sys.log")
+    assert detect(facts(LOOP, sent, kept, taken)).findings == ()
+
+
+def test_the_first_subscribe_of_a_client_is_none():
+    once = broker("10:00:05 panel connected 10.0.0.7:4001 k30 c1")
+    first = noted("panel", "10:00:00 500 0 0 0 500\n10:00:10 20 0 0 0 0")
+    assert detect(facts(once, first, TOPICS)).findings == ()
+
+
+def test_one_reconnect_is_rejected():
+    twice = broker("10:00:05 panel connected 10.0.0.7:4001 k30 c1\n10:01:05 panel connected 10.0.0.7:4002 k30 c1")
+    result = detect(facts(twice, REPLAYS[:3], TOPICS))
+    assert result.findings == ()
+    assert result.rejected == "panel got 100 retained messages after 1 further subscribe, and 20 others"
+
+
+def test_few_retained_messages_beside_many_live_ones_are_rejected():
+    few = noted("panel", "\n".join(f"10:0{n}:00 120 0 0 0 2" for n in range(6)))
+    result = detect(facts(LOOP, few))
+    assert result.findings == ()
+    assert result.rejected.startswith("panel got 10 retained messages after 5 further subscribes")
+
+
+def test_many_clients_that_come_back_once_each_are_none():
+    rows = "\n".join(f"10:0{m}:05 node-{n} connected 10.0.0.{n}:400{m} k30 c1" for m in range(2) for n in range(1, 9))
+    ledgers = [noted(f"node-{n}", "10:00:00 50 0 0 0 50\n10:01:00 50 50 60 0 50") for n in range(1, 9)]
+    assert detect(facts(broker(rows), ledgers, TOPICS)).findings == ()
+
+
+def test_messages_again_without_the_retain_flag_are_none():
+    live = noted("panel", "\n".join(f"10:0{n}:00 120 {100 * bool(n)} {60 * n} 100 0" for n in range(6)))
+    result = detect(facts(LOOP, live))
+    assert (result.findings, result.rejected, result.missing) == ((), None, ())
+
+
+def test_a_monitor_that_reads_the_brokers_statistics_again_and_again_is_none():
+    told = {"source": "logs/mosquitto.log", "system": "mqtt", "client_id": "panel", "reason": "retained"}
+    lines = [episode("publish-sent", 60 * n + 5, topic="$SYS/broker/uptime", count=53, **told) for n in range(6)]
+    assert detect(facts(LOOP, lines)).findings == ()
+
+
+def test_without_connects_it_is_not_checked():
+    assert detect(facts(series("mqtt.publish_sent", [1, 2]))).missing != ()

@@ -1,8 +1,9 @@
 """Any other log with a moment in its lines: counted by minute, level and shape; counters that it prints are read.
 
-Sample line::
+Sample lines::
 
     2026-11-21 12:18:54,559 INFO  [stats] Bridge - stats received=300 receivedBytes=1812937 delivered=300 failed=0
+    2026/11/21 11:40:34.483970 progress received=200
 """
 
 from __future__ import annotations
@@ -20,18 +21,26 @@ TABLES: tuple[Table, ...] = (EVENTS, VOLUME, METRICS)
 READING = Reading.LOG
 
 _VERBS = (
-    *("received", "delivered", "consumed", "processed", "forwarded", "sent", "acked"),
+    *("received", "delivered", "consumed", "processed", "forwarded", "sent", "acked", "published", "acknowledged"),
     *("failed", "errors", "resubmitted", "retried", "dropped"),
 )
 _COUNTED = (
     rf"(?:{'|'.join(_VERBS)})"
     r"(?:_?(?:[Bb]ytes|[Pp]ayload\w*|[Tt]otal|[Cc]ount|[Rr]ecords|[Mm]essages))?"
 )
+_SUMS = ("progress", "finished", "shutting down,")
+"""Words behind which a single counter is one, too, whatever system the application works for."""
 COUNTERS = "app-counters"
 COUNTER = rf"\b({_COUNTED})=(\d+)(?![\d.\w/])"
 """One ``name=number`` that an application counts up."""
 
 SIGNATURES: tuple[Signature, ...] = (
+    Signature(
+        COUNTERS,
+        begins=rf"(?:{'|'.join(_SUMS)}) {_COUNTED}=\d+",
+        words=_SUMS,
+        system="os",
+    ),
     Signature(
         COUNTERS,
         begins=rf"(?:[\w-]+:? )?{_COUNTED}=\d+,? \w+=\d+",

@@ -55,6 +55,8 @@ class Signature:
     """Regex with one group: a word that explains the event."""
     told: str = ""
     """The word itself, where the line has none."""
+    system: str = ""
+    """What the event is about, where that is not what its loader's other events are about."""
 
 
 class Loader(Protocol):

@@ -14,14 +14,18 @@ from pyspark.sql import DataFrame
 from mqlab.loaders import (
     application_log,
     batch_lines,
+    hivemq_log,
     kafka_broker_log,
     kafka_client_log,
     layouts,
     librdkafka_log,
+    paho_log,
     parts,
     process_log,
+    rabbitmq_log,
     rocketmq_broker_log,
     rocketmq_client_log,
+    vernemq_log,
 )
 from mqlab.loaders.base import LogLoader, Signature
 from mqlab.sql import any_of, group, one_of, quoted
@@ -32,13 +36,17 @@ LOG_LOADERS: tuple[LogLoader, ...] = (
     kafka_client_log,
     kafka_broker_log,
     librdkafka_log,
+    hivemq_log,
+    rabbitmq_log,
+    vernemq_log,
+    paho_log,
     process_log,
     application_log,
 )
 """Formats of dated lines, in the order in which they are tried."""
 
 SIGNATURES: tuple[Signature, ...] = tuple(s for loader in LOG_LOADERS for s in loader.SIGNATURES)
-_SYSTEMS = tuple(loader.SYSTEM for loader in LOG_LOADERS for _ in loader.SIGNATURES)
+_SYSTEMS = tuple(s.system or loader.SYSTEM for loader in LOG_LOADERS for s in loader.SIGNATURES)
 """System of each signature."""
 
 FIRST = 12
@@ -62,7 +70,11 @@ _HINTED = any_of((w[0], w[1:]) for s in SIGNATURES if s.contains for w in s.word
 _AT_A_START = r"(?<![^ \]:])"
 _AFTER_LEVEL = r"^(?:[A-Z]+ +)?(?:\[[^\]]*\]:? ?)*"
 _LEVEL = r"(?:INFO|WARN(?:ING)?|ERROR|DEBUG)"
-_AFTER_ANYTHING = rf"(?:[\]:\-)]|{_LEVEL}(?: +[\w.-]+)?) +(?:\[[^\]]*\]:? ?)*"
+_CLOCK = r"\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?"
+"""What Go's own logs put before a message, and everything that only dates its lines."""
+_PROCESS = r"<\d[\d.]*>(?:@[\w:]+)?"
+"""What Erlang's logs put before it, such as ``<0.4739.33>@vmq_mqtt_fsm:connected:442``."""
+_AFTER_ANYTHING = rf"(?:[\]:\-)]|{_LEVEL}(?: +[\w.-]+)?|{_CLOCK}|{_PROCESS}) +(?:\[[^\]]*\]:? ?)*"
 _MESSAGE = rf"(?:^|{_AFTER_ANYTHING})((?:{_BEGINS})[^\n]*)"
 """The part of a line that begins as a signature begins."""
 SETTING = r"^\s+([a-z][\w.-]+) = (.*)$"
@@ -138,10 +150,11 @@ def beginning(rows: DataFrame, kind: str) -> DataFrame:
     For lines with a moment of their own that become rows of another table than EVENTS: what makes events of all lines
     is costly, and is done once.
     """
-    signature = next(s for s in SIGNATURES if s.kind == kind)
-    told = rows.where(_holds("inner", 400, _AT_A_START + one_of(signature.words))).selectExpr(
+    signatures = tuple(s for s in SIGNATURES if s.kind == kind)
+    words = [word for s in signatures for word in s.words]
+    told = rows.where(_holds("inner", 400, _AT_A_START + one_of(words))).selectExpr(
         "*",
-        f"{_message(signature)} AS message",
+        f"{_message(*signatures)} AS message",
         f"{layouts.wall('inner')} AS own", f"{layouts.offset('inner')} AS written",
     )  # fmt: skip
     return told.where("message <> ''").selectExpr(
@@ -156,8 +169,9 @@ def _is_apart() -> str:
     return f"({_holds('inner', 400, _AT_A_START + one_of(polls.words))} AND {_message(polls)} <> '')"
 
 
-def _message(signature: Signature) -> str:
-    return group("inner", rf"(?:^|{_AFTER_ANYTHING})((?:{signature.begins})[^\n]*)")
+def _message(*signatures: Signature) -> str:
+    begins = "|".join(s.begins for s in signatures)
+    return group("inner", rf"(?:^|{_AFTER_ANYTHING})((?:{begins})[^\n]*)")
 
 
 def _told() -> dict[str, str]:

@@ -14,6 +14,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from mqlab.loaders import mqtt_names
 from mqlab.sql import filled, group
 
 
@@ -30,7 +31,7 @@ class Parts:
     topic: tuple[str, ...] = ()
     """Tried one after the other."""
     queue: str = ""
-    client_id: str = ""
+    client_id: str | tuple[str, ...] = ""
     member_id: str = ""
     peer: str = ""
 
@@ -97,7 +98,16 @@ ROCKETMQ = Parts(
 )
 """Brokers, name servers and clients of RocketMQ; an address keeps its port, for that tells processes apart."""
 
-BY_SYSTEM: Mapping[str, Parts] = {"kafka": KAFKA, "os": KAFKA, "rocketmq": ROCKETMQ}
+MQTT = Parts(
+    group="|".join(mqtt_names.GROUPS),
+    topic=mqtt_names.TOPICS,
+    client_id=mqtt_names.CLIENT_IDS,
+    member_id="|".join(mqtt_names.MEMBER_IDS),
+    peer="|".join(mqtt_names.PEERS),
+)
+"""Other brokers of MQTT, and its clients; a member's id is its user, a group one of shared subscriptions."""
+
+BY_SYSTEM: Mapping[str, Parts] = {"kafka": KAFKA, "os": KAFKA, "rocketmq": ROCKETMQ, "mqtt": MQTT}
 """Patterns by the SYSTEM of a loader."""
 
 
@@ -119,11 +129,11 @@ def _by_system(expressions: Mapping[str, str]) -> str:
 
 
 def _part(line: str, parts: Parts, name: str) -> str:
-    if name == "topic":
-        return f"coalesce({', '.join(one_of(line, pattern) for pattern in parts.topic)})"
-    pattern: str = getattr(parts, name)
+    pattern: str | tuple[str, ...] = getattr(parts, name)
     if not pattern:
         return "NULL"
+    if isinstance(pattern, tuple):
+        return f"coalesce({', '.join(one_of(line, one) for one in pattern)})"
     if name != "queue":
         return one_of(line, pattern)
     groups = range(1, re.compile(pattern).groups + 1)

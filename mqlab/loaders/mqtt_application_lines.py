@@ -1,0 +1,117 @@
+"""What applications say of their connections to MQTT brokers, in the words that callbacks of clients suggest.
+
+Sample lines::
+
+    2026/11/21 11:40:24.482480 ingest 2.0.0 starting on in-1 client_id=ingest-a clean_session=false keepalive=30 …
+    2026/11/21 11:40:24.483640 connected to tcp://mqtt-1:1883 as ingest-a (connection #1)
+    2026/11/21 11:40:24.484080 subscribed map[$share/ingest/plant/+/t:1] err=<nil>
+    2026/11/21 12:02:02.573924 connection lost after 35.0s: pingresp not received, disconnecting
+    2026/11/21 11:48:34.765535 [node1-012] connected
+    2026-11-21 11:39:47,134 INFO gateway starting id=press-line-07 broker=mqtt-1:1883 keepalive=30
+    2026-11-21 11:40:16,645 WARNING disconnected rc=Unspecified error from_server=False
+    2026-11-21 11:39:47,139 INFO suback mid=1 ['Granted QoS 1']
+
+A map of several filters is one line and so one event: its topic is the first of them.
+"""
+
+from __future__ import annotations
+
+from mqlab.loaders.base import Signature
+
+SCHEME = r"(?:tcp|ssl|tls|mqtts?|wss?)://"
+_STARTING = r"[\w.@/-]+ (?:\S+ )?starting (?:on \S+ )?(?:client_)?id="
+_STARTING_WORDS = ("starting on ", "starting id=", "starting client_id=")
+_CLEAN = r"\bclean(?:_session|_start)?="
+_KEEP_ALIVE = r"\bkeep_?alive=(\d+)"
+_LOST = r"[Cc]onnection lost(?: after \d[\d.]* ?s)?: "
+_NORMAL = r"(?:0\b|Success|Normal disconnection)"
+"""Result 0 of a callback: the client itself closed its connection."""
+_REFUSED = r"(?:Not authorized|Unspecified error)"
+"""Return codes 0x87 and 0x80 of SUBACK, as paho's Python client names them (MQTT 5, section 3.9.3)."""
+
+SIGNATURES: tuple[Signature, ...] = (
+    Signature(
+        "client-configured",
+        begins=rf"{_STARTING}.*{_CLEAN}(?:[Tt]rue|1)",
+        words=_STARTING_WORDS,
+        value=_KEEP_ALIVE,
+        told="clean",
+    ),
+    Signature(
+        "client-configured",
+        begins=rf"{_STARTING}.*{_CLEAN}(?:[Ff]alse|0)",
+        words=_STARTING_WORDS,
+        value=_KEEP_ALIVE,
+        told="persistent",
+    ),
+    Signature("client-configured", begins=rf"{_STARTING}.*{_KEEP_ALIVE}", words=_STARTING_WORDS, value=_KEEP_ALIVE),
+    Signature(
+        "connection-made",
+        begins=rf"connected to {SCHEME}\S+ as ",
+        words=("connected to ",),
+        value=r"\(connection #(\d+)\)",
+        reason=rf"connected to {SCHEME}(\S+)",
+    ),
+    Signature(
+        "connection-made",
+        begins=r"connected rc=(?:Success|0)\b",
+        words=("connected rc=",),
+        value=r"\bconnection=(\d+)",
+    ),
+    Signature("connection-made", begins=r"\[[^\[\]]+\] connected\s*$", words=("connected",)),
+    Signature(
+        "connection-lost",
+        begins=_LOST,
+        words=("connection lost", "Connection lost"),
+        value=r"lost after (\d[\d.]*) ?s: ",
+        reason=rf"{_LOST}(.*)",
+    ),
+    Signature(
+        "connection-lost",
+        begins=r"[Cc]onnection lost,? (?:err|error|reason|cause)=",
+        words=("connection lost", "Connection lost"),
+        reason=r"[Cc]onnection lost,? \w+=\"?([^\"]*)",
+    ),
+    Signature("connection-closed", begins=rf"disconnected rc={_NORMAL}", words=("disconnected rc=",), told="normal"),
+    Signature(
+        "connection-lost",
+        begins=r"disconnected rc=",
+        words=("disconnected rc=",),
+        reason=r"disconnected rc=(.*?)(?: from_server=|$)",
+    ),
+    Signature(
+        "subscribe-denied",
+        begins=r"subscribed map\[.*:128[\] ]",
+        words=("subscribed map[",),
+        told="128",
+    ),
+    Signature(
+        "client-subscribed",
+        begins=r"subscribed map\[.*\] err=<nil>",
+        words=("subscribed map[",),
+        value=r"subscribed map\[.*?:([012])[\] ]",
+    ),
+    Signature(
+        "subscribe-denied",
+        begins=rf"suback mid=\d+ \[.*'{_REFUSED}'",
+        words=("suback mid=",),
+        reason=rf"'({_REFUSED})'",
+    ),
+    Signature(
+        "client-subscribed",
+        begins=r"suback mid=\d+ \['Granted QoS \d",
+        words=("suback mid=",),
+        value=r"'Granted QoS (\d)",
+    ),
+    Signature("app-stopping", begins=r"shutting down, \w+=\d", words=("shutting down, ",), system="os"),
+)
+"""In the order in which they are tried."""
+
+CLIENT_IDS = (
+    r"starting (?:on \S+ )?(?:client_)?id=(.*?)(?: clean_session=| clean_start=| broker=| keepalive=)",
+    r"connected to \S+ as (.+) \(connection #\d+\)",
+    r":\d\d(?:[.,]\d+)? \[([^\[\]]+)\] connect(?:ed|ion lost: )",
+)
+TOPICS = (r"subscribed map\[(.*?):\d+[ \]]",)
+PEERS = (r"(?:read|write) tcp ([^\s>]+)->",)
+"""An address of the client's own, which Go's errors name first."""

@@ -35,7 +35,7 @@ def receipts(rows: Sequence[Row], paths: Mapping[str, str]) -> Iterator[Receipt]
     for row in rows:
         yield Receipt(
             at=float(row["at"]), source=paths[row["source"]], role=row["role"], rows=row["rows"],
-            topics=min(row["topics"], row["rows"]), dup=row["dup"], retained=row["retained"],
+            topics=row["topics"], dup=row["dup"], retained=row["retained"],
             again=row.get("again") or 0, again_seconds=row.get("again_seconds") or 0.0, line=row["line"],
             again_line=row.get("again_line"),
         )  # fmt: skip

@@ -68,7 +68,7 @@ def _topic_flows(messages: DataFrame) -> DataFrame:
     by_topic = _together(_told(messages), "topic", *_FATE)
     own = "PARTITION BY topic"
     widest = by_topic.selectExpr("*", f"max(size(received)) OVER ({own}) AS widest")
-    odd = "size(received) < widest OR exists(received, r -> r.n > 1)"
+    odd = "size(received) < greatest(widest, 1) OR exists(received, r -> r.n > 1)"
     ranked = widest.selectExpr(
         "* EXCEPT (widest, pieces)",
         f"sum(CASE WHEN {odd} THEN messages ELSE 0 END) OVER ({own}) AS odd", f"sum(messages) OVER ({own}) AS every",
@@ -87,13 +87,12 @@ def _receipts(rows: DataFrame, links: Collection[str], messages: DataFrame) -> D
         "source", "role", f"{_begin('wall')} AS at", "line", "topic", f"{DUP} AS dup", f"{RETAINED} AS retained"
     )
     own = told.join(F.broadcast(heard.selectExpr("source", "true AS known")), "source", "left")
-    counted = own.where(f"known OR {mqtt_notes.mqtt(links)}").groupBy("source", "role", "at").agg(
-        F.expr("count(1) AS rows"),
-        F.expr("approx_count_distinct(topic, 0.02) AS topics"),
-        F.expr("count_if(dup) AS dup"),
-        F.expr("count_if(retained) AS retained"),
+    by_topic = own.where(f"known OR {mqtt_notes.mqtt(links)}").groupBy("source", "role", "at", "topic").agg(
+        F.expr("count(1) AS rows"), F.expr("count_if(dup) AS dup"), F.expr("count_if(retained) AS retained"),
         F.expr("min(line) AS line"),
     )  # fmt: skip
+    sums = ("sum(rows) AS rows", "count(topic) AS topics", "sum(dup) AS dup", "sum(retained) AS retained")
+    counted = by_topic.groupBy("source", "role", "at").agg(*map(F.expr, sums), F.expr("min(line) AS line"))
     again = messages.selectExpr("explode(again) AS one").selectExpr("one.*")
     repeated = again.selectExpr("* EXCEPT (at)", f"{_begin('at')} AS at").groupBy("source", "role", "at").agg(
         F.expr("count(1) AS again"), F.expr("max(seconds) AS again_seconds"), F.expr("min(line) AS again_line")

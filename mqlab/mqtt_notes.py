@@ -16,7 +16,8 @@ from mqlab.fates import SUCCESS
 from mqlab.sql import quoted
 
 IDS = 0.9
-"""Different keys for each row from which keys are ids of messages, as in ``ledger_topics``."""
+"""Different keys for each row from which keys are ids of messages, as in ``ledger_topics``; copies that are flagged as
+such and tries that failed have those of other rows."""
 SHARED = 0.5
 """Share of its keys from which a ledger of another system is about these messages: fewer may be alike by chance."""
 ROLES = "wall IS NOT NULL AND role IN ('sent', 'acked', 'failed', 'received', 'consumed', 'processed')"
@@ -69,7 +70,7 @@ def _ledgers(told: DataFrame) -> DataFrame:
     """One row for each source and role: own, heard, sender and promised."""
     counted = told.groupBy("source", "role", "mqtt").agg(
         F.expr("min(party) AS party"),
-        F.expr("count_if(NOT copied) AS messages"),
+        F.expr("count_if(NOT copied AND NOT bad) AS messages"),
         F.expr("approx_count_distinct(struct(topic, key), 0.02) AS keys"),
     )
     ranked = counted.selectExpr(

@@ -69,7 +69,7 @@ class Receipt:
     """sent, acked, failed, received, consumed or processed."""
     rows: int
     topics: int
-    """Different topics among them, about."""
+    """Different topics among them."""
     dup: int
     """Rows with the DUP flag."""
     retained: int

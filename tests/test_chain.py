@@ -1,0 +1,398 @@
+"""What became of messages from an MQTT broker over a bridge to Kafka: how many are where, and how that is known."""
+
+import pytest
+from facts_builder import at, drawn, episode, facts, positions, series
+from mqtt_builder import broker
+
+from mqlab.chain import chains, within_mqtt
+from mqlab.chain_rows import Step, Whereabouts
+from mqlab.clock_offsets import corrected
+from mqlab.findings import Evidence
+from mqlab.group_rows import Tally
+from mqlab.message_rows import Part
+from mqlab.mqtt_rows import Flow, Passage, Receipt, TopicFlow
+
+FILES = {
+    "gateway": "clients/published-gateway.csv", "b1": "clients/forwarded-b1.csv", "b2": "clients/forwarded-b2.csv",
+    "sink": "clients/sink-consumed.csv", "board": "clients/received-board.csv", "copier": "clients/received-copier.csv",
+}  # fmt: skip
+GROUP = "$share/kbridge/plant/#"
+
+
+def messages(text, *, topic="plant/a"):
+    """Messages of one publisher from a table: at, until, count, noted by (``b1+sink``), and failed or qos as needed."""
+    rows = drawn(text, lambda **cells: _flow(cells))
+    return rows, tuple(_by_topic(row, topic) for row in rows)
+
+
+def _flow(cells):
+    names = [word for word in str(cells.get("noted") or "").split("+") if word]
+    received = tuple(sorted({(FILES[name], names.count(name)) for name in names}))
+    since, until = at(cells["at"]), at(cells["until"])
+    line = int(since - at(0))
+    places = (Evidence(FILES["gateway"], line, f"m-{line}"), Evidence(FILES["gateway"], line + 1, f"m-{line + 1}"))
+    sender = None if cells.get("sender") == "none" else FILES["gateway"]
+    return Flow(sender, "gateway", cells["count"], cells.get("failed") == "yes", cells.get("qos", 1), received,
+                since, until, "m", "m", *places)  # fmt: skip
+
+
+def _by_topic(flow, topic):
+    return TopicFlow(topic, 1, flow.sender, flow.party, flow.messages, flow.failed, flow.qos, flow.received,
+                     flow.first_at, flow.last_at, flow.first, flow.last)  # fmt: skip
+
+
+def sink(last, *, queue="0", topic="orders"):
+    """The ledger of a consumer of Kafka, whose rows have offsets."""
+    line = Evidence(FILES["sink"], 2, f"{queue},{last}")
+    return Part(FILES["sink"], "consumed", "name", "sink", "etl", topic, queue, last + 1, last + 1, 0, last,
+                at(0), at(600), line, line)  # fmt: skip
+
+
+def subscribed(*clients, name=GROUP, when="10:00:01"):
+    return tuple(
+        episode("client-subscribed", when, "logs/mosquitto.log", line=90 + n, client_id=client, topic=name, left=1.0,
+                system="mqtt")
+        for n, client in enumerate(clients)
+    )  # fmt: skip
+
+
+def noted(name, begin, rows, *, role="received", every=10):
+    """What one ledger notes within ten seconds each, from *begin* on."""
+    return tuple(
+        Receipt(at(begin) + every * n, FILES.get(name, name), role, many, 1, 0, 0, 0, 0.0, 2 + n, None)
+        for n, many in enumerate(rows)
+    )
+
+
+def stages(chain):
+    return [(s.step.value, s.who, s.messages, s.low, s.high, s.again) for s in chain.stages]
+
+
+def gaps(chain):
+    return [(g.before.value, g.where, g.who, g.messages, g.low, g.high) for g in chain.gaps]
+
+
+ONE_DEAD = (
+    messages("""
+        at       until    count noted
+        10:00:05 10:00:59 1000  b1+sink
+        10:01:01 10:01:10 100   -
+        10:01:11 10:09:59 1500  b2+sink
+        10:01:11 10:09:59 1500  -
+    """),
+    broker("""
+        10:00:00 b1 connected 10.0.0.1:1001 k30 c0
+        10:01:00 b1 normal
+        10:01:10 b2 connected 10.0.0.2:1002 k30 c1
+        10:10:00 x  connected 10.0.0.3:1003 k30 c1
+    """),
+    subscribed("b1"), subscribed("b2", when="10:01:10"), sink(2499),
+)  # fmt: skip
+
+
+def test_what_a_dead_session_gets_is_in_its_queue():
+    (chain,) = chains(facts(ONE_DEAD))
+    assert (chain.system, chain.topic, chain.bridge, chain.by) == ("kafka", "orders", ("b1", "b2"), "ids")
+    assert stages(chain) == [
+        ("published", "", 4100, 4100, 4100, 0),
+        ("acknowledged", "", 4100, 4100, 4100, 0),
+        ("taken", "b1, b2", 2500, 2500, 2500, 0),
+        ("stored", "", 2500, 2500, 2500, 0),
+        ("handled", "etl", 2500, 2500, 2500, 0),
+    ]
+    assert [(s.who, s.messages) for s in chain.stages[2].shares] == [("b1", 1000), ("b2", 1500)]
+    assert gaps(chain) == [("taken", Whereabouts.QUEUED, "b1", 1600, 1600, 1600)]
+    assert chain.gaps[0].away_since == at("10:01:00")
+
+
+def test_the_broker_s_store_bounds_what_is_in_the_queue():
+    store = series("mqtt.stored_messages", [50, 52, 400, 1452], start=50, step=180)
+    (chain,) = chains(facts(ONE_DEAD, store))
+    assert gaps(chain) == [("taken", Whereabouts.QUEUED, "b1", 1600, 1402, 1600)]
+
+
+def test_what_a_full_queue_threw_away_is_not_in_it():
+    full = episode("session-queue-dropping", "10:05:00", "logs/mosquitto.log", client_id="b1", system="mqtt")
+    counter = series("mqtt.publish_dropped", [0, 0, 600], start=0, step=300)
+    (chain,) = chains(facts(ONE_DEAD, full, counter))
+    assert gaps(chain) == [
+        ("taken", Whereabouts.QUEUED, "b1", 1000, 1000, 1600),
+        ("taken", Whereabouts.DROPPED, "b1", 600, 600, 600),
+    ]
+
+
+def test_what_another_client_s_queue_threw_away_is_not_missing_here():
+    full = episode("session-queue-dropping", "10:05:00", "logs/mosquitto.log", client_id="board", system="mqtt")
+    counter = series("mqtt.publish_dropped", [0, 0, 600], start=0, step=300)
+    (chain,) = chains(facts(ONE_DEAD, full, counter))
+    assert gaps(chain) == [("taken", Whereabouts.QUEUED, "b1", 1600, 1600, 1600)]
+
+
+def test_without_the_broker_s_log_nobody_knows_where_they_are():
+    (chain,) = chains(facts(ONE_DEAD[0], sink(2499)))
+    assert gaps(chain) == [("taken", Whereabouts.UNKNOWN, "forwarded-b1, forwarded-b2", 1600, 1600, 1600)]
+
+
+def test_a_member_without_a_ledger_may_have_got_them():
+    third = broker("""
+        10:00:00 b1 connected 10.0.0.1:1001 k30 c1
+        10:00:00 b2 connected 10.0.0.2:1002 k30 c1
+        10:00:00 b3 connected 10.0.0.4:1004 k30 c1
+    """)
+    rows = messages("""
+        at       until    count noted
+        10:00:05 10:09:59 1000  b1+sink
+        10:00:05 10:09:59 1000  b2+sink
+        10:00:05 10:09:59 1000  -
+    """)
+    (chain,) = chains(facts(rows, third, subscribed("b1", "b2", "b3"), sink(1999)))
+    (gap,) = chain.gaps
+    assert (gap.where, gap.messages) == (Whereabouts.UNKNOWN, 1000)
+    assert gap.how.endswith("; b3 got messages, too, and the material has no ledger of it")
+
+
+def test_a_bridge_that_falls_behind_is_not_a_loss():
+    rows = messages("""
+        at       until    count noted
+        10:00:00 10:04:59 3000  b1+sink
+        10:05:00 10:05:10 100   b1
+        10:05:21 10:09:59 2900  -
+    """)
+    (chain,) = chains(facts(rows, sink(2999), noted("b1", "10:00:00", [100] * 31)))
+    assert gaps(chain) == [
+        ("taken", Whereabouts.AFTER_END, "", 2900, 2900, 2900),
+        ("handled", Whereabouts.UNKNOWN, "etl", 100, 100, 100),
+    ]
+    assert stages(chain)[3] == ("stored", "", 3000, 3000, 3100, 0)
+
+
+BEHIND = messages("""
+    at       until    count noted
+    10:00:00 10:04:59 3000  b1+sink
+    10:05:00 10:09:59 3000  b1
+""")
+
+
+def test_what_the_log_holds_behind_its_reader_is_pending():
+    ends = positions("""
+        at       group topic  queue committed end
+        10:10:00 -     orders 0     -         6000
+    """)
+    (chain,) = chains(facts(BEHIND, sink(2999), ends))
+    assert gaps(chain) == [("handled", Whereabouts.PENDING, "etl", 3000, 3000, 3000)]
+
+
+def test_what_kafka_refused_is_refused_and_no_more_than_the_bridge_says():
+    client = episode("client-configured", 0, "clients/b1.log", client_id="b1", system="mqtt")
+    refused = episode("record-expired", "10:06:00", "clients/b1.log", count=2400, client_id="b1")
+    (chain,) = chains(facts(BEHIND, sink(2999), client, refused))
+    assert gaps(chain) == [
+        ("handled", Whereabouts.REFUSED, "", 2400, 2400, 2400),
+        ("handled", Whereabouts.UNKNOWN, "etl", 600, 600, 600),
+    ]
+
+
+def test_a_bridge_that_doubles_after_its_restart_loses_nothing():
+    rows = messages("""
+        at       until    count noted
+        10:00:00 10:04:59 3000  b1+sink
+        10:05:00 10:05:10 538   b1+b1+sink+sink
+        10:05:11 10:09:59 3000  b1+sink
+    """)
+    (chain,) = chains(facts(rows, sink(7075)))
+    assert [(s.step.value, s.messages, s.again) for s in chain.stages[2:]] == [
+        ("taken", 6538, 538), ("stored", 6538, 0), ("handled", 6538, 538),
+    ]  # fmt: skip
+    assert chain.gaps == ()
+
+
+def test_a_publisher_s_own_failures_are_no_loss_of_the_bridge():
+    rows = messages("""
+        at       until    count noted   failed qos
+        10:00:00 10:04:59 900   b1+sink no     1
+        10:05:00 10:05:10 60    -       yes    1
+        10:05:00 10:05:10 5     b1+sink yes    1
+        10:06:00 10:06:10 40    b1+sink no     0
+    """)
+    (chain,) = chains(facts(rows, sink(944)))
+    assert stages(chain)[:3] == [
+        ("published", "", 1005, 1005, 1005, 0),
+        ("acknowledged", "", 940, 900, 940, 0),
+        ("taken", "forwarded-b1", 945, 945, 945, 0),
+    ]
+    assert gaps(chain) == [("acknowledged", Whereabouts.REFUSED, "", 60, 60, 60)]
+
+
+def test_messages_that_only_receivers_note_count_at_no_stage():
+    rows = messages("""
+        at       until    count noted   sender
+        10:00:00 10:04:59 900   b1+sink gateway
+        10:05:00 10:05:10 12    b1+sink none
+    """)
+    (chain,) = chains(facts(rows, sink(911)))
+    assert {s.messages for s in chain.stages} == {900}
+    assert chain.notes == ("12 more are noted by receivers only: no publisher's ledger has them",)
+
+
+def test_topics_that_the_bridge_never_took_are_not_missing():
+    (flows, topics), (others, other_topics) = BEHIND, messages("""
+        at       until    count noted
+        10:00:00 10:09:59 700   board
+    """, topic="office/door")  # fmt: skip
+    (chain,) = chains(facts(flows, topics, others, other_topics, sink(5999)))
+    assert chain.stages[0].messages == 6000
+    assert chain.notes == ("700 more were published on topics of which the bridge took nothing",)
+
+
+def test_a_topic_of_which_the_bridge_took_nothing_although_its_filter_matches_is_missing():
+    told = broker("10:00:00 b1 connected 10.0.0.1:1001 k30 c1")
+    lost = messages("""
+        at       until    count noted
+        10:00:00 10:09:59 700   -
+    """, topic="plant/b")  # fmt: skip
+    (chain,) = chains(facts(BEHIND, lost, told, subscribed("b1", name="plant/#"), sink(5999)))
+    assert chain.stages[0].messages == 6700
+    assert gaps(chain)[0] == ("taken", Whereabouts.UNKNOWN, "b1", 700, 700, 700)
+
+
+@pytest.mark.parametrize(
+    ("noting", "bridge"),
+    [
+        (("copier+sink", "copier+sink"), ("received-copier",)),
+        (("board+copier+sink", "copier+sink"), ("received-copier",)),
+        (("board+copier+sink", "board+copier+sink"), ()),
+        (("board+sink", "copier+sink"), ("received-board", "received-copier")),
+        (("board+b1+sink", "board+b1+sink"), ("forwarded-b1",)),
+    ],
+    ids=["the only one", "the one that has all", "two that have all", "two that share", "the one that says so"],
+)
+def test_a_bridge_is_the_receiver_that_shares_its_ids_with_the_log(noting, bridge):
+    rows = messages(f"""
+        at       until    count noted
+        10:00:00 10:04:59 100   {noting[0]}
+        10:05:00 10:09:59 100   {noting[1]}
+    """)
+    (chain,) = chains(facts(rows, sink(199)))
+    assert chain.bridge == bridge
+    assert (chain.stage(Step.TAKEN) is None) == (not bridge)
+    assert chain.stage(Step.HANDLED).messages == 200
+
+
+def test_a_client_of_mqtt_that_is_a_producer_is_the_bridge():
+    rows = messages("""
+        at       until    count noted
+        10:00:00 10:04:59 100   board+copier+sink
+    """)
+    both = (
+        episode("connection-made", 0, "clients/copier.log", client_id="copier", system="mqtt"),
+        episode("send-failed", 30, "clients/copier.log", client_id="copier-producer"),
+    )
+    (chain,) = chains(facts(rows, sink(99), both))
+    assert chain.bridge == ("copier",)
+
+
+def test_queues_of_rocketmq_are_a_log_too():
+    noted_there = Tally(at(0), "consumed", "orders", "broker-a/0", 3000, FILES["sink"], 2)
+    (chain,) = chains(facts(messages("""
+        at       until    count noted
+        10:00:00 10:04:59 3000  b1+sink
+    """), noted_there))  # fmt: skip
+    assert (chain.system, chain.topic, chain.stage(Step.HANDLED).messages) == ("rocketmq", "orders", 3000)
+
+
+def test_receivers_of_mqtt_alone_are_no_chain():
+    rows = messages("""
+        at       until    count noted
+        10:00:00 10:04:59 100   board
+        10:05:00 10:05:09 7     -
+    """)
+    assert chains(facts(rows)) == ()
+    way = within_mqtt(facts(rows))
+    assert (way.system, way.bridge) == (None, ())
+    assert stages(way)[2] == ("taken", "received-board", 100, 100, 100, 0)
+    assert gaps(way) == [("taken", Whereabouts.UNKNOWN, "received-board", 7, 7, 7)]
+
+
+def test_receivers_that_each_get_everything_have_a_stage_each():
+    way = within_mqtt(facts(messages("""
+        at       until    count noted
+        10:00:00 10:04:59 100   board+copier
+        10:05:00 10:05:09 20    copier
+    """)))  # fmt: skip
+    assert [(s.who, s.messages) for s in way.stages[2:]] == [("received-board", 100), ("received-copier", 120)]
+    assert gaps(way) == [("taken", Whereabouts.UNKNOWN, "received-board", 20, 20, 20)]
+
+
+def test_without_ledgers_of_publishers_there_is_no_way():
+    assert within_mqtt(facts(noted("board", 0, [5, 5]))) is None
+
+
+def test_a_clock_that_is_off_changes_no_number_and_no_whereabouts():
+    """The host of b1 and b2 is 90 s ahead of the broker's; ids are the same, and moments are put right."""
+    ahead = (
+        episode("client-configured", 89.9, "clients/b1.log", client_id="b1", system="mqtt"),
+        episode("connection-made", 90, "clients/b1.log", line=2, client_id="b1", system="mqtt"),
+        episode("connection-made", 400, "clients/b1.log", line=3, client_id="b1", system="mqtt"),
+    )
+    lines = broker("""
+        10:00:00 b1 connected 10.0.0.1:1001 k30 c0
+        10:05:08 b1 closed
+        10:05:10 b1 connected 10.0.0.1:1002 k30 c0
+        10:06:00 b1 normal
+    """)
+    rows = messages("""
+        at       until    count noted
+        10:00:05 10:05:59 1000  b1+sink
+        10:06:01 10:08:00 300   -
+    """)
+    passage = Passage(FILES["gateway"], FILES["b1"], 1000, 90.0, 90.1, 91.0, at("10:00:05"))
+    told = facts(rows, lines, ahead, subscribed("b1", name="plant/#"), sink(999), noted("b1", 90, [28] * 36), passage)
+    (chain,) = chains(corrected(told))
+    assert gaps(chain) == [("taken", Whereabouts.QUEUED, "b1", 300, 300, 300)]
+    assert [round(p.least, 1) for p in corrected(told).passages] == [0.5]
+
+
+NO_IDS = (
+    noted("gateway", "10:00:00", [400] * 30, role="sent"),
+    noted("b1", "10:00:00", [260] * 30),
+    series("topic.end_offset", [100 + 260 * n for n in range(31)], topic="orders", partition="0"),
+)
+
+
+def test_without_ids_counts_are_compared_within_the_error_of_their_samples():
+    (chain,) = chains(facts(NO_IDS, positions("""
+        at       group topic  queue committed end
+        10:00:00 etl   orders 0     100       100
+        10:05:00 etl   orders 0     7900      7900
+    """)))  # fmt: skip
+    assert (chain.by, chain.bridge) == ("counts", ("forwarded-b1",))
+    assert stages(chain) == [
+        ("published", "", 12000, 12000, 12000, 0),
+        ("taken", "forwarded-b1", 7800, 7800, 7800, 0),
+        ("stored", "orders", 7800, 0, 7900, 0),
+        ("handled", "etl", 7800, 0, 7900, 0),
+    ]
+    assert gaps(chain) == [("taken", Whereabouts.UNKNOWN, "forwarded-b1", 4200, 4200, 4200)]
+
+
+def test_a_difference_that_the_samples_may_hide_is_none():
+    late = positions("""
+        at       group topic  queue committed end
+        10:00:15 -     orders 0     -         3187
+        10:04:15 -     orders 0     -         7000
+    """)
+    (chain,) = chains(facts(NO_IDS, late))
+    assert [g.before for g in chain.gaps] == [Step.TAKEN]
+    assert chain.stage(Step.STORED).how.endswith("snapshots may be read later than their moment says")
+
+
+def test_counts_without_a_bridge_are_no_chain():
+    assert chains(facts(NO_IDS[0], NO_IDS[2], noted("board", "10:00:00", [260] * 30))) == ()
+
+
+def test_counts_that_share_no_time_are_no_chain():
+    assert chains(facts(NO_IDS[0], noted("b1", "11:00:00", [260] * 30), positions("""
+        at       group topic  queue committed end
+        09:00:00 -     orders 0     -         3187
+        09:10:00 -     orders 0     -         3187
+    """))) == ()  # fmt: skip

@@ -33,6 +33,8 @@ _SERVICE = rf"^{_COLOUR}([A-Za-z0-9][\w.\-]{{0,99}}) {{1,99}}\|{_COLOUR}(?: {_CO
 _DAY = rf"[A-Z][a-z]{{2}} [ \d]\d {_CLOCK}"
 _UNDATED = r"(?:kernel|systemd|supervisord)(?:\[\d{1,9}\])?:"
 """Programs whose own lines have no date."""
+_MOSQUITTO = rf"mosquitto(?:\[\d{{1,9}}\])?: (?!{_OWN_DATE})"
+"""It writes no date of its own into syslog; its name stays, as what parts the moment from the message."""
 _END = r"(?: |(?![^\n]))"
 _PROGRAM = r"[^\s:\[\]]{1,99}(?:\[\d{1,9}\])?:"
 _CLASSIC = rf"^(?:<\d{{1,3}}>)?({_DAY}) [^\s:]{{1,255}} "
@@ -48,6 +50,8 @@ _PEELS: dict[Envelope, tuple[tuple[str, str], ...]] = {
     Envelope.KUBECTL: ((_POD, ""), (_STAMP, "")),
     Envelope.COMPOSE: ((_SERVICE, ""),),
     Envelope.SYSLOG: (
+        (rf"{_CLASSIC}{_MOSQUITTO}", "$1 mosquitto: "),
+        (rf"^(?:<\d{{1,3}}>1 )?({_INSTANT}) [\w.\-]{{1,255}} {_MOSQUITTO}", "$1 mosquitto: "),
         (rf"{_CLASSIC}(?!{_UNDATED}){_PROGRAM}{_END}", ""), (rf"{_CLASSIC}{_UNDATED}{_END}", "$1 "),
         (rf"{_DATED}(?={_OWN_DATE})", ""), (_DATED, "$1 "),
     ),

@@ -13,7 +13,7 @@ from mqlab.sql import quoted
 LENGTH = 80
 """Bytes of a line, behind its date, that make its shape."""
 
-_REST_OF_STAMP = r"^[.,]#? ?(?:Z|UTC|[+-]#:?#)?[ \]]+"
+_REST_OF_STAMP = r"^(?:[.,]#? ?(?:Z|UTC|[+-]#:?#)?[ \]]+|(?:Z|[+-]#:?#)?: )"
 """What stands between the seconds and the message in layouts whose fraction has any length."""
 _HEX = r"[0-9a-fA-F#]"
 _IDS = (

@@ -15,7 +15,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 
 from mqlab import shapes
-from mqlab.loaders import kafka_dump_records, layouts
+from mqlab.loaders import kafka_dump_records, layouts, own_lines
 from mqlab.loaders.logs import FIRST, SETTING, kept
 from mqlab.sources import Reading
 from mqlab.sql import quoted
@@ -104,7 +104,8 @@ def _severe() -> str:
 def _tag() -> str:
     return (
         f"CASE WHEN {_is_row()} THEN {ROW} "
-        f"WHEN raw IS NOT NULL AND {kept('inner', 'severe', 'message', 'word')} THEN {EVENT} "
+        f"WHEN raw IS NOT NULL AND CASE WHEN {own_lines.is_own('file', 'inner')} "
+        f"THEN {own_lines.kept('inner')} ELSE {kept('inner', 'severe', 'message', 'word')} END THEN {EVENT} "
         f"WHEN raw IS NOT NULL AND severity IS NULL AND inner RLIKE {quoted(SETTING)} THEN {SETTINGS} ELSE {COUNT} END"
     )
 
@@ -117,7 +118,10 @@ def _is_row() -> str:
 
 def _rough() -> str:
     length = shapes.LENGTH
-    start = f"CASE WHEN severity IS NOT NULL THEN 27 WHEN {layouts.is_plain('inner')} THEN 20 ELSE 1 END"
+    start = (
+        f"CASE WHEN severity IS NOT NULL THEN 27 WHEN {layouts.is_plain('inner')} THEN 20 "
+        f"WHEN {layouts.is_seconds('inner')} THEN 13 ELSE 1 END"
+    )
     return shapes.rough(f"substring(raw, {start}, {length})")
 
 

@@ -57,6 +57,10 @@ class Signature:
     """The word itself, where the line has none."""
     system: str = ""
     """What the event is about, where that is not what its loader's other events are about."""
+    only: bool = False
+    """Holds in files of the loader's own format alone, for a whole line behind its ``PREFIX``."""
+    unless: str = ""
+    """Regex that no such line begins with."""
 
 
 class Loader(Protocol):

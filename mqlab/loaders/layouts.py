@@ -5,6 +5,7 @@ The two layouts that nearly all brokers and clients use are read by position; ev
     [2026-11-21 12:18:43,427] INFO [GroupCoordinator 1]: Preparing to rebalance … (kafka.coordinator…)
     2026-11-21 12:13:33,850 WARN  [kafka-producer-network-thread | p] Sender: [Producer clientId=p] Got error …
     %4|1729766123.421|MAXPOLL|rdkafka#consumer-1| [thrd:main]: Application maximum poll interval …
+    1795261186: New connection from 10.41.3.40:46436 on port 1883.
 
 A moment without a year, as syslog writes it (``Nov 22 00:24:29 …``), is in the year ``NO_YEAR``; see ``mqlab.years``.
 """
@@ -22,6 +23,8 @@ NO_YEAR = "1972"
 _YEARLESS = r"^([A-Z][a-z]{2}) ([ \d]\d) (\d\d:\d\d:\d\d(?:[.,]\d{1,9})?) "
 _MONTHS = "JanFebMarAprMayJunJulAugSepOctNovDec"
 _EPOCH = r"^%\d\|(\d{10})\.(\d{3})\|"
+_SECONDS = r"^1\d{9}: "
+"""Up to the year 2033."""
 _LEVEL = r"\b(TRACE|DEBUG|INFO|WARN|ERROR|FATAL|SEVERE|CRITICAL)(?:ING)?\b"
 _PLAIN = r"^\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:"
 _SECONDS_TWICE = r"^(\S+ \d\d:\d\d:(\d\d)),0\2( [A-Z]+ +Rocketmq\w+ - )"
@@ -37,7 +40,8 @@ _SAME = {"SEVERE": "ERROR", "CRITICAL": "ERROR"}
 
 def level_number(line: str) -> str:
     """SQL: the number of the line's level, null where it has none. WARNING counts as WARN, SEVERE as ERROR."""
-    word = f"regexp_extract(substring({line}, 1, 120), {quoted(_LEVEL)}, 1)"
+    near = f"CASE WHEN {is_seconds(line)} THEN substring({line}, 1, 24) ELSE substring({line}, 1, 120) END"
+    word = f"regexp_extract({near}, {quoted(_LEVEL)}, 1)"
     names = ", ".join(map(quoted, (*LEVELS, *_SAME)))
     numbers = ", ".join(str(LEVELS.index(_SAME.get(name, name)) + 1) for name in (*LEVELS, *_SAME))
     named = f"element_at(array(NULL, {numbers}), CAST(array_position(array({names}), {word}) AS INT) + 1)"
@@ -66,13 +70,24 @@ def is_epoch(line: str) -> str:
     return f"(startswith({line}, '%') AND {line} RLIKE {quoted(_EPOCH)})"
 
 
+def is_seconds(line: str) -> str:
+    """SQL: true for mosquitto's own layout, ``1795261186: …``, which counts seconds since 1970."""
+    return f"(startswith({line}, '1') AND substring({line}, 1, 12) RLIKE {quoted(_SECONDS)})"
+
+
+def _counted(line: str) -> str:
+    """SQL: the moment that mosquitto's own layout shows."""
+    return f"timestamp_seconds(try_cast(substring({line}, 1, 10) AS BIGINT))"
+
+
 def minute(line: str) -> str:
     """SQL: ``2026-11-21 12:18``, the minute on the line's own clock; null for a line without a date."""
     near = f"substring({line}, 1, 80)"
     date, clock = (f"regexp_extract({near}, {quoted(STAMP)}, {n})" for n in (1, 2))
     seconds = f"try_cast(regexp_extract({line}, {quoted(_EPOCH)}, 1) AS BIGINT)"
     return (
-        f"CASE WHEN {is_plain(line)} THEN translate(substring({line}, 1, 16), '/T', '- ') "
+        f"CASE WHEN {is_seconds(line)} THEN substring(CAST({_counted(line)} AS STRING), 1, 16) "
+        f"WHEN {is_plain(line)} THEN translate(substring({line}, 1, 16), '/T', '- ') "
         f"WHEN {is_epoch(line)} THEN date_format(timestamp_seconds({seconds}), 'yyyy-MM-dd HH:mm') "
         f"WHEN {near} RLIKE {quoted(STAMP)} "
         f"THEN concat_ws(' ', translate({date}, '/', '-'), substring({clock}, 1, 5)) "
@@ -89,7 +104,7 @@ def wall(line: str) -> str:
     counted = f"timestamp_millis(try_cast(concat({seconds}, {millis}) AS BIGINT))"
     yearless = f"CASE WHEN {near} RLIKE {quoted(_YEARLESS)} THEN {_yearless(near)} END"
     return (
-        f"CASE WHEN {is_epoch(line)} THEN {counted} "
+        f"CASE WHEN {is_seconds(line)} THEN {_counted(line)} WHEN {is_epoch(line)} THEN {counted} "
         f"ELSE coalesce(try_cast({written} AS TIMESTAMP), try_cast({yearless} AS TIMESTAMP)) END"
     )
 
@@ -106,6 +121,6 @@ def offset(line: str) -> str:
     zone = f"translate(regexp_extract(substring({line}, 1, 120), {quoted(STAMP)}, 3), ':', '')"
     hours, minutes = (f"try_cast(substring({zone}, {start}, 2) AS INT)" for start in (2, 4))
     return (
-        f"CASE WHEN {zone} IN ('Z', 'UTC') OR {is_epoch(line)} THEN 0 "
+        f"CASE WHEN {zone} IN ('Z', 'UTC') OR {is_epoch(line)} OR {is_seconds(line)} THEN 0 "
         f"WHEN {zone} <> '' THEN CASE WHEN {zone} LIKE '-%' THEN -1 ELSE 1 END * ({hours} * 3600 + {minutes} * 60) END"
     )

@@ -19,6 +19,8 @@ from mqlab.loaders import (
     kafka_client_log,
     layouts,
     librdkafka_log,
+    mosquitto_log,
+    own_lines,
     paho_log,
     parts,
     process_log,
@@ -36,6 +38,7 @@ LOG_LOADERS: tuple[LogLoader, ...] = (
     kafka_client_log,
     kafka_broker_log,
     librdkafka_log,
+    mosquitto_log,
     hivemq_log,
     rabbitmq_log,
     vernemq_log,
@@ -60,13 +63,14 @@ def _beginnings(words: Iterable[str], length: int) -> str:
     return ", ".join(sorted({quoted(f"{blank}{word}"[:length]) for word in words for blank in ("", " ")}))
 
 
-_FIRST_WORDS = frozenset(w for s in SIGNATURES if s.begins for w in s.words)
+_ANYWHERE = tuple(s for s in SIGNATURES if not s.only)
+_FIRST_WORDS = frozenset(w for s in _ANYWHERE if s.begins for w in s.words)
 _ANY_WORDS = _beginnings(_FIRST_WORDS, 4)
 _WORDS = _beginnings((w for w in _FIRST_WORDS if len(w) < FIRST), 4)
 _LONG_WORDS = _beginnings((w for w in _FIRST_WORDS if len(w) >= FIRST), FIRST)
-_BEGINS = "|".join(s.begins for s in SIGNATURES if s.begins)
-_CONTAINS = "|".join(s.contains for s in SIGNATURES if s.contains)
-_HINTED = any_of((w[0], w[1:]) for s in SIGNATURES if s.contains for w in s.words)
+_BEGINS = "|".join(s.begins for s in _ANYWHERE if s.begins)
+_CONTAINS = "|".join(s.contains for s in _ANYWHERE if s.contains)
+_HINTED = any_of((w[0], w[1:]) for s in _ANYWHERE if s.contains for w in s.words)
 _AT_A_START = r"(?<![^ \]:])"
 _AFTER_LEVEL = r"^(?:[A-Z]+ +)?(?:\[[^\]]*\]:? ?)*"
 _LEVEL = r"(?:INFO|WARN(?:ING)?|ERROR|DEBUG)"
@@ -121,10 +125,15 @@ def events(rows: DataFrame) -> DataFrame:
     numbered = rows.selectExpr("*", f"{_is_apart()} AS apart").selectExpr(
         "source", "line", "lines", "text", "inner", "at", "apart",
         f"{layouts.wall('inner')} AS own", f"{layouts.offset('inner')} AS written",
-        f"CASE WHEN NOT apart THEN {group('inner', _MESSAGE)} END AS message",
-        f"NOT apart AND inner RLIKE {quoted(_HINTED)} AS hinted",
+        f"{own_lines.is_own('source', 'inner')} AS alone",
     )  # fmt: skip
-    known = numbered.selectExpr("*", f"{_signature()} AS signature")
+    cut = numbered.selectExpr(
+        "*",
+        f"CASE WHEN alone THEN {own_lines.message('inner')} WHEN NOT apart THEN {group('inner', _MESSAGE)} END "
+        "AS message",
+        f"NOT apart AND NOT alone AND inner RLIKE {quoted(_HINTED)} AS hinted",
+    )
+    known = cut.selectExpr("*", f"{_signature()} AS signature")
     placed = known.selectExpr(
         "*",
         f"{_by_signature([quoted(s.kind) for s in SIGNATURES])} AS kind",
@@ -137,7 +146,7 @@ def events(rows: DataFrame) -> DataFrame:
         f"line - lag(line) {window} AS gap",
     )
     allowed = "CASE WHEN inner LIKE 'Caused by%' THEN 100 ELSE 1 END"
-    repeated = f"coalesce(own IS NULL AND before = kind AND gap <= {allowed}, false)"
+    repeated = f"coalesce(own IS NULL AND NOT alone AND before = kind AND gap <= {allowed}, false)"
     told = [f"{expression} AS `{name}`" for name, expression in _told().items()]
     return placed.where(f"NOT apart AND NOT {repeated}").selectExpr(
         "source", "line", "lines", "text", "wall", "offset", "kind", "system", *told
@@ -213,8 +222,10 @@ def _by_signature(expressions: Sequence[str | None]) -> str:
 
 
 def _fits(signature: Signature) -> str:
+    if signature.only:
+        return f"alone AND {own_lines.fits('message', signature)}"
     if signature.begins:
-        return f"message RLIKE {quoted(f'^(?:{signature.begins})')}"
+        return f"NOT alone AND message RLIKE {quoted(f'^(?:{signature.begins})')}"
     return f"hinted AND inner RLIKE {quoted(signature.contains)}"
 
 

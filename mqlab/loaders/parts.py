@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from mqlab.loaders import mqtt_names
+from mqlab.loaders.mosquitto_lines import PREFIX, SENTENCES
 from mqlab.sql import filled, group
 
 
@@ -98,6 +99,36 @@ ROCKETMQ = Parts(
 )
 """Brokers, name servers and clients of RocketMQ; an address keeps its port, for that tells processes apart."""
 
+_PUBLISH = r"(?:Sending PUBLISH to|(?:Received|Denied) PUBLISH from)"
+_FLAGS = r"\(d\d, q\d, r\d, m\d+, '"
+_MOSQUITTO = rf"^(?:{PREFIX})?"
+_NO_SENTENCE = rf"(?!{SENTENCES})"
+
+MOSQUITTO = Parts(
+    topic=(
+        rf"{_MOSQUITTO}{_PUBLISH} .+? {_FLAGS}(.*)', \.\.\. \(\d+ bytes\)\)\s*$",
+        rf"^{PREFIX}{_NO_SENTENCE}"
+        r".+ (?:[012]|128|135) (\S.*?)\s*$",
+    ),
+    client_id=(
+        rf"{_MOSQUITTO}(?:{_PUBLISH} (.+?) {_FLAGS}"
+        r"|New (?:client|bridge) connected from \S+ as (.+?) \((?:p\d+, )?c[01], k\d+(?:, u'.*')?\)\.?\s*$"
+        r"|Client (.+) \[\S+\] disconnected(?:\.|: .*\.)\s*$"
+        r"|Client (.+) been disconnected by administrative action\.\s*$"
+        r"|Client (.+) (?:already connected, closing old connection|has exceeded timeout, disconnecting"
+        r"|closed its connection|disconnected(?:| by .*|, .*|: .*| due to .*))\.\s*$"
+        r"|Socket error on client (?!<unknown>,)(.+), disconnecting\.\s*$|Bad socket read/write on client (.+): [^:]+$"
+        r"|Expiring (?:persistent )?client (.+) due to timeout\.\s*$"
+        r"|Outgoing messages are being dropped for client (.+)\.\s*$|Received UNSUBSCRIBE from (.+?)\s*$"
+        r"|Connecting bridge (?:\(step 1\) )?(.+) \(\S+:\d+\)\s*$)",
+        rf"^{PREFIX}{_NO_SENTENCE}"
+        r"(.+) (?:[012]|128|135) \S",
+    ),
+    member_id=rf"{_MOSQUITTO}New (?:client|bridge) connected from .*?, k\d+, u'(.*)'\)\.?\s*$",
+    peer=rf"{_MOSQUITTO}(?:New (?:client|bridge) connected from (\S+) as |Client .+ \[(\S+)\] disconnected[.:])",
+)
+"""Mosquitto; names of clients may hold anything, so what stands around them tells where they end."""
+
 MQTT = Parts(
     group="|".join(mqtt_names.GROUPS),
     topic=mqtt_names.TOPICS,
@@ -112,8 +143,15 @@ BY_SYSTEM: Mapping[str, Parts] = {"kafka": KAFKA, "os": KAFKA, "rocketmq": ROCKE
 
 
 def columns(line: str) -> dict[str, str]:
-    """SQL for each part of the line in the column *line*, by its name in EVENTS; ``system`` is a column beside it."""
-    return {name: _by_system({s: _part(line, p, name) for s, p in BY_SYSTEM.items()}) for name in Parts.__slots__}
+    """SQL for each part of the line in the column *line*, by its name in EVENTS.
+
+    Columns beside it are ``system`` and ``alone``, true for a line that mosquitto wrote into its own file.
+    """
+    return {
+        name: f"CASE WHEN alone THEN {_part(line, MOSQUITTO, name)} "
+        f"ELSE {_by_system({s: _part(line, p, name) for s, p in BY_SYSTEM.items()})} END"
+        for name in Parts.__slots__
+    }
 
 
 def one_of(line: str, pattern: str) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from mqlab.facts import Episode, Facts
 from mqlab.mqtt_brokers import brokers
-from mqlab.mqtt_connection import Connection
+from mqlab.mqtt_connection import Connection, address_of
 
 _KINDS = ("client-connected", "client-disconnected", "session-takeover", "broker-starting", "broker-stopping")
 _AGAIN = 5.0
@@ -65,13 +65,11 @@ class _Told:
         client = line.client_id or self._client_at(line.peer)
         if client is None:
             return
-        mine = self._open[client]
-        at_peer = [c for c in mine if line.peer and c.peer == line.peer]
-        if at_peer or mine:
-            ended = (at_peer or mine)[0]
-            mine.remove(ended)
-            self._over[client].append(replace(ended, until=line.first_at, ended=reason, end=line.first))
-        elif not self._told_before(line, client):
+        over = _meant(self._open[client], line.peer)
+        if over is not None:
+            self._open[client].remove(over)
+            self._over[client].append(replace(over, until=line.first_at, ended=reason, end=line.first))
+        elif line.kind != "session-takeover" and not self._told_before(line, client):
             unseen = Connection(
                 self._broker, client, line.source, "broker", None, line.first_at, reason, line.peer, end=line.first
             )
@@ -94,3 +92,17 @@ class _Told:
             ended = [replace(c, until=line.first_at, ended=reason, end=line.first) for c in own]
             self._over[client] += ended
             own.clear()
+
+
+def _meant(mine: Sequence[Connection], peer: str | None) -> Connection | None:
+    """The open connection that a line ends: that from *peer*, else the oldest where one side tells no port.
+
+    mosquitto 2.1 calls it a takeover when a kept session is used again, with the address of a connection that is long
+    over, or ``(null)``.
+    """
+    exact = [c for c in mine if c.peer == peer]
+    if exact or peer is None:
+        return next(iter(exact or mine), None)
+    host = address_of(peer)
+    near = [c for c in mine if c.address in (host, None) and (c.address == c.peer or host == peer)]
+    return near[0] if near else None

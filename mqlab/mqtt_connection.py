@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from mqlab.findings import Evidence
 
-_PORT = re.compile(r"^(.*):(\d+)$")
+_PORT = re.compile(r"^(.*[^:]):(\d+)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +41,16 @@ class Connection:
 
     @property
     def address(self) -> str | None:
-        """The client's address without the port; IPv6 stands without brackets in some logs."""
-        if self.peer is None:
-            return None
-        found = _PORT.match(self.peer)
-        return found.group(1).strip("[]") if found else self.peer
+        """The client's address without the port."""
+        return None if self.peer is None else address_of(self.peer)
 
     @property
     def seconds(self) -> float | None:
         """How long it lasted."""
         return None if self.since is None or self.until is None else self.until - self.since
+
+
+def address_of(peer: str) -> str:
+    """*peer* without its port; IPv6 stands without brackets in some logs."""
+    found = _PORT.match(peer)
+    return found.group(1).strip("[]") if found else peer

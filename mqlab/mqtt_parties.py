@@ -61,7 +61,7 @@ def judged(facts: Facts, run: Sequence[Connection]) -> Judged:
     logs = tuple((source,) for source in _taking_turns(made))
     apart = _returned(run)
     if len(logs) > 1:
-        return Judged(max(logs, tuple(sorted(apart)), key=len), "logs")
+        return Judged(max((*logs, *_untold(made, run)), tuple(sorted(apart)), key=len), "logs")
     if len(apart) > 1:
         return _by_address(run, apart)
     if len({_party(c) for c in run}) > 1:
@@ -88,6 +88,12 @@ def _share(own: Sequence[float], run: Sequence[Connection]) -> float:
     """How many of the connections in the time of a log it tells of; 0 where that is too short to say."""
     seen = [c for c in run if own[0] - _AROUND <= (c.since or 0.0) <= own[-1] + _AROUND]
     return len(own) / len(seen) if len(own) > _AGAIN else 0.0
+
+
+def _untold(made: Mapping[str, Sequence[float]], run: Sequence[Connection]) -> tuple[Party, ...]:
+    """One more party, where the logs tell of far less connections than the broker does."""
+    left = len(run) - sum(len(own) for own in made.values())
+    return (("another one that no log is of",),) if left >= max(_PACE, (1 - _ALL) / 2 * len(run)) else ()
 
 
 def _taking_turns(made: Mapping[str, Sequence[float]]) -> list[str]:

@@ -61,6 +61,26 @@ def test_an_end_that_names_the_address_ends_that_connection():
     assert [(end, how) for *_, end, how in told(facts(taken))] == [(5.0, None), (6.0, "closed")]
 
 
+def test_an_end_of_another_address_or_of_none_that_is_open_ends_nothing():
+    resumed = broker("""
+        10:00:00 press connected 10.0.0.1:1001 k30 c0
+        10:00:50 press normal 10.0.0.1:1001
+        10:05:00 press taken-over 10.0.0.1:1001
+        10:05:00 press connected 10.0.0.1:1002 k30 c0
+        10:06:00 press taken-over (null):0
+    """)
+    assert [(end, how) for *_, end, how in told(facts(resumed))] == [(50.0, "normal"), (None, None)]
+
+
+def test_an_end_that_tells_no_port_ends_the_connection_from_that_address():
+    taken = broker("""
+        10:00:00 press connected 10.0.0.1:1001
+        10:00:05 press connected 10.0.0.2:1002
+        10:00:06 press closed 10.0.0.2
+    """)
+    assert [(end, how) for *_, end, how in told(facts(taken))] == [(5.0, None), (6.0, "closed")]
+
+
 def test_a_second_line_about_an_end_is_no_connection():
     twice = broker("""
         10:00:00 press connected 10.0.0.1:1001

@@ -1,0 +1,153 @@
+"""MQTT: a limit delays a client's packets until its pings come too late, the connection ends, and it is back at once.
+
+Fires: most lives of a client's connections last equally long, silence ended them (a ping without an answer, or the
+broker's own timeout) after a time that keep-alives make, and the client is back within seconds. Proven where what a
+proxy carried of each life is the limit times the life, or where the broker paused reading for longer than both sides
+wait; likely where a limit is configured, or where each life was carried at one and the same rate.
+Quiet: an idle timeout of a load balancer (lives of one length whatever the keep-alive, hardly any bytes, no silence at
+client or broker), a bad link that fails in a regular rhythm (the client comes back late), an id that two clients fight
+for, a limit that is never reached.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from statistics import median
+
+from mqlab import units
+from mqlab.detectors.base import CLEAR, Result
+from mqlab.facts import Facts
+from mqlab.findings import Certainty, Evidence, Finding, Severity
+from mqlab.models import keep_alive
+from mqlab.mqtt_connection import Connection
+from mqlab.mqtt_flapping import AT_ONCE, LEAST, Flapping, flapping
+from mqlab.mqtt_limits import Limit, limits
+from mqlab.mqtt_lives import connections
+from mqlab.wording import clock, moment
+
+INCIDENT = "rate-limit-flapping"
+SYSTEMS: tuple[str, ...] = ("mqtt",)
+
+EXACT = 0.03
+"""Share by which bytes and limit times life may differ: a limit lets bytes through by the second."""
+_SHOWN = 3
+_UNKNOWN = "the configuration and the log of connections of the proxy or load balancer, and the broker's rate limits"
+
+
+def detect(facts: Facts) -> Result:
+    """One finding for each client that a limit cuts off."""
+    every = flapping(facts)
+    configured = limits(facts)
+    reasons = {one.client_id: _why_not(facts, one, configured) for one in every}
+    found = [one for one in every if reasons[one.client_id] is None]
+    if found:
+        return Result(tuple(_finding(facts, one, configured) for one in found))
+    if any(why == _UNKNOWN for why in reasons.values()):
+        return Result(missing=(_UNKNOWN,))
+    if reasons:
+        told = [f"{client}: {why}" for client, why in reasons.items() if why]
+        more = f"; and {len(told) - _SHOWN} more" if len(told) > _SHOWN else ""
+        return Result(rejected="; ".join(told[:_SHOWN]) + more)
+    if any(e.system == "mqtt" for e in facts.of_kind("rate-limited")):
+        return Result(rejected="the broker paused reading, but no client's connections end after one time")
+    return CLEAR if connections(facts) else Result(missing=("a broker's log, or logs of the clients",))
+
+
+def _why_not(facts: Facts, one: Flapping, configured: tuple[Limit, ...]) -> str | None:
+    """Why its lives are not those of a limit; None where they are."""
+    if _reached(one, configured):
+        return None
+    lasted = f"connections end after {units.duration(one.life)}"
+    if not one.silent and not _paused(one):
+        if one.fits and any(life.ended == "taken-over" for life in one.lives):
+            return _UNKNOWN
+        patience = f", whatever its keep-alive of {one.keep_alive:g} s" if one.keep_alive else ""
+        return f"{lasted}{patience}, and no silence before: an idle timeout{_timeout(facts, one)}"
+    if one.gap > AT_ONCE:
+        return f"{lasted}, but it is back after {units.duration(one.gap)} only: its link was away"
+    if one.carried and configured:
+        return f"{lasted}, and what was carried of them is not {units.size(configured[0].rate)}/s"
+    if not configured and not _paused(one) and not _one_rate(one):
+        return _UNKNOWN
+    return None
+
+
+def _timeout(facts: Facts, one: Flapping) -> str:
+    """The setting of a proxy that says so."""
+    same = [s for s in facts.settings if s.scope == "proxy" and s.value in (f"{one.life:.0f}s", f"{one.life:.0f}")]
+    return f" ({same[0].key} {same[0].value})" if same else " of a load balancer or firewall"
+
+
+def _paused(one: Flapping) -> bool:
+    """The broker paused for longer than client and broker wait."""
+    return one.paused > 0 and one.keep_alive is not None and not keep_alive.survives(one.paused, one.keep_alive)
+
+
+def _reached(one: Flapping, configured: tuple[Limit, ...]) -> Limit | None:
+    """The limit that its lives reached, as a proxy tells of each."""
+    return next((limit for limit in configured if _exact(one, limit.rate) >= LEAST), None)
+
+
+def _exact(one: Flapping, rate: float) -> int:
+    """How many lives carried this rate times their length."""
+    return sum(abs(c.bytes - rate * c.seconds) <= EXACT * rate * c.seconds for c in one.carried)
+
+
+def _one_rate(one: Flapping) -> bool:
+    return len(one.carried) >= LEAST and _exact(one, median(c.rate for c in one.carried)) == len(one.carried)
+
+
+def _finding(facts: Facts, one: Flapping, configured: tuple[Limit, ...]) -> Finding:
+    reached = _reached(one, configured)
+    limit = reached or (configured[0] if configured else None)
+    proven = one.silent and (reached is not None or _paused(one))
+    since, until = one.lives[0].since, one.lives[-1].until
+    rate = limit.rate if limit else median([c.rate for c in one.carried] or [0.0])
+    told = f"{units.size(rate)}/s" if rate else "a limit"
+    ongoing = _goes_on(facts, one)
+    measures = {"lives": float(len(one.lives)), "life_seconds": one.life}
+    measures |= {"limit_bytes": rate} if rate else {}
+    measures |= {"life_bytes": float(median(c.bytes for c in one.carried))} if one.carried else {}
+    measures |= {"pause_seconds": one.paused} if one.paused else {}
+    return Finding(
+        id=f"{INCIDENT}:{one.client_id}",
+        incident=INCIDENT,
+        severity=Severity.CRITICAL if proven else Severity.WARNING,
+        certainty=Certainty.PROVEN if proven else Certainty.LIKELY,
+        subject=one.client_id,
+        started_at=moment(since),
+        ended_at=None if ongoing else moment(until),
+        ongoing=ongoing,
+        statement=(
+            f"{one.client_id} lost its connection {units.counted(len(one.lives), 'time')} from {clock(since)} to "
+            f"{clock(until)} UTC, mostly after {units.duration(one.life)}, and was back at once: it sends faster than "
+            f"{told} is read, its pings wait behind the data until the keep-alive"
+            f"{f' of {one.keep_alive:g} s' if one.keep_alive else ''} has passed. "
+            "What waits in buffers is lost with QoS 0 and sent again with QoS 1."
+        ),
+        measures=measures,
+        evidence=_evidence(one, limit),
+        explains=("redelivery-storm", "reconnect-storm", "log-explosion"),
+        mitigate="Raise the limit for this client or listener; side effect: it may crowd out others.",
+        remedy="Let the sender keep below 0.8 of the limit in small messages with QoS 1; no files over MQTT.",
+        verify=f"Connections of {one.client_id} last for hours, and bytes a second stay below the limit.",
+        facts={"keep-alive": f"{one.keep_alive:g} s"} if one.keep_alive else {},
+    )
+
+
+def _goes_on(facts: Facts, one: Flapping) -> bool:
+    """The log did not last for longer than another life after the last end."""
+    last = max((c.last_at for c in facts.coverage if c.source == one.lives[-1].source and c.last_at), default=0.0)
+    return last - (one.lives[-1].until or 0.0) < 1.5 * one.life
+
+
+def _evidence(one: Flapping, limit: Limit | None) -> tuple[Evidence, ...]:
+    told = [limit.evidence] if limit else []
+    told += [replace(c.line, why="limit times life") for c in one.carried[:_SHOWN]]
+    told += [replace(e.first, why="silence ends a connection") for e in one.unanswered[:_SHOWN]]
+    return (*told, *(_end(c) for c in one.lives[:_SHOWN] if c.end))
+
+
+def _end(life: Connection) -> Evidence:
+    place = life.end or Evidence(life.source, None, "")
+    return replace(place, why=f"after {units.duration(life.seconds or 0.0)}")

@@ -1,0 +1,132 @@
+"""Connections that a limit ends, and others that end after the same time."""
+
+from __future__ import annotations
+
+import pytest
+from facts_builder import at, episode, facts, settings
+from mqtt_builder import broker, client, clock, proxy, turns
+
+from mqlab.detectors.rate_limit_flapping import detect
+from mqlab.findings import Certainty, Severity
+
+LIMIT = settings("at owner key value\n- 1884 proxy_upload_rate 10k", "nginx.conf", scope="proxy", origin="file")
+
+
+def edge(lives=(35, 55, 55, 55), *, gap=0.01, keep_alive=20, how="pingresp", silent=True):
+    """The client's own log: lives of so many seconds, each with a gap until the next one."""
+    moment, rows = 36_000.0, [f"10:00:00 configured k{keep_alive} c1"]
+    for number, life in enumerate(lives, 1):
+        rows += [f"{clock(moment)} made {number}"]
+        rows += [f"{clock(moment + life)} unanswered"] * silent
+        rows += [f"{clock(moment + life)} lost {life} {how}"]
+        moment += life + gap
+    return client("\n".join([*rows, f"{clock(moment)} made {len(lives) + 1}"]), "edge")
+
+
+def at_the_proxy(lives=(35, 55, 55, 55), *, rate=10_240, gap=0.01):
+    """The proxy's log of the same connections, each read at *rate*."""
+    moment, rows = 36_000.0, []
+    for number, life in enumerate(lives, 1):
+        rows += [f"{clock(moment + life)} 10.0.0.9:{5000 + number} {life + 0.004} {int(rate * life)} 4"]
+        moment += life + gap
+    return proxy("\n".join(rows))
+
+
+def test_lives_that_carry_the_limit_times_their_length_are_proven():
+    (one,) = detect(facts(edge(), at_the_proxy(), LIMIT)).findings
+    assert (one.certainty, one.severity, one.subject) == (Certainty.PROVEN, Severity.CRITICAL, "edge")
+    assert one.measures == {"lives": 4, "life_seconds": 55, "limit_bytes": 10_240, "life_bytes": 563_200}
+    assert (one.started_at.timestamp(), one.ongoing) == (at(0), True)
+    assert [place.why for place in one.evidence[:2]] == ["the limit", "limit times life"]
+
+
+def test_a_takeover_line_for_each_life_changes_nothing():
+    told = broker(turns("edge", ["10.0.0.15"], every=[35, 55, 55, 55], also="k20 c1"))
+    (one,) = detect(facts(edge(), at_the_proxy(), LIMIT, told)).findings
+    assert one.certainty == Certainty.PROVEN
+
+
+def test_a_broker_that_sees_the_same_party_come_back_leaves_it_likely():
+    told = broker(turns("edge", ["10.0.0.15"], every=[35, 55, 55, 55], also="k20 c1"))
+    (one,) = detect(facts(told, at_the_proxy(), LIMIT)).findings
+    assert one.certainty == Certainty.LIKELY
+    assert "of the proxy or load balancer" in detect(facts(told)).missing[0]
+
+
+def test_a_configured_limit_alone_is_likely():
+    (one,) = detect(facts(edge(), LIMIT)).findings
+    assert (one.certainty, one.severity) == (Certainty.LIKELY, Severity.WARNING)
+
+
+def test_one_rate_in_every_life_is_likely_without_any_setting():
+    (one,) = detect(facts(edge(), at_the_proxy())).findings
+    assert (one.certainty, one.measures["limit_bytes"]) == (Certainty.LIKELY, pytest.approx(10_240, rel=0.001))
+
+
+def test_without_limit_and_proxy_it_is_not_checked():
+    result = detect(facts(edge()))
+    assert (result.findings, result.rejected) == ((), None)
+    assert "of the proxy or load balancer" in result.missing[0]
+
+
+BROKER = "\n".join(
+    f"10:{m:02}:00 edge connected 10.0.0.9:{5000 + m} k60 c1\n10:{m + 1:02}:58 edge keep-alive" for m in range(0, 12, 2)
+)
+PAUSED = [
+    episode("rate-limited", f"10:{m:02}:10", "logs/emqx.log", client_id="edge", left=100_000.0, system="mqtt")
+    for m in range(0, 12, 2)
+]
+
+
+def test_pauses_longer_than_both_sides_wait_prove_it_at_the_broker():
+    (one,) = detect(facts(broker(BROKER, "logs/emqx.log", "emqx-log"), PAUSED)).findings
+    assert (one.certainty, one.measures["pause_seconds"], one.measures["life_seconds"]) == (Certainty.PROVEN, 100, 118)
+
+
+def test_a_short_pause_ends_no_connection():
+    short = [episode("rate-limited", n, "logs/emqx.log", client_id="edge", left=100.0, system="mqtt") for n in range(9)]
+    once = "10:00:00 edge connected 10.0.0.9:5000 k60 c1"
+    assert "paused reading" in detect(facts(broker(once, "logs/emqx.log", "emqx-log"), short)).rejected
+
+
+def test_an_idle_timeout_of_a_load_balancer_is_none():
+    idle = edge([60.0] * 5, keep_alive=120, how="EOF", silent=False)
+    result = detect(facts(idle, at_the_proxy([60.0] * 5, rate=1), LIMIT))
+    assert "after 60.0 s, whatever its keep-alive of 120 s, and no silence before: an idle timeout" in result.rejected
+    named = settings("at owner key value\n- 1884 proxy_timeout 60s", "nginx.conf", scope="proxy", origin="file")
+    assert "(proxy_timeout 60s)" in detect(facts(idle, named)).rejected
+
+
+def test_an_idle_timeout_as_the_broker_sees_it_is_none():
+    rows = [f"10:{m:02}:00 gate connected 10.0.0.9:{m + 1} k120 c1\n10:{m:02}:20 gate closed" for m in range(6)]
+    assert "an idle timeout" in detect(facts(broker("\n".join(rows)), LIMIT)).rejected
+
+
+def test_a_bad_link_in_a_regular_rhythm_comes_back_late():
+    result = detect(facts(edge([45.1, 50, 50, 45], gap=8, keep_alive=15), LIMIT))
+    assert "back after 8.00 s only: its link was away" in result.rejected
+
+
+def test_a_limit_that_is_not_reached_is_none():
+    result = detect(facts(edge(), at_the_proxy(rate=900), LIMIT))
+    assert "what was carried of them is not 10.2 kB/s" in result.rejected
+
+
+def test_an_id_that_two_clients_fight_for_is_none():
+    war = broker(turns("edge", ["10.0.0.1", "10.0.0.2"], every=20, times=12, also="k20 c1"))
+    result = detect(facts(war, LIMIT))
+    assert (result.findings, result.rejected, result.missing) == ((), None, ())
+
+
+def test_lives_of_all_lengths_and_orderly_ones_are_none():
+    assert detect(facts(edge([12, 200, 35, 90, 400]), LIMIT)).findings == ()
+    orderly = [f"10:{m:02}:00 job connected 10.0.0.9:{m + 1} k20 c1\n10:{m:02}:30 job normal" for m in range(6)]
+    assert detect(facts(broker("\n".join(orderly)), LIMIT)).findings == ()
+
+
+def test_two_lives_are_too_few():
+    assert detect(facts(edge([35, 35]), at_the_proxy([35, 35]), LIMIT)).findings == ()
+
+
+def test_without_logs_it_is_not_checked():
+    assert detect(facts(LIMIT)).missing == ("a broker's log, or logs of the clients",)

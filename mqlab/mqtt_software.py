@@ -15,6 +15,10 @@ from mqlab.mqtt_brokers import broker_of, brokers
 
 KNOWN = ("mosquitto", "emqx", "hivemq", "rabbitmq", "vernemq", "aws")
 _STRATEGIES = ("broker.shared_subscription_strategy", "mqtt.shared_subscription_strategy")
+_EXPIRIES = (
+    "persistent_client_expiration", "mqtt.session_expiry_interval", "zone.external.session_expiry_interval",
+)  # fmt: skip
+_UNITS = {"s": 1.0, "h": 3600.0, "d": 86_400.0, "w": 7 * 86_400.0, "m": 30 * 86_400.0, "y": 365 * 86_400.0}
 _ACKNOWLEDGED = "broker.shared_dispatch_ack_enabled"
 _LIMITS = frozenset({"max_queued_messages", "max_queued_bytes", "max_queue_size", "max-queue-size"})
 
@@ -63,6 +67,18 @@ def limit_told(facts: Facts, broker: str | None) -> tuple[Evidence, ...]:
     """The lines that set the limit of its queues."""
     own = [s for s in _own(facts, broker) if s.key in _LIMITS or s.key.endswith("max_mqueue_len")]
     return tuple(Evidence(s.source, s.line, s.text, "the limit of each session's queue") for s in own[-1:])
+
+
+def expiry(facts: Facts, broker: str | None) -> float | None:
+    """Seconds after which it gives up a session whose client is away; None where it never does.
+
+    mosquitto writes ``persistent_client_expiration 14d`` (h, d, w, m, y), EMQX ``session_expiry_interval = 2h``.
+    """
+    told = settings(facts, broker)
+    value = next((told[key].strip() for key in _EXPIRIES if key in told), "")
+    if not value[:-1].isdigit() or value[-1:] not in _UNITS:
+        return float(value) if value.isdigit() else None
+    return float(value[:-1]) * _UNITS[value[-1]]
 
 
 @per_facts

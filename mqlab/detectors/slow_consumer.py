@@ -1,4 +1,4 @@
-"""Kafka and RocketMQ: everything is stable, the consumers are slower than the producers.
+"""Kafka, RocketMQ and MQTT: everything is stable, the consumers are slower than the producers.
 
 Fires: lag of a topic rises while the group's members stay the same and the committed position of every queue moves.
 Proven where what the members can do (threads ÷ time per message, or records per second of their polls) agrees with
@@ -6,6 +6,7 @@ what they did, or nothing tells it.
 Quiet: queues that stand still (no owner, or one stuck message), members that come and go, a Kafka group that is kept
 from its work by rebalances, a burst that the group works off as fast as ever, a rise of a few seconds of production,
 which commits and snapshots alone can make.
+MQTT has no positions: a connected client whose queue is full, or that gets everything late, see ``mqtt_slow``.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 
-from mqlab import units
+from mqlab import mqtt_slow, units
 from mqlab.calm import disturbed, steady
 from mqlab.capacity import capacity
 from mqlab.consumer_groups import is_kafka, places, streams, topics
@@ -27,7 +28,7 @@ from mqlab.stalls import Stretch, climb, stretch
 from mqlab.wording import moment
 
 INCIDENT = "slow-consumer"
-SYSTEMS: tuple[str, ...] = ("kafka", "rocketmq")
+SYSTEMS: tuple[str, ...] = ("kafka", "rocketmq", "mqtt")
 
 SHORTEST = 60.0
 """Seconds that the rise must last."""
@@ -40,7 +41,25 @@ NEAR = 0.25
 
 
 def detect(facts: Facts) -> Result:
-    """One finding for each group and topic."""
+    """One finding for each group and topic, and for each client of MQTT."""
+    if not any(e.system == "mqtt" for e in facts.episodes):
+        return _of_groups(facts)
+    return _both(_of_groups(facts), mqtt_slow.slow(facts), grouped=bool(topics(facts)))
+
+
+def _both(groups: Result, clients: Result, *, grouped: bool) -> Result:
+    """What both systems say, where there are groups; else what MQTT says."""
+    if not grouped:
+        return clients
+    if groups.findings or clients.findings:
+        return Result((*groups.findings, *clients.findings))
+    if groups.missing or clients.missing:
+        return Result(missing=(*groups.missing, *clients.missing))
+    because = "; ".join(r.rejected for r in (groups, clients) if r.rejected)
+    return Result(rejected=because) if because else CLEAR
+
+
+def _of_groups(facts: Facts) -> Result:
     known = topics(facts)
     if not known:
         return Result(missing=("offsets of the groups, several times",))

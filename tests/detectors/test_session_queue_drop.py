@@ -1,0 +1,139 @@
+"""Full queues of sessions: how many messages they dropped, which survived, and what is no full queue."""
+
+import pytest
+from facts_builder import episode, facts, ramp, series, settings
+from mqtt_builder import broker
+from mqtt_mail import mail, noted
+
+from mqlab.detectors.session_queue_drop import detect
+from mqlab.findings import Certainty, Severity
+
+LOG = """
+    10:00:00 - starting
+    10:00:01 feed connected 10.0.0.9:1000 k30 c1
+    10:00:01 app connected 10.0.0.1:1001 k30 c0
+    10:01:00 app normal
+    10:02:40 app dropping
+    10:05:00 app connected 10.0.0.1:1002 k30 c0
+"""
+SUBSCRIBED = episode(
+    "client-subscribed", 1, "clients/app.log", system="mqtt", client_id="app", topic="plant/#", left=1.0
+)
+CONF = settings("at owner key value\n- - max_queued_messages 1000", "mosquitto.conf", scope="broker", origin="file")
+
+
+def log(text=LOG, last="10:10:00"):
+    return broker(text, last=last)
+
+
+def oldest(_, second):
+    """Away from 60 to 300 at 10 a second: 2400, of which the first 1000 survive."""
+    if 60 <= second < 300:
+        return {"app": 300 - second} if second < 160 else ()
+    return ("app",)
+
+
+def newest(_, second):
+    if 60 <= second < 300:
+        return {"app": 300 - second} if second >= 200 else ()
+    return ("app",)
+
+
+def counter(dropped, name="mqtt.publish_dropped"):
+    return series(name, [0] * 17 + [dropped * n / 14 for n in range(1, 15)] + [dropped] * 5, source="metrics/sys.log")
+
+
+def test_a_loss_that_the_brokers_counter_confirms_is_proven():
+    (one,) = detect(facts(log(), SUBSCRIBED, CONF, counter(1400), noted(mail(oldest, start=2, seconds=598)))).findings
+    assert (one.certainty, one.severity, one.subject) == (Certainty.PROVEN, Severity.CRITICAL, "app")
+    assert one.measures["lost_records"] == 1400
+    assert one.measures["survivors"] == 1000
+    assert one.facts["survived"] == "oldest"
+    assert "app was away from 10:01:00 until 10:05:00" in one.statement
+
+
+def test_survivors_that_are_as_many_as_the_queue_holds_prove_it_without_a_counter():
+    (one,) = detect(facts(log(), SUBSCRIBED, CONF, noted(mail(oldest, start=2, seconds=598)))).findings
+    assert one.certainty is Certainty.PROVEN
+    assert "as many came afterwards as the queue holds" in one.statement.lower()
+
+
+def test_which_end_survived_is_told_by_ids_whatever_the_broker():
+    (one,) = detect(facts(log(), SUBSCRIBED, CONF, counter(1400), noted(mail(newest, start=2, seconds=598)))).findings
+    assert one.facts["survived"] == "newest"
+
+
+def test_a_count_that_nothing_confirms_is_likely():
+    short = noted(mail(lambda n, s: () if 60 <= s < 300 and n % 2 else ("app",), start=2, seconds=598))
+    (one,) = detect(facts(log(), SUBSCRIBED, CONF, counter(40), short)).findings
+    assert one.certainty is Certainty.LIKELY
+
+
+def test_without_ids_stored_messages_that_stop_at_the_limit_prove_it():
+    stored = series("mqtt.stored_messages", ramp((6, 0), (10, 100), (14, 0), base=53), source="metrics/sys.log")
+    (one,) = detect(facts(log(), SUBSCRIBED, CONF, counter(1400), stored)).findings
+    assert one.certainty is Certainty.PROVEN
+    assert one.measures["lost_records"] == 1400
+
+
+def test_a_line_alone_is_not_enough():
+    found = detect(facts(log(), SUBSCRIBED))
+    assert found.findings == ()
+    assert found.missing
+
+
+def test_the_last_queue_of_a_client_that_did_not_come_back_is_not_lost():
+    text = LOG.replace("    10:05:00 app connected 10.0.0.1:1002 k30 c0\n", "")
+    gone = noted(mail(lambda _, s: () if s >= 60 else ("app",), start=2, seconds=298))
+    (one,) = detect(facts(log(text, "10:05:00"), SUBSCRIBED, CONF, counter(1400), gone)).findings
+    assert one.measures["lost_records"] == pytest.approx(1400, abs=1)
+    assert "did not come back" in one.statement
+
+
+def test_a_connected_client_that_is_too_slow_is_told_as_such():
+    text = LOG.replace("    10:01:00 app normal\n", "").replace("    10:05:00 app connected 10.0.0.1:1002 k30 c0\n", "")
+    slow = noted(mail(lambda n, s: () if s > 160 and n % 2 else {"app": min(s, 100)}, start=2, seconds=598))
+    lost = sum(1 for n in range(5980) if 2 + n / 10 > 160 and n % 2)
+    (one,) = detect(facts(log(text), SUBSCRIBED, CONF, counter(lost), slow)).findings
+    assert one.certainty is Certainty.PROVEN
+    assert one.facts["client"] == "connected"
+    assert one.measures["lost_records"] == pytest.approx(lost, abs=1)
+
+
+def test_an_absence_that_is_no_longer_than_the_queue_loses_nothing():
+    text = LOG.replace("    10:02:40 app dropping\n", "")
+    late = noted(mail(lambda _, s: {"app": 300 - s} if 60 <= s < 300 else ("app",), start=2, seconds=598))
+    found = detect(facts(log(text), SUBSCRIBED, CONF, counter(0), late))
+    assert (found.findings, found.rejected, found.missing) == ((), None, ())
+
+
+def test_a_queue_full_of_copies_is_somebody_elses_doing():
+    text = LOG.replace("    10:01:00 app normal\n", "").replace("    10:05:00 app connected 10.0.0.1:1002 k30 c0\n", "")
+    flood = noted(mail(lambda n, _: {"app": [0.01 * k for k in range(1, 9)]} if n % 2 else (), start=2, seconds=598))
+    found = detect(facts(log(text), SUBSCRIBED, CONF, counter(2990), flood))
+    assert found.findings == ()
+    assert "full of copies" in found.rejected
+
+
+def test_missing_messages_without_a_drop_at_the_broker_are_no_full_queue():
+    text = LOG.replace("    10:02:40 app dropping\n", "")
+    other = noted(mail(lambda n, _: ("app",) if n % 2 else (), topics=("plant/a", "plant/b"), start=2, seconds=598))
+    found = detect(facts(log(text), SUBSCRIBED, CONF, counter(0), other))
+    assert (found.findings, found.rejected, found.missing) == ((), None, ())
+
+
+def test_a_dead_member_of_a_share_group_is_another_incident():
+    shared = tuple(
+        episode(
+            "client-subscribed", 1, f"clients/{c}.log", system="mqtt", client_id=c, topic="$share/g/plant/#", left=1.0
+        )
+        for c in ("app", "twin")
+    )
+    text = LOG.replace("    10:05:00 app connected 10.0.0.1:1002 k30 c0\n", "") + "10:05:00 feed normal"
+    text = text.replace("10:01:00 app", "10:00:02 twin connected 10.0.0.1:1003 k30 c1\n    10:01:00 app")
+    gone = noted(mail(lambda n, s: ("twin",) if n % 2 else (() if s > 60 else ("app",)), start=3, seconds=297))
+    assert detect(facts(log(text, "10:05:00"), shared, CONF, counter(200), gone)).findings == ()
+
+
+def test_nothing_that_would_show_a_drop_is_not_checked():
+    assert detect(facts(SUBSCRIBED)).missing

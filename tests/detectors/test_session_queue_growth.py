@@ -1,0 +1,92 @@
+"""Queues without limit that grow for nobody: rate, memory, and what is none."""
+
+import pytest
+from facts_builder import at, episode, facts, ramp, series, settings
+from mqtt_builder import broker
+from mqtt_mail import mail, noted
+
+from mqlab.detectors.session_queue_growth import detect
+from mqlab.findings import Certainty
+
+LOG = """
+    10:00:00 - starting
+    10:00:01 feed connected 10.0.0.9:1000 k30 c1
+    10:00:01 job connected 10.0.0.1:1001 k30 c0
+    10:01:00 job normal
+"""
+UNLIMITED = settings("at owner key value\n- - max_queued_messages 0", "mosquitto.conf", scope="broker", origin="file")
+MAIL = noted(mail(lambda _, s: ("job",) if s < 60 else (), start=2, seconds=298, rate=100))
+
+
+def subscribed(qos=1.0, topics="plant/#"):
+    return episode("client-subscribed", 1, "clients/job.log", system="mqtt", client_id="job", topic=topics, left=qos)
+
+
+def sys(name, *legs, base=0):
+    return series(name, ramp(*legs, base=base), source="metrics/sys.log")
+
+
+STORED = (sys("mqtt.stored_messages", (6, 0), (24, 1000), base=53), sys("mqtt.stored_bytes", (6, 0), (24, 1_400_000)))
+
+
+def resident(each):
+    return series("process.resident_bytes", ramp((6, 0), (24, 1000 * each), base=9_000_000), source="metrics/rss.csv")
+
+
+def log(text=LOG, last="10:05:00"):
+    return broker(text, last=last)
+
+
+def test_a_queue_that_grows_at_the_rate_of_its_messages_and_memory_with_it_is_proven():
+    (one,) = detect(facts(log(), subscribed(), UNLIMITED, STORED, resident(1800), MAIL)).findings
+    assert (one.certainty, one.subject, one.ongoing) == (Certainty.PROVEN, "job", True)
+    assert one.started_at.timestamp() == at(60)
+    assert one.measures["queued_messages"] == 24_000
+    assert one.measures["queue_growth_per_second"] == pytest.approx(100)
+    assert one.measures["memory_growth_bytes_per_second"] == pytest.approx(180_000)
+    assert one.measures["expected_bytes_per_message"] == 1400 + 390
+
+
+def test_memory_that_grows_otherwise_leaves_a_doubt():
+    (one,) = detect(facts(log(), subscribed(), UNLIMITED, STORED, resident(9000), MAIL)).findings
+    assert one.certainty is Certainty.LIKELY
+
+
+def test_stored_messages_that_grow_otherwise_leave_a_doubt():
+    other = sys("mqtt.stored_messages", (6, 0), (24, 3000), base=53)
+    (one,) = detect(facts(log(), subscribed(), UNLIMITED, other, MAIL)).findings
+    assert one.certainty is Certainty.LIKELY
+
+
+def test_memory_that_is_limited_is_used_up_at_a_foretold_time():
+    limit = settings("at owner key value\n- - memory_limit 100000000", "mosquitto.conf", scope="broker", origin="file")
+    (one,) = detect(facts(log(), subscribed(), UNLIMITED, limit, STORED, resident(1800), MAIL)).findings
+    assert one.measures["full_in_seconds"] == pytest.approx((100e6 - 9e6 - 24_000 * 1800) / 180_000)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        (log(LOG.replace("c0", "c1")), subscribed(), UNLIMITED, STORED, MAIL),
+        (log(LOG + "    10:04:00 job connected 10.0.0.1:1002 k30 c0"), subscribed(), UNLIMITED, STORED, MAIL),
+        (log(LOG.replace("10:01:00", "10:04:30")), subscribed(), UNLIMITED, MAIL),
+        (log(), subscribed(qos=0.0), UNLIMITED, MAIL),
+        (log(), subscribed(topics="other/#"), UNLIMITED, MAIL),
+        (log(), subscribed(topics="$share/g/plant/#"), UNLIMITED, STORED, MAIL),
+    ],
+    ids=["clean", "came back", "restart", "QoS 0", "no such topics", "share group"],
+)
+def test_what_grows_for_nobody_or_not_for_long_is_none(rows):
+    found = detect(facts(*rows))
+    assert (found.findings, found.missing) == ((), ())
+
+
+def test_a_queue_with_a_limit_does_not_grow_for_ever():
+    found = detect(facts(log(), subscribed(), STORED, MAIL))
+    assert found.findings == ()
+    assert found.rejected == "the queue of job ends at 1,000 messages"
+
+
+def test_a_session_whose_subscriptions_nobody_tells_is_not_checked():
+    assert detect(facts(log(), UNLIMITED, STORED)).missing
+    assert detect(facts(subscribed(), MAIL)).findings == ()

@@ -1,0 +1,118 @@
+"""Slow clients of MQTT: connected, with a full queue or all messages late; and what is late for another reason."""
+
+import pytest
+from facts_builder import episode, facts, ramp, series, settings
+from mqtt_builder import broker
+from mqtt_mail import mail, noted
+
+from mqlab.detectors.slow_consumer import detect
+from mqlab.findings import Certainty, Severity
+
+LOG = """
+    10:00:00 - starting
+    10:00:01 feed connected 10.0.0.9:1000 k30 c1
+    10:00:01 app connected 10.0.0.1:1001 k30 c0
+    10:00:01 view connected 10.0.0.2:1002 k30 c1
+"""
+DROPPING = LOG + "    10:01:42 app dropping\n"
+CONF = settings("at owner key value\n- - max_queued_messages 480", "mosquitto.conf", scope="broker", origin="file")
+
+
+def subscribed(*clients):
+    return tuple(
+        episode("client-subscribed", 1, f"clients/{c}.log", system="mqtt", client_id=c, topic="plant/#", left=1.0)
+        for c in clients
+    )
+
+
+BOTH = subscribed("app", "view")
+
+
+def log(text, last="10:10:00"):
+    return broker(text, last=last)
+
+
+def full(n, second):
+    """10 a second come, 5 are taken: 480 + 20 are full after 100 s, then every other one is dropped."""
+    since = second - 2
+    if since < 100:
+        return {"app": since, "view": 0.01}
+    return {"app": 100.0, "view": 0.01} if n % 2 else ("view",)
+
+
+def unbounded(_, second):
+    return {"app": second - 2, "view": 0.01}
+
+
+def test_a_connected_client_with_a_full_queue_and_its_delay_is_proven():
+    (one,) = detect(facts(log(DROPPING), BOTH, CONF, noted(mail(full, start=2, seconds=400)))).findings
+    assert (one.certainty, one.severity, one.subject) == (Certainty.PROVEN, Severity.WARNING, "app")
+    assert one.measures["produced_per_second"] == pytest.approx(10, rel=0.02)
+    assert one.measures["consumed_per_second"] == pytest.approx(5, rel=0.05)
+    assert one.measures["full_queue_delay_seconds"] == pytest.approx(100, rel=0.05)
+    assert one.explains == ("session-queue-drop",)
+
+
+def test_without_a_limit_a_delay_that_grows_while_others_have_none_is_proven():
+    unlimited = settings("at owner key value\n- - max_queued_messages 0", "m.conf", scope="broker", origin="file")
+    (one,) = detect(facts(log(LOG), BOTH, unlimited, noted(mail(unbounded, start=2, seconds=200)))).findings
+    assert (one.certainty, one.subject) == (Certainty.PROVEN, "app")
+
+
+def test_delays_of_one_publisher_only_are_on_its_way_to_the_broker():
+    late = noted(
+        mail(lambda _, s: {"app": min(60, s)}, sender="far", start=2, seconds=200),
+        mail(("app",), sender="near", start=2, seconds=200),
+    )
+    found = detect(facts(log(LOG), subscribed("app"), CONF, late))
+    assert found.findings == ()
+    assert "the way to the broker is slow" in found.rejected
+
+
+def test_losses_that_the_broker_did_not_drop_are_no_slow_client():
+    lossy = noted(mail(lambda n, s: {"app": min(60, s / 2)} if n % 3 else (), start=2, seconds=200))
+    found = detect(facts(log(LOG), subscribed("app"), CONF, lossy))
+    assert found.findings == ()
+
+
+def test_a_late_receiver_alone_proves_nothing_about_who_is_slow():
+    found = detect(facts(log(LOG), subscribed("app"), noted(mail(lambda _, s: {"app": s - 2}, start=2, seconds=200))))
+    assert found.findings == ()
+    assert found.rejected
+
+
+def test_stored_messages_that_rise_with_the_backlog_do():
+    stored = series("mqtt.stored_messages", ramp((40, 50), base=53), source="metrics/sys.log")
+    unlimited = settings("at owner key value\n- - max_queued_messages 0", "m.conf", scope="broker", origin="file")
+    rows = (
+        log(LOG),
+        subscribed("app"),
+        unlimited,
+        stored,
+        noted(mail(lambda _, s: {"app": s - 2}, start=2, seconds=200)),
+    )
+    assert [f.certainty for f in detect(facts(*rows)).findings] == [Certainty.PROVEN]
+
+
+def test_a_client_that_was_away_is_not_slow():
+    away = LOG + "    10:01:00 app normal\n    10:02:40 app dropping\n    10:03:00 app connected 10.0.0.1:1003 k30 c0\n"
+    late = noted(mail(lambda _, s: {"app": 180 - s} if 60 <= s < 180 else ("app",), start=2, seconds=400))
+    found = detect(facts(log(away), subscribed("app"), CONF, late))
+    assert (found.findings, found.rejected, found.missing) == ((), None, ())
+
+
+def test_a_flood_of_copies_is_not_the_clients_speed():
+    flood = noted(mail(lambda n, _: {"app": list(range(1, 60))} if n % 2 else (), start=2, seconds=200))
+    found = detect(facts(log(DROPPING), subscribed("app"), CONF, flood))
+    assert found.findings == ()
+
+
+def test_a_client_in_time_is_clear():
+    found = detect(facts(log(LOG), BOTH, CONF, noted(mail(("app", "view"), start=2, seconds=200))))
+    assert (found.findings, found.rejected, found.missing) == ((), None, ())
+
+
+def test_a_full_queue_without_ledger_is_not_checked():
+    found = detect(facts(log(DROPPING), BOTH, CONF))
+    assert found.findings == ()
+    assert found.missing

@@ -55,12 +55,12 @@ class Flapping:
 
     @property
     def fits(self) -> bool:
-        """It is a time that keep-alives make."""
+        """It is a time that a keep-alive makes."""
         return self.keep_alive is None or keep_alive.fits(self.life, self.keep_alive)
 
     @property
     def silent(self) -> bool:
-        """As often as not it was silence that ended a connection, after a time that keep-alives make."""
+        """As often as not it was silence that ended a connection, after a time that a keep-alive makes."""
         return 2 * len(self.unanswered) >= len(self.lives) and self.fits
 
 

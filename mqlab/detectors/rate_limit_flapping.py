@@ -1,7 +1,7 @@
 """MQTT: a limit delays a client's packets until its pings come too late, the connection ends, and it is back at once.
 
 Fires: most lives of a client's connections last equally long, silence ended them (a ping without an answer, or the
-broker's own timeout) after a time that keep-alives make, and the client is back within seconds. Proven where what a
+broker's own timeout) after a time that a keep-alive makes, and the client is back within seconds. Proven where what a
 proxy carried of each life is the limit times the life, or where the broker paused reading for longer than both sides
 wait; likely where a limit is configured, or where each life was carried at one and the same rate.
 Quiet: an idle timeout of a load balancer (lives of one length whatever the keep-alive, hardly any bytes, no silence at

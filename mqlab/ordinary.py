@@ -17,7 +17,10 @@ STARTING = 90.0
 """Seconds after a log's first line, or a process's start, that belong to the start."""
 BEFORE = 60.0
 """Seconds before a start in which others miss the process, or it says good-bye."""
-STARTS = ("settings-printed", "broker-started", "rocketmq-broker-started", "rocketmq-broker-stopping")
+STARTS = (
+    "settings-printed", "broker-started", "rocketmq-broker-started", "rocketmq-broker-stopping", "broker-starting",
+    "broker-stopping",
+)  # fmt: skip
 """Events around which every log warns of what is not there yet, or not any more."""
 OWN_STARTS = ("client-created", "consumer-stopped")
 """Such events of which only the process itself and the brokers warn."""
@@ -42,11 +45,13 @@ _ORDINARY = re.compile(
     r"|PIPELINE: exceptionCaught|BatchUnregistrationService"
     r"|ScheduledThread has shutdown|processQueue is dropped without process|subscription is not latest"
     r"|get Topic \[TBW"
+    r"|memorystore wiped|error triggered |internalConnLost unexpected status: disconnection already in progress"
 )
 """What a healthy start, restart or hand-over prints at WARN or ERROR.
 
 RocketMQ's: looks at transactions of which there are none, topics and groups that a name server or broker does not
 know yet, the template of topics (TBW102) where brokers create none by themselves.
+MQTT's: paho Go begins with an empty store, and tells of the end of every connection, its own good-bye included.
 """
 _ANSWER = re.compile(r"response to /|write response\[|RemotingCommand \[code=")
 """RocketMQ's answers for clients that have gone."""

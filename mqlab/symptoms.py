@@ -10,7 +10,18 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from mqlab import duplicate_case, explosion_lines, flows, group_cases, lags, log_cases, ordinary, shifts, traffic
+from mqlab import (
+    duplicate_case,
+    explosion_lines,
+    flows,
+    group_cases,
+    lags,
+    log_cases,
+    mqtt_symptoms,
+    ordinary,
+    shifts,
+    traffic,
+)
 from mqlab.facts import Episode, Facts, LineShape
 from mqlab.findings import Certainty, Finding, Severity
 from mqlab.units import counted, number
@@ -57,13 +68,14 @@ TROUBLE: dict[str, tuple[str, ...]] = {
     "queue-stuck": ("slow-consumer", "duplicate-client-id"),
     "send-busy": (),
     "disk-full": (),
+    **mqtt_symptoms.TROUBLE,
 }
 """Events that mean trouble, and the classes that account for them."""
 SHARE = 0.02
 """Share of repeats among all transmissions from which they are no remark."""
-SINGLE = {"produce-retry": 10, "request-timeout": 3, "call-failed": 3}
+SINGLE = {"produce-retry": 10, "request-timeout": 3, "call-failed": 3, **mqtt_symptoms.SINGLE}
 """Events that any disturbance leaves, up to so many."""
-NOTICED = frozenset({"produce-retry", "request-timeout", "isr-shrunk", "broker-fenced"})
+NOTICED = frozenset({"produce-retry", "request-timeout", "isr-shrunk", "broker-fenced"}) | mqtt_symptoms.NOTICED
 """Events that clients and followers print when a broker is restarted in good order."""
 DISPROVED = {"batch-split": "batch-split-loop", "member-expired": "session-timeout"}
 """Events that are ordinary where the rule has looked at each of them and found it to be so."""
@@ -102,6 +114,11 @@ def unexplained(facts: Facts, findings: Sequence[Finding], rejected: Collection[
         *(Symptom(grown.at, grown.told) for grown in lags.grown(facts) if not _explained(grown.at, known, None)),
         *(Symptom(at, told) for at, told in lags.stuck(facts) if not _explained(at, known, None)),
         *(Symptom(at, told) for at, told in duplicate_case.doubtful(facts)),
+        *(
+            Symptom(a, told)
+            for a, told in mqtt_symptoms.copies(facts)
+            if not _explained(a, known, mqtt_symptoms.COPYING)
+        ),
         *_ratio(facts, known),
     ]
     return tuple(sorted(found, key=lambda s: (s.at if s.at is not None else float("inf"), s.text)))
@@ -130,7 +147,7 @@ def _events(
 
 def _abnormal(episode: Episode) -> bool:
     if episode.kind != "process-exit":
-        return True
+        return mqtt_symptoms.abnormal(episode)
     if episode.value_max is None:
         return "Killed" in episode.first.text
     return episode.value_max not in ordinary.ORDERLY
@@ -139,8 +156,9 @@ def _abnormal(episode: Episode) -> bool:
 def _crashes_of_brokers(facts: Facts, findings: Sequence[Finding]) -> Iterator[Symptom]:
     """Brokers that started again without having stopped in good order."""
     running: set[str] = set()
-    for episode in facts.of_kind("broker-started", "broker-stopping", "broker-stopped"):
-        if episode.kind != "broker-started":
+    told = facts.of_kind("broker-started", "broker-starting", "broker-stopping", "broker-stopped")
+    for episode in sorted(told, key=lambda e: (e.first_at or 0.0, e.source, e.first.line or 0)):
+        if episode.kind not in ("broker-started", "broker-starting"):
             running.discard(episode.source)
         elif episode.source in running and not _explained(episode.first_at, findings, _FAILING_OVER):
             when, place = clock(episode.first_at), f"{episode.source}:{episode.first.line}"

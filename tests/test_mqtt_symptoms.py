@@ -1,0 +1,126 @@
+"""What MQTT's material leaves unexplained, and what clients and brokers print in every start, stop and restart."""
+
+from dataclasses import replace
+
+import pytest
+from copies_builder import noted
+from facts_builder import at, episode, facts, log
+
+from mqlab.facts import Shape
+from mqlab.findings import Certainty, Finding, Severity
+from mqlab.symptoms import unexplained
+from mqlab.wording import moment
+
+LOG = log("clients/gw.log", "mqtt-client-log")
+
+
+def symptoms(*rows, findings=(), shapes=()):
+    """What remains, without its clock."""
+    left = unexplained(replace(facts(*rows), shapes=tuple(shapes)), findings)
+    return [s.text.partition(" UTC: ")[2] for s in left]
+
+
+def finding(incident):
+    """A finding about the whole time."""
+    when = (moment(at(0)), moment(at(1800)))
+    return Finding(f"{incident}:x", incident, Severity.NOTICE, Certainty.PROVEN, "x", *when, False, "")
+
+
+def often(kind, count=3, **more):
+    return [episode(kind, 300 + 60 * n, "logs/mosquitto.log", line=n + 1, system="mqtt", **more) for n in range(count)]
+
+
+def shape(text, level="ERROR", start=900, end=None):
+    """Lines of one shape in a client's log."""
+    return Shape("clients/gw.log", level, text, 5, 100, at(start), at(start if end is None else end), 7)
+
+
+@pytest.mark.parametrize("kind", ["connection-lost", "ping-unanswered", "session-takeover"])
+def test_connections_that_are_lost_again_and_again_are_a_symptom(kind):
+    assert symptoms(often(kind)) == [f"{kind}, 3 times, first at logs/mosquitto.log:1"]
+    assert symptoms(often(kind), findings=[finding("reconnect-flaky-link")]) == []
+    assert symptoms(often(kind, count=2)) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "incident"),
+    [
+        ("session-queue-dropping", "bridge-loop"),
+        ("session-queue-dropping", "session-queue-drop"),
+        ("publish-denied", "acl-silent-drop"),
+        ("session-killed", "session-queue-growth"),
+    ],
+)
+def test_one_line_about_lost_messages_is_a_symptom_unless_its_class_was_found(kind, incident):
+    assert symptoms(often(kind, 1)) == [f"{kind}, 1 time, first at logs/mosquitto.log:1"]
+    assert symptoms(often(kind, 1), findings=[finding(incident)]) == []
+    assert symptoms(often(kind, 1), findings=[finding("retained-replay-storm")]) != []
+
+
+@pytest.mark.parametrize("reason", ["normal", "closed", "taken-over", "idle", "broker-stopped", None])
+def test_connections_that_end_in_the_usual_ways_are_none(reason):
+    assert symptoms(often("client-disconnected", reason=reason)) == []
+
+
+@pytest.mark.parametrize("reason", ["keep-alive", "queue-killed", "not-authorized", "frame-too-large"])
+def test_connections_that_the_broker_breaks_off_are_a_symptom(reason):
+    assert symptoms(often("client-disconnected", reason=reason)) != []
+
+
+def test_clients_notice_an_orderly_restart_of_their_broker():
+    lost = [episode("connection-lost", 300 + n, f"clients/{n}.log", system="mqtt") for n in range(40)]
+    stopping = episode("broker-stopping", 299, "logs/mosquitto.log", line=1, system="mqtt")
+    starting = episode("broker-starting", 299, "logs/mosquitto.log", line=2, system="mqtt")
+    assert symptoms(lost, stopping, starting) == []
+    assert symptoms(lost) == ["connection-lost, 40 times, first at clients/0.log:1"]
+
+
+def test_a_broker_that_stops_and_starts_within_a_second_did_so_in_good_order():
+    lines = [("broker-starting", 0, 1), ("broker-stopping", 300, 11), ("broker-starting", 300, 13)]
+    rows = [episode(kind, when, "logs/mosquitto.log", line=line, system="mqtt") for kind, when, line in lines]
+    assert symptoms(rows) == []
+    assert symptoms(rows[0], rows[2]) == ["broker started again without an orderly stop, logs/mosquitto.log:13"]
+
+
+def test_errors_around_a_restart_of_the_broker_are_ordinary_and_others_are_not():
+    refused = shape("dial tcp #: connect: connection refused", start=310, end=330)
+    starting = episode("broker-starting", 300, "logs/mosquitto.log", system="mqtt")
+    assert symptoms(LOG, starting, shapes=[refused]) == []
+    assert symptoms(LOG, shapes=[refused]) != []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[store]    memorystore wiped",
+        "[client]   Connect comms goroutine - error triggered EOF",
+        "[client]   internalConnLost unexpected status: disconnection already in progress",
+    ],
+)
+def test_what_paho_prints_in_every_start_and_stop_is_ordinary(text):
+    assert symptoms(LOG, shapes=[shape(text, "ERROR")]) == []
+
+
+@pytest.mark.parametrize("text", ["dial tcp #: connect: no route to host", "publish failed topic=a", "error writing"])
+def test_other_errors_of_clients_are_symptoms(text):
+    assert symptoms(LOG, shapes=[shape(text)]) == [f"new ERROR shape, 5 lines, clients/gw.log:7  {text}"]
+
+
+COPIES = noted("hall", "10:05:00 200 50 4 0 0")
+
+
+def test_copies_that_no_class_explains_are_a_symptom():
+    assert symptoms(COPIES) == ["50 of 200 messages came to received-hall more than once"]
+
+
+@pytest.mark.parametrize("incident", ["bridge-loop", "overlapping-subscription", "client-id-takeover"])
+def test_copies_of_a_class_that_was_found_are_explained(incident):
+    assert symptoms(COPIES, findings=[finding(incident)]) == []
+    assert symptoms(COPIES, findings=[finding("session-queue-drop")]) != []
+
+
+@pytest.mark.parametrize("flags", ["50 0", "0 50"])
+def test_copies_with_a_flag_and_a_few_of_many_are_none(flags):
+    assert symptoms(noted("hall", f"10:05:00 200 50 4 {flags}")) == []
+    assert symptoms(noted("hall", "10:05:00 200 9 4 0 0")) == []
+    assert symptoms(noted("hall", "10:05:00 20000 50 4 0 0")) == []

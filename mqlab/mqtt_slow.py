@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from mqlab import mqtt_gauges, mqtt_lists, mqtt_pace, mqtt_software, units
-from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
 from mqlab.group_rows import Client
@@ -15,21 +16,30 @@ from mqlab.wording import moment, sample
 INCIDENT = "slow-consumer"
 
 
-def slow(facts: Facts) -> Result:
+@dataclass(frozen=True, slots=True)
+class Slow:
+    """What is said about slow clients: findings, why there are none, or what is needed; nothing of it is clear."""
+
+    findings: tuple[Finding, ...] = ()
+    rejected: str | None = None
+    missing: tuple[str, ...] = ()
+
+
+def slow(facts: Facts) -> Slow:
     """One finding for each slow client; missing where neither ledgers of receivers nor lists of clients tell."""
     known = mqtt_pace.paces(facts)
     listed = [found for client, own in mqtt_lists.rows(facts).items() for found in _listed(facts, client, own)]
     every = [_judged(facts, pace) for pace in known]
     found = (*(f for result in every for f in result.findings), *listed)
     if found:
-        return Result(found)
+        return Slow(found)
     because = "; ".join(result.rejected for result in every if result.rejected)
     if because:
-        return Result(rejected=because)
+        return Slow(rejected=because)
     without = [c.client_id for c in queue_cases(facts) if c.lines and not c.was_away and c.missing is None]
     if without:
-        return Result(missing=(f"what came to {', '.join(without)}: a ledger with times, or a list of clients",))
-    return CLEAR if known or mqtt_lists.rows(facts) or _drops_known(facts) else Result(missing=(_NEEDED,))
+        return Slow(missing=(f"what came to {', '.join(without)}: a ledger with times, or a list of clients",))
+    return Slow() if known or mqtt_lists.rows(facts) or _drops_known(facts) else Slow(missing=(_NEEDED,))
 
 
 _NEEDED = "when messages were published and received, or queues in a list of clients"
@@ -41,21 +51,21 @@ def _drops_known(facts: Facts) -> bool:
     return logs or bool(facts.named("mqtt.publish_dropped", "mqtt.queue_full_dropped"))
 
 
-def _judged(facts: Facts, pace: Pace) -> Result:
+def _judged(facts: Facts, pace: Pace) -> Slow:
     client = pace.case.client_id
     full = bool(pace.case.lines or pace.case.row) and not pace.case.was_away
     late = pace.behind and pace.latest >= BEHIND
     if not full and not late:
-        return CLEAR
+        return Slow()
     if pace.case.flooded:
-        return Result(rejected=f"{client} gets copies of what it had got: they are too many, not the client too slow")
+        return Slow(rejected=f"{client} gets copies of what it had got: they are too many, not the client too slow")
     if not pace.alike:
-        return Result(rejected=f"{client} gets messages of another publisher at once: the way to the broker is slow")
+        return Slow(rejected=f"{client} gets messages of another publisher at once: the way to the broker is slow")
     if full and pace.behind:
-        return Result((_finding(facts, pace, Certainty.PROVEN if pace.agrees else Certainty.LIKELY),))
+        return Slow((_finding(facts, pace, Certainty.PROVEN if pace.agrees else Certainty.LIKELY),))
     if late and _explained(facts, pace):
-        return Result((_finding(facts, pace, Certainty.PROVEN),))
-    return Result(rejected=f"{client} gets messages late, but nothing shows that they wait for it at the broker")
+        return Slow((_finding(facts, pace, Certainty.PROVEN),))
+    return Slow(rejected=f"{client} gets messages late, but nothing shows that they wait for it at the broker")
 
 
 def _explained(facts: Facts, pace: Pace) -> bool:

@@ -44,7 +44,9 @@ def detect(facts: Facts) -> Result:
     """One finding for each group and topic, and for each client of MQTT."""
     if not any(e.system == "mqtt" for e in facts.episodes):
         return _of_groups(facts)
-    return _both(_of_groups(facts), mqtt_slow.slow(facts), grouped=bool(topics(facts)))
+    told = mqtt_slow.slow(facts)
+    clients = Result(told.findings, told.rejected, told.missing)
+    return _both(_of_groups(facts), clients, grouped=bool(topics(facts)))
 
 
 def _both(groups: Result, clients: Result, *, grouped: bool) -> Result:

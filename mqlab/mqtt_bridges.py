@@ -76,7 +76,7 @@ def links(facts: Facts) -> tuple[Link, ...]:
     found = [_configured(facts, s) for s in facts.settings if s.key == "bridge"]
     named = {link.bridge.name for link in found}
     told = {e.client_id for e in facts.of_kind("bridge-connecting") if e.client_id}
-    found += [_told(facts, name) for name in sorted(told - named)]
+    found += [link for name in sorted(told - named) for link in _told(facts, name)]
     return tuple(sorted(found, key=lambda link: (link.bridge.here, link.bridge.name)))
 
 
@@ -84,13 +84,12 @@ def links(facts: Facts) -> tuple[Link, ...]:
 def closed(facts: Facts) -> tuple[Closed, ...]:
     """Pairs of bridges over which messages come back, those whose topics are known first."""
     every = {link.bridge: link for link in links(facts)}
-    by_name = {link.bridge.name: link for link in every.values()}
-    found: dict[frozenset[str], Closed] = {}
+    found: dict[frozenset[Bridge], Closed] = {}
     for circle in bridging.circles(list(every)):
         pair = frozenset((circle.out.bridge, circle.back.bridge))
-        found.setdefault(pair, Closed((by_name[circle.out.bridge], by_name[circle.back.bridge]), circle.topics))
+        found.setdefault(pair, Closed((every[circle.out.bridge], every[circle.back.bridge]), circle.topics))
     for one, other in _opposite(tuple(every.values())):
-        found.setdefault(frozenset((one.bridge.name, other.bridge.name)), Closed((one, other), None))
+        found.setdefault(frozenset((one.bridge, other.bridge)), Closed((one, other), None))
     return tuple(found.values())
 
 
@@ -107,42 +106,56 @@ def _configured(facts: Facts, head: Setting) -> Link:
     """The bridge that a ``connection`` line of a file begins."""
     own = tuple(s for s in facts.settings if s.source == head.source and s.owner == head.value)
     rules = tuple(r for s in own if s.key == "bridge.topic" for r in (bridging.rule(s.value),) if r)
-    lines = _lines(facts, head.value)
-    here = (_teller(facts, lines) or broker_of(facts, head.source) if _several(facts) else None) or head.source
+    here = (broker_of(facts, head.source) or _teller(facts, head.value) if _several(facts) else None) or head.source
     address = next((s.value for s in own if s.key in ("bridge.address", "bridge.addresses")), "")
     ids = [s.value for s in own if s.key in _ID]
-    there = _entered(facts, ids, here) or _named_after(facts, address, here)
-    return Link(Bridge(head.value, here, there, rules), (head, *own), lines)
+    there = _entered(facts, ids, head.value, here) or _end(facts, address, here)
+    return Link(Bridge(head.value, here, there, rules), (head, *own), _lines(facts, head.value, here))
 
 
-def _told(facts: Facts, name: str) -> Link:
-    """A bridge of which only lines tell."""
-    lines = _lines(facts, name)
-    here = _teller(facts, lines) or lines[0].source
-    return Link(Bridge(name, here, _named_after(facts, lines[0].reason or "", here), ()), (), lines)
+def _told(facts: Facts, name: str) -> Iterator[Link]:
+    """Bridges of one name of which only lines tell: one for each broker that opens one."""
+    for source in sorted({e.source for e in facts.of_kind("bridge-connecting") if e.client_id == name}):
+        here = broker_of(facts, source) or source
+        lines = tuple(e for e in facts.of_kind("bridge-connecting") if e.client_id == name and e.source == source)
+        there = _entered(facts, (), name, here) or _end(facts, lines[0].reason or "", here)
+        yield Link(Bridge(name, here, there, ()), (), lines)
 
 
-def _lines(facts: Facts, name: str) -> tuple[Episode, ...]:
-    return tuple(e for e in facts.of_kind("bridge-connecting") if e.client_id == name)
+def _lines(facts: Facts, name: str, here: str) -> tuple[Episode, ...]:
+    """Lines with which the broker *here* opens its bridge; of any broker where only one is known."""
+    lines = [e for e in facts.of_kind("bridge-connecting") if e.client_id == name]
+    return tuple(e for e in lines if not _several(facts) or broker_of(facts, e.source) == here)
 
 
-def _teller(facts: Facts, lines: Collection[Episode]) -> str | None:
-    names = {broker_of(facts, e.source) for e in lines}
+def _teller(facts: Facts, name: str) -> str | None:
+    """The only broker whose log opens a bridge of this name."""
+    names = {broker_of(facts, e.source) for e in facts.of_kind("bridge-connecting") if e.client_id == name}
     return names.pop() if len(names) == 1 else None
 
 
-def _entered(facts: Facts, ids: Collection[str], here: str) -> str | None:
-    """The only other broker at which a bridge's client id connected, where there are logs of several."""
+def _entered(facts: Facts, ids: Collection[str], name: str, here: str) -> str | None:
+    """The only other broker at which a bridge's client id connected, where there are logs of several.
+
+    Without a directive the id is the host's name and that of the bridge, ``host.name`` (``bridge__new``, mosquitto).
+    """
     if not _several(facts):
         return None
-    came = [e for e in facts.of_kind("client-connected") if e.client_id in ids]
-    names = {name for e in came for name in (broker_of(facts, e.source),) if name and name != here}
+    came = [e for e in facts.of_kind("client-connected") if _of_bridge(e.client_id or "", ids, name)]
+    names = {told for e in came for told in (broker_of(facts, e.source),) if told and told != here}
     return names.pop() if len(names) == 1 else None
 
 
-def _named_after(facts: Facts, address: str, here: str) -> str:
-    """The broker whose sources an address is named after; the address itself where there is none, or several."""
+def _of_bridge(client: str, ids: Collection[str], name: str) -> bool:
+    return client in ids if ids else client.endswith(f".{name}")
+
+
+def _end(facts: Facts, address: str, here: str) -> str:
+    """The broker at an address: that which listens there, else whose sources are named after it; else the address."""
     host = address.split(" ")[0].rsplit(":", 1)[0]
+    listening = {_node(facts, s.source) for s in facts.settings if s.key == "listener" and host in s.value.split()[1:]}
+    if len(listening) == 1:
+        return listening.pop()
     words = _places(facts)
     every = [word for own in words.values() for word in own]
     told = {
@@ -150,6 +163,10 @@ def _named_after(facts: Facts, address: str, here: str) -> str:
     }
     best = [name for name, count in told.items() if count and count == max(told.values())]
     return best[0] if len(best) == 1 and best[0] != here else address
+
+
+def _node(facts: Facts, source: str) -> str:
+    return (broker_of(facts, source) if _several(facts) else None) or source
 
 
 @per_facts

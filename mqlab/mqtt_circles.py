@@ -146,11 +146,18 @@ def _before(series: Series, since: float) -> float | None:
 
 
 def published(facts: Facts, since: float, until: float) -> float:
-    """Messages that publishers of their own note as sent from *since* until *until*; parts of ten seconds in part."""
+    """Messages that publishers of their own note as sent from *since* until *until*; parts of ten seconds in part.
+
+    Without ledgers, what applications print that they published.
+    """
     again = {one.ledger.source for one in republishers(facts)}
+    noted = [r for r in facts.receipts if r.role == "sent"]
+    if not noted:
+        rose = increase(facts.named("app.published"), since, until)
+        return rose.value if rose is not None else 0.0
     total = 0.0
-    for receipt in facts.receipts:
-        if receipt.role == "sent" and receipt.source not in again:
+    for receipt in noted:
+        if receipt.source not in again:
             inside = min(until, receipt.at + EPISODE) - max(since, receipt.at)
             total += receipt.rows * max(0.0, inside) / EPISODE
     return total

@@ -40,7 +40,7 @@ class Bridge:
 class Way:
     """What one rule carries from one broker to another one."""
 
-    bridge: str
+    bridge: Bridge
     sender: str
     receiver: str
     filter: str
@@ -76,9 +76,9 @@ def ways(bridge: Bridge) -> Iterator[Way]:
     for one in bridge.rules:
         local, remote = one.local + one.pattern, one.remote + one.pattern
         if one.direction in ("out", "both"):
-            yield Way(bridge.name, bridge.here, bridge.there, local, one.local, one.remote)
+            yield Way(bridge, bridge.here, bridge.there, local, one.local, one.remote)
         if one.direction in ("in", "both"):
-            yield Way(bridge.name, bridge.there, bridge.here, remote, one.remote, one.local)
+            yield Way(bridge, bridge.there, bridge.here, remote, one.remote, one.local)
 
 
 def circles(bridges: Sequence[Bridge]) -> tuple[Circle, ...]:

@@ -128,6 +128,37 @@ def test_a_client_that_publishes_what_it_reads_is_proven():
     assert "relay publishes again what it reads" in one.statement
 
 
+def listening(broker, address, name, there):
+    """The settings of a broker that listens on an address, with one bridge to another address."""
+    return conf(broker, f"listener 1883 {address}\nbridge {name}\nbridge.address {there}:1883\nbridge.topic s/# both 0")
+
+
+def test_the_other_end_is_the_broker_that_listens_on_the_address():
+    one, other = listening("a", "10.0.0.1", "link", "10.0.0.2"), listening("b", "10.0.0.2", "link", "10.0.0.1")
+    (found,) = detect(facts(ROUND, CAME, SENT, one, other)).findings
+    assert (found.certainty, found.subject) == (Certainty.PROVEN, "configs/a.conf <-> configs/b.conf")
+
+
+def test_the_other_end_is_the_broker_at_which_the_host_connects_with_the_name_of_the_bridge():
+    told = [
+        episode("bridge-connecting", when, f"logs/{here}.log", client_id="link", system="mqtt", reason="10.0.0.9:1883")
+        for here, when in (("east", 0), ("west", 60))
+    ]
+    came_in = [
+        episode("client-connected", when, f"logs/{there}.log", client_id=f"{here}.link", system="mqtt", line=2)
+        for here, there, when in (("h1", "west", 1), ("h2", "east", 61))
+    ]
+    (found,) = detect(facts(ROUND, CAME, SENT, told, came_in)).findings
+    assert (found.certainty, found.subject) == (Certainty.LIKELY, "east <-> west")
+
+
+def test_what_applications_print_stands_in_for_ledgers_of_publishers():
+    sent = series("app.published", ramp((12, 40)), source="clients/sensor.log")
+    (one,) = detect(facts(sent, BOTH_WAYS, OPENED, SWOLLEN)).findings
+    assert one.certainty is Certainty.PROVEN
+    assert "east takes in 400/s where 4.00/s are published" in one.statement
+
+
 ONCE = noted("hall", "10:01:00 400 0 0 0 0\n10:01:10 400 0 0 0 0")
 EACH_ONCE = came("10:01:00 10:01:19 800 hall:1")
 

@@ -79,6 +79,11 @@ def test_prefixes_that_are_taken_off_again_let_topics_come_back():
     assert topics(out, back) == ["local/s/#"]
 
 
+def test_two_bridges_of_one_name_are_two():
+    out, back = Bridge("link", "east", "west", (Rule("#", "out"),)), Bridge("link", "west", "east", (Rule("#", "out"),))
+    assert topics(out, back) == ["#"]
+
+
 def test_bridges_to_different_brokers_are_no_circle():
     assert topics(bridge("east", "west", "# both 0"), bridge("west", "north", "# both 0")) == []
 

@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping
 from functools import cache
 
-from mqlab.loaders import rocketmq_metrics
+from mqlab.loaders import mqtt_metrics, rocketmq_metrics
 
 _COUNT = r"(?:persec)?_(?:count|total)(?:_total)?"
 _WITHOUT_RULES = (
@@ -150,6 +150,7 @@ CANONICAL: dict[str, str] = {
     "up": r"up",
     **{name: re.escape(name) for name in ("http.requests", "http.seconds", "http.slowest_seconds")},
     **rocketmq_metrics.CANONICAL,
+    **mqtt_metrics.CANONICAL,
 }
 """Canonical name → regex over whole names of exporters, without regard to case."""
 

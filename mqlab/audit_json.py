@@ -9,6 +9,8 @@ from typing import Any
 from mqlab.audit_fetch import commands_for
 from mqlab.audit_path import by_number
 from mqlab.audit_rows import Audit, Doubled, GroupRow, LogRow, Loss
+from mqlab.chain_json import chain_json
+from mqlab.chain_rows import Chain
 from mqlab.findings import Evidence
 from mqlab.risk_rows import Risk
 from mqlab.units import iso
@@ -16,18 +18,19 @@ from mqlab.units import iso
 SCHEMA = "mqlab.audit/1"
 
 
-def dumps(audits: Sequence[Audit], because: str = "", risks: Sequence[Risk] = ()) -> str:
+def dumps(audits: Sequence[Audit], because: str = "", risks: Sequence[Risk] = (), ways: Sequence[Chain] = ()) -> str:
     """The JSON text of the audit of each topic and of settings; times in UTC, null for what the material does not say.
 
-    *because* says why there is no topic.
+    *because* says why there is no topic; *ways* are those of MQTT messages, which are told where there are any.
     """
     topics = [_topic(audit) for audit in sorted(audits, key=lambda audit: audit.topic)]
-    told = {
+    told: dict[str, Any] = {
         "schema": SCHEMA,
         "topics": topics,
-        "because": None if topics else because,
+        "because": None if topics or ways else because,
         "risks": [_risk(risk) for risk in risks],
     }
+    told |= {"mqtt": [chain_json(way) for way in ways]} if ways else {}
     return json.dumps(told, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
 
 

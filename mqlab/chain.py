@@ -12,7 +12,7 @@ from dataclasses import replace
 from mqlab import chain_counts, chain_ids, chain_logs, chain_parties, chain_queues
 from mqlab.chain_ids import Row
 from mqlab.chain_parties import Rows
-from mqlab.chain_rows import Chain, Gap
+from mqlab.chain_rows import Chain, Gap, Share
 from mqlab.facts import Facts
 from mqlab.memo import per_facts
 from mqlab.models.topic_filters import matches
@@ -46,6 +46,20 @@ def within_mqtt(facts: Facts) -> Chain | None:
         gone = chain_ids.missing(own, lambda _: True, takers)
         gaps += chain_queues.whereabouts(facts, gone, takers)
     return Chain(None, None, (), "ids", tuple(stages), tuple(gaps), _notes(rows, rows, chain_ids.receivers(rows)))
+
+
+@per_facts
+def ways(facts: Facts) -> tuple[Chain, ...]:
+    """Every chain, and the way within MQTT where some receiver has no part in a chain."""
+    over = chains(facts)
+    inside = within_mqtt(facts)
+    known = {share.place for chain in over for stage in chain.stages for share in stage.shares}
+    told = {s.place for s in _shares(inside)} if inside else set()
+    return (*over, inside) if inside and (not over or told - known) else over
+
+
+def _shares(chain: Chain) -> list[Share]:
+    return [share for stage in chain.stages for share in stage.shares]
 
 
 def _chain(facts: Facts, topic: str) -> Chain:

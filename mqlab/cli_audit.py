@@ -1,4 +1,4 @@
-"""``mqlab audit``: how many messages of each topic of Kafka were lost or doubled, where, and by which mechanism."""
+"""``mqlab audit``: how many messages were lost or doubled, where, and by which mechanism: of Kafka and over MQTT."""
 
 from __future__ import annotations
 
@@ -19,19 +19,21 @@ from mqlab.cli_material import common, deliver, opened
     "--exit-code", is_flag=True, help="Exit with 2 where something was lost or doubled, 1 where nobody knows."
 )
 def audit(form: str, output: str | None, exit_code: bool, **material: Any) -> int:
-    """Count the messages of each Kafka topic: sent, acknowledged, stored, handled, committed, lost, doubled."""
+    """Count the messages of each Kafka topic and of MQTT: sent, acknowledged, stored, handled, lost, doubled."""
     from mqlab import audit_json, screen_audit
     from mqlab.audit import audits
     from mqlab.audit_fetch import nothing
+    from mqlab.chain import ways
     from mqlab.delivery_settings import risks
 
     capture, zone = opened(**material)
     found, because = audits(capture.facts), nothing(capture.facts, material["topic"])
+    over = ways(capture.facts)
     if form == "json":
-        text = audit_json.dumps(found, because, risks(capture.facts))
+        text = audit_json.dumps(found, because, risks(capture.facts), over)
     else:
-        text = screen_audit.audit_screen(found, zone, because, risks(capture.facts))
+        text = screen_audit.audit_screen(found, zone, because, risks(capture.facts), over)
         if not output and sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
             text = screen_audit.coloured(text)
     deliver(text, output)
-    return screen_audit.exit_code(found) if exit_code else 0
+    return screen_audit.exit_code(found, over) if exit_code else 0

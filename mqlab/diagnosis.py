@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from mqlab.chain_rows import Chain
 from mqlab.facts import Change
 from mqlab.findings import Certainty, Finding
 
@@ -67,3 +68,5 @@ class Diagnosis:
     """With ``undetermined``: the earliest new shapes and risers that nothing explains."""
     gaps: tuple[str, ...] = ()
     """What the material does not cover, one sentence each."""
+    chains: tuple[Chain, ...] = ()
+    """What became of messages on their way over a bridge."""

@@ -6,6 +6,7 @@ import json
 import math
 from typing import Any
 
+from mqlab.chain_json import chain_json
 from mqlab.diagnosis import Diagnosis, Material, NotChecked, Verdict
 from mqlab.facts import Change
 from mqlab.findings import Evidence, Finding
@@ -15,8 +16,11 @@ SCHEMA = "mqlab.diagnosis/1"
 
 
 def diagnosis_json(diagnosis: Diagnosis) -> dict[str, Any]:
-    """Everything a program may want to know about the diagnosis, as JSON-ready values."""
-    return {
+    """Everything a program may want to know about the diagnosis, as JSON-ready values.
+
+    ``chains`` is there where messages went over a bridge.
+    """
+    told = {
         "schema": SCHEMA,
         "version": diagnosis.version,
         "material": _material(diagnosis.material),
@@ -30,6 +34,7 @@ def diagnosis_json(diagnosis: Diagnosis) -> dict[str, Any]:
         "not_checked": [_not_checked(entry) for entry in sorted(diagnosis.not_checked, key=lambda e: e.incident)],
         "changes": [_change(change) for change in sorted(diagnosis.changes, key=_by_time)],
     }
+    return told | ({"chains": [chain_json(chain) for chain in diagnosis.chains]} if diagnosis.chains else {})
 
 
 def dumps(diagnosis: Diagnosis) -> str:

@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, tzinfo
 
-from mqlab import units
+from mqlab import screen_chain, units
 from mqlab.audit_rows import Audit
 from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Change
@@ -70,6 +70,7 @@ def _of_finding(diagnosis: Diagnosis, lead: Finding, tz: tzinfo, audits: Sequenc
             yield line(label, lead.facts[name])
     yield from _proofs(lead)
     yield from _others(diagnosis, lead, tz)
+    yield from screen_chain.rows(diagnosis.chains, tz)
     yield from row("LOSS", loss(diagnosis, lead, audits), 4)
     yield from _rejected(diagnosis)
     for label, text in (("DO NOW", lead.mitigate), ("FIX", lead.remedy), ("VERIFY", lead.verify)):
@@ -85,6 +86,7 @@ def _of_quiet(diagnosis: Diagnosis, tz: tzinfo, audits: Sequence[Audit]) -> Iter
         yield from row("" if number else "SYMPTOMS", symptom, 2)
     for number, change in enumerate(diagnosis.changes[:5]):
         yield placed("" if number else "CHANGED", *_change(change, tz))
+    yield from screen_chain.rows(diagnosis.chains, tz)
     yield from row("LOSS", loss(diagnosis, None, audits), 4) if audits else ()
     yield from _rejected(diagnosis)
 

@@ -9,12 +9,13 @@ from datetime import UTC, tzinfo
 
 import click
 
-from mqlab import audit_words
+from mqlab import audit_words, screen_chain
 from mqlab.audit_fetch import commands_for
 from mqlab.audit_path import groups, path
 from mqlab.audit_rows import Audit, Doubled, Loss, Outcome
 from mqlab.audit_summary import by_gravity
 from mqlab.audit_words import Toll, bounded, partition
+from mqlab.chain_rows import Chain
 from mqlab.findings import Evidence
 from mqlab.risk_rows import Risk
 from mqlab.screen_audit_path import path_rows
@@ -24,23 +25,38 @@ from mqlab.units import number
 _MOST_PARTS = 8
 _MOST_RISKS = 8
 _COLOURS = {
-    "LOST AND DOUBLED": "red", "LOST": "red", "DOUBLED": "yellow", "CANNOT SAY": "yellow", "NOTHING LOST": "green",
+    "LOST AND DOUBLED": "red", "LOST": "red", "DOUBLED": "yellow", "CANNOT SAY": "yellow", "WAITING": "yellow",
+    "NOTHING LOST": "green",
 }  # fmt: skip
 
 
-def audit_screen(audits: Sequence[Audit], tz: tzinfo = UTC, because: str = "", risks: Sequence[Risk] = ()) -> str:
-    """Every topic, those with losses first, and what settings may do; *because* says why there is no topic."""
+def audit_screen(
+    audits: Sequence[Audit],
+    tz: tzinfo = UTC,
+    because: str = "",
+    risks: Sequence[Risk] = (),
+    ways: Sequence[Chain] = (),
+) -> str:
+    """Every topic and every way of MQTT messages, those with losses first, and what settings may do.
+
+    *because* says why there is neither.
+    """
     ordered = by_gravity(audits)
     lines = [one for audit in ordered for one in ("", *_topic(audit, tz))][1:]
+    lines += [*screen_chain.tables(ways, tz)][0 if lines else 1 :]
     lines = lines or textwrap.wrap(safe(because), WIDTH, break_on_hyphens=False)
     lines += ["", *_risks(risks)] if risks else []
-    fetch = commands_for([*(words for audit in ordered for words in audit.missing), *([] if audits else [because])])
+    fetch = commands_for(
+        [*(words for audit in ordered for words in audit.missing), *([] if audits or ways else [because])]
+    )
     lines += [f"{'' if number_ else 'FETCH':<{LABEL}}{safe(one)}" for number_, one in enumerate(fetch)]
     return "\n".join(one.rstrip() for one in lines) + "\n"
 
 
-def exit_code(audits: Sequence[Audit]) -> int:
+def exit_code(audits: Sequence[Audit], ways: Sequence[Chain] = ()) -> int:
     """2 where something was lost or doubled, 1 where the material cannot say or tells nothing, else 0."""
+    if ways:
+        return max(screen_chain.exit_code(ways), exit_code(audits) if audits else 0)
     if not audits or all(audit.outcome in (Outcome.COMPLETE, Outcome.UNKNOWN) for audit in audits):
         return int(not audits or any(audit.outcome is Outcome.UNKNOWN for audit in audits))
     return 2

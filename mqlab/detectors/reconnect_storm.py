@@ -1,0 +1,100 @@
+"""MQTT: everybody reconnects at once, after a broker's restart, a break of the network, or one of a gateway or proxy.
+
+Fires: at least five clients, and half of those that a broker's stop and start cut off, are back within two minutes; or
+as many of the clients of a broker, or of those behind one address, come back within half a minute without a restart. A
+notice, since it ends by itself; a warning where the same clients connect again and again in the minutes that follow.
+Quiet: few clients that come again and again, ids that clients fight for, clients that left in order, connections that
+each end after the same time, a handful of clients after a restart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from mqlab.benign import notice
+from mqlab.detectors.base import CLEAR, Result
+from mqlab.facts import Facts
+from mqlab.findings import Certainty, Evidence, Finding, Severity
+from mqlab.mqtt_lives import connections
+from mqlab.mqtt_reconnects import storms
+from mqlab.mqtt_storm import Storm
+from mqlab.units import counted, duration
+from mqlab.wording import clock
+
+INCIDENT = "reconnect-storm"
+SYSTEMS: tuple[str, ...] = ("mqtt",)
+
+_SHOWN = 2
+
+
+def detect(facts: Facts) -> Result:
+    """One finding for each time that everybody came back."""
+    found = storms(facts)
+    if found:
+        return Result(tuple(_finding(storm) for storm in found))
+    every = connections(facts)
+    cut = {c.client_id for c in every if (c.ended or "").startswith("broker-")}
+    if cut:
+        return Result(rejected=f"a restart of the broker cut off {counted(len(cut), 'client')} only")
+    return CLEAR if every else Result(missing=("a broker's log, or logs of the clients",))
+
+
+def _finding(storm: Storm) -> Finding:
+    place = storm.broker or "the broker"
+    away, after = max(0.0, storm.up - storm.down), max(0.0, storm.until - storm.up)
+    found = notice(
+        f"{INCIDENT}:{place}@{clock(storm.up)}",
+        (storm.down, storm.until),
+        f"{_cause(storm, place)} {storm.count} of {counted(storm.connected, 'client')} were back by "
+        f"{clock(storm.until)} UTC, {duration(after)} after the first could be. {_after(storm)}",
+        {
+            "clients": float(storm.count),
+            "clients_before": float(storm.connected),
+            "down_seconds": away,
+            "back_seconds": after,
+        },
+        _evidence(storm),
+        verify="Connects a minute are as before, and as many clients are connected as before.",
+    )
+    found = replace(
+        found, subject=place, explains=("reconnect-flaky-link", "redelivery-storm", "retained-replay-storm")
+    )
+    found = replace(found, remedy="None needed; clients should wait a random time before they connect again.")
+    if not storm.goes_on:
+        return found if storm.broker else replace(found, certainty=Certainty.LIKELY)
+    return replace(
+        found,
+        severity=Severity.WARNING,
+        certainty=Certainty.LIKELY,
+        measures={**found.measures, "connects_again": float(storm.again)},
+        mitigate="Admit clients in groups (a limit on new connections at the listener); side effect: some wait longer.",
+        remedy="Random back-off in the clients, and capacity for all connects within one back-off.",
+    )
+
+
+def _cause(storm: Storm, place: str) -> str:
+    if storm.cause == "restart" and len(storm.lines) > 1:
+        return f"{place} was stopped at {clock(storm.down)} and started again at {clock(storm.up)} UTC."
+    if storm.cause == "restart":
+        return f"{place} started at {clock(storm.up)} UTC without having been stopped in order."
+    if storm.broker is None:
+        return f"The clients lost the broker together at {clock(storm.down)} UTC; only its log can tell why."
+    if storm.cause == "address":
+        address = storm.back[0].address
+        return f"Clients behind {address} lost {place} together, which did not restart: their gateway or proxy did."
+    return f"The clients lost {place} together at {clock(storm.down)} UTC, which did not restart: the network did."
+
+
+def _after(storm: Storm) -> str:
+    if storm.goes_on:
+        return (
+            f"It does not end: they connected {counted(storm.again, 'time')} again in the five minutes that followed."
+        )
+    return "Since then they stay connected."
+
+
+def _evidence(storm: Storm) -> tuple[Evidence, ...]:
+    told = [replace(e.first, why="the broker" + (" stops" if "stopping" in e.kind else " starts")) for e in storm.lines]
+    firsts = [c.begin for c in storm.back[:_SHOWN] if c.begin]
+    last = [c.begin for c in storm.back[_SHOWN:][-1:] if c.begin]
+    return (*told, *(replace(p, why="is back") for p in firsts), *(replace(p, why="the last is back") for p in last))

@@ -1,0 +1,78 @@
+"""Many MQTT clients that come back within seconds though no broker restarted.
+
+A network, a NAT gateway or a proxy cuts off those behind it, whose old connections the broker may hold until their
+keep-alive has passed.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from mqlab.mqtt_connection import Connection
+from mqlab.mqtt_storm import LEAST, MOST, Storm, again, firsts
+
+TOGETHER = 30.0
+"""Seconds in which those who were cut off together come back: by then paho Go has tried five times (0, 1, 2, 4, 8 s
+later), Python and Java about every second."""
+CUT_OFF = 600.0
+"""Seconds that clients were away at most, to have been cut off by the same event."""
+
+
+def bursts(
+    broker: str | None, clients: Sequence[Sequence[Connection]], explained: Sequence[tuple[float, float]]
+) -> Iterator[Storm]:
+    """Without a restart: many that had been connected come back within seconds, cut off and not by themselves."""
+    pairs = [(after, before) for own in clients for before, after in pairwise(own) if _cut_off(before, after)]
+    pairs.sort(key=lambda pair: (_at(pair[0]), pair[0].source, pair[0].client_id))
+    moments = [_at(after) for after, _ in pairs]
+    done = float("-inf")
+    for number, at in enumerate(moments):
+        if at <= done or any(a <= at <= b for a, b in explained):
+            continue
+        storm = _burst(broker, clients, pairs[number : bisect_right(moments, at + TOGETHER)])
+        if storm is not None:
+            done = storm.until
+            yield storm
+
+
+def _cut_off(before: Connection, after: Connection) -> bool:
+    """It did not end on purpose, and the client was not away for long."""
+    if after.since is None or before.until is None or before.ended in ("normal", "kicked", "not-authorized"):
+        return False
+    return -1.0 <= after.since - before.until <= CUT_OFF and before.ended is not None
+
+
+def _burst(
+    broker: str | None, clients: Sequence[Sequence[Connection]], group: Sequence[tuple[Connection, Connection]]
+) -> Storm | None:
+    names = {after.client_id for after, _ in group}
+    if len(names) < LEAST or len(group) > 1.5 * len(names):
+        return None
+    begin, end = _at(group[0][0]), _at(group[-1][0])
+    there = [own for own in clients if any(_there(c, begin) for c in own)]
+    addresses = Counter(after.address for after, _ in group if after.address)
+    address, most = addresses.most_common(1)[0] if addresses else (None, 0)
+    behind = [own for own in there if own[0].address == address]
+    if most >= 0.9 * len(names) and most >= MOST * len(behind) and len(behind) < len(there):
+        cause, connected = "address", len(behind)
+    elif len(names) >= MOST * len(there):
+        cause, connected = "network", len(there)
+    else:
+        return None
+    after = [c for own in clients if own[0].client_id in names for c in own if (c.since or -1.0) >= begin]
+    back = firsts(after, end)
+    down = min((b.until for _, b in group if b.until is not None), default=begin)
+    return Storm(broker, cause, min(down, begin), begin, connected, back, again(after, back), ())
+
+
+def _at(connection: Connection) -> float:
+    return connection.since or 0.0
+
+
+def _there(connection: Connection, at: float) -> bool:
+    """Connected then, or not longer ago than an event that cut it off."""
+    since, until = connection.since or float("-inf"), connection.until
+    return since < at and (until is None or until >= at - TOGETHER)

@@ -1,0 +1,63 @@
+"""Moments at which many MQTT clients lost their connections together and came back, and what was behind each.
+
+A broker that stops cuts everybody off; a network, a gateway or a proxy those behind it. Wars for an id are none of it,
+nor are clients that are cut off after the same time again and again, each by itself.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from mqlab.facts import Facts
+from mqlab.memo import per_facts
+from mqlab.mqtt_brokers import brokers
+from mqlab.mqtt_bursts import CUT_OFF, bursts
+from mqlab.mqtt_connection import Connection
+from mqlab.mqtt_flapping import flapping
+from mqlab.mqtt_lives import by_client
+from mqlab.mqtt_storm import LEAST, MOST, Storm, again, firsts
+from mqlab.mqtt_takeovers import fought
+
+BACK = 120.0
+"""Seconds after a broker's start in which its clients come back: those that doubled their waits meanwhile are late."""
+
+
+@per_facts
+def storms(facts: Facts) -> tuple[Storm, ...]:
+    """Every moment at which many clients of a broker came back together, by broker and time."""
+    timed = {(one.broker, one.client_id) for one in flapping(facts) if one.life < CUT_OFF}
+    clients: dict[str | None, list[Sequence[Connection]]] = defaultdict(list)
+    others: dict[str | None, list[Sequence[Connection]]] = defaultdict(list)
+    for key, own in by_client(facts).items():
+        if key not in fought(facts):
+            clients[key[0]].append(own)
+        if key not in fought(facts) | timed:
+            others[key[0]].append(own)
+    found: list[Storm] = []
+    for broker in sorted(clients, key=lambda name: name or ""):
+        restarts = list(_restarts(facts, broker, clients[broker]))
+        found += restarts
+        found += bursts(broker, others[broker], [(storm.down, storm.up + BACK) for storm in restarts])
+    return tuple(found)
+
+
+def _restarts(facts: Facts, broker: str | None, clients: Sequence[Sequence[Connection]]) -> Iterator[Storm]:
+    sources = {source for one in brokers(facts) if one.name == broker for source in one.sources}
+    lines = [e for e in facts.of_kind("broker-stopping", "broker-starting") if e.source in sources and e.first_at]
+    lines.sort(key=lambda e: (e.first_at or 0.0, e.source, e.first.line or 0))
+    for number, start in enumerate(lines):
+        if start.kind != "broker-starting":
+            continue
+        stop = lines[number - 1] if number and lines[number - 1].kind == "broker-stopping" else None
+        down, up = (stop or start).first_at or 0.0, start.first_at or 0.0
+        cut = [own for own in clients if any(_ended_by_restart(c, down, up) for c in own)]
+        after = [c for own in cut for c in own if up <= (c.since or -1.0)]
+        back = firsts(after, up + BACK)
+        if len(back) >= LEAST and len(back) >= MOST * len(cut):
+            told = (stop, start) if stop else (start,)
+            yield Storm(broker, "restart", down, up, len(cut), back, again(after, back), told)
+
+
+def _ended_by_restart(connection: Connection, down: float, up: float) -> bool:
+    return connection.until is not None and down <= connection.until <= up

@@ -1,0 +1,128 @@
+"""Everybody comes back at once, and others that come back."""
+
+from __future__ import annotations
+
+from facts_builder import at, facts
+from mqtt_builder import broker, client, clock, turns
+
+from mqlab.detectors.reconnect_storm import detect
+from mqlab.findings import Certainty, Severity
+
+
+def fleet(size, when="10:00:00", *, address="10.0.0.1", port=1000):
+    return [f"{when} dev{n} connected {address}:{port + n} k20" for n in range(size)]
+
+
+def restarted(size=40, back=40, *, stop=True):
+    rows = fleet(size) + (["10:05:00 - stopping"] if stop else []) + ["10:05:10 - starting"]
+    return rows + [f"10:05:{12 + n % 5} dev{n} connected 10.0.0.1:{3000 + n} k20" for n in range(back)]
+
+
+def material(rows, **more):
+    return facts(broker("\n".join(rows), **more))
+
+
+def test_a_restart_brings_everybody_back_once():
+    (one,) = detect(material(restarted(), last="10:20:00")).findings
+    assert (one.severity, one.certainty, one.subject) == (Severity.NOTICE, Certainty.PROVEN, "mosquitto")
+    assert one.measures == {"clients": 40, "clients_before": 40, "down_seconds": 10, "back_seconds": 6}
+    assert (one.started_at.timestamp(), one.ended_at.timestamp()) == (at("10:05:00"), at("10:05:16"))
+    assert "mosquitto was stopped at 10:05:00 and started again at 10:05:10 UTC. 40 of 40 clients" in one.statement
+    assert [place.why for place in one.evidence[:3]] == ["the broker stops", "the broker starts", "is back"]
+
+
+def test_a_broker_that_died_is_told_from_one_that_was_stopped():
+    (one,) = detect(material(restarted(stop=False))).findings
+    assert "without having been stopped in order" in one.statement
+
+
+def test_clients_that_stay_away_are_counted():
+    (one,) = detect(material(restarted(40, 30))).findings
+    assert (one.measures["clients"], one.measures["clients_before"]) == (30, 40)
+
+
+def test_a_storm_that_does_not_end_is_a_warning():
+    rows = restarted()
+    for minute in (6, 7, 8):
+        rows += [f"10:0{minute}:00 dev{n} closed" for n in range(40)]
+        rows += [f"10:0{minute}:{1 + n % 50:02} dev{n} connected 10.0.0.1:{minute * 1000 + n} k20" for n in range(40)]
+    rows.sort()
+    (one, *_) = detect(material(rows)).findings
+    assert (one.severity, one.certainty) == (Severity.WARNING, Certainty.LIKELY)
+    assert one.measures["connects_again"] == 120
+
+
+def test_all_clients_at_one_instant_without_a_restart_are_the_network():
+    rows = fleet(20) + [f"10:07:{10 + n} dev{n} keep-alive" for n in range(20)]
+    rows += [f"10:07:4{n % 9} dev{n} connected 10.0.{n}.1:{3000 + n} k20" for n in range(20)]
+    (one,) = detect(material(rows)).findings
+    assert "together at 10:07:10 UTC, which did not restart: the network did" in one.statement
+
+
+def test_a_nat_gateway_that_forgets_its_ports_is_one_for_those_behind_it():
+    others = [f"10:00:00 other{n} connected 10.9.0.{n}:1000 k20" for n in range(60)]
+    rows = others + fleet(36)
+    for n in range(36):
+        rows += [f"10:06:0{n % 10} dev{n} taken-over", f"10:06:0{n % 10} dev{n} connected 10.0.0.1:{5000 + n} k20"]
+    (one,) = detect(material(rows)).findings
+    assert "Clients behind 10.0.0.1 lost mosquitto together" in one.statement
+    assert (one.measures["clients"], one.measures["clients_before"]) == (36, 36)
+
+
+def test_two_events_are_two_findings():
+    rows = [*restarted(), "10:15:00 - stopping", "10:15:05 - starting"]
+    rows += [f"10:15:0{6 + n % 3} dev{n} connected 10.0.0.1:{7000 + n} k20" for n in range(40)]
+    assert [one.id for one in detect(material(rows)).findings] == [
+        "reconnect-storm:mosquitto@10:05:10",
+        "reconnect-storm:mosquitto@10:15:05",
+    ]
+
+
+def test_logs_of_clients_alone_tell_of_one_too():
+    own = [client("10:00:00 made 1\n10:05:00 lost - EOF\n10:05:12 made 2", f"dev{n}") for n in range(8)]
+    (one,) = detect(facts(own)).findings
+    assert (one.measures["clients"], one.subject, one.certainty) == (8, "the broker", Certainty.LIKELY)
+    assert "only its log can tell why" in one.statement
+
+
+def test_a_handful_after_a_restart_is_no_storm():
+    result = detect(material(restarted(3, 3)))
+    assert result.rejected == "a restart of the broker cut off 3 clients only"
+
+
+def test_one_client_that_comes_again_and_again_is_no_storm():
+    rows = fleet(40)
+    rows += [f"10:0{m}:{s} dev7 {word}" for m in range(1, 9) for s, word in (("00", "keep-alive"),)]
+    back = [f"10:0{m}:10 dev7 connected 10.0.0.1:{m}000 k20" for m in range(1, 9)]
+    assert detect(material(sorted(rows + back))).findings == ()
+
+
+def test_an_id_that_clients_fight_for_is_no_storm():
+    assert detect(facts(broker(turns("dev", ["10.0.0.1", "10.0.0.2"], times=40)))).findings == ()
+
+
+def test_jobs_that_leave_in_order_and_come_back_together_are_no_storm():
+    rows = fleet(20) + [f"10:05:00 dev{n} normal" for n in range(20)] + fleet(20, "10:06:00", port=4000)
+    assert detect(material(rows)).findings == ()
+
+
+def test_an_idle_timeout_that_ends_each_connection_is_no_storm():
+    rows = [row for m in range(6) for row in fleet(8, f"10:0{m}:00", port=1000 * (m + 1))]
+    rows += [f"10:0{m}:20 dev{n} closed" for m in range(6) for n in range(8)]
+    assert detect(material(sorted(rows))).findings == ()
+
+
+def test_a_first_start_is_no_storm():
+    assert detect(material(["10:00:00 - starting", *fleet(40, "10:00:05")])).findings == ()
+
+
+def test_clients_that_come_back_one_by_one_are_no_storm():
+    rows = fleet(40)
+    for n in range(40):
+        moment = 36_000 + 120 * (n + 1)
+        rows += [f"{clock(moment)} dev{n} closed", f"{clock(moment + 5)} dev{n} connected 10.0.0.1:{4000 + n} k20"]
+    assert detect(material(rows)).findings == ()
+
+
+def test_without_logs_it_is_not_checked():
+    assert detect(facts()).missing == ("a broker's log, or logs of the clients",)

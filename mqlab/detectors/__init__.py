@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mqlab.detectors import (
     acks1_failover_loss,
+    acl_silent_drop,
     backlog_drain,
     batch_split_loop,
     bridge_loop,
@@ -46,6 +47,7 @@ from mqlab.detectors.base import Detector
 
 DETECTORS: tuple[Detector, ...] = (
     acks1_failover_loss,
+    acl_silent_drop,
     backlog_drain,
     batch_split_loop,
     bridge_loop,

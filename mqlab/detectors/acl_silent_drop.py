@@ -1,0 +1,85 @@
+"""MQTT: an access rule refuses publishes or deliveries, and the client does not notice.
+
+Fires: mosquitto's rules refuse topics that are published, and exactly these arrive nowhere (proven) while others do; or
+lines say that publishes or subscriptions were refused (likely), and ids or a counter agree (proven).
+Quiet: refused topics that arrive (the file is not in force), publishers that were told, clients that the broker throws
+out for it, topics that nobody subscribed to, full queues, ``$SYS``.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from mqlab import mqtt_denials, mqtt_denied_lines, mqtt_users
+from mqlab.detectors.base import CLEAR, Result
+from mqlab.facts import Facts
+from mqlab.findings import Certainty
+from mqlab.models.mosquitto_acl import WRITE
+from mqlab.mqtt_denials import Refused
+from mqlab.mqtt_denied_lines import PUBLISH, Told
+from mqlab.mqtt_denied_words import of_lines, of_rules, topics
+
+INCIDENT = "acl-silent-drop"
+SYSTEMS: tuple[str, ...] = ("mqtt",)
+
+
+def detect(facts: Facts) -> Result:
+    """One finding for what each publisher is refused, and for what each receiver is."""
+    by_rules, told = _of_rules(facts), [_of_lines(facts, one) for one in mqtt_denied_lines.denied(facts)]
+    named = {f.subject for f in by_rules.findings}
+    found = (*by_rules.findings, *(f for r in told for f in r.findings if f.subject not in named))
+    if found:
+        return Result(found)
+    because = "; ".join(r.rejected for r in (by_rules, *told) if r.rejected)
+    if because:
+        return Result(rejected=because)
+    return by_rules
+
+
+def _of_rules(facts: Facts) -> Result:
+    every = [r for r in mqtt_denials.refused(facts) if r.messages]
+    if not every:
+        return _without(facts)
+    gone = [r for r in every if not r.arrived]
+    if not gone:
+        return Result(rejected=f"{topics(every)}: rules refuse them, but their messages arrive")
+    others = _arriving(facts, every)
+    if not others:
+        return Result(missing=("topics that the rules allow, with messages that arrive",))
+    by_subject: dict[str, list[Refused]] = defaultdict(list)
+    for one in gone:
+        by_subject[one.receiver or mqtt_users.name_of(facts, one.sender)].append(one)
+    return Result(tuple(of_rules(facts, subject, own) for subject, own in sorted(by_subject.items())))
+
+
+def _without(facts: Facts) -> Result:
+    """Nothing is refused: clear where rules or whole ledgers show it."""
+    if mqtt_denials.rules(facts) and mqtt_denials.published(facts):
+        return CLEAR
+    if any(s.key == "acl_file" for s in facts.settings):
+        return Result(missing=("the ACL file, and topics published and received",))
+    complete = mqtt_denials.published(facts) and all(f.received for f in facts.topic_flows if f.sender and not f.failed)
+    configured = any(s.scope == "broker" for s in facts.settings)
+    return CLEAR if complete or configured else Result(missing=("the ACL file or the broker's configuration",))
+
+
+def _arriving(facts: Facts, every: Sequence[Refused]) -> int:
+    """Messages of topics that no rule refuses, and that arrived."""
+    refused = {(r.sender, r.topic) for r in every}
+    flows = [f for key, own in mqtt_denials.published(facts).items() if key not in refused for f in own]
+    own = {(r.sender, r.topic): r for r in every if r.access != WRITE}
+    beside = [f for r in own.values() for f in r.flows if set(dict(f.received)) - r.ledgers]
+    return sum(f.messages for f in (*flows, *beside) if f.received)
+
+
+def _of_lines(facts: Facts, one: Told) -> Result:
+    name = one.client_id
+    if one.thrown_out:
+        return Result(rejected=f"{name} was refused and thrown out for it: it was told")
+    if one.kind == PUBLISH and one.failed >= max(1, one.messages):
+        return Result(rejected=f"{name} noted that its publishes failed: it was told")
+    if one.messages and not one.nowhere:
+        return Result(rejected=f"what {name} was refused arrived all the same")
+    proven = one.agrees or (one.kind == PUBLISH and mqtt_denied_lines.counter_agrees(facts, one))
+    return Result((of_lines(one, Certainty.PROVEN if proven else Certainty.LIKELY),))

@@ -1,0 +1,159 @@
+"""Access rules that refuse in silence: by mosquitto's rules and ids, by lines, and what is no refusal."""
+
+import pytest
+from facts_builder import episode, facts, series
+from mqtt_builder import broker
+from mqtt_mail import mail, noted
+
+from mqlab.detectors.acl_silent_drop import detect
+from mqlab.facts import Setting
+from mqlab.findings import Certainty
+
+LOG = broker(
+    """
+    10:00:00 - starting
+    10:00:01 hist connected 10.0.0.1:1001 k30 c1 u=hist
+    10:00:01 agent-a connected 10.0.0.2:1002 k30 c1 u=agent
+    10:00:01 agent-b connected 10.0.0.3:1003 k30 c1 u=agent
+    """,
+    last="10:05:00",
+)
+CONF = Setting("acl_file", "/etc/acl", "broker", None, "file", None, "mosquitto.conf", 3, "acl_file /etc/acl")
+SUBSCRIBED = episode(
+    "client-subscribed", 1, "clients/hist.log", system="mqtt", client_id="hist", topic="site/#", left=1.0
+)
+
+
+def acl(text):
+    rows = [line.split() for line in text.strip().splitlines()]
+    return tuple(
+        Setting(key, value, "acl", None if user == "-" else user, "file", None, "acl", n, f"topic {key} {value}")
+        for n, (user, key, value) in enumerate(rows, 1)
+    )
+
+
+RULES = acl("hist read site/#\nagent write site/+/status\nagent write site/a/metrics")
+TOPICS_A = ("site/a/status", "site/a/metrics")
+TOPICS_B = ("site/b/status", "site/b/metrics")
+
+
+def half(n, _):
+    return ("hist",) if n % 2 == 0 else ()
+
+
+A = mail(("hist",), sender="agent-a", topics=TOPICS_A, start=2, seconds=100)
+B = mail(half, sender="agent-b", topics=TOPICS_B, start=2, seconds=100)
+
+
+def test_topics_that_no_rule_allows_and_that_arrive_nowhere_are_proven():
+    (one,) = detect(facts(LOG, CONF, RULES, SUBSCRIBED, noted(A, B))).findings
+    assert (one.certainty, one.subject) == (Certainty.PROVEN, "agent-b")
+    assert one.measures == {"lost_records": 500, "topics": 1, "published_messages": 1000}
+    assert one.facts["topics"] == "site/b/metrics"
+    assert one.facts["user"] == "agent"
+
+
+def test_a_publisher_whose_user_is_not_known_is_refused_only_if_everybody_is():
+    unknown = mail(half, sender="somebody", topics=TOPICS_B, start=2, seconds=100)
+    (one,) = detect(facts(LOG, CONF, RULES, SUBSCRIBED, noted(A, unknown))).findings
+    assert one.facts["user"] == "agent, hist"
+    allowed = (*RULES, *acl("hist write site/b/metrics"))
+    assert detect(facts(LOG, CONF, allowed, SUBSCRIBED, noted(A, unknown))).findings == ()
+
+
+def test_a_receiver_that_may_not_read_misses_what_others_get():
+    rules = acl("hist read site/+/status\nagent readwrite site/#")
+    other = episode(
+        "client-subscribed", 1, "clients/agent-a.log", system="mqtt", client_id="agent-a", topic="site/#", left=1.0
+    )
+    got = mail(
+        lambda n, _: ("hist", "agent-a") if n % 2 == 0 else ("agent-a",), sender="agent-b", topics=TOPICS_B, start=2
+    )
+    (one,) = detect(facts(LOG, CONF, rules, SUBSCRIBED, other, noted(got))).findings
+    assert (one.certainty, one.subject) == (Certainty.PROVEN, "hist")
+    assert one.measures["lost_records"] == 300
+    assert one.facts["access"] == "read"
+
+
+def test_refused_topics_that_arrive_show_that_the_file_is_not_in_force():
+    found = detect(
+        facts(LOG, CONF, RULES, SUBSCRIBED, noted(mail(("hist",), sender="agent-b", topics=TOPICS_B, start=2)))
+    )
+    assert found.findings == ()
+    assert "their messages arrive" in found.rejected
+
+
+def test_a_loss_of_topics_that_rules_allow_is_none():
+    found = detect(facts(LOG, CONF, acl("hist read site/#\nagent write site/#"), SUBSCRIBED, noted(A, B)))
+    assert (found.findings, found.rejected, found.missing) == ((), None, ())
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        (LOG, RULES, SUBSCRIBED, noted(A, B)),
+        (LOG, CONF, RULES, SUBSCRIBED, noted(A, mail((), sender="agent-b", topics=TOPICS_B, start=2, failed=True))),
+        (LOG, CONF, RULES, SUBSCRIBED, noted(A, mail((), sender="agent-b", topics=("other/b",), start=2))),
+        (LOG, CONF, SUBSCRIBED, noted(A, B)),
+    ],
+    ids=["no file in force", "the publisher was told", "nobody subscribed", "no rules gathered"],
+)
+def test_without_rule_subscriber_or_silence_nothing_is_found(rows):
+    assert detect(facts(*rows)).findings == ()
+
+
+def test_rules_whose_topics_nobody_noted_are_not_checked():
+    assert detect(facts(LOG, CONF, RULES, SUBSCRIBED)).missing
+
+
+def denied(kind, client, topic, count=1, source="logs/emqx.log"):
+    return episode(
+        kind, 30, source, count=count, until=100, system="mqtt", client_id=client, topic=topic, reason="denied"
+    )
+
+
+def test_lines_whose_messages_came_nowhere_are_proven():
+    (one,) = detect(
+        facts(LOG, SUBSCRIBED, denied("publish-denied", "agent-b", "site/b/metrics", 500), noted(A, B))
+    ).findings
+    assert (one.certainty, one.subject) == (Certainty.PROVEN, "agent-b")
+    assert one.measures["lost_records"] == 500
+
+
+def test_lines_alone_are_likely_and_with_the_brokers_count_proven():
+    line = denied("publish-denied", "agent-b", "site/b/metrics", 40)
+    (one,) = detect(facts(LOG, line)).findings
+    assert one.certainty is Certainty.LIKELY
+    (one,) = detect(facts(LOG, line, series("mqtt.publish_denied", [0, 10, 40]))).findings
+    assert one.certainty is Certainty.PROVEN
+
+
+def test_a_refused_subscription_costs_what_others_published():
+    line = denied("subscribe-denied", "hist", "site/+/metrics", source="clients/hist.log")
+    own = mail(
+        lambda n, _: ("hist",) if n % 2 == 0 else ("view",), sender="agent-a", topics=TOPICS_A, start=2, seconds=100
+    )
+    (one,) = detect(facts(LOG, line, noted(own))).findings
+    assert (one.certainty, one.subject) == (Certainty.PROVEN, "hist")
+    assert one.measures["lost_records"] == 500
+
+
+def test_a_subscription_that_was_granted_after_all_and_system_topics_do_no_harm():
+    granted = episode("client-subscribed", 40, "logs/b.log", system="mqtt", client_id="hist", topic="site/#", left=1.0)
+    rows = (denied("subscribe-denied", "hist", "site/#"), denied("subscribe-denied", "hist", "$SYS/#"))
+    assert detect(facts(LOG, *rows, granted, noted(A))).findings == ()
+
+
+def test_a_client_that_is_thrown_out_for_it_was_told():
+    out = episode(
+        "client-disconnected", 31, "logs/emqx.log", system="mqtt", client_id="agent-b", reason="not-authorized"
+    )
+    found = detect(facts(LOG, denied("publish-denied", "agent-b", "site/b/metrics"), out))
+    assert found.findings == ()
+    assert "it was told" in found.rejected
+
+
+def test_refused_publishes_that_arrive_all_the_same_are_none():
+    found = detect(facts(LOG, SUBSCRIBED, denied("publish-denied", "agent-a", "site/a/metrics"), noted(A)))
+    assert found.findings == ()
+    assert "arrived all the same" in found.rejected

@@ -144,7 +144,7 @@ CANONICAL: dict[str, str] = {
         r"|java\.lang:type=garbagecollector,name=[^:]*:collectioncount"
     ),
     "jvm.gc_last_pause_seconds": rf"java_lang_(?:{_STOPPING})_lastgcinfo_duration",
-    "process.resident_bytes": r"process_resident_memory_bytes|container_memory_rss",
+    "process.resident_bytes": r"(?:rabbitmq_)?process_resident_memory_bytes|container_memory_rss",
     "process.cpu_seconds": r"process_cpu_seconds_total|container_cpu_usage_seconds_total",
     "process.start_time": r"process_start_time_seconds|container_start_time_seconds",
     "up": r"up",

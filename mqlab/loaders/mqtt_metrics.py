@@ -1,4 +1,4 @@
-r"""MQTT's part of the vocabulary of metrics: what brokers publish below ``$SYS``.
+r"""MQTT's part of the vocabulary of metrics: what brokers publish below ``$SYS``, and what exporters call it.
 
 Mosquitto's ``sys_tree.c`` names them; ``clients/active``, ``clients/inactive`` and ``messages/stored`` are second names
 of what stands here. A stored message is one that waits in a queue or is retained.
@@ -6,9 +6,11 @@ of what stands here. A stored message is one that waits in a queue or is retaine
 
 from __future__ import annotations
 
+from mqlab.loaders import mqtt_exporters
+
 _BROKER = r"\$SYS/broker/"
 
-CANONICAL: dict[str, str] = {
+_PUBLISHED: dict[str, str] = {
     "mqtt.messages_received": rf"{_BROKER}messages/received",
     "mqtt.messages_sent": rf"{_BROKER}messages/sent",
     "mqtt.publish_received": rf"{_BROKER}publish/messages/received",
@@ -27,5 +29,10 @@ CANONICAL: dict[str, str] = {
     "mqtt.shared_subscriptions": rf"{_BROKER}shared_subscriptions/count",
     "mqtt.heap_bytes": rf"{_BROKER}heap/current(?: size)?",
     "mqtt.uptime_seconds": rf"{_BROKER}uptime",
+}
+
+_ALL = (_PUBLISHED, mqtt_exporters.EXPORTED)
+CANONICAL: dict[str, str] = {
+    name: "|".join(names[name] for names in _ALL if name in names) for name in dict.fromkeys((*_ALL[0], *_ALL[1]))
 }
 """Canonical name → regex over whole names of exporters."""

@@ -66,6 +66,11 @@ def cause(connections: Sequence[Connection]) -> str:
     return ENDS.get(usual_end(connections) or "", "")
 
 
+def taken_over(connections: Sequence[Connection]) -> bool:
+    """Most of them ended since another connection had the same client id: whatever follows is its consequence."""
+    return usual_end(connections) == "taken-over"
+
+
 def evidence(connections: Sequence[Connection]) -> tuple[Evidence, ...]:
     """The lines that begin and end these connections, as far as they are known."""
     places = [(c.begin, "it connects") for c in connections] + [(c.end, "its connection ends") for c in connections]

@@ -13,6 +13,8 @@ from mqlab import mqtt_trace
 from mqlab.facts import Facts, Setting
 from mqlab.memo import per_facts
 from mqlab.models.topic_filters import matches, overlap, shared
+from mqlab.mqtt_bridges import links
+from mqlab.mqtt_brokers import brokers
 from mqlab.mqtt_copies import Receiver, copies_by_topic, receivers, senders, subscribers
 from mqlab.mqtt_rows import Receipt
 from mqlab.mqtt_subscriptions import Subscription, subscriptions
@@ -120,7 +122,12 @@ def _handling(receipt: Receipt) -> float:
 
 
 def _others(facts: Facts, source: str, copies: Mapping[str, int]) -> bool:
-    """Every other ledger that notes messages of these topics notes each of them once, and there is one."""
+    """Every other ledger that notes messages of these topics notes each of them once, and there is one.
+
+    Where brokers are bridged it tells nothing: an echo over a bridge comes to the clients of one broker alone.
+    """
+    if links(facts) or len(brokers(facts)) > 1:
+        return False
     found = [
         times
         for one in receivers(facts)

@@ -44,13 +44,14 @@ def _small(one: Again) -> str:
 
 def _finding(facts: Facts, one: Again) -> Finding:
     proven = redelivery_case.fits(facts, one)
-    why = mqtt_returns.cause(mqtt_returns.connections(facts, one.client))
+    own = mqtt_returns.connections(facts, one.client)
+    why = mqtt_returns.cause(own)
     when = f"after {units.number(one.connects)} connects" if one.connects else "without a new connection"
     worst = f", one of them {units.number(one.copies)} times" if one.copies > 1 else ""
     return Finding(
         id=f"{INCIDENT}:{one.client}",
         incident=INCIDENT,
-        severity=Severity.CRITICAL if proven else Severity.WARNING,
+        severity=Severity.CRITICAL if proven and not mqtt_returns.taken_over(own) else Severity.WARNING,
         certainty=Certainty.PROVEN if proven else Certainty.LIKELY,
         subject=one.client,
         started_at=moment(one.since),

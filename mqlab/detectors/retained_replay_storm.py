@@ -57,7 +57,7 @@ def _finding(facts: Facts, one: Replayed) -> Finding:
     return Finding(
         id=f"{INCIDENT}:{one.client}",
         incident=INCIDENT,
-        severity=Severity.CRITICAL if proven else Severity.WARNING,
+        severity=Severity.CRITICAL if proven and not mqtt_returns.taken_over(own) else Severity.WARNING,
         certainty=Certainty.PROVEN if proven else Certainty.LIKELY,
         subject=one.client,
         started_at=moment(one.since),

@@ -149,6 +149,11 @@ def test_copies_that_the_publisher_sent_are_not_the_subscriptions():
     assert detect(facts(TWICE, ONCE, again, DOUBLED, SINGLE, FILTERS)).findings == ()
 
 
+def test_an_echo_over_a_bridge_that_one_broker_alone_gets_is_none():
+    bridge = settings("at owner key value\n- - bridge to-west", "configs/mosquitto.conf", scope="broker")
+    assert detect(facts(LEDGERS, bridge)).findings == ()
+
+
 def test_a_consumer_behind_a_bridge_that_gets_all_twice_is_none():
     kafka = log("logs/server.log", "kafka-broker-log")
     assert detect(facts(LEDGERS, kafka)).findings == ()

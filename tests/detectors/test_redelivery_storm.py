@@ -83,3 +83,11 @@ def test_a_publisher_that_sends_again_is_no_redelivery():
 
 def test_without_messages_it_is_not_checked():
     assert detect(facts(LOOP)).missing == ("messages received with the DUP flag, or the broker's trace",)
+
+
+def test_after_takeovers_it_is_their_consequence():
+    rows = [f"10:0{n}:05 store connected 10.0.0.{1 + n % 2}:{4000 + n} k30 c0" for n in range(6)]
+    turns = "\n".join(f"{row}\n10:0{n + 1}:05 store taken-over" for n, row in enumerate(rows))
+    (one,) = detect(facts(broker(turns), AGAIN, CAME)).findings
+    assert (one.certainty, one.severity) == (Certainty.PROVEN, Severity.WARNING)
+    assert "another connection with its id takes over each time" in one.statement

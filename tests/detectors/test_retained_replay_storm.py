@@ -121,3 +121,11 @@ def test_a_monitor_that_reads_the_brokers_statistics_again_and_again_is_none():
 
 def test_without_connects_it_is_not_checked():
     assert detect(facts(series("mqtt.publish_sent", [1, 2]))).missing != ()
+
+
+def test_after_takeovers_it_is_their_consequence():
+    rows = [f"10:0{n}:05 panel connected 10.0.0.{1 + n % 2}:{4000 + n} k30 c1" for n in range(6)]
+    turns = "\n".join(f"{row}\n10:0{n + 1}:05 panel taken-over" for n, row in enumerate(rows))
+    (one,) = detect(facts(broker(turns), REPLAYS, TOPICS)).findings
+    assert (one.certainty, one.severity) == (Certainty.PROVEN, Severity.WARNING)
+    assert "another connection with its id takes over each time" in one.statement

@@ -59,6 +59,12 @@ class Flapping:
         return self.keep_alive is None or keep_alive.fits(self.life, self.keep_alive)
 
     @property
+    def closed(self) -> bool:
+        """Neither silence nor a connect of its own ended most of them: somebody closed them."""
+        quiet = len(self.unanswered) + sum(life.ended == "taken-over" for life in self.lives)
+        return 2 * quiet < len(self.lives)
+
+    @property
     def silent(self) -> bool:
         """As often as not it was silence that ended a connection, after a time that a keep-alive makes."""
         return 2 * len(self.unanswered) >= len(self.lives) and self.fits

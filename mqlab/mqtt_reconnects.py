@@ -26,7 +26,7 @@ BACK = 120.0
 @per_facts
 def storms(facts: Facts) -> tuple[Storm, ...]:
     """Every moment at which many clients of a broker came back together, by broker and time."""
-    timed = {(one.broker, one.client_id) for one in flapping(facts) if one.life < CUT_OFF}
+    timed = {(one.broker, one.client_id) for one in flapping(facts) if one.life < CUT_OFF and one.closed}
     clients: dict[str | None, list[Sequence[Connection]]] = defaultdict(list)
     others: dict[str | None, list[Sequence[Connection]]] = defaultdict(list)
     for key, own in by_client(facts).items():

@@ -1,0 +1,95 @@
+"""MQTT: one client, or those of one place, with a bad link comes back again and again; no fault of the broker.
+
+Fires: at least three connections of a client were lost by silence, and it came back when its link did: the broker's
+keep-alive passed, or the client's pings got no answer. Likely only where nothing but half-open connections is seen that
+the client replaced itself, at no steady pace: its link failed, or the device restarted, before the broker noticed.
+Quiet: an id that several clients take from each other, a limit that cuts off a client which is back at once, a break or
+restart that concerns everybody, one or two losses.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from statistics import median
+
+from mqlab.benign import notice
+from mqlab.detectors.base import CLEAR, Result
+from mqlab.facts import Facts
+from mqlab.findings import Certainty, Evidence, Finding
+from mqlab.mqtt_links import Link, Loss, links
+from mqlab.mqtt_lives import connections
+from mqlab.units import counted, duration
+from mqlab.wording import clock
+
+INCIDENT = "reconnect-flaky-link"
+SYSTEMS: tuple[str, ...] = ("mqtt",)
+
+_SHOWN = 3
+_WORDS = {
+    "timeout": "the broker's keep-alive passes",
+    "unanswered": "the client's ping gets no answer",
+    "replaced": "it replaces a connection that the broker still held",
+}
+
+
+def detect(facts: Facts) -> Result:
+    """One notice for each client with a bad link, or for each place with several."""
+    found = links(facts)
+    if found:
+        return Result(tuple(_finding(group) for group in found))
+    every = connections(facts)
+    silent = sorted({c.client_id for c in every if c.ended == "keep-alive"})
+    if silent:
+        return Result(rejected=f"{', '.join(silent[:_SHOWN])}: silence ended a connection too few times for a bad link")
+    return CLEAR if every else Result(missing=("a broker's log, or logs of the clients",))
+
+
+def _finding(group: tuple[Link, ...]) -> Finding:
+    losses = sorted((loss for link in group for loss in link.losses), key=lambda loss: loss.following.since or 0.0)
+    sure = all(link.sure for link in group)
+    lasted = [loss.connection.seconds for loss in losses if loss.connection.seconds is not None]
+    ways = Counter(loss.how for loss in losses)
+    subject = group[0].client_id if len(group) == 1 else f"{group[0].address}"
+    since, until = losses[0].connection.until, losses[-1].following.since
+    found = notice(
+        f"{INCIDENT}:{subject}",
+        (since, until),
+        f"{_who(group)} lost the connection {counted(len(losses), 'time')} between {clock(since)} and {clock(until)} "
+        f"UTC and came back from the same place{_after(losses, sure=sure)}. Nobody else used the id; "
+        f"{'the link is' if sure else 'its link or its power is'} what fails.",
+        {"clients": float(len(group)), "losses": float(len(losses))}
+        | ({"life_seconds": median(lasted)} if lasted else {})
+        | ({"away_seconds": median(loss.away for loss in losses)} if sure else {})
+        | {f"by_{how}": float(times) for how, times in sorted(ways.items())},
+        _evidence(losses),
+        verify="Connections last for hours, and the broker's lines about exceeded timeouts are gone.",
+    )
+    return replace(
+        found,
+        certainty=Certainty.PROVEN if sure else Certainty.LIKELY,
+        mitigate="A longer keep-alive and a persistent session for what must not be lost; side effect: a dead client "
+        "is noticed later.",
+        remedy="None needed at the broker; repair coverage, antenna, gateway or power, and let the client buffer.",
+    )
+
+
+def _who(group: tuple[Link, ...]) -> str:
+    if len(group) == 1:
+        return group[0].client_id
+    names = ", ".join(link.client_id for link in group[:_SHOWN])
+    return f"{len(group)} clients behind {group[0].address} ({names}{', …' if len(group) > _SHOWN else ''})"
+
+
+def _after(losses: list[Loss], *, sure: bool) -> str:
+    if not sure:
+        return " before the broker had noticed"
+    return f", mostly {duration(median(loss.away for loss in losses))} later"
+
+
+def _evidence(losses: list[Loss]) -> tuple[Evidence, ...]:
+    told = []
+    for loss in losses[:_SHOWN]:
+        told += [replace(p, why=_WORDS[loss.how]) for p in (loss.connection.end,) if p]
+        told += [replace(p, why="and it comes back") for p in (loss.following.begin,) if p]
+    return tuple(told)

@@ -1,0 +1,106 @@
+"""Clients that come back because their link fails, and others that come back."""
+
+from __future__ import annotations
+
+from facts_builder import at, facts
+from mqtt_builder import broker, client, clock, turns
+
+from mqlab.detectors.reconnect_flaky_link import detect
+from mqlab.findings import Certainty, Severity
+
+A = "10.0.0.1"
+
+
+def tram(name="tram", lives=(45, 50, 38, 120), away=(5, 6, 20, 9), *, how="keep-alive", address=A, begin=36_000):
+    """Rows of a broker's log: connections that end by silence, and gaps until the client is back."""
+    moment, rows = begin, []
+    for number, (life, gap) in enumerate(zip(lives, away, strict=True)):
+        rows += [f"{clock(moment)} {name} connected {address}:{4000 + number} k15"]
+        rows += [f"{clock(moment + life)} {name} {how}"]
+        moment += life + gap
+    return [*rows, f"{clock(moment)} {name} connected {address}:4999 k15"]
+
+
+def seen(*rows, **more):
+    return broker("\n".join(sorted(row for part in rows for row in part)), **more)
+
+
+def own_log(lives, away, *, waits=False):
+    moment, rows = 36_000.0, ["10:00:00 configured k15 c1"]
+    for number, (life, gap) in enumerate(zip(lives, away, strict=True), 1):
+        rows += [f"{clock(moment)} made {number}", f"{clock(moment + life)} unanswered"]
+        rows += [f"{clock(moment + life)} lost {life} pingresp"]
+        rows += [f"{clock(moment + life + 1)} waiting 1 failed"] if waits else []
+        moment += life + gap
+    return client("\n".join([*rows, f"{clock(moment)} made {len(lives) + 1}"]), "tram")
+
+
+def test_a_client_that_the_broker_times_out_again_and_again_has_a_bad_link():
+    (one,) = detect(facts(seen(tram()))).findings
+    assert (one.severity, one.certainty, one.subject) == (Severity.NOTICE, Certainty.PROVEN, "tram")
+    assert one.measures == {"clients": 1, "losses": 4, "life_seconds": 47.5, "away_seconds": 7.5, "by_timeout": 4}
+    assert (one.started_at.timestamp(), one.ended_at.timestamp()) == (at(45), at(293))
+    assert [place.why for place in one.evidence[:2]] == ["the broker's keep-alive passes", "and it comes back"]
+
+
+def test_the_clients_own_log_tells_the_same():
+    (one,) = detect(facts(own_log([45.1, 50, 50, 45], [7.4, 5.2, 9.4, 17.6], waits=True))).findings
+    assert (one.certainty, one.measures["by_unanswered"], one.measures["losses"]) == (Certainty.PROVEN, 4, 4)
+
+
+def test_half_open_connections_that_it_replaces_itself_are_likely():
+    (one,) = detect(facts(broker(turns("tram", [A], every=[21, 29, 17, 140])))).findings
+    assert (one.certainty, one.measures["by_replaced"]) == (Certainty.LIKELY, 4)
+    assert "before the broker had noticed" in one.statement
+
+
+def test_clients_of_one_place_are_one_finding():
+    units = [tram(f"tram{n}", begin=36_000 + 7 * n) for n in range(3)]
+    others = [f"10:00:00 other{n} connected 10.9.0.{n}:1 k15" for n in range(9)]
+    (one,) = detect(facts(seen(*units, others))).findings
+    assert (one.subject, one.measures["clients"], one.measures["losses"]) == (A, 3, 12)
+    assert "3 clients behind 10.0.0.1 (tram0, tram1, tram2)" in one.statement
+
+
+def test_clients_that_share_a_proxy_with_healthy_ones_are_told_apart():
+    healthy = [f"10:00:00 other{n} connected {A}:{n + 1} k15" for n in range(9)]
+    found = detect(facts(seen(tram("tram1"), tram("tram2", begin=36_100), healthy))).findings
+    assert [one.subject for one in found] == ["tram1", "tram2"]
+
+
+def test_an_id_that_clients_fight_for_is_no_bad_link():
+    assert detect(facts(broker(turns("dev", [A, "10.0.0.2"], times=20)))).findings == ()
+    assert detect(facts(broker(turns("dev", [A], every=8, times=20)))).findings == ()
+
+
+def test_a_client_that_is_back_at_once_has_a_sound_link():
+    assert detect(facts(own_log([35, 55, 55, 55], [0.01] * 4))).findings == ()
+    limited = own_log([35, 80, 140, 55], [0.01] * 4), broker(turns("tram", [A], every=[35, 80, 140, 55]))
+    assert detect(facts(limited)).findings == ()
+    timed_out = detect(facts(seen(tram(away=(0, 1, 0, 0)))))
+    assert (timed_out.findings, "too few times" in timed_out.rejected) == ((), True)
+
+
+def test_connections_that_a_limit_ends_are_no_bad_link_without_its_log():
+    assert detect(facts(broker(turns("edge", [A], every=[35, 55, 55, 55], also="k20 c1")))).findings == ()
+
+
+def test_one_or_two_losses_happen_to_any():
+    result = detect(facts(seen(tram(lives=(45, 50), away=(5, 6)))))
+    assert result.rejected == "tram: silence ended a connection too few times for a bad link"
+
+
+def test_a_break_that_concerns_everybody_is_none_of_ones_own():
+    rows = [f"10:00:00 dev{n} connected 10.0.{n}.1:{n + 1} k15" for n in range(10)]
+    for minute in (5, 10, 15):
+        rows += [f"10:{minute:02}:00 dev{n} keep-alive" for n in range(10)]
+        rows += [f"10:{minute:02}:1{n} dev{n} connected 10.0.{n}.1:{minute}0{n} k15" for n in range(10)]
+    assert detect(facts(seen(rows))).findings == ()
+
+
+def test_clients_that_end_in_order_or_by_an_idle_timeout_have_sound_links():
+    assert detect(facts(seen(tram(how="normal"), tram("gate", how="closed")))).findings == ()
+
+
+def test_without_logs_it_is_not_checked():
+    assert detect(facts()).missing == ("a broker's log, or logs of the clients",)

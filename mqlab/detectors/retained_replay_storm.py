@@ -88,6 +88,7 @@ def _evidence(facts: Facts, one: Replayed) -> Iterator[Evidence]:
     if one.receiver is not None:
         flagged = next(r for r in one.receiver.receipts if r.retained and r.at + replay_case.EPISODE > one.since)
         yield Evidence(one.receiver.source, flagged.line, "", f"{flagged.retained} retained within ten seconds")
-    for series in facts.named("mqtt.retained_messages", "mqtt.publish_sent"):
-        if series.points:
-            yield sample(facts, series, series.points[-1][0], "what the broker keeps, and sent")
+    for name, why in (("mqtt.retained_messages", "what the broker keeps"), ("mqtt.publish_sent", "what it sent")):
+        for series in facts.named(name):
+            if series.points:
+                yield sample(facts, series, series.points[-1][0], why)

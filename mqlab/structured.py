@@ -1,7 +1,8 @@
 """Structured log lines: one JSON object a line, rebuilt to ``<time> <LEVEL> [<thread or ->] <logger> - <message>``.
 
 ECS, logstash and logback encoders, log4j2 layouts, zap, logrus, pino, Loki and Kibana exports. A message that still
-carries its own date is the original line and stays as it is.
+carries its own date is the original line and stays as it is. EMQX's names of clients and topics stay beside its
+message.
 """
 
 from __future__ import annotations
@@ -21,13 +22,17 @@ LEVELS = ("level", "log.level", "severity", "levelname", "loglevel", "log_level"
 THREADS = ("thread_name", "process.thread.name", "threadName", "thread")
 LOGGERS = ("logger_name", "log.logger", "logger", "loggerName", "name", "component", "caller")
 MESSAGES = ("message", "msg", "log", "line")
+DETAILS = ("clientid", "peername", "username", "topic", "reason", "action", "dropped", "paused_ms")
+"""What EMQX writes beside the message, in the order of its text layout."""
+_EMQX = ("clientid", "peername", "mfa")
+"""One of these is in nearly every record of EMQX."""
 _NESTED = {
     "log.level": ("log", "level"),
     "log.logger": ("log", "logger"),
     "process.thread.name": ("process", "thread", "name"),
 }
 _OUTER = ("_source", "log", "process")
-_NAMES = tuple(dict.fromkeys((*TIMES, *LEVELS, *THREADS, *LOGGERS, *MESSAGES, *_OUTER)))
+_NAMES = tuple(dict.fromkeys((*TIMES, *LEVELS, *THREADS, *LOGGERS, *MESSAGES, *_OUTER, *DETAILS, *_EMQX)))
 _SCHEMA = ", ".join(f"`{name}` string" for name in _NAMES)
 _WORDS = {"WARNING": "WARN", "CRITICAL": "FATAL", "ERR": "ERROR", "INFORMATION": "INFO", "NOTICE": "INFO",
           "10": "TRACE", "20": "DEBUG", "30": "INFO", "40": "WARN", "50": "ERROR", "60": "FATAL"}  # fmt: skip
@@ -67,6 +72,8 @@ def rebuilt(line: str) -> str:
         return line
     if re.search(_DATED, message):
         return message
+    if _first(fields, _EMQX) is not None:
+        message = _detailed(fields, message)
     time, level = _first(fields, TIMES), _first(fields, LEVELS)
     words = [_moment(time)] if time else []
     if level is None:
@@ -76,22 +83,35 @@ def rebuilt(line: str) -> str:
     return " ".join([*words, word, f"[{thread}]", logger, "-", message])
 
 
+def _detailed(fields: Mapping[str, Any], message: str) -> str:
+    """The message and what EMQX says beside it, as its text layout has them."""
+    told = [(name, _first(fields, (name,))) for name in DETAILS]
+    return ", ".join([f"msg: {message}", *(f"{name}: {value}" for name, value in told if value is not None)])
+
+
 def rebuilt_column(text: Column) -> Column:
     """The same as ``rebuilt``, for a Spark column."""
     options = {"allowSingleQuotes": "false"}
     outer = F.from_json(text, _SCHEMA, options)
     fields = F.coalesce(F.from_json(outer.getField("_source"), _SCHEMA, options), outer)
-    message = _first_column(fields, MESSAGES)
+    said = _first_column(fields, MESSAGES)
+    message = F.when(_first_column(fields, _EMQX).isNotNull() & ~said.rlike(_DATED), _detailed_column(fields, said))
+    message = message.otherwise(said)
     time, level = _moment_column(_first_column(fields, TIMES)), F.upper(_first_column(fields, LEVELS))
     word = F.coalesce(*[F.when(level == written, F.lit(word)) for written, word in _WORDS.items()], level)
     thread = F.concat(F.lit("["), F.coalesce(_first_column(fields, THREADS), F.lit("-")), F.lit("]"))
     logger = F.coalesce(_first_column(fields, LOGGERS), F.lit("-"))
     return (
-        F.when(message.isNull() | ~text.startswith("{"), text)
+        F.when(said.isNull() | ~text.startswith("{"), text)
         .when(message.rlike(_DATED), message)
         .when(level.isNull(), F.concat_ws(" ", time, message))
         .otherwise(F.concat_ws(" ", time, word, thread, logger, F.lit("-"), message))
     )
+
+
+def _detailed_column(fields: Column, message: Column) -> Column:
+    told = [F.concat(F.lit(f"{name}: "), _first_column(fields, (name,))) for name in DETAILS]
+    return F.concat_ws(", ", F.concat(F.lit("msg: "), message), *told)
 
 
 def time_column(text: Column) -> Column:

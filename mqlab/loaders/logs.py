@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame
 from mqlab.loaders import (
     application_log,
     batch_lines,
+    emqx_log,
     hivemq_log,
     kafka_broker_log,
     kafka_client_log,
@@ -39,6 +40,7 @@ LOG_LOADERS: tuple[LogLoader, ...] = (
     kafka_broker_log,
     librdkafka_log,
     mosquitto_log,
+    emqx_log,
     hivemq_log,
     rabbitmq_log,
     vernemq_log,

@@ -19,8 +19,8 @@ STORM = 3
 """Connects with messages again, or copies of one message, from which it goes on and on."""
 MUCH = 0.1
 """Part of what a client gets from which messages again are more than what a lost connection costs."""
-WINDOW = "max_inflight_messages"
-"""mosquitto's setting for what may be under way to a client unacknowledged."""
+WINDOW = ("max_inflight_messages", "mqtt.max_inflight", "zone.external.max_inflight")
+"""Settings of mosquitto and EMQX 5 and 4 for what may be under way to a client unacknowledged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +58,8 @@ def again(facts: Facts) -> tuple[Again, ...]:
 
 
 def window(facts: Facts) -> int:
-    """Messages that may be under way to a client: as mosquitto is told, else its default; 0 is no limit."""
-    told = [s.value for s in facts.settings if s.key == WINDOW and s.value.isdigit()]
+    """Messages that may be under way to a client: as the broker is told, else mosquitto's default; 0 is no limit."""
+    told = [s.value for s in facts.settings if s.key in WINDOW and s.value.isdigit()]
     return int(told[-1]) if told else MOSQUITTO
 
 

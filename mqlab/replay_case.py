@@ -60,6 +60,12 @@ def replayed(facts: Facts) -> tuple[Replayed, ...]:
     return tuple(sorted(found, key=lambda one: one.client))
 
 
+def untold(facts: Facts) -> tuple[str, ...]:
+    """Receivers that got retained messages more than once, and of which nothing tells when they subscribed."""
+    again = [one for one in subscribers(facts) if one.retained and one.again]
+    return tuple(one.client for one in again if not mqtt_returns.subscribed(facts, one.client))
+
+
 def _by_ledger(facts: Facts, ledger: Receiver) -> Replayed | None:
     moments = mqtt_returns.subscribed(facts, ledger.client)
     if len(moments) < 2 or not ledger.retained:

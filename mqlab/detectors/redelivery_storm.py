@@ -92,5 +92,5 @@ def _evidence(facts: Facts, one: Again) -> Iterator[Evidence]:
     for line in one.lines[:_SHOWN]:
         yield Evidence(line.first.source, line.first.line, line.first.text, "sent again with the DUP flag")
     for told in facts.settings:
-        if told.key == redelivery_case.WINDOW:
+        if told.key in redelivery_case.WINDOW:
             yield Evidence(told.source, told.line, told.text, "what may be under way unacknowledged")

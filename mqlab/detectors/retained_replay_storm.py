@@ -33,6 +33,9 @@ def detect(facts: Facts) -> Result:
     small = [one for one in every if one.retained]
     if small:
         return Result(rejected="; ".join(_small(one) for one in small[:_SHOWN]))
+    unknown = replay_case.untold(facts)
+    if unknown:
+        return Result(missing=(f"when {unknown[0]} subscribed: the log of its broker or its own",))
     connected = bool(facts.of_kind("client-connected", "connection-made"))
     counted = receivers(facts) or mqtt_trace.went_out(facts, None) or facts.named("mqtt.publish_sent")
     if connected and counted:

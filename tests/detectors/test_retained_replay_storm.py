@@ -119,6 +119,13 @@ def test_a_monitor_that_reads_the_brokers_statistics_again_and_again_is_none():
     assert detect(facts(LOOP, lines)).findings == ()
 
 
+def test_replays_to_a_receiver_of_which_no_subscribe_is_known_are_not_checked():
+    other = broker("10:00:05 hall connected 10.0.0.9:4001 k30 c1")
+    assert detect(facts(other, REPLAYS)).missing == (
+        "when received-panel subscribed: the log of its broker or its own",
+    )
+
+
 def test_without_connects_it_is_not_checked():
     assert detect(facts(series("mqtt.publish_sent", [1, 2]))).missing != ()
 

@@ -6,7 +6,7 @@ of what stands here. A stored message is one that waits in a queue or is retaine
 
 from __future__ import annotations
 
-from mqlab.loaders import mqtt_exporters
+from mqlab.loaders import emqx_metrics, mqtt_exporters
 
 _BROKER = r"\$SYS/broker/"
 
@@ -31,8 +31,8 @@ _PUBLISHED: dict[str, str] = {
     "mqtt.uptime_seconds": rf"{_BROKER}uptime",
 }
 
-_ALL = (_PUBLISHED, mqtt_exporters.EXPORTED)
+_ALL = (_PUBLISHED, mqtt_exporters.EXPORTED, emqx_metrics.CANONICAL)
 CANONICAL: dict[str, str] = {
-    name: "|".join(names[name] for names in _ALL if name in names) for name in dict.fromkeys((*_ALL[0], *_ALL[1]))
+    name: "|".join(names[name] for names in _ALL if name in names) for name in dict.fromkeys(n for a in _ALL for n in a)
 }
 """Canonical name → regex over whole names of exporters."""

@@ -14,7 +14,7 @@ from mqlab.memo import per_facts
 from mqlab.models.topic_filters import matches, shared
 from mqlab.mqtt_account import Account, Row
 from mqlab.mqtt_rows import Flow, TopicFlow
-from mqlab.mqtt_sessions import BEGIN, END
+from mqlab.mqtt_sessions import BEGIN, END, sessions
 from mqlab.mqtt_share_groups import ShareGroup, share_groups
 from mqlab.mqtt_subscriptions import Subscription, subscriptions
 
@@ -60,13 +60,14 @@ def _account(facts: Facts, name: str, group: ShareGroup | None, own: Sequence[Su
     clients = {s.client_id for s in own} or {name}
     ledgers = {client: every[client] for client in sorted(clients) if client in every}
     rows = tuple(_rows(facts, [s.filter for s in own], frozenset(x for these in ledgers.values() for x in these)))
-    return Account(name, group, tuple(own), ledgers, _begun(rows, own), _known_until(facts, own, ledgers))
+    since = min((s.since for s in own), default=_connected(facts, name))
+    begun = tuple(r for r in rows if r.copies or r.last_at > since)
+    return Account(name, group, tuple(own), ledgers, begun, _known_until(facts, own, ledgers))
 
 
-def _begun(rows: Sequence[Row], own: Sequence[Subscription]) -> tuple[Row, ...]:
-    """Rows since somebody subscribed: what is published before is no loss."""
-    since = min((s.since for s in own), default=BEGIN)
-    return tuple(r for r in rows if r.copies or r.last_at >= since)
+def _connected(facts: Facts, client: str) -> float:
+    """When a client connected first, as far as it is told: what is published before it subscribed is no loss."""
+    return min((s.since for s in sessions(facts) if s.client_id == client), default=BEGIN)
 
 
 def _rows(facts: Facts, filters: Sequence[str], ledgers: frozenset[str]) -> Iterator[Row]:

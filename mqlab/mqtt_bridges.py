@@ -36,12 +36,19 @@ class Link:
         return min((e.first_at for e in self.lines if e.first_at is not None), default=None)
 
     @property
+    def topics(self) -> tuple[Evidence, ...]:
+        """The settings that say what it carries."""
+        return self._told("bridge.topic")
+
+    @property
     def evidence(self) -> tuple[Evidence, ...]:
-        """Its name and topics in the settings, and the first line with which it was opened."""
-        told = [s for s in self.settings if s.key in ("bridge", "bridge.topic", "bridge.try_private")]
-        places = [Evidence(s.source, s.line, s.text, f"bridge of {self.bridge.here}") for s in told]
+        """Its name in the settings, and the first line with which it was opened."""
         opened = [Evidence(e.first.source, e.first.line, e.first.text, "the bridge is opened") for e in self.lines[:1]]
-        return (*places, *opened)
+        return (*self._told("bridge", "bridge.try_private"), *opened)
+
+    def _told(self, *keys: str) -> tuple[Evidence, ...]:
+        own = [s for s in self.settings if s.key in keys]
+        return tuple(Evidence(s.source, s.line, s.text, f"bridge of {self.bridge.here}") for s in own)
 
 
 @dataclass(frozen=True, slots=True)

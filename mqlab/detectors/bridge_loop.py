@@ -119,7 +119,7 @@ def _measures(facts: Facts, case: Case) -> dict[str, float]:
 def _evidence(facts: Facts, case: Case) -> tuple[Evidence, ...]:
     found: list[Evidence] = []
     if isinstance(case.way, Closed):
-        found += [place for link in case.way.links for place in link.evidence]
+        found += [place for link in case.way.links for place in link.topics]
     elif case.way is not None:
         found += first_copy(case.way.ledger, f"{case.way.client} publishes an id again that is not its own")
     for one in case.circling:
@@ -127,6 +127,8 @@ def _evidence(facts: Facts, case: Case) -> tuple[Evidence, ...]:
         found.append(Evidence(text.source, text.line, text.text, f"came {units.number(one.copies)} times"))
         found += first_copy(one.receiver, f"{one.receiver.client} gets an id again")
     found += [sample(facts, t.series, t.series.points[-1][0], f"what {t.broker} took in") for t in case.taken]
+    if isinstance(case.way, Closed):
+        found += [place for link in case.way.links for place in link.evidence]
     dropping = facts.of_kind("session-queue-dropping")[:2]
     return (*found, *(Evidence(e.first.source, e.first.line, e.first.text, "a consequence: queues") for e in dropping))
 

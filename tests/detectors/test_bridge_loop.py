@@ -83,6 +83,11 @@ def test_ids_that_come_round_over_two_bridges_are_proven():
         "received_per_published_factor": 100,
     }
     assert {"session-queue-drop", "slow-consumer", "overlapping-subscription"} <= set(one.explains)
+    assert [place.why for place in one.evidence] == [
+        "bridge of east", "bridge of west", "came 844 times", "received-hall gets an id again",
+        "what east took in", "what west took in", "bridge of east", "the bridge is opened", "bridge of west",
+        "the bridge is opened",
+    ]  # fmt: skip
 
 
 def test_settings_and_ledgers_suffice_without_logs_and_counters():

@@ -29,7 +29,9 @@ INCIDENT = "rate-limit-flapping"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
 
 EXACT = 0.03
-"""Share by which bytes and limit times life may differ: a limit lets bytes through by the second."""
+"""Share by which bytes and limit times life may differ."""
+_LUMP = 0.1
+"""Share up to which one second's worth more or less is none: a limit lets bytes through in lumps."""
 _SHOWN = 3
 _UNKNOWN = "the configuration and the log of connections of the proxy or load balancer, and the broker's rate limits"
 
@@ -90,7 +92,11 @@ def _reached(one: Flapping, configured: tuple[Limit, ...]) -> Limit | None:
 
 def _exact(one: Flapping, rate: float) -> int:
     """How many lives carried this rate times their length."""
-    return sum(abs(c.bytes - rate * c.seconds) <= EXACT * rate * c.seconds for c in one.carried)
+    return sum(abs(c.bytes - rate * c.seconds) <= rate * _slack(c.seconds) for c in one.carried)
+
+
+def _slack(seconds: float) -> float:
+    return max(EXACT * seconds, min(1.0, _LUMP * seconds))
 
 
 def _one_rate(one: Flapping) -> bool:

@@ -1,19 +1,10 @@
-"""Arithmetic of messages that circulate: how fast a circle grows, and how often each message comes round.
+"""Arithmetic of messages that circulate: how long a round takes, and how much more a broker takes in than is published.
 
-A message that went round once is a new one to the broker. With one copy a round, messages that come in at p per second
-and go round in T seconds make p × t / T messages a second after t seconds. A line that carries no more than c per
-second makes each round longer: what is in the circle shares the line.
+A message that went round once is a new one to the broker, so with one copy a round each message that comes in adds one
+round after the other, until the line or a queue is full.
 """
 
 from __future__ import annotations
-
-
-def circling(published: float, seconds: float, round_seconds: float, line: float | None = None) -> float:
-    """Messages a second that circulate *seconds* after a circle was closed; *line* is the most that it carries."""
-    if published <= 0 or seconds <= 0:
-        return 0.0
-    free = published * seconds / round_seconds
-    return free if line is None else min(free, line)
 
 
 def round_trip(copies: int, seconds: float) -> float | None:

@@ -11,11 +11,6 @@ MOSQUITTO = 20
 """``max_inflight_messages`` of mosquitto where nothing is set (mosquitto.conf(5))."""
 
 
-def replays(retained: int, topics: int) -> float | None:
-    """Whole replays that *retained* rows are, of *topics* retained topics; None where there are none."""
-    return retained / topics if topics > 0 else None
-
-
 def fits(retained: int, topics: int, subscribes: int) -> bool:
     """*subscribes* replays of *topics* make so many rows; one may be cut off at either end of the material."""
     return topics > 0 and abs(retained - topics * subscribes) <= topics

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from mqlab.chain_rows import Chain
 from mqlab.facts import Change
 from mqlab.findings import Certainty, Finding
+from mqlab.riser_rows import Riser
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,3 +71,5 @@ class Diagnosis:
     """What the material does not cover, one sentence each."""
     chains: tuple[Chain, ...] = ()
     """What became of messages on their way over a bridge."""
+    risers: tuple[Riser, ...] = ()
+    """Where there is MQTT: what left its own earlier level, by time."""

@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, tzinfo
 
-from mqlab import screen_chain, units
+from mqlab import riser_words, screen_chain, units
 from mqlab.audit_rows import Audit
 from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Change
@@ -62,6 +62,7 @@ def _of_finding(diagnosis: Diagnosis, lead: Finding, tz: tzinfo, audits: Sequenc
     if "trigger" in lead.facts:
         what, _, place = local(lead.facts["trigger"], lead.started_at, tz)[1].partition("  ")
         yield placed("TRIGGER", what, place)
+    yield from row("FIRST", riser_words.order(diagnosis.risers, tz), 3) if diagnosis.risers else ()
     for number, change in enumerate(near):
         yield placed("" if number else "CHANGED", *_change(change, tz))
     yield from _traffic(lead)

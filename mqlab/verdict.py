@@ -14,6 +14,7 @@ from mqlab.detectors.base import Result
 from mqlab.diagnosis import Diagnosis, Material, NotChecked, Rejected, Verdict
 from mqlab.facts import Change, Facts, ordered, span
 from mqlab.findings import Certainty, Finding, Severity
+from mqlab.risers import risers
 from mqlab.units import counted, number
 
 _VISIBLE = frozenset({"fan-out", "replication-traffic", "catch-up-read", "replica-catch-up", "backlog-drain"})
@@ -52,6 +53,7 @@ def diagnose(facts: Facts, dismissed: Sequence[str] = ()) -> Diagnosis:
         symptoms=tuple(s.text for s in left[:5]),
         gaps=_gaps(facts, findings),
         chains=chains(facts),
+        risers=risers(facts) if "mqtt" in present else (),
     )
 
 

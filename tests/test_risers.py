@@ -1,0 +1,191 @@
+"""What left its own level first, what surely followed, and where nobody can say which came first."""
+
+from dataclasses import replace
+
+import pytest
+from facts_builder import at, facts, positions, series
+from mqtt_builder import broker, turns
+from report_example import diagnosis, split_loop
+
+from mqlab.facts import Minute, Volume
+from mqlab.mqtt_rows import Receipt
+from mqlab.riser_rows import Riser, earlier
+from mqlab.riser_words import order, words
+from mqlab.risers import consequences, first, risers
+from mqlab.screen import screen
+
+
+def counter(name, *legs, step=10, source="metrics/sys.log", **labels):
+    """A counter from (samples, increase a second) legs."""
+    values = [0]
+    for samples, rate in legs:
+        values += [values[-1] + rate * step * n for n in range(1, samples + 1)]
+    return series(name, values, step=step, source=source, **labels)
+
+
+def rows(source, role, *legs):
+    """Rows of a ledger for each ten seconds, from (pieces, rows) legs."""
+    many = [rate for pieces, rate in legs for _ in range(pieces)]
+    return tuple(
+        Receipt(at(10 * n), source, role, count, 1, 0, 0, 0, 0.0, 2 + n, None) for n, count in enumerate(many) if count
+    )
+
+
+def told(found):
+    return [(r.quantity, r.who, r.before, r.after, r.since - at(0), r.at - at(0)) for r in found]
+
+
+def calm(*clients, until="10:05:00"):
+    """Devices that connect once in a while."""
+    lines = [f"10:00:0{n} {client} connected 10.0.1.{n}:900{n} k30 c1" for n, client in enumerate(clients, 1)]
+    return "\n".join([*lines, f"{until} {clients[0]} connected 10.0.1.1:9100 k30 c1"])
+
+
+FIGHT = broker(calm("a", "b", "c", until="10:00:50") + "\n"
+               + turns("press", ["10.0.0.1", "10.0.0.2"], start="10:01:00", times=60), last="10:02:00")  # fmt: skip
+
+
+def test_the_first_riser_is_the_client_that_has_nearly_all_of_it():
+    found = risers(facts(FIGHT))
+    assert {(r.quantity, r.who) for r in found} == {("connects", ""), ("connects", "press"), ("takeovers", "press")}
+    assert {(r.quantity, r.who) for r in first(found)} == {("connects", "press"), ("takeovers", "press")}
+    (connects,) = [r for r in found if (r.quantity, r.who) == ("connects", "press")]
+    assert (connects.before, connects.after, connects.share) == (0, 5, 1.0)
+    assert connects.since <= at("10:01:00") <= connects.at
+    assert connects.evidence[0].text == "10:01:01 press connected 10.0.0.2:40001"
+
+
+def test_the_broker_s_total_follows_its_client():
+    total = counter("mqtt.bytes_received", (12, 100), (12, 5000))
+    found = risers(facts(FIGHT, total))
+    assert [r.quantity for r in consequences(found)] == ["mqtt.bytes_received"]
+
+
+def test_what_happens_everywhere_has_no_client_to_name():
+    devices = [f"d{n}" for n in range(40)]
+    storm = "\n".join(
+        f"10:0{2 + wave // 6}:{wave % 6 * 10 + n % 10:02d} {d} connected 10.0.2.{n}:{7000 + wave} k30 c1"
+        for wave in range(6) for n, d in enumerate(devices)
+    )  # fmt: skip
+    found = first(risers(facts(broker("10:00:00 d1 connected 10.0.2.1:7000 k30 c1\n" + storm, last="10:03:00"))))
+    assert [(r.quantity, r.who) for r in found] == [("connects", "")]
+
+
+def test_a_rate_that_falls_has_left_its_level_too():
+    end = counter("topic.end_offset", (10, 40), (10, 26.7), topic="telemetry", partition="2", source="exporter.json")
+    assert [(q, w, b, round(a, 1), s, t) for q, w, b, a, s, t in told(risers(facts(end)))] == [
+        ("topic.end_offset", "telemetry 2", 40, 26.7, 100, 110)
+    ]
+
+
+def test_rows_of_ledgers_are_rates_without_the_pieces_that_are_not_whole():
+    ledger = rows("clients/received.csv", "received", (1, 3), (8, 400), (8, 130), (1, 2))
+    assert told(risers(facts(ledger))) == [("received", "clients/received.csv", 40, 13, 90, 100)]
+
+
+def test_a_ledger_that_pauses_counts_nothing_meanwhile():
+    ledger = rows("clients/published.csv", "sent", (10, 400), (8, 0), (3, 400))
+    assert told(risers(facts(ledger))) == [("published", "clients/published.csv", 40, 0, 100, 110)]
+
+
+def test_what_the_broker_prints_only_when_it_changes_had_its_old_value():
+    clock = counter("mqtt.messages_sent", (20, 5))
+    gone = series("mqtt.clients_disconnected", [0, 1], step=100, source="metrics/sys.log")
+    sys = [s.__class__(s.name, f"$SYS/broker/{s.name}", s.labels, s.source, s.points, s.lines) for s in (clock, gone)]
+    assert told(risers(facts(sys))) == [("mqtt.clients_disconnected", "", 0, 1, 90, 100)]
+
+
+def test_lag_and_log_volume_are_measured_too():
+    snapshots = positions("at group topic queue committed end\n" + "\n".join(
+        f"10:{minute:02d}:00 etl orders 0 {1000 * minute} {1000 * minute + (5 if minute < 8 else 900)}"
+        for minute in range(1, 15)
+    ))  # fmt: skip
+    minutes = tuple(Minute(at(60 * n), 10, 1000 if n < 9 else 90_000) for n in range(16))
+    found = risers(facts(snapshots))
+    assert told(found) == [("lag", "etl orders", 5, 900, 420, 480)]
+    loud = facts()
+    loud = loud.__class__(volumes=(Volume("clients/app.log", at(0), minutes),))
+    assert told(risers(loud)) == [("log volume", "clients/app.log", 1000, 90_000, 540, 600)]
+
+
+@pytest.mark.parametrize(
+    "material",
+    [
+        (),
+        (broker(calm("a", "b", "c")),),
+        (counter("mqtt.bytes_received", (30, 100)),),
+        (rows("clients/received.csv", "received", (12, 40), (1, 400), (12, 40)),),
+        (series("mqtt.stored_messages", [53, 53, 60]),),
+    ],
+    ids=["nothing", "devices at rest", "a level", "one outlier", "too few samples"],
+)
+def test_quiet_material_has_none(material):
+    found = risers(facts(*material))
+    assert (found, first(found), consequences(found), order(found)) == ((), (), (), "")
+
+
+def riser(quantity, since, until, *, who="", source="a.log", share=None, unit="/s", before=1.0, after=9.0):
+    return Riser(quantity, who, unit, before, after, at(since), at(until), share, source)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "sure"),
+    [
+        (riser("x", 0, 10), riser("y", 20, 30), True),
+        (riser("x", 0, 10), riser("y", 10, 20), True),
+        (riser("x", 0, 10), riser("y", 5, 15), False),
+        (riser("x", 0, 10), riser("y", 0, 10), False),
+        (riser("x", 0, 10), riser("y", 10.5, 20, source="b.log"), False),
+        (riser("x", 0, 10), riser("y", 11.5, 20, source="b.log"), True),
+    ],
+    ids=["apart", "next sample", "overlapping", "one sample", "within the clocks", "beyond the clocks"],
+)
+def test_an_order_is_told_only_beyond_samples_and_clocks(one, other, sure):
+    assert (earlier(one, other), earlier(other, one)) == (sure, False)
+
+
+def test_two_onsets_within_one_sample_are_told_as_such():
+    pair = (riser("connects", 60, 70, who="press", share=0.97, unit="in 5 s", before=0, after=5), riser("lag", 65, 75))
+    assert order(pair) == (
+        "cannot tell which came first: connects of press 0 -> 5.00 in 5 s (97.0 % of all) between 10:01:00 and "
+        "10:01:10; lag 1.00 -> 9.00/s between 10:01:05 and 10:01:15"
+    )
+
+
+def test_consequences_come_after_the_first():
+    chain = (riser("connects", 60, 70, who="press"), riser("lag", 80, 90), riser("heap", 100, 110, unit="B"))
+    assert first(chain) == chain[:1]
+    assert order(chain) == (
+        "connects of press 1.00 -> 9.00/s between 10:01:00 and 10:01:10; then lag 1.00 -> 9.00/s between 10:01:20 and "
+        "10:01:30 and 1 more"
+    )
+
+
+def test_what_overlaps_one_of_the_first_is_no_consequence():
+    chain = (riser("connects", 60, 70), riser("lag", 65, 75), riser("heap", 72, 90))
+    assert (first(chain), consequences(chain)) == (chain[:2], ())
+
+
+def test_of_a_total_and_its_part_the_part_is_first():
+    part, total = riser("connects", 60, 70, who="press", share=0.9), riser("connects", 60, 70)
+    assert first((part, total)) == (part,)
+    few = riser("connects", 60, 70, who="press", share=0.2)
+    assert first((few, total)) == (few, total)
+
+
+def test_values_have_their_units():
+    assert words(riser("mqtt.heap_bytes", 0, 10, unit="B", before=2e6, after=3e9)) == (
+        "mqtt.heap_bytes 2.00 MB -> 3.00 GB between 10:00:00 and 10:00:10"
+    )
+    assert words(riser("log volume", 0, 10, unit="B/min", before=1000, after=9e7)).startswith(
+        "log volume 1.00 kB -> 90.0 MB/min"
+    )
+
+
+def test_what_changed_first_is_a_row_of_the_screen_where_there_is_a_finding():
+    changed = (riser("connects", 60, 70, who="press<b>\x1b", share=0.97),)
+    found = [line for line in screen(replace(diagnosis(split_loop()), risers=changed), ["x"]).splitlines()
+             if line.startswith("FIRST")]  # fmt: skip
+    assert found == ["FIRST    connects of press<b>� 1.00 -> 9.00/s (97.0 % of all) between 10:01:00 and 10:01:10"]
+    calm = replace(diagnosis(incident="healthy"), symptoms=(), risers=changed)
+    assert "FIRST" not in screen(calm, ["x"]) + screen(diagnosis(split_loop()), ["x"])

@@ -8,34 +8,15 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
-from mqlab import mqtt_copies
 from mqlab.facts import Facts
 from mqlab.memo import per_facts
 from mqlab.models.topic_filters import matches, shared
 from mqlab.mqtt_account import Account, Row
+from mqlab.mqtt_ledgers import internal, receiving_ledgers
 from mqlab.mqtt_rows import Flow, TopicFlow
 from mqlab.mqtt_sessions import BEGIN, END, sessions
 from mqlab.mqtt_share_groups import ShareGroup, share_groups
 from mqlab.mqtt_subscriptions import Subscription, subscriptions
-
-
-@per_facts
-def receiving_ledgers(facts: Facts) -> Mapping[str, tuple[str, ...]]:
-    """Client id → its ledgers of received messages, by names; the last ledger left is the last subscriber's."""
-    sources = sorted({r.source for r in facts.receipts if r.role == "received"})
-    named = {source: mqtt_copies.client_of(facts, source) for source in sources}
-    nameless = [source for source, client in named.items() if client is None]
-    without = sorted({s.client_id for s in subscriptions(facts) if not _internal(s.filter)} - set(named.values()))
-    if len(nameless) == 1 and len(without) == 1:
-        named[nameless[0]] = without[0]
-    found: dict[str, list[str]] = defaultdict(list)
-    for source in sources:
-        found[named[source] or source].append(source)
-    return {client: tuple(own) for client, own in sorted(found.items())}
-
-
-def _internal(name: str) -> bool:
-    return shared(name)[1].startswith("$")
 
 
 @per_facts
@@ -44,11 +25,24 @@ def accounts(facts: Facts) -> tuple[Account, ...]:
     grouped = [_of_group(facts, group) for group in share_groups(facts)]
     own: dict[str, list[Subscription]] = defaultdict(list)
     for one in subscriptions(facts):
-        if shared(one.filter)[0] is None and not _internal(one.filter):
+        if shared(one.filter)[0] is None and not internal(one.filter):
             own[one.client_id].append(one)
     members = {client for group in share_groups(facts) for client in group.clients}
-    names = sorted(set(own) | {c for c in receiving_ledgers(facts) if c not in members})
+    untold = {c for c in receiving_ledgers(facts) if c not in members and c not in own}
+    names = sorted(set(own) | {c for c in untold if not _shares(facts, c)})
     return (*grouped, *(_account(facts, name, None, own.get(name, [])) for name in names))
+
+
+def _shares(facts: Facts, client: str) -> bool:
+    """Others get messages of its topics, and none that it gets: it shares them in a group that nobody tells of."""
+    every = receiving_ledgers(facts)
+    mine = set(every[client])
+    topics = {f.topic for f in facts.topic_flows if mine & dict(f.received).keys()}
+    for other in (set(these) for name, these in every.items() if name != client):
+        theirs = [f for f in facts.topic_flows if f.topic in topics and other & dict(f.received).keys()]
+        if theirs and not any(mine & dict(f.received).keys() for f in theirs):
+            return True
+    return False
 
 
 def _of_group(facts: Facts, group: ShareGroup) -> Account:

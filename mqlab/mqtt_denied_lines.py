@@ -10,7 +10,7 @@ from mqlab import mqtt_gauges, mqtt_users
 from mqlab.facts import Episode, Facts
 from mqlab.memo import per_facts
 from mqlab.models.topic_filters import matches, shared
-from mqlab.mqtt_accounting import receiving_ledgers
+from mqlab.mqtt_ledgers import receiving_ledgers
 from mqlab.mqtt_rows import TopicFlow
 from mqlab.mqtt_sessions import END
 from mqlab.mqtt_subscriptions import client_of, subscriptions

@@ -46,8 +46,8 @@ class Pace:
 
     @property
     def latest(self) -> float:
-        """Seconds that the latest message took."""
-        return max((p.most for p in self.delays), default=0.0)
+        """Seconds that the latest message took longer than the fastest one: clocks may differ."""
+        return max((spread(p) for p in self.delays), default=0.0)
 
     @property
     def behind(self) -> bool:
@@ -58,7 +58,7 @@ class Pace:
     def alike(self) -> bool:
         """Messages of all publishers come late: nobody passes by a queue."""
         known = [p for p in self.delays if p.messages >= LEAST]
-        return bool(known) and min(p.most for p in known) >= self.latest / 2
+        return bool(known) and min(spread(p) for p in known) >= self.latest / 2
 
     @property
     def full_delay(self) -> float | None:
@@ -83,9 +83,14 @@ class Pace:
         full, loss, lost = self.full_delay, self.expected_loss, self.case.lost
         by_delay = full is not None and _near(self.latest, full)
         by_loss = loss is not None and lost is not None and loss >= LEAST and _near(lost, loss)
+        return by_delay or by_loss or ((lost or 0.0) < LEAST and self._unbounded())
+
+    def _unbounded(self) -> bool:
+        """The delay is that of a queue which takes everything, read until publishing ends, or until it is empty."""
         backlog = (self.published - self.handled) * (self.until - self.since)
-        unbounded = (lost or 0.0) < LEAST and self.handled > 0 and _near(self.latest, backlog / self.handled)
-        return by_delay or by_loss or unbounded
+        if self.handled <= 0 or self.published <= 0:
+            return False
+        return backlog / self.published * (1 - AGREE) <= self.latest <= backlog / self.handled * (1 + AGREE)
 
 
 @per_facts
@@ -111,8 +116,10 @@ def _pace(facts: Facts, account: Account, case: QueueCase) -> Iterator[Pace]:
     if until - since < SHORTEST or any(a < until and b > since and b < END for a, b in case.away):
         return
     ledgers = account.ledgers[case.client_id]
-    got = [r for r in facts.receipts if r.source in ledgers and since <= r.at and r.at + _CELL <= until]
     delays = tuple(p for p in facts.passages if p.receiver in ledgers)
+    ahead = min((p.least for p in delays), default=0.0)
+    late = [r for r in facts.receipts if r.source in ledgers]
+    got = [r for r in late if since <= r.at - ahead and r.at + _CELL - ahead <= until]
     seconds = len({r.at for r in got}) * _CELL
     if seconds < SHORTEST / 2 or not delays:
         return
@@ -124,12 +131,17 @@ def _pace(facts: Facts, account: Account, case: QueueCase) -> Iterator[Pace]:
 def others_in_time(facts: Facts, pace: Pace) -> tuple[Passage, ...]:
     """Messages of the same publishers that came to other receivers without such delay."""
     senders = {p.sender for p in pace.delays}
-    own = {source for these in pace.account.ledgers.values() for source in these}
+    own = pace.account.ledgers[pace.case.client_id]
     return tuple(
         p
         for p in facts.passages
-        if p.sender in senders and p.receiver not in own and p.messages >= LEAST and p.most < pace.latest / 2
+        if p.sender in senders and p.receiver not in own and p.messages >= LEAST and spread(p) < pace.latest / 2
     )
+
+
+def spread(passage: Passage) -> float:
+    """How much longer the slowest message took than the fastest one, in seconds."""
+    return passage.most - passage.least
 
 
 def _near(one: float, other: float) -> bool:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from mqlab.facts import Facts
+from mqlab.findings import Evidence
 from mqlab.memo import per_facts
-from mqlab.models.topic_filters import shared
+from mqlab.models.topic_filters import matches, shared
+from mqlab.mqtt_ledgers import receiving_ledgers
+from mqlab.mqtt_sessions import sessions
 from mqlab.mqtt_subscriptions import Subscription, subscriptions
 
 
@@ -49,7 +53,40 @@ def share_groups(facts: Facts) -> tuple[ShareGroup, ...]:
         if name is not None:
             broker = (one.session.broker if one.session and one.session.last.told_by == "broker" else None) or ""
             found[broker, name, inner].append(one)
+    names = [inner for _, _, inner in found]
+    for key in sorted(found):
+        if names.count(key[2]) == 1:
+            found[key] += _presumed(facts, key[1], key[2], found[key])
     return tuple(ShareGroup(key[0] or None, key[1], key[2], tuple(found[key])) for key in sorted(found))
+
+
+def _presumed(facts: Facts, name: str, inner: str, told: Sequence[Subscription]) -> list[Subscription]:
+    """Clients whose subscriptions nobody tells, that got topics of the filter and no message that a member got, too.
+
+    Only where no member's ledger shares a message with another one's: then they share what is published.
+    """
+    every = receiving_ledgers(facts)
+    known = {s.client_id for s in subscriptions(facts)}
+    members = [m.client_id for m in told]
+    found = []
+    for client in sorted(set(every) - known):
+        own = [s for s in sessions(facts) if s.client_id == client]
+        begin = own[0].last.begin if own else None
+        if begin is not None and _deals(
+            facts, inner, [every[c] for c in (*members, client) if c in every], every[client]
+        ):
+            place = Evidence(begin.source, begin.line, begin.text, "gets messages that no member gets")
+            shared_name = f"$share/{name}/{inner}"
+            found += [Subscription(client, shared_name, None, s.since, s.until, s, place) for s in own]
+            members.append(client)
+    return found
+
+
+def _deals(facts: Facts, inner: str, ledgers: Sequence[tuple[str, ...]], own: tuple[str, ...]) -> bool:
+    """All that *own* notes is of the filter, and no message is noted by two of *ledgers*."""
+    mine = [f for f in facts.topic_flows if set(own) & dict(f.received).keys()]
+    apart = all(sum(bool(set(these) & dict(f.received).keys()) for these in ledgers) < 2 for f in mine)
+    return len(ledgers) > 1 and apart and all(f.topic is not None and matches(inner, f.topic) for f in mine)
 
 
 def phases(group: ShareGroup, since: float, until: float) -> tuple[Phase, ...]:

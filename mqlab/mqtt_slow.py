@@ -120,12 +120,16 @@ def _finding(facts: Facts, pace: Pace, certainty: Certainty) -> Finding:
 
 def _evidence(facts: Facts, pace: Pace) -> tuple[Evidence, ...]:
     lines = [Evidence(e.first.source, e.first.line, e.first.text, "its queue is full") for e in pace.case.lines[:2]]
-    late = max(pace.delays, key=lambda p: (p.most, p.sender))
+    late = max(pace.delays, key=lambda p: (mqtt_pace.spread(p), p.sender))
     own = next((r for r in facts.receipts if r.source == late.receiver), None)
-    took = f"messages of {late.sender} come up to {late.most:.1f} s late, half of them {late.median:.1f} s"
+    half = late.median - late.least
+    took = f"messages of {late.sender} come up to {mqtt_pace.spread(late):.1f} s late, half of them {half:.1f} s"
     places = [] if own is None else [Evidence(own.source, own.line, "", took)]
     others = mqtt_pace.others_in_time(facts, pace)[:1]
-    beside = [Evidence(p.receiver, None, "", f"the same messages come here within {p.most:.1f} s") for p in others]
+    beside = [
+        Evidence(p.receiver, None, "", f"others of the same publisher come here within {mqtt_pace.spread(p):.1f} s")
+        for p in others
+    ]
     stored = mqtt_gauges.gauge(facts, "mqtt.stored_messages", pace.case.broker)
     held = [sample(facts, stored, pace.until, "messages that wait at the broker")] if stored is not None else []
     return (*lines, *places, *beside, *held)

@@ -8,8 +8,9 @@ from mqtt_builder import broker
 from mqtt_mail import mail, noted, received
 
 from mqlab.mqtt_account import Row
-from mqlab.mqtt_accounting import accounts, receiving_ledgers
+from mqlab.mqtt_accounting import accounts
 from mqlab.mqtt_explained import DENIED, DIVERTED, DROPPED, FAILED, LATE, UNKEPT, WAITING, explained
+from mqlab.mqtt_ledgers import receiving_ledgers
 from mqlab.mqtt_share_groups import phases, share_groups
 from mqlab.mqtt_subscriptions import filters_of, subscriptions
 

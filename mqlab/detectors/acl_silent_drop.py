@@ -2,8 +2,8 @@
 
 Fires: mosquitto's rules refuse topics that are published, and exactly these arrive nowhere (proven) while others do; or
 lines say that publishes or subscriptions were refused (likely), and ids or a counter agree (proven).
-Quiet: refused topics that arrive (the file is not in force), publishers that were told, clients that the broker throws
-out for it, topics that nobody subscribed to, full queues, ``$SYS``.
+Quiet: refused topics that arrive (the file is not in force), publishers that were told or thrown out for it, topics
+that nobody subscribed to, full queues, ``$SYS``.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _arriving(facts: Facts, every: Sequence[Refused]) -> int:
 
 def _of_lines(facts: Facts, one: Told) -> Result:
     name = one.client_id
-    if one.thrown_out:
+    if one.kind == PUBLISH and one.thrown_out:
         return Result(rejected=f"{name} was refused and thrown out for it: it was told")
     if one.kind == PUBLISH and one.failed >= max(1, one.messages):
         return Result(rejected=f"{name} noted that its publishes failed: it was told")

@@ -1,6 +1,7 @@
 """Connections of MQTT clients from their own logs.
 
-Many lines do not name the client id: they belong to the only id that the same log names.
+Many lines do not name the client id: they belong to the only id that the same log names. Library and application tell
+of one connection in a line each.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ from mqlab.facts import Episode, Facts
 from mqlab.memo import per_facts
 from mqlab.mqtt_connection import Connection
 
-_KINDS = ("client-configured", "connection-made", "connection-lost")
+_KINDS = ("client-configured", "connection-made", "connection-lost", "connection-closed")
+_SAME = 0.5
+"""Seconds within which two lines tell of one connection, or of one loss, if nothing stands between them."""
 
 
 @per_facts
@@ -44,21 +47,33 @@ def lives(facts: Facts) -> Iterator[Connection]:
 def _of_log(facts: Facts, lines: list[Episode]) -> Iterator[Connection]:
     configured: dict[str, Episode] = {}
     running: dict[str, Connection] = {}
+    ended: dict[str, float] = {}
     for line in lines:
         client = client_of(facts, line)
-        if client is None:
+        at = line.first_at
+        if client is None or at is None or _told_before(line, at, running.get(client), ended.get(client)):
             continue
         before = running.pop(client, None)
-        if line.kind == "connection-lost":
-            yield _lost(before, line, client, _settings(configured, client))
+        if line.kind in ("connection-lost", "connection-closed"):
+            ended[client] = at
+            yield _over(before, line, client, _settings(configured, client))
             continue
         if before is not None:
-            yield replace(before, until=line.first_at)
+            yield replace(before, until=at)
         if line.kind == "client-configured":
             configured[client] = line
         else:
             running[client] = _made(line, client, _settings(configured, client))
     yield from running.values()
+
+
+def _told_before(line: Episode, at: float, running: Connection | None, ended: float | None) -> bool:
+    """The line says again what the one before said: that there is a connection, or none."""
+    if line.kind == "connection-made":
+        return running is not None and at - (running.since or at) <= _SAME
+    if line.kind == "client-configured":
+        return False
+    return running is None and ended is not None and at - ended <= _SAME
 
 
 def _settings(configured: Mapping[str, Episode], client: str) -> Episode | None:
@@ -75,10 +90,11 @@ def _made(line: Episode, client: str, settings: Episode | None) -> Connection:
     )  # fmt: skip
 
 
-def _lost(before: Connection | None, line: Episode, client: str, settings: Episode | None) -> Connection:
+def _over(before: Connection | None, line: Episode, client: str, settings: Episode | None) -> Connection:
+    how = "normal" if line.kind == "connection-closed" else line.reason
     if before is not None:
-        return replace(before, until=line.first_at, ended=line.reason, end=line.first)
+        return replace(before, until=line.first_at, ended=how, end=line.first)
     seconds, at = line.value_min, line.first_at
     since = at - seconds if at is not None and seconds is not None else None
     made = _made(replace(line, reason=None), client, settings)
-    return replace(made, since=since, until=at, ended=line.reason, begin=None, end=line.first)
+    return replace(made, since=since, until=at, ended=how, begin=None, end=line.first)

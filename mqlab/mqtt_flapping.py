@@ -59,6 +59,11 @@ class Flapping:
         return self.keep_alive is None or keep_alive.fits(self.life, self.keep_alive)
 
     @property
+    def kept_alive(self) -> bool:
+        """It is known to be one: an idle timeout is none, since a client sends once in a keep-alive at least."""
+        return self.keep_alive is not None and self.fits
+
+    @property
     def closed(self) -> bool:
         """Neither silence nor a connect of its own ended most of them: somebody closed them."""
         quiet = len(self.unanswered) + sum(life.ended == "taken-over" for life in self.lives)

@@ -12,6 +12,8 @@ LEAST = 5
 """Clients that come back together at least: fewer are a handful."""
 MOST = 0.5
 """Share of the clients that were connected, or of those behind one address, that must come back together."""
+AGAIN = 2
+"""Connects of each client that follow, on average, from which on it does not end."""
 RATE = 300.0
 """Seconds after a burst in which connects should be few again."""
 
@@ -48,8 +50,8 @@ class Storm:
 
     @property
     def goes_on(self) -> bool:
-        """They connected again and again: half of them, on average, within the next minutes."""
-        return self.again >= max(LEAST, MOST * len(self.back))
+        """They connected again and again within the next minutes: once more is another event of the same kind."""
+        return self.again >= AGAIN * len(self.back)
 
 
 def firsts(after: Sequence[Connection], until: float) -> tuple[Connection, ...]:

@@ -17,6 +17,7 @@ CLIENT_WORDS = {
     "configured": "client-configured",
     "made": "connection-made",
     "lost": "connection-lost",
+    "closed": "connection-closed",
     "unanswered": "ping-unanswered",
     "waiting": "reconnect-waiting",
 }

@@ -159,6 +159,18 @@ def test_lines_without_an_id_in_a_log_of_several_clients_are_nobodys():
     assert told_by_clients(facts(shared, client("10:00:05 made 1", source="clients/all.log"))) == ()
 
 
+def test_library_and_application_tell_of_one_connection_in_a_line_each():
+    own = client(
+        "10:00:00 made 1\n10:00:00.01 made 1\n10:00:05 lost 5 EOF\n10:00:05.1 lost 5 EOF\n10:00:05.2 made 2", "press"
+    )
+    assert [(c.since, c.until) for c in told_by_clients(facts(own))] == [(at(0), at(5)), (at(5.2), None)]
+
+
+def test_a_client_that_closes_its_connection_ends_it_in_order():
+    (one,) = told_by_clients(facts(client("10:00:00 made 1\n10:00:05 closed", "press")))
+    assert (one.until, one.ended) == (at(5), "normal")
+
+
 def test_a_loss_tells_when_its_connection_began():
     (one,) = told_by_clients(facts(client("10:01:00 lost 35 EOF", "press")))
     assert (one.since, one.until, one.begin) == (at(25), at(60), None)

@@ -61,7 +61,7 @@ def _why_not(facts: Facts, one: Flapping, configured: tuple[Limit, ...]) -> str 
         return None
     lasted = f"connections end after {units.duration(one.life)}"
     if not one.silent and not _paused(one):
-        if one.fits and any(life.ended == "taken-over" for life in one.lives):
+        if one.kept_alive and (one.carried or any(life.ended == "taken-over" for life in one.lives)):
             return _UNKNOWN
         patience = f", whatever its keep-alive of {one.keep_alive:g} s" if one.keep_alive else ""
         return f"{lasted}{patience}, and no silence before: an idle timeout{_timeout(facts, one)}"
@@ -106,7 +106,7 @@ def _one_rate(one: Flapping) -> bool:
 def _finding(facts: Facts, one: Flapping, configured: tuple[Limit, ...]) -> Finding:
     reached = _reached(one, configured)
     limit = reached or (configured[0] if configured else None)
-    proven = one.silent and (reached is not None or _paused(one))
+    proven = (one.kept_alive and reached is not None) or (one.silent and (reached is not None or _paused(one)))
     since, until = one.lives[0].since, one.lives[-1].until
     rate = limit.rate if limit else median([c.rate for c in one.carried] or [0.0])
     told = f"{units.size(rate)}/s" if rate else "a limit"

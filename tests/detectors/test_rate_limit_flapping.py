@@ -46,11 +46,23 @@ def test_a_takeover_line_for_each_life_changes_nothing():
     assert one.certainty == Certainty.PROVEN
 
 
-def test_a_broker_that_sees_the_same_party_come_back_leaves_it_likely():
+def test_lives_of_the_limit_after_a_time_that_a_keep_alive_makes_need_no_word_of_the_client():
     told = broker(turns("edge", ["10.0.0.15"], every=[35, 55, 55, 55], also="k20 c1"))
     (one,) = detect(facts(told, at_the_proxy(), LIMIT)).findings
-    assert one.certainty == Certainty.LIKELY
+    assert one.certainty == Certainty.PROVEN
+    python = edge([24.0] * 4, gap=1.0, keep_alive=12, how="rc=16", silent=False)
+    (other,) = detect(facts(python, at_the_proxy([24.0] * 4, gap=1.0), LIMIT)).findings
+    assert other.certainty == Certainty.PROVEN
+    assert detect(facts(python, at_the_proxy([24.0] * 4, gap=1.0))).missing != ()
     assert "of the proxy or load balancer" in detect(facts(told)).missing[0]
+
+
+def test_a_limit_that_lets_bytes_through_in_lumps_is_reached_all_the_same():
+    lumps = proxy("\n".join(f"10:0{n}:25 10.0.0.9:1 25.03 {b} 4" for n, b in enumerate((102_400, 106_496, 102_400))))
+    own = "\n".join(f"10:0{n}:00 made 1\n10:0{n}:25 unanswered\n10:0{n}:25 lost 25 EOF" for n in range(3))
+    limit = settings("at owner key value\n- 1884 proxy_upload_rate 4k", "nginx.conf", scope="proxy", origin="file")
+    (one,) = detect(facts(client("09:59:59 configured k12\n" + own, "edge"), lumps, limit)).findings
+    assert one.measures["limit_bytes"] == 4096
 
 
 def test_a_configured_limit_alone_is_likely():

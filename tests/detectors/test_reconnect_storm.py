@@ -78,6 +78,16 @@ def test_two_events_are_two_findings():
     ]
 
 
+def test_a_second_event_soon_after_is_no_storm_that_does_not_end():
+    rows = fleet(36)
+    for n in range(36):
+        for again, minute in ((5000, 6), (7000, 7)):
+            rows += [f"10:0{minute}:0{n % 10} dev{n} taken-over"]
+            rows += [f"10:0{minute}:0{n % 10} dev{n} connected 10.0.0.1:{again + n} k20"]
+    found = detect(material(sorted(rows, key=lambda row: (row[:8], "connected" in row)))).findings
+    assert [one.severity for one in found] == [Severity.NOTICE, Severity.NOTICE]
+
+
 def test_logs_of_clients_alone_tell_of_one_too():
     own = [client("10:00:00 made 1\n10:05:00 lost - EOF\n10:05:12 made 2", f"dev{n}") for n in range(8)]
     (one,) = detect(facts(own)).findings

@@ -107,6 +107,8 @@ _RULES = (
     r"(?i)((?<![a-z])(?:bearer|basic)[ \t]{1,9}+)(?=[^\s\"']{0,200}[\d=])[\w.~+/=\-]{8,}+",
     # The payload of a message as RocketMQ's clients print it.
     r"((?<!\w)body=)\[-?\d[-\d, ]*+\]?+",
+    # The payload of a message that VerneMQ refused.
+    r"(can't auth publish \[[^\n]*?\d,\[[^\]\n]*\],)(?!\[masked)[^\n]*(?=,(?:true|false)[,\]])",
     # The payload of a record as kafka-dump-log prints it; those of __consumer_offsets are offsets.
     r"(^(?:\| )?offset: \d++ (?![^\n]*? key: (?:\{\"(?:type|version)\":\"?\d{1,3}\"?,\"data\":|\{\"metadata\":\"|"
     r"(?:offset_commit|group_metadata|metadata|offset)::))(?:(?! payload: )[^\n])*+ payload: )(?!\[masked\])[^\n]++",

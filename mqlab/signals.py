@@ -59,7 +59,7 @@ EXACT = frozenset({
     "truncation-idle", "below-watermark", "fetch-offset-reset", "unclean-election", "leader-elected", "no-leader",
     "broker-failed", "broker-fenced", "truncation-detected",
     "client-connected", "client-disconnected", "session-takeover", "session-expired", "client-subscribed",
-    "client-unsubscribed", "broker-starting", "bridge-connecting", "connection-made",
+    "client-unsubscribed", "broker-starting", "bridge-connecting", "connection-made", "connection-closed",
     "connection-lost", "ping-unanswered", "client-configured", "proxied-connection", "flapping-detected",
     "session-killed",
 })  # fmt: skip

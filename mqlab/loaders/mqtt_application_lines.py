@@ -50,7 +50,7 @@ SIGNATURES: tuple[Signature, ...] = (
         begins=rf"connected to {SCHEME}\S+ as ",
         words=("connected to ",),
         value=r"\(connection #(\d+)\)",
-        reason=rf"connected to {SCHEME}(\S+)",
+        reason=rf"connected to ({SCHEME}\S+)",
     ),
     Signature(
         "connection-made",

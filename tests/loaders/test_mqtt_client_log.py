@@ -1,7 +1,12 @@
 # ruff: noqa: E501 - lines of clients stay in one piece
 """What MQTT clients and the applications around them say of their connections."""
 
-from mqlab.loaders import paho_log
+import re
+import time
+
+import pytest
+
+from mqlab.loaders import mqtt_names, paho_log
 from mqlab.loaders.base import Head
 from mqlab.signals import raw_tables
 from mqlab.tables import METRICS
@@ -18,7 +23,7 @@ LINES = (
     (f"{GO}panel 1.0.0 starting on app-1 client_id=app 1 clean_session=true keepalive=60 ping_timeout=10 broker=tcp://mqtt-1:1883",
      "client-configured", 60.0, "clean", {"client_id": "app 1"}),
     (f"{GO}connected to tcp://mqtt-1:1883 as ingest-v2-a (connection #3)",
-     "connection-made", 3.0, "mqtt-1:1883", {"client_id": "ingest-v2-a"}),
+     "connection-made", 3.0, "tcp://mqtt-1:1883", {"client_id": "ingest-v2-a"}),
     (f"{GO}[node1-012] connected", "connection-made", None, None, {"client_id": "node1-012"}),
     (f"{GO}subscribed map[$share/ingest/plant/+/t:1] err=<nil>",
      "client-subscribed", 1.0, None, {"topic": "$share/ingest/plant/+/t"}),
@@ -129,3 +134,19 @@ def test_a_log_in_which_a_client_speaks_is_recognised():
 def test_a_log_of_another_application_is_none():
     lines = [f"{PYTHON}INFO worker starting", f"{PYTHON}INFO connected to postgres://db as app", "Client started"]
     assert not paho_log.recognise(Head("x.log", "\n".join(lines), 99))
+
+
+@pytest.mark.parametrize("name", ["x" * 4096, "[" * 4096, "Client ID: " * 400, "a b, " * 800, "<b>" * 1300, "'" * 4096])
+def test_a_long_name_does_not_cost_its_square(name):
+    patterns = (*mqtt_names.CLIENT_IDS, *mqtt_names.TOPICS, *mqtt_names.PEERS, *mqtt_names.MEMBER_IDS)
+    lines = (
+        f"{GO}connected to tcp://a:1 as {name}",
+        f"{GO}subscribed map[{name}",
+        f"Client ID: {name}",
+        f"{GO}[{name}",
+    )
+    begun = time.process_time()
+    for line in lines:
+        for pattern in (*patterns, *(s.begins or s.contains for s in paho_log.SIGNATURES)):
+            re.search(pattern, line)
+    assert time.process_time() - begun < 5

@@ -3,6 +3,7 @@
 
 import pytest
 
+from mqlab import secrets
 from mqlab.loaders import hivemq_log, rabbitmq_log, vernemq_log
 from mqlab.loaders.base import Head
 from tests.log_lines import events, kept
@@ -111,3 +112,11 @@ def test_a_broker_s_log_is_recognised_by_any_of_its_lines_and_by_no_other_loader
     for line, *_ in lines[:4]:
         head = Head("x.log", f"{line}\n", 99)
         assert [other.recognise(head) for other, _ in BROKERS] == [other is loader for other, _ in BROKERS]
+
+
+@pytest.mark.parametrize("payload", ['<<"speed=17, ok">>', "<<1,2,255>>", '<<"a],false] due to x">>'])
+def test_the_payload_of_a_message_that_was_refused_is_masked(payload):
+    refused = (
+        f'can\'t auth publish [<<"ops">>,{{[],<<"gw">>}},1,[<<"a">>,<<"b">>],{payload},false] due to not_authorized'
+    )
+    assert secrets.mask(refused) == refused.replace(payload, "[masked]")

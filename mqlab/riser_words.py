@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime, tzinfo
 
+from mqlab.findings import Certainty, Finding
 from mqlab.riser_rows import Riser
 from mqlab.risers import consequences, first
 from mqlab.units import digits, percent, size
@@ -25,6 +26,13 @@ def order(risers: Sequence[Riser], tz: tzinfo = UTC, most: int = _MOST) -> str:
         told += f"; then {words(then[0], tz)}"
         told += f" and {len(then) - 1} more" if len(then) > 1 else ""
     return told
+
+
+def during(risers: Sequence[Riser], lead: Finding) -> Sequence[Riser]:
+    """What changed while a proven incident went on: what was over before is no part of it."""
+    if lead.started_at is None or lead.certainty is not Certainty.PROVEN:
+        return risers
+    return [one for one in risers if one.at >= lead.started_at.timestamp()]
 
 
 def words(one: Riser, tz: tzinfo = UTC) -> str:

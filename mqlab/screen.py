@@ -62,7 +62,8 @@ def _of_finding(diagnosis: Diagnosis, lead: Finding, tz: tzinfo, audits: Sequenc
     if "trigger" in lead.facts:
         what, _, place = local(lead.facts["trigger"], lead.started_at, tz)[1].partition("  ")
         yield placed("TRIGGER", what, place)
-    yield from row("FIRST", riser_words.order(diagnosis.risers, tz), 3) if diagnosis.risers else ()
+    first = riser_words.order(riser_words.during(diagnosis.risers, lead), tz)
+    yield from row("FIRST", first, 3) if first else ()
     for number, change in enumerate(near):
         yield placed("" if number else "CHANGED", *_change(change, tz))
     yield from _traffic(lead)

@@ -1,6 +1,7 @@
 """What left its own level first, what surely followed, and where nobody can say which came first."""
 
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 from facts_builder import at, facts, positions, series
@@ -8,6 +9,7 @@ from mqtt_builder import broker, turns
 from report_example import diagnosis, split_loop
 
 from mqlab.facts import Minute, Volume
+from mqlab.findings import Certainty
 from mqlab.mqtt_rows import Receipt
 from mqlab.riser_rows import Riser, earlier
 from mqlab.riser_words import order, words
@@ -184,8 +186,25 @@ def test_values_have_their_units():
 
 def test_what_changed_first_is_a_row_of_the_screen_where_there_is_a_finding():
     changed = (riser("connects", 60, 70, who="press<b>\x1b", share=0.97),)
-    found = [line for line in screen(replace(diagnosis(split_loop()), risers=changed), ["x"]).splitlines()
+    lead = replace(split_loop(), started_at=None)
+    found = [line for line in screen(replace(diagnosis(lead), risers=changed), ["x"]).splitlines()
              if line.startswith("FIRST")]  # fmt: skip
     assert found == ["FIRST    connects of press<b>� 1.00 -> 9.00/s (97.0 % of all) between 10:01:00 and 10:01:10"]
     calm = replace(diagnosis(incident="healthy"), symptoms=(), risers=changed)
     assert "FIRST" not in screen(calm, ["x"]) + screen(diagnosis(split_loop()), ["x"])
+
+
+@pytest.mark.parametrize(
+    ("certainty", "begins", "shown"),
+    [
+        (Certainty.PROVEN, 65, "mqtt.heap_bytes"), (Certainty.LIKELY, 65, "lag"), (Certainty.PROVEN, 50, "lag"),
+        (Certainty.PROVEN, 500, ""),
+    ],
+    ids=["over before", "not proven", "since it began", "all over before"],
+)  # fmt: skip
+def test_what_was_over_before_a_proven_incident_began_is_no_part_of_it(certainty, begins, shown):
+    changed = (riser("lag", 50, 60), riser("mqtt.heap_bytes", 62, 70, unit="B"))
+    lead = replace(split_loop(), started_at=datetime.fromtimestamp(at(begins), UTC), certainty=certainty)
+    text = screen(replace(diagnosis(lead), risers=changed), ["x"])
+    found = [line.split()[1] for line in text.splitlines() if line.startswith("FIRST")]
+    assert found == ([shown] if shown else [])

@@ -96,8 +96,9 @@ def _row(flow: Flow | TopicFlow, topic: str | None, ledgers: frozenset[str]) -> 
 
 
 def _known_until(facts: Facts, own: Sequence[Subscription], ledgers: Mapping[str, tuple[str, ...]]) -> float:
-    """The last message that came to each ledger of a client that stayed connected; the earliest of these."""
-    gone = {s.client_id for s in own if s.until < END or any(end == END for _, end in s.away)}
+    """The last message that came to each ledger of a client that was there to the last publish; the earliest."""
+    end = max((f.last_at for f in facts.flows if f.sender), default=END)
+    gone = {s.client_id for s in own if s.until < end or any(a < end <= b for a, b in s.away)}
     staying = [source for client, these in ledgers.items() if client not in gone for source in these]
     last = [max((f.last_at for f in facts.flows if source in dict(f.received)), default=END) for source in staying]
     return min(last, default=END)

@@ -19,6 +19,7 @@ from mqlab.models.topic_filters import matches
 from mqlab.mqtt_account import Account
 from mqlab.mqtt_accounting import accounts
 from mqlab.mqtt_rows import TopicFlow
+from mqlab.mqtt_subscriptions import subscriptions
 from mqlab.mqtt_users import Party
 
 _PATTERN = "pattern-"
@@ -83,6 +84,18 @@ def refused(facts: Facts) -> tuple[Refused, ...]:
     own = rules(facts)
     found = [*_publishes(facts, own), *_deliveries(facts, own)] if own else []
     return tuple(sorted(found, key=lambda r: (r.access, r.topic, r.sender, r.receiver or "")))
+
+
+@per_facts
+def unseen(facts: Facts) -> tuple[Refused, ...]:
+    """Topics that nobody may publish to, that somebody subscribed to, and of which no receiver's ledger is there."""
+    found = []
+    for (sender, topic), flows in published(facts).items():
+        meant = mqtt_users.of_ledger(facts, sender)
+        wanted = any(matches(s.filter, topic) for s in subscriptions(facts)) and not wanting(facts, sender, topic)
+        if rules(facts) and meant and wanted and not any(allowed(rules(facts), WRITE, topic, *p) for p in meant):
+            found.append(Refused(topic, sender, WRITE, None, _names(meant), flows, frozenset()))
+    return tuple(found)
 
 
 def _publishes(facts: Facts, own: Sequence[Rule]) -> Iterator[Refused]:

@@ -18,7 +18,7 @@ _MITIGATE = "Allow the topic and reload the rules; side effect: whoever the rule
 _REMEDY = "Test rules against the topics in use, let publishers use MQTT 5 and read reason codes, log what is refused."
 
 
-def of_rules(facts: Facts, subject: str, own: Sequence[Refused]) -> Finding:
+def of_rules(facts: Facts, subject: str, own: Sequence[Refused], certainty: Certainty) -> Finding:
     """What mosquitto's rules refuse one publisher or one receiver."""
     lost = sum(r.messages for r in own)
     writes = own[0].access == WRITE
@@ -29,20 +29,23 @@ def of_rules(facts: Facts, subject: str, own: Sequence[Refused]) -> Finding:
         f.messages for (sender, _), fs in mqtt_denials.published(facts).items() for f in fs if sender == own[0].sender
     )
     what = "writing" if writes else "reading"
-    where = "arrived nowhere" if writes else f"did not come to {subject}"
+    where = "that arrived nowhere" if writes else f"that did not come to {subject}"
+    seen = certainty is Certainty.PROVEN
+    where += (
+        ", all of these topics and no other ones." if seen else " by these rules; no ledger of a receiver shows it."
+    )
     return Finding(
         id=f"{INCIDENT}:{subject}",
         incident=INCIDENT,
-        severity=Severity.CRITICAL,
-        certainty=Certainty.PROVEN,
+        severity=Severity.CRITICAL if certainty is Certainty.PROVEN else Severity.WARNING,
+        certainty=certainty,
         subject=subject,
         started_at=moment(first.first_at),
         ended_at=moment(last.last_at),
         ongoing=False,
         statement=(
             f"No rule of the ACL file allows {what} {topics(own)} to user {users}, and mosquitto tells nobody: "
-            f"the publisher noted success for {units.counted(lost, 'message')} that {where}, all of these topics and "
-            "no other ones."
+            f"the publisher noted success for {units.counted(lost, 'message')} {where}"
         ),
         measures={
             "lost_records": float(lost),

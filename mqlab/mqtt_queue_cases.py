@@ -12,6 +12,7 @@ from mqlab.mqtt_accounting import accounts
 from mqlab.mqtt_diversion import diversions
 from mqlab.mqtt_queue_case import QueueCase
 from mqlab.mqtt_sessions import END, sessions
+from mqlab.mqtt_untold import untold
 
 
 @per_facts
@@ -21,6 +22,7 @@ def queue_cases(facts: Facts) -> tuple[QueueCase, ...]:
     Members of share groups of which one was away are left out: what these miss went another way.
     """
     diverted = {client for one in diversions(facts) for client in one.group.clients}
+    diverted |= {session.client_id for one in untold(facts) if one.dealt for session in one.sessions}
     return tuple(case for case in _cases(facts) if case.client_id not in diverted)
 
 

@@ -1,7 +1,8 @@
 """MQTT: an access rule refuses publishes or deliveries, and the client does not notice.
 
-Fires: mosquitto's rules refuse topics that are published, and exactly these arrive nowhere (proven) while others do; or
-lines say that publishes or subscriptions were refused (likely), and ids or a counter agree (proven).
+Fires: mosquitto's rules refuse topics that are published, and exactly these arrive nowhere while others do (proven), or
+no ledger of a receiver is there (likely); lines say that publishes or subscriptions were refused (likely), and ids or a
+counter agree (proven).
 Quiet: refused topics that arrive (the file is not in force), publishers that were told or thrown out for it, topics
 that nobody subscribed to, full queues, ``$SYS``.
 """
@@ -14,7 +15,7 @@ from collections.abc import Sequence
 from mqlab import mqtt_denials, mqtt_denied_lines, mqtt_users
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
-from mqlab.findings import Certainty
+from mqlab.findings import Certainty, Finding
 from mqlab.models.mosquitto_acl import WRITE
 from mqlab.mqtt_denials import Refused
 from mqlab.mqtt_denied_lines import PUBLISH, Told
@@ -40,17 +41,22 @@ def detect(facts: Facts) -> Result:
 def _of_rules(facts: Facts) -> Result:
     every = [r for r in mqtt_denials.refused(facts) if r.messages]
     if not every:
-        return _without(facts)
+        unseen = [r for r in mqtt_denials.unseen(facts) if r.messages]
+        return Result(_findings(facts, unseen, Certainty.LIKELY)) if unseen else _without(facts)
     gone = [r for r in every if not r.arrived]
     if not gone:
         return Result(rejected=f"{topics(every)}: rules refuse them, but their messages arrive")
     others = _arriving(facts, every)
     if not others:
         return Result(missing=("topics that the rules allow, with messages that arrive",))
+    return Result(_findings(facts, gone, Certainty.PROVEN))
+
+
+def _findings(facts: Facts, own: Sequence[Refused], certainty: Certainty) -> tuple[Finding, ...]:
     by_subject: dict[str, list[Refused]] = defaultdict(list)
-    for one in gone:
+    for one in own:
         by_subject[one.receiver or mqtt_users.name_of(facts, one.sender)].append(one)
-    return Result(tuple(of_rules(facts, subject, own) for subject, own in sorted(by_subject.items())))
+    return tuple(of_rules(facts, subject, these, certainty) for subject, these in sorted(by_subject.items()))
 
 
 def _without(facts: Facts) -> Result:

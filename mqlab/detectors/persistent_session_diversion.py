@@ -9,15 +9,15 @@ all messages among those that live; QoS 0 to a client that is away; a session wi
 
 from __future__ import annotations
 
-from mqlab import mqtt_diversion, mqtt_gauges, mqtt_lists, mqtt_lives, mqtt_software, units
+from mqlab import mqtt_diversion, mqtt_gauges, mqtt_lists, mqtt_lives, mqtt_software, mqtt_untold_words, units
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Finding, Severity
 from mqlab.models.share_dispatch import Strategy
 from mqlab.mqtt_diversion_words import away_since, evidence, statement, told
 from mqlab.mqtt_diverted import LEAST, Diversion
-from mqlab.mqtt_sessions import left_behind
 from mqlab.mqtt_share_groups import share_groups
+from mqlab.mqtt_untold import untold
 from mqlab.wording import moment
 
 INCIDENT = "persistent-session-diversion"
@@ -29,12 +29,13 @@ LASTING = 60.0
 
 def detect(facts: Facts) -> Result:
     """One finding for each share group."""
+    unnamed = tuple(mqtt_untold_words.diversion(facts, one) for one in untold(facts) if one.dealt)
     if not share_groups(facts):
-        return _without_groups(facts)
+        return Result(unnamed) if unnamed else _without_groups(facts)
     every = [_judged(facts, one) for one in mqtt_diversion.diversions(facts)]
     found = tuple(f for result in every for f in result.findings)
-    if found:
-        return Result(found)
+    if found or unnamed:
+        return Result((*found, *unnamed))
     missing = tuple(m for result in every for m in result.missing)
     because = "; ".join(result.rejected for result in every if result.rejected)
     return Result(rejected=because or None) if not missing else Result(missing=missing)
@@ -44,7 +45,7 @@ def _without_groups(facts: Facts) -> Result:
     """Nobody shares a subscription, or nobody that might is away; else what is not told is missing."""
     seen = any(c.told_by == "broker" for c in mqtt_lives.connections(facts)) or mqtt_lists.rows(facts)
     told = facts.of_kind("client-subscribed") or any(c.subscription for c in facts.clients if c.system == "mqtt")
-    if told or (seen and not left_behind(facts)):
+    if told or (seen and not untold(facts)):
         return CLEAR
     return Result(missing=("subscriptions: the clients' or the broker's log, or a list",))
 

@@ -9,14 +9,14 @@ an absence that ends and hands everything over, one that is as short as a restar
 
 from __future__ import annotations
 
-from mqlab import mqtt_gauges, mqtt_lists, mqtt_software, units
+from mqlab import mqtt_gauges, mqtt_lists, mqtt_software, mqtt_untold_words, units
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
 from mqlab.models.session_queue import Forecast, forecast
 from mqlab.mqtt_growth import LEAST, Growth, growths
-from mqlab.mqtt_sessions import BEGIN, left_behind, sessions
-from mqlab.mqtt_subscriptions import subscriptions
+from mqlab.mqtt_sessions import BEGIN, sessions
+from mqlab.mqtt_untold import Untold, untold
 from mqlab.wording import clock, moment, sample
 
 INCIDENT = "session-queue-growth"
@@ -30,18 +30,25 @@ _HOUR = 3600.0
 def detect(facts: Facts) -> Result:
     """One finding for each client whose session grows."""
     every = [_judged(facts, one) for one in growths(facts)]
-    found = tuple(f for result in every for f in result.findings)
+    unnamed = [mqtt_untold_words.growth(facts, one) for one in untold(facts) if _is_own(facts, one)]
+    found = (*(f for result in every for f in result.findings), *unnamed)
     if found:
         return Result(found)
     missing = tuple(dict.fromkeys(m for result in every for m in result.missing))
     because = "; ".join(result.rejected for result in every if result.rejected)
     if because or missing:
         return Result(rejected=because or None) if not missing else Result(missing=missing)
-    told = {s.client_id for s in subscriptions(facts)}
-    if any(s.client_id not in told for s in left_behind(facts)):
+    if untold(facts):
         return Result(missing=("what clients that are away had subscribed to: their logs, or a list",))
     seen = any(s.last.told_by == "broker" for s in sessions(facts)) or mqtt_lists.rows(facts)
     return CLEAR if seen else Result(missing=("the broker's log, or a list of clients",))
+
+
+def _is_own(facts: Facts, one: Untold) -> bool:
+    """Unlimited queues of sessions that share with nobody, or get all that comes in; not for as short as a restart."""
+    queue = mqtt_software.queue(facts, one.broker)
+    lasting = one.grown is not None and one.grown.until - (one.sessions[-1].last.until or 0.0) >= LASTING
+    return lasting and queue is not None and queue.limit is None and not one.dealt and (one.own or one.all_of_it)
 
 
 def _judged(facts: Facts, one: Growth) -> Result:

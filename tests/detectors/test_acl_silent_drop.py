@@ -102,6 +102,13 @@ def test_without_rule_subscriber_or_silence_nothing_is_found(rows):
     assert detect(facts(*rows)).findings == ()
 
 
+def test_without_the_ledger_of_a_receiver_the_rules_alone_are_likely():
+    unheard = noted(mail((), sender="agent-b", topics=TOPICS_B, start=2, seconds=100))
+    (one,) = detect(facts(LOG, CONF, RULES, SUBSCRIBED, unheard)).findings
+    assert (one.certainty, one.subject) == (Certainty.LIKELY, "agent-b")
+    assert one.measures["lost_records"] == 500
+
+
 def test_rules_whose_topics_nobody_noted_are_not_checked():
     assert detect(facts(LOG, CONF, RULES, SUBSCRIBED)).missing
 

@@ -221,11 +221,16 @@ def _rejects(gathered: Gathered) -> Iterable[Reject]:
         sample = row.get("sample") or {}
         reason = source.format if source.format in ("unrecognised", "binary") else f"not understood as {source.format}"
         yield Reject(
-            source.path, reason, row["lines"], row["bytes"], (sample.get("text") or "")[:200], sample.get("line")
+            source.path, reason, _lines(source, row), row["bytes"], (sample.get("text") or "")[:200], sample.get("line")
         )
     for source in gathered.sources.values():
         if source.format == "unreadable":
             yield Reject(source.path, f"unreadable: {source.problem}", 0, source.size, "")
+
+
+def _lines(source: Source, row: Row) -> int:
+    """Lines that *row* counts; what is between two line feeds of a binary file is no line."""
+    return 0 if source.format == "binary" else int(row["lines"])
 
 
 def _coverage(gathered: Gathered, settled: Mapping[str, zones.Zone], instant: zones.Instant) -> Iterable[Coverage]:
@@ -234,7 +239,7 @@ def _coverage(gathered: Gathered, settled: Mapping[str, zones.Zone], instant: zo
         by_path[gathered.path(row)][row.get("class")] = row
     for source in sorted(gathered.sources.values(), key=lambda s: s.path):
         rows = by_path.get(source.path, {})
-        lines = {name: rows[name]["lines"] if name in rows else 0 for name in ("data", "noise", None)}
+        lines = {name: _lines(source, rows[name]) if name in rows else 0 for name in ("data", "noise", None)}
         zone = settled.get(source.path, zones.ASSUMED)
         firsts = [minute(r.get("first_minute")) for r in rows.values() if r.get("first_minute")]
         lasts = [minute(r.get("last_minute")) for r in rows.values() if r.get("last_minute")]

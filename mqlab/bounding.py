@@ -4,7 +4,8 @@ A client that logs an error a thousand times a second would otherwise have its w
 the kept lines of one shape and ten seconds (the length of an episode), the first ``MOST`` of a file stay as they are;
 the last one carries the lines and bytes of the rest. Counts, first and last moment stay exact, extrema of values are
 those of the lines that stay. Lines without a moment, such as those of an exception, follow dated ones that were
-counted: those beyond the first ``MOST`` of a file are counted by shape like any other line.
+counted: those beyond the first ``MOST`` of a file are counted by shape like any other line. A broker's line for each
+message is alike only where client, topic and flags are the same, so that their counts stay exact too.
 """
 
 from __future__ import annotations
@@ -14,12 +15,14 @@ from collections.abc import Collection
 from pyspark.sql import DataFrame
 
 from mqlab import shapes
-from mqlab.loaders import layouts
-from mqlab.sql import quoted, replaced
+from mqlab.loaders import layouts, own_lines
+from mqlab.sql import matches, quoted, replaced
 from mqlab.tagging import COUNT, EVENT
 
 MOST = 100
 """Lines of one shape and ten seconds that are kept."""
+TRACED = 1
+"""Lines about one topic, client and ten seconds that are kept of those that mosquitto writes for each message."""
 _SECONDS = 10
 _FROM, _ALIKE = 20, 160
 """Where a line's message has begun in every layout, and how many characters of it are compared."""
@@ -31,9 +34,13 @@ def bounded(rows: DataFrame, large: Collection[str]) -> DataFrame:
     Which files are large is their own affair, not that of the material: what is read together makes no difference.
     """
     line = "coalesce(inner, text)"
-    alike = replaced(f"substring({line}, {_FROM}, {_ALIKE})", "[0-9]+", "#")
+    trace = f"({own_lines.is_file('file')} AND {matches(line, own_lines.TRACE)})"
+    shape_of = replaced(f"substring({line}, {_FROM}, {_ALIKE})", "[0-9]+", "#")
+    alike = f"CASE WHEN {trace} THEN {own_lines.traced(line)} ELSE {shape_of} END"
     known = rows.selectExpr(
-        "*", f"CASE WHEN tag = {EVENT} THEN coalesce({layouts.wall(line)}, at) END AS wall"
+        "*",
+        f"CASE WHEN tag = {EVENT} THEN coalesce({layouts.wall(line)}, at) END AS wall",
+        f"CASE WHEN {trace} THEN {TRACED} ELSE {MOST} END AS most",
     ).selectExpr(
         "*", f"floor(unix_seconds(wall) / {_SECONDS}) AS episode", f"CASE WHEN tag = {EVENT} THEN {alike} END AS alike"
     )
@@ -41,7 +48,7 @@ def bounded(rows: DataFrame, large: Collection[str]) -> DataFrame:
     ranked = known.selectExpr(
         "*", f"row_number() OVER ({same} ORDER BY line) AS rank", f"count(1) OVER ({same}) AS last"
     )
-    rest = f"tag = {EVENT} AND rank > {MOST} AND file IN ({', '.join(map(quoted, sorted(large)))})"
+    rest = f"tag = {EVENT} AND rank > most AND file IN ({', '.join(map(quoted, sorted(large)))})"
     summed = ranked.selectExpr(
         "*",
         f"{rest} AND wall IS NULL AS undated",
@@ -52,7 +59,7 @@ def bounded(rows: DataFrame, large: Collection[str]) -> DataFrame:
     changed = {
         "tag": f"CASE WHEN undated THEN {COUNT} ELSE tag END",
         "shape": f"CASE WHEN undated THEN {shape} ELSE shape END",
-        "lines": f"CASE WHEN spare THEN rank - {MOST} ELSE lines END",
+        "lines": "CASE WHEN spare THEN rank - most ELSE lines END",
         "bytes": "CASE WHEN spare THEN spared ELSE bytes END",
         **{name: f"CASE WHEN NOT undated THEN {name} END" for name in ("row", "text", "inner")},
     }

@@ -91,8 +91,8 @@ _RULES = (
     # A line that is one setting: everything after the sign; in mosquitto.conf there is no sign.
     rf"(?i)({_START}[ \t]{{0,40}}(?:export[ \t]{{1,9}})?+[\w.\-]{{0,80}}?{_HARD_KEY}{_IS}){_NO_SECRET}(?![\"'\\])"
     rf"(?=\S++[ \t\r]{{0,40}}{_END}|[^\n=:]*+{_END})[^\s][^\n]*+",
-    rf"(?i)({_BEGIN}[ \t]{{0,40}}[\w.\-]{{0,40}}?(?:passw(?:or)?d|secret)(?:_file)?[ \t]{{1,40}}+){_NO_SECRET}(?![=:])"
-    rf"[^\s\"\\]++(?={_STOP})",
+    rf"(?i)({_BEGIN}[ \t]{{0,40}}[\w.\-]{{0,40}}?(?:passw(?:or)?d|secret|bridge_psk)(?:_file)?[ \t]{{1,40}}+)"
+    rf"{_NO_SECRET}(?![=:])[^\s\"\\]++(?={_STOP})",
     # A setting anywhere.
     rf"(?i)({_HARD_KEY}{_IS}{_QUOTE}?+){_NO_SECRET}{_VALUE}",
     rf"(?i)({_SOFT}{_IS}{_QUOTE}?+){_NO_SECRET}{_NO_COUNT}{_VALUE}",
@@ -124,6 +124,7 @@ _HINTS = (
     "-----begin", "://", "jdbc:", "sig=", "signature=", "cookie", "bearer", "basic", "eyj", "asia", "akia",
     "xox", "xapp", "gho_", " payload: ",
     "body=[", "ghp_", "ghr_", "ghs_", "ghu_", "github_pat_", "glpat", "hooks.slack", "aiza", "mosquitto_", "curl",
+    "bridge_psk",
 )  # fmt: skip
 """A text without any of these words, in lower case, holds no secret; looking for words is cheap."""
 

@@ -70,3 +70,30 @@ def test_a_flood_gives_the_same_episodes_whether_it_is_bounded_or_not(read):
 
     assert told(read[True, 1]) == told(read[False, 1])
     assert sum(row[2] for row in told(read[True, 1])) == FLOOD
+
+
+TRACE = "Ln0000000000000002.mosquitto-log.-.log.txt"
+
+
+def test_of_a_brokers_messages_the_count_of_each_client_and_topic_stays_exact(spark):
+    names = ("evt/n1", "evt/n2", "evt/n3")
+    lines = [
+        f"{1795262400 + n // 20}: Sending PUBLISH to viewer-{n % 2} "
+        f"(d0, q1, r0, m{n}, '{names[n % 3]}', ... ({n} bytes))"
+        for n in range(600)
+    ]
+    located = spark.createDataFrame(list(enumerate(lines)), "n long, value string").coalesce(1).sort("n")
+    content = located.selectExpr("value", f"'{TRACE}' AS file", "0 AS block")
+    kept = scan.lines(content, {Envelope.NONE}, {TRACE}).where("tag = 'event'").persist()
+    clients, topics, windows = 2, 3, 3
+    assert kept.count() == clients * topics * windows * (bounding.TRACED + 1)
+    counts = (
+        kept.selectExpr(
+            "regexp_extract(kept, 'to (.*?) [(]', 1) AS client", "regexp_extract(kept, 'evt/n.', 0) AS topic", "lines"
+        )
+        .groupBy("client", "topic")
+        .sum("lines")
+    )
+    assert sorted(map(tuple, counts.collect())) == [
+        (f"viewer-{n}", name, 100) for n in range(clients) for name in names
+    ]

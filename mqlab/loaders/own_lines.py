@@ -9,10 +9,13 @@ from __future__ import annotations
 from mqlab.loaders import mosquitto_log
 from mqlab.loaders.base import Signature
 from mqlab.loaders.mosquitto_lines import PREFIX, SIGNATURES
-from mqlab.sql import group, matches, quoted
+from mqlab.sql import group, matches, quoted, replaced
 
 FAR = 4000
 """Characters up to which such a line may reach; a longer one is counted only."""
+TRACE = r" PUBLISH (?:to|from) .* \(d\d, q\d, r\d, m\d+, '"
+"""A line that the broker writes for one message."""
+_VARIES = r", m\d+, '|\(\d+ bytes\)\)\s*$"
 _SAID = "|".join(s.begins for s in SIGNATURES if not s.unless)
 
 
@@ -36,6 +39,11 @@ def kept(line: str) -> str:
     whole = matches(_near(line), f"^(?:{PREFIX})?(?:{_SAID})")
     vague = [f"({fits(message(_near(line)), s)})" for s in SIGNATURES if s.unless]
     return f"({whole} OR ({matches(_near(line), f'^{PREFIX}')} AND ({' OR '.join(vague)})))"
+
+
+def traced(line: str) -> str:
+    """SQL: what lines about messages of one client, topic and QoS with the same flags have in common."""
+    return replaced(message(_near(line)), _VARIES, "#")
 
 
 def fits(said: str, signature: Signature) -> str:

@@ -26,7 +26,7 @@ NAMES = {
     "message": "msg_?id", "status": "status|result|reason|error|outcome", "dup": "dup|duplicate",
     "again": "reconsume|reconsume_?times", "group": "group|group_?id|consumer_?group",
     "party": "client|client_?id|instance", "bytes": "bytes|size", "role": "role|event|action|stage",
-    "qos": "qos", "retained": "retained?", "time": MOMENT,
+    "qos": "qos", "retained": "retain(?:ed)?", "time": MOMENT,
 }  # fmt: skip
 """Names that a column or a member of an object may have, without regard to case."""
 ROLES = ("sent", "acked", "failed", "received", "consumed", "processed", "committed")

@@ -69,7 +69,7 @@ def _downstream(told: DataFrame) -> DataFrame:
 def _ledgers(told: DataFrame) -> DataFrame:
     """One row for each source and role: own, heard, sender and promised."""
     counted = told.groupBy("source", "role", "mqtt").agg(
-        F.expr("min(party) AS party"),
+        F.expr("array_min(collect_set(party)) AS party"),
         F.expr("count_if(NOT copied AND NOT bad) AS messages"),
         F.expr("approx_count_distinct(struct(topic, key), 0.02) AS keys"),
     )

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mqlab.ledger_layout import FIELDS
-from mqlab.loaders import LOADERS, ledger_csv, ledger_json
+from mqlab.ledger_map import Entry
+from mqlab.loaders import LOADERS, ledger_csv, ledger_json, ledger_mapped
 from mqlab.loaders.base import Head
 from mqlab.recognition import recognise
 
@@ -103,3 +104,29 @@ def test_any_text_has_a_layout(text, name):
 def test_any_rows_have_a_layout(rows):
     text = "\n".join(",".join(row) for row in rows)
     assert len(json.loads(ledger_csv.layout(head(text)))["columns"]) == len(FIELDS)
+
+
+@pytest.mark.parametrize(
+    ("text", "loader", "expected"),
+    [
+        ("received_utc,id,topic,qos,dup,retained\n2026-11-21T12:41:43Z,1,t,0,false,true\n", ledger_csv, True),
+        ("acked_utc,id,topic,reason\n2026-11-21T11:39:47.636Z,a-1,press/07/state,Success\n", ledger_csv, True),
+        ("acked_utc,id,topic,reason\n2026-11-21T11:39:47.636Z,a-1,orders,Success\n", ledger_csv, False),
+        (SHIPPED, ledger_csv, False),
+        (SHIPPED.replace("orders", "plant/m1"), ledger_csv, True),
+        ('{"at":"2026-11-21T12:05:56.811Z","topic":"plant/m1","id":"2"}\n', ledger_json, True),
+        ('{"at":"2026-11-21T12:05:56.811Z","topic":"orders","id":"2","retain":false}\n', ledger_json, True),
+        ('{"at":"2026-11-21T12:05:56.811Z","topic":"orders","id":"2"}\n', ledger_json, False),
+    ],
+)
+def test_levels_of_topics_qos_and_retain_flags_are_those_of_mqtt(text, loader, expected):
+    assert json.loads(loader.layout(head(text)))["mqtt"] is expected
+
+
+def test_a_map_may_tell_that_a_ledger_is_about_mqtt():
+    text = "17|2026-11-21 12:00:00.123\n18|2026-11-21 12:00:00.124\n"
+    told = {
+        topic: json.loads(ledger_mapped.mapped(head(text), Entry("x", "sent", {"time": "1", "key": "0"}, topic=topic)))
+        for topic in ("plant/m1", "orders")
+    }
+    assert {topic: layout["mqtt"] for topic, layout in told.items()} == {"plant/m1": True, "orders": False}

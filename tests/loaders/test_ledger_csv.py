@@ -121,3 +121,11 @@ def test_a_long_key_becomes_its_length_and_a_hash(loaded):
 def test_rows_without_a_moment_are_rejected(classes):
     text = "ts_ms,topic,key\n1795261150883,t,k\n2026-11-21T11:39:47.636Z,t,k\n,t,k\nwat\n"
     assert classes(loader, text) == ["noise", "data", "data", None, None, "noise"]
+
+
+def test_flags_and_qos_are_read_however_they_are_written(loaded):
+    text = (
+        "received_utc,id,topic,qos,dup,retain\n2026-11-21T12:41:43Z,1,t/a,0,False,True\n"
+        "2026-11-21T12:41:44Z,2,t/a,2,0,0\n2026-11-21T12:41:45Z,3,t/a,9,,\n"
+    )
+    assert loaded(loader, LEDGER, "qos retained", text) == [(0, "true"), (2, "false"), (None, None)]

@@ -13,7 +13,7 @@ from mqlab.models.topic_filters import matches, shared
 from mqlab.mqtt_ledgers import receiving_ledgers
 from mqlab.mqtt_rows import TopicFlow
 from mqlab.mqtt_sessions import END
-from mqlab.mqtt_subscriptions import client_of, subscriptions
+from mqlab.mqtt_subscriptions import SKEW, client_of, subscriptions
 
 PUBLISH, SUBSCRIBE = "publish-denied", "subscribe-denied"
 NEAR = 0.05
@@ -97,15 +97,24 @@ def _meant(flow: TopicFlow, name: str) -> bool:
 def _by_client(facts: Facts, kind: str) -> Mapping[str, list[Episode]]:
     found: dict[str, list[Episode]] = defaultdict(list)
     for line in facts.of_kind(kind):
-        client = client_of(facts, line)
+        client = client_of(facts, line) or _only_subscriber(facts, line.topic)
         if client and line.system == "mqtt" and not shared(line.topic or "")[1].startswith("$"):
             found[client].append(line)
     return found
 
 
+def _only_subscriber(facts: Facts, name: str | None) -> str | None:
+    """The only client that says that it subscribed to this filter, for lines that name none."""
+    own = {s.client_id for s in subscriptions(facts) if name and s.filter == name}
+    return next(iter(own)) if len(own) == 1 else None
+
+
 def _granted(facts: Facts, client: str, name: str) -> bool:
-    """The same filter was granted to the client after all."""
-    return any(s.client_id == client and s.filter == name and s.qos in (0, 1, 2) for s in subscriptions(facts))
+    """After the last refusal of the filter the client subscribed to it again; many note it before the answer comes."""
+    refused = [e.last_at for e in facts.of_kind(SUBSCRIBE) if e.topic == name and e.last_at is not None]
+    lines = [e for e in facts.of_kind("client-subscribed") if e.topic == name and client_of(facts, e) == client]
+    last = max(refused, default=0.0)
+    return any(e.first_at is not None and e.first_at > last + SKEW and e.value_max in (None, 0, 1, 2) for e in lines)
 
 
 def _senders(facts: Facts) -> frozenset[str]:

@@ -19,8 +19,8 @@ from mqlab.mqtt_queue_cases import queue_cases
 from mqlab.mqtt_rows import Passage
 from mqlab.mqtt_sessions import END
 
-SHORTEST = 60.0
-"""Seconds of publishing over which a pace is taken."""
+SHORTEST = 30.0
+"""Seconds of publishing over which a pace is taken: three times what ledgers are thinned to."""
 BEHIND = 20.0
 """Seconds that messages must come late where no queue is full: ledgers and reconnects make up to ten."""
 AGREE = 0.25

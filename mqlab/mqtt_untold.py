@@ -38,6 +38,8 @@ class Untold:
     """Stored messages since the last of them went away, as long as their queues had room."""
     came: float | None
     """Messages that the broker received meanwhile."""
+    waiting: float
+    """How many more messages the broker stored at the end than when the last of them went away."""
 
     @property
     def dealt(self) -> bool:
@@ -82,7 +84,9 @@ def _of(facts: Facts, broker: str | None, own: tuple[Session, ...]) -> Untold:
     grown = _growth(facts, broker, since, len(own))
     counter = mqtt_gauges.gauge(facts, "mqtt.publish_received", broker)
     came = None if grown is None else mqtt_gauges.increase(counter, grown.since, grown.until)
-    return Untold(broker, own, None if shared is None else int(shared), grown, came)
+    stored = mqtt_gauges.gauge(facts, "mqtt.stored_messages", broker)
+    waiting = (mqtt_gauges.value(stored, float("inf")) or 0.0) - (mqtt_gauges.value(stored, since) or 0.0)
+    return Untold(broker, own, None if shared is None else int(shared), grown, came, max(0.0, waiting))
 
 
 def _growth(facts: Facts, broker: str | None, since: float, sessions: int) -> Rise | None:

@@ -65,7 +65,7 @@ def growth(facts: Facts, one: Untold) -> Finding:
             f"{_ids(one)} is away since {clock(since)}, its session stays, and queues have no limit. The broker stores "
             f"{units.digits(rate)} messages/s more" + (", as many as it receives." if proven else ".")
         ),
-        measures={"queued_messages": one.grown.by if one.grown is not None else 0.0, **_rate(one)},
+        measures={"queued_messages": one.waiting, **_rate(one)},
         evidence=_evidence(facts, one),
         mitigate="Limit the queues (max_queued_messages, max_mqueue_len); side effect: what is beyond is dropped.",
         remedy=f"Delete the session (connect once as {_ids(one)} with a clean session) or read it empty; a limit and "

@@ -146,9 +146,18 @@ def test_a_refused_subscription_costs_what_others_published():
 
 
 def test_a_subscription_that_was_granted_after_all_and_system_topics_do_no_harm():
-    granted = episode("client-subscribed", 40, "logs/b.log", system="mqtt", client_id="hist", topic="site/#", left=1.0)
+    granted = episode("client-subscribed", 110, "logs/b.log", system="mqtt", client_id="hist", topic="site/#", left=1.0)
     rows = (denied("subscribe-denied", "hist", "site/#"), denied("subscribe-denied", "hist", "$SYS/#"))
     assert detect(facts(LOG, *rows, granted, noted(A))).findings == ()
+
+
+def test_a_client_that_notes_a_subscription_before_the_answer_was_refused_it_all_the_same():
+    noted_first = episode("client-subscribed", 100, "c.log", system="mqtt", client_id="hist", topic="site/#", left=1.0)
+    line = denied("subscribe-denied", None, "site/#")
+    found = detect(facts(LOG, noted_first, line, noted(mail((), sender="agent-a", topics=TOPICS_A, start=40))))
+    assert [(f.subject, f.certainty, f.measures["lost_records"]) for f in found.findings] == [
+        ("hist", Certainty.LIKELY, 600)
+    ]
 
 
 def test_a_client_that_is_thrown_out_for_it_was_told():

@@ -8,6 +8,7 @@ from statistics import median, pstdev
 
 import pandas as pd
 
+from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Facts
 from mqlab.mqtt_connection import Connection
 from mqlab.mqtt_lives import by_client
@@ -21,6 +22,15 @@ _PEERS = (
     "session",
 )  # fmt: skip
 _AWAY = ("client id", "broker", "away since", "how it left", "queued", "dropped", "line")
+
+
+def busiest(facts: Facts, diagnosis: Diagnosis, wanted: str | None = None) -> str | None:
+    """The client id that is *wanted*, else one that a finding is about, else that with most connections."""
+    known = {client: sum(c.count for c in own) for (_, client), own in by_client(facts).items()}
+    blamed = [finding.subject for finding in diagnosis.findings if finding.subject in known]
+    if wanted is not None or blamed:
+        return wanted if wanted is not None else blamed[0]
+    return max(sorted(known), key=lambda client: known[client], default=None)
 
 
 def peers(facts: Facts) -> pd.DataFrame:

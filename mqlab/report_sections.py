@@ -10,6 +10,7 @@ from mqlab.audit import audits
 from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Facts
 from mqlab.findings import Certainty
+from mqlab.mqtt_lives import connections
 from mqlab.rebalance_choice import told_of
 from mqlab.report_markup import Figure, Markup, as_figure, clean_html, literal, markdown
 
@@ -30,6 +31,8 @@ GROUPS = "03_rebalance_timeouts"
 """The notebook about consumer groups of Kafka: it runs wherever the material tells of one."""
 DELIVERY = "04_delivery_audit"
 """The notebook about what was lost or doubled: it runs wherever a topic can be audited."""
+SESSIONS = "05_mqtt_sessions"
+"""The notebook about connections, sessions and messages of MQTT: it runs wherever the material tells of any."""
 _PLOTLY = "application/vnd.plotly.v1+json"
 
 
@@ -49,7 +52,8 @@ def fitting(diagnosis: Diagnosis, facts: Facts) -> tuple[str, ...]:
     explaining = (name for name, slugs in FITTING.items() if found & slugs)
     looking = (name for name, slug in LOOKING.items() if slug in _asked(diagnosis))
     of_kafka = ((GROUPS, bool(told_of(facts))), (DELIVERY, bool(audits(facts))))
-    return (TRIAGE, *explaining, *looking, *(name for name, fits in of_kafka if fits))
+    of_mqtt = ((SESSIONS, bool(connections(facts)) or bool(facts.flows)),)
+    return (TRIAGE, *explaining, *looking, *(name for name, fits in (*of_kafka, *of_mqtt) if fits))
 
 
 def _asked(diagnosis: Diagnosis) -> Collection[str]:

@@ -30,6 +30,7 @@ def test_every_notebook_has_its_twin():
         "02_duplicate_client_ids",
         "03_rebalance_timeouts",
         "04_delivery_audit",
+        "05_mqtt_sessions",
         "commit_study",
     ]
 

@@ -11,6 +11,7 @@ from audit_builder import FAILOVER
 from facts_builder import facts as rows_of
 from facts_builder import positions
 from kafka_builder import coordinator
+from mqtt_builder import broker
 from report_example import at, diagnosis, example, facts, oversize, split_loop
 
 from mqlab import report_sections
@@ -333,3 +334,8 @@ def test_the_json_lies_beside_the_page(tmp_path):
 
     assert written.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
     assert json.loads((tmp_path / "out" / "findings.json").read_text())["verdict"]["incident"] == "batch-split-loop"
+
+
+def test_the_notebook_about_mqtt_runs_wherever_a_client_connected():
+    rows = rows_of(broker("10:00:00 pump connected 10.0.0.7:1001 k30 c1"))
+    assert fitting(diagnosis(), rows) == ("00_triage", "05_mqtt_sessions")

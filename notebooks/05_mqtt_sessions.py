@@ -1,0 +1,148 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Who is connected, what waits for whom, and where did messages stay?
+#
+# Brokers of MQTT: connections of clients and how they ended, sessions that are kept for those who are away, share
+# groups, and the way of messages from published to received, over a bridge where there is one.
+# Change the next cell and run all, or run `mqlab report PATH`, which fills it in.
+
+# %% tags=["parameters"]
+paths = "../data/samples/mqtt-session-01"  # a path or a list of paths: folders, files, globs, archives
+since = None  # "2026-11-21T11:42:00Z", or epoch seconds
+until = None
+log_tz = []  # [["clients/*", "Asia/Shanghai"]]
+group = None
+topic = None
+client = None  # None: the one of the finding, else the one with most connections
+master = None  # Spark master, such as "local[4]"
+remote = None  # Spark Connect address, such as "sc://spark:15002"
+workspace = None  # folder of the cache
+output = "../build/connections.json"  # where the table of client ids goes
+
+# %%
+import json
+from pathlib import Path
+
+import pandas as pd
+
+from mqlab import mqtt_frames, mqtt_message_frames
+from mqlab.analysis import Options, open_capture
+from mqlab.figures.connection_lengths import connection_lengths
+from mqlab.figures.line_shapes import line_shapes
+from mqlab.figures.message_funnel import message_funnel
+from mqlab.figures.ping_pong import ping_pong
+from mqlab.figures.session_store import session_store
+from mqlab.mqtt_lives import connections
+from mqlab.mqtt_offline import offline_sessions
+from mqlab.units import epoch
+
+pd.set_option("display.max_colwidth", None)
+options = Options(
+    since=epoch(since),
+    until=epoch(until),
+    group=group,
+    topic=topic,
+    client=client,
+    log_tz=tuple((glob, zone) for glob, zone in log_tz),
+    master=master,
+    remote=remote,
+    workspace=workspace,
+)
+capture = open_capture(paths, options=options)
+facts, diagnosis = capture.facts, capture.diagnosis
+told = connections(facts)
+
+# %% [markdown]
+# ## Who connects to the broker, from where, and how long do they stay?
+#
+# One row per client id. Many connections from two addresses are two devices with one id; many from one address with
+# lengths that hardly vary point to a timer, such as a keep-alive or an idle limit, other lengths to a network.
+
+# %%
+mqtt_frames.peers(facts)
+
+# %%
+connection_lengths(told)
+
+# %% [markdown]
+# ## Who used this client id, and when?
+#
+# One row per address, or per port where there is one address only. Two devices that throw each other out take turns;
+# a device with a bad link comes back after its old connection was dead.
+
+# %%
+ping_pong(mqtt_frames.busiest(facts, diagnosis, client), told)
+
+# %% [markdown]
+# ## For whom does the broker keep messages?
+#
+# A session that is not clean outlives its connection, and goes on to get messages. In a share group it gets its share,
+# where the broker deals to members that are away: mosquitto and EMQX do, HiveMQ does not.
+
+# %%
+mqtt_frames.away(facts)
+
+# %%
+mqtt_message_frames.shares(facts)
+
+# %%
+session_store(facts, offline_sessions(facts))
+
+# %% [markdown]
+# ## Why did receivers get fewer messages than were published?
+#
+# What ledgers note as published for a receiver, what is known to be lost or kept on the way, and what it noted.
+# Each reason is counted from somewhere else than the receiver's ledger where that is possible, so what is left over
+# tells whether the reasons suffice. An interval is given where a number was not counted.
+
+# %%
+message_funnel(mqtt_message_frames.worst(facts))
+
+# %%
+mqtt_message_frames.losses(facts)
+
+# %% [markdown]
+# ## How far did messages get, over the bridge and behind it?
+#
+# Stages that messages reach one after the other, and where those are that did not reach the next one.
+
+# %%
+mqtt_message_frames.way(facts)
+
+# %% [markdown]
+# ## What left its own level first?
+#
+# Rates and gauges that changed against what they had been, by time. The change lies between two samples, so changes
+# whose intervals overlap may have come in either order.
+
+# %%
+mqtt_message_frames.first_risers(facts)
+
+# %% [markdown]
+# ## What is the loudest log full of?
+#
+# The shapes of line that carry most of its bytes, over time.
+
+# %%
+line_shapes(facts, next((one for one in diagnosis.findings if one.incident == "log-explosion"), None))
+
+# %% tags=["hide"]
+listed = mqtt_frames.peers(facts).astype(str).to_dict("records")
+Path(output).parent.mkdir(parents=True, exist_ok=True)
+Path(output).write_text(json.dumps(listed, ensure_ascii=False), encoding="utf-8")
+
+# %% tags=["hide"]
+assert sum(int(row["connections"]) for row in listed) <= sum(connection.count for connection in told)
+assert json.loads(Path(output).read_text(encoding="utf-8")) == listed

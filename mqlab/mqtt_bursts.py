@@ -6,7 +6,7 @@ keep-alive has passed.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -17,6 +17,8 @@ from mqlab.mqtt_storm import LEAST, MOST, Storm, again, firsts
 TOGETHER = 30.0
 """Seconds in which those who were cut off together come back: by then paho Go has tried five times (0, 1, 2, 4, 8 s
 later), Python and Java about every second."""
+ONE = 0.9
+"""Share of them that must come from one address, for a cause in front of it."""
 CUT_OFF = 600.0
 """Seconds that clients were away at most, to have been cut off by the same event."""
 
@@ -28,14 +30,32 @@ def bursts(
     pairs = [(after, before) for own in clients for before, after in pairwise(own) if _cut_off(before, after)]
     pairs.sort(key=lambda pair: (_at(pair[0]), pair[0].source, pair[0].client_id))
     moments = [_at(after) for after, _ in pairs]
+    begins = sorted(_at(c) for own in clients for c in own)
+    ends = sorted(c.until for own in clients for c in own if c.until is not None)
     done = float("-inf")
     for number, at in enumerate(moments):
         if at <= done or any(a <= at <= b for a, b in explained):
             continue
-        storm = _burst(broker, clients, pairs[number : bisect_right(moments, at + TOGETHER)])
+        group = pairs[number : bisect_right(moments, at + TOGETHER)]
+        there = bisect_left(begins, at) - bisect_left(ends, at - TOGETHER)
+        storm = _burst(broker, clients, group) if _can_be(group, there) else None
         if storm is not None:
             done = storm.until
             yield storm
+
+
+def _can_be(group: Sequence[tuple[Connection, Connection]], there: int) -> bool:
+    """Enough clients, by a count of connections: a quick look, in which a client counts three times at most."""
+    names = {after.client_id for after, _ in group}
+    if len(names) < LEAST or len(group) > 1.5 * len(names):
+        return False
+    return 3 * len(names) >= MOST * there or _of_one_address(group)[1] >= ONE * len(names)
+
+
+def _of_one_address(group: Sequence[tuple[Connection, Connection]]) -> tuple[str | None, int]:
+    """The address of most, and how many come from it."""
+    addresses = Counter(after.address for after, _ in group if after.address)
+    return min(addresses.items(), key=lambda item: (-item[1], item[0]), default=(None, 0))
 
 
 def _cut_off(before: Connection, after: Connection) -> bool:
@@ -49,14 +69,11 @@ def _burst(
     broker: str | None, clients: Sequence[Sequence[Connection]], group: Sequence[tuple[Connection, Connection]]
 ) -> Storm | None:
     names = {after.client_id for after, _ in group}
-    if len(names) < LEAST or len(group) > 1.5 * len(names):
-        return None
     begin, end = _at(group[0][0]), _at(group[-1][0])
     there = [own for own in clients if any(_there(c, begin) for c in own)]
-    addresses = Counter(after.address for after, _ in group if after.address)
-    address, most = addresses.most_common(1)[0] if addresses else (None, 0)
+    address, most = _of_one_address(group)
     behind = [own for own in there if own[0].address == address]
-    if most >= 0.9 * len(names) and most >= MOST * len(behind) and len(behind) < len(there):
+    if most >= ONE * len(names) and most >= MOST * len(behind) and len(behind) < len(there):
         cause, connected = "address", len(behind)
     elif len(names) >= MOST * len(there):
         cause, connected = "network", len(there)

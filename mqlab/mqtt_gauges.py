@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mqlab.facts import Facts, Series
-from mqlab.mqtt_brokers import broker_of
+from mqlab.memo import per_facts
+from mqlab.mqtt_brokers import broker_of, brokers
 
 Points = Sequence[tuple[float, float]]
 
@@ -69,9 +70,14 @@ def increase(series: Series | None, since: float, until: float) -> float | None:
     return rose
 
 
+@per_facts
 def end_of(facts: Facts) -> float:
-    """The last moment that the material about MQTT tells of."""
-    known = [c.last_at for c in facts.coverage if c.last_at is not None]
-    known += [f.last_at for f in facts.flows] + [r.at for r in facts.receipts]
-    known += [s.points[-1][0] for s in facts.series if s.points and s.name.startswith("mqtt.")]
-    return max(known, default=0.0)
+    """The last moment that the brokers' logs and values tell of; where there are no values, also publishers' ledgers.
+
+    Receivers and clients may have other clocks: they are asked only where nothing else tells.
+    """
+    logs = {source for broker in brokers(facts) for source in broker.sources}
+    values = [s.points[-1][0] for s in facts.series if s.points and s.name.startswith("mqtt.")]
+    told = [c.last_at for c in facts.coverage if c.source in logs and c.last_at is not None]
+    known = [*told, *values] if values else [*told, *(f.last_at for f in facts.flows if f.sender)]
+    return max(known, default=max((c.last_at for c in facts.coverage if c.last_at is not None), default=0.0))

@@ -39,7 +39,7 @@ def within_mqtt(facts: Facts) -> Chain | None:
         return None
     far = set(chain_parties.log_ledgers(facts))
     rows = tuple(_without(row, far) for row in facts.flows)
-    stages, gaps = list(chain_ids.stages(facts, rows, (), {})), list(chain_ids.refused(rows))
+    stages, gaps = list(chain_ids.stages(facts, rows, (), {})), list(chain_ids.refused(facts.flows))
     for takers in chain_parties.sharing(rows):
         own = tuple(_without(row, far) for row in _bridged(facts, takers, ()))
         stages.append(chain_ids.taken(facts, own, takers))

@@ -47,14 +47,17 @@ def readers(facts: Facts, topic: str) -> Mapping[str, tuple[str, ...]]:
 def bridges(facts: Facts, rows: Rows, readers: Iterable[str]) -> tuple[str, ...]:
     """Ledgers of the bridge among the receivers of *rows* whose messages *readers* of the log note, too.
 
-    Those that say so, or a client's that is a producer; else the only receivers that share no message with each other;
-    of receivers that do, the only one that has everything that the log has. Empty where that does not tell.
+    Those that say so, or a client's that is a producer, unless they feed another topic only; else the only receivers
+    that share no message with each other; of receivers that do, the only one that has everything that the log has.
+    Empty where that does not tell.
     """
     far, logs = set(readers), set(log_ledgers(facts))
     behind = [{source for source, _ in row.received} for row in rows]
     passed = [here - logs for here in behind if here & far]
     found = sorted({source for here in passed for source in here})
-    told = [source for source in found if FORWARDED.search(base_name(source)) or _produces(facts, source)]
+    elsewhere = {source for here in behind if here & (logs - far) for source in here} - set(found)
+    told = [source for source in sorted({s for here in behind for s in here} - logs - elsewhere)
+            if FORWARDED.search(base_name(source)) or _produces(facts, source)]  # fmt: skip
     if told:
         return tuple(told)
     if not any({a, b} <= here for here in passed for a, b in combinations(found, 2)):

@@ -128,11 +128,17 @@ def _lost(facts: Facts, rows: Sequence[Row], takers: Sequence[str]) -> list[Gap]
     dropped = min(chain_ids.count(rows), dropped) if not full or set(full) & set(own) else 0
     steps, rest = (Step.ACKNOWLEDGED, Step.TAKEN), many - dropped
     how = "noted by no receiver; no queue is known in which they wait"
+    how += "".join(f"; the broker stores {n:,.0f} at the end, retained ones included" for n in _left(facts))
     how += f"; {', '.join(others)} got messages, too, and the material has no ledger of it" if others else ""
     place = chain_ids.places(rows)
     unknown = Gap(*steps, Whereabouts.UNKNOWN, ", ".join(own), rest, rest if not dropped else 0, many, how, first, last,
                   evidence=place)  # fmt: skip
     return [*_dropped(facts, dropped, rows, own), *([unknown] if rest else [])]
+
+
+def _left(facts: Facts) -> list[float]:
+    """What each broker stores at the end: a receiver that is connected may have a queue, too."""
+    return [s.points[-1][1] for s in facts.named(STORED) if s.points]
 
 
 def _counted(facts: Facts, since: float, until: float) -> int:

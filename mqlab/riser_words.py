@@ -14,13 +14,16 @@ _MOST = 3
 
 
 def order(risers: Sequence[Riser], tz: tzinfo = UTC, most: int = _MOST) -> str:
-    """The first ones, then those that surely came after them; empty where nothing left its level."""
+    """The first ones, then those that surely came after them; empty where nothing left its level.
+
+    What one client does, such as to connect and to take over, is one thing.
+    """
     began, then = first(risers), consequences(risers)
     if not began:
         return ""
     told = "; ".join(words(one, tz) for one in began[:most])
     told += f"; {len(began) - most} more" if len(began) > most else ""
-    if len(began) > 1:
+    if len(began) > 1 and not (began[0].who and len({one.who for one in began}) == 1):
         told = f"cannot tell which came first: {told}"
     if then:
         told += f"; then {words(then[0], tz)}"

@@ -278,6 +278,17 @@ def test_a_bridge_is_the_receiver_that_shares_its_ids_with_the_log(noting, bridg
     assert chain.stage(Step.HANDLED).messages == 200
 
 
+def test_a_process_of_the_bridge_of_which_nothing_reached_the_log_is_one_all_the_same():
+    rows = messages("""
+        at       until    count noted
+        10:00:00 10:04:59 100   b1+sink
+        10:05:00 10:09:59 100   b2
+    """)
+    (chain,) = chains(facts(rows, sink(99)))
+    assert chain.bridge == ("forwarded-b1", "forwarded-b2")
+    assert gaps(chain) == [("handled", Whereabouts.UNKNOWN, "etl", 100, 100, 100)]
+
+
 def test_a_client_of_mqtt_that_is_a_producer_is_the_bridge():
     rows = messages("""
         at       until    count noted

@@ -154,6 +154,14 @@ def test_two_onsets_within_one_sample_are_told_as_such():
     )
 
 
+def test_what_one_client_does_is_one_thing():
+    pair = (riser("connects", 60, 70, who="press"), riser("takeovers", 60, 70, who="press"))
+    assert order(pair) == (
+        "connects of press 1.00 -> 9.00/s between 10:01:00 and 10:01:10; takeovers of press 1.00 -> 9.00/s between "
+        "10:01:00 and 10:01:10"
+    )
+
+
 def test_consequences_come_after_the_first():
     chain = (riser("connects", 60, 70, who="press"), riser("lag", 80, 90), riser("heap", 100, 110, unit="B"))
     assert first(chain) == chain[:1]

@@ -70,6 +70,6 @@ class Diagnosis:
     gaps: tuple[str, ...] = ()
     """What the material does not cover, one sentence each."""
     chains: tuple[Chain, ...] = ()
-    """What became of messages on their way over a bridge."""
+    """What became of messages on their way over a bridge, and within MQTT."""
     risers: tuple[Riser, ...] = ()
     """Where there is MQTT: what left its own earlier level, by time."""

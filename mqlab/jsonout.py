@@ -34,7 +34,8 @@ def diagnosis_json(diagnosis: Diagnosis) -> dict[str, Any]:
         "not_checked": [_not_checked(entry) for entry in sorted(diagnosis.not_checked, key=lambda e: e.incident)],
         "changes": [_change(change) for change in sorted(diagnosis.changes, key=_by_time)],
     }
-    return told | ({"chains": [chain_json(chain) for chain in diagnosis.chains]} if diagnosis.chains else {})
+    over = [chain_json(chain) for chain in diagnosis.chains if chain.system]
+    return told | ({"chains": over} if over else {})
 
 
 def dumps(diagnosis: Diagnosis) -> str:

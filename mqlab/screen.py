@@ -73,7 +73,7 @@ def _of_finding(diagnosis: Diagnosis, lead: Finding, tz: tzinfo, audits: Sequenc
     yield from _proofs(lead)
     yield from _others(diagnosis, lead, tz)
     yield from screen_chain.rows(diagnosis.chains, tz)
-    yield from row("LOSS", loss(diagnosis, lead, audits), 4)
+    yield from row("LOSS", loss(diagnosis, lead, audits, tz), 4)
     yield from _rejected(diagnosis)
     for label, text in (("DO NOW", lead.mitigate), ("FIX", lead.remedy), ("VERIFY", lead.verify)):
         yield from row(label, sentences(text), 2)
@@ -89,7 +89,7 @@ def _of_quiet(diagnosis: Diagnosis, tz: tzinfo, audits: Sequence[Audit]) -> Iter
     for number, change in enumerate(diagnosis.changes[:5]):
         yield placed("" if number else "CHANGED", *_change(change, tz))
     yield from screen_chain.rows(diagnosis.chains, tz)
-    yield from row("LOSS", loss(diagnosis, None, audits), 4) if audits else ()
+    yield from row("LOSS", loss(diagnosis, None, audits, tz), 4) if audits or diagnosis.chains else ()
     yield from _rejected(diagnosis)
 
 

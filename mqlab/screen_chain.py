@@ -19,7 +19,7 @@ _WIDE = 12
 
 def rows(chains: Sequence[Chain], tz: tzinfo = UTC) -> Iterator[str]:
     """A row for each bridge, the worst first."""
-    shown = chain_words.worst(chains)[:_MOST_ROWS]
+    shown = chain_words.worst([chain for chain in chains if chain.system])[:_MOST_ROWS]
     for place, chain in enumerate(shown):
         yield from row("" if place else "CHAIN", chain_words.sentence(chain, tz), 4)
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from datetime import UTC, tzinfo
 
-from mqlab import audit_summary, units
+from mqlab import audit_summary, chain_words, units
 from mqlab.audit_rows import Audit
 from mqlab.diagnosis import Diagnosis
 from mqlab.findings import Finding
@@ -16,13 +17,15 @@ _SUMS = (
 )
 
 
-def loss(diagnosis: Diagnosis, lead: Finding | None, audits: Sequence[Audit] = ()) -> str:
+def loss(diagnosis: Diagnosis, lead: Finding | None, audits: Sequence[Audit] = (), tz: tzinfo = UTC) -> str:
     """What was lost, refused, doubled, or that nothing tells it."""
-    told = [*audit_summary.told(audits), *_found(diagnosis, bool(audits))]
+    inside = [f"MQTT: {chain_words.sentence(way, tz)}" for way in diagnosis.chains if way.system is None]
+    told = [*audit_summary.told(audits), *inside, *_found(diagnosis, bool(audits or inside))]
     if lead is not None and lead.measures.get("crashes") and not audits:
         told.append("unacknowledged at the crashes NOT CHECKED (send: the application's ledger)")
     elif not told:
-        told.append("NOT CHECKED (send: the application's ledger, offsets before and after)")
+        unknown = "NOT CHECKED (send: the application's ledger, offsets before and after)"
+        told.append("as the chain above tells" if diagnosis.chains else unknown)
     return "; ".join(told)
 
 

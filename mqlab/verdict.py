@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from mqlab import __version__, explosion_lines, scope, settings_audit, symptoms
 from mqlab.catalogue import INCIDENTS
-from mqlab.chain import chains
+from mqlab.chain import ways
 from mqlab.changes import changes
 from mqlab.detectors import DETECTORS
 from mqlab.detectors.base import Result
@@ -52,7 +52,7 @@ def diagnose(facts: Facts, dismissed: Sequence[str] = ()) -> Diagnosis:
         changes=happened,
         symptoms=tuple(s.text for s in left[:5]),
         gaps=_gaps(facts, findings),
-        chains=chains(facts),
+        chains=ways(facts),
         risers=risers(facts) if "mqtt" in present else (),
     )
 

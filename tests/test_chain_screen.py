@@ -6,7 +6,7 @@ from datetime import timedelta, timezone
 
 import pytest
 from facts_builder import at
-from report_example import diagnosis
+from report_example import diagnosis, split_loop
 
 from mqlab import audit_json, screen_chain
 from mqlab.chain_rows import Chain, Gap, Share, Stage, Step, Whereabouts
@@ -15,6 +15,7 @@ from mqlab.findings import Evidence
 from mqlab.jsonout import diagnosis_json
 from mqlab.screen import screen
 from mqlab.screen_audit import audit_screen, exit_code
+from mqlab.screen_loss import loss
 
 HOSTILE = "b<script>1\x1b[2J"
 
@@ -51,6 +52,7 @@ def test_a_chain_is_one_row_of_the_triage_screen():
     ]
     shown = screen(replace(diagnosis(incident="healthy"), symptoms=(), chains=(DEAD,)), ["x"])
     assert "CHAIN    published 7,120 -> bridge 5,640" in shown
+    assert "LOSS     as the chain above tells" in shown
     assert "CHAIN" not in screen(replace(diagnosis(incident="healthy"), symptoms=()), ["x"])
 
 
@@ -169,3 +171,17 @@ def test_json_has_the_ways_only_where_there_are_any():
 def test_the_diagnosis_as_json_has_chains_only_where_there_are_any():
     assert diagnosis_json(replace(diagnosis(), chains=(DEAD,)))["chains"][0]["topic"] == "telemetry"
     assert "chains" not in diagnosis_json(diagnosis())
+
+
+INSIDE = replace(DEAD, system=None, topic=None, bridge=(), stages=(
+    stage(Step.PUBLISHED, 656), stage(Step.ACKNOWLEDGED, 656), stage(Step.TAKEN, 600, "hmi")),
+    gaps=(gap(Whereabouts.DROPPED, 56, "hmi"),))  # fmt: skip
+
+
+def test_the_way_within_mqtt_is_what_was_lost_and_no_chain():
+    told = "MQTT: published 656 -> hmi 600; 56 thrown away by the MQTT broker from the queue of hmi"
+    shown = screen(replace(diagnosis(incident="healthy"), symptoms=(), chains=(INSIDE,)), ["x"]).splitlines()
+    assert [line for line in shown if line.startswith(("LOSS", "CHAIN"))] == [f"LOSS     {told}"]
+    counted = replace(split_loop(), measures={"lost_records": 56})
+    assert loss(replace(diagnosis(counted), chains=(INSIDE,)), counted) == told
+    assert "chains" not in diagnosis_json(replace(diagnosis(), chains=(INSIDE,)))

@@ -1,6 +1,6 @@
-"""What the material measures over time, as courses: events of clients, broker metrics, ledgers, logs and their readers.
+"""What the material measures over time, as courses: events of clients and metrics; ledgers and logs besides.
 
-Events and rows of ledgers are counted in equal pieces of the time that their source covers; counters become rates.
+Events are counted in equal pieces of the time that their source covers; counters become rates.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
-from mqlab import queues
+from mqlab import riser_ledgers
 from mqlab.facts import Episode, Facts, Series
 from mqlab.findings import Evidence
 from mqlab.models import onsets
@@ -17,8 +17,6 @@ from mqlab.units import number
 
 PIECE = 5.0
 """Seconds in which events of clients are counted: a fight for an id makes one connection a second."""
-WIDTH = 10.0
-"""Seconds of one row of receipts."""
 _EVENTS = {"client-connected": "connects", "session-takeover": "takeovers", "connection-lost": "connections lost"}
 _MOST = 50
 """Clients with most events of a kind; who causes a storm is among them."""
@@ -33,7 +31,6 @@ _LEVELS = (
     "mqtt.stored_messages", "mqtt.stored_bytes", "mqtt.clients_connected", "mqtt.clients_disconnected",
     "mqtt.inflight_messages", "mqtt.heap_bytes", "process.resident_bytes",
 )  # fmt: skip
-_ROLES = {"sent": "published", "received": "received", "consumed": "consumed", "processed": "processed"}
 
 
 def courses(facts: Facts) -> Iterator[Course]:
@@ -41,12 +38,10 @@ def courses(facts: Facts) -> Iterator[Course]:
     for kind, quantity in _EVENTS.items():
         yield from _events(facts, kind, quantity)
     for name in (*_COUNTERS, *_PRINTED):
-        yield from (_rate(s) for s in facts.named(name) if len(s.points) > 1)
+        yield from (_rate(facts, s) for s in facts.named(name) if len(s.points) > 1)
     for name in _LEVELS:
         yield from (_level(facts, s) for s in facts.named(name) if s.points)
-    yield from _receipts(facts)
-    yield from _volumes(facts)
-    yield from _lags(facts)
+    yield from riser_ledgers.courses(facts)
 
 
 def _events(facts: Facts, kind: str, quantity: str) -> Iterator[Course]:
@@ -85,26 +80,31 @@ def _counted(
     return Course(quantity, who, f"in {PIECE:.0f} s", points, told[0].source, every, events=True)
 
 
-def _rate(series: Series) -> Course:
+def _rate(facts: Facts, series: Series) -> Course:
     unit = "B/s" if "bytes" in series.name else "/s"
-    points = tuple(onsets.rates(series.points))
-    known = {at: place for (at, _), place in zip(series.points, _samples(series), strict=True)}
-    places = tuple(known[at] for at, _ in points)
+    samples, places = _filled(facts, series)
+    points = tuple(onsets.rates(samples))
+    known = {at: place for (at, _), place in zip(samples, places, strict=True)}
     who = series.source if series.name in _PRINTED else _labels(series)
-    return Course(series.name, who, unit, points, series.source, places)
+    return Course(series.name, who, unit, points, series.source, tuple(known[at] for at, _ in points))
 
 
 def _level(facts: Facts, series: Series) -> Course:
-    """Its samples; ``$SYS`` topics are published only when they change, so that the old value goes on between."""
     unit = "B" if "bytes" in series.name else ""
-    points, samples = series.points, _samples(series)
-    if series.original.startswith("$SYS"):
-        beside = (s for s in facts.series if s.source == series.source and s.original.startswith("$SYS"))
-        points = tuple(onsets.level(points, sorted({at for s in beside for at, _ in s.points})))
-        known = {at: place for (at, _), place in zip(series.points, samples, strict=True)}
-        last = samples[0]
-        samples = tuple(last := known.get(at, last) for at, _ in points)
-    return Course(series.name, _labels(series), unit, points, series.source, samples)
+    points, places = _filled(facts, series)
+    return Course(series.name, _labels(series), unit, points, series.source, places)
+
+
+def _filled(facts: Facts, series: Series) -> tuple[tuple[tuple[float, float], ...], tuple[Evidence, ...]]:
+    """Its samples; ``$SYS`` topics are published only when they change, so that the old value goes on between."""
+    samples = _samples(series)
+    if not series.original.startswith("$SYS"):
+        return series.points, samples
+    beside = (s for s in facts.series if s.source == series.source and s.original.startswith("$SYS"))
+    points = tuple(onsets.level(series.points, sorted({at for s in beside for at, _ in s.points})))
+    known = {at: place for (at, _), place in zip(series.points, samples, strict=True)}
+    last = samples[0]
+    return points, tuple(last := known.get(at, last) for at, _ in points)
 
 
 def _samples(series: Series) -> tuple[Evidence, ...]:
@@ -118,39 +118,3 @@ def _samples(series: Series) -> tuple[Evidence, ...]:
 def _labels(series: Series) -> str:
     wanted = ("topic", "partition", "group", "node", "instance")
     return " ".join(series.labels[name] for name in wanted if series.labels.get(name))
-
-
-def _receipts(facts: Facts) -> Iterator[Course]:
-    """Rows a second of each ledger; its first and last ten seconds are not whole."""
-    found: dict[tuple[str, str], dict[float, tuple[int, int]]] = defaultdict(dict)
-    for receipt in facts.receipts:
-        if receipt.role in _ROLES:
-            found[receipt.source, receipt.role][receipt.at] = (receipt.rows, receipt.line)
-    for (source, role), rows in sorted(found.items()):
-        first, last = min(rows), max(rows)
-        times = [first + WIDTH * n for n in range(1, int((last - first) // WIDTH))]
-        points, places, line = [], [], rows[first][1]
-        for at in times:
-            many, line = rows.get(at, (0, line))
-            points.append((at + WIDTH, many / WIDTH))
-            places.append(Evidence(source, line, ""))
-        yield Course(_ROLES[role], source, "/s", tuple(points), source, tuple(places))
-
-
-def _volumes(facts: Facts) -> Iterator[Course]:
-    """Bytes a minute of each log; its first and last minute are not whole."""
-    for volume in facts.volumes:
-        written = {m.at: m.bytes for m in volume.minutes}
-        if written:
-            first, last = min(written), max(written)
-            times = [first + 60.0 * n for n in range(1, int((last - first) // 60))]
-            points = tuple((at + 60.0, float(written.get(at, 0))) for at in times)
-            yield Course("log volume", volume.source, "B/min", points, volume.source)
-
-
-def _lags(facts: Facts) -> Iterator[Course]:
-    """Messages that wait for each group, at snapshots that tell of all partitions."""
-    for (group, topic), by_queue in queues.of_groups(facts).items():
-        points = tuple((at, float(waiting)) for at, waiting, _ in queues.totals(by_queue))
-        source = next((p.source for own in by_queue.values() for p in own), "")
-        yield Course("lag", f"{group} {topic}", "", points, source)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, tzinfo
 
 from mqlab.findings import Certainty, Finding
-from mqlab.riser_rows import Riser
+from mqlab.riser_rows import CLOCKS, Riser
 from mqlab.risers import consequences, first
 from mqlab.units import digits, percent, size
 
@@ -32,10 +32,12 @@ def order(risers: Sequence[Riser], tz: tzinfo = UTC, most: int = _MOST) -> str:
 
 
 def during(risers: Sequence[Riser], lead: Finding) -> Sequence[Riser]:
-    """What changed while a proven incident went on: what was over before is no part of it."""
+    """What changed with a proven incident: what was over before is no part of it, and what came later began nothing."""
     if lead.started_at is None or lead.certainty is not Certainty.PROVEN:
         return risers
-    return [one for one in risers if one.at >= lead.started_at.timestamp()]
+    begin = lead.started_at.timestamp()
+    since = [one for one in risers if one.at + CLOCKS >= begin]
+    return since if any(one.since <= begin + CLOCKS for one in since) else ()
 
 
 def words(one: Riser, tz: tzinfo = UTC) -> str:

@@ -97,6 +97,15 @@ def test_what_the_broker_prints_only_when_it_changes_had_its_old_value():
     assert told(risers(facts(sys))) == [("mqtt.clients_disconnected", "", 0, 1, 90, 100)]
 
 
+def test_a_counter_that_is_printed_only_when_it_changes_did_not_rise_meanwhile():
+    clock = counter("mqtt.messages_sent", (20, 5))
+    dropped = counter("mqtt.publish_dropped", (10, 0), (10, 30))
+    points = (dropped.points[0], *dropped.points[11:])
+    sys = [s.__class__(s.name, f"$SYS/broker/{s.name}", s.labels, s.source, p, s.lines)
+           for s, p in ((clock, clock.points), (dropped, points))]  # fmt: skip
+    assert told(risers(facts(sys))) == [("mqtt.publish_dropped", "", 0, 30, 100, 110)]
+
+
 def test_lag_and_log_volume_are_measured_too():
     snapshots = positions("at group topic queue committed end\n" + "\n".join(
         f"10:{minute:02d}:00 etl orders 0 {1000 * minute} {1000 * minute + (5 if minute < 8 else 900)}"
@@ -206,9 +215,9 @@ def test_what_changed_first_is_a_row_of_the_screen_where_there_is_a_finding():
     ("certainty", "begins", "shown"),
     [
         (Certainty.PROVEN, 65, "mqtt.heap_bytes"), (Certainty.LIKELY, 65, "lag"), (Certainty.PROVEN, 50, "lag"),
-        (Certainty.PROVEN, 500, ""),
+        (Certainty.PROVEN, 500, ""), (Certainty.PROVEN, 10, ""),
     ],
-    ids=["over before", "not proven", "since it began", "all over before"],
+    ids=["over before", "not proven", "since it began", "all over before", "all later"],
 )  # fmt: skip
 def test_what_was_over_before_a_proven_incident_began_is_no_part_of_it(certainty, begins, shown):
     changed = (riser("lag", 50, 60), riser("mqtt.heap_bytes", 62, 70, unit="B"))

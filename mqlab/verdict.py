@@ -17,9 +17,10 @@ from mqlab.findings import Certainty, Finding, Severity
 from mqlab.risers import risers
 from mqlab.units import counted, number
 
-_VISIBLE = frozenset({"fan-out", "replication-traffic", "catch-up-read", "replica-catch-up", "backlog-drain"})
+_RECONNECTS = frozenset({"reconnect-storm", "reconnect-flaky-link"})
+_VISIBLE = _RECONNECTS | {"fan-out", "replication-traffic", "catch-up-read", "replica-catch-up", "backlog-drain"}
 """Benign classes that explain a change which everybody sees."""
-_ALONE = frozenset({"rolling-restart"})
+_ALONE = _RECONNECTS | {"rolling-restart"}
 """Those that hide no incident of another class: unchecked traffic may be inflated, a release is seen whole."""
 _ENDED = (-10.0, 60.0)
 """Seconds around a finding's end in which a change may have ended it."""

@@ -72,12 +72,13 @@ def increase(series: Series | None, since: float, until: float) -> float | None:
 
 @per_facts
 def end_of(facts: Facts) -> float:
-    """The last moment that the brokers' logs and values tell of; where there are no values, also publishers' ledgers.
+    """The last moment that brokers' logs and values, and publishers' ledgers, tell of.
 
-    Receivers and clients may have other clocks: they are asked only where nothing else tells.
+    Values are sampled, and logs may be silent at the end, while messages are still published. Receivers and clients
+    are asked only where nothing else tells.
     """
     logs = {source for broker in brokers(facts) for source in broker.sources}
     values = [s.points[-1][0] for s in facts.series if s.points and s.name.startswith("mqtt.")]
     told = [c.last_at for c in facts.coverage if c.source in logs and c.last_at is not None]
-    known = [*told, *values] if values else [*told, *(f.last_at for f in facts.flows if f.sender)]
-    return max(known, default=max((c.last_at for c in facts.coverage if c.last_at is not None), default=0.0))
+    sent = [flow.last_at for flow in facts.flows if flow.sender]
+    return max([*told, *values, *sent], default=max((c.last_at for c in facts.coverage if c.last_at is not None), default=0.0))

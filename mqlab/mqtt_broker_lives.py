@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from mqlab.facts import Episode, Facts
+from mqlab.memo import per_facts
 from mqlab.mqtt_brokers import brokers
 from mqlab.mqtt_connection import Connection, address_of
 
@@ -14,22 +15,45 @@ _KINDS = ("client-connected", "client-disconnected", "session-takeover", "broker
 _AGAIN = 5.0
 """Seconds in which a broker tells of one end in two lines: that it closes a connection, and that it is closed."""
 
+_NO_ADDRESS = "(null)"
+"""What mosquitto prints as the address of a session without a connection."""
+
 
 def lives(facts: Facts) -> Iterator[Connection]:
     """The connections that brokers' logs tell of, broker by broker."""
+    for told in _told(facts):
+        yield from told.every()
+
+
+@per_facts
+def resumed(facts: Facts) -> frozenset[Episode]:
+    """Lines about takeovers that are none: a kept session is used again whose connection was over.
+
+    mosquitto 2.1 prints ``session taken over`` for it, with the address of that connection, or ``(null):0`` where it
+    was over before the broker started.
+    """
+    return frozenset(line for told in _told(facts) for line in told.resumed)
+
+
+@per_facts
+def _told(facts: Facts) -> tuple[_Told, ...]:
+    every = []
     for broker in brokers(facts):
         lines = [e for e in facts.of_kind(*_KINDS) if e.source in broker.sources and e.first_at is not None]
         lines.sort(key=lambda e: (e.first_at, e.source, e.first.line or 0))
         told = _Told(broker.name)
         for line in lines:
             told.read(line)
-        yield from told.every()
+        every.append(told)
+    return tuple(every)
 
 
 class _Told:
     """Connections of one broker while its lines are read."""
 
     def __init__(self, broker: str) -> None:
+        self.resumed: list[Episode] = []
+        """Lines about a session that is used again."""
         self._broker = broker
         self._open: dict[str, list[Connection]] = defaultdict(list)
         self._over: dict[str, list[Connection]] = defaultdict(list)
@@ -69,11 +93,19 @@ class _Told:
         if over is not None:
             self._open[client].remove(over)
             self._over[client].append(replace(over, until=line.first_at, ended=reason, end=line.first))
-        elif line.kind != "session-takeover" and not self._told_before(line, client):
+        elif line.kind == "session-takeover":
+            self._resumed(line, client)
+        elif not self._told_before(line, client):
             unseen = Connection(
                 self._broker, client, line.source, "broker", None, line.first_at, reason, line.peer, end=line.first
             )
             self._over[client].append(unseen)
+
+    def _resumed(self, line: Episode, client: str) -> None:
+        """Note a takeover of a connection that another line had ended, or that never was."""
+        same = [c for c in self._over[client] if c.peer == line.peer and c.ended != "taken-over"]
+        if line.peer is not None and (address_of(line.peer) == _NO_ADDRESS or (same and same[-1].address != line.peer)):
+            self.resumed.append(line)
 
     def _client_at(self, peer: str | None) -> str | None:
         """The client whose open connection comes from *peer*: some lines name the address only."""
@@ -95,11 +127,7 @@ class _Told:
 
 
 def _meant(mine: Sequence[Connection], peer: str | None) -> Connection | None:
-    """The open connection that a line ends: that from *peer*, else the oldest where one side tells no port.
-
-    mosquitto 2.1 calls it a takeover when a kept session is used again, with the address of a connection that is long
-    over, or ``(null)``.
-    """
+    """The open connection that a line ends: that from *peer*, else the oldest where one side tells no port."""
     exact = [c for c in mine if c.peer == peer]
     if exact or peer is None:
         return next(iter(exact or mine), None)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from mqlab.facts import Facts
+from mqlab.facts import Episode, Facts
 from mqlab.memo import per_facts
 from mqlab.mqtt_brokers import brokers
 from mqlab.mqtt_bursts import CUT_OFF, bursts
@@ -42,20 +42,34 @@ def storms(facts: Facts) -> tuple[Storm, ...]:
     return tuple(found)
 
 
-def _restarts(facts: Facts, broker: str | None, clients: Sequence[Sequence[Connection]]) -> Iterator[Storm]:
+@per_facts
+def cut_off(facts: Facts) -> frozenset[str]:
+    """Clients whose connections ended by a restart of their broker; its first start and its last stop are none."""
+    spans = {one.name: [(down, up) for down, up, _ in _starts(facts, one.name)] for one in brokers(facts)}
+    return frozenset(
+        client
+        for (broker, client), own in by_client(facts).items()
+        if any(_ended_by_restart(c, *span) for c in own for span in spans.get(broker or "", ()))
+    )
+
+
+def _starts(facts: Facts, broker: str | None) -> Iterator[tuple[float, float, tuple[Episode, ...]]]:
+    """When a broker was down and up again, and the lines that say so; its first start in the material, too."""
     sources = {source for one in brokers(facts) if one.name == broker for source in one.sources}
     lines = [e for e in facts.of_kind("broker-stopping", "broker-starting") if e.source in sources and e.first_at]
     lines.sort(key=lambda e: (e.first_at or 0.0, e.source, e.first.line or 0))
     for number, start in enumerate(lines):
-        if start.kind != "broker-starting":
-            continue
-        stop = lines[number - 1] if number and lines[number - 1].kind == "broker-stopping" else None
-        down, up = (stop or start).first_at or 0.0, start.first_at or 0.0
+        if start.kind == "broker-starting":
+            stop = lines[number - 1] if number and lines[number - 1].kind == "broker-stopping" else None
+            yield (stop or start).first_at or 0.0, start.first_at or 0.0, (stop, start) if stop else (start,)
+
+
+def _restarts(facts: Facts, broker: str | None, clients: Sequence[Sequence[Connection]]) -> Iterator[Storm]:
+    for down, up, told in _starts(facts, broker):
         cut = [own for own in clients if any(_ended_by_restart(c, down, up) for c in own)]
         after = [c for own in cut for c in own if up <= (c.since or -1.0)]
         back = firsts(after, up + BACK)
         if len(back) >= LEAST and len(back) >= MOST * len(cut):
-            told = (stop, start) if stop else (start,)
             yield Storm(broker, "restart", down, up, len(cut), back, again(after, back), told)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mqlab import mqtt_copies
+from mqlab import mqtt_broker_lives, mqtt_copies
 from mqlab.facts import Episode, Facts
 from mqlab.units import number
 from mqlab.wording import clock
@@ -46,8 +46,10 @@ _SHARE = 0.02
 """Share of what a client got from which copies are more than a reconnect's."""
 
 
-def abnormal(episode: Episode) -> bool:
-    """False for a connection that ended in one of the ordinary ways."""
+def abnormal(facts: Facts, episode: Episode) -> bool:
+    """False for a connection that ended in one of the ordinary ways, and for a kept session that is used again."""
+    if episode.kind == "session-takeover":
+        return episode not in mqtt_broker_lives.resumed(facts)
     return episode.kind != "client-disconnected" or episode.reason in _BROKEN
 
 

@@ -12,6 +12,7 @@ from mqlab import riser_ledgers
 from mqlab.facts import Episode, Facts, Series
 from mqlab.findings import Evidence
 from mqlab.models import onsets
+from mqlab.mqtt_broker_lives import resumed
 from mqlab.riser_rows import Course
 from mqlab.units import number
 
@@ -47,7 +48,7 @@ def courses(facts: Facts) -> Iterator[Course]:
 def _events(facts: Facts, kind: str, quantity: str) -> Iterator[Course]:
     """Events of each client that has most of them, and of all."""
     by_client: dict[str, list[Episode]] = defaultdict(list)
-    told = [e for e in facts.of_kind(kind) if e.first_at is not None]
+    told = [e for e in facts.of_kind(kind) if e.first_at is not None and e not in resumed(facts)]
     for episode in told:
         by_client[episode.client_id or ""].append(episode)
     often = sorted(by_client, key=lambda c: (-sum(e.count for e in by_client[c]), c))[:_MOST]

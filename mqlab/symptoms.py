@@ -129,7 +129,7 @@ def _events(
 ) -> Iterator[Symptom]:
     orderly = [e.first_at for e in facts.of_kind("broker-stopping") if e.first_at is not None]
     for kind, classes in TROUBLE.items():
-        left = [e for e in facts.of_kind(kind) if not _explained(e.first_at, findings, classes) and _abnormal(e)]
+        left = [e for e in facts.of_kind(kind) if not _explained(e.first_at, findings, classes) and _abnormal(facts, e)]
         if DISPROVED.get(kind) in rejected:
             continue
         flooded = explosion_lines.accounted_sources(loud, facts.of_kind(kind))
@@ -145,9 +145,9 @@ def _events(
         )
 
 
-def _abnormal(episode: Episode) -> bool:
+def _abnormal(facts: Facts, episode: Episode) -> bool:
     if episode.kind != "process-exit":
-        return mqtt_symptoms.abnormal(episode)
+        return mqtt_symptoms.abnormal(facts, episode)
     if episode.value_max is None:
         return "Killed" in episode.first.text
     return episode.value_max not in ordinary.ORDERLY

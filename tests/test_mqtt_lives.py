@@ -7,6 +7,7 @@ from mqtt_builder import broker, client
 
 from mqlab.facts import Facts
 from mqlab.group_rows import Client
+from mqlab.mqtt_broker_lives import resumed
 from mqlab.mqtt_brokers import broker_of, brokers
 from mqlab.mqtt_lives import by_client, connections, told_by_clients
 from mqlab.mqtt_offline import offline_sessions
@@ -243,3 +244,55 @@ def test_log_and_snapshot_of_one_session_are_one():
 def test_a_log_without_times_tells_of_no_connection():
     nothing = episode("client-connected", None, "logs/mosquitto.log", client_id="press", system="mqtt")
     assert connections(facts(nothing, log("logs/mosquitto.log", "mosquitto-log"))) == ()
+
+
+def resumes(text):
+    """Numbers of the lines about takeovers that are none."""
+    return sorted(line.first.line or 0 for line in resumed(facts(broker(text))))
+
+
+def test_a_kept_session_that_is_used_again_long_after_its_connection_was_over_is_no_takeover():
+    assert resumes("""
+        10:00:00 press connected 10.0.0.1:1001 k30 c0
+        10:00:50 press normal 10.0.0.1:1001
+        10:05:00 press taken-over 10.0.0.1:1001
+        10:05:00 press connected 10.0.0.1:1002 k30 c0
+    """) == [3]
+
+
+def test_a_kept_session_that_is_used_again_within_the_same_second_is_no_takeover():
+    assert resumes("""
+        10:00:50 press closed 10.0.0.1:1001
+        10:00:50 press taken-over 10.0.0.1:1001
+        10:00:50 press connected 10.0.0.1:1002 k30 c0
+    """) == [2]
+
+
+def test_sessions_that_a_broker_kept_while_it_was_down_are_used_again():
+    assert resumes("""
+        10:00:00 press connected 10.0.0.1:1001 k30 c0
+        10:05:00 - starting
+        10:05:01 press taken-over (null):0
+        10:05:01 press connected 10.0.0.1:1002 k30 c0
+    """) == [3]
+
+
+def test_a_connection_that_is_open_is_taken_over_even_from_an_address_that_was_used_before():
+    assert (
+        resumes("""
+        10:00:00 press connected 10.0.0.1:1001 k30 c0
+        10:00:50 press normal 10.0.0.1:1001
+        10:01:00 press connected 10.0.0.1:1001 k30 c0
+        10:02:00 press taken-over 10.0.0.1:1001
+        10:02:00 press connected 10.0.0.2:1002 k30 c0
+        10:02:01 press taken-over 10.0.0.2:1002
+        10:02:01 press connected 10.0.0.1:1003 k30 c0
+    """)
+        == []
+    )
+
+
+def test_a_takeover_of_a_connection_that_no_line_tells_of_is_not_called_a_session_that_is_used_again():
+    lost = "10:00:00 press normal 10.0.0.1\n10:01:00 press taken-over 10.0.0.1\n10:01:00 press connected 10.0.0.1"
+    assert resumes(lost) == []
+    assert resumes("10:01:00 press taken-over 10.0.0.1:1001\n10:01:00 press connected 10.0.0.1:1002 c0") == []

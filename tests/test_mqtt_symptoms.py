@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from copies_builder import noted
 from facts_builder import at, episode, facts, log
+from mqtt_builder import broker
 
 from mqlab.facts import Shape
 from mqlab.findings import Certainty, Finding, Severity
@@ -124,3 +125,19 @@ def test_copies_with_a_flag_and_a_few_of_many_are_none(flags):
     assert symptoms(noted("hall", f"10:05:00 200 50 4 {flags}")) == []
     assert symptoms(noted("hall", "10:05:00 200 9 4 0 0")) == []
     assert symptoms(noted("hall", "10:05:00 20000 50 4 0 0")) == []
+
+
+def test_kept_sessions_that_are_used_again_after_their_connections_were_over_are_no_symptom():
+    rows = "\n".join(
+        f"10:0{n}:00 press connected 10.0.0.1:{n} c0\n10:0{n}:30 press normal 10.0.0.1:{n}\n"
+        f"10:0{n + 1}:00 press taken-over 10.0.0.1:{n}"
+        for n in range(5)
+    )
+    assert symptoms(broker(rows)) == []
+
+
+def test_connections_that_were_open_when_their_ids_were_taken_over_are_a_symptom():
+    rows = "\n".join(
+        f"10:00:00 dev{n} connected 10.0.0.{n}:1 c0\n10:01:00 dev{n} taken-over 10.0.0.{n}:1" for n in range(5)
+    )
+    assert symptoms(broker(rows)) == ["session-takeover, 5 times, first at logs/mosquitto.log:2"]

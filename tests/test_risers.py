@@ -11,6 +11,7 @@ from report_example import diagnosis, split_loop
 from mqlab.facts import Minute, Volume
 from mqlab.findings import Certainty
 from mqlab.mqtt_rows import Receipt
+from mqlab.riser_courses import courses
 from mqlab.riser_rows import Riser, earlier
 from mqlab.riser_words import order, words
 from mqlab.risers import consequences, first, risers
@@ -225,3 +226,14 @@ def test_what_was_over_before_a_proven_incident_began_is_no_part_of_it(certainty
     text = screen(replace(diagnosis(lead), risers=changed), ["x"])
     found = [line.split()[1] for line in text.splitlines() if line.startswith("FIRST")]
     assert found == ([shown] if shown else [])
+
+
+def test_sessions_that_are_used_again_are_no_course_of_takeovers():
+    lines = [
+        f"10:0{n}:0{k} press {what} 10.0.0.1:{n}"
+        for n in range(8)
+        for k, what in enumerate(("connected", "normal", "taken-over"))
+    ]
+    quantities = {course.quantity for course in courses(facts(broker("\n".join(lines))))}
+    assert quantities == {"connects"}
+    assert "takeovers" in {course.quantity for course in courses(facts(FIGHT))}

@@ -16,7 +16,7 @@ from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
 from mqlab.mqtt_lives import connections
-from mqlab.mqtt_reconnects import storms
+from mqlab.mqtt_reconnects import cut_off, storms
 from mqlab.mqtt_storm import Storm
 from mqlab.units import counted, duration
 from mqlab.wording import clock
@@ -32,11 +32,10 @@ def detect(facts: Facts) -> Result:
     found = storms(facts)
     if found:
         return Result(tuple(_finding(storm) for storm in found))
-    every = connections(facts)
-    cut = {c.client_id for c in every if (c.ended or "").startswith("broker-")}
+    cut = cut_off(facts)
     if cut:
         return Result(rejected=f"a restart of the broker cut off {counted(len(cut), 'client')} only")
-    return CLEAR if every else Result(missing=("a broker's log, or logs of the clients",))
+    return CLEAR if connections(facts) else Result(missing=("a broker's log, or logs of the clients",))
 
 
 def _finding(storm: Storm) -> Finding:

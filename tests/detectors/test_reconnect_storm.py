@@ -100,6 +100,12 @@ def test_a_handful_after_a_restart_is_no_storm():
     assert result.rejected == "a restart of the broker cut off 3 clients only"
 
 
+def test_the_first_start_and_the_last_stop_of_a_broker_are_no_restart():
+    rows = ["09:59:58 - starting", *fleet(3), "10:05:00 dev0 normal", "10:09:00 - stopping"]
+    assert detect(material(rows)).rejected is None
+    assert detect(material(rows[:-1])).rejected is None
+
+
 def test_one_client_that_comes_again_and_again_is_no_storm():
     rows = fleet(40)
     rows += [f"10:0{m}:{s} dev7 {word}" for m in range(1, 9) for s, word in (("00", "keep-alive"),)]

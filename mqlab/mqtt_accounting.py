@@ -13,6 +13,7 @@ from mqlab.memo import per_facts
 from mqlab.models.topic_filters import matches, shared
 from mqlab.mqtt_account import Account, Row
 from mqlab.mqtt_ledgers import internal, receiving_ledgers
+from mqlab.mqtt_queue_case import EDGE
 from mqlab.mqtt_rows import Flow, TopicFlow
 from mqlab.mqtt_sessions import BEGIN, END, sessions
 from mqlab.mqtt_share_groups import ShareGroup, share_groups
@@ -96,9 +97,12 @@ def _row(flow: Flow | TopicFlow, topic: str | None, ledgers: frozenset[str]) -> 
 
 
 def _known_until(facts: Facts, own: Sequence[Subscription], ledgers: Mapping[str, tuple[str, ...]]) -> float:
-    """The last message that came to each ledger of a client that was there to the last publish; the earliest."""
+    """The last message that came to each ledger of a client that was there to the last publish; the earliest.
+
+    Brokers print whole seconds: who leaves in the second of the last publish was there.
+    """
     end = max((f.last_at for f in facts.flows if f.sender), default=END)
-    gone = {s.client_id for s in own if s.until < end or any(a < end <= b for a, b in s.away)}
+    gone = {s.client_id for s in own if s.until < end - EDGE or any(a < end - EDGE and end <= b for a, b in s.away)}
     staying = [source for client, these in ledgers.items() if client not in gone for source in these]
     last = [max((f.last_at for f in facts.flows if source in dict(f.received)), default=END) for source in staying]
     return min(last, default=END)

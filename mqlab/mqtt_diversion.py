@@ -28,10 +28,19 @@ def diversions(facts: Facts) -> tuple[Diversion, ...]:
         if account.group is None:
             continue
         until = mqtt_gauges.end_of(facts)
-        own = tuple(p for p in phases(account.group, _begin(account.group), until) if p.dead and p.until > p.since)
+        every = _before_the_end(phases(account.group, _begin(account.group), until))
+        own = tuple(p for p in every if p.dead and p.until > p.since)
         if own:
             found.append(_diversion(facts, account, account.group, own))
     return tuple(found)
+
+
+def _before_the_end(every: Sequence[Phase]) -> Sequence[Phase]:
+    """Without the last moments, in which one member after the other leaves: brokers print whole seconds."""
+    kept = list(every)
+    while kept and kept[-1].dead and kept[-1].until - kept[-1].since <= EDGE:
+        kept.pop()
+    return kept
 
 
 def _begin(group: ShareGroup) -> float:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mqlab import mqtt_gauges, mqtt_software
-from mqlab.facts import Facts
+from mqlab.facts import Facts, Series
 from mqlab.mqtt_queue_case import LEAST, NEAR, QueueCase
 from mqlab.mqtt_queue_cases import queue_cases
+from mqlab.mqtt_subscriptions import SKEW
 
 
 def lost(facts: Facts, case: QueueCase) -> float | None:
@@ -89,11 +90,21 @@ def _plateau(facts: Facts, case: QueueCase) -> list[str]:
     at = min((e.first_at for e in case.lines if e.first_at is not None), default=None)
     if stored is None or counter is None or at is None or not case.counter or case.counter < LEAST:
         return []
-    before = min((v for t, v in stored.points if t <= at), default=0.0)
+    before = _before(case, stored, at)
     top = max((v for t, v in stored.points if t > at), default=0.0)
     room = queue.holds(connected=not case.was_away)
     fits = (1 - NEAR) * queue.limit <= top - before <= (1 + NEAR) * room + LEAST
     return [f"stored messages rose by {top - before:,.0f}, which is what the queue holds"] if fits else []
+
+
+def _before(case: QueueCase, stored: Series, at: float) -> float:
+    """Stored messages with an empty queue: what they were when the client went away, else their least by then.
+
+    Retained ones are among them, and the broker's own values are: these come within its first interval.
+    """
+    left = [a for a, b in case.away if a - SKEW <= at <= b + SKEW]
+    known = mqtt_gauges.value(stored, min(left)) if left else None
+    return min((v for t, v in stored.points if t <= at), default=0.0) if known is None else known
 
 
 def _listed_full(case: QueueCase) -> bool:

@@ -52,7 +52,7 @@ def _judged(facts: Facts, case: QueueCase) -> Result:
         return Result((_finding(facts, case, Certainty.PROVEN, proofs),))
     if case.missing is not None and case.missing.likely < LEAST:
         return Result(rejected=f"{case.client_id} got every message that was published for it")
-    if case.lost is not None or mqtt_queue_losses.by_lines(facts, case) or case.row is not None:
+    if case.lost is not None or lost or case.row is not None:
         return Result((_finding(facts, case, Certainty.LIKELY, ()),))
     return Result(missing=(f"what {case.client_id} lost: ids published and received, or the broker's count of drops",))
 

@@ -76,6 +76,32 @@ def test_without_ids_stored_messages_that_stop_at_the_limit_prove_it():
     assert one.measures["lost_records"] == 1400
 
 
+SMALL = settings("at owner key value\n- - max_queued_messages 100", "mosquitto.conf", scope="broker", origin="file")
+
+
+@pytest.mark.parametrize(("rise", "certainty"), [(100, Certainty.PROVEN), (120, Certainty.LIKELY)])
+def test_what_was_stored_before_the_client_left_is_no_part_of_its_queue(rise, certainty):
+    stored = series("mqtt.stored_messages", ramp((1, 18), (5, 0), (1, 0), (10, rise / 10), (13, 0), base=35))
+    (one,) = detect(facts(log(), SUBSCRIBED, SMALL, counter(1400), stored)).findings
+    assert one.certainty is certainty
+    assert one.measures["lost_records"] == 1400
+
+
+def test_a_line_and_the_brokers_count_of_drops_are_likely_without_stored_messages():
+    (one,) = detect(facts(log(), SUBSCRIBED, counter(1400))).findings
+    assert (one.certainty, one.severity) == (Certainty.LIKELY, Severity.WARNING)
+
+
+def test_the_brokers_count_is_not_told_apart_where_two_queues_drop():
+    found = detect(facts(log(LOG + "    10:05:01 twin dropping\n"), SUBSCRIBED, CONF, counter(1400)))
+    assert found.findings == ()
+    assert found.missing
+
+
+def test_a_line_without_a_drop_in_the_brokers_count_is_not_enough():
+    assert detect(facts(log(), SUBSCRIBED, CONF, counter(0))).findings == ()
+
+
 def test_a_line_alone_is_not_enough():
     found = detect(facts(log(), SUBSCRIBED))
     assert found.findings == ()

@@ -116,3 +116,55 @@ def test_a_full_queue_without_ledger_is_not_checked():
     found = detect(facts(log(DROPPING), BOTH, CONF))
     assert found.findings == ()
     assert found.missing
+
+
+TOLL = """
+    10:00:00 - starting
+    10:00:01 feed connected 10.0.0.9:1000 k30 c1
+    10:00:01 one connected 10.0.0.1:1001 k30 c0
+    10:00:01 two connected 10.0.0.2:1001 k30 c0
+    10:00:01 three connected 10.0.0.3:1001 k30 c0
+    10:01:59 one normal
+    10:01:59 two normal
+    10:01:59 three normal
+"""
+"""A share group that leaves in the second of the last publish."""
+
+
+def shared(*clients):
+    return tuple(
+        episode(
+            "client-subscribed", 1, f"clients/{c}.log", system="mqtt", client_id=c, topic="$share/g/plant/#", left=1.0
+        )
+        for c in clients
+    )
+
+
+def turns(late):
+    """30 a second in turn to three, until 10:01:59.5; *late* says when the second one is through with its next."""
+
+    def dealt(n, second):
+        if n % 3 != 1:
+            return {("one", "two", "three")[n % 3]: 0.01}
+        done = late(n // 3)
+        return {"two": max(0.01, done - second)} if done < 119.5 else ()
+
+    return noted(mail(dealt, start=2, seconds=117.5, rate=30))
+
+
+def test_a_member_of_a_share_group_that_works_at_its_own_pace_is_slow_and_loses_nothing():
+    slow = turns(lambda turn: 2 + 0.2 * (turn + 1))
+    (one,) = detect(facts(log(TOLL, "10:02:00"), shared("one", "two", "three"), slow)).findings
+    assert (one.certainty, one.subject) == (Certainty.PROVEN, "two")
+    assert one.measures["produced_per_second"] == pytest.approx(10, rel=0.02)
+    assert one.measures["consumed_per_second"] == pytest.approx(5, rel=0.05)
+
+
+def test_a_member_of_a_share_group_whose_ledger_stops_in_time_is_not_slow():
+    stops = turns(lambda turn: 2.01 + 0.1 * turn if turn < 600 else 1000.0)
+    assert detect(facts(log(TOLL, "10:02:00"), shared("one", "two", "three"), stops)).findings == ()
+
+
+def test_a_member_of_a_share_group_that_is_late_and_loses_every_other_message_is_not_explained_by_its_pace():
+    lossy = turns(lambda turn: 1000.0 if turn % 2 else 2.2 + 0.13 * turn)
+    assert detect(facts(log(TOLL, "10:02:00"), shared("one", "two", "three"), lossy)).findings == ()

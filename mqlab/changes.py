@@ -10,6 +10,7 @@ from itertools import pairwise
 from mqlab import configured
 from mqlab.facts import Change, Episode, Facts, Setting
 from mqlab.member_changes import member_changes
+from mqlab.mqtt_changes import mqtt_changes
 
 _ROTATED = re.compile(r"(?:[.-]\d[\d_-]*)?(?:\.(?:gz|bz2|zst|xz))?$")
 
@@ -23,6 +24,7 @@ def changes(facts: Facts) -> tuple[Change, ...]:
         *_processes(facts),
         *_groups(facts),
         *member_changes(facts),
+        *mqtt_changes(facts),
         *_files(facts),
     ]
     return tuple(sorted(found, key=lambda c: (c.at or 0.0, c.what, c.before or "", c.after or "")))

@@ -106,4 +106,6 @@ def _known(count: int | None) -> str:
 
 
 def _frame(rows: Iterable[Mapping[str, object]], columns: Sequence[str]) -> pd.DataFrame:
-    return pd.DataFrame(list(rows), columns=list(columns))
+    """The first column is the index, so that no running number is shown."""
+    frame = pd.DataFrame(list(rows), columns=list(columns)).set_index(columns[0])
+    return frame.rename_axis(index=None, columns=columns[0])

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from mqlab import units
+from mqlab import chain_words, units
 from mqlab.audit import audits
 from mqlab.audit_choice import ABOUT_DELIVERY
 from mqlab.audit_summary import Summary, summary
+from mqlab.chain_rows import Whereabouts
 from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Facts
 from mqlab.report_evidence import Dossier
@@ -44,7 +45,7 @@ def lost(facts: Facts, diagnosis: Diagnosis, found: tuple[Dossier, ...]) -> Tile
     whole = summary(audits(facts))
     if whole.most:
         return Tile("messages lost", whole.words, _of(whole), _anchor(found, "lost_records"))
-    return _counted(diagnosis, found) or _audited(whole, found) or _by_classes(diagnosis)
+    return _counted(diagnosis, found) or _audited(whole, found) or _on_the_way(diagnosis) or _by_classes(diagnosis)
 
 
 def _audited(whole: Summary, found: tuple[Dossier, ...]) -> Tile | None:
@@ -61,6 +62,25 @@ def _counted(diagnosis: Diagnosis, found: tuple[Dossier, ...]) -> Tile | None:
             total = sum(dossier.finding.measures.get(name, 0) for dossier in found)
             return Tile(title, f"≥ {units.number(total)}", _unchecked(diagnosis), f"#{counted[0].anchor}")
     return None
+
+
+def _on_the_way(diagnosis: Diagnosis) -> Tile | None:
+    """What became of MQTT messages, where no topic of another system was audited."""
+    ways = chain_words.worst([way for way in diagnosis.chains if way.system is None])
+    if not ways:
+        return None
+    told = chain_words.outcome(ways[0])
+    missing = {where: sum(gap.messages for gap in ways[0].gaps if gap.where is where) for where in Whereabouts}
+    if told == chain_words.LOST:
+        return Tile("messages dropped", units.number(missing[Whereabouts.DROPPED]), "by the broker", "#evidence")
+    if told == chain_words.WAITING:
+        return Tile(
+            "messages wait", units.number(missing[Whereabouts.QUEUED]), "for clients that are away", "#evidence"
+        )
+    if told == chain_words.COMPLETE:
+        return Tile("messages lost", "0", "every published message arrived", "#evidence")
+    lacking = units.number(missing[Whereabouts.UNKNOWN])
+    return Tile("messages arrived nowhere", lacking, "by ledgers; no line tells where they are", "#evidence")
 
 
 def _by_classes(diagnosis: Diagnosis) -> Tile:

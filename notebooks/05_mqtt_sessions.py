@@ -139,7 +139,7 @@ mqtt_message_frames.first_risers(facts)
 line_shapes(facts, next((one for one in diagnosis.findings if one.incident == "log-explosion"), None))
 
 # %% tags=["hide"]
-listed = mqtt_frames.peers(facts).astype(str).to_dict("records")
+listed = mqtt_frames.peers(facts).reset_index(names="client id").astype(str).to_dict("records")
 Path(output).parent.mkdir(parents=True, exist_ok=True)
 Path(output).write_text(json.dumps(listed, ensure_ascii=False), encoding="utf-8")
 

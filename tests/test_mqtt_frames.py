@@ -15,14 +15,14 @@ LOG = """
 
 
 def test_each_client_id_has_a_row_with_its_peers_and_how_its_connections_ended():
-    assert peers(facts(broker(LOG))).values.tolist() == [
+    assert peers(facts(broker(LOG))).reset_index().values.tolist() == [
         ["pump", "mosquitto", 2, 2, 2, "50.0 s", "20 %", "keep-alive 1, normal 1", "30.0 s", "persistent"],
         ["tap", "mosquitto", 1, 1, 1, "", "", "", "60.0 s", "clean"],
     ]
 
 
 def test_sessions_of_clients_that_are_away_have_a_row():
-    assert away(facts(broker(LOG))).values.tolist() == [
+    assert away(facts(broker(LOG))).reset_index().values.tolist() == [
         ["pump", "mosquitto", "10:02:00", "normal", "", "", "logs/mosquitto.log:4"]
     ]
 

@@ -7,7 +7,9 @@ from audit_builder import FAILOVER, MIXED, SETTINGS_ONLY, audit
 from report_example import diagnosis, oversize, split_loop
 
 from mqlab import report_delivery_tiles
+from mqlab.chain_rows import Chain, Gap, Stage, Step, Whereabouts
 from mqlab.facts import Facts
+from mqlab.report_delivery_tiles import lost
 from mqlab.report_evidence import dossiers
 from mqlab.report_tiles import tiles
 
@@ -69,3 +71,24 @@ def test_refused_records_stand_before_a_log_that_lost_nothing(of):
 def test_without_any_topic_findings_and_classes_are_asked(of):
     assert of((), about("acks1-failover-loss", lost_records=5))[3].startswith("≥ 5 records lost")
     assert of((), about("slow-consumer"))[3].startswith("NOT CHECKED loss (not checked: acks1-failover-loss)")
+
+
+def way(*gaps):
+    """A way within MQTT whose messages are where *gaps* tell."""
+    stage = Stage(Step.PUBLISHED, "", 100, 100, 100, "ids")
+    told = [Gap(Step.PUBLISHED, Step.TAKEN, where, "old", count, count, count, "ids") for where, count in gaps]
+    return replace(diagnosis(), chains=(Chain(None, None, (), "ids", (stage,), tuple(told)),), findings=())
+
+
+@pytest.mark.parametrize(
+    ("gaps", "title", "value"),
+    [
+        ([(Whereabouts.DROPPED, 7)], "messages dropped", "7"),
+        ([(Whereabouts.QUEUED, 33)], "messages wait", "33"),
+        ([(Whereabouts.UNKNOWN, 5)], "messages arrived nowhere", "5"),
+        ([], "messages lost", "0"),
+    ],
+)
+def test_messages_within_mqtt_are_told_where_no_topic_was_audited(gaps, title, value):
+    tile = lost(Facts(), way(*gaps), ())
+    assert (tile.title, tile.value) == (title, value)

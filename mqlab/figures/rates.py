@@ -14,8 +14,9 @@ _PAIRS = (
     ("host.receive_bytes", "host.transmit_bytes"),
     ("broker.bytes_in", "broker.bytes_out"),
     ("consumer.incoming_bytes", "producer.outgoing_bytes"),
+    ("mqtt.bytes_received", "mqtt.bytes_sent"),
 )
-"""Network card first, since it sees everything that leaves; then brokers, then clients."""
+"""Network card first, since it sees everything that leaves; then brokers, then clients, then brokers of MQTT."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,9 @@ _DEAD = "%DLQ%"
 
 def timeline(facts: Facts, diagnosis: Diagnosis, *, log: bool = True, height: int = 330) -> go.Figure:
     """Rates in and out, lag where known, and a row of ticks per kind of event; gaps in the metrics are grey."""
-    traffic, lag, lanes = guilty_traffic(facts, diagnosis), lag_points(facts), lanes_of(facts, diagnosis)
+    traffic, lanes = guilty_traffic(facts, diagnosis), lanes_of(facts, diagnosis)
+    behind = {f"lag {group}": points for group, points in lag_points(facts).items()}
+    lag = behind or kept_points(facts)
     weights = {
         "rate": 3.0 if traffic else 0,
         "lag": 1.2 if lag else 0,
@@ -71,6 +73,15 @@ def lag_points(facts: Facts) -> dict[str, list[tuple[float, float]]]:
     return {group: list(thinned(totals[group], value=lambda point: point[1])) for group in order[:_MOST_GROUPS]}
 
 
+def kept_points(facts: Facts) -> dict[str, list[tuple[float, float]]]:
+    """Messages that brokers of MQTT keep for sessions and as retained ones, the fullest first."""
+    stores = sorted(facts.named("mqtt.stored_messages"), key=lambda s: (-max(value for _, value in s.points), s.source))
+    return {
+        f"kept by {store.labels.get('node') or store.source}": list(thinned(store.points, value=lambda point: point[1]))
+        for store in stores[:_MOST_GROUPS]
+    }
+
+
 def _rows(lanes: tuple[Lane, ...]) -> int:
     return len({lane.row for lane in lanes})
 
@@ -104,13 +115,13 @@ def _steps(points: tuple[Rate, ...]) -> dict[str, object]:
 
 
 def _draw_lag(figure: go.Figure, lag: dict[str, list[tuple[float, float]]], row: int) -> None:
-    for place, (group, points) in enumerate(lag.items()):
+    for place, (name, points) in enumerate(lag.items()):
         figure.add_scatter(
-            x=[time(at) for at, _ in points], y=[round(behind) for _, behind in points], name=f"lag {label(group)}",
+            x=[time(at) for at, _ in points], y=[round(behind) for _, behind in points], name=label(name),
             mode="lines+markers", line={"color": LAG, "dash": ("solid", "dash", "dot")[place]}, marker_size=4,
             row=row, col=1,
         )  # fmt: skip
-    figure.update_yaxes(rangemode="tozero", title_text="lag", nticks=3, row=row, col=1)
+    figure.update_yaxes(rangemode="tozero", title_text="waiting", nticks=3, row=row, col=1)
 
 
 def _draw_bands(figure: go.Figure, facts: Facts, diagnosis: Diagnosis, traffic: Traffic | None) -> None:

@@ -1,0 +1,36 @@
+"""What changed at an MQTT broker: starts, clients that come later, sessions that are left behind."""
+
+from facts_builder import at, facts
+from mqtt_builder import broker
+
+from mqlab.mqtt_changes import mqtt_changes
+
+UPGRADE = """
+10:00:00 - starting
+10:00:02 old connected 10.0.0.1:1001 k30 c0
+10:00:03 feed connected 10.0.0.2:1002 k30 c1
+10:05:00 old normal
+10:05:10 new connected 10.0.0.1:1003 k30 c0
+"""
+
+
+def told(text):
+    return [(c.at - at(0), c.what, c.before, c.after, [e.line for e in c.evidence]) for c in mqtt_changes(facts(text))]
+
+
+def test_an_upgrade_leaves_a_session_behind_and_brings_another_client():
+    assert told(broker(UPGRADE)) == [
+        (0.0, "MQTT broker", None, "starting", [1]),
+        (310.0, "client new", None, "connected", [5]),
+        (300.0, "client old", "connected", "away, its session is kept", [4]),
+    ]
+
+
+def test_who_is_there_from_the_start_and_who_comes_back_are_no_change():
+    same = UPGRADE.replace("10:05:10 new", "10:05:10 old").replace("10:00:00 - starting\n", "")
+    assert told(broker(same)) == []
+
+
+def test_a_crowd_that_comes_is_no_change_of_who_is_there():
+    crowd = "\n".join(f"10:01:{n:02d} node-{n} connected 10.0.1.{n}:9 k30 c1" for n in range(20))
+    assert told(broker(f"10:00:00 feed connected 10.0.0.2:1002 k30 c1\n{crowd}")) == []

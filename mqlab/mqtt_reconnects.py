@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from mqlab.facts import Episode, Facts
 from mqlab.memo import per_facts
@@ -15,7 +16,7 @@ from mqlab.mqtt_brokers import brokers
 from mqlab.mqtt_bursts import CUT_OFF, bursts
 from mqlab.mqtt_connection import Connection
 from mqlab.mqtt_flapping import flapping
-from mqlab.mqtt_lives import by_client
+from mqlab.mqtt_lives import by_client, told_by_clients
 from mqlab.mqtt_storm import LEAST, MOST, Storm, again, firsts
 from mqlab.mqtt_takeovers import fought
 
@@ -38,8 +39,26 @@ def storms(facts: Facts) -> tuple[Storm, ...]:
     for broker in sorted(clients, key=lambda name: name or ""):
         restarts = list(_restarts(facts, broker, clients[broker]))
         found += restarts
-        found += bursts(broker, others[broker], [(storm.down, storm.up + BACK) for storm in restarts])
+        explained = [(storm.down, storm.up + BACK) for storm in restarts]
+        found += (_since_when(facts, storm) for storm in bursts(broker, others[broker], explained))
     return tuple(found)
+
+
+def _since_when(facts: Facts, storm: Storm) -> Storm:
+    """*storm*, where a broker stood still with what its silence and its clients tell of since when."""
+    if storm.cause != "standstill":
+        return storm
+    names = {c.client_id for c in storm.back}
+    lines = [e.last_at or e.first_at for e in facts.episodes if e.source in _sources(facts, storm.broker)]
+    quiet = max((at for at in lines if at is not None and at < storm.down), default=None)
+    lost = [c.until for c in told_by_clients(facts) if c.client_id in names and c.end is not None and c.until]
+    seen = [at for at in lost if (quiet if quiet is not None else storm.down - CUT_OFF) < at < storm.down]
+    return replace(storm, down=min(seen, default=storm.down), quiet_since=quiet)
+
+
+def _sources(facts: Facts, broker: str | None) -> frozenset[str]:
+    """The logs of a broker."""
+    return frozenset(source for one in brokers(facts) if one.name == broker for source in one.sources)
 
 
 @per_facts
@@ -55,7 +74,7 @@ def cut_off(facts: Facts) -> frozenset[str]:
 
 def _starts(facts: Facts, broker: str | None) -> Iterator[tuple[float, float, tuple[Episode, ...]]]:
     """When a broker was down and up again, and the lines that say so; its first start in the material, too."""
-    sources = {source for one in brokers(facts) if one.name == broker for source in one.sources}
+    sources = _sources(facts, broker)
     lines = [e for e in facts.of_kind("broker-stopping", "broker-starting") if e.source in sources and e.first_at]
     lines.sort(key=lambda e: (e.first_at or 0.0, e.source, e.first.line or 0))
     for number, start in enumerate(lines):

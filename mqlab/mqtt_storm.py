@@ -16,6 +16,9 @@ AGAIN = 2
 """Connects of each client that follow, on average, from which on it does not end."""
 RATE = 300.0
 """Seconds after a burst in which connects should be few again."""
+ONE_RETURN = 2.0
+"""Seconds in which several connects of a client from one address are one return; brokers may print whole seconds. The
+earlier ones waited at the listener (listen(2), backlog) until the broker read them, and their client had given up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +27,7 @@ class Storm:
 
     broker: str | None
     cause: str
-    """``restart``, ``address`` or ``network``."""
+    """``restart``, ``address``, ``standstill`` (of the broker, or of what is before it) or ``network``."""
     down: float
     """When they were cut off: the broker's stop, else the last moment before one of them came back."""
     up: float
@@ -37,6 +40,8 @@ class Storm:
     """Connects of the same clients in the five minutes that followed."""
     lines: tuple[Episode, ...]
     """The broker's stop and start."""
+    quiet_since: float | None = None
+    """Since when the log of a broker that stood still had told nothing."""
 
     @property
     def count(self) -> int:
@@ -65,6 +70,6 @@ def firsts(after: Sequence[Connection], until: float) -> tuple[Connection, ...]:
 
 def again(after: Sequence[Connection], back: Sequence[Connection]) -> int:
     """How often the clients of *back* connected once more in the minutes after the last was back."""
-    names, first, last = {c.client_id for c in back}, set(map(id, back)), back[-1].since or 0.0
-    later = [c for c in after if c.client_id in names and id(c) not in first]
+    first, last = {c.client_id: c.since or 0.0 for c in back}, back[-1].since or 0.0
+    later = [c for c in after if c.client_id in first and (c.since or 0.0) > first[c.client_id] + ONE_RETURN]
     return sum(c.count for c in later if (c.since or 0.0) <= last + RATE)

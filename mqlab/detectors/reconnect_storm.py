@@ -1,4 +1,4 @@
-"""MQTT: everybody reconnects at once, after a broker's restart, a break of the network, or one of a gateway or proxy.
+"""MQTT: everybody reconnects at once: a broker restarted or stood still, or a network, gateway or proxy failed.
 
 Fires: at least five clients, and half of those that a broker's stop and start cut off, are back within two minutes; or
 as many of the clients of a broker, or of those behind one address, come back within half a minute without a restart. A
@@ -81,6 +81,12 @@ def _cause(storm: Storm, place: str) -> str:
     if storm.cause == "address":
         address = storm.back[0].address
         return f"Clients behind {address} lost {place} together, which did not restart: their gateway or proxy did."
+    if storm.cause == "standstill":
+        quiet = f", and had told nothing since {clock(storm.quiet_since)} UTC" if storm.quiet_since else ""
+        return (
+            f"{place} told at {clock(storm.up)} UTC of all at once that they were lost and had come back{quiet}: it "
+            "did not restart but stood still, or what is before it did."
+        )
     return f"The clients lost {place} together at {clock(storm.down)} UTC, which did not restart: the network did."
 
 

@@ -59,6 +59,46 @@ def test_all_clients_at_one_instant_without_a_restart_are_the_network():
     assert "together at 10:07:10 UTC, which did not restart: the network did" in one.statement
 
 
+def frozen(size=12, stale=1, *, lost="keep-alive"):
+    """Devices each at its own address; the broker notices all, and reads *stale* connects that were given up."""
+    rows = [f"10:00:0{n % 9} dev{n} connected 10.0.{n}.1:1000 k20" for n in range(size)]
+    rows += [f"10:07:10 dev{n} {lost}" for n in range(size)]
+    rows += [f"10:07:10 dev{n} connected 10.0.{n}.1:2000 k20" for n in range(size)]
+    for again in range(stale):
+        for n in range(size):
+            rows += [f"10:07:11 dev{n} taken-over", f"10:07:11 dev{n} connected 10.0.{n}.1:{2001 + again} k20"]
+    return rows
+
+
+def test_a_broker_that_stood_still_reads_at_one_moment_what_waited_for_it():
+    for stale in (0, 1, 4):
+        (one,) = detect(material(frozen(stale=stale), last="10:20:00")).findings
+        assert (one.severity, one.measures["clients"], one.measures["clients_before"]) == (Severity.NOTICE, 12, 12)
+        assert "told at 10:07:10 UTC of all at once that they were lost and had come back" in one.statement
+        assert "had told nothing since 10:00:08 UTC: it did not restart but stood still" in one.statement
+
+
+def test_connects_that_were_given_up_tell_of_a_standstill_without_a_timeout():
+    (one,) = detect(material(frozen(lost="closed"))).findings
+    assert "stood still" in one.statement
+    (one,) = detect(material(frozen(lost="closed", stale=0))).findings
+    assert "the network did" in one.statement
+
+
+def test_logs_of_clients_tell_since_when_a_broker_stood_still():
+    own = client("10:00:00 made 1\n10:06:40 lost - timeout\n10:07:11 made 2", "dev3")
+    (one,) = detect(facts(broker("\n".join(frozen())), own)).findings
+    assert (one.started_at.timestamp(), one.measures["down_seconds"]) == (at("10:06:40"), 30)
+
+
+def test_devices_that_connect_every_second_are_no_storm():
+    rows = [f"10:00:0{n} dev{n} connected 10.0.{n}.1:1000 k20" for n in range(9)]
+    for second in range(10, 50):
+        for n in range(9):
+            rows += [f"10:07:{second} dev{n} closed", f"10:07:{second} dev{n} connected 10.0.{n}.1:{second} k20"]
+    assert detect(material(rows)).findings == ()
+
+
 def test_a_nat_gateway_that_forgets_its_ports_is_one_for_those_behind_it():
     others = [f"10:00:00 other{n} connected 10.9.0.{n}:1000 k20" for n in range(60)]
     rows = others + fleet(36)

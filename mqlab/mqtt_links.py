@@ -22,11 +22,12 @@ from mqlab.mqtt_lives import by_client, told_by_clients
 from mqlab.mqtt_parties import OPEN
 from mqlab.mqtt_reconnects import storms
 from mqlab.mqtt_takeovers import wars
+from mqlab.mqtt_vouched import AWAY, came_back_alone
 
 LEAST = 3
 """Losses of one client at least: one or two happen to any."""
-AWAY = 2.0
-"""Seconds until a client is back, from which on its link was away: with a sound link every library tries sooner."""
+VOUCHED = 2
+"""Losses that suffice where the client's own log tells that it alone came back each time."""
 _NEAR = 2.0
 
 
@@ -72,7 +73,7 @@ class Link:
 @per_facts
 def links(facts: Facts) -> tuple[tuple[Link, ...], ...]:
     """Clients with a bad link, those behind one address together, by broker and id."""
-    every = [link for link in _of_every(facts) if len(link.losses) >= LEAST]
+    every = list(_of_every(facts))
     known = Counter((broker, own[-1].address) for (broker, _), own in by_client(facts).items())
     places: dict[tuple[str | None, str | None], list[Link]] = defaultdict(list)
     for link in every:
@@ -98,8 +99,10 @@ def _of_every(facts: Facts) -> Iterator[Link]:
         seen = tuple(_by_broker(free)) if told[0].told_by == "broker" else ()
         said = tuple(_by_client(facts, client, own[client]))
         losses = _losses(seen, said, regular=(broker, client) in timed)
-        if losses:
+        if len(losses) >= LEAST:
             yield Link(broker, client, losses)
+        elif [loss.how for loss in seen] == ["replaced"] * VOUCHED and came_back_alone(told, own[client]):
+            yield Link(broker, client, seen)
 
 
 def _losses(seen: tuple[Loss, ...], said: tuple[Loss, ...], *, regular: bool) -> tuple[Loss, ...]:

@@ -2,7 +2,8 @@
 
 Fires: at least three connections of a client were lost by silence, and it came back when its link did: the broker's
 keep-alive passed, or the client's pings got no answer. Likely only where nothing but half-open connections is seen that
-the client replaced itself, at no steady pace: its link failed, or the device restarted, before the broker noticed.
+the client replaced itself, at no steady pace: its link failed, or the device restarted, before the broker noticed; two
+suffice where the client's own log tells that it alone came back.
 Quiet: an id that several clients take from each other, a limit that cuts off a client which is back at once, a break or
 restart that concerns everybody, one or two losses.
 """

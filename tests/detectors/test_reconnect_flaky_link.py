@@ -104,3 +104,39 @@ def test_clients_that_end_in_order_or_by_an_idle_timeout_have_sound_links():
 
 def test_without_logs_it_is_not_checked():
     assert detect(facts()).missing == ("a broker's log, or logs of the clients",)
+
+
+CART = turns("cart", [A], every=[19, 25])
+STARTS = "\n".join(f"10:00:{at:02} configured k30 c1\n10:00:{at:02} made 1" for at in (0, 19, 44))
+
+
+def test_two_half_open_connections_are_likely_where_the_clients_own_log_tells_that_it_alone_came_back():
+    (one,) = detect(facts(broker(CART), client(STARTS, "cart"))).findings
+    assert (one.severity, one.certainty, one.subject) == (Severity.NOTICE, Certainty.LIKELY, "cart")
+    assert one.measures == {"clients": 1, "losses": 2, "life_seconds": 22, "by_replaced": 2}
+    assert "its link or its power is what fails" in one.statement
+
+
+def test_two_half_open_connections_tell_nothing_without_that_log():
+    assert detect(facts(broker(CART))).findings == ()
+
+
+def test_two_half_open_connections_tell_nothing_where_another_one_may_have_the_id():
+    part = "10:00:00 configured k30 c1\n10:00:00 made 1\n10:00:44 made 2"
+    assert detect(facts(broker(CART), client(part, "cart"))).findings == ()
+    two = [client(STARTS, "cart"), client(STARTS, "cart", "clients/other.log")]
+    assert detect(facts(broker(CART), *two)).findings == ()
+    moved = broker(turns("cart", [A, "10.0.0.2"], every=[19, 25]))
+    assert detect(facts(moved, client(STARTS, "cart"))).findings == ()
+
+
+def test_two_half_open_connections_tell_nothing_where_the_client_lost_each_and_was_back_at_once():
+    lost = "10:00:00 made 1\n10:00:18 lost 18 EOF\n10:00:19 made 2\n10:00:43 lost 24 EOF\n10:00:44 made 3"
+    assert detect(facts(broker(CART), client(lost, "cart"))).findings == ()
+    later = lost.replace("10:00:18", "10:00:09").replace("10:00:43", "10:00:34")
+    assert len(detect(facts(broker(CART), client(later, "cart"))).findings) == 1
+
+
+def test_one_half_open_connection_is_no_bad_link():
+    once = turns("cart", [A], every=[19])
+    assert detect(facts(broker(once), client("10:00:00 made 1\n10:00:19 made 1", "cart"))).findings == ()

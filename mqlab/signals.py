@@ -58,10 +58,10 @@ EXACT = frozenset({
     "leader-started", "follower-started", "isr-shrunk", "isr-updated", "log-truncated", "truncation-asked",
     "truncation-idle", "below-watermark", "fetch-offset-reset", "unclean-election", "leader-elected", "no-leader",
     "broker-failed", "broker-fenced", "truncation-detected",
-    "client-connected", "client-disconnected", "session-takeover", "session-expired", "client-subscribed",
-    "client-unsubscribed", "broker-starting", "bridge-connecting", "connection-made", "connection-closed",
-    "connection-lost", "ping-unanswered", "client-configured", "proxied-connection", "flapping-detected",
-    "session-killed",
+    "client-connected", "client-disconnected", "session-takeover", "session-resumed", "session-expired",
+    "client-subscribed", "client-unsubscribed", "broker-starting", "bridge-connecting", "connection-made",
+    "connection-closed", "connection-lost", "ping-unanswered", "client-configured", "proxied-connection",
+    "flapping-detected", "session-killed",
 })  # fmt: skip
 """Kinds of which every line is an episode: the life of a consumer group, of a log and of MQTT connections."""
 PAUSE = 0.1

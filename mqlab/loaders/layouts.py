@@ -7,11 +7,13 @@ The two layouts that nearly all brokers and clients use are read by position; ev
     %4|1729766123.421|MAXPOLL|rdkafka#consumer-1| [thrd:main]: Application maximum poll interval …
     1795261186: New connection from 10.41.3.40:46436 on port 1883.
 
-A moment without a year, as syslog writes it (``Nov 22 00:24:29 …``), is in the year ``NO_YEAR``; see ``mqlab.years``.
+Moments that only a few programs write are those of ``other_dates``. A moment without a year, as syslog writes it
+(``Nov 22 00:24:29 …``), is in the year ``NO_YEAR``; see ``mqlab.years``.
 """
 
 from __future__ import annotations
 
+from mqlab.loaders import other_dates
 from mqlab.sql import quoted, replaced
 
 _DATE = r"\d{4}[-/]\d{2}[-/]\d{2}"
@@ -89,6 +91,7 @@ def minute(line: str) -> str:
         f"CASE WHEN {is_seconds(line)} THEN substring(CAST({_counted(line)} AS STRING), 1, 16) "
         f"WHEN {is_plain(line)} THEN translate(substring({line}, 1, 16), '/T', '- ') "
         f"WHEN {is_epoch(line)} THEN date_format(timestamp_seconds({seconds}), 'yyyy-MM-dd HH:mm') "
+        f"WHEN {other_dates.is_other(near)} THEN substring({other_dates.written(near)}, 1, 16) "
         f"WHEN {near} RLIKE {quoted(STAMP)} "
         f"THEN concat_ws(' ', translate({date}, '/', '-'), substring({clock}, 1, 5)) "
         f"WHEN {near} RLIKE {quoted(_YEARLESS)} THEN substring({_yearless(near)}, 1, 16) END"
@@ -105,6 +108,7 @@ def wall(line: str) -> str:
     yearless = f"CASE WHEN {near} RLIKE {quoted(_YEARLESS)} THEN {_yearless(near)} END"
     return (
         f"CASE WHEN {is_seconds(line)} THEN {_counted(line)} WHEN {is_epoch(line)} THEN {counted} "
+        f"WHEN {other_dates.is_other(near)} THEN try_cast({other_dates.written(near)} AS TIMESTAMP) "
         f"ELSE coalesce(try_cast({written} AS TIMESTAMP), try_cast({yearless} AS TIMESTAMP)) END"
     )
 
@@ -121,6 +125,7 @@ def offset(line: str) -> str:
     zone = f"translate(regexp_extract(substring({line}, 1, 120), {quoted(STAMP)}, 3), ':', '')"
     hours, minutes = (f"try_cast(substring({zone}, {start}, 2) AS INT)" for start in (2, 4))
     return (
-        f"CASE WHEN {zone} IN ('Z', 'UTC') OR {is_epoch(line)} OR {is_seconds(line)} THEN 0 "
+        f"CASE WHEN {is_epoch(line)} OR {is_seconds(line)} OR {other_dates.is_counted(line)} THEN 0 "
+        f"WHEN {other_dates.is_other(line)} THEN NULL WHEN {zone} IN ('Z', 'UTC') THEN 0 "
         f"WHEN {zone} <> '' THEN CASE WHEN {zone} LIKE '-%' THEN -1 ELSE 1 END * ({hours} * 3600 + {minutes} * 60) END"
     )

@@ -3,6 +3,11 @@
 A client may call itself anything, blanks, quotes and whole sentences of the broker included. So a line is read from
 its beginning, where the broker's own words stand, to its end, and a name is what is left between them. That is why
 these signatures hold in mosquitto's own files alone (``Signature.only``).
+
+From 2.1 on ``Client ID [address] disconnected: session taken over.`` is printed whenever a kept session is used again,
+also long after its last connection ended. The address is that of the session's last connection: only where that one is
+still open was anything taken over, and only then is the ``session-takeover`` one, which its ``peer`` allows to tell. A
+session that was restored from disk never had a connection: its address is ``(null):0``, the kind ``session-resumed``.
 """
 
 from __future__ import annotations
@@ -56,6 +61,7 @@ SIGNATURES: tuple[Signature, ...] = (
     _connected(0, "persistent"),
     _connected(1, "clean"),
     _own("session-takeover", r"Client .+ already connected, closing old connection\.", "already connected"),
+    _own("session-resumed", r"Client .+ \[\(null\):0\] disconnected: session taken over\.", "session taken over"),
     _own("session-takeover", rf"{_LEFT}: session taken over\.", "session taken over"),
     _own("client-disconnected", rf"{_LEFT}\.", "normal"),
     _own("client-disconnected", rf"Client .+ has exceeded timeout, disconnecting\.|{_LEFT}: exceeded timeout\.",

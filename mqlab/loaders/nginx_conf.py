@@ -39,7 +39,7 @@ _STATEMENT = rf"({_PIECE}*)([;{{}}])"
 _SPLIT = r"(?s)^\s*(\S+)(?:\s+(.*?))?\s*$"
 _OWN = re.compile(
     r"(?m)^\s*(?:stream|http|events|server|upstream\s+\S+)\s*\{|^\s*(?:worker_processes|worker_connections|listen"
-    r"|proxy_\w+|server_name|load_module|access_log|log_format)\s[^=]*;"
+    r"|proxy_\w+|server_name|load_module|access_log|log_format)\s[^=;\n]*;"
 )
 _LIKELY = 0.8
 _INSIDE = ("location", "if", "limit_except", "types")

@@ -3,12 +3,14 @@ r"""Access logs of nginx's stream module, which stands in front of brokers → E
 Sample lines::
 
     2026-11-21T12:02:02+00:00 10.41.8.21:54538 200 sent=4 received=358400 time=35.009 upstream=10.41.8.10:1883
+    2026-11-22T06:42:41+00:00 client=10.81.6.10:56893 status=200 in=34 out=9 secs=20.001 to=10.81.0.4:1883
     10.41.8.21 [21/Nov/2026:12:02:02 +0000] TCP 200 4 358400 35.009
     10.41.8.21 [21/Nov/2026:12:02:02 +0000] TCP 200 4 358400 35.009 "10.41.8.10:1883" "358400" "4" "0.000"
 
 A line is written when a session ends, so its moment is the end. ``received`` counts what came from the client and
-``sent`` what went to it (``$bytes_received`` and ``$bytes_sent``, ngx_stream_core_module); without names they stand in
-the order of the example in nginx's manual. Requests of HTTP have a method in quotes and are no such lines.
+``sent`` what went to it, which people also call ``in`` and ``out`` (``$bytes_received`` and ``$bytes_sent``,
+ngx_stream_core_module); without names they stand in the order of the example in nginx's manual. Requests of HTTP have a
+method in quotes and are no such lines.
 """
 
 from __future__ import annotations
@@ -39,10 +41,10 @@ _ADDRESS = (
 _PROTOCOL = r"(?: (?:TCP|UDP))?"
 _STATUS = r"(?:status=)?(?:200|400|403|500|502|503)"
 _PLACED = rf"{_PROTOCOL} {_STATUS} (\d+) (\d+) (\d+\.\d{{3}})(?= |$)"
-_NAMED = rf" {_STATUS}(?: .*)? (?:\w*(?:sent|received|time)=)"
-_SENT = r"(?:^|[ \"])(?:bytes_)?sent[=:]\"?(\d+)"
-_RECEIVED = r"(?:^|[ \"])(?:bytes_)?received[=:]\"?(\d+)"
-_TIME = r"(?:^|[ \"])(?:session_?)?time[=:]\"?(\d+\.\d{3})"
+_NAMED = rf" {_STATUS}(?: .*)? (?:(?:\w*(?:sent|received|time)|in|out|secs)=)"
+_SENT = r"(?:^|[ \"])(?:(?:bytes_)?sent|out)[=:]\"?(\d+)"
+_RECEIVED = r"(?:^|[ \"])(?:(?:bytes_)?received|in)[=:]\"?(\d+)"
+_TIME = r"(?:^|[ \"])(?:(?:session_?)?time|secs)[=:]\"?(\d+\.\d{3})"
 _REQUEST = r"\"[A-Z]+ \S+ HTTP/"
 _LIKELY = 0.9
 

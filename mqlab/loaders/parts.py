@@ -125,7 +125,8 @@ MOSQUITTO = Parts(
         r"(.+) (?:[012]|128|135) \S",
     ),
     member_id=rf"{_MOSQUITTO}New (?:client|bridge) connected from .*?, k\d+, u'(.*)'\)\.?\s*$",
-    peer=rf"{_MOSQUITTO}(?:New (?:client|bridge) connected from (\S+) as |Client .+ \[(\S+)\] disconnected[.:])",
+    peer=rf"{_MOSQUITTO}(?:New (?:client|bridge) connected from (\S+) as "
+    r"|Client .+ \[((?!\(null\):0\])\S+)\] disconnected[.:])",
 )
 """Mosquitto; names of clients may hold anything, so what stands around them tells where they end."""
 

@@ -31,6 +31,7 @@ SAID = (
     ("2.0", "New bridge connected from 10.0.0.2:1884 as east (p2, c0, k60, u'br').", "client-connected", "east", "10.0.0.2:1884", "br", None, 60.0, "persistent"),
     ("2.0", "Client edge-1 already connected, closing old connection.", "session-takeover", "edge-1", None, None, None, None, "already connected"),
     ("2.1", "Client edge-1 [117.61.110.182:8785] disconnected: session taken over.", "session-takeover", "edge-1", "117.61.110.182:8785", None, None, None, "session taken over"),
+    ("2.1", "Client edge-1 [(null):0] disconnected: session taken over.", "session-resumed", "edge-1", None, None, None, None, "session taken over"),
     ("2.0", "Client edge-1 disconnected.", "client-disconnected", "edge-1", None, None, None, None, "normal"),
     ("2.1", "Client edge-1 [192.168.68.135:1] disconnected.", "client-disconnected", "edge-1", "192.168.68.135:1", None, None, None, "normal"),
     ("1.6", "Socket error on client edge-1, disconnecting.", "client-disconnected", "edge-1", None, None, None, None, "closed"),

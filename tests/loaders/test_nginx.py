@@ -14,7 +14,8 @@ SESSIONS = """
 10.41.8.21 [21/Nov/2026:13:02:02 +0100] TCP 200 4 358400 35.009 "10.41.8.10:1883" "358400" "4" "0.000"
 2001:db8::1:54538 [21/Nov/2026:12:02:02 +0000] TCP 502 0 0 0.000
 1795262522.000 10.41.8.21:54538 TCP 200 4 358400 35.009
-[2026-11-21T12:02:02Z] 10.41.8.21:54538 status=200 bytes_sent=4 bytes_received=358400 session_time=35.009"""
+[2026-11-21T12:02:02Z] 10.41.8.21:54538 status=200 bytes_sent=4 bytes_received=358400 session_time=35.009
+2026-11-21T12:02:02+00:00 client=10.41.8.21:54538 status=200 in=358400 out=4 secs=35.009 to=10.41.8.10:1883"""
 HTTP = '10.21.0.14 - - [21/Nov/2026:11:40:55 +0000] "POST /ner HTTP/1.1" 200 15 rt=0.004'
 CONF = """
 load_module modules/ngx_stream_module.so;
@@ -44,13 +45,14 @@ def test_each_session_is_an_event_at_its_end(loaded):
         ("12:02:02", "2001:db8::1:54538", "received 0 sent 0", 0.0),
         ("12:02:02", "10.41.8.21:54538", *same),
         ("12:02:02", "10.41.8.21:54538", *same),
+        ("12:02:02", "10.41.8.21:54538", *same),
     ]
     assert set(loaded(nginx_stream_log, EVENTS, "system kind", SESSIONS)) == {("mqtt", "proxied-connection")}
 
 
 def test_requests_and_anything_else_are_not_understood_as_sessions(classes):
     text = f"{SESSIONS[1:]}\n{HTTP}\nsome text\n"
-    assert classes(nginx_stream_log, text) == ["data"] * 6 + [None, None, "noise"]
+    assert classes(nginx_stream_log, text) == ["data"] * 7 + [None, None, "noise"]
 
 
 def test_a_log_of_sessions_is_recognised_and_one_of_requests_is_not():
@@ -103,3 +105,20 @@ def test_comments_are_noise_and_all_else_of_it_is_data(classes):
 )
 def test_it_is_recognised_by_its_directives(text, is_one):
     assert nginx_conf.recognise(Head("x.conf", text, len(text))) == is_one
+
+
+def test_a_configuration_is_recognised_whatever_its_directives_hold_on_their_lines():
+    text = """
+load_module modules/ngx_stream_module.so;
+events {}
+stream {
+    log_format basic '$remote_addr [$time_local] $protocol $status $bytes_sent $bytes_received $session_time';
+    upstream mq { server 10.121.0.4:1883; }
+    server {
+        listen 10.121.0.9:1883;
+        proxy_upload_rate 4k;
+    }
+}
+"""
+    assert recognise(text.encode(), "nginx.conf", len(text), LOADERS).format == "nginx-conf"
+    assert recognise(b"listen 1883;\nkey = value;\n", "other.conf", 26, LOADERS).format != "nginx-conf"

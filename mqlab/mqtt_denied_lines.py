@@ -3,66 +3,23 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 
-from mqlab import mqtt_gauges, mqtt_users
+from mqlab import mqtt_gauges, mqtt_lives, mqtt_users
 from mqlab.facts import Episode, Facts
 from mqlab.memo import per_facts
 from mqlab.models.topic_filters import matches, shared
+from mqlab.mqtt_denied_told import NEAR, PUBLISH, SUBSCRIBE, Told
 from mqlab.mqtt_ledgers import receiving_ledgers
+from mqlab.mqtt_queue_case import EDGE
 from mqlab.mqtt_rows import TopicFlow
 from mqlab.mqtt_sessions import END
 from mqlab.mqtt_subscriptions import SKEW, client_of, subscriptions
 
-PUBLISH, SUBSCRIBE = "publish-denied", "subscribe-denied"
-NEAR = 0.05
-"""How far two counts of refusals may differ."""
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """What is told of one client: its refused publishes, or one filter that it was refused."""
-
-    kind: str
-    client_id: str
-    lines: tuple[Episode, ...]
-    filter: str | None
-    """Of a refused subscription."""
-    flows: tuple[TopicFlow, ...]
-    """Messages that were published to these topics, by ledgers."""
-    ledgers: frozenset[str]
-    """The receivers' ledgers that would have them; those of the client itself for a subscription."""
-    thrown_out: bool
-    """The broker ended a connection of the client for it, so it was told."""
-
-    @property
-    def count(self) -> int:
-        """How often it was refused, by lines."""
-        return sum(e.count for e in self.lines)
-
-    @property
-    def messages(self) -> int:
-        """Messages of these topics that their publisher noted without a failure."""
-        return sum(f.messages for f in self.flows if not f.failed)
-
-    @property
-    def failed(self) -> int:
-        """Those that it noted as failed."""
-        return sum(f.messages for f in self.flows if f.failed)
-
-    @property
-    def agrees(self) -> bool:
-        """Messages that came to none of the ledgers are all of these topics, or as many as lines tell."""
-        if not self.nowhere or (self.kind == SUBSCRIBE and not self.ledgers):
-            return False
-        as_many = abs(self.nowhere - self.count) <= max(2.0, NEAR * self.nowhere)
-        return self.kind == SUBSCRIBE or as_many or self.nowhere == self.messages
-
-    @property
-    def nowhere(self) -> int:
-        """Messages that came to none of the ledgers."""
-        return sum(f.messages for f in self.flows if not f.failed and not self.ledgers & dict(f.received).keys())
+CELL = 10.0
+"""Seconds of a row of receipts, which is told by its begin."""
+FAULTS = frozenset({"not-authorized", "protocol-error"})
+"""How a connection ends that the broker closes for a refusal: HiveMQ and EMQX say why, RabbitMQ calls it an error."""
 
 
 @per_facts
@@ -76,7 +33,7 @@ def _publishes(facts: Facts) -> Iterator[Told]:
         topics = {e.topic for e in own if e.topic}
         mine = {s for s in _senders(facts) if mqtt_users.client_of(facts, s) in (client, None)}
         flows = tuple(f for f in facts.topic_flows if f.topic in topics and f.sender in mine)
-        yield Told(PUBLISH, client, tuple(own), None, flows, _every(facts), _thrown_out(facts, client))
+        yield Told(PUBLISH, client, tuple(own), None, flows, _every(facts), _closed(facts, client, own))
 
 
 def _subscriptions(facts: Facts) -> Iterator[Told]:
@@ -86,12 +43,20 @@ def _subscriptions(facts: Facts) -> Iterator[Told]:
             if not _granted(facts, client, name):
                 lines = tuple(e for e in own if e.topic == name)
                 since = min((e.first_at for e in lines if e.first_at is not None), default=0.0)
-                flows = tuple(f for f in facts.topic_flows if f.sender and _meant(f, name) and f.last_at >= since)
-                yield Told(SUBSCRIBE, client, lines, name, flows, ledgers, _thrown_out(facts, client))
+                closed = _closed(facts, client, lines)
+                meant = (name, *_filters(facts, client)) if closed else (name,)
+                flows = tuple(f for f in facts.topic_flows if f.sender and _meant(f, meant) and f.last_at >= since)
+                yield Told(SUBSCRIBE, client, lines, name, flows, ledgers, closed)
 
 
-def _meant(flow: TopicFlow, name: str) -> bool:
-    return flow.topic is not None and matches(name, flow.topic)
+def _filters(facts: Facts, client: str) -> tuple[str, ...]:
+    """Its filters of sessions that end with the connection: what is published for them meanwhile is lost, too."""
+    own = [s for s in subscriptions(facts) if s.client_id == client and s.session is not None]
+    return tuple(sorted({shared(s.filter)[1] for s in own if not (s.session and s.session.persistent)}))
+
+
+def _meant(flow: TopicFlow, names: Sequence[str]) -> bool:
+    return flow.topic is not None and any(matches(name, flow.topic) for name in names)
 
 
 def _by_client(facts: Facts, kind: str) -> Mapping[str, list[Episode]]:
@@ -125,9 +90,28 @@ def _every(facts: Facts) -> frozenset[str]:
     return frozenset(source for own in receiving_ledgers(facts).values() for source in own)
 
 
-def _thrown_out(facts: Facts, client: str) -> bool:
-    ends = facts.of_kind("client-disconnected")
-    return any(e.client_id == client and e.reason == "not-authorized" for e in ends)
+def _closed(facts: Facts, client: str, lines: Sequence[Episode]) -> int:
+    """Connections that the broker ended for a fault of the client's in the moments of these lines."""
+    own = [c for c in mqtt_lives.connections(facts) if c.client_id == client and c.told_by == "broker"]
+    ended = [c for c in own if c.ended in FAULTS and c.until is not None]
+    return sum(c.count for c in ended if any(_during(e, c.until) for e in lines))
+
+
+def _during(line: Episode, at: float | None) -> bool:
+    first, last = line.first_at, line.last_at
+    return at is not None and first is not None and first - EDGE <= at <= (first if last is None else last) + EDGE
+
+
+def closes(facts: Facts, client: str | None, at: float | None) -> bool:
+    """A refusal for which the broker closes connections was then, of this client, or of anyone where it is None."""
+    every = [one for one in denied(facts) if one.thrown_out and client in (None, one.client_id)]
+    return any(_during(e, at) for one in every for e in one.lines)
+
+
+def sent_again(facts: Facts, at: float) -> bool:
+    """A publisher that loses its connection for a refusal sends again what has no answer yet: copies from then on."""
+    own = [e for one in denied(facts) if one.kind == PUBLISH and one.closed > 1 for e in one.lines]
+    return any(e.first_at is not None and e.first_at - CELL <= at for e in own)
 
 
 def counter_agrees(facts: Facts, one: Told) -> bool:

@@ -9,7 +9,7 @@ from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
 from mqlab.models.mosquitto_acl import WRITE
 from mqlab.mqtt_denials import Refused
-from mqlab.mqtt_denied_lines import PUBLISH, Told
+from mqlab.mqtt_denied_told import PUBLISH, SUBSCRIBE, Told
 from mqlab.wording import moment
 
 INCIDENT = "acl-silent-drop"
@@ -79,7 +79,7 @@ def _evidence(facts: Facts, own: Sequence[Refused]) -> tuple[Evidence, ...]:
 
 def of_lines(one: Told, certainty: Certainty) -> Finding:
     """What lines say that one client was refused."""
-    lost = one.nowhere or (one.count if one.kind == PUBLISH else 0)
+    lost = one.nowhere or (one.count if one.kind == PUBLISH and not one.thrown_out else 0)
     topics = sorted({e.topic for e in one.lines if e.topic})
     shown = ", ".join(topics[:_SHOWN]) + (f" and {len(topics) - _SHOWN} more" if len(topics) > _SHOWN else "")
     what = "publishing to" if one.kind == PUBLISH else "subscribing to"
@@ -94,13 +94,30 @@ def of_lines(one: Told, certainty: Certainty) -> Finding:
         ended_at=moment(moments[-1]) if moments else None,
         ongoing=False,
         statement=(
-            f"{one.client_id} was refused {what} {shown} {units.counted(one.count, 'time')} and stayed connected. "
-            f"{units.counted(lost, 'message')} {'were lost with it' if lost else 'are known to be lost with it'}."
+            f"{one.client_id} was refused {what} {shown} {units.counted(one.count, 'time')} and {_then(one)}. "
+            f"{_lost(one, lost)}."
         ),
-        measures={"lost_records": float(lost), "denied": float(one.count), "topics": float(len(topics))},
+        measures={"lost_records": float(lost), "denied": float(one.count), "topics": float(len(topics))}
+        | ({"closed_connections": float(one.closed)} if one.thrown_out else {}),
         evidence=tuple(Evidence(e.first.source, e.first.line, e.first.text, "refused") for e in one.lines[:_SHOWN]),
         mitigate=_MITIGATE,
         remedy=_REMEDY,
         verify="No further refusals, and received / published = 1 for each topic.",
         facts={"topics": shown},
+        explains=("reconnect-flaky-link",) if one.thrown_out else (),
     )
+
+
+def _then(one: Told) -> str:
+    """What the broker does with the connection."""
+    if not one.thrown_out:
+        return "stayed connected"
+    again = ", and the client connected again to be refused again" if one.closed > 1 else ""
+    closed = units.counted(one.closed, "connection")
+    return f"the broker closed {closed} for it, which tells a client of MQTT 3.1.1 no reason{again}"
+
+
+def _lost(one: Told, lost: int) -> str:
+    if one.kind == SUBSCRIBE and lost and not one.ledgers:
+        return f"{units.counted(lost, 'message')} were published for it meanwhile"
+    return f"{units.counted(lost, 'message')} {'were lost with it' if lost else 'are known to be lost with it'}"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mqlab import mqtt_broker_lives, mqtt_copies
+from mqlab import mqtt_broker_lives, mqtt_copies, mqtt_denied_lines
 from mqlab.facts import Episode, Facts
-from mqlab.units import number
+from mqlab.units import duration, number
 from mqlab.wording import clock
 
 _COMING_BACK = (
@@ -40,6 +40,8 @@ COPYING = (
 """Classes in which messages come more than once."""
 _BROKEN = frozenset({"keep-alive", "queue-killed", "frame-too-large", "protocol-error", "not-authorized", "kicked"})
 """Ends of connections that are no good-bye, no restart, and no other connection's doing."""
+_ENDS = frozenset({"client-disconnected", "connection-lost"})
+_SHOWN = 3
 _FEW = 10
 """Messages that came more than once up to which a reconnect may have brought them again."""
 _SHARE = 0.02
@@ -47,7 +49,12 @@ _SHARE = 0.02
 
 
 def abnormal(facts: Facts, episode: Episode) -> bool:
-    """False for a connection that ended in one of the ordinary ways, and for a kept session that is used again."""
+    """False for a connection that ended in one of the ordinary ways, and for a kept session that is used again.
+
+    A connection that the broker closed for a refusal is no trouble beside the refusal, which is.
+    """
+    if episode.kind in _ENDS and mqtt_denied_lines.closes(facts, episode.client_id, episode.first_at):
+        return False
     if episode.kind == "session-takeover":
         return episode not in mqtt_broker_lives.resumed(facts)
     return episode.kind != "client-disconnected" or episode.reason in _BROKEN
@@ -58,5 +65,21 @@ def copies(facts: Facts) -> Iterator[tuple[float, str]]:
     for one in mqtt_copies.subscribers(facts):
         if one.unflagged >= max(_FEW, _SHARE * one.rows):
             at = one.copied()[0].at
+            if mqtt_denied_lines.sent_again(facts, at):
+                continue
             told = f"{number(one.again)} of {number(one.rows)} messages came to {one.client} more than once"
             yield at, f"{clock(at)} UTC: {told}"
+
+
+def cut_off_when_idle(facts: Facts) -> Iterator[tuple[float | None, str]]:
+    """Idle limits that end connections: since when, and words; no class is about them."""
+    for one in mqtt_idle.idle(facts):
+        names = ", ".join(client.client_id for client in one.clients[:_SHOWN])
+        more = f" and {len(one.clients) - _SHOWN} more" if len(one.clients) > _SHOWN else ""
+        patience = min((client.keep_alive for client in one.clients if client.keep_alive), default=None)
+        below = f", below their keep-alive of {patience:g} s" if patience else ""
+        yield (
+            one.since,
+            f"{clock(one.since)} UTC: connections of {names}{more} end after {duration(one.clients[0].life)} each, "
+            f"likely by the idle limit {one.limit.key} {one.limit.value} ({one.limit.source}:{one.limit.line}){below}",
+        )

@@ -1,10 +1,11 @@
-"""MQTT: an access rule refuses publishes or deliveries, and the client does not notice.
+"""MQTT: an access rule refuses publishes or deliveries, and the client does not notice, or not why.
 
 Fires: mosquitto's rules refuse topics that are published, and exactly these arrive nowhere while others do (proven), or
 no ledger of a receiver is there (likely); lines say that publishes or subscriptions were refused (likely), and ids or a
-counter agree (proven).
-Quiet: refused topics that arrive (the file is not in force), publishers that were told or thrown out for it, topics
-that nobody subscribed to, full queues, ``$SYS``.
+counter agree (proven). Some brokers close the connection for it: with MQTT 3.1.1 the client sees no reason, connects
+again and is refused again, which is told as such.
+Quiet: refused topics that arrive (the file is not in force), publishers that were told, topics that nobody subscribed
+to, full queues, ``$SYS``.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from mqlab.facts import Facts
 from mqlab.findings import Certainty, Finding
 from mqlab.models.mosquitto_acl import WRITE
 from mqlab.mqtt_denials import Refused
-from mqlab.mqtt_denied_lines import PUBLISH, Told
+from mqlab.mqtt_denied_told import PUBLISH, Told
 from mqlab.mqtt_denied_words import of_lines, of_rules, topics
 
 INCIDENT = "acl-silent-drop"
@@ -81,9 +82,7 @@ def _arriving(facts: Facts, every: Sequence[Refused]) -> int:
 
 def _of_lines(facts: Facts, one: Told) -> Result:
     name = one.client_id
-    if one.kind == PUBLISH and one.thrown_out:
-        return Result(rejected=f"{name} was refused and thrown out for it: it was told")
-    if one.kind == PUBLISH and one.failed >= max(1, one.messages):
+    if one.kind == PUBLISH and not one.thrown_out and one.failed >= max(1, one.messages):
         return Result(rejected=f"{name} noted that its publishes failed: it was told")
     if one.messages and not one.nowhere:
         return Result(rejected=f"what {name} was refused arrived all the same")

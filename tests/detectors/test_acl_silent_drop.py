@@ -160,11 +160,89 @@ def test_a_client_that_notes_a_subscription_before_the_answer_was_refused_it_all
     ]
 
 
-def test_a_client_that_is_thrown_out_for_it_was_told():
-    out = episode(
-        "client-disconnected", 31, "logs/emqx.log", system="mqtt", client_id="agent-b", reason="not-authorized"
+def loop(ended, count=20, client="agent-b", first=30, skew=0.01):
+    """A client that connects each second and loses the connection at once."""
+    rows = []
+    for n in range(count):
+        begin = first + n
+        rows.append(
+            episode("client-connected", begin, "logs/b.log", line=2 * n + 1, left=30.0, system="mqtt", client_id=client)
+        )
+        rows.append(
+            episode(
+                "client-disconnected", begin + skew, "logs/b.log", line=2 * n + 2, system="mqtt", client_id=client,
+                reason=ended,
+            )
+        )  # fmt: skip
+    return tuple(rows)
+
+
+def refusals(kind, client, topic, count=20):
+    return episode(
+        kind, 30, "logs/b.log", count=count, until=30 + count - 1, line=900, system="mqtt", client_id=client,
+        topic=topic, reason="denied",
+    )  # fmt: skip
+
+
+def test_a_publisher_whose_connection_is_closed_for_it_is_told_so():
+    line = refusals("publish-denied", "agent-b", "site/b/alarm")
+    (one,) = detect(facts(LOG, SUBSCRIBED, line, loop("not-authorized"))).findings
+    assert (one.certainty, one.subject) == (Certainty.LIKELY, "agent-b")
+    assert "the broker closed 20 connections for it" in one.statement
+    assert one.measures == {"lost_records": 0, "denied": 20, "topics": 1, "closed_connections": 20}
+    assert one.explains == ("reconnect-flaky-link",)
+
+
+@pytest.mark.parametrize("failed", [False, True], ids=["no answer noted", "noted as failed"])
+def test_what_such_a_publisher_sent_to_the_topic_and_came_nowhere_proves_it(failed):
+    line = refusals("publish-denied", "agent-b", "site/b/alarm")
+    alarms = mail(
+        (), sender="agent-b", topics=("site/b/alarm",), start=30, seconds=12, rate=1, first=5000, failed=failed
     )
-    found = detect(facts(LOG, denied("publish-denied", "agent-b", "site/b/metrics"), out))
+    states = mail(("hist",), sender="agent-b", topics=("site/b/status",), start=30, seconds=20)
+    (one,) = detect(facts(LOG, SUBSCRIBED, line, loop("not-authorized"), noted(alarms, states))).findings
+    assert (one.certainty, one.measures["lost_records"]) == (Certainty.PROVEN, 12)
+
+
+def test_without_a_ledger_of_receivers_what_came_nowhere_is_not_known():
+    line = refusals("publish-denied", "agent-b", "site/b/alarm")
+    alarms = mail((), sender="agent-b", topics=("site/b/alarm",), start=30, seconds=12, rate=1)
+    (one,) = detect(facts(LOG, SUBSCRIBED, line, loop("not-authorized"), noted(alarms))).findings
+    assert one.certainty is Certainty.LIKELY
+
+
+def test_a_subscriber_whose_connection_is_closed_at_each_refusal_is_proven_and_gets_nothing_of_its_other_filters():
+    line = refusals("subscribe-denied", "panel", "press/2/#")
+    own = tuple(
+        episode("client-subscribed", 30, "clients/panel.log", system="mqtt", client_id="panel", topic=name, left=1.0)
+        for name in ("press/1/#", "press/2/#")
+    )
+    sent = noted(mail((), sender="press", topics=("press/1/x", "press/2/x", "press/3/x"), start=30, seconds=30))
+    (one,) = detect(facts(LOG, own, line, loop("protocol-error", client="panel"), sent)).findings
+    assert (one.certainty, one.subject) == (Certainty.PROVEN, "panel")
+    assert one.measures["lost_records"] == 200
+    assert "the broker closed 20 connections for it" in one.statement
+
+
+@pytest.mark.parametrize("ended", ["closed", "normal", "taken-over", "keep-alive"])
+def test_connections_that_end_for_another_reason_are_not_closed_by_a_refusal(ended):
+    line = refusals("subscribe-denied", "panel", "press/2/#")
+    (one,) = detect(facts(LOG, line, loop(ended, client="panel"))).findings
+    assert one.certainty is Certainty.LIKELY
+    assert "stayed connected" in one.statement
+
+
+def test_connections_of_other_clients_and_other_times_are_not_closed_by_a_refusal():
+    line = refusals("subscribe-denied", "panel", "press/2/#")
+    rows = (loop("protocol-error", client="other"), loop("protocol-error", client="panel", first=200))
+    (one,) = detect(facts(LOG, line, rows)).findings
+    assert (one.certainty, one.explains) == (Certainty.LIKELY, ())
+
+
+def test_a_publisher_that_notes_refusals_as_failures_and_stays_connected_was_told():
+    line = denied("publish-denied", "agent-b", "site/b/metrics", 600)
+    failed = mail((), sender="agent-b", topics=("site/b/metrics",), start=30, seconds=60, failed=True)
+    found = detect(facts(LOG, SUBSCRIBED, line, noted(failed, A)))
     assert found.findings == ()
     assert "it was told" in found.rejected
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mqlab import mqtt_broker_lives, mqtt_copies, mqtt_denied_lines
+from mqlab import mqtt_broker_lives, mqtt_copies, mqtt_denied_lines, mqtt_idle
 from mqlab.facts import Episode, Facts
 from mqlab.units import duration, number
 from mqlab.wording import clock
@@ -42,6 +42,7 @@ _BROKEN = frozenset({"keep-alive", "queue-killed", "frame-too-large", "protocol-
 """Ends of connections that are no good-bye, no restart, and no other connection's doing."""
 _ENDS = frozenset({"client-disconnected", "connection-lost"})
 _SHOWN = 3
+"""Clients that are named."""
 _FEW = 10
 """Messages that came more than once up to which a reconnect may have brought them again."""
 _SHARE = 0.02
@@ -51,12 +52,15 @@ _SHARE = 0.02
 def abnormal(facts: Facts, episode: Episode) -> bool:
     """False for a connection that ended in one of the ordinary ways, and for a kept session that is used again.
 
-    A connection that the broker closed for a refusal is no trouble beside the refusal, which is.
+    A connection that the broker closed for a refusal is no trouble beside the refusal, which is; nor is one that an
+    idle limit ended (``cut_off_when_idle``).
     """
     if episode.kind in _ENDS and mqtt_denied_lines.closes(facts, episode.client_id, episode.first_at):
         return False
     if episode.kind == "session-takeover":
         return episode not in mqtt_broker_lives.resumed(facts)
+    if episode.kind == "connection-lost":
+        return not mqtt_idle.is_by_limit(facts, episode)
     return episode.kind != "client-disconnected" or episode.reason in _BROKEN
 
 

@@ -119,6 +119,7 @@ def unexplained(facts: Facts, findings: Sequence[Finding], rejected: Collection[
             for a, told in mqtt_symptoms.copies(facts)
             if not _explained(a, known, mqtt_symptoms.COPYING)
         ),
+        *(Symptom(at, told) for at, told in mqtt_symptoms.cut_off_when_idle(facts)),
         *_ratio(facts, known),
     ]
     return tuple(sorted(found, key=lambda s: (s.at if s.at is not None else float("inf"), s.text)))

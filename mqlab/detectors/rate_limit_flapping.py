@@ -21,6 +21,7 @@ from mqlab.findings import Certainty, Evidence, Finding, Severity
 from mqlab.models import keep_alive
 from mqlab.mqtt_connection import Connection
 from mqlab.mqtt_flapping import AT_ONCE, LEAST, Flapping, flapping
+from mqlab.mqtt_idle import limit_of
 from mqlab.mqtt_limits import Limit, limits
 from mqlab.mqtt_lives import connections
 from mqlab.wording import clock, moment
@@ -76,7 +77,7 @@ def _why_not(facts: Facts, one: Flapping, configured: tuple[Limit, ...]) -> str 
 
 def _timeout(facts: Facts, one: Flapping) -> str:
     """The setting of a proxy that says so."""
-    same = [s for s in facts.settings if s.scope == "proxy" and s.value in (f"{one.life:.0f}s", f"{one.life:.0f}")]
+    same = [s for s in facts.settings if limit_of(one, s)]
     return f" ({same[0].key} {same[0].value})" if same else " of a load balancer or firewall"
 
 

@@ -12,6 +12,7 @@ from mqlab.facts import Episode, Facts
 from mqlab.figures.style import ALARM, CHANGE, INK, MUTED, OUTGOING, label, time
 from mqlab.figures.thinning import Mark, merged
 from mqlab.findings import Severity
+from mqlab.mqtt_broker_lives import resumed
 from mqlab.units import clock
 
 _LANES = {
@@ -48,7 +49,8 @@ class Lane:
 
 def lanes_of(facts: Facts, diagnosis: Diagnosis) -> tuple[Lane, ...]:
     """The rows to draw, top row first; only rows that hold something."""
-    events = [_event_lane(kind, facts.of_kind(kind)) for kind in _LANES]
+    again = resumed(facts)
+    events = [_event_lane(kind, [e for e in facts.of_kind(kind) if e not in again]) for kind in _LANES]
     return tuple(lane for lane in (*events, _change_lane(diagnosis), *_finding_lanes(diagnosis)) if lane.marks)
 
 

@@ -2,7 +2,9 @@
 
 from dataclasses import replace
 
+from facts_builder import facts as made
 from group_builder import connected
+from mqtt_builder import broker, turns
 from report_example import diagnosis, example, facts, oversize, split_loop
 
 from mqlab.facts import Facts, Series
@@ -108,3 +110,14 @@ def test_only_the_scrapes_of_what_is_drawn_are_gaps():
 
     assert len(timeline(replace(known, series=(*known.series, other)), result).layout.shapes) == band
     assert len(timeline(replace(known, series=(*known.series, own)), result).layout.shapes) > band
+
+
+def test_takeovers_are_drawn_but_no_session_that_is_only_used_again():
+    used_again = broker("""
+        10:00:00 press connected 10.0.0.1:1001 k30 c0
+        10:00:50 press normal 10.0.0.1:1001
+        10:05:00 press taken-over 10.0.0.1:1001
+        10:05:00 press connected 10.0.0.1:1002 k30 c0
+    """)
+    assert "takeovers" not in {lane.row for lane in lanes_of(made(used_again), diagnosis())}
+    assert "takeovers" in {lane.row for lane in lanes_of(made(broker(turns("press", ["10.0.0.1"]))), diagnosis())}

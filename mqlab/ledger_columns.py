@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from itertools import pairwise, permutations
 
 MOMENT = re.compile(
-    r"1\d{12}|1\d{9}(?:\.\d{1,9})?|20\d\d-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?"
+    r"1\d{12}|1[5-9]\d{14}|1\d{9}(?:\.\d{1,9})?|20\d\d-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?"
 )
 _NUMBER = re.compile(r"\d{1,18}")
 _TOPIC = re.compile(r"[\w.%|~$/-]{1,249}")

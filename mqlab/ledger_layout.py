@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field
 FIELDS = ("time", "topic", "broker", "queue", "offset", "key", "message", "status", "dup", "again", "group", "party",
           "bytes", "role", "place", "qos", "retained")  # fmt: skip
 """Facts of a message, in the order in which Spark is given their columns."""
-_NAMED_ROLES = "sent|acked|failed|received|consumed|processed|committed|handled|produced|published|delivered|done"
+_NAMED_ROLES = "sent|acked|failed|received|consumed|processed|committed|handled|produced|published|delivered|done|seen"
 MOMENT = (
     r"(?:ts|time|timestamp|date|datetime|at|when)(?:_ms|_utc)?|[a-z]\w*_(?:utc|ms|at|ts|time)|@timestamp"
     rf"|{_NAMED_ROLES}"
@@ -35,12 +35,14 @@ WORDS = {
     "acknowledged": "acked", "ack": "acked", "confirmed": "acked", "forwarded": "received", "delivered": "received",
     "receive": "received", "read": "received", "polled": "received", "consume": "consumed", "handled": "processed",
     "process": "processed", "commit": "committed", "acks": "acked", "done": "processed", "handed": "processed",
-    "failures": "failed", "errors": "failed", "rejected": "failed",
+    "failures": "failed", "errors": "failed", "rejected": "failed", "pub": "sent", "publish": "sent", "tx": "sent",
+    "out": "sent", "sub": "received", "rx": "received", "in": "received", "seen": "received", "got": "received",
+    "recv": "received", "puback": "acked",
 }  # fmt: skip
 """Other words for roles."""
 _IN_A_NAME = "|".join((
     r"(?:sent|handed)[-_.]to[-_.](?!kafka|broker|mq|rocketmq|topic)[\w.-]+", *ROLES, "published", "produced",
-    "forwarded", "delivered", "acknowledged", "acks", "handled", "done", "failures", "errors", "rejected",
+    "forwarded", "delivered", "seen", "acknowledged", "acks", "handled", "done", "failures", "errors", "rejected",
 ))  # fmt: skip
 """Words for roles in names of files. What is sent on *to* somebody else has been processed."""
 _ENDING = re.compile(r"(?i)\.(?:csv|tsv|txt|json|jsonl|ndjson|log)(?:\..*)?$")

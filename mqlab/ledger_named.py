@@ -27,8 +27,8 @@ _SCOPE = ("role", "topic", "group", "party")
 _STAGES = re.compile(r"(?i)kind|state|type|status")
 """Names of columns that may hold roles, but other things too."""
 _FIRST_WORD = re.compile(r"(?i)([a-z]+)(?:_|$)")
-_ID = re.compile(r"(?i:(?:^|.*[_ .-])(?:id|key|number|num|nr|no|uuid|guid))|.*[a-z0-9](?:I[dD]|Key|Number|No|Nr)")
-_NO_KEY = re.compile(
+ID = re.compile(r"(?i:(?:^|.*[_ .-])(?:id|key|number|num|nr|no|uuid|guid))|.*[a-z0-9](?:I[dD]|Key|Number|No|Nr)")
+NO_KEY = re.compile(
     r"(?i)(?:.*_)?(?:size|len|length|count|total|rate|lag|latency|delay|duration|elapsed|took|epoch|attempts?|retr(?:y|ies)|"
     r"qos|tags?|hosts?|threads?|pid|packet_?id|mid|payload|value|body|text|amount|price|ms|us|ns|seconds|kb|mb|percent)"
 )
@@ -47,6 +47,8 @@ class Named:
     told: str | None = None
     dated: bool = False
     """What the name of a time stands over looks like one."""
+    by_file: bool = False
+    """The role stands in the file's name."""
     sure: bool = False
     """Rows of this kind are messages: each has a moment, the role is known, and they are told apart."""
 
@@ -58,7 +60,7 @@ def named(names: Sequence[str], rows: Sequence[Sequence[str]], file: str) -> Nam
     for n, name in enumerate(names):
         if known := field_of(name):
             found.setdefault(known, n)
-    moments = [n for n, column in enumerate(cells) if field_of(names[n]) == "time" and _all(MOMENT, column)]
+    moments = [n for n, column in enumerate(cells) if field_of(names[n]) == "time" and all_match(MOMENT, column)]
     role, told = _role(names, moments or [n for n in [found.get("time")] if n is not None], file)
     found |= _stages(names, cells, found, role)
     if found.get("status") == found.get("role"):
@@ -70,8 +72,11 @@ def named(names: Sequence[str], rows: Sequence[Sequence[str]], file: str) -> Nam
         found["key"] = key
     staged = "role" in found and all(map(role_of, filter(None, cells[found["role"]])))
     apart = _is_told_apart(names, cells, found)
-    dated = any(field_of(name) == "time" and _all(_DATED, column) for name, column in zip(names, cells, strict=True))
-    return Named(found, role, told, dated, bool(moments) and (role is not None or staged) and apart)
+    dated = any(
+        field_of(name) == "time" and all_match(_DATED, column) for name, column in zip(names, cells, strict=True)
+    )
+    sure = bool(moments) and (role is not None or staged) and apart
+    return Named(found, role, told, dated, role_in(file) is not None, sure)
 
 
 def _role(names: Sequence[str], times: Sequence[int], file: str) -> tuple[str | None, str | None]:
@@ -105,14 +110,25 @@ def _stages(
 
 
 def _key(names: Sequence[str], cells: Sequence[Sequence[str]], found: Mapping[str, int]) -> int | None:
-    """The column that tells messages apart: with a known name, else one that ends like an id, else the leftmost."""
+    """The column that tells messages apart, of those that nothing else is known of."""
     taken = {n for field, n in found.items() if field != "key"}
-    likely = [
+    free = [
         n for n, name in enumerate(names)
-        if n not in taken and field_of(name) in (None, "key") and not _NO_KEY.fullmatch(name)
-        and not _all(MOMENT, cells[n]) and not _all(_DECIMAL, cells[n]) and _differs(n, cells, found)
+        if n not in taken and field_of(name) in (None, "key") and not NO_KEY.fullmatch(name)
+        and not all_match(MOMENT, cells[n]) and not all_match(_DECIMAL, cells[n])
     ]  # fmt: skip
-    return min(likely, key=lambda n: (field_of(names[n]) != "key", not _ID.fullmatch(names[n]), n), default=None)
+    return key_of(names, cells, found, free)
+
+
+def key_of(
+    names: Sequence[str], cells: Sequence[Sequence[str]], found: Mapping[str, int], free: Sequence[int]
+) -> int | None:
+    """The column of the *free* ones whose cells differ from message to message.
+
+    That with a known name comes first, then one that ends like an id, then the leftmost.
+    """
+    likely = [n for n in free if _differs(n, cells, found)]
+    return min(likely, key=lambda n: (field_of(names[n]) != "key", not ID.fullmatch(names[n]), n), default=None)
 
 
 def _differs(n: int, cells: Sequence[Sequence[str]], found: Mapping[str, int]) -> bool:
@@ -137,10 +153,10 @@ def _is_told_apart(names: Sequence[str], cells: Sequence[Sequence[str]], found: 
     key = found.get("key")
     if key is None:
         return False
-    return _ID.fullmatch(names[key]) is not None or not _all(_NUMBER, cells[key])
+    return ID.fullmatch(names[key]) is not None or not all_match(_NUMBER, cells[key])
 
 
-def _all(pattern: re.Pattern[str], column: Sequence[str]) -> bool:
+def all_match(pattern: re.Pattern[str], column: Sequence[str]) -> bool:
     """Whether there are cells, and each that is not empty is of this kind."""
     filled = [cell for cell in column if cell]
     return bool(filled) and all(pattern.fullmatch(cell) for cell in filled)

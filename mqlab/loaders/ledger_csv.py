@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 
 from pyspark.sql import DataFrame
 
-from mqlab import ledger_columns, ledger_named
+from mqlab import ledger_columns, ledger_mqtt
 from mqlab.ledger_layout import MOMENT, Layout, is_mqtt, named_columns, party_in, role_in
 from mqlab.loaders import console, ledger_rows
 from mqlab.loaders.base import Head
@@ -42,8 +42,12 @@ _HEADER = (
     rf"[\s\"#\x{{feff}}]*(?:[@a-z][\w .-]*\"?{_PARTED}\s*\"?)+[@a-z][\w .-]*\"?\s*$"
 )
 _ROW = (
-    rf"(?:^|{_PARTED})\s?\"?(?:1\d{{9}}(?:\d{{3}})?(?:\.\d+)?|20\d\d-\d\d-\d\d[T ]\d\d:\d\d[^,;\t|]*"
+    rf"(?:^|{_PARTED})\s?\"?(?:1\d{{9}}(?:\d{{3}}){{0,3}}(?:\.\d+)?|20\d\d-\d\d-\d\d[T ]\d\d:\d\d[^,;\t|]*"
     rf"(?:,\d+)?)\"?\s?(?:{_PARTED}|\s*$)"
+)
+_MQTT_HEADER = (
+    rf"(?i)^(?=(?:.*{_PARTED})?[\s\"#\x{{feff}}]*(?:mqtt_?)?(?:topic|channel)[\s\"]*(?:{_PARTED}|$))"
+    rf"[\s\"#\x{{feff}}]*(?:[@a-z][^/,;\t|]*\"?{_PARTED}\s*\"?)+[@a-z][^/,;\t|]*\"?\s*$"
 )
 _BEGIN = 20
 """Lines among which the header is."""
@@ -120,7 +124,7 @@ def line_class(text: str) -> str:
     """Rows with a moment are data, headers noise."""
     return f"""CASE
         WHEN {matches(text, _ROW)} AND {matches(text, _PARTED)} THEN 'data'
-        WHEN {matches(text, _HEADER)} THEN 'noise'
+        WHEN {matches(text, _HEADER)} OR {matches(text, _MQTT_HEADER)} THEN 'noise'
         ELSE {console.remark_class(console.plain(text))} END"""
 
 
@@ -129,10 +133,10 @@ def _bare(cell: str) -> str:
 
 
 def _names(line: str, separator: str) -> bool:
-    """Whether a line names columns, one of them a moment."""
+    """Whether a line names columns, one of them a moment, or those of a message of MQTT."""
     names = [_bare(cell) for cell in cells(line, separator)]
     plain = len(names) > 1 and all(_NAME.fullmatch(name) for name in names)
-    return plain and "time" in named_columns(dict.fromkeys(names, ""))
+    return plain and ("time" in named_columns(dict.fromkeys(names, "")) or ledger_mqtt.names_messages(names))
 
 
 def _is_header(line: str, separator: str) -> bool:
@@ -155,13 +159,13 @@ def _is_ledger(lines: Sequence[str], separator: str, name: str) -> bool:
         return False
     names = [_bare(cell) for cell in cells(lines[0], separator)]
     rows = [cells(line, separator) for line in lines[1:_LOOKED_AT]]
-    return all(len(row) == len(names) for row in rows) and ledger_named.named(names, rows, name).sure
+    return all(len(row) == len(names) for row in rows) and ledger_mqtt.named(names, rows, name).sure
 
 
 def _by_header(names: Sequence[str], rows: Sequence[Sequence[str]], separator: str, name: str) -> Layout:
     """The layout of columns with names over *rows*."""
     even = [row for row in rows if len(row) == len(names)]
-    found = ledger_named.named(names, even, name)
+    found = ledger_mqtt.named(names, even, name)
     columns = {field: str(n) for field, n in found.columns.items()}
     lower = [bare.lower() for bare in names]
     likely = "consumed" if any(n.startswith("reconsume") for n in lower) else "sent" if "status" in columns else None

@@ -26,9 +26,9 @@ LONGEST = 200
 _PLACE = r"^(.+)[-:@#/](\d{1,9})$"
 """Topic and partition in one cell, as ``toString`` of Kafka's TopicPartition writes them."""
 _SECONDS = r"^\d{10}(?:\.\d+)?$"
-_YES = ("true", "1", "yes", "t", "y", "r1")
-"""What a RETAIN flag that is set may look like; mosquitto writes r1."""
-_NO = ("false", "0", "no", "f", "n", "r0")
+_YES = ("true", "1", "yes", "t", "y", "r1", "d1")
+"""What a DUP or RETAIN flag that is set may look like; mosquitto writes d1 and r1."""
+_NO = ("false", "0", "no", "f", "n", "r0", "d0")
 _WORDS = {**{role: role for role in ROLES}, **WORDS}
 
 
@@ -81,11 +81,11 @@ def ledger(rows: DataFrame, cell: Callable[[str], str]) -> DataFrame:
         "offset": "CASE WHEN c_offset NOT LIKE '-%' THEN try_cast(c_offset AS BIGINT) END",
         "key": kept_key("coalesce(c_key, c_message)"),
         "status": "left(c_status, 200)",
-        "dup": "coalesce(c_dup, CASE WHEN c_again = '0' THEN 'false' WHEN c_again IS NOT NULL THEN 'true' END)",
+        "dup": f"""coalesce({_flag("c_dup")}, c_dup,
+            CASE WHEN c_again = '0' THEN 'false' WHEN c_again IS NOT NULL THEN 'true' END)""",
         "bytes": "try_cast(c_bytes AS BIGINT)",
         "qos": "CASE WHEN c_qos IN ('0', '1', '2') THEN CAST(c_qos AS INT) END",
-        "retained": f"""CASE WHEN {_one_of("c_retained", _YES)} THEN 'true'
-            WHEN {_one_of("c_retained", _NO)} THEN 'false' END""",
+        "retained": _flag("c_retained"),
     }
     return LEDGER.rows(known, columns).where("at IS NOT NULL")
 
@@ -95,15 +95,20 @@ def _role(word: str) -> str:
     return f"CASE WHEN {word} IS NOT NULL THEN CASE lower({word}) {words} END END"
 
 
+def _flag(text: str) -> str:
+    return f"CASE WHEN {_one_of(text, _YES)} THEN 'true' WHEN {_one_of(text, _NO)} THEN 'false' END"
+
+
 def _one_of(text: str, words: Sequence[str]) -> str:
     return f"lower({text}) IN ({', '.join(map(quoted, words))})"
 
 
 def instant(text: str) -> str:
-    """Timestamp of epoch seconds or milliseconds, or of ISO text, where no zone is UTC."""
+    """Timestamp of epoch seconds, milliseconds or microseconds, or of ISO text, where no zone is UTC."""
     whole = f"try_cast({text} AS BIGINT)"
     return f"""CASE
         WHEN length({text}) = 13 THEN timestamp_millis({whole})
+        WHEN length({text}) = 16 AND {whole} > 0 THEN timestamp_micros({whole})
         WHEN {text} RLIKE {quoted(_SECONDS)} THEN
             timestamp_micros(CAST(try_cast({text} AS DECIMAL(20, 6)) * 1000000 AS BIGINT))
         ELSE try_cast(replace({text}, ',', '.') AS TIMESTAMP) END"""

@@ -129,3 +129,17 @@ def test_flags_and_qos_are_read_however_they_are_written(loaded):
         "2026-11-21T12:41:44Z,2,t/a,2,0,0\n2026-11-21T12:41:45Z,3,t/a,9,,\n"
     )
     assert loaded(loader, LEDGER, "qos retained", text) == [(0, "true"), (2, "false"), (None, None)]
+
+
+def test_rows_are_read_whatever_counts_their_time_and_however_flags_are_written(loaded):
+    text = "ts_us|mid|topic|qos|dup|retained\n1795330395625882|h.1|h/1|1|Y|n\n1795330395711007|h.2|h/2|1|d0|r1\n"
+    columns = "at key topic dup retained role told"
+    assert loaded(loader, LEDGER, columns, text, "w1.rows.csv") == [
+        ("06:53:15", "h.1", "h/1", "true", "false", "received", "shape"),
+        ("06:53:15", "h.2", "h/2", "false", "true", "received", "shape"),
+    ]
+
+
+def test_headers_are_noise_and_rows_are_data(classes):
+    text = "unix\treading\ttopic\tqos\n1795330836.238\tm-1\tmeter/7\t1\nmeter/7\nms,entry,topic,qos,dup,ret\n"
+    assert classes(loader, text) == ["noise", "data", None, "noise", "noise"]

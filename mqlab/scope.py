@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
+from mqlab import mqtt_resumptions, overlap_case
 from mqlab.detectors import DETECTORS
 from mqlab.detectors.base import Detector, Result
 from mqlab.facts import Facts
@@ -12,6 +15,11 @@ UNSEEN = 2
 """Classes that may be unchecked in health."""
 _CONSEQUENCES = frozenset({"reprocess-duplicates", "commit-before-process-loss"})
 """Classes that need an application's ledger; what brings them about is checked without one."""
+_CAUSES: Mapping[str, Callable[[Facts], bool]] = {
+    "overlapping-subscription": lambda facts: any(True for _ in overlap_case.overlapping(facts)),
+    "redelivery-storm": mqtt_resumptions.kept_often,
+}
+"""Classes that need messages or a trace, and what brings them about: it tells where they may hide without one."""
 RULES = {d.INCIDENT: frozenset(d.SYSTEMS) for d in DETECTORS}
 """Systems that the rule of each class understands."""
 _OWN_RULES = frozenset().union(*(ours for ours in RULES.values() if len(ours) < len(SYSTEMS)))
@@ -29,11 +37,15 @@ def asked(detector: Detector, facts: Facts, present: frozenset[str]) -> Result:
 
 
 def enough(facts: Facts, results: dict[str, Result]) -> bool:
-    """Health needs a log that could show trouble, and nearly all classes that have a rule for the systems checked."""
+    """Health needs a log that could show trouble, and nearly all classes that have a rule for the systems checked.
+
+    Among those that were not, none whose cause is seen.
+    """
     present = systems(facts)
     asked_for = [slug for slug, ours in RULES.items() if ours & present and slug not in _CONSEQUENCES]
     unseen = sum(bool(results[slug].missing) for slug in asked_for)
-    return logs(facts) and unseen <= UNSEEN and bool(present) and present <= _OWN_RULES
+    hidden = any(results[slug].missing and there(facts) for slug, there in _CAUSES.items() if slug in asked_for)
+    return logs(facts) and unseen <= UNSEEN and not hidden and bool(present) and present <= _OWN_RULES
 
 
 def systems(facts: Facts) -> frozenset[str]:

@@ -18,9 +18,11 @@ from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Finding
 from mqlab.models.mosquitto_acl import WRITE
+from mqlab.mqtt_accounting import accounts
 from mqlab.mqtt_denials import Refused
 from mqlab.mqtt_denied_told import PUBLISH, Told
 from mqlab.mqtt_denied_words import of_lines, of_rules, topics
+from mqlab.mqtt_queue_case import LEAST
 
 INCIDENT = "acl-silent-drop"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
@@ -64,11 +66,24 @@ def _without(facts: Facts) -> Result:
     """Nothing is refused: clear where rules or whole ledgers show it."""
     if mqtt_denials.rules(facts) and mqtt_denials.published(facts):
         return CLEAR
+    if _complete(facts):
+        return CLEAR
     if any(s.key == "acl_file" for s in facts.settings):
         return Result(missing=("the ACL file, and topics published and received",))
-    complete = mqtt_denials.published(facts) and all(f.received for f in facts.topic_flows if f.sender and not f.failed)
     configured = any(s.scope == "broker" for s in facts.settings)
-    return CLEAR if complete or configured else Result(missing=("the ACL file or the broker's configuration",))
+    return CLEAR if configured else Result(missing=("the ACL file or the broker's configuration",))
+
+
+def _complete(facts: Facts) -> bool:
+    """Something of each topic of each publisher arrived, all but the last ones did, and nobody misses what others got.
+
+    Rules refuse whole topics.
+    """
+    known = mqtt_denials.published(facts)
+    every = all(any(f.received for f in own) for own in known.values())
+    left = sum(f.messages for own in known.values() for f in own if not f.received)
+    missing = [a.missing().likely for a in accounts(facts) if a.counted]
+    return bool(known) and every and left < LEAST and all(many < LEAST for many in missing)
 
 
 def _arriving(facts: Facts, every: Sequence[Refused]) -> int:

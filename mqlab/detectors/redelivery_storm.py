@@ -2,15 +2,15 @@
 
 Fires: messages with the DUP flag after three connects or more, or one of them three times, and they are a good part of
 what the client gets. Proven where they follow its connects and are no more than connects × in-flight window.
-Quiet: one reconnect, a few messages again of many, copies without the flag (filters that overlap, messages that go
-round), replay of retained messages.
+Quiet: one reconnect, logs of brokers in which nobody comes back so often to a session that is kept, a few messages
+again of many, copies without the flag (filters that overlap, messages that go round), replay of retained messages.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mqlab import mqtt_returns, mqtt_trace, redelivery_case, units
+from mqlab import mqtt_resumptions, mqtt_returns, mqtt_trace, redelivery_case, units
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
@@ -32,7 +32,7 @@ def detect(facts: Facts) -> Result:
         return Result(tuple(_finding(facts, one) for one in found))
     if every:
         return Result(rejected="; ".join(_small(one) for one in every[:_SHOWN]))
-    if receivers(facts) or mqtt_trace.went_out(facts, None):
+    if receivers(facts) or mqtt_trace.went_out(facts, None) or mqtt_resumptions.never(facts):
         return CLEAR
     return Result(missing=("messages received with the DUP flag, or the broker's trace",))
 

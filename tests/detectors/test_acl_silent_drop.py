@@ -109,6 +109,64 @@ def test_without_the_ledger_of_a_receiver_the_rules_alone_are_likely():
     assert one.measures["lost_records"] == 500
 
 
+def test_whole_ledgers_show_that_nothing_was_refused_whatever_the_configuration():
+    whole = noted(A, mail(("hist",), sender="agent-b", topics=TOPICS_B, start=2, seconds=100))
+    for rows in ((LOG, CONF, SUBSCRIBED, whole), (LOG, SUBSCRIBED, whole), (LOG, whole)):
+        found = detect(facts(*rows))
+        assert (found.findings, found.rejected, found.missing) == ((), None, ())
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        mail((), sender="agent-b", topics=("site/b/alarm",), start=2, seconds=3, rate=1),
+        mail(half, sender="agent-b", topics=("site/b/status",), start=2, seconds=10),
+    ],
+    ids=["a rare topic that came nowhere", "some of a topic that did not"],
+)
+def test_ledgers_that_miss_messages_show_no_such_thing(rest):
+    assert detect(facts(LOG, CONF, SUBSCRIBED, noted(A, rest))).missing
+
+
+DOSING = broker(
+    """
+    10:00:00 - starting
+    10:00:01 panel connected 10.0.0.1:1001 k30 c1 u=panel
+    10:00:01 dosing-01 connected 10.0.0.2:1002 k30 c1 u=dosing
+    10:00:01 dosing-02 connected 10.0.0.3:1003 k30 c1 u=dosing
+    """,
+    last="10:05:00",
+)
+BY_CLIENT = (
+    Setting("read", "plants/#", "acl", "panel", "file", None, "acl", 2, "topic read plants/#"),
+    Setting("pattern-readwrite", "plants/%c/#", "acl", None, "file", None, "acl", 4, "pattern readwrite plants/%c/#"),
+)
+PANEL = episode(
+    "client-subscribed", 1, "clients/panel.log", system="mqtt", client_id="panel", topic="plants/#", left=1.0
+)
+
+
+def test_a_pattern_of_client_ids_refuses_a_client_that_spells_its_topic_otherwise():
+    fine = mail(("panel",), sender="dosing-01", topics=("plants/dosing-01/flow",), start=2)
+    other = mail((), sender="dosing-02", topics=("plants/dosing_02/flow", "plants/dosing_02/level"), start=2)
+    (one,) = detect(facts(DOSING, CONF, BY_CLIENT, PANEL, noted(fine, other))).findings
+    assert (one.certainty, one.subject) == (Certainty.PROVEN, "dosing-02")
+    assert one.measures == {"lost_records": 600, "topics": 2, "published_messages": 600}
+
+
+def test_a_pattern_of_client_ids_refuses_every_client_that_may_have_sent_through_one_ledger():
+    fine = mail(("panel",), sender="pumps", topics=("plants/dosing-01/flow",), start=2, seconds=30)
+    other = mail((), sender="pumps", topics=("plants/dosing_02/flow",), start=32, seconds=30)
+    (one,) = detect(facts(DOSING, CONF, BY_CLIENT, PANEL, noted(fine, other))).findings
+    assert (one.certainty, one.measures["lost_records"]) == (Certainty.PROVEN, 300)
+
+
+def test_a_pattern_that_gives_each_client_its_own_topics_refuses_nothing():
+    fine = [mail(("panel",), sender=c, topics=(f"plants/{c}/flow",), start=2) for c in ("dosing-01", "dosing-02")]
+    found = detect(facts(DOSING, CONF, BY_CLIENT, PANEL, noted(*fine)))
+    assert (found.findings, found.rejected, found.missing) == ((), None, ())
+
+
 def test_rules_whose_topics_nobody_noted_are_not_checked():
     assert detect(facts(LOG, CONF, RULES, SUBSCRIBED)).missing
 

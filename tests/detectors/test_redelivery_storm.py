@@ -91,3 +91,8 @@ def test_after_takeovers_it_is_their_consequence():
     (one,) = detect(facts(broker(turns), AGAIN, CAME)).findings
     assert (one.certainty, one.severity) == (Certainty.PROVEN, Severity.WARNING)
     assert "another connection with its id takes over each time" in one.statement
+
+
+def test_without_messages_it_is_clear_where_a_broker_resends_at_reconnects_and_nobody_came_back_so_often():
+    once = broker("10:00:00 - starting\n10:00:05 store connected 10.0.0.7:4000 k30 c0\n10:01:00 store closed")
+    assert (detect(facts(once)).findings, detect(facts(once)).missing) == ((), ())

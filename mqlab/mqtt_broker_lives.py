@@ -12,11 +12,16 @@ from mqlab.mqtt_brokers import brokers
 from mqlab.mqtt_connection import Connection, address_of
 
 _KINDS = ("client-connected", "client-disconnected", "session-takeover", "broker-starting", "broker-stopping")
+_REFUSED = ("publish-denied", "subscribe-denied")
+_ENDING = "not-authorized"
+"""The reason of a refusal with which the connection ended (HiveMQ says both in one line)."""
 _AGAIN = 5.0
 """Seconds in which a broker tells of one end in two lines: that it closes a connection, and that it is closed."""
 
 _NO_ADDRESS = "(null)"
 """What mosquitto prints as the address of a session without a connection."""
+_MAYBE_RESUMED = "session taken over"
+"""Words of mosquitto 2.1 from which alone no one knows whether there was a connection before the log."""
 
 
 def lives(facts: Facts) -> Iterator[Connection]:
@@ -39,7 +44,8 @@ def resumed(facts: Facts) -> frozenset[Episode]:
 def _told(facts: Facts) -> tuple[_Told, ...]:
     every = []
     for broker in brokers(facts):
-        lines = [e for e in facts.of_kind(*_KINDS) if e.source in broker.sources and e.first_at is not None]
+        every_line = [*facts.of_kind(*_KINDS), *(e for e in facts.of_kind(*_REFUSED) if e.reason == _ENDING)]
+        lines = [e for e in every_line if e.source in broker.sources and e.first_at is not None]
         lines.sort(key=lambda e: (e.first_at, e.source, e.first.line or 0))
         told = _Told(broker.name)
         for line in lines:
@@ -93,19 +99,20 @@ class _Told:
         if over is not None:
             self._open[client].remove(over)
             self._over[client].append(replace(over, until=line.first_at, ended=reason, end=line.first))
-        elif line.kind == "session-takeover":
-            self._resumed(line, client)
-        elif not self._told_before(line, client):
+        elif line.kind == "session-takeover" and self._is_resumed(line, client):
+            self.resumed.append(line)
+        elif not self._told_before(line, client) and line.reason != _MAYBE_RESUMED:
             unseen = Connection(
                 self._broker, client, line.source, "broker", None, line.first_at, reason, line.peer, end=line.first
             )
             self._over[client].append(unseen)
 
-    def _resumed(self, line: Episode, client: str) -> None:
-        """Note a takeover of a connection that another line had ended, or that never was."""
+    def _is_resumed(self, line: Episode, client: str) -> bool:
+        """It calls a takeover of a connection that another line had ended, or that never was."""
+        if line.peer is None or address_of(line.peer) == line.peer:
+            return False
         same = [c for c in self._over[client] if c.peer == line.peer and c.ended != "taken-over"]
-        if line.peer is not None and (address_of(line.peer) == _NO_ADDRESS or (same and same[-1].address != line.peer)):
-            self.resumed.append(line)
+        return bool(same) or address_of(line.peer) == _NO_ADDRESS
 
     def _client_at(self, peer: str | None) -> str | None:
         """The client whose open connection comes from *peer*: some lines name the address only."""

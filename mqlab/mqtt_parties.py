@@ -64,7 +64,7 @@ def judged(facts: Facts, run: Sequence[Connection]) -> Judged:
         return Judged(max((*logs, *_untold(made, run)), tuple(sorted(apart)), key=len), "logs")
     if len(apart) > 1:
         return _by_address(run, apart)
-    if len({_party(c) for c in run}) > 1:
+    if len({_party(c) for c in run if c.since is not None}) > 1:
         return _none("no address that lost the id took it back twice")
     return _by_pace(run, made)
 
@@ -75,7 +75,8 @@ def _none(why: str) -> Judged:
 
 def _made(facts: Facts, run: Sequence[Connection]) -> dict[str, list[float]]:
     """When each log of a client with the id connected meanwhile."""
-    since, until = (run[0].since or 0.0) - _AROUND, (run[-1].since or 0.0) + _AROUND
+    first = run[0].since if run[0].since is not None else run[1].since
+    since, until = (first or 0.0) - _AROUND, (run[-1].since or 0.0) + _AROUND
     found: dict[str, list[float]] = defaultdict(list)
     for connection in told_by_clients(facts):
         at = connection.since
@@ -142,18 +143,18 @@ def _by_pace(run: Sequence[Connection], made: Mapping[str, Sequence[float]]) -> 
     keep_alive = next((c.keep_alive for c in run if c.keep_alive), None) or backoff.SLOWEST
     turns = (lives[::2], lives[1::2])
     if any(0.0 < _share(own, run) <= _PART for own in made.values()):
-        return Judged((_party(run[0]),), "logs")
+        return Judged((_party(run[-1]),), "logs")
     if len(lives) < _PACE:
         return _none("one address, and too few times to tell a second client from one that comes back")
     if any(backoff.doubling(own, grain) for own in turns):
-        return Judged((_party(run[0]),), "pace")
+        return Judged((_party(run[-1]),), "pace")
     if not all(backoff.steady(own, grain) for own in turns):
         return _none("one address and no steady pace: a client whose old connection was not noticed yet")
     if median(lives) >= min(keep_alive, backoff.SLOWEST):
         return _none("one address, and time enough between two for a client that gives up by its keep-alive")
     apart = abs(median(turns[0]) - median(turns[1])) > max(1.5 * grain, _UNLIKE * median(lives))
     quick = median(lives) < _RESTART
-    return Judged((_party(run[0]),), "pace" if apart or quick else "", None if apart or quick else OPEN)
+    return Judged((_party(run[-1]),), "pace" if apart or quick else "", None if apart or quick else OPEN)
 
 
 def _grain(run: Sequence[Connection]) -> float:

@@ -122,7 +122,7 @@ def _together(facts: Facts, broker: str | None, run: Sequence[Connection]) -> bo
     for (place, client), own in by_client(facts).items():
         if place == broker and client != run[0].client_id:
             for before, after in pairwise(own):
-                if _took_over(before, after) and before.address == run[0].address:
+                if _took_over(before, after) and after.address == run[-1].address:
                     others[round(after.since or 0.0)].add(client)
     moments = [round(c.since or 0.0) for c in run[1:]]
     same = [at for at in moments if len(others[at - 1] | others[at] | others[at + 1]) >= 2]

@@ -296,3 +296,21 @@ def test_a_takeover_of_a_connection_that_no_line_tells_of_is_not_called_a_sessio
     lost = "10:00:00 press normal 10.0.0.1\n10:01:00 press taken-over 10.0.0.1\n10:01:00 press connected 10.0.0.1"
     assert resumes(lost) == []
     assert resumes("10:01:00 press taken-over 10.0.0.1:1001\n10:01:00 press connected 10.0.0.1:1002 c0") == []
+
+
+def test_a_takeover_ends_a_connection_that_began_before_the_log():
+    rest = "10:00:01 press connected 10.0.0.2:1002\n10:00:02 press taken-over\n10:00:02 press connected 10.0.0.1:1003"
+    assert told(facts(broker(f"10:00:01 press taken-over\n{rest}"))) == [
+        ("press", None, None, 1.0, "taken-over"),
+        ("press", "10.0.0.2:1002", 1.0, 2.0, "taken-over"),
+        ("press", "10.0.0.1:1003", 2.0, None, None),
+    ]
+
+
+def test_words_that_may_mean_a_session_that_is_used_again_tell_of_no_connection_before_the_log():
+    again = episode(
+        "session-takeover", 1, "logs/mosquitto.log", reason="session taken over", system="mqtt", client_id="press",
+        peer="10.0.0.1:1001", line=1,
+    )  # fmt: skip
+    (one,) = connections(facts([again], broker("10:00:01 press connected 10.0.0.2:1002")))
+    assert (one.since, one.ended) == (at(1), None)

@@ -123,7 +123,7 @@ _KNOWN_BY = {
 
 def _who(war: War) -> str:
     if war.judged.known_by == "pace" or len(war.judged.parties) < 2:
-        address = war.connections[0].address
+        address = war.connections[-1].address
         return f"At least two clients behind {address}" if address else "At least two clients"
     names = sorted({party[0] for party in war.judged.parties})
     return f"{len(war.judged.parties)} clients ({', '.join(names)})"

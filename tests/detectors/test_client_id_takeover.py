@@ -210,3 +210,16 @@ def test_two_hosts_that_share_an_id_in_shifts_take_nothing_over():
 
 def test_without_logs_it_is_not_checked():
     assert detect(facts()).missing == ("a broker's log, or logs of the clients",)
+
+
+def test_material_that_begins_within_a_war_tells_of_each_takeover():
+    rows = turns("press", ["10.0.0.1", "10.0.0.2"], times=20).splitlines()
+    whole, cut = (detect(facts(broker("\n".join(own)))).findings[0] for own in (rows, rows[1:]))
+    assert (whole.measures["takeovers"], cut.measures) == (20, whole.measures)
+    assert cut.certainty is whole.certainty
+
+
+def test_material_that_begins_within_a_war_behind_one_address_is_judged_by_its_pace():
+    rows = turns("press", ["10.0.0.1"], every=[0.5, 1.5] * 10).splitlines()
+    whole, cut = (detect(facts(broker("\n".join(own)))).findings[0] for own in (rows, rows[1:]))
+    assert (cut.measures, cut.statement) == (whole.measures, whole.statement)

@@ -86,7 +86,7 @@ def _starts(facts: Facts, broker: str | None) -> Iterator[tuple[float, float, tu
 def _restarts(facts: Facts, broker: str | None, clients: Sequence[Sequence[Connection]]) -> Iterator[Storm]:
     for down, up, told in _starts(facts, broker):
         cut = [own for own in clients if any(_ended_by_restart(c, down, up) for c in own)]
-        after = [c for own in cut for c in own if up <= (c.since or -1.0)]
+        after = [c for own in cut for c in own if up <= (c.since or -1.0) and not _was_open(c, down, up)]
         back = firsts(after, up + BACK)
         if len(back) >= LEAST and len(back) >= MOST * len(cut):
             yield Storm(broker, "restart", down, up, len(cut), back, again(after, back), told)
@@ -94,3 +94,8 @@ def _restarts(facts: Facts, broker: str | None, clients: Sequence[Sequence[Conne
 
 def _ended_by_restart(connection: Connection, down: float, up: float) -> bool:
     return connection.until is not None and down <= connection.until <= up
+
+
+def _was_open(connection: Connection, down: float, up: float) -> bool:
+    """It ended with the broker: where whole seconds are printed, it may have begun in that one, too."""
+    return _ended_by_restart(connection, down, up) and (connection.ended or "").startswith("broker-")

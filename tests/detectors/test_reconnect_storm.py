@@ -146,6 +146,22 @@ def test_the_first_start_and_the_last_stop_of_a_broker_are_no_restart():
     assert detect(material(rows[:-1])).rejected is None
 
 
+def test_connects_within_the_second_in_which_a_broker_stops_and_starts_are_no_return():
+    stopped = [*fleet(20, "10:05:00"), "10:05:00 - stopping", "10:05:00 - starting"]
+    assert detect(material(stopped)).findings == ()
+    (one,) = detect(material([*stopped, *fleet(15, "10:05:00", port=3000)])).findings
+    assert (one.measures["clients"], one.measures["clients_before"]) == (15, 20)
+
+
+def test_clients_that_were_connected_before_the_log_begins_are_cut_off_like_others():
+    rows = []
+    for n in range(20):
+        rows += [f"10:00:0{n % 5} dev{n} taken-over", f"10:00:0{n % 5} dev{n} connected 10.0.{n}.1:2000 k20"]
+    (one,) = detect(material(sorted(rows, key=lambda row: (row[:8], "connected" in row)))).findings
+    assert (one.measures["clients"], one.measures["clients_before"], one.started_at.timestamp()) == (20, 20, at(0))
+    assert "the network did" in one.statement
+
+
 def test_one_client_that_comes_again_and_again_is_no_storm():
     rows = fleet(40)
     rows += [f"10:0{m}:{s} dev7 {word}" for m in range(1, 9) for s, word in (("00", "keep-alive"),)]

@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from mqlab import fates, ledger_parts, ledger_topics, mqtt_flows, mqtt_notes
+from mqlab import fates, ledger_parts, ledger_topics, mqtt_flows, mqtt_notes, mqtt_roles
 
 BUCKET = 10
 """Seconds that one row spans."""
@@ -33,7 +33,7 @@ def thinned(ledger: DataFrame, mqtt: Collection[str] = (), *, others: bool = Tru
     rows = parsed(ledger)
     if not mqtt:
         return _placed(rows)
-    flows = mqtt_flows.thinned(rows, mqtt, others=others)
+    flows = mqtt_flows.thinned(mqtt_roles.filled(rows, mqtt), mqtt, others=others)
     return {**flows, **_placed(rows.where(f"NOT {mqtt_notes.mqtt(mqtt)}"))} if others else flows
 
 

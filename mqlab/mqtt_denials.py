@@ -18,6 +18,7 @@ from mqlab.models.mosquitto_acl import READ, WRITE, Rule, allowed
 from mqlab.models.topic_filters import matches
 from mqlab.mqtt_account import Account
 from mqlab.mqtt_accounting import accounts
+from mqlab.mqtt_ledgers import internal
 from mqlab.mqtt_rows import TopicFlow
 from mqlab.mqtt_subscriptions import subscriptions
 from mqlab.mqtt_users import Party
@@ -88,11 +89,15 @@ def refused(facts: Facts) -> tuple[Refused, ...]:
 
 @per_facts
 def unseen(facts: Facts) -> tuple[Refused, ...]:
-    """Topics that nobody may publish to, that somebody subscribed to, and of which no receiver's ledger is there."""
+    """Topics that nobody may publish to, that somebody subscribed to, and of which no receiver's ledger is there.
+
+    Where nobody's subscriptions are told, a topic to which somebody publishes is taken to be read.
+    """
     found = []
+    told = [s.filter for s in subscriptions(facts) if not internal(s.filter)]
     for (sender, topic), flows in published(facts).items():
         meant = mqtt_users.of_ledger(facts, sender)
-        wanted = any(matches(s.filter, topic) for s in subscriptions(facts)) and not wanting(facts, sender, topic)
+        wanted = (not told or any(matches(name, topic) for name in told)) and not wanting(facts, sender, topic)
         if rules(facts) and meant and wanted and not any(allowed(rules(facts), WRITE, topic, *p) for p in meant):
             found.append(Refused(topic, sender, WRITE, None, _names(meant), flows, frozenset()))
     return tuple(found)

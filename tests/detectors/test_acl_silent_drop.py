@@ -167,6 +167,20 @@ def test_a_pattern_that_gives_each_client_its_own_topics_refuses_nothing():
     assert (found.findings, found.rejected, found.missing) == ((), None, ())
 
 
+def test_where_no_subscription_is_told_the_rules_alone_are_likely():
+    unheard = noted(mail((), sender="agent-b", topics=TOPICS_B, start=2, seconds=100))
+    (one,) = detect(facts(LOG, CONF, RULES, unheard)).findings
+    assert (one.certainty, one.subject, one.measures["lost_records"]) == (Certainty.LIKELY, "agent-b", 500)
+
+
+def test_refused_topics_to_which_nobody_subscribed_harm_nobody():
+    elsewhere = episode(
+        "client-subscribed", 1, "clients/hist.log", system="mqtt", client_id="hist", topic="other/#", left=1.0
+    )
+    unheard = noted(mail((), sender="agent-b", topics=TOPICS_B, start=2, seconds=100))
+    assert detect(facts(LOG, CONF, RULES, elsewhere, unheard)).findings == ()
+
+
 def test_rules_whose_topics_nobody_noted_are_not_checked():
     assert detect(facts(LOG, CONF, RULES, SUBSCRIBED)).missing
 

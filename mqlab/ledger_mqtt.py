@@ -41,6 +41,7 @@ _ANSWER = re.compile(
     r"(?i)(?:n?ack(?:ed)?|ok|success\w*|pending|queued|sent|published|lost|true|false|none|time[d_ -]*out|fail.*|err.*"
     r"|reject.*|denied|refused|mqtt_err_\w+|no_conn|-?\d{1,3}|0x[0-9a-f]{1,2}|\w{0,99}exception.*)"
 )
+_WORD = re.compile(r"(?i)ok|n?ack(?:ed)?|success|pending|failed|fail|error|refused|timeout")
 _WHOLE = re.compile(r"\d+")
 _DECIMAL = re.compile(r"-?\d+\.\d+(?:[eE][+-]?\d+)?")
 _PACKET = re.compile(r"\d{1,5}")
@@ -178,3 +179,26 @@ def _key(
 def _is_text_id(name: str, cells: Sequence[str]) -> bool:
     """Whether ``mid`` is an id of the application's own: a packet's has at most five digits (section 2.3.1)."""
     return name.lower() == "mid" and not all_match(_PACKET, cells) and not all_match(_WHOLE, cells)
+
+
+def places(rows: Sequence[Sequence[str]]) -> tuple[dict[str, str], str | None] | None:
+    """Places of the fields in rows without names, and the role; None where these are no messages of MQTT.
+
+    They are where one column is a topic with levels, another one a QoS and a third one tells messages apart. Which of
+    two flags is which, and what a second moment is, nothing tells; answers are the publisher's.
+    """
+    cells = list(zip(*rows, strict=True))
+    moments = [n for n, column in enumerate(cells) if all_match(MOMENT, column)]
+    topics = [n for n, column in enumerate(cells) if all_match(_LEVELS, column)]
+    levels = [n for n, column in enumerate(cells) if all_match(_LEVEL, column)]
+    if not (moments and len(topics) == 1 and levels):
+        return None
+    answers = [n for n, column in enumerate(cells) if all_match(_WORD, column)]
+    found = {"time": moments[0], "topic": topics[0]}
+    found |= {"status": answers[0]} if len(answers) == 1 else {}
+    found |= {"qos": levels[0]} if len(levels) == 1 else {}
+    free = [n for n in range(len(cells)) if n not in {*moments, *topics, *levels, *answers}]
+    key = key_of([""] * len(cells), cells, found, free)
+    if key is None:
+        return None
+    return {field: str(n) for field, n in {**found, "key": key}.items()}, "sent" if "status" in found else None

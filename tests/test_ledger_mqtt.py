@@ -128,3 +128,32 @@ def test_a_bridges_records_stay_those_of_the_log_behind_it():
 )
 def test_tables_of_other_things_are_no_ledgers(header, row):
     assert form(table(header, row)) not in {"ledger-csv", "ledger-json"}
+
+
+@pytest.mark.parametrize(
+    ("row", "columns", "role"),
+    [
+        (lambda n: f"{iso(n)},r-{n},depot/1,1", {"time": "0", "key": "1", "topic": "2", "qos": "3"}, None),
+        (lambda n: f"depot/1;{second(n)};{n};1;0;0", {"time": "1", "key": "2", "topic": "0"}, None),
+        (lambda n: f"{milli(n)}\t1\tdepot/1\tr-{n}\t{milli(n + 3)}\tok",
+         {"time": "0", "qos": "1", "topic": "2", "key": "3", "status": "5"}, "sent"),
+    ],
+    ids=["plain", "flags", "answers"],
+)  # fmt: skip
+def test_without_a_header_topics_and_qos_make_a_ledger_of_mqtt(row, columns, role):
+    text = "\n".join(map(row, range(30))) + "\n"
+    assert form(text) == "ledger-csv"
+    assert told(text)[:2] == (columns, role)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        lambda n: f"{iso(n)},GET,/api/x/{n},1",
+        lambda n: f"{iso(n)},u-{n},home/docs/file-{n}",
+        lambda n: f"{iso(n)},plant/1,1",
+    ],
+    ids=["requests", "no QoS", "no key"],
+)
+def test_other_rows_without_a_header_are_no_ledgers(row):
+    assert form("\n".join(map(row, range(30))) + "\n") != "ledger-csv"

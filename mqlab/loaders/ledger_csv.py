@@ -69,8 +69,10 @@ def recognise(head: Head) -> bool:
     if even and all(re.search(_EPOCH, line) and '"' not in line for line in rows):
         return True
     found = next(((kept, s) for s in SEPARATORS if (kept := _rows(rows, s))), None)
-    placed = ledger_columns.places(found[0]) if found and len(found[0]) == len(rows) > 2 else None
-    return placed is not None and "offset" in placed[0]
+    if not found or not len(found[0]) == len(rows) > 2:
+        return False
+    placed = ledger_columns.places(found[0])
+    return ledger_mqtt.places(found[0]) is not None or (placed is not None and "offset" in placed[0])
 
 
 def layout(head: Head) -> str:
@@ -89,7 +91,7 @@ def laid_out(head: Head, separator: str | None = None, header: bool | None = Non
             )
     best = separator or max(SEPARATORS, key=lambda s: len(_rows(lines[:_LOOKED_AT], s)))
     rows = _rows(lines[:_LOOKED_AT], best)
-    columns, shape = ledger_columns.places(rows) or ({}, None)
+    columns, shape = ledger_mqtt.places(rows) or ledger_columns.places(rows) or ({}, None)
     role = role_in(head.name)
     told = "name" if role else "shape" if shape else None
     return Layout(

@@ -13,6 +13,8 @@ from mqlab.facts import Episode, Facts
 from mqlab.memo import per_facts
 from mqlab.mqtt_connection import Connection
 
+SILENT = "Keep alive timeout"
+"""Why a client lost its connection that says so in one line: nobody answered its ping."""
 _KINDS = ("client-configured", "connection-made", "connection-lost", "connection-closed")
 _SAME = 0.5
 """Seconds within which two lines tell of one connection, or of one loss, if nothing stands between them."""

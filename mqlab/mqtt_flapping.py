@@ -14,7 +14,7 @@ from statistics import median
 from mqlab.facts import Episode, Facts
 from mqlab.memo import per_facts
 from mqlab.models import keep_alive
-from mqlab.mqtt_client_lives import client_of
+from mqlab.mqtt_client_lives import SILENT, client_of
 from mqlab.mqtt_connection import Connection
 from mqlab.mqtt_limits import Carried, carried
 from mqlab.mqtt_lives import by_client, told_by_clients
@@ -129,8 +129,8 @@ def _configured(facts: Facts, client: str) -> float | None:
 def _silences(facts: Facts) -> Mapping[str, tuple[Episode, ...]]:
     """Lines that say that silence ended a connection, by client: one for each time."""
     found: dict[str, list[Episode]] = {}
-    for line in facts.of_kind("ping-unanswered", "client-disconnected"):
-        silence = line.kind == "ping-unanswered" or line.reason == "keep-alive"
+    for line in facts.of_kind("ping-unanswered", "client-disconnected", "connection-lost"):
+        silence = line.kind == "ping-unanswered" or line.reason in ("keep-alive", SILENT)
         client = client_of(facts, line) if silence and line.system == "mqtt" else None
         if client is None or line.first_at is None:
             continue

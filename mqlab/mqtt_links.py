@@ -15,7 +15,7 @@ from statistics import median
 
 from mqlab.facts import Facts
 from mqlab.memo import per_facts
-from mqlab.mqtt_client_lives import client_of
+from mqlab.mqtt_client_lives import SILENT, client_of
 from mqlab.mqtt_connection import Connection
 from mqlab.mqtt_flapping import flapping
 from mqlab.mqtt_lives import by_client, told_by_clients
@@ -140,8 +140,8 @@ def _by_client(facts: Facts, client: str, own: Sequence[Connection]) -> Iterator
 @per_facts
 def _unanswered(facts: Facts) -> Mapping[str, tuple[float, ...]]:
     found: dict[str, list[float]] = defaultdict(list)
-    for line in facts.of_kind("ping-unanswered"):
-        client = client_of(facts, line)
+    for line in facts.of_kind("ping-unanswered", "connection-lost"):
+        client = client_of(facts, line) if line.kind == "ping-unanswered" or line.reason == SILENT else None
         if client is not None and line.first_at is not None:
             found[client].append(line.first_at)
     return {client: tuple(moments) for client, moments in found.items()}

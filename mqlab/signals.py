@@ -64,6 +64,8 @@ EXACT = frozenset({
     "flapping-detected", "session-killed",
 })  # fmt: skip
 """Kinds of which every line is an episode: the life of a consumer group, of a log and of MQTT connections."""
+ENDING = "kind IN ('publish-denied', 'subscribe-denied') AND reason = 'not-authorized'"
+"""SQL: true for a refusal with which a connection ended; each of them is an episode, as every other end is."""
 PAUSE = 0.1
 """Seconds from which a pause of a whole process is an episode of its own; collectors make many shorter ones."""
 NOT_READ = ("unrecognised", "binary", "empty", "unreadable")
@@ -168,7 +170,7 @@ def episodes(happened: DataFrame) -> DataFrame:
     who = ["kind", "source", "system", "node", "client_id", "group", "topic", "queue", "member_id", "peer", "reason",
            "offset"]  # fmt: skip
     exact = ", ".join(quoted(kind) for kind in sorted(EXACT))
-    alone = f"kind IN ({exact}) OR (kind = 'gc-pause' AND value >= {PAUSE})"
+    alone = f"kind IN ({exact}) OR (kind = 'gc-pause' AND value >= {PAUSE}) OR ({ENDING})"
     bucket = f"CASE WHEN {alone} THEN line ELSE floor(unix_seconds(wall) / {EPISODE}) END AS bucket"
     known = happened.selectExpr("*", bucket)
     return known.groupBy(*who, "bucket").agg(

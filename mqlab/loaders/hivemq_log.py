@@ -4,13 +4,18 @@ Sample lines::
 
     2026-11-21 12:00:00,123 INFO  - Starting HiveMQ Community Edition Server
     2026-11-21 12:00:00,123 - Client ID: gw-1, IP: 10.0.0.1, Clean Start: true, Session Expiry: 0 connected.
-    2026-11-21 12:00:00,123 - Client ID: gw-1, IP: 10.0.0.1 disconnected ungracefully.
+    2026-11-21 12:00:00,123 - Client ID: gw-1, IP: 10.0.0.1 disconnected ungracefully from TCP Listener on port: 1883.
     2026-11-21 12:00:00,123 - Client ID: gw-1, IP: 10.0.0.1 was disconnected. reason: Client was idle for too long.
+    2026-11-21 12:00:00,123 - Client ID: gw-1, IP: 10.0.0.1 was disconnected. reason: Not authorized to publish on topic
+    'a/b' with QoS '1' and retain 'false'.
     2026-11-21 12:00:00,123 - Outgoing publish message was dropped. Receiving client: hist, topic: a/b, qos: 1,
     reason: The client message queue is full.
 
+A publish or a subscription that is refused ends the connection of a client of MQTT 3.1.1, in one line: it is the event
+``publish-denied`` or ``subscribe-denied``, whose reason ``not-authorized`` says that the connection ended with it.
+
 The words are those of ``EventLog``, ``ReasonStrings``, ``KeepAliveDisconnector`` and ``MessageDroppedServiceImpl`` of
-the community edition 2019 to 2024. A session that expires at once is a clean one (MQTT 5, section 3.1.2.11.2).
+the community edition 2019 to 2025. A session that expires at once is a clean one (MQTT 5, section 3.1.2.11.2).
 """
 
 from __future__ import annotations
@@ -30,6 +35,11 @@ _CLIENT = r"Client ID: .*, IP: \S+"
 _WORDS = ("Client ID: ",)
 _REASON = r" was disconnected\. reason: (.*?)\.*\s*$"
 _DROPPED = r"Outgoing (?:publish message|MQTT packet) was dropped\. Receiving (?:client|shared subscription group): "
+
+
+def _refused(kind: str, verb: str) -> Signature:
+    said = rf"{_CLIENT} was disconnected\. reason: (?:Sent .{{0,60}})?[Nn]ot authorized to {verb}"
+    return Signature(kind, contains=said, words=_WORDS, told="not-authorized")
 
 
 def _disconnected(reason: str, told: str) -> Signature:
@@ -57,12 +67,24 @@ SIGNATURES: tuple[Signature, ...] = (
         words=_WORDS,
         reason=_REASON,
     ),
+    _refused("publish-denied", r"publish (?:on|to) topic '"),
+    _refused("subscribe-denied", r"subscribe to topic(?: filter)? '"),
     _disconnected("(?:Client|The client) was idle for too long", "keep-alive"),
     _disconnected("No CONNECT sent in time", "idle"),
     _disconnected(".*[Nn]ot authorized", "not-authorized"),
     Signature("client-disconnected", contains=rf"{_CLIENT} was disconnected\. reason: ", words=_WORDS, reason=_REASON),
-    Signature("client-disconnected", contains=rf"{_CLIENT} disconnected gracefully\.", words=_WORDS, told="normal"),
-    Signature("client-disconnected", contains=rf"{_CLIENT} disconnected ungracefully\.", words=_WORDS, told="closed"),
+    Signature(
+        "client-disconnected",
+        contains=rf"{_CLIENT} disconnected gracefully(?:\.| from )",
+        words=_WORDS,
+        told="normal",
+    ),
+    Signature(
+        "client-disconnected",
+        contains=rf"{_CLIENT} disconnected ungracefully(?:\.| from )",
+        words=_WORDS,
+        told="closed",
+    ),
     Signature("session-expired", contains=r"Client ID: .* session has expired at \d", words=_WORDS),
     Signature(
         "session-queue-dropping",
@@ -85,7 +107,10 @@ CLIENT_IDS = (
     r"was dropped\. Receiving client: (?!UNKNOWN, )(.*?), (?:topic|messageType): ",
 )
 """An event without a client says UNKNOWN, which is nobody's name."""
-TOPICS = (r"was dropped\. Receiving .*?, topic: (.*), qos: \d",)
+TOPICS = (
+    r"was disconnected\. reason: .{0,80}ot authorized to \w+ (?:on|to) topic(?: filter)? '(.*)' with QoS '\d'",
+    r"was dropped\. Receiving .*?, topic: (.*), qos: \d",
+)
 GROUPS = (r"was dropped\. Receiving shared subscription group: (.*?), topic: ",)
 PEERS = (r"Client ID: .*, IP: ([0-9A-Fa-f.:]+)(?:,| )",)
 

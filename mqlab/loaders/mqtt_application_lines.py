@@ -9,9 +9,11 @@ Sample lines::
     2026/11/21 11:48:34.765535 [node1-012] connected
     2026-11-21 11:39:47,134 INFO gateway starting id=press-line-07 broker=mqtt-1:1883 keepalive=30
     2026-11-21 11:40:16,645 WARNING disconnected rc=Unspecified error from_server=False
+    2026-11-22 07:18:26,019 WARNING disconnected rc=16 after 24.0s
     2026-11-21 11:39:47,139 INFO suback mid=1 ['Granted QoS 1']
 
-A map of several filters is one line and so one event: its topic is the first of them.
+paho's Python client 2.x calls back twice when its ping is not answered: what tells of a second loss, of a connection of
+0.0 s, is ``ping-unanswered``. A map of several filters is one line and so one event: its topic is the first of them.
 """
 
 from __future__ import annotations
@@ -26,6 +28,10 @@ _KEEP_ALIVE = r"\bkeep_?alive=(\d+)"
 _LOST = r"[Cc]onnection lost(?: after \d[\d.]* ?s)?: "
 _NORMAL = r"(?:0\b|Success|Normal disconnection)"
 """Result 0 of a callback: the client itself closed its connection."""
+SILENT = "Keep alive timeout"
+"""What paho's Python client calls MQTT_ERR_KEEPALIVE, 16: no answer to its ping."""
+_SILENT = rf"(?:16|{SILENT})(?![\w.])"
+_AFTER = r"disconnected rc=.* after (\d[\d.]*) ?s\b"
 _REFUSED = r"(?:Not authorized|Unspecified error)"
 """Return codes 0x87 and 0x80 of SUBACK, as paho's Python client names them (MQTT 5, section 3.9.3)."""
 
@@ -74,10 +80,24 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     Signature("connection-closed", begins=rf"disconnected rc={_NORMAL}", words=("disconnected rc=",), told="normal"),
     Signature(
+        "ping-unanswered",
+        begins=rf"disconnected rc={_SILENT} after 0\.0+ ?s\b",
+        words=("disconnected rc=",),
+        told=SILENT,
+    ),
+    Signature(
+        "connection-lost",
+        begins=rf"disconnected rc={_SILENT}",
+        words=("disconnected rc=",),
+        value=_AFTER,
+        told=SILENT,
+    ),
+    Signature(
         "connection-lost",
         begins=r"disconnected rc=",
         words=("disconnected rc=",),
-        reason=r"disconnected rc=(.*?)(?: from_server=|$)",
+        value=_AFTER,
+        reason=r"disconnected rc=(.*?)(?: from_server=| after \d|$)",
     ),
     Signature(
         "subscribe-denied",
@@ -102,6 +122,9 @@ SIGNATURES: tuple[Signature, ...] = (
         begins=r"suback mid=\d+ \['Granted QoS \d",
         words=("suback mid=",),
         value=r"'Granted QoS (\d)",
+    ),
+    Signature(
+        "subscribe-denied", begins=r"subscription mid=\d+ granted \[.*\b128\b", words=("subscription mid=",), told="128"
     ),
     Signature("app-stopping", begins=r"shutting down, \w+=\d", words=("shutting down, ",), system="os"),
 )

@@ -18,3 +18,5 @@ TOPICS = (*hivemq_log.TOPICS, *rabbitmq_log.TOPICS, *emqx_log.TOPICS, *paho_log.
 GROUPS = hivemq_log.GROUPS
 MEMBER_IDS = (*rabbitmq_log.MEMBER_IDS, *vernemq_log.MEMBER_IDS, *emqx_log.MEMBER_IDS)
 PEERS = (*hivemq_log.PEERS, *rabbitmq_log.PEERS, *emqx_log.PEERS, *paho_log.PEERS)
+DOTTED = rabbitmq_log.DOTTED
+"""Lines whose topic is as AMQP writes it: ``a.*.#`` for ``a/+/#``."""

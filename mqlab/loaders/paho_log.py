@@ -7,7 +7,12 @@ Sample lines::
     time=2026-11-21T12:02:03Z level=DEBUG msg="Reconnect failed, slept for" seconds=4 component=[client]
     2026-11-21 12:02:03,100 DEBUG Sending CONNECT (u0, p0, wr0, wq0, wf0, c1, k60) client_id=b'gw-1'
     2026-11-21 12:02:03,104 DEBUG Received CONNACK (0, 0)
+    Nov 22, 2026 7:21:50 AM lab.Dev$2 connectionLost
+    WARNING: Connection lost
     Connection lost (32109) - java.io.EOFException
+
+``java.util.logging`` dates a record in a line of its own, with the method that wrote it: callbacks of paho for Java are
+told by their names, ``connectionLost`` of ``MqttCallback`` and ``connectComplete`` of ``MqttCallbackExtended``.
 
 What the Go client says of a lost connection besides, such as ``error triggered EOF``, repeats what the application's
 callback prints at the same moment, and is no event of its own. Words of the libraries are those of ``client.go`` and
@@ -61,6 +66,23 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     Signature(
         "connection-closed", contains=r"Client .* sending DISCONNECT\s*$", words=("sending DISCONNECT",), told="normal"
+    ),
+    Signature(
+        "connection-lost",
+        contains=r"^[A-Z][a-z]{2} \d{1,2}, \d{4},? [\d:]{7,8}\W[AP]M \S+ connectionLost\s*$"
+        r"|^WARNING: Connection lost\s*$",
+        words=(r"connectionLost\s*$", r"WARNING: Connection lost\s*$"),
+        reason=r"(connectionLost|Connection lost)\s*$",
+    ),
+    Signature(
+        "connection-made",
+        contains=r"^[A-Z][a-z]{2} \d{1,2}, \d{4},? [\d:]{7,8}\W[AP]M \S+ connectComplete\s*$",
+        words=(r"connectComplete\s*$",),
+    ),
+    Signature(
+        "ping-unanswered",
+        contains=r"[AP]M org\.eclipse\.paho\.client\.mqttv3\.internal\.ClientState checkForActivity\s*$",
+        words=(r"org\.eclipse\.paho\.client\.mqttv3\.internal\.ClientState checkForActivity\s*$",),
     ),
     Signature(
         "connection-lost",
@@ -145,9 +167,13 @@ _OURS = re.compile(
     r"\[(?:client|net|pinger|store|msgids|router|state)\] {2,}\w|\bcomponent=\[?(?:client|net|pinger|store)\b"
     rf"|(?:connected|reconnecting) to {SCHEME}\S+ as |starting (?:on \S+ )?(?:client_)?id=\S.* keepalive=\d"
     r"|\borg\.eclipse\.paho\.|Sending CONNECT \(u\d, p\d|Received CONNACK \(|\bmqtt_client: "
+    r"|[AP]M \S+ (?:connectionLost|connectComplete)\s*$|clientId=\S+ keepAlive=\d"
     r"|Client \S+ (?:sending CONNECT|received CONNACK)|\(32109\)"
 )
-_DATED = re.compile(r"^(?:\[?[A-Z]+\]? |time=)?\W{0,2}\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|^[A-Z] \(\d+\) |^Client ")
+_DATED = re.compile(
+    r"^(?:\[?[A-Z]+\]? |time=)?\W{0,2}\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|^[A-Z] \(\d+\) |^Client "
+    r"|^[A-Z][a-z]{2} \d{1,2}, \d{4},? \d{1,2}:\d\d:\d\d\W[AP]M |^1\d{9}\.\d{3}\d{0,6} "
+)
 
 
 def recognise(head: Head) -> bool:

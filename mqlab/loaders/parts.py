@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from mqlab.loaders import mqtt_names
 from mqlab.loaders.mosquitto_lines import PREFIX, SENTENCES
-from mqlab.sql import filled, group
+from mqlab.sql import filled, group, matches
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,7 @@ def columns(line: str) -> dict[str, str]:
     """
     return {
         name: f"CASE WHEN alone THEN {_part(line, MOSQUITTO, name)} "
-        f"ELSE {_by_system({s: _part(line, p, name) for s, p in BY_SYSTEM.items()})} END"
+        f"ELSE {_by_system({s: _of_system(line, s, p, name) for s, p in BY_SYSTEM.items()})} END"
         for name in Parts.__slots__
     }
 
@@ -160,6 +160,13 @@ def one_of(line: str, pattern: str) -> str:
     groups = re.compile(pattern).groups
     found = ", ".join(filled(f"trim({group(line, pattern, n + 1)})") for n in range(groups))
     return f"coalesce({found})"
+
+
+def _of_system(line: str, system: str, parts: Parts, name: str) -> str:
+    part = _part(line, parts, name)
+    if system != "mqtt" or name != "topic":
+        return part
+    return f"CASE WHEN {matches(line, mqtt_names.DOTTED)} THEN translate({part}, './*', '/.+') ELSE {part} END"
 
 
 def _by_system(expressions: Mapping[str, str]) -> str:

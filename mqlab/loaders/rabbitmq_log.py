@@ -12,7 +12,9 @@ Sample lines::
     timeout)
 
 The words are those of ``rabbit_mqtt_reader`` and ``rabbit_mqtt_processor``. The end of a connection names its
-addresses, not its client. A topic that was refused is written with dots, as AMQP writes it.
+addresses, not its client. A topic or filter that was refused is written with dots, as AMQP writes it; it is told as
+MQTT writes it: ``press.*.#`` is ``press/+/#`` (the plugin's ``mqtt2amqp``). A refused subscription closes the
+connection, which the line behind it says.
 """
 
 from __future__ import annotations
@@ -99,6 +101,8 @@ CLIENT_IDS = (
     r"MQTT disconnecting (?:a )?client .{0,200}with (?:duplicate id|client ID) ?'(.*)'",
 )
 TOPICS = (r"MQTT topic access refused: \w+ access to topic '(.*)' in exchange ",)
+DOTTED = r"MQTT topic access refused: "
+"""A line whose topic is as AMQP writes it."""
 PEERS = (
     r"MQTT (?:disconnecting|connection|detected|protocol|packet)\b[^>]{0,100}?(?:<[\d.]+> )?[ (\"]"
     r"([0-9A-Fa-f.:\[\]]+:\d+) -> ",

@@ -51,6 +51,12 @@ LINES = (
     (f"{PYTHON}WARNING disconnected rc=Unspecified error from_server=False", "connection-lost", None, "Unspecified error", {}),
     (f"{PYTHON}WARNING disconnected rc=Keep alive timeout from_server=False", "connection-lost", None, "Keep alive timeout", {}),
     (f"{PYTHON}WARNING disconnected rc=7", "connection-lost", None, "7", {}),
+    (f"{PYTHON}WARNING disconnected rc=7 after 1.5s", "connection-lost", 1.5, "7", {}),
+    (f"{PYTHON}WARNING disconnected rc=16 after 24.0s", "connection-lost", 24.0, "Keep alive timeout", {}),
+    (f"{PYTHON}WARNING disconnected rc=16 after 0.0s", "ping-unanswered", None, "Keep alive timeout", {}),
+    ("1795330392.863 INFO connected rc=Success session_present=False connection=1", "connection-made", 1.0, None, {}),
+    ("1795330392.863 DEBUG Sending SUBSCRIBE (d0, m1) [(b'$share/climate/house/+/sensor', 1)]",
+     "client-subscribed", 1.0, None, {"topic": "$share/climate/house/+/sensor"}),
     (f"{PYTHON}INFO disconnected rc=Normal disconnection from_server=False", "connection-closed", None, "normal", {}),
     (f"{PYTHON}INFO suback mid=1 ['Granted QoS 1', 'Granted QoS 0']", "client-subscribed", 1.0, None, {}),
     (f"{PYTHON}INFO suback mid=1 ['Not authorized']", "subscribe-denied", None, "Not authorized", {}),
@@ -127,13 +133,33 @@ def test_counters_of_applications_are_metrics_whatever_the_system(spark):
 
 
 def test_a_log_in_which_a_client_speaks_is_recognised():
-    for line in (LINES[0][0], LINES[2][0], LINES[11][0], LINES[25][0]):
+    for line in (LINES[0][0], LINES[2][0], LINES[11][0], LINES[30][0]):
         assert paho_log.recognise(Head("x.log", f"{GO}something else\n{line}\n", 99))
 
 
 def test_a_log_of_another_application_is_none():
     lines = [f"{PYTHON}INFO worker starting", f"{PYTHON}INFO connected to postgres://db as app", "Client started"]
     assert not paho_log.recognise(Head("x.log", "\n".join(lines), 99))
+
+
+JAVA = """
+Nov 22, 2026 7:21:40 AM lab.Dev main
+INFO: crate-agent 3.0 starting clientId=crate-agent keepAlive=30
+Nov 22, 2026 7:21:40 AM lab.Dev$2 connectComplete
+INFO: Connected to tcp://10.161.0.4:1883 clientId=crate-agent reconnect=false
+Nov 22, 2026 7:21:50 AM lab.Dev$2 connectionLost
+WARNING: Connection lost
+Connection lost (32109) - java.io.EOFException
+\tat org.eclipse.paho.client.mqttv3.internal.CommsReceiver.run(CommsReceiver.java:197)
+Nov 22, 2026 7:21:52 AM org.eclipse.paho.client.mqttv3.internal.ClientState checkForActivity
+SEVERE: gate: Timed out as no activity, keepAlive=10,000,000,000 lastOutboundActivity=63,154 lastInboundActivity=63,135"""
+
+
+def test_records_of_java_util_logging_are_events_of_their_first_line(spark):
+    text = JAVA[1:]
+    assert paho_log.recognise(Head("agent.log", text, len(text)))
+    told = [(e["kind"], e.get("reason")) for e in events(spark, text.split("\n"), FORM)]
+    assert told == [("connection-made", None), ("connection-lost", "connectionLost"), ("ping-unanswered", None)]
 
 
 @pytest.mark.parametrize("name", ["x" * 4096, "[" * 4096, "Client ID: " * 400, "a b, " * 800, "<b>" * 1300, "'" * 4096])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from mqlab import mqtt_gauges, mqtt_lists, mqtt_software
 from mqlab.facts import Facts
@@ -29,7 +30,7 @@ def diversions(facts: Facts) -> tuple[Diversion, ...]:
             continue
         until = mqtt_gauges.end_of(facts)
         every = _before_the_end(phases(account.group, _begin(account.group), until))
-        own = tuple(p for p in every if p.dead and p.until > p.since)
+        own = tuple(_to_the_last(account, p) for p in every if p.dead and p.until > p.since)
         if own:
             found.append(_diversion(facts, account, account.group, own))
     return tuple(found)
@@ -41,6 +42,14 @@ def _before_the_end(every: Sequence[Phase]) -> Sequence[Phase]:
     while kept and kept[-1].dead and kept[-1].until - kept[-1].since <= EDGE:
         kept.pop()
     return kept
+
+
+def _to_the_last(account: Account, phase: Phase) -> Phase:
+    """From the last message on that came to the dead, where that is in the second in which the broker saw them go."""
+    mine = {ledger for client in phase.dead for ledger in account.ledgers.get(client, ())}
+    got = [r.last_at for r in account.rows if mine & set(r.here) and r.last_at > phase.since]
+    inside = [at for at in got if at <= phase.since + EDGE and at < phase.until]
+    return replace(phase, since=max(inside)) if inside and len(inside) == len(got) else phase
 
 
 def _begin(group: ShareGroup) -> float:

@@ -198,3 +198,16 @@ def test_the_evidence_leads_to_the_dead_and_the_living():
     assert "goes away and keeps its session" in whys
     assert any(isinstance(e, Evidence) and e.source == "clients/published-feed.csv" for e in one.evidence)
     assert received("new-a") not in one.statement
+
+
+def to_the_last(n, second):
+    """The old member gets its turns until 0.9 s after the whole second that its broker prints."""
+    if second < 32:
+        return ("old",) if second < 30.9 else ()
+    return dealt(n, second)
+
+
+def test_the_second_in_which_a_member_died_is_its_own_up_to_the_last_message_that_came_to_it():
+    (one,) = detect(facts(lines(), ALL, noted(mail(to_the_last, start=2, seconds=298, rate=10)))).findings
+    assert one.measures["diverted_messages"] == 11 + 893
+    assert one.measures["published_messages"] == pytest.approx(10 * (300 - 30.8), abs=2)

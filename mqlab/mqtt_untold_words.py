@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 
 from mqlab import mqtt_gauges, mqtt_software, units
-from mqlab.facts import Facts
+from mqlab.facts import Facts, Series
 from mqlab.findings import Certainty, Evidence, Finding, Severity
 from mqlab.models.share_dispatch import fraction
-from mqlab.mqtt_untold import Untold
+from mqlab.mqtt_untold import NEAR, Untold
 from mqlab.wording import clock, moment, sample
 
 
@@ -35,7 +36,7 @@ def diversion(facts: Facts, one: Untold) -> Finding:
             "members": float(one.shared or 0),
             "dead_members": float(len(one.sessions)),
             "diverted_fraction": share,
-            "diverted_messages": float(round(came * share)),
+            "diverted_messages": float(round(_diverted(facts, came * share, since))),
             **_rate(one),
         },
         evidence=_evidence(facts, one),
@@ -78,9 +79,28 @@ def _ids(one: Untold) -> str:
     return ", ".join(sorted({s.client_id for s in one.sessions}))
 
 
+def _diverted(facts: Facts, dealt: float, since: float) -> float:
+    """Messages that no ledger notes as received, where they are about as many as the broker's counters say."""
+    gone = [f for f in facts.flows if f.sender and not f.failed and not f.received and f.last_at >= since]
+    lost = sum(f.messages for f in gone)
+    return lost if abs(lost - dealt) <= NEAR * max(lost, dealt) else dealt
+
+
 def _came(facts: Facts, one: Untold, since: float) -> float:
     counter = mqtt_gauges.gauge(facts, "mqtt.publish_received", one.broker)
-    return mqtt_gauges.increase(counter, since, mqtt_gauges.end_of(facts)) or 0.0
+    rose = mqtt_gauges.increase(counter, since, mqtt_gauges.end_of(facts)) or 0.0
+    return max(0.0, rose - _earlier(counter, since))
+
+
+def _earlier(counter: Series | None, at: float) -> float:
+    """How far it rose from its sample before *at* until then, if it rose evenly over the broker's last interval."""
+    points = counter.points if counter is not None else ()
+    before, after = [p for p in points if p[0] <= at], [p for p in points if p[0] > at]
+    if not before or not after:
+        return 0.0
+    begin = max(before[-1][0], after[0][0] - min(b[0] - a[0] for a, b in pairwise(points)))
+    grown = max(0.0, after[0][1] - before[-1][1])
+    return grown * max(0.0, at - begin) / (after[0][0] - begin)
 
 
 def _rate(one: Untold) -> Mapping[str, float]:

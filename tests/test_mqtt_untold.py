@@ -3,6 +3,7 @@
 import pytest
 from facts_builder import facts, ramp, series, settings
 from mqtt_builder import broker
+from mqtt_mail import mail, noted
 
 from mqlab.detectors import persistent_session_diversion, session_queue_drop, session_queue_growth
 from mqlab.findings import Certainty
@@ -43,6 +44,23 @@ def test_growth_by_its_share_of_the_shared_subscriptions_makes_it_a_member():
     assert one.measures["diverted_fraction"] == 0.25
     assert one.measures["diverted_messages"] == pytest.approx(2400)
     assert growth.findings == drop.findings == ()
+
+
+def test_what_came_before_it_left_is_not_diverted_though_the_counter_is_printed_later():
+    text = LOG.replace("10:01:00 old", "10:01:08 old")
+    stored = sys("mqtt.stored_messages", (7, 0), (23, 100), base=53)
+    diversion, _, _ = judged(UNLIMITED, CAME, shared(4), stored, text=text)
+    (one,) = diversion.findings
+    assert one.measures["diverted_messages"] == pytest.approx((300 - 68) * 40 / 4)
+
+
+@pytest.mark.parametrize(("every", "diverted"), [(4, 2375), (3, 2400)], ids=["its share", "another number"])
+def test_messages_that_nobody_notes_are_counted_where_they_are_about_its_share(every, diverted):
+    sent = noted(mail(lambda n, s: () if s >= 62.5 and n % every == 0 else ("new",), start=5, seconds=295, rate=40))
+    stored = sys("mqtt.stored_messages", (6, 0), (24, 100), base=53)
+    diversion, _, _ = judged(UNLIMITED, CAME, shared(4), stored, sent)
+    (one,) = diversion.findings
+    assert one.measures["diverted_messages"] == pytest.approx(diverted, abs=1)
 
 
 def test_its_queue_may_be_full_by_then():

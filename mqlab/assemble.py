@@ -77,7 +77,7 @@ def assemble(gathered: Gathered, wanted: Sequence[tuple[str, str]] = ()) -> Fact
         parts=tuple(assemble_messages.parts(gathered.rows["parts"], gathered.paths, quoted)),
         flows=tuple(assemble_flows.flows(gathered.rows["flows"], gathered.paths, quoted)),
         topic_flows=tuple(assemble_flows.topic_flows(gathered.rows["topic_flows"], gathered.paths, quoted)),
-        receipts=tuple(assemble_flows.receipts(gathered.rows["receipts"], gathered.paths)),
+        receipts=tuple(assemble_flows.receipts(gathered.rows["receipts"], gathered.paths, quoted)),
         passages=tuple(assemble_flows.passages(gathered.rows["passages"], gathered.paths)),
         shapes=tuple(_shapes(gathered, instant)),
         rejects=tuple(_rejects(gathered)),
@@ -154,7 +154,7 @@ def _series(gathered: Gathered, instant: zones.Instant) -> tuple[Series, ...]:
         path = gathered.path(row)
         labels = metric_names.labels_of(canonical, row["name"], written)
         key = (canonical, json.dumps(labels, sort_keys=True), path, row["name"])
-        factor = metric_names.factor(canonical)
+        factor = metric_names.factor(canonical, row["name"])
         for point in row["points"]:
             at = instant(path, _seconds(point.get("at")), row.get("offset"))
             if at is not None:
@@ -167,6 +167,7 @@ def _series(gathered: Gathered, instant: zones.Instant) -> tuple[Series, ...]:
             path,
             tuple((at, value) for at, value, _ in sorted(points, key=lambda p: (p[0], p[2] or 0))),
             tuple(line for _, _, line in sorted(points, key=lambda p: (p[0], p[2] or 0))),
+            metric_names.factor(name, original),
         )
         for (name, labels, path, original), points in sorted(found.items())
     )

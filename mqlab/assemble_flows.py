@@ -30,14 +30,15 @@ def topic_flows(rows: Sequence[Row], paths: Mapping[str, str], quoted: Quoted) -
         yield TopicFlow(topic=row.get("topic"), topics=row["topics"], **_fate(row, paths, quoted))
 
 
-def receipts(rows: Sequence[Row], paths: Mapping[str, str]) -> Iterator[Receipt]:
+def receipts(rows: Sequence[Row], paths: Mapping[str, str], quoted: Quoted) -> Iterator[Receipt]:
     """What each ledger notes within ten seconds."""
     for row in rows:
         yield Receipt(
             at=float(row["at"]), source=paths[row["source"]], role=row["role"], rows=row["rows"],
             topics=row["topics"], dup=row["dup"], retained=row["retained"],
             again=row.get("again") or 0, again_seconds=row.get("again_seconds") or 0.0, line=row["line"],
-            again_line=row.get("again_line"),
+            again_line=row.get("again_line"), text=quoted.get((row["source"], row["line"]), ""),
+            again_text=quoted.get((row["source"], row.get("again_line") or 0), ""),
         )  # fmt: skip
 
 

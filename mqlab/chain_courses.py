@@ -65,7 +65,7 @@ def _ledgers(facts: Facts, roles: Sequence[str], sources: Sequence[str]) -> Iter
             sums = accumulate((r.rows for r in rows), initial=0)
             times = (rows[0].at, *(r.at + _WIDTH for r in rows))
             points = tuple((at, float(total)) for at, total in zip(times, sums, strict=True))
-            place = Evidence(source, rows[0].line, "")
+            place = rows[0].first("")
             yield Course(chain_parties.names(facts, [source])[0], points, place, from_nothing=True)
 
 

@@ -57,6 +57,8 @@ class Series:
     """(at, value)."""
     lines: tuple[int | None, ...] = ()
     """Line of each point in ``source``; None (or empty) for JSON documents."""
+    factor: float = 1.0
+    """What the exporter's own values were multiplied by."""
 
     @property
     def host(self) -> str | None:

@@ -158,6 +158,5 @@ def _of_ledger(facts: Facts, source: str) -> Iterator[TopicFlow]:
 
 
 def first_copy(one: Receiver, why: str) -> tuple[Evidence, ...]:
-    """Where the first copy stands in a receiver's ledger; its text is in the file."""
-    found = [r.again_line for r in one.receipts if r.again_line is not None]
-    return (Evidence(one.source, found[0], "", why),) if found else ()
+    """Where the first copy stands in a receiver's ledger."""
+    return next(((place,) for r in one.receipts if (place := r.repeated(why))), ())

@@ -81,4 +81,6 @@ def end_of(facts: Facts) -> float:
     values = [s.points[-1][0] for s in facts.series if s.points and s.name.startswith("mqtt.")]
     told = [c.last_at for c in facts.coverage if c.source in logs and c.last_at is not None]
     sent = [flow.last_at for flow in facts.flows if flow.sender]
-    return max([*told, *values, *sent], default=max((c.last_at for c in facts.coverage if c.last_at is not None), default=0.0))
+    return max(
+        [*told, *values, *sent], default=max((c.last_at for c in facts.coverage if c.last_at is not None), default=0.0)
+    )

@@ -82,6 +82,17 @@ class Receipt:
     """The first of them."""
     again_line: int | None
     """The first of those that came again."""
+    text: str = ""
+    again_text: str = ""
+    """What stands there."""
+
+    def first(self, why: str) -> Evidence:
+        """Where its first row stands."""
+        return Evidence(self.source, self.line, self.text, why)
+
+    def repeated(self, why: str) -> Evidence | None:
+        """Where the first row stands whose id came again."""
+        return None if self.again_line is None else Evidence(self.source, self.again_line, self.again_text, why)
 
 
 @dataclass(frozen=True, slots=True)

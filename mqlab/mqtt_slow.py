@@ -124,11 +124,13 @@ def _evidence(facts: Facts, pace: Pace) -> tuple[Evidence, ...]:
     own = next((r for r in facts.receipts if r.source == late.receiver), None)
     half = late.median - late.least
     took = f"messages of {late.sender} come up to {mqtt_pace.spread(late):.1f} s late, half of them {half:.1f} s"
-    places = [] if own is None else [Evidence(own.source, own.line, "", took)]
+    places = [] if own is None else [own.first(took)]
     others = mqtt_pace.others_in_time(facts, pace)[:1]
     beside = [
-        Evidence(p.receiver, None, "", f"others of the same publisher come here within {mqtt_pace.spread(p):.1f} s")
+        r.first(f"others of the same publisher come here within {mqtt_pace.spread(p):.1f} s")
         for p in others
+        for r in [next((r for r in facts.receipts if r.source == p.receiver), None)]
+        if r is not None
     ]
     stored = mqtt_gauges.gauge(facts, "mqtt.stored_messages", pace.case.broker)
     held = [sample(facts, stored, pace.until, "messages that wait at the broker")] if stored is not None else []

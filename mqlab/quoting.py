@@ -1,7 +1,8 @@
 """First lines of shapes, word by word: the scan only counts them, so their files are opened once more.
 
 Read are the first dated line of each log, and of the shapes that ``volumes`` tells the first line and the one before
-it; of ledgers the first and last lines of parts, fates and flows; no file further than the last line wanted.
+it; of ledgers the first and last lines of parts, fates and flows, and the first of receipts; no file further than the
+last line wanted.
 """
 
 from __future__ import annotations
@@ -61,8 +62,13 @@ def _of_fate(row: Mapping[str, Any]) -> list[tuple[str, set[int]]]:
     return [(row[end]["source"], {row[end]["line"]}) for end in ("first", "last")]
 
 
+def _of_receipt(row: Mapping[str, Any]) -> list[tuple[str, set[int]]]:
+    return [(row["source"], {row["line"], row.get("again_line") or row["line"]})]
+
+
 _WANTED: Mapping[str, Callable[[Mapping[str, Any]], list[tuple[str, set[int]]]]] = {
     "log": _of_log, "parts": _of_part, "fates": _of_fate, "flows": _of_fate, "topic_flows": _of_fate,
+    "receipts": _of_receipt,
 }  # fmt: skip
 """Lines that a row of a fact wants, with their sources."""
 

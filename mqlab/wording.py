@@ -26,7 +26,7 @@ def clock(at: float | None) -> str:
 def sample(facts: Facts, series: Series, at: float, why: str) -> Evidence:
     """The sample of *series* nearest to *at*, as evidence: labels as pointer, the literal sample as text."""
     number = min(range(len(series.points)), key=lambda n: abs(series.points[n][0] - at))
-    when, value = series.points[number]
+    when, value = series.points[number][0], series.points[number][1] / series.factor
     line = series.lines[number] if number < len(series.lines) else None
     single = any(c.source == series.source and c.lines == 1 for c in facts.coverage)
     text = f'[{_plain(when)},"{_plain(value)}"]' if line is None else _plain(value)

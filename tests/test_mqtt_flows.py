@@ -151,6 +151,8 @@ def told(spark):
         own = [row for row in made[fact] if row["source"].startswith(f"{case}/")]
         if fact in ("flows", "topic_flows"):
             return sorted(getattr(assemble_flows, fact)(own, paths, {}), key=lambda f: (f.first_at, str(f)))
+        if fact == "receipts":
+            return sorted(assemble_flows.receipts(own, paths, {}), key=str)
         return sorted(getattr(assemble_flows, fact)(own, paths), key=str)
 
     return of

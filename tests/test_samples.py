@@ -149,7 +149,7 @@ def test_lines_and_bytes_are_all_accounted_for(sample):
     assert set(covered) == files
     for source, coverage in covered.items():
         raw = content(name, source)
-        assert coverage.lines == len(lines_of(raw)), source
+        assert coverage.lines == (0 if coverage.format == "binary" else len(lines_of(raw))), source
         assert coverage.lines == coverage.data + coverage.noise + coverage.rejected, source
         assert 0 <= coverage.bytes - len(raw) <= 1, source
 

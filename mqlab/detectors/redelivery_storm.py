@@ -87,8 +87,8 @@ def _evidence(facts: Facts, one: Again) -> Iterator[Evidence]:
     yield from mqtt_returns.evidence(mqtt_returns.connections(facts, one.client)[:_SHOWN])
     if one.receiver is not None:
         for receipt in [r for r in one.receiver.receipts if r.dup][:_SHOWN]:
-            number = receipt.again_line or receipt.line
-            yield Evidence(one.receiver.source, number, "", f"{receipt.dup} with DUP within ten seconds")
+            why = f"{receipt.dup} with DUP within ten seconds"
+            yield receipt.repeated(why) or receipt.first(why)
     for line in one.lines[:_SHOWN]:
         yield Evidence(line.first.source, line.first.line, line.first.text, "sent again with the DUP flag")
     for told in facts.settings:

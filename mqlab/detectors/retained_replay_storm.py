@@ -90,7 +90,7 @@ def _evidence(facts: Facts, one: Replayed) -> Iterator[Evidence]:
     yield from mqtt_returns.evidence(mqtt_returns.connections(facts, one.client)[: _SHOWN + 1])
     if one.receiver is not None:
         flagged = next(r for r in one.receiver.receipts if r.retained and r.at + replay_case.EPISODE > one.since)
-        yield Evidence(one.receiver.source, flagged.line, "", f"{flagged.retained} retained within ten seconds")
+        yield flagged.first(f"{flagged.retained} retained within ten seconds")
     for name, why in (("mqtt.retained_messages", "what the broker keeps"), ("mqtt.publish_sent", "what it sent")):
         for series in facts.named(name):
             if series.points:

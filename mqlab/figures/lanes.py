@@ -24,7 +24,15 @@ _LANES = {
     "member-expired": ("member expired", "line-ns-open", ALARM),
     "consumer-connected": ("members come, go", "triangle-up", CHANGE),
     "consumer-disconnected": ("members come, go", "x", ALARM),
+    "client-connected": ("clients come, go", "triangle-up", CHANGE),
+    "client-disconnected": ("clients come, go", "x", ALARM),
     "session-takeover": ("takeovers", "line-ns-open", ALARM),
+    "session-queue-dropping": ("queues drop", "line-ns-open", OUTGOING),
+    "publish-denied": ("refused", "line-ns-open", OUTGOING),
+    "subscribe-denied": ("refused", "line-ns-open", OUTGOING),
+    "bridge-connecting": ("bridges connect", "triangle-up", CHANGE),
+    "broker-stopping": ("broker down, up", "x", ALARM),
+    "broker-starting": ("broker down, up", "triangle-up", CHANGE),
     "unclean-election": ("unclean elections", "line-ns-open", ALARM),
     "log-truncated": ("logs cut", "x", OUTGOING),
     "broker-stopped": ("broker down, up", "x", ALARM),
@@ -33,7 +41,7 @@ _LANES = {
     "process-exit": ("exits, starts", "x", ALARM),
     "process-started": ("exits, starts", "triangle-up", CHANGE),
 }
-_COMING = ("consumer-connected", "consumer-disconnected")
+_COMING = ("consumer-connected", "consumer-disconnected", "client-connected", "client-disconnected")
 """Of these the address counts too: one client id may come from several."""
 
 

@@ -144,7 +144,7 @@ CANONICAL: dict[str, str] = {
         r"|java\.lang:type=garbagecollector,name=[^:]*:collectioncount"
     ),
     "jvm.gc_last_pause_seconds": rf"java_lang_(?:{_STOPPING})_lastgcinfo_duration",
-    "process.resident_bytes": r"(?:rabbitmq_)?process_resident_memory_bytes|container_memory_rss",
+    "process.resident_bytes": r"(?:rabbitmq_)?process_resident_memory_(?:bytes|[kmg]ib)|container_memory_rss",
     "process.cpu_seconds": r"process_cpu_seconds_total|container_cpu_usage_seconds_total",
     "process.start_time": r"process_start_time_seconds|container_start_time_seconds",
     "up": r"up",
@@ -156,6 +156,8 @@ CANONICAL: dict[str, str] = {
 
 _FACTORS = {"jvm.gc_last_pause_seconds": 1e-3}
 """``com.sun.management.GcInfo`` counts milliseconds."""
+_UNITS = {"kib": 2.0**10, "mib": 2.0**20, "gib": 2.0**30}
+"""By the end of a name that ``process_csv`` gives."""
 _COMPILED = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in CANONICAL.items()}
 _LABELS = {
     "client_id": "client_id", "clientid": "client_id", "topic": "topic", "topic_name": "topic",
@@ -179,9 +181,9 @@ def _canonical(name: str) -> str | None:
     return next((known_as for known_as, pattern in _COMPILED.items() if pattern.fullmatch(name)), None)
 
 
-def factor(canonical: str) -> float:
+def factor(canonical: str, original: str = "") -> float:
     """What an exporter's value is multiplied by, so that it has the unit that mqlab's name says."""
-    return _FACTORS.get(canonical, 1.0)
+    return _UNITS.get(original.rpartition("_")[2], 1.0) * _FACTORS.get(canonical, 1.0)
 
 
 def known() -> str:

@@ -5,8 +5,8 @@ Sample lines::
     utc,VmRSS_kB
     2026-11-21T11:49:14.328Z,8660
 
-A moment stands first; ``VmRSS``, ``RSS`` and the like become ``process_resident_memory_bytes``. Linux counts kB of 1024
-bytes (``proc(5)``). Other columns are nothing that is used.
+A moment stands first; ``VmRSS``, ``RSS`` and the like become ``process_resident_memory_`` and the unit, so that the
+value stays as it is written. Linux counts kB of 1024 bytes (``proc(5)``). Other columns are nothing that is used.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _HEADER = rf'(?i)^"?{_FIRST}"?\s*[,;\t](?:.*[,;\t])?\s*{_COLUMN}\s*(?:[,;\t].*)?
 _TIME = r'"?(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?|\d{10}(?:\d{3}|\.\d{1,9})?)"?'
 _ROW = rf"^{_TIME}\s*[,;\t]"
 _NUMBER = r'^\s*"?(\d+(?:\.\d+)?)"?\s*$'
-_NAME = "process_resident_memory_bytes"
+_NAME = "process_resident_memory_"
 
 
 def recognise(head: Head) -> bool:
@@ -53,13 +53,12 @@ def load(rows: DataFrame) -> Mapping[Table, DataFrame]:
             "inline(slice(arrays_zip(titles, split(plain, '[,;\\t]')), 2, 1000)) AS (title, cell)",
         )
     )  # fmt: skip
-    factors = ", ".join(f"{quoted(letter)}, {1024.0**power}D" for power, letter in enumerate(("", "k", "m", "g")))
     unit = f"lower({group('trim(title)', f'(?i)^{_COLUMN}$')})"
     columns = {
         "at": f"coalesce({samples.instant('written')}, try_cast(written AS TIMESTAMP))",
-        "name": quoted(_NAME),
+        "name": f"concat({quoted(_NAME)}, CASE {unit} WHEN '' THEN 'bytes' ELSE concat({unit}, 'ib') END)",
         "labels": "CAST(map() AS MAP<STRING, STRING>)",
-        "value": f"{samples.finite(group('cell', _NUMBER))} * try_element_at(map({factors}), {unit})",
+        "value": samples.finite(group("cell", _NUMBER)),
     }
     wanted = cells.where(f"title IS NOT NULL AND {matches('trim(title)', f'(?i)^{_COLUMN}$')}")
     return {METRICS: METRICS.rows(wanted, columns).where("value IS NOT NULL")}

@@ -121,3 +121,11 @@ def test_takeovers_are_drawn_but_no_session_that_is_only_used_again():
     """)
     assert "takeovers" not in {lane.row for lane in lanes_of(made(used_again), diagnosis())}
     assert "takeovers" in {lane.row for lane in lanes_of(made(broker(turns("press", ["10.0.0.1"]))), diagnosis())}
+
+
+def test_messages_that_brokers_keep_stand_where_the_lag_of_groups_does():
+    store = Series(
+        "mqtt.stored_messages", "$SYS/broker/store/messages/count", {}, "sys.log", ((0.0, 40.0), (10.0, 90.0))
+    )
+    chart = timeline(Facts(series=(store,)), diagnosis())
+    assert [(trace.name, list(trace.y)) for trace in chart.data if trace.name] == [("kept by sys.log", [40, 90])]

@@ -3,7 +3,7 @@
 import pytest
 
 from mqlab.loaders import LOADERS, process_csv
-from mqlab.loaders.metric_names import canonical
+from mqlab.loaders.metric_names import canonical, factor
 from mqlab.recognition import recognise
 from mqlab.tables import METRICS
 
@@ -14,26 +14,31 @@ utc,VmRSS_kB
 2026-11-21T11:50:35.680Z,9000"""
 
 
-def test_each_cell_is_a_sample_in_bytes(loaded):
+def test_each_cell_is_a_sample_as_it_is_written(loaded):
     assert loaded(process_csv, METRICS, "line at name value", RSS) == [
-        (2, "11:49:14", "process_resident_memory_bytes", 8660.0 * 1024),
-        (4, "11:50:35", "process_resident_memory_bytes", 9000.0 * 1024),
+        (2, "11:49:14", "process_resident_memory_kib", 8660.0),
+        (4, "11:50:35", "process_resident_memory_kib", 9000.0),
     ]
-    assert canonical("process_resident_memory_bytes") == "process.resident_bytes"
+
+
+@pytest.mark.parametrize(("unit", "bytes_"), [("bytes", 1.0), ("kib", 1024.0), ("mib", 2.0**20), ("gib", 2.0**30)])
+def test_all_units_become_bytes(unit, bytes_):
+    assert canonical(f"process_resident_memory_{unit}") == "process.resident_bytes"
+    assert factor("process.resident_bytes", f"process_resident_memory_{unit}") == bytes_
 
 
 @pytest.mark.parametrize(
     ("text", "value"),
     [
-        ("timestamp,pid,rss_bytes\n1795261186,7,2048", 2048.0),
-        ("time;RSS (MB);cpu\n2026-11-21 11:49:14;1.5;9", 1.5 * 1024 * 1024),
-        ('"ts_ms","vmrss_kb"\n1795261186250,"2"', 2048.0),
-        ("epoch\tresident_memory_bytes\n1795261186.5\t4096", 4096.0),
+        ("timestamp,pid,rss_bytes\n1795261186,7,2048", ("process_resident_memory_bytes", 2048.0)),
+        ("time;RSS (MB);cpu\n2026-11-21 11:49:14;1.5;9", ("process_resident_memory_mib", 1.5)),
+        ('"ts_ms","vmrss_kb"\n1795261186250,"2"', ("process_resident_memory_kib", 2.0)),
+        ("epoch\tresident_memory_bytes\n1795261186.5\t4096", ("process_resident_memory_bytes", 4096.0)),
     ],
 )
 def test_other_columns_units_and_moments_are_read_alike(loaded, text, value):
     assert recognise(text.encode(), "rss.csv", len(text), LOADERS).format == "process-csv"
-    assert loaded(process_csv, METRICS, "value", text) == [(value,)]
+    assert loaded(process_csv, METRICS, "name value", text) == [value]
 
 
 def test_rows_are_data_and_all_else_is_noise_or_not_understood(classes):

@@ -64,7 +64,7 @@ def _finding(facts: Facts, one: Doubled) -> Finding:
         ended_at=None if ongoing else moment(ended),
         ongoing=ongoing,
         statement=(
-            f"{one.client} gets each message of {topics} {units.number(most)} times at the same moment: {why}. "
+            f"{one.client} gets each message of {topics} {_often(one)} times at the same moment: {why}. "
             f"{_MADE[one.maker]} {units.number(one.extra)} of what it got are copies of "
             f"{units.counted(one.messages, 'message')}, none with the DUP flag."
         ),
@@ -98,6 +98,12 @@ def _when(one: Doubled) -> tuple[float | None, float | None, bool]:
 
 def _traced(facts: Facts, one: Doubled) -> bool:
     return any(topic in mqtt_trace.went_out(facts, None).get(one.client, {}) for topic in one.copies)
+
+
+def _often(one: Doubled) -> str:
+    """How often each message comes: ``2``, or ``2 to 3`` where that depends on the topic."""
+    least, most = min(one.copies.values()), max(one.copies.values())
+    return units.number(most) if least == most else f"{units.number(least)} to {units.number(most)}"
 
 
 def _evidence(facts: Facts, one: Doubled) -> Iterator[Evidence]:

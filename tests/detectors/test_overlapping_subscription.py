@@ -166,3 +166,12 @@ def test_a_few_messages_in_a_trace_are_none():
 def test_without_messages_it_is_not_checked():
     missing = ("messages that clients received, with ids, or the broker's trace",)
     assert detect(facts(FILTERS)).missing == missing
+
+
+def test_topics_that_more_filters_match_come_more_often():
+    thrice = came("10:01:00 10:01:19 50 billing:3 viewer:1", topic="grid/n3/power", sender="meter")
+    more = noted("billing", "10:01:00 175 75 0.002 0 0\n10:01:10 175 75 0.004 0 0")
+    filters = subscribed("billing", "grid/+/power", "grid/n1/#", "grid/n3/#", "grid/#")
+    found = detect(facts(more, ONCE, SENT, DOUBLED, thrice, SINGLE, filters)).findings
+    told = "billing gets each message of grid/n1/power, grid/n3/power 2 to 3 times at the same moment: 4 of its filters"
+    assert [one.statement.startswith(told) for one in found] == [True]

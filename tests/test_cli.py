@@ -44,7 +44,7 @@ def test_the_version_is_printed(run):
     assert run("--version") == (0, f"mqlab, version {__version__}\n", "")
 
 
-def test_formats_and_incidents_are_listed(run):
+def test_formats_are_listed_and_incidents_of_which_each_has_a_rule(run):
     code, out, _ = run("formats")
     assert code == 0
     assert "prometheus-json" in out
@@ -52,7 +52,7 @@ def test_formats_and_incidents_are_listed(run):
     code, out, _ = run("incidents")
     assert code == 0
     assert [line for line in out.splitlines() if line.startswith("found") and "batch-split-loop" in line]
-    assert [line for line in out.splitlines() if line.startswith("-")]
+    assert [line for line in out.splitlines() if line.startswith("-")] == []
 
 
 def test_a_class_is_explained(run):

@@ -33,11 +33,13 @@ TABLES: tuple[Table, ...] = (SETTINGS,)
 READING = Reading.TABLE
 
 _OWN = re.compile(
-    r"^\s*(?:zone\.\w+\.|listener\.(?:tcp|ssl|ws|wss)\.|broker\.shared_|mqtt\.(?:max_|\w+_backoff)|acl_nomatch|acl_deny_action"
-    r"|flapping_detect|node\.cookie|cluster\.discovery|force_shutdown\b"
-    r"|(?:mqtt|listeners|listeners\.\w+(?:\.\w+)*|authorization|durable_sessions|sysmon|retainer) *[={]"
+    r"^(?:zone\.\w+\.|listener\.(?:tcp|ssl|ws|wss)\.|broker\.shared_|mqtt\.(?:max_|\w+_backoff)"
+    r"|acl_nomatch|acl_deny_action|flapping_detect|node\.cookie|cluster\.discovery|force_shutdown\b"
+    r"|(?:mqtt|listeners(?:\.\w+)*|authorization|durable_sessions|sysmon|retainer) *\{"
     r"|\{(?:allow|deny)(?:, *\{?\w|\}\.))"
 )
+_DATED = re.compile(r"^\W?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:")
+"""A log prints settings, too."""
 _COMMENT = r"^\s*(?:#|//|%|##).*$|^\s*$"
 _VARIABLE = r"\$\{([^{}]*)\}"
 _OPENS = r"^\s*\"?([\w.$\"-]+?)\"?\s*[=:]?\s*\{\s*$"
@@ -55,6 +57,8 @@ _DEEPEST = 6
 def recognise(head: Head) -> bool:
     """True when two lines, or the only one, are keys, blocks or access rules of EMQX."""
     lines = [line for line in head.text.replace("\r", "").split("\n") if not re.match(_COMMENT, line)]
+    if any(_DATED.match(line) for line in lines):
+        return False
     own = sum(bool(_OWN.match(line)) for line in lines)
     fit = sum(
         bool(re.match(f"{_PAIR}|{_RULE}|{_LIST}", line) or re.match(_OPENS, line) or "{" in line) for line in lines

@@ -30,7 +30,7 @@ _NORMAL = r"(?:0\b|Success|Normal disconnection)"
 """Result 0 of a callback: the client itself closed its connection."""
 SILENT = "Keep alive timeout"
 """What paho's Python client calls MQTT_ERR_KEEPALIVE, 16: no answer to its ping."""
-_SILENT = rf"(?:16|{SILENT})(?![\w.])"
+_SILENT = rf"(?:16|{SILENT})(?:[^\w.]|$)"
 _AFTER = r"disconnected rc=.* after (\d[\d.]*) ?s\b"
 _REFUSED = r"(?:Not authorized|Unspecified error)"
 """Return codes 0x87 and 0x80 of SUBACK, as paho's Python client names them (MQTT 5, section 3.9.3)."""
@@ -81,7 +81,7 @@ SIGNATURES: tuple[Signature, ...] = (
     Signature("connection-closed", begins=rf"disconnected rc={_NORMAL}", words=("disconnected rc=",), told="normal"),
     Signature(
         "ping-unanswered",
-        begins=rf"disconnected rc={_SILENT} after 0\.0+ ?s\b",
+        begins=rf"disconnected rc=(?:16|{SILENT}) after 0\.0+ ?s\b",
         words=("disconnected rc=",),
         told=SILENT,
     ),

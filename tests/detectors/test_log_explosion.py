@@ -274,7 +274,7 @@ def test_material_of_no_known_system_has_the_class_too():
     quiet = replace(lonely, volumes=(volume(rest=QUIET),))
     assert diagnose(lonely).verdict.incident == "log-explosion"
     assert diagnose(quiet).clear == ("log-explosion",)
-    assert [n.incident for n in diagnose(quiet).not_checked] == ["kafka", "rocketmq", "mqtt"]
+    assert [n.incident for n in diagnose(quiet).not_checked] == ["slow-consumer", "kafka", "rocketmq", "mqtt"]
 
 
 def test_it_explains_its_own_lines_and_no_others():

@@ -29,6 +29,11 @@ authorization {
 }
 force_shutdown.max_heap_size: "32MB"
 """
+PRINTED = """[2026-11-21 11:59:58,427] INFO KafkaConfig values:
+\tlisteners = PLAINTEXT://:9092
+\tlisteners = PLAINTEXT://:9092
+ (kafka.server.KafkaConfig)
+"""
 ACL = """
 %% who may what
 {allow, {user, "dashboard"}, subscribe, ["$SYS/#"]}.
@@ -73,5 +78,11 @@ def test_every_line_has_its_class(classes):
 def test_only_files_of_emqx_are_recognised():
     for text in (FOUR, FIVE, ACL):
         assert loader.recognise(Head("emqx.conf", text, len(text)))
-    for text in ("listener 1883\nallow_anonymous true\n", "group.id=a\nacks=1\n", "stream {\n  server {\n  }\n}\n", ""):
+    for text in (
+        "listener 1883\nallow_anonymous true\n",
+        "group.id=a\nacks=1\n",
+        "stream {\n  server {\n  }\n}\n",
+        PRINTED,
+        "",
+    ):
         assert not loader.recognise(Head("x.conf", text, len(text)))

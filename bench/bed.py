@@ -12,7 +12,7 @@ from pathlib import Path
 
 from bench.measure import run
 from bench.patterns import signature_patterns
-from mqlab import storage
+from mqlab.cache import storage
 from mqlab.session import LARGE
 
 _SETTLED = 4.0

@@ -16,21 +16,23 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from mqlab import clusters, intake, reading, remote, signals, units, workspace
+from mqlab import clusters, intake, signals, units
 from mqlab.assemble import Gathered, assemble
-from mqlab.batches import Places
+from mqlab.cache import reading, workspace
+from mqlab.cache.batches import Places
+from mqlab.clocks.zones import parse_zone
 from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Facts
-from mqlab.ledger_map import read_map
+from mqlab.ledgers.mapping import read_map
 from mqlab.loaders import LOADERS
+from mqlab.material import remote
+from mqlab.material.walking import STDIN
 from mqlab.narrowing import narrowed
 from mqlab.notes import IncidentNotes, read_notes
 from mqlab.session import spark_session
 from mqlab.sources import Source
 from mqlab.tables import VOLUME, Table
 from mqlab.verdict import diagnose
-from mqlab.walking import STDIN
-from mqlab.zones import parse_zone
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ class Options:
     remote: str | None = None
     workspace: str | None = None
     ledger: str | None = None
-    """A file that says which files are ledgers and what stands in them (``ledger_map``)."""
+    """A file that says which files are ledgers and what stands in them (``ledgers.mapping``)."""
 
     def zones(self) -> tuple[tuple[str, str], ...]:
         """``log_tz`` as (glob, zone) pairs.

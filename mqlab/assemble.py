@@ -8,18 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mqlab import (
-    assemble_clocks,
-    assemble_flows,
-    assemble_groups,
-    assemble_messages,
-    assemble_volumes,
-    clock_offsets,
-    exported_positions,
-    years,
-    zones,
-)
-from mqlab.assemble_clocks import minute
+from mqlab.assembly import clocks, exported_positions, flows, groups, messages, volumes
+from mqlab.assembly.clocks import minute
+from mqlab.clocks import offsets, years, zones
 from mqlab.facts import Coverage, Episode, Facts, Position, Reject, Series, Setting, Shape
 from mqlab.findings import Evidence
 from mqlab.loaders import metric_names
@@ -59,7 +50,7 @@ class Gathered:
 
 def assemble(gathered: Gathered, wanted: Sequence[tuple[str, str]] = ()) -> Facts:
     """Facts in UTC; *wanted* are the user's (glob, zone) pairs."""
-    settled = assemble_clocks.settled(gathered.rows, gathered.sources, wanted)
+    settled = clocks.settled(gathered.rows, gathered.sources, wanted)
     instant = zones.instants(settled)
     series = _series(gathered, instant)
     quoted = {(r["source"], r["line"]): r["text"] for r in gathered.rows["quoted"]}
@@ -68,25 +59,23 @@ def assemble(gathered: Gathered, wanted: Sequence[tuple[str, str]] = ()) -> Fact
         series=series,
         settings=tuple(_settings(gathered, instant)),
         positions=(*_positions(gathered, instant), *exported_positions.positions(series)),
-        clients=tuple(assemble_groups.clients(gathered.rows["clients"], gathered.path, instant)),
-        assignments=tuple(assemble_groups.assignments(gathered.rows["assignments"], gathered.path, instant)),
-        tallies=tuple(assemble_groups.tallies(gathered.rows["tallies"], gathered.path)),
-        batches=tuple(assemble_groups.batches(gathered.rows["batches"], _names(gathered), gathered.path, instant)),
-        deliveries=tuple(assemble_groups.deliveries(gathered.rows["deliveries"], gathered.paths)),
-        fates=tuple(assemble_messages.fates(gathered.rows["fates"], gathered.paths, quoted)),
-        parts=tuple(assemble_messages.parts(gathered.rows["parts"], gathered.paths, quoted)),
-        flows=tuple(assemble_flows.flows(gathered.rows["flows"], gathered.paths, quoted)),
-        topic_flows=tuple(assemble_flows.topic_flows(gathered.rows["topic_flows"], gathered.paths, quoted)),
-        receipts=tuple(assemble_flows.receipts(gathered.rows["receipts"], gathered.paths, quoted)),
-        passages=tuple(assemble_flows.passages(gathered.rows["passages"], gathered.paths)),
+        clients=tuple(groups.clients(gathered.rows["clients"], gathered.path, instant)),
+        assignments=tuple(groups.assignments(gathered.rows["assignments"], gathered.path, instant)),
+        tallies=tuple(groups.tallies(gathered.rows["tallies"], gathered.path)),
+        batches=tuple(groups.batches(gathered.rows["batches"], _names(gathered), gathered.path, instant)),
+        deliveries=tuple(groups.deliveries(gathered.rows["deliveries"], gathered.paths)),
+        fates=tuple(messages.fates(gathered.rows["fates"], gathered.paths, quoted)),
+        parts=tuple(messages.parts(gathered.rows["parts"], gathered.paths, quoted)),
+        flows=tuple(flows.flows(gathered.rows["flows"], gathered.paths, quoted)),
+        topic_flows=tuple(flows.topic_flows(gathered.rows["topic_flows"], gathered.paths, quoted)),
+        receipts=tuple(flows.receipts(gathered.rows["receipts"], gathered.paths, quoted)),
+        passages=tuple(flows.passages(gathered.rows["passages"], gathered.paths)),
         shapes=tuple(_shapes(gathered, instant)),
         rejects=tuple(_rejects(gathered)),
         coverage=tuple(_coverage(gathered, settled, instant)),
-        volumes=tuple(
-            assemble_volumes.volumes(gathered.rows["log"], gathered.rows["quoted"], gathered.path, instant, minute)
-        ),
+        volumes=tuple(volumes.volumes(gathered.rows["log"], gathered.rows["quoted"], gathered.path, instant, minute)),
     )
-    return clock_offsets.corrected(assemble_messages.titled(facts))
+    return offsets.corrected(messages.titled(facts))
 
 
 def _names(gathered: Gathered) -> Mapping[str, Mapping[str, str | None]]:

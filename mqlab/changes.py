@@ -7,10 +7,10 @@ from collections import defaultdict
 from collections.abc import Iterator
 from itertools import pairwise
 
-from mqlab import configured
 from mqlab.facts import Change, Episode, Facts, Setting
-from mqlab.member_changes import member_changes
-from mqlab.mqtt_changes import mqtt_changes
+from mqlab.mqtt.changes import mqtt_changes
+from mqlab.questions import configured
+from mqlab.rocketmq.member_changes import member_changes
 
 _ROTATED = re.compile(r"(?:[.-]\d[\d_-]*)?(?:\.(?:gz|bz2|zst|xz))?$")
 

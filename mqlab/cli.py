@@ -15,13 +15,13 @@ from typing import Any
 import click
 
 from mqlab import __version__
-from mqlab.cli_audit import audit
-from mqlab.cli_drain import drain
-from mqlab.cli_material import common, deliver, opened, progress
-from mqlab.cli_rebalances import rebalances
-from mqlab.cli_session import session
-from mqlab.cli_whatif import whatif
 from mqlab.errors import MqlabError, UnknownFindingError
+from mqlab.verbs.audit import audit
+from mqlab.verbs.drain import drain
+from mqlab.verbs.material import common, deliver, opened, progress
+from mqlab.verbs.rebalances import rebalances
+from mqlab.verbs.session import session
+from mqlab.verbs.whatif import whatif
 
 USAGE, INTERNAL, INTERRUPTED = 64, 70, 130
 
@@ -40,8 +40,9 @@ def commands() -> None:
 @click.option("--exit-code", is_flag=True, help="Exit with 1 for a warning, 2 for something critical.")
 def triage(form: str, output: str | None, why: bool, exit_code: bool, **material: Any) -> int:
     """Print one screen: what happened, what proves it, what to do."""
-    from mqlab import jsonout, screen, screen_rows
-    from mqlab.audit import audits
+    from mqlab import jsonout, screen
+    from mqlab.delivery.audit import audits
+    from mqlab.screens import rows
 
     capture, zone = opened(**material)
     if form == "json":
@@ -49,7 +50,7 @@ def triage(form: str, output: str | None, why: bool, exit_code: bool, **material
     else:
         text = screen.screen(capture.diagnosis, material["paths"], zone, audits=audits(capture.facts), why=why)
         if not output and sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
-            text = screen_rows.coloured(text)
+            text = rows.coloured(text)
     deliver(text, output)
     return screen.exit_code(capture.diagnosis) if exit_code else 0
 
@@ -79,7 +80,7 @@ def report(output: str, exit_code: bool, **material: Any) -> int:
 @click.option("--lines", default=5, show_default=True, help="Lines of context around each place.")
 def show(finding: str, lines: int, **material: Any) -> int:
     """Show the evidence of one finding (its id, class, or F1, F2 …) with context."""
-    from mqlab.context import shown
+    from mqlab.material.context import shown
 
     capture, _ = opened(**material)
     found = capture.diagnosis.findings
@@ -145,8 +146,8 @@ def checklist(system: str) -> int:
 @click.option("--workspace", help="Cache folder to look at.")
 def doctor(quiet: bool, workspace: str | None) -> int:
     """Check Java, memory and the cache."""
+    from mqlab.cache.workspace import cache_folder
     from mqlab.session import java
-    from mqlab.workspace import cache_folder
 
     found, cache = java(), cache_folder(workspace)
     if not quiet:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from mqlab.chain_rows import Chain
+from mqlab.bridging.rows import Chain
 from mqlab.facts import Change
 from mqlab.findings import Certainty, Finding
-from mqlab.riser_rows import Riser
+from mqlab.risers.rows import Riser
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from mqlab.findings import Evidence
-from mqlab.group_rows import Assignment, Batch, Client, Delivery, Tally
-from mqlab.message_rows import Fate, Part
-from mqlab.mqtt_rows import Flow, Passage, Receipt, TopicFlow
+from mqlab.rows.groups import Assignment, Batch, Client, Delivery, Tally
+from mqlab.rows.messages import Fate, Part
+from mqlab.rows.mqtt import Flow, Passage, Receipt, TopicFlow
 
 
 @dataclass(frozen=True, slots=True)

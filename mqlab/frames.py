@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
-from mqlab import rotation, units
+from mqlab import units
 from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Facts, Setting
 from mqlab.findings import Evidence, Finding
+from mqlab.log_growth import rotation
 
 AMPLIFICATION_SETTINGS: Mapping[str, tuple[str, ...]] = {
     "producer": (

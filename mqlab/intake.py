@@ -15,17 +15,17 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from mqlab import archives, filesystems, inflating, remote, streams
+from mqlab.cache.fingerprints import ENDS, digest, fingerprint, told_apart
 from mqlab.errors import NothingReadableError, UnsafeArchiveError
-from mqlab.fingerprints import ENDS, digest, fingerprint, told_apart
-from mqlab.ledger_map import NO_MAP, LedgerMap
+from mqlab.ledgers.mapped import mapped
+from mqlab.ledgers.mapping import NO_MAP, LedgerMap
 from mqlab.loaders.base import Loader
-from mqlab.mapped_ledgers import mapped
-from mqlab.recognition import HEAD, UTF16, Recognised, recognise
-from mqlab.remote import RemoteFile
+from mqlab.material import archives, filesystems, inflating, remote, streams
+from mqlab.material.recognition import HEAD, UTF16, Recognised, recognise
+from mqlab.material.remote import RemoteFile
+from mqlab.material.stamps import moment_in
+from mqlab.material.walking import STDIN, Found, shown, walk
 from mqlab.sources import Envelope, Reading, Source
-from mqlab.stamps import moment_in
-from mqlab.walking import STDIN, Found, shown, walk
 
 _DEEPEST = 2
 _NO_ARCHIVES = (".jar", ".war", ".ear", ".docx", ".xlsx", ".pptx", ".odt", ".ods", ".whl", ".apk")

@@ -6,7 +6,7 @@ import json
 import math
 from typing import Any
 
-from mqlab.chain_json import chain_json
+from mqlab.bridging.jsonout import chain_json
 from mqlab.diagnosis import Diagnosis, Material, NotChecked, Verdict
 from mqlab.facts import Change
 from mqlab.findings import Evidence, Finding

@@ -22,8 +22,8 @@ from typing import TypeVar
 
 import yaml
 
-from mqlab import filesystems, remote
 from mqlab.errors import BadIncidentFileError
+from mqlab.material import filesystems, remote
 
 NAME = "incident.yml"
 _TIMES = ("detected", "mitigated", "resolved")

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from mqlab.facts import Facts, Shape
-from mqlab.members import folder
+from mqlab.rocketmq.members import folder
 
 STARTING = 90.0
 """Seconds after a log's first line, or a process's start, that belong to the start."""

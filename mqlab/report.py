@@ -20,10 +20,10 @@ from mqlab import jsonout, units
 from mqlab.diagnosis import Diagnosis
 from mqlab.figures.library import plotly_script
 from mqlab.figures.timeline import timeline
-from mqlab.report_markup import as_figure, literal, script_hash
-from mqlab.report_sections import Section, fitting, sections_of
-from mqlab.report_told import Told
-from mqlab.report_view import view
+from mqlab.reporting.markup import as_figure, literal, script_hash
+from mqlab.reporting.sections import Section, fitting, sections_of
+from mqlab.reporting.told import Told
+from mqlab.reporting.view import view
 
 FINDINGS = "findings.json"
 CELL_SECONDS = 600

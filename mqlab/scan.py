@@ -28,11 +28,13 @@ from pathlib import Path
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from mqlab import bounding, envelopes, remote, secrets, shapes, tagging
-from mqlab.content import content
+from mqlab import secrets
 from mqlab.loaders import layouts, prometheus_json
 from mqlab.loaders.base import DocumentLoader
 from mqlab.loaders.logs import union
+from mqlab.material import envelopes, remote
+from mqlab.material.content import content
+from mqlab.scanning import bounding, shapes, tagging
 from mqlab.sources import Envelope, Reading, Source
 from mqlab.sql import quoted
 from mqlab.tables import EVENTS, METRICS

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from mqlab import mqtt_resumptions, overlap_case
 from mqlab.detectors import DETECTORS
 from mqlab.detectors.base import Detector, Result
 from mqlab.facts import Facts
+from mqlab.mqtt import overlap_case, resumptions
 
 SYSTEMS = {"kafka": "Kafka", "rocketmq": "RocketMQ", "mqtt": "MQTT"}
 NO_RULE = "this version has no rule for it"
@@ -17,7 +17,7 @@ _CONSEQUENCES = frozenset({"reprocess-duplicates", "commit-before-process-loss"}
 """Classes that need an application's ledger; what brings them about is checked without one."""
 _CAUSES: Mapping[str, Callable[[Facts], bool]] = {
     "overlapping-subscription": lambda facts: any(True for _ in overlap_case.overlapping(facts)),
-    "redelivery-storm": mqtt_resumptions.kept_often,
+    "redelivery-storm": resumptions.kept_often,
 }
 """Classes that need messages or a trace, and what brings them about: it tells where they may hide without one."""
 RULES = {d.INCIDENT: frozenset(d.SYSTEMS) for d in DETECTORS}

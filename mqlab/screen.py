@@ -7,15 +7,17 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, tzinfo
 
-from mqlab import riser_words, screen_chain, units
-from mqlab.audit_rows import Audit
+from mqlab import units
+from mqlab.delivery.rows import Audit
 from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Change
 from mqlab.findings import Finding, Severity
-from mqlab.screen_coverage import coverage, next_steps
-from mqlab.screen_coverage import why as every_class
-from mqlab.screen_loss import loss
-from mqlab.screen_rows import WIDTH, line, local, placed, proof, row, safe, sentences
+from mqlab.risers import words
+from mqlab.screens import chain
+from mqlab.screens.coverage import coverage, next_steps
+from mqlab.screens.coverage import why as every_class
+from mqlab.screens.loss import loss
+from mqlab.screens.rows import WIDTH, line, local, placed, proof, row, safe, sentences
 
 _PROOFS = 5
 _DIGITS = re.compile(r"\d+")
@@ -62,7 +64,7 @@ def _of_finding(diagnosis: Diagnosis, lead: Finding, tz: tzinfo, audits: Sequenc
     if "trigger" in lead.facts:
         what, _, place = local(lead.facts["trigger"], lead.started_at, tz)[1].partition("  ")
         yield placed("TRIGGER", what, place)
-    first = riser_words.order(riser_words.during(diagnosis.risers, lead), tz)
+    first = words.order(words.during(diagnosis.risers, lead), tz)
     yield from row("FIRST", first, 3) if first else ()
     for number, change in enumerate(near):
         yield placed("" if number else "CHANGED", *_change(change, tz))
@@ -72,7 +74,7 @@ def _of_finding(diagnosis: Diagnosis, lead: Finding, tz: tzinfo, audits: Sequenc
             yield line(label, lead.facts[name])
     yield from _proofs(lead)
     yield from _others(diagnosis, lead, tz)
-    yield from screen_chain.rows(diagnosis.chains, tz)
+    yield from chain.rows(diagnosis.chains, tz)
     yield from row("LOSS", loss(diagnosis, lead, audits, tz), 4)
     yield from _rejected(diagnosis)
     for label, text in (("DO NOW", lead.mitigate), ("FIX", lead.remedy), ("VERIFY", lead.verify)):
@@ -88,7 +90,7 @@ def _of_quiet(diagnosis: Diagnosis, tz: tzinfo, audits: Sequence[Audit]) -> Iter
         yield from row("" if number else "SYMPTOMS", symptom, 2)
     for number, change in enumerate(diagnosis.changes[:5]):
         yield placed("" if number else "CHANGED", *_change(change, tz))
-    yield from screen_chain.rows(diagnosis.chains, tz)
+    yield from chain.rows(diagnosis.chains, tz)
     yield from row("LOSS", loss(diagnosis, None, audits, tz), 4) if audits or diagnosis.chains else ()
     yield from _rejected(diagnosis)
 

@@ -25,9 +25,9 @@ from pyspark.sql import SparkSession
 from pyspark.sql.utils import is_remote
 
 from mqlab import warm
+from mqlab.cache.workspace import local_folder
 from mqlab.clusters import cause, chosen, defaults, ensure_answers, shown
 from mqlab.errors import ClusterError, JavaMissingError
-from mqlab.workspace import local_folder
 
 TINY = 32 * 1024 * 1024
 """Bytes of material up to which one partition is faster than spreading the work."""

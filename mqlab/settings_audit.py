@@ -12,13 +12,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from mqlab import configured, delivery_settings
-from mqlab.configured import Value
+from mqlab.delivery_risks import settings
+from mqlab.delivery_risks.rows import Risk
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
 from mqlab.models import clients, limits
 from mqlab.models.overtaking import DAY
-from mqlab.risk_rows import Risk
+from mqlab.questions import configured
+from mqlab.questions.configured import Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,14 +98,14 @@ def _notice(incident: str, found: Sequence[_Risk], words: tuple[str, str, str, s
 
 def _chosen(facts: Facts) -> Iterator[_Risk]:
     """Unclean elections that somebody switched on; as a default they are in the table only."""
-    for row in delivery_settings.risks(facts):
+    for row in settings.risks(facts):
         if row.incident == "unclean-election-loss" and row.evidence:
             yield _Risk(_name(row), f"{row.setting} is {row.value} for {_name(row)}", row.evidence)
 
 
 def _due(facts: Facts) -> Iterator[_Risk]:
     """Groups of which the retention deletes unread records within a day, if all goes on as it did."""
-    for row in delivery_settings.risks(facts):
+    for row in settings.risks(facts):
         if row.due_seconds is not None and row.due_seconds < DAY:
             yield _Risk(_name(row), f"{row.setting} is {row.value} for {_name(row)}: {row.how}", row.evidence)
 

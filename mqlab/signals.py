@@ -24,7 +24,7 @@ from types import MappingProxyType
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from mqlab import ledgers, polls, scan, volumes
+from mqlab import scan
 from mqlab.loaders import (
     LOADERS,
     application_log,
@@ -43,6 +43,7 @@ from mqlab.loaders.logs import SETTING, beginning, events, union
 from mqlab.sources import Reading
 from mqlab.sql import quoted
 from mqlab.tables import ASSIGNMENTS, CLIENTS, EVENTS, LEDGER, METRICS, POSITIONS, SETTINGS, Table
+from mqlab.thinning import ledgers, polls, volumes
 
 EPISODE = 10
 """Seconds that one episode spans."""

@@ -73,7 +73,7 @@ class Source:
     problem: str | None = None
     """Why the file, or its end, could not be read."""
     layout: str | None = None
-    """How the rows of a ledger stand, as JSON (``ledger_layout``)."""
+    """How the rows of a ledger stand, as JSON (``ledgers.layout``)."""
     origin: str | None = None
     """The file on disk that it was taken from, such as the archive around it; None where nobody but us has it."""
 

@@ -10,22 +10,17 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from mqlab import (
-    duplicate_case,
-    explosion_lines,
-    flows,
-    group_cases,
-    lags,
-    log_cases,
-    mqtt_symptoms,
-    ordinary,
-    shifts,
-    traffic,
-)
+from mqlab import ordinary
+from mqlab.delivery_groups import cases
+from mqlab.delivery_log import cases as log_cases
 from mqlab.facts import Episode, Facts, LineShape
 from mqlab.findings import Certainty, Finding, Severity
+from mqlab.log_growth import lines
+from mqlab.mqtt import symptoms
+from mqlab.questions import flows, lags, shifts, traffic
+from mqlab.questions.wording import clock
+from mqlab.rocketmq import duplicate_case
 from mqlab.units import counted, number
-from mqlab.wording import clock
 
 NEAR = 120.0
 """Seconds around a finding in which it may explain a line."""
@@ -68,14 +63,14 @@ TROUBLE: dict[str, tuple[str, ...]] = {
     "queue-stuck": ("slow-consumer", "duplicate-client-id"),
     "send-busy": (),
     "disk-full": (),
-    **mqtt_symptoms.TROUBLE,
+    **symptoms.TROUBLE,
 }
 """Events that mean trouble, and the classes that account for them."""
 SHARE = 0.02
 """Share of repeats among all transmissions from which they are no remark."""
-SINGLE = {"produce-retry": 10, "request-timeout": 3, "call-failed": 3, **mqtt_symptoms.SINGLE}
+SINGLE = {"produce-retry": 10, "request-timeout": 3, "call-failed": 3, **symptoms.SINGLE}
 """Events that any disturbance leaves, up to so many."""
-NOTICED = frozenset({"produce-retry", "request-timeout", "isr-shrunk", "broker-fenced"}) | mqtt_symptoms.NOTICED
+NOTICED = frozenset({"produce-retry", "request-timeout", "isr-shrunk", "broker-fenced"}) | symptoms.NOTICED
 """Events that clients and followers print when a broker is restarted in good order."""
 DISPROVED = {"batch-split": "batch-split-loop", "member-expired": "session-timeout"}
 """Events that are ordinary where the rule has looked at each of them and found it to be so."""
@@ -103,7 +98,7 @@ class Symptom:
 def unexplained(facts: Facts, findings: Sequence[Finding], rejected: Collection[str] = ()) -> tuple[Symptom, ...]:
     """What remains, earliest first; splits that were found to end by themselves (*rejected*) are explained."""
     known = [f for f in findings if f.certainty > Certainty.POSSIBLE and f.incident != EFFECT]
-    loud = [s for f in findings if f.incident == EFFECT for s in explosion_lines.shapes_of(facts, f)]
+    loud = [s for f in findings if f.incident == EFFECT for s in lines.shapes_of(facts, f)]
     found = [
         *_events(facts, known, rejected, loud),
         *_crashes_of_brokers(facts, known),
@@ -114,12 +109,8 @@ def unexplained(facts: Facts, findings: Sequence[Finding], rejected: Collection[
         *(Symptom(grown.at, grown.told) for grown in lags.grown(facts) if not _explained(grown.at, known, None)),
         *(Symptom(at, told) for at, told in lags.stuck(facts) if not _explained(at, known, None)),
         *(Symptom(at, told) for at, told in duplicate_case.doubtful(facts)),
-        *(
-            Symptom(a, told)
-            for a, told in mqtt_symptoms.copies(facts)
-            if not _explained(a, known, mqtt_symptoms.COPYING)
-        ),
-        *(Symptom(at, told) for at, told in mqtt_symptoms.cut_off_when_idle(facts)),
+        *(Symptom(a, told) for a, told in symptoms.copies(facts) if not _explained(a, known, symptoms.COPYING)),
+        *(Symptom(at, told) for at, told in symptoms.cut_off_when_idle(facts)),
         *_ratio(facts, known),
     ]
     return tuple(sorted(found, key=lambda s: (s.at if s.at is not None else float("inf"), s.text)))
@@ -133,7 +124,7 @@ def _events(
         left = [e for e in facts.of_kind(kind) if not _explained(e.first_at, findings, classes) and _abnormal(facts, e)]
         if DISPROVED.get(kind) in rejected:
             continue
-        flooded = explosion_lines.accounted_sources(loud, facts.of_kind(kind))
+        flooded = lines.accounted_sources(loud, facts.of_kind(kind))
         left = [e for e in left if e.source not in flooded]
         if kind in NOTICED:
             left = [e for e in left if e.first_at is None or not any(abs(e.first_at - r) <= RESTART for r in orderly)]
@@ -148,7 +139,7 @@ def _events(
 
 def _abnormal(facts: Facts, episode: Episode) -> bool:
     if episode.kind != "process-exit":
-        return mqtt_symptoms.abnormal(facts, episode)
+        return symptoms.abnormal(facts, episode)
     if episode.value_max is None:
         return "Killed" in episode.first.text
     return episode.value_max not in ordinary.ORDERLY
@@ -190,7 +181,7 @@ def _losses(facts: Facts) -> Iterator[Symptom]:
     for case in (case for case in log_cases.undecided(facts) if case.loss.least):
         lost = f"{number(case.loss.records)} acknowledged records of {case.loss.topic}-{case.loss.queue}"
         yield Symptom(case.loss.since, f"{clock(case.loss.since)} UTC: {lost} are gone from the log")
-    for own in group_cases.cases(facts, None):
+    for own in cases.cases(facts, None):
         told = f"{own.told} of {own.topic} that {own.group} went past are in no ledger of it: {own.losses[0].how}"
         yield Symptom(own.span[0], f"{clock(own.span[0])} UTC: {told}" if own.span[0] is not None else told)
 
@@ -226,7 +217,7 @@ def _covers(finding: Finding, at: float | None) -> bool:
 def _shapes(facts: Facts, findings: Sequence[Finding], loud: Collection[LineShape]) -> Iterator[Symptom]:
     known = ordinary.starts(facts)
     for shape in facts.shapes:
-        if not ordinary.notable(shape) or explosion_lines.accounts_for_shape(loud, shape):
+        if not ordinary.notable(shape) or lines.accounts_for_shape(loud, shape):
             continue
         if not known.account_for(shape) and not _explained(shape.first_at, findings, None):
             yield Symptom(

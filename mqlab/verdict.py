@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from mqlab import __version__, explosion_lines, scope, settings_audit, symptoms
+from mqlab import __version__, scope, settings_audit, symptoms
+from mqlab.bridging.chain import ways
 from mqlab.catalogue import INCIDENTS
-from mqlab.chain import ways
 from mqlab.changes import changes
 from mqlab.detectors import DETECTORS
 from mqlab.detectors.base import Result
 from mqlab.diagnosis import Diagnosis, Material, NotChecked, Rejected, Verdict
 from mqlab.facts import Change, Facts, ordered, span
 from mqlab.findings import Certainty, Finding, Severity
-from mqlab.risers import risers
+from mqlab.log_growth import lines
+from mqlab.risers.order import risers
 from mqlab.units import counted, number
 
 _RECONNECTS = frozenset({"reconnect-storm", "reconnect-flaky-link"})
@@ -39,7 +40,7 @@ def diagnose(facts: Facts, dismissed: Sequence[str] = ()) -> Diagnosis:
     results = _with_risks(facts, results)
     happened = changes(facts)
     told = [f for r in results.values() for f in r.findings if f.id not in dismissed]
-    every = explosion_lines.settled(facts, told, symptoms.TROUBLE)
+    every = lines.settled(facts, told, symptoms.TROUBLE)
     findings = _ordered([_ended_by(f, happened) for f in every])
     left = symptoms.unexplained(facts, findings, {slug for slug, r in results.items() if r.rejected})
     return Diagnosis(

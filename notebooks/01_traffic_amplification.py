@@ -41,7 +41,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from mqlab import frames, jsonout, whatif
+from mqlab import frames, jsonout
+from mqlab.amplification import whatif
 from mqlab.analysis import Options, open_capture
 from mqlab.figures.heatmap import heatmap
 from mqlab.figures.memory import memory

@@ -43,16 +43,17 @@ from pathlib import Path
 
 import pandas as pd
 
-from mqlab import drain_frames, group_frames, repair_frames
 from mqlab.analysis import Options, open_capture
-from mqlab.drain_request import Request
+from mqlab.draining import frames
+from mqlab.draining.request import Request
 from mqlab.figures.drain import drain
 from mqlab.figures.drain_sliders import drain_sliders
 from mqlab.figures.membership import membership
 from mqlab.figures.ownership import ownership
 from mqlab.figures.queue_lag import queue_lag
 from mqlab.figures.style import empty
-from mqlab.group_view import group_view
+from mqlab.rocketmq import group_frames, repair_frames
+from mqlab.rocketmq.group_view import group_view
 from mqlab.units import epoch
 
 pd.set_option("display.max_colwidth", None)
@@ -164,14 +165,14 @@ request = Request(
     reserve=store_reserve,
     response_time=response_seconds,
 )
-found = drain_frames.drain_answer(facts, request)
+found = frames.drain_answer(facts, request)
 drain(found) if found else empty("What waits is not known here, or not how long a message takes.")
 
 # %%
-drain_frames.drain_plan(found)
+frames.drain_plan(found)
 
 # %% tags=["hide"]
-drain_sliders(found, request, partial(drain_frames.drain_answer, facts)) if sliders else None
+drain_sliders(found, request, partial(frames.drain_answer, facts)) if sliders else None
 
 # %% tags=["hide"]
 shares = group_frames.shares(view.panels).reset_index(names="when").to_dict("records")

@@ -39,7 +39,6 @@ from pathlib import Path
 
 import pandas as pd
 
-from mqlab import group_settings, lag_frames, poll_frames, poll_trials, rebalance_frames, rebalance_overview
 from mqlab.analysis import Options, open_capture
 from mqlab.figures.feasibility import feasibility
 from mqlab.figures.partition_lag import partition_lag
@@ -47,7 +46,12 @@ from mqlab.figures.poll_sliders import poll_sliders
 from mqlab.figures.poll_times import poll_times
 from mqlab.figures.repeats import repeats
 from mqlab.figures.swim_lanes import swim_lanes
-from mqlab.rebalance_choice import rebalance_view
+from mqlab.groups import lag_frames
+from mqlab.kafka import group_settings
+from mqlab.polling import frames, trials
+from mqlab.rebalances import frames as rebalance_frames
+from mqlab.rebalances import overview
+from mqlab.rebalances.choice import rebalance_view
 from mqlab.units import epoch
 
 pd.set_option("display.max_colwidth", None)
@@ -73,10 +77,10 @@ view = rebalance_view(facts, diagnosis, group, topic)
 # with most trouble. Name another with `group` in the first cell or `--group`.
 
 # %%
-rebalance_overview.groups(facts)
+overview.groups(facts)
 
 # %%
-rebalance_overview.overview(view)
+overview.overview(view)
 
 # %% [markdown]
 # ## Who was in the group when, and how did it end?
@@ -116,7 +120,7 @@ rebalance_frames.rebalances(view)
 poll_times(view)
 
 # %%
-poll_frames.polls(view)
+frames.polls(view)
 
 # %%
 group_settings.settings(facts, view)
@@ -133,7 +137,7 @@ group_settings.settings(facts, view)
 feasibility(view)
 
 # %%
-poll_frames.enough(view)
+frames.enough(view)
 
 # %% [markdown]
 # ## What if the settings had been others?
@@ -143,13 +147,13 @@ poll_frames.enough(view)
 # setting.
 
 # %%
-poll_trials.trials(facts, view)
+trials.trials(facts, view)
 
 # %%
-poll_trials.assumptions(facts, view)
+trials.assumptions(facts, view)
 
 # %% tags=["hide"]
-asked = partial(poll_trials.answered, facts, view)
+asked = partial(trials.answered, facts, view)
 poll_sliders(asked(), asked) if sliders else None
 
 # %% [markdown]
@@ -179,7 +183,7 @@ repeats(view)
 # ## What is to be done?
 
 # %%
-poll_frames.actions(view)
+frames.actions(view)
 
 # %% tags=["hide"]
 listed = rebalance_frames.rebalances(view).reset_index(names="UTC").astype(str).to_dict("records")

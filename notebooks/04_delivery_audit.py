@@ -37,10 +37,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from mqlab import audit_frames, audit_group_frames, audit_json, audit_loss_frames, audit_risk_frames
 from mqlab.analysis import Options, open_capture
-from mqlab.audit import audits
-from mqlab.audit_choice import audit_view
+from mqlab.delivery import frames, group_frames, jsonout, loss_frames, risk_frames
+from mqlab.delivery.audit import audits
+from mqlab.delivery.choice import audit_view
 from mqlab.figures.delivery_funnel import delivery_funnel
 from mqlab.figures.failover import failover
 from mqlab.figures.replicas import replicas
@@ -69,10 +69,10 @@ view = audit_view(facts, topic)
 # one: the one that lost most, else doubled most. Name another with `topic` in the first cell or `--topic`.
 
 # %%
-audit_frames.topics(audits(facts))
+frames.topics(audits(facts))
 
 # %%
-audit_frames.answer(view)
+frames.answer(view)
 
 # %% [markdown]
 # ## How far did the messages get?
@@ -86,7 +86,7 @@ audit_frames.answer(view)
 delivery_funnel(view.audit)
 
 # %%
-audit_frames.way(view)
+frames.way(view)
 
 # %% [markdown]
 # ## Which messages were lost, and by what?
@@ -96,7 +96,7 @@ audit_frames.way(view)
 # none of its ledgers notes it. Gaps of compaction and markers of transactions are no messages.
 
 # %%
-audit_loss_frames.lost(view)
+loss_frames.lost(view)
 
 # %% [markdown]
 # ## Who led the partitions, and where did each log end?
@@ -108,7 +108,7 @@ audit_loss_frames.lost(view)
 replicas(view)
 
 # %%
-audit_frames.replicas(view)
+frames.replicas(view)
 
 # %% [markdown]
 # ## What happened to the offsets?
@@ -126,10 +126,10 @@ failover(view)
 # start nothing is left to read.
 
 # %%
-audit_group_frames.positions(facts, view)
+group_frames.positions(facts, view)
 
 # %%
-audit_group_frames.skips(facts, view)
+group_frames.skips(facts, view)
 
 # %% [markdown]
 # ## What was doubled?
@@ -138,7 +138,7 @@ audit_group_frames.skips(facts, view)
 # more than once: its commit did not come before its partition was given to another member.
 
 # %%
-audit_loss_frames.doubled(view)
+loss_frames.doubled(view)
 
 # %% [markdown]
 # ## What may the settings lose or double?
@@ -147,16 +147,16 @@ audit_loss_frames.doubled(view)
 # says that it happened.
 
 # %%
-audit_risk_frames.risks(facts)
+risk_frames.risks(facts)
 
 # %% [markdown]
 # ## What is missing for certainty?
 
 # %%
-audit_frames.missing(view)
+frames.missing(view)
 
 # %% tags=["hide"]
-told = audit_json.dumps(audits(facts))
+told = jsonout.dumps(audits(facts))
 Path(output).parent.mkdir(parents=True, exist_ok=True)
 Path(output).write_text(told, encoding="utf-8")
 

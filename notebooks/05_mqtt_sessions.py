@@ -37,15 +37,15 @@ from pathlib import Path
 
 import pandas as pd
 
-from mqlab import mqtt_frames, mqtt_message_frames
 from mqlab.analysis import Options, open_capture
 from mqlab.figures.connection_lengths import connection_lengths
 from mqlab.figures.line_shapes import line_shapes
 from mqlab.figures.message_funnel import message_funnel
 from mqlab.figures.ping_pong import ping_pong
 from mqlab.figures.session_store import session_store
-from mqlab.mqtt_lives import connections
-from mqlab.mqtt_offline import offline_sessions
+from mqlab.mqtt import frames, message_frames
+from mqlab.mqtt.lives import connections
+from mqlab.mqtt.offline import offline_sessions
 from mqlab.units import epoch
 
 pd.set_option("display.max_colwidth", None)
@@ -71,7 +71,7 @@ told = connections(facts)
 # lengths that hardly vary point to a timer, such as a keep-alive or an idle limit, other lengths to a network.
 
 # %%
-mqtt_frames.peers(facts)
+frames.peers(facts)
 
 # %%
 connection_lengths(told)
@@ -83,7 +83,7 @@ connection_lengths(told)
 # a device with a bad link comes back after its old connection was dead.
 
 # %%
-ping_pong(mqtt_frames.busiest(facts, diagnosis, client), told)
+ping_pong(frames.busiest(facts, diagnosis, client), told)
 
 # %% [markdown]
 # ## For whom does the broker keep messages?
@@ -92,10 +92,10 @@ ping_pong(mqtt_frames.busiest(facts, diagnosis, client), told)
 # where the broker deals to members that are away: mosquitto and EMQX do, HiveMQ does not.
 
 # %%
-mqtt_frames.away(facts)
+frames.away(facts)
 
 # %%
-mqtt_message_frames.shares(facts)
+message_frames.shares(facts)
 
 # %%
 session_store(facts, offline_sessions(facts))
@@ -108,10 +108,10 @@ session_store(facts, offline_sessions(facts))
 # tells whether the reasons suffice. An interval is given where a number was not counted.
 
 # %%
-message_funnel(mqtt_message_frames.worst(facts))
+message_funnel(message_frames.worst(facts))
 
 # %%
-mqtt_message_frames.losses(facts)
+message_frames.losses(facts)
 
 # %% [markdown]
 # ## How far did messages get, over the bridge and behind it?
@@ -119,7 +119,7 @@ mqtt_message_frames.losses(facts)
 # Stages that messages reach one after the other, and where those are that did not reach the next one.
 
 # %%
-mqtt_message_frames.way(facts)
+message_frames.way(facts)
 
 # %% [markdown]
 # ## What left its own level first?
@@ -128,7 +128,7 @@ mqtt_message_frames.way(facts)
 # whose intervals overlap may have come in either order.
 
 # %%
-mqtt_message_frames.first_risers(facts)
+message_frames.first_risers(facts)
 
 # %% [markdown]
 # ## What is the loudest log full of?
@@ -139,7 +139,7 @@ mqtt_message_frames.first_risers(facts)
 line_shapes(facts, next((one for one in diagnosis.findings if one.incident == "log-explosion"), None))
 
 # %% tags=["hide"]
-listed = mqtt_frames.peers(facts).reset_index(names="client id").astype(str).to_dict("records")
+listed = frames.peers(facts).reset_index(names="client id").astype(str).to_dict("records")
 Path(output).parent.mkdir(parents=True, exist_ok=True)
 Path(output).write_text(json.dumps(listed, ensure_ascii=False), encoding="utf-8")
 

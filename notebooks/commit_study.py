@@ -38,19 +38,19 @@ from pathlib import Path
 
 import pandas as pd
 
-from mqlab import commit_bench, commit_frames
-from mqlab.commit_study import FIELD, recorded
+from mqlab.commits import bench, frames
+from mqlab.commits.study import FIELD, recorded
 from mqlab.figures.commits import by_round_trip, costs
 from mqlab.models.commits import Way, loop_seconds
 
 pd.set_option("display.max_colwidth", None)
-plan = commit_bench.Plan(bootstrap, records, poll_records, record_bytes, work_seconds, interval_ms, runs, options)
-commit_bench.intent(plan) if bootstrap else "No broker was given: the figures below were recorded once."
+plan = bench.Plan(bootstrap, records, poll_records, record_bytes, work_seconds, interval_ms, runs, options)
+bench.intent(plan) if bootstrap else "No broker was given: the figures below were recorded once."
 
 # %%
-studies = (commit_bench.measure(plan),) if bootstrap else recorded()
+studies = (bench.measure(plan),) if bootstrap else recorded()
 study = studies[0]
-commit_frames.source(study)
+frames.source(study)
 
 # %% [markdown]
 # ## What does each way cost, and what does it leave?
@@ -64,7 +64,7 @@ commit_frames.source(study)
 costs(study)
 
 # %%
-commit_frames.ways(study)
+frames.ways(study)
 
 # %% [markdown]
 # ## And where polls are faster than commits?
@@ -77,10 +77,10 @@ commit_frames.ways(study)
 costs(studies[-1])
 
 # %%
-commit_frames.source(studies[-1])
+frames.source(studies[-1])
 
 # %%
-commit_frames.ways(studies[-1])
+frames.ways(studies[-1])
 
 # %% [markdown]
 # ## The field study
@@ -90,7 +90,7 @@ commit_frames.ways(studies[-1])
 # says nothing else: a poll took 15.5 ms without it.
 
 # %%
-commit_frames.field()
+frames.field()
 
 # %%
 by_round_trip(FIELD)
@@ -102,7 +102,7 @@ by_round_trip(FIELD)
 # commit says nothing of the work: what waits there is lost, and after a stop in good order all of it, without any lag.
 
 # %%
-commit_frames.ends(FIELD, waiting)
+frames.ends(FIELD, waiting)
 
 # %% tags=["hide"]
 rows = [{"study": one.told, **asdict(run)} for one in studies for run in one.rows]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from facts_builder import at, episode, log, settings, version
 from kafka_builder import BROKER, GROUP
 
-from mqlab.group_rows import Batch
+from mqlab.rows.groups import Batch
 
 BROKER_LOG = log(BROKER, "kafka-broker-log")
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from mqlab.facts import Coverage, Episode, Facts, Position, Series, Setting
 from mqlab.findings import Evidence
-from mqlab.group_rows import Assignment, Batch, Client, Delivery, Tally
-from mqlab.message_rows import Fate, Part
-from mqlab.mqtt_rows import Flow, Passage, Receipt, TopicFlow
+from mqlab.rows.groups import Assignment, Batch, Client, Delivery, Tally
+from mqlab.rows.messages import Fate, Part
+from mqlab.rows.mqtt import Flow, Passage, Receipt, TopicFlow
 
 DAY = 1_800_000_000.0 - 1_800_000_000.0 % 86_400
 """Midnight of the day on which everything happens."""

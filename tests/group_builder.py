@@ -5,7 +5,7 @@ from __future__ import annotations
 from facts_builder import at, episode
 
 from mqlab.facts import Coverage, Position, Setting
-from mqlab.group_rows import Assignment, Client, Delivery, Tally
+from mqlab.rows.groups import Assignment, Client, Delivery, Tally
 
 GROUP, TOPIC = "billing", "ORDERS"
 

@@ -11,7 +11,7 @@ import re
 from facts_builder import at, episode
 
 from mqlab.facts import Episode
-from mqlab.group_rows import Assignment
+from mqlab.rows.groups import Assignment
 
 GROUP = "billing"
 TOPIC = "invoices"

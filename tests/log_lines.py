@@ -1,8 +1,8 @@
 """What the scan and the reading of logs make of literal lines."""
 
-from mqlab import tagging
 from mqlab.loaders import logs
 from mqlab.loaders.application_log import COUNTERS
+from mqlab.scanning import tagging
 
 _NAMES = ("kind", "client_id", "topic", "peer", "member_id", "group", "value", "reason")
 

@@ -6,9 +6,9 @@ from facts_builder import at
 
 from mqlab.facts import Position
 from mqlab.findings import Evidence
-from mqlab.group_rows import Batch
-from mqlab.rebalance_rows import Behind, End, Life, Rebalance, Trigger
-from mqlab.rebalance_view import Poll, RebalanceView
+from mqlab.rebalances.rows import Behind, End, Life, Rebalance, Trigger
+from mqlab.rebalances.view import Poll, RebalanceView
+from mqlab.rows.groups import Batch
 
 GROUP, TOPIC = "billing", "invoices"
 LOG = "logs/server.log"

@@ -9,8 +9,8 @@ import zipfile
 import pytest
 import zstandard
 
-from mqlab.archives import unpack
 from mqlab.errors import UnsafeArchiveError
+from mqlab.material.archives import unpack
 
 
 def tar(path, members, mode="w"):

@@ -6,9 +6,10 @@ from audit_builder import FAILOVER, MIXED, SETTINGS_ONLY, losses
 from facts_builder import at, facts, positions
 from message_builder import BROKERS, acked, acks, cuts, fates, followers, leaders
 
-from mqlab import audit_acked, audit_group_frames
-from mqlab.audit_choice import audit_view, chosen
-from mqlab.audit_view import CUT, FOLLOWER, LEADER, AuditView, InSync, Level
+from mqlab.delivery import acked as audit_acked
+from mqlab.delivery import group_frames
+from mqlab.delivery.choice import audit_view, chosen
+from mqlab.delivery.view import CUT, FOLLOWER, LEADER, AuditView, InSync, Level
 from mqlab.facts import Facts
 
 MESSAGES = fates("""
@@ -131,10 +132,10 @@ def test_material_without_a_topic_has_an_empty_view():
 
 
 def test_positions_of_groups_stand_with_the_log_around_them():
-    rows = audit_group_frames.positions(WHOLE, audit_view(WHOLE)).reset_index().to_numpy().tolist()
+    rows = group_frames.positions(WHOLE, audit_view(WHOLE)).reset_index().to_numpy().tolist()
     assert [row[:6] for row in rows] == [
         ["sink", "0", "90 at 10:00:55", "180 at 10:02:00", "–", "200 at 10:02:00"],
         ["sink", "1", "50 at 10:02:00", "50 at 10:02:00", "–", "50 at 10:02:00"],
     ]
-    assert audit_group_frames.positions(Facts(), AuditView(None)).empty
-    assert audit_group_frames.skips(WHOLE, audit_view(WHOLE)).empty
+    assert group_frames.positions(Facts(), AuditView(None)).empty
+    assert group_frames.skips(WHOLE, audit_view(WHOLE)).empty

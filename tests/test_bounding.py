@@ -3,7 +3,8 @@
 import pytest
 from pyspark.sql import functions as F
 
-from mqlab import bounding, scan, signals
+from mqlab import scan, signals
+from mqlab.scanning import bounding
 from mqlab.sources import Envelope
 
 LINK = "Ln0000000000000001.application-log.-.log.txt"

@@ -4,13 +4,13 @@ import pytest
 from facts_builder import at, drawn, episode, facts, positions, series
 from mqtt_builder import broker
 
-from mqlab.chain import chains, within_mqtt
-from mqlab.chain_rows import Step, Whereabouts
-from mqlab.clock_offsets import corrected
+from mqlab.bridging.chain import chains, within_mqtt
+from mqlab.bridging.rows import Step, Whereabouts
+from mqlab.clocks.offsets import corrected
 from mqlab.findings import Evidence
-from mqlab.group_rows import Tally
-from mqlab.message_rows import Part
-from mqlab.mqtt_rows import Flow, Passage, Receipt, TopicFlow
+from mqlab.rows.groups import Tally
+from mqlab.rows.messages import Part
+from mqlab.rows.mqtt import Flow, Passage, Receipt, TopicFlow
 
 FILES = {
     "gateway": "clients/published-gateway.csv", "b1": "clients/forwarded-b1.csv", "b2": "clients/forwarded-b2.csv",

@@ -7,12 +7,12 @@ from facts_builder import at, facts
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqlab.chain import chains, within_mqtt
-from mqlab.chain_courses import Course, growth
-from mqlab.chain_rows import Step
+from mqlab.bridging.chain import chains, within_mqtt
+from mqlab.bridging.courses import Course, growth
+from mqlab.bridging.rows import Step
 from mqlab.findings import Evidence
-from mqlab.message_rows import Part
-from mqlab.mqtt_rows import Flow, TopicFlow
+from mqlab.rows.messages import Part
+from mqlab.rows.mqtt import Flow, TopicFlow
 
 PLACE = Evidence("clients/published.csv", 2, "m-1")
 LEDGERS = ("clients/forwarded-b1.csv", "clients/forwarded-b2.csv", "clients/sink-consumed.csv")

@@ -8,14 +8,15 @@ import pytest
 from facts_builder import at
 from report_example import diagnosis, split_loop
 
-from mqlab import audit_json, screen_chain
-from mqlab.chain_rows import Chain, Gap, Share, Stage, Step, Whereabouts
-from mqlab.chain_words import outcome, sentence
+from mqlab.bridging.rows import Chain, Gap, Share, Stage, Step, Whereabouts
+from mqlab.bridging.words import outcome, sentence
+from mqlab.delivery import jsonout
 from mqlab.findings import Evidence
 from mqlab.jsonout import diagnosis_json
 from mqlab.screen import screen
-from mqlab.screen_audit import audit_screen, exit_code
-from mqlab.screen_loss import loss
+from mqlab.screens import chain as screen_chain
+from mqlab.screens.audit import audit_screen, exit_code
+from mqlab.screens.loss import loss
 
 HOSTILE = "b<script>1\x1b[2J"
 
@@ -142,7 +143,7 @@ def test_names_of_the_material_move_no_cursor():
 
 
 def test_json_has_the_ways_only_where_there_are_any():
-    told = json.loads(audit_json.dumps((), "nothing of Kafka", (), (DEAD,)))
+    told = json.loads(jsonout.dumps((), "nothing of Kafka", (), (DEAD,)))
     assert (list(told), told["because"]) == (["schema", "topics", "because", "risks", "mqtt"], None)
     (way,) = told["mqtt"]
     assert (way["system"], way["topic"], way["bridge"], way["by"], way["outcome"]) == (
@@ -165,7 +166,7 @@ def test_json_has_the_ways_only_where_there_are_any():
             {"source": "logs/mosquitto.log", "line": 12, "text": "1800007260: Client b1 disconnected."}
         ],
     }]  # fmt: skip
-    assert "mqtt" not in json.loads(audit_json.dumps((), "nothing of Kafka"))
+    assert "mqtt" not in json.loads(jsonout.dumps((), "nothing of Kafka"))
 
 
 def test_the_diagnosis_as_json_has_chains_only_where_there_are_any():

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from mqlab import __version__, analysis, cli, cli_material, jsonout, session
+from mqlab import __version__, analysis, cli, jsonout, session
+from mqlab.verbs import material
 
 SAMPLES = Path(__file__).parents[1] / "data" / "samples"
 LEADING = str(SAMPLES / "kafka-amp-17")
@@ -288,6 +289,6 @@ def test_importing_the_command_line_starts_nothing():
 def test_output_that_is_no_text_is_escaped(monkeypatch):
     out = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
     monkeypatch.setattr(sys, "stdout", out)
-    cli_material.deliver("factor 15.1× \udcff\n", None)
+    material.deliver("factor 15.1× \udcff\n", None)
 
     assert out.buffer.getvalue() == "factor 15.1× \\udcff\n".encode()

@@ -8,11 +8,13 @@ from types import SimpleNamespace
 import pytest
 from audit_builder import FAILOVER, SETTINGS_ONLY
 
-from mqlab import audit, cli, cli_audit
-from mqlab.audit_fetch import nothing
-from mqlab.audit_json import dumps
+from mqlab import cli
+from mqlab.delivery import audit
+from mqlab.delivery.fetch import nothing
+from mqlab.delivery.jsonout import dumps
 from mqlab.facts import Facts
-from mqlab.screen_audit import audit_screen
+from mqlab.screens.audit import audit_screen
+from mqlab.verbs import audit as cli_audit
 
 
 @pytest.fixture

@@ -3,10 +3,10 @@
 import pytest
 from facts_builder import at, episode, facts
 
-from mqlab.clock_offsets import corrected, offsets
+from mqlab.clocks.offsets import corrected, offsets
 from mqlab.facts import Coverage
 from mqlab.findings import Evidence
-from mqlab.mqtt_rows import Flow, Passage, Receipt
+from mqlab.rows.mqtt import Flow, Passage, Receipt
 
 BROKER = "logs/mosquitto.log"
 

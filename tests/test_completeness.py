@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from mqlab import completeness
+from mqlab.scanning import completeness
 from mqlab.sources import Envelope, Reading, Source
 
 

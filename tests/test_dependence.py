@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import mqlab
-from mqlab import dependence
+from mqlab.cache import dependence
 from mqlab.sources import Reading
 
 PACKAGE = Path(mqlab.__file__).parent
@@ -45,7 +45,7 @@ def test_no_module_that_has_a_part_in_a_result_is_forgotten(roots):
 
 
 def test_whatever_takes_part_in_reading_is_counted():
-    parts = {name for name in imported("mqlab.reading") if name.removeprefix("mqlab.") not in KEEPING}
+    parts = {name for name in imported("mqlab.cache.reading") if name.removeprefix("mqlab.") not in KEEPING}
 
     assert parts <= dependence.modules(dependence.THINNING)
 

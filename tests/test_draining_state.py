@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 from facts_builder import at, facts, positions, series, settings
 
-from mqlab.draining_owners import Speed, dealt, message_bytes, reserved_seconds, speed
-from mqlab.draining_state import NoBacklogError, state
+from mqlab.draining.owners import Speed, dealt, message_bytes, reserved_seconds, speed
+from mqlab.draining.state import NoBacklogError, state
 from mqlab.facts import Facts
-from mqlab.group_rows import Assignment, Client
+from mqlab.rows.groups import Assignment, Client
 
 
 def held(when, source, client, *queues, topic="T", group="g"):

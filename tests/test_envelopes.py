@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyspark.sql import functions as F
 
-from mqlab.envelopes import detect, outer_clock, peel, peeled
+from mqlab.material.envelopes import detect, outer_clock, peel, peeled
 from mqlab.sources import Envelope
 
 OWN = "[2026-11-21 12:18:43,427] INFO [GroupCoordinator 1]: Preparing to rebalance (kafka.coordinator.group.X)"

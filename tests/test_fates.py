@@ -3,8 +3,8 @@
 import random
 from itertools import groupby
 
-from mqlab import fates, ledger_parts, ledger_topics
-from mqlab.ledgers import parsed
+from mqlab.thinning import fates, ledger_parts, ledger_topics
+from mqlab.thinning.ledgers import parsed
 
 COLUMNS = (
     "source string, line long, role string, told string, party string, `group` string, topic string, queue string, "

@@ -7,7 +7,7 @@ import tarfile
 
 import pytest
 
-from mqlab.fingerprints import ENDS
+from mqlab.cache.fingerprints import ENDS
 from mqlab.intake import gather
 from mqlab.loaders import LOADERS
 

@@ -19,10 +19,10 @@ from loss_builder import (
 )
 from message_builder import of_topic
 
+from mqlab.delivery_groups.audit import group_doubled, group_doubts, group_losses
 from mqlab.facts import Position
-from mqlab.group_audit import group_doubled, group_doubts, group_losses
-from mqlab.kafka_ledgers import kept, noting
-from mqlab.message_rows import Part
+from mqlab.kafka.ledgers import kept, noting
+from mqlab.rows.messages import Part
 
 EARLY = "commit-before-process-loss"
 AUTO = consumer("a enable.auto.commit true")

@@ -5,13 +5,13 @@ from facts_builder import facts
 from group_builder import GROUP, TOPIC, allocated, broker_log, connected, ledger, listings, queue, said
 from report_example import diagnosis
 
-from mqlab import group_frames, repair_frames
 from mqlab.detectors.duplicate_client_id import detect
-from mqlab.drain_frames import drain_answer, drain_plan
-from mqlab.drain_request import Request
+from mqlab.draining.frames import drain_answer, drain_plan
+from mqlab.draining.request import Request
 from mqlab.facts import Facts
 from mqlab.figures.drain_sliders import drain_sliders
-from mqlab.group_view import GroupView, group_view
+from mqlab.rocketmq import group_frames, repair_frames
+from mqlab.rocketmq.group_view import GroupView, group_view
 
 A1, A2 = "172.17.0.1@9 10.0.0.1:1001", "172.17.0.1@9 10.0.0.2:1002"
 NAMES = [f"broker-a/{n}" for n in range(4)]

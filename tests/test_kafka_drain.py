@@ -3,12 +3,12 @@
 import pytest
 from facts_builder import at, facts
 
-from mqlab.drain_answer import answer
-from mqlab.drain_request import Request
-from mqlab.draining_owners import owners, speed
-from mqlab.draining_state import state
+from mqlab.draining.answer import answer
+from mqlab.draining.owners import owners, speed
+from mqlab.draining.request import Request
+from mqlab.draining.state import state
 from mqlab.facts import Position
-from mqlab.group_rows import Batch, Client
+from mqlab.rows.groups import Batch, Client
 
 
 def described(when, *rows):

@@ -8,10 +8,10 @@ from kafka_builder import GROUP, client, coordinator, member
 
 from mqlab.facts import Position
 from mqlab.findings import Evidence
-from mqlab.group_rows import Batch
-from mqlab.kafka_lives import lives
-from mqlab.rebalance_rows import End
-from mqlab.rebalances import history
+from mqlab.kafka.lives import lives
+from mqlab.rebalances.history import history
+from mqlab.rebalances.rows import End
+from mqlab.rows.groups import Batch
 from mqlab.units import clock
 
 

@@ -4,7 +4,7 @@ from facts_builder import at, facts, positions
 from group_builder import queue
 
 from mqlab.facts import Position
-from mqlab.lag_status import statuses
+from mqlab.groups.lag_status import statuses
 from mqlab.models.burrow import Status
 
 

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqlab.ledger_layout import FIELDS
-from mqlab.ledger_map import Entry
+from mqlab.ledgers.layout import FIELDS
+from mqlab.ledgers.mapping import Entry
 from mqlab.loaders import LOADERS, ledger_csv, ledger_json, ledger_mapped
 from mqlab.loaders.base import Head
-from mqlab.recognition import recognise
+from mqlab.material.recognition import recognise
 
 
 def head(text, name="ledger.csv"):

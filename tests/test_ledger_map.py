@@ -5,11 +5,11 @@ import json
 import pytest
 
 from mqlab.errors import BadLedgerMapError
-from mqlab.ledger_layout import FIELDS
-from mqlab.ledger_map import NO_MAP, read_map
+from mqlab.ledgers.layout import FIELDS
+from mqlab.ledgers.mapped import mapped
+from mqlab.ledgers.mapping import NO_MAP, read_map
 from mqlab.loaders import LOADERS
-from mqlab.mapped_ledgers import mapped
-from mqlab.recognition import recognise
+from mqlab.material.recognition import recognise
 
 
 def read(tmp_path, text):

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from mqlab.ledger_layout import FIELDS, party_in, role_in
+from mqlab.ledgers.layout import FIELDS, party_in, role_in
 from mqlab.loaders import LOADERS, ledger_csv, ledger_json
 from mqlab.loaders.base import Head
-from mqlab.recognition import recognise
+from mqlab.material.recognition import recognise
 
 
 def told(text, name, loader=ledger_csv):

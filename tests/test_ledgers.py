@@ -2,7 +2,7 @@
 
 import pytest
 
-from mqlab import ledgers
+from mqlab.thinning import ledgers
 
 COLUMNS = "source string, line long, text string, role string, topic string, queue string, position long, key string"
 

@@ -18,11 +18,11 @@ from message_builder import (
     part,
 )
 
-from mqlab.audit import audits
-from mqlab.audit_rows import LogRow, Outcome, Side
+from mqlab.delivery.audit import audits
+from mqlab.delivery.rows import LogRow, Outcome, Side
+from mqlab.delivery_log.audit import log_doubled, log_losses, log_rows
 from mqlab.findings import Evidence
-from mqlab.log_audit import log_doubled, log_losses, log_rows
-from mqlab.message_rows import Fate
+from mqlab.rows.messages import Fate
 
 SENT = part("sent", None, None, "10:00", "10:20", queue="")
 FAILED = part("failed", None, None, "10:00", "10:20", queue="")

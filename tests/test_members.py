@@ -3,7 +3,7 @@
 from facts_builder import at, episode, facts
 from group_builder import GROUP, allocated, broker_log, connected, listing
 
-from mqlab.members import groups, streams
+from mqlab.rocketmq.members import groups, streams
 
 
 def seen(*rows):

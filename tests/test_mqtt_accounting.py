@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 from mqtt_builder import broker
 from mqtt_mail import mail, noted, received
 
-from mqlab.mqtt_account import Row
-from mqlab.mqtt_accounting import accounts
-from mqlab.mqtt_explained import DENIED, DIVERTED, DROPPED, FAILED, LATE, UNKEPT, WAITING, explained
-from mqlab.mqtt_ledgers import receiving_ledgers
-from mqlab.mqtt_share_groups import phases, share_groups
-from mqlab.mqtt_subscriptions import filters_of, subscriptions
+from mqlab.mqtt.account import Row
+from mqlab.mqtt.accounting import accounts
+from mqlab.mqtt.explained import DENIED, DIVERTED, DROPPED, FAILED, LATE, UNKEPT, WAITING, explained
+from mqlab.mqtt.ledgers import receiving_ledgers
+from mqlab.mqtt.share_groups import phases, share_groups
+from mqlab.mqtt.subscriptions import filters_of, subscriptions
 
 LOG = """
     10:00:00 - starting

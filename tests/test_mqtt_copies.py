@@ -3,8 +3,8 @@
 from copies_builder import came, noted
 from facts_builder import at, episode, facts, log
 
-from mqlab import mqtt_copies
-from mqlab.mqtt_copies import client_of, copies_by_topic, distinct, receivers, senders, worst
+from mqlab.mqtt import copies as mqtt_copies
+from mqlab.mqtt.copies import client_of, copies_by_topic, distinct, receivers, senders, worst
 
 VIEWER = noted(
     "viewer",

@@ -2,7 +2,8 @@
 
 import pytest
 
-from mqlab import assemble_flows, ledgers, mqtt_flows
+from mqlab.assembly import flows as assemble_flows
+from mqlab.thinning import ledgers, mqtt_flows
 
 COLUMNS = (
     "source string, line long, role string, told string, party string, `group` string, topic string, queue string, "

@@ -6,11 +6,11 @@ from facts_builder import at, episode, facts, log, series
 from mqtt_builder import broker, client
 
 from mqlab.facts import Facts
-from mqlab.group_rows import Client
-from mqlab.mqtt_broker_lives import resumed
-from mqlab.mqtt_brokers import broker_of, brokers
-from mqlab.mqtt_lives import by_client, connections, told_by_clients
-from mqlab.mqtt_offline import offline_sessions
+from mqlab.mqtt.broker_lives import resumed
+from mqlab.mqtt.brokers import broker_of, brokers
+from mqlab.mqtt.lives import by_client, connections, told_by_clients
+from mqlab.mqtt.offline import offline_sessions
+from mqlab.rows.groups import Client
 
 
 def told(material: Facts):

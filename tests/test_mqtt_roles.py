@@ -2,7 +2,7 @@
 
 import pytest
 
-from mqlab import mqtt_roles
+from mqlab.thinning import mqtt_roles
 
 DRAWN = """
     out      sent  a/1  1  0

@@ -9,8 +9,8 @@ from mqtt_builder import broker
 
 from mqlab.facts import Shape
 from mqlab.findings import Certainty, Finding, Severity
+from mqlab.questions.wording import moment
 from mqlab.symptoms import unexplained
-from mqlab.wording import moment
 
 LOG = log("clients/gw.log", "mqtt-client-log")
 

@@ -88,3 +88,11 @@ def test_data_files_of_the_package_are_packaged():
     package = ROOT / "mqlab"
     others = {p for p in package.rglob("*") if p.is_file() and p.suffix not in {".py", ".pyc"}}
     assert others == {p for pattern in kept for p in package.glob(pattern) if p.is_file()}
+
+
+def test_the_code_map_names_every_package_and_every_module_on_top():
+    named = set(re.findall(r"`(\w+)/?`", (ROOT / "ARCHITECTURE.md").read_text().split("## Invariants")[0]))
+    inside = {p.stem for p in (ROOT / "mqlab").glob("*.py")} | {
+        p.parent.name for p in (ROOT / "mqlab").glob("*/__init__.py")
+    }
+    assert inside - named == set()

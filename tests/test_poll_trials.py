@@ -8,10 +8,10 @@ from report_example import diagnosis
 
 from mqlab.facts import Facts, Position
 from mqlab.figures.poll_sliders import poll_sliders
-from mqlab.group_rows import Batch
-from mqlab.poll_trials import answered, assumptions, trial, trials, troubled, variants
-from mqlab.rebalance_choice import rebalance_view
-from mqlab.rebalance_view import RebalanceView
+from mqlab.polling.trials import answered, assumptions, trial, trials, troubled, variants
+from mqlab.rebalances.choice import rebalance_view
+from mqlab.rebalances.view import RebalanceView
+from mqlab.rows.groups import Batch
 
 
 def clock(seconds):

@@ -10,19 +10,19 @@ from kafka_builder import BROKER, client, coordinator
 
 from mqlab.analysis import Options, open_capture
 from mqlab.facts import Position
-from mqlab.group_rows import Batch, Tally
 from mqlab.models.courses import Interval
 from mqlab.models.group_curves import rising
 from mqlab.models.group_loop import simulate
 from mqlab.models.group_terms import Busy, Protocol
-from mqlab.poll_whatif import changed, chosen, replay
-from mqlab.poll_whatif_answer import Recorded
-from mqlab.poll_whatif_arrivals import arrivals, bursts
-from mqlab.poll_whatif_inputs import NoReplayError, average, inputs
-from mqlab.poll_whatif_judged import error
-from mqlab.poll_whatif_members import members
-from mqlab.poll_whatif_pace import paces
-from mqlab.poll_whatif_request import BadChangeError, changes
+from mqlab.replay.answer import Recorded
+from mqlab.replay.arrivals import arrivals, bursts
+from mqlab.replay.inputs import NoReplayError, average, inputs
+from mqlab.replay.judged import error
+from mqlab.replay.members import members
+from mqlab.replay.pace import paces
+from mqlab.replay.replay import changed, chosen, replay
+from mqlab.replay.request import BadChangeError, changes
+from mqlab.rows.groups import Batch, Tally
 from mqlab.units import epoch
 
 CYCLES = 6

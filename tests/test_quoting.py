@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mqlab.quoting import first_lines, lines_at
+from mqlab.material.quoting import first_lines, lines_at
 from mqlab.sources import Envelope, Reading, Source
 
 LINES = [b"one", b"", b"three \xff", b"x" * 3_000_000, b"five"]

@@ -7,10 +7,10 @@ from facts_builder import at, facts
 from kafka_builder import GROUP, client, coordinator, member
 
 from mqlab.facts import Position, Shape
-from mqlab.group_rows import Batch
-from mqlab.kafka_lives import lives
-from mqlab.rebalance_rows import Behind, End, Trigger
-from mqlab.rebalances import history
+from mqlab.kafka.lives import lives
+from mqlab.rebalances.history import history
+from mqlab.rebalances.rows import Behind, End, Trigger
+from mqlab.rows.groups import Batch
 from mqlab.units import clock
 
 

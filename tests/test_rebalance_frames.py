@@ -8,11 +8,15 @@ from kafka_builder import client, coordinator
 from rebalance_builder import GROUP, a_loop, life, points, poll, rebalance, view
 from report_example import diagnosis, split_loop
 
-from mqlab import group_settings, lag_frames, poll_frames, rebalance_frames, rebalance_overview
 from mqlab.facts import Facts
+from mqlab.groups import lag_frames
+from mqlab.kafka import group_settings
 from mqlab.models.time_lag import TimeLag
-from mqlab.rebalance_choice import rebalance_view, told_of
-from mqlab.rebalance_view import RebalanceView, peak_lag
+from mqlab.polling import frames
+from mqlab.rebalances import frames as rebalance_frames
+from mqlab.rebalances import overview
+from mqlab.rebalances.choice import rebalance_view, told_of
+from mqlab.rebalances.view import RebalanceView, peak_lag
 
 
 def rows(frame):
@@ -75,7 +79,7 @@ def test_only_the_asked_topic_is_shown():
 
 def test_every_group_is_listed_with_its_members_rebalances_and_lag():
     every = facts(positions(TWO), RESTLESS)
-    assert rows(rebalance_overview.groups(every)) == [
+    assert rows(overview.groups(every)) == [
         ["large", "—", "0", "—", "invoices", "895"],
         ["restless", "—", "1", "unknown 1", "—", "—"],
         ["small", "—", "0", "—", "invoices", "4"],
@@ -83,7 +87,7 @@ def test_every_group_is_listed_with_its_members_rebalances_and_lag():
 
 
 def test_the_overview_of_a_loop_tells_late_polls_standstill_and_repeats():
-    assert rows(rebalance_overview.overview(a_loop())) == [
+    assert rows(overview.overview(a_loop())) == [
         ["group", GROUP],
         ["topics", "invoices"],
         ["members", "2: a, b"],
@@ -97,7 +101,7 @@ def test_the_overview_of_a_loop_tells_late_polls_standstill_and_repeats():
 
 
 def test_the_overview_of_a_calm_group_says_so():
-    assert rows(rebalance_overview.overview(view(points(0, "0/0", "5/9")))) == [
+    assert rows(overview.overview(view(points(0, "0/0", "5/9")))) == [
         ["group", GROUP],
         ["topics", "invoices"],
         ["members", "nobody is named"],
@@ -138,7 +142,7 @@ def test_members_are_listed_with_how_their_lives_ended():
 
 
 def test_polls_are_told_for_each_pair_of_settings():
-    assert rows(poll_frames.polls(a_loop())) == [
+    assert rows(frames.polls(a_loop())) == [
         ["10:00:03 to 10:04:19", "15.0 s", "500", "10", "5,000", "88.4 ms", "88.8 ms", "44.2 s", "44.4 s",
          "10 (100.0 %)", "44.4 s, clients/a.log:239"],
         ["10:04:15 to 10:06:14", "15.0 s", "50", "40", "2,000", "86.0 ms", "90.0 ms", "4.30 s", "4.50 s",
@@ -147,20 +151,20 @@ def test_polls_are_told_for_each_pair_of_settings():
 
 
 def test_settings_that_would_have_been_enough_are_worked_out_from_the_slowest_records():
-    assert rows(poll_frames.enough(a_loop())) == [
+    assert rows(frames.enough(a_loop())) == [
         ["10:00:03 to 10:04:19", "500 in 15.0 s", "44.4 s", "no", "168", "84", "44,401", "88,801"],
         ["10:04:15 to 10:06:14", "50 in 15.0 s", "4.50 s", "yes", "166", "83", "4,501", "9,001"],
     ]
 
 
 def test_where_one_record_takes_longer_than_may_pass_no_number_of_records_is_enough():
-    told = rows(poll_frames.enough(view(poll(90, 2, 40.0, most=2))))
+    told = rows(frames.enough(view(poll(90, 2, 40.0, most=2))))
     assert told[0][4:6] == ["—", "—"]
 
 
 def test_actions_are_those_of_the_finding_with_commands():
     finding = replace(about("poll-interval-exceeded", GROUP), mitigate="restart", remedy="less", verify="look")
-    told = rows(poll_frames.actions(view(finding=finding)))
+    told = rows(frames.actions(view(finding=finding)))
     assert told[:3] == [["now", "restart"], ["fix", "less"], ["verify", "look"]]
     assert {step for step, _ in told[3:]} == {"command"}
 
@@ -213,10 +217,10 @@ def test_lag_is_that_of_all_partitions_at_one_moment():
 def test_without_a_group_every_table_is_empty_and_says_so():
     nobody = RebalanceView(None)
     assert rebalance_view(Facts(), diagnosis()) == nobody
-    assert rows(rebalance_overview.overview(nobody)) == [["group", "this material names no consumer group of Kafka"]]
+    assert rows(overview.overview(nobody)) == [["group", "this material names no consumer group of Kafka"]]
     tables = (
-        rebalance_overview.groups(Facts()), rebalance_frames.triggers(nobody), rebalance_frames.rebalances(nobody),
-        rebalance_frames.ends(nobody), poll_frames.polls(nobody), poll_frames.enough(nobody),
-        poll_frames.actions(nobody), lag_frames.partitions(Facts(), nobody), group_settings.settings(Facts(), nobody),
+        overview.groups(Facts()), rebalance_frames.triggers(nobody), rebalance_frames.rebalances(nobody),
+        rebalance_frames.ends(nobody), frames.polls(nobody), frames.enough(nobody),
+        frames.actions(nobody), lag_frames.partitions(Facts(), nobody), group_settings.settings(Facts(), nobody),
     )  # fmt: skip
     assert [len(table) for table in tables] == [0] * len(tables)

@@ -12,11 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from mqlab import analysis, filesystems, intake, jsonout, reading, remote, scan, storage, tidying, walking, workspace
+from mqlab import analysis, intake, jsonout, scan
 from mqlab.analysis import Options, open_capture
+from mqlab.cache import reading, storage, tidying, workspace
 from mqlab.errors import NoSuchPathError, RemoteError, WorkspaceError
 from mqlab.loaders import LOADERS
-from mqlab.remote_path import RemotePath
+from mqlab.material import filesystems, remote, walking
+from mqlab.material.remote_path import RemotePath
 from mqlab.tables import EVENTS
 
 SAMPLE = Path(__file__).parents[1] / "data" / "samples" / "kafka-amp-17"

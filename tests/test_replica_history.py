@@ -4,11 +4,11 @@ import pytest
 from facts_builder import episode, facts, positions, series
 from message_builder import BROKERS, controller, cuts, followers, kraft, leaders, of_brokers, of_topic
 
-from mqlab.elections import election
-from mqlab.handovers import handovers, in_good_order, set_backs
-from mqlab.replica_history import follower_starts, in_sync, leaderships, truncations
-from mqlab.replica_lines import Elected, Started, elected, started
-from mqlab.replica_lines import in_sync as told_in_sync
+from mqlab.delivery_log.elections import election
+from mqlab.delivery_log.handovers import handovers, in_good_order, set_backs
+from mqlab.delivery_log.replica_history import follower_starts, in_sync, leaderships, truncations
+from mqlab.delivery_log.replica_lines import Elected, Started, elected, started
+from mqlab.delivery_log.replica_lines import in_sync as told_in_sync
 
 PLACE = ("orders", "0")
 

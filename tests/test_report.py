@@ -14,15 +14,15 @@ from kafka_builder import coordinator
 from mqtt_builder import broker
 from report_example import at, diagnosis, example, facts, oversize, split_loop
 
-from mqlab import report_sections
 from mqlab.diagnosis import NotChecked, Rejected
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Severity
 from mqlab.notes import IncidentNotes
 from mqlab.report import html, render
-from mqlab.report_markup import as_figure, clean_html, literal, markdown
-from mqlab.report_sections import Section, fitting, sections_of
-from mqlab.report_view import view
+from mqlab.reporting import sections as report_sections
+from mqlab.reporting.markup import as_figure, clean_html, literal, markdown
+from mqlab.reporting.sections import Section, fitting, sections_of
+from mqlab.reporting.view import view
 
 HOSTILE = "<script>alert(1)</script>"
 

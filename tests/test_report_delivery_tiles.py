@@ -6,12 +6,12 @@ import pytest
 from audit_builder import FAILOVER, MIXED, SETTINGS_ONLY, audit
 from report_example import diagnosis, oversize, split_loop
 
-from mqlab import report_delivery_tiles
-from mqlab.chain_rows import Chain, Gap, Stage, Step, Whereabouts
+from mqlab.bridging.rows import Chain, Gap, Stage, Step, Whereabouts
 from mqlab.facts import Facts
-from mqlab.report_delivery_tiles import lost
-from mqlab.report_evidence import dossiers
-from mqlab.report_tiles import tiles
+from mqlab.reporting import delivery_tiles
+from mqlab.reporting.delivery_tiles import lost
+from mqlab.reporting.evidence import dossiers
+from mqlab.reporting.tiles import tiles
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def of(monkeypatch):
     """Tiles as ``value title (note) link`` for these audits and findings."""
 
     def shown(audits, *findings):
-        monkeypatch.setattr(report_delivery_tiles, "audits", lambda _: audits)
+        monkeypatch.setattr(delivery_tiles, "audits", lambda _: audits)
         told = diagnosis(*findings)
         return [f"{t.value} {t.title} ({t.note}) {t.href}" for t in tiles(Facts(), told, dossiers(told))]
 

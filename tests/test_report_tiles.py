@@ -6,8 +6,8 @@ import pytest
 from report_example import diagnosis, split_loop
 
 from mqlab.facts import Facts
-from mqlab.report_evidence import dossiers
-from mqlab.report_tiles import tiles
+from mqlab.reporting.evidence import dossiers
+from mqlab.reporting.tiles import tiles
 
 COUNTED = {
     "orphan_queues": 8.0, "doubled_queues": 4.0, "pending_records": 8158.0, "lag_growth_per_second": 24.1,

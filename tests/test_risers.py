@@ -10,11 +10,11 @@ from report_example import diagnosis, split_loop
 
 from mqlab.facts import Minute, Volume
 from mqlab.findings import Certainty
-from mqlab.mqtt_rows import Receipt
-from mqlab.riser_courses import courses
-from mqlab.riser_rows import Riser, earlier
-from mqlab.riser_words import order, words
-from mqlab.risers import consequences, first, risers
+from mqlab.risers.courses import courses
+from mqlab.risers.order import consequences, first, risers
+from mqlab.risers.rows import Riser, earlier
+from mqlab.risers.words import order, words
+from mqlab.rows.mqtt import Receipt
 from mqlab.screen import screen
 
 

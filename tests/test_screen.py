@@ -7,10 +7,11 @@ from datetime import UTC, timedelta, timezone
 import pytest
 from report_example import at, example
 
-from mqlab import screen, screen_rows
+from mqlab import screen
 from mqlab.diagnosis import NotChecked, Rejected, Verdict
 from mqlab.facts import Change
 from mqlab.findings import Evidence, Severity
+from mqlab.screens import rows
 
 PATHS = ["data/samples/kafka-amp-17"]
 ORDER = ["STATUS", "WHEN", "TRAFFIC", "PROOF", "OPEN", "LOSS", "NOT IT", "DO NOW", "FIX", "VERIFY", "COVERED", "NEXT"]
@@ -168,7 +169,7 @@ def test_paths_can_be_pasted_into_a_shell():
 
 def test_colour_adds_only_escapes():
     text = told()
-    coloured = screen_rows.coloured(text)
+    coloured = rows.coloured(text)
 
     labels = set(re.findall(r"\x1b\[1m([A-Z ]+)\x1b", coloured))
     assert {"STATUS", "WHEN", "FIX", "NOT IT", "DO NOW", "NEXT"} <= labels
@@ -187,14 +188,14 @@ def test_colour_adds_only_escapes():
     ],
 )
 def test_an_excerpt_shows_what_matters(line, shown):
-    found = screen_rows.excerpt(line, 60)
+    found = rows.excerpt(line, 60)
 
     assert shown in found
     assert len(found) <= 60
 
 
 def test_a_moment_after_midnight_belongs_to_the_next_day():
-    moment, text = screen_rows.local("00:00:10 first split", at("23:59:50"), UTC)
+    moment, text = rows.local("00:00:10 first split", at("23:59:50"), UTC)
 
     assert (moment - at("23:59:50")).total_seconds() == 20
     assert text == "00:00:10 first split"

@@ -7,15 +7,15 @@ import pytest
 from audit_builder import FAILOVER, HOSTILE, MIXED, SETTINGS_ONLY, audit, losses, risk
 from facts_builder import at, facts, settings
 
-from mqlab.audit_fetch import nothing
-from mqlab.audit_json import dumps
-from mqlab.audit_rows import Outcome
-from mqlab.audit_words import bounded
+from mqlab.clocks.zones import parse_zone
 from mqlab.commands import commands
+from mqlab.delivery.fetch import nothing
+from mqlab.delivery.jsonout import dumps
+from mqlab.delivery.rows import Outcome
+from mqlab.delivery.words import bounded
 from mqlab.facts import Facts
-from mqlab.screen_audit import audit_screen, coloured, exit_code
+from mqlab.screens.audit import audit_screen, coloured, exit_code
 from mqlab.units import iso
-from mqlab.zones import parse_zone
 
 
 def lines(*audits):

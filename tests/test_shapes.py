@@ -2,7 +2,7 @@
 
 import pytest
 
-from mqlab import shapes
+from mqlab.scanning import shapes
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Thinning: what leaves Spark is small and complete."""
 
-from mqlab import signals, volumes
+from mqlab import signals
+from mqlab.thinning import volumes
 
 SAMPLES = "source string, name string, labels map<string,string>, offset int, wall timestamp, value double, line long"
 

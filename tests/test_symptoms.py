@@ -8,8 +8,8 @@ from message_builder import acked, acks, fates
 
 from mqlab.facts import Shape
 from mqlab.findings import Certainty, Finding, Severity
+from mqlab.questions.wording import moment
 from mqlab.symptoms import unexplained
-from mqlab.wording import moment
 
 LOG = log("server.log", "kafka-broker-log")
 

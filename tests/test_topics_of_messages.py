@@ -4,7 +4,7 @@ import pytest
 from facts_builder import episode, positions
 from message_builder import fates, part
 
-from mqlab.assemble_messages import titled
+from mqlab.assembly.messages import titled
 from mqlab.facts import Facts
 
 ACKED = """

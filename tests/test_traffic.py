@@ -3,7 +3,7 @@
 import pytest
 from facts_builder import at, card, facts, ramp, series
 
-from mqlab import traffic
+from mqlab.questions import traffic
 
 STEADY = series("x", ramp((10, 100)))
 

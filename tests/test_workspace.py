@@ -13,8 +13,9 @@ import pytest
 from pyspark.sql import functions as F
 from workspace_material import AT, LINE, PARTS, copied, write
 
-from mqlab import analysis, batches, dependence, entries, jsonout, reading, scan
+from mqlab import analysis, jsonout, scan
 from mqlab.analysis import Options, open_capture
+from mqlab.cache import batches, dependence, entries, reading
 from mqlab.sources import Reading
 from mqlab.tables import EVENTS, VOLUME
 

@@ -12,8 +12,9 @@ import pytest
 from workspace_material import copied
 
 import mqlab
-from mqlab import jsonout, tidying, workspace
+from mqlab import jsonout
 from mqlab.analysis import Options, open_capture
+from mqlab.cache import tidying, workspace
 
 PATIENCE = 300
 """Seconds to wait for what a process does next, on however slow a machine."""

@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from mqlab import years
 from mqlab.assemble import Gathered
+from mqlab.clocks import years
 from mqlab.sources import Envelope, Reading, Source
 
 

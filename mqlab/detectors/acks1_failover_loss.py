@@ -9,14 +9,14 @@ yet, refused writes, topics that were made again, compaction; elections of repli
 
 from __future__ import annotations
 
-from mqlab import durability, loss_finding, loss_judgement
+from mqlab.delivery_log import durability, loss_finding, loss_judgement
+from mqlab.delivery_log.cases import Case, of_incident
+from mqlab.delivery_log.loss_mechanisms import FAILOVER
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Finding, Severity
-from mqlab.log_cases import Case, of_incident
-from mqlab.loss_mechanisms import FAILOVER
+from mqlab.questions.wording import clock, moment
 from mqlab.units import counted
-from mqlab.wording import clock, moment
 
 INCIDENT = FAILOVER
 SYSTEMS: tuple[str, ...] = ("kafka",)

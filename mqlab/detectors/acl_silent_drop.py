@@ -13,16 +13,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from mqlab import mqtt_denials, mqtt_denied_lines, mqtt_users
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Finding
 from mqlab.models.mosquitto_acl import WRITE
-from mqlab.mqtt_accounting import accounts
-from mqlab.mqtt_denials import Refused
-from mqlab.mqtt_denied_told import PUBLISH, Told
-from mqlab.mqtt_denied_words import of_lines, of_rules, topics
-from mqlab.mqtt_queue_case import LEAST
+from mqlab.mqtt import denials, denied_lines, users
+from mqlab.mqtt.accounting import accounts
+from mqlab.mqtt.denials import Refused
+from mqlab.mqtt.denied_told import PUBLISH, Told
+from mqlab.mqtt.denied_words import of_lines, of_rules, topics
+from mqlab.mqtt.queue_case import LEAST
 
 INCIDENT = "acl-silent-drop"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
@@ -30,7 +30,7 @@ SYSTEMS: tuple[str, ...] = ("mqtt",)
 
 def detect(facts: Facts) -> Result:
     """One finding for what each publisher is refused, and for what each receiver is."""
-    by_rules, told = _of_rules(facts), [_of_lines(facts, one) for one in mqtt_denied_lines.denied(facts)]
+    by_rules, told = _of_rules(facts), [_of_lines(facts, one) for one in denied_lines.denied(facts)]
     named = {f.subject for f in by_rules.findings}
     found = (*by_rules.findings, *(f for r in told for f in r.findings if f.subject not in named))
     if found:
@@ -42,9 +42,9 @@ def detect(facts: Facts) -> Result:
 
 
 def _of_rules(facts: Facts) -> Result:
-    every = [r for r in mqtt_denials.refused(facts) if r.messages]
+    every = [r for r in denials.refused(facts) if r.messages]
     if not every:
-        unseen = [r for r in mqtt_denials.unseen(facts) if r.messages]
+        unseen = [r for r in denials.unseen(facts) if r.messages]
         return Result(_findings(facts, unseen, Certainty.LIKELY)) if unseen else _without(facts)
     gone = [r for r in every if not r.arrived]
     if not gone:
@@ -58,13 +58,13 @@ def _of_rules(facts: Facts) -> Result:
 def _findings(facts: Facts, own: Sequence[Refused], certainty: Certainty) -> tuple[Finding, ...]:
     by_subject: dict[str, list[Refused]] = defaultdict(list)
     for one in own:
-        by_subject[one.receiver or mqtt_users.name_of(facts, one.sender)].append(one)
+        by_subject[one.receiver or users.name_of(facts, one.sender)].append(one)
     return tuple(of_rules(facts, subject, these, certainty) for subject, these in sorted(by_subject.items()))
 
 
 def _without(facts: Facts) -> Result:
     """Nothing is refused: clear where rules or whole ledgers show it."""
-    if mqtt_denials.rules(facts) and mqtt_denials.published(facts):
+    if denials.rules(facts) and denials.published(facts):
         return CLEAR
     if _complete(facts):
         return CLEAR
@@ -79,7 +79,7 @@ def _complete(facts: Facts) -> bool:
 
     Rules refuse whole topics.
     """
-    known = mqtt_denials.published(facts)
+    known = denials.published(facts)
     every = all(any(f.received for f in own) for own in known.values())
     left = sum(f.messages for own in known.values() for f in own if not f.received)
     missing = [a.missing().likely for a in accounts(facts) if a.counted]
@@ -89,7 +89,7 @@ def _complete(facts: Facts) -> bool:
 def _arriving(facts: Facts, every: Sequence[Refused]) -> int:
     """Messages of topics that no rule refuses, and that arrived."""
     refused = {(r.sender, r.topic) for r in every}
-    flows = [f for key, own in mqtt_denials.published(facts).items() if key not in refused for f in own]
+    flows = [f for key, own in denials.published(facts).items() if key not in refused for f in own]
     own = {(r.sender, r.topic): r for r in every if r.access != WRITE}
     beside = [f for r in own.values() for f in r.flows if set(dict(f.received)) - r.ledgers]
     return sum(f.messages for f in (*flows, *beside) if f.received)
@@ -101,5 +101,5 @@ def _of_lines(facts: Facts, one: Told) -> Result:
         return Result(rejected=f"{name} noted that its publishes failed: it was told")
     if one.messages and not one.nowhere:
         return Result(rejected=f"what {name} was refused arrived all the same")
-    proven = one.agrees or (one.kind == PUBLISH and mqtt_denied_lines.counter_agrees(facts, one))
+    proven = one.agrees or (one.kind == PUBLISH and denied_lines.counter_agrees(facts, one))
     return Result((of_lines(one, Certainty.PROVEN if proven else Certainty.LIKELY),))

@@ -11,15 +11,16 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from math import isfinite
 
-from mqlab import drain_told, units
-from mqlab.benign import notice
-from mqlab.consumer_groups import topics
+from mqlab import units
 from mqlab.detectors.base import CLEAR, Result
+from mqlab.draining import told
 from mqlab.facts import Facts
 from mqlab.findings import Evidence, Finding
+from mqlab.groups.consumer_groups import topics
+from mqlab.groups.queues import Points, totals
 from mqlab.models.falling import Falling, falling
-from mqlab.queues import Points, totals
-from mqlab.wording import clock
+from mqlab.questions.benign import notice
+from mqlab.questions.wording import clock
 
 INCIDENT = "backlog-drain"
 SYSTEMS: tuple[str, ...] = ("kafka", "rocketmq")
@@ -40,7 +41,7 @@ def detect(facts: Facts) -> Result:
         points = totals(queues)
         fall = falling([(at, float(waiting)) for at, waiting, _ in points])
         if fall is not None and fall.peak - fall.left >= max(LEAST, BEHIND * _inflow(points)):
-            foretold = drain_told.measures(drain_told.foreseen(facts, group))
+            foretold = told.measures(told.foreseen(facts, group))
             found.append(_notice(group, topic, queues, fall, foretold))
     return Result(tuple(found)) if found else CLEAR
 

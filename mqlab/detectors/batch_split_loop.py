@@ -12,13 +12,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mqlab import actors, flows, split_counted, split_evidence, split_ledger, split_traffic, units
+from mqlab import units
+from mqlab.amplification import split_counted, split_evidence, split_ledger, split_traffic
+from mqlab.amplification.split_loops import Loop, loops_seen, why_not
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Certainty, Finding, Severity
 from mqlab.models import clients
-from mqlab.split_loops import Loop, loops_seen, why_not
-from mqlab.wording import clock, moment
+from mqlab.questions import actors, flows
+from mqlab.questions.wording import clock, moment
 
 INCIDENT = "batch-split-loop"
 SYSTEMS: tuple[str, ...] = ("kafka",)

@@ -9,16 +9,17 @@ and replay (flags), filters that overlap (a fixed number of copies at one moment
 
 from __future__ import annotations
 
-from mqlab import circle_case, units
-from mqlab.circle_case import Case
+from mqlab import units
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
 from mqlab.models.circling import round_trip
-from mqlab.mqtt_bridges import Closed
-from mqlab.mqtt_circles import missing
-from mqlab.mqtt_copies import first_copy, receivers
-from mqlab.wording import moment, sample
+from mqlab.mqtt import circle_case
+from mqlab.mqtt.bridges import Closed
+from mqlab.mqtt.circle_case import Case
+from mqlab.mqtt.circles import missing
+from mqlab.mqtt.copies import first_copy, receivers
+from mqlab.questions.wording import moment, sample
 
 INCIDENT = "bridge-loop"
 SYSTEMS: tuple[str, ...] = ("mqtt",)

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from mqlab.benign import notice
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts, Position
 from mqlab.findings import Evidence, Finding
+from mqlab.questions.benign import notice
+from mqlab.questions.wording import clock
 from mqlab.units import number
-from mqlab.wording import clock
 
 INCIDENT = "catch-up-read"
 SYSTEMS: tuple[str, ...] = ("kafka",)

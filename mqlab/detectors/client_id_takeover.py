@@ -20,11 +20,11 @@ from mqlab import units
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
-from mqlab.mqtt_connection import Connection
-from mqlab.mqtt_lives import connections, told_by_clients
-from mqlab.mqtt_parties import OPEN
-from mqlab.mqtt_takeovers import War, replaced, wars
-from mqlab.wording import clock, moment
+from mqlab.mqtt.connection import Connection
+from mqlab.mqtt.lives import connections, told_by_clients
+from mqlab.mqtt.parties import OPEN
+from mqlab.mqtt.takeovers import War, replaced, wars
+from mqlab.questions.wording import clock, moment
 
 INCIDENT = "client-id-takeover"
 SYSTEMS: tuple[str, ...] = ("mqtt",)

@@ -15,18 +15,18 @@ from itertools import pairwise
 from math import inf
 
 from mqlab import units
-from mqlab.consumer_groups import is_kafka, places, topics
-from mqlab.copies import ledgers_of
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
-from mqlab.presence import absent, commits_alone, known_empty_seconds, present
-from mqlab.queues import TOGETHER, Points, lag
-from mqlab.sharing import EXPIRY
-from mqlab.slots import SETTLING
-from mqlab.stalls import Stretch, stalled
-from mqlab.stalls import stretch as narrowed
-from mqlab.wording import moment
+from mqlab.groups.consumer_groups import is_kafka, places, topics
+from mqlab.groups.copies import ledgers_of
+from mqlab.groups.presence import absent, commits_alone, known_empty_seconds, present
+from mqlab.groups.queues import TOGETHER, Points, lag
+from mqlab.groups.stalls import Stretch, stalled
+from mqlab.groups.stalls import stretch as narrowed
+from mqlab.questions.wording import moment
+from mqlab.rocketmq.sharing import EXPIRY
+from mqlab.rocketmq.slots import SETTLING
 
 INCIDENT = "consumer-offline"
 SYSTEMS: tuple[str, ...] = ("kafka", "rocketmq")

@@ -8,15 +8,15 @@ more consumers than queues, broadcast groups, POP.
 
 from __future__ import annotations
 
-from mqlab import drain_told
-from mqlab import duplicate_words as words
 from mqlab.detectors.base import CLEAR, Result
-from mqlab.duplicate_case import Case, cases, harmless
-from mqlab.duplicate_costs import measures
+from mqlab.draining import told as drain_told
 from mqlab.facts import Facts
 from mqlab.findings import Finding, Severity
-from mqlab.members import groups, streams
-from mqlab.wording import clock, moment
+from mqlab.questions.wording import clock, moment
+from mqlab.rocketmq import duplicate_words as words
+from mqlab.rocketmq.duplicate_case import Case, cases, harmless
+from mqlab.rocketmq.duplicate_costs import measures
+from mqlab.rocketmq.members import groups, streams
 
 INCIDENT = "duplicate-client-id"
 SYSTEMS: tuple[str, ...] = ("rocketmq",)

@@ -7,12 +7,13 @@ readers account for (format-inflation, catch-up-read).
 
 from __future__ import annotations
 
-from mqlab import flows, shifts, units
-from mqlab.benign import notice
+from mqlab import units
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Evidence, Finding
-from mqlab.wording import clock, sample
+from mqlab.questions import flows, shifts
+from mqlab.questions.benign import notice
+from mqlab.questions.wording import clock, sample
 
 INCIDENT = "fan-out"
 SYSTEMS: tuple[str, ...] = ("kafka",)

@@ -9,9 +9,10 @@ producers, a burst in which in and out grow together, key = value as it always w
 
 from __future__ import annotations
 
-from mqlab import flows, recoding, wastefulness
+from mqlab.amplification import recoding, wastefulness
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
+from mqlab.questions import flows
 
 INCIDENT = "format-inflation"
 SYSTEMS: tuple[str, ...] = ("kafka",)

@@ -12,18 +12,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from mqlab import churn_case, churn_words, kafka_clocks, kafka_groups, units
-from mqlab.churn_case import NEAR, Churn
+from mqlab import units
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
-from mqlab.kafka_lives import lives
-from mqlab.kafka_renewal import fenced, restarts
-from mqlab.rebalance_rows import End, Life, Rebalance
-from mqlab.rebalances import history
-from mqlab.repeating import extra
+from mqlab.kafka import churn_case, churn_words, clocks, groups
+from mqlab.kafka.churn_case import NEAR, Churn
+from mqlab.kafka.lives import lives
+from mqlab.kafka.renewal import fenced, restarts
+from mqlab.kafka.repeating import extra
+from mqlab.questions.wording import moment
+from mqlab.rebalances.history import history
+from mqlab.rebalances.rows import End, Life, Rebalance
 from mqlab.units import counted
-from mqlab.wording import moment
 
 INCIDENT = "group-churn"
 SYSTEMS: tuple[str, ...] = ("kafka",)
@@ -34,7 +35,7 @@ def detect(facts: Facts) -> Result:
     if not {c.format for c in facts.coverage} & {"kafka-client-log", "kafka-broker-log"}:
         return Result(missing=("server.log of the brokers, or the consumers' logs",))
     found, reasons = [], []
-    for group in kafka_groups.groups(facts):
+    for group in groups.groups(facts):
         if every := churn_case.churning(facts, group):
             found.append(_dying(facts, group, every))
         elif passing := churn_case.passing(facts, group):
@@ -43,9 +44,9 @@ def detect(facts: Facts) -> Result:
             reasons.append(f"{group}: {reason}")
     if found:
         return Result(tuple(found))
-    off = frozenset(who for group in kafka_groups.groups(facts) for who in kafka_clocks.astray(facts, group))
+    off = frozenset(who for group in groups.groups(facts) for who in clocks.astray(facts, group))
     if off:
-        return Result(missing=(kafka_clocks.missing(off),))
+        return Result(missing=(clocks.missing(off),))
     return Result(rejected="; ".join(reasons)) if reasons else CLEAR
 
 

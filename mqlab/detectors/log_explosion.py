@@ -8,11 +8,11 @@ many shapes at once, logs too small to matter. Lines that another finding explai
 
 from __future__ import annotations
 
-from mqlab import explosion_finding, rotation
 from mqlab.detectors.base import Result
-from mqlab.explosion_judgement import Judgement, judged
 from mqlab.facts import Facts, Volume
-from mqlab.floods import MUCH_A_MINUTE, flood
+from mqlab.log_growth import finding, rotation
+from mqlab.log_growth.floods import MUCH_A_MINUTE, flood
+from mqlab.log_growth.judgement import Judgement, judged
 from mqlab.units import size
 
 INCIDENT = "log-explosion"
@@ -28,7 +28,7 @@ def detect(facts: Facts) -> Result:
         return Result(missing=("the log itself, from before the onset",))
     logs = [rotation.joined(files) for files in rotation.logs(facts.volumes)]
     judgements = [judged(facts, found) for log in logs if (found := flood(log)) and not _unknown(log)]
-    findings = tuple(explosion_finding.finding(facts, j) for j in judgements if j.certainty is not None)
+    findings = tuple(finding.finding(facts, j) for j in judgements if j.certainty is not None)
     if findings:
         return Result(findings)
     missing = [_undated(log) for log in logs if _unknown(log)] + [_told(j.missing) for j in judgements if j.missing]

@@ -11,18 +11,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mqlab import units
-from mqlab.configured import Value, consumer_value
+from mqlab.delivery_groups.by_hand import moved
+from mqlab.delivery_groups.cases import Case, cases, dense, places
+from mqlab.delivery_groups.jumps import Jump, jumps
+from mqlab.delivery_groups.offsets import before, offsets
+from mqlab.delivery_groups.ranges import Why
+from mqlab.delivery_groups.skips import skips
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
-from mqlab.group_by_hand import moved
-from mqlab.group_cases import Case, cases, dense, places
-from mqlab.group_jumps import Jump, jumps
-from mqlab.group_offsets import before, offsets
-from mqlab.group_ranges import Why
-from mqlab.group_skips import skips
-from mqlab.rebalance_index import homes
-from mqlab.wording import clock, moment
+from mqlab.questions.configured import Value, consumer_value
+from mqlab.questions.wording import clock, moment
+from mqlab.rebalances.index import homes
 
 INCIDENT = "offset-reset-loss"
 SYSTEMS: tuple[str, ...] = ("kafka",)

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mqlab import mqtt_trace, overlap_case, units
+from mqlab import units
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
-from mqlab.mqtt_copies import first_copy, receivers
-from mqlab.overlap_case import Doubled
-from mqlab.wording import moment
+from mqlab.mqtt import overlap_case, trace
+from mqlab.mqtt.copies import first_copy, receivers
+from mqlab.mqtt.overlap_case import Doubled
+from mqlab.questions.wording import moment
 
 INCIDENT = "overlapping-subscription"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
@@ -35,7 +36,7 @@ def detect(facts: Facts) -> Result:
     found = overlap_case.doubled(facts)
     if found:
         return Result(tuple(_finding(facts, one) for one in found))
-    counted = bool(receivers(facts)) or bool(mqtt_trace.went_out(facts, None))
+    counted = bool(receivers(facts)) or bool(trace.went_out(facts, None))
     if not counted:
         return Result(missing=("messages that clients received, with ids, or the broker's trace",))
     pairs = list(overlap_case.overlapping(facts))
@@ -97,7 +98,7 @@ def _when(one: Doubled) -> tuple[float | None, float | None, bool]:
 
 
 def _traced(facts: Facts, one: Doubled) -> bool:
-    return any(topic in mqtt_trace.went_out(facts, None).get(one.client, {}) for topic in one.copies)
+    return any(topic in trace.went_out(facts, None).get(one.client, {}) for topic in one.copies)
 
 
 def _often(one: Doubled) -> str:
@@ -115,8 +116,8 @@ def _evidence(facts: Facts, one: Doubled) -> Iterator[Evidence]:
         yield from first_copy(one.receiver, "the second copy of a message")
     for topic in list(one.copies)[:_SHOWN]:
         came, went = (
-            mqtt_trace.came_in(facts).get(topic),
-            mqtt_trace.went_out(facts, None).get(one.client, {}).get(topic),
+            trace.came_in(facts).get(topic),
+            trace.went_out(facts, None).get(one.client, {}).get(topic),
         )
         if came is not None and went is not None:
             line = came.first.first

@@ -11,11 +11,14 @@ from collections.abc import Sequence
 from itertools import pairwise
 from statistics import median
 
-from mqlab import actors, configured, failed_sends, flows, resending, resubmission, units
+from mqlab import units
+from mqlab.amplification import resending, resubmission
+from mqlab.delivery_log import failed_sends
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
-from mqlab.wording import clock, moment, sample
+from mqlab.questions import actors, configured, flows
+from mqlab.questions.wording import clock, moment, sample
 
 INCIDENT = "oversize-record-rejected"
 SYSTEMS: tuple[str, ...] = ("kafka",)

@@ -9,16 +9,17 @@ all messages among those that live; QoS 0 to a client that is away; a session wi
 
 from __future__ import annotations
 
-from mqlab import mqtt_diversion, mqtt_gauges, mqtt_lists, mqtt_lives, mqtt_software, mqtt_untold_words, units
+from mqlab import units
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Finding, Severity
 from mqlab.models.share_dispatch import Strategy
-from mqlab.mqtt_diversion_words import away_since, evidence, statement, told
-from mqlab.mqtt_diverted import LEAST, Diversion
-from mqlab.mqtt_share_groups import share_groups
-from mqlab.mqtt_untold import untold
-from mqlab.wording import moment
+from mqlab.mqtt import diversion, gauges, lists, lives, software, untold_words
+from mqlab.mqtt.diversion_words import away_since, evidence, statement, told
+from mqlab.mqtt.diverted import LEAST, Diversion
+from mqlab.mqtt.share_groups import share_groups
+from mqlab.mqtt.untold import untold
+from mqlab.questions.wording import moment
 
 INCIDENT = "persistent-session-diversion"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
@@ -29,10 +30,10 @@ LASTING = 60.0
 
 def detect(facts: Facts) -> Result:
     """One finding for each share group."""
-    unnamed = tuple(mqtt_untold_words.diversion(facts, one) for one in untold(facts) if one.dealt)
+    unnamed = tuple(untold_words.diversion(facts, one) for one in untold(facts) if one.dealt)
     if not share_groups(facts):
         return Result(unnamed) if unnamed else _without_groups(facts)
-    every = [_judged(facts, one) for one in mqtt_diversion.diversions(facts)]
+    every = [_judged(facts, one) for one in diversion.diversions(facts)]
     found = tuple(f for result in every for f in result.findings)
     if found or unnamed:
         return Result((*found, *unnamed))
@@ -43,7 +44,7 @@ def detect(facts: Facts) -> Result:
 
 def _without_groups(facts: Facts) -> Result:
     """Nobody shares a subscription, or nobody that might is away; else what is not told is missing."""
-    seen = any(c.told_by == "broker" for c in mqtt_lives.connections(facts)) or mqtt_lists.rows(facts)
+    seen = any(c.told_by == "broker" for c in lives.connections(facts)) or lists.rows(facts)
     told = facts.of_kind("client-subscribed") or any(c.subscription for c in facts.clients if c.system == "mqtt")
     if told or (seen and not untold(facts)):
         return CLEAR
@@ -52,7 +53,7 @@ def _without_groups(facts: Facts) -> Result:
 
 def _judged(facts: Facts, one: Diversion) -> Result:
     names = ", ".join(sorted({client for p in one.phases for client in p.dead}))
-    if mqtt_software.dispatch(facts, one.group.broker) is Strategy.QUEUE:
+    if software.dispatch(facts, one.group.broker) is Strategy.QUEUE:
         return Result(rejected=f"{names} was away, but this broker keeps one queue for the group {one.group.name}")
     if one.nothing_missing:
         return Result(rejected=f"{names} was away, but the members of {one.group.name} got every message")
@@ -75,7 +76,7 @@ def _came_back(facts: Facts, one: Diversion, names: str) -> Result:
 
 def _short(facts: Facts, one: Diversion) -> bool:
     begin = one.phases[0].since
-    return min(one.phases[-1].until, mqtt_gauges.end_of(facts)) - begin < LASTING
+    return min(one.phases[-1].until, gauges.end_of(facts)) - begin < LASTING
 
 
 def _some(facts: Facts, one: Diversion) -> bool:
@@ -84,9 +85,9 @@ def _some(facts: Facts, one: Diversion) -> bool:
         return one.missing.low >= LEAST
     if one.queued is not None:
         return one.queued >= LEAST
-    came = mqtt_gauges.gauge(facts, "mqtt.publish_received", one.group.broker)
-    rose = mqtt_gauges.increase(came, one.phases[0].since, one.phases[-1].until)
-    deals = mqtt_software.dispatch(facts, one.group.broker) is Strategy.TURNS
+    came = gauges.gauge(facts, "mqtt.publish_received", one.group.broker)
+    rose = gauges.increase(came, one.phases[0].since, one.phases[-1].until)
+    deals = software.dispatch(facts, one.group.broker) is Strategy.TURNS
     return deals and (one.published >= LEAST or (rose or 0.0) >= LEAST)
 
 

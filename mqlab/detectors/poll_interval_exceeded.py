@@ -9,17 +9,19 @@ a long poll after which nobody left, commits that a cooperative rebalance put of
 
 from __future__ import annotations
 
-from mqlab import kafka_groups, poll_case, poll_cause, poll_evidence, poll_lines, poll_words, polling_facts
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Finding, Severity
-from mqlab.kafka_lives import lives
-from mqlab.poll_case import Case
-from mqlab.poll_cause import Cause
-from mqlab.rebalance_rows import End
-from mqlab.rebalances import history
+from mqlab.kafka import groups as kafka_groups
+from mqlab.kafka.lives import lives
+from mqlab.polling import case as poll_case
+from mqlab.polling import cause, evidence, lines, polling_facts, words
+from mqlab.polling.case import Case
+from mqlab.polling.cause import Cause
+from mqlab.questions.wording import moment
+from mqlab.rebalances.history import history
+from mqlab.rebalances.rows import End
 from mqlab.units import counted
-from mqlab.wording import moment
 
 INCIDENT = "poll-interval-exceeded"
 SYSTEMS: tuple[str, ...] = ("kafka",)
@@ -58,7 +60,7 @@ def _other(facts: Facts, group: str) -> str | None:
     stopped = [life for life in lives(facts, group) if life.end is End.LEFT and life.process_stopped is not None]
     late = [
         batch
-        for batch in poll_lines.polls(facts, group)
+        for batch in lines.polls(facts, group)
         if (limit := polling_facts.interval(facts, batch.client_id or "", batch.at)) and batch.longest_seconds > limit
     ]
     if late and not expelled:
@@ -73,7 +75,7 @@ def _other(facts: Facts, group: str) -> str | None:
 
 def _finding(facts: Facts, case: Case) -> Finding:
     per_record = case.pace.mean if case.pace else None
-    behind = poll_cause.cause(facts, case.group, case.since, case.until, per_record)
+    behind = cause.cause(facts, case.group, case.since, case.until, per_record)
     seen = any(one.told for one in case.departures) or bool(case.rebalances)
     proven = case.measured and seen
     often = len(case.departures) >= AGAIN
@@ -86,20 +88,20 @@ def _finding(facts: Facts, case: Case) -> Finding:
         started_at=moment(case.since),
         ended_at=None if case.ongoing else moment(case.until),
         ongoing=case.ongoing,
-        statement=poll_words.statement(case, behind),
-        measures=poll_words.measures(facts, case),
-        evidence=poll_evidence.evidence(facts, case, behind),
+        statement=words.statement(case, behind),
+        measures=words.measures(facts, case),
+        evidence=evidence.evidence(facts, case, behind),
         explains=("reprocess-duplicates", "backlog-drain", *(_EMPTY if any(r.empty for r in case.rebalances) else ())),
         mitigate=_mitigate(behind),
         remedy=(
-            f"{(behind.remedy if behind else '') or poll_words.remedy(case)} Then time limits and a breaker for the "
+            f"{(behind.remedy if behind else '') or words.remedy(case)} Then time limits and a breaker for the "
             "called service, pause() and resume() instead of waiting in the loop, a dead-letter topic."
         ),
         verify=(
             f"kafka-consumer-groups.sh --bootstrap-server HOST:9092 --describe --group {case.group} --state stays "
             "Stable for three intervals, and time-between-poll-max stays below half of the interval."
         ),
-        facts=poll_words.remarks(case, behind),
+        facts=words.remarks(case, behind),
     )
 
 

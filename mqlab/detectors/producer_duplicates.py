@@ -9,16 +9,16 @@ one, keys that are no ids, idempotent producers.
 
 from __future__ import annotations
 
-from mqlab import double_growth
+from mqlab.delivery_log import double_growth
+from mqlab.delivery_log.cases import topics
+from mqlab.delivery_log.double_growth import Growth
+from mqlab.delivery_log.doubles import INCIDENT as SLUG
+from mqlab.delivery_log.doubles import Double, doubles
 from mqlab.detectors.base import CLEAR, Result
-from mqlab.double_growth import Growth
 from mqlab.facts import Facts, span
 from mqlab.findings import Certainty, Evidence, Finding, Severity
-from mqlab.log_cases import topics
-from mqlab.log_doubles import INCIDENT as SLUG
-from mqlab.log_doubles import Double, doubles
+from mqlab.questions.wording import moment
 from mqlab.units import counted, number
-from mqlab.wording import moment
 
 INCIDENT = SLUG
 SYSTEMS: tuple[str, ...] = ("kafka",)

@@ -19,12 +19,12 @@ from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
 from mqlab.models import keep_alive
-from mqlab.mqtt_connection import Connection
-from mqlab.mqtt_flapping import AT_ONCE, LEAST, Flapping, flapping
-from mqlab.mqtt_idle import limit_of
-from mqlab.mqtt_limits import Limit, limits
-from mqlab.mqtt_lives import connections
-from mqlab.wording import clock, moment
+from mqlab.mqtt.connection import Connection
+from mqlab.mqtt.flapping import AT_ONCE, LEAST, Flapping, flapping
+from mqlab.mqtt.idle import limit_of
+from mqlab.mqtt.limits import Limit, limits
+from mqlab.mqtt.lives import connections
+from mqlab.questions.wording import clock, moment
 
 INCIDENT = "rate-limit-flapping"
 SYSTEMS: tuple[str, ...] = ("mqtt",)

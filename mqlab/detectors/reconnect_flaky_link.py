@@ -14,14 +14,14 @@ from collections import Counter
 from dataclasses import replace
 from statistics import median
 
-from mqlab.benign import notice
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding
-from mqlab.mqtt_links import Link, Loss, links
-from mqlab.mqtt_lives import connections
+from mqlab.mqtt.links import Link, Loss, links
+from mqlab.mqtt.lives import connections
+from mqlab.questions.benign import notice
+from mqlab.questions.wording import clock
 from mqlab.units import counted, duration
-from mqlab.wording import clock
 
 INCIDENT = "reconnect-flaky-link"
 SYSTEMS: tuple[str, ...] = ("mqtt",)

@@ -11,15 +11,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mqlab.benign import notice
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
-from mqlab.mqtt_lives import connections
-from mqlab.mqtt_reconnects import cut_off, storms
-from mqlab.mqtt_storm import Storm
+from mqlab.mqtt.lives import connections
+from mqlab.mqtt.reconnects import cut_off, storms
+from mqlab.mqtt.storm import Storm
+from mqlab.questions.benign import notice
+from mqlab.questions.wording import clock
 from mqlab.units import counted, duration
-from mqlab.wording import clock
 
 INCIDENT = "reconnect-storm"
 SYSTEMS: tuple[str, ...] = ("mqtt",)

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mqlab import mqtt_resumptions, mqtt_returns, mqtt_trace, redelivery_case, units
+from mqlab import units
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
-from mqlab.mqtt_copies import receivers
-from mqlab.redelivery_case import Again
-from mqlab.wording import moment
+from mqlab.mqtt import redelivery_case, resumptions, returns, trace
+from mqlab.mqtt.copies import receivers
+from mqlab.mqtt.redelivery_case import Again
+from mqlab.questions.wording import moment
 
 INCIDENT = "redelivery-storm"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
@@ -32,7 +33,7 @@ def detect(facts: Facts) -> Result:
         return Result(tuple(_finding(facts, one) for one in found))
     if every:
         return Result(rejected="; ".join(_small(one) for one in every[:_SHOWN]))
-    if receivers(facts) or mqtt_trace.went_out(facts, None) or mqtt_resumptions.never(facts):
+    if receivers(facts) or trace.went_out(facts, None) or resumptions.never(facts):
         return CLEAR
     return Result(missing=("messages received with the DUP flag, or the broker's trace",))
 
@@ -44,14 +45,14 @@ def _small(one: Again) -> str:
 
 def _finding(facts: Facts, one: Again) -> Finding:
     proven = redelivery_case.fits(facts, one)
-    own = mqtt_returns.connections(facts, one.client)
-    why = mqtt_returns.cause(own)
+    own = returns.connections(facts, one.client)
+    why = returns.cause(own)
     when = f"after {units.number(one.connects)} connects" if one.connects else "without a new connection"
     worst = f", one of them {units.number(one.copies)} times" if one.copies > 1 else ""
     return Finding(
         id=f"{INCIDENT}:{one.client}",
         incident=INCIDENT,
-        severity=Severity.CRITICAL if proven and not mqtt_returns.taken_over(own) else Severity.WARNING,
+        severity=Severity.CRITICAL if proven and not returns.taken_over(own) else Severity.WARNING,
         certainty=Certainty.PROVEN if proven else Certainty.LIKELY,
         subject=one.client,
         started_at=moment(one.since),
@@ -84,7 +85,7 @@ def _measures(facts: Facts, one: Again) -> dict[str, float]:
 
 
 def _evidence(facts: Facts, one: Again) -> Iterator[Evidence]:
-    yield from mqtt_returns.evidence(mqtt_returns.connections(facts, one.client)[:_SHOWN])
+    yield from returns.evidence(returns.connections(facts, one.client)[:_SHOWN])
     if one.receiver is not None:
         for receipt in [r for r in one.receiver.receipts if r.dup][:_SHOWN]:
             why = f"{receipt.dup} with DUP within ten seconds"

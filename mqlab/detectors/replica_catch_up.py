@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
-from mqlab import configured, flows
-from mqlab.benign import notice
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
-from mqlab.flows import Flow
-from mqlab.wording import clock, sample
+from mqlab.questions import configured, flows
+from mqlab.questions.benign import notice
+from mqlab.questions.flows import Flow
+from mqlab.questions.wording import clock, sample
 
 INCIDENT = "replica-catch-up"
 SYSTEMS: tuple[str, ...] = ("kafka",)

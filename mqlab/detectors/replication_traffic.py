@@ -6,11 +6,11 @@ Quiet: they always did (every cluster with R > 1); more is copied than R−1 (re
 
 from __future__ import annotations
 
-from mqlab import configured, flows, shifts
-from mqlab.benign import notice
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
-from mqlab.wording import clock, sample
+from mqlab.questions import configured, flows, shifts
+from mqlab.questions.benign import notice
+from mqlab.questions.wording import clock, sample
 
 INCIDENT = "replication-traffic"
 SYSTEMS: tuple[str, ...] = ("kafka",)

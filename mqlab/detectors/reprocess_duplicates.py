@@ -10,15 +10,15 @@ for a group that commits after each poll may repeat its last one.
 from __future__ import annotations
 
 from mqlab import units
-from mqlab.configured import consumer_value
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
-from mqlab.kafka_groups import groups
-from mqlab.kafka_lives import lives
-from mqlab.rebalances import history
-from mqlab.repeating import BUCKET, Change, Repeats, commit_gap, repeats
-from mqlab.wording import moment
+from mqlab.kafka.groups import groups
+from mqlab.kafka.lives import lives
+from mqlab.kafka.repeating import BUCKET, Change, Repeats, commit_gap, repeats
+from mqlab.questions.configured import consumer_value
+from mqlab.questions.wording import moment
+from mqlab.rebalances.history import history
 
 INCIDENT = "reprocess-duplicates"
 SYSTEMS: tuple[str, ...] = ("kafka",)

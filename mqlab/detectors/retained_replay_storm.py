@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mqlab import mqtt_returns, mqtt_trace, replay_case, units
+from mqlab import units
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
-from mqlab.mqtt_copies import receivers
-from mqlab.replay_case import Replayed
-from mqlab.wording import moment, sample
+from mqlab.mqtt import replay_case, returns, trace
+from mqlab.mqtt.copies import receivers
+from mqlab.mqtt.replay_case import Replayed
+from mqlab.questions.wording import moment, sample
 
 INCIDENT = "retained-replay-storm"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
@@ -37,7 +38,7 @@ def detect(facts: Facts) -> Result:
     if unknown:
         return Result(missing=(f"when {unknown[0]} subscribed: the log of its broker or its own",))
     connected = bool(facts.of_kind("client-connected", "connection-made"))
-    counted = receivers(facts) or mqtt_trace.went_out(facts, None) or facts.named("mqtt.publish_sent")
+    counted = receivers(facts) or trace.went_out(facts, None) or facts.named("mqtt.publish_sent")
     if connected and counted:
         return CLEAR
     return Result(missing=("connects over time, and messages received with the RETAIN flag or $SYS",))
@@ -50,8 +51,8 @@ def _small(one: Replayed) -> str:
 
 def _finding(facts: Facts, one: Replayed) -> Finding:
     proven = one.fits and one.counted != "counter"
-    own = mqtt_returns.connections(facts, one.client)
-    why = mqtt_returns.cause(own)
+    own = returns.connections(facts, one.client)
+    why = returns.cause(own)
     period = (one.until - one.since) / one.subscribes
     each = (
         f"all {units.number(one.topics)} retained messages" if one.topics is not None and one.fits
@@ -60,7 +61,7 @@ def _finding(facts: Facts, one: Replayed) -> Finding:
     return Finding(
         id=f"{INCIDENT}:{one.client}",
         incident=INCIDENT,
-        severity=Severity.CRITICAL if proven and not mqtt_returns.taken_over(own) else Severity.WARNING,
+        severity=Severity.CRITICAL if proven and not returns.taken_over(own) else Severity.WARNING,
         certainty=Certainty.PROVEN if proven else Certainty.LIKELY,
         subject=one.client,
         started_at=moment(one.since),
@@ -87,7 +88,7 @@ def _finding(facts: Facts, one: Replayed) -> Finding:
 
 
 def _evidence(facts: Facts, one: Replayed) -> Iterator[Evidence]:
-    yield from mqtt_returns.evidence(mqtt_returns.connections(facts, one.client)[: _SHOWN + 1])
+    yield from returns.evidence(returns.connections(facts, one.client)[: _SHOWN + 1])
     if one.receiver is not None:
         flagged = next(r for r in one.receiver.receipts if r.retained and r.at + replay_case.EPISODE > one.since)
         yield flagged.first(f"{flagged.retained} retained within ten seconds")

@@ -13,18 +13,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mqlab import units
-from mqlab.audit_rows import Loss
-from mqlab.configured import topic_changes
+from mqlab.delivery.rows import Loss
+from mqlab.delivery_groups.audit import group_rows
+from mqlab.delivery_groups.by_hand import moved
+from mqlab.delivery_groups.cases import Case, cases, dense, places
+from mqlab.delivery_groups.offsets import offsets
+from mqlab.delivery_groups.ranges import Skip, Why
+from mqlab.delivery_groups.skips import skips
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts, Setting
 from mqlab.findings import Certainty, Evidence, Finding, Severity
-from mqlab.group_audit import group_rows
-from mqlab.group_by_hand import moved
-from mqlab.group_cases import Case, cases, dense, places
-from mqlab.group_offsets import offsets
-from mqlab.group_ranges import Skip, Why
-from mqlab.group_skips import skips
-from mqlab.wording import moment
+from mqlab.questions.configured import topic_changes
+from mqlab.questions.wording import moment
 
 INCIDENT = "retention-loss"
 SYSTEMS: tuple[str, ...] = ("kafka",)

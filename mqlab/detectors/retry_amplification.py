@@ -13,12 +13,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from mqlab import actors, configured, resending, resubmission, resubmitting
+from mqlab.amplification import resending, resubmission, resubmitting
+from mqlab.amplification.resending import Resending
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
-from mqlab.resending import Resending
-from mqlab.wording import clock, moment, sample
+from mqlab.questions import actors, configured
+from mqlab.questions.wording import clock, moment, sample
 
 INCIDENT = "retry-amplification"
 SYSTEMS: tuple[str, ...] = ("kafka",)

@@ -8,19 +8,21 @@ release, those that had left the group before for a late poll, members that die 
 
 from __future__ import annotations
 
-from mqlab import churn_case, kafka_clocks, kafka_groups, session_case, session_causes, session_words
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Finding, Severity
-from mqlab.kafka_lives import lives
+from mqlab.kafka import churn_case, clocks
+from mqlab.kafka import groups as kafka_groups
+from mqlab.kafka.lives import lives
+from mqlab.kafka.repeating import extra
 from mqlab.memo import per_facts
-from mqlab.rebalances import history
-from mqlab.repeating import extra
-from mqlab.session_case import Expiry
-from mqlab.session_causes import Cause, Kind
-from mqlab.session_words import Told
+from mqlab.questions.wording import moment
+from mqlab.rebalances.history import history
+from mqlab.silence import case, causes, words
+from mqlab.silence.case import Expiry
+from mqlab.silence.causes import Cause, Kind
+from mqlab.silence.words import Told
 from mqlab.units import counted
-from mqlab.wording import moment
 
 INCIDENT = "session-timeout"
 SYSTEMS: tuple[str, ...] = ("kafka",)
@@ -44,8 +46,8 @@ def detect(facts: Facts) -> Result:
         return Result(tuple(_finding(one) for one in every))
     expelled = [(group, one.client_id) for group in groups for one in _expelled(facts, group)]
     if expelled:
-        off = frozenset(client for group, client in expelled if client in kafka_clocks.astray(facts, group))
-        return Result(missing=(kafka_clocks.missing(off) if off else CLIENT_LOGS,))
+        off = frozenset(client for group, client in expelled if client in clocks.astray(facts, group))
+        return Result(missing=(clocks.missing(off) if off else CLIENT_LOGS,))
     reasons = [reason for group in groups if (reason := _traces(facts, group))]
     return Result(rejected="; ".join(reasons)) if reasons else CLEAR
 
@@ -54,7 +56,7 @@ def detect(facts: Facts) -> Result:
 def _expelled(facts: Facts, group: str) -> list[Expiry]:
     """Expulsions that are no trace of anything else."""
     dying = churn_case.dying(facts, group)
-    return [one for one in session_case.expiries(facts, group, lives(facts, group)) if one.client_id not in dying]
+    return [one for one in case.expiries(facts, group, lives(facts, group)) if one.client_id not in dying]
 
 
 def _told(facts: Facts, group: str) -> Told | None:
@@ -62,7 +64,7 @@ def _told(facts: Facts, group: str) -> Told | None:
     left = [one for one in _expelled(facts, group) if one.seen]
     if not left:
         return None
-    each = tuple((one, session_causes.cause(facts, group, one)) for one in left)
+    each = tuple((one, causes.cause(facts, group, one)) for one in left)
     last = max((c.last_at for c in facts.coverage if c.last_at is not None), default=left[-1].at)
     times = [(one.silence.since if one.silence else one.at, one.at + AFTER) for one in left]
     rebalances = tuple(r for r in history(facts, group) if any(a <= r.started <= b for a, b in times) and not r.empty)
@@ -74,7 +76,7 @@ def _told(facts: Facts, group: str) -> Told | None:
 def _traces(facts: Facts, group: str) -> str | None:
     """Why expulsions of this group are none."""
     dying = churn_case.dying(facts, group)
-    found = session_case.judged(facts, group, lives(facts, group))
+    found = case.judged(facts, group, lives(facts, group))
     if not found:
         return None
     reasons = sorted({why or "dies again and again" for one, why in found if why or one.client_id in dying})
@@ -94,20 +96,20 @@ def _finding(told: Told) -> Finding:
         started_at=moment(told.since),
         ended_at=None if told.ongoing else moment(told.until),
         ongoing=told.ongoing,
-        statement=session_words.statement(told),
-        measures=session_words.measures(told),
-        evidence=session_words.evidence(told),
+        statement=words.statement(told),
+        measures=words.measures(told),
+        evidence=words.evidence(told),
         explains=("reprocess-duplicates", "backlog-drain") if living else ("backlog-drain",),
         mitigate=(
             "Raise session.timeout.ms above the longest silence, within group.max.session.timeout.ms of the broker; "
             "side effect: a member that is dead is noticed later."
         ),
-        remedy=session_words.remedy(told),
+        remedy=words.remedy(told),
         verify=(
             f"No member of {told.group} is expelled for an hour, and last-heartbeat-seconds-ago stays below two "
             "heartbeat intervals."
         ),
-        facts=session_words.remarks(told),
+        facts=words.remarks(told),
     )
 
 

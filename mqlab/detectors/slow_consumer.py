@@ -6,7 +6,7 @@ what they did, or nothing tells it.
 Quiet: queues that stand still (no owner, or one stuck message), members that come and go, a Kafka group that is kept
 from its work by rebalances, a burst that the group works off as fast as ever, a rise of a few seconds of production,
 which commits and snapshots alone can make.
-MQTT has no positions: a connected client whose queue is full, or that gets everything late, see ``mqtt_slow``.
+MQTT has no positions: a connected client whose queue is full, or that gets everything late, see ``mqtt.slow``.
 """
 
 from __future__ import annotations
@@ -14,18 +14,19 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 
-from mqlab import mqtt_slow, units
-from mqlab.calm import disturbed, steady
-from mqlab.capacity import capacity
-from mqlab.consumer_groups import is_kafka, places, streams, topics
+from mqlab import units
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
+from mqlab.groups.calm import disturbed, steady
+from mqlab.groups.consumer_groups import is_kafka, places, streams, topics
+from mqlab.groups.queues import TOGETHER, Points, lag, spread, totals
+from mqlab.groups.stalls import Stretch, climb, stretch
 from mqlab.models.falling import falling
-from mqlab.queues import TOGETHER, Points, lag, spread, totals
-from mqlab.slots import SETTLING
-from mqlab.stalls import Stretch, climb, stretch
-from mqlab.wording import moment
+from mqlab.mqtt import slow
+from mqlab.questions.wording import moment
+from mqlab.rocketmq.capacity import capacity
+from mqlab.rocketmq.slots import SETTLING
 
 INCIDENT = "slow-consumer"
 SYSTEMS: tuple[str, ...] = ("kafka", "rocketmq", "mqtt")
@@ -44,7 +45,7 @@ def detect(facts: Facts) -> Result:
     """One finding for each group and topic, and for each client of MQTT."""
     if not any(e.system == "mqtt" for e in facts.episodes):
         return _of_groups(facts)
-    told = mqtt_slow.slow(facts)
+    told = slow.slow(facts)
     clients = Result(told.findings, told.rejected, told.missing)
     return _both(_of_groups(facts), clients, grouped=bool(topics(facts)))
 

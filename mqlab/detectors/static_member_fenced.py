@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections import Counter
 from itertools import pairwise
 
-from mqlab import fencing, units
+from mqlab import units
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
-from mqlab.fencing import Fencing
 from mqlab.findings import Certainty, Evidence, Finding, Severity
-from mqlab.wording import moment
+from mqlab.kafka import fencing
+from mqlab.kafka.fencing import Fencing
+from mqlab.questions.wording import moment
 
 INCIDENT = "static-member-fenced"
 SYSTEMS: tuple[str, ...] = ("kafka",)

@@ -9,14 +9,14 @@ that were made again.
 
 from __future__ import annotations
 
-from mqlab import durability, loss_finding, loss_judgement
+from mqlab.delivery_log import durability, loss_finding, loss_judgement
+from mqlab.delivery_log.cases import Case, of_incident
+from mqlab.delivery_log.loss_mechanisms import UNCLEAN
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
-from mqlab.log_cases import Case, of_incident
-from mqlab.loss_mechanisms import UNCLEAN
+from mqlab.questions.wording import clock, moment
 from mqlab.units import counted, number
-from mqlab.wording import clock, moment
 
 INCIDENT = UNCLEAN
 SYSTEMS: tuple[str, ...] = ("kafka",)

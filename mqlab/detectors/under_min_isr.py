@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mqlab import min_in_sync
+from mqlab.delivery_log import min_in_sync
+from mqlab.delivery_log.min_in_sync import Refusal
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Finding, Severity
-from mqlab.min_in_sync import Refusal
+from mqlab.questions.wording import clock, moment
 from mqlab.units import counted, number
-from mqlab.wording import clock, moment
 
 INCIDENT = "under-min-isr"
 SYSTEMS: tuple[str, ...] = ("kafka",)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from mqlab.holdings import Panel, Share, place
-from mqlab.queues import spread
+from mqlab.groups.queues import spread
+from mqlab.rocketmq.holdings import Panel, Share, place
 
 _MOST = 64
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from mqlab.commit_study import NAMES, Study
+from mqlab.commits.study import NAMES, Study
 from mqlab.figures.style import INCOMING, INK, OUTGOING, RUNS, TEMPLATE, empty, figure
 from mqlab.models.commits import Loop, Way, after_crash, loop_seconds
 from mqlab.units import brief, digits, number

@@ -9,7 +9,7 @@ from math import floor, log10
 import plotly.graph_objects as go
 
 from mqlab.figures.style import ALARM, CHANGE, INCOMING, INK, LAG, MUTED, OUTGOING, empty, figure, label
-from mqlab.mqtt_connection import Connection
+from mqlab.mqtt.connection import Connection
 from mqlab.units import duration, number
 
 _OTHER, _UNTOLD = "something else", "not told"

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
-from mqlab.audit_path import PathRow, groups, path, total
-from mqlab.audit_rows import Audit, Loss, Side
-from mqlab.audit_words import UNEXPLAINED, bounded
+from mqlab.delivery.path import PathRow, groups, path, total
+from mqlab.delivery.rows import Audit, Loss, Side
+from mqlab.delivery.words import UNEXPLAINED, bounded
 from mqlab.figures.style import ALARM, GRID, INCOMING, INK, LAG, MUTED, OUTGOING, empty, figure, label
 from mqlab.units import number, percent
 

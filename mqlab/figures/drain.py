@@ -8,7 +8,7 @@ from math import inf
 
 import plotly.graph_objects as go
 
-from mqlab.drain_answer import Answer
+from mqlab.draining.answer import Answer
 from mqlab.figures.style import ALARM, BAND, CHANGE, LAG, OUTGOING, empty, figure, label, time
 from mqlab.figures.thinning import thinned
 from mqlab.models.courses import Curve

@@ -9,9 +9,9 @@ from typing import Any
 import ipywidgets as widgets
 from IPython.display import display
 
-from mqlab.drain_answer import Answer
-from mqlab.drain_frames import drain_plan
-from mqlab.drain_request import RESERVE_SHARE, Request
+from mqlab.draining.answer import Answer
+from mqlab.draining.frames import drain_plan
+from mqlab.draining.request import RESERVE_SHARE, Request
 from mqlab.figures.drain import drain
 
 _LEAST_CAPACITY = 1_000

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import plotly.graph_objects as go
 
-from mqlab.audit_view import CUT, FOLLOWER, LEADER, Acked, AuditView, Level, Offsets, Reign
+from mqlab.delivery.view import CUT, FOLLOWER, LEADER, Acked, AuditView, Level, Offsets, Reign
 from mqlab.figures.style import ALARM, INCOMING, INK, LAG, MUTED, OUTGOING, RUNS, empty, figure, label, time
 from mqlab.figures.thinning import thinned
 from mqlab.units import clock, number

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from mqlab.figures.style import ALARM, BAND, INCOMING, MUTED, empty, figure, label
 from mqlab.models.polling import ADVISED_MARGIN
-from mqlab.rebalance_view import Phase, RebalanceView
+from mqlab.rebalances.view import Phase, RebalanceView
 from mqlab.units import clock, counted, duration
 
 _MOST_RECORDS = 10_000

@@ -12,7 +12,7 @@ from mqlab.facts import Episode, Facts
 from mqlab.figures.style import ALARM, CHANGE, INK, MUTED, OUTGOING, label, time
 from mqlab.figures.thinning import Mark, merged
 from mqlab.findings import Severity
-from mqlab.mqtt_broker_lives import resumed
+from mqlab.mqtt.broker_lives import resumed
 from mqlab.units import clock
 
 _LANES = {

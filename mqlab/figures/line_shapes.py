@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
-from mqlab import rotation
 from mqlab.facts import Facts, Minute, Volume
 from mqlab.figures.style import ALARM, MUTED, RUNS, empty, figure, label, time
 from mqlab.findings import Finding
+from mqlab.log_growth import rotation
 from mqlab.units import clock, size
 
 _FEW = 3

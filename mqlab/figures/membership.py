@@ -9,8 +9,8 @@ import plotly.graph_objects as go
 
 from mqlab.figures.naming import process_names
 from mqlab.figures.style import ALARM, INCOMING, empty, figure, label, time
-from mqlab.group_view import GroupView
-from mqlab.memberships import Stay
+from mqlab.rocketmq.group_view import GroupView
+from mqlab.rocketmq.memberships import Stay
 from mqlab.units import clock, duration
 
 OWN, SHARED = "its id is its own", "its id is shared"

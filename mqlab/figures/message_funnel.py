@@ -10,7 +10,7 @@ from mqlab.figures.naming import cut
 from mqlab.figures.style import ALARM, GRID, INCOMING, MUTED, OUTGOING, empty, figure, label
 from mqlab.models.courses import Interval
 from mqlab.models.received_count import RESIDUAL
-from mqlab.mqtt_explained import Explained
+from mqlab.mqtt.explained import Explained
 from mqlab.units import number
 
 PUBLISHED, RECEIVED = "published", "received"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from mqlab.members import Member
+from mqlab.rocketmq.members import Member
 
 _LONGEST = 46
 

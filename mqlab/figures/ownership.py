@@ -11,8 +11,8 @@ from plotly.subplots import make_subplots
 from mqlab.figures.columns import Column, columns
 from mqlab.figures.naming import process_names
 from mqlab.figures.style import ALARM, GRID, INCOMING, INK, MUTED, OUTGOING, TEMPLATE, empty, label
-from mqlab.holdings import Panel, Share
-from mqlab.members import Member
+from mqlab.rocketmq.holdings import Panel, Share
+from mqlab.rocketmq.members import Member
 from mqlab.units import clock
 
 OWNERS, OFFSET = "owners", "offset moves"

@@ -8,9 +8,9 @@ from plotly.subplots import make_subplots
 from mqlab.figures.rebalance_bands import draw_bands
 from mqlab.figures.style import INK, LAG, MUTED, RUNS, TEMPLATE, empty, label, time
 from mqlab.figures.thinning import thinned
-from mqlab.queue_fates import waiting_over_time
-from mqlab.queues import Points, lag
-from mqlab.rebalance_view import RebalanceView
+from mqlab.groups.queue_fates import waiting_over_time
+from mqlab.groups.queues import Points, lag
+from mqlab.rebalances.view import RebalanceView
 from mqlab.units import number
 
 _OF_THEIR_OWN = 8

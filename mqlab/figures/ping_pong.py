@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from mqlab.figures.naming import cut
 from mqlab.figures.style import ALARM, INCOMING, MUTED, OUTGOING, empty, figure, label, time
-from mqlab.mqtt_connection import Connection
+from mqlab.mqtt.connection import Connection
 from mqlab.units import clock, duration, number
 
 _LOOKS = {

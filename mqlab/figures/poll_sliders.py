@@ -8,8 +8,8 @@ from typing import Any
 import ipywidgets as widgets
 from IPython.display import display
 
-from mqlab.poll_trials import trial
-from mqlab.poll_whatif_answer import Answer, Fit
+from mqlab.polling.trials import trial
+from mqlab.replay.answer import Answer, Fit
 
 _MOST_THREADS = 32
 _ROOM = 10

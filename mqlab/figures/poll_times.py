@@ -12,7 +12,7 @@ from plotly.subplots import make_subplots
 from mqlab.figures.rebalance_bands import draw_bands
 from mqlab.figures.style import ALARM, INCOMING, INK, MUTED, TEMPLATE, empty, label, time
 from mqlab.figures.thinning import thinned
-from mqlab.rebalance_view import Phase, Poll, RebalanceView
+from mqlab.rebalances.view import Phase, Poll, RebalanceView
 from mqlab.units import clock, counted, digits, duration
 
 IN_TIME, LATE = "in time", "too late"

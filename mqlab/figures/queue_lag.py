@@ -11,9 +11,9 @@ from mqlab.facts import Facts
 from mqlab.figures.naming import cut
 from mqlab.figures.style import ALARM, BAND, INCOMING, INK, LAG, MUTED, OUTGOING, TEMPLATE, empty, label, time
 from mqlab.figures.thinning import thinned
-from mqlab.group_view import GroupView
-from mqlab.queue_fates import ALONE, DOUBLED, ORPHAN, UNKNOWN, Fate, Flow, fates, flows, growth
-from mqlab.queues import spread
+from mqlab.groups.queue_fates import ALONE, DOUBLED, ORPHAN, UNKNOWN, Fate, Flow, fates, flows, growth
+from mqlab.groups.queues import spread
+from mqlab.rocketmq.group_view import GroupView
 from mqlab.units import clock, digits
 
 _LOOKS = {

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from mqlab.figures.style import MUTED, OUTGOING, time
-from mqlab.rebalance_rows import Rebalance
+from mqlab.rebalances.rows import Rebalance
 
 _LABELLED = 24
 """Generations that still stand beside each other."""

@@ -9,8 +9,8 @@ from plotly.subplots import make_subplots
 
 from mqlab.figures.style import INCOMING, OUTGOING, TEMPLATE, empty, time
 from mqlab.figures.swim_lanes import mark_words
-from mqlab.rebalance_rows import Rebalance
-from mqlab.rebalance_view import RebalanceView
+from mqlab.rebalances.rows import Rebalance
+from mqlab.rebalances.view import RebalanceView
 from mqlab.units import digits, number
 
 _Cost = Callable[[Rebalance], float | None]

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from mqlab.audit_path import by_number
-from mqlab.audit_view import CUT, FOLLOWER, LEADER, AuditView, InSync, Level, Reign
+from mqlab.delivery.path import by_number
+from mqlab.delivery.view import CUT, FOLLOWER, LEADER, AuditView, InSync, Level, Reign
 from mqlab.figures.style import ALARM, INCOMING, INK, OUTGOING, RUNS, empty, figure, label, time
 from mqlab.units import clock, number
 

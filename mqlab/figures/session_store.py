@@ -10,7 +10,7 @@ from plotly.subplots import make_subplots
 from mqlab.facts import Facts, Series
 from mqlab.figures.style import ALARM, INCOMING, LAG, MUTED, TEMPLATE, empty, label, time
 from mqlab.figures.thinning import thinned
-from mqlab.mqtt_offline import Offline
+from mqlab.mqtt.offline import Offline
 from mqlab.units import clock
 
 _ROWS = (

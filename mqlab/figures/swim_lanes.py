@@ -11,8 +11,8 @@ from mqlab.figures.naming import cut
 from mqlab.figures.rebalance_bands import draw_bands
 from mqlab.figures.style import ALARM, CHANGE, INCOMING, INK, MUTED, OUTGOING, empty, figure, label, time
 from mqlab.figures.thinning import merged
-from mqlab.rebalance_rows import Behind, End, Life, Rebalance
-from mqlab.rebalance_view import RebalanceView
+from mqlab.rebalances.rows import Behind, End, Life, Rebalance
+from mqlab.rebalances.view import RebalanceView
 from mqlab.units import clock, duration
 
 _LOOKS = {

@@ -14,8 +14,8 @@ from mqlab.figures.rates import Rate, Traffic, drawn_rates, gaps, traffic_of
 from mqlab.figures.style import BAND, GAP, INCOMING, LAG, OUTGOING, TEMPLATE, empty, label, time
 from mqlab.figures.thinning import thinned
 from mqlab.findings import Finding
-from mqlab.queue_fates import waiting_over_time
-from mqlab.queues import Points, of_groups
+from mqlab.groups.queue_fates import waiting_over_time
+from mqlab.groups.queues import Points, of_groups
 from mqlab.units import size
 
 _FLOOR = 100.0

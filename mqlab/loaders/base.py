@@ -97,7 +97,7 @@ class LaidOut(Protocol):
     """What a loader of tables offers besides, where its rows cannot be read without a look at the file's beginning."""
 
     def layout(self, head: Head) -> str:
-        """How the rows stand (``ledger_layout``), which goes with the source and is joined to its rows."""
+        """How the rows stand (``ledgers.layout``), which goes with the source and is joined to its rows."""
         ...
 
 

@@ -8,7 +8,7 @@ The two layouts that nearly all brokers and clients use are read by position; ev
     1795261186: New connection from 10.41.3.40:46436 on port 1883.
 
 Moments that only a few programs write are those of ``other_dates``. A moment without a year, as syslog writes it
-(``Nov 22 00:24:29 …``), is in the year ``NO_YEAR``; see ``mqlab.years``.
+(``Nov 22 00:24:29 …``), is in the year ``NO_YEAR``; see ``mqlab.clocks.years``.
 """
 
 from __future__ import annotations

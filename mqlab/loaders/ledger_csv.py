@@ -8,7 +8,7 @@ Sample lines::
     2;0;0;2026-11-21T12:04:26.225Z
 
 Cells are parted by commas, semicolons, tabs or bars. Names in the header say what a column is; without a header it is
-told by what stands in the columns (``ledger_columns``). Who noted it is taken from the file's name,
+told by what stands in the columns (``ledgers.columns``). Who noted it is taken from the file's name,
 ``sink-received.csv``.
 """
 
@@ -20,8 +20,9 @@ from collections.abc import Mapping, Sequence
 
 from pyspark.sql import DataFrame
 
-from mqlab import ledger_columns, ledger_mqtt
-from mqlab.ledger_layout import MOMENT, Layout, is_mqtt, named_columns, party_in, role_in
+from mqlab.ledgers import columns as ledger_columns
+from mqlab.ledgers import mqtt
+from mqlab.ledgers.layout import MOMENT, Layout, is_mqtt, named_columns, party_in, role_in
 from mqlab.loaders import console, ledger_rows
 from mqlab.loaders.base import Head
 from mqlab.sources import Reading
@@ -72,7 +73,7 @@ def recognise(head: Head) -> bool:
     if not found or not len(found[0]) == len(rows) > 2:
         return False
     placed = ledger_columns.places(found[0])
-    return ledger_mqtt.places(found[0]) is not None or (placed is not None and "offset" in placed[0])
+    return mqtt.places(found[0]) is not None or (placed is not None and "offset" in placed[0])
 
 
 def layout(head: Head) -> str:
@@ -91,7 +92,7 @@ def laid_out(head: Head, separator: str | None = None, header: bool | None = Non
             )
     best = separator or max(SEPARATORS, key=lambda s: len(_rows(lines[:_LOOKED_AT], s)))
     rows = _rows(lines[:_LOOKED_AT], best)
-    columns, shape = ledger_mqtt.places(rows) or ledger_columns.places(rows) or ({}, None)
+    columns, shape = mqtt.places(rows) or ledger_columns.places(rows) or ({}, None)
     role = role_in(head.name)
     told = "name" if role else "shape" if shape else None
     return Layout(
@@ -138,7 +139,7 @@ def _names(line: str, separator: str) -> bool:
     """Whether a line names columns, one of them a moment, or those of a message of MQTT."""
     names = [_bare(cell) for cell in cells(line, separator)]
     plain = len(names) > 1 and all(_NAME.fullmatch(name) for name in names)
-    return plain and ("time" in named_columns(dict.fromkeys(names, "")) or ledger_mqtt.names_messages(names))
+    return plain and ("time" in named_columns(dict.fromkeys(names, "")) or mqtt.names_messages(names))
 
 
 def _is_header(line: str, separator: str) -> bool:
@@ -161,13 +162,13 @@ def _is_ledger(lines: Sequence[str], separator: str, name: str) -> bool:
         return False
     names = [_bare(cell) for cell in cells(lines[0], separator)]
     rows = [cells(line, separator) for line in lines[1:_LOOKED_AT]]
-    return all(len(row) == len(names) for row in rows) and ledger_mqtt.named(names, rows, name).sure
+    return all(len(row) == len(names) for row in rows) and mqtt.named(names, rows, name).sure
 
 
 def _by_header(names: Sequence[str], rows: Sequence[Sequence[str]], separator: str, name: str) -> Layout:
     """The layout of columns with names over *rows*."""
     even = [row for row in rows if len(row) == len(names)]
-    found = ledger_mqtt.named(names, even, name)
+    found = mqtt.named(names, even, name)
     columns = {field: str(n) for field, n in found.columns.items()}
     lower = [bare.lower() for bare in names]
     likely = "consumed" if any(n.startswith("reconsume") for n in lower) else "sent" if "status" in columns else None

@@ -17,8 +17,9 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 
-from mqlab import ledger_mqtt, ledger_named
-from mqlab.ledger_layout import Layout, is_mqtt, named_columns, party_in
+from mqlab.ledgers import mqtt
+from mqlab.ledgers import named as ledger_named
+from mqlab.ledgers.layout import Layout, is_mqtt, named_columns, party_in
 from mqlab.loaders import console, ledger_rows
 from mqlab.loaders.base import Head
 from mqlab.sources import Reading
@@ -112,7 +113,7 @@ def _named(lines: Sequence[str], name: str) -> tuple[list[str], ledger_named.Nam
         for member, path in _members(one):
             names.setdefault(path, member.rpartition("\0")[2])
     rows = [[_cell(one, path) for path in names] for one in objects]
-    return list(names), ledger_mqtt.named(list(names.values()), rows, name)
+    return list(names), mqtt.named(list(names.values()), rows, name)
 
 
 def _cell(one: Mapping[str, Any], path: str) -> str:

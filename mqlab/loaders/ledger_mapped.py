@@ -1,4 +1,4 @@
-"""Ledgers that the user's map describes (``--ledger``, see ``ledger_map``) → LEDGER.
+"""Ledgers that the user's map describes (``--ledger``, see ``ledgers.mapping``) → LEDGER.
 
 Sample lines, of which only the map knows what they are::
 
@@ -13,8 +13,8 @@ from collections.abc import Mapping
 
 from pyspark.sql import DataFrame
 
-from mqlab.ledger_layout import Layout
-from mqlab.ledger_map import Entry
+from mqlab.ledgers.layout import Layout
+from mqlab.ledgers.mapping import Entry
 from mqlab.loaders import console, ledger_csv, ledger_json
 from mqlab.loaders.base import Head
 from mqlab.sources import Reading

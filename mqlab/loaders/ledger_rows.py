@@ -1,6 +1,6 @@
 """Rows of ledgers → LEDGER, once a line is cut into cells: what all loaders of ledgers share.
 
-The layout of a source (``ledger_layout``) is joined to its rows: it is small, and a window that finds it would
+The layout of a source (``ledgers.layout``) is joined to its rows: it is small, and a window that finds it would
 sort millions of them; for the same reason nothing of what stands around a line is asked for. Long keys become their
 length and a hash.
 """
@@ -14,7 +14,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 
-from mqlab.ledger_layout import FIELDS, ROLES, WORDS
+from mqlab.ledgers.layout import FIELDS, ROLES, WORDS
 from mqlab.sql import filled, group, quoted
 from mqlab.tables import LEDGER
 

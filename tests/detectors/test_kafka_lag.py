@@ -4,11 +4,11 @@ import pytest
 from facts_builder import at, episode, facts, log
 from kafka_builder import client, coordinator
 
-from mqlab import consumer_groups
 from mqlab.detectors import backlog_drain, consumer_offline, slow_consumer
 from mqlab.facts import Position
 from mqlab.findings import Certainty, Severity
-from mqlab.group_rows import Batch, Client
+from mqlab.groups import consumer_groups
+from mqlab.rows.groups import Batch, Client
 
 GROUP, TOPIC = "billing", "invoices"
 

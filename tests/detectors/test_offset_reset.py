@@ -21,7 +21,7 @@ from message_builder import leaders
 from mqlab.detectors import commit_before_process_loss, offset_reset_loss, retention_loss
 from mqlab.facts import Episode
 from mqlab.findings import Evidence
-from mqlab.group_rows import Tally
+from mqlab.rows.groups import Tally
 
 LEFT = "offset-reset-loss"
 EARLIEST, LATEST = consumer("a auto.offset.reset earliest"), consumer("a auto.offset.reset latest")

@@ -9,7 +9,7 @@ from mqtt_mail import mail, noted, received
 
 from mqlab.detectors.persistent_session_diversion import detect
 from mqlab.findings import Certainty, Evidence, Severity
-from mqlab.group_rows import Client
+from mqlab.rows.groups import Client
 
 GROUP = "$share/app/plant/+/t"
 LOG = """

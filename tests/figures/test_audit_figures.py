@@ -6,7 +6,7 @@ import pytest
 from audit_builder import A_FAILOVER, FAILOVER, HOSTILE, MIXED, SETTINGS_ONLY, acked, audit, level, losses, reign
 from facts_builder import at
 
-from mqlab.audit_view import CUT, FOLLOWER, LEADER, AuditView, Offsets
+from mqlab.delivery.view import CUT, FOLLOWER, LEADER, AuditView, Offsets
 from mqlab.figures.delivery_funnel import delivery_funnel, funnel_pieces
 from mqlab.figures.failover import chosen, failover
 from mqlab.figures.replicas import lanes_of, replicas

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from mqlab.commit_study import FIELD, Run, Study
+from mqlab.commits.study import FIELD, Run, Study
 from mqlab.figures.commits import by_round_trip, costs
 from mqlab.models.commits import Way
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 from facts_builder import at, facts, positions
 
-from mqlab.drain_answer import answer
-from mqlab.drain_request import Request
+from mqlab.draining.answer import answer
+from mqlab.draining.request import Request
 from mqlab.figures.drain import DrainLines, drain, drain_lines
 from mqlab.figures.tables import figure_table
 

@@ -3,7 +3,7 @@
 from mqlab.figures.message_funnel import funnel_bars, message_funnel
 from mqlab.models.courses import Interval
 from mqlab.models.received_count import funnel
-from mqlab.mqtt_explained import Explained
+from mqlab.mqtt.explained import Explained
 
 LOSSES = [("dropped by a full queue", Interval(30, 30, 30)), ("above a quota", Interval(5, 10, 20))]
 

@@ -6,8 +6,8 @@ from mqtt_builder import broker, turns
 from mqlab.figures.connection_lengths import connection_lengths, length_counts
 from mqlab.figures.ping_pong import bars_of, ping_pong
 from mqlab.figures.session_store import session_store
-from mqlab.mqtt_lives import connections
-from mqlab.mqtt_offline import offline_sessions
+from mqlab.mqtt.lives import connections
+from mqlab.mqtt.offline import offline_sessions
 
 QUARREL = turns("press", ["10.0.0.1", "10.0.0.2"], every=2.0, times=4)
 ONE = """

@@ -9,8 +9,8 @@ from mqlab.figures.naming import cut, process_names
 from mqlab.figures.ownership import matrix, ownership
 from mqlab.figures.tables import figure_table
 from mqlab.findings import Evidence
-from mqlab.group_view import group_view
-from mqlab.members import Member
+from mqlab.rocketmq.group_view import group_view
+from mqlab.rocketmq.members import Member
 
 A1, A2, B = "A@9 10.0.0.1:1", "A@9 10.0.0.2:1", "10.0.0.3@9 10.0.0.3:1"
 LETTERS = ".o#-!,"

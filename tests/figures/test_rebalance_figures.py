@@ -9,7 +9,7 @@ from mqlab.figures.poll_times import lengths, limits, poll_times, ticks
 from mqlab.figures.repeats import repeats
 from mqlab.figures.swim_lanes import REBALANCES, Bar, lane_bars, mark_words, swim_lanes
 from mqlab.figures.tables import figure_table
-from mqlab.rebalance_rows import End
+from mqlab.rebalances.rows import End
 
 
 def names(chart):

@@ -3,9 +3,9 @@
 
 import pytest
 
-from mqlab import structured
 from mqlab.loaders import emqx_log
 from mqlab.loaders.base import Head
+from mqlab.material import structured
 from tests.log_lines import events, kept
 
 FORM = emqx_log.FORMAT

@@ -3,7 +3,7 @@
 import pytest
 
 from mqlab.loaders import LOADERS, hivemq_conf
-from mqlab.recognition import recognise
+from mqlab.material.recognition import recognise
 from mqlab.secrets import MASK
 from mqlab.tables import SETTINGS
 

@@ -3,10 +3,10 @@
 
 import pytest
 
-from mqlab import tagging
 from mqlab.loaders import kafka_dump_offsets
 from mqlab.loaders import kafka_dump_records as loader
 from mqlab.loaders.base import Head
+from mqlab.scanning import tagging
 from mqlab.tables import LEDGER
 
 HEADING = "Dumping /var/lib/kafka/data/in-put.a-7/00000000000000000100.log"

@@ -3,9 +3,10 @@
 
 import pytest
 
-from mqlab import polls, tagging
 from mqlab.loaders import batch_lines, kafka_assignments, kafka_broker_log, logs
 from mqlab.loaders.base import Head
+from mqlab.scanning import tagging
+from mqlab.thinning import polls
 
 U = "c-1-70ebc5e2-e681-4f66-ab08-ee2e9c490eb4"
 J = "j1VGU6MqTOSUYAlDFhCYJw"

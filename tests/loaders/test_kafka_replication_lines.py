@@ -3,8 +3,8 @@
 
 import pytest
 
-from mqlab import tagging
 from mqlab.loaders import logs
+from mqlab.scanning import tagging
 
 STATE = "(state.change.logger)"
 FETCHER = "[ReplicaFetcher replicaId=3, leaderId=2, fetcherId=0] "

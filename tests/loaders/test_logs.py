@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyspark.sql import functions as F
 
-from mqlab import tagging
 from mqlab.loaders import logs
 from mqlab.loaders.layouts import level, level_name, minute, offset, wall
+from mqlab.scanning import tagging
 
 CLIENT = "2026-11-21 12:20:44,201 {level}  [kafka-producer-network-thread | p] o.a.k.c.p.internals.Sender - [Producer clientId=p] "
 BROKER = "[2026-11-21 12:20:44,201] {level} "

@@ -4,7 +4,7 @@ import pytest
 
 from mqlab.loaders import LOADERS, mosquitto_acl
 from mqlab.loaders.base import Head
-from mqlab.recognition import recognise
+from mqlab.material.recognition import recognise
 from mqlab.tables import SETTINGS
 
 ACL = """

@@ -5,11 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqlab import envelopes, tagging
 from mqlab.loaders import LOADERS, logs, mosquitto_log
 from mqlab.loaders.base import Head
 from mqlab.loaders.mosquitto_lines import PREFIX, SENTENCES
-from mqlab.recognition import recognise
+from mqlab.material import envelopes
+from mqlab.material.recognition import recognise
+from mqlab.scanning import tagging
 from mqlab.sources import Envelope, Reading
 
 LINK = "Ln1.mosquitto-log.-.log.txt"

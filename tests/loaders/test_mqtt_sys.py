@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from mqlab.loaders import LOADERS, mqtt_metrics, mqtt_sys
 from mqlab.loaders.base import Head
 from mqlab.loaders.metric_names import canonical
-from mqlab.recognition import recognise
+from mqlab.material.recognition import recognise
 from mqlab.tables import METRICS, SETTINGS
 
 LINES = """

@@ -5,7 +5,7 @@ import pytest
 
 from mqlab.loaders import LOADERS, nginx_conf, nginx_stream_log
 from mqlab.loaders.base import Head
-from mqlab.recognition import recognise
+from mqlab.material.recognition import recognise
 from mqlab.tables import EVENTS, SETTINGS
 
 SESSIONS = """

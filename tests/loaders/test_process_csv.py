@@ -4,7 +4,7 @@ import pytest
 
 from mqlab.loaders import LOADERS, process_csv
 from mqlab.loaders.metric_names import canonical, factor
-from mqlab.recognition import recognise
+from mqlab.material.recognition import recognise
 from mqlab.tables import METRICS
 
 RSS = """

@@ -3,9 +3,9 @@
 
 import pytest
 
-from mqlab import tagging
 from mqlab.loaders import logs, process_log
 from mqlab.loaders.base import Head
+from mqlab.scanning import tagging
 
 SUPERVISOR = "2026-11-21 23:48:08,387 "
 # line, kind, value, reason

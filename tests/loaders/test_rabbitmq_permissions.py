@@ -1,7 +1,7 @@
 """Permissions of RabbitMQ's users, as its own tool lists them."""
 
 from mqlab.loaders import LOADERS, rabbitmq_permissions
-from mqlab.recognition import recognise
+from mqlab.material.recognition import recognise
 from mqlab.tables import SETTINGS
 
 TOPICS = (

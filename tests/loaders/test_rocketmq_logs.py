@@ -6,12 +6,12 @@ import re
 import pytest
 from pyspark.sql import functions as F
 
-from mqlab import tagging
 from mqlab.analysis import Options, open_capture
 from mqlab.loaders import LOADERS, logs
 from mqlab.loaders.layouts import wall
 from mqlab.loaders.rocketmq_allocations import allocations
-from mqlab.recognition import recognise
+from mqlab.material.recognition import recognise
+from mqlab.scanning import tagging
 from mqlab.tables import ASSIGNMENTS
 
 BROKER = "2026-11-21 20:02:13 {level} {thread} - {message}"

@@ -1,0 +1,1 @@
+"""From the rows that leave Spark to the rows of Facts, by subject."""

@@ -1,0 +1,1 @@
+"""The workspace: what was read once is not read again."""

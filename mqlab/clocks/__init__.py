@@ -1,0 +1,1 @@
+"""Moments on one clock: years and zones that lines leave out, clocks that are off."""

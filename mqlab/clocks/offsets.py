@@ -1,0 +1,168 @@
+"""Clocks of hosts that are off: by how much, told by connections that a broker and a client both saw.
+
+A broker notes a client's connection when it accepts it, the client a little later: the least difference of the two
+lines is the offset of the client's clock, off by what the broker's line does not say (parts of a second) and by how
+long an acceptance takes. Logs of clients that connect from one address share a clock, and so do the ledgers that lie
+beside them under their name. Zones are settled before (``zones``); what is left here is a clock that is wrong.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+
+from mqlab.clocks.shifting import shifted
+from mqlab.facts import Facts
+
+SHARED = 2
+"""Connections that must agree: one alone may be the client's, and another one the broker's."""
+ACCEPTING = 0.5
+"""Seconds between a broker's line about a connection and the client's own, on hosts that are not overloaded."""
+AGREE = 2.0
+"""Seconds by which connections of one clock may differ: hosts that are."""
+_FARTHEST = 14 * 3600.0
+_TOLD = ("connection-made", "client-configured")
+
+
+@dataclass(frozen=True, slots=True)
+class Offset:
+    """A clock that is ahead of the broker's (behind it where negative)."""
+
+    sources: tuple[str, ...]
+    """Logs and ledgers that are written by it."""
+    broker: str
+    """The log that the clock is compared with."""
+    seconds: float
+    error: float
+    """Seconds by which that may be wrong."""
+    connections: int
+    """How many both saw."""
+
+    @property
+    def said(self) -> str:
+        """As a sentence's part."""
+        way = "ahead of" if self.seconds > 0 else "behind"
+        return (
+            f"its clock is {abs(self.seconds):.1f} s {way} that of {self.broker} "
+            f"(± {self.error:.1f} s, by {self.connections} connections that both saw): corrected"
+        )
+
+
+def corrected(facts: Facts) -> Facts:
+    """*facts*, in which rows of clocks that are off are on the broker's clock; coverage says so."""
+    found = offsets(facts)
+    if not found:
+        return facts
+    by_source = {source: offset for offset in found for source in offset.sources}
+    moved = shifted(facts, {source: -offset.seconds for source, offset in by_source.items()})
+    coverage = tuple(
+        replace(c, zone_why=f"{c.zone_why}; {by_source[c.source].said}") if c.source in by_source else c
+        for c in moved.coverage
+    )
+    return replace(moved, coverage=coverage)
+
+
+def offsets(facts: Facts) -> tuple[Offset, ...]:
+    """Clocks that are off by more than the error of that estimate, by source."""
+    brokers = _accepted(facts)
+    hosts = _hosts(facts)
+    made: dict[tuple[str, ...], list[tuple[str, float]]] = defaultdict(list)
+    for sources in hosts:
+        for source in sources:
+            made[sources] += _made(facts, source)
+    found = (_offset(facts, sources, pairs, brokers) for sources, pairs in sorted(made.items()))
+    return tuple(offset for offset in found if offset is not None)
+
+
+def _accepted(facts: Facts) -> Mapping[str, Mapping[str, tuple[float, ...]]]:
+    """By log of a broker: when it saw each client id connect."""
+    found: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for episode in facts.of_kind("client-connected"):
+        if episode.client_id and episode.first_at is not None:
+            found[episode.source][episode.client_id].append(episode.first_at)
+    return {log: {client: tuple(times) for client, times in ids.items()} for log, ids in found.items()}
+
+
+def _hosts(facts: Facts) -> tuple[tuple[str, ...], ...]:
+    """Logs of clients that share a host: those whose clients connect from the same addresses."""
+    addresses: dict[str, set[str]] = defaultdict(set)
+    for episode in facts.of_kind("client-connected"):
+        if episode.client_id and episode.peer:
+            addresses[episode.client_id].add(episode.peer.rpartition(":")[0] or episode.peer)
+    logs: dict[tuple[str, ...], set[str]] = defaultdict(set)
+    for episode in facts.of_kind(*_TOLD):
+        ids = _ids(facts, episode.source)
+        seen = sorted({address for client in ids for address in addresses.get(client, ())})
+        logs[tuple(seen) if len(seen) == 1 else (episode.source,)].add(episode.source)
+    return tuple(sorted(tuple(sorted(sources)) for sources in logs.values()))
+
+
+def _ids(facts: Facts, source: str) -> frozenset[str]:
+    return frozenset(client for kind, client in facts.named_clients(source) if kind in _TOLD)
+
+
+def _made(facts: Facts, source: str) -> Iterator[tuple[str, float]]:
+    """Client id and moment of each connection that the log of a client tells of."""
+    ids = _ids(facts, source)
+    own = next(iter(ids)) if len(ids) == 1 else None
+    for episode in facts.of_kind("connection-made"):
+        client = episode.client_id or own
+        if episode.source == source and client and episode.first_at is not None:
+            yield client, episode.first_at
+
+
+def _offset(
+    facts: Facts,
+    sources: tuple[str, ...],
+    made: Sequence[tuple[str, float]],
+    brokers: Mapping[str, Mapping[str, tuple[float, ...]]],
+) -> Offset | None:
+    """The offset that nearly all connections of one clock agree on, against the log that saw most of them."""
+    answers = [(log, told) for log, accepted in sorted(brokers.items()) if (told := _agreed(made, accepted))]
+    if not answers:
+        return None
+    log, agreed = max(answers, key=lambda answer: len(answer[1]))
+    whole = all(at == int(at) for times in brokers[log].values() for at in times)
+    unsaid = 1.0 if whole else 0.0
+    seconds, error = min(agreed) - unsaid / 2, unsaid / 2 + ACCEPTING
+    if abs(seconds) <= error or len(agreed) < SHARED:
+        return None
+    return Offset((*sources, *_ledgers(facts, sources)), log, round(seconds, 3), error, len(agreed))
+
+
+def _agreed(made: Sequence[tuple[str, float]], accepted: Mapping[str, tuple[float, ...]]) -> list[float]:
+    """Differences of all pairs by the only offset that explains every connection; empty without such.
+
+    Clients that come back in a regular rhythm fit several offsets.
+    """
+    known = [(at, accepted[client]) for client, at in made if client in accepted]
+    if not known:
+        return []
+    tried = sorted({at - seen for at, times in known for seen in times if abs(at - seen) <= _FARTHEST})
+    fitting = [pairs for offset in tried if len(pairs := _fitting(known, offset)) == len(known)]
+    least = sorted(min(pairs) for pairs in fitting)
+    return fitting[0] if least and least[-1] - least[0] <= ACCEPTING else []
+
+
+def _fitting(known: Sequence[tuple[float, tuple[float, ...]]], offset: float) -> list[float]:
+    """The difference of each connection that comes at most ``AGREE`` after *offset* says."""
+    near = (min((at - t for t in times if 0 <= at - t - offset <= AGREE), default=None) for at, times in known)
+    return [difference for difference in near if difference is not None]
+
+
+def _ledgers(facts: Facts, logs: Sequence[str]) -> Iterator[str]:
+    """Ledgers of the same folder whose name ends or begins as a log's does: ``received-sink.csv``, ``sink.log``."""
+    stems = {(str(PurePosixPath(log).parent), PurePosixPath(log).name.partition(".")[0]) for log in logs}
+    noted = {r.source for r in facts.receipts}
+    for source in sorted(noted):
+        place, name = str(PurePosixPath(source).parent), PurePosixPath(source).name.partition(".")[0]
+        if any(place == folder and _share(name, stem) for folder, stem in stems):
+            yield source
+
+
+def _share(ledger: str, log: str) -> bool:
+    """One of the names holds the other one's last words, or its first."""
+    one, two = ledger.replace("_", "-").split("-"), log.replace("_", "-").split("-")
+    return "-".join(one[1:]) in (log, "-".join(two[1:])) or "-".join(one[:-1]) == log

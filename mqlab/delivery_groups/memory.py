@@ -1,0 +1,96 @@
+"""What members of Kafka groups had in memory when they stopped, and what would tell whether it was lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from mqlab.delivery_groups.cases import Case, places
+from mqlab.delivery_groups.early import Early, early
+from mqlab.delivery_groups.reckoning import reckon
+from mqlab.delivery_groups.stints import Stint, stints
+from mqlab.facts import Episode, Facts, Setting
+from mqlab.findings import Evidence
+from mqlab.kafka.ledgers import noting
+from mqlab.memo import per_facts
+
+_DRAINED = 1.0
+"""Seconds after the last word about a queue within which a stop loses it: a consumer tells of it at each poll."""
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """A consumer that commits by itself stopped with a queue that was not empty."""
+
+    group: str
+    client: str
+    at: float
+    waiting: Episode
+    auto: Setting
+    stop: Evidence
+
+
+def stops(facts: Facts, case: Case) -> tuple[Stint, ...]:
+    """Stints that ended with what the case counts in memory, by time."""
+    found = [
+        stint for loss in case.losses for stint in stints(facts, case.group, case.topic, loss.queue)
+        if stint.until is not None and stint.low <= (loss.first_offset or 0) and (loss.last_offset or 0) < stint.high
+    ]  # fmt: skip
+    return tuple(sorted(set(found), key=lambda s: (s.since, s.client, s.low)))
+
+
+def signs(facts: Facts, case: Case) -> Early:
+    """The best of each sign in those stints."""
+    every = [
+        early(facts, (case.group, case.topic, loss.queue), stint)
+        for loss in case.losses for stint in stints(facts, case.group, case.topic, loss.queue)
+        if stint in stops(facts, case)
+    ]  # fmt: skip
+    waiting = [one.waiting for one in every if one.waiting is not None]
+    return Early(
+        next((one.auto for one in every if one.auto is not None), None),
+        max(waiting, key=lambda e: (e.last_at or 0.0, e.source, e.last.line or 0), default=None),
+        next((one.ahead for one in every if one.ahead is not None), None),
+    )
+
+
+@per_facts
+def lost_queues(facts: Facts) -> tuple[Memory, ...]:
+    """Orderly stops right after a word about a queue, of groups without a ledger, each once; by group and client.
+
+    Only an orderly stop is sure to commit what was polled (``ConsumerCoordinator.close``).
+    """
+    found = {}
+    for group, topic, queue in places(facts):
+        if noting(facts, group, topic):
+            continue
+        for stint in stints(facts, group, topic, queue):
+            memory = _memory(facts, (group, topic, queue), stint)
+            if memory is not None:
+                found[group, memory.client, memory.at] = memory
+    return tuple(found[key] for key in sorted(found))
+
+
+def _memory(facts: Facts, place: tuple[str, str, str], stint: Stint) -> Memory | None:
+    told = early(facts, place, stint)
+    if told.auto is None or told.waiting is None or stint.until is None or not stint.orderly:
+        return None
+    if stint.until - (told.waiting.last_at or 0.0) > _DRAINED:
+        return None
+    return Memory(place[0], stint.client, stint.until, told.waiting, told.auto, stint.places[-1])
+
+
+@per_facts
+def untold(facts: Facts) -> tuple[str, ...]:
+    """What would tell whether a stop lost records: of groups that commit by themselves, or whose ledgers leave gaps."""
+    return tuple(sorted({doubt for place in places(facts) for doubt in _doubts(facts, place)}))
+
+
+def _doubts(facts: Facts, place: tuple[str, str, str]) -> Iterator[str]:
+    reckoning = reckon(facts, *place)
+    if noting(facts, place[0], place[1]):
+        yield from reckoning.doubts if reckoning.unknown else ()
+        return
+    ended = [stint for stint in stints(facts, *place) if stint.stopped and stint.high > stint.low]
+    if any(early(facts, place, stint).auto is not None for stint in ended):
+        yield f"what the members of {place[0]} handled, with partition and offset, by a ledger or their sink"

@@ -1,0 +1,117 @@
+"""What a Kafka group lost in one partition, and by which mechanism; what nothing tells is counted as unknown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from mqlab import units
+from mqlab.delivery.rows import Loss, Side
+from mqlab.delivery_groups.cover import doubt
+from mqlab.delivery_groups.deleted import deleted
+from mqlab.delivery_groups.early import early
+from mqlab.delivery_groups.missing import below, position, sparse, unhandled
+from mqlab.delivery_groups.offsets import offsets
+from mqlab.delivery_groups.passed import losses
+from mqlab.delivery_groups.ranges import Why
+from mqlab.delivery_groups.runs import Run, inside, outside
+from mqlab.delivery_groups.skips import skips
+from mqlab.delivery_groups.stints import Stint, stints
+from mqlab.facts import Facts
+from mqlab.findings import Evidence
+from mqlab.kafka.ledgers import noting
+from mqlab.memo import per_facts
+
+Place = tuple[str, str, str]
+"""A group, a topic and a partition."""
+EARLY = "commit-before-process-loss"
+SKIPPED = "skipped after an error"
+
+
+@dataclass(frozen=True, slots=True)
+class Reckoning:
+    """One partition."""
+
+    losses: tuple[Loss, ...]
+    unknown: int
+    """Messages before the group's position that no ledger notes, where nothing tells whether it should."""
+    doubts: tuple[str, ...]
+    """What is not there that would tell."""
+
+
+@per_facts
+def reckon(facts: Facts, group: str, topic: str, queue: str) -> Reckoning:
+    """What *group* lost there, by mechanism."""
+    place = (group, topic, queue)
+    stood = position(facts, *place)
+    found = list(losses(facts, place))
+    rest = below(unhandled(facts, *place), stood) if stood is not None else []
+    for skip in skips(facts, *place):
+        rest = outside(rest, skip.low, skip.high)
+    gone, rest = deleted(offsets(facts, *place), rest) if noting(facts, group, topic) else ([], rest)
+    found += [_loss(place, str(Why.RETENTION), one.run, "ids right before the log start", one.place) for one in gone]
+    if not noting(facts, group, topic):
+        return Reckoning(tuple(found), _total(rest), _nothing(group, rest))
+    rest, failed = _failed(facts, place, rest)
+    found += failed
+    unknown, doubts = 0, list[str]()
+    for stint in reversed(stints(facts, *place)):
+        runs = inside(rest, stint.low, stint.high)
+        tail = any(run.high == stint.high for run in runs)
+        for run in runs:
+            why = doubt(facts, place, stint, run)
+            if why:
+                unknown, doubts = unknown + run.least, [*doubts, why]
+            else:
+                found += _lost(facts, place, stint, run, tail)
+        rest = outside(rest, stint.low, stint.high)
+    if _total(rest):
+        unknown, doubts = unknown + _total(rest), [*doubts, f"who had {topic}-{queue}: the logs of the consumers"]
+    return Reckoning(tuple(found), unknown, tuple(dict.fromkeys(doubts)))
+
+
+def _nothing(group: str, rest: Sequence[Run]) -> tuple[str, ...]:
+    return (f"the ledger of every member of {group}",) if _total(rest) else ()
+
+
+def _total(runs: Sequence[Run]) -> int:
+    return sum(run.least for run in runs)
+
+
+def _failed(facts: Facts, place: Place, rest: Sequence[Run]) -> tuple[list[Run], list[Loss]]:
+    """*rest* without records of which the application says that they failed, and those."""
+    found = []
+    for episode in facts.of_kind("record-failed"):
+        if (episode.topic, episode.queue) != place[1:] or episode.value_max is None:
+            continue
+        low, high = int(episode.value_min or 0), int(episode.value_max) + 1
+        if high - low > episode.count:
+            low = high - 1
+        found += [_loss(place, None, run, SKIPPED, episode.first) for run in inside(rest, low, high)]
+        rest = outside(rest, low, high)
+    return list(rest), found
+
+
+def _lost(facts: Facts, place: Place, stint: Stint, run: Run, tail: bool) -> Iterator[Loss]:
+    """They were committed and never handled: the last ones before a commit tell why.
+
+    A queue in memory is lost from some record on to its end (*tail*); several threads leave single ones before that.
+    Offsets of which nothing tells that they hold a message count only beside a sign that commits were early.
+    """
+    signs, exact = early(facts, place, stint), run.least == run.most
+    last, first = run.high == stint.high, run.first or stint.places[0]
+    if last and (exact or (not sparse(facts, place[1]) and (signs.waiting or signs.ahead))):
+        yield _loss(place, EARLY, run, f"committed up to {units.number(stint.high)}, noted by no ledger", first, stint)
+    elif exact and tail and stint.stopped and (signs.auto or signs.waiting):
+        yield _loss(place, EARLY, run, "committed, noted by no ledger, others behind them are", first, stint)
+    elif exact:
+        yield _loss(place, None, run, "noted by no ledger, others behind them are", first)
+
+
+def _loss(place: Place, incident: str | None, run: Run, how: str, first: Evidence, stint: Stint | None = None) -> Loss:
+    group, topic, queue = place
+    evidence = (*(stint.places[1:] if stint else ()), first)
+    return Loss(
+        incident, Side.GROUP, topic, queue, group, run.messages, run.least, run.most, run.low, run.high - 1,
+        run.since, run.until, how, evidence,
+    )  # fmt: skip

@@ -1,0 +1,138 @@
+"""Who worked on one partition of a Kafka group from when to when, and up to which offset the group had committed then.
+
+A stint begins where a consumer says at which offset it begins to read. One that goes on after a rebalance with the same
+process is the same stint: what the process has in memory stays there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from mqlab.delivery_groups.jumps import jumps
+from mqlab.delivery_groups.offsets import Offsets, before, offsets
+from mqlab.delivery_groups.vacant import vacant
+from mqlab.facts import Facts
+from mqlab.findings import Evidence
+from mqlab.kafka.lives import lives
+from mqlab.memo import per_facts
+from mqlab.rebalances.index import homes, lines
+from mqlab.rebalances.rows import End, Life
+
+_STOPS = ("app-stopping", "consumer-closed", "process-exit")
+_FELL_OUT = frozenset({End.POLL_TIMEOUT, End.DROPPED, End.FENCED})
+"""Ends of a member whose process went on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stint:
+    """One of them."""
+
+    client: str
+    """Empty where nothing tells."""
+    since: float
+    low: int
+    """Where it began to read."""
+    high: int
+    """The committed offset when it was over: what others began with."""
+    until: float | None
+    """None while it goes on."""
+    stopped: bool
+    """Its process ended."""
+    orderly: bool
+    """It said that it stops."""
+    places: tuple[Evidence, ...]
+    """Where it began and how it ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Begin:
+    at: float
+    client: str
+    offset: int
+    place: Evidence
+
+
+@dataclass(frozen=True, slots=True)
+class _Stop:
+    at: float
+    orderly: bool
+    place: Evidence
+
+
+@per_facts
+def stints(facts: Facts, group: str, topic: str, queue: str) -> tuple[Stint, ...]:
+    """Stints on one partition, by time; none where no position of the group is known."""
+    known = offsets(facts, group, topic, queue)
+    begun = _begins(facts, known) or _after_vacancies(facts, known)
+    ends = [later.at for later in begun[1:]] + [float("inf")]
+    found = [_stint(facts, known, one, end) for one, end in zip(begun, ends, strict=False)]
+    return tuple(_merged(found))
+
+
+def _begins(facts: Facts, known: Offsets) -> list[_Begin]:
+    home = homes(facts, known.group)
+    found = [
+        _Begin(e.first_at or 0.0, e.client_id or home.get(e.source, ""), int(e.value_max), e.first)
+        for e in known.lines if e.kind == "offset-set" and e.value_max is not None
+    ]  # fmt: skip
+    found += [_Begin(j.at, j.client or "", j.target, j.places[-1]) for j in jumps(facts, known) if j.refused is None]
+    return sorted(found, key=lambda b: (b.at, b.place.source, b.place.line or 0))
+
+
+def _after_vacancies(facts: Facts, known: Offsets) -> list[_Begin]:
+    """Without the logs of consumers: the group begins anew after each time in which it had no members."""
+    if not known.committed:
+        return []
+    moments = [known.committed[0].at, *(back for _, back in vacant(facts, known.group) if back < float("inf"))]
+    marks = [(at, before(known.committed, at)) for at in sorted(moments)]
+    return [_Begin(at, "", mark.offset, mark.place) for at, mark in marks if mark is not None]
+
+
+def _stint(facts: Facts, known: Offsets, one: _Begin, end: float) -> Stint:
+    stop = next((s for s in _stops(facts, known.group, one.client) if one.at < s.at < end), None)
+    closed = end if end < float("inf") else None
+    until = stop.at if stop is not None else closed
+    mark = before(known.committed, end)
+    high = max(one.offset, mark.offset if mark is not None else one.offset)
+    places = (one.place, stop.place) if stop is not None else (one.place,)
+    orderly = stop is not None and stop.orderly
+    return Stint(one.client, one.at, one.offset, high, until, stop is not None, orderly, places)
+
+
+@per_facts
+def _stops(facts: Facts, group: str, client: str) -> tuple[_Stop, ...]:
+    """Ends of the processes of *client*, by time; of the whole group where no client is known."""
+    if not client:
+        nobody = [e for e in facts.of_kind("group-emptied", "group-state") if e.group == group]
+        spans = [since for since, _ in vacant(facts, group)]
+        return tuple(_Stop(e.first_at or 0.0, False, e.first) for e in nobody if e.first_at in spans)
+    own = lines(facts, group).of(client, *_STOPS)
+    found = [_Stop(e.first_at or 0.0, e.kind != "process-exit", e.first) for e in own]
+    for life in lives(facts, group):
+        if life.client_id == client and life.evidence:
+            found += _of_life(life)
+    return tuple(sorted(found, key=lambda s: (s.at, s.place.source, s.place.line or 0)))
+
+
+def _of_life(life: Life) -> Iterator[_Stop]:
+    """Its process ended with it; and where a new one begins, the one before it has ended."""
+    if life.until is not None and life.end not in _FELL_OUT:
+        orderly = life.process_stopped is not None or life.end is End.LEFT
+        yield _Stop(life.process_stopped or life.until, orderly, life.evidence[-1])
+    if life.process_started is not None:
+        yield _Stop(life.process_started, False, life.evidence[0])
+
+
+def _merged(found: Sequence[Stint]) -> Iterator[Stint]:
+    kept: Stint | None = None
+    for one in found:
+        if kept is not None and kept.client == one.client and not kept.stopped:
+            low, high = min(kept.low, one.low), max(kept.high, one.high)
+            kept = replace(one, since=kept.since, low=low, high=high, places=(*kept.places[:1], *one.places[1:]))
+            continue
+        if kept is not None:
+            yield kept
+        kept = one
+    if kept is not None:
+        yield kept

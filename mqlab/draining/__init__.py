@@ -1,0 +1,1 @@
+"""The backlog of a group: its state and speed from Facts, forecast and plan."""

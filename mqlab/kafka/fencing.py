@@ -1,0 +1,163 @@
+"""Static members of Kafka groups that fence each other: who has the instance id, and whether it went back and forth.
+
+A rolling deploy hands each id over once, from the old process to the new one. Two live processes with one id take it
+from each other, so a process that was fenced has it again (GroupCoordinator, KIP-345).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from mqlab.facts import Episode, Facts, Setting
+from mqlab.questions.actors import base_name
+
+ONCE = 5.0
+"""Seconds in which client and broker tell of one fencing, and a client in several lines."""
+SUPERVISED = 600.0
+"""Seconds within which a fenced process is back; supervisors wait 300 at most. What is further apart are deploys."""
+_UUID = re.compile(r"-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}$")
+
+
+@dataclass(frozen=True, slots=True)
+class Fencing:
+    """One group.instance.id of one group and the processes that have it."""
+
+    instance: str
+    group: str | None
+    at: tuple[float, ...]
+    """Moments at which a process was fenced."""
+    swaps: tuple[Episode, ...]
+    """Lines with which the coordinator replaced one process by another."""
+    told: tuple[Episode, ...]
+    """Lines that say that a process was fenced."""
+    processes: tuple[str, ...]
+    """Logs of clients that ran with the id around one fencing, or else addresses that held it."""
+    returned: bool
+    """A process that had lost the id took it back: another one was alive meanwhile."""
+
+
+def fencings(facts: Facts) -> tuple[Fencing, ...]:
+    """Every instance id of a group of which a process was fenced."""
+    ids = sorted({e.reason for e in facts.of_kind("static-member-fenced") if e.reason and e.first_at is not None})
+    return tuple(one for instance in ids for one in _of_instance(facts, instance))
+
+
+def _of_instance(facts: Facts, instance: str) -> Iterator[Fencing]:
+    lines = [
+        e
+        for e in facts.of_kind("static-member-fenced", "static-member-replaced")
+        if e.reason == instance and e.first_at is not None
+    ]
+    named = [(e, group) for e in lines if (group := e.group or _only_group(facts, e))]
+    by_group: dict[str | None, list[Episode]] = defaultdict(list)
+    for line in lines:
+        near = min(named, key=lambda pair: (pair[0] is not line, abs(_at(pair[0]) - _at(line))), default=None)
+        by_group[near[1] if near else None].append(line)
+    for group, own in sorted(by_group.items(), key=lambda item: item[0] or ""):
+        if any(e.kind == "static-member-fenced" for e in own):
+            yield _fencing(facts, instance, group, own)
+
+
+def _only_group(facts: Facts, line: Episode) -> str | None:
+    printed = {s.value for s in facts.settings if s.key == "group.id" and s.source == line.source}
+    return next(iter(printed)) if len(printed) == 1 else None
+
+
+def _fencing(facts: Facts, instance: str, group: str | None, lines: Sequence[Episode]) -> Fencing:
+    told = tuple(e for e in lines if e.kind == "static-member-fenced")
+    swaps = tuple(e for e in lines if e.kind == "static-member-replaced")
+    moments: list[float] = []
+    for at in sorted(map(_at, told)):
+        if not moments or at - moments[-1] > ONCE:
+            moments.append(at)
+    printed = tuple(s for s in printed_ids(facts, group) if s.value == instance)
+    held = _held(facts, group, instance)
+    hosts = {place for _, place in held}
+    logs = max((_running(facts, printed, at, swaps) for at in moments), key=len)
+    processes = logs if len(logs) >= len(hosts) else hosts
+    back = _seen_back(held) or _back(facts, told, swaps, printed)
+    return Fencing(instance, group, tuple(moments), swaps, told, tuple(sorted(processes)), back)
+
+
+def printed_ids(facts: Facts, group: str | None) -> tuple[Setting, ...]:
+    """Instance ids that processes of *group* printed, after its ``group.id`` or in a log that tells of the group."""
+    printed = [s for s in facts.settings if s.origin == "printed"]
+    named = [s for s in printed if s.key == "group.id"]
+    tells = {log_of(e.source) for e in facts.episodes if e.group == group}
+    found = []
+    for s in (s for s in printed if s.key == "group.instance.id"):
+        above = [(g.line or 0, g.value) for g in named if (g.source, g.owner) == (s.source, s.owner)]
+        own = max((pair for pair in above if pair[0] <= (s.line or 0)), default=None)
+        if own[1] == group if own else group is None or log_of(s.source) in tells:
+            found.append(s)
+    return tuple(found)
+
+
+def _running(facts: Facts, printed: Sequence[Setting], at: float, swaps: Sequence[Episode]) -> set[str]:
+    """Logs that printed the id before a fencing and go on until the coordinator told of it, or later."""
+    begin = max((s for s in map(_at, swaps) if at - 2 * ONCE <= s <= at), default=at) - ONCE
+    ends: dict[str, float] = defaultdict(float)
+    for source, last in [
+        *((c.source, c.last_at) for c in facts.coverage),
+        *((e.source, e.last_at) for e in facts.episodes),
+    ]:
+        ends[log_of(source)] = max(ends[log_of(source)], last or 0.0)
+    for s in printed:
+        ends[log_of(s.source)] = max(ends[log_of(s.source)], s.at or 0.0)
+    return {log_of(s.source) for s in printed if (s.at or 0.0) <= at + ONCE and ends[log_of(s.source)] >= begin}
+
+
+def _held(facts: Facts, group: str | None, instance: str) -> list[tuple[float, str]]:
+    """At which addresses snapshots saw the id, by time."""
+    rows = [(p.at or 0.0, p.peer, p.member_id) for p in facts.positions if p.group in (group, None)]
+    rows += [(a.at or 0.0, a.peer, a.member_id) for a in facts.assignments if a.group in (group, None)]
+    return sorted({(at, peer) for at, peer, member in rows if peer and member and _UUID.sub("", member) == instance})
+
+
+def _seen_back(held: Sequence[tuple[float, str]]) -> bool:
+    """An address had the id, then another one, and soon the first again."""
+    turns = [here for before, here in pairwise([(0.0, ""), *held]) if before[1] != here[1]]
+    return any(
+        place == again and at - turns[n + 1][0] <= SUPERVISED
+        for n, (_, place) in enumerate(turns)
+        for at, again in turns[n + 2 :]
+    )
+
+
+def _back(facts: Facts, told: Sequence[Episode], swaps: Sequence[Episode], printed: Sequence[Setting]) -> bool:
+    """By the clients' logs: a process that was fenced took the id again, and another one lost it meanwhile."""
+    brokers = {c.source for c in facts.coverage if c.format == "kafka-broker-log"} | {e.source for e in swaps}
+    lost = sorted((_at(e), log_of(e.source)) for e in told if e.source not in brokers)
+    took = sorted((s.at, log_of(s.source)) for s in printed if s.at is not None)
+    for number, (at, who) in enumerate(lost):
+        later = [(when, other) for when, other in lost[number + 1 :] if when - at <= SUPERVISED]
+        again = next((when for when, other in took if other == who and when > at), None)
+        if again is not None and any(other != who and when >= again for when, other in later):
+            return True
+        for when in (when for when, other in later if other == who):
+            between = any(other != who and moment < when for moment, other in later)
+            if between or sum(e.count for e in swaps if at < _at(e) <= when) > 1:
+                return True
+    return False
+
+
+def _at(episode: Episode) -> float:
+    return episode.first_at or 0.0
+
+
+def log_of(source: str) -> str:
+    """The log that a file is a part of: its path without what rotation adds to the name."""
+    return f"{source.rpartition('/')[0]}/{base_name(source)}".lstrip("/")
+
+
+def namesakes(facts: Facts) -> Mapping[str, int]:
+    """Client ids of Kafka consumers that several logs print, and how many do."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for setting in facts.settings:
+        if setting.key == "client.id" and setting.scope == "consumer" and setting.origin == "printed" and setting.value:
+            found[setting.value].add(log_of(setting.source))
+    return {client: len(logs) for client, logs in sorted(found.items()) if len(logs) > 1}

@@ -1,0 +1,148 @@
+"""The life of each member of a Kafka group: when it joined, how it ended, and what its process did meanwhile."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from mqlab.facts import Facts
+from mqlab.memo import per_facts
+from mqlab.rebalances.endings import Ending, ending
+from mqlab.rebalances.failures import failures
+from mqlab.rebalances.index import Lines, between, following, lines
+from mqlab.rebalances.kinds import STARTS
+from mqlab.rebalances.marks import CLOCKS, Span, spans
+from mqlab.rebalances.rows import End, Life
+from mqlab.rebalances.silence import silent_since
+from mqlab.rebalances.timeouts import timeouts
+
+
+@per_facts
+def lives(facts: Facts, group: str) -> tuple[Life, ...]:
+    """Lives of the members of *group*, by their beginning; those that were there from the start come first."""
+    return tuple(life for life, _ in chain(facts, group))
+
+
+@per_facts
+def chain(facts: Facts, group: str) -> tuple[tuple[Life, Life | None], ...]:
+    """Every life of ``lives`` and the life of the same client before it, where one is known."""
+    known = lines(facts, group)
+    every = spans(facts, known)
+    before = predecessors(every, known)
+    told, failed = timeouts(facts, known, every), failures(facts, known, every)
+    made = {}
+    for span in every:
+        start = _started(known, before.get(id(span)), span)
+        how = ending(facts, known, span, told.get(id(span)))
+        life = _life(facts, known, span, start, how)
+        made[id(span)] = life if how.end is End.POLL_TIMEOUT else replace(life, failed=failed.get(id(span), ""))
+    pairs = [(made[id(s)], made[id(before[id(s)])] if id(s) in before else None) for s in every]
+    return tuple(sorted(pairs, key=lambda pair: _place(pair[0])))
+
+
+def _place(life: Life) -> tuple[float, str, str, float]:
+    return (life.since or 0.0, life.client_id, life.member_id, life.until or 0.0)
+
+
+def _life(facts: Facts, known: Lines, span: Span, start: float | None, how: Ending) -> Life:
+    return Life(
+        group=known.group,
+        client_id=span.client_id,
+        member_id=span.member_id,
+        host=span.host,
+        static=span.static,
+        since=span.since,
+        until=span.until,
+        end=how.end,
+        reason=span.reason,
+        process_started=start,
+        process_stopped=how.stopped,
+        silent_since=silent_since(facts, known, span) if how.end is End.EXPIRED else None,
+        evidence=tuple(dict.fromkeys((*span.evidence, *how.evidence)))[:3],
+        because=how.because,
+    )
+
+
+def predecessors(every: Sequence[Span], known: Lines) -> Mapping[int, Span]:
+    """``id`` of a span → the span of the same client before it.
+
+    One client id may be in two processes at a time: a span that went on is the one before only if its process
+    started anew.
+    """
+    by_client: dict[str, list[Span]] = defaultdict(list)
+    for span in every:
+        by_client[span.client_id].append(span)
+    found: dict[int, Span] = {}
+    for these in by_client.values():
+        free: list[Span] = []
+        for span in these:
+            old = _best([s for s in free if _over(s, span, known)], span)
+            if old is not None:
+                found[id(span)] = old
+                free.remove(old)
+            free = [*free[-_KEPT:], span]
+    return found
+
+
+_KEPT = 8
+"""Earlier lives of one client id that are still asked about: more processes than that do not share one."""
+
+
+def _over(old: Span, new: Span, known: Lines) -> bool:
+    ended = old.until is not None and old.until <= (new.since or new.seen) + CLOCKS
+    anew = _started(known, old, new) is not None and not _elsewhere(known, old, new)
+    return ended or anew or _fell_out(known, old, new)
+
+
+def _elsewhere(known: Lines, old: Span, new: Span) -> bool:
+    """Each has a log of its own, and the log of *old* went on: two processes at a time."""
+    if old.end is not End.OPEN or not (old.evidence and new.evidence):
+        return False
+    mine, other = old.evidence[0].source, new.evidence[0].source
+    later = [e.source for e in following(known.clients.get(new.client_id, ()), new.since or new.seen)]
+    return mine != other and mine in later and other in later
+
+
+def _fell_out(known: Lines, old: Span, new: Span) -> bool:
+    """One log has both joins, and between them that the member was out: its coordinator's log is not there."""
+    if old.end is not End.OPEN or old.since is None or new.since is None or not (old.evidence and new.evidence):
+        return False
+    source = old.evidence[0].source
+    between_joins = between(known.clients.get(new.client_id, ()), old.since, new.since)
+    return source == new.evidence[0].source and any(e.kind in _OUT and e.source == source for e in between_joins)
+
+
+_OUT = frozenset({"generation-reset", "partitions-lost"})
+"""What a client writes that is told that it is no member any more."""
+
+
+def _best(candidates: Sequence[Span], span: Span) -> Span | None:
+    """The same host first, then the one that ended last."""
+    return max(
+        candidates,
+        key=lambda s: (s.host == span.host or None in (s.host, span.host), s.until or 0.0, s.seen),
+        default=None,
+    )
+
+
+def _started(known: Lines, old: Span | None, span: Span) -> float | None:
+    """When the process of *span* began, if that was after the life before it had begun."""
+    if span.since is None:
+        return None
+    begun = -1.0 if old is None else old.since or old.seen
+    near = between(known.clients.get(span.client_id, ()), begun, span.since + CLOCKS)
+    starts = [e for e in near if e.kind in STARTS and (e.first_at or 0.0) > begun]
+    runs = _last_run([e.first_at or 0.0 for e in starts])
+    return runs[0] if runs else None
+
+
+def _last_run(starts: Sequence[float]) -> Sequence[float]:
+    """Moments of the last start: a process that starts prints its settings and more within a minute."""
+    cut = max((place for place, (one, next_) in enumerate(pairwise(starts), 1) if next_ - one > _START), default=0)
+    return starts[cut:]
+
+
+_START = 60.0
+"""Seconds that the lines of one start lie apart at most, on a busy host."""

@@ -1,0 +1,1 @@
+"""What the files are in which applications note their messages, and what stands in them."""

@@ -1,0 +1,152 @@
+"""The file behind ``--ledger``: which files are ledgers, and what stands in them, where recognition cannot know.
+
+Sample::
+
+    [[ledger]]
+    files = "exports/*-out.dat"
+    role = "acked"
+    topic = "orders"
+    separator = ";"
+    header = false
+    time = 3
+    key = 0
+    partition = 1
+    offset = 2
+
+Columns are names of the header (or of members of JSON objects), or numbers from 0. The first entry that fits a file
+reads it, whatever the file looks like.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+from mqlab.errors import BadLedgerMapError
+from mqlab.ledgers.layout import ROLES, Layout, is_mqtt
+
+_COLUMNS = {"time": "time", "key": "key", "partition": "queue", "offset": "offset", "status": "status"}
+"""Fields that an entry may place, by their names there."""
+_WORDS = ("files", "role", "party", "group", "topic", "separator")
+_KNOWN = (*_WORDS, *_COLUMNS, "header")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One ``[[ledger]]``: files and what is known of them."""
+
+    files: str
+    role: str
+    columns: Mapping[str, str] = field(default_factory=dict)
+    """Names or numbers of columns, by field."""
+    party: str | None = None
+    group: str | None = None
+    topic: str | None = None
+    separator: str | None = None
+    header: bool | None = None
+
+    def fits(self, path: str) -> bool:
+        """Whether this entry is about the file: the pattern fits the end of its path."""
+        plain = path.replace("!/", "/")
+        return fnmatch(plain, self.files) or fnmatch(plain, f"*/{self.files}")
+
+    def over(self, found: Layout, names: Mapping[str, str]) -> Layout:
+        """The layout *found* in the file with what this entry says; *names* are places by name."""
+        columns = {name: names.get(place.lower(), place) for name, place in self.columns.items()}
+        return replace(
+            found,
+            columns={**found.columns, **columns},
+            role=self.role,
+            told="map",
+            party=self.party or found.party,
+            group=self.group or found.group,
+            topic=self.topic or found.topic,
+            mqtt=found.mqtt or is_mqtt(columns, [self.topic or ""]),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerMap:
+    """All entries, in their order."""
+
+    entries: tuple[Entry, ...] = ()
+    version: str = ""
+    """Digest of the file, on which whatever was read by it depends."""
+
+    def entry(self, path: str) -> Entry | None:
+        """The first entry about the file."""
+        return next((entry for entry in self.entries if entry.fits(path)), None)
+
+
+NO_MAP = LedgerMap()
+"""What recognition finds is all that is known."""
+
+
+def read_map(path: str | None) -> LedgerMap:
+    """The map in the file *path*; an empty one without it.
+
+    Raises:
+        BadLedgerMapError: it cannot be read, or says what nobody understands.
+    """
+    if path is None:
+        return NO_MAP
+    try:
+        content = Path(path).read_bytes()
+        document = tomllib.loads(content.decode("utf-8"))
+    except OSError as error:
+        raise BadLedgerMapError(path, error.strerror or "it cannot be read") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadLedgerMapError(path, f"it is no TOML ({error})") from error
+    unknown = sorted(set(document) - {"ledger"})
+    if unknown:
+        raise BadLedgerMapError(path, f"it knows no {', '.join(map(repr, unknown))}, only [[ledger]]")
+    entries = document.get("ledger")
+    if not isinstance(entries, list) or not entries or not all(isinstance(entry, dict) for entry in entries):
+        raise BadLedgerMapError(path, "it holds no [[ledger]]")
+    return LedgerMap(
+        tuple(_entry(path, number, entry) for number, entry in enumerate(entries, 1)),
+        hashlib.sha256(content).hexdigest()[:16],
+    )
+
+
+def _entry(path: str, number: int, given: Mapping[str, Any]) -> Entry:
+    because = _wrong(given)
+    if because:
+        raise BadLedgerMapError(path, f"[[ledger]] number {number} {because}")
+    columns = {_COLUMNS[name]: str(given[name]) for name in _COLUMNS if name in given}
+    words: dict[str, Any] = {name: given[name] for name in _WORDS if name in given}
+    return Entry(columns=columns, header=given.get("header"), **words)
+
+
+def _wrong(given: Mapping[str, Any]) -> str | None:
+    """What is wrong with an entry, to be said after its number."""
+    unknown = sorted(set(given) - set(_KNOWN))
+    if unknown:
+        return f"has unknown keys {', '.join(map(repr, unknown))}; known are {', '.join(_KNOWN)}"
+    missing = [name for name in ("files", "role") if name not in given]
+    if missing:
+        return f"lacks {' and '.join(missing)}"
+    words = [name for name in _WORDS if name in given and not (isinstance(given[name], str) and given[name])]
+    if words:
+        return f"needs text for {', '.join(words)}"
+    if given["role"] not in ROLES:
+        return f"has the role {given['role']!r}; roles are {', '.join(ROLES)}"
+    return _wrong_column(given)
+
+
+def _wrong_column(given: Mapping[str, Any]) -> str | None:
+    if not isinstance(given.get("header", True), bool):
+        return "needs true or false for header"
+    if len(given.get("separator", ",")) != 1:
+        return "needs one character for separator"
+    wrong = [name for name in _COLUMNS if name in given and not _is_column(given[name])]
+    return f"needs a name or a number from 0 for {', '.join(wrong)}" if wrong else None
+
+
+def _is_column(value: Any) -> bool:
+    return (isinstance(value, str) and bool(value)) or (type(value) is int and value >= 0)

@@ -1,0 +1,211 @@
+"""Archives, unpacked without trusting them.
+
+Members are written under numbers, never under their own names, so no name can lead anywhere. A member that points
+outside, is encrypted, damaged or grows without end is refused; the others are unpacked.
+"""
+
+from __future__ import annotations
+
+import stat
+import struct
+import tarfile
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+from mqlab.errors import UnsafeArchiveError, WorkspaceError
+from mqlab.material import streams
+
+_SKIPPED = {"__MACOSX", ".git", ".DS_Store"}
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One file of an archive: where it was unpacked to, or why it was not."""
+
+    name: str
+    location: Path | None
+    modified: float | None
+    problem: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Unpacked:
+    """The members of an archive, refused ones too, and what is wrong with the archive itself."""
+
+    members: tuple[Member, ...]
+    problem: str | None = None
+
+
+@dataclass(slots=True)
+class _Unpacking:
+    into: Path
+    meter: streams.Meter
+    most: int
+    found: dict[str, Member] = field(default_factory=dict)
+    spent: str | None = None
+    count: int = 0
+
+    def add(self, name: str, modified: float | None, content: IO[bytes], size: int) -> None:
+        """Write one member; one that is damaged is kept as far as it goes."""
+        if self.spent:
+            return self.refuse(name, self.spent)
+        location = self.into / f"{self.count:06d}{_suffix(name)}"
+        before = self.meter.bytes
+        try:
+            self._copy(content, location)
+            short = self.meter.bytes - before < size
+            self.found[name] = Member(name, location, modified, "It is cut short in the archive." if short else None)
+        except streams.GrowthError as error:
+            location.unlink()
+            self.spent = f"Not unpacked: {error}."
+            self.refuse(name, self.spent)
+        except (zipfile.BadZipFile, NotImplementedError, RuntimeError, *streams.BROKEN) as error:
+            self.found[name] = Member(name, location, modified, f"Damaged in the archive: {error}.")
+        return None
+
+    def refuse(self, name: str, because: str) -> None:
+        """List a member that is not unpacked."""
+        self.found[name] = Member(name, None, None, because)
+
+    def check(self, archive: str) -> None:
+        """Count one more member; raise UnsafeArchiveError when there are too many."""
+        self.count += 1
+        if self.count > self.most:
+            raise UnsafeArchiveError(archive, f"it has more than {self.most:,} members")
+
+    def _copy(self, content: IO[bytes], location: Path) -> None:
+        with location.open("wb") as out:
+            for block in streams.blocks(content):
+                self.meter.add(len(block))
+                self._write(out, block)
+
+    def _write(self, out: IO[bytes], block: bytes) -> None:
+        try:
+            out.write(block)
+        except OSError as error:
+            raise WorkspaceError(str(self.into), str(error)) from error
+
+
+def unpack(archive: Path, into: Path, *, total: int = 20 << 30, members: int = 100_000, ratio: int = 1000) -> Unpacked:
+    """What *archive* holds, unpacked into the new folder *into*.
+
+    Args:
+        archive: a zip, or a tar with any compression.
+        into: gets one numbered file per member.
+        total: bytes that all members together may have.
+        members: files that the archive may have.
+        ratio: times that the members may exceed the archive's own size, beyond 100 MB.
+
+    Raises:
+        UnsafeArchiveError: too many members, or not one of them could be unpacked within the limits.
+    """
+    into.mkdir(parents=True, exist_ok=True)
+    meter = streams.Meter(archive.stat().st_size, total=total, ratio=ratio)
+    work = _Unpacking(into, meter, members)
+    problem = None
+    try:
+        if zipfile.is_zipfile(archive):
+            _unzip(archive, work)
+        else:
+            _untar(archive, work)
+    except (tarfile.TarError, zipfile.BadZipFile, NotImplementedError, *streams.BROKEN) as error:
+        problem = f"The archive is damaged ({error}); what stands before the damage was read."
+    found = tuple(work.found.values())
+    if work.spent and not any(member.location for member in found):
+        raise UnsafeArchiveError(archive.name, "it grows beyond any log when unpacked")
+    return Unpacked(found, problem)
+
+
+def _unzip(archive: Path, work: _Unpacking) -> None:
+    with zipfile.ZipFile(archive) as zipped:
+        for info in zipped.infolist():
+            work.check(archive.name)
+            name = info.filename.replace("\\", "/")
+            mode = info.external_attr >> 16
+            if info.is_dir() or _SKIPPED & set(name.split("/")):
+                continue
+            if because := _outside(name):
+                work.refuse(name, because)
+            elif info.flag_bits & 1:
+                work.refuse(name, "Encrypted: unpack it by hand and give the folder.")
+            elif stat.S_ISLNK(mode):
+                work.refuse(name, "A symbolic link, not followed.")
+            else:
+                _unzip_member(zipped, info, name, work)
+
+
+def _unzip_member(zipped: zipfile.ZipFile, info: zipfile.ZipInfo, name: str, work: _Unpacking) -> None:
+    try:
+        content = zipped.open(info)
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, *streams.BROKEN) as error:
+        work.refuse(name, f"Damaged in the archive: {error}.")
+        return
+    with content:
+        work.add(name, _zip_time(info), content, info.file_size)
+
+
+def _zip_time(info: zipfile.ZipInfo) -> float | None:
+    """Modification time: UTC from the Unix extension, else the zone-less one read as UTC."""
+    extra = info.extra
+    while len(extra) >= 4:
+        tag, size = struct.unpack("<HH", extra[:4])
+        if tag == 0x5455 and size >= 5 and len(extra) >= 9 and extra[4] & 1:
+            return float(struct.unpack("<i", extra[5:9])[0])
+        extra = extra[4 + size :]
+    try:
+        return datetime(*info.date_time, tzinfo=UTC).timestamp()
+    except ValueError:
+        return None
+
+
+def _untar(archive: Path, work: _Unpacking) -> None:
+    with streams.opened(archive) as stream, tarfile.open(fileobj=stream, mode="r|", errorlevel=1) as tarred:
+        for info in _infos(tarred, archive):
+            work.check(archive.name)
+            name = info.name.removeprefix("./")
+            if info.isdir() or _SKIPPED & set(name.split("/")):
+                continue
+            if because := _outside(name) or _refused(info, work.into):
+                work.refuse(name, because)
+            elif info.islnk():
+                _link(name, info, work)
+            elif info.isreg() and (content := tarred.extractfile(info)):
+                work.add(name, info.mtime, content, info.size)
+
+
+def _infos(tarred: tarfile.TarFile, archive: Path) -> Iterator[tarfile.TarInfo]:
+    try:
+        yield from tarred
+    except tarfile.HeaderError as error:
+        raise tarfile.ReadError(f"{archive.name}: {error}") from error
+
+
+def _refused(info: tarfile.TarInfo, into: Path) -> str | None:
+    try:
+        tarfile.data_filter(info, str(into))
+    except tarfile.FilterError as error:
+        return f"Refused: {error}."
+    return None
+
+
+def _link(name: str, info: tarfile.TarInfo, work: _Unpacking) -> None:
+    target = work.found.get(info.linkname.removeprefix("./"))
+    if target is None or target.location is None:
+        work.refuse(name, "A link to a file that the archive does not hold.")
+    else:
+        work.found[name] = Member(name, target.location, target.modified, target.problem)
+
+
+def _outside(name: str) -> str | None:
+    path = PurePosixPath(name)
+    if path.is_absolute() or ".." in path.parts or name[1:2] == ":" or not path.parts:
+        return "Refused: its name points outside the archive."
+    return None
+
+
+def _suffix(name: str) -> str:
+    return next((suffix for suffix in (".gz", ".bz2") if name.endswith(suffix)), "")

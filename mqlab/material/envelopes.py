@@ -1,0 +1,150 @@
+"""Envelopes: what a collector wrapped around each line, found on the head of a file and taken off every line.
+
+``peel`` does it in Python for recognition, ``peeled`` in Spark for everything else; both agree.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Collection, Sequence
+from functools import reduce
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+from mqlab.material import structured
+from mqlab.sources import Envelope
+
+_CLOCK = r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
+_ZONE = r"(?:Z|[+-]\d\d:?\d\d)"
+_INSTANT = rf"\d{{4}}-\d\d-\d\dT{_CLOCK}{_ZONE}"
+_LEVEL = r"(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL)"
+_OWN_DATE = rf"(?:\W{{0,2}}\d{{4}}[-/]\d\d[-/]\d\d[T ]{_CLOCK}|\d{{10}}: |%\d\|\d{{10}})"
+_CONTINUED = r"(?:\s|at |Caused by: |\.\.\. \d|(?![^\n]))"
+_COLOUR = r"(?:\x1b\[[0-9;]{0,9}m)?"
+
+_CRI = rf"^{_INSTANT} (?:stdout|stderr) [PF](?::\w{{1,9}})?(?: |(?![^\n]))"
+_POD = r"^\[(?:pod|deployment|statefulset|daemonset|replicaset|job|service)/[^\]\s]{1,500}\] ?"
+_NANOS = rf"\d{{4}}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{{9}}{_ZONE}"
+_STAMP = rf"^{_NANOS} (?={_OWN_DATE}|{_CONTINUED})"
+"""Of ``--timestamps``; a line that has no date of its own keeps it."""
+_SERVICE = rf"^{_COLOUR}([A-Za-z0-9][\w.\-]{{0,99}}) {{1,99}}\|{_COLOUR}(?: {_COLOUR}|(?![^\n]))"
+_DAY = rf"[A-Z][a-z]{{2}} [ \d]\d {_CLOCK}"
+_UNDATED = r"(?:kernel|systemd|supervisord)(?:\[\d{1,9}\])?:"
+"""Programs whose own lines have no date."""
+_MOSQUITTO = rf"mosquitto(?:\[\d{{1,9}}\])?: (?!{_OWN_DATE})"
+"""It writes no date of its own into syslog; its name stays, as what parts the moment from the message."""
+_END = r"(?: |(?![^\n]))"
+_PROGRAM = r"[^\s:\[\]]{1,99}(?:\[\d{1,9}\])?:"
+_CLASSIC = rf"^(?:<\d{{1,3}}>)?({_DAY}) [^\s:]{{1,255}} "
+_DATED = (
+    rf"^(?:<\d{{1,3}}>1 )?({_INSTANT}) (?!{_LEVEL} )[\w.\-]{{1,255}} "
+    r"(?:[\w./@\-]{1,99}\[\d{1,9}\]:|(?:kernel|systemd):|\S{1,48} \S{1,128} \S{1,32} (?:-|\[[^\]\n]{0,900}\]))"
+    r"(?: |(?![^\n]))"
+)
+_REMARK = r"^-- .* --$"
+
+_PEELS: dict[Envelope, tuple[tuple[str, str], ...]] = {
+    Envelope.CRI: ((_CRI, ""),),
+    Envelope.KUBECTL: ((_POD, ""), (_STAMP, "")),
+    Envelope.COMPOSE: ((_SERVICE, ""),),
+    Envelope.SYSLOG: (
+        (rf"{_CLASSIC}{_MOSQUITTO}", "$1 mosquitto: "),
+        (rf"^(?:<\d{{1,3}}>1 )?({_INSTANT}) [\w.\-]{{1,255}} {_MOSQUITTO}", "$1 mosquitto: "),
+        (rf"{_CLASSIC}(?!{_UNDATED}){_PROGRAM}{_END}", ""), (rf"{_CLASSIC}{_UNDATED}{_END}", "$1 "),
+        (rf"{_DATED}(?={_OWN_DATE})", ""), (_DATED, "$1 "),
+    ),
+}  # fmt: skip
+"""Patterns to replace, one after the other; of the last one the moment stays where the line has none of its own."""
+
+_MAJORITY = 0.8
+
+
+def detect(lines: Sequence[str]) -> Envelope:
+    """The envelope that at least four fifths of the lines that are not blank wear; NONE without such a majority."""
+    written = [line.rstrip("\r") for line in lines if line.strip() and not re.search(_REMARK, line)]
+    tests: tuple[tuple[Envelope, Callable[[list[str]], bool]], ...] = (
+        (Envelope.DOCKER, lambda all_lines: _mostly(all_lines, _is_docker)),
+        (Envelope.CRI, lambda all_lines: _mostly(all_lines, _wears(_CRI))),
+        (Envelope.KUBECTL, _from_kubectl),
+        (Envelope.COMPOSE, _from_compose),
+        (Envelope.SYSLOG, lambda all_lines: _mostly(all_lines, _wears(f"{_CLASSIC}{_PROGRAM}{_END}|{_DATED}"))),
+        (Envelope.STRUCTURED, lambda all_lines: _mostly(all_lines, structured.is_log_record)),
+    )
+    return next((envelope for envelope, found in tests if written and found(written)), Envelope.NONE)
+
+
+def peel(line: str, envelope: Envelope) -> str:
+    """The line as the application wrote it; a line that does not wear the envelope stays as it is."""
+    if envelope is Envelope.DOCKER:
+        return _docker_log(line) if _is_docker(line) else line
+    if envelope is Envelope.STRUCTURED:
+        return structured.rebuilt(line)
+    return reduce(lambda text, step: _taken_off(text, *step), _PEELS.get(envelope, ()), line)
+
+
+def peeled(text: Column, envelope: Column, present: Collection[Envelope] = tuple(Envelope)) -> Column:
+    """The same as ``peel``, for Spark columns; *envelope* holds the letter of ``Envelope``, one of *present*.
+
+    Naming those present keeps the plan small: without any, the column is *text* itself.
+    """
+    bare = {
+        kind: reduce(lambda so_far, step: F.regexp_replace(so_far, *step), steps, text)
+        for kind, steps in _PEELS.items()
+    }
+    docker = F.coalesce(F.rtrim(F.get_json_object(text, "$.log"), F.lit("\r\n")), text)
+    cases = text
+    for kind in sorted(set(present) - {Envelope.NONE}):
+        inside = docker if kind is Envelope.DOCKER else bare.get(kind)
+        inside = structured.rebuilt_column(text) if inside is None else inside
+        cases = F.when(envelope == kind.value, inside).otherwise(cases)
+    return cases
+
+
+def outer_clock(text: Column, envelope: Column) -> Column:
+    """The moment that the collector wrote, as a timestamp; null where it wrote none, or one without year and zone."""
+    stamp = (
+        F.when(envelope == Envelope.DOCKER.value, F.get_json_object(text, "$.time"))
+        .when(envelope == Envelope.STRUCTURED.value, structured.time_column(text))
+        .when(envelope == Envelope.CRI.value, F.regexp_extract(text, f"^({_INSTANT}) ", 1))
+        .when(envelope == Envelope.KUBECTL.value, F.regexp_extract(text, rf"^(?:\[[^\]\s]+\] ?)?({_NANOS}) ", 1))
+        .when(envelope == Envelope.SYSLOG.value, F.regexp_extract(text, _DATED, 1))
+    )
+    return stamp.try_cast("timestamp")
+
+
+def _taken_off(line: str, pattern: str, rest: str) -> str:
+    return re.sub(pattern, rest.replace("$1", r"\g<1>"), line, count=1, flags=re.ASCII)
+
+
+def _mostly(lines: Sequence[str], test: Callable[[str], bool]) -> bool:
+    return sum(map(test, lines)) >= _MAJORITY * len(lines)
+
+
+def _wears(pattern: str) -> Callable[[str], bool]:
+    compiled = re.compile(pattern, re.ASCII)
+    return lambda line: compiled.search(line) is not None
+
+
+def _is_docker(line: str) -> bool:
+    fields = structured.parsed(line)
+    return fields is not None and isinstance(fields.get("log"), str) and {"stream", "time"} <= fields.keys()
+
+
+def _docker_log(line: str) -> str:
+    return str(json.JSONDecoder().raw_decode(line)[0]["log"]).rstrip("\r\n")
+
+
+def _from_kubectl(lines: Sequence[str]) -> bool:
+    doubly = sum(map(_wears(rf"^{_NANOS} {_OWN_DATE}"), lines)) >= (1 - _MAJORITY) * len(lines)
+    return _mostly(lines, _wears(_POD)) or (doubly and _mostly(lines, _wears(rf"^{_NANOS} ")))
+
+
+def _from_compose(lines: Sequence[str]) -> bool:
+    matches = [match for line in lines if (match := re.search(_SERVICE, line, re.ASCII))]
+    dated = sum(
+        re.match(_OWN_DATE, line[match.end() :]) is not None for line, match in zip(lines, matches, strict=False)
+    )
+    few_names = 2 * len({match[1] for match in matches}) <= len(matches)
+    return len(matches) >= _MAJORITY * len(lines) and (few_names or dated == len(lines))

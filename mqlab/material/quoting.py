@@ -1,0 +1,131 @@
+"""First lines of shapes, word by word: the scan only counts them, so their files are opened once more.
+
+Read are the first dated line of each log, and of the shapes that ``volumes`` tells the first line and the one before
+it; of ledgers the first and last lines of parts, fates and flows, and the first of receipts; no file further than the
+last line wanted.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from mqlab.loaders.layouts import STAMP
+from mqlab.material import envelopes, remote, streams
+from mqlab.secrets import mask
+from mqlab.sources import Source
+
+LONGEST = 500
+"""Characters that evidence keeps of a line."""
+MOST = 2000
+"""Lines of one file that are quoted for what its messages became; a part of a dump or ledger has two of them."""
+_ENOUGH = 1 << 16
+"""Bytes of a line that are looked at."""
+_STAMP = re.compile(STAMP)
+_EPOCH = re.compile(r"^(?:%\d\|(\d{10}\.\d{3})\||(1\d{9}): )")
+
+
+def first_lines(rows: Iterable[tuple[str, str]], sources: Sequence[Source]) -> list[tuple[str, str]]:
+    """(fact, payload) rows, one a line: source, line, text, and its moment (``wall``, ``offset``) where it writes one.
+
+    *rows* are those that Spark handed over. A file that cannot be read any more gives none.
+    """
+    wanted: dict[str, set[int]] = defaultdict(set)
+    for fact, payload in rows:
+        if fact in _WANTED:
+            for source, lines in _WANTED[fact](json.loads(payload)):
+                wanted[source].update(lines if fact == "log" or len(wanted[source]) < MOST else ())
+    return [
+        ("quoted", json.dumps(row))
+        for source in sources
+        if wanted.get(source.link)
+        for row in _quoted(source, wanted[source.link])
+    ]
+
+
+def _of_log(row: Mapping[str, Any]) -> list[tuple[str, set[int]]]:
+    if row["whole"]:
+        return [(row["source"], {min((m["line"] for m in row["minutes"] if m.get("minute")), default=1)})]
+    return [(row["source"], {row["line"], row["line"] - 1} - {0})]
+
+
+def _of_part(row: Mapping[str, Any]) -> list[tuple[str, set[int]]]:
+    return [(row["source"], {row["first_line"], row["last_line"]})]
+
+
+def _of_fate(row: Mapping[str, Any]) -> list[tuple[str, set[int]]]:
+    return [(row[end]["source"], {row[end]["line"]}) for end in ("first", "last")]
+
+
+def _of_receipt(row: Mapping[str, Any]) -> list[tuple[str, set[int]]]:
+    return [(row["source"], {row["line"], row.get("again_line") or row["line"]})]
+
+
+_WANTED: Mapping[str, Callable[[Mapping[str, Any]], list[tuple[str, set[int]]]]] = {
+    "log": _of_log, "parts": _of_part, "fates": _of_fate, "flows": _of_fate, "topic_flows": _of_fate,
+    "receipts": _of_receipt,
+}  # fmt: skip
+"""Lines that a row of a fact wants, with their sources."""
+
+
+def _quoted(source: Source, numbers: Collection[int]) -> Iterable[dict[str, Any]]:
+    for number, raw in sorted(lines_at(source.location, numbers).items()):
+        line = raw.decode("utf-8", "replace").rstrip("\r")
+        text = mask(line)
+        shown = text if len(text) <= LONGEST else text[:LONGEST] + "…"
+        wall, offset = _moment(envelopes.peel(line, source.envelope))
+        yield {"source": source.link, "line": number, "text": shown, "wall": wall, "offset": offset}
+
+
+def lines_at(location: str | Path, numbers: Collection[int]) -> dict[int, bytes]:
+    """The lines with these numbers, 1-based and without line feed, cut at 64 kB; what is damaged is left out."""
+    found: dict[int, bytes] = {}
+    current, last = 1, max(numbers)
+    try:
+        with remote.opened(str(location)) as stream:
+            for block in streams.blocks(stream):
+                count = block.count(b"\n")
+                if any(current <= n <= current + count for n in numbers):
+                    for number, part in enumerate(block.split(b"\n"), start=current):
+                        if number in numbers:
+                            found[number] = (found.get(number, b"") + part)[:_ENOUGH]
+                current += count
+                if current > last:
+                    break
+    except streams.BROKEN:
+        pass
+    return found
+
+
+def _moment(line: str) -> tuple[float | None, int | None]:
+    """Seconds on the line's own clock, and how far east of UTC it stands where the line says so."""
+    if epoch := _EPOCH.match(line):
+        return float(epoch[1] or epoch[2]), 0
+    stamp = _STAMP.search(line[:120])
+    if stamp is None:
+        return None, None
+    date, clock, zone = stamp.groups()
+    try:
+        at = datetime.fromisoformat(f"{date.replace('/', '-')} {_to_micros(clock)}").replace(tzinfo=UTC)
+        return at.timestamp(), _east(zone)
+    except ValueError:
+        return None, None
+
+
+def _to_micros(clock: str) -> str:
+    return clock.replace(",", ".")[:15]
+
+
+def _east(zone: str | None) -> int | None:
+    if not zone:
+        return None
+    if zone in ("Z", "UTC"):
+        return 0
+    digits = zone[1:].replace(":", "")
+    seconds = int(digits[:2]) * 3600 + int(digits[2:]) * 60
+    return -seconds if zone.startswith("-") else seconds

@@ -1,0 +1,85 @@
+"""What a file is, by its first 64 KB."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mqlab.loaders.base import Clocked, Head, LaidOut, Loader
+from mqlab.material import envelopes
+from mqlab.sources import Envelope, Reading
+
+HEAD = 64 << 10
+UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+_COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")
+_MOMENT = re.compile(
+    r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?P<zone> ?(?:Z|UTC|GMT)(?!\w)| ?[+-]\d\d:?\d\d(?!\d))?|"
+    r"(?<![\w.#@\-])(?P<epoch>(?:1[2-9]|20)\d{8}(?:\d{3}|\.\d{1,9})?)(?!\w)"
+)
+_DATED_LINES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Recognised:
+    """Format, reading and envelope of a source, and what its lines say of their zone."""
+
+    format: str
+    reading: Reading = Reading.COUNT
+    envelope: Envelope = Envelope.NONE
+    zone_written: bool = False
+    zone_rule: str | None = None
+    """Offset that the layout fixes, see ``loaders.base.Clocked``."""
+    layout: str | None = None
+    """How rows stand, see ``loaders.base.LaidOut``."""
+
+
+def recognise(start: bytes, name: str, size: int, loaders: Sequence[Loader]) -> Recognised:
+    """The first loader that knows the content; ``binary`` with NUL bytes, else ``unrecognised``.
+
+    Args:
+        start: the first bytes of the content, HEAD of them where there are more.
+        name: base name of the file.
+        size: bytes on disk.
+        loaders: asked one after the other.
+    """
+    if b"\0" in start:
+        return Recognised("binary")
+    text = codecs.getincrementaldecoder("utf-8")("replace").decode(start.removeprefix(codecs.BOM_UTF8))
+    whole_lines = text.split("\n")
+    if len(start) >= HEAD and len(whole_lines) > 1:
+        whole_lines.pop()
+    envelope = envelopes.detect(whole_lines)
+    plain = Head(without_compression(name), text, size)
+    if envelope is not Envelope.NONE:
+        inner = "\n".join(envelopes.peel(line.rstrip("\r"), envelope) for line in whole_lines)
+        peeled = _asked(Head(plain.name, inner, size), envelope, loaders)
+        if peeled.format != "unrecognised" and peeled.reading is not Reading.DOCUMENT:
+            return peeled
+        document = _asked(plain, Envelope.NONE, [loader for loader in loaders if loader.READING is Reading.DOCUMENT])
+        return document if document.format != "unrecognised" else peeled
+    return _asked(plain, Envelope.NONE, loaders)
+
+
+def without_compression(name: str) -> str:
+    """The name without ``.gz`` and its like."""
+    return next((name.removesuffix(suffix) for suffix in _COMPRESSIONS if name.endswith(suffix)), name)
+
+
+def writes_zone(lines: Sequence[str]) -> bool:
+    """True when most of the first dated lines carry a zone, or count seconds or milliseconds since 1970."""
+    dated = [match for line in lines if (match := _MOMENT.search(line[:2000]))][:_DATED_LINES]
+    zoned = sum(1 for match in dated if match["zone"] or match["epoch"])
+    return bool(dated) and 2 * zoned > len(dated)
+
+
+def _asked(head: Head, envelope: Envelope, loaders: Sequence[Loader]) -> Recognised:
+    zone = writes_zone(head.lines)
+    for loader in loaders:
+        if loader.recognise(head):
+            rule = loader.zone(head) if isinstance(loader, Clocked) else None
+            layout = loader.layout(head) if isinstance(loader, LaidOut) else None
+            return Recognised(loader.FORMAT, loader.READING, envelope, zone, rule, layout)
+    return Recognised("unrecognised", Reading.COUNT, envelope, zone)

@@ -1,0 +1,1 @@
+"""MQTT: connections, sessions, subscriptions, share groups, queues, refusals, copies, and who got how many messages."""

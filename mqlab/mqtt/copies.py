@@ -1,0 +1,162 @@
+"""What receivers of MQTT messages note more than once: how often, how late, with which flags, and of which topics.
+
+Four mechanisms make copies, and each leaves its own mark in a receiver's ledger: filters that overlap (each message of
+a topic as often, at the same moment), redelivery (DUP flag), replay of retained messages (RETAIN flag), and messages
+that go round in a circle (no flag, later and later).
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from mqlab.facts import Facts
+from mqlab.findings import Evidence
+from mqlab.memo import per_facts
+from mqlab.questions.actors import base_name
+from mqlab.rows.mqtt import Flow, Receipt, TopicFlow
+
+RECEIVING = ("received", "consumed", "processed")
+"""Roles of the ledgers of receivers."""
+SENDING = ("sent", "acked")
+"""Roles of the ledgers of publishers."""
+_TELLING = ("client-configured", "connection-made", "connection-lost")
+"""Events of a client's own log."""
+_SEEN = ("client-connected", "client-subscribed", "publish-received", "publish-sent")
+"""Events of a broker's log that name clients."""
+_OTHERS = ("kafka", "rocketmq")
+"""Formats of systems behind a bridge, whose consumers handle messages again for reasons of their own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Receiver:
+    """One receiver's ledger in all."""
+
+    source: str
+    client: str
+    """Its client id; else the name of the ledger."""
+    receipts: tuple[Receipt, ...]
+    """Every ten seconds in which it notes something, by time."""
+
+    @property
+    def rows(self) -> int:
+        """Messages that it notes, copies counted."""
+        return sum(r.rows for r in self.receipts)
+
+    @property
+    def again(self) -> int:
+        """Rows whose id it had noted before."""
+        return sum(r.again for r in self.receipts)
+
+    @property
+    def dup(self) -> int:
+        """Rows with the DUP flag."""
+        return sum(r.dup for r in self.receipts)
+
+    @property
+    def retained(self) -> int:
+        """Rows with the RETAIN flag."""
+        return sum(r.retained for r in self.receipts)
+
+    @property
+    def latest(self) -> float:
+        """Longest time in seconds after which an id came again."""
+        return max((r.again_seconds for r in self.receipts), default=0.0)
+
+    @property
+    def unflagged(self) -> int:
+        """Rows that came again for certain without either flag."""
+        return sum(max(0, r.again - r.dup - r.retained) for r in self.receipts)
+
+    def copied(self) -> tuple[Receipt, ...]:
+        """The ten seconds in which ids came again."""
+        return tuple(r for r in self.receipts if r.again)
+
+
+@per_facts
+def receivers(facts: Facts) -> tuple[Receiver, ...]:
+    """All ledgers of receivers, by name."""
+    return tuple(_ledgers(facts, RECEIVING))
+
+
+@per_facts
+def subscribers(facts: Facts) -> tuple[Receiver, ...]:
+    """Ledgers of clients of an MQTT broker: beside another system, those that are named after such a client."""
+    alone = not any(c.format.startswith(_OTHERS) for c in facts.coverage)
+    return tuple(one for one in receivers(facts) if alone or client_of(facts, one.source) is not None)
+
+
+@per_facts
+def senders(facts: Facts) -> tuple[Receiver, ...]:
+    """All ledgers of publishers, by name: what comes again there was published again."""
+    return tuple(_ledgers(facts, SENDING))
+
+
+def _ledgers(facts: Facts, roles: tuple[str, ...]) -> Iterator[Receiver]:
+    own: dict[str, list[Receipt]] = defaultdict(list)
+    for receipt in facts.receipts:
+        if receipt.role in roles:
+            own[receipt.source].append(receipt)
+    for source in sorted(own):
+        name = client_of(facts, source) or base_name(source)
+        yield Receiver(source, name, tuple(sorted(own[source], key=lambda r: (r.at, r.line))))
+
+
+@per_facts
+def client_of(facts: Facts, ledger: str) -> str | None:
+    """Client id that a ledger is named after, or after whose log it is named; the longest that fits."""
+    names = _names(facts)
+    own = base_name(ledger)
+    fitting = [n for n in names if _named_after(own, n)]
+    return names[max(sorted(fitting), key=len)] if fitting else None
+
+
+def _named_after(own: str, name: str) -> bool:
+    begins = own.startswith(name) and not own[len(name) : len(name) + 1].isalnum()
+    ends = own.endswith(name) and not own[: len(own) - len(name)][-1:].isalnum()
+    return bool(name) and (begins or ends)
+
+
+@per_facts
+def _names(facts: Facts) -> Mapping[str, str]:
+    """Name → client id: the ids themselves, and logs that tell of one client alone."""
+    ids = {e.client_id: e.client_id for e in facts.of_kind(*_SEEN, *_TELLING) if e.client_id}
+    told: dict[str, set[str]] = defaultdict(set)
+    for episode in facts.of_kind(*_TELLING):
+        if episode.client_id:
+            told[base_name(episode.source)].add(episode.client_id)
+    return {name: next(iter(own)) for name, own in told.items() if len(own) == 1} | ids
+
+
+def worst(facts: Facts, source: str) -> tuple[int, Flow | None]:
+    """How often the message that came most often is noted in a receiver's ledger, and the flow that it is of."""
+    told = ((dict(f.received).get(source, 0), f) for f in facts.flows)
+    return max(told, key=_times, default=(0, None))
+
+
+def _times(told: tuple[int, Flow]) -> tuple[int, float, str]:
+    return (told[0], -told[1].first_at, told[1].first_key)
+
+
+def copies_by_topic(facts: Facts, source: str) -> Mapping[str, Mapping[int, int]]:
+    """Topic → how often its messages are noted in a ledger → how many messages; those never noted are left out."""
+    found: dict[str, Counter[int]] = defaultdict(Counter)
+    for flow in _of_ledger(facts, source):
+        if flow.topic is not None:
+            found[flow.topic][dict(flow.received)[source]] += flow.messages
+    return {topic: dict(sorted(found[topic].items())) for topic in sorted(found)}
+
+
+def distinct(facts: Facts, source: str) -> int:
+    """Different messages that a receiver's ledger notes."""
+    return sum(f.messages for f in facts.flows if source in dict(f.received))
+
+
+def _of_ledger(facts: Facts, source: str) -> Iterator[TopicFlow]:
+    return (f for f in facts.topic_flows if source in dict(f.received))
+
+
+def first_copy(one: Receiver, why: str) -> tuple[Evidence, ...]:
+    """Where the first copy stands in a receiver's ledger."""
+    return next(((place,) for r in one.receipts if (place := r.repeated(why))), ())

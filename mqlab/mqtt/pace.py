@@ -1,0 +1,148 @@
+"""MQTT: how fast a connected client takes its messages, against how fast they are published for it.
+
+A client has one queue, so a slow one gets everything late, whoever sent it; where messages of one publisher come late
+and those of another do not, the way from the publisher is slow. A connected session holds its queue and what is in
+flight: the delay at a full queue is (limit + in flight) / pace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from mqlab.facts import Facts
+from mqlab.memo import per_facts
+from mqlab.mqtt.account import Account
+from mqlab.mqtt.accounting import accounts
+from mqlab.mqtt.queue_case import LEAST, NEAR, QueueCase
+from mqlab.mqtt.queue_cases import queue_cases
+from mqlab.mqtt.sessions import END
+from mqlab.rows.mqtt import Passage
+
+SHORTEST = 30.0
+"""Seconds of publishing over which a pace is taken: three times what ledgers are thinned to."""
+BEHIND = 20.0
+"""Seconds that messages must come late where no queue is full: ledgers and reconnects make up to ten."""
+AGREE = 0.25
+"""How far a delay or a loss may be from the model."""
+_CELL = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """One connected client while messages were published for it."""
+
+    case: QueueCase
+    account: Account
+    since: float
+    until: float
+    """When messages were published."""
+    published: float
+    """Messages a second that were published for it."""
+    handled: float
+    """Messages a second that its ledgers note meanwhile."""
+    delays: tuple[Passage, ...]
+    """From each publisher."""
+
+    @property
+    def latest(self) -> float:
+        """Seconds that the latest message took longer than the fastest one: clocks may differ."""
+        return max((spread(p) for p in self.delays), default=0.0)
+
+    @property
+    def behind(self) -> bool:
+        """It takes less than is published."""
+        return self.handled < self.published * (1 - NEAR)
+
+    @property
+    def alike(self) -> bool:
+        """Messages of all publishers come late: nobody passes by a queue."""
+        known = [p for p in self.delays if p.messages >= LEAST]
+        return bool(known) and min(spread(p) for p in known) >= self.latest / 2
+
+    @property
+    def full_delay(self) -> float | None:
+        """Seconds that a full queue makes a message wait at this pace; None where it has no limit or none is known."""
+        queue = self.case.queue
+        if queue is None or queue.limit is None or self.handled <= 0:
+            return None
+        return queue.holds(connected=True) / self.handled
+
+    @property
+    def expected_loss(self) -> float | None:
+        """Messages that do not fit into the queue at these rates."""
+        queue = self.case.queue
+        if queue is None or queue.limit is None:
+            return None
+        surplus = (self.published - self.handled) * (self.until - self.since)
+        return max(0.0, surplus - queue.holds(connected=True))
+
+    @property
+    def agrees(self) -> bool:
+        """The delay, or the loss, is what the queue and both rates make."""
+        full, loss, lost = self.full_delay, self.expected_loss, self.case.lost
+        by_delay = full is not None and _near(self.latest, full)
+        by_loss = loss is not None and lost is not None and loss >= LEAST and _near(lost, loss)
+        return by_delay or by_loss or ((lost or 0.0) < LEAST and self._unbounded())
+
+    def _unbounded(self) -> bool:
+        """The delay is that of a queue which takes everything, read until publishing ends, or until it is empty."""
+        backlog = (self.published - self.handled) * (self.until - self.since)
+        if self.handled <= 0 or self.published <= 0:
+            return False
+        return backlog / self.published * (1 - AGREE) <= self.latest <= backlog / self.handled * (1 + AGREE)
+
+
+@per_facts
+def paces(facts: Facts) -> tuple[Pace, ...]:
+    """Every client with a ledger of its own that was connected while messages were published for it, by client id.
+
+    Members of a share group get equal parts.
+    """
+    cases = {case.client_id: case for case in queue_cases(facts)}
+    return tuple(
+        pace
+        for account in accounts(facts)
+        if account.counted
+        for client in sorted(account.ledgers)
+        if client in cases
+        for pace in _pace(facts, account, cases[client])
+    )
+
+
+def _pace(facts: Facts, account: Account, case: QueueCase) -> Iterator[Pace]:
+    rows = [r for r in account.rows if not r.failed]
+    since, until = min(r.first_at for r in rows), max(r.last_at for r in rows)
+    if until - since < SHORTEST or any(a < until and b > since and b < END for a, b in case.away):
+        return
+    ledgers = account.ledgers[case.client_id]
+    delays = tuple(p for p in facts.passages if p.receiver in ledgers)
+    ahead = min((p.least for p in delays), default=0.0)
+    late = [r for r in facts.receipts if r.source in ledgers]
+    got = [r for r in late if since <= r.at - ahead and r.at + _CELL - ahead <= until]
+    seconds = len({r.at for r in got}) * _CELL
+    if seconds < SHORTEST / 2 or not delays:
+        return
+    handled = sum(r.rows - r.again for r in got) / seconds
+    share = len(account.clients) if account.group is not None else 1
+    yield Pace(case, account, since, until, account.sent(since, until) / (until - since) / share, handled, delays)
+
+
+def others_in_time(facts: Facts, pace: Pace) -> tuple[Passage, ...]:
+    """Messages of the same publishers that came to other receivers without such delay."""
+    senders = {p.sender for p in pace.delays}
+    own = pace.account.ledgers[pace.case.client_id]
+    return tuple(
+        p
+        for p in facts.passages
+        if p.sender in senders and p.receiver not in own and p.messages >= LEAST and spread(p) < pace.latest / 2
+    )
+
+
+def spread(passage: Passage) -> float:
+    """How much longer the slowest message took than the fastest one, in seconds."""
+    return passage.most - passage.least
+
+
+def _near(one: float, other: float) -> bool:
+    return abs(one - other) <= AGREE * max(one, other)

@@ -1,0 +1,90 @@
+"""What is out of the ordinary in MQTT's material, and which classes account for it: part of ``symptoms``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mqlab.facts import Episode, Facts
+from mqlab.mqtt import broker_lives, denied_lines, idle
+from mqlab.mqtt import copies as mqtt_copies
+from mqlab.questions.wording import clock
+from mqlab.units import duration, number
+
+_COMING_BACK = (
+    "client-id-takeover", "reconnect-storm", "reconnect-flaky-link", "rate-limit-flapping", "redelivery-storm",
+    "retained-replay-storm",
+)  # fmt: skip
+"""Classes in which clients lose their connections and come again."""
+_QUEUEING = ("session-queue-drop", "session-queue-growth", "persistent-session-diversion", "slow-consumer")
+"""Classes in which messages wait in sessions."""
+TROUBLE: dict[str, tuple[str, ...]] = {
+    "connection-lost": _COMING_BACK,
+    "ping-unanswered": _COMING_BACK,
+    "session-takeover": _COMING_BACK,
+    "client-disconnected": _COMING_BACK,
+    "flapping-detected": _COMING_BACK,
+    "session-queue-dropping": (*_QUEUEING, "bridge-loop"),
+    "session-killed": _QUEUEING,
+    "publish-denied": ("acl-silent-drop",),
+    "subscribe-denied": ("acl-silent-drop",),
+    "alarm-raised": (*_QUEUEING, *_COMING_BACK),
+    "too-many-files": _COMING_BACK,
+}
+"""Events that mean trouble, and the classes that account for them."""
+SINGLE = dict.fromkeys(("connection-lost", "ping-unanswered", "session-takeover", "client-disconnected"), 3)
+"""Events that any disturbance leaves, up to so many."""
+NOTICED = frozenset({"connection-lost", "ping-unanswered", "client-disconnected"})
+"""Events that clients print when a broker is restarted in good order."""
+COPYING = (
+    "bridge-loop", "overlapping-subscription", "redelivery-storm", "retained-replay-storm", "client-id-takeover",
+)  # fmt: skip
+"""Classes in which messages come more than once."""
+_BROKEN = frozenset({"keep-alive", "queue-killed", "frame-too-large", "protocol-error", "not-authorized", "kicked"})
+"""Ends of connections that are no good-bye, no restart, and no other connection's doing."""
+_ENDS = frozenset({"client-disconnected", "connection-lost"})
+_SHOWN = 3
+"""Clients that are named."""
+_FEW = 10
+"""Messages that came more than once up to which a reconnect may have brought them again."""
+_SHARE = 0.02
+"""Share of what a client got from which copies are more than a reconnect's."""
+
+
+def abnormal(facts: Facts, episode: Episode) -> bool:
+    """False for a connection that ended in one of the ordinary ways, and for a kept session that is used again.
+
+    A connection that the broker closed for a refusal is no trouble beside the refusal, which is; nor is one that an
+    idle limit ended (``cut_off_when_idle``).
+    """
+    if episode.kind in _ENDS and denied_lines.closes(facts, episode.client_id, episode.first_at):
+        return False
+    if episode.kind == "session-takeover":
+        return episode not in broker_lives.resumed(facts)
+    if episode.kind == "connection-lost":
+        return not idle.is_by_limit(facts, episode)
+    return episode.kind != "client-disconnected" or episode.reason in _BROKEN
+
+
+def copies(facts: Facts) -> Iterator[tuple[float, str]]:
+    """Messages that came to a client more than once, without a flag that says why: since when, and words."""
+    for one in mqtt_copies.subscribers(facts):
+        if one.unflagged >= max(_FEW, _SHARE * one.rows):
+            at = one.copied()[0].at
+            if denied_lines.sent_again(facts, at):
+                continue
+            told = f"{number(one.again)} of {number(one.rows)} messages came to {one.client} more than once"
+            yield at, f"{clock(at)} UTC: {told}"
+
+
+def cut_off_when_idle(facts: Facts) -> Iterator[tuple[float | None, str]]:
+    """Idle limits that end connections: since when, and words; no class is about them."""
+    for one in idle.idle(facts):
+        names = ", ".join(client.client_id for client in one.clients[:_SHOWN])
+        more = f" and {len(one.clients) - _SHOWN} more" if len(one.clients) > _SHOWN else ""
+        patience = min((client.keep_alive for client in one.clients if client.keep_alive), default=None)
+        below = f", below their keep-alive of {patience:g} s" if patience else ""
+        yield (
+            one.since,
+            f"{clock(one.since)} UTC: connections of {names}{more} end after {duration(one.clients[0].life)} each, "
+            f"likely by the idle limit {one.limit.key} {one.limit.value} ({one.limit.source}:{one.limit.line}){below}",
+        )

@@ -1,0 +1,1 @@
+"""A recorded consumer group with other settings: its course from Facts, the replays, what they are worth."""

@@ -1,0 +1,1 @@
+"""Parts of the report: tiles, evidence, sections, mark-up."""

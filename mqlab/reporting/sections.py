@@ -1,0 +1,102 @@
+"""Which notebooks fit, and how what they show becomes sections of the report."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from mqlab.delivery.audit import audits
+from mqlab.diagnosis import Diagnosis
+from mqlab.facts import Facts
+from mqlab.findings import Certainty
+from mqlab.mqtt.lives import connections
+from mqlab.rebalances.choice import told_of
+from mqlab.reporting.markup import Figure, Markup, as_figure, clean_html, literal, markdown
+
+TRIAGE = "00_triage"
+FITTING = {
+    "01_traffic_amplification": frozenset(
+        {
+            "batch-split-loop", "oversize-record-rejected", "retry-amplification", "catch-up-read", "replica-catch-up",
+            "format-inflation", "fan-out", "replication-traffic", "bridge-loop", "retained-replay-storm",
+            "redelivery-storm", "overlapping-subscription",
+        }
+    )
+}  # fmt: skip
+"""Which classes a notebook explains; it runs when one of them is likely or proven."""
+LOOKING = {"02_duplicate_client_ids": "duplicate-client-id"}
+"""Notebooks that are of use whatever was found: they run wherever the material is of a system that has this class."""
+GROUPS = "03_rebalance_timeouts"
+"""The notebook about consumer groups of Kafka: it runs wherever the material tells of one."""
+DELIVERY = "04_delivery_audit"
+"""The notebook about what was lost or doubled: it runs wherever a topic can be audited."""
+SESSIONS = "05_mqtt_sessions"
+"""The notebook about connections, sessions and messages of MQTT: it runs wherever the material tells of any."""
+_PLOTLY = "application/vnd.plotly.v1+json"
+
+
+@dataclass
+class Section:
+    """One question: prose, figures and tables in the order of the notebook."""
+
+    title: str
+    blocks: list[Markup | Figure] = field(default_factory=list)
+    shows: bool = False
+    """True once it holds more than prose."""
+
+
+def fitting(diagnosis: Diagnosis, facts: Facts) -> tuple[str, ...]:
+    """The triage notebook, those whose classes were found at least likely, and those about a system that is there."""
+    found = {finding.incident for finding in diagnosis.findings if finding.certainty >= Certainty.LIKELY}
+    explaining = (name for name, slugs in FITTING.items() if found & slugs)
+    looking = (name for name, slug in LOOKING.items() if slug in _asked(diagnosis))
+    of_kafka = ((GROUPS, bool(told_of(facts))), (DELIVERY, bool(audits(facts))))
+    of_mqtt = ((SESSIONS, bool(connections(facts)) or bool(facts.flows)),)
+    return (TRIAGE, *explaining, *looking, *(name for name, fits in (*of_kafka, *of_mqtt) if fits))
+
+
+def _asked(diagnosis: Diagnosis) -> Collection[str]:
+    """Classes that can happen in this material, whatever became of them."""
+    found = {finding.incident for finding in diagnosis.findings} | {one.incident for one in diagnosis.rejected}
+    return found | {one.incident for one in diagnosis.not_checked} | set(diagnosis.clear)
+
+
+def sections_of(notebook: Any) -> list[Section]:
+    """A section for each ``##`` heading; what stands before the first one is for readers of the notebook only."""
+    sections: list[Section] = []
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            heading, _, prose = cell.source.strip().partition("\n")
+            if heading.startswith("## "):
+                sections.append(Section(heading.removeprefix("## ").strip()))
+            else:
+                prose = cell.source
+            if sections and prose.strip():
+                sections[-1].blocks.append(markdown(prose))
+        elif sections and cell.cell_type == "code" and "hide" not in cell.metadata.get("tags", ()):
+            shown = _blocks(cell.get("outputs", ()))
+            sections[-1].blocks.extend(shown)
+            sections[-1].shows |= bool(shown)
+    return [section for section in sections if section.shows]
+
+
+def _says_something(block: Markup) -> bool:
+    """False for a table that has only its header."""
+    return "<table" not in block.html or "<td" in block.html
+
+
+def _blocks(outputs: Iterable[Mapping[str, Any]]) -> list[Markup | Figure]:
+    blocks: list[Markup | Figure] = []
+    for output in outputs:
+        data = output.get("data", {})
+        if _PLOTLY in data:
+            blocks.extend([as_figure(data[_PLOTLY])] if data[_PLOTLY].get("data") else [])
+        elif "text/html" in data:
+            cleaned = clean_html("".join(data["text/html"]))
+            blocks.extend([cleaned] if _says_something(cleaned) else [])
+        elif "text/markdown" in data:
+            blocks.append(markdown("".join(data["text/markdown"])))
+        elif "text/plain" in data:
+            blocks.append(literal("".join(data["text/plain"])))
+    return blocks

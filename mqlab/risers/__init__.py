@@ -1,0 +1,1 @@
+"""What left its own earlier level when, what did so first and what surely followed."""

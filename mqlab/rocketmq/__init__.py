@@ -1,0 +1,1 @@
+"""Groups of RocketMQ: members, who holds which queue, shared client ids, subscriptions that differ."""

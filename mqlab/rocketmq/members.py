@@ -1,0 +1,194 @@
+"""Who was in a RocketMQ group when, process by process, by each source that can tell.
+
+Three kinds of sources tell it: the broker's list of connections (``consumerConnection``), the broker's log, and the logs of
+the clients themselves. A process is told by the address that the broker sees, or by the folder its log lies in.
+"""  # noqa: E501
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from math import inf
+
+from mqlab.facts import Episode, Facts
+from mqlab.findings import Evidence
+from mqlab.groups.queues import OWN, TOGETHER, Points, of_groups
+from mqlab.memo import per_facts
+from mqlab.questions.actors import base_name
+
+ROCKETMQ = "rocketmq"
+NOT_ONLINE = "CODE: 206"
+"""CONSUMER_NOT_ONLINE of ResponseCode."""
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One process in a group."""
+
+    client_id: str
+    place: str
+    """``ip:port`` as the broker sees it, or the folder of the client's log."""
+    evidence: Evidence
+
+    @property
+    def host(self) -> str:
+        """The place without the port."""
+        head, colon, port = self.place.rpartition(":")
+        return head if colon and port.isdigit() else self.place
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The members at one moment."""
+
+    at: float
+    members: tuple[Member, ...]
+    source: str = ""
+    """The output that lists them."""
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """Client ids, sorted, one as often as it is there: what the broker hands to every client (cidAll)."""
+        return tuple(sorted(m.client_id for m in self.members))
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """What one kind of source says about one group, by time."""
+
+    how: str
+    """listing, broker log or client logs."""
+    snapshots: tuple[Snapshot, ...]
+    until: float
+    """How long the last snapshot is known to hold."""
+    lasting: bool
+    """Each snapshot holds until the next one; a listing is true for its moment only."""
+
+
+@per_facts
+def groups(facts: Facts) -> tuple[str, ...]:
+    """Groups of RocketMQ consumers that anything in the material names."""
+    named = {c.group for c in facts.clients if c.system == ROCKETMQ}
+    named |= {e.group for e in facts.episodes if e.system == ROCKETMQ and not e.kind.startswith("producer-")}
+    return tuple(sorted(name for name in named if name and not name.startswith("%")))
+
+
+@per_facts
+def topics(facts: Facts) -> Mapping[tuple[str, str], Mapping[str, Points]]:
+    """Queues of every (group, topic) of RocketMQ, without the groups' own retry topics."""
+    known = set(groups(facts))
+    return {key: q for key, q in of_groups(facts).items() if key[0] in known and not key[1].startswith(OWN)}
+
+
+@per_facts
+def streams(facts: Facts, group: str) -> tuple[Stream, ...]:
+    """Every source's view of *group*, the most direct one first."""
+    return tuple(s for s in (_listed(facts, group), *_logged(facts, group), _own_logs(facts, group)) if s.snapshots)
+
+
+def _listed(facts: Facts, group: str) -> Stream:
+    """Brokers that are asked within one snapshot list the same group; the longest list counts."""
+    rows = [c for c in facts.clients if c.group == group and c.system == ROCKETMQ and c.at is not None and c.peer]
+    rows.sort(key=lambda c: (c.at or 0.0, c.source, c.line or 0))
+    found: list[Snapshot] = []
+    for (at, source), told in groupby(rows, key=lambda c: (c.at or 0.0, c.source)):
+        members = {(c.client_id or "", c.peer or ""): Member(c.client_id or "", c.peer or "", c.evidence) for c in told}
+        one = Snapshot(at, tuple(members[key] for key in sorted(members)), source)
+        if found and at - found[-1].at <= TOGETHER and source != found[-1].source:
+            found[-1] = max(found[-1], one, key=lambda s: len(s.members))
+        else:
+            found.append(one)
+    return Stream("listing", tuple(found), found[-1].at if found else 0.0, lasting=False)
+
+
+def _logged(facts: Facts, group: str) -> Iterator[Stream]:
+    """A stream for each broker's log that tells who came and went."""
+    ends = log_ends(facts)
+    by_source: dict[str, list[Episode]] = defaultdict(list)
+    for episode in facts.of_kind(
+        "consumer-connected", "consumer-disconnected", "group-offline", "rocketmq-broker-started"
+    ):
+        if episode.first_at is not None and episode.group in (group, None):
+            by_source[f"{folder(episode.source)}/{base_name(episode.source)}"].append(episode)
+    for _, told in sorted(by_source.items()):
+        snapshots = tuple(_followed(sorted(told, key=lambda e: (e.first_at or 0.0, e.first.line or 0))))
+        if snapshots:
+            yield Stream("broker log", snapshots, max(ends[folder(told[0].source)], snapshots[-1].at), lasting=True)
+
+
+def _followed(told: Sequence[Episode]) -> Iterator[Snapshot]:
+    live: dict[tuple[str, str], Member] = {}
+    for episode in told:
+        client, place = episode.client_id or "", episode.peer or ""
+        if episode.kind == "consumer-connected":
+            live[client, place] = Member(client, place, episode.first)
+        elif episode.kind == "consumer-disconnected":
+            # The line about an expired channel names its address only.
+            live = {key: m for key, m in live.items() if key[1] != place or (client and key[0] != client)}
+        else:
+            live.clear()
+        yield Snapshot(episode.first_at or 0.0, tuple(live[key] for key in sorted(live)))
+
+
+def _own_logs(facts: Facts, group: str) -> Stream:
+    """What the clients' logs say of themselves.
+
+    A process has the id of its last allocation until it stops or starts anew, or its log ends.
+    """
+    told = [e for e in facts.of_kind("queues-allocated") if e.group == group and e.client_id and e.first_at is not None]
+    ends = log_ends(facts)
+    by_folder: dict[str, list[Episode]] = defaultdict(list)
+    for episode in told:
+        by_folder[folder(episode.source)].append(episode)
+    for episode in facts.of_kind("consumer-stopped", "client-created"):
+        if folder(episode.source) in by_folder and episode.first_at is not None and episode.group in (group, None):
+            by_folder[folder(episode.source)].append(episode)
+    every = [episode for lines in by_folder.values() for episode in lines]
+    every.sort(key=lambda e: (e.first_at or 0.0, e.source, e.first.line or 0))
+    found = tuple(_lived(every, {place: ends[place] for place in by_folder}))
+    return Stream("client logs", found, found[-1].at if found else 0.0, lasting=True)
+
+
+def _lived(lines: Sequence[Episode], ends: Mapping[str, float]) -> Iterator[Snapshot]:
+    """A snapshot whenever a process takes another id, stops, starts anew, or its log ends."""
+    live: dict[str, Member] = {}
+    over = deque(sorted((until, place) for place, until in ends.items()))
+    for episode in lines:
+        at, place = episode.first_at or 0.0, folder(episode.source)
+        yield from _ended(live, over, at)
+        before = live.get(place)
+        if episode.kind != "queues-allocated" or at >= ends[place]:
+            live.pop(place, None)
+        elif before is None or before.client_id != episode.client_id:
+            live[place] = Member(episode.client_id or "", place, episode.first)
+        if live.get(place) is not before:
+            yield Snapshot(at, tuple(live[p] for p in sorted(live)))
+    yield from _ended(live, over, inf)
+
+
+def _ended(live: dict[str, Member], over: deque[tuple[float, str]], at: float) -> Iterator[Snapshot]:
+    """Processes whose logs have ended by then leave."""
+    while over and over[0][0] <= at:
+        until, gone = over.popleft()
+        if live.pop(gone, None):
+            yield Snapshot(until, tuple(live[p] for p in sorted(live)))
+
+
+@per_facts
+def log_ends(facts: Facts) -> Mapping[str, float]:
+    """When the logs of each folder end."""
+    found: dict[str, float] = defaultdict(float)
+    for episode in facts.episodes:
+        place = folder(episode.source)
+        found[place] = max(found[place], episode.last_at or 0.0)
+    for coverage in facts.coverage:
+        place = folder(coverage.source)
+        found[place] = max(found[place], coverage.last_at or 0.0)
+    return found
+
+
+def folder(source: str) -> str:
+    """Where a log lies: rotated files of one process share it."""
+    return source.rpartition("/")[0] or source

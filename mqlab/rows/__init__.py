@@ -1,0 +1,1 @@
+"""Rows of Facts that have a module of their own: plain data."""

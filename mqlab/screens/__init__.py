@@ -1,0 +1,1 @@
+"""Parts of the screen and screens of their own, as text for a terminal."""

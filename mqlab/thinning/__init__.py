@@ -1,0 +1,1 @@
+"""Tables made small inside Spark: counts, runs and extrema instead of rows."""

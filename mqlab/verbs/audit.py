@@ -1,0 +1,40 @@
+"""``mqlab audit``: how many messages were lost or doubled, where, and by which mechanism: of Kafka and over MQTT."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+import click
+
+from mqlab.verbs.material import common, deliver, opened
+
+
+@click.command()
+@common
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write the result to this file.")
+@click.option(
+    "--exit-code", is_flag=True, help="Exit with 2 where something was lost or doubled, 1 where nobody knows."
+)
+def audit(form: str, output: str | None, exit_code: bool, **material: Any) -> int:
+    """Count the messages of each Kafka topic and of MQTT: sent, acknowledged, stored, handled, lost, doubled."""
+    from mqlab.bridging.chain import ways
+    from mqlab.delivery import jsonout
+    from mqlab.delivery.audit import audits
+    from mqlab.delivery.fetch import nothing
+    from mqlab.delivery_risks.settings import risks
+    from mqlab.screens import audit as screen_audit
+
+    capture, zone = opened(**material)
+    found, because = audits(capture.facts), nothing(capture.facts, material["topic"])
+    over = ways(capture.facts)
+    if form == "json":
+        text = jsonout.dumps(found, because, risks(capture.facts), over)
+    else:
+        text = screen_audit.audit_screen(found, zone, because, risks(capture.facts), over)
+        if not output and sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
+            text = screen_audit.coloured(text)
+    deliver(text, output)
+    return screen_audit.exit_code(found, over) if exit_code else 0

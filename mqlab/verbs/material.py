@@ -1,0 +1,105 @@
+"""What every command about material shares: its options, the opening, progress on a terminal, the result."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, tzinfo
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from mqlab.errors import BackwardsError
+
+if TYPE_CHECKING:
+    from mqlab.analysis import Capture
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+def common(command: _Command) -> _Command:
+    """Options that every command about material takes."""
+    for option in reversed(
+        (
+            click.argument("paths", nargs=-1, required=True, metavar="PATH..."),
+            click.option("--since", help="Only what happened from this moment on (ISO, UTC unless a zone is written)."),
+            click.option("--until", help="Only what happened up to this moment."),
+            click.option("--group", help="Only this consumer group."),
+            click.option("--topic", help="Only this topic."),
+            click.option("--client", help="Only this client id."),
+            click.option(
+                "--log-tz", multiple=True, metavar="[GLOB=]ZONE", help="Zone of logs that do not write theirs."
+            ),
+            click.option("--ledger", metavar="MAP.TOML", help="Which files are ledgers, and what stands in them."),
+            click.option("--tz", default="UTC", show_default=True, help="Zone in which times are shown."),
+            click.option("--master", help="Spark master, e.g. spark://host:7077."),
+            click.option("--workspace", help="Cache folder (default: $MQLAB_WORKSPACE or below ~/.cache)."),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+def opened(
+    paths: tuple[str, ...], since: str | None, until: str | None, log_tz: tuple[str, ...], tz: str, **chosen: Any
+) -> tuple[Capture, tzinfo]:
+    """The capture behind the options of ``common``, and the zone in which times are shown.
+
+    Raises:
+        MqlabError: bad options, nothing readable, no Java.
+    """
+    from mqlab.analysis import Options, open_capture
+    from mqlab.clocks.zones import parse_zone
+
+    zone = UTC if tz == "UTC" else parse_zone(tz)
+    begin, end = between(since, until)
+    options = Options(since=begin, until=end, log_tz=log_tz, **chosen)
+    options.zones()
+    with progress() as tell:
+        return open_capture(paths, options=options, progress=tell), zone
+
+
+def between(since: str | None, until: str | None) -> tuple[float | None, float | None]:
+    """Both moments as epoch seconds.
+
+    Raises:
+        BadTimeError: one of them cannot be read.
+        BackwardsError: the first lies after the second.
+    """
+    from mqlab.units import epoch
+
+    begin, end = epoch(since), epoch(until)
+    if begin is not None and end is not None and begin > end:
+        raise BackwardsError(str(since), str(until))
+    return begin, end
+
+
+@contextmanager
+def progress() -> Iterator[Callable[[str], None]]:
+    """A function that shows what goes on: a moving line on a terminal, nothing in a pipe."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    with console.status("starting") as status:
+        yield lambda step: status.update(step)
+
+
+def deliver(text: str, output: str | None) -> None:
+    """Write *text* to standard output or to the file *output*; what the encoding lacks is escaped.
+
+    Raises:
+        click.FileError: the file cannot be written.
+    """
+    if output:
+        try:
+            Path(output).write_text(text, encoding="utf-8", errors="backslashreplace")
+        except OSError as error:
+            raise click.FileError(output, error.strerror or str(error)) from error
+    else:
+        sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
+        sys.stdout.flush()

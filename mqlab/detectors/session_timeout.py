@@ -18,8 +18,9 @@ from mqlab.kafka.repeating import extra
 from mqlab.memo import per_facts
 from mqlab.questions.wording import moment
 from mqlab.rebalances.history import history
+from mqlab.rebalances.whole import whole
 from mqlab.silence import case, causes, words
-from mqlab.silence.case import Expiry
+from mqlab.silence.case import SOON, Expiry
 from mqlab.silence.causes import Cause, Kind
 from mqlab.silence.words import Told
 from mqlab.units import counted
@@ -33,7 +34,10 @@ ALIVE = 0.6
 """Share of the session timeout that a silence must have lasted: the last heartbeat may be a third of it late."""
 AFTER = 60.0
 """Seconds after the last expulsion in which its rebalances come, and after which it is over."""
+_SHOWN = frozenset({Kind.PAUSE, Kind.NETWORK, Kind.FROZEN})
+"""Causes that lines show."""
 CLIENT_LOGS = "the consumers' logs: members were expelled, and what they did meanwhile is not told"
+COORDINATORS = "the whole log of the coordinator: lines are missing around the moment at which members were expelled"
 
 
 def detect(facts: Facts) -> Result:
@@ -47,7 +51,8 @@ def detect(facts: Facts) -> Result:
     expelled = [(group, one.client_id) for group in groups for one in _expelled(facts, group)]
     if expelled:
         off = frozenset(client for group, client in expelled if client in clocks.astray(facts, group))
-        return Result(missing=(clocks.missing(off) if off else CLIENT_LOGS,))
+        cut = any(one.seen for group in groups for one in _expelled(facts, group))
+        return Result(missing=(clocks.missing(off) if off else COORDINATORS if cut else CLIENT_LOGS,))
     reasons = [reason for group in groups if (reason := _traces(facts, group))]
     return Result(rejected="; ".join(reasons)) if reasons else CLEAR
 
@@ -61,16 +66,28 @@ def _expelled(facts: Facts, group: str) -> list[Expiry]:
 
 def _told(facts: Facts, group: str) -> Told | None:
     """Those of which the material shows what the member did: a release that kills looks the same to a coordinator."""
-    left = [one for one in _expelled(facts, group) if one.seen]
-    if not left:
+    every = [(one, causes.cause(facts, group, one)) for one in _expelled(facts, group) if one.seen]
+    each = tuple((one, why) for one, why in every if _is_shown(why) or _all_there(facts, group, one))
+    if not each:
         return None
-    each = tuple((one, causes.cause(facts, group, one)) for one in left)
+    left = [one for one, _ in each]
     last = max((c.last_at for c in facts.coverage if c.last_at is not None), default=left[-1].at)
     times = [(one.silence.since if one.silence else one.at, one.at + AFTER) for one in left]
     rebalances = tuple(r for r in history(facts, group) if any(a <= r.started <= b for a, b in times) and not r.empty)
     open_ = left[-1].silence is not None and left[-1].silence.until is None and left[-1].back is None
     again = extra(facts, group, min(a for a, _ in times), max(b for _, b in times))
     return Told(group, each, rebalances, again, ongoing=open_ and last - left[-1].at <= AFTER)
+
+
+def _is_shown(cause: Cause) -> bool:
+    """Lines tell of it; what only no line contradicts may be a stop in good order of which the lines are missing."""
+    return cause.kind in _SHOWN or bool(cause.evidence)
+
+
+def _all_there(facts: Facts, group: str, one: Expiry) -> bool:
+    """No line of the coordinator is missing that might tell of another reason."""
+    reach = (one.timeout or 0.0) + SOON
+    return whole(facts, group, one.at - reach, one.at + reach)
 
 
 def _traces(facts: Facts, group: str) -> str | None:

@@ -12,6 +12,7 @@ from mqlab.kafka.renewal import distinct, fenced
 from mqlab.ordinary import ORDERLY
 from mqlab.polling import lines, polling_facts
 from mqlab.polling.departures import departures
+from mqlab.questions.configured import consumer_value
 from mqlab.rebalances.lines import static_of
 from mqlab.rebalances.rows import End, Life
 from mqlab.silence import signs
@@ -78,12 +79,12 @@ def _expiry(facts: Facts, group: str, life: Life, lives: Sequence[Life]) -> Expi
         at=at,
         client_id=client,
         host=life.host,
-        static=_static(life, lives),
+        static=_static(facts, life, lives),
         timeout=timeout,
         silence=(signs.silence(moments, at, timeout) if timeout else None) or _counted(life),
         working=timeout is not None and _worked(facts, client, moments, at, timeout),
         back=back,
-        seen=(bool(moments) or life.silent_since is not None) and client not in clocks.astray(facts, group),
+        seen=_seen(moments, life, back) and client not in clocks.astray(facts, group),
         told=True,
         evidence=coordinator_words.of_life(facts, life) or life.evidence[-1:],
         after=_after(facts, group, client, at, back),
@@ -111,9 +112,17 @@ def _counted(life: Life) -> Silence | None:
     return None if life.silent_since is None else Silence(life.silent_since, None, telling=True)
 
 
-def _static(life: Life, lives: Sequence[Life]) -> bool:
-    """It is, or a line about it names its group.instance.id, or the same name is static at another time."""
-    named = any(static_of(place.text) for place in life.evidence)
+def _seen(moments: Sequence[float], life: Life, back: Life | None) -> bool:
+    """The material has lines of the client, and of its return where it came back: else its log was cut before."""
+    if back is not None and back.since is not None and moments:
+        return moments[-1] >= back.since - TAKEN
+    return bool(moments) or life.silent_since is not None
+
+
+def _static(facts: Facts, life: Life, lives: Sequence[Life]) -> bool:
+    """A line about it names its group.instance.id, or a setting; or the same name is static at another time."""
+    own = consumer_value(facts, life.client_id, "group.instance.id", life.until or 0.0)
+    named = any(static_of(place.text) for place in life.evidence) or (own is not None and own.value not in ("", "null"))
     return named or any(o.static for o in lives if o.client_id == life.client_id)
 
 
@@ -150,7 +159,7 @@ def trace(facts: Facts, group: str, one: Expiry, life: Life, lives: Sequence[Lif
         return "is fenced by another process with its instance id"
     if _restarted_broker(facts, one.at, reach) and not (one.silence and one.silence.telling):
         return "lost its coordinator when a broker was restarted"
-    if one.static and not (one.silence and one.silence.telling):
+    if one.static and not died and not (one.silence and one.silence.telling and one.silence.until is not None):
         return "is a static member, which says nothing when it stops"
     names = {o.client_id for o in distinct([life])} | {one.client_id}
     for round_ in release.every(facts, group):

@@ -59,7 +59,9 @@ def signs(facts: Facts, group: str) -> Mapping[str, Sequence[float]]:
 def silence(moments: Sequence[float], at: float, timeout: float) -> Silence | None:
     """The silence in which a member was expelled at *at*; None where nothing tells of the client.
 
-    What it wrote less than half of *timeout* before is no part of it: then it was alive and not heard.
+    What it wrote less than half of *timeout* before is no part of it: then it was alive and not heard. The coordinator
+    heard it until *timeout* before *at*: where it had been quiet for long by then, its log is cut there, or a silence
+    of it tells nothing.
     """
     place = bisect_right(moments, at)
     if not place:
@@ -69,7 +71,8 @@ def silence(moments: Sequence[float], at: float, timeout: float) -> Silence | No
         return None
     often = (place - bisect_left(moments, since - LOOKED)) / LOOKED
     lasted = (until if until is not None else at) - since
-    return Silence(since, until, often * lasted >= EXPECTED)
+    heard = max(0.0, at - timeout - since)
+    return Silence(since, until, often * lasted >= EXPECTED > often * heard)
 
 
 def working(moments: Sequence[float], at: float, timeout: float) -> bool:

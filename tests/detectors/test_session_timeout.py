@@ -8,7 +8,7 @@ from facts_builder import at, episode, facts, log, series, settings
 from kafka_builder import GROUP, client, coordinator
 from taking_away import PARTS, without
 
-from mqlab.detectors import group_churn, poll_interval_exceeded, rolling_restart
+from mqlab.detectors import group_churn, poll_interval_exceeded, rolling_restart, session_timeout
 from mqlab.detectors.session_timeout import detect
 from mqlab.findings import Certainty, Severity
 
@@ -356,3 +356,51 @@ def test_the_log_of_a_member_whose_clock_is_off_tells_nothing_of_what_it_did_mea
         "the clock of a: generations that the coordinator made are joined there at another time; give its zone with "
         "--log-tz",
     )
+
+
+QUIET = (
+    steady("a", 4, 60), client("a", "09:59:50 settings\n10:00:00 joining\n10:00:03 joined 1 {a1}"), FAST, SET,
+)  # fmt: skip
+NEVER_BACK = coordinator("""
+    10:00:00 preparing 0 Adding new member {a1} with group instance id None
+    10:00:03 stable 1 2
+    10:01:10 expired {a1}
+    10:01:10 preparing 1 removing member {a1} on heartbeat expiration
+    10:01:11 stable 2 1
+""")
+
+
+def test_a_member_that_writes_nothing_any_more_died():
+    assert found(NEVER_BACK, QUIET).facts["cause"] == "process died"
+
+
+def test_a_coordinators_log_with_missing_lines_does_not_tell_why_a_member_was_never_seen_again():
+    thinned = coordinator("""
+        10:00:00 preparing 0 Adding new member {a1} with group instance id None
+        10:00:03 stable 1 2
+        10:01:10 expired {a1}
+        10:01:10 preparing 3 removing member {a1} on heartbeat expiration
+        10:01:11 stable 4 1
+    """)
+    result = detect(facts(thinned, QUIET))
+    assert (result.findings, result.missing) == ((), (session_timeout.COORDINATORS,))
+
+
+def test_a_log_that_was_cut_before_its_member_came_back_tells_nothing_of_a_silence():
+    cut = (steady("a", 4, 60), client("a", "09:59:50 settings\n10:00:00 joining\n10:00:03 joined 1 {a1}"))
+    result = detect(facts(EXPELLED, cut, FAST, SET))
+    assert (result.findings, result.missing) == ((), (session_timeout.CLIENT_LOGS,))
+
+
+def test_a_log_that_ends_long_before_the_last_heartbeat_tells_nothing_of_a_death():
+    early = (steady("a", 4, 30), client("a", "09:59:50 settings\n10:00:00 joining\n10:00:03 joined 1 {a1}"), FAST, SET)
+    one = found(NEVER_BACK, early)
+    assert (one.facts["cause"], one.certainty) == ("not told", Certainty.LIKELY)
+
+
+def test_a_static_member_that_is_never_seen_again_may_have_been_stopped():
+    static = settings("at owner key value\n09:59:50 a group.instance.id a-1", scope="consumer")
+    result = detect(facts(NEVER_BACK, QUIET, static))
+    assert (result.findings, result.rejected) == (
+        (), f"{GROUP}: 1 expulsion: the member is a static member, which says nothing when it stops",
+    )  # fmt: skip

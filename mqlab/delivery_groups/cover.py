@@ -14,7 +14,7 @@ from mqlab.delivery_groups.offsets import Mark, offsets, partitions
 from mqlab.delivery_groups.runs import Run
 from mqlab.delivery_groups.stints import Stint, stints
 from mqlab.facts import Facts, Position
-from mqlab.kafka.ledgers import kept
+from mqlab.kafka.ledgers import kept, noting
 from mqlab.memo import per_facts
 from mqlab.polling.lines import members, polls_of
 from mqlab.rebalances.lines import client_of
@@ -41,9 +41,19 @@ def doubt(facts: Facts, place: tuple[str, str, str], stint: Stint, run: Run) -> 
     names = ", ".join(sorted(source for source, who in kept(facts, group).items() if who in noted))
     if not all(_begins(facts, place, stint, run, own) for own in noted.values()):
         return f"the begin of {names}"
-    if not all(_lasts(facts, group, stint, own) for own in noted.values()):
+    lasting = noted_at(facts, place, stint.high - 1) or all(_lasts(facts, group, stint, own) for own in noted.values())
+    if not lasting:
         return f"the end of {names}: it stops before the process does"
     return ""
+
+
+def noted_at(facts: Facts, place: tuple[str, str, str], offset: int) -> bool:
+    """A ledger of the group notes the record at *offset*: what it was handed before, it had the time to note."""
+    own = noting(facts, *place[:2])
+    return any(
+        times(fate, own) and (fate.first_offset or 0) <= offset <= (fate.last_offset or 0)
+        for fate in fates(facts, *place[1:])
+    )
 
 
 def _owners(facts: Facts, place: tuple[str, str, str], stint: Stint) -> set[str]:

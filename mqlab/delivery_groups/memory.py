@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from mqlab.delivery.rows import Loss
 from mqlab.delivery_groups.cases import Case, places
 from mqlab.delivery_groups.early import Early, early
 from mqlab.delivery_groups.reckoning import reckon
-from mqlab.delivery_groups.stints import Stint, stints
+from mqlab.delivery_groups.stints import Stint, stints, until_given_back
 from mqlab.facts import Episode, Facts, Setting
 from mqlab.findings import Evidence
 from mqlab.kafka.ledgers import noting
@@ -32,19 +33,23 @@ class Memory:
 
 def stops(facts: Facts, case: Case) -> tuple[Stint, ...]:
     """Stints that ended with what the case counts in memory, by time."""
-    found = [
-        stint for loss in case.losses for stint in stints(facts, case.group, case.topic, loss.queue)
-        if stint.until is not None and stint.low <= (loss.first_offset or 0) and (loss.last_offset or 0) < stint.high
-    ]  # fmt: skip
-    return tuple(sorted(set(found), key=lambda s: (s.since, s.client, s.low)))
+    found = {stint for loss in case.losses for stint in _ended(facts, case.group, loss)}
+    return tuple(sorted(found, key=lambda s: (s.since, s.client, s.low)))
+
+
+def _ended(facts: Facts, group: str, loss: Loss) -> Iterator[Stint]:
+    """Stints on one partition that ended with what was lost in memory."""
+    low, high = loss.first_offset or 0, (loss.last_offset or 0) + 1
+    for stint in stints(facts, group, loss.topic, loss.queue):
+        if stint.until is not None and stint.low <= low and high <= stint.high:
+            yield until_given_back(stint, high) or stint
 
 
 def signs(facts: Facts, case: Case) -> Early:
     """The best of each sign in those stints."""
     every = [
         early(facts, (case.group, case.topic, loss.queue), stint)
-        for loss in case.losses for stint in stints(facts, case.group, case.topic, loss.queue)
-        if stint in stops(facts, case)
+        for loss in case.losses for stint in _ended(facts, case.group, loss)
     ]  # fmt: skip
     waiting = [one.waiting for one in every if one.waiting is not None]
     return Early(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from mqlab import units
 from mqlab.delivery.rows import Loss, Side
-from mqlab.delivery_groups.cover import doubt
+from mqlab.delivery_groups.cover import doubt, noted_at
 from mqlab.delivery_groups.deleted import deleted
 from mqlab.delivery_groups.early import early
 from mqlab.delivery_groups.missing import below, position, sparse, unhandled
@@ -16,7 +16,7 @@ from mqlab.delivery_groups.passed import losses
 from mqlab.delivery_groups.ranges import Why
 from mqlab.delivery_groups.runs import Run, inside, outside
 from mqlab.delivery_groups.skips import skips
-from mqlab.delivery_groups.stints import Stint, stints
+from mqlab.delivery_groups.stints import Stint, stints, until_given_back
 from mqlab.facts import Facts
 from mqlab.findings import Evidence
 from mqlab.kafka.ledgers import noting
@@ -59,15 +59,25 @@ def reckon(facts: Facts, group: str, topic: str, queue: str) -> Reckoning:
         runs = inside(rest, stint.low, stint.high)
         tail = any(run.high == stint.high for run in runs)
         for run in runs:
-            why = doubt(facts, place, stint, run)
+            own = _worked_on(facts, place, stint, run)
+            why = doubt(facts, place, own, run)
             if why:
                 unknown, doubts = unknown + run.least, [*doubts, why]
             else:
-                found += _lost(facts, place, stint, run, tail)
+                found += _lost(facts, place, own, run, tail)
         rest = outside(rest, stint.low, stint.high)
     if _total(rest):
         unknown, doubts = unknown + _total(rest), [*doubts, f"who had {topic}-{queue}: the logs of the consumers"]
     return Reckoning(tuple(found), unknown, tuple(dict.fromkeys(doubts)))
+
+
+def _worked_on(facts: Facts, place: Place, stint: Stint, run: Run) -> Stint:
+    """The stint in which *run* was to be handled: up to where its process gave the partition back.
+
+    That counts only where it noted what it read next: until then the records may have been in its memory.
+    """
+    part = until_given_back(stint, run.high)
+    return part if part is not None and noted_at(facts, place, run.high) else stint
 
 
 def _nothing(group: str, rest: Sequence[Run]) -> tuple[str, ...]:

@@ -43,6 +43,17 @@ class Stint:
     """It said that it stops."""
     places: tuple[Evidence, ...]
     """Where it began and how it ended."""
+    again: tuple[Again, ...] = ()
+    """Where the same process began anew in between: after a rebalance that took all partitions from it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """A process goes on with a partition that it had given back: what it had committed by then, it reads no more."""
+
+    at: float
+    offset: int
+    place: Evidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +79,16 @@ def stints(facts: Facts, group: str, topic: str, queue: str) -> tuple[Stint, ...
     ends = [later.at for later in begun[1:]] + [float("inf")]
     found = [_stint(facts, known, one, end) for one, end in zip(begun, ends, strict=False)]
     return tuple(_merged(found))
+
+
+def until_given_back(stint: Stint, offset: int) -> Stint | None:
+    """The part of *stint* that ended when its process gave the partition back with *offset* committed, if it did."""
+    one = next((again for again in stint.again if again.offset == offset), None)
+    if one is None:
+        return None
+    return replace(
+        stint, high=offset, until=one.at, stopped=False, orderly=False, places=(stint.places[0], one.place), again=()
+    )
 
 
 def _begins(facts: Facts, known: Offsets) -> list[_Begin]:
@@ -129,7 +150,9 @@ def _merged(found: Sequence[Stint]) -> Iterator[Stint]:
     for one in found:
         if kept is not None and kept.client == one.client and not kept.stopped:
             low, high = min(kept.low, one.low), max(kept.high, one.high)
-            kept = replace(one, since=kept.since, low=low, high=high, places=(*kept.places[:1], *one.places[1:]))
+            again = (*kept.again, Again(one.since, one.low, one.places[0]))
+            places = (*kept.places[:1], *one.places[1:])
+            kept = replace(one, since=kept.since, low=low, high=high, places=places, again=again)
             continue
         if kept is not None:
             yield kept

@@ -1,7 +1,7 @@
 """Offsets that were committed before the work was done."""
 
 from facts_builder import at, episode, facts
-from kafka_builder import GROUP, TOPIC
+from kafka_builder import GROUP, TOPIC, client
 from loss_builder import A, begins, consumer, life, listed, messages, noted, said, stands
 
 from mqlab.detectors import commit_before_process_loss as rule
@@ -73,3 +73,36 @@ def test_lost_records_that_nothing_explains_are_a_symptom():
         f"10:00:00 UTC: 10 records of {TOPIC} that {GROUP} went past are in no ledger of it: "
         "noted by no ledger, others behind them are"
     ]
+
+
+REVOKED = [
+    client("a", "10:00:00 settings\n10:00:00 starting\n10:00:00 joined 1 {a1} range"),
+    begins("10:00:02 a set 0 0\n10:00:30 a set 0 500"),
+    client("a", "10:01:00 stopping\n10:01:00 leaving {a1} the consumer is being closed\n10:01:00 closed"),
+    listed("a"),
+]
+DROPPED = messages(f"from to at handled\n0 299 10:00 {A}\n300 499 10:00 -\n500 999 10:00 {A}")
+REACHES = noted("10:00:05 0 300\n10:00:35 0 500")
+
+
+def test_a_queue_that_was_dropped_when_all_partitions_were_revoked_is_lost_to_the_member_that_got_them_back():
+    rows = [REVOKED, DROPPED, REACHES, STANDS, AUTO]
+    assert said(rule, rows) == [("CRITICAL", "PROVEN", 200)]
+    (finding,) = rule.detect(facts(rows)).findings
+    assert "a gave its partitions to another member at 10:00:30 UTC with them in memory" in finding.statement
+
+
+def test_what_it_had_not_committed_when_they_were_revoked_is_no_such_loss():
+    earlier = messages(f"from to at handled\n0 299 10:00 {A}\n300 399 10:00 -\n400 999 10:00 {A}")
+    assert said(rule, [REVOKED, earlier, REACHES, STANDS, EXPLICIT]).startswith("not lost by an early commit")
+
+
+def test_a_queue_that_was_kept_may_be_worked_off_later():
+    nothing_since = messages(f"from to at handled\n0 299 10:00 {A}\n300 999 10:00 -")
+    assert said(rule, [REVOKED, nothing_since, noted("10:00:05 0 300"), STANDS, AUTO]).startswith("missing the end of")
+
+
+def test_a_ledger_that_notes_the_last_record_that_was_committed_did_not_end_too_early():
+    idle = [life("a", until="10:05:00"), begins("10:00:02 a set 0 0"), listed("a")]
+    holes = messages(f"from to at handled\n0 299 10:00 {A}\n300 309 10:00 -\n310 999 10:00 {A}")
+    assert said(rule, idle, holes, REACHES, STANDS, EXPLICIT).startswith("not lost by an early commit")

@@ -16,7 +16,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from mqlab import clusters, intake, signals, units
+from mqlab import canonical, clusters, intake, units
 from mqlab.assemble import Gathered, assemble
 from mqlab.cache import reading, workspace
 from mqlab.cache.batches import Places
@@ -87,10 +87,10 @@ class Capture:
         formats = frozenset(s.format for s in self.sources)
         rows = self.places.rows(spark, self.cache)
         if table == VOLUME:
-            raw = signals.volume(rows)
+            raw = canonical.volume(rows)
         else:
             layouts = {s.link: s.layout for s in self.sources if s.layout}
-            raw = signals.raw_tables(rows, formats, layouts).get(table) or spark.createDataFrame([], table.schema)
+            raw = canonical.raw_tables(rows, formats, layouts).get(table) or spark.createDataFrame([], table.schema)
         return self._dated(spark, raw).transform(table.conform)
 
     def spark(self) -> SparkSession:

@@ -21,7 +21,8 @@ from mqlab.rows.mqtt import Flow, Passage, Receipt, TopicFlow
 class Episode:
     """Events of one kind by one actor within ten seconds; row of EVENTS, thinned.
 
-    Events of the life of a consumer group are not thinned: each line is an episode of its own (``signals.EXACT``).
+    Events of the life of a consumer group are not thinned: each line is an episode of its own, see
+    ``thinning.episodes.EXACT``.
     """
 
     kind: str

@@ -3,9 +3,12 @@
 import pytest
 from pyspark.sql import functions as F
 
-from mqlab import scan, signals
+from mqlab import scan
+from mqlab.canonical import raw_tables
 from mqlab.scanning import bounding
 from mqlab.sources import Envelope
+from mqlab.tables import EVENTS
+from mqlab.thinning import episodes
 
 LINK = "Ln0000000000000001.application-log.-.log.txt"
 FLOOD = 950
@@ -65,9 +68,9 @@ def test_every_line_and_byte_of_a_flood_is_counted(read):
 
 def test_a_flood_gives_the_same_episodes_whether_it_is_bounded_or_not(read):
     def told(rows):
-        episodes = signals.episodes(signals.raw_tables(rows, frozenset({"application-log"}))[signals.EVENTS])
+        found = episodes.episodes(raw_tables(rows, frozenset({"application-log"}))[EVENTS])
         columns = ("kind", "bucket", "count", "first_at", "last_at", "first", "last", "value_min", "value_max")
-        return [tuple(row) for row in episodes.select(*columns).sort("first_at").collect()]
+        return [tuple(row) for row in found.select(*columns).sort("first_at").collect()]
 
     assert told(read[True, 1]) == told(read[False, 1])
     assert sum(row[2] for row in told(read[True, 1])) == FLOOD

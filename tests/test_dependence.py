@@ -80,6 +80,8 @@ LOG, TABLE, DOCUMENT, COUNT = (
         ("loaders/kafka_consumer_groups.py", {"rows"}),
         ("loaders/ledger_csv.py", {"rows"}),
         ("signals.py", {"rows"}),
+        ("canonical.py", {"rows"}),
+        ("thinning/episodes.py", {"rows"}),
         ("material/recognition.py", {LOG, TABLE, DOCUMENT, COUNT, "rows"}),
         ("secrets.py", {LOG, TABLE, DOCUMENT, COUNT, "rows"}),
         ("assemble.py", set()),

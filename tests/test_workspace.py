@@ -17,7 +17,7 @@ from mqlab import analysis, jsonout, scan
 from mqlab.analysis import Options, open_capture
 from mqlab.cache import batches, dependence, entries, reading
 from mqlab.sources import Reading
-from mqlab.tables import EVENTS, VOLUME
+from mqlab.tables import EVENTS, POSITIONS, VOLUME
 
 DAY = 86_400
 
@@ -115,7 +115,7 @@ def test_rotated_and_renamed_files_are_not_read_again(thinned):
 
     assert read == ["logs/server.log"]
     assert thinned.same_as_untouched(after)
-    moments = {row["source"]: row["at"] for row in after.table(analysis.signals.POSITIONS).collect()}
+    moments = {row["source"]: row["at"] for row in after.table(POSITIONS).collect()}
     assert [(name, str(at)) for name, at in moments.items()] == [
         ("offsets/groups.20261121T121130Z.txt", "2026-11-21 12:11:30")
     ]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from mqlab.canonical import INNER
 from mqlab.loaders import layouts
 from mqlab.sources import Reading
 from mqlab.sql import replaced
@@ -19,7 +20,6 @@ before its numbers were masked stands here once for each length of its numbers; 
 MATTERS = 1_000_000
 """Bytes below which a log's shapes are not told: it cannot have grown by that much within any minute."""
 
-_INNER = "rtrim('\\r', coalesce(inner, text))"
 _HEADER, _LOOKED_AT, _LENGTH = 25, 400, 80
 _ID = r"[0-9a-fA-F#]{8}(?:-[0-9a-fA-F#]{4}){3}-[0-9a-fA-F#]{2,12}"
 
@@ -60,7 +60,7 @@ def volumes(rows: DataFrame) -> DataFrame:
 def _logs(rows: DataFrame) -> DataFrame:
     """Lines and bytes of every log by minute, level and shape; undated lines without a shape."""
     logs = rows.where(f"tag IN ('count', 'event', 'setting') AND file LIKE '{Reading.LOG.value}%'").selectExpr(
-        "file AS source", "tag", "minute", "level", "shape", "lines", "bytes", "line", f"{_INNER} AS inner"
+        "file AS source", "tag", "minute", "level", "shape", "lines", "bytes", "line", f"{INNER} AS inner"
     )
     known = logs.selectExpr(
         "source", "lines", "bytes", "line",

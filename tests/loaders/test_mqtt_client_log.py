@@ -6,9 +6,9 @@ import time
 
 import pytest
 
+from mqlab.canonical import raw_tables
 from mqlab.loaders import mqtt_names, paho_log
 from mqlab.loaders.base import Head
-from mqlab.signals import raw_tables
 from mqlab.tables import METRICS
 from tests.log_lines import events, frame, kept
 

@@ -1,7 +1,6 @@
 """Thinning: what leaves Spark is small and complete."""
 
-from mqlab import signals
-from mqlab.thinning import volumes
+from mqlab.thinning import episodes, series, settings, volumes
 
 SAMPLES = "source string, name string, labels map<string,string>, offset int, wall timestamp, value double, line long"
 
@@ -18,7 +17,7 @@ def test_series_hold_their_points_by_time_and_unknown_names_stay_behind(spark):
         ("s", "app.received", {}, None, "2026-11-21 12:00:00", 7.0, 4),
         ("s", "something_nobody_knows", {}, 0, "2026-11-21 12:00:00", 1.0, None),
     ]
-    found = signals.series(_samples(spark, rows)).sort("name").collect()
+    found = series.series(_samples(spark, rows)).sort("name").collect()
     assert [(r["name"], r["labels"], [(p["value"], p["line"]) for p in r["points"]]) for r in found] == [
         ("app.received", "{}", [(7.0, 4)]),
         ("node_network_receive_bytes_total", '{"device":"eth0"}', [(3.0, None), (5.0, None)]),
@@ -34,7 +33,7 @@ def test_a_setting_that_repeats_the_value_printed_before_is_dropped(spark):
         ("s", n, "t", "producer", "p", "acks", value, "printed", None, None, None)
         for n, value in enumerate(["1", "1", "all", "1"], 1)
     ]
-    kept = signals.settings(spark.createDataFrame(rows, schema)).sort("line").collect()
+    kept = settings.changed(spark.createDataFrame(rows, schema)).sort("line").collect()
     assert [(r["line"], r["value"]) for r in kept] == [(1, "1"), (3, "all"), (4, "1")]
 
 
@@ -54,19 +53,19 @@ def _happened(spark, kind, lines):
 
 
 def test_events_of_one_actor_within_ten_seconds_are_one_episode_of_all_the_lines_they_stand_for(spark):
-    (found,) = signals.episodes(_happened(spark, "batch-split", range(1, 6))).collect()
+    (found,) = episodes.episodes(_happened(spark, "batch-split", range(1, 6))).collect()
     assert (found["count"], found["first"]["line"], found["last"]["line"], found["value_min"]) == (11, 1, 5, 3.0)
     assert found["member_id"] == "m"
 
 
 def test_of_the_life_of_a_group_every_line_is_an_episode(spark):
-    found = signals.episodes(_happened(spark, "poll-timeout", (3, 4, 5))).sort("bucket").collect()
+    found = episodes.episodes(_happened(spark, "poll-timeout", (3, 4, 5))).sort("bucket").collect()
     assert [(e["first"]["line"], e["last"]["line"], e["count"]) for e in found] == [(3, 3, 1), (4, 4, 1), (5, 5, 7)]
 
 
 def test_of_a_collectors_pauses_only_short_ones_share_an_episode(spark):
     pauses = _happened(spark, "gc-pause", range(1, 5)).selectExpr("* EXCEPT (value)", "line / 40 AS value")
-    found = signals.episodes(pauses).sort("first.line").collect()
+    found = episodes.episodes(pauses).sort("first.line").collect()
     assert [(r["first"]["line"], r["count"], r["value_max"]) for r in found] == [(1, 3, 0.075), (4, 1, 0.1)]
 
 

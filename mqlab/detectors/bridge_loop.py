@@ -9,6 +9,8 @@ and replay (flags), filters that overlap (a fixed number of copies at one moment
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from mqlab import units
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
@@ -17,9 +19,11 @@ from mqlab.models.circling import round_trip
 from mqlab.mqtt import circle_case
 from mqlab.mqtt.bridges import Closed
 from mqlab.mqtt.circle_case import Case
+from mqlab.mqtt.circle_suspect import suspect
 from mqlab.mqtt.circles import missing
+from mqlab.mqtt.connection import Connection
 from mqlab.mqtt.copies import first_copy, receivers
-from mqlab.questions.wording import moment, sample
+from mqlab.questions.wording import clock, moment, sample
 
 INCIDENT = "bridge-loop"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
@@ -52,7 +56,7 @@ def _finding(facts: Facts, case: Case) -> Finding:
         started_at=moment(case.since),
         ended_at=None if case.ongoing else moment(case.until),
         ongoing=case.ongoing,
-        statement=f"{_way(case)} {_counts(case)}".strip(),
+        statement=f"{_way(facts, case)} {_counts(case)}".strip(),
         measures=_measures(facts, case),
         evidence=_evidence(facts, case),
         explains=(
@@ -66,7 +70,7 @@ def _finding(facts: Facts, case: Case) -> Finding:
     )  # fmt: skip
 
 
-def _way(case: Case) -> str:
+def _way(facts: Facts, case: Case) -> str:
     if isinstance(case.way, Closed):
         names = " and ".join(link.bridge.name for link in case.way.links)
         one, other = case.way.brokers
@@ -74,7 +78,13 @@ def _way(case: Case) -> str:
         return f"{one} and {other} are bridged twice ({names}): {what} that cross one bridge come back over the other."
     if case.way is not None:
         return f"{case.way.client} publishes again what it reads: each message comes back to it."
-    return "The same messages are published again and again; nothing tells by whom."
+    came = _suspect(facts, case)
+    since = f", but it began when {came.client_id} connected at {clock(came.since)} UTC" if came is not None else ""
+    return f"The same messages are published again and again; nothing tells by whom{since}."
+
+
+def _suspect(facts: Facts, case: Case) -> Connection | None:
+    return suspect(facts, case.circling[0]) if case.way is None and case.circling else None
 
 
 def _counts(case: Case) -> str:
@@ -130,6 +140,9 @@ def _evidence(facts: Facts, case: Case) -> tuple[Evidence, ...]:
     found += [sample(facts, t.series, t.series.points[-1][0], f"what {t.broker} took in") for t in case.taken]
     if isinstance(case.way, Closed):
         found += [place for link in case.way.links for place in link.evidence]
+    came = _suspect(facts, case)
+    if came is not None and came.begin is not None:
+        found.append(replace(came.begin, why="the circle begins when it connects"))
     dropping = facts.of_kind("session-queue-dropping")[:2]
     return (*found, *(Evidence(e.first.source, e.first.line, e.first.text, "a consequence: queues") for e in dropping))
 

@@ -6,7 +6,6 @@ else the one that its address is named after.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
@@ -15,11 +14,11 @@ from mqlab.findings import Evidence
 from mqlab.memo import per_facts
 from mqlab.models import bridging
 from mqlab.models.bridging import Bridge
-from mqlab.mqtt.brokers import broker_of, brokers
+from mqlab.mqtt import bridge_ends
+from mqlab.mqtt.brokers import broker_of
 
 _ID = ("bridge.remote_clientid", "bridge.clientid")
 """Directives that give a bridge its client id at the other broker; the second is the older name."""
-_WORD = re.compile(r"[A-Za-z]+\d*|\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,11 +112,14 @@ def _configured(facts: Facts, head: Setting) -> Link:
     """The bridge that a ``connection`` line of a file begins."""
     own = tuple(s for s in facts.settings if s.source == head.source and s.owner == head.value)
     rules = tuple(r for s in own if s.key == "bridge.topic" for r in (bridging.rule(s.value),) if r)
-    here = (broker_of(facts, head.source) or _teller(facts, head.value) if _several(facts) else None) or head.source
+    here = (
+        broker_of(facts, head.source) or _teller(facts, head.value) if bridge_ends.several(facts) else None
+    ) or head.source
     address = next((s.value for s in own if s.key in ("bridge.address", "bridge.addresses")), "")
     ids = [s.value for s in own if s.key in _ID]
-    there = _entered(facts, ids, head.value, here) or _end(facts, address, here)
-    return Link(Bridge(head.value, here, there, rules), (head, *own), _lines(facts, head.value, here))
+    there = bridge_ends.entered(facts, ids, head.value, here) or bridge_ends.end(facts, address, here)
+    lines = _lines(facts, head.value, here) or bridge_ends.came(facts, ids, head.value, there)
+    return Link(Bridge(head.value, here, there, rules), (head, *own), lines)
 
 
 def _told(facts: Facts, name: str) -> Iterator[Link]:
@@ -125,69 +127,17 @@ def _told(facts: Facts, name: str) -> Iterator[Link]:
     for source in sorted({e.source for e in facts.of_kind("bridge-connecting") if e.client_id == name}):
         here = broker_of(facts, source) or source
         lines = tuple(e for e in facts.of_kind("bridge-connecting") if e.client_id == name and e.source == source)
-        there = _entered(facts, (), name, here) or _end(facts, lines[0].reason or "", here)
+        there = bridge_ends.entered(facts, (), name, here) or bridge_ends.end(facts, lines[0].reason or "", here)
         yield Link(Bridge(name, here, there, ()), (), lines)
 
 
 def _lines(facts: Facts, name: str, here: str) -> tuple[Episode, ...]:
     """Lines with which the broker *here* opens its bridge; of any broker where only one is known."""
     lines = [e for e in facts.of_kind("bridge-connecting") if e.client_id == name]
-    return tuple(e for e in lines if not _several(facts) or broker_of(facts, e.source) == here)
+    return tuple(e for e in lines if not bridge_ends.several(facts) or broker_of(facts, e.source) == here)
 
 
 def _teller(facts: Facts, name: str) -> str | None:
     """The only broker whose log opens a bridge of this name."""
     names = {broker_of(facts, e.source) for e in facts.of_kind("bridge-connecting") if e.client_id == name}
     return names.pop() if len(names) == 1 else None
-
-
-def _entered(facts: Facts, ids: Collection[str], name: str, here: str) -> str | None:
-    """The only other broker at which a bridge's client id connected, where there are logs of several.
-
-    Without a directive the id is the host's name and that of the bridge, ``host.name`` (``bridge__new``, mosquitto).
-    """
-    if not _several(facts):
-        return None
-    came = [e for e in facts.of_kind("client-connected") if _of_bridge(e.client_id or "", ids, name)]
-    names = {told for e in came for told in (broker_of(facts, e.source),) if told and told != here}
-    return names.pop() if len(names) == 1 else None
-
-
-def _of_bridge(client: str, ids: Collection[str], name: str) -> bool:
-    return client in ids if ids else client.endswith(f".{name}")
-
-
-def _end(facts: Facts, address: str, here: str) -> str:
-    """The broker at an address: that which listens there, else whose sources are named after it; else the address."""
-    host = address.split(" ")[0].rsplit(":", 1)[0]
-    listening = {_node(facts, s.source) for s in facts.settings if s.key == "listener" and host in s.value.split()[1:]}
-    if len(listening) == 1:
-        return listening.pop()
-    words = _places(facts)
-    every = [word for own in words.values() for word in own]
-    told = {
-        name: sum(1 for word in own & _words(host) if every.count(word) == 1) for name, own in sorted(words.items())
-    }
-    best = [name for name, count in told.items() if count and count == max(told.values())]
-    return best[0] if len(best) == 1 and best[0] != here else address
-
-
-def _node(facts: Facts, source: str) -> str:
-    return (broker_of(facts, source) if _several(facts) else None) or source
-
-
-@per_facts
-def _places(facts: Facts) -> dict[str, frozenset[str]]:
-    """Broker → words of the names of its sources: its logs, else the files that configure bridges."""
-    if _several(facts):
-        return {b.name: _words(" ".join(b.sources)) for b in brokers(facts)}
-    return {s.source: _words(s.source) for s in facts.settings if s.key == "bridge"}
-
-
-def _several(facts: Facts) -> bool:
-    """Brokers are known by their logs or statistics; the only one of which there are any may be either end."""
-    return len(brokers(facts)) > 1
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(word.lower() for word in _WORD.findall(text))

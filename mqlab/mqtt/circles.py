@@ -5,7 +5,7 @@ A message that circulates is a new one to every broker: no DUP flag, and each ro
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from mqlab.facts import Facts, Series
@@ -14,7 +14,7 @@ from mqlab.models.circling import amplification
 from mqlab.mqtt.brokers import broker_of
 from mqlab.mqtt.copies import Receiver, copies_by_topic, distinct, receivers, senders, subscribers, worst
 from mqlab.questions.traffic import increase
-from mqlab.rows.mqtt import Flow
+from mqlab.rows.mqtt import Flow, Receipt
 
 ROUNDS = 3
 """Copies of one message from which it goes round; two are what a filter that overlaps, or one echo, makes."""
@@ -148,10 +148,13 @@ def _before(series: Series, since: float) -> float | None:
 def published(facts: Facts, since: float, until: float) -> float:
     """Messages that publishers of their own note as sent from *since* until *until*; parts of ten seconds in part.
 
-    Without ledgers, what applications print that they published.
+    A publisher that notes acknowledgements only is counted by these. Without ledgers, what applications print that they
+    published.
     """
     again = {one.ledger.source for one in republishers(facts)}
-    noted = [r for r in facts.receipts if r.role == "sent"]
+    senders = {f.sender for f in facts.flows}
+    noting = {r.source for r in facts.receipts if r.role == "sent"}
+    noted = [r for r in facts.receipts if r.role == "sent" or _is_all(r, senders - noting)]
     if not noted:
         rose = increase(facts.named("app.published"), since, until)
         return rose.value if rose is not None else 0.0
@@ -161,6 +164,11 @@ def published(facts: Facts, since: float, until: float) -> float:
             inside = min(until, receipt.at + EPISODE) - max(since, receipt.at)
             total += receipt.rows * max(0.0, inside) / EPISODE
     return total
+
+
+def _is_all(receipt: Receipt, publishers: Collection[str | None]) -> bool:
+    """What was acknowledged is all that is told of one of *publishers*."""
+    return receipt.role == "acked" and receipt.source in publishers
 
 
 def missing(facts: Facts, one: Receiver, since: float) -> int:

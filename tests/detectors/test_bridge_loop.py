@@ -239,3 +239,43 @@ def test_a_circle_that_was_opened_again_has_an_end():
 
 def test_nothing_about_messages_and_brokers_is_not_checked():
     assert detect(facts(episode("client-connected", 0))).missing == ("settings of bridges, $SYS, or messages with ids",)
+
+
+def test_a_bridge_is_open_when_the_other_broker_lets_it_in():
+    here = opened("east", "west", 0)
+    there = episode(
+        "client-connected", 60, "logs/east.log", client_id="h1.west-to-east", system="mqtt", line=2,
+        text="New client connected as h1.west-to-east",
+    )  # fmt: skip
+    quiet = episode("client-connected", 0, "logs/west.log", client_id="app", system="mqtt")
+    (one,) = detect(facts(BOTH_WAYS, here, there, quiet, SWOLLEN)).findings
+    assert (one.certainty, one.started_at.timestamp()) == (Certainty.LIKELY, at(60))
+
+
+def test_publishers_that_note_acknowledgements_only_are_counted_by_them():
+    acked = [replace(receipt, role="acked", source="clients/acked-sensor.csv") for receipt in SENT]
+    own = [replace(flow, sender=acked[0].source) for flow in CAME]
+    (one,) = detect(facts(ROUND, own, acked, taken("east", (6, 40), (6, 4000)))).findings
+    assert one.certainty is Certainty.LIKELY
+    assert one.measures["received_per_published_factor"] == pytest.approx(24240 / 480)
+
+
+def came_in(client, when):
+    return episode(
+        "client-connected", when, "logs/east.log", client_id=client, system="mqtt", text=f"{client} connected",
+        line=round(when),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("others", "told"),
+    [
+        ([], "nothing tells by whom, but it began when relay connected at 10:00:58 UTC."),
+        ([came_in("panel", 61)], "nothing tells by whom."),
+    ],
+)
+def test_who_alone_came_just_before_is_named(others, told):
+    rows = (came_in("hall", 1), came_in("relay", 58), *others)
+    (one,) = detect(facts(ROUND, CAME, SENT, rows, taken("east", (6, 40), (6, 4000)))).findings
+    assert one.statement.startswith(f"The same messages are published again and again; {told}")
+    assert ("the circle begins when it connects" in [place.why for place in one.evidence]) is not others

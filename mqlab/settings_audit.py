@@ -1,6 +1,6 @@
 """What settings alone make possible: notices, never more. They excuse no symptom and change no verdict.
 
-What the delivery path may lose or double is a table (``delivery_settings.risks``): with the defaults of most releases
+What the delivery path may lose or double is a table (``delivery_risks.settings``): with the defaults of most releases
 something of it is always possible, and a notice for each would hang over every producer. Notices are only what somebody
 chose or what is on its way: sizes that contradict the broker's limit, unclean elections that were switched on for
 topics with copies, and retention that reaches unread records within a day. ``replica.fetch.max.bytes`` below the limit

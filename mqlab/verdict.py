@@ -1,21 +1,25 @@
-"""From what detectors say to one diagnosis: order, exactly one place for every class, and the verdict."""
+"""From what detectors say to one diagnosis: exactly one place for every class, and the verdict."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from mqlab import __version__, scope, settings_audit, symptoms
+from mqlab import __version__, scope, settings_audit
 from mqlab.bridging.chain import ways
 from mqlab.catalogue import INCIDENTS
 from mqlab.changes import changes
 from mqlab.detectors import DETECTORS
 from mqlab.detectors.base import Result
 from mqlab.diagnosis import Diagnosis, Material, NotChecked, Rejected, Verdict
-from mqlab.facts import Change, Facts, ordered, span
+from mqlab.facts import Facts, ordered, span
 from mqlab.findings import Certainty, Finding, Severity
 from mqlab.log_growth import lines
+from mqlab.precedence import ended_by, ordered_by_weight
 from mqlab.risers.order import risers
+from mqlab.symptoms.symptom import Symptom
+from mqlab.symptoms.trouble import TROUBLE
+from mqlab.symptoms.unexplained import unexplained
 from mqlab.units import counted, number
 
 _RECONNECTS = frozenset({"reconnect-storm", "reconnect-flaky-link"})
@@ -23,13 +27,6 @@ _VISIBLE = _RECONNECTS | {"fan-out", "replication-traffic", "catch-up-read", "re
 """Benign classes that explain a change which everybody sees."""
 _ALONE = _RECONNECTS | {"rolling-restart"}
 """Those that hide no incident of another class: unchecked traffic may be inflated, a release is seen whole."""
-_ENDED = (-10.0, 60.0)
-"""Seconds around a finding's end in which a change may have ended it."""
-_CURES = (
-    "batch.size", "max.message.bytes", "max.request.size", "timeout.ms", "compression.type", "linger.ms",
-    "max.poll.records", "max.poll.interval.ms",
-)  # fmt: skip
-"""Settings that end incidents, if several changed at once."""
 
 
 def diagnose(facts: Facts, dismissed: Sequence[str] = ()) -> Diagnosis:
@@ -40,9 +37,9 @@ def diagnose(facts: Facts, dismissed: Sequence[str] = ()) -> Diagnosis:
     results = _with_risks(facts, results)
     happened = changes(facts)
     told = [f for r in results.values() for f in r.findings if f.id not in dismissed]
-    every = lines.settled(facts, told, symptoms.TROUBLE)
-    findings = _ordered([_ended_by(f, happened) for f in every])
-    left = symptoms.unexplained(facts, findings, {slug for slug, r in results.items() if r.rejected})
+    every = lines.settled(facts, told, TROUBLE)
+    findings = ordered_by_weight([ended_by(f, happened) for f in every])
+    left = unexplained(facts, findings, {slug for slug, r in results.items() if r.rejected})
     return Diagnosis(
         version=__version__,
         material=_material(facts),
@@ -82,64 +79,7 @@ def _rejected(results: dict[str, Result], findings: Sequence[Finding]) -> tuple[
     return tuple(Rejected(slug, because[slug] or "") for slug in sorted(because))
 
 
-def _ordered(findings: Sequence[Finding]) -> tuple[Finding, ...]:
-    """Severity; consequences after their cause; then certainty, impact, start, slug."""
-
-    def consequence(finding: Finding) -> bool:
-        return any(
-            finding.incident in other.explains and other.severity == finding.severity
-            for other in findings
-            if other is not finding
-        )
-
-    def impact(finding: Finding) -> float:
-        messages = sum(finding.measures.get(n, 0.0) for n in ("lost_records", "duplicated_records", "rejected_records"))
-        return messages * 1e15 + finding.measures.get("excess_bytes", finding.measures.get("bytes_out", 0.0))
-
-    return tuple(
-        sorted(
-            findings,
-            key=lambda f: (
-                -f.severity,
-                consequence(f),
-                -f.certainty,
-                -impact(f),
-                f.started_at.timestamp() if f.started_at else float("inf"),
-                f.incident,
-                f.id,
-            ),
-        )
-    )
-
-
-def _ended_by(finding: Finding, happened: Sequence[Change]) -> Finding:
-    """*finding* with the change that probably ended it, marked as inferred."""
-    if finding.ended_at is None or finding.ongoing or finding.severity is Severity.NOTICE:
-        return finding
-    end = finding.ended_at.timestamp()
-    names = [p for p in (*finding.subject.split(" -> "), *finding.facts.get("members", "").split(", ")) if p]
-    near = [
-        c
-        for c in happened
-        if c.at is not None
-        and _ENDED[0] <= c.at - end <= _ENDED[1]
-        and c.before is not None
-        and any(f" {name} " in f" {c.what} " for name in names)
-    ]
-    if not near:
-        return finding
-    change = min(near, key=lambda c: not c.what.endswith(_CURES))
-    text = f"{change.what} {change.before} -> {change.after}"
-    return replace(
-        finding,
-        facts={**finding.facts, "mitigation": f"{text} (inferred)"},
-        evidence=(*finding.evidence, *change.evidence),
-    )
-
-
-def _verdict(
-    findings: Sequence[Finding], left: Sequence[symptoms.Symptom], facts: Facts, results: dict[str, Result]
-) -> Verdict:
+def _verdict(findings: Sequence[Finding], left: Sequence[Symptom], facts: Facts, results: dict[str, Result]) -> Verdict:
     serious = [f for f in findings if f.severity > Severity.NOTICE]
     if serious:
         lead = serious[0]

@@ -7,7 +7,7 @@ from facts_builder import facts, settings
 from mqtt_builder import broker, client, clock
 
 from mqlab.mqtt.idle import idle
-from mqlab.symptoms import unexplained
+from mqlab.symptoms.unexplained import unexplained
 
 
 def limit(value="20s", key="proxy_timeout"):

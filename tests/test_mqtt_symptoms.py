@@ -10,7 +10,7 @@ from mqtt_builder import broker
 from mqlab.facts import Shape
 from mqlab.findings import Certainty, Finding, Severity
 from mqlab.questions.wording import moment
-from mqlab.symptoms import unexplained
+from mqlab.symptoms.unexplained import unexplained
 
 LOG = log("clients/gw.log", "mqtt-client-log")
 

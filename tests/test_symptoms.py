@@ -9,7 +9,7 @@ from message_builder import acked, acks, fates
 from mqlab.facts import Shape
 from mqlab.findings import Certainty, Finding, Severity
 from mqlab.questions.wording import moment
-from mqlab.symptoms import unexplained
+from mqlab.symptoms.unexplained import unexplained
 
 LOG = log("server.log", "kafka-broker-log")
 

@@ -5,7 +5,7 @@ from kafka_builder import GROUP, TOPIC, client
 from loss_builder import A, begins, consumer, life, listed, messages, noted, said, stands
 
 from mqlab.detectors import commit_before_process_loss as rule
-from mqlab.symptoms import unexplained
+from mqlab.symptoms.unexplained import unexplained
 
 AUTO, EXPLICIT = consumer("a enable.auto.commit true"), consumer("a enable.auto.commit false")
 LIFE = [life("a"), begins("10:00:02 a set 0 0"), listed("a")]

@@ -22,7 +22,7 @@ from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
 from mqlab.mqtt.connection import Connection
 from mqlab.mqtt.lives import connections, told_by_clients
-from mqlab.mqtt.parties import OPEN
+from mqlab.mqtt.parties import UNDECIDED
 from mqlab.mqtt.takeovers import War, replaced, wars
 from mqlab.questions.wording import clock, moment
 
@@ -42,9 +42,10 @@ def detect(facts: Facts) -> Result:
     found = _longest(every)
     if found:
         return Result(tuple(_finding(facts, war, alone=alone) for war, alone in found))
-    if any(war.judged.why_not == OPEN for war in every):
-        told = ", ".join(sorted({war.client_id for war in every if war.judged.why_not == OPEN}))
-        return Result(missing=(f"the logs of the clients that connect as {told}: {OPEN}",))
+    undecided = {war.client_id: war.judged.why_not for war in every if war.judged.why_not in UNDECIDED}
+    if undecided:
+        told = ", ".join(sorted(undecided))
+        return Result(missing=(f"the logs of the clients that connect as {told}: {undecided[min(undecided)]}",))
     if every:
         reasons = {war.client_id: war.judged.why_not or "" for war in every}
         return Result(rejected="; ".join(_reasons(reasons)))

@@ -19,7 +19,7 @@ from mqlab.mqtt.client_lives import SILENT, client_of
 from mqlab.mqtt.connection import Connection
 from mqlab.mqtt.flapping import flapping
 from mqlab.mqtt.lives import by_client, told_by_clients
-from mqlab.mqtt.parties import OPEN
+from mqlab.mqtt.parties import UNDECIDED
 from mqlab.mqtt.reconnects import storms
 from mqlab.mqtt.takeovers import wars
 from mqlab.mqtt.vouched import AWAY, came_back_alone
@@ -93,7 +93,7 @@ def _of_every(facts: Facts) -> Iterator[Link]:
     for connection in told_by_clients(facts):
         own[connection.client_id].append(connection)
     for (broker, client), told in by_client(facts).items():
-        if judged.get((broker, client), "") in (None, OPEN):
+        if judged.get((broker, client), "") in (None, *UNDECIDED):
             continue
         free = [pair for pair in pairwise(told) if not any(_within(pair[1], broker, span) for span in spans)]
         seen = tuple(_by_broker(free)) if told[0].told_by == "broker" else ()

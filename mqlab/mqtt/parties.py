@@ -32,6 +32,8 @@ _UNLIKE = 0.25
 _RESTART = 2.0
 """Seconds that a device needs at least to start and connect again: what comes back faster was not restarted."""
 OPEN = "one address at a steady pace: two clients behind it, or one that is restarted again and again"
+UNENDED = "one address, and no line tells how most of its connections ended"
+UNDECIDED = frozenset({OPEN, UNENDED})
 """Why a war is neither found nor disproved."""
 
 
@@ -66,7 +68,7 @@ def judged(facts: Facts, run: Sequence[Connection]) -> Judged:
         return _by_address(run, apart)
     if len({_party(c) for c in run if c.since is not None}) > 1:
         return _none("no address that lost the id took it back twice")
-    return _by_pace(run, made)
+    return _by_pace(run, made, counted=bool(facts.named("mqtt.takeovers")))
 
 
 def _none(why: str) -> Judged:
@@ -136,8 +138,11 @@ def _by_address(run: Sequence[Connection], apart: Mapping[Party, Sequence[float]
     return Judged(tuple(sorted(apart)), "addresses")
 
 
-def _by_pace(run: Sequence[Connection], made: Mapping[str, Sequence[float]]) -> Judged:
-    """All connections look alike."""
+def _by_pace(run: Sequence[Connection], made: Mapping[str, Sequence[float]], *, counted: bool) -> Judged:
+    """All connections look alike; *counted* is whether the broker counts takeovers.
+
+    A client that a broker throws out for another reason comes back at such a pace, too: lines must tell of the ends.
+    """
     grain = _grain(run)
     lives = [b - a for a, b in pairwise([c.since or 0.0 for c in run[1:]])]
     keep_alive = next((c.keep_alive for c in run if c.keep_alive), None) or backoff.SLOWEST
@@ -146,6 +151,8 @@ def _by_pace(run: Sequence[Connection], made: Mapping[str, Sequence[float]]) -> 
         return Judged((_party(run[-1]),), "logs")
     if len(lives) < _PACE:
         return _none("one address, and too few times to tell a second client from one that comes back")
+    if not counted and 2 * sum(c.ended is not None for c in run[:-1]) < len(lives):
+        return _none(UNENDED)
     if any(backoff.doubling(own, grain) for own in turns):
         return Judged((_party(run[-1]),), "pace")
     if not all(backoff.steady(own, grain) for own in turns):

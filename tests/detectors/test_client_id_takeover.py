@@ -223,3 +223,12 @@ def test_material_that_begins_within_a_war_behind_one_address_is_judged_by_its_p
     rows = turns("press", ["10.0.0.1"], every=[0.5, 1.5] * 10).splitlines()
     whole, cut = (detect(facts(broker("\n".join(own)))).findings[0] for own in (rows, rows[1:]))
     assert (cut.measures, cut.statement) == (whole.measures, whole.statement)
+
+
+def test_connects_behind_one_address_whose_ends_no_line_tells_are_not_judged():
+    rows = [row for row in turns("dev", [A], every=1, times=20).splitlines() if "taken-over" not in row]
+    result = detect(facts(broker("\n".join(rows))))
+    assert (result.findings, result.rejected) == ((), None)
+    assert "no line tells how most of its connections ended" in result.missing[0]
+    (counted,) = detect(facts(broker("\n".join(rows)), series("mqtt.takeovers", range(0, 30, 5), step=5))).findings
+    assert counted.certainty == Certainty.LIKELY

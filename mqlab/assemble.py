@@ -11,9 +11,11 @@ from typing import Any
 from mqlab.assembly import clocks, exported_positions, flows, groups, messages, volumes
 from mqlab.assembly.clocks import minute
 from mqlab.clocks import offsets, years, zones
-from mqlab.facts import Coverage, Episode, Facts, Position, Reject, Series, Setting, Shape
+from mqlab.facts import Episode, Facts, Position, Series, Setting
 from mqlab.findings import Evidence
 from mqlab.loaders import metric_names
+from mqlab.rows.coverage import Coverage, Reject
+from mqlab.rows.lines import Shape
 from mqlab.sources import Source
 
 Row = Mapping[str, Any]

@@ -7,7 +7,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from itertools import pairwise
 
-from mqlab.facts import Change, Episode, Facts, Setting
+from mqlab.facts import Episode, Facts, Setting
+from mqlab.findings import Change
 from mqlab.mqtt.changes import mqtt_changes
 from mqlab.questions import configured
 from mqlab.rocketmq.member_changes import member_changes

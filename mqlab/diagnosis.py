@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from mqlab.bridging.rows import Chain
-from mqlab.facts import Change
-from mqlab.findings import Certainty, Finding
+from mqlab.findings import Certainty, Change, Finding
 from mqlab.risers.rows import Riser
 
 

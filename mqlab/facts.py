@@ -3,16 +3,19 @@
 The size of the facts depends on how long an incident lasted and how many clients took part, never on the number of
 lines: events are thinned to episodes of ten seconds, lines to shapes, settings to distinct values.
 All times are epoch seconds, UTC; None means "the source does not say".
+Rows that most rules read stand here, others in ``rows`` by subject.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 from mqlab.findings import Evidence
+from mqlab.rows.coverage import Coverage, Reject
 from mqlab.rows.groups import Assignment, Batch, Client, Delivery, Tally
+from mqlab.rows.lines import Shape, Volume
 from mqlab.rows.messages import Fate, Part
 from mqlab.rows.mqtt import Flow, Passage, Receipt, TopicFlow
 
@@ -111,108 +114,6 @@ class Position:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """One line shape of one source: numbers, ids and addresses masked."""
-
-    source: str
-    level: str | None
-    shape: str
-    lines: int
-    bytes: int
-    first_at: float | None
-    last_at: float | None
-    first_line: int
-    sample: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Minute:
-    """What was written within one minute: dated lines, and bytes with the undated lines that continue them."""
-
-    at: float
-    lines: int
-    bytes: int
-
-
-@dataclass(frozen=True, slots=True)
-class LineShape:
-    """One of the few shapes of dated line that carry most bytes of a log, minute by minute.
-
-    Lines that a signature selects are shapes here too. Bytes are those of the lines and of the undated lines that
-    continue them, such as stack traces.
-    """
-
-    level: str | None
-    shape: str
-    first: Evidence
-    """The first line of the shape; its text is empty where the file could not be read again."""
-    first_at: float | None
-    minutes: tuple[Minute, ...]
-
-    @property
-    def lines(self) -> int:
-        """Dated lines."""
-        return sum(m.lines for m in self.minutes)
-
-    @property
-    def bytes(self) -> int:
-        """Bytes, continuations included."""
-        return sum(m.bytes for m in self.minutes)
-
-
-@dataclass(frozen=True, slots=True)
-class Volume:
-    """How one log grew, minute by minute; row of VOLUME, thinned."""
-
-    source: str
-    first_at: float | None
-    """Moment of the first dated line; None where no line writes one."""
-    minutes: tuple[Minute, ...]
-    shapes: tuple[LineShape, ...] = ()
-    """Those with the loudest minutes; none for a log too small to matter."""
-    undated_bytes: int = 0
-    """Bytes that belong to no minute."""
-    before: Evidence | None = None
-    """The line before the first line of the loudest shape."""
-
-    @property
-    def bytes(self) -> int:
-        """All bytes of the log."""
-        return self.undated_bytes + sum(m.bytes for m in self.minutes)
-
-
-@dataclass(frozen=True, slots=True)
-class Reject:
-    """Lines or a file that no loader understood."""
-
-    source: str
-    reason: str
-    lines: int
-    bytes: int
-    sample: str
-    line: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Coverage:
-    """What became of one source. ``lines`` = data + noise + rejected, always."""
-
-    source: str
-    format: str
-    lines: int
-    bytes: int
-    data: int
-    noise: int
-    rejected: int
-    zone: str
-    """The zone its undated-zone lines were read in, as shown to the user, e.g. ``+08:00`` or ``UTC``."""
-    zone_why: str
-    first_at: float | None = None
-    last_at: float | None = None
-    problem: str | None = None
-
-
 @dataclass(frozen=True)
 class Facts:
     """Everything the detectors may look at."""
@@ -267,64 +168,7 @@ class Facts:
         return tuple(s for s in self.series if s.name in names)
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
-    """Something that became different: a setting, a version, a restart, membership, topology."""
-
-    at: float | None
-    what: str
-    """e.g. ``producer mqtt-bridge batch.size``, ``process bridge exited``."""
-    before: str | None
-    after: str | None
-    evidence: tuple[Evidence, ...] = field(default_factory=tuple)
-    inferred: bool = False
-
-
 def span(times: Iterable[float | None]) -> tuple[float | None, float | None]:
     """First and last of the known times."""
     known = sorted(t for t in times if t is not None)
     return (known[0], known[-1]) if known else (None, None)
-
-
-def ordered(facts: Facts) -> Facts:
-    """*facts* with every row in its place: the same whatever the order in which they were read."""
-    return replace(
-        facts,
-        episodes=tuple(sorted(facts.episodes, key=_of_episode)),
-        series=tuple(sorted(facts.series, key=lambda s: (s.name, sorted(s.labels.items()), s.source, s.original))),
-        settings=tuple(sorted(facts.settings, key=lambda s: (s.source, s.line or 0, s.key, s.owner or "", s.value))),
-        positions=tuple(sorted(facts.positions, key=lambda p: (p.at or 0.0, p.source, p.line or 0, p.topic, p.queue))),
-        clients=tuple(sorted(facts.clients, key=_of_row)),
-        assignments=tuple(sorted(facts.assignments, key=lambda a: (*_of_row(a), a.topic, a.queue))),
-        tallies=tuple(sorted(facts.tallies, key=lambda t: (t.at, t.source, t.topic, t.queue, t.role))),
-        deliveries=tuple(sorted(facts.deliveries, key=lambda d: (d.at, d.topic, d.queue, d.sources))),
-        batches=tuple(sorted(facts.batches, key=lambda b: (b.at, b.source, b.line))),
-        fates=tuple(sorted(facts.fates, key=_of_fate)),
-        parts=tuple(sorted(facts.parts, key=lambda p: (p.source, p.role, p.topic, p.queue))),
-        flows=tuple(sorted(facts.flows, key=_of_flow)),
-        topic_flows=tuple(sorted(facts.topic_flows, key=lambda f: (f.topic is None, f.topic or "", *_of_flow(f)))),
-        receipts=tuple(sorted(facts.receipts, key=lambda r: (r.at, r.source, r.role))),
-        passages=tuple(sorted(facts.passages, key=lambda p: (p.sender, p.receiver))),
-        shapes=tuple(sorted(facts.shapes, key=lambda s: (s.source, s.first_line, s.shape))),
-        rejects=tuple(sorted(facts.rejects, key=lambda r: (r.source, r.line or 0, r.reason))),
-        coverage=tuple(sorted(facts.coverage, key=lambda c: c.source)),
-        volumes=tuple(sorted(facts.volumes, key=lambda v: v.source)),
-    )
-
-
-def _of_episode(episode: Episode) -> tuple[float, str, str, int, str, str]:
-    where = (episode.source, episode.kind, episode.first.line or 0)
-    return (episode.first_at or 0.0, *where, episode.topic or "", episode.queue or "")
-
-
-def _of_fate(fate: Fate) -> tuple[str, str, float, int, str, int]:
-    where = (fate.first.source, fate.first.line or 0)
-    return (fate.topic, fate.queue, fate.first_at or 0.0, fate.first_offset or 0, *where)
-
-
-def _of_flow(flow: Flow | TopicFlow) -> tuple[float, str, str, int]:
-    return (flow.first_at, flow.sender or "", flow.first.source, flow.first.line or 0)
-
-
-def _of_row(row: Client | Assignment) -> tuple[float, str, int]:
-    return (row.at or 0.0, row.source, row.line or 0)

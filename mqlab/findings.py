@@ -95,3 +95,16 @@ class Finding:
     ledger: TrafficLedger | None = None
     facts: Mapping[str, str] = field(default_factory=dict)
     """Short words for the screen: role, client version, topic, trigger …"""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Something that became different: a setting, a version, a restart, membership, topology."""
+
+    at: float | None
+    what: str
+    """e.g. ``producer mqtt-bridge batch.size``, ``process bridge exited``."""
+    before: str | None
+    after: str | None
+    evidence: tuple[Evidence, ...] = field(default_factory=tuple)
+    inferred: bool = False

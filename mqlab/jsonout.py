@@ -8,8 +8,7 @@ from typing import Any
 
 from mqlab.bridging.jsonout import chain_json
 from mqlab.diagnosis import Diagnosis, Material, NotChecked, Verdict
-from mqlab.facts import Change
-from mqlab.findings import Evidence, Finding
+from mqlab.findings import Change, Evidence, Finding
 from mqlab.units import iso
 
 SCHEMA = "mqlab.diagnosis/1"

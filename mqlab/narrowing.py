@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from mqlab.facts import Coverage, Facts, Minute, Series, Volume
+from mqlab.facts import Facts, Series
+from mqlab.rows.coverage import Coverage
+from mqlab.rows.lines import Minute, Volume
 
 
 def narrowed(

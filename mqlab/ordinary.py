@@ -10,8 +10,9 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from mqlab.facts import Facts, Shape
+from mqlab.facts import Facts
 from mqlab.rocketmq.members import folder
+from mqlab.rows.lines import Shape
 
 STARTING = 90.0
 """Seconds after a log's first line, or a process's start, that belong to the start."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from mqlab.facts import Change
-from mqlab.findings import Finding, Severity
+from mqlab.findings import Change, Finding, Severity
 
 _ENDED = (-10.0, 60.0)
 """Seconds around a finding's end in which a change may have ended it."""

@@ -10,8 +10,7 @@ from datetime import UTC, datetime, tzinfo
 from mqlab import units
 from mqlab.delivery.rows import Audit
 from mqlab.diagnosis import Diagnosis
-from mqlab.facts import Change
-from mqlab.findings import Finding, Severity
+from mqlab.findings import Change, Finding, Severity
 from mqlab.risers import words
 from mqlab.screens import chain
 from mqlab.screens.coverage import coverage, next_steps

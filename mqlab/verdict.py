@@ -12,11 +12,12 @@ from mqlab.changes import changes
 from mqlab.detectors import DETECTORS
 from mqlab.detectors.base import Result
 from mqlab.diagnosis import Diagnosis, Material, NotChecked, Rejected, Verdict
-from mqlab.facts import Facts, ordered, span
+from mqlab.facts import Facts, span
 from mqlab.findings import Certainty, Finding, Severity
 from mqlab.log_growth import lines
 from mqlab.precedence import ended_by, ordered_by_weight
 from mqlab.risers.order import risers
+from mqlab.rows.order import ordered
 from mqlab.symptoms.symptom import Symptom
 from mqlab.symptoms.trouble import TROUBLE
 from mqlab.symptoms.unexplained import unexplained

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from mqlab.facts import Coverage, Episode, Facts, Position, Series, Setting
+from mqlab.facts import Episode, Facts, Position, Series, Setting
 from mqlab.findings import Evidence
+from mqlab.rows.coverage import Coverage
 from mqlab.rows.groups import Assignment, Batch, Client, Delivery, Tally
 from mqlab.rows.messages import Fate, Part
 from mqlab.rows.mqtt import Flow, Passage, Receipt, TopicFlow

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from facts_builder import at, episode
 
-from mqlab.facts import Coverage, Position, Setting
+from mqlab.facts import Position, Setting
+from mqlab.rows.coverage import Coverage
 from mqlab.rows.groups import Assignment, Client, Delivery, Tally
 
 GROUP, TOPIC = "billing", "ORDERS"

@@ -8,8 +8,10 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from mqlab.diagnosis import Diagnosis, Material, NotChecked, Rejected, Verdict
-from mqlab.facts import Change, Coverage, Episode, Facts, Position, Series, Setting, Shape
-from mqlab.findings import Certainty, Evidence, Finding, Severity, Stage, TrafficLedger
+from mqlab.facts import Episode, Facts, Position, Series, Setting
+from mqlab.findings import Certainty, Change, Evidence, Finding, Severity, Stage, TrafficLedger
+from mqlab.rows.coverage import Coverage
+from mqlab.rows.lines import Shape
 
 T0 = 1795263520  # 2026-11-21T12:18:40Z, the first scrape; then every ten seconds
 BRIDGE_IN = [

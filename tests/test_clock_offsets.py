@@ -4,8 +4,8 @@ import pytest
 from facts_builder import at, episode, facts
 
 from mqlab.clocks.offsets import corrected, offsets
-from mqlab.facts import Coverage
 from mqlab.findings import Evidence
+from mqlab.rows.coverage import Coverage
 from mqlab.rows.mqtt import Flow, Passage, Receipt
 
 BROKER = "logs/mosquitto.log"

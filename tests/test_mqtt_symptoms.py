@@ -7,9 +7,9 @@ from copies_builder import noted
 from facts_builder import at, episode, facts, log
 from mqtt_builder import broker
 
-from mqlab.facts import Shape
 from mqlab.findings import Certainty, Finding, Severity
 from mqlab.questions.wording import moment
+from mqlab.rows.lines import Shape
 from mqlab.symptoms.unexplained import unexplained
 
 LOG = log("clients/gw.log", "mqtt-client-log")

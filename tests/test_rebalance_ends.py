@@ -6,11 +6,12 @@ import pytest
 from facts_builder import at, facts
 from kafka_builder import GROUP, client, coordinator, member
 
-from mqlab.facts import Position, Shape
+from mqlab.facts import Position
 from mqlab.kafka.lives import lives
 from mqlab.rebalances.history import history
 from mqlab.rebalances.rows import Behind, End, Trigger
 from mqlab.rows.groups import Batch
+from mqlab.rows.lines import Shape
 from mqlab.units import clock
 
 

@@ -8,12 +8,12 @@ from facts_builder import at, facts, positions, series
 from mqtt_builder import broker, turns
 from report_example import diagnosis, split_loop
 
-from mqlab.facts import Minute, Volume
 from mqlab.findings import Certainty
 from mqlab.risers.courses import courses
 from mqlab.risers.order import consequences, first, risers
 from mqlab.risers.rows import Riser, earlier
 from mqlab.risers.words import order, words
+from mqlab.rows.lines import Minute, Volume
 from mqlab.rows.mqtt import Receipt
 from mqlab.screen import screen
 

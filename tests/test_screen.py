@@ -9,8 +9,7 @@ from report_example import at, example
 
 from mqlab import screen
 from mqlab.diagnosis import NotChecked, Rejected, Verdict
-from mqlab.facts import Change
-from mqlab.findings import Evidence, Severity
+from mqlab.findings import Change, Evidence, Severity
 from mqlab.screens import rows
 
 PATHS = ["data/samples/kafka-amp-17"]

@@ -9,8 +9,9 @@ from facts_builder import at, card, episode, facts, log, positions, ramp, series
 
 from mqlab.catalogue import INCIDENTS
 from mqlab.detectors import DETECTORS
-from mqlab.facts import Facts, Shape
+from mqlab.facts import Facts
 from mqlab.findings import Certainty, Severity
+from mqlab.rows.lines import Shape
 from mqlab.verdict import diagnose
 
 JMX = {"instance": "app-1:9404", "client_id": "app"}

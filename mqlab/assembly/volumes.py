@@ -7,9 +7,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from mqlab.assembly.continuation import Counted, carrier_lines, continued
-from mqlab.facts import LineShape, Minute, Volume
 from mqlab.findings import Evidence
 from mqlab.log_growth.shapes import summed, together
+from mqlab.rows.lines import LineShape, Minute, Volume
 
 Row = Mapping[str, Any]
 Clock = Callable[[str | None], float | None]

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TypeVar
 
-from mqlab.facts import Coverage, Episode, Facts, Series, Shape
+from mqlab.facts import Episode, Facts, Series
+from mqlab.rows.coverage import Coverage
+from mqlab.rows.lines import Shape
 from mqlab.rows.mqtt import Flow, Passage, Receipt, TopicFlow
 
 _Span = TypeVar("_Span", Shape, Coverage)

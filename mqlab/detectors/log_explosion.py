@@ -9,10 +9,11 @@ many shapes at once, logs too small to matter. Lines that another finding explai
 from __future__ import annotations
 
 from mqlab.detectors.base import Result
-from mqlab.facts import Facts, Volume
+from mqlab.facts import Facts
 from mqlab.log_growth import finding, rotation
 from mqlab.log_growth.floods import MUCH_A_MINUTE, flood
 from mqlab.log_growth.judgement import Judgement, judged
+from mqlab.rows.lines import Volume
 from mqlab.units import size
 
 INCIDENT = "log-explosion"

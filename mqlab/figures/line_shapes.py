@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
-from mqlab.facts import Facts, Minute, Volume
+from mqlab.facts import Facts
 from mqlab.figures.style import ALARM, MUTED, RUNS, empty, figure, label, time
 from mqlab.findings import Finding
 from mqlab.log_growth import rotation
+from mqlab.rows.lines import Minute, Volume
 from mqlab.units import clock, size
 
 _FEW = 3

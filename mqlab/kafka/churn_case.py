@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import inf
 from statistics import median
 
-from mqlab.facts import Episode, Facts, Shape
+from mqlab.facts import Episode, Facts
 from mqlab.kafka import clocks, release
 from mqlab.kafka.lives import lives
 from mqlab.kafka.renewal import Restart, distinct, fenced, restarts
@@ -17,6 +17,7 @@ from mqlab.ordinary import ORDERLY
 from mqlab.polling import lines
 from mqlab.rebalances import index
 from mqlab.rebalances.rows import End, Life
+from mqlab.rows.lines import Shape
 
 LEAST = 3
 """Ends of one process from which it is a loop: a deploy that is taken back ends it twice."""

@@ -6,12 +6,12 @@ import re
 from collections.abc import Sequence
 
 from mqlab import units
-from mqlab.facts import Shape
 from mqlab.findings import Evidence
 from mqlab.kafka.churn_case import Churn
 from mqlab.kafka.coordinator_words import once
 from mqlab.kafka.trigger_words import triggers
 from mqlab.rebalances.rows import Rebalance
+from mqlab.rows.lines import Shape
 from mqlab.units import counted
 
 _SHOWN = 3

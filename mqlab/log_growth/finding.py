@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import floor
 
-from mqlab.facts import Facts, LineShape
+from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
 from mqlab.log_growth.floods import Flood
 from mqlab.log_growth.judgement import Judgement
 from mqlab.questions.wording import clock, moment
+from mqlab.rows.lines import LineShape
 from mqlab.units import duration, size
 
 INCIDENT = "log-explosion"

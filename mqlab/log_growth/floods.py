@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from mqlab.facts import LineShape, Minute, Volume
+from mqlab.rows.lines import LineShape, Minute, Volume
 
 FAR = 10
 """Times the earlier rate that is far above it: load and log levels change a log's rate by a few times; a loop is held

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from mqlab.facts import Facts, LineShape
+from mqlab.facts import Facts
 from mqlab.findings import Certainty
 from mqlab.log_growth.floods import FAR, MUCH_A_MINUTE, NEARLY_ALL, Flood
 from mqlab.questions.wording import clock
+from mqlab.rows.lines import LineShape
 from mqlab.units import duration, factor, size
 
 USUAL = 0.5

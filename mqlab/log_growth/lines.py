@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from mqlab.facts import Episode, Facts, LineShape, Shape
+from mqlab.facts import Episode, Facts
 from mqlab.findings import Certainty, Finding, Severity
 from mqlab.log_growth.finding import INCIDENT
+from mqlab.rows.lines import LineShape, Shape
 
 NEAR = 120.0
 """Seconds around a finding in which it may make a log explode."""

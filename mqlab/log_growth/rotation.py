@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from itertools import pairwise
 
-from mqlab.facts import LineShape, Volume
 from mqlab.log_growth.shapes import summed, together
+from mqlab.rows.lines import LineShape, Volume
 
 _PACKED = re.compile(r"\.(?:gz|bz2|xz|zst)$")
 _DAY = r"\d{4}-?\d{2}-?\d{2}(?:[-_T.]?\d{1,6})?"

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
 
-from mqlab.facts import LineShape, Minute
+from mqlab.rows.lines import LineShape, Minute
 
 _LONG = 40
 """Characters from which a shape may have been cut: half of what is kept, for the numbers in it."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from mqlab.facts import Change, Facts
-from mqlab.findings import Evidence
+from mqlab.facts import Facts
+from mqlab.findings import Change, Evidence
 from mqlab.mqtt.connection import Connection
 from mqlab.mqtt.lives import by_client
 from mqlab.mqtt.offline import offline_sessions

@@ -10,7 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
-from mqlab.facts import Episode, Facts, Shape
+from mqlab.facts import Episode, Facts
 from mqlab.memo import per_facts
 from mqlab.ordinary import WANTED
 from mqlab.polling.lines import polls_of
@@ -19,6 +19,7 @@ from mqlab.rebalances.kinds import STARTS
 from mqlab.rebalances.marks import CLOCKS, ONCE, Span
 from mqlab.rebalances.rows import End
 from mqlab.rows.groups import Batch
+from mqlab.rows.lines import Shape
 
 _MINUTE = 60.0
 """Shapes tell their last line by its minute."""

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from mqlab import units
 from mqlab.diagnosis import Diagnosis
-from mqlab.facts import Change
-from mqlab.findings import Evidence, Finding
+from mqlab.findings import Change, Evidence, Finding
 
 _IN, _OUT = ("receive", "bytesin", "incoming", "bytes in"), ("transmit", "bytesout", "outgoing", "bytes out")
 _SIGNS = {

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
-from mqlab.facts import Change, Facts
-from mqlab.findings import Evidence
+from mqlab.facts import Facts
+from mqlab.findings import Change, Evidence
 from mqlab.rocketmq.members import groups
 from mqlab.rocketmq.memberships import Era, eras
 from mqlab.rocketmq.slots import SETTLING

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 from mqlab import ordinary
-from mqlab.facts import Episode, Facts, LineShape
+from mqlab.facts import Episode, Facts
 from mqlab.findings import Finding
 from mqlab.log_growth import lines
 from mqlab.mqtt import symptoms
 from mqlab.questions.wording import clock
+from mqlab.rows.lines import LineShape
 from mqlab.symptoms.symptom import Symptom, explained
 from mqlab.symptoms.trouble import DISPROVED, FAILING_OVER, NOTICED, SINGLE, TROUBLE
 from mqlab.units import counted

@@ -12,13 +12,14 @@ from collections.abc import Collection, Iterator, Sequence
 from mqlab import ordinary
 from mqlab.delivery_groups import cases as group_cases
 from mqlab.delivery_log import cases as log_cases
-from mqlab.facts import Facts, LineShape
+from mqlab.facts import Facts
 from mqlab.findings import Certainty, Finding
 from mqlab.log_growth import lines
 from mqlab.mqtt import symptoms
 from mqlab.questions import lags
 from mqlab.questions.wording import clock
 from mqlab.rocketmq import duplicate_case
+from mqlab.rows.lines import LineShape
 from mqlab.symptoms import counters, events
 from mqlab.symptoms.symptom import Symptom, explained
 from mqlab.units import counted, number

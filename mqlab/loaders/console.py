@@ -69,7 +69,8 @@ CONSUMERS = r"consumer[-_]?(?:progress|connection|status)(?![-_.]all\b)(?:-s(?=-
 """Commands of RocketMQ about one group, as files with their answers are named."""
 _CAUSE = r"^\s*Caused by: (?:\w+\.)*\w+: (.*\S)"
 _UNTOLD = (
-    "'ledger-csv', 'ledger-json', 'ledger-mapped', 'access-log', 'gc-log', 'kafka-dump-offsets', 'kafka-dump-records'"
+    "'ledger-csv', 'ledger-json', 'ledger-lines', 'ledger-mapped', 'access-log', 'gc-log', 'kafka-dump-offsets', "
+    "'kafka-dump-records'"
 )
 """Formats that no tool interrupts with errors of its own, and that may be very large."""
 _ROCKETMQ = r"rocketmq|mqadmin|CODE: \d+ +DESC: "

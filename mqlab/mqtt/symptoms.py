@@ -39,6 +39,8 @@ COPYING = (
     "bridge-loop", "overlapping-subscription", "redelivery-storm", "retained-replay-storm", "client-id-takeover",
 )  # fmt: skip
 """Classes in which messages come more than once."""
+MISSING = (*_COMING_BACK, *_QUEUEING, "acl-silent-drop", "bridge-loop", "oversize-record-rejected")
+"""Classes in which messages are lost, wait, or cannot be sent."""
 _BROKEN = frozenset({"keep-alive", "queue-killed", "frame-too-large", "protocol-error", "not-authorized", "kicked"})
 """Ends of connections that are no good-bye, no restart, and no other connection's doing."""
 _ENDS = frozenset({"client-disconnected", "connection-lost"})

@@ -15,7 +15,7 @@ from mqlab.delivery_log import cases as log_cases
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Finding
 from mqlab.log_growth import lines
-from mqlab.mqtt import symptoms
+from mqlab.mqtt import left_over, symptoms
 from mqlab.questions import lags
 from mqlab.questions.wording import clock
 from mqlab.rocketmq import duplicate_case
@@ -44,6 +44,7 @@ def unexplained(facts: Facts, findings: Sequence[Finding], rejected: Collection[
         *(Symptom(at, told) for at, told in duplicate_case.doubtful(facts)),
         *(Symptom(a, told) for a, told in symptoms.copies(facts) if not explained(a, known, symptoms.COPYING)),
         *(Symptom(at, told) for at, told in symptoms.cut_off_when_idle(facts)),
+        *(Symptom(at, told) for at, told in left_over.every(facts) if not explained(at, known, symptoms.MISSING)),
         *counters.ratio(facts, known),
     ]
     return tuple(sorted(found, key=lambda s: (s.at if s.at is not None else float("inf"), s.text)))

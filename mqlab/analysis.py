@@ -17,7 +17,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from mqlab import canonical, clusters, intake, units
-from mqlab.assemble import Gathered, assemble
+from mqlab.assemble import assemble
+from mqlab.assembly.gathered import Gathered
 from mqlab.cache import reading, workspace
 from mqlab.cache.batches import Places
 from mqlab.clocks.zones import parse_zone

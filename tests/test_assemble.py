@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from facts_builder import at
 
-from mqlab.assemble import Gathered, assemble
+from mqlab.assemble import assemble
+from mqlab.assembly.gathered import Gathered
 from mqlab.sources import Envelope, Reading, Source
 
 EAST = 8 * 3600

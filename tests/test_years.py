@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from mqlab.assemble import Gathered
+from mqlab.assembly.gathered import Gathered
 from mqlab.clocks import years
 from mqlab.sources import Envelope, Reading, Source
 

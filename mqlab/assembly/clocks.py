@@ -7,18 +7,16 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import pairwise
-from typing import Any
 
+from mqlab.assembly.payloads import MICRO, Row
 from mqlab.clocks import zones
 from mqlab.loaders import kafka_broker_log, metric_names
 from mqlab.sources import Reading, Source
 
-Row = Mapping[str, Any]
 Rows = Mapping[str, Sequence[Row]]
 Sources = Mapping[str, Source]
 """By link name, as rows name them."""
 
-_MICRO = 1_000_000
 _SHARED_KINDS = frozenset(
     {"batch-split", "produce-retry", "record-too-large", "record-expired", "settings-printed",
      "membership-notified", "queues-allocated"}
@@ -82,20 +80,20 @@ def _clock(
 ) -> zones.Clock:
     ids = {row["client_id"] for row in events if row["kind"] in ("client-configured", *_MADE) and row.get("client_id")}
     own = next(iter(ids)) if len(ids) == 1 else ""
-    seen = [*minutes, *(row[k] / _MICRO for row in events for k in ("first_at", "last_at") if row.get(k) is not None)]
+    seen = [*minutes, *(row[k] / MICRO for row in events for k in ("first_at", "last_at") if row.get(k) is not None)]
     return zones.Clock(
         source=source.path,
         written=source.zone_written,
         started=tuple(
-            (row["first_at"] / _MICRO, row["value_min"] / 1000)
+            (row["first_at"] / MICRO, row["value_min"] / 1000)
             for row in events
             if row["kind"] in _EPOCH_KINDS and row.get("value_min")
         ),
-        events=tuple(sorted({row["first_at"] / _MICRO for row in events if row["kind"] in _SHARED_KINDS})),
+        events=tuple(sorted({row["first_at"] / MICRO for row in events if row["kind"] in _SHARED_KINDS})),
         window=(min(seen), max(seen)) if seen else None,
         rule=source.zone_rule,
         met=tuple(
-            (row["first_at"] / _MICRO, tuple(sorted(joined[_client(row, own)])))
+            (row["first_at"] / MICRO, tuple(sorted(joined[_client(row, own)])))
             for row in events
             if row["kind"] in _MADE and _client(row, own) in joined
         ),
@@ -111,7 +109,7 @@ def _joined(rows: Rows) -> Mapping[str, set[float]]:
         if row["kind"] in _JOINED and row.get("client_id") and row.get("value_min"):
             found[row["client_id"]].add(row["value_min"] / 1000)
         if row["kind"] == "client-connected" and row.get("client_id") and row.get("offset") is not None:
-            found[row["client_id"]].add(row["first_at"] / _MICRO - row["offset"])
+            found[row["client_id"]].add(row["first_at"] / MICRO - row["offset"])
     return found
 
 
@@ -126,7 +124,7 @@ def _generations(rows: Rows) -> Mapping[str, tuple[tuple[str, float], ...]]:
     for row in rows["events"]:
         told = row["kind"] in _COMPLETE and row.get("group") and row.get("value_min") is not None
         if told and row.get("first_at") is not None:
-            at = row["first_at"] / _MICRO - (row.get("offset") or 0)
+            at = row["first_at"] / MICRO - (row.get("offset") or 0)
             found[row["source"]].append((f"{row['group']} {row['value_min']:.0f}", at))
     return {link: tuple(these) for link, these in found.items()}
 
@@ -136,7 +134,7 @@ def _increases(rows: Rows) -> Iterator[tuple[float, float]]:
     for row in rows["metrics"]:
         labels = json.loads(row.get("labels") or "{}")
         if metric_names.canonical(row["name"], labels) in _TROUBLE and row.get("offset") is not None:
-            points = [(p["at"] / _MICRO, p["value"]) for p in row["points"] if p.get("at") is not None]
+            points = [(p["at"] / MICRO, p["value"]) for p in row["points"] if p.get("at") is not None]
             yield from ((one - _SLACK, two + _SLACK) for (one, v), (two, w) in pairwise(points) if w > v)
 
 
@@ -144,7 +142,7 @@ def _starts(rows: Rows) -> Iterator[tuple[float, float]]:
     """When supervisors that write their zone started a process."""
     for row in rows["events"]:
         if row["kind"] == "process-started" and row.get("offset") is not None and row.get("first_at") is not None:
-            at = row["first_at"] / _MICRO - row["offset"]
+            at = row["first_at"] / MICRO - row["offset"]
             yield at - _SLACK, at + _START_UP
 
 
@@ -153,7 +151,7 @@ def _memberships(rows: Rows, sources: Sources) -> Iterator[tuple[float, float]]:
     for row in rows["events"]:
         rule, wall = sources[row["source"]].zone_rule, row.get("first_at")
         if row["kind"] in _MEMBERS and rule and wall is not None and row.get("offset") is None:
-            at = zones.ruled(rule).instant(wall / _MICRO)
+            at = zones.ruled(rule).instant(wall / MICRO)
             yield at - _SLACK, at + _SLACK
 
 
@@ -161,5 +159,5 @@ def _zoned_span(rows: Rows, sources: Sources) -> tuple[float, float] | None:
     moments = [s.snapshot_at for s in sources.values() if s.snapshot_at is not None]
     for row in rows["metrics"]:
         if row.get("offset") is not None:
-            moments += [p["at"] / _MICRO for p in (row["points"][0], row["points"][-1]) if p.get("at") is not None]
+            moments += [p["at"] / MICRO for p in (row["points"][0], row["points"][-1]) if p.get("at") is not None]
     return (min(moments), max(moments)) if moments else None

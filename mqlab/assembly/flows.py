@@ -5,13 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from mqlab.findings import Evidence
+from mqlab.assembly.payloads import MICRO, Quoted, Row, cited
 from mqlab.rows.mqtt import Flow, Passage, Receipt, TopicFlow
-
-Row = Mapping[str, Any]
-Quoted = Mapping[tuple[str, int], str]
-"""Lines that were read once more, by link and number."""
-_MICRO = 1_000_000
 
 
 def flows(rows: Sequence[Row], paths: Mapping[str, str], quoted: Quoted) -> Iterator[Flow]:
@@ -45,7 +40,7 @@ def receipts(rows: Sequence[Row], paths: Mapping[str, str], quoted: Quoted) -> I
 def passages(rows: Sequence[Row], paths: Mapping[str, str]) -> Iterator[Passage]:
     """How long messages took from ledger to ledger."""
     for row in rows:
-        least, median, most, at = (row[name] / _MICRO for name in ("least", "median", "most", "at"))
+        least, median, most, at = (row[name] / MICRO for name in ("least", "median", "most", "at"))
         yield Passage(paths[row["source"]], paths[row["receiver"]], row["messages"], least, median, most, at)
 
 
@@ -59,13 +54,8 @@ def _fate(row: Row, paths: Mapping[str, str], quoted: Quoted) -> dict[str, Any]:
         "failed": row["failed"],
         "qos": row.get("qos"),
         "received": tuple(sorted((paths[one["source"]], one["n"]) for one in row["received"])),
-        "first_at": row["first_at"] / _MICRO,
-        "last_at": row["last_at"] / _MICRO,
-        "first": _line(row["first"], paths, quoted),
-        "last": _line(row["last"], paths, quoted),
+        "first_at": row["first_at"] / MICRO,
+        "last_at": row["last_at"] / MICRO,
+        "first": cited(row["first"]["source"], row["first"]["line"], paths, quoted),
+        "last": cited(row["last"]["source"], row["last"]["line"], paths, quoted),
     }
-
-
-def _line(place: Row, paths: Mapping[str, str], quoted: Quoted) -> Evidence:
-    link, number = place["source"], place["line"]
-    return Evidence(paths[link], number, quoted.get((link, number), ""))

@@ -6,14 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from mqlab.assembly.payloads import Quoted, Row, cited, seconds
 from mqlab.facts import Facts
-from mqlab.findings import Evidence
 from mqlab.rows.messages import Fate, Part
-
-Row = Mapping[str, Any]
-Quoted = Mapping[tuple[str, int], str]
-"""Lines that were read once more, by link and number."""
-_MICRO = 1_000_000
 
 
 def fates(rows: Sequence[Row], paths: Mapping[str, str], quoted: Quoted) -> Iterator[Fate]:
@@ -23,12 +18,12 @@ def fates(rows: Sequence[Row], paths: Mapping[str, str], quoted: Quoted) -> Iter
         yield Fate(
             topic=row["topic"], queue=row["queue"], messages=row["messages"],
             first_offset=row.get("first_offset"), last_offset=row.get("last_offset"),
-            first_at=_seconds(row, "first_at"), last_at=_seconds(row, "last_at"),
+            first_at=seconds(row, "first_at"), last_at=seconds(row, "last_at"),
             sent=row["sent"], acked=row["acked"], failed=row["failed"], offsets=row["offsets"],
             overwritten=row["overwritten"], stored=_sources(row["stored"], paths),
             handled=_sources(row["handled"], paths), keyed=row["keyed"],
-            first=_line(first["source"], first["line"], paths, quoted),
-            last=_line(last["source"], last["line"], paths, quoted),
+            first=cited(first["source"], first["line"], paths, quoted),
+            last=cited(last["source"], last["line"], paths, quoted),
         )  # fmt: skip
 
 
@@ -41,9 +36,9 @@ def parts(rows: Sequence[Row], paths: Mapping[str, str], quoted: Quoted) -> Iter
         yield Part(
             source=paths[source], role=row["role"], told=row.get("told") or "format", topic=row["topic"],
             queue=row["queue"], messages=row["messages"], keys=min(row["keys"], row["messages"]),
-            first_at=_seconds(row, "first_at"), last_at=_seconds(row, "last_at"),
-            first=_line(source, row["first_line"], paths, quoted), last=_line(source, row["last_line"], paths, quoted),
-            taken_at=_seconds(row, "taken_at"), **told,
+            first_at=seconds(row, "first_at"), last_at=seconds(row, "last_at"),
+            first=cited(source, row["first_line"], paths, quoted), last=cited(source, row["last_line"], paths, quoted),
+            taken_at=seconds(row, "taken_at"), **told,
         )  # fmt: skip
 
 
@@ -85,12 +80,3 @@ def _stand_together(rows: Iterable[Fate]) -> bool:
 
 def _sources(links: Sequence[str], paths: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(sorted(paths[link] for link in links))
-
-
-def _line(link: str, number: int, paths: Mapping[str, str], quoted: Quoted) -> Evidence:
-    return Evidence(paths[link], number, quoted.get((link, number), ""))
-
-
-def _seconds(row: Row, name: str) -> float | None:
-    micros = row.get(name)
-    return None if micros is None else micros / _MICRO

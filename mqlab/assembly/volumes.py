@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import Any
 
 from mqlab.assembly.continuation import Counted, carrier_lines, continued
+from mqlab.assembly.payloads import Row
 from mqlab.findings import Evidence
 from mqlab.log_growth.shapes import summed, together
 from mqlab.rows.lines import LineShape, Minute, Volume
 
-Row = Mapping[str, Any]
 Clock = Callable[[str | None], float | None]
 """Epoch seconds of a minute as the log writes it."""
 

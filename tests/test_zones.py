@@ -3,7 +3,8 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 
-from mqlab.clocks.zones import ASSUMED, WRITTEN, Clock, instants, settle
+from mqlab.clocks.settling import Clock, settle
+from mqlab.clocks.zones import ASSUMED, WRITTEN, instants
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC).timestamp()
 HOUR = 3600

@@ -1,4 +1,4 @@
-"""What the rows say of each log's clock, and the zones that follow: see ``zones`` for the order of proofs."""
+"""What the rows say of each log's clock, and the zones that follow: see ``clocks.settling`` for the order of proofs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from datetime import UTC, datetime
 from itertools import pairwise
 
 from mqlab.assembly.payloads import MICRO, Row
-from mqlab.clocks import zones
+from mqlab.clocks import settling
+from mqlab.clocks.zones import Zone, ruled
 from mqlab.loaders import kafka_broker_log, metric_names
 from mqlab.sources import Reading, Source
 
@@ -39,10 +40,10 @@ _START_UP = 45.0
 """Seconds within which a process that a supervisor started prints its settings."""
 
 
-def settled(rows: Rows, sources: Sources, wanted: Sequence[tuple[str, str]]) -> Mapping[str, zones.Zone]:
+def settled(rows: Rows, sources: Sources, wanted: Sequence[tuple[str, str]]) -> Mapping[str, Zone]:
     """The zone of each log, by path; *wanted* are the user's (glob, zone) pairs."""
     anchors = sorted({*_increases(rows), *_starts(rows), *_memberships(rows, sources)})
-    return zones.settle(_clocks(rows, sources), anchors, _zoned_span(rows, sources), wanted)
+    return settling.settle(_clocks(rows, sources), anchors, _zoned_span(rows, sources), wanted)
 
 
 def minute(text: str | None) -> float | None:
@@ -55,7 +56,7 @@ def minute(text: str | None) -> float | None:
         return None
 
 
-def _clocks(rows: Rows, sources: Sources) -> list[zones.Clock]:
+def _clocks(rows: Rows, sources: Sources) -> list[settling.Clock]:
     events: dict[str, list[Row]] = defaultdict(list)
     for row in rows["events"]:
         if row.get("first_at") is not None and row.get("offset") is None:
@@ -77,11 +78,11 @@ def _clock(
     minutes: Sequence[float],
     joined: Mapping[str, set[float]],
     generations: tuple[tuple[str, float], ...],
-) -> zones.Clock:
+) -> settling.Clock:
     ids = {row["client_id"] for row in events if row["kind"] in ("client-configured", *_MADE) and row.get("client_id")}
     own = next(iter(ids)) if len(ids) == 1 else ""
     seen = [*minutes, *(row[k] / MICRO for row in events for k in ("first_at", "last_at") if row.get(k) is not None)]
-    return zones.Clock(
+    return settling.Clock(
         source=source.path,
         written=source.zone_written,
         started=tuple(
@@ -151,7 +152,7 @@ def _memberships(rows: Rows, sources: Sources) -> Iterator[tuple[float, float]]:
     for row in rows["events"]:
         rule, wall = sources[row["source"]].zone_rule, row.get("first_at")
         if row["kind"] in _MEMBERS and rule and wall is not None and row.get("offset") is None:
-            at = zones.ruled(rule).instant(wall / MICRO)
+            at = ruled(rule).instant(wall / MICRO)
             yield at - _SLACK, at + _SLACK
 
 

@@ -3,7 +3,7 @@
 A broker notes a client's connection when it accepts it, the client a little later: the least difference of the two
 lines is the offset of the client's clock, off by what the broker's line does not say (parts of a second) and by how
 long an acceptance takes. Logs of clients that connect from one address share a clock, and so do the ledgers that lie
-beside them under their name. Zones are settled before (``zones``); what is left here is a clock that is wrong.
+beside them under their name. Zones are settled before (``settling``); what is left here is a clock that is wrong.
 """
 
 from __future__ import annotations

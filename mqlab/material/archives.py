@@ -11,83 +11,14 @@ import struct
 import tarfile
 import zipfile
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
-from typing import IO
 
-from mqlab.errors import UnsafeArchiveError, WorkspaceError
+from mqlab.errors import UnsafeArchiveError
 from mqlab.material import streams
+from mqlab.material.members import Member, Unpacked, Unpacking
 
 _SKIPPED = {"__MACOSX", ".git", ".DS_Store"}
-
-
-@dataclass(frozen=True, slots=True)
-class Member:
-    """One file of an archive: where it was unpacked to, or why it was not."""
-
-    name: str
-    location: Path | None
-    modified: float | None
-    problem: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Unpacked:
-    """The members of an archive, refused ones too, and what is wrong with the archive itself."""
-
-    members: tuple[Member, ...]
-    problem: str | None = None
-
-
-@dataclass(slots=True)
-class _Unpacking:
-    into: Path
-    meter: streams.Meter
-    most: int
-    found: dict[str, Member] = field(default_factory=dict)
-    spent: str | None = None
-    count: int = 0
-
-    def add(self, name: str, modified: float | None, content: IO[bytes], size: int) -> None:
-        """Write one member; one that is damaged is kept as far as it goes."""
-        if self.spent:
-            return self.refuse(name, self.spent)
-        location = self.into / f"{self.count:06d}{_suffix(name)}"
-        before = self.meter.bytes
-        try:
-            self._copy(content, location)
-            short = self.meter.bytes - before < size
-            self.found[name] = Member(name, location, modified, "It is cut short in the archive." if short else None)
-        except streams.GrowthError as error:
-            location.unlink()
-            self.spent = f"Not unpacked: {error}."
-            self.refuse(name, self.spent)
-        except (zipfile.BadZipFile, NotImplementedError, RuntimeError, *streams.BROKEN) as error:
-            self.found[name] = Member(name, location, modified, f"Damaged in the archive: {error}.")
-        return None
-
-    def refuse(self, name: str, because: str) -> None:
-        """List a member that is not unpacked."""
-        self.found[name] = Member(name, None, None, because)
-
-    def check(self, archive: str) -> None:
-        """Count one more member; raise UnsafeArchiveError when there are too many."""
-        self.count += 1
-        if self.count > self.most:
-            raise UnsafeArchiveError(archive, f"it has more than {self.most:,} members")
-
-    def _copy(self, content: IO[bytes], location: Path) -> None:
-        with location.open("wb") as out:
-            for block in streams.blocks(content):
-                self.meter.add(len(block))
-                self._write(out, block)
-
-    def _write(self, out: IO[bytes], block: bytes) -> None:
-        try:
-            out.write(block)
-        except OSError as error:
-            raise WorkspaceError(str(self.into), str(error)) from error
 
 
 def unpack(archive: Path, into: Path, *, total: int = 20 << 30, members: int = 100_000, ratio: int = 1000) -> Unpacked:
@@ -105,7 +36,7 @@ def unpack(archive: Path, into: Path, *, total: int = 20 << 30, members: int = 1
     """
     into.mkdir(parents=True, exist_ok=True)
     meter = streams.Meter(archive.stat().st_size, total=total, ratio=ratio)
-    work = _Unpacking(into, meter, members)
+    work = Unpacking(into, meter, members)
     problem = None
     try:
         if zipfile.is_zipfile(archive):
@@ -120,7 +51,7 @@ def unpack(archive: Path, into: Path, *, total: int = 20 << 30, members: int = 1
     return Unpacked(found, problem)
 
 
-def _unzip(archive: Path, work: _Unpacking) -> None:
+def _unzip(archive: Path, work: Unpacking) -> None:
     with zipfile.ZipFile(archive) as zipped:
         for info in zipped.infolist():
             work.check(archive.name)
@@ -138,7 +69,7 @@ def _unzip(archive: Path, work: _Unpacking) -> None:
                 _unzip_member(zipped, info, name, work)
 
 
-def _unzip_member(zipped: zipfile.ZipFile, info: zipfile.ZipInfo, name: str, work: _Unpacking) -> None:
+def _unzip_member(zipped: zipfile.ZipFile, info: zipfile.ZipInfo, name: str, work: Unpacking) -> None:
     try:
         content = zipped.open(info)
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, *streams.BROKEN) as error:
@@ -162,7 +93,7 @@ def _zip_time(info: zipfile.ZipInfo) -> float | None:
         return None
 
 
-def _untar(archive: Path, work: _Unpacking) -> None:
+def _untar(archive: Path, work: Unpacking) -> None:
     with streams.opened(archive) as stream, tarfile.open(fileobj=stream, mode="r|", errorlevel=1) as tarred:
         for info in _infos(tarred, archive):
             work.check(archive.name)
@@ -192,7 +123,7 @@ def _refused(info: tarfile.TarInfo, into: Path) -> str | None:
     return None
 
 
-def _link(name: str, info: tarfile.TarInfo, work: _Unpacking) -> None:
+def _link(name: str, info: tarfile.TarInfo, work: Unpacking) -> None:
     target = work.found.get(info.linkname.removeprefix("./"))
     if target is None or target.location is None:
         work.refuse(name, "A link to a file that the archive does not hold.")
@@ -205,7 +136,3 @@ def _outside(name: str) -> str | None:
     if path.is_absolute() or ".." in path.parts or name[1:2] == ":" or not path.parts:
         return "Refused: its name points outside the archive."
     return None
-
-
-def _suffix(name: str) -> str:
-    return next((suffix for suffix in (".gz", ".bz2") if name.endswith(suffix)), "")

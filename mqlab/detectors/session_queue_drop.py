@@ -46,6 +46,8 @@ def _would_show(facts: Facts) -> bool:
 def _judged(facts: Facts, case: QueueCase) -> Result:
     if case.flooded:
         return Result(rejected=f"the queue of {case.client_id} is full of copies of messages that it had got")
+    if case.silent and case.account is not None and case.account.group is not None:
+        return Result(missing=(f"when {case.client_id}, a member of a share group, was connected: the broker's log",))
     proofs = queue_losses.proofs(facts, case)
     lost = queue_losses.lost(facts, case)
     if proofs and (lost is None or lost >= 1):

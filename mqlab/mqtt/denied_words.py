@@ -98,7 +98,8 @@ def of_lines(one: Told, certainty: Certainty) -> Finding:
             f"{one.client_id} was refused {what} {shown} {units.counted(one.count, 'time')} and {_then(one)}. "
             f"{_lost(one, lost)}."
         ),
-        measures={"lost_records": float(lost), "denied": float(one.count), "topics": float(len(topics))}
+        measures={"denied": float(one.count), "topics": float(len(topics))}
+        | ({"lost_records": float(lost)} if lost else {})
         | ({"closed_connections": float(one.closed)} if one.thrown_out else {}),
         evidence=tuple(Evidence(e.first.source, e.first.line, e.first.text, "refused") for e in one.lines[:_SHOWN]),
         mitigate=_MITIGATE,
@@ -119,6 +120,8 @@ def _then(one: Told) -> str:
 
 
 def _lost(one: Told, lost: int) -> str:
-    if one.kind == SUBSCRIBE and lost and not one.ledgers:
+    if not lost:
+        return "How many messages were lost with it is not told"
+    if one.kind == SUBSCRIBE and not one.ledgers:
         return f"{units.counted(lost, 'message')} were published for it meanwhile"
-    return f"{units.counted(lost, 'message')} {'were lost with it' if lost else 'are known to be lost with it'}"
+    return f"{units.counted(lost, 'message')} were lost with it"

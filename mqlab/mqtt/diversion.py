@@ -74,6 +74,7 @@ def _diversion(facts: Facts, account: Account, group: ShareGroup, own: tuple[Pha
         grown,
         None if grown is None else _dealt(facts, account, group, how, grown),
         lists.waiting(facts, tuple(sorted({c for p in own for c in p.dead}))),
+        _by_counter(facts, group, own, how),
     )
 
 
@@ -84,6 +85,20 @@ def _law(how: Strategy, account: Account, phase: Phase, publishers: int) -> Inte
     length = phase.until - phase.since
     slack = sent / length * min(EDGE, length) if length > 0 else 0.0
     return Interval(max(0.0, found.low - slack), found.likely, found.high + slack)
+
+
+def _by_counter(facts: Facts, group: ShareGroup, own: Sequence[Phase], how: Strategy) -> Interval | None:
+    """What the law gives to the dead of all that the broker received in these times; None where it does not tell."""
+    counter = gauges.gauge(facts, "mqtt.publish_received", group.broker)
+    found = NOWHERE
+    for phase in own:
+        before, after = (gauges.counted(counter, at) for at in (phase.since, phase.until))
+        if before is None or after is None:
+            return None
+        dealt = diverted(how, len(phase.members), len(phase.dead), round(after - before))
+        slack = (after - before) / (phase.until - phase.since) * EDGE
+        found = found.plus(Interval(max(0.0, dealt.low - slack), dealt.likely, dealt.high + slack))
+    return found
 
 
 def _missing(account: Account, own: Sequence[Phase]) -> Interval | None:

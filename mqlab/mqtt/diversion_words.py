@@ -40,10 +40,11 @@ def statement(facts: Facts, one: Diversion) -> str:
 def _counted(one: Diversion) -> str:
     if one.missing is not None:
         sent, missing, law = (units.number(round(n)) for n in (one.published, one.missing.likely, one.expected.likely))
-        return (
+        text = (
             f"Of {sent} messages published meanwhile {missing} reached no living member, by their ids; "
             f"the rule says {law}."
         )
+        return text if one.count is not None else f"{text} So some are missing for another reason, or a ledger is."
     if one.count is not None:
         spread = (one.count.high - one.count.low) / 2
         about = f" ± {units.number(round(spread))}" if spread >= 1 else ""

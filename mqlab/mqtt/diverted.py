@@ -44,6 +44,8 @@ class Diversion:
     """By how much the law says that they grow in that time."""
     queued: int | None
     """Messages in the queues of members that were away, and dropped from them, by lists of clients."""
+    received: Interval | None
+    """Messages that the law gives to members that were away, of all that the broker received."""
 
     @property
     def counted(self) -> bool:
@@ -72,13 +74,18 @@ class Diversion:
 
     @property
     def count(self) -> Interval | None:
-        """How many messages went to members that were away: by ids, else by queues, else by growth and the law."""
+        """How many messages went to members that were away: by ids, else by queues, else by growth and the law.
+
+        None where more is missing than the law gives to them: some of it went elsewhere.
+        """
         if self.missing is not None:
-            return self.missing
+            return None if self.missing.low > self.expected.high + self._slack else self.missing
         if self.queued is not None:
             return Interval(float(self.queued), float(self.queued), float(self.queued))
         if self.expected.likely >= LEAST:
             return self.expected
+        if self.grows and self.received is not None:
+            return self.received
         return None if self.grown is None else self._from_growth(self.grown)
 
     def _from_growth(self, grown: Rise) -> Interval:
@@ -89,8 +96,11 @@ class Diversion:
         return Interval(max(0.0, likely - spread), likely, likely + spread)
 
     def _fits(self, count: Interval) -> bool:
-        slack = NEAR * self.expected.likely + 2
-        return count.high >= self.expected.low - slack and count.low <= self.expected.high + slack
+        return count.high >= self.expected.low - self._slack and count.low <= self.expected.high + self._slack
+
+    @property
+    def _slack(self) -> float:
+        return NEAR * self.expected.likely + 2
 
     @property
     def alone(self) -> tuple[Phase, ...]:

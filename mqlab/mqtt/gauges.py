@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from mqlab.facts import Facts, Series
 from mqlab.memo import per_facts
@@ -68,6 +69,20 @@ def increase(series: Series | None, since: float, until: float) -> float | None:
         rose += now - before if now >= before else now
         before = now
     return rose
+
+
+def counted(series: Series | None, at: float) -> float | None:
+    """What a counter was at that moment, on a straight line between two samples.
+
+    After the last one it goes on as before, for one more interval. None before the first one, or where it fell: a
+    broker that starts again counts from zero.
+    """
+    points = series.points if series is not None else ()
+    place = bisect_right([moment for moment, _ in points], at)
+    if place == 0 or len(points) < 2 or any(b < a for (_, a), (_, b) in pairwise(points)):
+        return None
+    (begin, before), (end, after) = points[place - 1 : place + 1] if place < len(points) else points[-2:]
+    return before + (after - before) * min(2.0, (at - begin) / (end - begin))
 
 
 @per_facts

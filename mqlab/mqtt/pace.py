@@ -112,6 +112,8 @@ def paces(facts: Facts) -> tuple[Pace, ...]:
 
 def _pace(facts: Facts, account: Account, case: QueueCase) -> Iterator[Pace]:
     rows = [r for r in account.rows if not r.failed]
+    if not rows:
+        return
     since, until = min(r.first_at for r in rows), max(r.last_at for r in rows)
     if until - since < SHORTEST or any(a < until and b > since and b < END for a, b in case.away):
         return

@@ -57,6 +57,14 @@ class QueueCase:
         return listed if not moments else 2 * inside > len(moments)
 
     @property
+    def silent(self) -> bool:
+        """Its ledgers note nothing any more when its queue drops: nobody reads it, though no line says that it left."""
+        own = self.account.ledgers.get(self.client_id, ()) if self.account is not None else ()
+        at = min((e.first_at for e in self.lines if e.first_at is not None), default=None)
+        got = [r.last_at for r in self.account.rows if set(own) & set(r.here)] if self.account is not None else []
+        return at is not None and bool(got) and max(got) < at - EDGE and not self.was_away
+
+    @property
     def flooded(self) -> bool:
         """Most of what it got it had got before: copies fill the queue, and who makes them is the cause."""
         return self.account is not None and self.account.copies > self.account.received

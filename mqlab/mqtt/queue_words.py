@@ -40,6 +40,10 @@ def _full(facts: Facts, case: QueueCase) -> str:
         return f"{case.client_id} was away from {clock(a)} {until}, and {holds}."
     if case.was_away:
         return f"{case.client_id} is away, and {holds}."
+    if case.silent:
+        return f"Nobody reads the messages of {case.client_id} any more, and {holds}; no line tells when it left."
+    if case.session is None:
+        return f"What {case.client_id} gets is more than it takes, or it is away, which no line tells; {holds}."
     return f"{case.client_id} is connected but slower than what comes in, and {holds} besides what is in flight."
 
 

@@ -12,7 +12,7 @@ from mqlab.findings import Evidence
 from mqlab.memo import per_facts
 from mqlab.models.topic_filters import matches, shared
 from mqlab.mqtt.ledgers import receiving_ledgers
-from mqlab.mqtt.sessions import sessions
+from mqlab.mqtt.sessions import BEGIN, END, sessions
 from mqlab.mqtt.subscriptions import Subscription, subscriptions
 
 
@@ -71,15 +71,21 @@ def _presumed(facts: Facts, name: str, inner: str, told: Sequence[Subscription])
     found = []
     for client in sorted(set(every) - known):
         own = [s for s in sessions(facts) if s.client_id == client]
-        begin = own[0].last.begin if own else None
+        begin = (own[0].last.begin if own else None) or _first_row(facts, every[client])
         if begin is not None and _deals(
             facts, inner, [every[c] for c in (*members, client) if c in every], every[client]
         ):
             place = Evidence(begin.source, begin.line, begin.text, "gets messages that no member gets")
             shared_name = f"$share/{name}/{inner}"
             found += [Subscription(client, shared_name, None, s.since, s.until, s, place) for s in own]
+            found += [] if own else [Subscription(client, shared_name, None, BEGIN, END, None, place)]
             members.append(client)
     return found
+
+
+def _first_row(facts: Facts, ledgers: Sequence[str]) -> Evidence | None:
+    """Where a client of whose connections no line tells notes its first message."""
+    return next((r.first("") for r in facts.receipts if r.source in ledgers), None)
 
 
 def _deals(facts: Facts, inner: str, ledgers: Sequence[tuple[str, ...]], own: tuple[str, ...]) -> bool:

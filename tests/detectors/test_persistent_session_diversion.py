@@ -211,3 +211,18 @@ def test_the_second_in_which_a_member_died_is_its_own_up_to_the_last_message_tha
     (one,) = detect(facts(lines(), ALL, noted(mail(to_the_last, start=2, seconds=298, rate=10)))).findings
     assert one.measures["diverted_messages"] == 11 + 893
     assert one.measures["published_messages"] == pytest.approx(10 * (300 - 30.8), abs=2)
+
+
+def test_more_that_is_missing_than_its_share_is_no_count_of_it():
+    worse = noted(
+        mail(lambda n, s: () if n % 3 == 2 and n % 2 and s > 40 else dealt(n, s), start=2, seconds=298, rate=10)
+    )
+    (one,) = detect(facts(lines(), ALL, worse)).findings
+    assert (one.certainty, "diverted_messages" in one.measures) == (Certainty.LIKELY, False)
+    assert "So some are missing for another reason, or a ledger is." in one.statement
+
+
+def test_a_member_of_whose_connection_no_line_tells_is_one_by_its_ledger():
+    told = [e for e in (*ALL, *lines()) if not (getattr(e, "client_id", None) or "").startswith("new-b")]
+    (one,) = detect(facts(told, MAIL)).findings
+    assert (one.certainty, one.measures["members"]) == (Certainty.PROVEN, 3)

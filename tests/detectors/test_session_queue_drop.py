@@ -163,3 +163,25 @@ def test_a_dead_member_of_a_share_group_is_another_incident():
 
 def test_nothing_that_would_show_a_drop_is_not_checked():
     assert detect(facts(SUBSCRIBED)).missing
+
+
+def test_the_brokers_count_stands_where_a_publisher_has_no_ledger():
+    half = noted(mail(lambda n, s: oldest(n, s) if n % 2 else ("app",), start=2, seconds=598))
+    assert detect(facts(log(), SUBSCRIBED, CONF, counter(1400), half)).findings[0].measures["lost_records"] == 1400
+
+
+def test_a_member_of_a_share_group_that_falls_silent_may_be_away():
+    group = [
+        episode("client-subscribed", 1, f"clients/{c}.log", system="mqtt", client_id=c, topic="$share/g/plant/#")
+        for c in ("app", "two")
+    ]
+    came = "10:00:00 - starting\n10:00:01 two connected 10.0.0.2:1 k30 c0\n10:00:01 app connected 10.0.0.1:1 k30 c0"
+    shared = noted(mail(lambda n, s: ("two",) if n % 2 else ("app",) if s < 60 else (), start=2, seconds=598))
+    result = detect(facts(log(f"{came}\n10:02:40 app dropping"), group, CONF, shared))
+    assert result.findings == ()
+    assert result.missing == ("when app, a member of a share group, was connected: the broker's log",)
+
+
+def test_a_queue_of_which_nothing_else_is_told_is_not_called_slow():
+    (one,) = detect(facts(log("10:00:00 - starting\n10:02:40 app dropping"), counter(200))).findings
+    assert one.statement.startswith("What app gets is more than it takes, or it is away, which no line tells;")

@@ -21,6 +21,7 @@ from mqlab.assembly.clocks import minute
 from mqlab.assembly.gathered import Gathered
 from mqlab.clocks import offsets, zones
 from mqlab.facts import Facts
+from mqlab.mqtt import doubled_logs
 
 
 def assemble(gathered: Gathered, wanted: Sequence[tuple[str, str]] = ()) -> Facts:
@@ -51,4 +52,4 @@ def assemble(gathered: Gathered, wanted: Sequence[tuple[str, str]] = ()) -> Fact
         coverage=tuple(coverage.coverage(gathered, settled, instant)),
         volumes=tuple(volumes.volumes(rows["log"], rows["quoted"], path, instant, minute)),
     )
-    return offsets.corrected(messages.titled(facts))
+    return offsets.corrected(doubled_logs.once(messages.titled(facts)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mqlab.loaders.logs import SIGNATURES
+from mqlab.loaders.signatures import SIGNATURES
 
 _COMPONENTS = r"(?:\[[^\]]*\]:? ?)*"
 

@@ -25,9 +25,9 @@ from mqlab.loaders import (
     rocketmq_client_log,
 )
 from mqlab.loaders.base import LaidOut, TableLoader
-from mqlab.loaders.logs import beginning, events, union
+from mqlab.loaders.logs import beginning, events
 from mqlab.sources import Reading
-from mqlab.tables import ASSIGNMENTS, EVENTS, METRICS, SETTINGS, Table
+from mqlab.tables import ASSIGNMENTS, EVENTS, METRICS, SETTINGS, Table, union
 
 Raw = Mapping[Table, DataFrame]
 """Canonical tables whose log moments are on their own clocks: columns ``wall`` and ``offset`` instead of ``at``."""

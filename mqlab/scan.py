@@ -31,13 +31,12 @@ from pyspark.sql import functions as F
 from mqlab import secrets
 from mqlab.loaders import layouts, prometheus_json
 from mqlab.loaders.base import DocumentLoader
-from mqlab.loaders.logs import union
 from mqlab.material import envelopes, remote
 from mqlab.material.content import content
 from mqlab.scanning import bounding, shapes, tagging
 from mqlab.sources import Envelope, Reading, Source
 from mqlab.sql import quoted
-from mqlab.tables import EVENTS, METRICS
+from mqlab.tables import EVENTS, METRICS, union
 
 SORTED_LABELS = "to_json(map_from_entries(array_sort(map_entries(labels))))"
 """A map of labels as JSON with sorted keys, so that the same labels are the same text."""

@@ -26,8 +26,8 @@ from pyspark.sql import functions as F
 from mqlab.canonical import Layouts, has_logs, log_rows, raw_tables
 from mqlab.loaders import LOADERS, batch_lines
 from mqlab.loaders.base import LaidOut
-from mqlab.loaders.logs import beginning, union
-from mqlab.tables import ASSIGNMENTS, CLIENTS, EVENTS, LEDGER, METRICS, POSITIONS, SETTINGS
+from mqlab.loaders.logs import beginning
+from mqlab.tables import ASSIGNMENTS, CLIENTS, EVENTS, LEDGER, METRICS, POSITIONS, SETTINGS, union
 from mqlab.thinning import coverage, episodes, ledgers, polls, series, settings, shapes, volumes
 
 _LEDGERS = frozenset(loader.FORMAT for loader in LOADERS if loader.TABLES == (LEDGER,))

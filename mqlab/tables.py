@@ -6,8 +6,9 @@ All times are UTC instants. A null means "the source does not say", never zero. 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 from pyspark.sql import DataFrame
 from pyspark.sql.types import (
@@ -131,3 +132,8 @@ REJECTS = Table(
 
 TABLES = (EVENTS, POSITIONS, CLIENTS, ASSIGNMENTS, METRICS, SETTINGS, LEDGER, VOLUME, REJECTS)
 """Every canonical table."""
+
+
+def union(frames: Sequence[DataFrame]) -> DataFrame:
+    """All rows of *frames* (at least one), by name, missing columns as null."""
+    return reduce(lambda one, two: one.unionByName(two, allowMissingColumns=True), frames)

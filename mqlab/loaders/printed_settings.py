@@ -12,7 +12,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 
 from mqlab.loaders import layouts
-from mqlab.loaders.logs import SETTING
+from mqlab.loaders.signatures import SETTING
 from mqlab.sql import filled, group
 
 _IN_ORDER = "OVER (PARTITION BY source ORDER BY line)"

@@ -13,9 +13,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from mqlab.errors import RemoteError
-from mqlab.loaders.logs import union
 from mqlab.material import filesystems, remote
 from mqlab.sources import Source
+from mqlab.tables import union
 
 _BLOCK = "_metadata.file_block_start AS block"
 

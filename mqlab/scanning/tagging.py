@@ -15,7 +15,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 
 from mqlab.loaders import kafka_dump_records, layouts, own_lines
-from mqlab.loaders.logs import FIRST, SETTING, kept
+from mqlab.loaders.signatures import FIRST, SETTING, kept
 from mqlab.scanning import shapes
 from mqlab.sources import Reading
 from mqlab.sql import quoted

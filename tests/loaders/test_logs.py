@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyspark.sql import functions as F
 
-from mqlab.loaders import logs
+from mqlab.loaders import logs, signatures
 from mqlab.loaders.layouts import level, level_name, minute, offset, wall
 from mqlab.scanning import tagging
 
@@ -140,7 +140,7 @@ def test_a_layout_says_minute_level_moment_and_zone(spark, line, expected):
     assert tuple(shown.first()) == expected
 
 
-FITTING = [(s.contains, s.words) for s in logs.SIGNATURES if s.contains]
+FITTING = [(s.contains, s.words) for s in signatures.SIGNATURES if s.contains]
 
 
 @pytest.mark.parametrize(("pattern", "words"), FITTING, ids=[pattern[:30] for pattern, _ in FITTING])

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from mqlab import units
-from mqlab.amplification import split_ledger, split_traffic
-from mqlab.amplification.split_ledger import SplitLedger, Sums
+from mqlab.amplification import split_ledger, split_sums, split_traffic
+from mqlab.amplification.split_ledger import SplitLedger
 from mqlab.amplification.split_loops import LEAST_LIMIT, MANY, MOSTLY
+from mqlab.amplification.split_sums import Sums
 from mqlab.facts import Facts, Series
 from mqlab.findings import Certainty, Finding, Severity
 from mqlab.models import clients
@@ -29,7 +30,7 @@ def _of_client(facts: Facts, client: str, incident: str) -> Finding | None:
     start, end = steps[0][0], steps[-1][1]
     topic = _topic(facts, client, start, end)
     host = actors.host_of(facts, client)
-    sums = split_ledger.summed(facts, host, client, topic, (start, end))
+    sums = split_sums.summed(facts, host, client, topic, (start, end))
     if not _mostly_splits(facts, topic, sums, count, start):
         return None
     measures = split_ledger.measured(facts, host, sums, (start, end), start) | {"split_count": count}
@@ -65,7 +66,7 @@ def _topic(facts: Facts, client: str, start: float, end: float) -> str:
         topic
         for s in facts.named("broker.bytes_rejected")
         if (topic := s.labels.get("topic")) and (not named or topic in named)
-        if split_ledger.topic_bytes(facts, "broker.bytes_rejected", topic, start, end)
+        if split_sums.topic_bytes(facts, "broker.bytes_rejected", topic, start, end)
     }
     return thrown.pop() if len(thrown) == 1 else "?"
 

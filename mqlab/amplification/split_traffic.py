@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from mqlab.amplification.split_ledger import AGREE, SplitLedger, title
+from mqlab.amplification.split_ledger import AGREE, SplitLedger
+from mqlab.amplification.split_sums import title
 from mqlab.facts import Facts
 from mqlab.findings import Evidence, Stage, TrafficLedger
 from mqlab.questions import traffic

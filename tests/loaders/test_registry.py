@@ -5,6 +5,8 @@ import pkgutil
 import re
 
 from mqlab import loaders
+from mqlab.loaders.signatures import LOG_LOADERS
+from mqlab.sources import Reading
 
 
 def test_every_module_with_a_format_is_in_the_tuple_once():
@@ -13,6 +15,11 @@ def test_every_module_with_a_format_is_in_the_tuple_once():
     offered = [module for module in modules if hasattr(module, "FORMAT")]
     assert sorted(offered, key=str) == sorted(loaders.LOADERS, key=str)
     assert len({loader.FORMAT for loader in loaders.LOADERS}) == len(loaders.LOADERS)
+
+
+def test_the_scan_asks_every_format_of_dated_lines_for_its_signatures():
+    dated = [loader for loader in loaders.LOADERS if loader.READING is Reading.LOG]
+    assert sorted(LOG_LOADERS, key=str) == sorted(dated, key=str)
 
 
 def test_formats_are_named_like_the_tool_that_writes_them():

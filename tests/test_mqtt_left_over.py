@@ -110,3 +110,22 @@ def test_retained_messages_do_not_wait():
 def test_messages_that_wait_for_a_session_that_is_away_are_no_symptom():
     away = broker("10:00:00 app connected 10.0.0.1:1001 k30 c0\n10:00:05 app closed")
     assert told(away, stored(50, 90, 130, 170), episode("client-configured", 0, "clients/x.log", system="mqtt")) == []
+
+
+def test_what_no_ledger_notes_is_told_where_nobody_tells_who_shares_it():
+    dealt = mail(lambda n, _: ((), ("one",), ("two",))[n % 3] if n > 3 else ("one",))
+    assert told(noted(dealt)) == ["198 of 600 messages of published-feed are in no receiver's ledger"]
+
+
+def test_a_brokers_count_of_dropped_messages_is_told():
+    assert told(series("mqtt.publish_dropped", [0, 0, 30, 200])) == [
+        "mqtt_publish_dropped begins to rise, by 200 in all"
+    ]
+    assert told(series("mqtt.publish_dropped", [7, 7, 7, 9])) == []
+
+
+def test_a_session_that_went_away_after_the_messages_began_to_wait_does_not_account_for_them():
+    left = broker("10:00:00 app connected 10.0.0.1:1001 k30 c0\n10:00:29 app closed")
+    assert told(left, stored(50, 90, 130, 170)) == [
+        "120 messages wait at mosquitto, and no session that is away is known"
+    ]

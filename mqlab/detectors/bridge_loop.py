@@ -40,7 +40,8 @@ def detect(facts: Facts) -> Result:
     counted = receivers(facts) or facts.named("mqtt.publish_received")
     told = "; ".join(circle_case.told_by_bridges(facts))
     if told:
-        return Result(rejected=told) if counted else Result(missing=("messages with ids, or $SYS of both brokers",))
+        judged = receivers(facts) or any(t.factor or t.before is not None for case in every for t in case.taken)
+        return Result(rejected=told) if judged else Result(missing=("messages with ids, or $SYS of both brokers",))
     known = counted or facts.of_kind("publish-received") or facts.settings
     return CLEAR if known else Result(missing=("settings of bridges, $SYS, or messages with ids",))
 

@@ -37,6 +37,9 @@ def detect(facts: Facts) -> Result:
     unknown = replay_case.untold(facts)
     if unknown:
         return Result(missing=(f"when {unknown[0]} subscribed: the log of its broker or its own",))
+    often = replay_case.uncounted(facts)
+    if often:
+        return Result(missing=(f"what came to {often[0]}, which subscribed again and again: a ledger, or $SYS",))
     connected = bool(facts.of_kind("client-connected", "connection-made"))
     counted = receivers(facts) or trace.went_out(facts, None) or facts.named("mqtt.publish_sent")
     if connected and counted:

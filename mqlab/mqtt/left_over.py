@@ -7,41 +7,39 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from itertools import pairwise
 
 from mqlab.facts import Facts
-from mqlab.memo import per_facts
-from mqlab.mqtt import copies, gauges, users
+from mqlab.mqtt import gauges, left_waiting, users
 from mqlab.mqtt.accounting import accounts
-from mqlab.mqtt.brokers import brokers
-from mqlab.mqtt.explained import Explained, explained
-from mqlab.mqtt.offline import offline_sessions
+from mqlab.mqtt.explained import explained
 from mqlab.questions.wording import clock
-from mqlab.rows.mqtt import Flow, TopicFlow
+from mqlab.rows.mqtt import TopicFlow
 from mqlab.units import counted, number
 
 LEAST = 10
 """Messages below which nothing is told from what is under way at the end."""
-WINDOW = 20
-"""Messages that a client has under way unacknowledged by default (paho and libmosquitto: max_inflight_messages)."""
 SHARE = 0.02
 """Share of what was published from which missing ones are more than what one lost connection costs."""
-_TOP = 0.9
-"""Share of the most that a broker stored from which on it still stores it."""
 Told = Iterator[tuple[float, str]]
 """Since when, and words."""
 
 
 def every(facts: Facts) -> Told:
-    """All of it: what is lost, what waits, what has no answer."""
+    """All of it: what is lost, what the broker counts, what waits."""
     yield from lost(facts)
-    yield from waiting(facts)
-    yield from unanswered(facts)
-    yield from uncounted(facts)
+    yield from dropped(facts)
+    yield from left_waiting.waiting(facts)
+    yield from left_waiting.unanswered(facts)
+    yield from left_waiting.uncounted(facts)
 
 
 def lost(facts: Facts) -> Told:
     """Messages that came to nobody: whole topics beside others that came, and parts of what a receiver should get."""
+    found = [*_topics_lost(facts), *_missed(facts)]
+    yield from found or _noted_by_nobody(facts)
+
+
+def _topics_lost(facts: Facts) -> Told:
     for sender, own in _topics(facts).items():
         gone = [flows for flows in own.values() if not any(f.received or f.failed for f in flows)]
         silent = [f for flows in gone for f in flows]
@@ -50,12 +48,6 @@ def lost(facts: Facts) -> Told:
             at = min(f.first_at for f in silent)
             what = f"{counted(count, 'message')} of {counted(len(gone), 'topic')} of {users.name_of(facts, sender)}"
             yield at, f"{clock(at)} UTC: {what} came to no ledger here, and those of its other topics did"
-    for one in explained(facts):
-        rest = one.steps[-1].messages.low
-        if not one.unknown and rest >= max(LEAST, SHARE * one.published):
-            at = _first_missing(facts, one)
-            what = f"{number(round(rest))} of {number(one.published)} messages published for {one.receiver}"
-            yield at, f"{clock(at)} UTC: {what} are not in its ledgers"
 
 
 def _topics(facts: Facts) -> Mapping[str, Mapping[str, list[TopicFlow]]]:
@@ -67,63 +59,33 @@ def _topics(facts: Facts) -> Mapping[str, Mapping[str, list[TopicFlow]]]:
     return {sender: found[sender] for sender in sorted(found)}
 
 
-def _first_missing(facts: Facts, one: Explained) -> float:
-    own = [row.first_at for a in accounts(facts) if a.name == one.receiver for row in a.lost]
-    return min(own, default=0.0)
+def _missed(facts: Facts) -> Told:
+    for one in explained(facts):
+        rest = one.steps[-1].messages.low
+        if not one.unknown and rest >= max(LEAST, SHARE * one.published):
+            at = min((r.first_at for a in accounts(facts) if a.name == one.receiver for r in a.lost), default=0.0)
+            what = f"{number(round(rest))} of {number(one.published)} messages published for {one.receiver}"
+            yield at, f"{clock(at)} UTC: {what} are not in its ledgers"
 
 
-def waiting(facts: Facts) -> Told:
-    """Brokers that store more and more to the end beside retained messages, and no session that is away is known."""
-    for name in [broker.name for broker in brokers(facts)]:
-        stored = gauges.gauge(facts, "mqtt.stored_messages", name)
-        kept = gauges.gauge(facts, "mqtt.retained_messages", name)
-        if stored is None or kept is None or any(s.broker in (name, None) for s in offline_sessions(facts)):
-            continue
-        queued = [(at, value - (gauges.value(kept, at) or kept.points[0][1])) for at, value in stored.points]
-        most, last = max(count for _, count in queued), queued[-1][1]
-        if last >= max(LEAST, _TOP * most) and last - queued[0][1] >= LEAST:
-            at = next(at for at, count in queued if count >= LEAST)
-            told = f"{number(round(last))} messages wait at {name}, and no session that is away is known"
-            yield at, f"{clock(at)} UTC: {told}"
-
-
-def unanswered(facts: Facts) -> Told:
-    """Publishers of which a good part of the messages has no acknowledgement: they wait, or could not be sent."""
-    for sender, own in _by_sender(facts).items():
-        failed = [f for f in own if f.failed]
-        count, sent = sum(f.messages for f in failed), sum(f.messages for f in own)
+def _noted_by_nobody(facts: Facts) -> Told:
+    """Where nothing tells who subscribed to what: messages in no ledger, before the last one that came."""
+    for sender in sorted({f.sender for f in facts.flows if f.sender is not None}):
+        own = [f for f in facts.flows if f.sender == sender and not f.failed]
+        end = max((f.last_at for f in own if f.received), default=0.0)
+        gone = [f for f in own if not f.received and f.last_at < end]
+        count, sent = sum(f.messages for f in gone), sum(f.messages for f in own)
         if count >= max(LEAST, SHARE * sent):
-            at = min(f.first_at for f in failed)
+            at = min(f.first_at for f in gone)
             what = f"{number(count)} of {number(sent)} messages of {users.name_of(facts, sender)}"
-            yield at, f"{clock(at)} UTC: {what} have no acknowledgement{_late(facts, sender)}"
+            yield at, f"{clock(at)} UTC: {what} are in no receiver's ledger"
 
 
-def uncounted(facts: Facts) -> Told:
-    """The same for clients without a ledger, whose logs count what they published and what was acknowledged."""
-    noted = {users.client_of(facts, sender) for sender in _by_sender(facts)}
-    for sent in facts.named("app.published"):
-        client = copies.client_of(facts, sent.source)
-        acked = [s for s in facts.named("app.acknowledged") if s.source == sent.source]
-        if client in noted or len(acked) != 1:
-            continue
-        gaps = [(at, count - (gauges.value(acked[0], at) or 0.0)) for at, count in sent.points]
-        grows = len(gaps) > 2 and all(a[1] <= b[1] for a, b in pairwise(gaps))
-        if grows and gaps[-1][1] >= max(WINDOW, SHARE * sent.points[-1][1]) and gaps[0][1] < gaps[-1][1]:
-            what = f"{number(round(gaps[-1][1]))} of {number(round(sent.points[-1][1]))} messages"
-            told = f"{what} of {client or sent.source} wait for an acknowledgement, more each time that it counts"
-            yield gaps[0][0], f"{clock(gaps[0][0])} UTC: {told}"
-
-
-@per_facts
-def _by_sender(facts: Facts) -> Mapping[str, list[Flow]]:
-    found: dict[str, list[Flow]] = defaultdict(list)
-    for flow in facts.flows:
-        if flow.sender is not None:
-            found[flow.sender].append(flow)
-    return {sender: found[sender] for sender in sorted(found)}
-
-
-def _late(facts: Facts, sender: str) -> str:
-    """Words about those that came, where they came ever later: the way to the broker is too slow for them."""
-    took = max((p.most - p.least for p in facts.passages if p.sender == sender), default=0.0)
-    return f"; others came up to {took:.0f} s late: they wait at the client for a slow way" if took >= LEAST else ""
+def dropped(facts: Facts) -> Told:
+    """Counters of brokers that say that messages were dropped."""
+    for series in facts.named("mqtt.publish_dropped", "mqtt.queue_full_dropped"):
+        rose = gauges.increase(series, float("-inf"), float("inf")) or 0.0
+        if rose >= LEAST:
+            first, begin = series.points[0]
+            at = next((at for at, value in series.points if value > begin), first)
+            yield at, f"{clock(at)} UTC: {series.original} begins to rise, by {number(round(rose))} in all"

@@ -66,6 +66,15 @@ def untold(facts: Facts) -> tuple[str, ...]:
     return tuple(one.client for one in again if not returns.subscribed(facts, one.client))
 
 
+def uncounted(facts: Facts) -> tuple[str, ...]:
+    """Clients that subscribed again and again, and of which nothing tells what came to them."""
+    noted = {one.client for one in subscribers(facts)} | set(trace.went_out(facts, "retained"))
+    if facts.named("mqtt.publish_sent"):
+        return ()
+    clients = sorted({e.client_id for e in facts.of_kind("client-connected", "client-subscribed") if e.client_id})
+    return tuple(c for c in clients if c not in noted and len(returns.subscribed(facts, c)) > STORM)
+
+
 def _by_ledger(facts: Facts, ledger: Receiver) -> Replayed | None:
     moments = returns.subscribed(facts, ledger.client)
     if len(moments) < 2 or not ledger.retained:

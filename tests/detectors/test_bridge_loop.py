@@ -279,3 +279,9 @@ def test_who_alone_came_just_before_is_named(others, told):
     (one,) = detect(facts(ROUND, CAME, SENT, rows, taken("east", (6, 40), (6, 4000)))).findings
     assert one.statement.startswith(f"The same messages are published again and again; {told}")
     assert ("the circle begins when it connects" in [place.why for place in one.evidence]) is not others
+
+
+def test_counters_with_nothing_to_compare_them_to_reject_nothing():
+    result = detect(facts(BOTH_WAYS, SWOLLEN))
+    assert (result.findings, result.rejected) == ((), None)
+    assert result.missing == ("messages with ids, or $SYS of both brokers",)

@@ -136,3 +136,10 @@ def test_after_takeovers_it_is_their_consequence():
     (one,) = detect(facts(broker(turns), REPLAYS, TOPICS)).findings
     assert (one.certainty, one.severity) == (Certainty.PROVEN, Severity.WARNING)
     assert "another connection with its id takes over each time" in one.statement
+
+
+def test_a_client_that_comes_back_often_and_of_which_nothing_counts_what_it_got_is_not_checked():
+    other = noted("wall", "10:00:00 20 0 0 0 0")
+    result = detect(facts(LOOP, other))
+    assert (result.findings, result.rejected) == ((), None)
+    assert result.missing == ("what came to panel, which subscribed again and again: a ledger, or $SYS",)

@@ -7,9 +7,6 @@ an error, as long as another one can.
 from __future__ import annotations
 
 import hashlib
-import shutil
-import stat
-import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -21,15 +18,14 @@ from mqlab.ledgers.mapped import mapped
 from mqlab.ledgers.mapping import NO_MAP, LedgerMap
 from mqlab.loaders.base import Loader
 from mqlab.material import archives, filesystems, inflating, remote, streams
+from mqlab.material.items import Item, fetched, items, no_file
 from mqlab.material.recognition import HEAD, UTF16, Recognised, recognise
-from mqlab.material.remote import RemoteFile
 from mqlab.material.stamps import moment_in
-from mqlab.material.walking import STDIN, Found, shown, walk
+from mqlab.material.walking import shown
 from mqlab.sources import Envelope, Reading, Source
 
 _DEEPEST = 2
 _NO_ARCHIVES = (".jar", ".war", ".ear", ".docx", ".xlsx", ".pptx", ".odt", ".ods", ".whl", ".apk")
-_PIPES = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
 _UNREAD = ("unreadable", "empty")
 _AT_ONCE = 16
 """Remote files that are looked at side by side: each of them is a wait for the network."""
@@ -52,8 +48,8 @@ def gather(paths: Sequence[str], scratch: Path, loaders: Sequence[Loader], ledge
     scratch.mkdir(parents=True, exist_ok=True)
     desk = _Desk(scratch, tuple(loaders), ledgers)
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        items = list(_items(paths, scratch))
-        looked = zip(items, pool.map(desk.in_place, items), strict=True)
+        found = list(items(paths, scratch))
+        looked = zip(found, pool.map(desk.in_place, found), strict=True)
         sources = [source for item, there in looked for source in ([there] if there else desk.take(item))]
     if all(source.format in _UNREAD for source in sources):
         if desk.unsafe:
@@ -76,59 +72,6 @@ def link_sources(sources: Sequence[Source], folder: Path) -> None:
             inflating.aliased(Path(source.location), folder / name / source.link)
 
 
-@dataclass(frozen=True, slots=True)
-class _Item:
-    path: str
-    file: Path
-    modified: float | None
-    depth: int = 0
-    problem: str | None = None
-    origin: str | None = None
-    """The file on disk, or elsewhere, that it is or is a member of."""
-    remote: RemoteFile | None = None
-    """The file elsewhere, as long as it was not fetched."""
-
-    @property
-    def name(self) -> str:
-        return PurePosixPath(self.path).name
-
-
-def _items(paths: Sequence[str], scratch: Path) -> Iterator[_Item]:
-    for found in walk(paths, scratch):
-        yield _piped(found, scratch) if str(found.file).startswith(_PIPES) else _filed(found)
-    if STDIN in paths:
-        target = scratch / "stdin"
-        with target.open("wb") as out:
-            shutil.copyfileobj(sys.stdin.buffer, out)
-        yield _Item(STDIN, target, None)
-
-
-def _filed(found: Found) -> _Item:
-    if found.remote:
-        return _Item(found.path, found.file, found.remote.modified, origin=found.remote.uri, remote=found.remote)
-    try:
-        modified = found.file.stat().st_mtime
-        return _Item(found.path, found.file, modified, problem=found.problem, origin=str(found.file.absolute()))
-    except OSError as error:
-        return _Item(found.path, found.file, None, problem=found.problem or f"{error.strerror}.")
-
-
-def _piped(found: Found, scratch: Path) -> _Item:
-    target = scratch / f"pipe-{found.file.name}"
-    with found.file.open("rb") as pipe, target.open("wb") as out:
-        shutil.copyfileobj(pipe, out)
-    return _Item(found.path, target, None)
-
-
-def _fetched(item: _Item, file: RemoteFile) -> _Item:
-    """*item* as a file of this machine, so that what Spark cannot read in place is unpacked here."""
-    try:
-        filesystems.fetch(file.uri, item.file)
-    except OSError as error:
-        return replace(item, remote=None, problem=f"It cannot be fetched: {filesystems.said(error)}.")
-    return replace(item, remote=None)
-
-
 @dataclass(slots=True)
 class _Desk:
     """Where items are opened; remembers how much may still be unpacked."""
@@ -139,7 +82,7 @@ class _Desk:
     budget: int = 20 << 30
     unsafe: UnsafeArchiveError | None = None
 
-    def in_place(self, item: _Item) -> Source | None:
+    def in_place(self, item: Item) -> Source | None:
         """The source in a remote file that Spark can read where it lies; None for all others."""
         if not item.remote:
             return None
@@ -162,11 +105,11 @@ class _Desk:
         found = _source(item, item.file, known, None)
         return replace(found, location=item.remote.uri, size=item.remote.size, key=key)
 
-    def take(self, item: _Item) -> Iterator[Source]:
+    def take(self, item: Item) -> Iterator[Source]:
         """The sources in one item: itself, or the members of an archive."""
         if item.remote:
-            item = _fetched(item, item.remote)
-        if problem := item.problem or _no_file(item.file):
+            item = fetched(item, item.remote)
+        if problem := item.problem or no_file(item.file):
             yield _source(item, item.file, Recognised("unreadable"), problem)
             return
         try:
@@ -178,13 +121,13 @@ class _Desk:
         except OSError as error:
             yield _source(item, item.file, Recognised("unreadable"), f"{error.strerror or error}.")
 
-    def _recognised(self, item: _Item, start: bytes, size: int) -> Recognised:
+    def _recognised(self, item: Item, start: bytes, size: int) -> Recognised:
         entry = self.ledgers.entry(item.path)
         if entry:
             return mapped(start, item.name, size, entry)
         return recognise(start, item.name, size, self.loaders)
 
-    def _settled(self, item: _Item, start: bytes, problem: str | None) -> Source:
+    def _settled(self, item: Item, start: bytes, problem: str | None) -> Source:
         if not start:
             return _source(item, item.file, Recognised("unreadable" if problem else "empty"), problem)
         try:
@@ -196,7 +139,7 @@ class _Desk:
         known = self._recognised(item, start, item.file.stat().st_size)
         return replace(_source(item, location, known, problem), key=key)
 
-    def _members(self, item: _Item) -> Iterator[Source]:
+    def _members(self, item: Item) -> Iterator[Source]:
         if item.depth >= _DEEPEST:
             yield _source(item, item.file, Recognised("unreadable"), "An archive too deep within archives, not opened.")
             return
@@ -207,7 +150,7 @@ class _Desk:
             yield _source(item, item.file, Recognised("unreadable"), str(error))
             return
         for member in unpacked.members:
-            inner = _Item(
+            inner = Item(
                 shown(f"{item.path}!/{member.name}"),
                 member.location or item.file,
                 member.modified,
@@ -222,16 +165,8 @@ class _Desk:
         if unpacked.problem or not unpacked.members:
             yield _source(item, item.file, Recognised("unreadable"), unpacked.problem or "The archive holds no file.")
 
-    def _target(self, item: _Item) -> Path:
+    def _target(self, item: Item) -> Path:
         return self.scratch / hashlib.sha256(item.path.encode("utf-8", "surrogatepass")).hexdigest()[:20]
-
-
-def _no_file(file: Path) -> str | None:
-    try:
-        mode = file.stat().st_mode
-    except OSError as error:
-        return f"{error.strerror}."
-    return None if stat.S_ISREG(mode) else "Not a file but a pipe, socket or device."
 
 
 def _start(file: Path) -> tuple[bytes, str | None]:
@@ -248,12 +183,12 @@ def _start(file: Path) -> tuple[bytes, str | None]:
     return start, None
 
 
-def _is_archive(item: _Item, start: bytes) -> bool:
+def _is_archive(item: Item, start: bytes) -> bool:
     kind = streams.kind_of(start[:512])
     return kind == "tar" or (kind == "zip" and not item.name.lower().endswith(_NO_ARCHIVES))
 
 
-def _source(item: _Item, location: Path, known: Recognised, problem: str | None) -> Source:
+def _source(item: Item, location: Path, known: Recognised, problem: str | None) -> Source:
     taken = moment_in(item.name) or moment_in(PurePosixPath(item.path).parent.name)
     return Source(
         key=digest(item.path.encode("utf-8", "surrogatepass")),

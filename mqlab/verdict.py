@@ -9,6 +9,8 @@ from mqlab import __version__, scope, settings_audit
 from mqlab.bridging.chain import ways
 from mqlab.catalogue import INCIDENTS
 from mqlab.changes import changes
+from mqlab.delivery.audit import audits
+from mqlab.delivery.summary import kept
 from mqlab.detectors import DETECTORS
 from mqlab.detectors.base import Result
 from mqlab.diagnosis import Diagnosis, Material, NotChecked, Rejected, Verdict
@@ -88,22 +90,21 @@ def _verdict(findings: Sequence[Finding], left: Sequence[Symptom], facts: Facts,
     also = tuple(f.id for f in findings)
     if left:
         told = f"{counted(len(left), 'symptom')} that no rule of mqlab explains; the earliest: {left[0].text}."
-        return Verdict("undetermined", None, f"{told} Nothing it can recognise was found.", also)
+        return Verdict("undetermined", None, f"{told} Nothing it can recognise was found.{kept(audits(facts))}", also)
     known = scope.enough(facts, results)
     visible = _benign(findings if known else [f for f in findings if f.incident in _ALONE])
     if visible is not None:
         others = tuple(f.id for f in findings if f is not visible)
         rest = "" if known else " Not every other class could be checked."
-        return Verdict(visible.incident, visible.certainty, f"{visible.statement}{rest}", others)
+        return Verdict(visible.incident, visible.certainty, f"{visible.statement}{rest}{kept(audits(facts))}", others)
     if not known:
-        return Verdict(
-            "undetermined", None, "The material does not suffice to call it healthy: see what was not checked.", also
-        )
+        told = "The material does not suffice to call it healthy: see what was not checked."
+        return Verdict("undetermined", None, f"{told}{kept(audits(facts))}", also)
     clear = sum(_is_clear(r) for r in results.values())
     told = (
         f"{clear} classes were checked and found clear; no ERROR or WARN shape and no change of traffic is left over."
     )
-    return Verdict("healthy", None, told, also)
+    return Verdict("healthy", None, f"{told}{kept(audits(facts))}", also)
 
 
 def _benign(findings: Sequence[Finding]) -> Finding | None:

@@ -292,6 +292,8 @@ def test_json_holds_the_same_rows_by_topic():
         "lost": 0,
         "doubled": 0,
         "unknown": 0,
+        "skipped_by_hand": 0,
+        "set_aside": 0,
     }
 
 

@@ -41,18 +41,21 @@ def _audit(facts: Facts, topic: str) -> Audit:
     losses = (*log_audit.log_losses(facts, topic), *audit.group_losses(facts, topic))
     doubled = (*log_audit.log_doubled(facts, topic), *audit.group_doubled(facts, topic))
     missing = audit_missing.missing(facts, log, groups, losses)
-    outcome = _outcome(groups, losses, doubled, missing)
+    open_ = bool(audit_missing.of_log(facts, log, losses))
+    outcome = _outcome(groups, losses, doubled, open_)
     said = statement.statement(outcome, log, groups, losses, doubled, read_before(facts, topic))
     return Audit(topic, outcome, said, log, groups, losses, doubled, missing)
 
 
-def _outcome(
-    groups: Sequence[GroupRow], losses: Sequence[Loss], doubled: Sequence[Doubled], missing: Sequence[str]
-) -> Outcome:
+def _outcome(groups: Sequence[GroupRow], losses: Sequence[Loss], doubled: Sequence[Doubled], open_: bool) -> Outcome:
+    """*open_*: the material leaves open whether the log lost something."""
     lost = any(loss.most for loss in losses if loss.side is not Side.PRODUCER)
     twice = any(one.records for one in doubled)
     if lost:
         return Outcome.LOST_AND_DOUBLED if twice else Outcome.LOST
-    if missing or any(row.unknown for row in groups):
-        return Outcome.DOUBLED if twice else Outcome.UNKNOWN
-    return Outcome.DOUBLED if twice else Outcome.COMPLETE
+    if twice:
+        return Outcome.DOUBLED
+    if open_:
+        return Outcome.UNKNOWN
+    told = all(row.handled is not None and not row.unknown for row in groups)
+    return Outcome.COMPLETE if told else Outcome.IN_LOG

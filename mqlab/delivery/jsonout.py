@@ -76,6 +76,8 @@ def _group(row: GroupRow) -> dict[str, Any]:
         "lost": row.lost,
         "doubled": row.doubled,
         "unknown": row.unknown,
+        "skipped_by_hand": row.by_hand,
+        "set_aside": row.aside,
     }
 
 

@@ -17,8 +17,13 @@ LEADERS = "state-change.log and controller.log of every broker: whether the log 
 
 def missing(facts: Facts, log: Sequence[LogRow], groups: Sequence[GroupRow], losses: Sequence[Loss]) -> tuple[str, ...]:
     """What these rows of one topic leave open, each with what tells it; nothing where all is accounted for."""
-    found = [*_of_log(facts, log), *_of_losses(losses), *_of_groups(groups)]
+    found = [*of_log(facts, log, losses), *_of_groups(groups)]
     return tuple(dict.fromkeys(found))
+
+
+def of_log(facts: Facts, log: Sequence[LogRow], losses: Sequence[Loss]) -> tuple[str, ...]:
+    """The same for the way to the log alone."""
+    return (*_of_log(facts, log), *_of_losses(losses))
 
 
 def _of_log(facts: Facts, log: Sequence[LogRow]) -> Iterator[str]:

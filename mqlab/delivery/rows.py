@@ -28,6 +28,8 @@ class Outcome(StrEnum):
     LOST = "lost"
     DOUBLED = "doubled"
     LOST_AND_DOUBLED = "lost and doubled"
+    IN_LOG = "nothing lost from the log"
+    """What a group handled is not told of every message."""
     UNKNOWN = "cannot say"
 
 
@@ -125,6 +127,10 @@ class GroupRow:
     doubled: int
     unknown: int
     """Messages before the position that no ledger notes while the material does not tell whether it should."""
+    by_hand: int = 0
+    """Messages that were left out on purpose: somebody set the position past them."""
+    aside: int = 0
+    """Messages that could not be handled and stand in a topic for such."""
 
 
 @dataclass(frozen=True, slots=True)

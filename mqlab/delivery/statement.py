@@ -9,7 +9,7 @@ from mqlab.units import counted, number
 
 _SHOWN = 3
 _MEANS = {
-    Outcome.COMPLETE: "Every acknowledged message is accounted for.",
+    Outcome.COMPLETE: "Nothing was lost: every acknowledged message is accounted for.",
     Outcome.UNKNOWN: "The material does not allow to say that nothing was lost.",
 }
 
@@ -21,10 +21,23 @@ def statement(
     """What became of the messages of one topic; *read* of those that the log lost had been read before."""
     acked = [row.acked for row in log if row.acked is not None]
     begin = f"{number(sum(acked))} acknowledged" if acked else "Nothing tells what was acknowledged"
-    parts = [*_lost(losses, read), *_waiting(groups), *_failed(log), *_twice(doubled)]
+    parts = [*_lost(losses, read), *_on_purpose(groups), *_waiting(groups), *_failed(log), *_twice(doubled)]
     told = f"{'; '.join([begin, *parts])}."
+    if outcome is Outcome.IN_LOG:
+        return f"{told} Nothing was lost from the log. {' '.join(_not_told(groups))}"
     meaning = _MEANS.get(outcome) or _mechanisms(losses, doubled)
     return f"{told} {meaning}"
+
+
+def _not_told(groups: Sequence[GroupRow]) -> Iterator[str]:
+    """Which part nobody can tell of."""
+    for name in sorted({row.group for row in groups}):
+        own = [row for row in groups if row.group == name]
+        many = sum(row.unknown for row in own)
+        if many:
+            yield f"Whether {name} handled {number(many)} of them before its position, the material cannot say."
+        elif any(row.handled is None for row in own):
+            yield f"What {name} handled, the material cannot say."
 
 
 def _lost(losses: Sequence[Loss], read: int) -> Iterator[str]:
@@ -56,6 +69,16 @@ def _offsets(loss: Loss) -> str:
     if loss.first_offset is None or loss.last_offset is None:
         return ""
     return f" (offsets {number(loss.first_offset)}–{number(loss.last_offset)})"
+
+
+def _on_purpose(groups: Sequence[GroupRow]) -> Iterator[str]:
+    for name in sorted({row.group for row in groups}):
+        skipped = sum(row.by_hand for row in groups if row.group == name)
+        aside = sum(row.aside for row in groups if row.group == name)
+        if skipped:
+            yield f"{number(skipped)} were left out by {name} on purpose: its offsets were set by hand"
+        if aside:
+            yield f"{number(aside)} could not be handled by {name} and were set aside in a topic for such"
 
 
 def _waiting(groups: Sequence[GroupRow]) -> Iterator[str]:

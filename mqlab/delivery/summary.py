@@ -11,7 +11,7 @@ from mqlab.delivery.rows import Audit, Outcome, Side
 from mqlab.delivery.words import Toll, bounded, partition
 from mqlab.units import counted, number
 
-GRAVITY = (Outcome.LOST_AND_DOUBLED, Outcome.LOST, Outcome.DOUBLED, Outcome.UNKNOWN, Outcome.COMPLETE)
+GRAVITY = (Outcome.LOST_AND_DOUBLED, Outcome.LOST, Outcome.DOUBLED, Outcome.UNKNOWN, Outcome.IN_LOG, Outcome.COMPLETE)
 """The worst first."""
 _MOST_TOPICS = 3
 _MOST_PARTS = 3
@@ -59,6 +59,14 @@ def summary(audits: Sequence[Audit]) -> Summary:
     )
 
 
+def kept(audits: Sequence[Audit]) -> str:
+    """What became of topics that are known to have lost nothing, with a blank before; empty where there are none."""
+    known = [audit for audit in audits if audit.outcome in (Outcome.COMPLETE, Outcome.IN_LOG)]
+    parts = [f" {audit.topic}: {audit.statement}" for audit in by_gravity(known)[:_MOST_TOPICS]]
+    more = f" {counted(len(known) - _MOST_TOPICS, 'more topic')} lost nothing." if len(known) > _MOST_TOPICS else ""
+    return "".join(parts) + more
+
+
 def told(audits: Sequence[Audit]) -> Iterator[str]:
     """Each topic in half a sentence, the worst first."""
     shown = by_gravity(audits)[:_MOST_TOPICS]
@@ -78,7 +86,7 @@ def _parts(audit: Audit) -> Iterator[str]:
     if audit.outcome is Outcome.UNKNOWN:
         yield "CANNOT SAY" + (f" (missing: {audit.missing[0]})" if audit.missing else "")
     elif not gone:
-        yield f"none lost{of}"
+        yield f"none lost{' from the log' if audit.outcome is Outcome.IN_LOG else ''}{of}"
     for group in groups(audit):
         waiting = total(path(audit, group)).pending
         if group and waiting:

@@ -84,6 +84,8 @@ def _row(facts: Facts, group: str, topic: str, queue: str) -> GroupRow:
         lost=sum(loss.records for loss in sum_.losses),
         doubled=sum(f.messages * too_often(f, own) for f in handled),
         unknown=sum_.unknown,
+        by_hand=sum_.by_hand,
+        aside=sum_.aside,
     )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from mqlab.delivery_groups.offsets import Mark, Offsets, before, offsets
+from mqlab.delivery_groups.offsets import Mark, Offsets, after, before, offsets
 from mqlab.delivery_groups.ranges import Skip, Why
 from mqlab.delivery_groups.vacant import vacant
 from mqlab.facts import Episode, Facts
@@ -23,6 +23,7 @@ def by_hand(facts: Facts, known: Offsets) -> Iterator[Skip]:
     for one, later in moves(facts, known):
         if later.offset > one.offset:
             yield Skip(Why.HAND, one.offset, later.offset, later.at, (one.place, later.place))
+    yield from _by_tool(facts, known)
     failed = {int(e.value_max) for e in facts.of_kind("record-failed") if _same(e, known) and e.value_max is not None}
     for line in known.lines:
         stood = before(known.committed, line.first_at or 0.0)
@@ -30,6 +31,23 @@ def by_hand(facts: Facts, known: Offsets) -> Iterator[Skip]:
             continue
         if int(line.value_max) > stood.offset and int(line.value_max) not in failed:
             yield Skip(Why.HAND, stood.offset, int(line.value_max), line.first_at or 0.0, (line.first,))
+
+
+def _by_tool(facts: Facts, known: Offsets) -> Iterator[Skip]:
+    """Where no log tells that nobody was there: the tool printed an offset, and the group stood there next.
+
+    A dry run prints the same, and leaves the group where it is.
+    """
+    told = {later.at for _, later in moves(facts, known)}
+    for line in facts.of_kind("offsets-set"):
+        if (line.group, line.topic, line.queue) != (known.group, known.topic, known.queue):
+            continue
+        at = line.first_at or 0.0
+        one, later = before(known.committed, at), after(known.committed, at)
+        if one is None or later is None or later.at in told:
+            continue
+        if one.offset < later.offset == line.value_max:
+            yield Skip(Why.HAND, one.offset, later.offset, at, (one.place, line.first))
 
 
 def moved(facts: Facts, place: tuple[str, str, str]) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from mqlab.delivery_groups.places import begins, moved, positions
@@ -83,6 +83,13 @@ def partitions(facts: Facts, group: str, topic: str) -> tuple[str, ...]:
     known |= {f.queue for f in facts.fates if f.topic == topic}
     known |= {a.queue for a in facts.assignments if (a.group, a.topic) == (group, topic)}
     return tuple(sorted((q for q in known if q.isdigit()), key=int))
+
+
+def place_ends(facts: Facts, topic: str) -> Mapping[str, int]:
+    """The last end that was seen of each partition of *topic*, by its number."""
+    known = {queue: rows for (named, queue), rows in positions(facts).items() if named == topic}
+    seen = {queue: [p.end for p in rows if p.end is not None] for queue, rows in sorted(known.items())}
+    return {queue: ends[-1] for queue, ends in seen.items() if ends}
 
 
 def before(marks: Sequence[Mark], at: float) -> Mark | None:

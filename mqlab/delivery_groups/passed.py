@@ -11,6 +11,7 @@ from mqlab.delivery_groups.runs import Run, inside
 from mqlab.delivery_groups.skips import skips
 from mqlab.facts import Facts
 from mqlab.kafka.ledgers import noting
+from mqlab.rows.messages import Fate
 
 _BY_OFFSETS = "offsets between the position and where it went on"
 LOSING = (Why.RETENTION, Why.RESET)
@@ -58,13 +59,20 @@ def _by_offsets(facts: Facts, place: tuple[str, str, str], skip: Skip) -> tuple[
     group, topic, queue = place
     own = noting(facts, group, topic)
     handled = [f for f in fates(facts, topic, queue) if times(f, own) and not f.overwritten]
-    runs = [Run(f.first_offset or 0, (f.last_offset or 0) + 1, f.messages, 0, 0, None, None, None) for f in handled]
-    done = sum(run.messages for run in inside(runs, skip.low, skip.high))
-    records = max(0, skip.high - skip.low - done)
-    least = 0 if sparse(facts, topic) else max(0, skip.least - done)
-    return (
-        records,
-        min(least, records),
-        max(records, skip.most - done),
-        _BY_OFFSETS,
-    )
+    every = skips(facts, *place)
+    done = [_done(fate, skip, every) for fate in handled]
+    sure, possible = (sum(bounds) for bounds in zip(*done, strict=True)) if done else (0, 0)
+    records = max(0, skip.high - skip.low - sure)
+    least = 0 if sparse(facts, topic) else max(0, skip.least - possible)
+    return records, min(least, records), max(records, skip.most - sure), _BY_OFFSETS
+
+
+def _done(fate: Fate, skip: Skip, every: Sequence[Skip]) -> tuple[int, int]:
+    """How many messages of a run lie in a range that was passed over: so many at least, so many at most.
+
+    A run that leaves out as many offsets as lie in all such ranges within it left out just those.
+    """
+    first, behind = fate.first_offset or 0, (fate.last_offset or 0) + 1
+    own, *others = (max(0, min(one.high, behind) - max(one.low, first)) for one in (skip, *every))
+    left_out = behind - first - fate.messages
+    return max(0, own - left_out), min(own, max(0, sum(others) - left_out))

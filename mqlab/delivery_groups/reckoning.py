@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from mqlab import units
 from mqlab.delivery.rows import Loss, Side
+from mqlab.delivery_groups.aside import shelf
 from mqlab.delivery_groups.cover import doubt, noted_at
 from mqlab.delivery_groups.deleted import deleted
 from mqlab.delivery_groups.early import early
@@ -37,6 +38,10 @@ class Reckoning:
     """Messages before the group's position that no ledger notes, where nothing tells whether it should."""
     doubts: tuple[str, ...]
     """What is not there that would tell."""
+    by_hand: int = 0
+    """Messages that were left out on purpose: somebody set the group's offset past them."""
+    aside: int = 0
+    """Messages that could not be handled and stand in a topic for such."""
 
 
 @per_facts
@@ -46,14 +51,17 @@ def reckon(facts: Facts, group: str, topic: str, queue: str) -> Reckoning:
     stood = position(facts, *place)
     found = list(losses(facts, place))
     rest = below(unhandled(facts, *place), stood) if stood is not None else []
+    by_hand = 0
     for skip in skips(facts, *place):
+        by_hand += sum(run.messages for run in inside(rest, skip.low, skip.high)) if skip.why is Why.HAND else 0
         rest = outside(rest, skip.low, skip.high)
     gone, rest = deleted(offsets(facts, *place), rest) if noting(facts, group, topic) else ([], rest)
     found += [_loss(place, str(Why.RETENTION), one.run, "ids right before the log start", one.place) for one in gone]
     if not noting(facts, group, topic):
-        return Reckoning(tuple(found), _total(rest), _nothing(group, rest))
+        return Reckoning(tuple(found), _total(rest), _nothing(group, rest), by_hand)
     rest, failed = _failed(facts, place, rest)
-    found += failed
+    aside = sum(loss.records for loss in failed) if shelf(facts, topic) else 0
+    found += [] if aside else failed
     unknown, doubts = 0, list[str]()
     for stint in reversed(stints(facts, *place)):
         runs = inside(rest, stint.low, stint.high)
@@ -68,7 +76,7 @@ def reckon(facts: Facts, group: str, topic: str, queue: str) -> Reckoning:
         rest = outside(rest, stint.low, stint.high)
     if _total(rest):
         unknown, doubts = unknown + _total(rest), [*doubts, f"who had {topic}-{queue}: the logs of the consumers"]
-    return Reckoning(tuple(found), unknown, tuple(dict.fromkeys(doubts)))
+    return Reckoning(tuple(found), unknown, tuple(dict.fromkeys(doubts)), by_hand, aside)
 
 
 def _worked_on(facts: Facts, place: Place, stint: Stint, run: Run) -> Stint:

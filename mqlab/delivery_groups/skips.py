@@ -97,9 +97,15 @@ def _overtaken(facts: Facts, known: Offsets) -> Iterator[Skip]:
             continue
         low = max(still[0].offset, furthest(known, still[0].at))
         high = quiet[-1].offset if later is None else min(quiet[-1].offset, max(later.offset, low))
-        if high > low:
+        if high > low and not _read_on(known, quiet[0].at, high):
             places = (still[-1].place, quiet[-1].place)
             yield Skip(Why.RETENTION, low, high, quiet[0].at, places, ongoing=later is None)
+
+
+def _read_on(known: Offsets, at: float, high: int) -> bool:
+    """A consumer's next word is that its position behind *high* is out of range: it had fetched what lies before."""
+    told = next((line for line in known.lines if (line.first_at or 0.0) > at), None)
+    return told is not None and told.kind == "offset-reset" and (told.value_max or 0.0) >= high
 
 
 def _passed(known: Offsets) -> Iterator[tuple[list[Mark], Mark | None]]:

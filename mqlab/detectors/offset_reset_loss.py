@@ -109,6 +109,8 @@ def _evidence(facts: Facts, case: Case) -> Iterator[Evidence]:
         mark = before(offsets(facts, case.group, case.topic, one.queue).committed, at)
         if mark is not None:
             yield Evidence(mark.place.source, mark.place.line, mark.place.text, "the last position that is known")
+    removed = [e for e in facts.of_kind("offsets-removed") if (e.group, e.topic) == (case.group, case.topic)]
+    yield from (Evidence(e.source, e.first.line, e.first.text, "somebody removed the offset") for e in removed[:1])
     expired = [e for e in facts.of_kind("offsets-expired") if e.first_at is not None and e.first_at <= at]
     yield from (Evidence(e.source, e.first.line, e.first.text, "offsets expired before") for e in expired[-1:])
 

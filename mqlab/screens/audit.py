@@ -27,7 +27,7 @@ _MOST_PARTS = 8
 _MOST_RISKS = 8
 _COLOURS = {
     "LOST AND DOUBLED": "red", "LOST": "red", "DOUBLED": "yellow", "CANNOT SAY": "yellow", "WAITING": "yellow",
-    "NOTHING LOST": "green",
+    "NOTHING LOST": "green", "NOTHING LOST FROM THE LOG": "green",
 }  # fmt: skip
 
 
@@ -58,9 +58,9 @@ def exit_code(audits: Sequence[Audit], ways: Sequence[Chain] = ()) -> int:
     """2 where something was lost or doubled, 1 where the material cannot say or tells nothing, else 0."""
     if ways:
         return max(chain.exit_code(ways), exit_code(audits) if audits else 0)
-    if not audits or all(audit.outcome in (Outcome.COMPLETE, Outcome.UNKNOWN) for audit in audits):
-        return int(not audits or any(audit.outcome is Outcome.UNKNOWN for audit in audits))
-    return 2
+    if any(audit.outcome not in (Outcome.COMPLETE, Outcome.IN_LOG, Outcome.UNKNOWN) for audit in audits):
+        return 2
+    return int(not audits or any(audit.outcome is not Outcome.COMPLETE for audit in audits))
 
 
 def coloured(text: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 from mqlab import ordinary
+from mqlab.delivery_groups.aside import shelf
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Finding
 from mqlab.log_growth import lines
@@ -42,6 +43,8 @@ def troubles(
 
 
 def _abnormal(facts: Facts, episode: Episode) -> bool:
+    if episode.kind == "record-failed" and episode.topic and shelf(facts, episode.topic):
+        return False
     if episode.kind != "process-exit":
         return symptoms.abnormal(facts, episode)
     if episode.value_max is None:

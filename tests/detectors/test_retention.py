@@ -20,6 +20,7 @@ from loss_builder import (
 )
 from message_builder import of_topic
 
+from mqlab.delivery_groups.audit import group_losses
 from mqlab.detectors import commit_before_process_loss, offset_reset_loss, retention_loss
 
 GONE = "retention-loss"
@@ -143,3 +144,36 @@ def test_a_refused_position_and_a_ledger_that_breaks_off_there_agree():
     refused = begins("10:00:05 a set 0 0\n10:02:00 a refused 0 100")
     rows = [life("a", until="10:06:00"), listed("a"), refused, IDS, LEDGER, AFTER]
     assert lost(*rows) == [(GONE, "0", "100..499", 400)]
+
+
+OVERTAKEN = [
+    life("a", until=None), listed("a"), consumer("a auto.offset.reset earliest"),
+    begins("10:00:02 a set 0 0\n10:00:20 a refused 0 100\n10:00:20 a reset 0 200"),
+    begins("10:00:40 a refused 0 300\n10:00:40 a reset 0 400"), stands("10:00:10 0 50\n10:01:00 0 500 500"), LEDGER,
+]  # fmt: skip
+
+
+def test_a_ledger_that_leaves_out_just_what_was_passed_over_counts_it_without_ids():
+    gaps = messages(f"from to messages at acked handled\n0 499 300 10:00 0 {A}")
+    assert lost(OVERTAKEN, gaps) == [("retention-loss", "0", "100..199", 100), ("retention-loss", "0", "300..399", 100)]
+
+
+def test_what_had_been_handled_before_is_not_lost_again():
+    whole = messages(f"from to at acked handled\n0 499 10:00 0 {A}")
+    assert lost(OVERTAKEN, whole) == []
+
+
+def test_a_ledger_that_leaves_out_less_gives_bounds():
+    some = messages(f"from to messages at acked handled\n0 499 350 10:00 0 {A}")
+    found = [(one.least, one.records, one.most) for one in group_losses(facts(OVERTAKEN, some), TOPIC)]
+    assert found == [(50, 100, 100), (50, 100, 100)]
+
+
+def test_a_consumer_that_had_read_on_was_not_overtaken():
+    reading = [
+        life("a", until=None), listed("a"), consumer("a auto.offset.reset earliest"),
+        begins("10:00:02 a set 0 0\n10:00:40 a refused 0 300\n10:00:40 a reset 0 400"),
+        messages(f"from to messages at acked handled\n0 499 400 10:00 0 {A}"),
+        stands("10:00:10 0 50\n10:00:30 0 50\n10:01:00 0 500 500"), log_starts("10:00:20 0 90"), LEDGER,
+    ]  # fmt: skip
+    assert lost(reading) == [("retention-loss", "0", "300..399", 100)]

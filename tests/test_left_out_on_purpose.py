@@ -1,0 +1,112 @@
+"""Records that a group left out on purpose are counted, and are no loss: set past by hand, or put aside."""
+
+from facts_builder import at, episode, facts, log, settings
+from kafka_builder import GROUP, TOPIC, coordinator
+from loss_builder import A, begins, life, listed, lost, messages, noted, said, stands
+from message_builder import acked
+
+from mqlab.delivery.audit import audits
+from mqlab.delivery.rows import Outcome
+from mqlab.delivery.summary import kept
+from mqlab.detectors import commit_before_process_loss, offset_reset_loss
+from mqlab.facts import Position
+from mqlab.symptoms.unexplained import unexplained
+from mqlab.verdict import diagnose
+
+ONE_COPY = settings(f"at owner key value\n10:00:00 {TOPIC} replication.factor 1", scope="topic")
+SKIPPED = messages(f"from to at handled\n0 99 10:00 {A}\n100 899 10:00 -\n900 999 10:00 {A}")
+LEDGER = noted("10:00:05 0 100\n10:05:30 0 100")
+BY_HAND = [
+    life("a", until="10:01:00"), life("a", since="10:05:00", until="10:06:00", number=2), listed("a"),
+    coordinator("10:01:00 empty 2"), begins("10:00:05 a set 0 0\n10:05:05 a set 0 900"), SKIPPED, LEDGER,
+    stands("10:00:55 0 100 110\n10:02:00 0 100 500\n10:03:00 0 900 900\n10:06:00 0 1000 1000"),
+]  # fmt: skip
+
+
+def audit(*rows):
+    (one,) = [one for one in audits(facts(*rows)) if one.topic == TOPIC]
+    return one
+
+
+def tool(offset, when="10:02:30"):
+    """What kafka-consumer-groups --reset-offsets printed."""
+    text = f"{GROUP} {TOPIC} 0 {offset}"
+    return episode(
+        "offsets-set", when, "offsets/reset.txt", left=float(offset), group=GROUP, topic=TOPIC, queue="0", text=text
+    )
+
+
+def test_what_somebody_set_the_group_past_is_counted_and_nothing_was_lost():
+    one = audit(BY_HAND, ONE_COPY, acked(999, topic=TOPIC))
+    assert (one.outcome, one.losses, [row.by_hand for row in one.groups]) == (Outcome.COMPLETE, (), [800])
+    assert one.statement == (
+        f"1,000 acknowledged; 800 were left out by {GROUP} on purpose: its offsets were set by hand. "
+        "Nothing was lost: every acknowledged message is accounted for."
+    )
+
+
+BARE = [
+    SKIPPED, LEDGER, listed("a"), stands("10:00:55 0 100 110\n10:02:00 0 100 500\n10:03:00 0 900 900\n10:06:00 0 1000"),
+]  # fmt: skip
+
+
+def test_without_logs_the_tool_tells_it_where_the_group_stood_there_next():
+    assert [row.by_hand for row in audit(BARE, tool(900)).groups] == [800]
+    assert [row.by_hand for row in audit(BARE, tool(950)).groups] == [0]
+    assert [row.by_hand for row in audit(BARE).groups] == [0]
+
+
+def test_a_dry_run_before_a_reset_explains_no_loss():
+    rows = [
+        life("a", until="10:01:00"), listed("a"), begins("10:05:05 a missing 0\n10:05:06 a reset 0 900"), SKIPPED,
+        LEDGER, stands("10:00:55 0 100 110\n10:06:00 0 950 1000"),
+        settings("at owner key value\n10:00:00 a auto.offset.reset latest", scope="consumer"),
+    ]  # fmt: skip
+    assert said(offset_reset_loss, rows, tool(500)) == [("CRITICAL", "PROVEN", 800.0)]
+
+
+FAILED = messages(f"from to at handled\n0 599 10:00 {A}\n600 600 10:00 -\n601 999 10:00 {A}")
+GIVEN_UP = [
+    life("a"), begins("10:00:02 a set 0 0\n10:00:40 a failed 0 600"), listed("a"), FAILED,
+    noted("10:00:05 0 300\n10:00:55 0 300"), stands("10:00:10 0 400\n10:01:00 0 1000", dumped=True),
+]  # fmt: skip
+
+
+def shelf(name, records):
+    return Position(at("10:02:00"), None, name, "0", None, records, None, None, None, None, "latest.txt", 1, name)
+
+
+def test_records_in_a_topic_for_such_were_set_aside():
+    for name in (f"{TOPIC}.DLT", f"{TOPIC}-dlt", f"{TOPIC}.dlq", f"dead-letter-{TOPIC}"):
+        one = audit(GIVEN_UP, ONE_COPY, acked(999, topic=TOPIC), shelf(name, 1))
+        assert (one.losses, [row.aside for row in one.groups]) == ((), [1])
+        assert "1 could not be handled by billing and were set aside in a topic for such" in one.statement
+        assert unexplained(facts(GIVEN_UP, shelf(name, 1)), ()) == ()
+
+
+def test_others_are_given_up():
+    for name, records in ((f"{TOPIC}.DLT", 0), (f"{TOPIC}.retry", 1), ("other.DLT", 1)):
+        assert lost(GIVEN_UP, shelf(name, records)) == [(None, "0", "600..600", 1)]
+
+
+def test_a_group_without_a_ledger_leaves_open_what_it_handled_and_nothing_else():
+    whole = messages(f"from to at handled\n0 999 10:00 {A}")
+    rows = [
+        life("a"), begins("10:00:02 a set 0 0"), listed("a"), whole, LEDGER, stands("10:01:30 0 1000 1000"), ONE_COPY,
+        acked(999, topic=TOPIC), stands("10:01:30 0 1000 1000", group="statistics"),
+    ]  # fmt: skip
+    one = audit(rows)
+    assert one.outcome is Outcome.IN_LOG
+    assert one.statement == (
+        "1,000 acknowledged. Nothing was lost from the log. Whether statistics handled 1,000 of them before its "
+        "position, the material cannot say."
+    )
+    assert said(commit_before_process_loss, rows).startswith("clear")
+
+
+def test_the_verdict_tells_of_topics_that_lost_nothing():
+    given = facts(BY_HAND, ONE_COPY, acked(999, topic=TOPIC), log("logs/server.log", "kafka-broker-log"))
+    verdict = diagnose(given).verdict
+    assert verdict.incident == "undetermined"
+    assert verdict.statement.endswith(kept(audits(given)))
+    assert f" {TOPIC}: 1,000 acknowledged; 800 were left out by {GROUP} on purpose" in verdict.statement

@@ -13,7 +13,7 @@ from pathlib import Path
 from bench.measure import run
 from bench.patterns import signature_patterns
 from mqlab.cache import storage
-from mqlab.session import LARGE
+from mqlab.tuning import LARGE
 
 _SETTLED = 4.0
 """Seconds after which mqlab takes over a class-data archive that an earlier process wrote, and a little more."""

@@ -1,9 +1,7 @@
 """The Spark session: the only place that builds one.
 
-Local sessions are tuned to the size of the material. Small material gets the C1 compiler and the serial collector,
-which start faster; large material gets the JVM's own choice. A class-data archive, made once into the cache, saves
-about two seconds a start. On a cluster or a Connect server everything is left to its own configuration, except what
-results depend on, and except that small material gets few partitions.
+A local session is tuned to the size of the material (``tuning``). On a cluster or a Connect server everything is left
+to its own configuration, except what results depend on, and except that small material gets few partitions.
 """
 
 from __future__ import annotations
@@ -15,8 +13,7 @@ import signal
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -24,64 +21,23 @@ from types import FrameType
 from pyspark.sql import SparkSession
 from pyspark.sql.utils import is_remote
 
-from mqlab import warm
+from mqlab import tuning, warm
 from mqlab.cache.workspace import local_folder
 from mqlab.clusters import cause, chosen, defaults, ensure_answers, shown
 from mqlab.errors import ClusterError, JavaMissingError
-
-TINY = 32 * 1024 * 1024
-"""Bytes of material up to which one partition is faster than spreading the work."""
-LARGE = 256 * 1024 * 1024
-"""Bytes of material from which the optimising compiler and a parallel collector pay off."""
-
-_INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
-"""On small material compiling the generated code takes longer than running without it."""
-
-_GENERATED = {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMode": "FALLBACK"}
-
-_JVM = ["-Dlog4j2.level=OFF", "-XX:-UsePerfData"]
-_QUICK = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
-_COMPILED = ["-XX:+UseParallelGC", "-XX:-DontCompileHugeMethods"]
-"""The scan's generated methods are longer than what the JVM compiles by itself."""
-
-_SETTLED = 3.0
-"""Seconds after its last write from which a class-data archive counts as whole."""
-
-_PARTITIONS = "spark.sql.shuffle.partitions"
-_UNCONFIGURED = "200"
-"""Spark's own number of shuffle partitions: nobody chose it."""
-
-_SQL = {
-    "spark.sql.session.timeZone": "UTC",
-    "spark.sql.ansi.enabled": "true",
-    "spark.sql.files.ignoreCorruptFiles": "true",
-    "spark.sql.legacy.timeParserPolicy": "CORRECTED",
-    "spark.sql.icu.caseMappings.enabled": "false",
-}
-"""What results depend on; the tables that Unicode's own rules for letters need would cost a second on first use."""
-
-_HERE = {
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
-    "spark.driver.host": "127.0.0.1",
-    "spark.driver.bindAddress": "127.0.0.1",
-    "spark.sql.catalogImplementation": "in-memory",
-    "spark.log.level": "OFF",
-    "spark.python.sql.dataFrameDebugging.enabled": "false",
-}
 
 
 @contextmanager
 def generating(spark: SparkSession) -> Iterator[None]:
     """Within it Spark generates code: work on every row of many pays for the compiling, however small the material."""
-    before = {name: spark.conf.get(name) for name in _GENERATED}
+    before = {name: spark.conf.get(name) for name in tuning.GENERATED}
     try:
-        for name, value in _GENERATED.items():
+        for name, value in tuning.GENERATED.items():
             spark.conf.set(name, value)
         yield
     finally:
         for name, usual in before.items():
-            spark.conf.set(name, usual or _GENERATED[name])
+            spark.conf.set(name, usual or tuning.GENERATED[name])
 
 
 def java() -> str:
@@ -118,7 +74,7 @@ def spark_session(
     local = (master or "local").startswith("local") and "spark.master" not in ({} if master else defaults())
     master, remote = chosen(master, remote)
     builder = SparkSession.builder.appName("mqlab")
-    if local and not (master or remote or extra) and (size < LARGE or is_remote()):
+    if local and not (master or remote or extra) and (size < tuning.LARGE or is_remote()):
         warmed = warm.answering(local_folder())
         if warmed and _is_free_for(warmed):
             return _client(builder.remote(warmed.address), size)
@@ -127,8 +83,8 @@ def spark_session(
         return _elsewhere(builder.remote(remote), size, remote, None)
     java()
     given = defaults()
-    tuned = {key: value for key, value in _local(size, cache).items() if key not in given} if local else {}
-    for key, value in {**tuned, **_SQL, **(extra or {})}.items():
+    tuned = {key: value for key, value in tuning.local(size, cache).items() if key not in given} if local else {}
+    for key, value in {**tuned, **tuning.SQL, **(extra or {})}.items():
         builder = builder.config(key, value)
     if cache:
         cache.mkdir(parents=True, exist_ok=True)
@@ -163,7 +119,7 @@ def _client(builder: SparkSession.Builder, size: int) -> SparkSession:
     """A session on the warm server; should that one be killed, it gives up after some seconds."""
     from pyspark.sql.connect.client.retries import DefaultPolicy
 
-    session = builder.config(map={**_SQL, **_sized(size)}).getOrCreate()
+    session = builder.config(map={**tuning.SQL, **tuning.sized(size)}).getOrCreate()
     session.client.set_retry_policies([DefaultPolicy(max_retries=4)])
     return session
 
@@ -175,15 +131,10 @@ def _elsewhere(builder: SparkSession.Builder, size: int, address: str, log: Path
         session = builder.getOrCreate()
     except Exception as error:
         raise ClusterError(shown(address), cause(error, log)) from error
-    few = size < LARGE and session.conf.get(_PARTITIONS) == _UNCONFIGURED
-    for key, value in {**_SQL, **(_few(size) if few else {})}.items():
+    few = size < tuning.LARGE and session.conf.get(tuning.PARTITIONS) == tuning.UNCONFIGURED
+    for key, value in {**tuning.SQL, **(tuning.few(size) if few else {})}.items():
         session.conf.set(key, value)
     return session
-
-
-def _few(size: int) -> Mapping[str, str]:
-    """Settings for small material: as many partitions as pay off, and no generated code."""
-    return {_PARTITIONS: "1" if size < TINY else "2", "spark.sql.files.openCostInBytes": "65536", **_INTERPRETED}
 
 
 @contextmanager
@@ -223,55 +174,3 @@ def _jvm_messages(file: Path | None) -> Iterator[None]:
             os.dup2(original, number)
             os.close(original)
         os.close(log)
-
-
-def server(cache: Path) -> Mapping[str, str]:
-    """Settings of a warm server; those that depend on the material come with each session."""
-    made = cache / "classes-small.jsa"
-    flags = [*_JVM, *_QUICK, *(_classes(made) if made.exists() else [])]
-    return {**_HERE, **_SQL, "spark.sql.warehouse.dir": str(cache / "session"), **_machine("1g", flags)}
-
-
-def _local(size: int, cache: Path | None) -> Mapping[str, str]:
-    if size < LARGE:
-        machine = _machine("1g", [*_JVM, *_QUICK, *(_classes(cache / "classes-small.jsa") if cache else [])])
-    else:
-        machine = _machine("2g", [*_JVM, *_COMPILED, *(_classes(cache / "classes-large.jsa") if cache else [])])
-    return {**_HERE, **_sized(size), **machine, "spark.default.parallelism": _sized(size)[_PARTITIONS]}
-
-
-def _machine(memory: str, flags: Sequence[str]) -> Mapping[str, str]:
-    return {"spark.driver.memory": memory, "spark.driver.extraJavaOptions": " ".join(flags)}
-
-
-def _sized(size: int) -> Mapping[str, str]:
-    """What a session needs for *size* bytes on this machine, as far as it can be set while Spark runs."""
-    partitions = str(max(1 if size < TINY else 2, min(64, size // LARGE)))
-    return {
-        _PARTITIONS: partitions,
-        "spark.sql.leafNodeDefaultParallelism": partitions,
-        "spark.sql.adaptive.enabled": "false",
-        "spark.sql.sources.parallelPartitionDiscovery.threshold": "100000",
-        "spark.sql.files.openCostInBytes": "65536" if size < LARGE else "4194304",
-        "spark.sql.files.maxPartitionBytes": "67108864",
-        "spark.sql.lightweightPlanChangeValidation": "false",
-        **(_INTERPRETED if size < LARGE else _GENERATED),
-    }
-
-
-def _classes(archive: Path) -> list[str]:
-    """Flags that use a class-data archive, or make it when the process ends where there is none."""
-    _adopt(archive)
-    flag = f"SharedArchiveFile={archive}" if archive.exists() else f"ArchiveClassesAtExit={archive}.{os.getpid()}"
-    return [f"'-XX:{flag}'", "-Xshare:auto", "-Xlog:disable", "-Xlog:all=off"]
-
-
-def _adopt(archive: Path) -> None:
-    """Take over the class-data archive that an earlier process wrote, once that process has ended."""
-    for made in sorted(archive.parent.glob(archive.name + ".*")):
-        if Path(f"/proc/{made.suffix[1:]}").exists():
-            continue
-        if archive.exists():
-            made.unlink()
-        elif time.time() - made.stat().st_mtime >= _SETTLED:
-            made.replace(archive)

@@ -11,7 +11,7 @@ from mqlab.cache import dependence
 from mqlab.sources import Reading
 
 PACKAGE = Path(mqlab.__file__).parent
-KEEPING = ("mqlab.cache.", "mqlab.session")
+KEEPING = ("mqlab.cache.", "mqlab.session", "mqlab.tuning")
 """What keeps results, and starts sessions, without having a part in them."""
 
 
@@ -90,6 +90,7 @@ LOG, TABLE, DOCUMENT, COUNT = (
         ("detectors/batch_split_loop.py", set()),
         ("screen.py", set()),
         ("session.py", set()),
+        ("tuning.py", set()),
         ("verdict.py", set()),
     ],
 )

@@ -22,8 +22,9 @@ from mqlab.loaders import LOADERS
 from mqlab.material import quoting
 from mqlab.material.remote_path import RemotePath
 from mqlab.scanning import completeness
-from mqlab.session import TINY, generating
+from mqlab.session import generating
 from mqlab.sources import Source
+from mqlab.tuning import TINY
 
 CHANGED = "It changed while it was read: what was added since is not in here, and the next run reads it again."
 _THINNER = 10

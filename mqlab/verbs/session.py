@@ -21,7 +21,8 @@ def start() -> int:
     """Start the warm session; harmless where it runs already."""
     from mqlab import warm
     from mqlab.cache.workspace import local_folder
-    from mqlab.session import java, server
+    from mqlab.session import java
+    from mqlab.tuning import server
     from mqlab.warming import warm_up
 
     java()

@@ -1,0 +1,112 @@
+"""What Spark is set to: by the size of the material, and what results depend on.
+
+Local sessions are tuned to the size of the material. Small material gets the C1 compiler and the serial collector,
+which start faster; large material gets the JVM's own choice. A class-data archive, made once into the cache, saves
+about two seconds a start.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+TINY = 32 * 1024 * 1024
+"""Bytes of material up to which one partition is faster than spreading the work."""
+LARGE = 256 * 1024 * 1024
+"""Bytes of material from which the optimising compiler and a parallel collector pay off."""
+
+_INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+"""On small material compiling the generated code takes longer than running without it."""
+
+GENERATED = {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMode": "FALLBACK"}
+
+_JVM = ["-Dlog4j2.level=OFF", "-XX:-UsePerfData"]
+_QUICK = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
+_COMPILED = ["-XX:+UseParallelGC", "-XX:-DontCompileHugeMethods"]
+"""The scan's generated methods are longer than what the JVM compiles by itself."""
+
+_SETTLED = 3.0
+"""Seconds after its last write from which a class-data archive counts as whole."""
+
+PARTITIONS = "spark.sql.shuffle.partitions"
+UNCONFIGURED = "200"
+"""Spark's own number of shuffle partitions: nobody chose it."""
+
+SQL = {
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.files.ignoreCorruptFiles": "true",
+    "spark.sql.legacy.timeParserPolicy": "CORRECTED",
+    "spark.sql.icu.caseMappings.enabled": "false",
+}
+"""What results depend on; the tables that Unicode's own rules for letters need would cost a second on first use."""
+
+_HERE = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.sql.catalogImplementation": "in-memory",
+    "spark.log.level": "OFF",
+    "spark.python.sql.dataFrameDebugging.enabled": "false",
+}
+
+
+def server(cache: Path) -> Mapping[str, str]:
+    """Settings of a warm server; those that depend on the material come with each session."""
+    made = cache / "classes-small.jsa"
+    flags = [*_JVM, *_QUICK, *(_classes(made) if made.exists() else [])]
+    return {**_HERE, **SQL, "spark.sql.warehouse.dir": str(cache / "session"), **_machine("1g", flags)}
+
+
+def local(size: int, cache: Path | None) -> Mapping[str, str]:
+    """Settings of a session on this machine for *size* bytes; class-data archives are those in *cache*."""
+    if size < LARGE:
+        machine = _machine("1g", [*_JVM, *_QUICK, *(_classes(cache / "classes-small.jsa") if cache else [])])
+    else:
+        machine = _machine("2g", [*_JVM, *_COMPILED, *(_classes(cache / "classes-large.jsa") if cache else [])])
+    return {**_HERE, **sized(size), **machine, "spark.default.parallelism": sized(size)[PARTITIONS]}
+
+
+def sized(size: int) -> Mapping[str, str]:
+    """What a session needs for *size* bytes on this machine, as far as it can be set while Spark runs."""
+    partitions = str(max(1 if size < TINY else 2, min(64, size // LARGE)))
+    return {
+        PARTITIONS: partitions,
+        "spark.sql.leafNodeDefaultParallelism": partitions,
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.sources.parallelPartitionDiscovery.threshold": "100000",
+        "spark.sql.files.openCostInBytes": "65536" if size < LARGE else "4194304",
+        "spark.sql.files.maxPartitionBytes": "67108864",
+        "spark.sql.lightweightPlanChangeValidation": "false",
+        **(_INTERPRETED if size < LARGE else GENERATED),
+    }
+
+
+def few(size: int) -> Mapping[str, str]:
+    """Settings for small material: as many partitions as pay off, and no generated code."""
+    return {PARTITIONS: "1" if size < TINY else "2", "spark.sql.files.openCostInBytes": "65536", **_INTERPRETED}
+
+
+def _machine(memory: str, flags: Sequence[str]) -> Mapping[str, str]:
+    return {"spark.driver.memory": memory, "spark.driver.extraJavaOptions": " ".join(flags)}
+
+
+def _classes(archive: Path) -> list[str]:
+    """Flags that use a class-data archive, or make it when the process ends where there is none."""
+    _adopt(archive)
+    flag = f"SharedArchiveFile={archive}" if archive.exists() else f"ArchiveClassesAtExit={archive}.{os.getpid()}"
+    return [f"'-XX:{flag}'", "-Xshare:auto", "-Xlog:disable", "-Xlog:all=off"]
+
+
+def _adopt(archive: Path) -> None:
+    """Take over the class-data archive that an earlier process wrote, once that process has ended."""
+    for made in sorted(archive.parent.glob(archive.name + ".*")):
+        if Path(f"/proc/{made.suffix[1:]}").exists():
+            continue
+        if archive.exists():
+            made.unlink()
+        elif time.time() - made.stat().st_mtime >= _SETTLED:
+            made.replace(archive)

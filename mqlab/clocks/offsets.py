@@ -13,6 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
+from mqlab.clocks import passing
+from mqlab.clocks.passing import Skew
 from mqlab.clocks.shifting import shifted
 from mqlab.facts import Facts
 
@@ -51,8 +53,18 @@ class Offset:
 
 
 def corrected(facts: Facts) -> Facts:
-    """*facts*, in which rows of clocks that are off are on the broker's clock; coverage says so."""
-    found = offsets(facts)
+    """*facts*, in which rows of clocks that are off are on the broker's clock; coverage says so.
+
+    First by connections, then by messages for those of which too few connections tell.
+    """
+    moved = _moved(facts, offsets(facts))
+    measured = _measured(moved)
+    good = {offset.sources for offset in measured if abs(offset.seconds) <= offset.error}
+    hosts = [tuple(dict.fromkeys((*logs, *_ledgers(moved, logs)))) for logs in _hosts(moved)]
+    return _moved(moved, passing.skews(moved, hosts, good))
+
+
+def _moved(facts: Facts, found: Sequence[Offset | Skew]) -> Facts:
     if not found:
         return facts
     by_source = {source: offset for offset in found for source in offset.sources}
@@ -66,6 +78,11 @@ def corrected(facts: Facts) -> Facts:
 
 def offsets(facts: Facts) -> tuple[Offset, ...]:
     """Clocks that are off by more than the error of that estimate, by source."""
+    return tuple(o for o in _measured(facts) if abs(o.seconds) > o.error and o.connections >= SHARED)
+
+
+def _measured(facts: Facts) -> tuple[Offset, ...]:
+    """What connections tell of each clock, be it off or not, and by however few."""
     brokers = _accepted(facts)
     hosts = _hosts(facts)
     made: dict[tuple[str, ...], list[tuple[str, float]]] = defaultdict(list)
@@ -127,9 +144,9 @@ def _offset(
     whole = all(at == int(at) for times in brokers[log].values() for at in times)
     unsaid = 1.0 if whole else 0.0
     seconds, error = min(agreed) - unsaid / 2, unsaid / 2 + ACCEPTING
-    if abs(seconds) <= error or len(agreed) < SHARED:
-        return None
-    return Offset((*sources, *_ledgers(facts, sources)), log, round(seconds, 3), error, len(agreed))
+    return Offset(
+        tuple(dict.fromkeys((*sources, *_ledgers(facts, sources)))), log, round(seconds, 3), error, len(agreed)
+    )
 
 
 def _agreed(made: Sequence[tuple[str, float]], accepted: Mapping[str, tuple[float, ...]]) -> list[float]:

@@ -49,9 +49,23 @@ class Offsets:
         return self.committed[-1] if self.committed else None
 
     @property
+    def looked(self) -> float | None:
+        """The last look at committed offset, start or end; what brokers and clients wrote later is not counted."""
+        seen = (*self.committed, *self.starts, *self.ends)
+        return max((mark.at for mark in seen if isinstance(mark.row, Position)), default=None)
+
+    @property
     def start(self) -> Mark | None:
-        """The last log start that is known."""
-        return self.starts[-1] if self.starts else None
+        """The log start at the last look, so that it fits the position and the end."""
+        looked = self.looked
+        seen = [mark for mark in self.starts if looked is None or mark.at <= looked]
+        return seen[-1] if seen else None
+
+    @property
+    def moved_on(self) -> Mark | None:
+        """A log start that was told of after the last look."""
+        later = self.starts[-1] if self.starts else None
+        return later if later is not None and later is not self.start else None
 
     @property
     def end(self) -> Mark | None:

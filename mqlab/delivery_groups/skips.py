@@ -93,6 +93,8 @@ def _overtaken(facts: Facts, known: Offsets) -> Iterator[Skip]:
         until = later.at if later else float("inf")
         gone = [s for s in known.starts if still[0].at <= s.at < until and s.offset > still[0].offset]
         quiet = [s for s in gone if s.at <= still[-1].at or any(since <= s.at <= end for since, end in spans)]
+        if later is None:
+            quiet = [s for s in quiet if known.looked is None or s.at <= known.looked] or quiet
         if not quiet:
             continue
         low = max(still[0].offset, furthest(known, still[0].at))

@@ -29,6 +29,7 @@ from mqlab.questions.wording import moment
 INCIDENT = "retention-loss"
 SYSTEMS: tuple[str, ...] = ("kafka",)
 _SHOWN = 3
+_EFFECTS = ("consumer-offline", "slow-consumer", "poison-pill-stall", "catch-up-read", "backlog-drain")
 
 
 def detect(facts: Facts) -> Result:
@@ -70,11 +71,7 @@ def _finding(facts: Facts, case: Case) -> Finding:
     proven = all(_agree(facts, loss) for loss in case.losses)
     at = [skip.at for skip in gone]
     waiting = sum(row.pending or 0 for row in group_rows(facts, case.topic) if row.group == case.group)
-    end = (
-        f"It has not come back: of its lag {units.counted(waiting, 'record')} can still be read."
-        if ongoing
-        else "Its lag looks as if it had been worked off."
-    )
+    end = _state(facts, case, waiting) if ongoing else "Its lag looks as if it had been worked off."
     return Finding(
         id=f"{INCIDENT}:{case.subject}",
         incident=INCIDENT,
@@ -94,13 +91,31 @@ def _finding(facts: Facts, case: Case) -> Finding:
             "partitions": float(len(case.queues)),
         },
         evidence=tuple(dict.fromkeys(_evidence(facts, case))),
-        explains=("consumer-offline", "slow-consumer", "poison-pill-stall", "catch-up-read", "backlog-drain"),
+        explains=(*_EFFECTS, *(("offset-reset-loss",) if _sent_on(facts, case) else ())),
         mitigate=f"Raise retention.ms of {case.topic} before anything else; side effect: disk.",
         remedy="Alert on the lead (committed offset less log start), not only on lag; keep records longer than the "
         "longest stop; send what is lost again from the source.",
         verify=f"kafka-get-offsets --topic {case.topic} --time -2 stays below every committed offset of {case.group}.",
         facts={"counted": "; ".join(sorted({one.how for one in case.losses}))},
     )
+
+
+def _state(facts: Facts, case: Case, waiting: int) -> str:
+    """What a group that has not come back can still read, and what was deleted since somebody looked."""
+    since = 0
+    for queue in case.queues:
+        known = offsets(facts, case.group, case.topic, queue)
+        if known.moved_on is not None and known.start is not None:
+            since += max(0, known.moved_on.offset - max(known.start.offset, known.last.offset if known.last else 0))
+    more = f", {units.number(since)} fewer since the last look at it" if since else ""
+    return f"It has not come back: of its lag {units.counted(waiting, 'record')} can still be read{more}."
+
+
+def _sent_on(facts: Facts, case: Case) -> bool:
+    """The refused position made auto.offset.reset take the group past records that were still there."""
+    own = [skip for queue in case.queues for skip in skips(facts, case.group, case.topic, queue)]
+    ends = {(skip.high, skip.at) for skip in own if skip.why is Why.RETENTION}
+    return any(skip.why is Why.RESET and (skip.low, skip.at) in ends for skip in own)
 
 
 def _skips(facts: Facts, loss: Loss) -> list[Skip]:

@@ -177,3 +177,33 @@ def test_a_consumer_that_had_read_on_was_not_overtaken():
         stands("10:00:10 0 50\n10:00:30 0 50\n10:01:00 0 500 500"), log_starts("10:00:20 0 90"), LEDGER,
     ]  # fmt: skip
     assert lost(reading) == [("retention-loss", "0", "300..399", 100)]
+
+
+def test_numbers_are_those_of_the_last_look_and_what_was_deleted_since_is_told():
+    stopped = [
+        life("a", until="10:01:00"), listed("a"), coordinator("10:01:00 empty 2"), begins("10:00:05 a set 0 0"),
+        EARLIEST, stands("10:00:55 0 100 110\n10:04:00 0 100 900"), log_starts("10:04:00 0 500"),
+        start_moved("10:04:05", "0", 700),
+    ]  # fmt: skip
+    (finding,) = retention_loss.detect(facts(stopped)).findings
+    assert dict(finding.measures) == {"lost_records": 400.0, "pending_records": 400.0, "partitions": 1.0}
+    assert finding.statement.endswith(
+        "It has not come back: of its lag 400 records can still be read, 200 fewer since the last look at it."
+    )
+
+
+def test_where_nobody_looked_at_it_since_the_brokers_word_counts():
+    stopped = [
+        life("a", until="10:01:00"), listed("a"), coordinator("10:01:00 empty 2"), begins("10:00:05 a set 0 0"),
+        EARLIEST, stands("10:00:55 0 100 110\n10:04:00 0 100 900"), start_moved("10:04:05", "0", 700),
+    ]  # fmt: skip
+    assert lost(stopped) == [(GONE, "0", "100..699", 600)]
+
+
+def test_what_a_refused_position_skipped_besides_is_its_consequence():
+    rows = [AWAY, LATEST, IDS, LEDGER, start_moved("10:05:00", "0", 300)]
+    rows += [begins("10:05:05 a set 0 100\n10:05:06 a refused 0 100\n10:05:07 a reset 0 500"), AFTER]
+    (deleted,) = retention_loss.detect(facts(rows)).findings
+    assert (deleted.measures["lost_records"], "offset-reset-loss" in deleted.explains) == (200.0, True)
+    (alone,) = retention_loss.detect(facts(AWAY, BACK, AFTER, EARLIEST)).findings
+    assert "offset-reset-loss" not in alone.explains

@@ -16,9 +16,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from itertools import pairwise, permutations
 
-MOMENT = re.compile(
-    r"1\d{12}|1[5-9]\d{14}|1\d{9}(?:\.\d{1,9})?|20\d\d-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?"
-)
+from mqlab.ledgers.moments import MOMENT
+
 _NUMBER = re.compile(r"\d{1,18}")
 _TOPIC = re.compile(r"[\w.%|~$/-]{1,249}")
 _STATUS = re.compile(
@@ -52,6 +51,16 @@ def places(rows: Sequence[Sequence[str]]) -> tuple[Columns, str] | None:
     if not pair:
         return found, "sent"
     return found, "processed" if time == 0 else "acked"
+
+
+def rising_pair(columns: Sequence[Sequence[str]], free: Sequence[int], topic: Sequence[str]) -> tuple[int, int] | None:
+    """Partition and offset among the *free* columns by what stands in them alone: offsets that rise one by one."""
+    numbers = [n for n in free if all(_NUMBER.fullmatch(cell) for cell in columns[n])]
+    pair = _pair(columns, numbers, topic)
+    if pair is None or len(columns[pair[0]]) < _ENOUGH:
+        return None
+    steps = len(columns[pair[0]]) - len(set(zip(topic, columns[pair[0]], strict=True)))
+    return pair if 2 * _steps(columns[pair[0]], columns[pair[1]], topic)[1] > steps else None
 
 
 def _words(columns: Sequence[Sequence[str]], numbers: Sequence[int]) -> Columns:

@@ -19,8 +19,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from mqlab.ledgers.columns import MOMENT
 from mqlab.ledgers.layout import role_of
+from mqlab.ledgers.moments import MOMENT
 from mqlab.ledgers.named import ID, NO_KEY, Named, all_match, key_of
 from mqlab.ledgers.named import named as named_in_general
 
@@ -44,7 +44,12 @@ _ANSWER = re.compile(
 _WORD = re.compile(r"(?i)ok|n?ack(?:ed)?|success|pending|failed|fail|error|refused|timeout")
 _WHOLE = re.compile(r"\d+")
 _DECIMAL = re.compile(r"-?\d+\.\d+(?:[eE][+-]?\d+)?")
+_WORD_ID = re.compile(r"[\w.:-]{1,80}")
 _PACKET = re.compile(r"\d{1,5}")
+_ELSEWHERE = re.compile(r"(?i)(?:log_?)?(?:level|logger|severity)|thread|method|path|ur[il]|route|endpoint|user_?agent|file|dir")
+"""Names of columns of logs, requests and files, whose words may hold slashes."""
+_MANY = 20
+"""Different cells from which it is asked whether new ones go on to appear."""
 _RECEIVERS = ("received", "consumed", "processed")
 
 Cells = Sequence[Sequence[str]]
@@ -77,7 +82,8 @@ def named(names: Sequence[str], rows: Sequence[Sequence[str]], file: str) -> Nam
     key = _key(names, cells, columns, [*moments, *acks], role)
     if key is not None:
         columns["key"] = key
-    sure = time is not None and key is not None
+    plain = "qos" not in own and "retained" not in own and not any(map(_TOPIC.fullmatch, names))
+    sure = time is not None and key is not None and not (plain and not _is_word(cells[key]))
     return replace(known, columns=columns, role=role, told=told, sure=known.sure or sure)
 
 
@@ -91,10 +97,18 @@ def _facts(names: Sequence[str], cells: Cells, known: Named) -> dict[str, int] |
             found[field] = n
     levels = [n for n, column in enumerate(cells) if all_match(_LEVELS, column)]
     titled = [n for n, name in enumerate(names) if _TOPIC.fullmatch(name)]
-    likely = [n for n in titled if n in levels] or (titled or levels if found.keys() & {"qos", "retained"} else [])
+    flagged = titled or levels if found.keys() & {"qos", "retained"} else _only_levels(names, cells, levels)
+    likely = [n for n in titled if n in levels] or flagged
     if not likely or {"queue", "offset"} <= known.columns.keys():
         return None
     return {**found, "topic": likely[0]}
+
+
+def _only_levels(names: Sequence[str], cells: Cells, levels: Sequence[int]) -> list[int]:
+    """Columns of topics that levels alone tell of: few different ones, in no table of another kind."""
+    if any(map(_ELSEWHERE.fullmatch, names)):
+        return []
+    return [n for n in levels if _comes_again(cells[n]) and not any(cell.startswith("$SYS") for cell in cells[n])]
 
 
 def _kept(known: Mapping[str, int], moments: Sequence[int]) -> dict[str, int]:
@@ -169,10 +183,12 @@ def _key(
         and any(cells[n]) and not all_match(_DECIMAL, cells[n]) and not all_match(_FLAG, cells[n])
     ]  # fmt: skip
     best = key_of(names, cells, columns, free)
-    if best is not None or role not in _RECEIVERS:
+    if best is not None:
         return best
     called = [n for n in free if ID.fullmatch(names[n])]
-    likely = called or free
+    likely = (called or free) if role in _RECEIVERS else []
+    if len(likely) != 1:
+        likely = [n for n in free if _goes_on(cells[n])]
     return likely[0] if len(likely) == 1 else None
 
 
@@ -181,17 +197,34 @@ def _is_text_id(name: str, cells: Sequence[str]) -> bool:
     return name.lower() == "mid" and not all_match(_PACKET, cells) and not all_match(_WHOLE, cells)
 
 
+def _is_word(cells: Sequence[str]) -> bool:
+    """Whether the cells are ids that hold letters, and no texts."""
+    return all_match(_WORD_ID, cells) and any(map(str.isalpha, cells[0]))
+
+
+def _comes_again(cells: Sequence[str]) -> bool:
+    """Whether the cells are few different ones, as topics are and paths of files are not."""
+    return 2 * len(set(cells)) <= max(len(cells), 2)
+
+
+def _goes_on(cells: Sequence[str]) -> bool:
+    """Whether new cells appear to the end, as ids do even where each comes many times; names of devices are soon all known."""
+    first = {cell: n for n, cell in reversed(list(enumerate(cells)))}
+    late = [n for n in first.values() if 4 * n >= 3 * len(cells)]
+    return _is_word(cells) and len(first) >= _MANY and len(late) > 1
+
+
 def places(rows: Sequence[Sequence[str]]) -> tuple[dict[str, str], str | None] | None:
     """Places of the fields in rows without names, and the role; None where these are no messages of MQTT.
 
-    They are where one column is a topic with levels, another one a QoS and a third one tells messages apart. Which of
-    two flags is which, and what a second moment is, nothing tells; answers are the publisher's.
+    They are where one column is a topic with levels and another one tells messages apart: by a word, unless a third one
+    is a QoS. Which of two flags is which, and what a second moment is, nothing tells; answers are the publisher's.
     """
     cells = list(zip(*rows, strict=True))
     moments = [n for n, column in enumerate(cells) if all_match(MOMENT, column)]
     topics = [n for n, column in enumerate(cells) if all_match(_LEVELS, column)]
     levels = [n for n, column in enumerate(cells) if all_match(_LEVEL, column)]
-    if not (moments and len(topics) == 1 and levels):
+    if not (moments and len(topics) == 1) or any(topic.startswith("$SYS") for topic in cells[topics[0]]):
         return None
     answers = [n for n, column in enumerate(cells) if all_match(_WORD, column)]
     found = {"time": moments[0], "topic": topics[0]}
@@ -199,6 +232,6 @@ def places(rows: Sequence[Sequence[str]]) -> tuple[dict[str, str], str | None] |
     found |= {"qos": levels[0]} if len(levels) == 1 else {}
     free = [n for n in range(len(cells)) if n not in {*moments, *topics, *levels, *answers}]
     key = key_of([""] * len(cells), cells, found, free)
-    if key is None:
+    if key is None or not (levels or (_is_word(cells[key]) and _comes_again(cells[topics[0]]))):
         return None
     return {field: str(n) for field, n in {**found, "key": key}.items()}, "sent" if "status" in found else None

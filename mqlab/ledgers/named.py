@@ -17,8 +17,9 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from mqlab.ledgers.columns import MOMENT
+from mqlab.ledgers.columns import rising_pair
 from mqlab.ledgers.layout import ROLES, field_of, role_in, role_of
+from mqlab.ledgers.moments import MOMENT
 
 DIFFERENT = 0.9
 """Different cells for each message from which a column tells messages apart: some messages are noted twice, and what
@@ -50,7 +51,7 @@ class Named:
     by_file: bool = False
     """The role stands in the file's name."""
     sure: bool = False
-    """Rows of this kind are messages: each has a moment, the role is known, and they are told apart."""
+    """Rows of this kind are messages: each has a moment and a place, or an id and a known role."""
 
 
 def named(names: Sequence[str], rows: Sequence[Sequence[str]], file: str) -> Named:
@@ -60,7 +61,9 @@ def named(names: Sequence[str], rows: Sequence[Sequence[str]], file: str) -> Nam
     for n, name in enumerate(names):
         if known := field_of(name):
             found.setdefault(known, n)
-    moments = [n for n, column in enumerate(cells) if field_of(names[n]) == "time" and all_match(MOMENT, column)]
+    dates = [n for n, column in enumerate(cells) if all_match(MOMENT, column) and all(column)]
+    moments = [n for n, column in enumerate(cells) if field_of(names[n]) == "time" and all_match(MOMENT, column)] or dates
+    found |= _place(cells, found, moments)
     role, told = _role(names, moments or [n for n in [found.get("time")] if n is not None], file)
     found |= _stages(names, cells, found, role)
     if found.get("status") == found.get("role"):
@@ -71,12 +74,23 @@ def named(names: Sequence[str], rows: Sequence[Sequence[str]], file: str) -> Nam
     if key is not None:
         found["key"] = key
     staged = "role" in found and all(map(role_of, filter(None, cells[found["role"]])))
-    apart = _is_told_apart(names, cells, found)
+    placed = {"queue", "offset"} <= found.keys() or "place" in found and "offset" in found
+    apart = placed or _is_told_apart(names, cells, found)
     dated = any(
         field_of(name) == "time" and all_match(_DATED, column) for name, column in zip(names, cells, strict=True)
     )
-    sure = bool(moments) and (role is not None or staged) and apart
+    sure = bool(moments) and (role is not None or staged or placed) and apart
     return Named(found, role, told, dated, role_in(file) is not None, sure)
+
+
+def _place(cells: Sequence[Sequence[str]], found: Mapping[str, int], moments: Sequence[int]) -> dict[str, int]:
+    """Partition and offset by what stands in columns whose names say nothing."""
+    if not moments or {"queue", "offset", "place"} & found.keys():
+        return {}
+    free = [n for n in range(len(cells)) if n not in found.values() and n not in moments]
+    topic = cells[found["topic"]] if "topic" in found else [""] * len(cells[0])
+    pair = rising_pair(cells, free, topic)
+    return {"queue": pair[0], "offset": pair[1]} if pair else {}
 
 
 def _role(names: Sequence[str], times: Sequence[int], file: str) -> tuple[str | None, str | None]:
@@ -147,9 +161,7 @@ def _differs(n: int, cells: Sequence[Sequence[str]], found: Mapping[str, int]) -
 
 
 def _is_told_apart(names: Sequence[str], cells: Sequence[Sequence[str]], found: Mapping[str, int]) -> bool:
-    """Whether places or keys tell the messages apart; numbers without a name of an id may be measures."""
-    if "offset" in found and ("queue" in found or "place" in found):
-        return True
+    """Whether keys tell the messages apart; numbers without a name of an id may be measures."""
     key = found.get("key")
     if key is None:
         return False

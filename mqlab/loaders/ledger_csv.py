@@ -22,7 +22,9 @@ from pyspark.sql import DataFrame
 
 from mqlab.ledgers import columns as ledger_columns
 from mqlab.ledgers import mqtt
-from mqlab.ledgers.layout import MOMENT, Layout, is_mqtt, named_columns, party_in, role_in
+from mqlab.ledgers.layout import MOMENT as NAMED_MOMENT
+from mqlab.ledgers.layout import Layout, is_mqtt, named_columns, party_in, role_in
+from mqlab.ledgers.moments import MOMENT
 from mqlab.loaders import console, ledger_rows
 from mqlab.loaders.base import Head
 from mqlab.sources import Reading
@@ -39,22 +41,25 @@ _MESSAGE = r"(?i)^(?:id|key|topic|partition|offset|queue_?id|queue_?offset|msg_?
 _EPOCH = r"(?:^|,)1\d{12}(?:,|$)"
 _PARTED = r"[,;\t|]"
 _HEADER = (
-    rf"(?i)^(?=(?:.*{_PARTED})?[\s\"#\x{{feff}}]*(?:{MOMENT})[\s\"]*(?:{_PARTED}|$))"
+    rf"(?i)^(?=(?:.*{_PARTED})?[\s\"#\x{{feff}}]*(?:{NAMED_MOMENT})[\s\"]*(?:{_PARTED}|$))"
     rf"[\s\"#\x{{feff}}]*(?:[@a-z][\w .-]*\"?{_PARTED}\s*\"?)+[@a-z][\w .-]*\"?\s*$"
 )
 _ROW = (
     rf"(?:^|{_PARTED})\s?\"?(?:1\d{{9}}(?:\d{{3}}){{0,3}}(?:\.\d+)?|20\d\d-\d\d-\d\d[T ]\d\d:\d\d[^,;\t|]*"
-    rf"(?:,\d+)?)\"?\s?(?:{_PARTED}|\s*$)"
+    rf"(?:,\d+)?|{MOMENT.pattern})\"?\s?(?:{_PARTED}|\s*$)"
 )
 _MQTT_HEADER = (
     rf"(?i)^(?=(?:.*{_PARTED})?[\s\"#\x{{feff}}]*(?:mqtt_?)?(?:topic|channel)[\s\"]*(?:{_PARTED}|$))"
     rf"[\s\"#\x{{feff}}]*(?:[@a-z][^/,;\t|]*\"?{_PARTED}\s*\"?)+[@a-z][^/,;\t|]*\"?\s*$"
 )
+_WORD = r"[^\d\s,;\t|\"+-][^,;\t|]*"
+_WORDS = rf"^[\s\"#\x{{feff}}]*(?:{_WORD}{_PARTED}\s*\"?){{2,}}{_WORD}$"
+"""A header of three words or more in any language."""
 _BEGIN = 20
 """Lines among which the header is."""
 _LOOKED_AT = 500
 """Rows by which columns are told."""
-_NAME = re.compile(r"(?i)[@a-z][\w .-]*")
+_NAME = re.compile(r"(?:@|[^\W\d])[\w .-]*")
 
 
 def recognise(head: Head) -> bool:
@@ -62,7 +67,7 @@ def recognise(head: Head) -> bool:
 
     A time and one fact are enough where a name tells what was done with the message.
     """
-    lines = console.plain_lines(head)
+    lines = console.plain_lines(head)[:_LOOKED_AT]
     if lines and any(_is_header(lines[0], s) or _is_ledger(lines, s, head.name) for s in SEPARATORS):
         return True
     rows = lines[:200]
@@ -85,8 +90,8 @@ def laid_out(head: Head, separator: str | None = None, header: bool | None = Non
     """The layout of a file whose *separator* and *header* may be known."""
     lines = console.plain_lines(head)
     for one in (separator,) if separator else SEPARATORS:
-        named = next((line for line in lines[:_BEGIN] if header or _names(line, one)), None)
-        if named is not None and header is not False:
+        named = lines[0] if header else None if header is False else _header(lines[:_LOOKED_AT], one)
+        if named is not None:
             return _by_header(
                 [_bare(cell) for cell in cells(named, one)], _rows(lines[:_LOOKED_AT], one), one, head.name
             )
@@ -127,7 +132,7 @@ def line_class(text: str) -> str:
     """Rows with a moment are data, headers noise."""
     return f"""CASE
         WHEN {matches(text, _ROW)} AND {matches(text, _PARTED)} THEN 'data'
-        WHEN {matches(text, _HEADER)} OR {matches(text, _MQTT_HEADER)} THEN 'noise'
+        WHEN {matches(text, _HEADER)} OR {matches(text, _MQTT_HEADER)} OR {matches(text, _WORDS)} THEN 'noise'
         ELSE {console.remark_class(console.plain(text))} END"""
 
 
@@ -135,11 +140,17 @@ def _bare(cell: str) -> str:
     return cell.strip('"#\ufeff ')
 
 
-def _names(line: str, separator: str) -> bool:
-    """Whether a line names columns, one of them a moment, or those of a message of MQTT."""
-    names = [_bare(cell) for cell in cells(line, separator)]
-    plain = len(names) > 1 and all(_NAME.fullmatch(name) for name in names)
-    return plain and ("time" in named_columns(dict.fromkeys(names, "")) or mqtt.names_messages(names))
+def _header(lines: Sequence[str], separator: str) -> str | None:
+    """The line that names columns: one of words only, that names a moment, or that stands over as many columns."""
+    for n, line in enumerate(lines[:_BEGIN]):
+        names = [_bare(cell) for cell in cells(line, separator)]
+        if len(names) < 2 or not all(_NAME.fullmatch(name) for name in names):
+            continue
+        known = "time" in named_columns(dict.fromkeys(names, "")) or mqtt.names_messages(names)
+        below = [] if known else _rows(lines[n + 1 :], separator)
+        if known or (below and len(below[0]) == len(names)):
+            return line
+    return None
 
 
 def _is_header(line: str, separator: str) -> bool:
@@ -151,14 +162,14 @@ def _is_header(line: str, separator: str) -> bool:
 def _rows(lines: Sequence[str], separator: str) -> list[list[str]]:
     """Rows with as many cells as most have, one of them a moment."""
     parted = [cells(line, separator) for line in lines if separator in line]
-    dated = [row for row in parted if any(ledger_columns.MOMENT.fullmatch(cell) for cell in row)]
+    dated = [row for row in parted if any(MOMENT.fullmatch(cell) for cell in row)]
     many = Counter(map(len, dated)).most_common(1)
     return [row for row in dated if len(row) == many[0][0]] if many else []
 
 
 def _is_ledger(lines: Sequence[str], separator: str, name: str) -> bool:
     """Whether a header and the rows below it are about messages."""
-    if not _names(lines[0], separator):
+    if _header(lines[:_LOOKED_AT], separator) != lines[0]:
         return False
     names = [_bare(cell) for cell in cells(lines[0], separator)]
     rows = [cells(line, separator) for line in lines[1:_LOOKED_AT]]

@@ -46,7 +46,7 @@ def recognise(head: Head) -> bool:
         named_columns({name.rpartition("\0")[2]: "" for name, _ in _members(_object(line) or {})}) for line in lines
     ]
     fitting = sum("time" in names and len(_FACTS & names.keys()) >= 2 for names in named)
-    if not lines or sum("time" in names for names in named) < _NEARLY_ALL * len(lines):
+    if sum(_object(line) is not None for line in lines) < max(1, _NEARLY_ALL * len(lines)):
         return False
     found = _named(lines, head.name)[1]
     return found.sure or (found.dated and fitting >= _NEARLY_ALL * len(lines))

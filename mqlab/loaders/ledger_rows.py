@@ -15,6 +15,7 @@ from typing import Any
 from pyspark.sql import DataFrame
 
 from mqlab.ledgers.layout import FIELDS, ROLES, WORDS
+from mqlab.ledgers.moments import instant
 from mqlab.sql import filled, group, quoted
 from mqlab.tables import LEDGER
 
@@ -25,7 +26,6 @@ LONGEST = 200
 """Characters of a key that is kept as it is."""
 _PLACE = r"^(.+)[-:@#/](\d{1,9})$"
 """Topic and partition in one cell, as ``toString`` of Kafka's TopicPartition writes them."""
-_SECONDS = r"^\d{10}(?:\.\d+)?$"
 _YES = ("true", "1", "yes", "t", "y", "r1", "d1")
 """What a DUP or RETAIN flag that is set may look like; mosquitto writes d1 and r1."""
 _NO = ("false", "0", "no", "f", "n", "r0", "d0")
@@ -101,14 +101,3 @@ def _flag(text: str) -> str:
 
 def _one_of(text: str, words: Sequence[str]) -> str:
     return f"lower({text}) IN ({', '.join(map(quoted, words))})"
-
-
-def instant(text: str) -> str:
-    """Timestamp of epoch seconds, milliseconds or microseconds, or of ISO text, where no zone is UTC."""
-    whole = f"try_cast({text} AS BIGINT)"
-    return f"""CASE
-        WHEN length({text}) = 13 THEN timestamp_millis({whole})
-        WHEN length({text}) = 16 AND {whole} > 0 THEN timestamp_micros({whole})
-        WHEN {text} RLIKE {quoted(_SECONDS)} THEN
-            timestamp_micros(CAST(try_cast({text} AS DECIMAL(20, 6)) * 1000000 AS BIGINT))
-        ELSE try_cast(replace({text}, ',', '.') AS TIMESTAMP) END"""

@@ -13,8 +13,7 @@ from mqlab.diagnosis import Diagnosis
 from mqlab.findings import Change, Finding, Severity
 from mqlab.risers import words
 from mqlab.screens import chain
-from mqlab.screens.coverage import coverage, next_steps
-from mqlab.screens.coverage import why as every_class
+from mqlab.screens.coverage import coverage, every_class, next_steps
 from mqlab.screens.loss import loss
 from mqlab.screens.rows import WIDTH, line, local, placed, proof, row, safe, sentences
 

@@ -22,8 +22,7 @@ from mqlab.groups.consumer_groups import is_kafka, places, topics
 from mqlab.groups.copies import ledgers_of
 from mqlab.groups.presence import absent, commits_alone, known_empty_seconds, present
 from mqlab.groups.queues import TOGETHER, Points, lag
-from mqlab.groups.stalls import Stretch, stalled
-from mqlab.groups.stalls import stretch as narrowed
+from mqlab.groups.stalls import Stretch, stalled, stretch_between
 from mqlab.questions.wording import moment
 from mqlab.rocketmq.sharing import EXPIRY
 from mqlab.rocketmq.slots import SETTLING
@@ -96,7 +95,7 @@ def _gaps(facts: Facts, group: str, stretch: Stretch, queues: Mapping[str, Point
         if end - begin < SETTLING:
             continue
         listed = before - stretch.since <= EXPIRY + SETTLING
-        cut = narrowed(queues, stretch.since if listed else begin, end)
+        cut = stretch_between(queues, stretch.since if listed else begin, end)
         said = absent(facts, group, max(before, begin - TOGETHER), min(after, end + TOGETHER))
         if said and cut.paces:
             ongoing = after == inf and end >= latest - TOGETHER

@@ -13,7 +13,7 @@ from mqlab.draining import told as drain_told
 from mqlab.facts import Facts
 from mqlab.findings import Finding, Severity
 from mqlab.questions.wording import clock, moment
-from mqlab.rocketmq import duplicate_words as words
+from mqlab.rocketmq import duplicate_words
 from mqlab.rocketmq.duplicate_case import Case, cases, harmless
 from mqlab.rocketmq.duplicate_costs import measures
 from mqlab.rocketmq.members import groups, streams
@@ -36,7 +36,9 @@ def detect(facts: Facts) -> Result:
     if any(case.unclear for case in every if id(case) not in innocent):
         return Result(missing=("consumerConnection once more, over 130 s later, and the offsets of the group",))
     if every:
-        return Result(rejected="; ".join(dict.fromkeys(innocent.get(id(c)) or words.too_short(c) for c in every)))
+        return Result(
+            rejected="; ".join(dict.fromkeys(innocent.get(id(c)) or duplicate_words.too_short(c) for c in every))
+        )
     return CLEAR
 
 
@@ -54,12 +56,15 @@ def _finding(facts: Facts, case: Case, *, several: bool) -> Finding:
         started_at=moment(case.since),
         ended_at=None if case.ongoing else moment(case.until),
         ongoing=case.ongoing,
-        statement=words.statement(case, counted),
+        statement=duplicate_words.statement(case, counted),
         measures=counted,
-        evidence=words.evidence(facts, case),
+        evidence=duplicate_words.evidence(facts, case),
         explains=("backlog-drain", "slow-consumer", "reprocess-duplicates", "retention-loss"),
-        mitigate=words.mitigation(case),
-        remedy=words.remedy(facts, case),
+        mitigate=duplicate_words.mitigation(case),
+        remedy=duplicate_words.remedy(facts, case),
         verify=f"mqadmin consumerConnection -g {case.group} lists every #ClientId once, and each queue's offset moves.",
-        facts={**words.remarks(facts, case), **({"drain": told} if (told := drain_told.remark(drain)) else {})},
+        facts={
+            **duplicate_words.remarks(facts, case),
+            **({"drain": told} if (told := drain_told.remark(drain)) else {}),
+        },
     )

@@ -15,7 +15,7 @@ from mqlab.findings import Certainty, Finding, Severity
 from mqlab.kafka import groups as kafka_groups
 from mqlab.kafka.lives import lives
 from mqlab.polling import case as poll_case
-from mqlab.polling import cause, evidence, lines, polling_facts, words
+from mqlab.polling import cause, evidence, limits, lines, words
 from mqlab.polling.case import Case
 from mqlab.polling.cause import Cause
 from mqlab.questions.wording import moment
@@ -61,7 +61,7 @@ def _other(facts: Facts, group: str) -> str | None:
     late = [
         batch
         for batch in lines.polls(facts, group)
-        if (limit := polling_facts.interval(facts, batch.client_id or "", batch.at)) and batch.longest_seconds > limit
+        if (limit := limits.interval(facts, batch.client_id or "", batch.at)) and batch.longest_seconds > limit
     ]
     if late and not expelled:
         return f"{group}: {counted(len(late), 'poll')} took longer than the interval, and no member left for it"

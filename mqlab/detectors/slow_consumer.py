@@ -21,7 +21,7 @@ from mqlab.findings import Certainty, Evidence, Finding, Severity
 from mqlab.groups.calm import disturbed, steady
 from mqlab.groups.consumer_groups import is_kafka, places, streams, topics
 from mqlab.groups.queues import TOGETHER, Points, lag, spread, totals
-from mqlab.groups.stalls import Stretch, climb, stretch
+from mqlab.groups.stalls import Stretch, climb, stretch_between
 from mqlab.models.falling import falling
 from mqlab.mqtt import slow
 from mqlab.questions.wording import moment
@@ -104,7 +104,7 @@ def _burst(queues: Mapping[str, Points], rise: Stretch) -> bool:
     fall = falling([(at, float(waiting)) for at, waiting, _ in totals(queues)])
     if fall is None or fall.reached_at is None or fall.began_at < rise.since:
         return False
-    drain = stretch(queues, fall.began_at, fall.reached_at)
+    drain = stretch_between(queues, fall.began_at, fall.reached_at)
     fast = drain.consumed / drain.seconds if drain.seconds > 0 else 0.0
     return fast <= (1 + NEAR) * rise.consumed / rise.seconds
 
@@ -116,7 +116,7 @@ def _matters(rise: Stretch) -> bool:
 
 def _stuck(queues: Mapping[str, Points], steady: Stretch) -> list[str]:
     """Queues that took messages in and stood still for a while, at the end of the rise or all the time."""
-    late = stretch(queues, max(steady.since, steady.until - SHORTEST - SETTLING), steady.until)
+    late = stretch_between(queues, max(steady.since, steady.until - SHORTEST - SETTLING), steady.until)
     return [queue for queue, pace in steady.paces.items() if min(pace.consumed, _moved(late, queue)) <= 0]
 
 

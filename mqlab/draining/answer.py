@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from mqlab.draining import request as usual
 from mqlab.draining.owners import Speed, dealt, speed
 from mqlab.draining.planned import planned
-from mqlab.draining.request import Assumptions, Request, check
+from mqlab.draining.request import BATCH_MESSAGES, THREADS, Assumptions, Request, check
 from mqlab.draining.state import NoBacklogError, State, state
 from mqlab.facts import Facts
 from mqlab.models.consuming import Consumer
@@ -81,7 +80,7 @@ def answer(request: Request, facts: Facts | None = None) -> Answer:
     owners = sorted({q.owner for q in queues if q.owner}) if known and known.owners_known else []
     told = speed(facts, known.group, owners) if facts is not None and known is not None else NOTHING_TOLD
     response = request.response_time or told.response_seconds
-    batch = request.batch or told.batch_messages or usual.BATCH_MESSAGES
+    batch = request.batch or told.batch_messages or BATCH_MESSAGES
     request = replace(request, response_time=response, batch=batch, orderly=request.orderly or told.orderly)
     if response is None and (request.capacity is not None or known is None or known.fall is None):
         raise BadQuantityError("--response-time is missing: what the listener takes for one message, such as 20ms.")
@@ -152,9 +151,9 @@ def _forecast(
     if request.response_time is None:
         return None
     given = request.threads if request.threads is not None else told.threads
-    threads = assumed.of(given, usual.THREADS, f"{usual.THREADS} threads in each instance (the client's default)")
+    threads = assumed.of(given, THREADS, f"{THREADS} threads in each instance (the client's default)")
     owners = sorted({q.owner for q in queues if q.owner})
-    batch = request.batch or usual.BATCH_MESSAGES
+    batch = request.batch or BATCH_MESSAGES
     consumers = [
         Consumer(name, int(threads), request.response_time, request.orderly, batch, request.pull_time)
         for name in owners

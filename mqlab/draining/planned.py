@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mqlab.draining import request as usual
 from mqlab.draining.owners import message_bytes, reserved_seconds
-from mqlab.draining.request import Assumptions, Request
+from mqlab.draining.request import (
+    BATCH_MESSAGES,
+    MESSAGE_BYTES,
+    PULL_SECONDS,
+    RESERVE_SHARE,
+    RETENTION_SECONDS,
+    STEP_SECONDS,
+    Assumptions,
+    Request,
+)
 from mqlab.facts import Facts
 from mqlab.models.drain_plan import plan
 from mqlab.models.drain_terms import Backlog, Group, Plan, Store
@@ -23,7 +31,7 @@ def planned(
     store = Store(
         request.capacity,
         assumed.of(request.load, 0.0, "the store has no other load"),
-        assumed.of(request.reserve, usual.RESERVE_SHARE, f"reserve {usual.RESERVE_SHARE:g} of the capacity"),
+        assumed.of(request.reserve, RESERVE_SHARE, f"reserve {RESERVE_SHARE:g} of the capacity"),
         assumed.of(request.writes_per_message, 1.0, "one write per message"),
         request.response_time,
     )
@@ -40,7 +48,7 @@ def _backlog(request: Request, queues: Sequence[Queue], facts: Facts | None, ass
         sum(q.backlog for q in queues),
         sum(q.inflow_per_second for q in queues),
         len(queues),
-        assumed.of(size, usual.MESSAGE_BYTES, "a message has 1 kB"),
+        assumed.of(size, MESSAGE_BYTES, "a message has 1 kB"),
         oldest,
     )
 
@@ -50,9 +58,9 @@ def _group(request: Request, queues: Sequence[Queue], facts: Facts | None, assum
     retention = request.retention if request.retention is not None else reserved_seconds(facts)
     return Group(
         request.instances or held,
-        request.batch or usual.BATCH_MESSAGES,
-        assumed.of(request.pull_time, usual.PULL_SECONDS, "a pull takes 5 ms"),
+        request.batch or BATCH_MESSAGES,
+        assumed.of(request.pull_time, PULL_SECONDS, "a pull takes 5 ms"),
         request.orderly,
-        assumed.of(retention, usual.RETENTION_SECONDS, "messages are kept for 48 h"),
-        request.step or usual.STEP_SECONDS,
+        assumed.of(retention, RETENTION_SECONDS, "messages are kept for 48 h"),
+        request.step or STEP_SECONDS,
     )

@@ -12,7 +12,7 @@ from math import inf
 from mqlab.facts import Facts
 from mqlab.groups.consumer_groups import is_kafka, streams
 from mqlab.groups.queues import Points
-from mqlab.groups.stalls import Stretch, stretch
+from mqlab.groups.stalls import Stretch, stretch_between
 from mqlab.kafka import members
 from mqlab.kafka.groups import groups
 from mqlab.rebalances.history import history
@@ -40,7 +40,7 @@ def steady(facts: Facts, group: str, queues: Mapping[str, Points], rise: Stretch
     if not calm:
         return None
     since, until = max(calm, key=lambda part: part[1] - part[0])
-    return stretch(queues, since, until) if until > since else None
+    return stretch_between(queues, since, until) if until > since else None
 
 
 def disturbed(facts: Facts, group: str, rise: Stretch) -> str | None:

@@ -52,7 +52,7 @@ def steps(queues: Mapping[str, Points]) -> Sequence[Stretch]:
     return found
 
 
-def stretch(queues: Mapping[str, Points], since: float, until: float) -> Stretch:
+def stretch_between(queues: Mapping[str, Points], since: float, until: float) -> Stretch:
     """The time from the first to the last snapshot between two moments."""
     seen = {queue: pace for queue, pace in paces(queues, since, until).items() if pace.produced > 0}
     moments = [p.at for pace in seen.values() for p in (pace.first, pace.last) if p.at is not None]
@@ -62,7 +62,7 @@ def stretch(queues: Mapping[str, Points], since: float, until: float) -> Stretch
 def stalled(queues: Mapping[str, Points], shortest: float) -> Iterator[Stretch]:
     """Stretches of at least so many seconds in which messages came in and no position moved."""
     for since, until in _runs(steps(queues), lambda step: _still(queues, step)):
-        found = stretch(queues, since, until)
+        found = stretch_between(queues, since, until)
         if found.seconds >= shortest and found.paces and found.consumed == 0:
             yield found
 
@@ -81,7 +81,7 @@ def climb(queues: Mapping[str, Points]) -> Stretch | None:
         return None
     low = min(waiting for _, waiting, _ in before)
     start = max(at for at, waiting, _ in before if waiting <= low + _ABOUT * (before[-1][1] - low))
-    return stretch(queues, start, before[-1][0]) if start < before[-1][0] else None
+    return stretch_between(queues, start, before[-1][0]) if start < before[-1][0] else None
 
 
 def _runs(found: Sequence[Stretch], fits: Callable[[Stretch], bool]) -> Iterator[tuple[float, float]]:

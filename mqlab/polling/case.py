@@ -10,11 +10,12 @@ from mqlab.facts import Episode, Facts
 from mqlab.groups import queues
 from mqlab.kafka import groups
 from mqlab.kafka.repeating import extra
+from mqlab.polling import durations, limits
 from mqlab.polling import lines as poll_lines
-from mqlab.polling import polling_facts
 from mqlab.polling.departures import departures
+from mqlab.polling.durations import Pace
 from mqlab.polling.leave import Departure
-from mqlab.polling.polling_facts import Limit, Pace
+from mqlab.polling.limits import Limit
 from mqlab.rebalances.rows import Life, Rebalance
 
 AFTER = 5.0
@@ -80,8 +81,8 @@ def case(facts: Facts, group: str, history: Sequence[Rebalance], lives: Sequence
     limit = next((one.limit for one in left if one.limit is not None), None)
     meanwhile = tuple(one for one in history if since <= one.started <= until + AFTER)
     polls = poll_lines.polls(facts, group)
-    own = polling_facts.within(polls, since, until + AFTER, guilty)
-    late = polling_facts.over(own, limit.seconds) if limit else ()
+    own = durations.within(polls, since, until + AFTER, guilty)
+    late = durations.over(own, limit.seconds) if limit else ()
     others = [b for b in polls if b.client_id in guilty and b not in own]
     return Case(
         group=group,
@@ -92,10 +93,10 @@ def case(facts: Facts, group: str, history: Sequence[Rebalance], lives: Sequence
         guilty=guilty,
         innocent=innocent,
         limit=limit,
-        records=polling_facts.poll_records(facts, left[0].client_id, left[0].at),
-        pace=polling_facts.pace(own) if late else None,
-        usual=polling_facts.pace(others) if others else None,
-        fair=polling_facts.pace(polling_facts.within(polls, since, until + AFTER, innocent)) if innocent else None,
+        records=limits.poll_records(facts, left[0].client_id, left[0].at),
+        pace=durations.pace(own) if late else None,
+        usual=durations.pace(others) if others else None,
+        fair=durations.pace(durations.within(polls, since, until + AFTER, innocent)) if innocent else None,
         over=len(late),
         commits=_commits(facts, group, since, until + AFTER),
         rebalances=meanwhile,

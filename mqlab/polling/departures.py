@@ -16,9 +16,9 @@ from mqlab.facts import Facts
 from mqlab.findings import Evidence
 from mqlab.kafka.lives import lives
 from mqlab.memo import per_facts
-from mqlab.polling import lines, polling_facts
+from mqlab.polling import limits, lines
 from mqlab.polling.leave import Departure
-from mqlab.polling.polling_facts import SESSION
+from mqlab.polling.limits import SESSION
 from mqlab.rebalances.rows import End, Life
 
 ONCE = 10.0
@@ -121,7 +121,7 @@ def _uncommitted(facts: Facts, group: str, every: Sequence[Life]) -> Iterator[De
     for line, client in lines.own_lines(facts, group, "commit-failed"):
         at = line.first_at or 0.0
         poll = lines.last_poll(facts, group, client, at)
-        limit = polling_facts.poll_limit(facts, client, at)
+        limit = limits.poll_limit(facts, client, at)
         if poll is None or limit is None or at - poll.at > COMMITTED or poll.longest_seconds <= limit.seconds:
             continue
         begun = poll.at - poll.longest_seconds
@@ -134,7 +134,7 @@ def _departure(
     facts: Facts, group: str, who: tuple[float, str, str | None], evidence: tuple[Evidence, ...], excess: float | None
 ) -> Departure:
     at, client, host = who
-    limit = polling_facts.poll_limit(facts, client, at)
+    limit = limits.poll_limit(facts, client, at)
     poll = lines.covering(facts, group, client, at)
     counted = excess is not None or (limit is not None and _metered(facts, client, at, limit.seconds))
     return Departure(at, client, host, True, limit, poll, _waited(facts, group, client, at), counted, evidence)

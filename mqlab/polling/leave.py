@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mqlab.findings import Evidence
-from mqlab.polling.polling_facts import Limit
+from mqlab.polling.limits import Limit
 from mqlab.rows.groups import Batch
 
 EARLY = 0.9

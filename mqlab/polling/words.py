@@ -11,7 +11,7 @@ from mqlab.models import polling
 from mqlab.polling import case as poll_case
 from mqlab.polling.case import Case
 from mqlab.polling.cause import Cause
-from mqlab.polling.polling_facts import SESSION
+from mqlab.polling.limits import SESSION
 from mqlab.rebalances.rows import Behind
 from mqlab.units import counted
 

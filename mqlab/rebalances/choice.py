@@ -9,7 +9,7 @@ from mqlab.facts import Facts
 from mqlab.findings import Finding
 from mqlab.kafka import groups
 from mqlab.kafka.lives import lives
-from mqlab.polling import lines, polling_facts
+from mqlab.polling import limits, lines
 from mqlab.rebalances.history import history
 from mqlab.rebalances.rows import Behind
 from mqlab.rebalances.view import Poll, RebalanceView, Topics, peak_lag
@@ -58,8 +58,8 @@ def positions(facts: Facts, group: str, topic: str | None = None) -> Topics:
 def _polls(facts: Facts, group: str) -> Iterator[Poll]:
     for batch in lines.polls(facts, group):
         client, began = batch.client_id or "", batch.at - batch.longest_seconds
-        allowed = polling_facts.interval(facts, client, began)
-        yield Poll(batch, allowed, polling_facts.poll_records(facts, client, began))
+        allowed = limits.interval(facts, client, began)
+        yield Poll(batch, allowed, limits.poll_records(facts, client, began))
 
 
 def _finding(facts: Facts, diagnosis: Diagnosis, group: str | None) -> Finding | None:

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from mqlab.facts import Facts
 from mqlab.memo import per_facts
+from mqlab.polling.limits import interval
 from mqlab.polling.lines import polls_of
-from mqlab.polling.polling_facts import interval
 from mqlab.rebalances.index import Lines, between, lines
 from mqlab.rebalances.kinds import STARTS
 

@@ -10,7 +10,7 @@ from statistics import median
 
 from mqlab.facts import Facts
 from mqlab.memo import per_facts
-from mqlab.polling.polling_facts import session_limit
+from mqlab.polling.limits import session_limit
 from mqlab.rebalances.index import Lines, homes, lines
 from mqlab.rebalances.marks import Span
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mqlab.models.group_terms import Course
-from mqlab.replay import request as asking
 from mqlab.replay.inputs import Inputs
 from mqlab.replay.pace import Paces
-from mqlab.replay.request import Changes
+from mqlab.replay.request import RECORD, THREADS, Changes
 from mqlab.units import counted, digits, duration, number
 
 _MOST = 4
@@ -27,7 +26,7 @@ def _all(known: Inputs, asked: Changes) -> Iterator[str]:
         polls = f"{counted(paces.polls, 'poll')} with {counted(paces.records, 'record')}"
         bounds = "other orders of polls, other moments of records, the quarters of what polls took"
         yield f"{digits(paces.mean * 1000)} ms per record, from {polls}; bounds: {bounds}"
-    elif asking.RECORD not in asked.numbers:
+    elif RECORD not in asked.numbers:
         yield f"{digits(paces.mean * 1000)} ms per record, from what ledgers note in ten seconds while records wait"
     own = list(_of_members(known.course, paces))
     yield from own[:_MOST]
@@ -35,7 +34,7 @@ def _all(known: Inputs, asked: Changes) -> Iterator[str]:
         yield f"{number(len(own) - _MOST)} more of that kind"
     if known.course.members[0].settings.commit_every == 0:
         yield "each poll is committed when it is done"
-    if asking.THREADS in asked.numbers:
+    if THREADS in asked.numbers:
         yield "threads share a poll evenly, where one works it off now"
     yield "no poll is cut short by sizes of fetches, no broker fails, joins themselves take no time"
 

@@ -11,7 +11,6 @@ from mqlab.facts import Facts
 from mqlab.kafka import groups
 from mqlab.models.group_loop import with_settings
 from mqlab.models.group_terms import Course, Member, Protocol, Settings
-from mqlab.replay import request as asking
 from mqlab.replay.answer import Answer
 from mqlab.replay.assumed import assumed
 from mqlab.replay.group import SERVER_HEARTBEAT, SERVER_SESSION
@@ -19,7 +18,19 @@ from mqlab.replay.inputs import Inputs, NoReplayError, inputs
 from mqlab.replay.judged import AGREES, REFUSED, error, fit, recorded, told, widened
 from mqlab.replay.members import first_late
 from mqlab.replay.pace import steady
-from mqlab.replay.request import BadChangeError, Changes
+from mqlab.replay.request import (
+    ASSIGNOR,
+    DELAY,
+    HEARTBEAT,
+    INTERVAL,
+    MEMBERS,
+    RECORD,
+    RECORDS,
+    SESSION,
+    THREADS,
+    BadChangeError,
+    Changes,
+)
 
 NOTHING = Changes()
 _SERVED = {"heartbeat": SERVER_HEARTBEAT, "session": SERVER_SESSION}
@@ -41,7 +52,7 @@ def replay(
         BadChangeError: clients do not start with such settings.
     """
     name = group or chosen(facts)
-    paced = steady(changes.numbers[asking.RECORD] / 1000) if asking.RECORD in changes.numbers else None
+    paced = steady(changes.numbers[RECORD] / 1000) if RECORD in changes.numbers else None
     known = _known(facts, name, since, until, changes)
     course, paces = known.course, known.paces
     real, before = recorded(facts, name, course), told(course, paces)
@@ -83,20 +94,20 @@ def chosen(facts: Facts) -> str:
 def changed(course: Course, asked: Changes) -> Course:
     """*course* as it would have been with what is asked for."""
     numbers = asked.numbers
-    wholes = {asking.RECORDS: "records", asking.THREADS: "threads"}
-    times = {asking.INTERVAL: "interval", asking.SESSION: "session", asking.HEARTBEAT: "heartbeat"}
+    wholes = {RECORDS: "records", THREADS: "threads"}
+    times = {INTERVAL: "interval", SESSION: "session", HEARTBEAT: "heartbeat"}
     settings: dict[str, float] = {name: int(numbers[key]) for key, name in wholes.items() if key in numbers}
     settings |= {name: numbers[key] / 1000 for key, name in times.items() if key in numbers}
-    if asking.SESSION in numbers and all(each.settings.heartbeat == 0 for each in course.members):
+    if SESSION in numbers and all(each.settings.heartbeat == 0 for each in course.members):
         settings["interval"] = settings["session"]
     found = with_settings(course, settings)
-    if asking.MEMBERS in numbers:
-        found = replace(found, members=_so_many(found.members, int(numbers[asking.MEMBERS])))
-    if asking.RECORD in numbers:
-        pace = steady(numbers[asking.RECORD] / 1000).common
+    if MEMBERS in numbers:
+        found = replace(found, members=_so_many(found.members, int(numbers[MEMBERS])))
+    if RECORD in numbers:
+        pace = steady(numbers[RECORD] / 1000).common
         found = replace(found, pace=pace, members=tuple(replace(each, pace=None) for each in found.members))
     protocol = asked.protocol() or found.protocol
-    assignor = asked.words.get(asking.ASSIGNOR, found.assignor)
+    assignor = asked.words.get(ASSIGNOR, found.assignor)
     if protocol is not Protocol.CONSUMER and assignor == "uniform":
         assignor = "range"
     if (protocol is Protocol.CONSUMER) != (found.protocol is Protocol.CONSUMER):
@@ -106,7 +117,7 @@ def changed(course: Course, asked: Changes) -> Course:
         found,
         protocol=protocol,
         assignor=assignor,
-        delay=numbers[asking.DELAY] / 1000 if asking.DELAY in numbers else found.delay,
+        delay=numbers[DELAY] / 1000 if DELAY in numbers else found.delay,
     )
 
 
@@ -116,7 +127,7 @@ def _sound(asked: Course, changes: Changes) -> None:
     Raises:
         BadChangeError: such settings are asked for.
     """
-    times = {asking.SESSION, asking.HEARTBEAT} & set(changes.numbers)
+    times = {SESSION, HEARTBEAT} & set(changes.numbers)
     if times and any(each.settings.heartbeat >= each.settings.session for each in asked.members):
         raise BadChangeError(
             "heartbeat.interval.ms must be below session.timeout.ms: clients do not start otherwise. Set both."
@@ -137,6 +148,6 @@ def _known(facts: Facts, group: str, since: float | None, until: float | None, a
     try:
         return inputs(facts, group, since, until)
     except NoReplayError:
-        if asking.RECORD not in asked.numbers:
+        if RECORD not in asked.numbers:
             raise
-        return inputs(facts, group, since, until, steady(asked.numbers[asking.RECORD] / 1000))
+        return inputs(facts, group, since, until, steady(asked.numbers[RECORD] / 1000))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mqlab.facts import Facts
 from mqlab.models.group_terms import Settings
-from mqlab.polling import polling_facts
+from mqlab.polling import limits
 from mqlab.questions import configured
 
 _USUAL = Settings()
@@ -12,9 +12,9 @@ _USUAL = Settings()
 
 def settings_of(facts: Facts, client: str, at: float) -> Settings:
     """What *client* was set to at *at*; what nothing tells is as in the newest client."""
-    limit = polling_facts.poll_limit(facts, client, at)
-    by_polls = limit is not None and limit.key == polling_facts.SESSION
-    session = polling_facts.session_limit(facts, client, at)
+    limit = limits.poll_limit(facts, client, at)
+    by_polls = limit is not None and limit.key == limits.SESSION
+    session = limits.session_limit(facts, client, at)
     return Settings(
         records=_records(facts, client, at),
         interval=limit.seconds if limit else _USUAL.interval,
@@ -26,7 +26,7 @@ def settings_of(facts: Facts, client: str, at: float) -> Settings:
 
 def _records(facts: Facts, client: str, at: float) -> int:
     """max.poll.records; a client that has no such setting hands out what its application took at most."""
-    told = polling_facts.poll_records(facts, client, at)
+    told = limits.poll_records(facts, client, at)
     if told is not None:
         return told
     seen = [b.longest_records for b in facts.batches if b.client_id == client]

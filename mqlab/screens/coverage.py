@@ -65,7 +65,7 @@ def next_steps(diagnosis: Diagnosis, paths: Sequence[str], code: int) -> Iterato
         yield f"{'' if number else 'NEXT':<{LABEL}}{safe(step)}"
 
 
-def why(diagnosis: Diagnosis) -> Iterator[str]:
+def every_class(diagnosis: Diagnosis) -> Iterator[str]:
     """Each class that is clear or was not checked, what would help, and each clock."""
     yield ""
     yield from row("CLEAR", ", ".join(diagnosis.clear) or "nothing")

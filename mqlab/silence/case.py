@@ -10,7 +10,7 @@ from mqlab.findings import Evidence
 from mqlab.kafka import clocks, coordinator_words, release
 from mqlab.kafka.renewal import distinct, fenced
 from mqlab.ordinary import ORDERLY
-from mqlab.polling import lines, polling_facts
+from mqlab.polling import limits, lines
 from mqlab.polling.departures import departures
 from mqlab.questions.configured import consumer_value
 from mqlab.rebalances.lines import static_of
@@ -69,7 +69,7 @@ def judged(facts: Facts, group: str, lives: Sequence[Life]) -> tuple[tuple[Expir
 
 def _expiry(facts: Facts, group: str, life: Life, lives: Sequence[Life]) -> Expiry:
     at, client = life.until or 0.0, life.client_id
-    limit = polling_facts.session_limit(facts, client, at)
+    limit = limits.session_limit(facts, client, at)
     moments = signs.signs(facts, group).get(client, ())
     timeout = limit.seconds if limit else None
     later = [o for o in lives if o.client_id == client and o is not life and (o.since or 0.0) >= (life.since or 0.0)]
@@ -134,7 +134,7 @@ def _by_clients(facts: Facts, group: str) -> list[Expiry]:
     found = []
     for line, client in lines.own_lines(facts, group, "session-timeout"):
         at = line.first_at or 0.0
-        limit = polling_facts.session_limit(facts, client, at)
+        limit = limits.session_limit(facts, client, at)
         lost = [e for e, who in unknown if who == client and abs((e.first_at or 0.0) - at) <= SOON]
         if limit is None or not lost:
             continue

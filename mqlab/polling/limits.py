@@ -1,13 +1,13 @@
-"""What the clients of a Kafka group were allowed between two polls, and how long their polls took.
+"""What the clients of a Kafka group were allowed between two polls.
 
 A limit is what a process printed then, else what a line of the broker or of the client itself tells of it, else a
-file, else the default of its version. Polls are those that applications say they worked off (``Facts.batches``).
+file, else the default of its version.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from mqlab.facts import Facts, Setting
@@ -15,9 +15,7 @@ from mqlab.findings import Evidence
 from mqlab.memo import per_facts
 from mqlab.models import polling
 from mqlab.models.group_protocol import rules
-from mqlab.models.polling import Percentiles
 from mqlab.questions import configured
-from mqlab.rows.groups import Batch
 
 INTERVAL = "max.poll.interval.ms"
 SESSION = "session.timeout.ms"
@@ -36,25 +34,6 @@ class Limit:
     seconds: float
     evidence: Evidence | None
     """None for a default."""
-
-
-@dataclass(frozen=True, slots=True)
-class Pace:
-    """How long polls took, by all that were noted."""
-
-    polls: int
-    records: int
-    seconds: float
-    longest: Batch
-    each: Percentiles
-    """Seconds per record; each record counts as the average of its poll."""
-    largest: int
-    """Most records of one poll."""
-
-    @property
-    def mean(self) -> float:
-        """Seconds per record."""
-        return self.seconds / self.records if self.records else 0.0
 
 
 def poll_limit(facts: Facts, client_id: str, at: float | None) -> Limit | None:
@@ -127,24 +106,3 @@ def settings_of(facts: Facts, client_id: str, key: str) -> tuple[Setting, ...]:
     """What *client_id* printed for *key*, by time."""
     own = [s for s in facts.settings if s.key == key and s.owner == client_id and s.origin == "printed"]
     return tuple(sorted(own, key=lambda s: (s.at or 0.0, s.source, s.line or 0)))
-
-
-def within(batches: Sequence[Batch], since: float, until: float, clients: Collection[str] = ()) -> tuple[Batch, ...]:
-    """Those that were done in this time, of *clients* only where there are some."""
-    return tuple(b for b in batches if since <= b.at <= until and (not clients or b.client_id in clients))
-
-
-def pace(batches: Sequence[Batch]) -> Pace | None:
-    """How long *batches* took; None where there are none with records."""
-    done = polling.work((b.records, b.seconds) for b in batches)
-    if done is None:
-        return None
-    longest = max(batches, key=lambda b: (b.longest_seconds, -b.at))
-    largest = max(max(b.longest_records, round(b.records / b.polls)) for b in batches)
-    seconds = sum(b.seconds for b in batches)
-    return Pace(sum(b.polls for b in batches), done.records, seconds, longest, done.record_seconds, largest)
-
-
-def over(batches: Sequence[Batch], seconds: float) -> tuple[Batch, ...]:
-    """Polls that took longer than *seconds*, one second at least: such polls have a row of their own."""
-    return tuple(b for b in batches if b.longest_seconds > max(1.0, seconds))

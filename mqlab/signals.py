@@ -17,7 +17,6 @@ JSON. Moments of log lines are still on the line's own clock, as in ``canonical`
 
 from __future__ import annotations
 
-import json
 from types import MappingProxyType
 
 from pyspark.sql import DataFrame
@@ -61,9 +60,9 @@ def messages(rows: DataFrame, formats: frozenset[str], ledgers_as: Layouts = Map
     tables = raw_tables(rows, formats & _LEDGERS, ledgers_as)
     if LEDGER not in tables:
         return None
-    mqtt = frozenset(link for link, layout in ledgers_as.items() if json.loads(layout).get("mqtt"))
-    others = len(mqtt) < len(ledgers_as) or not formats.isdisjoint(_DUMPS)
-    thinned = ledgers.thinned(tables[LEDGER], mqtt, others=others)
+    known = ledgers.Known.of(ledgers_as)
+    others = len(known.mqtt) < len(ledgers_as) or not formats.isdisjoint(_DUMPS)
+    thinned = ledgers.thinned(tables[LEDGER], known, others=others)
     return union([_payload(fact, frame) for fact, frame in thinned.items()])
 
 

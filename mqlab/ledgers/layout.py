@@ -67,6 +67,8 @@ class Layout:
     """Topic of rows that note none."""
     mqtt: bool = False
     """Its messages are those of MQTT."""
+    answered: bool = False
+    """Its rows note a second moment, as who waits for an answer does."""
 
     def text(self) -> str:
         """As one line, for the source to carry."""

@@ -24,7 +24,9 @@ _NAMED = rf"(\d\d)/([A-Z][a-z]{{2}})/(20\d\d)[: ]({_CLOCK})({_ZONE})?"
 _EPOCH = r"1\d{12}|1[5-9]\d{14}|1\d{9}(?:\.\d{1,9})?"
 _SECONDS = r"^\d{10}(?:\.\d+)?$"
 
-MOMENT = re.compile("|".join([_EPOCH, _ISO, *(re.sub(r"\((?!\?)", "(?:", form) for form in (_SLASHED, _DOTTED, _NAMED))]))
+MOMENT = re.compile(
+    "|".join([_EPOCH, _ISO, *(re.sub(r"\((?!\?)", "(?:", form) for form in (_SLASHED, _DOTTED, _NAMED))])
+)
 """Epoch seconds, milliseconds or microseconds, or a date with a time of day."""
 
 

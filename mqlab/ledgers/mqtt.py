@@ -46,7 +46,9 @@ _WHOLE = re.compile(r"\d+")
 _DECIMAL = re.compile(r"-?\d+\.\d+(?:[eE][+-]?\d+)?")
 _WORD_ID = re.compile(r"[\w.:-]{1,80}")
 _PACKET = re.compile(r"\d{1,5}")
-_ELSEWHERE = re.compile(r"(?i)(?:log_?)?(?:level|logger|severity)|thread|method|path|ur[il]|route|endpoint|user_?agent|file|dir")
+_ELSEWHERE = re.compile(
+    r"(?i)(?:log_?)?(?:level|logger|severity)|thread|method|path|ur[il]|route|endpoint|user_?agent|file|dir"
+)
 """Names of columns of logs, requests and files, whose words may hold slashes."""
 _MANY = 20
 """Different cells from which it is asked whether new ones go on to appear."""
@@ -208,7 +210,7 @@ def _comes_again(cells: Sequence[str]) -> bool:
 
 
 def _goes_on(cells: Sequence[str]) -> bool:
-    """Whether new cells appear to the end, as ids do even where each comes many times; names of devices are soon all known."""
+    """Whether new cells appear to the end, as ids do however often each comes; devices are soon all known."""
     first = {cell: n for n, cell in reversed(list(enumerate(cells)))}
     late = [n for n in first.values() if 4 * n >= 3 * len(cells)]
     return _is_word(cells) and len(first) >= _MANY and len(late) > 1

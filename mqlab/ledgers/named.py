@@ -50,6 +50,8 @@ class Named:
     """What the name of a time stands over looks like one."""
     by_file: bool = False
     """The role stands in the file's name."""
+    answered: bool = False
+    """Rows hold more than one moment."""
     sure: bool = False
     """Rows of this kind are messages: each has a moment and a place, or an id and a known role."""
 
@@ -62,7 +64,9 @@ def named(names: Sequence[str], rows: Sequence[Sequence[str]], file: str) -> Nam
         if known := field_of(name):
             found.setdefault(known, n)
     dates = [n for n, column in enumerate(cells) if all_match(MOMENT, column) and all(column)]
-    moments = [n for n, column in enumerate(cells) if field_of(names[n]) == "time" and all_match(MOMENT, column)] or dates
+    moments = [
+        n for n, column in enumerate(cells) if field_of(names[n]) == "time" and all_match(MOMENT, column)
+    ] or dates
     found |= _place(cells, found, moments)
     role, told = _role(names, moments or [n for n in [found.get("time")] if n is not None], file)
     found |= _stages(names, cells, found, role)
@@ -74,13 +78,13 @@ def named(names: Sequence[str], rows: Sequence[Sequence[str]], file: str) -> Nam
     if key is not None:
         found["key"] = key
     staged = "role" in found and all(map(role_of, filter(None, cells[found["role"]])))
-    placed = {"queue", "offset"} <= found.keys() or "place" in found and "offset" in found
+    placed = {"queue", "offset"} <= found.keys() or ("place" in found and "offset" in found)
     apart = placed or _is_told_apart(names, cells, found)
     dated = any(
         field_of(name) == "time" and all_match(_DATED, column) for name, column in zip(names, cells, strict=True)
     )
     sure = bool(moments) and (role is not None or staged or placed) and apart
-    return Named(found, role, told, dated, role_in(file) is not None, sure)
+    return Named(found, role, told, dated, role_in(file) is not None, len(dates) > 1, sure)
 
 
 def _place(cells: Sequence[Sequence[str]], found: Mapping[str, int], moments: Sequence[int]) -> dict[str, int]:

@@ -184,4 +184,12 @@ def _by_header(names: Sequence[str], rows: Sequence[Sequence[str]], separator: s
     lower = [bare.lower() for bare in names]
     likely = "consumed" if any(n.startswith("reconsume") for n in lower) else "sent" if "status" in columns else None
     role, by = (found.role, found.told) if found.role else (likely, "column" if likely else None)
-    return Layout(columns, separator, role, by, party_in(name), mqtt=is_mqtt(columns, _topics(columns, even)))
+    return Layout(
+        columns,
+        separator,
+        role,
+        by,
+        party_in(name),
+        mqtt=is_mqtt(columns, _topics(columns, even)),
+        answered=found.answered,
+    )

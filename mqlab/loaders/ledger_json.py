@@ -63,7 +63,9 @@ def laid_out(head: Head) -> Layout:
     places, found = _named(lines, head.name)
     columns = {field: places[n] for field, n in found.columns.items()}
     topics = [_cell(_object(line) or {}, columns["topic"]) for line in lines] if "topic" in columns else []
-    return Layout(columns, "", found.role, found.told, party_in(head.name), mqtt=is_mqtt(columns, topics))
+    return Layout(
+        columns, "", found.role, found.told, party_in(head.name), mqtt=is_mqtt(columns, topics), answered=found.answered
+    )
 
 
 def paths(head: Head) -> Mapping[str, str]:

@@ -7,12 +7,16 @@ must note all of them: they are told by ``thinning.mqtt_flows`` instead.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from mqlab.thinning import fates, ledger_parts, ledger_topics, mqtt_flows, mqtt_notes, mqtt_roles
+from mqlab.ledgers.layout import FIELDS
+from mqlab.thinning import fates, ledger_parts, ledger_roles, ledger_topics, mqtt_flows, mqtt_notes
+from mqlab.thinning.ledger_roles import Silent
 
 BUCKET = 10
 """Seconds that one row spans."""
@@ -25,16 +29,46 @@ _COLUMNS = (
 )  # fmt: skip
 
 
-def thinned(ledger: DataFrame, mqtt: Collection[str] = (), *, others: bool = True) -> Mapping[str, DataFrame]:
-    """What leaves Spark, by fact: tallies, deliveries, parts and fates; and what is told of the *mqtt* ledgers.
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What recognition knows of ledgers, by their links."""
 
-    *mqtt* are their links; *others* is whether there is anything else in *ledger*.
+    mqtt: frozenset[str] = frozenset()
+    """Those about messages of MQTT."""
+    silent: frozenset[str] = frozenset()
+    """Those that do not say what was done with a message."""
+    answered: frozenset[str] = frozenset()
+    """Those whose rows note a second moment."""
+
+    @classmethod
+    def of(cls, layouts: Mapping[str, str]) -> Known:
+        """From the layouts of ledgers by link (``Source.layout``)."""
+        by_link = {link: json.loads(layout) for link, layout in layouts.items()}
+        mqtt = frozenset(link for link, layout in by_link.items() if layout.get("mqtt"))
+        said = FIELDS.index("role")
+        silent = {
+            link for link, layout in by_link.items()
+            if layout["columns"][said] is None
+            and (layout.get("role") is None or (layout.get("told") == "shape" and link not in mqtt))
+        }  # fmt: skip
+        return cls(mqtt, frozenset(silent), frozenset(link for link, one in by_link.items() if one.get("answered")))
+
+
+def thinned(ledger: DataFrame, known: Known, *, others: bool = True) -> Mapping[str, DataFrame]:
+    """What leaves Spark, by fact: tallies, deliveries, parts and fates; and what is told of ledgers of MQTT.
+
+    *others* is whether there is anything but ledgers of MQTT.
     """
     rows = parsed(ledger)
-    if not mqtt:
-        return _placed(rows)
-    flows = mqtt_flows.thinned(mqtt_roles.filled(rows, mqtt), mqtt, others=others)
-    return {**flows, **_placed(rows.where(f"NOT {mqtt_notes.mqtt(mqtt)}"))} if others else flows
+    if not known.mqtt:
+        return _placed(ledger_roles.filled(rows, Silent(known.silent)))
+    mine = Silent(known.silent & known.mqtt, known.answered, known.mqtt)
+    heard = ledger_roles.filled(rows, mine)
+    if not others:
+        return mqtt_flows.thinned(heard, known.mqtt, others=False)
+    told = ledger_roles.filled(heard, Silent(known.silent - known.mqtt))
+    placed = _placed(told.where(f"NOT {mqtt_notes.mqtt(known.mqtt)}"))
+    return {**mqtt_flows.thinned(told, known.mqtt, others=True), **placed}
 
 
 def _placed(rows: DataFrame) -> Mapping[str, DataFrame]:

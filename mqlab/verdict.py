@@ -92,7 +92,7 @@ def _verdict(findings: Sequence[Finding], left: Sequence[Symptom], facts: Facts,
         told = f"{counted(len(left), 'symptom')} that no rule of mqlab explains; the earliest: {left[0].text}."
         return Verdict("undetermined", None, f"{told} Nothing it can recognise was found.{kept(audits(facts))}", also)
     known = scope.enough(facts, results)
-    visible = _benign(findings if known else [f for f in findings if f.incident in _ALONE])
+    visible = _benign(findings, None if known else _ALONE)
     if visible is not None:
         others = tuple(f.id for f in findings if f is not visible)
         rest = "" if known else " Not every other class could be checked."
@@ -107,10 +107,12 @@ def _verdict(findings: Sequence[Finding], left: Sequence[Symptom], facts: Facts,
     return Verdict("healthy", None, f"{told}{kept(audits(facts))}", also)
 
 
-def _benign(findings: Sequence[Finding]) -> Finding | None:
-    """The leading finding that explains a visible change."""
-    seen = {f.incident for f in findings if f.certainty > Certainty.POSSIBLE} & _VISIBLE
-    return next((f for f in findings if f.certainty > Certainty.POSSIBLE and _explains_a_change(f, seen)), None)
+def _benign(findings: Sequence[Finding], only: Collection[str] | None) -> Finding | None:
+    """The leading finding, of these classes *only*, that explains a visible change."""
+    likely = [f for f in findings if f.certainty > Certainty.POSSIBLE]
+    seen = {f.incident for f in likely} & _VISIBLE
+    allowed = [f for f in likely if only is None or f.incident in only]
+    return next((f for f in allowed if _explains_a_change(f, seen)), None)
 
 
 def _explains_a_change(finding: Finding, seen: Collection[str]) -> bool:

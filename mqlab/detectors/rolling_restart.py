@@ -147,19 +147,16 @@ def _of_brokers(facts: Facts) -> Result:
     start, end, times = each[0][0], each[-1][1], len(each) // len(outages)
     longest = max(b - a for a, b, _, _ in each)
     often = "each once" if times == 1 else f"each {times} times"
-    return Result(
-        (
-            notice(
-                f"{INCIDENT}:brokers",
-                (start, end),
-                f"{len(outages)} brokers were restarted one after another between {clock(start)} and {clock(end)} UTC, "
-                f"{often} and in good order{_versions(facts, start)}. The longest was away for {longest:.0f} s.",
-                {"brokers": float(len(outages)), "longest_outage_seconds": longest},
-                tuple(place for _, _, stop, back in each for place in (stop.first, back.first)),
-                verify='UnderReplicatedPartitions = 0, and every broker prints "started" once.',
-            ),
-        )
+    found = notice(
+        f"{INCIDENT}:brokers",
+        (start, end),
+        f"{len(outages)} brokers were restarted one after another between {clock(start)} and {clock(end)} UTC, "
+        f"{often} and in good order{_versions(facts, start)}. The longest was away for {longest:.0f} s.",
+        {"brokers": float(len(outages)), "longest_outage_seconds": longest},
+        tuple(place for _, _, stop, back in each for place in (stop.first, back.first)),
+        verify='UnderReplicatedPartitions = 0, and every broker prints "started" once.',
     )
+    return Result((replace(found, explains=("catch-up-read", "replica-catch-up", "backlog-drain")),))
 
 
 def _outages(facts: Facts) -> dict[str, list[Outage]]:

@@ -4,6 +4,7 @@ import pytest
 from facts_builder import episode, facts, log, positions, ramp, series, settings
 
 from mqlab.detectors import catch_up_read, fan_out, replica_catch_up, replication_traffic, rolling_restart
+from mqlab.verdict import diagnose
 
 BROKER = {"instance": "kafka-1:9404"}
 IN = series("broker.bytes_in", ramp((80, 100_000)), **BROKER)
@@ -167,3 +168,13 @@ def test_brokers_that_are_down_together_are_none():
 
 def test_without_a_brokers_log_it_is_not_checked():
     assert told(rolling_restart, log()) == ("server.log of the brokers",)
+
+
+def test_brokers_that_restart_in_turn_explain_that_a_group_caught_up_though_traffic_was_not_checked():
+    turns = (restart("1", 0), restart("2", 60), restart("3", 120), log("kafka-1/server.log", "kafka-broker-log"))
+    reading = positions(REPLAY)
+    known = facts(*turns, reading)
+    assert [f.incident for f in diagnose(known).findings] == ["rolling-restart", "catch-up-read"]
+    assert diagnose(known).verdict.incident == "rolling-restart"
+    assert diagnose(facts(*turns)).verdict.incident == "undetermined"
+    assert diagnose(facts(log("server.log", "kafka-broker-log"), reading)).verdict.incident == "undetermined"

@@ -57,14 +57,12 @@ def _finding(facts: Facts, client: str, in_client: bool, episodes: Sequence[Epis
     if not in_client and _lifted(facts, topic, largest, last):
         open_still = False
     resubmitted = client in again and not in_client
-    measures: dict[str, float] = {"rejected_sends" if resubmitted else "rejected_records": count}
-    if largest:
-        measures["largest_record_bytes"] = largest
-    if in_client:
-        measures["bytes_out"] = 0
-    dropped = failed_sends.never_stored(facts, INCIDENT, topic)
-    if dropped:
-        measures["dropped_records"] = dropped
+    measures = {
+        "rejected_sends" if resubmitted else "rejected_records": count,
+        "largest_record_bytes": largest or None,
+        "bytes_out": 0 if in_client else None,
+        "dropped_records": failed_sends.never_stored(facts, INCIDENT, topic) or None,
+    }
     return Finding(
         id=f"{INCIDENT}:{client}" + ("/client-side" if in_client else ""),
         incident=INCIDENT,
@@ -76,12 +74,8 @@ def _finding(facts: Facts, client: str, in_client: bool, episodes: Sequence[Epis
         ongoing=open_still,
         statement=_lost(client, count, largest, resubmitted)
         + _where(in_client, limit, resubmitted)
-        + (
-            "It still happens at the end of the material."
-            if open_still
-            else f"The last one failed at {clock(last)} UTC."
-        ),
-        measures=measures,
+        + _until(last, open_still),
+        measures={name: value for name, value in measures.items() if value is not None},
         evidence=_evidence(facts, client, episodes, limit, last),
         mitigate=(
             "Let the application divert or cut such payloads before send(); side effect: they arrive by another way."
@@ -100,6 +94,12 @@ def _lost(client: str, count: int, largest: float, resubmitted: bool) -> str:
     if resubmitted:
         return f"{count} sends by {client} failed for records{over} that exceed "
     return f"{client} lost {count} record{'s' if count != 1 else ''}{over} that exceed "
+
+
+def _until(last: float | None, ongoing: bool) -> str:
+    if ongoing:
+        return "It still happens at the end of the material."
+    return f"The last one failed at {clock(last)} UTC."
 
 
 def _where(in_client: bool, limit: configured.Value | None, resubmitted: bool) -> str:

@@ -88,6 +88,33 @@ def test_two_producers_that_count_alike_for_topics_nobody_tells_are_not_mixed(sp
     ]
 
 
+def test_ledgers_that_note_no_topic_are_about_the_messages_they_share(spark):
+    acked = [("0", n, f"{n}", 100 + n) for n in range(10)]
+    sent = [(None, None, f"{n}", 90 + n) for n in range(10)]
+    rows = (
+        ledger("gate-acked", "acked", acked, topic=None, party="gate")
+        + ledger("gate-sent", "sent", sent, topic=None, party="gate")
+        + ledger("read", "received", acked[:8], topic=None, party="reader")
+    )
+    assert runs(spark, rows) == [
+        ("", "0", 2, 8, 9, True, 1, 1, 0, 1, False, (), ()),
+        ("", "0", 8, 0, 7, True, 1, 1, 0, 1, False, (), ("read",)),
+    ]
+
+
+def test_what_fits_two_producers_that_count_alike_is_about_neither(spark):
+    acked = [("0", n, f"{n}", 100 + n) for n in range(10)]
+    rows = [
+        row
+        for name, role in (("a", "acked"), ("b", "acked"), ("c", "received"))
+        for row in ledger(name, role, acked, topic=None, party=name)
+    ]
+    found = runs(spark, rows)
+    assert sorted((run[5:8], run[-1]) for run in found) == sorted(
+        [((True, 0, 1), ()), ((True, 0, 1), ()), ((False, 0, 0), ("c",))]
+    )
+
+
 def test_what_was_handled_or_stored_without_a_key_is_the_message_acknowledged_there_before(spark):
     acked = [("0", n, f"a{n}", 100) for n in range(4)] + [("0", n, f"b{n}", 200) for n in range(2, 4)]
     early = [("0", n, None, 150) for n in range(4)]

@@ -25,10 +25,15 @@ def topics(rows: DataFrame) -> DataFrame:
     """
     told = _told(rows)
     titles = _of_party(told, _shared(rows, told))
-    scoped = told.join(F.broadcast(titles), "source", "left").selectExpr(
-        "* EXCEPT (shared)",
-        "coalesce(nullif(topic, ''), shared, '') AS title",
-        "coalesce(nullif(topic, ''), shared, concat('?', coalesce(party, source))) AS scope",
+    kin = _kin(rows, told)
+    scoped = (
+        told.join(F.broadcast(titles), "source", "left")
+        .join(F.broadcast(kin), "source", "left")
+        .selectExpr(
+            "* EXCEPT (shared, kin)",
+            "coalesce(nullif(topic, ''), shared, '') AS title",
+            "coalesce(nullif(topic, ''), shared, concat('?', coalesce(kin, party, source))) AS scope",
+        )
     )
     known = scoped.join(F.broadcast(_keyed(scoped)), "scope", "left").groupBy("source", "topic", "title", "scope")
     return known.agg(F.expr("bool_and(unique AND coalesce(keyed, false)) AS ids"))
@@ -85,6 +90,23 @@ def _shared(rows: DataFrame, told: DataFrame) -> DataFrame:
     ranked = counted.groupBy("source").agg(F.expr("sort_array(collect_list(struct(count, topic)), false) AS best"))
     clear = "size(best) = 1 OR get(best, 0).count > get(best, 1).count"
     return ranked.where(clear).selectExpr("source", "get(best, 0).topic AS shared")
+
+
+def _kin(rows: DataFrame, told: DataFrame) -> DataFrame:
+    """Source and whose messages it is about, where no ledger notes a topic: those of one party's acknowledgements.
+
+    Most of its places and keys are that party's own. What fits two parties is about neither: both may count from 0.
+    """
+    without = "topic IS NULL AND key IS NOT NULL"
+    noted = rows.where(f"{_ROLES} AND {_PLACED} AND {without}").selectExpr(
+        "source", "role", "coalesce(party, source) AS kin", "queue", "position", "key"
+    )
+    tellers = noted.where("role = 'acked'").select("kin", "queue", "position", "key").distinct()
+    others = noted.where("role <> 'acked'").select("source", "queue", "position", "key").distinct()
+    shared = others.join(tellers, ["queue", "position", "key"]).groupBy("source", "kin").count()
+    placed = told.where("topic = '' AND role <> 'acked'").groupBy("source").agg(F.expr("sum(placed) AS placed"))
+    most = shared.join(F.broadcast(placed), "source").where("2 * count > placed")
+    return most.groupBy("source").agg(F.expr("CASE WHEN count(1) = 1 THEN min(kin) END AS kin"))
 
 
 def _of_party(told: DataFrame, shared: DataFrame) -> DataFrame:

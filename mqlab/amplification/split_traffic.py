@@ -9,6 +9,8 @@ from mqlab.findings import Evidence, Stage, TrafficLedger
 from mqlab.questions import traffic
 from mqlab.questions.wording import instant, sample
 
+_TWICE = (1.8, 2.3)
+"""Bytes out over bytes in before the loop, of a host that sends each payload about twice."""
 _PAST = {"receive": "received", "transmit": "transmitted"}
 _RETRIES = {True: "retries, as the producer counts", False: "no retry was used"}
 
@@ -39,7 +41,7 @@ def _stages(found: SplitLedger) -> list[Stage]:
     sums = found.sums
     stages = [_stage("rejected-batches", "rejected batches resent", found.resent or 0, AGREE / 3, found.second_way)]
     if sums is not None and sums.accepted is not None:
-        doubled = sums.healthy is not None and 1.8 <= sums.healthy <= 2.3
+        doubled = sums.healthy is not None and _TWICE[0] <= sums.healthy <= _TWICE[1]
         note = f" (out/in was {sums.healthy:.3g} before: every payload leaves about twice)" if doubled else ""
         stages.append(_stage("accepted", f"accepted by the broker{note}", sums.accepted, 0.03, "broker bytes in"))
     if sums is not None and sums.oversize:

@@ -18,6 +18,7 @@ from mqlab.errors import UnsafeArchiveError
 from mqlab.material import streams
 from mqlab.material.members import Member, Unpacked, Unpacking
 
+_UNIX_TIME = 0x5455
 _SKIPPED = {"__MACOSX", ".git", ".DS_Store"}
 
 
@@ -80,11 +81,15 @@ def _unzip_member(zipped: zipfile.ZipFile, info: zipfile.ZipInfo, name: str, wor
 
 
 def _zip_time(info: zipfile.ZipInfo) -> float | None:
-    """Modification time: UTC from the Unix extension, else the zone-less one read as UTC."""
+    """Modification time: UTC from the Unix extension, else the zone-less one read as UTC.
+
+    The extension is Info-ZIP's extended timestamp: tag, size, a byte of flags of which the lowest says that a
+    modification time follows, and that time in seconds.
+    """
     extra = info.extra
     while len(extra) >= 4:
         tag, size = struct.unpack("<HH", extra[:4])
-        if tag == 0x5455 and size >= 5 and len(extra) >= 9 and extra[4] & 1:
+        if tag == _UNIX_TIME and size >= 5 and len(extra) >= 9 and extra[4] & 1:
             return float(struct.unpack("<i", extra[5:9])[0])
         extra = extra[4 + size :]
     try:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -91,15 +91,19 @@ def lines_at(location: str | Path, numbers: Collection[int]) -> dict[int, bytes]
             for block in streams.blocks(stream):
                 count = block.count(b"\n")
                 if any(current <= n <= current + count for n in numbers):
-                    for number, part in enumerate(block.split(b"\n"), start=current):
-                        if number in numbers:
-                            found[number] = (found.get(number, b"") + part)[:_ENOUGH]
+                    for number, part in _parts(block, current, numbers):
+                        found[number] = (found.get(number, b"") + part)[:_ENOUGH]
                 current += count
                 if current > last:
                     break
     except streams.BROKEN:
         pass
     return found
+
+
+def _parts(block: bytes, first: int, numbers: Collection[int]) -> Iterator[tuple[int, bytes]]:
+    """What *block*, which begins within line *first*, holds of the lines with these numbers."""
+    return ((number, part) for number, part in enumerate(block.split(b"\n"), start=first) if number in numbers)
 
 
 def _moment(line: str) -> tuple[float | None, int | None]:

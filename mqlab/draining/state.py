@@ -1,7 +1,7 @@
 """The state of a group's backlog, from Facts: what waits in which queue, what comes in, who holds it.
 
-Lag is that of ``groups.queues``; a queue keeps its last known lag until the next snapshot that tells it. Dead letters are left
-out: nobody drains them. Messages waiting for a retry count; a retry queue in which nothing happens does not.
+Lag is that of ``groups.queues``; a queue keeps its last known lag until the next snapshot that tells it. Dead letters
+are left out: nobody drains them. Messages waiting for a retry count; a retry queue in which nothing happens does not.
 """
 
 from __future__ import annotations

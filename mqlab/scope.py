@@ -8,11 +8,16 @@ from mqlab.detectors import DETECTORS
 from mqlab.detectors.base import Detector, Result
 from mqlab.facts import Facts
 from mqlab.mqtt import bridges, growth, overlap_case, replay_case, resumptions
+from mqlab.rows.coverage import Coverage
 
 SYSTEMS = {"kafka": "Kafka", "rocketmq": "RocketMQ", "mqtt": "MQTT"}
 NO_RULE = "this version has no rule for it"
 UNSEEN = 2
 """Classes that may be unchecked in health."""
+LONG = 100
+"""Lines from which a file that nobody understands is more than somebody's notes or a configuration."""
+PART = 0.01
+"""Share of all lines from which it matters."""
 _CONSEQUENCES = frozenset({"reprocess-duplicates", "commit-before-process-loss"})
 """Classes that need an application's ledger; what brings them about is checked without one."""
 _CAUSES: Mapping[str, Callable[[Facts], bool]] = {
@@ -40,11 +45,20 @@ def asked(detector: Detector, facts: Facts, present: frozenset[str]) -> Result:
     return detector.detect(facts) if known else Result(missing=(NO_RULE,))
 
 
+def unread(facts: Facts) -> tuple[Coverage, ...]:
+    """Long files in no format that mqlab knows: a log or a ledger in there could show trouble, most lines first."""
+    lines = sum(c.lines for c in facts.coverage)
+    many = [c for c in facts.coverage if c.format == "unrecognised" and c.lines >= max(LONG, PART * lines)]
+    return tuple(sorted(many, key=lambda c: (-c.lines, c.source)))
+
+
 def enough(facts: Facts, results: dict[str, Result]) -> bool:
     """Health needs a log that could show trouble, and nearly all classes that have a rule for the systems checked.
 
-    Among those that were not, none whose cause is seen.
+    Among those that were not, none whose cause is seen; and no long file that nobody understands.
     """
+    if unread(facts):
+        return False
     present = systems(facts)
     asked_for = [slug for slug, ours in RULES.items() if ours & present and slug not in _CONSEQUENCES]
     unseen = sum(bool(results[slug].missing) for slug in asked_for)

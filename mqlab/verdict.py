@@ -98,13 +98,21 @@ def _verdict(findings: Sequence[Finding], left: Sequence[Symptom], facts: Facts,
         rest = "" if known else " Not every other class could be checked."
         return Verdict(visible.incident, visible.certainty, f"{visible.statement}{rest}{kept(audits(facts))}", others)
     if not known:
-        told = "The material does not suffice to call it healthy: see what was not checked."
+        told = f"The material does not suffice to call it healthy: {_why_not(facts)}."
         return Verdict("undetermined", None, f"{told}{kept(audits(facts))}", also)
     clear = sum(_is_clear(r) for r in results.values())
     told = (
         f"{clear} classes were checked and found clear; no ERROR or WARN shape and no change of traffic is left over."
     )
     return Verdict("healthy", None, f"{told}{kept(audits(facts))}", also)
+
+
+def _why_not(facts: Facts) -> str:
+    files = scope.unread(facts)
+    if not files:
+        return "see what was not checked"
+    others = f" and {counted(len(files) - 1, 'other file')}" if files[1:] else ""
+    return f"{files[0].source}{others} ({sum(c.lines for c in files):,} lines) in no format that mqlab knows"
 
 
 def _benign(findings: Sequence[Finding], only: Collection[str] | None) -> Finding | None:

@@ -1,0 +1,45 @@
+"""Which material suffices for health."""
+
+from dataclasses import replace
+
+import pytest
+from facts_builder import log
+
+from mqlab import scope
+from mqlab.detectors.base import Result
+from mqlab.facts import Facts
+from mqlab.verdict import diagnose
+
+CLEAR = Result()
+SERVER = log("server.log", "kafka-broker-log", lines=2000)
+UNREAD = replace(SERVER, format="unrecognised", data=0, rejected=2000)
+
+
+def material(*others):
+    return Facts(coverage=(SERVER, *others))
+
+
+@pytest.mark.parametrize(
+    ("other", "enough"),
+    [
+        (replace(UNREAD, source="sold.xyz"), False),
+        (replace(UNREAD, source="notes.txt", lines=99, rejected=99), True),
+        (replace(UNREAD, source="core", format="binary", lines=0, rejected=0), True),
+    ],
+    ids=["long", "short", "binary"],
+)
+def test_a_long_file_that_nobody_understands_is_no_health(other, enough):
+    facts = material(other)
+    assert scope.enough(facts, dict.fromkeys(scope.RULES, CLEAR)) is enough
+
+
+def test_a_hundred_lines_beside_very_many_are_notes():
+    large = replace(SERVER, lines=20_000, data=20_000)
+    assert scope.unread(Facts(coverage=(large, replace(UNREAD, source="notes.txt", lines=150, rejected=150)))) == ()
+
+
+def test_the_verdict_names_what_nobody_understands():
+    facts = material(replace(UNREAD, source="b.xyz"), replace(UNREAD, source="a.xyz"))
+    verdict = diagnose(facts).verdict
+    assert verdict.incident == "undetermined"
+    assert "a.xyz and 1 other file (4,000 lines) in no format that mqlab knows" in verdict.statement

@@ -17,7 +17,9 @@ def ledger(spark):
         (131, "c2", 3, "processed", None, None, "k9"), (None, "c2", 4, "consumed", "a/0", 7, "k7"),
     ]  # fmt: skip
     data = [(at, s, n, f"row {n}", role, "orders", queue, offset, key) for at, s, n, role, queue, offset, key in rows]
-    return spark.createDataFrame(data, f"seconds long, {COLUMNS}").selectExpr("*", "timestamp_seconds(seconds) AS wall")
+    return spark.createDataFrame(data, f"seconds long, {COLUMNS}").selectExpr(
+        "*", "timestamp_seconds(seconds) AS wall", "topic AS scope"
+    )
 
 
 def told(frame, *names):

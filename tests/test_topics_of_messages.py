@@ -77,9 +77,9 @@ def test_the_brokers_own_topics_are_not_meant():
     ids=["no topic", "two topics", "two topics of leaders", "no partition"],
 )
 def test_without_a_single_topic_they_have_none(facts):
-    assert titled(facts) is facts
+    assert titled(facts) == facts
 
 
 def test_messages_at_the_places_of_others_stay_apart_for_they_may_be_the_same():
     facts = Facts(fates=(*fates(ACKED, topic=""), *fates(ACKED)))
-    assert titled(facts) is facts
+    assert titled(facts) == facts

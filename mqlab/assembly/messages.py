@@ -43,21 +43,28 @@ def parts(rows: Sequence[Row], paths: Mapping[str, str], quoted: Quoted) -> Iter
 
 
 def titled(facts: Facts) -> Facts:
-    """*facts*, in which fates and parts without a topic have the only one that the material knows.
+    """*facts*, in which what ledgers and dumps tell of no topic has the only one that the material knows.
 
     Ledgers, dumps, positions and assignments tell it; where none does, what else names a partition.
     Messages that stand where others of that topic do stay without one: they may be the same, and were told apart.
+    Counts that stay without a topic are left out.
     """
     groups = _topics([*(row.topic for row in facts.positions), *(row.topic for row in facts.assignments)])
     told = _topics([*(fate.topic for fate in facts.fates), *(part.topic for part in facts.parts)])
     named = (told | groups) or _topics(episode.topic for episode in facts.episodes if episode.queue)
     if len(named) != 1 or _stand_together(facts.fates):
-        return facts
+        return replace(
+            facts,
+            tallies=tuple(tally for tally in facts.tallies if tally.topic),
+            deliveries=tuple(delivery for delivery in facts.deliveries if delivery.topic),
+        )
     topic = min(named)
     return replace(
         facts,
         fates=tuple(fate if fate.topic else replace(fate, topic=topic) for fate in facts.fates),
         parts=tuple(part if part.topic else replace(part, topic=topic) for part in facts.parts),
+        tallies=tuple(tally if tally.topic else replace(tally, topic=topic) for tally in facts.tallies),
+        deliveries=tuple(d if d.topic else replace(d, topic=topic) for d in facts.deliveries),
     )
 
 

@@ -75,8 +75,8 @@ def _placed(rows: DataFrame) -> Mapping[str, DataFrame]:
     """What is told of messages that have places or stand in a queue."""
     topics = ledger_topics.topics(rows).localCheckpoint()
     return {
-        "tallies": tallies(rows),
-        "deliveries": deliveries(rows),
+        "tallies": tallies(_titled(rows, topics)),
+        "deliveries": deliveries(_titled(rows, topics)),
         "parts": ledger_parts.parts(rows, topics),
         "fates": fates.fates(rows, topics),
     }
@@ -90,9 +90,16 @@ def parsed(ledger: DataFrame) -> DataFrame:
     return ledger.selectExpr(*_COLUMNS).where("wall IS NOT NULL OR role IN ('stored', 'dump')").localCheckpoint()
 
 
+def _titled(rows: DataFrame, topics: DataFrame) -> DataFrame:
+    """*rows* with the topic they are about, empty where that stays unknown, and their scope."""
+    known = F.broadcast(topics.selectExpr("source", "topic AS noted", "title", "scope"))
+    named = rows.withColumn("noted", F.expr("coalesce(topic, '')")).join(known, ["source", "noted"], "left")
+    return named.selectExpr("* EXCEPT (topic, noted, title)", "coalesce(title, topic, '') AS topic")
+
+
 def tallies(ledger: DataFrame) -> DataFrame:
     """source, role, topic, queue, at (seconds), messages, and the first line; no text, so that it is only counted."""
-    known = ledger.where(f"wall IS NOT NULL AND topic IS NOT NULL AND (role IS NULL OR {_NOTED})").selectExpr(
+    known = ledger.where(f"wall IS NOT NULL AND (role IS NULL OR {_NOTED})").selectExpr(
         "source", "line", "role", "topic", "coalesce(queue, '') AS queue", f"{_BEGIN} AS at"
     )
     return known.groupBy("source", "role", "topic", "queue", "at").agg(
@@ -107,10 +114,10 @@ def deliveries(ledger: DataFrame) -> DataFrame:
     there twice.
     """
     named = "CASE WHEN queue IS NOT NULL AND position IS NOT NULL THEN CAST(position AS STRING) ELSE key END AS message"
-    handled = ledger.where(f"{_HANDLED} AND wall IS NOT NULL AND topic IS NOT NULL").selectExpr(
-        "source", "topic", "coalesce(queue, '') AS queue", f"{_BEGIN} AS at", named
+    handled = ledger.where(f"{_HANDLED} AND wall IS NOT NULL").selectExpr(
+        "source", "topic", "scope", "coalesce(queue, '') AS queue", f"{_BEGIN} AS at", named
     )
-    messages = handled.where("message IS NOT NULL").groupBy("topic", "queue", "message").agg(
+    messages = handled.where("message IS NOT NULL").groupBy("scope", "topic", "queue", "message").agg(
         F.expr("min(at) AS at"), F.expr("sort_array(collect_list(source)) AS sources")
     )  # fmt: skip
     counted = messages.groupBy("topic", "queue", "at", "sources").agg(F.expr("count(1) AS messages"))

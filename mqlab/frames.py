@@ -22,7 +22,6 @@ AMPLIFICATION_SETTINGS: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 """Settings that decide how many bytes leave for one byte that came, by scope."""
 
-
 _COMPLAINING = frozenset({"WARN", "WARNING", "ERROR", "FATAL", "CRITICAL"})
 
 

@@ -141,3 +141,7 @@ def test_connections_that_were_open_when_their_ids_were_taken_over_are_a_symptom
         f"10:00:00 dev{n} connected 10.0.0.{n}:1 c0\n10:01:00 dev{n} taken-over 10.0.0.{n}:1" for n in range(5)
     )
     assert symptoms(broker(rows)) == ["session-takeover, 5 times, first at logs/mosquitto.log:2"]
+
+
+def test_what_is_above_a_quota_is_a_symptom_and_no_refusal():
+    assert symptoms(often("quota-exceeded", 1)) == ["quota-exceeded, 1 time, first at logs/mosquitto.log:1"]

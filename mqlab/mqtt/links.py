@@ -86,14 +86,14 @@ def links(facts: Facts) -> tuple[tuple[Link, ...], ...]:
 
 
 def _of_every(facts: Facts) -> Iterator[Link]:
-    judged = {(w.broker, w.client_id): w.judged.why_not for w in wars(facts)}
+    fought_for = {(w.broker, w.client_id) for w in wars(facts) if w.judged.why_not in (None, *UNDECIDED)}
     timed = {(one.broker, one.client_id) for one in flapping(facts)}
     spans = [(storm.broker, storm.down, storm.until) for storm in storms(facts)]
     own: dict[str, list[Connection]] = defaultdict(list)
     for connection in told_by_clients(facts):
         own[connection.client_id].append(connection)
     for (broker, client), told in by_client(facts).items():
-        if judged.get((broker, client), "") in (None, *UNDECIDED):
+        if (broker, client) in fought_for:
             continue
         free = [pair for pair in pairwise(told) if not any(_within(pair[1], broker, span) for span in spans)]
         seen = tuple(_by_broker(free)) if told[0].told_by == "broker" else ()

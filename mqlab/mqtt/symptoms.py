@@ -29,6 +29,7 @@ TROUBLE: dict[str, tuple[str, ...]] = {
     "subscribe-denied": ("acl-silent-drop",),
     "alarm-raised": (*_QUEUEING, *_COMING_BACK),
     "too-many-files": _COMING_BACK,
+    "quota-exceeded": (),
 }
 """Events that mean trouble, and the classes that account for them."""
 SINGLE = dict.fromkeys(("connection-lost", "ping-unanswered", "session-takeover", "client-disconnected"), 3)

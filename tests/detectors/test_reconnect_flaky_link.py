@@ -140,3 +140,11 @@ def test_two_half_open_connections_tell_nothing_where_the_client_lost_each_and_w
 def test_one_half_open_connection_is_no_bad_link():
     once = turns("cart", [A], every=[19])
     assert detect(facts(broker(once), client("10:00:00 made 1\n10:00:19 made 1", "cart"))).findings == ()
+
+
+def test_an_id_that_live_clients_fight_for_has_no_bad_link_whatever_else_the_log_tells_of_it():
+    war = turns("tram", [A, "10.0.0.2"], start="10:00:00", times=20).splitlines()
+    later = turns("tram", [A], start="10:20:00", every=[40, 95, 33, 160]).splitlines()
+    assert detect(facts(seen(war, later))).findings == ()
+    (alone,) = detect(facts(seen(later))).findings
+    assert alone.subject == "tram"

@@ -3,6 +3,7 @@
 import json
 import random
 from dataclasses import replace
+from datetime import UTC, datetime
 
 from facts_builder import at
 
@@ -152,3 +153,22 @@ def test_a_client_is_on_the_clock_of_the_mqtt_broker_that_it_connects_to():
     assert {(e.kind, e.first_at) for e in facts.episodes} == {
         ("client-connected", at(60)), ("client-configured", at(59)), ("connection-made", at(60)),
     }  # fmt: skip
+
+
+def written(seconds):
+    """The minute on a clock eight hours ahead."""
+    return datetime.fromtimestamp(at(seconds + EAST), UTC).strftime("%Y-%m-%d %H:%M")
+
+
+def test_minutes_of_a_log_whose_lines_write_their_zone_are_read_in_it():
+    broker = Source("3", "mosquitto.log", "/m/mosquitto.log", "mosquitto-log", Reading.LOG, Envelope.NONE, 100, None)
+    zoned = replace(broker, zone_written=True)
+    counted = {"source": broker.link, "class": "noise", "lines": 9, "bytes": 90, "line": 1,
+               "first_minute": written(0), "last_minute": written(300)}  # fmt: skip
+    lines = [mqtt("client-connected", EAST + n, client=f"c{n}", offset=EAST, source=broker.link) for n in (1, 2)]
+    odd = mqtt("client-connected", 3, client="c3", offset=0, source=broker.link)
+    rows = [*lines, odd, ("coverage", json.dumps(counted))]
+    (one,) = assemble(Gathered.of(rows, [zoned])).coverage
+    assert (one.zone, one.first_at, one.last_at) == ("as written", at(0), at(300))
+    (bare,) = assemble(Gathered.of(rows[3:], [zoned])).coverage
+    assert (bare.zone, bare.first_at) == ("as written", at(EAST))

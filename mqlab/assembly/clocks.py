@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import pairwise
 
 from mqlab.assembly.payloads import MICRO, Row
 from mqlab.clocks import settling
-from mqlab.clocks.zones import Zone, ruled
+from mqlab.clocks.zones import WRITTEN, Zone, ruled, written
 from mqlab.loaders import kafka_broker_log, metric_names
 from mqlab.sources import Reading, Source
 
@@ -43,7 +43,18 @@ _START_UP = 45.0
 def settled(rows: Rows, sources: Sources, wanted: Sequence[tuple[str, str]]) -> Mapping[str, Zone]:
     """The zone of each log, by path; *wanted* are the user's (glob, zone) pairs."""
     anchors = sorted({*_increases(rows), *_starts(rows), *_memberships(rows, sources)})
-    return settling.settle(_clocks(rows, sources), anchors, _zoned_span(rows, sources), wanted)
+    known = settling.settle(_clocks(rows, sources), anchors, _zoned_span(rows, sources), wanted)
+    east = _written(rows, sources)
+    return {path: written(east.get(path, 0)) if zone is WRITTEN else zone for path, zone in known.items()}
+
+
+def _written(rows: Rows, sources: Sources) -> Mapping[str, int]:
+    """Seconds east of UTC that most lines of each log write, by path."""
+    found: dict[str, Counter[int]] = defaultdict(Counter)
+    for row in rows["events"]:
+        if row.get("offset") is not None:
+            found[sources[row["source"]].path][row["offset"]] += 1
+    return {path: min(told, key=lambda offset: (-told[offset], offset)) for path, told in found.items()}
 
 
 def minute(text: str | None) -> float | None:

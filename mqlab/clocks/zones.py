@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -59,6 +59,11 @@ def fixed(offset: int, why: str) -> Zone:
         return Zone(UTC, "UTC", why)
     sign, rest = ("+" if offset > 0 else "-"), abs(offset)
     return Zone(timezone(timedelta(seconds=offset)), f"{sign}{rest // 3600:02d}:{rest % 3600 // 60:02d}", why)
+
+
+def written(offset: int) -> Zone:
+    """The zone of a log whose lines write it, mostly *offset* seconds east of UTC: for what tells minutes only."""
+    return replace(WRITTEN, tz=timezone(timedelta(seconds=offset))) if offset else WRITTEN
 
 
 def instants(zones: Mapping[str, Zone]) -> Instant:

@@ -1,7 +1,7 @@
 """Who subscribed to which topic filters at MQTT brokers, from when until when.
 
 Brokers' logs and lists name the client; a client's own lines often do not: they are about the client id that the same
-log named last.
+log named last, else that the log is named after, or numbered as.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Evidence
 from mqlab.memo import per_facts
-from mqlab.mqtt import client_lives, lists
+from mqlab.mqtt import client_lives, copies, lists, numbered
 from mqlab.mqtt.sessions import BEGIN, END, Session, Span, outside, sessions
 
 SKEW = 5.0
@@ -103,12 +103,25 @@ def _left(facts: Facts, client: str, name: str, since: float) -> float:
 
 
 def client_of(facts: Facts, line: Episode) -> str | None:
-    """The client that a line is about: the id that it names, else the one that the same log named last before it."""
+    """The client that a line is about: the id that it names, else the one that the same log named last before it.
+
+    Where no line of the log names any, the log's own name tells.
+    """
     if line.client_id:
         return line.client_id
     here = line.first.line or 0
     named = [client for number, client in _named(facts).get(line.source, ()) if number <= here]
-    return named[-1] if named else client_lives.client_of(facts, line)
+    return named[-1] if named else client_lives.client_of(facts, line) or _by_name(facts).get(line.source)
+
+
+@per_facts
+def _by_name(facts: Facts) -> Mapping[str, str]:
+    """Log → client id, of clients' logs whose lines about subscriptions name none."""
+    lines = facts.of_kind("client-subscribed", "client-unsubscribed")
+    silent = sorted({line.source for line in lines if line.client_id is None} - _named(facts).keys())
+    own = {source: client for source in silent if (client := copies.client_of(facts, source)) is not None}
+    known = {e.client_id for e in facts.of_kind("client-connected") if e.client_id} - set(own.values())
+    return {**numbered.owners([source for source in silent if source not in own], known), **own}
 
 
 @per_facts

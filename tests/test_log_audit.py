@@ -25,6 +25,7 @@ from mqlab.findings import Evidence
 from mqlab.rows.messages import Fate
 
 SENT = part("sent", None, None, "10:00", "10:20", queue="")
+UNPLACED = part("acked", None, None, "10:00", "10:20", queue="")
 FAILED = part("failed", None, None, "10:00", "10:20", queue="")
 
 
@@ -199,3 +200,13 @@ def test_what_was_acknowledged_is_kept_or_lost_whatever_happened(seed):
     assert row.lost == lost == sum(loss.least for loss in one.losses) == gone
     assert one.outcome is (Outcome.LOST if gone else Outcome.COMPLETE)
     assert {loss.incident for loss in one.losses} <= {"acks1-failover-loss"}
+
+
+def test_acknowledged_messages_without_a_place_that_nobody_saw_are_not_accounted_for():
+    own = fates("queue from to messages at acked handled\n0 0 89 90 10:00 1 sink\n- - - 10 10:00 1 -")
+    (one,) = audits(facts(own, acked(89), UNPLACED, of_topic("replication.factor", "1")))
+    assert one.outcome is Outcome.UNKNOWN
+    assert one.missing[0].startswith("where 10 acknowledged messages went that no consumer notes")
+    seen = fates("queue from to messages at acked handled\n0 0 89 90 10:00 1 sink\n- - - 10 10:00 1 sink")
+    (one,) = audits(facts(seen, acked(89), UNPLACED, of_topic("replication.factor", "1")))
+    assert one.outcome is Outcome.COMPLETE

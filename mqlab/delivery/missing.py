@@ -11,6 +11,8 @@ from mqlab.delivery_log.losses import counted_by_ids
 from mqlab.delivery_log.lost_ids import acknowledged
 from mqlab.delivery_log.replica_history import leaderships
 from mqlab.facts import Facts
+from mqlab.rows.messages import Fate
+from mqlab.units import counted
 
 LEADERS = "state-change.log and controller.log of every broker: whether the log went back"
 
@@ -32,6 +34,19 @@ def _of_log(facts: Facts, log: Sequence[LogRow]) -> Iterator[str]:
         return
     if any(row.queue and not _steady(facts, row) for row in log):
         yield LEADERS
+    nowhere = sum(fate.messages for row in log if not row.queue for fate in _nowhere(facts, row.topic))
+    if nowhere:
+        yield (
+            f"where {counted(nowhere, 'acknowledged message')} went that no consumer notes: a dump of each partition, "
+            "or the places in the producers' ledger (with acks=0 there are none)"
+        )
+
+
+def _nowhere(facts: Facts, topic: str) -> Iterator[Fate]:
+    """Messages that a producer counts as acknowledged, of which nothing tells a place and nobody has seen one."""
+    for fate in facts.fates:
+        if fate.topic == topic and fate.acked and fate.first_offset is None and not (fate.stored or fate.handled):
+            yield fate
 
 
 def _steady(facts: Facts, row: LogRow) -> bool:

@@ -23,6 +23,11 @@ def kept(spark, lines, form):
     return [row.tag == tagging.EVENT for row in tagged]
 
 
+def read(spark, lines, form):
+    """For each line whether the scan keeps it, and the events of all of them, by line."""
+    return kept(spark, lines, form), logs.events(frame(spark, lines, form)).sort("line")
+
+
 def events(spark, lines, form):
     """The events of the lines that the scan keeps: what was told, by name; what is not told is left out."""
     flags = kept(spark, lines, form)

@@ -5,8 +5,8 @@ import pytest
 
 from mqlab.loaders import batch_lines, kafka_assignments, kafka_broker_log, logs
 from mqlab.loaders.base import Head
-from mqlab.scanning import tagging
 from mqlab.thinning import polls
+from tests.log_lines import frame, read
 
 U = "c-1-70ebc5e2-e681-4f66-ab08-ee2e9c490eb4"
 J = "j1VGU6MqTOSUYAlDFhCYJw"
@@ -117,25 +117,12 @@ LAYOUTS = {
 
 
 def _read(spark, lines):
-    frame = spark.createDataFrame(list(enumerate(lines, 1)), "line long, text string")
-    located = frame.selectExpr(
-        "text AS value", "text AS inner", "CAST(NULL AS TIMESTAMP) AS clock", "octet_length(text) AS size",
-        "line AS seq", "'Ln1.kafka-client-log.-.txt' AS file", "0 AS block",
-    )  # fmt: skip
-    kept = [row.tag == tagging.EVENT for row in tagging.tagged(located).sort("seq").select("tag").collect()]
-    return kept, logs.events(_rows(frame)).sort("line")
-
-
-def _rows(frame):
-    return frame.selectExpr(
-        "'s' AS source", "line", "1L AS lines", "text", "text AS inner", "CAST(NULL AS TIMESTAMP) AS at"
-    )
+    return read(spark, lines, "kafka-client-log")
 
 
 def _beginning(spark, lines, kind):
     """What the scan keeps, and the lines of *kind*, which become rows of another table than EVENTS."""
-    frame = spark.createDataFrame(list(enumerate(lines, 1)), "line long, text string")
-    return _read(spark, lines)[0], logs.beginning(_rows(frame), kind)
+    return _read(spark, lines)[0], logs.beginning(frame(spark, lines, "kafka-client-log"), kind)
 
 
 def _said(events):

@@ -3,8 +3,7 @@
 
 import pytest
 
-from mqlab.loaders import logs
-from mqlab.scanning import tagging
+from tests.log_lines import read
 
 STATE = "(state.change.logger)"
 FETCHER = "[ReplicaFetcher replicaId=3, leaderId=2, fetcherId=0] "
@@ -88,16 +87,7 @@ LAYOUTS = {
 
 
 def _read(spark, lines):
-    frame = spark.createDataFrame(list(enumerate(lines, 1)), "line long, text string")
-    located = frame.selectExpr(
-        "text AS value", "text AS inner", "CAST(NULL AS TIMESTAMP) AS clock", "octet_length(text) AS size",
-        "line AS seq", "'Ln1.kafka-broker-log.-.txt' AS file", "0 AS block",
-    )  # fmt: skip
-    kept = [row.tag == tagging.EVENT for row in tagging.tagged(located).sort("seq").select("tag").collect()]
-    rows = frame.selectExpr(
-        "'s' AS source", "line", "1 AS lines", "text", "text AS inner", "CAST(NULL AS TIMESTAMP) AS at"
-    )
-    return kept, logs.events(rows).sort("line")
+    return read(spark, lines, "kafka-broker-log")
 
 
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)

@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyspark.sql import functions as F
 
-from mqlab.loaders import logs, signatures
+from mqlab.loaders import signatures
 from mqlab.loaders.layouts import level, level_name, minute, offset, wall
 from mqlab.scanning import tagging
+from tests.log_lines import read
 
 CLIENT = "2026-11-21 12:20:44,201 {level}  [kafka-producer-network-thread | p] o.a.k.c.p.internals.Sender - [Producer clientId=p] "
 BROKER = "[2026-11-21 12:20:44,201] {level} "
@@ -65,16 +66,7 @@ LINES = (
 
 
 def _read(spark, lines):
-    frame = spark.createDataFrame(list(enumerate(lines, 1)), "line long, text string")
-    located = frame.selectExpr(
-        "text AS value", "text AS inner", "CAST(NULL AS TIMESTAMP) AS clock", "octet_length(text) AS size",
-        "line AS seq", "'Ln1.kafka-broker-log.-.txt' AS file", "0 AS block",
-    )  # fmt: skip
-    keeps = [row.tag == tagging.EVENT for row in tagging.tagged(located).sort("seq").select("tag").collect()]
-    rows = frame.selectExpr(
-        "'s' AS source", "line", "1 AS lines", "text", "text AS inner", "CAST(NULL AS TIMESTAMP) AS at"
-    )
-    return keeps, logs.events(rows).sort("line")
+    return read(spark, lines, "kafka-broker-log")
 
 
 @pytest.mark.parametrize("layout", [BROKER, CLIENT], ids=["in the brokers' layout", "behind a thread and a logger"])

@@ -19,7 +19,7 @@ from mqlab.models.circling import round_trip
 from mqlab.mqtt import circle_case
 from mqlab.mqtt.bridges import Closed
 from mqlab.mqtt.circle_case import Case
-from mqlab.mqtt.circle_suspect import suspect
+from mqlab.mqtt.circle_suspect import ring, suspect
 from mqlab.mqtt.circles import missing
 from mqlab.mqtt.connection import Connection
 from mqlab.mqtt.copies import first_copy, receivers
@@ -81,7 +81,12 @@ def _way(facts: Facts, case: Case) -> str:
         return f"{case.way.client} publishes again what it reads: each message comes back to it."
     came = _suspect(facts, case)
     since = f", but it began when {came.client_id} connected at {clock(came.since)} UTC" if came is not None else ""
-    return f"The same messages are published again and again; nothing tells by whom{since}."
+    both = ring(facts, case.circling)
+    told = f"The same messages are published again and again; nothing tells by whom{since}."
+    if both is None:
+        return told
+    one, other = (f"{s.client_id} ({s.filter})" for s in both)
+    return f"{told} They come to {one} and to {other}, whose topics differ: each may publish what the other reads."
 
 
 def _suspect(facts: Facts, case: Case) -> Connection | None:
@@ -144,6 +149,8 @@ def _evidence(facts: Facts, case: Case) -> tuple[Evidence, ...]:
     came = _suspect(facts, case)
     if came is not None and came.begin is not None:
         found.append(replace(came.begin, why="the circle begins when it connects"))
+    both = ring(facts, case.circling) if case.way is None else None
+    found += [replace(s.evidence, why=f"{s.client_id} reads {s.filter}") for s in both or ()]
     dropping = facts.of_kind("session-queue-dropping")[:2]
     return (*found, *(Evidence(e.first.source, e.first.line, e.first.text, "a consequence: queues") for e in dropping))
 

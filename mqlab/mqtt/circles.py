@@ -149,7 +149,7 @@ def published(facts: Facts, since: float, until: float) -> float:
     """Messages that publishers of their own note as sent from *since* until *until*; parts of ten seconds in part.
 
     A publisher that notes acknowledgements only is counted by these. Without ledgers, what applications print that they
-    published.
+    published. Ledgers that note nothing in that time may be on another clock: then it is all that they note.
     """
     again = {one.ledger.source for one in republishers(facts)}
     senders = {f.sender for f in facts.flows}
@@ -158,12 +158,13 @@ def published(facts: Facts, since: float, until: float) -> float:
     if not noted:
         rose = increase(facts.named("app.published"), since, until)
         return rose.value if rose is not None else 0.0
-    total = 0.0
-    for receipt in noted:
-        if receipt.source not in again:
-            inside = min(until, receipt.at + EPISODE) - max(since, receipt.at)
-            total += receipt.rows * max(0.0, inside) / EPISODE
-    return total
+    own = [receipt for receipt in noted if receipt.source not in again]
+    total = sum(receipt.rows * _part(receipt, since, until) for receipt in own)
+    return total or float(sum(receipt.rows for receipt in own))
+
+
+def _part(receipt: Receipt, since: float, until: float) -> float:
+    return max(0.0, min(until, receipt.at + EPISODE) - max(since, receipt.at)) / EPISODE
 
 
 def _is_all(receipt: Receipt, publishers: Collection[str | None]) -> bool:

@@ -281,6 +281,49 @@ def test_who_alone_came_just_before_is_named(others, told):
     assert ("the circle begins when it connects" in [place.why for place in one.evidence]) is not others
 
 
+def subscribed(client, name):
+    return episode(
+        "client-subscribed", 1, "logs/east.log", client_id=client, topic=name, left=1.0, system="mqtt",
+        text=f"{client} 1 {name}",
+    )  # fmt: skip
+
+
+def test_ledgers_on_another_clock_than_the_counter_are_compared_as_a_whole():
+    later = [replace(receipt, at=receipt.at + 3 * 3600) for receipt in (*ROUND, *SENT)]
+    flows = [replace(f, first_at=f.first_at + 3 * 3600, last_at=f.last_at + 3 * 3600) for f in CAME]
+    (one,) = detect(facts(later, flows, taken("east", (6, 40), (6, 4000)))).findings
+    assert one.certainty is Certainty.LIKELY
+    assert one.measures["received_per_published_factor"] == pytest.approx(24240 / 480)
+
+
+def circle(*clients):
+    """The same ids come round to each of *clients*."""
+    ledgers = [replace(r, source=f"clients/received-{c}.csv") for c in clients for r in ROUND]
+    flows = [
+        replace(f, received=tuple((f"clients/received-{c}.csv", n) for c in sorted(clients) for _, n in f.received))
+        for f in CAME
+    ]
+    return (ledgers, flows, SENT, taken("east", (6, 40), (6, 4000)))
+
+
+@pytest.mark.parametrize(
+    ("filters", "told"),
+    [
+        ({"scaler": "s/+", "filler": "t/+"}, "filler (t/+) and to scaler (s/+)"),
+        ({"scaler": "s/+", "filler": "$share/g/t/+", "wall": "#"}, "filler ($share/g/t/+) and to scaler (s/+)"),
+        ({"scaler": "s/+", "filler": "s/#"}, None),
+        ({"scaler": "s/+", "filler": "t/+", "third": "u/+"}, None),
+        ({"scaler": "s/+"}, None),
+    ],
+)
+def test_two_clients_that_read_different_topics_are_named_where_ids_come_round_to_both(filters, told):
+    rows = [subscribed(client, name) for client, name in filters.items()]
+    (one,) = detect(facts(circle("scaler", "filler", "wall", "third"), rows)).findings
+    assert one.certainty is Certainty.LIKELY
+    expected = f"They come to {told}, whose topics differ: each may publish what the other reads." if told else None
+    assert (expected in one.statement) if expected else ("whose topics differ" not in one.statement)
+
+
 def test_counters_with_nothing_to_compare_them_to_reject_nothing():
     result = detect(facts(BOTH_WAYS, SWOLLEN))
     assert (result.findings, result.rejected) == ((), None)

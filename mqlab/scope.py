@@ -42,7 +42,10 @@ _OF_ANYTHING = frozenset({"send-failed", "out-of-memory", "sender-error", "tool-
 def asked(detector: Detector, facts: Facts, present: frozenset[str]) -> Result:
     """What the rule says; nothing where there is no material that it understands."""
     known = present & frozenset(detector.SYSTEMS) or (len(detector.SYSTEMS) == len(SYSTEMS) and logs(facts))
-    return detector.detect(facts) if known else Result(missing=(NO_RULE,))
+    if known:
+        return detector.detect(facts)
+    understood = " or ".join(SYSTEMS[name] for name in SYSTEMS if name in detector.SYSTEMS)
+    return Result(missing=(f"material of {understood}",))
 
 
 def unread(facts: Facts) -> tuple[Coverage, ...]:

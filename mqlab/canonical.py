@@ -19,6 +19,7 @@ from mqlab.loaders import (
     kafka_assignments,
     kafka_client_log,
     ledger_rows,
+    noted_lines,
     printed_settings,
     prometheus_json,
     rocketmq_allocations,
@@ -27,7 +28,7 @@ from mqlab.loaders import (
 from mqlab.loaders.base import LaidOut, TableLoader
 from mqlab.loaders.logs import beginning, events
 from mqlab.sources import Reading
-from mqlab.tables import ASSIGNMENTS, EVENTS, METRICS, SETTINGS, Table, union
+from mqlab.tables import ASSIGNMENTS, EVENTS, LEDGER, METRICS, SETTINGS, Table, union
 
 Raw = Mapping[Table, DataFrame]
 """Canonical tables whose log moments are on their own clocks: columns ``wall`` and ``offset`` instead of ``at``."""
@@ -50,6 +51,7 @@ def raw_tables(rows: DataFrame, formats: frozenset[str], ledgers_as: Layouts = M
         *_of_logs(rows, formats),
         *_of_documents(named, formats),
         *_of_tables(named, table_loaders(formats), ledgers_as),
+        *_of_notes(named, noted_lines.of_logs(ledgers_as)),
     ):
         found[table].append(frame)
     return {table: union(frames) for table, frames in found.items()}
@@ -147,9 +149,16 @@ def _answers(named: DataFrame) -> DataFrame:
     )  # fmt: skip
 
 
+def _of_notes(named: DataFrame, layouts: Layouts) -> Iterator[tuple[Table, DataFrame]]:
+    """LEDGER from lines of logs that have *layouts*."""
+    if layouts:
+        rows = named.where("tag = 'row'").selectExpr("source", "line", "text", f"{INNER} AS inner", "at")
+        yield LEDGER, _dated(LEDGER, noted_lines.load(rows, layouts))
+
+
 def _table_rows(named: DataFrame) -> DataFrame:
     """Rows of table files, with the name of the file and the moment that it is a snapshot of (UTC, or null)."""
-    return named.where("tag = 'row'").selectExpr(
+    return named.where(f"tag = 'row' AND source LIKE '{Reading.TABLE.value}%'").selectExpr(
         "source",
         "line",
         f"{INNER} AS text",

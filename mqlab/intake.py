@@ -14,8 +14,10 @@ from pathlib import Path, PurePosixPath
 
 from mqlab.cache.fingerprints import ENDS, digest, fingerprint, told_apart
 from mqlab.errors import NothingReadableError, UnsafeArchiveError
-from mqlab.ledgers.mapped import mapped
+from mqlab.ledgers.mapped import mapped, mapped_lines
 from mqlab.ledgers.mapping import NO_MAP, LedgerMap
+from mqlab.ledgers.noting import noting
+from mqlab.ledgers.twice import once
 from mqlab.loaders.base import Loader
 from mqlab.material import archives, filesystems, inflating, remote, streams
 from mqlab.material.items import Item, fetched, items, no_file
@@ -56,7 +58,7 @@ def gather(paths: Sequence[str], scratch: Path, loaders: Sequence[Loader], ledge
             raise desk.unsafe
         because = next((s.problem.rstrip(".") for s in sources if s.problem), "there is no file with content")
         raise NothingReadableError([shown(path) for path in paths], because)
-    return told_apart(sorted(sources, key=lambda s: (s.path, s.location)))
+    return told_apart(once(sorted(sources, key=lambda s: (s.path, s.location))))
 
 
 def link_sources(sources: Sequence[Source], folder: Path) -> None:
@@ -122,10 +124,12 @@ class _Desk:
             yield _source(item, item.file, Recognised("unreadable"), f"{error.strerror or error}.")
 
     def _recognised(self, item: Item, start: bytes, size: int) -> Recognised:
+        if entries := self.ledgers.patterns(item.path):
+            return mapped_lines(start, item.name, size, entries, self.loaders)
         entry = self.ledgers.entry(item.path)
         if entry:
             return mapped(start, item.name, size, entry)
-        return recognise(start, item.name, size, self.loaders)
+        return noting(recognise(start, item.name, size, self.loaders), start, item.name)
 
     def _settled(self, item: Item, start: bytes, problem: str | None) -> Source:
         if not start:

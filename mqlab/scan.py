@@ -22,14 +22,15 @@ Secrets are masked here, before anything is written.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from mqlab import secrets
-from mqlab.loaders import layouts, prometheus_json
+from mqlab.loaders import layouts, noted_lines, prometheus_json
 from mqlab.loaders.base import DocumentLoader
 from mqlab.material import envelopes, remote
 from mqlab.material.content import content
@@ -63,7 +64,8 @@ def scan(spark: SparkSession, links: Path, sources: Sequence[Source], out: Path)
     if by_line:
         worn = {s.envelope for s in sources}
         read = content(spark, f"{links}/lines", by_line, {"lineSep": "\n"})
-        parts.append(lines(read, worn, {s.link for s in by_line if s.unpacked >= FLOODED}))
+        noted = noted_lines.in_words({s.link: s.layout for s in by_line})
+        parts.append(lines(read, worn, {s.link for s in by_line if s.unpacked >= FLOODED}, noted))
     if whole:
         parts += documents(content(spark, f"{links}/documents", whole, {"wholetext": "true"}))
     _public(union(parts)).write.mode("overwrite").parquet(remote.written_by_spark(str(out)))
@@ -96,10 +98,15 @@ def tagged(spark: SparkSession, *paths: Path) -> DataFrame:
     )
 
 
-def lines(read: DataFrame, worn: Collection[Envelope], large: Collection[str] = ()) -> DataFrame:
+def lines(
+    read: DataFrame,
+    worn: Collection[Envelope],
+    large: Collection[str] = (),
+    noted: Mapping[str, str] = MappingProxyType({}),
+) -> DataFrame:
     """Tagged rows of line-oriented sources, which wear some of these envelopes.
 
-    Floods are bounded in those whose links are *large*.
+    Floods are bounded in those whose links are *large*; *noted* are the layouts of logs with lines of ledgers, by link.
     """
     located = read.selectExpr(
         f"CASE WHEN octet_length(value) > {HUGE} THEN substring(value, 1, {HUGE}) ELSE value END AS value",
@@ -115,7 +122,8 @@ def lines(read: DataFrame, worn: Collection[Envelope], large: Collection[str] = 
         located = located.withColumn("clock", envelopes.outer_clock(F.col("value"), letter))
     else:
         located = located.selectExpr("*", "value AS inner", "CAST(NULL AS TIMESTAMP) AS clock")
-    numbered = _numbered(tagging.tagged(located).groupBy(*_KEYS, "block").agg(*_sums("1", "size", "seq", "first")))
+    tagged_lines = tagging.tagged(located, noted)
+    numbered = _numbered(tagged_lines.groupBy(*_KEYS, "block").agg(*_sums("1", "size", "seq", "first")))
     few = bounding.bounded(numbered, large) if large else numbered
     fine = few.withColumn("shape", F.expr(shapes.fine("shape"))).groupBy(*_KEYS)
     return _named(fine.agg(*_sums("lines", "bytes", "line", "line")), ["inner", "at"] if wears else [])

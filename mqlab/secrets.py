@@ -112,8 +112,9 @@ _RULES = (
     # The payload of a record as kafka-dump-log prints it; those of __consumer_offsets are offsets.
     r"(^(?:\| )?offset: \d++ (?![^\n]*? key: (?:\{\"(?:type|version)\":\"?\d{1,3}\"?,\"data\":|\{\"metadata\":\"|"
     r"(?:offset_commit|group_metadata|metadata|offset)::))(?:(?! payload: )[^\n])*+ payload: )(?!\[masked\])[^\n]++",
-    # The name that rocketmq-spring gives a client: access key, secret key, name, process.
-    r"(@[^@|\s]{1,200}\|)(?!\[masked)[^|\s]{1,200}+(?=\|[^|\s]{1,200}\|\d)",
+    # The name that rocketmq-spring gives a client: access key, secret key (more than six characters, as the broker asks
+    # for), name, process. A row of a ledger may look like it: ``bob@example.com|0|33|2026-11-21 12:00:00``.
+    r"(@[^@|\s]{1,200}\|)(?!\[masked|\d{1,6}\|)[^|\s]{1,200}+(?=\|[^|\s]{1,200}\|\d{1,7}(?![\w\-]))",
     # Tokens that are known by their shape.
     r"((?<![\w\-])eyJ)[\w\-]{8,}+(?:\.[\w\-]{0,9999}+){1,4}+",
     r"((?<![A-Z0-9])A(?:KIA|SIA))[A-Z0-9]{12,}+",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from dataclasses import dataclass
 from enum import StrEnum
@@ -73,7 +74,7 @@ class Source:
     problem: str | None = None
     """Why the file, or its end, could not be read."""
     layout: str | None = None
-    """How the rows of a ledger stand, as JSON (``ledgers.layout``)."""
+    """How the rows of a ledger stand, as JSON (``ledgers.layout``); of a log, which lines are rows of one."""
     origin: str | None = None
     """The file on disk that it was taken from, such as the archive around it; None where nobody but us has it."""
 
@@ -95,8 +96,14 @@ class Source:
 
     @property
     def identity(self) -> str:
-        """What the scan's result depends on, beside its code: reading, envelope and content."""
-        return f"{self.reading.value}{self.envelope.value}{self.key}"
+        """What the scan's result depends on, beside its code: reading, envelope and content.
+
+        Of a log that holds lines of a ledger also which lines these are.
+        """
+        own = f"{self.reading.value}{self.envelope.value}{self.key}"
+        if self.reading is not Reading.LOG or not self.layout:
+            return own
+        return f"{own}-{hashlib.sha256(self.layout.encode()).hexdigest()[:8]}"
 
     @property
     def link(self) -> str:

@@ -51,6 +51,21 @@ _PARTY = re.compile(rf"(?i)^(?:(.+?)[-_.])??(?:{_IN_A_NAME})(?:[-_.](.+?))?$")
 
 
 @dataclass(frozen=True, slots=True)
+class LineShape:
+    """How to read lines of a log that are rows of a ledger."""
+
+    pattern: str
+    """Regex that such a line begins with (``line_columns.pattern``), or that is found in it (map)."""
+    groups: Mapping[str, int]
+    """Group of the regex by field."""
+    role: str | None
+    told: str | None
+    """What the role is known by, as in ``Layout``, or ``verb``."""
+    fixed: Mapping[str, str] = field(default_factory=dict)
+    """What holds for every row, by field."""
+
+
+@dataclass(frozen=True, slots=True)
 class Layout:
     """How to read the rows of one ledger."""
 
@@ -69,6 +84,8 @@ class Layout:
     """Its messages are those of MQTT."""
     answered: bool = False
     """Its rows note a second moment, as who waits for an answer does."""
+    lines: tuple[LineShape, ...] = ()
+    """Of a log: lines that are rows, each of the first shape that it fits; the only column is the role."""
 
     def text(self) -> str:
         """As one line, for the source to carry."""

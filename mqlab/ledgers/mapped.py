@@ -1,15 +1,47 @@
-"""What a file is that the user's map of ledgers names: no loader is asked."""
+"""What a file is that the user's map of ledgers names: for a table no loader is asked, for lines of a log all are."""
 
 from __future__ import annotations
 
 import codecs
+import re
+from collections.abc import Sequence
+from dataclasses import replace
 
+from mqlab.ledgers.layout import is_mqtt
+from mqlab.ledgers.line_layout import laid, party_of
 from mqlab.ledgers.mapping import Entry
-from mqlab.loaders import ledger_mapped
-from mqlab.loaders.base import Head
+from mqlab.ledgers.patterns import shape
+from mqlab.loaders import application_log, ledger_mapped
+from mqlab.loaders.base import Head, Loader
 from mqlab.material import envelopes
-from mqlab.material.recognition import Recognised, without_compression, writes_zone
-from mqlab.sources import Envelope
+from mqlab.material.recognition import Recognised, recognise, without_compression, writes_zone
+from mqlab.sources import Envelope, Reading
+
+_NEAR = 4000
+"""Characters of a line in which topics are looked for."""
+
+
+def mapped_lines(start: bytes, name: str, size: int, entries: Sequence[Entry], loaders: Sequence[Loader]) -> Recognised:
+    """What a log is of which the user's map reads some lines: what it is without, else a log of an application."""
+    known = recognise(start, name, size, loaders)
+    if known.reading is not Reading.LOG:
+        known = replace(known, format=application_log.FORMAT, reading=Reading.LOG, zone_rule=None)
+    shapes = tuple(shape(entry.pattern or "", entry.role, _fixed(entry)) for entry in entries)
+    lines = start.decode("utf-8", "replace").splitlines()
+    topics = [
+        found[one.groups["topic"]] or ""
+        for one in shapes if "topic" in one.groups
+        for line in lines if (found := re.search(one.pattern, line[:_NEAR]))
+    ]  # fmt: skip
+    fields = {field for one in shapes for field in one.groups}
+    told = is_mqtt(dict.fromkeys(fields), [*topics, *(entry.topic or "" for entry in entries)])
+    mqtt = told and "offset" not in fields
+    return replace(known, layout=laid(shapes, party_of(name), mqtt=mqtt))
+
+
+def _fixed(entry: Entry) -> dict[str, str]:
+    told = {"party": entry.party, "group": entry.group, "topic": entry.topic}
+    return {field: text for field, text in told.items() if text}
 
 
 def mapped(start: bytes, name: str, size: int, entry: Entry) -> Recognised:

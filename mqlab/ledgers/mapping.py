@@ -1,4 +1,4 @@
-"""The file behind ``--ledger``: which files are ledgers, and what stands in them, where recognition cannot know.
+r"""The file behind ``--ledger``: which files are ledgers, and what stands in them, where recognition cannot know.
 
 Sample::
 
@@ -13,8 +13,14 @@ Sample::
     partition = 1
     offset = 2
 
+    [[ledger]]
+    files = "worker-*.log"
+    role = "processed"
+    pattern = 'did (?P<key>\S+) from (?P<topic>[\w.-]+)/(?P<partition>\d+)/(?P<offset>\d+)'
+
 Columns are names of the header (or of members of JSON objects), or numbers from 0. The first entry that fits a file
-reads it, whatever the file looks like.
+reads it, whatever the file looks like. One with a pattern reads the lines of a log that it fits, and leaves all others
+what they are; further entries with patterns for the same file read further lines.
 """
 
 from __future__ import annotations
@@ -28,11 +34,12 @@ from pathlib import Path
 from typing import Any
 
 from mqlab.errors import BadLedgerMapError
+from mqlab.ledgers import patterns
 from mqlab.ledgers.layout import ROLES, Layout, is_mqtt
 
 _COLUMNS = {"time": "time", "key": "key", "partition": "queue", "offset": "offset", "status": "status"}
 """Fields that an entry may place, by their names there."""
-_WORDS = ("files", "role", "party", "group", "topic", "separator")
+_WORDS = ("files", "role", "party", "group", "topic", "separator", "pattern")
 _KNOWN = (*_WORDS, *_COLUMNS, "header")
 
 
@@ -49,6 +56,8 @@ class Entry:
     topic: str | None = None
     separator: str | None = None
     header: bool | None = None
+    pattern: str | None = None
+    """Regex with named groups for lines of a log (``patterns``)."""
 
     def fits(self, path: str) -> bool:
         """Whether this entry is about the file: the pattern fits the end of its path."""
@@ -81,6 +90,13 @@ class LedgerMap:
     def entry(self, path: str) -> Entry | None:
         """The first entry about the file."""
         return next((entry for entry in self.entries if entry.fits(path)), None)
+
+    def patterns(self, path: str) -> tuple[Entry, ...]:
+        """The entries with a pattern about the file, where the first entry about it has one."""
+        first = self.entry(path)
+        if first is None or first.pattern is None:
+            return ()
+        return tuple(entry for entry in self.entries if entry.pattern and entry.fits(path))
 
 
 NO_MAP = LedgerMap()
@@ -136,7 +152,14 @@ def _wrong(given: Mapping[str, Any]) -> str | None:
         return f"needs text for {', '.join(words)}"
     if given["role"] not in ROLES:
         return f"has the role {given['role']!r}; roles are {', '.join(ROLES)}"
-    return _wrong_column(given)
+    return _wrong_pattern(given) if "pattern" in given else _wrong_column(given)
+
+
+def _wrong_pattern(given: Mapping[str, Any]) -> str | None:
+    beside = [name for name in (*_COLUMNS, "separator", "header") if name in given]
+    if beside:
+        return f"has a pattern, whose groups say what stands where, and {', '.join(beside)} besides"
+    return patterns.wrong(given["pattern"])
 
 
 def _wrong_column(given: Mapping[str, Any]) -> str | None:

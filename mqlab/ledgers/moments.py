@@ -34,7 +34,7 @@ def instant(text: str) -> str:
     """SQL: timestamp of the moment in *text*; where no zone is written it is taken for UTC. Null where it is none."""
     whole = f"try_cast({text} AS BIGINT)"
     return f"""CASE
-        WHEN length({text}) = 13 THEN timestamp_millis({whole})
+        WHEN length({text}) = 13 AND {whole} > 0 THEN timestamp_millis({whole})
         WHEN length({text}) = 16 AND {whole} > 0 THEN timestamp_micros({whole})
         WHEN {text} RLIKE {quoted(_SECONDS)} THEN
             timestamp_micros(CAST(try_cast({text} AS DECIMAL(20, 6)) * 1000000 AS BIGINT))

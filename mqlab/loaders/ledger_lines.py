@@ -12,12 +12,14 @@ clock without a zone is read as UTC. Who noted it is taken from the file's name,
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from pyspark.sql import DataFrame
 
 from mqlab.ledgers.layout import Layout, party_in
-from mqlab.ledgers.lines import noted
+from mqlab.ledgers.line_candidates import unlike
+from mqlab.ledgers.line_shapes import found
+from mqlab.ledgers.lines import Noted, noted
 from mqlab.ledgers.words import APART, LINE
 from mqlab.loaders import console, ledger_rows
 from mqlab.loaders.base import Head
@@ -34,14 +36,27 @@ _LOOKED_AT = 500
 
 
 def recognise(head: Head) -> bool:
-    """True where nearly all lines are dated and note a message: its place, or what was done with which id."""
-    return noted(console.plain_lines(head)[:_LOOKED_AT], head.name).sure
+    """True where nearly all lines are dated and note a message: its place, or what was done with which id.
+
+    Positions, batches and what was not done are no messages. Messages of MQTT, and lines whose verb and place tell
+    another role than their words alone, are read as lines of a log (``noted_lines``).
+    """
+    lines = console.plain_lines(head)[:_LOOKED_AT]
+    told = noted(lines, head.name)
+    return told.sure and not unlike(lines) and _is_told_so(lines, head.name, told)
 
 
 def layout(head: Head) -> str:
     """Which word is which fact, as text for ``Source.layout``."""
-    found = noted(console.plain_lines(head)[:_LOOKED_AT], head.name)
-    return Layout(found.columns, "", found.role, found.told, party_in(head.name)).text()
+    told = noted(console.plain_lines(head)[:_LOOKED_AT], head.name)
+    return Layout(told.columns, "", told.role, told.told, party_in(head.name)).text()
+
+
+def _is_told_so(lines: Sequence[str], name: str, told: Noted) -> bool:
+    """Whether verbs and places say the same; where the file's name does not tell the role, they must say so."""
+    shapes, mqtt = found(lines, name)
+    same = all(one.role in (told.role, None) for one in shapes) if told.role else True
+    return not mqtt and same and (bool(shapes) or told.told == "name")
 
 
 def load(rows: DataFrame) -> Mapping[Table, DataFrame]:

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from mqlab.ledgers import payloads
 from mqlab.loaders.layouts import STAMP
 from mqlab.material import envelopes, remote, streams
 from mqlab.secrets import mask
@@ -76,7 +77,7 @@ _WANTED: Mapping[str, Callable[[Mapping[str, Any]], list[tuple[str, set[int]]]]]
 def _quoted(source: Source, numbers: Collection[int]) -> Iterable[dict[str, Any]]:
     for number, raw in sorted(lines_at(source.location, numbers).items()):
         line = raw.decode("utf-8", "replace").rstrip("\r")
-        text = mask(line)
+        text = mask(payloads.without(line) if source.layout else line)
         shown = text if len(text) <= LONGEST else text[:LONGEST] + "…"
         wall, offset = _moment(envelopes.peel(line, source.envelope))
         yield {"source": source.link, "line": number, "text": shown, "wall": wall, "offset": offset}

@@ -12,9 +12,12 @@ Other layouts take the general, slower expressions of ``layouts``.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from pyspark.sql import DataFrame
 
-from mqlab.loaders import kafka_dump_records, layouts, own_lines
+from mqlab.loaders import kafka_dump_records, layouts, noted_lines, own_lines
 from mqlab.loaders.signatures import FIRST, SETTING, kept
 from mqlab.scanning import shapes
 from mqlab.sources import Reading
@@ -27,6 +30,8 @@ TAGS = ("count", "event", "setting", "row")
 COUNT, EVENT, SETTINGS, ROW = range(4)
 
 _DUMP = f"split_part(file, '.', 2) = '{kafka_dump_records.FORMAT}'"
+_NOTE = f"tag = {ROW} AND (raw IS NOT NULL OR {noted_lines.is_file('file')})"
+"""SQL: true for lines in words that are rows of a ledger."""
 _COMPONENT = 160
 """Bytes in which the end of a ``[component]`` is looked for."""
 _BY_FREQUENCY = ("INFO", "WARN", "ERROR", "DEBUG", "TRACE", "FATAL")
@@ -35,11 +40,11 @@ _SHORT = [number for number, name in enumerate(layouts.LEVELS, 1) if len(name) =
 _WARN = layouts.LEVELS.index("WARN") + 1
 
 
-def tagged(located: DataFrame) -> DataFrame:
+def tagged(located: DataFrame, ledgers: Mapping[str, str] = MappingProxyType({})) -> DataFrame:
     """One row a line, with what it is grouped by: itself where it is kept, its minute, level and shape elsewhere.
 
     *located* has value, inner (the value without its envelope), clock, size, seq, file and block; tag and level of the
-    result are numbers.
+    result are numbers. *ledgers* are the layouts of logs that hold lines of ledgers, by link.
     """
     log = f"startswith(file, '{Reading.LOG.value}')"
     staged = (
@@ -50,7 +55,7 @@ def tagged(located: DataFrame) -> DataFrame:
         .selectExpr("*", "CASE WHEN startswith(opening, '[') THEN locate(']', opening) END AS closing")
         .selectExpr("*", f"{_message()} AS message", f"{_level()} AS level")
         .selectExpr("*", "substring(message, 1, 4) AS word", f"{_severe()} AS severe")
-        .selectExpr("*", f"{_tag()} AS tag")
+        .selectExpr("*", f"{_tag(ledgers)} AS tag")
     )
     counted = f"tag = {COUNT} AND raw IS NOT NULL"
     return staged.selectExpr(
@@ -64,9 +69,9 @@ def tagged(located: DataFrame) -> DataFrame:
         f"CASE WHEN tag = {COUNT} THEN level END AS level",
         f"CASE WHEN {counted} THEN {_rough()} END AS shape",
         f"CASE WHEN tag <> {COUNT} THEN seq END AS row",
-        f"CASE WHEN tag <> {COUNT} THEN {_cut('value')} END AS text",
-        f"CASE WHEN tag <> {COUNT} AND inner <> value THEN {_cut('inner')} END AS inner",
-        f"CASE WHEN tag IN ({EVENT}, {SETTINGS}) THEN clock END AS at",
+        f"CASE WHEN tag <> {COUNT} THEN {_cut('value', bool(ledgers))} END AS text",
+        f"CASE WHEN tag <> {COUNT} AND inner <> value THEN {_cut('inner', bool(ledgers))} END AS inner",
+        f"CASE WHEN tag IN ({EVENT}, {SETTINGS}) OR {_NOTE} THEN clock END AS at",
     )
 
 
@@ -101,12 +106,14 @@ def _severe() -> str:
     return f"level >= {_WARN} OR (level IS NULL AND NOT startswith(inner, '\\tat '))"
 
 
-def _tag() -> str:
+def _tag(ledgers: Mapping[str, str]) -> str:
+    noted = noted_lines.is_row("file", noted_lines.line("file", "value", "inner"), ledgers)
     return (
         f"CASE WHEN {_is_row()} THEN {ROW} "
         f"WHEN raw IS NOT NULL AND CASE WHEN {own_lines.is_own('file', 'inner')} "
         f"THEN {own_lines.kept('inner')} ELSE {kept('inner', 'severe', 'message', 'word')} END THEN {EVENT} "
-        f"WHEN raw IS NOT NULL AND severity IS NULL AND inner RLIKE {quoted(SETTING)} THEN {SETTINGS} ELSE {COUNT} END"
+        f"WHEN raw IS NOT NULL AND severity IS NULL AND inner RLIKE {quoted(SETTING)} THEN {SETTINGS} "
+        f"WHEN raw IS NOT NULL AND {noted} THEN {ROW} ELSE {COUNT} END"
     )
 
 
@@ -125,8 +132,9 @@ def _rough() -> str:
     return shapes.rough(f"substring(raw, {start}, {length})")
 
 
-def _cut(text: str) -> str:
+def _cut(text: str, noted: bool) -> str:
+    payload = f"WHEN {_NOTE} THEN {noted_lines.without_payload(f'substring({text}, 1, {LONGEST})')} "
     return (
-        f"CASE WHEN tag = {ROW} AND {_DUMP} THEN {kafka_dump_records.without_payload(text)} "
+        f"CASE WHEN tag = {ROW} AND {_DUMP} THEN {kafka_dump_records.without_payload(text)} {payload if noted else ''}"
         f"WHEN length({text}) > {LONGEST} THEN concat(substring({text}, 1, {LONGEST}), '…') ELSE {text} END"
     )

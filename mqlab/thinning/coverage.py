@@ -6,6 +6,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from mqlab.canonical import FORMAT, INNER, table_loaders
+from mqlab.sources import Reading
 
 NOT_READ = ("unrecognised", "binary", "empty", "unreadable")
 """Formats of sources that nobody understands."""
@@ -21,6 +22,7 @@ def coverage(rows: DataFrame, formats: frozenset[str]) -> DataFrame:
     unread = ", ".join(f"'{name}'" for name in NOT_READ)
     line_class = (
         "CASE WHEN tag IN ('event', 'setting') THEN 'data' "
+        f"WHEN tag = 'row' AND source LIKE '{Reading.LOG.value}%' THEN 'data' "
         "WHEN tag = 'row' THEN table_class WHEN tag = 'document' THEN shape "
         f"WHEN {FORMAT} NOT IN ({unread}) THEN 'noise' END AS class"
     )

@@ -59,7 +59,7 @@ def volumes(rows: DataFrame) -> DataFrame:
 
 def _logs(rows: DataFrame) -> DataFrame:
     """Lines and bytes of every log by minute, level and shape; undated lines without a shape."""
-    logs = rows.where(f"tag IN ('count', 'event', 'setting') AND file LIKE '{Reading.LOG.value}%'").selectExpr(
+    logs = rows.where(f"tag IN ('count', 'event', 'setting', 'row') AND file LIKE '{Reading.LOG.value}%'").selectExpr(
         "file AS source", "tag", "minute", "level", "shape", "lines", "bytes", "line", f"{INNER} AS inner"
     )
     known = logs.selectExpr(

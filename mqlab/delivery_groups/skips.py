@@ -18,6 +18,7 @@ from mqlab.delivery_groups.first import first_start
 from mqlab.delivery_groups.jumps import Jump, jumps
 from mqlab.delivery_groups.offsets import Mark, Offsets, before, furthest, offsets
 from mqlab.delivery_groups.ranges import Skip, Why
+from mqlab.delivery_groups.removed import removed
 from mqlab.delivery_groups.vacant import vacant
 from mqlab.facts import Facts
 from mqlab.memo import per_facts
@@ -32,6 +33,7 @@ def skips(facts: Facts, group: str, topic: str, queue: str) -> tuple[Skip, ...]:
     """Ranges of one partition, by offset; those with a cause that is seen do not overlap."""
     known = offsets(facts, group, topic, queue)
     told = [skip for jump in jumps(facts, known) for skip in _of_jump(facts, known, jump)]
+    told += [skip for skip in removed(facts, known) if not _overlapping(skip, told)]
     told += [skip for skip in by_hand(facts, known) if not _overlapping(skip, told)]
     seen = [skip for skip in _overtaken(facts, known) if not _overlapping(skip, told)]
     return tuple(sorted((*told, *seen), key=lambda s: (s.low, s.high, s.why)))

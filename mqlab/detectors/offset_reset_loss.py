@@ -15,7 +15,7 @@ from mqlab.delivery_groups.by_hand import moved
 from mqlab.delivery_groups.cases import Case, cases, dense, places
 from mqlab.delivery_groups.jumps import Jump, jumps
 from mqlab.delivery_groups.offsets import before, offsets
-from mqlab.delivery_groups.ranges import Why
+from mqlab.delivery_groups.ranges import Skip, Why
 from mqlab.delivery_groups.skips import skips
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
@@ -56,7 +56,7 @@ def _harmless(facts: Facts, place: tuple[str, str, str]) -> Iterator[str]:
 
 
 def _finding(facts: Facts, case: Case) -> Finding:
-    at = [jump.at for jump in _jumps(facts, case)]
+    at = [jump.at for jump in _jumps(facts, case)] or [skip.at for skip in _own(facts, case)]
     proven = all(dense(one) for one in case.losses)
     return Finding(
         id=f"{INCIDENT}:{case.subject}",
@@ -84,6 +84,12 @@ def _finding(facts: Facts, case: Case) -> Finding:
         verify="No line about a reset at the next start, and the committed offset continues where it was.",
         facts={"counted": "; ".join(sorted({one.how for one in case.losses}))},
     )
+
+
+def _own(facts: Facts, case: Case) -> list[Skip]:
+    """The ranges that were left out, where no consumer tells where it went on."""
+    told = [skip for one in case.losses for skip in skips(facts, case.group, case.topic, one.queue)]
+    return [skip for skip in told if skip.why is Why.RESET]
 
 
 def _jumps(facts: Facts, case: Case) -> list[Jump]:

@@ -1,6 +1,6 @@
 """Records that a reset of the position left out, and resets that left out nothing."""
 
-from facts_builder import facts
+from facts_builder import episode, facts
 from kafka_builder import GROUP, TOPIC, client, coordinator
 from loss_builder import (
     A,
@@ -169,3 +169,30 @@ def test_a_partition_that_was_added_later_loses_all_that_came_before_it_was_noti
         begins("10:05:00 a missing 0\n10:05:01 a reset 0 250"),
     ]  # fmt: skip
     assert lost(*added) == [(LEFT, "0", "0..249", 250)]
+
+
+def taken_away(queue="0", when="10:02:00"):
+    """What the tool says of an offset that it removed."""
+    text = f"Request succeed for deleting offsets with topic {TOPIC}:{queue} group {GROUP}"
+    return episode("offsets-removed", when, "offsets/delete.txt", group=GROUP, topic=TOPIC, queue=queue, text=text)
+
+
+GAP = messages(f"from to at handled\n0 99 10:00 {A}\n100 499 10:01 -\n500 899 10:05 {A}")
+WORDLESS = [
+    life("a", until="10:01:00"), life("a", since="10:05:00", until="10:06:00", number=2), listed("a"), GAP,
+    noted("10:00:05 0 100\n10:05:10 0 400"), stands("10:00:55 0 100 110\n10:05:30 0 700 900\n10:06:10 0 900 900"),
+]  # fmt: skip
+TOLD_TO = consumer(f"a group.id {GROUP}\na auto.offset.reset latest")
+
+
+def test_an_offset_that_somebody_removed_is_told_by_the_ledger_where_the_client_says_nothing():
+    (finding,) = offset_reset_loss.detect(facts(WORDLESS, TOLD_TO, taken_away())).findings
+    assert (finding.certainty.name, finding.measures["lost_records"]) == ("PROVEN", 400.0)
+    assert "10:02:00 UTC and went to the end. It left out 400 records" in finding.statement
+    assert "somebody removed the offset" in [place.why for place in finding.evidence]
+
+
+def test_without_that_word_or_with_another_setting_nothing_tells_the_mechanism():
+    earliest = consumer(f"a group.id {GROUP}\na auto.offset.reset earliest")
+    for rows in ((TOLD_TO,), (taken_away(),), (earliest, taken_away()), (TOLD_TO, taken_away(queue="1"))):
+        assert [one[0] for one in lost(WORDLESS, *rows)] != ["offset-reset-loss"]

@@ -35,6 +35,7 @@ def spark(tmp_path_factory):
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.memory": "1g",
+        "spark.driver.extraJavaOptions": "-XX:-DontCompileHugeMethods -XX:+UseSerialGC",
     }
     builder = SparkSession.builder.master("local[1]").appName("mqlab-tests")
     for key, value in settings.items():

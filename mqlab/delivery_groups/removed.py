@@ -31,9 +31,8 @@ def removed(facts: Facts, known: Offsets) -> Iterator[Skip]:
 
 def _to_end(facts: Facts, group: str, at: float | None) -> bool:
     """A setting of the group's members says so."""
-    members = sorted(
-        {s.owner for s in facts.settings if (s.scope, s.key, s.value) == ("consumer", "group.id", group)} - {None}
-    )
+    named = [s for s in facts.settings if (s.scope, s.key, s.value) == ("consumer", "group.id", group)]
+    members = sorted({setting.owner for setting in named if setting.owner})
     told = [consumer_value(facts, member, "auto.offset.reset", at) for member in members]
     return any(
         one is not None and one.setting is not None and one.value in ("latest", "largest", "end") for one in told

@@ -15,6 +15,7 @@ from mqlab.facts import Facts
 from mqlab.findings import Certainty, Finding, Severity
 from mqlab.models.share_dispatch import Strategy
 from mqlab.mqtt import diversion, gauges, lists, lives, software, untold_words
+from mqlab.mqtt.brokers import brokers
 from mqlab.mqtt.diversion_words import away_since, evidence, statement, told
 from mqlab.mqtt.diverted import LEAST, Diversion
 from mqlab.mqtt.share_groups import share_groups
@@ -43,10 +44,11 @@ def detect(facts: Facts) -> Result:
 
 
 def _without_groups(facts: Facts) -> Result:
-    """Nobody shares a subscription, or nobody that might is away; else what is not told is missing."""
+    """Nobody shares a subscription, nobody that might is away, or brokers keep one queue a group; else it is not told."""
     seen = any(c.told_by == "broker" for c in lives.connections(facts)) or lists.rows(facts)
     told = facts.of_kind("client-subscribed") or any(c.subscription for c in facts.clients if c.system == "mqtt")
-    if told or (seen and not untold(facts)):
+    queues = [software.dispatch(facts, broker.name) is Strategy.QUEUE for broker in brokers(facts)]
+    if told or (seen and not untold(facts)) or (queues and all(queues)):
         return CLEAR
     return Result(missing=("subscriptions: the clients' or the broker's log, or a list",))
 

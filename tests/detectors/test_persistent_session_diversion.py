@@ -7,6 +7,7 @@ from facts_builder import at, episode, facts, ramp, series, settings
 from mqtt_builder import broker
 from mqtt_mail import mail, noted, received
 
+from mqlab.detectors.base import CLEAR
 from mqlab.detectors.persistent_session_diversion import detect
 from mqlab.findings import Certainty, Evidence, Severity
 from mqlab.rows.groups import Client
@@ -118,6 +119,14 @@ def test_a_broker_with_one_queue_for_the_group_diverts_nothing():
     found = detect(facts(hive, ALL, SHARED))
     assert not found.findings
     assert "one queue for the group" in found.rejected
+
+
+def test_where_every_broker_keeps_one_queue_a_group_nobodys_subscriptions_need_be_told():
+    hive = broker(LOG, "logs/hivemq.log", "hivemq-log", last="10:05:00")
+    assert detect(facts(hive)) == CLEAR
+    other = broker(LOG, "logs/mosquitto.log", last="10:05:00")
+    assert detect(facts(other)).missing
+    assert detect(facts(hive, other)).missing
 
 
 def test_members_that_got_everything_although_one_is_away_disprove_it():

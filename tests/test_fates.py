@@ -224,3 +224,29 @@ def test_where_runs_are_many_fates_are_told_in_ten_seconds(spark, monkeypatch):
     assert sorted((row[2], row[3], row[4], row[-1]) for row in runs(spark, rows)) == [
         (100, 0, 198, ()), (100, 1, 199, ("read",)), (100, 200, 398, ()), (100, 201, 399, ("read",)),
     ]  # fmt: skip
+
+
+def test_ledgers_that_note_ids_only_are_joined_to_the_dump_that_holds_them(spark):
+    sent = [(None, None, f"SMS-{n}", 100 + n) for n in range(40)]
+    dump = [("0", n, f"SMS-{n}", 100 + n) for n in range(35)]
+    other = [("0", n, f"MAIL-{n}", 100 + n) for n in range(40)]
+    rows = (
+        ledger("campaign-acked", "acked", sent, topic=None, party="campaign")
+        + ledger("carrier", "processed", sent[:20], topic=None)
+        + ledger("dump", "stored", dump, topic="sms.out")
+        + ledger("mail", "acked", other, topic="mail")
+    )
+    assert runs(spark, rows) == [
+        ("mail", "0", 40, 0, 39, True, 0, 1, 0, 1, False, (), ()),
+        ("sms.out", "", 5, None, None, True, 0, 1, 0, 0, False, (), ()),
+        ("sms.out", "0", 15, 20, 34, True, 0, 1, 0, 1, False, ("dump",), ()),
+        ("sms.out", "0", 20, 0, 19, True, 0, 1, 0, 1, False, ("dump",), ("carrier",)),
+    ]
+
+
+def test_ids_that_two_topics_have_in_common_join_nothing(spark):
+    sent = [(None, None, f"{n}", 100 + n) for n in range(40)]
+    stored = [("0", n, f"{n}", 100 + n) for n in range(40)]
+    rows = ledger("acked", "acked", sent, topic=None) + ledger("a", "stored", stored, topic="a")
+    found = runs(spark, rows + ledger("b", "stored", stored[:30], topic="b"))
+    assert [run[:3] for run in found] == [("", "", 40), ("a", "0", 40), ("b", "0", 30)]

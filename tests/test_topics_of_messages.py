@@ -83,3 +83,17 @@ def test_without_a_single_topic_they_have_none(facts):
 def test_messages_at_the_places_of_others_stay_apart_for_they_may_be_the_same():
     facts = Facts(fates=(*fates(ACKED, topic=""), *fates(ACKED)))
     assert titled(facts) == facts
+
+
+READ = "queue from to at acked handled\n0 50 99 10:00 0 clients/viewer.csv"
+
+
+def test_what_one_ledger_notes_as_acknowledged_and_another_as_handled_stays_apart_if_it_could_not_be_joined():
+    facts = Facts(fates=(*fates(ACKED, topic=""), *fates(READ, topic="")), positions=HELD)
+    assert titled(facts) == facts
+
+
+def test_what_two_groups_handled_has_the_only_topic():
+    other = READ.replace("viewer", "archive")
+    facts = Facts(fates=(*fates(READ, topic=""), *fates(other, topic="")), positions=HELD)
+    assert topics(facts) == (["orders"] * 2, [])

@@ -74,14 +74,27 @@ def _topics(names: Iterable[str | None]) -> set[str]:
 
 
 def _stand_together(rows: Iterable[Fate]) -> bool:
-    """Whether a run without a topic begins within a run that has one, or the other way round, in one partition."""
+    """Whether a run without a topic begins within a run that has one, or the other way round, in one partition.
+
+    Or one that was acknowledged and one that was handled: ledgers that could not be joined tell of the same messages.
+    """
+    own = [fate for fate in rows if not fate.topic.startswith("__")]
+    loose = [fate for fate in own if not fate.topic and not fate.overwritten]
+    apart = [(fate, bool(fate.acked)) for fate in loose if bool(fate.acked) is not bool(fate.handled)]
+    return _within_another([(fate, bool(fate.topic)) for fate in own]) or _within_another(apart)
+
+
+def _within_another(rows: Iterable[tuple[Fate, bool]]) -> bool:
+    """Whether a run of one kind begins within a run of the other kind."""
     latest: dict[tuple[str, bool], int] = {}
-    placed = [(f.queue, f.first_offset, f.last_offset, bool(f.topic)) for f in rows if not f.topic.startswith("__")]
-    spans = [(queue, first, last, has) for queue, first, last, has in placed if first is not None and last is not None]
-    for queue, first, last, has in sorted(spans):
-        if latest.get((queue, not has), -1) >= first:
+    placed = [(f.queue, f.first_offset, f.last_offset, kind) for f, kind in rows]
+    spans = [
+        (queue, first, last, kind) for queue, first, last, kind in placed if first is not None and last is not None
+    ]
+    for queue, first, last, kind in sorted(spans):
+        if latest.get((queue, not kind), -1) >= first:
             return True
-        latest[queue, has] = max(latest.get((queue, has), -1), last)
+        latest[queue, kind] = max(latest.get((queue, kind), -1), last)
     return False
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from mqlab.thinning.ledger_ids import with_ids
+
 IDS = 0.9
 """Different keys for each message from which keys are ids of messages: some records are noted twice, and the counts
 are sketches; keys of devices come again after every few records."""
@@ -23,8 +25,8 @@ def topics(rows: DataFrame) -> DataFrame:
     stays unknown; messages of one ``scope`` may be the same: the topic, else who keeps the ledger. ``ids`` is true
     where keys of these rows tell the messages of the scope apart.
     """
-    told = _told(rows)
-    titles = _of_party(told, _shared(rows, told))
+    told = _told(rows).localCheckpoint()
+    titles = with_ids(_of_party(told, _shared(rows, told)), rows, told)
     kin = _kin(rows, told)
     scoped = (
         told.join(F.broadcast(titles), "source", "left")

@@ -67,11 +67,25 @@ SIGNATURES: tuple[Signature, ...] = (
         told="qos 0",
     ),
     Signature(
+        "quota-exceeded",
+        contains=r"Cannot publish messages? to .* due to Quota exceeded|cannot_publish_to_topic_due_to_quota_exceeded"
+        r"|cannot_publish_to_topic.*\breason: quota_exceeded",
+        words=("Cannot publish message", "cannot_publish_to_topic"),
+        told="quota",
+    ),
+    Signature(
+        "quota-exceeded",
+        contains=r"Dropped the qos2 packet \d+ due to awaiting_rel is full|dropped_the_qos2_packet_due_to_awaiting_rel"
+        r"|receive_maximum_exceeded",
+        words=("Dropped the qos2 packet", "dropped_the_qos2_packet", "receive_maximum_exceeded"),
+        told="receive maximum",
+    ),
+    Signature(
         "publish-denied",
         contains=r"Cannot publish messages? to .* due to |cannot_publish_to_topic"
         r"|authorization_permission_denied.*PUBLISH",
         words=("Cannot publish message", "cannot_publish_to_topic", "authorization_permission_denied"),
-        reason=r"due to (Not authorized|Quota exceeded)|due_to_(\w+)|\breason: (\w+)",
+        reason=r"due to (Not authorized)|due_to_(\w+)|\breason: (\w+)",
     ),
     Signature(
         "subscribe-denied",
@@ -105,6 +119,18 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     *(_ended(word, told) for word, told in _ENDS.items()),
     Signature(
+        "client-disconnected",
+        contains=r"\[Channel\] Client .* login failed for |\bauthentication_failure\b",
+        words=(" login failed for ", "authentication_failure"),
+        told="not-authorized",
+    ),
+    Signature(
+        "client-disconnected",
+        contains=r"frame is too large|frame_parse_error.*frame_too_large",
+        words=("frame is too large", "frame_parse_error"),
+        told="frame-too-large",
+    ),
+    Signature(
         "too-many-files",
         contains=r"Accept error on .*(?:emfile|EMFILE)",
         words=("Accept error on ",),
@@ -112,9 +138,9 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     Signature(
         "alarm-raised",
-        contains=r"New Alarm: |Alarm \w+ is activated|alarm_is_activated",
-        words=("New Alarm: ", " is activated", "alarm_is_activated"),
-        reason=r"New Alarm: (\w+)|Alarm (\w+) is activated|\bname: (\w+)",
+        contains=r"New Alarm: |Alarm \w+ is activated|alarm_is_activated|session_buffer_high_watermark",
+        words=("New Alarm: ", " is activated", "alarm_is_activated", "session_buffer_high_watermark"),
+        reason=r"New Alarm: (\w+)|Alarm (\w+) is activated|\bname: (\w+)|(session_buffer_high_watermark)",
     ),
 )
 

@@ -32,12 +32,12 @@ def pieces(facts: Facts, topic: str) -> tuple[Piece, ...]:
 
 @per_facts
 def counted_by_ids(facts: Facts, topic: str, one: Handover) -> bool:
-    """A ledger of acknowledged ids covers the end of the old leadership, so that it tells what was lost."""
+    """A ledger of acknowledged ids and their places covers the end of the old leadership: it tells what was lost."""
     return any(_covers(part, one) for part in _acked_parts(facts, topic))
 
 
 def _covers(part: Part, one: Handover) -> bool:
-    if part.first_at is None or part.last_at is None or one.after.at is None:
+    if part.first_at is None or part.last_at is None or one.after.at is None or part.first_offset is None:
         return False
     return part.first_at < one.after.at < part.last_at
 

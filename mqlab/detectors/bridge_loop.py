@@ -122,8 +122,9 @@ def _measures(facts: Facts, case: Case) -> dict[str, float]:
             "distinct_messages": float(worst.distinct),
             "amplification_factor": worst.factor,
             "round_trip_seconds": round_trip(worst.copies, seen) or 0.0,
-            "missing_messages": float(missing(facts, worst.receiver, case.since or worst.since)),
         }
+        if any(f.sender for f in facts.flows):
+            found["missing_messages"] = float(missing(facts, worst.receiver, case.since or worst.since))
     if case.taken:
         most = max(case.taken, key=lambda t: t.rate)
         found["circulating_per_second"] = max(0.0, most.rate - most.published / most.seconds)

@@ -183,6 +183,8 @@ LOOKALIKES = [
     "[Broker id=1] Leader orders-0 starts at leader epoch 1 from offset {n} with high watermark {n}",
     "Wrote producer snapshot at offset {n} with 3 producer ids in 2 ms.",
     "[ReplicaFetcher] Partition orders-0 has log end offset {n}",
+    "[Broker id=2] Add 6 partitions and deleted 0 partitions from metadata cache in response to UpdateMetadata request "
+    "sent by controller 3 epoch 1 with correlation id {n} (state.change.logger)",
     "Completed load of log with 1 segments, log start offset 0 and log end offset {n}",
 ]
 

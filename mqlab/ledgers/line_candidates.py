@@ -25,6 +25,7 @@ _HINTS = frozenset({*ROLE_OF, *PUT, "offset"})
 _AT = re.compile(r"\d ?@ ?\d")
 _LIBRARY = re.compile(
     r"org\.apache\.|\bo\.a\.k\.|rdkafka|\b(?:clientId|groupId)=|\[(?:Consumer|Producer|AdminClient) "
+    r"|\[(?:Broker|Controller|QuorumController|RaftManager|GroupCoordinator|Log|UnifiedLog)\b|\((?:kafka|state\.change)\.\w"
     r"|\b(?:PUBLISH|PUBACK|PUBREC|PUBREL|PUBCOMP|SUBSCRIBE|CONNECT)\b"
 )
 _PAYLOAD = re.compile(f"(?i){PAYLOADS}")

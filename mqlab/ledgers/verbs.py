@@ -41,6 +41,7 @@ NOT_ONE = frozenset({
     *("resetting", "checkpoint", "checkpointed", "watermark", "lag", "assigned", "assignment", "revoked", "resumed"),
     *("resuming", "paused", "fetching", "rebalance", "truncated", "truncating", "segment", "snapshot", "until", "up"),
     *("records", "messages", "events", "rows", "items", "msgs", "documents", "docs", "jobs", "tasks", "batch"),
+    *("partitions", "offsets", "replica", "replicas", "isr", "leader", "controller", "correlation", "metadata"),
     *("total", "far", "through", "earliest", "latest", "beginning", "end", "next", "last", "first", "between"),
 })  # fmt: skip
 """Words of lines about positions, or about many messages at once."""

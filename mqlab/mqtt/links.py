@@ -106,14 +106,20 @@ def _of_every(facts: Facts) -> Iterator[Link]:
 
 
 def _losses(seen: tuple[Loss, ...], said: tuple[Loss, ...], *, regular: bool) -> tuple[Loss, ...]:
-    """Those of a link that was away; none where the client was back at once: its link was sound."""
+    """Those of a link that was away; none where the client was back at once: its link was sound.
+
+    Who is cut off by a limit leaves no half-open connections: with enough of those it does not matter how soon the
+    client was back after the broker's timeouts, which its own may have come before.
+    """
     if len(said) >= LEAST and median(loss.away for loss in said) < AWAY:
         return ()
     timeouts = [loss.away for loss in seen if loss.how == "timeout"]
     if len(seen) < LEAST:
         return said
-    if timeouts:
-        return seen if median(timeouts) >= AWAY else ()
+    if timeouts and median(timeouts) >= AWAY:
+        return seen
+    if timeouts and len(seen) - len(timeouts) < LEAST:
+        return ()
     return () if regular else seen
 
 

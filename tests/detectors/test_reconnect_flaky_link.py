@@ -81,6 +81,16 @@ def test_a_client_that_is_back_at_once_has_a_sound_link():
     assert (timed_out.findings, "too few times" in timed_out.rejected) == ((), True)
 
 
+def test_timeouts_between_half_open_connections_are_of_the_same_link_however_soon_the_client_is_back():
+    timed_out = tram(lives=(30, 18), away=(0, 1))[:-1]
+    replaced = turns("tram", [A], start="10:00:49", every=[14, 26, 47]).splitlines()
+    (one,) = detect(facts(seen(timed_out, replaced))).findings
+    assert (one.certainty, one.measures["losses"]) == (Certainty.LIKELY, 5)
+    assert (one.measures["by_timeout"], one.measures["by_replaced"]) == (2, 3)
+    few = turns("tram", [A], start="10:00:49", every=[14, 26]).splitlines()
+    assert detect(facts(seen(timed_out, few))).findings == ()
+
+
 def test_connections_that_a_limit_ends_are_no_bad_link_without_its_log():
     assert detect(facts(broker(turns("edge", [A], every=[35, 55, 55, 55], also="k20 c1")))).findings == ()
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from mqlab.loaders import application_lines, batch_lines
+from mqlab.loaders import application_lines, batch_lines, other_dates
 from mqlab.loaders.base import Head, Signature
 from mqlab.sources import Reading
 from mqlab.tables import EVENTS, METRICS, VOLUME, Table
@@ -62,4 +62,8 @@ _CONTINUED = re.compile(r"\s|Caused by|\.\.\. \d+ more|[\w.$]+(?:Exception|Error
 def recognise(head: Head) -> bool:
     """True when at least a tenth of the lines begin with a moment, those of stack traces not counted."""
     lines = [line for line in head.lines if line.strip() and not _CONTINUED.match(line)]
-    return bool(lines) and sum(bool(_DATED.match(line)) for line in lines) * 10 >= len(lines)
+    return bool(lines) and sum(map(_is_dated, lines)) * 10 >= len(lines)
+
+
+def _is_dated(line: str) -> bool:
+    return _DATED.match(line) is not None or other_dates.BEGINNING.match(line[:80]) is not None

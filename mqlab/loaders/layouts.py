@@ -18,11 +18,11 @@ from mqlab.sql import quoted, replaced
 
 _DATE = r"\d{4}[-/]\d{2}[-/]\d{2}"
 _CLOCK = r"\d{2}:\d{2}:\d{2}(?:[.,]\d{1,9})?"
-STAMP = rf"({_DATE})[T ]({_CLOCK}) ?(Z|UTC|[+-]\d{{2}}:?\d{{2}})?"
+STAMP = rf"({_DATE})[T ]({_CLOCK}) ?(Z|UTC|GMT|[+-]\d{{2}}:?\d{{2}})?"
 """Date, clock and zone of a line."""
 NO_YEAR = "1972"
 """A leap year, so that each day of any year is in it."""
-_YEARLESS = r"^([A-Z][a-z]{2}) ([ \d]\d) (\d\d:\d\d:\d\d(?:[.,]\d{1,9})?) "
+_YEARLESS = r"^([A-Z][a-z]{2}) ([ \d]\d) (\d\d:\d\d:\d\d(?:[.,]\d{1,9})?):? "
 _MONTHS = "JanFebMarAprMayJunJulAugSepOctNovDec"
 _EPOCH = r"^%\d\|(\d{10})\.(\d{3})\|"
 _SECONDS = r"^1\d{9}: "
@@ -122,10 +122,13 @@ def _yearless(line: str) -> str:
 
 def offset(line: str) -> str:
     """SQL: seconds east of UTC where the line writes its zone (0 for epoch times), else null."""
-    zone = f"translate(regexp_extract(substring({line}, 1, 120), {quoted(STAMP)}, 3), ':', '')"
+    near = f"substring({line}, 1, 120)"
+    plain = f"regexp_extract({near}, {quoted(STAMP)}, 3)"
+    told = f"CASE WHEN {other_dates.is_other(near)} THEN {other_dates.zone(near)} ELSE {plain} END"
+    zone = f"translate({told}, ':', '')"
     hours, minutes = (f"try_cast(substring({zone}, {start}, 2) AS INT)" for start in (2, 4))
     return (
         f"CASE WHEN {is_epoch(line)} OR {is_seconds(line)} OR {other_dates.is_counted(line)} THEN 0 "
-        f"WHEN {other_dates.is_other(line)} THEN NULL WHEN {zone} IN ('Z', 'UTC') THEN 0 "
+        f"WHEN {zone} IN ('Z', 'UTC', 'GMT') THEN 0 "
         f"WHEN {zone} <> '' THEN CASE WHEN {zone} LIKE '-%' THEN -1 ELSE 1 END * ({hours} * 3600 + {minutes} * 60) END"
     )

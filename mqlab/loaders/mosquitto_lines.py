@@ -13,12 +13,15 @@ session that was restored from disk never had a connection: its address is ``(nu
 from __future__ import annotations
 
 from mqlab.loaders.base import Signature
+from mqlab.loaders.other_dates import MONTH, WEEKDAY
 
+_MONTH = f"(?:{MONTH})[a-z]{{0,6}}"
+_DATED = rf"\[?(?:(?:{WEEKDAY})[a-z]{{0,6}},? )?(?:\d|{_MONTH} )(?:[\d/.,:+ TZ\]-]|{_MONTH}| [A-Z]{{3,5}}){{6,32}}?: "
 PREFIX = (
-    r"(?:1\d{9}: |\d[\d/.,:+ TZ-]{6,32}?: |[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d mosquitto: "
+    rf"(?:1\d{{9}}: |{_DATED}|[A-Z][a-z]{{2}} [ \d]\d \d\d:\d\d:\d\d mosquitto: "
     r"|\d{4}-\d\d-\d\dT[\d:.,]{8,18}(?:Z|[+-]\d\d:?\d\d) mosquitto: )"
 )
-"""Seconds since 1970, ``log_timestamp_format`` of figures alone, or what is left of syslog's envelope."""
+"""Seconds since 1970, ``log_timestamp_format`` as ``other_dates`` reads it, or what is left of syslog's envelope."""
 END = r"\s*$"
 ERRNO = (
     r"(?:Connection reset by peer|Broken pipe|Connection timed out|Connection refused|No route to host"

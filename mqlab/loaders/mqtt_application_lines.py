@@ -6,6 +6,8 @@ Sample lines::
     2026/11/21 11:40:24.483640 connected to tcp://mqtt-1:1883 as ingest-a (connection #1)
     2026/11/21 11:40:24.484080 subscribed map[$share/ingest/plant/+/t:1] err=<nil>
     2026/11/21 12:02:02.573924 connection lost after 35.0s: pingresp not received, disconnecting
+    22.11.2026 05:43:08,931 subscribed crane/+/weight qos=1
+    2026-11-22T10:46:15.287+01:00 INFO subscribe result map[cat/#:1] err=<nil>
     2026/11/21 11:48:34.765535 [node1-012] connected
     2026-11-21 11:39:47,134 INFO gateway starting id=press-line-07 broker=mqtt-1:1883 keepalive=30
     2026-11-21 11:40:16,645 WARNING disconnected rc=Unspecified error from_server=False
@@ -34,6 +36,12 @@ _SILENT = rf"(?:16|{SILENT})(?:[^\w.]|$)"
 _AFTER = r"disconnected rc=.* after (\d[\d.]*) ?s\b"
 _REFUSED = r"(?:Not authorized|Unspecified error)"
 """Return codes 0x87 and 0x80 of SUBACK, as paho's Python client names them (MQTT 5, section 3.9.3)."""
+
+_MAPPED = ("subscribed map[", "subscribe result map[", "subscribe ok map[")
+_MAP = r"subscribe(?:d| result| ok) map\["
+_SUBSCRIBED = r"[Ss]ubscribed(?: to)?:? "
+_QOS = r"[,;]? \(?(?:with )?[Qq][Oo][Ss][ =:]{1,2}"
+_FILTER = r"'?\"?(?:[^\s'\",;]{1,1000})'?\"?"
 
 SIGNATURES: tuple[Signature, ...] = (
     Signature(
@@ -101,15 +109,27 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     Signature(
         "subscribe-denied",
-        begins=r"subscribed map\[.*:128[\] ]",
-        words=("subscribed map[",),
+        begins=rf"{_MAP}.*:128[\] ]",
+        words=_MAPPED,
         told="128",
     ),
     Signature(
         "client-subscribed",
-        begins=r"subscribed map\[.*\] err=<nil>",
-        words=("subscribed map[",),
-        value=r"subscribed map\[.*?:([012])[\] ]",
+        begins=rf"{_MAP}.*\] err=<nil>",
+        words=_MAPPED,
+        value=rf"{_MAP}.*?:([012])[\] ]",
+    ),
+    Signature(
+        "subscribe-denied",
+        begins=rf"{_SUBSCRIBED}{_FILTER}{_QOS}128\b",
+        words=("subscribed", "Subscribed"),
+        told="128",
+    ),
+    Signature(
+        "client-subscribed",
+        begins=rf"{_SUBSCRIBED}{_FILTER}{_QOS}[012]\b",
+        words=("subscribed", "Subscribed"),
+        value=rf"{_QOS}([012])\b",
     ),
     Signature(
         "subscribe-denied",
@@ -135,6 +155,6 @@ CLIENT_IDS = (
     r"connected to \S+ as (.+) \(connection #\d+\)",
     r":\d\d(?:[.,]\d+)? \[([^\[\]]+)\] connect(?:ed|ion lost: )",
 )
-TOPICS = (r"subscribed map\[(.*?):\d+[ \]]",)
+TOPICS = (rf"{_MAP}(.*?):\d+[ \]]", rf"{_SUBSCRIBED}{_FILTER.replace('(?:', '(')}{_QOS}\d")
 PEERS = (r"(?:read|write) tcp ([^\s>]+)->",)
 """An address of the client's own, which Go's errors name first."""

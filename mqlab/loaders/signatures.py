@@ -69,7 +69,7 @@ HINTED = any_of((w[0], w[1:]) for s in _ANYWHERE if s.contains for w in s.words)
 AT_A_START = r"(?<![^ \]:])"
 """Where a message may begin."""
 _AFTER_LEVEL = r"^(?:[A-Z]+ +)?(?:\[[^\]]*\]:? ?)*"
-_LEVEL = r"(?:INFO|WARN(?:ING)?|ERROR|DEBUG)"
+_LEVEL = r"(?:INFO|WARN(?:ING)?|ERROR|DEBUG|info|warn(?:ing)?|error|debug)"
 _CLOCK = r"\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?"
 """What Go's own logs put before a message, and everything that only dates its lines."""
 _PROCESS = r"<\d[\d.]*>(?:@[\w:]+)?"

@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from mqlab.loaders import other_dates
 from mqlab.loaders.base import Clocked, Head, LaidOut, Loader
 from mqlab.material import envelopes
 from mqlab.sources import Envelope, Reading
@@ -70,9 +71,16 @@ def without_compression(name: str) -> str:
 
 def writes_zone(lines: Sequence[str]) -> bool:
     """True when most of the first dated lines carry a zone, or count seconds or milliseconds since 1970."""
-    dated = [match for line in lines if (match := _MOMENT.search(line[:2000]))][:_DATED_LINES]
-    zoned = sum(1 for match in dated if match["zone"] or match["epoch"])
-    return bool(dated) and 2 * zoned > len(dated)
+    told = [zoned for line in lines if (zoned := _is_zoned(line)) is not None][:_DATED_LINES]
+    return bool(told) and 2 * sum(told) > len(told)
+
+
+def _is_zoned(line: str) -> bool | None:
+    """Whether the moment of a line tells its zone; None for a line without one."""
+    if (own := other_dates.is_zoned(line[:200])) is not None:
+        return own
+    match = _MOMENT.search(line[:2000])
+    return None if match is None else bool(match["zone"] or match["epoch"])
 
 
 def _asked(head: Head, envelope: Envelope, loaders: Sequence[Loader]) -> Recognised:

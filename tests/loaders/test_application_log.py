@@ -22,3 +22,9 @@ def test_a_log_that_is_mostly_stack_traces_is_a_log():
     assert recognised(
         f"2026-11-21 12:05:05,717 ERROR failed\njava.lang.IllegalStateException: x\n{frames}\n\t... 3 more\n"
     )
+
+
+def test_moments_that_only_a_few_programs_write_are_moments():
+    assert recognised("22.11.2026 05:43:08,931 subscribed crane/+/weight qos=1\n")
+    assert recognised("[22/Nov/2026:10:46:14 +0100] started\n")
+    assert not recognised("22/11/2026 05:43:08 Mon Tue Wed\n")

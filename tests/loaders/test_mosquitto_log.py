@@ -183,7 +183,20 @@ def test_syslogs_moment_stays_where_the_broker_wrote_none(spark, line, inner):
     assert row.inner == inner
 
 
-@pytest.mark.parametrize("prefix", [PLAIN, "2026-11-21T11:39:46: ", "", "Nov 21 11:39:46 host mosquitto[7]: "])
+@pytest.mark.parametrize(
+    "prefix",
+    [
+        PLAIN,
+        "2026-11-21T11:39:46: ",
+        "",
+        "Nov 21 11:39:46 host mosquitto[7]: ",
+        "22/Nov/2026:10:46:14 +0100: ",
+        "Sun Nov 22 10:46:14 2026: ",
+        "2026-11-22 10:46:14 CET: ",
+        "18:54:07 22.11.2026: ",
+        "[22 Nov 2026 10:46:14] : ",
+    ],
+)
 def test_its_log_is_recognised(prefix):
     text = "\n".join(prefix + line for line in ["Client a disconnected.", *UNKNOWN[:14]])
     found = recognise(text.encode(), "x.log", len(text), LOADERS)

@@ -78,6 +78,13 @@ LINES = (
     (f"{PYTHON}WARN App - lost: Connection lost (32109) - java.io.EOFException", "connection-lost", None, "java.io.EOFException", {}),
     ("E (799044) mqtt_client: No PING_RESP, disconnected", "ping-unanswered", None, "No PING_RESP", {}),
     (f"{PYTHON}FINE gw: Start reconnect timer for client: gw-1, delay: 128,000", "reconnect-waiting", 128.0, "failed", {"client_id": "gw-1"}),
+    (f"{GO}INFO subscribe result map[cat/#:1] err=<nil>", "client-subscribed", 1.0, None, {"topic": "cat/#"}),
+    ("22.11.2026 05:43:08,931 subscribed crane/+/weight qos=1", "client-subscribed", 1.0, None, {"topic": "crane/+/weight"}),
+    ("2026-11-22T11:38:54.351+02:00 info subscribed $share/in/bus/+/pos qos=1",
+     "client-subscribed", 1.0, None, {"topic": "$share/in/bus/+/pos"}),
+    (f"{PYTHON}INFO Subscribed to 'a/<b>/#' (QoS 2)", "client-subscribed", 2.0, None, {"topic": "a/<b>/#"}),
+    (f"{PYTHON}INFO Subscribed to: a/b with QoS 0", "client-subscribed", 0.0, None, {"topic": "a/b"}),
+    (f"{PYTHON}WARN subscribed a/b qos=128", "subscribe-denied", None, "128", {"topic": "a/b"}),
 )  # fmt: skip
 
 NOTHING = (
@@ -88,6 +95,8 @@ NOTHING = (
     f"{GO}kafka writer ready brokers=kafka-1:9092 topic=telemetry acks=all",
     f"{PYTHON}DEBUG Received CONNACK (0, 5)",
     f"{PYTHON}DEBUG Received SUBACK",
+    f"{GO}subscribed orders by 3 members",
+    f"{GO}subscribed a/b at qos level of choice",
     f"{GO}subscribed map[a/#:0] err=connection lost before Subscribe completed",
 )
 COUNTED = (

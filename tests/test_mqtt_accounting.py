@@ -1,5 +1,7 @@
 """What receivers of MQTT should have got, what they noted, and what explains the rest."""
 
+from dataclasses import replace
+
 import pytest
 from facts_builder import at, episode, facts, log, series, settings
 from hypothesis import given
@@ -9,6 +11,7 @@ from mqtt_mail import mail, noted, received
 
 from mqlab.mqtt.account import Row
 from mqlab.mqtt.accounting import accounts
+from mqlab.mqtt.copies import client_of
 from mqlab.mqtt.explained import DENIED, DIVERTED, DROPPED, FAILED, LATE, UNKEPT, WAITING, explained
 from mqlab.mqtt.ledgers import receiving_ledgers
 from mqlab.mqtt.share_groups import phases, share_groups
@@ -57,6 +60,29 @@ def test_a_failed_publish_is_not_published():
     sent = noted(mail(("app",), start=2, seconds=5), mail((), start=2, seconds=5, sender="other", failed=True))
     (one,) = accounts(facts(broker(LOG, last="10:05:00"), subscribed("app", "plant/#"), sent))
     assert one.published == 50
+
+
+@pytest.mark.parametrize(
+    ("ledger", "client"),
+    [
+        ("office/in.csv", "office-view"),
+        ("office.csv", "office-view"),
+        ("in/office.csv", "office-view"),
+        ("hall/in.csv", "screen-7"),
+        ("north/in.csv", None),
+        ("of/in.csv", None),
+        ("offices/in.csv", None),
+    ],
+    ids=["folder", "file", "file before folder", "user", "two clients", "too short", "another word"],
+)
+def test_a_ledger_is_named_after_its_client_by_the_beginning_of_its_id_too(ledger, client):
+    rows = broker("""
+        10:00:00 office-view connected 10.0.0.1:4000 k30 c1
+        10:00:00 north-1 connected 10.0.0.2:4000 k30 c1
+        10:00:00 north-2 connected 10.0.0.3:4000 k30 c1
+    """)
+    hall = replace(rows[0], client_id="screen-7", member_id="hall")
+    assert client_of(facts((*rows, hall)), ledger) == client
 
 
 def test_the_last_ledger_left_is_the_last_subscribers():

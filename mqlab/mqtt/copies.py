@@ -21,6 +21,8 @@ RECEIVING = ("received", "consumed", "processed")
 """Roles of the ledgers of receivers."""
 SENDING = ("sent", "acked")
 """Roles of the ledgers of publishers."""
+SHORTEST = 3
+"""Letters from which a word is taken for the beginning of a client's name."""
 _TELLING = ("client-configured", "connection-made", "connection-lost")
 """Events of a client's own log."""
 _SEEN = ("client-connected", "client-subscribed", "publish-received", "publish-sent")
@@ -105,11 +107,23 @@ def _ledgers(facts: Facts, roles: tuple[str, ...]) -> Iterator[Receiver]:
 
 @per_facts
 def client_of(facts: Facts, ledger: str) -> str | None:
-    """Client id that a ledger is named after, or after whose log it is named; the longest that fits."""
+    """Client id that a ledger or its folder is named after, or after whose log it is named; the longest that fits.
+
+    Else the only client whose user has that name, or whose id begins with it.
+    """
     names = _names(facts)
-    own = base_name(ledger)
-    fitting = [n for n in names if _named_after(own, n)]
-    return names[max(sorted(fitting), key=len)] if fitting else None
+    places = [name for name in (base_name(ledger), ledger.rpartition("/")[0].rpartition("/")[2]) if name]
+    for own in places:
+        if fitting := [n for n in names if _named_after(own, n)]:
+            return names[max(sorted(fitting), key=len)]
+    begun = [_called(facts, own) for own in places if len(own) >= SHORTEST]
+    return next((next(iter(clients)) for clients in begun if len(clients) == 1), None)
+
+
+def _called(facts: Facts, own: str) -> set[str]:
+    """Clients whose user is called so, or whose id begins with this word."""
+    users = {e.client_id for e in facts.of_kind("client-connected") if e.member_id == own and e.client_id}
+    return users or {client for name, client in _names(facts).items() if name != own and _named_after(name, own)}
 
 
 def _named_after(own: str, name: str) -> bool:

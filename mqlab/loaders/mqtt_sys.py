@@ -4,6 +4,7 @@ Sample lines::
 
     2026-11-21T11:39:46+0000 $SYS/broker/clients/total 12
     1795261185.250000000 $SYS/broker/retained messages/count 40
+    1795340585.850175018,$SYS/broker/clients/total,12
     $SYS/broker/uptime 31 seconds
     $SYS/broker/messages/received 511 2026-11-21T11:39:46Z
     {"tst":"2026-11-21T11:39:46.1Z+0000","topic":"$SYS/broker/clients/total","qos":0,"payload":"12"}
@@ -33,14 +34,24 @@ READING = Reading.TABLE
 _ISO = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: ?Z| ?[+-]\d\d:?\d\d)?"
 _EPOCH = r"1\d{9}(?:\d{3}|\.\d{1,9})?"
 _MOMENT = rf"\[?({_ISO}|{_EPOCH})\]?:?"
-_TOPIC = r"(\$SYS/(?:broker/(?:retained messages/count|heap/current size)|[^\s\"]*[^\s\":=]))"
-_ROW = rf"^(?:{_MOMENT}\s+)?{_TOPIC}[:=]?(?:\s+(\S.*?))?\s*$"
+_KNOWN = r"\$SYS/broker/(?:retained messages/count|heap/current size)"
+_TOPIC = rf"({_KNOWN}|\$SYS/[^\s\"]*[^\s\":=])"
+_CELL = rf"({_KNOWN}|\$SYS/[^\s\",;|]+)"
+_BREAK = r"\s*[,;|]\s*"
+_ROW = (
+    rf"^(?:{_MOMENT}\s+)?{_TOPIC}[:=]?(?:\s+(\S.*?))?\s*$"
+    rf"|^\"?{_MOMENT}\"?{_BREAK}\"?{_CELL}\"?(?:{_BREAK}\"?(\S.*?))?\"?\s*$"
+)
+"""Moment, topic and value, parted by blanks, or as cells of a table."""
+_HEADER = r"(?i)^\"?#? ?[a-z_]+\"?(?:[,;|\t] ?\"?[a-z_ ]+\"?)*[,;|\t] ?\"?(?:topic|value|payload|message)\b"
 _AFTER = rf"^(.*?)\s+{_MOMENT}$"
 """A payload with the moment behind it."""
 _JSON = r'^\s*\{.*"topic"\s*:\s*"(\$SYS/[^"]+)".*\}\s*$'
 _JSON_MOMENT = r'"(?:tst|ts|time|timestamp)"\s*:\s*"?([\d:T.+-]+)'
 _JSON_VALUE = r'"payload"\s*:\s*"?([^",}]*)'
-_OTHER = rf'^(?:{_MOMENT}\s+)?[^\s$/{{][^\s/]*/\S*(?:\s.*)?$|^\s*\{{.*"topic"\s*:\s*"[^"]*".*\}}\s*$'
+_OTHER = (
+    rf'^"?(?:{_MOMENT}"?(?:{_BREAK}|\s+)"?)?[^\s$/{{,;|"][^\s/]*/\S*(?:\s.*)?$|^\s*\{{.*"topic"\s*:\s*"[^"]*".*\}}\s*$'
+)
 _NUMBER = r"^(-?\d+(?:\.\d+)?)(?: seconds?| bytes)?$"
 _VERSION = r"^(?:\w+ version )?(\d+\.\d+[\w.\-]*)$"
 _NODE = r"^\$SYS/brokers/([^/]+)/"
@@ -58,9 +69,9 @@ def load(rows: DataFrame) -> Mapping[Table, DataFrame]:
     json = "startswith(ltrim(plain), '{')"
     cut = rows.where(_is_row("plain")).selectExpr(
         "source", "line", "text", "at",
-        f"CASE WHEN {json} THEN {group('plain', _JSON)} ELSE {group('plain', _ROW, 2)} END AS topic",
-        f"CASE WHEN {json} THEN {group('plain', _JSON_VALUE)} ELSE {group('plain', _ROW, 3)} END AS payload",
-        f"CASE WHEN {json} THEN {group('plain', _JSON_MOMENT)} ELSE {group('plain', _ROW)} END AS before",
+        f"CASE WHEN {json} THEN {group('plain', _JSON)} ELSE {_cell(2)} END AS topic",
+        f"CASE WHEN {json} THEN {group('plain', _JSON_VALUE)} ELSE {_cell(3)} END AS payload",
+        f"CASE WHEN {json} THEN {group('plain', _JSON_MOMENT)} ELSE {_cell(1)} END AS before",
     )  # fmt: skip
     told = cut.selectExpr(
         "source", "line", "text", "at", "topic",
@@ -94,7 +105,12 @@ def line_class(text: str) -> str:
     line = console.plain(text)
     return f"""CASE
         WHEN {_is_row(line)} THEN 'data'
-        WHEN {matches(line, _OTHER)} OR ({console.remark_class(line)}) IS NOT NULL THEN 'noise' END"""
+        WHEN {matches(line, f"{_OTHER}|{_HEADER}")} OR ({console.remark_class(line)}) IS NOT NULL THEN 'noise' END"""
+
+
+def _cell(number: int) -> str:
+    """SQL: the same part of either kind of row."""
+    return f"concat({group('plain', _ROW, number)}, {group('plain', _ROW, number + 3)})"
 
 
 def _is_row(line: str) -> str:

@@ -48,6 +48,30 @@ def test_each_value_is_a_sample_named_by_its_topic(loaded):
     assert [row[1] for row in loaded(mqtt_sys, METRICS, "line labels", LINES) if row[1]] == [{"node": "emqx@10.0.0.1"}]
 
 
+CSV = """time,topic,value
+1795261186.850252963,$SYS/broker/uptime,31 seconds
+1795261186250;$SYS/broker/retained messages/count;40
+2026-11-21T11:39:46+0000 | $SYS/broker/messages/sent | 511
+"2026-11-21T11:39:46,250+0000","$SYS/broker/version","mosquitto version 2.0.11"
+"2026-11-21T11:39:46Z","$SYS/broker/clients/total","12"
+$SYS/broker/bytes/received\t11\t1795261186
+1795261186.5,plant/t,21.5"""
+
+
+def test_values_may_be_cells_of_a_table(loaded, classes):
+    at = "11:39:46"
+    assert loaded(mqtt_sys, METRICS, "line at name value", CSV) == [
+        (2, at, "$SYS/broker/uptime", 31.0),
+        (3, at, "$SYS/broker/retained messages/count", 40.0),
+        (4, at, "$SYS/broker/messages/sent", 511.0),
+        (6, at, "$SYS/broker/clients/total", 12.0),
+        (7, at, "$SYS/broker/bytes/received", 11.0),
+    ]
+    assert loaded(mqtt_sys, SETTINGS, "line key value", CSV) == [(5, "version", "2.0.11")]
+    assert classes(mqtt_sys, CSV) == ["noise", *["data"] * 6, "noise"]
+    assert recognise(CSV.encode(), "sys.csv", len(CSV), LOADERS).format == "mqtt-sys"
+
+
 def test_the_version_is_a_setting(loaded):
     assert loaded(mqtt_sys, SETTINGS, "line at scope key value version origin", LINES) == [
         (14, "11:39:46", "broker", "version", "2.0.11", "2.0.11", "describe")

@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from mqlab.ledgers import line_names, mqtt
+from mqlab.ledgers.layout import field_of
 from mqlab.ledgers.statements import PREFIX, Piece
 
 ENOUGH = 3
@@ -32,7 +33,9 @@ def columns(said: Sequence[Piece], cells: Cells, *, timed: bool) -> Columns:
     names = [*(["time"] if timed else []), *line_names.names(said, cells)]
     rows = [list(row) for row in zip(*lead, *cells, strict=True)]
     found = {field: n - len(lead) for field, n in mqtt.named(names, rows, "").columns.items() if field in _FIELDS}
-    return {field: n for field, n in found.items() if n >= 0 and not (timed and field == "time")}
+    called = {field: field_of(names[n + len(lead)]) for field, n in found.items()}
+    guessed = {field for field in ("queue", "offset", "place") if called.get(field, field) != field}
+    return {f: n for f, n in found.items() if n >= 0 and f not in guessed and not (timed and f == "time")}
 
 
 def placed(found: Columns) -> bool:

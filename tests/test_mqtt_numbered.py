@@ -7,7 +7,7 @@ from mqtt_builder import broker
 from mqtt_mail import mail, noted
 
 from mqlab.mqtt.ledgers import receiving_ledgers
-from mqlab.mqtt.numbered import owners
+from mqlab.mqtt.numbered import in_folders, owners
 from mqlab.mqtt.subscriptions import subscriptions
 
 WORKERS = ("fan-worker-1", "fan-worker-2", "fan-worker-3")
@@ -38,6 +38,16 @@ def test_folders_and_names_with_the_numbers_of_ids_are_theirs():
         "in/forwarded-02.csv": "in-02",
         "in/forwarded-1.csv.gz": "in-1",
     }
+
+
+def test_files_in_a_folder_with_a_word_of_an_id_are_its_own():
+    views = ["office-view", "control-view"]
+    told = {"x/office/in.csv": "office-view", "control/in.csv": "control-view"}
+    assert in_folders(["x/office/in.csv", "control/in.csv", "in.csv"], views) == told
+    assert in_folders(["view/in.csv"], views) == {}
+    assert in_folders(["office/in.csv", "office/more.csv"], views) == {}
+    assert in_folders(["office/in.csv", "view/in.csv"], ["office-view"]) == {}
+    assert in_folders(["off/in.csv"], views) == {}
 
 
 def test_other_numbers_or_several_kinds_of_ids_tell_nothing():

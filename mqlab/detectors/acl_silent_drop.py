@@ -64,10 +64,15 @@ def _findings(facts: Facts, own: Sequence[Refused], certainty: Certainty) -> tup
 
 def _without(facts: Facts) -> Result:
     """Nothing is refused: clear where rules or whole ledgers show it."""
+    unheard = denials.unheard(facts)
+    if unheard:
+        return Result(missing=(f"what came to {', '.join(unheard)}, which the rules refuse topics that it wants",))
     if denials.rules(facts) and denials.published(facts):
         return CLEAR
     if _complete(facts):
         return CLEAR
+    if denials.rules(facts):
+        return Result(missing=("topics published and received, with ids",))
     if any(s.key == "acl_file" for s in facts.settings):
         return Result(missing=("the ACL file, and topics published and received",))
     configured = any(s.scope == "broker" for s in facts.settings)

@@ -44,7 +44,7 @@ def detect(facts: Facts) -> Result:
 
 
 def _without_groups(facts: Facts) -> Result:
-    """Nobody shares a subscription, nobody that might is away, or brokers keep one queue a group; else it is not told."""
+    """Nobody shares a subscription, nobody that might is away, or brokers keep a queue a group; else it is unknown."""
     seen = any(c.told_by == "broker" for c in lives.connections(facts)) or lists.rows(facts)
     told = facts.of_kind("client-subscribed") or any(c.subscription for c in facts.clients if c.system == "mqtt")
     queues = [software.dispatch(facts, broker.name) is Strategy.QUEUE for broker in brokers(facts)]

@@ -121,6 +121,20 @@ def _deliveries(facts: Facts, own: Sequence[Rule]) -> Iterator[Refused]:
                     yield Refused(topic, sender, READ, client, _names(meant), flows, frozenset(ledgers))
 
 
+@per_facts
+def unheard(facts: Facts) -> tuple[str, ...]:
+    """Clients without a ledger that subscribed to topics that are published and that the rules do not let them read."""
+    own, topics = rules(facts), sorted({topic for _, topic in published(facts)})
+    found = set()
+    for account in accounts(facts):
+        for client in {s.client_id for s in account.subscriptions} - account.ledgers.keys():
+            meant = mqtt_users.of_client(facts, client)
+            wanted = [topic for topic in topics if meant and own and subscribed(account, topic)]
+            if any(not any(allowed(own, READ, topic, *party) for party in meant) for topic in wanted):
+                found.add(client)
+    return tuple(sorted(found))
+
+
 def wanting(facts: Facts, sender: str, topic: str) -> frozenset[str]:
     """Ledgers of those who subscribed to *topic*; where no filters are told, of those who get others of *sender*."""
     every = [a for a in accounts(facts) if a.ledgers]

@@ -16,8 +16,8 @@ from mqlab.mqtt.subscriptions import subscriptions
 def receiving_ledgers(facts: Facts) -> Mapping[str, tuple[str, ...]]:
     """Client id → its ledgers of received messages, by names; the last ledger left is the last subscriber's.
 
-    Ledgers without the name of a client may be numbered as subscribers are that have none. Of a client that notes what
-    it received and what it processed, what it received.
+    Ledgers without the name of a client may be numbered as subscribers are that have none, or be in their folders. Of a
+    client that notes what it received and what it processed, what it received.
     """
     roles = {r.source: r.role for r in facts.receipts if r.role in copies.RECEIVING}
     named = {source: copies.client_of(facts, source) for source in sorted(roles)}
@@ -26,7 +26,7 @@ def receiving_ledgers(facts: Facts) -> Mapping[str, tuple[str, ...]]:
     without = sorted({s.client_id for s in subscriptions(facts) if not internal(s.filter)} - set(named.values()))
     if len(nameless) == 1 and len(without) == 1:
         named[nameless[0]] = without[0]
-    named |= numbered.owners(nameless, without)
+    named |= {**numbered.in_folders(nameless, without), **numbered.owners(nameless, without)}
     found: dict[str, list[str]] = defaultdict(list)
     for source in sorted(sources, key=lambda name: (copies.RECEIVING.index(roles[name]), name)):
         kept = found[named[source] or source]

@@ -1,6 +1,7 @@
 """Files of clients that are numbered as their ids are: ``w1/got.tsv`` and ``forwarded-1.csv`` of ``fan-worker-1``.
 
-Services that are started several times keep their files in folders, or under names, that tell only their numbers.
+Services that are started several times keep their files in folders, or under names, that tell only their numbers; the
+folder of others is the first or the last word of their id: ``office/in.csv`` of ``office-view``.
 """
 
 from __future__ import annotations
@@ -27,6 +28,24 @@ def owners(sources: Iterable[str], clients: Iterable[str]) -> Mapping[str, str]:
         if len(numbers) >= LEAST and len(fitting) == 1:
             found |= {source: fitting[0][number] for number, source in numbers.items()}
     return dict(sorted(found.items()))
+
+
+def in_folders(sources: Iterable[str], clients: Iterable[str]) -> Mapping[str, str]:
+    """Source → client id, where its folder is a word at an end of one id alone, and no other source is there."""
+    by_folder: dict[str, list[str]] = defaultdict(list)
+    for source in sorted(set(sources)):
+        by_folder[source.rpartition("/")[0].rpartition("/")[2]].append(source)
+    found: dict[str, str] = {}
+    for folder, own in by_folder.items():
+        fitting = [client for client in sorted(set(clients)) if folder and _ends_with(client, folder)]
+        if len(own) == 1 and len(fitting) == 1:
+            found[own[0]] = fitting[0]
+    return {source: client for source, client in found.items() if list(found.values()).count(client) == 1}
+
+
+def _ends_with(client: str, word: str) -> bool:
+    parts = re.split(r"[-_.]", client)
+    return word in (client, parts[0], parts[-1])
 
 
 def _without_ending(source: str) -> str:

@@ -53,6 +53,17 @@ def test_topics_that_no_rule_allows_and_that_arrive_nowhere_are_proven():
     assert one.facts["user"] == "agent"
 
 
+def test_a_reader_that_is_refused_and_whose_ledger_nobody_knows_is_not_cleared():
+    wall = episode("client-subscribed", 1, "logs/w.log", system="mqtt", client_id="agent-b", topic="site/#", left=1.0)
+    some = mail(
+        lambda n, _: ("one", "two") if n % 2 == 0 else (), sender="agent-a", topics=TOPICS_A, start=2, seconds=9
+    )
+    rules = acl("hist read site/+/status\nagent readwrite site/#")
+    found = detect(facts(LOG, CONF, rules, SUBSCRIBED, wall, noted(some)))
+    assert (found.findings, found.rejected) == ((), None)
+    assert found.missing == ("what came to hist, which the rules refuse topics that it wants",)
+
+
 def test_a_publisher_whose_user_is_not_known_is_refused_only_if_everybody_is():
     unknown = mail(half, sender="somebody", topics=TOPICS_B, start=2, seconds=100)
     (one,) = detect(facts(LOG, CONF, RULES, SUBSCRIBED, noted(A, unknown))).findings

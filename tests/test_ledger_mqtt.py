@@ -146,14 +146,27 @@ def test_without_a_header_topics_and_qos_make_a_ledger_of_mqtt(row, columns, rol
     assert told(text)[:2] == (columns, role)
 
 
+def test_topics_that_come_again_and_ids_of_letters_are_enough():
+    text = "".join(f"{iso(n)}\tfan/{n % 3}/rpm\tf{n:05}\n" for n in range(30))
+    assert form(text) == "ledger-csv"
+    assert told(text)[:2] == ({"time": "0", "topic": "1", "key": "2"}, None)
+
+
+def test_names_of_any_language_stand_over_topics_and_ids_that_copies_repeat():
+    rows = "".join(f"{iso(n)}|e{n // 3:03}|loom/{n % 2}|1|false\n" for n in range(200))
+    assert told("saat|olay|konu|qos|tekrar\n" + rows)[:2] == ({"time": "0", "topic": "2", "key": "1", "qos": "3"}, None)
+
+
 @pytest.mark.parametrize(
     "row",
     [
         lambda n: f"{iso(n)},GET,/api/x/{n},1",
         lambda n: f"{iso(n)},u-{n},home/docs/file-{n}",
         lambda n: f"{iso(n)},plant/1,1",
+        lambda n: f"{iso(n)},{n * 7} Received PUBLISH (d0, q1, r0, m{n}, 'a/b', ... (12 bytes))",
+        lambda n: f"{iso(n)},$SYS/broker/uptime,s{n}",
     ],
-    ids=["requests", "no QoS", "no key"],
+    ids=["requests", "paths", "no key", "a log", "of the broker itself"],
 )
 def test_other_rows_without_a_header_are_no_ledgers(row):
     assert form("\n".join(map(row, range(30))) + "\n") != "ledger-csv"

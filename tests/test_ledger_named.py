@@ -119,3 +119,45 @@ def test_names_of_files_tell_roles_and_parties():
     assert [(role_in(name), party_in(name)) for name in names] == [
         ("acked", "crm"), ("failed", "api"), ("processed", "sms-1"), ("sent", "auditto-kafka"), (None, "shop"),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "columns"),
+    [
+        ("part,pos,shift,applied_ms", lambda n: f"{n % 2},{n // 2},s{n},{moment(n)}", ("3", "0", "1", "2")),
+        ("loan;p;o;am", lambda n: f"L{n};{n % 2};{n // 2};22.11.2026 10:47:{n:02}.405", ("3", "1", "2", "0")),
+        ("Wann;Buchung;Teil;Ort", lambda n: f"2026/11/22 10:47:{n:02};B{n};{n % 2};{n // 2}", ("0", "2", "3", "1")),
+        (
+            '"RatedAt","Id","A","B"',
+            lambda n: f'"22/Nov/2026:10:47:{n:02} +0100","P{n}",{n % 2},{n // 2}',
+            ("0", "2", "3", "1"),
+        ),
+    ],
+    ids=["known names", "dotted dates", "another language", "months and quotes"],
+)
+def test_places_are_told_by_offsets_that_rise_one_by_one(header, row, columns):
+    text = table(header, row)
+    assert form(text, "x.csv") == "ledger-csv"
+    found, role = told(text, "x.csv")
+    assert (tuple(found[name] for name in ("time", "queue", "offset", "key")), role) == (columns, None)
+
+
+def test_members_without_names_are_told_alike():
+    text = "".join(f'{{"e":{moment(n)},"open":"op{n}","p":{n % 2},"o":{n // 2}}}\n' for n in range(30))
+    assert form(text, "stats.ndjson") == "ledger-json"
+    assert told(text, "stats.ndjson", ledger_json)[0] == {
+        "time": "$['e']", "queue": "$['p']", "offset": "$['o']", "key": "$['open']",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("header", "row"),
+    [
+        ("when,cpu,memory", lambda n: f"{moment(n)},{n % 4},{1000 + 37 * n}"),
+        ("a,b,c", lambda n: f"{moment(n)},{n % 7},{(n * 7919) % 100}"),
+        ("time,level,text", lambda n: f"{moment(n)},INFO,m{n}"),
+    ],
+    ids=["measures", "numbers", "a log"],
+)
+def test_other_tables_are_no_ledgers(header, row):
+    assert form(table(header, row), "x.csv") != "ledger-csv"

@@ -44,6 +44,7 @@ _ANSWER = re.compile(
 _WORD = re.compile(r"(?i)ok|n?ack(?:ed)?|success|pending|failed|fail|error|refused|timeout")
 _WHOLE = re.compile(r"\d+")
 _DECIMAL = re.compile(r"-?\d+\.\d+(?:[eE][+-]?\d+)?")
+_CELL = re.compile(r"[^\s()\[\]{}'\"]*")
 _WORD_ID = re.compile(r"[\w.:-]{1,80}")
 _PACKET = re.compile(r"\d{1,5}")
 _ELSEWHERE = re.compile(
@@ -204,6 +205,11 @@ def _is_word(cells: Sequence[str]) -> bool:
     return all_match(_WORD_ID, cells) and any(map(str.isalpha, cells[0]))
 
 
+def _are_words(cells: Cells, moments: Sequence[int]) -> bool:
+    """Whether nothing but moments holds blanks or brackets: a line of a log does, cut at its commas."""
+    return all(all_match(_CELL, column) for n, column in enumerate(cells) if n not in moments)
+
+
 def _comes_again(cells: Sequence[str]) -> bool:
     """Whether the cells are few different ones, as topics are and paths of files are not."""
     return 2 * len(set(cells)) <= max(len(cells), 2)
@@ -234,6 +240,9 @@ def places(rows: Sequence[Sequence[str]]) -> tuple[dict[str, str], str | None] |
     found |= {"qos": levels[0]} if len(levels) == 1 else {}
     free = [n for n in range(len(cells)) if n not in {*moments, *topics, *levels, *answers}]
     key = key_of([""] * len(cells), cells, found, free)
-    if key is None or not (levels or (_is_word(cells[key]) and _comes_again(cells[topics[0]]))):
+    if key is None:
+        return None
+    plain = _is_word(cells[key]) and _comes_again(cells[topics[0]]) and _are_words(cells, moments)
+    if not levels and not plain:
         return None
     return {field: str(n) for field, n in {**found, "key": key}.items()}, "sent" if "status" in found else None

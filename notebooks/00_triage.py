@@ -28,6 +28,7 @@ client = None
 master = None  # Spark master, such as "local[4]"
 remote = None  # Spark Connect address, such as "sc://spark:15002"
 workspace = None  # folder of the cache
+ledger = None  # a map.toml: which files are ledgers, see docs/ledgers.md
 output = "../build/findings.json"  # where the findings go
 dig_deeper = False  # True starts Spark and opens the tables behind the facts
 
@@ -53,6 +54,7 @@ options = Options(
     master=master,
     remote=remote,
     workspace=workspace,
+    ledger=ledger,
 )
 capture = open_capture(paths, options=options)
 facts, diagnosis = capture.facts, capture.diagnosis

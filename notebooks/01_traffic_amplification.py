@@ -28,6 +28,7 @@ client = None
 master = None  # Spark master, such as "local[4]"
 remote = None  # Spark Connect address, such as "sc://spark:15002"
 workspace = None  # folder of the cache
+ledger = None  # a map.toml: which files are ledgers, see docs/ledgers.md
 output = "../build/traffic.json"  # where the findings about traffic go
 burst_records = 20  # what if: a burst of so many messages …
 burst_payload = None  # … of so many bytes; None: a size that loops
@@ -62,13 +63,14 @@ options = Options(
     master=master,
     remote=remote,
     workspace=workspace,
+    ledger=ledger,
 )
 capture = open_capture(paths, options=options)
 facts, diagnosis = capture.facts, capture.diagnosis
 about_traffic = [finding for finding in diagnosis.findings if finding.ledger] or list(diagnosis.findings)
 finding = next(iter(about_traffic), None)
-ledger = finding.ledger if finding else None
-host = ledger.host if ledger else None
+bytes_ledger = finding.ledger if finding else None
+host = bytes_ledger.host if bytes_ledger else None
 
 # %% [markdown]
 # ## When did traffic change?
@@ -88,7 +90,7 @@ ratio(facts, finding)
 # negative, when stages overlap or a counter lost its last seconds in a crash.
 
 # %%
-waterfall(ledger)
+waterfall(bytes_ledger)
 
 # %% tags=["hide"]
 frames.ledger(finding)
@@ -137,4 +139,4 @@ Path(output).write_text(json.dumps(written["findings"], ensure_ascii=False, inde
 
 # %% tags=["hide"]
 assert json.loads(Path(output).read_text(encoding="utf-8")) == written["findings"]
-assert ledger is None or sum(stage.bytes for stage in ledger.stages) == ledger.bytes_out
+assert bytes_ledger is None or sum(stage.bytes for stage in bytes_ledger.stages) == bytes_ledger.bytes_out

@@ -29,6 +29,7 @@ client = None
 master = None  # Spark master, such as "local[4]"
 remote = None  # Spark Connect address, such as "sc://spark:15002"
 workspace = None  # folder of the cache
+ledger = None  # a map.toml: which files are ledgers, see docs/ledgers.md
 output = "../build/queues.json"  # where the table of owners goes
 store_writes = None  # drain plan: writes per second that the store takes, measured
 store_load = 0  # writes per second of its normal load, without this group
@@ -67,6 +68,7 @@ options = Options(
     master=master,
     remote=remote,
     workspace=workspace,
+    ledger=ledger,
 )
 capture = open_capture(paths, options=options)
 facts, diagnosis = capture.facts, capture.diagnosis

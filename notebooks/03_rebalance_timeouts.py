@@ -29,6 +29,7 @@ client = None
 master = None  # Spark master, such as "local[4]"
 remote = None  # Spark Connect address, such as "sc://spark:15002"
 workspace = None  # folder of the cache
+ledger = None  # a map.toml: which files are ledgers, see docs/ledgers.md
 output = "../build/rebalances.json"  # where the table of rebalances goes
 sliders = True  # a report has none: they need a running kernel
 
@@ -65,6 +66,7 @@ options = Options(
     master=master,
     remote=remote,
     workspace=workspace,
+    ledger=ledger,
 )
 capture = open_capture(paths, options=options)
 facts, diagnosis = capture.facts, capture.diagnosis

@@ -29,6 +29,7 @@ client = None
 master = None  # Spark master, such as "local[4]"
 remote = None  # Spark Connect address, such as "sc://spark:15002"
 workspace = None  # folder of the cache
+ledger = None  # a map.toml: which files are ledgers, see docs/ledgers.md
 output = "../build/audit.json"  # where the audit goes
 
 # %%
@@ -57,6 +58,7 @@ options = Options(
     master=master,
     remote=remote,
     workspace=workspace,
+    ledger=ledger,
 )
 capture = open_capture(paths, options=options)
 facts = capture.facts

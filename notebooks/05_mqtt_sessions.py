@@ -29,6 +29,7 @@ client = None  # None: the one of the finding, else the one with most connection
 master = None  # Spark master, such as "local[4]"
 remote = None  # Spark Connect address, such as "sc://spark:15002"
 workspace = None  # folder of the cache
+ledger = None  # a map.toml: which files are ledgers, see docs/ledgers.md
 output = "../build/connections.json"  # where the table of client ids goes
 
 # %%
@@ -59,6 +60,7 @@ options = Options(
     master=master,
     remote=remote,
     workspace=workspace,
+    ledger=ledger,
 )
 capture = open_capture(paths, options=options)
 facts, diagnosis = capture.facts, capture.diagnosis

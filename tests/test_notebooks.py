@@ -2,16 +2,20 @@
 
 import ast
 import json
+from dataclasses import fields
 from pathlib import Path
 
 import jupytext
 import pytest
+
+from mqlab.analysis import Options
 
 FOLDER = Path(__file__).parents[1] / "notebooks"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.py"))
 STUDIES = ["commit_study"]
 """They need no material, and are no part of a report."""
 REPORTED = [name for name in NAMES if name not in STUDIES]
+OPTIONS = {field.name for field in fields(Options)}
 
 
 def notebook(name):
@@ -63,19 +67,15 @@ def test_takes_the_parameters_that_a_report_sets(name):
     assigned = {node.targets[0].id for node in ast.parse("".join(cells[0]["source"])).body}
 
     assert len(cells) == 1
-    assert {
-        "paths",
-        "since",
-        "until",
-        "log_tz",
-        "group",
-        "topic",
-        "client",
-        "master",
-        "remote",
-        "workspace",
-    } <= assigned
-    assert "output" in assigned
+    assert {"paths", "output", *OPTIONS} <= assigned
+
+
+@pytest.mark.parametrize("name", REPORTED)
+def test_reads_the_material_with_every_option_of_a_report(name):
+    tree = ast.parse("\n".join("".join(cell["source"]) for cell in code_cells(name)))
+    calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and ast.unparse(n.func) == "Options"]
+
+    assert [{word.arg for word in call.keywords} for call in calls] == [OPTIONS]
 
 
 @pytest.mark.parametrize("name", STUDIES)

@@ -21,6 +21,7 @@ from dataclasses import replace
 
 from mqlab.ledgers.layout import role_of
 from mqlab.ledgers.moments import MOMENT
+from mqlab.ledgers.mqtt_cells import LEVEL, LEVELS, Cells, are_ids, are_topics, go_on
 from mqlab.ledgers.named import ID, NO_KEY, Named, all_match, key_of
 from mqlab.ledgers.named import named as named_in_general
 
@@ -33,29 +34,19 @@ _TOPIC = re.compile(r"(?i)(?:mqtt_?)?(?:topic(?:_?name)?|channel)")
 _ACK = re.compile(r"(?i)(?:.*[_ .-])?(?:pub)?(?:ack|confirm|comp(?=$|_|leted))\w*")
 _STATUS = re.compile(r"(?i)(?:send_?|pub_?)?(?:status|result|res|rc|st|state|outcome|reason(?:_?code)?|return_?code)")
 _DIRECTION = re.compile(r"(?i)dir(?:ection)?|op(?:eration)?|kind|type|way|ev(?:ent)?|what|act(?:ion)?")
-_LEVELS = re.compile(r"[^\s+#/:?][^\s+#:?]{0,2000}/[^\s+#:?]*")
-"""A topic with levels; neither a path from the root nor an address of the web."""
-_LEVEL = re.compile(r"[012]")
 _FLAG = re.compile(r"(?i)[dr]?[01]|true|false|yes|no|[tfyn]")
 _ANSWER = re.compile(
     r"(?i)(?:n?ack(?:ed)?|ok|success\w*|pending|queued|sent|published|lost|true|false|none|time[d_ -]*out|fail.*|err.*"
     r"|reject.*|denied|refused|mqtt_err_\w+|no_conn|-?\d{1,3}|0x[0-9a-f]{1,2}|\w{0,99}exception.*)"
 )
-_WORD = re.compile(r"(?i)ok|n?ack(?:ed)?|success|pending|failed|fail|error|refused|timeout")
 _WHOLE = re.compile(r"\d+")
 _DECIMAL = re.compile(r"-?\d+\.\d+(?:[eE][+-]?\d+)?")
-_CELL = re.compile(r"[^\s()\[\]{}'\"]*")
-_WORD_ID = re.compile(r"[\w.:-]{1,80}")
 _PACKET = re.compile(r"\d{1,5}")
 _ELSEWHERE = re.compile(
     r"(?i)(?:log_?)?(?:level|logger|severity)|thread|method|path|ur[il]|route|endpoint|user_?agent|file|dir"
 )
 """Names of columns of logs, requests and files, whose words may hold slashes."""
-_MANY = 20
-"""Different cells from which it is asked whether new ones go on to appear."""
 _RECEIVERS = ("received", "consumed", "processed")
-
-Cells = Sequence[Sequence[str]]
 
 
 def names_messages(names: Sequence[str]) -> bool:
@@ -66,7 +57,7 @@ def names_messages(names: Sequence[str]) -> bool:
 
 
 def named(names: Sequence[str], rows: Sequence[Sequence[str]], file: str) -> Named:
-    """What the columns *names* over *rows* are, as ``ledger_named.named``, with what only MQTT knows."""
+    """What the columns *names* over *rows* are, as ``named`` of other ledgers tells it, with what only MQTT knows."""
     known = named_in_general(names, rows, file)
     cells = [[row[n] for row in rows] for n in range(len(names))]
     own = _facts(names, cells, known)
@@ -86,19 +77,19 @@ def named(names: Sequence[str], rows: Sequence[Sequence[str]], file: str) -> Nam
     if key is not None:
         columns["key"] = key
     plain = "qos" not in own and "retained" not in own and not any(map(_TOPIC.fullmatch, names))
-    sure = time is not None and key is not None and not (plain and not _is_word(cells[key]))
+    sure = time is not None and key is not None and not (plain and not are_ids(cells[key]))
     return replace(known, columns=columns, role=role, told=told, sure=known.sure or sure)
 
 
 def _facts(names: Sequence[str], cells: Cells, known: Named) -> dict[str, int] | None:
     """Topic, QoS and flags; None where these are no messages of MQTT, or a broker's log of records is told as well."""
-    wanted = (("qos", _QOS, _LEVEL), ("dup", _DUP, _FLAG), ("retained", _RETAINED, _FLAG))
+    wanted = (("qos", _QOS, LEVEL), ("dup", _DUP, _FLAG), ("retained", _RETAINED, _FLAG))
     found: dict[str, int] = {}
     for field, name, cell in wanted:
         n = next((n for n, one in enumerate(names) if name.fullmatch(one) and all_match(cell, cells[n])), None)
         if n is not None:
             found[field] = n
-    levels = [n for n, column in enumerate(cells) if all_match(_LEVELS, column)]
+    levels = [n for n, column in enumerate(cells) if all_match(LEVELS, column)]
     titled = [n for n, name in enumerate(names) if _TOPIC.fullmatch(name)]
     flagged = titled or levels if found.keys() & {"qos", "retained"} else _only_levels(names, cells, levels)
     likely = [n for n in titled if n in levels] or flagged
@@ -111,7 +102,7 @@ def _only_levels(names: Sequence[str], cells: Cells, levels: Sequence[int]) -> l
     """Columns of topics that levels alone tell of: few different ones, in no table of another kind."""
     if any(map(_ELSEWHERE.fullmatch, names)):
         return []
-    return [n for n in levels if _comes_again(cells[n]) and not any(cell.startswith("$SYS") for cell in cells[n])]
+    return [n for n in levels if are_topics(cells[n])]
 
 
 def _kept(known: Mapping[str, int], moments: Sequence[int]) -> dict[str, int]:
@@ -191,58 +182,10 @@ def _key(
     called = [n for n in free if ID.fullmatch(names[n])]
     likely = (called or free) if role in _RECEIVERS else []
     if len(likely) != 1:
-        likely = [n for n in free if _goes_on(cells[n])]
+        likely = [n for n in free if go_on(cells[n])]
     return likely[0] if len(likely) == 1 else None
 
 
 def _is_text_id(name: str, cells: Sequence[str]) -> bool:
     """Whether ``mid`` is an id of the application's own: a packet's has at most five digits (section 2.3.1)."""
     return name.lower() == "mid" and not all_match(_PACKET, cells) and not all_match(_WHOLE, cells)
-
-
-def _is_word(cells: Sequence[str]) -> bool:
-    """Whether the cells are ids that hold letters, and no texts."""
-    return all_match(_WORD_ID, cells) and any(map(str.isalpha, cells[0]))
-
-
-def _are_words(cells: Cells, moments: Sequence[int]) -> bool:
-    """Whether nothing but moments holds blanks or brackets: a line of a log does, cut at its commas."""
-    return all(all_match(_CELL, column) for n, column in enumerate(cells) if n not in moments)
-
-
-def _comes_again(cells: Sequence[str]) -> bool:
-    """Whether the cells are few different ones, as topics are and paths of files are not."""
-    return 2 * len(set(cells)) <= max(len(cells), 2)
-
-
-def _goes_on(cells: Sequence[str]) -> bool:
-    """Whether new cells appear to the end, as ids do however often each comes; devices are soon all known."""
-    first = {cell: n for n, cell in reversed(list(enumerate(cells)))}
-    late = [n for n in first.values() if 4 * n >= 3 * len(cells)]
-    return _is_word(cells) and len(first) >= _MANY and len(late) > 1
-
-
-def places(rows: Sequence[Sequence[str]]) -> tuple[dict[str, str], str | None] | None:
-    """Places of the fields in rows without names, and the role; None where these are no messages of MQTT.
-
-    They are where one column is a topic with levels and another one tells messages apart: by a word, unless a third one
-    is a QoS. Which of two flags is which, and what a second moment is, nothing tells; answers are the publisher's.
-    """
-    cells = list(zip(*rows, strict=True))
-    moments = [n for n, column in enumerate(cells) if all_match(MOMENT, column)]
-    topics = [n for n, column in enumerate(cells) if all_match(_LEVELS, column)]
-    levels = [n for n, column in enumerate(cells) if all_match(_LEVEL, column)]
-    if not (moments and len(topics) == 1) or any(topic.startswith("$SYS") for topic in cells[topics[0]]):
-        return None
-    answers = [n for n, column in enumerate(cells) if all_match(_WORD, column)]
-    found = {"time": moments[0], "topic": topics[0]}
-    found |= {"status": answers[0]} if len(answers) == 1 else {}
-    found |= {"qos": levels[0]} if len(levels) == 1 else {}
-    free = [n for n in range(len(cells)) if n not in {*moments, *topics, *levels, *answers}]
-    key = key_of([""] * len(cells), cells, found, free)
-    if key is None:
-        return None
-    plain = _is_word(cells[key]) and _comes_again(cells[topics[0]]) and _are_words(cells, moments)
-    if not levels and not plain:
-        return None
-    return {field: str(n) for field, n in {**found, "key": key}.items()}, "sent" if "status" in found else None

@@ -21,7 +21,7 @@ from collections.abc import Mapping, Sequence
 from pyspark.sql import DataFrame
 
 from mqlab.ledgers import columns as ledger_columns
-from mqlab.ledgers import mqtt
+from mqlab.ledgers import mqtt, mqtt_bare
 from mqlab.ledgers.layout import MOMENT as NAMED_MOMENT
 from mqlab.ledgers.layout import Layout, is_mqtt, named_columns, party_in, role_in
 from mqlab.ledgers.moments import MOMENT
@@ -78,7 +78,7 @@ def recognise(head: Head) -> bool:
     if not found or not len(found[0]) == len(rows) > 2:
         return False
     placed = ledger_columns.places(found[0])
-    return mqtt.places(found[0]) is not None or (placed is not None and "offset" in placed[0])
+    return mqtt_bare.places(found[0]) is not None or (placed is not None and "offset" in placed[0])
 
 
 def layout(head: Head) -> str:
@@ -97,7 +97,7 @@ def laid_out(head: Head, separator: str | None = None, header: bool | None = Non
             )
     best = separator or max(SEPARATORS, key=lambda s: len(_rows(lines[:_LOOKED_AT], s)))
     rows = _rows(lines[:_LOOKED_AT], best)
-    columns, shape = mqtt.places(rows) or ledger_columns.places(rows) or ({}, None)
+    columns, shape = mqtt_bare.places(rows) or ledger_columns.places(rows) or ({}, None)
     role = role_in(head.name)
     told = "name" if role else "shape" if shape else None
     return Layout(

@@ -60,7 +60,7 @@ def run(monkeypatch, tmp_path):
         (facts(LED), []),
         (LOST, [("orders", "lost")]),
         (WHOLE, [("orders", "nothing lost")]),
-        (READ, [("orders", "cannot say")]),
+        (READ, [("orders", "nothing lost from the log")]),
     ],
     ids=["nothing", "settings only", "leaders only", "a failover", "no losses", "a group without ledgers"],
 )

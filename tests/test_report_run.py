@@ -59,7 +59,7 @@ def test_the_report_of_late_polls_shows_members_triggers_and_what_would_have_bee
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("sample", ["rocketmq-04", "rocketmq-06", "kafka-healthy-02"])
+@pytest.mark.parametrize("sample", ["rocketmq-04", "kafka-amp-05"])
 def test_the_notebook_about_queues_is_of_use_without_a_shared_id(tmp_path, sample):
     capture = open_capture(str(SAMPLES / sample), options=Options(workspace=str(tmp_path / "workspace")))
 

@@ -8,6 +8,7 @@ beside them under their name. Zones are settled before (``settling``); what is l
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,6 +26,8 @@ ACCEPTING = 0.5
 AGREE = 2.0
 """Seconds by which connections of one clock may differ: hosts that are."""
 _FARTHEST = 14 * 3600.0
+_ROUNDING = 1e-5
+"""Seconds that differences of moments may be rounded by."""
 _TOLD = ("connection-made", "client-configured")
 
 
@@ -154,19 +157,25 @@ def _agreed(made: Sequence[tuple[str, float]], accepted: Mapping[str, tuple[floa
 
     Clients that come back in a regular rhythm fit several offsets.
     """
-    known = [(at, accepted[client]) for client, at in made if client in accepted]
+    known = sorted((at, tuple(sorted(accepted[client]))) for client, at in made if client in accepted)
     if not known:
         return []
+    ends_first = known[::-1][:1] + known[:-1]
     tried = sorted({at - seen for at, times in known for seen in times if abs(at - seen) <= _FARTHEST})
-    fitting = [pairs for offset in tried if len(pairs := _fitting(known, offset)) == len(known)]
+    fitting = [pairs for offset in tried if (pairs := _fitting(ends_first, offset)) is not None]
     least = sorted(min(pairs) for pairs in fitting)
     return fitting[0] if least and least[-1] - least[0] <= ACCEPTING else []
 
 
-def _fitting(known: Sequence[tuple[float, tuple[float, ...]]], offset: float) -> list[float]:
-    """The difference of each connection that comes at most ``AGREE`` after *offset* says."""
-    near = (min((at - t for t in times if 0 <= at - t - offset <= AGREE), default=None) for at, times in known)
-    return [difference for difference in near if difference is not None]
+def _fitting(known: Sequence[tuple[float, tuple[float, ...]]], offset: float) -> list[float] | None:
+    """The difference of each connection, the latest that *offset* allows; None where one is over ``AGREE`` more."""
+    differences = []
+    for at, times in known:
+        latest = bisect_right(times, at - offset + _ROUNDING)
+        if not latest or at - times[latest - 1] - offset > AGREE:
+            return None
+        differences.append(at - times[latest - 1])
+    return differences
 
 
 def _ledgers(facts: Facts, logs: Sequence[str]) -> Iterator[str]:

@@ -85,6 +85,12 @@ def test_a_ledger_is_named_after_its_client_by_the_beginning_of_its_id_too(ledge
     assert client_of(facts((*rows, hall)), ledger) == client
 
 
+def test_what_ledgers_of_another_clock_lack_is_missing_all_the_same():
+    earlier = noted(mail(lambda n, _: ("app",) if n % 2 else (), start=-7200, seconds=10))
+    (one,) = accounts(facts(broker(LOG, last="10:05:00"), subscribed("app", "plant/#"), earlier))
+    assert (one.published, one.received) == (100, 50)
+
+
 def test_the_last_ledger_left_is_the_last_subscribers():
     rows = noted(mail(("west", "app"), start=2, seconds=5))
     told = facts(broker(LOG, last="10:05:00"), subscribed("app", "plant/#"), subscribed("view", "plant/#"), rows)

@@ -51,12 +51,15 @@ def _of_group(facts: Facts, group: ShareGroup) -> Account:
 
 
 def _account(facts: Facts, name: str, group: ShareGroup | None, own: Sequence[Subscription]) -> Account:
+    """What was published before it subscribed is left out, unless all that it got is older: then clocks differ."""
     every = receiving_ledgers(facts)
     clients = {s.client_id for s in own} or {name}
     ledgers = {client: every[client] for client in sorted(clients) if client in every}
     rows = tuple(_rows(facts, [s.filter for s in own], frozenset(x for these in ledgers.values() for x in these)))
     since = min((s.since for s in own), default=_connected(facts, name))
-    begun = tuple(r for r in rows if r.copies or r.last_at > since)
+    got = [r.last_at for r in rows if r.copies]
+    fits = not got or max(got) > since
+    begun = tuple(r for r in rows if r.copies or r.last_at > since or not fits)
     return Account(name, group, tuple(own), ledgers, begun, _known_until(facts, own, ledgers))
 
 

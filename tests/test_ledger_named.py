@@ -161,3 +161,7 @@ def test_members_without_names_are_told_alike():
 )
 def test_other_tables_are_no_ledgers(header, row):
     assert form(table(header, row), "x.csv") != "ledger-csv"
+
+
+def test_an_empty_file_that_is_said_to_have_a_header_has_no_columns():
+    assert ledger_csv.laid_out(Head("acked.csv", "", 0), ",", header=True).columns == {}

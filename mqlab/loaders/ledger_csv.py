@@ -90,7 +90,7 @@ def laid_out(head: Head, separator: str | None = None, header: bool | None = Non
     """The layout of a file whose *separator* and *header* may be known."""
     lines = console.plain_lines(head)
     for one in (separator,) if separator else SEPARATORS:
-        named = lines[0] if header else None if header is False else _header(lines[:_LOOKED_AT], one)
+        named = next(iter(lines), None) if header else None if header is False else _header(lines[:_LOOKED_AT], one)
         if named is not None:
             return _by_header(
                 [_bare(cell) for cell in cells(named, one)], _rows(lines[:_LOOKED_AT], one), one, head.name

@@ -32,7 +32,6 @@ READING = Reading.LOG
 
 _CONNECTION = r"[^()]*[0-9]"
 """The addresses of a connection, as a string or as a binary."""
-_WHY = r"(?:on connection|for|on) [^ ]+ -> [^ ]+: (.*)"
 
 
 def _ended(begins: str, words: str, told: str = "", reason: str = "") -> Signature:

@@ -19,7 +19,6 @@ _EXPIRIES = (
     "persistent_client_expiration", "mqtt.session_expiry_interval", "zone.external.session_expiry_interval",
 )  # fmt: skip
 _UNITS = {"s": 1.0, "h": 3600.0, "d": 86_400.0, "w": 7 * 86_400.0, "m": 30 * 86_400.0, "y": 365 * 86_400.0}
-_ACKNOWLEDGED = "broker.shared_dispatch_ack_enabled"
 _LIMITS = frozenset({"max_queued_messages", "max_queued_bytes", "max_queue_size", "max-queue-size"})
 
 
@@ -95,8 +94,3 @@ def dispatch(facts: Facts, broker: str | None) -> Strategy | None:
     if product == "emqx" and release is not None:
         return Strategy.RANDOM if release < Version(5, 0) else Strategy.ROUND_ROBIN
     return {"mosquitto": Strategy.TURNS, "hivemq": Strategy.QUEUE}.get(product or "")
-
-
-def waits_for_answers(facts: Facts, broker: str | None) -> bool:
-    """EMQX 4.x may wait for a member's acknowledgement and give the message to the next one without it."""
-    return settings(facts, broker).get(_ACKNOWLEDGED) == "true"

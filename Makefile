@@ -22,6 +22,7 @@ $(VENV)/.locked: requirements.lock
 
 $(VENV)/.mqlab: $(VENV)/.locked pyproject.toml
 	$(BIN)/python -m pip install --quiet --no-deps --editable .
+	@$(BIN)/mqlab doctor --quiet --prepare || echo "Java starts slowly: see above."
 	@touch $@
 
 report: setup ## run the notebooks on a sample and write report.html (SAMPLE=, REPORT=)

@@ -11,16 +11,19 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from bench import large, small
+from bench import captures, large, small
 from bench.bed import Bed
 from bench.large import Log
 from bench.material import make
 from bench.rows import Rounds, Row
 from bench.table import document, drawn
 
-_GROUPS = ("scan", "triage", "cores", "gz", "small")
+_GROUPS = ("scan", "triage", "cores", "gz", "signatures", "small", "captures")
 _MIDDLE = 1000
-"""The rows about cores and .gz take the largest log below so many megabytes."""
+"""The rows about cores and .gz take the largest log below so many megabytes; those about signatures the smallest."""
+
+_MORE = {"cores": large.cores, "gz": large.compressed, "signatures": large.signatures}
+"""Groups of rows about one log alone."""
 
 
 @click.command()
@@ -39,8 +42,9 @@ def main(
 
     The logs are generated and need about 4.5 GB on the disk at the default sizes. Everything is pinned to the first
     two cores. The groups of rows are `scan` and `triage` (generated logs against Polars and DuckDB, and the growth from
-    one size to the next), `cores` (1 against 2), `gz` and `small` (a capture of 430 KB: first run ever, cold, second
-    and warm triage, report).
+    one size to the next), `cores` (1 against 2), `gz`, `signatures` (the kernel with once and twice as many), `small`
+    (a capture of 430 KB: first run ever, cold, second and warm triage, report) and `captures` (all that come with
+    mqlab, cold and warm: the median and the worst).
     """
     tell = Console(stderr=True).print
     if folder:
@@ -54,24 +58,25 @@ def main(
 
 
 def _rows(bed: Bed, sizes: Sequence[int], seed: int, groups: Sequence[str]) -> list[Row]:
+    bed.prepare()
     rows = small.rows(bed) if "small" in groups else []
+    rows += captures.rows(bed) if "captures" in groups else []
     runs: dict[int, Rounds] = {}
     logs: list[Log] = []
     middle = max((size for size in sizes if size < _MIDDLE), default=sizes[0])
     for size in sizes:
-        triage, scan, here = "triage" in groups, "scan" in groups, size == middle and {"cores", "gz"} & set(groups)
-        if not (triage or scan or here):
+        places = {"cores": middle, "gz": middle, "signatures": sizes[0]}
+        here = {group for group in groups if places.get(group, size) == size} - {"small", "captures"}
+        if not here:
             continue
         bed.tell(f"generating {size} MB")
         path = bed.folder / f"server-{size}.log"
         log = Log(path, size, make(path, size * 1_000_000, seed))
         logs.append(log)
-        if triage or scan:
-            runs[size] = large.compared(bed, log, triage, scan)
+        if {"scan", "triage"} & here:
+            runs[size] = large.compared(bed, log, "triage" in here, "scan" in here)
             rows += large.rows_of(log, runs[size])
-        if here:
-            rows += large.cores(bed, log) if "cores" in groups else []
-            rows += large.compressed(bed, log) if "gz" in groups else []
+        rows += [row for group, more in _MORE.items() if group in here for row in more(bed, log)]
         path.unlink()
     return rows + [row for one, two in pairwise(logs) if runs for row in large.growth(one, two, runs)]
 

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import json
 import tempfile
-import time
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.measure import run
+from bench.measure import Run, run, wait_for_the_last
 from bench.patterns import signature_patterns
 from mqlab.cache import storage
-from mqlab.tuning import LARGE
-
-_SETTLED = 4.0
-"""Seconds after which mqlab takes over a class-data archive that an earlier process wrote, and a little more."""
 
 
 @dataclass(frozen=True)
@@ -51,22 +47,36 @@ class Bed:
             yield Path(folder)
 
     def forget(self) -> None:
-        """Empty the workspace; class-data archives stay."""
+        """Empty the workspace."""
         for pattern in ("material-*", "scan-*"):
             for left in self.cache.glob(pattern):
                 storage.remove(left)
 
-    def warm_archive(self, material: Path) -> None:
-        """Have the class-data archive for material of this size made, unless it is there."""
-        size = material.stat().st_size if material.is_file() else 0
-        name = f"classes-{'small' if size < LARGE else 'large'}.jsa*"
-        if not list(self.cache.glob(name)):
-            self.tell(f"class-data archive for {material.name}")
-            run(["-m", "mqlab.cli", "triage", str(material), "--workspace", str(self.cache)])
-            self.settle()
-        self.forget()
+    def prepare(self) -> None:
+        """Have what Java starts faster with made, as ``make setup`` does."""
+        self.tell("preparing Java's start")
+        self.mqlab("doctor", "--quiet", "--prepare")
 
-    def settle(self) -> None:
-        """Wait until the archives in the cache are old enough to be used."""
-        newest = max((file.stat().st_mtime for file in self.cache.glob("classes-*")), default=0.0)
-        time.sleep(max(0.0, newest + _SETTLED - time.time()))
+    def mqlab(self, *arguments: str, mark: str | None = None, cache: Path | None = None) -> Run:
+        """One run of mqlab in this bench's workspace; with a *cache* in that, without what ``make setup`` made.
+
+        A warm session that the user has started is never used: it belongs to another workspace.
+        """
+        own = {"XDG_CACHE_HOME": str(cache)} if cache else {}
+        workspace = {"MQLAB_WORKSPACE": str(cache or self.cache)}
+        return run(["-m", "mqlab.cli", *arguments], mark=mark, more=own | workspace)
+
+    def triage(self, material: Path, mark: str | None = None, cache: Path | None = None) -> Run:
+        """One triage of *material*; its ``out`` is the JSON document."""
+        return self.mqlab("triage", str(material), "--format", "json", mark=mark, cache=cache)
+
+    @contextmanager
+    def warm(self) -> Iterator[str]:
+        """A warm session for as long as the block lasts, and the mark that its processes carry."""
+        mark = uuid.uuid4().hex
+        self.mqlab("session", "start", mark=mark)
+        try:
+            yield mark
+        finally:
+            self.mqlab("session", "stop")
+            wait_for_the_last(mark)

@@ -14,6 +14,10 @@ import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
 from bench.lines import EVENTS
 from bench.material import Truth
+from mqlab.kernel.output import COUNTS, COVERAGE, FACTS
+
+ROWS = "rows"
+"""The folder with mqlab's tables."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +40,7 @@ class Counted:
 
 def counted(out: Path) -> Counted:
     """What Polars, DuckDB or mqlab's scan left in *out*."""
-    counts, kept = _tagged(out / "tagged") if (out / "tagged").exists() else _plain(out)
+    counts, kept = _tables(out / ROWS) if (out / ROWS).exists() else _plain(out)
     counts = counts.fillna({"level": "", "minute": "", "shape": ""})
     groups = counts.groupby(["minute", "level", "shape"])[["lines", "bytes"]].sum().reset_index()
     levels = groups.groupby("level")[["lines", "bytes"]].sum()
@@ -59,10 +63,19 @@ def _plain(out: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
     return pq.read_table(out / "counts.parquet").to_pandas(), pq.read_table(out / "kept.parquet").to_pandas()
 
 
-def _tagged(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
-    columns = ["minute", "level", "shape", "lines", "bytes"]
-    counts = pq.read_table(folder, columns=columns, filters=[("tag", "=", "count")]).to_pandas()
-    return counts, pq.read_table(folder, columns=["line", "text"], filters=[("tag", "!=", "count")]).to_pandas()
+def _tables(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Counts of the lines that were not kept, and the lines that became rows of any table, each once."""
+    counts = _read(folder / COUNTS.name, ["minute", "level", "shape", "kept", "lines", "bytes"])
+    places = [place for place in folder.iterdir() if place.name not in (COUNTS.name, COVERAGE.name, FACTS.name)]
+    lines = [_read(place, ["split", "line", "text"]) for place in places]
+    kept = pd.concat([pd.DataFrame(columns=["split", "line", "text"]), *lines]).drop_duplicates(["split", "line"])
+    of_splits = _read(folder / COVERAGE.name, ["split", "lines"]).groupby("split")["lines"].sum()
+    earlier = of_splits.cumsum() - of_splits
+    return counts[~counts["kept"]], kept.assign(line=kept["line"] + kept["split"].map(earlier))
+
+
+def _read(folder: Path, columns: list[str]) -> pd.DataFrame:
+    return pd.concat([pq.ParquetFile(file).read(columns).to_pandas() for file in folder.glob("*.parquet")])
 
 
 def wrong(found: Counted, truth: Truth) -> list[str]:

@@ -1,4 +1,4 @@
-"""mqlab's scan stage alone: raw bytes to tagged Parquet, with the bytes that Spark says it read."""
+"""mqlab's scan alone: raw bytes to rows of canonical tables and counts, as Parquet, by the job that runs in Spark."""
 
 from __future__ import annotations
 
@@ -7,44 +7,39 @@ import sys
 import time
 from pathlib import Path
 
-from mqlab import intake, scan
-from mqlab.loaders import LOADERS
+from pyspark.sql import SparkSession
+
+from bench.checks import ROWS
+from mqlab import intake
+from mqlab.formats.registry import FORMATS
+from mqlab.kernel import job
+from mqlab.kernel.splits import splits
 from mqlab.session import spark_session
+from mqlab.sources import Source
+
+
+def scan(spark: SparkSession, sources: list[Source], out: Path) -> None:
+    """Read *sources* into ``out/rows``."""
+    job.read(spark, list(splits(sources)), str(out / ROWS))
 
 
 def main(log: str, out: Path) -> dict[str, float]:
-    """Scan *log* to ``out/tagged``.
+    """Scan *log* into *out*.
 
     Returns:
-        ``seconds`` of the scan, ``gathering`` seconds of the recognition before it (which may decompress), and the
-        ``read`` bytes. The session starts in between and is not counted.
+        ``seconds`` of the scan, the start of Python's workers included, and ``gathering`` seconds of the recognition
+        before it. The session starts in between and is not counted; it is never one that is warm already.
     """
-    events = out / "events"
-    events.mkdir()
     before = time.perf_counter()
-    sources = intake.gather([log], out / "unpacked", LOADERS)
-    intake.link_sources(sources, out / "links")
+    sources = intake.gather([log], out / "unpacked", FORMATS)
     gathering = time.perf_counter() - before
-    extra = {"spark.eventLog.enabled": "true", "spark.eventLog.dir": events.as_uri(),
-             "spark.eventLog.compress": "false", "spark.eventLog.rolling.enabled": "false"}  # fmt: skip
-    spark = spark_session(size=sum(source.unpacked for source in sources), extra=extra)
+    spark = spark_session(size=sum(source.unpacked for source in sources), master="local[*]")
     spark.range(1).count()
     started = time.perf_counter()
-    scan.scan(spark, out / "links", sources, out / "tagged")
+    scan(spark, sources, out)
     seconds = time.perf_counter() - started
     spark.stop()
-    return {"seconds": seconds, "gathering": gathering, "read": _read(events)}
-
-
-def _read(events: Path) -> int:
-    """Bytes that tasks read from files, from Spark's event log."""
-    total = 0
-    for log in events.iterdir():
-        for line in log.read_text(encoding="utf-8").splitlines():
-            event = json.loads(line)
-            if event["Event"] == "SparkListenerTaskEnd" and event.get("Task Metrics"):
-                total += event["Task Metrics"]["Input Metrics"]["Bytes Read"]
-    return total
+    return {"seconds": seconds, "gathering": gathering}
 
 
 if __name__ == "__main__":

@@ -1,23 +1,55 @@
-"""mqlab's signatures as three expressions that Rust's and Google's engines read too."""
+"""mqlab's signatures for the rivals: words that tell a candidate, and three expressions that decide."""
 
 from __future__ import annotations
 
-from mqlab.loaders.signatures import SIGNATURES
+from typing import TypedDict
+
+from mqlab.formats.rust_regex import rust
+from mqlab.formats.signatures import SIGNATURES, words
 
 _COMPONENTS = r"(?:\[[^\]]*\]:? ?)*"
+_LEVEL = r"(?:INFO|WARN(?:ING)?|ERROR|DEBUG|info|warn(?:ing)?|error|debug)"
+_CLOCK = r"\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?"
+_PROCESS = r"<\d[\d.]*>(?:@[\w:]+)?"
 
 
-def signature_patterns() -> dict[str, str]:
-    """What selects a line, as mqlab's scan applies it.
+class Patterns(TypedDict):
+    """What selects a line, as mqlab applies it."""
 
-    ``begins`` is for a dated line behind its stamp, ``elsewhere`` for a line without one, ``contains`` for lines at
-    WARN or worse or without a level. Signatures that hold in files of one format alone are left out: the bench's log
-    is none of those.
+    begins: str
+    """For a dated line behind its stamp."""
+    elsewhere: str
+    """For a line without one."""
+    contains: str
+    """For lines at WARN or worse or without a level."""
+    begins_words: list[str]
+    """A line that ``begins`` or ``elsewhere`` selects holds one of them."""
+    contains_words: list[str]
+
+
+def signature_patterns() -> Patterns:
+    r"""The signatures that hold in every log, as Google's engine reads them too: its ``\d`` is ASCII as mqlab's is.
+
+    Signatures that hold in files of one format alone are left out: the bench's log is none of those. No ``begins`` or
+    ``contains`` looks around; the table would have to stay so, or the rivals could not read it.
     """
-    anywhere = tuple(s for s in SIGNATURES if not s.only)
+    anywhere = [s for s in SIGNATURES if not s.only]
     begins = "|".join(s.begins for s in anywhere if s.begins)
+    known = words()
     return {
         "begins": rf"^(?:[A-Z]+ +)?{_COMPONENTS}(?:{begins})",
-        "elsewhere": rf"(?:[\]:\-)]|(?:INFO|WARN(?:ING)?|ERROR|DEBUG)(?: +[\w.]+)?) +{_COMPONENTS}(?:{begins})",
+        "elsewhere": rf"(?:[\]:\-)]|{_LEVEL}(?: +[\w.-]+)?|{_CLOCK}|{_PROCESS}) +{_COMPONENTS}(?:{begins})",
         "contains": "|".join(s.contains for s in anywhere if s.contains),
+        "begins_words": list(known.begins),
+        "contains_words": list(known.contains),
+    }
+
+
+def for_rust(given: Patterns) -> Patterns:
+    """The same for Polars, whose engine would look for the digits and letters of all languages."""
+    return {
+        **given,
+        "begins": rust(given["begins"]),
+        "elsewhere": rust(given["elsewhere"]),
+        "contains": rust(given["contains"]),
     }

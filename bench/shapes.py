@@ -1,4 +1,4 @@
-"""A line's shape, as plain patterns: what mqlab's scan makes of a message, for Polars, DuckDB and the tests.
+"""A line's shape, as plain patterns: what mqlab makes of a message, for Polars, DuckDB and the tests.
 
 The patterns use nothing that Rust's and Google's regular expressions lack. When mqlab masks otherwise, this is the one
 place to follow it.
@@ -20,6 +20,13 @@ MASKS = (
     (r"[0-9]+(?:[.,:]+[0-9]+)*", "#"),
 )
 """Identifiers, then numbers and addresses."""
+ROUGH = ("[0-9]+", "0")
+"""What makes few shapes of many; digits stay digits, so that identifiers can still be told."""
+FINE = (
+    (r"\b(?:0-)?[0-9a-fA-F]{1,8}(?:-[0-9a-fA-F]{1,8}){3}-[0-9a-fA-F]{1,12}\b", "<id>"),
+    (r"0(?:[.,:]+0)*", "#"),
+)
+"""``MASKS`` for rough shapes. A number before an identifier goes with it: nobody can tell the two apart."""
 
 
 def shape(line: str) -> str:

@@ -16,7 +16,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from mqlab import canonical, clusters, intake, units
+from mqlab import clusters, intake, units
 from mqlab.assemble import assemble
 from mqlab.assembly.gathered import Gathered
 from mqlab.cache import reading, workspace
@@ -24,8 +24,9 @@ from mqlab.cache.batches import Places
 from mqlab.clocks.zones import parse_zone
 from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Facts
+from mqlab.formats.registry import FORMATS
+from mqlab.kernel.output import COUNTS
 from mqlab.ledgers.mapping import read_map
-from mqlab.loaders import LOADERS
 from mqlab.material import remote
 from mqlab.material.walking import STDIN
 from mqlab.narrowing import narrowed
@@ -85,13 +86,12 @@ class Capture:
     def table(self, table: Table) -> DataFrame:
         """A canonical table of this material as a Spark DataFrame; starts a session where none runs."""
         spark = self.spark()
-        formats = frozenset(s.format for s in self.sources)
-        rows = self.places.rows(spark, self.cache)
-        if table == VOLUME:
-            raw = canonical.volume(rows)
-        else:
-            layouts = {s.link: s.layout for s in self.sources if s.layout}
-            raw = canonical.raw_tables(rows, formats, layouts).get(table) or spark.createDataFrame([], table.schema)
+        stored = self.places.stored(spark, self.cache)
+        raw = stored.table(COUNTS if table is VOLUME else table)
+        if raw is None:
+            return spark.createDataFrame([], table.schema)
+        if table is VOLUME:
+            raw = raw.where("NOT kept").withColumn("at", F.expr("try_cast(minute AS TIMESTAMP)"))
         return self._dated(spark, raw).transform(table.conform)
 
     def spark(self) -> SparkSession:
@@ -108,20 +108,18 @@ class Capture:
             yield self.sources
             return
         with workspace.scratch(self.cache) as folder:
-            yield tuple(intake.gather(self.paths, folder, LOADERS, read_map(self.options.ledger)))
+            yield tuple(intake.gather(self.paths, folder, FORMATS, read_map(self.options.ledger)))
 
     def _dated(self, spark: SparkSession, raw: DataFrame) -> DataFrame:
-        if "source" not in raw.columns or "wall" not in raw.columns:
-            return raw
+        """*raw* with paths for links and moments in UTC."""
         labels = {c.source: "UTC" if c.zone == "as written" else c.zone for c in self.facts.coverage}
         known = [(s.link, s.path, labels.get(s.path, "UTC")) for s in self.sources]
         places = spark.createDataFrame(known, "source string, path string, zone string")
-        written = F.col("offset") if "offset" in raw.columns else F.lit(None).cast("int")
-        at = F.when(written.isNotNull(), F.timestamp_micros(F.unix_micros("wall") - written * 1_000_000)).otherwise(
-            F.to_utc_timestamp("wall", F.col("zone"))
-        )
-        dated = raw.join(F.broadcast(places), "source").withColumn("at", at).drop("source", "offset")
-        return dated.withColumnRenamed("path", "source").withColumnRenamed("position", "offset")
+        east = F.col("east") if "east" in raw.columns else F.lit(None).cast("int")
+        written = F.timestamp_micros(F.unix_micros("at") - east * 1_000_000)
+        at = F.when(east.isNotNull(), written).otherwise(F.to_utc_timestamp("at", F.col("zone")))
+        dated = raw.join(F.broadcast(places), "source").withColumn("at", at).drop("source")
+        return dated.withColumnRenamed("path", "source")
 
 
 def open_capture(

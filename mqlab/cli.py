@@ -122,12 +122,12 @@ def incidents(markdown: bool) -> int:
 @commands.command()
 def formats() -> int:
     """List the formats that mqlab reads."""
-    from mqlab.loaders import LOADERS
+    from mqlab.formats.registry import FORMATS
 
-    for loader in LOADERS:
-        first = (sys.modules[str(loader.__name__)].__doc__ or "").strip().split("\n")[0]  # type: ignore[attr-defined]
-        tables = ", ".join(t.name for t in loader.TABLES) or "counted"
-        click.echo(f"{loader.FORMAT:<30} {tables:<32} {first}")
+    for form in FORMATS:
+        first = (sys.modules[str(form.__name__)].__doc__ or "").strip().split("\n")[0]  # type: ignore[attr-defined]
+        tables = ", ".join(t.name for t in form.TABLES) or "counted"
+        click.echo(f"{form.FORMAT:<30} {tables:<32} {first}")
     return 0
 
 
@@ -144,17 +144,26 @@ def checklist(system: str) -> int:
 @commands.command()
 @click.option("--quiet", is_flag=True, help="Say nothing when all is well.")
 @click.option("--workspace", help="Cache folder to look at.")
-def doctor(quiet: bool, workspace: str | None) -> int:
+@click.option("--prepare", is_flag=True, help="First make what Java starts faster with, once for each Java and Spark.")
+def doctor(quiet: bool, workspace: str | None, prepare: bool) -> int:
     """Check Java, memory and the cache."""
     from mqlab.cache.workspace import cache_folder
-    from mqlab.session import java
+    from mqlab.java import java, sharing
 
     found, cache = java(), cache_folder(workspace)
+    if prepare:
+        from mqlab import archives
+
+        with progress() as tell:
+            tell("preparing Java's start")
+            archives.prepare()
     if not quiet:
         size = sum(f.stat().st_size for f in cache.rglob("*") if f.is_file())
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
+        start = "starts fast" if sharing(found) else "`mqlab doctor --prepare` makes it start faster"
         click.echo(
-            f"java    {found}\nmemory  {memory:.1f} GB, {os.cpu_count()} cores\ncache   {cache} ({size / 1e6:.0f} MB)"
+            f"java    {found.command} ({found.major}; {start})\nmemory  {memory:.1f} GB, {os.cpu_count()} cores\n"
+            f"cache   {cache} ({size / 1e6:.0f} MB)"
         )
     return 0
 

@@ -14,11 +14,11 @@ from pathlib import Path, PurePosixPath
 
 from mqlab.cache.fingerprints import ENDS, digest, fingerprint, told_apart
 from mqlab.errors import NothingReadableError, UnsafeArchiveError
+from mqlab.formats.base import Format
 from mqlab.ledgers.mapped import mapped, mapped_lines
 from mqlab.ledgers.mapping import NO_MAP, LedgerMap
 from mqlab.ledgers.noting import noting
 from mqlab.ledgers.twice import once
-from mqlab.loaders.base import Loader
 from mqlab.material import archives, filesystems, inflating, remote, streams
 from mqlab.material.items import Item, fetched, items, no_file
 from mqlab.material.recognition import HEAD, UTF16, Recognised, recognise
@@ -33,14 +33,14 @@ _AT_ONCE = 16
 """Remote files that are looked at side by side: each of them is a wait for the network."""
 
 
-def gather(paths: Sequence[str], scratch: Path, loaders: Sequence[Loader], ledgers: LedgerMap = NO_MAP) -> list[Source]:
+def gather(paths: Sequence[str], scratch: Path, formats: Sequence[Format], ledgers: LedgerMap = NO_MAP) -> list[Source]:
     """Every file behind *paths* as a source, by path.
 
     Args:
         paths: files, folders, globs, archives, or ``-`` for standard input.
         scratch: a folder of our own for what must be unpacked.
-        loaders: asked one after the other whether a file is theirs.
-        ledgers: files that the user says are ledgers; no loader is asked about them.
+        formats: asked one after the other whether a file is theirs.
+        ledgers: files that the user says are ledgers; no format is asked about them.
 
     Raises:
         NoSuchPathError: a path that does not exist.
@@ -48,7 +48,7 @@ def gather(paths: Sequence[str], scratch: Path, loaders: Sequence[Loader], ledge
         UnsafeArchiveError: the only thing given is an archive that must not be unpacked.
     """
     scratch.mkdir(parents=True, exist_ok=True)
-    desk = _Desk(scratch, tuple(loaders), ledgers)
+    desk = _Desk(scratch, tuple(formats), ledgers)
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         found = list(items(paths, scratch))
         looked = zip(found, pool.map(desk.in_place, found), strict=True)
@@ -61,41 +61,28 @@ def gather(paths: Sequence[str], scratch: Path, loaders: Sequence[Loader], ledge
     return told_apart(once(sorted(sources, key=lambda s: (s.path, s.location))))
 
 
-def link_sources(sources: Sequence[Source], folder: Path) -> None:
-    """Make *folder* hold ``lines/`` and ``documents/`` with a link to each source that Spark shall read.
-
-    Sources that lie elsewhere are read there.
-    """
-    for name in ("lines", "documents"):
-        (folder / name).mkdir(parents=True, exist_ok=True)
-    for source in sources:
-        if source.format not in _UNREAD and not filesystems.is_uri(source.location):
-            name = "documents" if source.reading is Reading.DOCUMENT else "lines"
-            inflating.aliased(Path(source.location), folder / name / source.link)
-
-
 @dataclass(slots=True)
 class _Desk:
     """Where items are opened; remembers how much may still be unpacked."""
 
     scratch: Path
-    loaders: tuple[Loader, ...]
+    formats: tuple[Format, ...]
     ledgers: LedgerMap
     budget: int = 20 << 30
     unsafe: UnsafeArchiveError | None = None
 
     def in_place(self, item: Item) -> Source | None:
-        """The source in a remote file that Spark can read where it lies; None for all others."""
+        """The source in a remote file that is read where it lies; None for all others."""
         if not item.remote:
             return None
         head = self.scratch / f"head-{self._target(item).name}"
         try:
             raw = filesystems.read(item.remote.uri, HEAD)
-            if not raw or not remote.in_place(item.remote, raw):
+            if not raw or not remote.in_place(raw):
                 return None
             head.write_bytes(raw)
             start, _ = _start(head)
-            if not start or start.startswith(UTF16) or streams.kind_of(start[:512]):
+            if not start or start.startswith(UTF16) or _is_archive(item, start):
                 return None
             end = filesystems.read(item.remote.uri, ENDS, end=True) if item.remote.size > len(raw) else raw
             key = digest(repr((item.remote.size, item.modified)).encode(), raw, end)
@@ -105,7 +92,8 @@ class _Desk:
             head.unlink(missing_ok=True)
         known = self._recognised(item, start, item.remote.size)
         found = _source(item, item.file, known, None)
-        return replace(found, location=item.remote.uri, size=item.remote.size, key=key)
+        packed = streams.kind_of(raw[:512]) is not None
+        return replace(found, location=item.remote.uri, size=item.remote.size, key=key, packed=packed)
 
     def take(self, item: Item) -> Iterator[Source]:
         """The sources in one item: itself, or the members of an archive."""
@@ -125,23 +113,26 @@ class _Desk:
 
     def _recognised(self, item: Item, start: bytes, size: int) -> Recognised:
         if entries := self.ledgers.patterns(item.path):
-            return mapped_lines(start, item.name, size, entries, self.loaders)
+            return mapped_lines(start, item.name, size, entries, self.formats)
         entry = self.ledgers.entry(item.path)
         if entry:
             return mapped(start, item.name, size, entry)
-        return noting(recognise(start, item.name, size, self.loaders), start, item.name)
+        return noting(recognise(start, item.name, size, self.formats), start, item.name)
 
     def _settled(self, item: Item, start: bytes, problem: str | None) -> Source:
         if not start:
             return _source(item, item.file, Recognised("unreadable" if problem else "empty"), problem)
-        try:
-            location, problem = inflating.settle(item.file, start, self._target(item))
-        except streams.GrowthError as error:
-            return _source(item, item.file, Recognised("unreadable"), f"Not unpacked: {error}.")
+        location, packed = item.file, _is_packed(item.file)
+        if start.startswith(UTF16):
+            location, packed = self._target(item), False
+            try:
+                problem = inflating.transcoded(item.file, location)
+            except streams.GrowthError as error:
+                return _source(item, item.file, Recognised("unreadable"), f"Not unpacked: {error}.")
+            start, _ = _start(location)
         key = fingerprint(item.file, item.modified)
-        start, _ = _start(location)
         known = self._recognised(item, start, item.file.stat().st_size)
-        return replace(_source(item, location, known, problem), key=key)
+        return replace(_source(item, location, known, problem), key=key, packed=packed)
 
     def _members(self, item: Item) -> Iterator[Source]:
         if item.depth >= _DEEPEST:
@@ -185,6 +176,11 @@ def _start(file: Path) -> tuple[bytes, str | None]:
     except streams.BROKEN as error:
         return start, f"It cannot be read: {error}."
     return start, None
+
+
+def _is_packed(file: Path) -> bool:
+    with file.open("rb") as raw:
+        return streams.kind_of(raw.read(512)) is not None
 
 
 def _is_archive(item: Item, start: bytes) -> bool:

@@ -7,10 +7,7 @@ to its own configuration, except what results depend on, and except that small m
 from __future__ import annotations
 
 import os
-import re
-import shutil
 import signal
-import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Mapping
@@ -18,13 +15,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
+from pyspark.core.context import SparkContext
 from pyspark.sql import SparkSession
 from pyspark.sql.utils import is_remote
 
-from mqlab import tuning, warm
+from mqlab import java, jvm, tuning, warm
 from mqlab.cache.workspace import local_folder
 from mqlab.clusters import cause, chosen, defaults, ensure_answers, shown
-from mqlab.errors import ClusterError, JavaMissingError
+from mqlab.errors import ClusterError
 
 
 @contextmanager
@@ -40,23 +38,6 @@ def generating(spark: SparkSession) -> Iterator[None]:
             spark.conf.set(name, usual or tuning.GENERATED[name])
 
 
-def java() -> str:
-    """Path of a Java 17 or newer.
-
-    Raises:
-        JavaMissingError: none was found, or it is too old.
-    """
-    home = os.environ.get("JAVA_HOME")
-    command = str(Path(home) / "bin" / "java") if home else shutil.which("java")
-    if not command or not Path(command).exists():
-        raise JavaMissingError("none was found")
-    shown = subprocess.run([command, "-version"], capture_output=True, text=True, check=False).stderr
-    found = re.search(r'version "(?:1\.)?(\d+)', shown)
-    if not found or int(found[1]) < 17:
-        raise JavaMissingError(f"found {found[1] if found else 'one that does not answer'}")
-    return command
-
-
 def spark_session(
     *,
     size: int = 0,
@@ -66,6 +47,8 @@ def spark_session(
     extra: Mapping[str, str] | None = None,
 ) -> SparkSession:
     """A session for *size* bytes of material: Connect, a cluster, or local on all cores; *extra* settings win.
+
+    A local one uses the JVM that ``jvm.start_jvm`` started, if any; for any other that JVM ends.
 
     Raises:
         JavaMissingError: Spark's driver was to run here and no usable Java is here.
@@ -77,24 +60,40 @@ def spark_session(
     if local and not (master or remote or extra) and (size < tuning.LARGE or is_remote()):
         warmed = warm.answering(local_folder())
         if warmed and _is_free_for(warmed):
+            jvm.discard()
             return _client(builder.remote(warmed.address), size)
         _leave_connect()
     if remote:
+        jvm.discard()
         return _elsewhere(builder.remote(remote), size, remote, None)
-    java()
     given = defaults()
-    tuned = {key: value for key, value in tuning.local(size, cache).items() if key not in given} if local else {}
+    tuned = {key: value for key, value in tuning.local(size).items() if key not in given} if local else {}
     for key, value in {**tuned, **tuning.SQL, **(extra or {})}.items():
         builder = builder.config(key, value)
     if cache:
         cache.mkdir(parents=True, exist_ok=True)
-    os.environ.setdefault("SPARK_LAUNCHER_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
-    if local:
-        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    builder = builder.master(master or "local[*]")
     log = cache / "jvm.log" if cache else None
-    with _uninterrupted(), _jvm_messages(log):
-        return builder.getOrCreate() if local else _elsewhere(builder, size, master or "", log)
+    builder = builder.master(master or "local[*]")
+    return _here(builder, size, log) if local else _on_cluster(builder, size, master or "", log)
+
+
+def _here(builder: SparkSession.Builder, size: int, log: Path | None) -> SparkSession:
+    """A session whose JVM is on this machine; its workers run the Python that runs here."""
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    if SparkContext._gateway:
+        jvm.discard()
+        return builder.getOrCreate()
+    with _uninterrupted(), jvm.connecting(size, log):
+        return builder.getOrCreate()
+
+
+def _on_cluster(builder: SparkSession.Builder, size: int, address: str, log: Path | None) -> SparkSession:
+    """A session on a cluster; Spark's own scripts start its driver, as they know what is configured."""
+    jvm.discard()
+    os.environ.setdefault("SPARK_LAUNCHER_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+    with _uninterrupted(), java.for_scripts(), _jvm_messages(log):
+        return _elsewhere(builder, size, address, log)
 
 
 def _is_free_for(server: warm.Server) -> bool:

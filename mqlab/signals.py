@@ -9,66 +9,39 @@ Every table is thinned where it is large and left as it is where it is small:
 * METRICS: one row a series, only series that mqlab knows by name;
 * LEDGER: counts per queue and ten seconds, and what became of messages, as runs of those of which the same is told
   (``ledgers``, ``fates``);
-* VOLUME: one row per source, level and shape; how each log grew, minute by minute (``volumes``).
+* counts of lines: one row per source, level and shape; how each log grew, minute by minute (``volumes``).
 
-It leaves Spark in one action, and what is told of messages in another, as rows of (fact, payload), payload being
-JSON. Moments of log lines are still on the line's own clock, as in ``canonical``.
+It leaves Spark as rows of (fact, payload), payload being JSON. Moments of log lines are still on the line's own clock,
+as in ``canonical``. All of it but messages is about one source each and was worked out where the source was read
+(``kernel.thin``), unless that was cut into splits.
 """
 
 from __future__ import annotations
 
-from types import MappingProxyType
+from collections.abc import Mapping
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
+from mqlab.canonical import Stored
+from mqlab.kernel import job
+from mqlab.kernel.output import FACTS
+from mqlab.tables import LEDGER
+from mqlab.thinning.ledgers import Known
 
-from mqlab.canonical import Layouts, has_logs, log_rows, raw_tables
-from mqlab.loaders import LOADERS, batch_lines
-from mqlab.loaders.base import LaidOut
-from mqlab.loaders.logs import beginning
-from mqlab.tables import ASSIGNMENTS, CLIENTS, EVENTS, LEDGER, METRICS, POSITIONS, SETTINGS, union
-from mqlab.thinning import coverage, episodes, ledgers, polls, series, settings, shapes, volumes
-
-_LEDGERS = frozenset(loader.FORMAT for loader in LOADERS if loader.TABLES == (LEDGER,))
-"""Formats of ledgers and dumps: their rows are many, and are followed by messages in a second step."""
-_DUMPS = frozenset(loader.FORMAT for loader in LOADERS if loader.FORMAT in _LEDGERS and not isinstance(loader, LaidOut))
+Layouts = Mapping[str, str]
+"""Layouts of ledgers by link (``Source.layout``)."""
+Facts = list[tuple[str, str]]
 
 
-def facts(rows: DataFrame, formats: frozenset[str]) -> DataFrame:
-    """(fact, payload) rows from the tagged *rows*: everything the detectors may look at but messages."""
-    tables = raw_tables(rows, formats - _LEDGERS)
-    makers = {
-        EVENTS: episodes.episodes,
-        SETTINGS: settings.changed,
-        POSITIONS: _as_it_is,
-        METRICS: series.series,
-        CLIENTS: _as_it_is,
-        ASSIGNMENTS: _as_it_is,
-    }
-    parts = [_payload(table.name, makers[table](tables[table])) for table in makers if table in tables]
-    parts += [_payload("coverage", coverage.coverage(rows, formats)), _payload("volume", shapes.shapes(rows))]
-    if has_logs(formats):
-        parts += [
-            _payload("batches", polls.batches(batch_lines.batches(beginning(log_rows(rows), batch_lines.KIND)))),
-            _payload("log", volumes.volumes(rows)),
-        ]
-    return union(parts)
+def facts(stored: Stored) -> Facts:
+    """(fact, payload) rows: everything that detectors may look at but messages."""
+    rows = stored.table(FACTS)
+    whole = [(row["fact"], row["payload"]) for row in rows.select("fact", "payload").collect()] if rows else []
+    return whole + (job.thin_cut(stored.spark, stored.files, sorted(stored.cut)) if stored.cut else [])
 
 
-def messages(rows: DataFrame, formats: frozenset[str], ledgers_as: Layouts = MappingProxyType({})) -> DataFrame | None:
-    """(fact, payload) rows about single messages, where there are ledgers or dumps; runs Spark once to parse them."""
-    tables = raw_tables(rows, formats & _LEDGERS, ledgers_as)
-    if LEDGER not in tables:
-        return None
-    known = ledgers.Known.of(ledgers_as)
-    others = len(known.mqtt) < len(ledgers_as) or not formats.isdisjoint(_DUMPS)
-    thinned = ledgers.thinned(tables[LEDGER], known, others=others)
-    return union([_payload(fact, frame) for fact, frame in thinned.items()])
-
-
-def _as_it_is(frame: DataFrame) -> DataFrame:
-    return frame.withColumn("wall", F.expr("unix_micros(wall)"))
-
-
-def _payload(fact: str, frame: DataFrame) -> DataFrame:
-    return frame.selectExpr(f"'{fact}' AS fact", "to_json(struct(*)) AS payload")
+def messages(stored: Stored, layouts: Layouts, *, dumps: bool) -> Facts:
+    """(fact, payload) rows about single messages, where there are ledgers, whose *layouts* are given, or *dumps*."""
+    if LEDGER.name not in stored.files:
+        return []
+    known = Known.of(layouts)
+    others = len(known.mqtt) < len(layouts) or dumps
+    return job.follow(stored.spark, stored.files[LEDGER.name], stored.sources, known, others=others)

@@ -75,6 +75,8 @@ class Source:
     """Why the file, or its end, could not be read."""
     layout: str | None = None
     """How the rows of a ledger stand, as JSON (``ledgers.layout``); of a log, which lines are rows of one."""
+    packed: bool = False
+    """It is compressed, so that it can be read from the beginning only."""
     origin: str | None = None
     """The file on disk that it was taken from, such as the archive around it; None where nobody but us has it."""
 
@@ -84,41 +86,35 @@ class Source:
         return self.path.rsplit("!/", 1)[-1].rsplit("/", 1)[-1]
 
     @property
-    def _told(self) -> str:
+    def told_name(self) -> str:
         """The name, behind that of its folder where every partition has a file of that name."""
         folder = self.path.rsplit("!/", 1)[-1].rpartition("/")[0].rpartition("/")[2]
         return f"{folder}.{self.name}" if folder and self.name in _IN_EVERY_FOLDER else self.name
 
     @property
     def has_content(self) -> bool:
-        """There is something for Spark to read."""
+        """There is something to read."""
         return self.format not in ("empty", "unreadable")
 
     @property
     def identity(self) -> str:
-        """What the scan's result depends on, beside its code: reading, envelope and content.
-
-        Of a log that holds lines of a ledger also which lines these are.
-        """
+        """What its rows depend on, beside code, name and moment: reading, envelope, content and layout."""
         own = f"{self.reading.value}{self.envelope.value}{self.key}"
-        if self.reading is not Reading.LOG or not self.layout:
-            return own
-        return f"{own}-{hashlib.sha256(self.layout.encode()).hexdigest()[:8]}"
+        return f"{own}-{hashlib.sha256(self.layout.encode()).hexdigest()[:8]}" if self.layout else own
 
     @property
     def link(self) -> str:
-        """The name under which Spark reads the file, and by which its rows are known from then on.
+        """What its rows are known by: all that they depend on beside the code.
 
-        What Spark has to know rides in it, so that no join is needed: identity, format, and for a table the moment of
-        its snapshot in milliseconds (or ``-``) and its base name, with its folder's where only that tells, e.g.
+        Identity and format, and for a table the moment of its snapshot in milliseconds (or ``-``) and its base name,
+        with its folder's where only that tells, e.g.
         ``Tn5be1f3a0c7d9e264.kafka-get-offsets.1795263590000.get-offsets.orders.txt``.
         """
         moment, name = "-", self.reading.name.lower()
-        suffix = next((s for s in (".gz", ".bz2") if self.location.endswith(s)), "")
         if self.reading is Reading.TABLE:
             moment = "-" if self.snapshot_at is None else str(round(self.snapshot_at * 1000))
-            name = re.sub(r"[^A-Za-z0-9._-]", "_", self._told).removesuffix(suffix)[:180]
-        return f"{self.identity}.{self.format}.{moment}.{name}{suffix or '.txt'}"
+            name = re.sub(r"[^A-Za-z0-9._-]", "_", self.told_name)[:180]
+        return f"{self.identity}.{self.format}.{moment}.{name}"
 
     @property
     def unpacked(self) -> int:

@@ -1,4 +1,4 @@
-"""The canonical tables: what every loader produces and everything after it reads.
+"""The canonical tables: what every format produces and everything after it reads; no Spark.
 
 All times are UTC instants. A null means "the source does not say", never zero. Every row carries ``source`` and
 ``line``, so that each number leads back to a place in the material.
@@ -8,30 +8,54 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pyspark.sql import DataFrame
-from pyspark.sql.types import (
-    DataType,
-    DoubleType,
-    IntegerType,
-    LongType,
-    MapType,
-    StringType,
-    StructField,
-    StructType,
-    TimestampType,
-)
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructType
 
-_TEXT, _LONG, _INT, _AT, _REAL = StringType(), LongType(), IntegerType(), TimestampType(), DoubleType()
+_TEXT, _LONG, _INT, _AT, _REAL, _MAP = "string", "bigint", "int", "timestamp", "double", "map<string,string>"
+
+
+class Row(NamedTuple):
+    """One row of a table; columns that are left out are null, moments are microseconds since 1970, UTC."""
+
+    table: Table
+    values: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table that mqlab's layers agree on."""
+    """A table that mqlab's layers agree on: its columns and their types, as Spark's DDL names these."""
 
     name: str
-    schema: StructType
+    columns: tuple[tuple[str, str], ...]
+
+    def row(self, **values: Any) -> Row:
+        """A row of this table; source, line and text are known to whoever reads the line."""
+        return Row(self, values)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return tuple(name for name, _ in self.columns)
+
+    @property
+    def ddl(self) -> str:
+        """The columns as Spark's DDL."""
+        return ", ".join(f"`{name}` {kind}" for name, kind in self.columns)
+
+    @cached_property
+    def schema(self) -> StructType:
+        """The columns as Spark's schema."""
+        from pyspark.sql import types
+
+        kinds = {
+            _TEXT: types.StringType(), _LONG: types.LongType(), _INT: types.IntegerType(), _AT: types.TimestampType(),
+            _REAL: types.DoubleType(), _MAP: types.MapType(types.StringType(), types.StringType()),
+        }  # fmt: skip
+        return types.StructType([types.StructField(name, kinds[kind]) for name, kind in self.columns])
 
     def rows(self, df: DataFrame, columns: Mapping[str, str]) -> DataFrame:
         """A row of this table for each row of *df*, which has source, line and text; *columns* gives others in SQL.
@@ -40,24 +64,19 @@ class Table:
         question is analysed by Spark.
         """
         given = {"source": "source", "line": "line", "text": "text", **columns}
-        return df.selectExpr(
-            *[f"CAST({given.get(f.name, 'NULL')} AS {f.dataType.simpleString()}) AS `{f.name}`" for f in self.schema]
-        )
+        return df.selectExpr(*[f"CAST({given.get(name, 'NULL')} AS {kind}) AS `{name}`" for name, kind in self.columns])
 
     def conform(self, df: DataFrame) -> DataFrame:
         """Keep exactly this table's columns, in its order and types; columns that *df* lacks become null."""
         have = set(df.columns)
         return df.selectExpr(
-            *[
-                f"CAST({f'`{f.name}`' if f.name in have else 'NULL'} AS {f.dataType.simpleString()}) AS `{f.name}`"
-                for f in self.schema.fields
-            ]
+            *[f"CAST({f'`{n}`' if n in have else 'NULL'} AS {kind}) AS `{n}`" for n, kind in self.columns]
         )
 
 
-def _table(name: str, /, **columns: DataType) -> Table:
-    placed: dict[str, DataType] = columns | {"source": _TEXT, "line": _LONG, "text": _TEXT}
-    return Table(name, StructType([StructField(column, kind) for column, kind in placed.items()]))
+def _table(name: str, /, **columns: str) -> Table:
+    placed = columns | {"source": _TEXT, "line": _LONG, "text": _TEXT}
+    return Table(name, tuple(placed.items()))
 
 
 EVENTS = _table(
@@ -83,7 +102,7 @@ ASSIGNMENTS = _table(
 )
 """One queue given to one member in one snapshot."""
 
-METRICS = _table("metrics", at=_AT, name=_TEXT, labels=MapType(_TEXT, _TEXT), value=_REAL)
+METRICS = _table("metrics", at=_AT, name=_TEXT, labels=_MAP, value=_REAL)
 """One sample of one series."""
 
 SETTINGS = _table("settings", at=_AT, scope=_TEXT, owner=_TEXT, key=_TEXT, value=_TEXT, origin=_TEXT, version=_TEXT)
@@ -99,36 +118,23 @@ LEDGER = _table(
 true or false.
 """
 
+POLLS = _table(
+    "polls", at=_AT, client_id=_TEXT, group=_TEXT, records=_LONG, seconds=_REAL, lines=_LONG
+)  # fmt: skip
+"""One poll that an application says it worked off; in a flood, the last of ``lines`` alike. Not for notebooks."""
+
 VOLUME = Table(
     "volume",
-    StructType(
-        [
-            StructField("at", _AT),
-            StructField("source", _TEXT),
-            StructField("level", _TEXT),
-            StructField("shape", _TEXT),
-            StructField("lines", _LONG),
-            StructField("bytes", _LONG),
-            StructField("line", _LONG),
-        ]
-    ),
-)
+    (("at", _AT), ("source", _TEXT), ("level", _TEXT), ("shape", _TEXT), ("lines", _LONG), ("bytes", _LONG),
+     ("line", _LONG)),
+)  # fmt: skip
 """Lines and bytes per source, minute, level and line shape; ``line`` is the first of them."""
 
 REJECTS = Table(
     "rejects",
-    StructType(
-        [
-            StructField("source", _TEXT),
-            StructField("reason", _TEXT),
-            StructField("lines", _LONG),
-            StructField("bytes", _LONG),
-            StructField("sample", _TEXT),
-            StructField("line", _LONG),
-        ]
-    ),
+    (("source", _TEXT), ("reason", _TEXT), ("lines", _LONG), ("bytes", _LONG), ("sample", _TEXT), ("line", _LONG)),
 )
-"""A file or a line shape that no loader understood."""
+"""A file or a line shape that no format understood."""
 
 TABLES = (EVENTS, POSITIONS, CLIENTS, ASSIGNMENTS, METRICS, SETTINGS, LEDGER, VOLUME, REJECTS)
 """Every canonical table."""

@@ -1,14 +1,12 @@
 """What Spark is set to: by the size of the material, and what results depend on.
 
 Local sessions are tuned to the size of the material. Small material gets the C1 compiler and the serial collector,
-which start faster; large material gets the JVM's own choice. A class-data archive, made once into the cache, saves
-about two seconds a start.
+which start faster; large material gets the JVM's own choice.
 """
 
 from __future__ import annotations
 
-import os
-import time
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -26,9 +24,6 @@ _JVM = ["-Dlog4j2.level=OFF", "-XX:-UsePerfData"]
 _QUICK = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
 _COMPILED = ["-XX:+UseParallelGC", "-XX:-DontCompileHugeMethods"]
 """The scan's generated methods are longer than what the JVM compiles by itself."""
-
-_SETTLED = 3.0
-"""Seconds after its last write from which a class-data archive counts as whole."""
 
 PARTITIONS = "spark.sql.shuffle.partitions"
 UNCONFIGURED = "200"
@@ -54,20 +49,26 @@ _HERE = {
 }
 
 
-def server(cache: Path) -> Mapping[str, str]:
-    """Settings of a warm server; those that depend on the material come with each session."""
-    made = cache / "classes-small.jsa"
-    flags = [*_JVM, *_QUICK, *(_classes(made) if made.exists() else [])]
-    return {**_HERE, **SQL, "spark.sql.warehouse.dir": str(cache / "session"), **_machine("1g", flags)}
+def server(cache: Path, shared: Sequence[str]) -> Mapping[str, str]:
+    """Settings of a warm server, whose JVM gets the flags *shared*, too; what depends on material comes by session."""
+    memory, *flags = jvm(0)
+    return {
+        **_HERE,
+        **SQL,
+        "spark.sql.warehouse.dir": str(cache / "session"),
+        "spark.driver.memory": memory.removeprefix("-Xmx"),
+        "spark.driver.extraJavaOptions": shlex.join([*flags, *shared]),
+    }
 
 
-def local(size: int, cache: Path | None) -> Mapping[str, str]:
-    """Settings of a session on this machine for *size* bytes; class-data archives are those in *cache*."""
-    if size < LARGE:
-        machine = _machine("1g", [*_JVM, *_QUICK, *(_classes(cache / "classes-small.jsa") if cache else [])])
-    else:
-        machine = _machine("2g", [*_JVM, *_COMPILED, *(_classes(cache / "classes-large.jsa") if cache else [])])
-    return {**_HERE, **sized(size), **machine, "spark.default.parallelism": sized(size)[PARTITIONS]}
+def local(size: int) -> Mapping[str, str]:
+    """Settings of a session on this machine for *size* bytes."""
+    return {**_HERE, **sized(size), "spark.default.parallelism": sized(size)[PARTITIONS]}
+
+
+def jvm(size: int) -> Sequence[str]:
+    """Options of the JVM for *size* bytes: memory, which is only a limit, compilers and collector."""
+    return ["-Xmx1g", *_JVM, *_QUICK] if size < LARGE else ["-Xmx2g", *_JVM, *_COMPILED]
 
 
 def sized(size: int) -> Mapping[str, str]:
@@ -88,25 +89,3 @@ def sized(size: int) -> Mapping[str, str]:
 def few(size: int) -> Mapping[str, str]:
     """Settings for small material: as many partitions as pay off, and no generated code."""
     return {PARTITIONS: "1" if size < TINY else "2", "spark.sql.files.openCostInBytes": "65536", **_INTERPRETED}
-
-
-def _machine(memory: str, flags: Sequence[str]) -> Mapping[str, str]:
-    return {"spark.driver.memory": memory, "spark.driver.extraJavaOptions": " ".join(flags)}
-
-
-def _classes(archive: Path) -> list[str]:
-    """Flags that use a class-data archive, or make it when the process ends where there is none."""
-    _adopt(archive)
-    flag = f"SharedArchiveFile={archive}" if archive.exists() else f"ArchiveClassesAtExit={archive}.{os.getpid()}"
-    return [f"'-XX:{flag}'", "-Xshare:auto", "-Xlog:disable", "-Xlog:all=off"]
-
-
-def _adopt(archive: Path) -> None:
-    """Take over the class-data archive that an earlier process wrote, once that process has ended."""
-    for made in sorted(archive.parent.glob(archive.name + ".*")):
-        if Path(f"/proc/{made.suffix[1:]}").exists():
-            continue
-        if archive.exists():
-            made.unlink()
-        elif time.time() - made.stat().st_mtime >= _SETTLED:
-            made.replace(archive)

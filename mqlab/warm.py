@@ -16,6 +16,7 @@ import shutil
 import signal
 import stat
 import subprocess
+import sys
 import time
 from collections.abc import Mapping
 from contextlib import suppress
@@ -26,6 +27,7 @@ from typing import TYPE_CHECKING
 from pyspark import __version__ as SPARK_VERSION
 from pyspark.errors import PySparkException
 
+from mqlab import java
 from mqlab.errors import WarmSessionError
 
 if TYPE_CHECKING:
@@ -97,6 +99,7 @@ def start(cache: Path, settings: Mapping[str, str]) -> tuple[Server, bool]:
 
     Raises:
         WarmSessionError: it does not start.
+        JavaMissingError: no usable Java is here.
     """
     from pyspark.sql.connect.local_server import ServerLauncher
 
@@ -105,12 +108,14 @@ def start(cache: Path, settings: Mapping[str, str]) -> tuple[Server, bool]:
     if missing:
         raise WarmSessionError(f"the command {missing[0]} is missing")
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    os.environ["PYSPARK_PYTHON"] = sys.executable
     try:
         with _discovery(place) as discovery:
             new = answering(cache) is None
             if new:
                 _end(discovery)
-                ServerLauncher("local[*]", dict(settings), discovery).launch()
+                with java.for_scripts():
+                    ServerLauncher("local[*]", dict(settings), discovery).launch()
     except (PySparkException, OSError, subprocess.SubprocessError) as error:
         raise WarmSessionError(str(error).strip().split("\n")[0]) from error
     started = answering(cache)

@@ -14,7 +14,7 @@ from urllib.request import urlopen
 
 import pyspark
 
-from mqlab import clusters
+from mqlab import clusters, java
 from mqlab.errors import ClusterError
 
 HOME = Path(pyspark.__file__).parent
@@ -33,7 +33,8 @@ def free_port():
 def environment(conf, **more):
     """The environment of a process that runs on loopback, with Spark's files in the folder *conf*."""
     ours = {k: v for k, v in os.environ.items() if not k.startswith(("SPARK_", "PYSPARK_", "MQLAB_"))}
-    return ours | {"SPARK_LOCAL_IP": "127.0.0.1", "SPARK_CONF_DIR": str(conf), "SPARK_HOME": str(HOME)} | more
+    own = {"SPARK_LOCAL_IP": "127.0.0.1", "SPARK_CONF_DIR": str(conf), "SPARK_HOME": str(HOME)}
+    return ours | own | {"JAVA_HOME": str(java.scripts_home(java.java()))} | more
 
 
 @contextmanager

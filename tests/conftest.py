@@ -6,6 +6,8 @@ import pytest
 from pyspark.sql import SparkSession
 from xdist.scheduler import LoadFileScheduling
 
+from mqlab import jvm
+
 
 class ByFileAndSample(LoadFileScheduling):
     """Tests of one file run in one process, but each sample of ``test_samples`` may run in another."""
@@ -34,13 +36,12 @@ def spark(tmp_path_factory):
         "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.memory": "1g",
-        "spark.driver.extraJavaOptions": "-XX:-DontCompileHugeMethods -XX:+UseSerialGC",
     }
     builder = SparkSession.builder.master("local[1]").appName("mqlab-tests")
     for key, value in settings.items():
         builder = builder.config(key, value)
-    session = builder.getOrCreate()
+    with jvm.connecting(0, None):
+        session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     yield session
     session.stop()

@@ -1,36 +1,61 @@
-"""What the scan and the reading of logs make of literal lines."""
+"""What the kernel makes of literal lines of a log; no Spark."""
 
-from mqlab.loaders import logs
-from mqlab.loaders.application_log import COUNTERS
-from mqlab.scanning import tagging
+from dataclasses import dataclass, field, replace
 
-_NAMES = ("kind", "client_id", "topic", "peer", "member_id", "group", "value", "reason")
+from mqlab.formats.application_log import COUNTERS
+from mqlab.kernel.counting import Counting
+from mqlab.kernel.logs import LogReader
+from mqlab.kernel.output import Output
+from mqlab.kernel.pieces import Piece
+from mqlab.kernel.splits import WHOLE, Split
+from mqlab.sources import Envelope, Reading
+from mqlab.tables import EVENTS
 
-
-def frame(spark, lines, form):
-    """Rows as the scan and the loaders see them, of one file of the format *form*."""
-    link = f"Ln1.{form}.-.txt"
-    return spark.createDataFrame(list(enumerate(lines, 1)), "line long, text string").selectExpr(
-        "text AS value", "text AS inner", "text", "line", "line AS seq", "1L AS lines", f"'{link}' AS source",
-        "0 AS block", "CAST(NULL AS TIMESTAMP) AS clock", "CAST(NULL AS TIMESTAMP) AS at",
-        "octet_length(text) AS size", f"'{link}' AS file",
-    )  # fmt: skip
-
-
-def kept(spark, lines, form):
-    """For each line, whether the scan keeps it."""
-    tagged = tagging.tagged(frame(spark, lines, form)).sort("seq").select("tag").collect()
-    return [row.tag == tagging.EVENT for row in tagged]
+_SPLIT = Split(
+    source="s", number=0, location="x.log", start=0, end=WHOLE, format="", reading=Reading.LOG.value,
+    envelope=Envelope.NONE.value, name="x.log", snapshot_at=None, layout=None, large=False, size=0,
+)  # fmt: skip
+_NAMES = ("kind", "client_id", "topic", "peer", "member_id", "group", "value", "reason", "system")
 
 
-def read(spark, lines, form):
-    """For each line whether the scan keeps it, and the events of all of them, by line."""
-    return kept(spark, lines, form), logs.events(frame(spark, lines, form)).sort("line")
+@dataclass
+class _Kept(Counting):
+    """Counts lines, and remembers which of them were kept."""
+
+    flags: list[bool] = field(default_factory=list)
+
+    def add(self, lines, headers, kept, sizes, first):
+        self.flags += kept.tolist()
+        super().add(lines, headers, kept, sizes, first)
 
 
-def events(spark, lines, form):
-    """The events of the lines that the scan keeps: what was told, by name; what is not told is left out."""
-    flags = kept(spark, lines, form)
-    said = [line for line, flag in zip(lines, flags, strict=True) if flag]
-    rows = logs.events(frame(spark, said, form)).where(f"kind <> '{COUNTERS}'").sort("line").collect()
-    return [{name: row[name] for name in (*_NAMES, "system") if row[name] is not None} for row in rows]
+def tables(lines, form):
+    """For each line of a file of the format *form* whether it is kept; the rows of each table, by line."""
+    out, counting = Output(), _Kept()
+    reader = LogReader(replace(_SPLIT, format=form), out, _counting=counting)
+    reader.read(Piece("".join(f"{line}\n" for line in lines).encode()))
+    reader.ended()
+    rows = {table: told.to_pylist() for table, told in out.end().items()}
+    return counting.flags, {table: sorted(told, key=lambda row: row["line"] or 0) for table, told in rows.items()}
+
+
+def read(lines, form):
+    """For each line whether it is kept, and the events of all of them, by line."""
+    flags, rows = tables(lines, form)
+    return flags, rows.get(EVENTS, [])
+
+
+def kept(lines, form):
+    """For each line, whether it is kept."""
+    return read(lines, form)[0]
+
+
+def events(lines, form):
+    """The events of the lines that are kept: what was told, by name; what is not told is left out."""
+    told = [row for row in read(lines, form)[1] if row["kind"] != COUNTERS]
+    return [{name: row[name] for name in _NAMES if row[name] is not None} for row in told]
+
+
+def picked(rows, columns):
+    """The wanted *columns* of *rows*, as tuples."""
+    return [tuple(row[column] for column in columns.split()) for row in rows]

@@ -1,12 +1,13 @@
 """The bench measures what it says: its material is known exactly, and everybody does the same work."""
 
+import json
 import re
 from collections import Counter
 from itertools import pairwise
 
 import pytest
 
-from bench import checks, rivals
+from bench import checks, doubled, ours, rivals
 from bench.lines import EVENTS
 from bench.material import make
 from bench.measure import Run, run
@@ -14,8 +15,12 @@ from bench.patterns import signature_patterns
 from bench.rows import Goal, Row, against
 from bench.shapes import shape
 from mqlab import intake
-from mqlab.loaders import LOADERS
-from mqlab.scan import scan
+from mqlab.formats.factors import factors
+from mqlab.formats.registry import FORMATS
+from mqlab.formats.signatures import SIGNATURES, words
+from mqlab.kernel import job
+from mqlab.kernel.output import Output
+from mqlab.kernel.splits import splits
 
 SIZE = 2_000_000
 
@@ -32,6 +37,16 @@ def lines(generated):
     parts = generated[0].read_text(encoding="ascii").split("\n")
     assert parts.pop() == ""
     return parts
+
+
+def read_by_the_kernel(generated, folder, monkeypatch):
+    """What the kernel makes of the log without Spark, in several splits."""
+    monkeypatch.setattr("mqlab.kernel.splits.SIZE", SIZE // 3)
+    out = Output(str(folder / checks.ROWS))
+    for split in splits(intake.gather([str(generated[0])], folder / "unpacked", FORMATS)):
+        job.rows_of(split, out)
+    out.close()
+    return checks.counted(folder)
 
 
 def rival_results(name, generated, folder):
@@ -97,9 +112,7 @@ def test_planted_events_are_counted_by_kind_and_by_place(generated, lines):
 @pytest.mark.slow
 def test_the_scan_finds_exactly_what_was_planted_and_loses_no_line(generated, spark, tmp_path):
     path, truth = generated
-    sources = intake.gather([str(path)], tmp_path / "unpacked", LOADERS)
-    intake.link_sources(sources, tmp_path / "links")
-    scan(spark, tmp_path / "links", sources, tmp_path / "tagged")
+    ours.scan(spark, intake.gather([str(path)], tmp_path / "unpacked", FORMATS), tmp_path)
     assert checks.wrong(checks.counted(tmp_path), truth) == []
 
 
@@ -110,11 +123,13 @@ def test_a_rival_finds_exactly_what_was_planted_and_loses_no_line(name, generate
     assert found.shapes == generated[1].shapes
 
 
-def test_the_rivals_have_the_same_results(generated, tmp_path):
-    for name in ("polars", "duckdb"):
+def test_mqlab_and_the_rivals_have_the_same_results(generated, tmp_path, monkeypatch):
+    for name in ("polars", "duckdb", "mqlab"):
         (tmp_path / name).mkdir()
     one, two = (rival_results(name, generated, tmp_path / name) for name in ("polars", "duckdb"))
-    assert checks.unlike(one, two) == []
+    three = read_by_the_kernel(generated, tmp_path / "mqlab", monkeypatch)
+    assert checks.wrong(three, generated[1]) == []
+    assert (checks.unlike(one, two), checks.unlike(one, three)) == ([], [])
 
 
 def test_a_lost_line_and_a_missing_event_are_wrong(generated, tmp_path):
@@ -125,6 +140,39 @@ def test_a_lost_line_and_a_missing_event_are_wrong(generated, tmp_path):
     found = rival_results("duckdb", (short, truth), tmp_path)
     named = [problem.split()[0] for problem in checks.wrong(found, truth)]
     assert named == ["lines", "bytes", "line", "isr-shrunk"]
+
+
+def test_words_that_tell_a_candidate_are_in_all_that_the_expressions_select(lines):
+    wanted = signature_patterns()
+    begun = [line for line in lines if re.search(wanted["begins"], line[26:226] if line.startswith("[2") else "")]
+    assert begun
+    assert all(any(word in line for word in wanted["begins_words"]) for line in begun)
+
+
+def test_signatures_in_other_words_share_no_word_with_the_real_ones():
+    others = [doubled.in_other_words(pattern) for s in SIGNATURES for pattern in (s.begins, s.contains) if pattern]
+    assert all(re.compile(pattern) for pattern in others)
+    new, real = frozenset().union(*map(factors, others)), {*words().begins, *words().contains}
+    assert new.isdisjoint(real)
+    assert len(new) >= len(real)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "other"),
+    [
+        (r"Group \S+ is (?:now )?dead\b", r"Tebhc \S+ vf (?:abj )?qrnq\b"),
+        (r"(?P<who>[a-z]+) \[left] [^\]x]{2}", r"(?P<who>[a-z]+) \[yrsg] [^\]x]{2}"),
+    ],
+)
+def test_only_words_are_other_ones(pattern, other):
+    assert doubled.in_other_words(pattern) == other
+
+
+def test_twice_as_many_signatures_find_the_same_events(generated):
+    path, truth = generated
+    once, twice = (json.loads(run(["-m", "bench.doubled", str(path), n], "0").out) for n in ("1", "2"))
+    assert once["events"] == twice["events"] == truth.events.total()
+    assert twice["signatures"] == 2 * once["signatures"]
 
 
 def test_a_ratio_is_against_the_fastest_peer_of_the_same_round():

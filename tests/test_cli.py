@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from mqlab import __version__, analysis, cli, jsonout, session
+from mqlab import __version__, analysis, cli, java, jsonout, session
 from mqlab.verbs import material
 
 SAMPLES = Path(__file__).parents[1] / "data" / "samples"
@@ -140,9 +140,12 @@ def test_doctor_says_what_is_there(run):
     assert run("doctor", "--quiet") == (0, "", "")
 
 
-def test_doctor_without_java_says_how_to_get_it(run, monkeypatch, tmp_path):
+def test_doctor_without_any_java_says_how_to_get_it(run, monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("JAVA_HOME", raising=False)
+    assert f"java    {java.bundled()} (" in run("doctor")[1]
+
+    monkeypatch.setattr(java, "bundled", lambda: None)
     code, out, err = run("doctor")
 
     assert (code, out) == (64, "")

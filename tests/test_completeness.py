@@ -1,10 +1,10 @@
-"""What Spark passed over is seen: bytes counted against bytes on disk."""
+"""What was passed over is seen: what stopped a reader, and bytes counted against bytes on disk."""
 
 import json
 
 import pytest
 
-from mqlab.scanning import completeness
+from mqlab.cache import completeness
 from mqlab.sources import Envelope, Reading, Source
 
 
@@ -46,8 +46,14 @@ def test_a_problem_that_is_known_stays(log):
     assert completeness.checked([source], []) == [source]
 
 
-def test_compressed_files_have_no_size_to_compare(tmp_path):
-    file = tmp_path / "app.log.gz"
-    file.write_bytes(b"x" * 100)
-    source = _source(file)
+def test_compressed_files_have_no_size_to_compare(log):
+    source = _source(log, packed=True)
     assert completeness.checked([source], []) == [source]
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_what_stopped_a_reader_is_the_problem(log, packed):
+    source, damage = _source(log, packed=packed), "Its end is missing or damaged; 40 bytes before that were read."
+    rows = [("coverage", json.dumps({"source": source.link, "bytes": 40, "damage": damage}))]
+    (found,) = completeness.checked([source], rows)
+    assert found.problem == damage

@@ -5,14 +5,13 @@ import gzip
 import random
 
 import pytest
-from pyspark.sql import functions as F
+from plain_reading import opened, tables
 
-from mqlab.analysis import Options, open_capture
-from mqlab.scan import scan
-from mqlab.sources import Envelope, Reading, Source
+from mqlab import intake
+from mqlab.formats.registry import FORMATS
+from mqlab.kernel.output import COUNTS
+from mqlab.kernel.splits import splits
 from mqlab.tables import EVENTS
-
-pytestmark = pytest.mark.slow
 
 PIECES = [
     b"2026-11-21 12:20:44,201 WARN  [x] a.b.Sender - [Producer clientId=p] Got error produce response in correlation "
@@ -71,85 +70,61 @@ def files(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def capture(spark, files, tmp_path_factory):
-    assert spark is not None
-    return open_capture(files[0], options=Options(workspace=str(tmp_path_factory.mktemp("workspace"))))
+def covered(files, tmp_path_factory):
+    """Facts of all files."""
+    return opened([files[0]], tmp_path_factory.mktemp("scratch"))
 
 
-def test_every_line_is_data_noise_or_rejected(capture, files):
+def test_every_line_is_data_noise_or_rejected(covered, files):
     contents = {name: content for name, content in files[1].items() if content}
     wrong = {}
-    for coverage in capture.facts.coverage:
+    for coverage in covered.coverage:
         content = contents.get(coverage.source, b"")
         expected = (0 if coverage.format == "binary" else len(lines_of(content)), True)
         if (coverage.lines, coverage.lines == coverage.data + coverage.noise + coverage.rejected) != expected:
             wrong[coverage.source] = (coverage, len(lines_of(content)))
 
-    assert {c.source for c in capture.facts.coverage} == set(files[1])
+    assert {c.source for c in covered.coverage} == set(files[1])
     assert wrong == {}
 
 
-def test_every_byte_is_counted_but_for_the_missing_line_feed(capture, files):
+def test_every_byte_is_counted_but_for_the_missing_line_feed(covered, files):
     """A byte order mark at the beginning is no content; bytes that are not UTF-8 may be three each once read."""
-    for coverage in capture.facts.coverage:
+    for coverage in covered.coverage:
         content = files[1][coverage.source].removeprefix(b"\xef\xbb\xbf")
         read = len(content.decode("utf-8", "replace").encode())
         assert coverage.bytes in (len(content), len(content) + 1, read, read + 1), coverage.source
 
 
-def test_every_event_stands_in_the_line_that_it_names(capture, files):
-    events = capture.table(EVENTS).select("source", "line", "kind").where("kind = 'batch-split'").collect()
+def test_every_event_stands_in_the_line_that_it_names(covered, files, tmp_path):
+    sources = intake.gather([str(files[0])], tmp_path, FORMATS)
+    paths = {source.link: source.path for source in sources}
+    events = [row for row in tables(*splits(sources))[EVENTS] if row["kind"] == "batch-split"]
+    logs = {c.source for c in covered.coverage if c.format.endswith("-log")}
     expected = {
-        (name, number)
+        (name, number, line.decode()[:300])
         for name, content in files[1].items()
         for number, line in enumerate(lines_of(content), start=1)
-        if b"splitting and retrying" in line and name in {c.source for c in capture.facts.coverage if is_log(c)}
+        if b"splitting and retrying" in line and name in logs
     }
 
     assert expected
-    assert {(row["source"], row["line"]) for row in events} == expected
+    assert {(paths[row["source"]], row["line"], row["text"][:300]) for row in events} == {
+        (name, number, text.rstrip("\r")) for name, number, text in expected
+    }
 
 
-def is_log(coverage):
-    return coverage.format.endswith("-log")
-
-
-def test_numbers_of_lines_do_not_depend_on_how_a_file_is_cut(spark, tmp_path):
-    """One file read whole, and read in blocks of 8 KB."""
-    dice = random.Random(17)
-    content = b"".join(dice.choice(PIECES[:9]) + dice.choice(ENDS) for _ in range(3000)) + PIECES[0]
-    (tmp_path / "links" / "lines").mkdir(parents=True)
-    source = Source("0", "big.log", "big.log", "kafka-client-log", Reading.LOG, Envelope.NONE, len(content), None)
-    (tmp_path / "links" / "lines" / source.link).write_bytes(content)
-
-    def rows(size, out):
-        before = spark.conf.get("spark.sql.files.maxPartitionBytes")
-        spark.conf.set("spark.sql.files.maxPartitionBytes", size)
-        try:
-            read = spark.read.option("lineSep", "\n").text(str(tmp_path / "links" / "lines"))
-            blocks = read.select("_metadata.file_block_start").distinct().count()
-            scan(spark, tmp_path / "links", [source], tmp_path / out)
-        finally:
-            spark.conf.set("spark.sql.files.maxPartitionBytes", before)
-        found = spark.read.parquet(str(tmp_path / out))
-        kept = found.where("tag <> 'count'").select("line", "tag", "text").orderBy("line").collect()
-        return kept, found.agg(F.sum("lines"), F.sum("bytes")).first(), blocks
-
-    whole, total, one = rows("128m", "whole")
-    cut, cut_total, many = rows("8k", "cut")
-
-    assert (one, many > 10) == (1, True)
-    assert [tuple(row) for row in cut] == [tuple(row) for row in whole]
-    assert tuple(cut_total) == tuple(total) == (len(lines_of(content)), total[1])
-    places = dict(enumerate(lines_of(content), start=1))
-    for row in cut:
-        assert places[row["line"]].decode("utf-8", "replace").rstrip("\r") == row["text"].rstrip("\r")
+def test_a_byte_order_mark_is_no_part_of_the_first_line(tmp_path):
+    path = tmp_path / "app.log"
+    path.write_bytes(b"\xef\xbb\xbf" + PIECES[0] + b"\n")
+    rows = tables(*splits(intake.gather([str(path)], tmp_path / "scratch", FORMATS)))
+    assert [(row["line"], row["text"]) for row in rows[EVENTS]] == [(1, PIECES[0].decode())]
+    assert [row["shape"][:22] for row in rows[COUNTS]] == ["WARN  [x] a.b.Sender -"]
 
 
 def test_the_clock_of_an_envelope_dates_a_line_that_has_none_of_its_own(tmp_path):
     words = "Terminating due to java.lang.OutOfMemoryError: Java heap space"
-    line = f'{{"log":"{words}\\n","stream":"stdout","time":"2026-11-21T12:21:28.5Z"}}\n'
-    (tmp_path / "material").mkdir()
-    (tmp_path / "material" / "bridge.json.log").write_text(line)
-    capture = open_capture(str(tmp_path / "material"), options=Options(workspace=str(tmp_path / "cache")))
-    assert [(e.kind, e.first_at) for e in capture.facts.episodes] == [("out-of-memory", 1795263688.5)]
+    path = tmp_path / "bridge.json.log"
+    path.write_text(f'{{"log":"{words}\\n","stream":"stdout","time":"2026-11-21T12:21:28.5Z"}}\n')
+    covered = opened([path], tmp_path / "scratch")
+    assert [(e.kind, e.first_at) for e in covered.episodes] == [("out-of-memory", 1795263688.5)]

@@ -4,9 +4,8 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pyspark.sql import functions as F
 
-from mqlab.material.envelopes import detect, outer_clock, peel, peeled
+from mqlab.material.envelopes import detect, peel, unwrapped
 from mqlab.sources import Envelope
 
 OWN = "[2026-11-21 12:18:43,427] INFO [GroupCoordinator 1]: Preparing to rebalance (kafka.coordinator.group.X)"
@@ -102,30 +101,31 @@ def test_a_line_is_peeled_to_what_the_application_wrote(envelope, line, inner):
     assert peel(line, envelope) == inner
 
 
-def test_spark_peels_exactly_as_python_does(spark):
-    rows = [(n, line, envelope.value) for n, (envelope, line, _) in enumerate(WRAPPED)]
-    frame = spark.createDataFrame(rows, "n int, line string, envelope string")
-    peels = frame.select("n", peeled(F.col("line"), F.col("envelope")))
-
-    assert dict(peels.collect()) == {n: peel(line, envelope) for n, (envelope, line, _) in enumerate(WRAPPED)}
+@pytest.mark.parametrize(("envelope", "line", "inner"), WRAPPED)
+def test_a_line_is_peeled_in_the_same_way_where_its_clock_is_asked_for_too(envelope, line, inner):
+    assert unwrapped(line, envelope)[0] == inner
 
 
-def test_the_collectors_clock_is_read_where_it_has_a_zone(spark):
-    lines = [
-        ("d", DOCKER),
-        ("c", f"{NANOS} stdout F x"),
-        ("k", f"[pod/a/b] {NANOS} x"),
-        ("s", "2026-11-21T20:18:43.427123+08:00 h kernel: x"),
-        ("j", '{"ts":1795263523.427123,"msg":"m"}'),
-        ("s", "Nov 21 12:18:43 h a[1]: x"),
-        ("o", "kafka-1 | x"),
-        ("n", OWN),
-    ]
-    frame = spark.createDataFrame(lines, "envelope string, line string")
-    clock = frame.select(F.unix_micros(outer_clock(F.col("line"), F.col("envelope"))).alias("at"))
+MICROS = round(datetime(2026, 11, 21, 12, 18, 43, 427123, tzinfo=UTC).timestamp() * 1_000_000)
 
-    moment = round(datetime(2026, 11, 21, 12, 18, 43, 427123, tzinfo=UTC).timestamp() * 1_000_000)
-    assert [row.at for row in clock.collect()] == [moment] * 5 + [None] * 3
+
+@pytest.mark.parametrize(
+    ("envelope", "line", "clock"),
+    [
+        (Envelope.DOCKER, DOCKER, MICROS),
+        (Envelope.CRI, f"{NANOS} stdout F x", MICROS),
+        (Envelope.KUBECTL, f"[pod/a/b] {NANOS} x", MICROS),
+        (Envelope.SYSLOG, "2026-11-21T20:18:43.427123+08:00 h kernel: x", MICROS),
+        (Envelope.STRUCTURED, '{"ts":1795263523.427123,"msg":"m"}', MICROS),
+        (Envelope.SYSLOG, "Nov 21 12:18:43 h a[1]: x", None),
+        (Envelope.COMPOSE, "kafka-1 | x", None),
+        (Envelope.STRUCTURED, '{"level":"info","msg":"m"}', None),
+        (Envelope.DOCKER, '{"log":"cut', None),
+        (Envelope.NONE, OWN, None),
+    ],
+)
+def test_the_collectors_clock_is_read_where_it_has_a_zone(envelope, line, clock):
+    assert unwrapped(line, envelope)[1] == clock
 
 
 @pytest.mark.parametrize("envelope", [e for e in Envelope if e is not Envelope.NONE])
@@ -192,7 +192,7 @@ PIECES = [
 
 @given(st.lists(st.sampled_from(PIECES), max_size=20).map("".join) | st.text(), st.sampled_from(Envelope))
 def test_no_line_breaks_peeling(line, envelope):
-    assert isinstance(peel(line, envelope), str)
+    assert unwrapped(line, envelope)[0] == peel(line, envelope)
 
 
 @given(st.lists(st.lists(st.sampled_from(PIECES), max_size=9).map("".join), max_size=6))

@@ -8,8 +8,8 @@ import tarfile
 import pytest
 
 from mqlab.cache.fingerprints import ENDS
+from mqlab.formats.registry import FORMATS
 from mqlab.intake import gather
-from mqlab.loaders import LOADERS
 
 LINE = b"[2026-11-21 12:20:44,201] INFO [GroupCoordinator 1]: Stabilized group a (kafka.coordinator.group)\n"
 AT = 1_795_263_523
@@ -20,7 +20,7 @@ def known(tmp_path):
     """(path, key) of every source in a folder."""
 
     def keys(folder, scratch="scratch"):
-        return {s.path: s.key for s in gather([str(folder)], tmp_path / scratch, LOADERS)}
+        return {s.path: s.key for s in gather([str(folder)], tmp_path / scratch, FORMATS)}
 
     return keys
 
@@ -34,17 +34,17 @@ def write(path, content, at=AT):
 
 def test_a_rotated_log_keeps_its_key_and_its_link(tmp_path, known):
     file = write(tmp_path / "m" / "server.log", LINE * 3)
-    before, links = known(tmp_path / "m"), [s.link for s in gather([str(file)], tmp_path / "one", LOADERS)]
+    before, links = known(tmp_path / "m"), [s.link for s in gather([str(file)], tmp_path / "one", FORMATS)]
     rotated = file.rename(tmp_path / "m" / "server.log.2026-11-21-12")
 
     assert list(known(tmp_path / "m").values()) == list(before.values())
-    assert [s.link for s in gather([str(rotated)], tmp_path / "two", LOADERS)] == links
+    assert [s.link for s in gather([str(rotated)], tmp_path / "two", FORMATS)] == links
 
 
 def test_a_table_keeps_its_identity_under_a_new_name_though_its_link_holds_the_name(tmp_path):
     file = write(tmp_path / "m" / "get-offsets.20261121T122044Z.txt", b"orders:0:17\norders:1:18\n")
-    (before,) = gather([str(file)], tmp_path / "one", LOADERS)
-    (after,) = gather([str(file.rename(tmp_path / "m" / "get-offsets.txt"))], tmp_path / "two", LOADERS)
+    (before,) = gather([str(file)], tmp_path / "one", FORMATS)
+    (after,) = gather([str(file.rename(tmp_path / "m" / "get-offsets.txt"))], tmp_path / "two", FORMATS)
 
     assert before.identity == after.identity
     assert before.link != after.link
@@ -111,8 +111,8 @@ def test_members_of_a_repacked_archive_are_known_again(tmp_path, known):
 def test_what_a_link_leads_to_is_what_counts(tmp_path):
     target = write(tmp_path / "there" / "server.log", LINE)
     (tmp_path / "current.log").symlink_to(target)
-    (before,) = gather([str(tmp_path / "current.log")], tmp_path / "one", LOADERS)
+    (before,) = gather([str(tmp_path / "current.log")], tmp_path / "one", FORMATS)
     write(target, LINE * 2)
-    (after,) = gather([str(tmp_path / "current.log")], tmp_path / "two", LOADERS)
+    (after,) = gather([str(tmp_path / "current.log")], tmp_path / "two", FORMATS)
 
     assert before.key != after.key

@@ -6,29 +6,29 @@ import os
 import socket
 import tarfile
 import zipfile
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 import zstandard
 
 from mqlab.errors import NoSuchPathError, NothingReadableError, UnsafeArchiveError
-from mqlab.intake import gather, link_sources
+from mqlab.intake import gather
+from mqlab.material import remote
 from mqlab.sources import Envelope, Reading
 
 LOG = "[2026-11-21 12:18:43,427] INFO started (kafka.server.KafkaServer)\n"
 TEXT = LOG.encode() * 3
 
 
-def loader(name, reading, start):
+def form(name, reading, start):
     return SimpleNamespace(FORMAT=name, READING=reading, TABLES=(), recognise=lambda head: head.text.startswith(start))
 
 
-LOADERS = (
-    loader("kafka-log", Reading.LOG, "[2026"),
-    loader("zoned-log", Reading.LOG, "2026-11-21T12:18:43Z"),
-    loader("groups", Reading.TABLE, "GROUP"),
-    loader("document", Reading.DOCUMENT, '{"'),
+FORMATS = (
+    form("kafka-log", Reading.LOG, "[2026"),
+    form("zoned-log", Reading.LOG, "2026-11-21T12:18:43Z"),
+    form("groups", Reading.TABLE, "GROUP"),
+    form("document", Reading.DOCUMENT, '{"'),
 )
 
 
@@ -42,7 +42,7 @@ def material(tmp_path):
 @pytest.fixture
 def take(tmp_path):
     def gathered(*paths):
-        sources = gather([str(path) for path in paths], tmp_path / "scratch", LOADERS)
+        sources = gather([str(path) for path in paths], tmp_path / "scratch", FORMATS)
         return {source.path: source for source in sources}
 
     return gathered
@@ -66,8 +66,8 @@ def tar_of(members):
 
 
 def text_of(source):
-    raw = Path(source.location).read_bytes()
-    return gzip.decompress(raw) if source.location.endswith(".gz") else raw
+    with remote.opened(source.location) as stream:
+        return stream.read()
 
 
 def test_a_folder_gives_its_files_by_path(material, tmp_path):
@@ -77,7 +77,7 @@ def test_a_folder_gives_its_files_by_path(material, tmp_path):
     write(material, "odd", b"something else\n")
     write(material, "empty", b"")
     write(material, "db", b"a\0b")
-    sources = gather([str(material)], tmp_path / "scratch", LOADERS)
+    sources = gather([str(material)], tmp_path / "scratch", FORMATS)
 
     assert [(s.path, s.format, s.reading) for s in sources] == [
         ("a.json", "document", Reading.DOCUMENT),
@@ -159,16 +159,14 @@ HOSTILE = [
 ]
 
 
-def test_hostile_names_are_read_and_linked(material, take, tmp_path):
+def test_hostile_names_are_read(material, take):
     for name in HOSTILE:
         write(material, name)
     sources = take(material)
-    link_sources(list(sources.values()), tmp_path / "links")
 
     assert sources.keys() == {*HOSTILE[:9], "\\xff\\xfe.log", HOSTILE[10]}
     assert all(source.format == "kafka-log" for source in sources.values())
-    assert sorted(p.name for p in (tmp_path / "links/lines").iterdir()) == sorted(s.link for s in sources.values())
-    assert {p.read_bytes() for p in (tmp_path / "links/lines").iterdir()} == {TEXT}
+    assert {text_of(source) for source in sources.values()} == {TEXT}
 
 
 def test_the_users_notes_and_housekeeping_files_are_no_sources(material, take):
@@ -216,57 +214,37 @@ def test_a_file_without_permission_is_listed_as_unreadable(material, take):
     assert take(material)["secret.log"].problem == "Permission denied."
 
 
-@pytest.mark.parametrize(("suffix", "pack"), [(".gz", gzip.compress), (".bz2", bz2.compress)])
-def test_what_spark_decompresses_stays_in_place(material, take, suffix, pack):
-    path = write(material, "server.log" + suffix, pack(TEXT))
-    source = take(path)[path.name]
-
-    assert (source.location, source.format, source.link) == (
-        str(path),
-        "kafka-log",
-        f"Ln{source.key}.kafka-log.-.log{suffix}",
-    )
-
-
 @pytest.mark.parametrize(
     ("name", "pack"),
     [
+        ("server.log.gz", gzip.compress),
+        ("server.log.bz2", bz2.compress),
         ("server.log.xz", lzma.compress),
         ("server.log.zst", zstandard.ZstdCompressor().compress),
         ("server.log", gzip.compress),
-        ("SERVER.LOG.GZ", gzip.compress),
         ("misnamed.bz2", gzip.compress),
     ],
 )
-def test_other_compressions_are_unpacked_into_scratch(material, take, name, pack):
+def test_compressed_files_are_read_where_they_are_whatever_their_names(material, take, name, pack):
     path = write(material, name, pack(TEXT))
     source = take(path)[name]
 
+    assert (source.location, source.packed, source.size) == (str(path), True, len(pack(TEXT)))
     assert (text_of(source), source.format, source.problem) == (TEXT, "kafka-log", None)
-    assert "scratch" in source.location
-    assert source.size == len(pack(TEXT))
-    assert list(material.iterdir()) == [path]
 
 
-def test_plain_text_that_calls_itself_gz_is_linked_under_an_honest_name(material, take):
+def test_plain_text_that_calls_itself_gz_is_plain_text(material, take):
     source = take(write(material, "server.log.gz"))["server.log.gz"]
 
-    assert text_of(source) == TEXT
-    assert source.link.endswith(".txt")
+    assert (text_of(source), source.packed) == (TEXT, False)
 
 
-@pytest.mark.parametrize(
-    ("suffix", "pack"),
-    [(".gz", gzip.compress), (".xz", lzma.compress), (".zst", zstandard.ZstdCompressor().compress)],
-)
-def test_of_a_cut_file_the_readable_part_is_kept(material, take, suffix, pack):
+def test_a_cut_file_is_recognised_by_what_can_be_read(material, take):
     noise = b"".join(LOG.encode() + os.urandom(60).hex().encode() + b"\n" for _ in range(9000))
-    source = take(write(material, "server.log" + suffix, pack(noise)[:400_000]))["server.log" + suffix]
+    for suffix, pack in ((".gz", gzip.compress), (".xz", lzma.compress), (".zst", zstandard.compress)):
+        write(material, f"server.log{suffix}", pack(noise)[:400_000])
 
-    assert source.format == "kafka-log"
-    assert "missing or damaged" in source.problem
-    assert noise.startswith(text_of(source))
-    assert len(text_of(source)) > 100_000
+    assert {source.format for source in take(material).values()} == {"kafka-log"}
 
 
 def test_a_file_that_is_nothing_but_damage_is_unreadable(material, take):
@@ -384,21 +362,3 @@ def test_the_users_files_are_left_alone(material, take):
     take(material)
 
     assert {p: (p.read_bytes(), p.stat().st_mtime_ns) for p in material.iterdir()} == before
-
-
-def test_documents_and_lines_are_linked_apart_and_the_unreadable_not_at_all(material, take, tmp_path):
-    for name, content in {"a.json": b'{"a":1}', "b.log": TEXT, "c": b"", "d": b"?\n"}.items():
-        write(material, name, content)
-    sources = take(material)
-    link_sources(list(sources.values()), tmp_path / "links")
-
-    assert [p.name for p in (tmp_path / "links/documents").iterdir()] == [sources["a.json"].link]
-    assert {p.name for p in (tmp_path / "links/lines").iterdir()} == {sources["b.log"].link, sources["d"].link}
-
-
-def test_where_links_fail_files_are_copied(material, take, tmp_path, monkeypatch):
-    source = take(write(material, "server.log"))["server.log"]
-    monkeypatch.setattr(Path, "symlink_to", lambda *_: (_ for _ in ()).throw(OSError("no links here")))
-    link_sources([source], tmp_path / "links")
-
-    assert (tmp_path / "links/lines" / source.link).read_bytes() == TEXT

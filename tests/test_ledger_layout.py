@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mqlab.formats import ledger_csv, ledger_json, ledger_mapped
+from mqlab.formats.base import Head
+from mqlab.formats.registry import FORMATS
 from mqlab.ledgers.layout import FIELDS
 from mqlab.ledgers.mapping import Entry
-from mqlab.loaders import LOADERS, ledger_csv, ledger_json, ledger_mapped
-from mqlab.loaders.base import Head
 from mqlab.material.recognition import recognise
 
 
@@ -17,9 +18,9 @@ def head(text, name="ledger.csv"):
     return Head(name, text, len(text))
 
 
-def told(text, name="ledger.csv", loader=ledger_csv):
+def told(text, name="ledger.csv", form=ledger_csv):
     """Fields with their places, the role, and what it is known by."""
-    layout = json.loads(loader.layout(head(text, name)))
+    layout = json.loads(form.layout(head(text, name)))
     columns = {field: place for field, place in zip(FIELDS, layout["columns"], strict=True) if place is not None}
     return columns, layout["role"], layout["told"]
 
@@ -90,14 +91,14 @@ def test_members_of_objects_are_found_one_level_down():
     ],
 )
 def test_ledgers_and_only_those_are_recognised(text, format_name):
-    assert recognise(text.encode(), "data.txt", len(text), LOADERS).format == format_name
+    assert recognise(text.encode(), "data.txt", len(text), FORMATS).format == format_name
 
 
 @given(st.text(max_size=300), st.sampled_from(["x.csv", "sink-received.csv", "-.csv", "sent"]))
 def test_any_text_has_a_layout(text, name):
-    for loader in (ledger_csv, ledger_json):
-        loader.recognise(head(text, name))
-        assert len(json.loads(loader.layout(head(text, name)))["columns"]) == len(FIELDS)
+    for form in (ledger_csv, ledger_json):
+        form.recognise(head(text, name))
+        assert len(json.loads(form.layout(head(text, name)))["columns"]) == len(FIELDS)
 
 
 @given(st.lists(st.lists(st.text(alphabet="0123456789abc.,;\"'-|\t", max_size=22), max_size=6), max_size=12))
@@ -107,7 +108,7 @@ def test_any_rows_have_a_layout(rows):
 
 
 @pytest.mark.parametrize(
-    ("text", "loader", "expected"),
+    ("text", "form", "expected"),
     [
         ("received_utc,id,topic,qos,dup,retained\n2026-11-21T12:41:43Z,1,t,0,false,true\n", ledger_csv, True),
         ("acked_utc,id,topic,reason\n2026-11-21T11:39:47.636Z,a-1,press/07/state,Success\n", ledger_csv, True),
@@ -119,8 +120,8 @@ def test_any_rows_have_a_layout(rows):
         ('{"at":"2026-11-21T12:05:56.811Z","topic":"orders","id":"2"}\n', ledger_json, False),
     ],
 )
-def test_levels_of_topics_qos_and_retain_flags_are_those_of_mqtt(text, loader, expected):
-    assert json.loads(loader.layout(head(text)))["mqtt"] is expected
+def test_levels_of_topics_qos_and_retain_flags_are_those_of_mqtt(text, form, expected):
+    assert json.loads(form.layout(head(text)))["mqtt"] is expected
 
 
 def test_a_map_may_tell_that_a_ledger_is_about_mqtt():

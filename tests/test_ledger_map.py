@@ -5,10 +5,10 @@ import json
 import pytest
 
 from mqlab.errors import BadLedgerMapError
+from mqlab.formats.registry import FORMATS
 from mqlab.ledgers.layout import FIELDS
 from mqlab.ledgers.mapped import mapped
 from mqlab.ledgers.mapping import NO_MAP, read_map
-from mqlab.loaders import LOADERS
 from mqlab.material.recognition import recognise
 
 
@@ -33,7 +33,7 @@ def test_a_file_that_nobody_recognises_is_read_as_the_map_says(tmp_path):
         "header = false\ntime = 3\nkey = 0\npartition = 1\noffset = 2\n",
     )
     text = b"17|0|33|2026-11-21 12:00:00.123\n"
-    assert recognise(text, "a.dat", len(text), LOADERS).format != "ledger-mapped"
+    assert recognise(text, "a.dat", len(text), FORMATS).format != "ledger-mapped"
     known = mapped(text, "a.dat", len(text), ledgers.entry("bundle.tar.gz!/out/a.dat"))
     layout = json.loads(known.layout)
     assert known.format == "ledger-mapped"

@@ -4,15 +4,16 @@ import json
 
 import pytest
 
+from mqlab.formats import ledger_csv, ledger_json
+from mqlab.formats.base import Head
+from mqlab.formats.registry import FORMATS
 from mqlab.ledgers.layout import FIELDS
-from mqlab.loaders import LOADERS, ledger_csv, ledger_json
-from mqlab.loaders.base import Head
 from mqlab.material.recognition import recognise
 
 
-def told(text, name="x.csv", loader=ledger_csv):
+def told(text, name="x.csv", form=ledger_csv):
     """Fields with their places, the role, and what it is known by."""
-    layout = json.loads(loader.layout(Head(name, text, len(text))))
+    layout = json.loads(form.layout(Head(name, text, len(text))))
     columns = {field: place for field, place in zip(FIELDS, layout["columns"], strict=True) if place is not None}
     return columns, layout["role"], layout["told"]
 
@@ -21,8 +22,8 @@ def table(header, row, rows=30):
     return "\n".join([header, *(row(n) for n in range(rows))]) + "\n"
 
 
-def form(text, name="x.csv"):
-    return recognise(text.encode(), name, len(text), LOADERS).format
+def format_of(text, name="x.csv"):
+    return recognise(text.encode(), name, len(text), FORMATS).format
 
 
 def second(n):
@@ -65,7 +66,7 @@ def iso(n):
 def test_columns_that_one_side_alone_can_fill_tell_the_role(header, row, role, time):
     text = table(header, row)
     columns, known, _ = told(text)
-    assert (form(text), known) == ("ledger-csv", role)
+    assert (format_of(text), known) == ("ledger-csv", role)
     assert (columns["time"], columns["key"], columns["topic"]) == (time, "1", "2")
 
 
@@ -105,7 +106,7 @@ def test_members_of_objects_are_told_alike():
     assert told(text, "erp.jsonl", ledger_json) == (
         {field: f"$['{name}']" for field, name in names.items()}, "received", "shape",
     )  # fmt: skip
-    assert form(text, "erp.jsonl") == "ledger-json"
+    assert format_of(text, "erp.jsonl") == "ledger-json"
 
 
 def test_a_bridges_records_stay_those_of_the_log_behind_it():
@@ -127,7 +128,7 @@ def test_a_bridges_records_stay_those_of_the_log_behind_it():
     ids=["requests", "lag", "addresses", "a log", "no moment"],
 )
 def test_tables_of_other_things_are_no_ledgers(header, row):
-    assert form(table(header, row)) not in {"ledger-csv", "ledger-json"}
+    assert format_of(table(header, row)) not in {"ledger-csv", "ledger-json"}
 
 
 @pytest.mark.parametrize(
@@ -142,13 +143,13 @@ def test_tables_of_other_things_are_no_ledgers(header, row):
 )  # fmt: skip
 def test_without_a_header_topics_and_qos_make_a_ledger_of_mqtt(row, columns, role):
     text = "\n".join(map(row, range(30))) + "\n"
-    assert form(text) == "ledger-csv"
+    assert format_of(text) == "ledger-csv"
     assert told(text)[:2] == (columns, role)
 
 
 def test_topics_that_come_again_and_ids_of_letters_are_enough():
     text = "".join(f"{iso(n)}\tfan/{n % 3}/rpm\tf{n:05}\n" for n in range(30))
-    assert form(text) == "ledger-csv"
+    assert format_of(text) == "ledger-csv"
     assert told(text)[:2] == ({"time": "0", "topic": "1", "key": "2"}, None)
 
 
@@ -169,4 +170,4 @@ def test_names_of_any_language_stand_over_topics_and_ids_that_copies_repeat():
     ids=["requests", "paths", "no key", "a log", "of the broker itself"],
 )
 def test_other_rows_without_a_header_are_no_ledgers(row):
-    assert form("\n".join(map(row, range(30))) + "\n") != "ledger-csv"
+    assert format_of("\n".join(map(row, range(30))) + "\n") != "ledger-csv"

@@ -4,15 +4,16 @@ import json
 
 import pytest
 
+from mqlab.formats import ledger_csv, ledger_json
+from mqlab.formats.base import Head
+from mqlab.formats.registry import FORMATS
 from mqlab.ledgers.layout import FIELDS, party_in, role_in
-from mqlab.loaders import LOADERS, ledger_csv, ledger_json
-from mqlab.loaders.base import Head
 from mqlab.material.recognition import recognise
 
 
-def told(text, name, loader=ledger_csv):
+def told(text, name, form=ledger_csv):
     """Fields with their places, and the role."""
-    layout = json.loads(loader.layout(Head(name, text, len(text))))
+    layout = json.loads(form.layout(Head(name, text, len(text))))
     columns = {field: place for field, place in zip(FIELDS, layout["columns"], strict=True) if place is not None}
     return columns, layout["role"]
 
@@ -25,8 +26,8 @@ def moment(n):
     return str(1_795_262_756_811 + n)
 
 
-def form(text, name):
-    return recognise(text.encode(), name, len(text), LOADERS).format
+def format_of(text, name):
+    return recognise(text.encode(), name, len(text), FORMATS).format
 
 
 @pytest.mark.parametrize(
@@ -65,7 +66,7 @@ def test_members_of_objects_are_told_by_their_values_too():
     text = "\n".join(map(json.dumps, lines)) + "\n"
     names = {"time": "at", "topic": "topic", "offset": "offset", "key": "msg", "role": "event"}
     assert told(text, "gps.ndjson", ledger_json) == ({field: f"$['{name}']" for field, name in names.items()}, None)
-    assert form(text, "gps.ndjson") == "ledger-json"
+    assert format_of(text, "gps.ndjson") == "ledger-json"
 
 
 @pytest.mark.parametrize(
@@ -89,7 +90,7 @@ def test_members_of_objects_are_told_by_their_values_too():
 )  # fmt: skip
 def test_a_moment_and_a_message_are_a_ledger_where_a_name_tells_the_role(name, header, row, expected):
     text = table(header, row)
-    assert form(text, name) == "ledger-csv"
+    assert format_of(text, name) == "ledger-csv"
     assert told(text, name) == expected
 
 
@@ -105,7 +106,7 @@ def test_a_moment_and_a_message_are_a_ledger_where_a_name_tells_the_role(name, h
     ids=["no role", "a value", "numbers of a measure", "no key", "no moment"],
 )
 def test_exports_of_other_things_are_no_ledgers(name, header, row):
-    assert form(table(header, row), name) not in {"ledger-csv", "ledger-json"}
+    assert format_of(table(header, row), name) not in {"ledger-csv", "ledger-json"}
 
 
 def test_names_of_files_tell_roles_and_parties():
@@ -137,14 +138,14 @@ def test_names_of_files_tell_roles_and_parties():
 )
 def test_places_are_told_by_offsets_that_rise_one_by_one(header, row, columns):
     text = table(header, row)
-    assert form(text, "x.csv") == "ledger-csv"
+    assert format_of(text, "x.csv") == "ledger-csv"
     found, role = told(text, "x.csv")
     assert (tuple(found[name] for name in ("time", "queue", "offset", "key")), role) == (columns, None)
 
 
 def test_members_without_names_are_told_alike():
     text = "".join(f'{{"e":{moment(n)},"open":"op{n}","p":{n % 2},"o":{n // 2}}}\n' for n in range(30))
-    assert form(text, "stats.ndjson") == "ledger-json"
+    assert format_of(text, "stats.ndjson") == "ledger-json"
     assert told(text, "stats.ndjson", ledger_json)[0] == {
         "time": "$['e']", "queue": "$['p']", "offset": "$['o']", "key": "$['open']",
     }  # fmt: skip
@@ -160,7 +161,7 @@ def test_members_without_names_are_told_alike():
     ids=["measures", "numbers", "a log"],
 )
 def test_other_tables_are_no_ledgers(header, row):
-    assert form(table(header, row), "x.csv") != "ledger-csv"
+    assert format_of(table(header, row), "x.csv") != "ledger-csv"
 
 
 def test_an_empty_file_that_is_said_to_have_a_header_has_no_columns():

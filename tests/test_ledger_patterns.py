@@ -1,14 +1,17 @@
 """Patterns of the user's map: what they may hold, which lines they read, and how mistakes in them are told."""
 
 import json
+import re
 
+import polars as pl
 import pytest
 
 from mqlab.errors import BadLedgerMapError
+from mqlab.formats.registry import FORMATS
+from mqlab.formats.rust_regex import rust
 from mqlab.ledgers.mapped import mapped_lines
 from mqlab.ledgers.mapping import read_map
-from mqlab.ledgers.patterns import wrong
-from mqlab.loaders import LOADERS
+from mqlab.ledgers.patterns import shape, wrong
 
 DID = r"did (?P<key>\S+) from (?P<topic>[\w.-]+)/(?P<partition>\d+)/(?P<offset>\d+)"
 LOG = b"".join(b"2026-11-22 07:00:0%d,123 INFO did A-%d from orders/0/%d\n" % (n, n, n) for n in range(5))
@@ -21,7 +24,7 @@ def read(tmp_path, *entries):
 
 
 def layout(ledgers, path, content=LOG):
-    known = mapped_lines(content, path, len(content), ledgers.patterns(path), LOADERS)
+    known = mapped_lines(content, path, len(content), ledgers.patterns(path), FORMATS)
     return known, json.loads(known.layout)
 
 
@@ -70,17 +73,20 @@ def test_levels_in_topics_tell_mqtt(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "pattern",
+    ("pattern", "line", "groups"),
     [
-        DID,
-        r"^(?P<time>\d+) (?:x|y)? ?(?P<key>\w{1,20})$",
-        r"(?i)acked \[(?P<place>[^\]]+)\] @ (?P<offset>\d+)",
-        r"\{(?P<key>[a-z]{2,})\}",
-        r"key \\ (?P<key>\S+)",
+        (DID, "well, did A-1 from orders/0/33 now", ["A-1", "orders", "0", "33"]),
+        (r"^(?P<time>\d+) (?:x|y)? ?(?P<key>\w{1,20})$", "17 x k1", ["17", "k1"]),
+        (r"(?i)acked \[(?P<place>[^\]]+)\] @ (?P<offset>\d+)", "Acked [orders-0] @ 5", ["orders-0", "5"]),
+        (r"\{(?P<key>[a-z]{2,})\}", "got {abc}", ["abc"]),
+        (r"key \\ (?P<key>\S+)", "key \\ 17ä", ["17ä"]),
     ],
 )
-def test_what_python_and_java_read_alike_is_taken(pattern):
+def test_what_python_and_rust_read_alike_is_taken(pattern, line, groups):
     assert wrong(pattern) is None
+    told = shape(pattern, "sent", {}).pattern
+    assert list(re.search(told, line, re.ASCII).groups()) == groups
+    assert list(pl.Series([line]).str.extract_groups(rust(told)).item().values()) == groups
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,13 @@
 
 import re
 
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mqlab.formats import ledger_rows
 from mqlab.ledgers import payloads
-from mqlab.loaders import noted_lines
 
 CUT = [
     ('consumed orders-0@33 key=17 value={"card":"4111"}', "consumed orders-0@33 key=17 value={…}"),
@@ -28,10 +29,13 @@ def test_a_value_is_cut_out(line, kept):
     assert payloads.without(line) == kept
 
 
-def test_spark_cuts_the_same(spark):
-    rows = spark.createDataFrame([(line,) for line, _ in CUT], "line string")
-    cut = [row[0] for row in rows.selectExpr(noted_lines.without_payload("line")).collect()]
-    assert cut == [kept for _, kept in CUT]
+WORDS = st.sampled_from([" value=", ',"payload":', " key=", '"', "\\", "{", "}", "x", ", offset=", " ", "\u2028", "ä"])
+
+
+@given(st.lists(st.lists(WORDS, max_size=20).map("".join)))
+def test_columns_are_cut_as_single_lines_are(lines):
+    told = [*(line for line, _ in CUT), *lines]
+    assert ledger_rows.without_payload(pl.Series(told)).to_list() == [payloads.without(line) for line in told]
 
 
 @given(st.text(alphabet="abc {}\"\\,=:'", max_size=40))

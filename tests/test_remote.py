@@ -16,7 +16,6 @@ from mqlab import analysis, intake, jsonout, scan
 from mqlab.analysis import Options, open_capture
 from mqlab.cache import reading, storage, tidying, workspace
 from mqlab.errors import NoSuchPathError, RemoteError, WorkspaceError
-from mqlab.loaders import LOADERS
 from mqlab.material import filesystems, remote, walking
 from mqlab.material.remote_path import RemotePath
 from mqlab.tables import EVENTS
@@ -135,8 +134,8 @@ def test_plain_and_large_compressed_files_stay_where_they_are_and_all_others_are
     (folder / "empty.log").write_bytes(b"")
     with tarfile.open(folder / "logs.tgz", "w:gz") as tar:
         tar.add(folder / "plain.log", "inside.log")
-    here = intake.gather([str(folder)], tmp_path / "here", LOADERS)
-    there = intake.gather([f"file://{folder}"], tmp_path / "there", LOADERS)
+    here = intake.gather([str(folder)], tmp_path / "here", FORMATS)
+    there = intake.gather([f"file://{folder}"], tmp_path / "there", FORMATS)
     placed = {source.path for source in there if filesystems.is_uri(source.location)}
     assert placed == {"plain.log", "large.log.gz"}
     told = [replace(source, location="", origin="") for source in there]

@@ -1,10 +1,11 @@
 import json
 
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqlab.secrets import mask, masked
+from mqlab.secrets import mask, mask_all
 
 PEM_LINE = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7S3cr3tABCDEF"
 SEEDED = [
@@ -166,11 +167,12 @@ def test_what_stands_beside_a_secret_stays():
     assert mask("tool --password x --topic t") == "tool --password [masked] --topic t"
 
 
-def test_spark_masks_exactly_as_python_does(spark):
+def test_many_texts_are_masked_as_each_of_them_is():
     texts = [*LINES, *(text for text, _ in SHAPED), *HARMLESS, 'sasl.jaas.config = "' + "a\\b" * 20_000]
-    rows = spark.createDataFrame(list(enumerate(texts)), "n int, text string").select("n", masked("text").alias("m"))
-
-    assert dict(rows.collect()) == dict(enumerate(mask(text) for text in texts))
+    assert mask_all(pl.Series(texts)).to_list() == [mask(text) for text in texts]
+    assert mask_all(pl.Series(HARMLESS)).to_list() == HARMLESS
+    assert mask_all(pl.Series([None, LINES[0]])).to_list() == [None, mask(LINES[0])]
+    assert mask_all(pl.Series([], dtype=pl.String)).to_list() == []
 
 
 @pytest.mark.parametrize("text", [*LINES, *(text for text, _ in SHAPED), *HARMLESS])
@@ -210,8 +212,10 @@ PIECES = [
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=25).map("".join))
-def test_masking_is_idempotent(text):
-    assert mask(mask(text)) == mask(text)
+def test_masking_is_idempotent_and_that_of_many_texts_at_once(text):
+    hidden = mask(text)
+    assert mask(hidden) == hidden
+    assert mask_all(pl.Series([text, "", text])).to_list() == [hidden, "", hidden]
 
 
 @pytest.mark.parametrize("piece", ["password", "secret.", "curl ", "-", '"', " ", "eyJ", "://a:"])

@@ -11,7 +11,7 @@ from itertools import pairwise
 from mqlab.assembly.payloads import MICRO, Row
 from mqlab.clocks import settling
 from mqlab.clocks.zones import WRITTEN, Zone, ruled, written
-from mqlab.loaders import kafka_broker_log, metric_names
+from mqlab.formats import kafka_broker_log, metric_names
 from mqlab.sources import Reading, Source
 
 Rows = Mapping[str, Sequence[Row]]

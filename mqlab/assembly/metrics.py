@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from mqlab.assembly.payloads import Row, seconds
 from mqlab.clocks.zones import Instant
 from mqlab.facts import Series
-from mqlab.loaders import metric_names
+from mqlab.formats import metric_names
 
 
 def series(rows: Sequence[Row], path: Callable[[Row], str], instant: Instant) -> tuple[Series, ...]:

@@ -1,6 +1,6 @@
-"""Batches: the rows that one run scanned, for later runs to start from.
+"""Batches: the rows that one run read, for later runs to start from.
 
-A batch is a folder with the tagged Parquet and an index. The index is written last: it says which files' rows are
+A batch is a folder with Parquet by table and an index. The index is written last: it says which files' rows are
 whole, under which links, and which code read them. A batch without one is being written, or was left by a run that
 was killed.
 """
@@ -10,21 +10,19 @@ from __future__ import annotations
 import json
 import secrets
 import stat
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import SparkSession
 
-from mqlab import scan
 from mqlab.cache import storage, workspace
-from mqlab.sources import Reading, Source
+from mqlab.canonical import Stored
+from mqlab.material import files
+from mqlab.sources import Source
 
-_PREFIX, _INDEX = "scan-", "index.json"
-
-Place = tuple[str, str]
-"""Name of a batch, and the link by which its rows know their file."""
+_PREFIX, _INDEX, _ROWS = "scan-", "index.json", "rows"
 
 
 @dataclass(frozen=True)
@@ -35,55 +33,41 @@ class Batch:
     links: frozenset[str]
     changed: frozenset[str]
     """Those of the links whose files changed while they were read: good for that run, but for no other."""
-    versions: Mapping[str, str]
-    """Version of the code that read it, by reading."""
-
-    def valid(self, versions: Mapping[Reading, str]) -> dict[str, str]:
-        """Links whose rows are what the code of these *versions* would find, by identity."""
-        same = {reading.value for reading, version in versions.items() if self.versions.get(reading.value) == version}
-        return {link.split(".")[0]: link for link in self.links - self.changed if link[0] in same}
+    version: str
+    """Of the code that read it."""
+    cut: frozenset[str] = frozenset()
+    """Those of the links whose files were read in several splits."""
+    files: tuple[tuple[str, str], ...] = ()
+    """Tables and names of the files with rows."""
 
 
 @dataclass(frozen=True)
 class Places:
     """Where the rows of some sources stand."""
 
-    by_link: Mapping[str, Place]
-    """By the link that the source has now; a file may have had another name when it was read."""
+    by_link: Mapping[str, str]
+    """Name of the batch."""
     alone: bool
-    """All of them in one batch, under the same links, with nothing else in it."""
+    """All of them in one batch, with nothing else in it."""
+    cut: frozenset[str] = frozenset()
+    """Those that were read in several splits."""
+    files: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """By table, where the files with rows lie in the workspace."""
 
     @property
     def batches(self) -> list[str]:
         """Names of the batches they stand in."""
-        return sorted({name for name, _ in self.by_link.values()})
+        return sorted(set(self.by_link.values()))
 
-    def rows(self, spark: SparkSession, cache: Path) -> DataFrame:
-        """The tagged rows of these sources and of no other, under the links of today."""
-        rows = scan.tagged(spark, *[tagged(cache, name) for name in self.batches])
-        if self.alone:
-            rows.createOrReplaceTempView(self._view)
-            return spark.table(self._view)
-        wanted = [(batch, file, link) for link, (batch, file) in sorted(self.by_link.items())]
-        places = spark.createDataFrame(wanted, "batch string, file string, link string")
-        placed = rows.selectExpr("*", "element_at(split(_metadata.file_path, '/'), -3) AS batch")
-        found = placed.join(F.broadcast(places), ["batch", "file"])
-        return found.drop("batch", "file").withColumnRenamed("link", "file")
-
-    def refresh(self, spark: SparkSession) -> None:
-        """Let ``rows``, asked for while the batch was being written, know what was written."""
-        if self.alone:
-            spark.catalog.refreshTable(self._view)
-
-    @property
-    def _view(self) -> str:
-        """A view's plan is analysed once and its files are listed once, however often it is used."""
-        return self.batches[0].replace("-", "_")
+    def stored(self, spark: SparkSession, cache: Path) -> Stored:
+        """The rows of these sources and of no other."""
+        files = {table: [str(cache / name) for name in names] for table, names in self.files.items()}
+        return Stored(spark, files, None if self.alone else frozenset(self.by_link), self.cut)
 
 
-def tagged(cache: Path, name: str) -> Path:
-    """The Parquet of the batch called *name*."""
-    return cache / name / "tagged"
+def rows(cache: Path, name: str) -> Path:
+    """Where the rows of the batch called *name* stand, table by table."""
+    return cache / name / _ROWS
 
 
 def new(cache: Path, hold: workspace.Hold) -> str:
@@ -92,17 +76,17 @@ def new(cache: Path, hold: workspace.Hold) -> str:
     hold.add(name)
     hold.temporary.add(cache / name)
     (cache / name).mkdir(mode=stat.S_IRWXU)
-    tagged(cache, name).mkdir()
     return name
 
 
 def finish(cache: Path, batch: Batch, hold: workspace.Hold) -> None:
     """Write the index of *batch*: from now on its rows count for every run."""
     index = {
-        "versions": dict(batch.versions),
+        "version": batch.version,
         "links": sorted(batch.links),
         "changed": sorted(batch.changed),
-        "parts": _parts(cache, batch.name),
+        "cut": sorted(batch.cut),
+        "parts": {f"{table}/{name}": _size(cache, batch.name, table, name) for table, name in batch.files},
     }
     workspace.put(cache, cache / batch.name / _INDEX, json.dumps(index).encode())
     hold.temporary.discard(cache / batch.name)
@@ -128,25 +112,30 @@ def age(cache: Path, name: str) -> float | None:
     return storage.age(cache / name / _INDEX)
 
 
-def placed(batches: Sequence[Batch], sources: Sequence[Source], versions: Mapping[Reading, str]) -> dict[str, Place]:
-    """Where the rows of *sources* stand, by link, as far as they do: in as few batches as it takes."""
-    wanted = {source.identity: source.link for source in sources}
-    valid = {batch.name: batch.valid(versions) for batch in batches}
-    found: dict[str, Place] = {}
+def placed(batches: Sequence[Batch], sources: Sequence[Source], version: str) -> dict[str, str]:
+    """The batch of each of *sources*, by link, as far as code of this *version* read them: as few as it takes."""
+    wanted = {source.link for source in sources}
+    valid = {batch.name: batch.links - batch.changed for batch in batches if batch.version == version}
+    found: dict[str, str] = {}
     while wanted and valid:
-        best = max(sorted(valid), key=lambda name: len(valid[name].keys() & wanted.keys()))
-        held = valid.pop(best)
-        for identity in held.keys() & wanted.keys():
-            found[wanted.pop(identity)] = (best, held[identity])
+        best = max(sorted(valid), key=lambda name: len(valid[name] & wanted))
+        taken = valid.pop(best) & wanted
+        found |= dict.fromkeys(taken, best)
+        wanted -= taken
     return found
 
 
-def places(by_link: Mapping[str, Place], batches: Collection[Batch]) -> Places:
+def places(by_link: Mapping[str, str], batches: Collection[Batch]) -> Places:
     """*by_link* with what is known about these *batches*."""
-    used = {name for name, _ in by_link.values()}
-    own = all(link == file for link, (_, file) in by_link.items())
-    alone = len(used) == 1 and own and any(b.name in used and b.links == by_link.keys() for b in batches)
-    return Places(by_link, alone)
+    used = set(by_link.values())
+    there = [batch for batch in batches if batch.name in used]
+    files: dict[str, list[str]] = defaultdict(list)
+    for batch in there:
+        for table, name in batch.files:
+            files[table].append(f"{batch.name}/{_ROWS}/{table}/{name}")
+    alone = len(used) == 1 and any(batch.links == by_link.keys() for batch in there)
+    cut = frozenset(by_link) & frozenset().union(*(batch.cut for batch in there))
+    return Places(by_link, alone, cut, {table: sorted(names) for table, names in files.items()})
 
 
 def use(cache: Path, chosen: Collection[str], hold: workspace.Hold) -> bool:
@@ -169,33 +158,37 @@ def remove(cache: Path, name: str) -> None:
             storage.remove(cache / name)
 
 
-def drop_damaged(spark: SparkSession, cache: Path, chosen: Collection[str]) -> bool:
+def drop_damaged(cache: Path, chosen: Collection[str]) -> bool:
     """Take out of use those of these batches that cannot be read; True where there are any."""
-    damaged = [name for name in chosen if not _is_readable(spark, cache, name)]
+    damaged = [name for name in chosen if not _is_readable(cache, name)]
     for name in damaged:
         storage.remove(cache / name / _INDEX)
     return bool(damaged)
 
 
-def _is_readable(spark: SparkSession, cache: Path, name: str) -> bool:
+def _is_readable(cache: Path, name: str) -> bool:
+    batch = _read(cache, name)
     try:
-        scan.tagged(spark, tagged(cache, name)).write.format("noop").mode("overwrite").save()
-    except Exception:  # Spark has one class of errors for each way to reach it
+        for table, file in batch.files if batch else ():
+            files.check_parquet(str(rows(cache, name) / table / file))
+    except OSError:
         return False
-    return True
+    return batch is not None
 
 
 def _read(cache: Path, name: str) -> Batch | None:
     content = storage.get(cache / name / _INDEX)
     try:
         index = json.loads(content or b"")
-        if index["parts"] != _parts(cache, name):
+        parts = {tuple(part.split("/")): size for part, size in index["parts"].items()}
+        if any(_size(cache, name, *part) != size for part, size in parts.items()):
             return None
-        return Batch(name, frozenset(index["links"]), frozenset(index["changed"]), index["versions"])
-    except (ValueError, KeyError, TypeError):
+        links, changed, cut = (frozenset(index[part]) for part in ("links", "changed", "cut"))
+        return Batch(name, links, changed, index["version"], cut, tuple(sorted(parts)))
+    except (ValueError, KeyError, TypeError, OSError):
         return None
 
 
-def _parts(cache: Path, name: str) -> dict[str, int]:
-    """Bytes of each file with rows: a machine that lost its power may hold an index and no rows."""
-    return storage.sizes(tagged(cache, name), "*.parquet")
+def _size(cache: Path, name: str, table: str, file: str) -> int:
+    """Bytes of a file with rows: a machine that lost its power may hold an index and no rows."""
+    return (rows(cache, name) / table / file).stat().st_size

@@ -72,11 +72,10 @@ def load(file: Path, wanted: State) -> Material | None:
             if json.loads(lines.readline())["state"] != _digest(repr(sorted(wanted.items()))):
                 return None
             found = json.loads(lines.readline())
-            by_link = {link: (batch, under) for link, (batch, under) in found["places"].items()}
             return Material(
                 tuple(_source(known) for known in found["sources"]),
                 tuple((fact, payload) for fact, payload in found["rows"]),
-                Places(by_link, found["alone"]),
+                Places(found["places"], found["alone"], frozenset(found["cut"]), found["files"]),
             )
     except _BROKEN:
         return None
@@ -91,6 +90,8 @@ def store(cache: Path, file: Path, known: State, material: Material) -> None:
         "rows": material.rows,
         "places": places.by_link,
         "alone": places.alone,
+        "cut": sorted(places.cut),
+        "files": dict(places.files),
     }
     content = f"{json.dumps(head)}\n{json.dumps(body)}\n".encode()
     workspace.put(cache, file, gzip.compress(content, 1, mtime=0))

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from mqlab.loaders.layouts import NO_YEAR
+from mqlab.formats.layouts import NO_YEAR
 from mqlab.sources import Source
 
 Row = Mapping[str, Any]

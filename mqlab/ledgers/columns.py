@@ -1,4 +1,4 @@
-"""What the columns of a ledger without a header are, by what stands in them; no Spark.
+"""What the columns of a ledger without a header are, by what stands in them.
 
 Sample rows::
 

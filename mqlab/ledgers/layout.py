@@ -1,6 +1,6 @@
-"""Where each fact of a message stands in a ledger: the columns of a CSV, the names in JSON objects; no Spark.
+"""Where each fact of a message stands in a ledger: the columns of a CSV, the names in JSON objects.
 
-A layout is found once, in the beginning of a file, and goes with its source to Spark, which cuts each line by it.
+A layout is found once, in the beginning of a file, and goes with its source to the kernel, which cuts each line by it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 
 FIELDS = ("time", "topic", "broker", "queue", "offset", "key", "message", "status", "dup", "again", "group", "party",
           "bytes", "role", "place", "qos", "retained")  # fmt: skip
-"""Facts of a message, in the order in which Spark is given their columns."""
+"""Facts of a message, in the order of a layout's columns."""
 _NAMED_ROLES = "sent|acked|failed|received|consumed|processed|committed|handled|produced|published|delivered|done|seen"
 MOMENT = (
     r"(?:ts|time|timestamp|date|datetime|at|when)(?:_ms|_utc)?|[a-z]\w*_(?:utc|ms|at|ts|time)|@timestamp"

@@ -1,4 +1,4 @@
-"""Lines of a log that may be about one message each, as statements of one shape; no Spark.
+"""Lines of a log that may be about one message each, as statements of one shape.
 
 Sample lines that surely are not::
 

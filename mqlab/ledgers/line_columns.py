@@ -1,4 +1,4 @@
-"""What the values in lines of one shape are, and the regex by which they are read; no Spark.
+"""What the values in lines of one shape are, and the regex by which they are read.
 
 Sample statement and its columns::
 
@@ -55,7 +55,7 @@ def apart(found: Columns, cells: Cells) -> bool:
 def pattern(said: Sequence[Piece], found: Columns) -> tuple[str, Mapping[str, int]]:
     """The regex of such lines up to the last value that is a fact of a message, and its groups by field.
 
-    It reads the same in Python, Java and RE2, and fits from the beginning of a line.
+    It reads the same in Python and in Rust, and fits from the beginning of a line.
     """
     values = [n for n, piece in enumerate(said) if piece.pattern]
     fields = {values[n]: field for field, n in found.items()}

@@ -1,4 +1,4 @@
-"""The layout of a log in which an application notes its messages between other lines; no Spark.
+"""The layout of a log in which an application notes its messages between other lines.
 
 Sample lines of such a log, of which the second one is a row of its ledger::
 

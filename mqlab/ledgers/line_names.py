@@ -1,4 +1,4 @@
-"""What the values in lines of one shape are called, also those that no name stands before; no Spark.
+"""What the values in lines of one shape are called, also those that no name stands before.
 
 Sample statements, with what the value without a name is taken for::
 

@@ -1,4 +1,4 @@
-"""What a line says was done with a message: by its verb, else by the name of its file; no Spark.
+"""What a line says was done with a message: by its verb, else by the name of its file.
 
 Sample lines and what they tell::
 

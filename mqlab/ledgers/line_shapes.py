@@ -1,4 +1,4 @@
-"""Which lines of a log are those of a ledger: lines of one shape, each about one message; no Spark.
+"""Which lines of a log are those of a ledger: lines of one shape, each about one message.
 
 Sample lines, of which the first two are a ledger's, and the others are not::
 

@@ -1,4 +1,4 @@
-"""What the words of a log's lines are, where each line notes one message; no Spark.
+"""What the words of a log's lines are, where each line notes one message.
 
 Sample lines::
 

@@ -1,4 +1,4 @@
-"""What a file is that the user's map of ledgers names: for a table no loader is asked, for lines of a log all are."""
+"""What a file is that the user's map of ledgers names: for a table no format is asked, for lines of a log all are."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from mqlab.formats import application_log, ledger_mapped
+from mqlab.formats.base import Format, Head
 from mqlab.ledgers.layout import is_mqtt
 from mqlab.ledgers.line_layout import laid, party_of
 from mqlab.ledgers.mapping import Entry
 from mqlab.ledgers.patterns import shape
-from mqlab.loaders import application_log, ledger_mapped
-from mqlab.loaders.base import Head, Loader
 from mqlab.material import envelopes
 from mqlab.material.recognition import Recognised, recognise, without_compression, writes_zone
 from mqlab.sources import Envelope, Reading
@@ -21,9 +21,9 @@ _NEAR = 4000
 """Characters of a line in which topics are looked for."""
 
 
-def mapped_lines(start: bytes, name: str, size: int, entries: Sequence[Entry], loaders: Sequence[Loader]) -> Recognised:
+def mapped_lines(start: bytes, name: str, size: int, entries: Sequence[Entry], formats: Sequence[Format]) -> Recognised:
     """What a log is of which the user's map reads some lines: what it is without, else a log of an application."""
-    known = recognise(start, name, size, loaders)
+    known = recognise(start, name, size, formats)
     if known.reading is not Reading.LOG:
         known = replace(known, format=application_log.FORMAT, reading=Reading.LOG, zone_rule=None)
     shapes = tuple(shape(entry.pattern or "", entry.role, _fixed(entry)) for entry in entries)

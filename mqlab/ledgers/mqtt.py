@@ -1,4 +1,4 @@
-"""What the columns of a ledger about messages of MQTT are, by their names and by what stands in them; no Spark.
+"""What the columns of a ledger about messages of MQTT are, by their names and by what stands in them.
 
 Sample rows::
 

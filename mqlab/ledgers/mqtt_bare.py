@@ -1,4 +1,4 @@
-"""What the columns of a ledger about messages of MQTT are where none has a name; no Spark.
+"""What the columns of a ledger about messages of MQTT are where none has a name.
 
 Sample rows::
 

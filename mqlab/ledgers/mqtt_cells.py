@@ -1,4 +1,4 @@
-"""What stands in columns of ledgers about messages of MQTT: topics with levels, ids, words; no Spark."""
+"""What stands in columns of ledgers about messages of MQTT: topics with levels, ids, words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the named columns of a ledger are, by their names and by what stands in them; no Spark.
+"""What the named columns of a ledger are, by their names and by what stands in them.
 
 Sample rows::
 

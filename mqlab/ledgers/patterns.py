@@ -1,11 +1,11 @@
-r"""Patterns of the user's map: regexes whose named groups say what stands where in lines of a log; no Spark.
+r"""Patterns of the user's map: regexes whose named groups say what stands where in lines of a log.
 
 Sample::
 
     pattern = 'did (?P<key>\S+) from (?P<topic>[\w.-]+)/(?P<partition>\d+)/(?P<offset>\d+)'
 
-A pattern is looked for anywhere in a line. Python checks it and Spark's Java reads it, so it may hold only what both
-read alike: no lookaround, no back references, no braces or brackets that stand for themselves without a backslash.
+A pattern is looked for anywhere in a line. Python checks it and Rust reads it where it can, so it may hold only what
+both read alike: no lookaround, no back references, no braces or brackets that stand for themselves without a backslash.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def shape(pattern: str, role: str, fixed: dict[str, str]) -> LineShape:
 
 
 def _is_loose(pattern: str) -> bool:
-    """Whether brackets or braces stand for themselves, which Java takes for a class in a class and for a repetition."""
+    """Whether brackets or braces stand for themselves, which Rust takes for a class in a class and for a repetition."""
     bare = re.sub(r"\\.", "", pattern)
     classes = _CLASS.findall(bare)
     outside = _REPEATS.sub("", _CLASS.sub("", bare))

@@ -1,4 +1,4 @@
-"""What lines of logs print of a record's value, which is never kept: one list of regexes for Python and Spark.
+"""What lines of logs print of a record's value, which is never kept: one list of regexes.
 
 Sample lines and what stays of them::
 

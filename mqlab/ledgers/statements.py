@@ -1,4 +1,4 @@
-"""A line of a log as an application put it together: words that stay, and values that vary; no Spark.
+"""A line of a log as an application put it together: words that stay, and values that vary.
 
 Sample lines, with values in angle brackets::
 

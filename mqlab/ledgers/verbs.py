@@ -1,4 +1,4 @@
-"""Words in lines of applications: what was done with a message, and what a line about no message says; no Spark.
+"""Words in lines of applications: what was done with a message, and what a line about no message says.
 
 Sample lines::
 

@@ -1,4 +1,4 @@
-"""Log lines that are all built alike, as a table of words; no Spark.
+"""Log lines that are all built alike, as a table of words.
 
 A line is cut at blanks and punctuation. A word that stands at the same place in nearly all lines names what is behind
 it, as the name of a column does.

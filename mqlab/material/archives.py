@@ -16,9 +16,13 @@ from pathlib import Path, PurePosixPath
 
 from mqlab.errors import UnsafeArchiveError
 from mqlab.material import streams
-from mqlab.material.members import Member, Unpacked, Unpacking
+from mqlab.material.members import DAMAGED_MEMBER, Member, Unpacked, Unpacking
 
 _UNIX_TIME = 0x5455
+_DAMAGED: tuple[type[Exception], ...] = (
+    tarfile.TarError, zipfile.BadZipFile, NotImplementedError, *streams.BROKEN
+)  # fmt: skip
+"""What reading a damaged archive raises."""
 _SKIPPED = {"__MACOSX", ".git", ".DS_Store"}
 
 
@@ -44,7 +48,7 @@ def unpack(archive: Path, into: Path, *, total: int = 20 << 30, members: int = 1
             _unzip(archive, work)
         else:
             _untar(archive, work)
-    except (tarfile.TarError, zipfile.BadZipFile, NotImplementedError, *streams.BROKEN) as error:
+    except _DAMAGED as error:
         problem = f"The archive is damaged ({error}); what stands before the damage was read."
     found = tuple(work.found.values())
     if work.spent and not any(member.location for member in found):
@@ -73,7 +77,7 @@ def _unzip(archive: Path, work: Unpacking) -> None:
 def _unzip_member(zipped: zipfile.ZipFile, info: zipfile.ZipInfo, name: str, work: Unpacking) -> None:
     try:
         content = zipped.open(info)
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, *streams.BROKEN) as error:
+    except DAMAGED_MEMBER as error:
         work.refuse(name, f"Damaged in the archive: {error}.")
         return
     with content:

@@ -1,18 +1,13 @@
-"""Envelopes: what a collector wrapped around each line, found on the head of a file and taken off every line.
-
-``peel`` does it in Python for recognition, ``peeled`` in Spark for everything else; both agree.
-"""
+"""Envelopes: what a collector wrapped around each line, found on the head of a file and taken off every line."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from functools import reduce
 
-from pyspark.sql import Column
-from pyspark.sql import functions as F
-
+from mqlab.formats.values import instant
 from mqlab.material import structured
 from mqlab.sources import Envelope
 
@@ -58,6 +53,12 @@ _PEELS: dict[Envelope, tuple[tuple[str, str], ...]] = {
 }  # fmt: skip
 """Patterns to replace, one after the other; of the last one the moment stays where the line has none of its own."""
 
+_CLOCKS = {
+    Envelope.CRI: re.compile(f"^({_INSTANT}) ", re.ASCII),
+    Envelope.KUBECTL: re.compile(rf"^(?:\[[^\]\s]+\] ?)?({_NANOS}) ", re.ASCII),
+    Envelope.SYSLOG: re.compile(_DATED, re.ASCII),
+}
+
 _MAJORITY = 0.8
 
 
@@ -84,34 +85,22 @@ def peel(line: str, envelope: Envelope) -> str:
     return reduce(lambda text, step: _taken_off(text, *step), _PEELS.get(envelope, ()), line)
 
 
-def peeled(text: Column, envelope: Column, present: Collection[Envelope] = tuple(Envelope)) -> Column:
-    """The same as ``peel``, for Spark columns; *envelope* holds the letter of ``Envelope``, one of *present*.
+def unwrapped(line: str, envelope: Envelope) -> tuple[str, int | None]:
+    """The line as the application wrote it, and the moment that its envelope shows, in microseconds since 1970.
 
-    Naming those present keeps the plan small: without any, the column is *text* itself.
+    The moment is None where the envelope shows none, or one without year and zone.
     """
-    bare = {
-        kind: reduce(lambda so_far, step: F.regexp_replace(so_far, *step), steps, text)
-        for kind, steps in _PEELS.items()
-    }
-    docker = F.coalesce(F.rtrim(F.get_json_object(text, "$.log"), F.lit("\r\n")), text)
-    cases = text
-    for kind in sorted(set(present) - {Envelope.NONE}):
-        inside = docker if kind is Envelope.DOCKER else bare.get(kind)
-        inside = structured.rebuilt_column(text) if inside is None else inside
-        cases = F.when(envelope == kind.value, inside).otherwise(cases)
-    return cases
-
-
-def outer_clock(text: Column, envelope: Column) -> Column:
-    """The moment that the collector wrote, as a timestamp; null where it wrote none, or one without year and zone."""
-    stamp = (
-        F.when(envelope == Envelope.DOCKER.value, F.get_json_object(text, "$.time"))
-        .when(envelope == Envelope.STRUCTURED.value, structured.time_column(text))
-        .when(envelope == Envelope.CRI.value, F.regexp_extract(text, f"^({_INSTANT}) ", 1))
-        .when(envelope == Envelope.KUBECTL.value, F.regexp_extract(text, rf"^(?:\[[^\]\s]+\] ?)?({_NANOS}) ", 1))
-        .when(envelope == Envelope.SYSLOG.value, F.regexp_extract(text, _DATED, 1))
-    )
-    return stamp.try_cast("timestamp")
+    if envelope is Envelope.STRUCTURED:
+        inner, time = structured.unwrapped(line)
+        return inner, instant(time)
+    if envelope is Envelope.DOCKER:
+        fields = structured.parsed(line) if line.startswith("{") else None
+        if fields is None or not isinstance(fields.get("log"), str):
+            return line, None
+        return fields["log"].rstrip("\r\n"), instant(fields.get("time"))
+    clock = _CLOCKS.get(envelope)
+    found = clock.search(line) if clock else None
+    return peel(line, envelope), instant(found[1]) if found else None
 
 
 def _taken_off(line: str, pattern: str, rest: str) -> str:

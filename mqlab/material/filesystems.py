@@ -70,7 +70,7 @@ def listed(uri: str, *, recursive: bool) -> Sequence[Any]:
     Raises:
         RemoteError: the file system cannot be reached.
     """
-    from pyarrow import fs  # type: ignore[import-untyped]
+    from pyarrow import fs
 
     system, path = placed(uri)
     try:

@@ -10,6 +10,11 @@ from typing import IO
 from mqlab.errors import UnsafeArchiveError, WorkspaceError
 from mqlab.material import streams
 
+DAMAGED_MEMBER: tuple[type[Exception], ...] = (
+    zipfile.BadZipFile, NotImplementedError, RuntimeError, *streams.BROKEN
+)  # fmt: skip
+"""What reading a damaged or encrypted member raises."""
+
 
 @dataclass(frozen=True, slots=True)
 class Member:
@@ -56,7 +61,7 @@ class Unpacking:
             location.unlink()
             self.spent = f"Not unpacked: {error}."
             self.refuse(name, self.spent)
-        except (zipfile.BadZipFile, NotImplementedError, RuntimeError, *streams.BROKEN) as error:
+        except DAMAGED_MEMBER as error:
             self.found[name] = Member(name, location, modified, f"Damaged in the archive: {error}.")
         return None
 

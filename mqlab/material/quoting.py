@@ -8,15 +8,14 @@ last line wanted.
 from __future__ import annotations
 
 import json
-import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from mqlab.formats import layouts
+from mqlab.formats.values import MICRO
 from mqlab.ledgers import payloads
-from mqlab.loaders.layouts import STAMP
 from mqlab.material import envelopes, remote, streams
 from mqlab.secrets import mask
 from mqlab.sources import Source
@@ -27,8 +26,6 @@ MOST = 2000
 """Lines of one file that are quoted for what its messages became; a part of a dump or ledger has two of them."""
 _ENOUGH = 1 << 16
 """Bytes of a line that are looked at."""
-_STAMP = re.compile(STAMP)
-_EPOCH = re.compile(r"^(?:%\d\|(\d{10}\.\d{3})\||(1\d{9}): )")
 
 
 def first_lines(rows: Iterable[tuple[str, str]], sources: Sequence[Source]) -> list[tuple[str, str]]:
@@ -79,8 +76,9 @@ def _quoted(source: Source, numbers: Collection[int]) -> Iterable[dict[str, Any]
         line = raw.decode("utf-8", "replace").rstrip("\r")
         text = mask(payloads.without(line) if source.layout else line)
         shown = text if len(text) <= LONGEST else text[:LONGEST] + "…"
-        wall, offset = _moment(envelopes.peel(line, source.envelope))
-        yield {"source": source.link, "line": number, "text": shown, "wall": wall, "offset": offset}
+        when = layouts.moment(envelopes.peel(line, source.envelope))
+        wall, east = (when.wall / MICRO, when.east) if when else (None, None)
+        yield {"source": source.link, "line": number, "text": shown, "wall": wall, "offset": east}
 
 
 def lines_at(location: str | Path, numbers: Collection[int]) -> dict[int, bytes]:
@@ -105,32 +103,3 @@ def lines_at(location: str | Path, numbers: Collection[int]) -> dict[int, bytes]
 def _parts(block: bytes, first: int, numbers: Collection[int]) -> Iterator[tuple[int, bytes]]:
     """What *block*, which begins within line *first*, holds of the lines with these numbers."""
     return ((number, part) for number, part in enumerate(block.split(b"\n"), start=first) if number in numbers)
-
-
-def _moment(line: str) -> tuple[float | None, int | None]:
-    """Seconds on the line's own clock, and how far east of UTC it stands where the line says so."""
-    if epoch := _EPOCH.match(line):
-        return float(epoch[1] or epoch[2]), 0
-    stamp = _STAMP.search(line[:120])
-    if stamp is None:
-        return None, None
-    date, clock, zone = stamp.groups()
-    try:
-        at = datetime.fromisoformat(f"{date.replace('/', '-')} {_to_micros(clock)}").replace(tzinfo=UTC)
-        return at.timestamp(), _east(zone)
-    except ValueError:
-        return None, None
-
-
-def _to_micros(clock: str) -> str:
-    return clock.replace(",", ".")[:15]
-
-
-def _east(zone: str | None) -> int | None:
-    if not zone:
-        return None
-    if zone in ("Z", "UTC"):
-        return 0
-    digits = zone[1:].replace(":", "")
-    seconds = int(digits[:2]) * 3600 + int(digits[2:]) * 60
-    return -seconds if zone.startswith("-") else seconds

@@ -7,8 +7,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mqlab.loaders import other_dates
-from mqlab.loaders.base import Clocked, Head, LaidOut, Loader
+from mqlab.formats import other_dates
+from mqlab.formats.base import Clocked, Format, Head, LaidOut
 from mqlab.material import envelopes
 from mqlab.sources import Envelope, Reading
 
@@ -32,19 +32,19 @@ class Recognised:
     envelope: Envelope = Envelope.NONE
     zone_written: bool = False
     zone_rule: str | None = None
-    """Offset that the layout fixes, see ``loaders.base.Clocked``."""
+    """Offset that the layout fixes, see ``formats.base.Clocked``."""
     layout: str | None = None
-    """How rows stand, see ``loaders.base.LaidOut``."""
+    """How rows stand, see ``formats.base.LaidOut``."""
 
 
-def recognise(start: bytes, name: str, size: int, loaders: Sequence[Loader]) -> Recognised:
-    """The first loader that knows the content; ``binary`` with NUL bytes, else ``unrecognised``.
+def recognise(start: bytes, name: str, size: int, formats: Sequence[Format]) -> Recognised:
+    """The first form that knows the content; ``binary`` with NUL bytes, else ``unrecognised``.
 
     Args:
         start: the first bytes of the content, HEAD of them where there are more.
         name: base name of the file.
         size: bytes on disk.
-        loaders: asked one after the other.
+        formats: asked one after the other.
     """
     if b"\0" in start:
         return Recognised("binary")
@@ -56,12 +56,12 @@ def recognise(start: bytes, name: str, size: int, loaders: Sequence[Loader]) -> 
     plain = Head(without_compression(name), text, size)
     if envelope is not Envelope.NONE:
         inner = "\n".join(envelopes.peel(line.rstrip("\r"), envelope) for line in whole_lines)
-        peeled = _asked(Head(plain.name, inner, size), envelope, loaders)
+        peeled = _asked(Head(plain.name, inner, size), envelope, formats)
         if peeled.format != "unrecognised" and peeled.reading is not Reading.DOCUMENT:
             return peeled
-        document = _asked(plain, Envelope.NONE, [loader for loader in loaders if loader.READING is Reading.DOCUMENT])
+        document = _asked(plain, Envelope.NONE, [form for form in formats if form.READING is Reading.DOCUMENT])
         return document if document.format != "unrecognised" else peeled
-    return _asked(plain, Envelope.NONE, loaders)
+    return _asked(plain, Envelope.NONE, formats)
 
 
 def without_compression(name: str) -> str:
@@ -77,17 +77,17 @@ def writes_zone(lines: Sequence[str]) -> bool:
 
 def _is_zoned(line: str) -> bool | None:
     """Whether the moment of a line tells its zone; None for a line without one."""
-    if (own := other_dates.is_zoned(line[:200])) is not None:
-        return own
+    if other := other_dates.moment(line[:200]):
+        return bool(other.zone)
     match = _MOMENT.search(line[:2000])
     return None if match is None else bool(match["zone"] or match["epoch"])
 
 
-def _asked(head: Head, envelope: Envelope, loaders: Sequence[Loader]) -> Recognised:
+def _asked(head: Head, envelope: Envelope, formats: Sequence[Format]) -> Recognised:
     zone = writes_zone(head.lines)
-    for loader in loaders:
-        if loader.recognise(head):
-            rule = loader.zone(head) if isinstance(loader, Clocked) else None
-            layout = loader.layout(head) if isinstance(loader, LaidOut) else None
-            return Recognised(loader.FORMAT, loader.READING, envelope, zone, rule, layout)
+    for form in formats:
+        if form.recognise(head):
+            rule = form.zone(head) if isinstance(form, Clocked) else None
+            layout = form.layout(head) if isinstance(form, LaidOut) else None
+            return Recognised(form.FORMAT, form.READING, envelope, zone, rule, layout)
     return Recognised("unrecognised", Reading.COUNT, envelope, zone)

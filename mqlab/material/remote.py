@@ -6,24 +6,18 @@ place.
 
 from __future__ import annotations
 
-import gzip
+import io
 import re
-from bz2 import BZ2File
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any
 
 from mqlab.material import streams
 from mqlab.material.filesystems import info, is_uri, listed, parts, placed, read
 
-SMALL = 4 << 20
-"""Compressed bytes up to which a file is fetched, so that it can be seen whether it is whole."""
-
 _WILD = re.compile(r"[*?\[]")
-_CODECS = (".gz", ".bz2", ".deflate", ".snappy", ".lz4", ".zst")
-"""Suffixes by which Spark believes that a file is compressed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +84,7 @@ def opened(location: str) -> IO[bytes]:
     if not is_uri(location):
         return streams.opened(Path(location))
     system, path = placed(location)
-    raw = cast("IO[bytes]", system.open_input_stream(path, compression=None))
-    if location.endswith(".gz"):
-        return cast("IO[bytes]", gzip.GzipFile(fileobj=raw))
-    return cast("IO[bytes]", BZ2File(raw)) if location.endswith(".bz2") else raw
+    return streams.unpacked(io.BufferedReader(system.open_input_file(path), streams.BLOCK))
 
 
 def is_there(location: str) -> bool:
@@ -105,25 +96,15 @@ def is_there(location: str) -> bool:
     return not is_missing(location) if is_uri(location) else Path(location).exists()
 
 
-def in_place(file: RemoteFile, raw: bytes) -> bool:
-    """True where Spark can read *file* itself, by its name and first bytes; others have to be fetched."""
-    name = file.uri.rsplit("/", 1)[-1]
-    kind = streams.kind_of(raw[:512])
-    if name.startswith(("_", ".")) or name.endswith("._COPYING_"):
-        return False
-    if kind is None:
-        return not name.endswith(_CODECS)
-    return kind in ("gz", "bz2") and name.endswith(f".{kind}") and file.size > SMALL
+def in_place(raw: bytes) -> bool:
+    """True where a file that begins like this is read where it lies; archives have to be fetched."""
+    return streams.kind_of(raw[:512]) not in ("zip", "tar")
 
 
 def for_spark(location: str) -> str:
     """*location* as Spark reads it: with a scheme, and with characters that mean something in globs escaped."""
-    return re.sub(r"([\\{}\[\]*?])", r"\\\1", written_by_spark(location))
-
-
-def written_by_spark(location: str) -> str:
-    """*location* with a scheme: without one it would be looked for on the cluster's own file system."""
-    return location if is_uri(location) else f"file://{location}"
+    placed_here = location if is_uri(location) else f"file://{location}"
+    return re.sub(r"([\\{}\[\]*?])", r"\\\1", placed_here)
 
 
 def _file(uri: str, known: Any) -> RemoteFile:

@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import bz2
-import gzip
 import io
 import lzma
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, cast
 
 import zstandard
+from isal import igzip, igzip_lib
 
+_GZIP: Callable[..., object] = igzip.IGzipFile
+_DAMAGED_GZIP = cast("type[Exception]", igzip_lib.IsalError)
 BLOCK = 1 << 20
-BROKEN = (EOFError, OSError, zlib.error, lzma.LZMAError, zstandard.ZstdError, ValueError)
+BROKEN: tuple[type[Exception], ...] = (
+    EOFError,
+    OSError,
+    zlib.error,
+    lzma.LZMAError,
+    zstandard.ZstdError,
+    ValueError,
+    _DAMAGED_GZIP,
+)
 """What reading a damaged stream raises."""
 
 _MAGIC = (
@@ -39,17 +49,22 @@ def kind_of(start: bytes) -> str | None:
 
 def opened(path: Path) -> IO[bytes]:
     """The file's content as a stream, decompressed where it is compressed."""
-    with path.open("rb") as raw:
-        kind = kind_of(raw.read(512))
+    return unpacked(path.open("rb"))
+
+
+def unpacked(raw: IO[bytes]) -> IO[bytes]:
+    """What is in a file that is open at its beginning, decompressed where it is compressed."""
+    kind = kind_of(raw.read(512))
+    raw.seek(0)
     if kind == "gz":
-        return cast("IO[bytes]", gzip.open(path, "rb"))
+        return cast("IO[bytes]", _GZIP(fileobj=raw))
     if kind == "bz2":
-        return bz2.open(path, "rb")
+        return bz2.open(raw, "rb")
     if kind == "xz":
-        return lzma.open(path, "rb")
+        return lzma.open(raw, "rb")
     if kind == "zst":
-        return io.BufferedReader(_Zst(path))
-    return path.open("rb")
+        return io.BufferedReader(_Zst(raw))
+    return raw
 
 
 def blocks(stream: IO[bytes]) -> Iterator[bytes]:
@@ -84,8 +99,8 @@ class Meter:
 class _Zst(io.RawIOBase):
     """A zstd stream of one or more frames that raises EOFError where its last frame is cut."""
 
-    def __init__(self, path: Path) -> None:
-        self._raw = path.open("rb")
+    def __init__(self, raw: IO[bytes]) -> None:
+        self._raw = raw
         self._frame = zstandard.ZstdDecompressor(max_window_size=1 << 31).decompressobj()
         self._ready = b""
 

@@ -14,9 +14,6 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from pyspark.sql import Column
-from pyspark.sql import functions as F
-
 TIMES = ("@timestamp", "timestamp", "time", "ts", "datetime", "asctime", "eventTime", "timeMillis")
 LEVELS = ("level", "log.level", "severity", "levelname", "loglevel", "log_level", "lvl")
 THREADS = ("thread_name", "process.thread.name", "threadName", "thread")
@@ -32,8 +29,6 @@ _NESTED = {
     "process.thread.name": ("process", "thread", "name"),
 }
 _OUTER = ("_source", "log", "process")
-_NAMES = tuple(dict.fromkeys((*TIMES, *LEVELS, *THREADS, *LOGGERS, *MESSAGES, *_OUTER, *DETAILS, *_EMQX)))
-_SCHEMA = ", ".join(f"`{name}` string" for name in _NAMES)
 _WORDS = {"WARNING": "WARN", "CRITICAL": "FATAL", "ERR": "ERROR", "INFORMATION": "INFO", "NOTICE": "INFO",
           "10": "TRACE", "20": "DEBUG", "30": "INFO", "40": "WARN", "50": "ERROR", "60": "FATAL"}  # fmt: skip
 _UNITS = ((10**11, 10**6), (10**14, 10**3), (10**17, 1))
@@ -41,7 +36,6 @@ _UNITS = ((10**11, 10**6), (10**14, 10**3), (10**17, 1))
 _DECODER = json.JSONDecoder(parse_float=str, parse_int=str)
 _RECORD = frozenset({"offset", "partition", "queueOffset", "queueId", "msgId"})
 _DATED = r"^\W{0,2}(?:\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:|\d{10}(?:\.\d+)?: )"
-# Spark hands over a large JSON number with a fraction as 1.795E9.
 _NUMBER = r"^(?:\d{10,19}(?:\.\d{1,9})?|\d\.\d{1,17}E\d{1,2})$"
 
 
@@ -64,9 +58,16 @@ def parsed(line: str) -> Mapping[str, Any] | None:
     return source if isinstance(source, dict) else fields
 
 
-def rebuilt(line: str) -> str:
-    """The line as the application's own layout would have printed it; *line* itself where it is no log record."""
+def unwrapped(line: str) -> tuple[str, str | None]:
+    """The line as ``rebuilt`` gives it, and the record's own time as ISO text; None without one."""
     fields = parsed(line)
+    time = _first(fields, TIMES) if fields else None
+    return rebuilt(line, fields), _moment(time) if time else None
+
+
+def rebuilt(line: str, fields: Mapping[str, Any] | None = None) -> str:
+    """The line as the application's own layout would have printed it; *line* itself where it is no log record."""
+    fields = fields if fields is not None else parsed(line)
     message = _first(fields, MESSAGES) if fields else None
     if fields is None or message is None:
         return line
@@ -89,36 +90,6 @@ def _detailed(fields: Mapping[str, Any], message: str) -> str:
     return ", ".join([f"msg: {message}", *(f"{name}: {value}" for name, value in told if value is not None)])
 
 
-def rebuilt_column(text: Column) -> Column:
-    """The same as ``rebuilt``, for a Spark column."""
-    options = {"allowSingleQuotes": "false"}
-    outer = F.from_json(text, _SCHEMA, options)
-    fields = F.coalesce(F.from_json(outer.getField("_source"), _SCHEMA, options), outer)
-    said = _first_column(fields, MESSAGES)
-    message = F.when(_first_column(fields, _EMQX).isNotNull() & ~said.rlike(_DATED), _detailed_column(fields, said))
-    message = message.otherwise(said)
-    time, level = _moment_column(_first_column(fields, TIMES)), F.upper(_first_column(fields, LEVELS))
-    word = F.coalesce(*[F.when(level == written, F.lit(word)) for written, word in _WORDS.items()], level)
-    thread = F.concat(F.lit("["), F.coalesce(_first_column(fields, THREADS), F.lit("-")), F.lit("]"))
-    logger = F.coalesce(_first_column(fields, LOGGERS), F.lit("-"))
-    return (
-        F.when(said.isNull() | ~text.startswith("{"), text)
-        .when(message.rlike(_DATED), message)
-        .when(level.isNull(), F.concat_ws(" ", time, message))
-        .otherwise(F.concat_ws(" ", time, word, thread, logger, F.lit("-"), message))
-    )
-
-
-def _detailed_column(fields: Column, message: Column) -> Column:
-    told = [F.concat(F.lit(f"{name}: "), _first_column(fields, (name,))) for name in DETAILS]
-    return F.concat_ws(", ", F.concat(F.lit("msg: "), message), *told)
-
-
-def time_column(text: Column) -> Column:
-    """The record's own time as text, ISO where it was a number; null without one."""
-    return _moment_column(_first_column(F.from_json(text, _SCHEMA), TIMES))
-
-
 def _first(fields: Mapping[str, Any], names: tuple[str, ...]) -> str | None:
     return next((value for name in names if (value := _field(fields, name)) is not None), None)
 
@@ -133,20 +104,6 @@ def _field(fields: Mapping[str, Any], name: str) -> str | None:
     return value if isinstance(value, str) and value and not (opens and name in _OUTER) else None
 
 
-def _first_column(fields: Column, names: tuple[str, ...]) -> Column:
-    return F.coalesce(*[_field_column(fields, name) for name in names])
-
-
-def _field_column(fields: Column, name: str) -> Column:
-    value = F.nullif(fields.getField(name), F.lit(""))
-    if name in _OUTER:
-        return F.when(~value.startswith("{"), value)
-    if name not in _NESTED:
-        return value
-    outer, *steps = _NESTED[name]
-    return F.coalesce(value, F.nullif(F.get_json_object(fields.getField(outer), "$." + ".".join(steps)), F.lit("")))
-
-
 def _moment(time: str) -> str:
     if not re.search(_NUMBER, time, re.ASCII):
         return time
@@ -156,16 +113,3 @@ def _moment(time: str) -> str:
     moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=micros)
     fraction = f".{moment.microsecond:06d}".rstrip("0").rstrip(".")
     return f"{moment:%Y-%m-%dT%H:%M:%S}{fraction}Z"
-
-
-def _moment_column(time: Column) -> Column:
-    number = time.try_cast("decimal(38,9)")
-    units = [F.when(number < below, F.floor(number * unit)) for below, unit in _UNITS]
-    micros = F.coalesce(*units, F.floor(number / 1000)).try_cast("long")
-    # Without regard to the session's zone, since the sum never becomes an instant.
-    whole = F.lit("1970-01-01 00:00:00").cast("timestamp_ntz") + F.make_dt_interval(
-        days=F.floor(micros / 86_400_000_000).cast("int"),
-        secs=((micros % 86_400_000_000) / 1_000_000).cast("decimal(18,6)"),
-    )
-    iso = F.concat(F.translate(whole.cast("string"), " ", "T"), F.lit("Z"))
-    return F.when(time.rlike(_NUMBER), iso).otherwise(time)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
-
-from mqlab.sql import quoted
+import polars as pl
 
 EPISODE = 10
 """Seconds that one episode spans."""
@@ -27,26 +24,28 @@ EXACT = frozenset({
     "flapping-detected", "session-killed",
 })  # fmt: skip
 """Kinds of which every line is an episode: the life of a consumer group, of a log and of MQTT connections."""
-ENDING = "kind IN ('publish-denied', 'subscribe-denied') AND reason = 'not-authorized'"
-"""SQL: true for a refusal with which a connection ended; each of them is an episode, as every other end is."""
+_ENDING = pl.col("kind").is_in(["publish-denied", "subscribe-denied"]) & (pl.col("reason") == "not-authorized")
+"""A refusal with which a connection ended; each of them is an episode, as every other end is."""
 PAUSE = 0.1
 """Seconds from which a pause of a whole process is an episode of its own; collectors make many shorter ones."""
 
 
-def episodes(happened: DataFrame) -> DataFrame:
+_WHO = ("kind", "source", "system", "node", "client_id", "group", "topic", "queue", "member_id", "peer", "reason",
+        "offset")  # fmt: skip
+
+
+def episodes(happened: pl.DataFrame) -> pl.DataFrame:
     """Events thinned: one row per kind, actor and ten seconds; one row a line where the kind is exact."""
-    who = ["kind", "source", "system", "node", "client_id", "group", "topic", "queue", "member_id", "peer", "reason",
-           "offset"]  # fmt: skip
-    exact = ", ".join(quoted(kind) for kind in sorted(EXACT))
-    alone = f"kind IN ({exact}) OR (kind = 'gc-pause' AND value >= {PAUSE}) OR ({ENDING})"
-    bucket = f"CASE WHEN {alone} THEN line ELSE floor(unix_seconds(wall) / {EPISODE}) END AS bucket"
-    known = happened.selectExpr("*", bucket)
-    return known.groupBy(*who, "bucket").agg(
-        F.expr("sum(coalesce(lines, 1)) AS count"),
-        F.expr("unix_micros(min(wall)) AS first_at"),
-        F.expr("unix_micros(max(wall)) AS last_at"),
-        F.expr("min(struct(line, text)) AS first"),
-        F.expr("max(struct(line, text)) AS last"),
-        F.expr("min(value) AS value_min"),
-        F.expr("max(value) AS value_max"),
-    )
+    pause = (pl.col("kind") == "gc-pause") & (pl.col("value") >= PAUSE)
+    alone = pl.col("kind").is_in(sorted(EXACT)) | pause | _ENDING
+    bucket = pl.when(alone.fill_null(False)).then("line").otherwise(pl.col("wall") // (EPISODE * 1_000_000))
+    place = pl.struct("line", "text")
+    return happened.with_columns(bucket.alias("bucket")).group_by(*_WHO, "bucket").agg(
+        pl.col("lines").fill_null(1).sum().alias("count"),
+        pl.col("wall").min().alias("first_at"),
+        pl.col("wall").max().alias("last_at"),
+        place.sort_by("line").first().alias("first"),
+        place.sort_by("line").last().alias("last"),
+        pl.col("value").min().alias("value_min"),
+        pl.col("value").max().alias("value_max"),
+    )  # fmt: skip

@@ -9,8 +9,9 @@ message, was lost by the log in between.
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
+import polars as pl
+
+from mqlab.thinning.ledger_topics import PLACED
 
 RUNS = 1000
 """Runs of a partition that are told one by one. Ledgers of one history have few; where several members handle a
@@ -19,7 +20,7 @@ with those: then it is a row for each fate and ten seconds."""
 BUCKET = 10
 """Seconds that such a row spans."""
 
-_HANDLED = "role IN ('received', 'consumed', 'processed')"
+HANDLED = pl.col("role").is_in(["received", "consumed", "processed"])
 SUCCESS = (
     r"(?i)^(?:send_?)?(?:ok|ack(?:ed|nowledged)?|success(?:ful|fully)?|succeeded|0|0x00|none|null|no[ _]?error|"
     r"persisted|possibly_persisted|stored|delivered|confirmed|committed|done|complete[d]?|true|200|201|202|204|sent|published|"
@@ -27,127 +28,144 @@ SUCCESS = (
 )
 _OPEN = r"(?i)^(?:unfinished|pending|in[ _-]?flight|queued|waiting|new|open|unknown|flush_\w+|slave_not_available)$"
 """Neither an answer nor a failure; and what RocketMQ answers where it stored a message, but not as safely as asked."""
-_PLACE = "struct(queue, position)"
+_LATER = 1 << 60
+_AT = pl.col("at").fill_null(-_LATER // 2)
+_PLACE = ("subject", "queue", "position")
+_MESSAGE = ("subject", "keyed", "message", "own_queue", "own_position")
+_PARTITION = ("subject", "queue", "overwritten")
+_FATE = ("keyed", "sent", "acked", "failed", "offsets", "overwritten", "stored", "handled")
+_SAME = tuple(dict.fromkeys((*_PARTITION, *_FATE)))
 
 
-def fates(rows: DataFrame, topics: DataFrame) -> DataFrame:
+def fates(rows: pl.DataFrame, topics: pl.DataFrame) -> pl.DataFrame:
     """Runs of messages with the same fate; *topics* are those of ``thinning.ledger_topics``."""
-    return _runs(_messages(_placed(_notes(rows, topics))))
+    subjects = topics.select("scope", "title").unique().with_row_index("subject")
+    about = topics.join(subjects, on=["scope", "title"]).select("source", "topic", "subject", "ids")
+    notes = _placed(_notes(rows, about)).sort("source", "line")
+    return _runs(_messages(notes), notes, subjects.select("subject", pl.col("title").alias("topic")))
 
 
-def _notes(rows: DataFrame, topics: DataFrame) -> DataFrame:
-    """Rows of LEDGER about messages, with their scope, the key that tells them apart, and what they say."""
-    told = rows.where("role IS NOT NULL AND (status IS NULL OR status <> 'control')").selectExpr(
-        "source", "line", "role", "coalesce(topic, '') AS topic", "queue", "position", "key", "wall AS at",
-        f"CASE WHEN status IS NULL OR status RLIKE '{SUCCESS}' THEN 'good' WHEN status RLIKE '{_OPEN}' THEN 'open' "
-        "ELSE 'bad' END AS answer", "status IS NOT NULL AS answered",
+def _notes(rows: pl.DataFrame, about: pl.DataFrame) -> pl.DataFrame:
+    """Rows of LEDGER about messages, with their subject, the key that tells them apart, and what they say."""
+    role, status = pl.col("role"), pl.col("status")
+    good, pending = status.str.contains(SUCCESS), status.str.contains(_OPEN)
+    placed = pl.col("position").is_not_null()
+    told = rows.filter(role.is_not_null() & status.ne_missing("control") & (PLACED | pl.col("key").is_not_null()))
+    said = told.select(
+        "source", "line", "key", pl.col("wall").alias("at"), pl.col("topic").fill_null(""),
+        pl.when(PLACED).then("queue").alias("queue"),
+        pl.when(PLACED).then("position").alias("position"),
+        (role == "sent").alias("sent"),
+        ((role == "acked") & good.fill_null(True)).alias("acked"),
+        ((role == "sent") & good.fill_null(False)).alias("confirmed"),
+        ((role == "failed") | role.is_in(["sent", "acked"]) & ~(good | pending).fill_null(True)).alias("failed"),
+        (role == "stored").alias("stored"),
+        HANDLED.alias("handled"),
     )  # fmt: skip
-    said = told.join(F.broadcast(topics), ["source", "topic"]).selectExpr(
-        "source", "line", "scope", "title", "at", "CASE WHEN ids THEN key END AS id", "key",
-        "CASE WHEN position IS NOT NULL THEN queue END AS queue",
-        "CASE WHEN queue IS NOT NULL THEN position END AS position",
-        "role = 'sent' AS sent",
-        "role = 'acked' AND answer = 'good' AS acked",
-        "role = 'sent' AND answered AND answer = 'good' AS confirmed",
-        "role = 'failed' OR role IN ('sent', 'acked') AND answer = 'bad' AS failed",
-        "role = 'stored' AS stored",
-        f"{_HANDLED} AS handled",
-    )  # fmt: skip
-    return said.where("position IS NOT NULL OR key IS NOT NULL")
+    known = said.join(about, on=["source", "topic"]).drop("topic")
+    answer = pl.col("ids") & placed & pl.col("key").is_not_null() & (pl.col("acked") | pl.col("confirmed"))
+    return known.with_columns(placed.alias("placed"), pl.when("ids").then("key").alias("id"), answer.alias("answer"))
 
 
-def _placed(notes: DataFrame) -> DataFrame:
-    """*notes* with the message that each is about (``id``, null where it is its place) and whether its place is gone.
+def _placed(notes: pl.DataFrame) -> pl.DataFrame:
+    """*notes* with the message that each is about (null where it is its place) and whether its place is gone.
 
-    Acknowledgements of a place are ordered by time; what has no place is about its own key.
+    Most places were acknowledged for one message at most; only at others does it matter when.
     """
-    own = "struct(at, source, line, id, sent, acked, confirmed, failed, stored, handled)"
-    grouped = notes.selectExpr(
-        "scope", "title", "coalesce(queue, '') AS queue", "position",
-        "CASE WHEN position IS NULL THEN coalesce(id, key) END AS apart", f"{own} AS note",
-        "CASE WHEN (acked OR confirmed) AND id IS NOT NULL AND position IS NOT NULL THEN struct(at, id) END AS answer",
-    ).groupBy("scope", "title", "queue", "position", "apart").agg(
-        F.expr("collect_list(note) AS notes"), F.expr("sort_array(collect_list(answer)) AS answers")
-    )  # fmt: skip
-    about = """CASE
-        WHEN size(answers) = 0 OR exists(answers, a -> a.id = note.id) THEN note.id
-        WHEN note.stored THEN
-            coalesce(get(filter(answers, a -> a.at >= note.at), 0).id, try_element_at(answers, -1).id)
-        ELSE coalesce(try_element_at(filter(answers, a -> a.at <= note.at), -1).id, get(answers, 0).id) END"""
-    last = "try_element_at(filter(answers, a -> a.id = about), -1).at"
-    opened = grouped.selectExpr("* EXCEPT (notes)", "explode(notes) AS note").selectExpr("*", f"{about} AS about")
-    return opened.selectExpr(
-        "scope", "title", "queue", "position", "note.*", "coalesce(about, apart) AS message",
-        "about IS NOT NULL AS keyed",
-        f"size(answers) > 1 AND exists(answers, a -> a.id <> about AND a.at > {last}) AS gone",
-    )  # fmt: skip
-
-
-def _messages(notes: DataFrame) -> DataFrame:
-    """One row a message: how often each stage notes it, where it is and when."""
-    place = f"CASE WHEN position IS NOT NULL THEN {_PLACE} END"
-    stage = "CASE WHEN acked OR confirmed THEN 0 WHEN sent THEN 1 WHEN stored THEN 2 ELSE 3 END"
-    rank = "CASE WHEN acked OR confirmed THEN CASE WHEN gone THEN 1 ELSE 0 END WHEN stored THEN 2 ELSE 3 END"
-    known = notes.selectExpr(
-        "* EXCEPT (message)",
-        "message",
-        "CASE WHEN message IS NULL THEN queue END AS own_queue",
-        "CASE WHEN message IS NULL THEN position END AS own_position",
-        f"{place} AS place",
-        f"CASE WHEN position IS NOT NULL THEN struct({rank} AS rank, at, queue, position) END AS home",
-        f"struct({stage} AS stage, at, source, line) AS dated",
+    answer = pl.when("answer").then("id")
+    told = notes.with_columns(answer.min().over(_PLACE).alias("only"), answer.max().over(_PLACE).alias("last"))
+    often = pl.col("placed") & pl.col("only").ne_missing(pl.col("last"))
+    once = told.filter(~often).with_columns(
+        pl.when("placed").then(pl.coalesce("only", "id")).otherwise("id").alias("about"), pl.lit(False).alias("gone")
     )
-    counted = known.groupBy("scope", "title", "keyed", "message", "own_queue", "own_position").agg(
-        F.expr("CAST(count_if(sent) AS INT) AS sent"),
-        F.expr("CAST(greatest(count_if(acked), count_if(confirmed)) AS INT) AS acked"),
-        F.expr("CAST(count_if(failed) AS INT) AS failed"),
-        F.expr("collect_set(place) AS places"),
-        F.expr("collect_set(place) FILTER (WHERE NOT gone) AS standing"),
-        F.expr("bool_and(gone) FILTER (WHERE (acked OR confirmed) AND place IS NOT NULL) AS overwritten"),
-        F.expr("sort_array(collect_list(source) FILTER (WHERE stored)) AS stored"),
-        F.expr("sort_array(collect_list(source) FILTER (WHERE handled)) AS handled"),
-        F.expr("min(home) AS home"),
-        F.expr("min(dated) AS dated"),
-    )
-    return counted.selectExpr(
-        "scope", "title AS topic", "coalesce(home.queue, '') AS queue", "home.position AS position", "dated", "keyed",
-        "sent", "acked", "failed", "greatest(size(standing), least(size(places), 1)) AS offsets",
-        "coalesce(overwritten, false) AS overwritten", "stored", "handled",
+    several = _several(told.filter(often))
+    known = pl.concat([once, several]) if several.height else once
+    alone = pl.col("placed") & pl.col("about").is_null()
+    return known.select(
+        "source", "line", "subject", "at", "queue", "position", "placed", "sent", "acked", "confirmed", "failed",
+        "stored", "handled", "gone",
+        pl.col("about").is_not_null().alias("keyed"),
+        pl.when("placed").then("about").otherwise("key").alias("message"),
+        pl.when(alone).then("queue").alias("own_queue"),
+        pl.when(alone).then("position").alias("own_position"),
     )  # fmt: skip
 
 
-def _runs(messages: DataFrame) -> DataFrame:
+def _several(notes: pl.DataFrame) -> pl.DataFrame:
+    """The same for *notes* at places that were acknowledged for several messages, in the order of time."""
+    answer, when = pl.when("answer").then("id"), pl.col("at").fill_null(pl.Int64.max())
+    acked = pl.when("answer").then("at").max()
+    before = answer.forward_fill().backward_fill().over(_PLACE, order_by=[when, ~pl.col("answer"), "id"])
+    since = answer.backward_fill().forward_fill().over(_PLACE, order_by=[when, "answer", "id"])
+    known = pl.col("answer").any().over(*_PLACE, "id")
+    about = pl.when(known).then("id").when("stored").then(since).otherwise(before)
+    return notes.with_columns(about.alias("about")).with_columns(
+        (acked.over(_PLACE) > acked.over(*_PLACE, "about")).alias("gone")
+    )
+
+
+def _messages(notes: pl.DataFrame) -> pl.DataFrame:
+    """One row a message: how often each stage notes it, which of *notes* dates it and which says where it is."""
+    acked, placed, gone = pl.col("acked") | pl.col("confirmed"), pl.col("placed"), pl.col("gone")
+    stage = pl.when(acked).then(0).when("sent").then(1).when("stored").then(2).otherwise(3)
+    rank = pl.when(acked).then(gone.cast(pl.Int64)).when("stored").then(2).otherwise(3)
+    own = pl.struct("subject", "keyed", "message", "queue", "position", "gone").is_first_distinct()
+    known = notes.with_columns(
+        pl.int_range(pl.len()).alias("number"),
+        (stage * _LATER + _AT).alias("dated"),
+        pl.when(placed).then(rank * _LATER + _AT).alias("home"),
+        (placed & ~gone & own).alias("standing"),
+        (acked & placed).alias("there"),
+        (acked & placed & ~gone).alias("still"),
+    )
+    counted = known.group_by(_MESSAGE).agg(
+        pl.col("sent", "acked", "confirmed", "failed", "standing").sum(),
+        pl.col("there", "still", "placed").any(),
+        *(pl.col("source").filter(name).alias(name) for name in ("stored", "handled")),
+        *(pl.col("number").min_by(name).alias(name) for name in ("home", "dated")),
+    )
+    return counted.select(
+        "subject", "keyed", "sent", "failed", "stored", "handled",
+        pl.max_horizontal("acked", "confirmed").alias("acked"),
+        pl.max_horizontal("standing", pl.col("placed").cast(pl.UInt32)).alias("offsets"),
+        (pl.col("there") & ~pl.col("still")).alias("overwritten"),
+        notes["queue"].gather(counted["home"]).fill_null("").alias("queue"),
+        notes["position"].gather(counted["home"]).alias("position"),
+        notes["at"].gather(counted["dated"]).alias("at"),
+        "dated",
+    )  # fmt: skip
+
+
+def _runs(messages: pl.DataFrame, notes: pl.DataFrame, titles: pl.DataFrame) -> pl.DataFrame:
     """Messages that follow one another with the same fate as one row, at most ``RUNS`` of a partition.
 
     Those whose places were overwritten follow one another, and so do those that stand there now.
     """
-    fate = "struct(keyed, sent, acked, failed, offsets, overwritten, stored, handled)"
-    line = "PARTITION BY scope, topic, queue, overwritten"
-    order = f"{line} ORDER BY position, dated.at, dated.source, dated.line"
-    told = messages.selectExpr("scope", "topic", "queue", "overwritten", "position", "dated", f"{fate} AS fate")
-    changed = told.selectExpr("*", f"CAST(NOT (fate <=> lag(fate) OVER ({order})) AS INT) AS changed")
-    numbered = changed.selectExpr("*", f"sum(changed) OVER ({order} ROWS UNBOUNDED PRECEDING) AS run")
-    runs = _together(numbered.selectExpr("*", "1 AS messages", *_ENDS), "run")
-    many = f"max(run) OVER ({line}) > {RUNS}"
-    bucket = f"CASE WHEN {many} THEN floor(unix_seconds(first.at) / {BUCKET}) ELSE -run END AS run"
-    few = _together(runs.selectExpr("* EXCEPT (run)", bucket), "run")
-    return few.selectExpr(
-        "first.source AS source", "topic", "queue", "messages", "first_offset", "last_offset", "first", "last",
-        "unix_micros(first_at) AS first_at", "unix_micros(last_at) AS last_at", "fate.*",
+    placed = messages.sort(*_PARTITION, "position", "at", "dated")
+    changed = pl.any_horizontal(pl.col(name).ne_missing(pl.col(name).shift()) for name in _SAME)
+    told = placed.select(
+        *_SAME, changed.cum_sum().cast(pl.Int64).alias("run"), pl.lit(1).alias("messages"),
+        pl.col("position").alias("first_offset"), pl.col("position").alias("last_offset"),
+        pl.col("at").alias("first_at"), pl.col("at").alias("last_at"),
+        pl.col("dated").alias("first"), pl.col("dated").alias("last"),
     )  # fmt: skip
+    runs = _together(told, "run")
+    bucket = notes["at"].gather(runs["first"]) // (BUCKET * 1_000_000)
+    number = pl.when(pl.len().over(_PARTITION) > RUNS).then(bucket).otherwise(-pl.col("run"))
+    few = _together(runs.with_columns(number.alias("run")), *_SAME, "run")
+    first, last = (pl.struct(notes[few[end]].select("source", "line")).alias(end) for end in ("first", "last"))
+    cited = few.join(titles, on="subject").with_columns(first, last)
+    return cited.with_columns(pl.col("first").struct.field("source")).drop("subject", "run")
 
 
-_ENDS = (
-    "position AS first_offset", "position AS last_offset", "dated.at AS first_at", "dated.at AS last_at",
-    "struct(position, dated.at, dated.source, dated.line) AS first",
-    "struct(position, dated.at, dated.source, dated.line) AS last",
-)  # fmt: skip
-_EXTREMES = ("min(first_offset)", "max(last_offset)", "min(first_at)", "max(last_at)", "min(first)", "max(last)")
-
-
-def _together(runs: DataFrame, number: str) -> DataFrame:
-    """Rows of one run and fate as one."""
-    names = [extreme[4:-1] for extreme in _EXTREMES]
-    extremes = [F.expr(f"{extreme} AS {name}") for extreme, name in zip(_EXTREMES, names, strict=True)]
-    grouped = runs.groupBy("scope", "topic", "queue", "overwritten", "fate", number)
-    return grouped.agg(F.expr("sum(messages) AS messages"), *extremes)
+def _together(runs: pl.DataFrame, *by: str) -> pl.DataFrame:
+    """Rows that are alike *by* some columns as one; they come in order."""
+    rest = [name for name in _SAME if name not in by]
+    return runs.group_by(by, maintain_order=True).agg(
+        pl.col(rest).first(),
+        pl.col("messages").sum(),
+        pl.col("first_offset", "first_at").min(),
+        pl.col("last_offset", "last_at").max(),
+        pl.col("first").first(),
+        pl.col("last").last(),
+    )

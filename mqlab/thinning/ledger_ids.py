@@ -6,29 +6,33 @@ than with any other.
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
+import polars as pl
 
-_ROLES = "role IN ('sent', 'acked', 'failed', 'received', 'consumed', 'processed', 'stored')"
 _FAR_MORE = 10
 """Times as many ids in common as with any other topic."""
 
 
-def with_ids(titles: DataFrame, rows: DataFrame, told: DataFrame) -> DataFrame:
+def with_ids(titles: pl.DataFrame, noted: pl.DataFrame, told: pl.DataFrame) -> pl.DataFrame:
     """*titles* (source, shared), and the topic by ids where nothing else tells one.
 
-    *told* has the sources with ``topic``, ``placed`` and ``unique``, *rows* what they note.
+    *told* has the sources with ``topic``, ``placed`` and ``unique``, *noted* the keys that they note.
     """
-    loose = told.where("topic = '' AND placed = 0 AND unique").groupBy("source").agg(F.expr("true AS loose"))
-    wanted = F.broadcast(loose.selectExpr("true AS wanted").limit(1))
-    noted = rows.where(f"{_ROLES} AND key IS NOT NULL").crossJoin(wanted).join(F.broadcast(loose), "source", "left")
-    keys = noted.groupBy("key").agg(
-        F.expr("collect_set(source) FILTER (WHERE loose) AS sources"), F.expr("collect_set(topic) AS topics")
-    )
-    pairs = keys.where("size(sources) > 0 AND size(topics) > 0").selectExpr("explode(sources) AS source", "topics")
-    counted = pairs.selectExpr("source", "explode(topics) AS topic").groupBy("source", "topic").count()
-    ranked = counted.groupBy("source").agg(F.expr("sort_array(collect_list(struct(count, topic)), false) AS best"))
-    clear = ranked.where(f"size(best) = 1 OR get(best, 0).count > {_FAR_MORE} * get(best, 1).count")
-    by_ids = clear.selectExpr("source", "get(best, 0).topic AS by_ids")
-    both = titles.join(F.broadcast(by_ids), "source", "left")
-    return both.selectExpr("source", "coalesce(shared, by_ids) AS shared")
+    loose = told.filter(topic="", placed=0, unique=True).select("source")
+    keyed = noted.filter(pl.col("key").is_not_null()) if loose.height else noted.clear()
+    by_ids = in_common(keyed.join(loose, on="source", how="semi"), keyed, "key", times=_FAR_MORE)
+    both = titles.join(by_ids, on="source", how="left")
+    return both.select("source", pl.coalesce("shared", "topic").alias("shared"))
+
+
+def in_common(loose: pl.DataFrame, noted: pl.DataFrame, *by: str, times: int = 1) -> pl.DataFrame:
+    """Source and topic of *loose* ledgers: that of *noted* rows with which they have most of what is told *by* columns.
+
+    It must be more than *times* as many as with any other topic.
+    """
+    named = noted.filter(pl.col("topic") != "").select("topic", *by)
+    shared = loose.select("source", *by).unique().join(named.unique(), on=by) if named.height else named.clear()
+    if not shared.height:
+        return loose.select("source", "topic").clear()
+    counted = shared.group_by("source", "topic").len().sort("len", descending=True)
+    clear = pl.col("len").first() > times * pl.col("len").slice(1).max().fill_null(0)
+    return counted.group_by("source").agg(pl.col("topic").first(), clear.alias("clear")).filter("clear").drop("clear")

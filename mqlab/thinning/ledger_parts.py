@@ -1,38 +1,38 @@
-"""What each ledger or dump tells of each partition, counted inside Spark."""
+"""What each ledger or dump tells of each partition, counted."""
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
+import polars as pl
 
-_RECORD = "role <> 'dump' AND (status IS NULL OR status <> 'control')"
+_ROW = ("source", "line", "told", "party", "group", "position", "wall", "key")
 
 
-def parts(rows: DataFrame, topics: DataFrame) -> DataFrame:
+def parts(rows: pl.DataFrame, topics: pl.DataFrame) -> pl.DataFrame:
     """One row for each source, role, topic and queue of LEDGER, with the topic that the ledger is about.
 
     Records of control and the row that stands for a dump itself are not counted, but their offsets are covered.
     """
-    titles = topics.selectExpr("source", "topic", "title")
-    known = rows.where("role IS NOT NULL").selectExpr(
-        "source", "line", "told", "party", "`group`", "position", "wall", "key", "role <> 'dump' AS inside",
-        "CASE role WHEN 'dump' THEN 'stored' ELSE role END AS role", "coalesce(topic, '') AS topic",
-        "coalesce(queue, '') AS queue", f"{_RECORD} AS record",
-    )  # fmt: skip
-    titled = known.join(F.broadcast(titles), ["source", "topic"], "left")
-    named = titled.selectExpr("* EXCEPT (topic, title)", "coalesce(title, topic) AS topic")
-    return named.groupBy("source", "role", "topic", "queue").agg(
-        F.expr("min(told) AS told"),
-        F.expr("min(party) AS party"),
-        F.expr("min(`group`) AS `group`"),
-        F.expr("count_if(record) AS messages"),
-        F.expr("approx_count_distinct(key, 0.02) FILTER (WHERE record) AS keys"),
-        F.expr("min(position) FILTER (WHERE inside) AS first_offset"),
-        F.expr("max(position) FILTER (WHERE inside) AS last_offset"),
-        F.expr("unix_micros(min(wall) FILTER (WHERE inside)) AS first_at"),
-        F.expr("unix_micros(max(wall) FILTER (WHERE inside)) AS last_at"),
-        F.expr("min(line) AS first_line"),
-        F.expr("max(line) AS last_line"),
-        F.expr("min(position) FILTER (WHERE NOT inside) AS start"),
-        F.expr("unix_micros(max(wall) FILTER (WHERE NOT inside)) AS taken_at"),
+    inside = pl.col("role") != "dump"
+    known = rows.filter(pl.col("role").is_not_null()).select(
+        *_ROW,
+        inside.alias("inside"),
+        (inside & pl.col("status").ne_missing("control")).alias("record"),
+        pl.col("role").replace("dump", "stored"),
+        pl.col("topic", "queue").fill_null(""),
+    )
+    titled = known.join(topics.select("source", "topic", "title"), on=["source", "topic"], how="left")
+    named = titled.with_columns(pl.coalesce("title", "topic").alias("topic"))
+    position, wall, record = (pl.col(name) for name in ("position", "wall", "record"))
+    return named.group_by("source", "role", "topic", "queue").agg(
+        pl.col("told", "party", "group").min(),
+        record.sum().alias("messages"),
+        pl.col("key").filter(record).drop_nulls().n_unique().alias("keys"),
+        position.filter("inside").min().alias("first_offset"),
+        position.filter("inside").max().alias("last_offset"),
+        wall.filter("inside").min().alias("first_at"),
+        wall.filter("inside").max().alias("last_at"),
+        pl.col("line").min().alias("first_line"),
+        pl.col("line").max().alias("last_line"),
+        position.filter(~pl.col("inside")).min().alias("start"),
+        wall.filter(~pl.col("inside")).max().alias("taken_at"),
     )

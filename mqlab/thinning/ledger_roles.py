@@ -9,22 +9,19 @@ more: that tells nothing.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from pyspark.sql import DataFrame, Row
-from pyspark.sql import functions as F
-
-from mqlab.sql import quoted
+import polars as pl
 
 NEARLY_ALL = 0.9
 """Share of its messages that the other ledger must note, too: some may be of others."""
 OFTEN = 2
 """How much more often the one must be later: an answer may be noted a millisecond after its message was handled."""
-ZONE = 900
-"""Seconds by which clocks of different zones differ at least."""
-_ROLES = "role IS NULL OR role NOT IN ('stored', 'dump', 'failed')"
-_SAME = "(a.key = b.key OR ((a.key IS NULL OR b.key IS NULL) AND a.topic = b.topic))"
+ZONE = 900_000_000
+"""Microseconds by which clocks of different zones differ at least."""
+_ROLES = ~pl.col("role").is_in(["stored", "dump", "failed"]).fill_null(False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,84 +35,100 @@ class Silent:
     """All ledgers of MQTT, where the silent ones are of them: none of others tells anything about these."""
 
 
-def filled(rows: DataFrame, silent: Silent) -> DataFrame:
-    """Rows of LEDGER, parsed, with the role of *silent* ledgers where it can be told; runs Spark once if there are any.
-
-    What cannot be told stays as it is.
-    """
-    if not silent.links:
-        return rows
-    roles = _roles(_pairs(rows, silent), silent)
+def filled(rows: pl.DataFrame, silent: Silent) -> pl.DataFrame:
+    """Rows of LEDGER with the role of *silent* ledgers where it can be told; what cannot be told stays as it is."""
+    roles = _roles(_pairs(_noted(rows, silent), silent), silent) if silent.links else {}
     if not roles:
         return rows
-    cases = " ".join(f"WHEN {quoted(link)} THEN '{role}'" for link, role in sorted(roles.items()))
-    told = f"CASE source {cases} END"
-    return rows.withColumns({
-        "told": F.expr(f"CASE WHEN {told} IS NOT NULL THEN 'shape' ELSE told END"),
-        "role": F.expr(f"coalesce({told}, role)"),
-    })  # fmt: skip
-
-
-def _pairs(rows: DataFrame, silent: Silent) -> Sequence[Row]:
-    """Ordered pairs of ledgers, one of them silent: how many messages both note, and which of them later."""
-    noted = _noted(rows, silent)
-    links = _listed(silent.links)
-    asked = f"a.source <> b.source AND (a.source IN ({links}) OR b.source IN ({links}))"
-    both = noted.alias("a").join(
-        noted.alias("b"), F.expr(f"a.scope = b.scope AND a.place = b.place AND {asked} AND {_SAME}")
+    told = pl.col("source").replace_strict(roles, default=None, return_dtype=pl.String)
+    return rows.with_columns(
+        pl.when(told.is_not_null()).then(pl.lit("shape")).otherwise("told").alias("told"),
+        pl.coalesce(told, "role").alias("role"),
     )
-    gap = "unix_micros(a.at) - unix_micros(b.at)"
-    shared = both.groupBy("a.source", "b.source").agg(
-        F.expr("count(1) AS same"), F.expr(f"count_if({gap} > 0) AS later"), F.expr(f"count_if({gap} < 0) AS earlier"),
-        F.expr(f"percentile_approx(abs({gap}), 0.5) / 1000000 AS gap"),
-    ).toDF("one", "other", "same", "later", "earlier", "gap")  # fmt: skip
-    return shared.join(_common(noted, asked), ["one", "other"]).orderBy("one", "other").collect()
 
 
-def _noted(rows: DataFrame, silent: Silent) -> DataFrame:
-    """One row for each message and ledger: when it is first noted there, and where it belongs."""
+def _noted(rows: pl.DataFrame, silent: Silent) -> pl.DataFrame:
+    """One row for each message and ledger: when it is first noted there, and where it belongs; keys are numbers."""
     scope, place = ("topic", "key") if silent.mqtt else ("queue", "position")
-    among = f"source IN ({_listed(silent.mqtt)})" if silent.mqtt else "true"
-    told = f"wall IS NOT NULL AND {scope} IS NOT NULL AND {place} IS NOT NULL AND ({_ROLES})"
-    known = rows.where(f"{among} AND {told}").selectExpr(
-        "source", "role", "topic", f"{scope} AS scope", f"CAST({place} AS STRING) AS place", "key", "wall"
+    among = pl.col("source").is_in(sorted(silent.mqtt)) if silent.mqtt else pl.lit(True)
+    told = rows.lazy().filter(among, _ROLES, pl.all_horizontal(pl.col("wall", scope, place).is_not_null())).select(
+        pl.col("source", "role", "topic", "queue").cast(pl.Categorical), pl.col("key").rank("dense"), "position", "wall"
+    )  # fmt: skip
+    known = told.with_columns(pl.col(scope).alias("scope"), pl.col(place).cast(pl.Int64).alias("place"))
+    by = ("source", "topic", "scope", "place", "key")
+    return known.group_by(by).agg(pl.col("wall").min().alias("at"), pl.col("role").min()).collect()
+
+
+def _pairs(noted: pl.DataFrame, silent: Silent) -> Sequence[Mapping[str, Any]]:
+    """Ordered pairs of ledgers, one of them silent: how many messages both note, and which of them later.
+
+    ``base`` counts messages of the one in scopes that the other one notes, too; ``role`` is that of the other one.
+    """
+    asked = pl.col("one").is_in(sorted(silent.links))
+    pairs = _shared(noted, asked).join(_common(noted, asked), on=["one", "other"])
+    turned = pairs.filter(~pl.col("other").is_in(sorted(silent.links))).select(
+        one="other", other="one", same="same", later="earlier", earlier="later", gap="gap",
+        base="base_other", role="role_one", base_other="base", role_one="role",
+    )  # fmt: skip
+    return pl.concat([pairs, turned]).to_dicts()
+
+
+def _shared(noted: pl.DataFrame, asked: pl.Expr) -> pl.DataFrame:
+    """Messages that a ledger that is *asked* for shares with another one."""
+    told = noted.lazy()
+    one, other = told.rename({"source": "one"}).filter(asked), told.rename({"source": "other"})
+    gap = (pl.col("at") - pl.col("at_right")).alias("gap")
+    unkeyed = pl.col("key").is_null() | pl.col("key_right").is_null()
+    by_key = one.join(other, on=["scope", "place", "key"])
+    by_topic = one.join(other, on=["scope", "place", "topic"]).filter(unkeyed)
+    both = pl.concat([pairs.select("one", "other", gap) for pairs in (by_key, by_topic)])
+    return both.filter(pl.col("one") != pl.col("other")).group_by("one", "other").agg(
+        pl.len().alias("same"),
+        (pl.col("gap") > 0).sum().alias("later"),
+        (pl.col("gap") < 0).sum().alias("earlier"),
+        pl.col("gap").abs().quantile(0.5, "lower").alias("gap"),
+    ).collect()  # fmt: skip
+
+
+def _common(noted: pl.DataFrame, asked: pl.Expr) -> pl.DataFrame:
+    """Messages of a ledger that is *asked* for and of another one in scopes that both note, and their roles."""
+    scopes = noted.group_by("source", "topic", "scope").agg(pl.len().alias("messages"), pl.col("role").min())
+    one, other = scopes.rename({"source": "one"}).filter(asked), scopes.rename({"source": "other"})
+    unknown = pl.col("topic").is_null()
+    both = pl.concat([
+        one.join(other, on=["scope", "topic"]),
+        one.filter(unknown).join(other.drop("topic"), on="scope"),
+        one.filter(~unknown).join(other.filter(unknown).drop("topic"), on="scope"),
+    ], how="diagonal")  # fmt: skip
+    return (
+        both.filter(pl.col("one") != pl.col("other"))
+        .group_by("one", "other")
+        .agg(
+            pl.col("messages").sum().alias("base"),
+            pl.col("role_right").min().alias("role"),
+            pl.col("messages_right").sum().alias("base_other"),
+            pl.col("role").min().alias("role_one"),
+        )
     )
-    return known.groupBy("source", "topic", "scope", "place", "key").agg(
-        F.expr("min(wall) AS at"), F.expr("min(role) AS role")
-    )
 
 
-def _common(noted: DataFrame, asked: str) -> DataFrame:
-    """Ordered pairs of ledgers: messages of the one in scopes that the other one notes, too, and the other's role."""
-    scopes = noted.groupBy("source", "topic", "scope").agg(F.expr("count(1) AS messages"), F.expr("min(role) AS role"))
-    same = "a.scope = b.scope AND (a.topic = b.topic OR a.topic IS NULL OR b.topic IS NULL)"
-    common = scopes.alias("a").join(scopes.alias("b"), F.expr(f"{same} AND {asked}"))
-    return common.groupBy("a.source", "b.source").agg(
-        F.expr("sum(a.messages) AS base"), F.expr("min(b.role) AS role")
-    ).toDF("one", "other", "base", "role")  # fmt: skip
-
-
-def _listed(links: Collection[str]) -> str:
-    return ", ".join(map(quoted, sorted(links)))
-
-
-def _roles(pairs: Sequence[Row], silent: Silent) -> dict[str, str]:
+def _roles(pairs: Sequence[Mapping[str, Any]], silent: Silent) -> dict[str, str]:
     """Roles by link: who follows somebody received, whom others follow has sent."""
     sender, receiver = ("sent", "received") if silent.mqtt else ("acked", "processed")
-    after = {row["one"]: row["other"] for row in pairs if _follows(row, silent)}
-    followed = {row["other"] for row in pairs if _follows(row, silent)}
-    roles = dict.fromkeys(silent.links & after.keys(), receiver)
-    first = followed & silent.links - after.keys()
+    follows = [(pair["one"], pair["other"]) for pair in pairs if _follows(pair, silent)]
+    after, followed = {one for one, _ in follows}, {other for _, other in follows}
+    roles = dict.fromkeys(silent.links & after, receiver)
+    first = followed & silent.links - after
     return roles | {link: sender for link in first if not silent.mqtt or link in silent.answered}
 
 
-def _follows(row: Row, silent: Silent) -> bool:
+def _follows(pair: Mapping[str, Any], silent: Silent) -> bool:
     """Whether the one ledger notes nearly all messages of the other one later.
 
     A ledger with the places of what Kafka acknowledged is first, whatever the clocks say.
     """
-    if row["same"] < NEARLY_ALL * row["base"]:
+    if pair["same"] < NEARLY_ALL * pair["base"]:
         return False
-    if row["role"] == "acked" and row["other"] not in silent.links and not silent.mqtt:
+    if pair["role"] == "acked" and pair["other"] not in silent.links and not silent.mqtt:
         return True
-    return bool(row["later"] > OFTEN * row["earlier"] and row["gap"] < ZONE)
+    return bool(pair["later"] > OFTEN * pair["earlier"] and pair["gap"] < ZONE)

@@ -1,128 +1,109 @@
 """Which topic each ledger is about, and whether its keys tell messages apart.
 
 Many ledgers note no topic, and many note as key what a device or a customer is called. Both are told by what the
-ledgers share and by how often their keys differ; the counts of different keys are sketches (HyperLogLog, 1.6 % off).
+ledgers share and by how often their keys differ.
 """
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
+import polars as pl
 
-from mqlab.thinning.ledger_ids import with_ids
+from mqlab.thinning.ledger_ids import in_common, with_ids
 
 IDS = 0.9
-"""Different keys for each message from which keys are ids of messages: some records are noted twice, and the counts
-are sketches; keys of devices come again after every few records."""
-_PLACED = "queue IS NOT NULL AND position IS NOT NULL"
-_ROLES = "role IN ('sent', 'acked', 'failed', 'received', 'consumed', 'processed', 'stored')"
+"""Different keys for each message from which keys are ids of messages: some records are noted twice; keys of devices
+come again after every few records."""
+PLACED = pl.col("queue").is_not_null() & pl.col("position").is_not_null()
+"""Rows that say where their message is."""
+_ROLES = ("sent", "acked", "failed", "received", "consumed", "processed", "stored")
+_PLACE = ("queue", "position", "key")
+_TELLER = pl.col("role").cast(pl.String).replace_strict({"acked": 1, "sent": 2}, default=None, return_dtype=pl.Int8)
 
 
-def topics(rows: DataFrame) -> DataFrame:
+def topics(rows: pl.DataFrame) -> pl.DataFrame:
     """One row for each source and topic that it notes: source, topic, title, scope and ids.
 
     ``topic`` is what the row notes, empty where it notes none; ``title`` is the topic it is about, empty where that
     stays unknown; messages of one ``scope`` may be the same: the topic, else who keeps the ledger. ``ids`` is true
     where keys of these rows tell the messages of the scope apart.
     """
-    told = _told(rows).localCheckpoint()
-    titles = with_ids(_of_party(told, _shared(rows, told)), rows, told)
-    kin = _kin(rows, told)
+    noted = rows.filter(pl.col("role").is_in(_ROLES)).select(
+        "source", "role", pl.col("topic").fill_null(""), "party", *_PLACE
+    )
+    told = _told(noted)
+    placed = noted.filter(PLACED & pl.col("key").is_not_null()) if "" in told["topic"] else noted.clear()
+    without = placed.filter(pl.col("topic") == "")
+    shared = in_common(without, placed, *_PLACE).rename({"topic": "shared"})
+    titles = with_ids(_of_party(told, shared), noted, told)
+    party = pl.col("party").min().over("source", "topic")
+    named = pl.when(pl.col("topic") != "").then("topic").otherwise("shared")
+    unknown = pl.concat_str(pl.lit("?"), pl.coalesce("kin", party, "source"))
     scoped = (
-        told.join(F.broadcast(titles), "source", "left")
-        .join(F.broadcast(kin), "source", "left")
-        .selectExpr(
-            "* EXCEPT (shared, kin)",
-            "coalesce(nullif(topic, ''), shared, '') AS title",
-            "coalesce(nullif(topic, ''), shared, concat('?', coalesce(kin, party, source))) AS scope",
-        )
+        told.join(titles, on="source", how="left")
+        .join(_kin(without, told), on="source", how="left")
+        .with_columns(named.fill_null("").alias("title"), pl.coalesce(named.cast(pl.String), unknown).alias("scope"))
     )
-    known = scoped.join(F.broadcast(_keyed(scoped)), "scope", "left").groupBy("source", "topic", "title", "scope")
-    return known.agg(F.expr("bool_and(unique AND coalesce(keyed, false)) AS ids"))
+    known = scoped.join(_keyed(scoped, noted), on="scope", how="left")
+    ids = (pl.col("unique") & pl.col("keyed").fill_null(False)).all().alias("ids")
+    return known.group_by("source", "topic", "title", "scope").agg(ids)
 
 
-def _told(rows: DataFrame) -> DataFrame:
-    """One row for each source, role and topic: how many messages, places and keys it notes, the latter as sketches."""
-    keys = f"hll_sketch_agg(key) FILTER (WHERE {_PLACED})"
-    places = f"hll_sketch_agg(concat(queue, ' ', position)) FILTER (WHERE {_PLACED})"
-    counted = (
-        rows.where(_ROLES)
-        .selectExpr("source", "role", "coalesce(topic, '') AS topic", "party", "queue", "position", "key")
-        .groupBy("source", "role", "topic")
-        .agg(
-            F.expr("min(party) AS party"),
-            F.expr("count(1) AS messages"),
-            F.expr("count(key) AS noted"),
-            F.expr(f"count_if({_PLACED}) AS placed"),
-            F.expr("hll_sketch_agg(key) AS keys"),
-            F.expr(f"{keys} AS keys_placed"),
-            F.expr(f"{places} AS places"),
-        )
+def _told(noted: pl.DataFrame) -> pl.DataFrame:
+    """One row for each source, role and topic: how many messages, places and keys it notes, and if keys are ids."""
+    by = ("source", "role", "topic")
+    key = pl.col("key").drop_nulls()
+    counted = noted.group_by(by).agg(
+        pl.col("party").min(),
+        pl.len().alias("messages"),
+        key.len().alias("noted"),
+        key.n_unique().alias("keys"),
+        PLACED.sum().alias("placed"),
+        pl.col("key").filter(PLACED).drop_nulls().n_unique().alias("keys_placed"),
     )
-    differ = f"""noted >= {IDS} * messages AND CASE
-        WHEN placed > 0 THEN {_estimate("keys_placed")} >= {IDS} * {_estimate("places")}
-        ELSE {_estimate("keys")} >= {IDS} * messages END"""
-    return counted.selectExpr("* EXCEPT (keys_placed, places)", f"{differ} AS unique")
+    queues = noted.filter(PLACED).group_by(*by, "queue").agg(pl.col("position").n_unique().alias("places"))
+    places = queues.group_by(by).agg(pl.col("places").sum())
+    placed = pl.col("keys_placed") >= IDS * pl.col("places")
+    differ = pl.when(pl.col("placed") > 0).then(placed).otherwise(pl.col("keys") >= IDS * pl.col("messages"))
+    unique = (pl.col("noted") >= IDS * pl.col("messages")) & differ
+    return counted.join(places, on=by, how="left").with_columns(unique.alias("unique"))
 
 
-def _estimate(sketch: str) -> str:
-    return f"coalesce(hll_sketch_estimate({sketch}), 0)"
-
-
-def _keyed(told: DataFrame) -> DataFrame:
+def _keyed(told: pl.DataFrame, noted: pl.DataFrame) -> pl.DataFrame:
     """Scopes with ``keyed``: each ledger of acknowledgements, else of what was sent, has keys of its own.
 
     Two producers that both count from 0 for one topic give the same keys to different messages.
     """
-    first = "min(CASE role WHEN 'acked' THEN 1 WHEN 'sent' THEN 2 END) OVER (PARTITION BY scope) AS teller"
-    tellers = told.selectExpr("*", first).where("teller = CASE role WHEN 'acked' THEN 1 WHEN 'sent' THEN 2 END")
-    apart = f"{_estimate('hll_union_agg(keys)')} >= {IDS} * sum({_estimate('keys')})"
-    return tellers.groupBy("scope").agg(F.expr(f"bool_and(unique) AND {apart} AS keyed"))
+    tellers = told.filter(_TELLER.min().over("scope") == _TELLER)
+    several = tellers.filter(pl.len().over("scope") > 1).select("source", "role", "topic", "scope")
+    rows = noted.join(several, on=["source", "role", "topic"]) if several.height else several.with_columns(key=None)
+    together = rows.group_by("scope").agg(pl.col("key").drop_nulls().n_unique().alias("together"))
+    summed = tellers.group_by("scope").agg(pl.col("unique").all(), pl.col("keys").sum())
+    apart = pl.coalesce("together", "keys") >= IDS * pl.col("keys")
+    return summed.join(together, on="scope", how="left").select("scope", (pl.col("unique") & apart).alias("keyed"))
 
 
-def _shared(rows: DataFrame, told: DataFrame) -> DataFrame:
-    """Source and topic of ledgers without one: that of the ledgers with which they share most places and keys."""
-    without = told.where("topic = ''").selectExpr("true AS wanted").limit(1)
-    noted = rows.where(f"{_ROLES} AND {_PLACED} AND key IS NOT NULL").crossJoin(F.broadcast(without))
-    places = noted.groupBy("queue", "position", "key").agg(
-        F.expr("collect_set(source) FILTER (WHERE topic IS NULL) AS sources"), F.expr("collect_set(topic) AS topics")
-    )
-    pairs = places.where("size(sources) > 0 AND size(topics) > 0").selectExpr("explode(sources) AS source", "topics")
-    counted = pairs.selectExpr("source", "explode(topics) AS topic").groupBy("source", "topic").count()
-    ranked = counted.groupBy("source").agg(F.expr("sort_array(collect_list(struct(count, topic)), false) AS best"))
-    clear = "size(best) = 1 OR get(best, 0).count > get(best, 1).count"
-    return ranked.where(clear).selectExpr("source", "get(best, 0).topic AS shared")
-
-
-def _kin(rows: DataFrame, told: DataFrame) -> DataFrame:
+def _kin(without: pl.DataFrame, told: pl.DataFrame) -> pl.DataFrame:
     """Source and whose messages it is about, where no ledger notes a topic: those of one party's acknowledgements.
 
     Most of its places and keys are that party's own. What fits two parties is about neither: both may count from 0.
+    *without* are the rows with places, keys and no topic.
     """
-    without = "topic IS NULL AND key IS NOT NULL"
-    noted = rows.where(f"{_ROLES} AND {_PLACED} AND {without}").selectExpr(
-        "source", "role", "coalesce(party, source) AS kin", "queue", "position", "key"
-    )
-    tellers = noted.where("role = 'acked'").select("kin", "queue", "position", "key").distinct()
-    others = noted.where("role <> 'acked'").select("source", "queue", "position", "key").distinct()
-    shared = others.join(tellers, ["queue", "position", "key"]).groupBy("source", "kin").count()
-    placed = told.where("topic = '' AND role <> 'acked'").groupBy("source").agg(F.expr("sum(placed) AS placed"))
-    most = shared.join(F.broadcast(placed), "source").where("2 * count > placed")
-    return most.groupBy("source").agg(F.expr("CASE WHEN count(1) = 1 THEN min(kin) END AS kin"))
+    acked = pl.col("role") == "acked"
+    tellers = without.filter(acked).select(pl.coalesce("party", "source").alias("kin"), *_PLACE).unique()
+    others = without.filter(~acked).select("source", *_PLACE).unique()
+    shared = others.join(tellers, on=_PLACE).group_by("source", "kin").len()
+    placed = told.filter(~acked, topic="").group_by("source").agg(pl.col("placed").sum())
+    most = shared.join(placed, on="source").filter(2 * pl.col("len") > pl.col("placed"))
+    return most.group_by("source").agg("kin").filter(pl.col("kin").list.len() == 1).explode("kin")
 
 
-def _of_party(told: DataFrame, shared: DataFrame) -> DataFrame:
+def _of_party(told: pl.DataFrame, shared: pl.DataFrame) -> pl.DataFrame:
     """*shared*, and for what a party sent without a place the only topic in its acknowledgements."""
-    both = told.join(F.broadcast(shared), "source", "left")
-    acked = both.where("role = 'acked' AND party IS NOT NULL").selectExpr(
-        "party", "coalesce(nullif(topic, ''), shared) AS answered"
-    )
-    only = acked.groupBy("party").agg(
-        F.expr("CASE WHEN min(answered) = max(answered) AND count(1) = count(answered) THEN min(answered) END AS only")
-    )
-    return (
-        both.where("topic = ''")
-        .join(F.broadcast(only), "party", "left")
-        .groupBy("source")
-        .agg(F.expr("coalesce(max(shared), max(CASE WHEN role IN ('sent', 'failed') THEN only END)) AS shared"))
-    )
+    both = told.join(shared, on="source", how="left")
+    answered = pl.when(pl.col("topic") != "").then("topic").otherwise("shared")
+    acked = both.filter(pl.col("party").is_not_null(), role="acked").with_columns(answered.alias("answered"))
+    alone = (pl.col("answered").n_unique() == 1).alias("alone")
+    only = acked.group_by("party").agg(pl.col("answered").first().alias("only"), alone).filter("alone")
+    sent = pl.col("only").filter(pl.col("role").is_in(["sent", "failed"])).max()
+    without = both.filter(topic="").join(only, on="party", how="left")
+    return without.group_by("source").agg(pl.coalesce(pl.col("shared").max(), sent).alias("shared"))

@@ -1,4 +1,4 @@
-"""LEDGER, thinned inside Spark: counts instead of messages, and what became of messages as runs instead of rows.
+"""LEDGER, thinned: counts instead of messages, and what became of messages as runs instead of rows.
 
 In ``tallies`` and ``deliveries`` a message is (topic, queue, offset); where a ledger notes no offset, (topic, key).
 ``fates`` says how messages are told apart there. Messages of MQTT have neither queues nor offsets, and no ledger
@@ -11,22 +11,22 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
+import polars as pl
 
 from mqlab.ledgers.layout import FIELDS
 from mqlab.thinning import fates, ledger_parts, ledger_roles, ledger_topics, mqtt_flows, mqtt_notes
 from mqlab.thinning.ledger_roles import Silent
+from mqlab.thinning.ledger_topics import PLACED
 
 BUCKET = 10
 """Seconds that one row spans."""
-_HANDLED = "role IN ('received', 'consumed', 'processed')"
-_NOTED = "role NOT IN ('stored', 'dump')"
-_BEGIN = f"floor(unix_seconds(wall) / {BUCKET}) * {BUCKET}"
+_UNDATED = pl.col("role").is_in(["stored", "dump"])
+_BEGIN = (pl.col("wall") // (BUCKET * 1_000_000) * BUCKET).alias("at")
 _COLUMNS = (
-    "source", "line", "role", "told", "party", "`group`", "topic", "queue", "position", "key", "status", "wall",
+    "source", "line", "role", "told", "party", "group", "topic", "queue", "position", "key", "status", "wall",
     "dup", "qos", "retained",
 )  # fmt: skip
+_NAMES = ("source", "party", "group", "topic", "queue")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,71 +54,79 @@ class Known:
         return cls(mqtt, frozenset(silent), frozenset(link for link, one in by_link.items() if one.get("answered")))
 
 
-def thinned(ledger: DataFrame, known: Known, *, others: bool = True) -> Mapping[str, DataFrame]:
-    """What leaves Spark, by fact: tallies, deliveries, parts and fates; and what is told of ledgers of MQTT.
+def thinned(rows: pl.DataFrame, known: Known, *, others: bool = True) -> Mapping[str, pl.DataFrame]:
+    """What is told of messages, by fact: tallies, deliveries, parts and fates; and what is told of ledgers of MQTT.
 
     *others* is whether there is anything but ledgers of MQTT.
     """
-    rows = parsed(ledger)
+    ledger = parsed(rows)
     if not known.mqtt:
-        return _placed(ledger_roles.filled(rows, Silent(known.silent)))
+        return _placed(ledger_roles.filled(ledger, Silent(known.silent)))
     mine = Silent(known.silent & known.mqtt, known.answered, known.mqtt)
-    heard = ledger_roles.filled(rows, mine)
+    heard = ledger_roles.filled(ledger, mine)
     if not others:
         return mqtt_flows.thinned(heard, known.mqtt, others=False)
     told = ledger_roles.filled(heard, Silent(known.silent - known.mqtt))
-    placed = _placed(told.where(f"NOT {mqtt_notes.mqtt(known.mqtt)}"))
+    placed = _placed(told.filter(~mqtt_notes.mqtt(known.mqtt)))
     return {**mqtt_flows.thinned(told, known.mqtt, others=True), **placed}
 
 
-def _placed(rows: DataFrame) -> Mapping[str, DataFrame]:
+def _placed(ledger: pl.DataFrame) -> Mapping[str, pl.DataFrame]:
     """What is told of messages that have places or stand in a queue."""
-    topics = ledger_topics.topics(rows).localCheckpoint()
+    rows = _coded(ledger.drop("dup", "qos", "retained"))
+    topics = ledger_topics.topics(rows)
+    titled = _titled(rows, topics)
     return {
-        "tallies": tallies(_titled(rows, topics)),
-        "deliveries": deliveries(_titled(rows, topics)),
+        "tallies": tallies(titled),
+        "deliveries": deliveries(titled),
         "parts": ledger_parts.parts(rows, topics),
         "fates": fates.fates(rows, topics),
     }
 
 
-def parsed(ledger: DataFrame) -> DataFrame:
-    """The rows, parsed now and once.
+def _coded(rows: pl.DataFrame) -> pl.DataFrame:
+    """*rows* with names that take less to compare, and keys as numbers in the same order."""
+    names = pl.concat([pl.Series([""]), *(rows[name].unique() for name in _NAMES)]).drop_nulls().unique().sort()
+    return rows.with_columns(
+        pl.col(_NAMES).cast(pl.Enum(names)), pl.col("role", "told").cast(pl.Categorical), pl.col("key").rank("dense")
+    )
 
-    A plan that held the parsing as often as its rows are read takes Spark longer to make than the rows take to read.
-    """
-    return ledger.selectExpr(*_COLUMNS).where("wall IS NOT NULL OR role IN ('stored', 'dump')").localCheckpoint()
+
+def parsed(rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows that count: all but those that lack a moment, which only records of dumps may do."""
+    return rows.select(_COLUMNS).filter(pl.col("wall").is_not_null() | _UNDATED)
 
 
-def _titled(rows: DataFrame, topics: DataFrame) -> DataFrame:
+def _titled(rows: pl.DataFrame, topics: pl.DataFrame) -> pl.DataFrame:
     """*rows* with the topic they are about, empty where that stays unknown, and their scope."""
-    known = F.broadcast(topics.selectExpr("source", "topic AS noted", "title", "scope"))
-    named = rows.withColumn("noted", F.expr("coalesce(topic, '')")).join(known, ["source", "noted"], "left")
-    return named.selectExpr("* EXCEPT (topic, noted, title)", "coalesce(title, topic, '') AS topic")
+    known = topics.select("source", "topic", "title", pl.col("scope").rank("dense"))
+    named = rows.with_columns(pl.col("topic").fill_null("")).join(known, on=["source", "topic"], how="left")
+    return named.with_columns(pl.coalesce("title", "topic").alias("topic"))
 
 
-def tallies(ledger: DataFrame) -> DataFrame:
+def tallies(ledger: pl.DataFrame) -> pl.DataFrame:
     """source, role, topic, queue, at (seconds), messages, and the first line; no text, so that it is only counted."""
-    known = ledger.where(f"wall IS NOT NULL AND (role IS NULL OR {_NOTED})").selectExpr(
-        "source", "line", "role", "topic", "coalesce(queue, '') AS queue", f"{_BEGIN} AS at"
-    )
-    return known.groupBy("source", "role", "topic", "queue", "at").agg(
-        F.expr("count(1) AS messages"), F.expr("min(line) AS line")
+    known = ledger.filter(pl.col("wall").is_not_null() & ~_UNDATED.fill_null(False))
+    return known.group_by("source", "role", "topic", pl.col("queue").fill_null(""), _BEGIN).agg(
+        pl.len().alias("messages"), pl.col("line").min()
     )
 
 
-def deliveries(ledger: DataFrame) -> DataFrame:
+def deliveries(ledger: pl.DataFrame) -> pl.DataFrame:
     """Source (of the first ledger), topic, queue, at (seconds, of the first time), sources and messages.
 
     Only what was received, consumed or processed. The sources of a message are sorted; one that notes it twice stands
     there twice.
     """
-    named = "CASE WHEN queue IS NOT NULL AND position IS NOT NULL THEN CAST(position AS STRING) ELSE key END AS message"
-    handled = ledger.where(f"{_HANDLED} AND wall IS NOT NULL").selectExpr(
-        "source", "topic", "scope", "coalesce(queue, '') AS queue", f"{_BEGIN} AS at", named
-    )
-    messages = handled.where("message IS NOT NULL").groupBy("scope", "topic", "queue", "message").agg(
-        F.expr("min(at) AS at"), F.expr("sort_array(collect_list(source)) AS sources")
+    handled = ledger.filter(fates.HANDLED & pl.col("wall").is_not_null() & (PLACED | pl.col("key").is_not_null()))
+    told = handled.sort("source").select(
+        "source", "topic", "scope", _BEGIN,
+        pl.col("queue").fill_null(""),
+        pl.when(PLACED).then("position").alias("position"),
+        pl.when(~PLACED).then("key").alias("key"),
     )  # fmt: skip
-    counted = messages.groupBy("topic", "queue", "at", "sources").agg(F.expr("count(1) AS messages"))
-    return counted.selectExpr("sources[0] AS source", "topic", "queue", "at", "sources", "messages")
+    messages = told.group_by("scope", "queue", "position", "key").agg(
+        pl.col("topic").first(), pl.col("at").min(), pl.col("source").alias("sources")
+    )
+    counted = messages.group_by("topic", "queue", "at", "sources").agg(pl.len().alias("messages"))
+    return counted.with_columns(pl.col("sources").list.first().alias("source"))

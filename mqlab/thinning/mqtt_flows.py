@@ -1,4 +1,4 @@
-"""LEDGER of MQTT, thinned inside Spark: what became of messages as runs and by topic, and what each ledger notes when.
+"""LEDGER of MQTT, thinned: what became of messages as runs and by topic, and what each ledger notes when.
 
 Rows of ledgers without ids are counted only.
 """
@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
+import polars as pl
 
 from mqlab.thinning import mqtt_messages, mqtt_notes
-from mqlab.thinning.mqtt_notes import DUP, RETAINED, ROLES
+from mqlab.thinning.mqtt_messages import Messages
+from mqlab.thinning.mqtt_notes import NOTED
 
 RUNS = 1000
 """Runs of a sender that are told one by one; members of a share group take turns, so that there may be as many as
@@ -22,99 +22,108 @@ BUCKET = 10
 """Seconds that one row spans."""
 
 _FATE = ("sender", "party", "failed", "qos", "received")
-_MOMENTS = ("unix_micros(first.at) AS first_at", "unix_micros(last.at) AS last_at")
 
 
-def thinned(rows: DataFrame, links: Collection[str], *, others: bool) -> Mapping[str, DataFrame]:
-    """flows, topic_flows, receipts and passages of the MQTT ledgers *links*, from the rows of LEDGER, parsed.
+def thinned(rows: pl.DataFrame, links: Collection[str], *, others: bool) -> Mapping[str, pl.DataFrame]:
+    """flows, topic_flows, receipts and passages of the MQTT ledgers *links*, from rows of LEDGER.
 
-    *others* is whether there are rows of other ledgers. Runs Spark once.
+    *others* is whether there are rows of other ledgers.
     """
-    notes = mqtt_notes.notes(rows, links, others=others)
-    known = mqtt_messages.messages(notes)
+    told = rows.filter(NOTED).select(
+        pl.col("source", "role", "party", "topic").cast(pl.Categorical), "line", "key", "status", "qos", "wall",
+        pl.col("dup").str.to_lowercase().is_in(["true", "1"]).fill_null(False),
+        (pl.col("retained") == "true").fill_null(False),
+    )  # fmt: skip
+    messages = mqtt_messages.messages(mqtt_notes.notes(told, links, others=others))
     return {
-        "flows": _flows(known),
-        "topic_flows": _topic_flows(known),
-        "receipts": _receipts(rows, links, known),
-        "passages": _passages(known),
+        "flows": _flows(messages.known),
+        "topic_flows": _topic_flows(messages.known),
+        "receipts": _receipts(told, links, messages),
+        "passages": _passages(messages),
     }
 
 
-def _told(messages: DataFrame) -> DataFrame:
-    return messages.selectExpr(*_FATE, "topic", "first", "first AS last", "1 AS messages")
+def _told(messages: pl.DataFrame) -> pl.DataFrame:
+    return messages.with_row_index("first").with_columns(last="first", messages=1)
 
 
-def _together(rows: DataFrame, *by: str) -> DataFrame:
-    """Rows that are alike *by* some columns as one, and how many they were."""
-    ends = ("sum(messages) AS messages", "min(first) AS first", "max(last) AS last", "count(1) AS pieces")
-    return rows.groupBy(*by).agg(*map(F.expr, ends))
+def _together(rows: pl.DataFrame, *by: str) -> pl.DataFrame:
+    """Rows that are alike *by* some columns as one, and how many they were; ``first`` and ``last`` count messages."""
+    ends = (pl.col("messages").sum(), pl.col("first").min(), pl.col("last").max(), pl.len().alias("pieces"))
+    return rows.group_by(by).agg(*ends)
 
 
-def _flows(messages: DataFrame) -> DataFrame:
+def _placed(flows: pl.DataFrame, messages: pl.DataFrame) -> pl.DataFrame:
+    """*flows* with what is told of their first and last messages."""
+    ends = {name: messages[flows[name]] for name in ("first", "last")}
+    places = {name: end.select(pl.struct("source", "line", "key")).to_series() for name, end in ends.items()}
+    moments = {f"{name}_at": end["at"] for name, end in ends.items()}
+    return flows.with_columns(ends["first"]["source"], **places, **moments)
+
+
+def _flows(messages: pl.DataFrame) -> pl.DataFrame:
     """Messages of a sender that follow one another with the same fate as one row, at most ``RUNS`` of a sender."""
-    fate = "struct(failed, qos, received)"
-    order = "PARTITION BY sender ORDER BY first"
-    changed = _told(messages).selectExpr("*", f"CAST(NOT ({fate} <=> lag({fate}) OVER ({order})) AS INT) AS changed")
-    numbered = changed.selectExpr("*", f"sum(changed) OVER ({order} ROWS UNBOUNDED PRECEDING) AS run")
-    pieces = _together(numbered.selectExpr("*", f"{_begin('first.at')} AS bucket"), *_FATE, "run", "bucket")
-    many = f"max(run) OVER (PARTITION BY sender) > {RUNS}"
-    told = pieces.selectExpr("* EXCEPT (run, bucket, pieces)", f"CASE WHEN {many} THEN bucket ELSE -run END AS run")
-    few = _together(told, *_FATE, "run")
-    return few.selectExpr("first.source AS source", "* EXCEPT (run, pieces)", *_MOMENTS)
+    told = _told(messages).sort("sender", maintain_order=True)
+    numbered = told.with_columns(run=pl.struct("sender", "failed", "qos", "received").rle_id().cast(pl.Int64))
+    run = pl.col("run")
+    many = (run.max() - run.min() >= RUNS).over("sender")
+    pieces = numbered.with_columns(pl.when(many).then(_begin("at")).otherwise(-1 - run).alias("run"))
+    return _placed(_together(pieces, *_FATE, "run").drop("run", "pieces"), messages)
 
 
-def _topic_flows(messages: DataFrame) -> DataFrame:
+def _topic_flows(messages: pl.DataFrame) -> pl.DataFrame:
     """Messages by topic, sender and fate; topics that miss or double most come first, ``TOPICS`` of them alone."""
     by_topic = _together(_told(messages), "topic", *_FATE)
-    own = "PARTITION BY topic"
-    widest = by_topic.selectExpr("*", f"max(size(received)) OVER ({own}) AS widest")
-    odd = "size(received) < greatest(widest, 1) OR exists(received, r -> r.n > 1)"
-    ranked = widest.selectExpr(
-        "* EXCEPT (widest, pieces)",
-        f"sum(CASE WHEN {odd} THEN messages ELSE 0 END) OVER ({own}) AS odd", f"sum(messages) OVER ({own}) AS every",
+    widest = pl.max_horizontal(pl.col("received").list.len().max().over("topic"), 1)
+    twice = pl.col("received").list.eval(pl.element().struct.field("n") > 1).list.any()
+    odd = (pl.col("received").list.len() < widest) | twice
+    topics = by_topic.with_columns(odd=pl.when(odd).then("messages").otherwise(0)).group_by("topic").agg(
+        pl.col("odd", "messages").sum()
     )  # fmt: skip
-    rank = "dense_rank() OVER (ORDER BY topic IS NULL, odd DESC, every DESC, topic)"
-    alone = ranked.selectExpr("* EXCEPT (odd, every)", f"{rank} AS rank")
-    named = alone.selectExpr("* EXCEPT (topic, rank)", f"CASE WHEN rank <= {TOPICS} THEN topic END AS topic")
-    few = _together(named, "topic", *_FATE)
-    return few.selectExpr("first.source AS source", "* EXCEPT (pieces)", "pieces AS topics", *_MOMENTS)
+    ranked = topics.filter(pl.col("topic").is_not_null()).sort(
+        "odd", "messages", "topic", descending=[True, True, False]
+    )
+    alone = ranked.head(TOPICS)["topic"]
+    named = by_topic.drop("pieces").with_columns(pl.when(pl.col("topic").is_in(alone.implode())).then("topic"))
+    return _placed(_together(named, "topic", *_FATE).rename({"pieces": "topics"}), messages)
 
 
-def _receipts(rows: DataFrame, links: Collection[str], messages: DataFrame) -> DataFrame:
+def _receipts(rows: pl.DataFrame, links: Collection[str], messages: Messages) -> pl.DataFrame:
     """Rows of each ledger by ten seconds; those of other systems' ledgers where they tell of these messages."""
-    heard = messages.selectExpr("explode(received) AS one").selectExpr("one.source").distinct()
-    told = rows.where(ROLES).selectExpr(
-        "source", "role", f"{_begin('wall')} AS at", "line", "topic", f"{DUP} AS dup", f"{RETAINED} AS retained"
+    by = ["source", "role", "at"]
+    heard = messages.known["received"].unique().explode().struct.field("source").unique()
+    told = rows.filter(pl.col("source").is_in(heard.implode()) | mqtt_notes.mqtt(links)).select(
+        "source", "role", _begin("wall").alias("at"), "topic", "line", "dup", "retained"
     )
-    own = told.join(F.broadcast(heard.selectExpr("source", "true AS known")), "source", "left")
-    by_topic = own.where(f"known OR {mqtt_notes.mqtt(links)}").groupBy("source", "role", "at", "topic").agg(
-        F.expr("count(1) AS rows"), F.expr("count_if(dup) AS dup"), F.expr("count_if(retained) AS retained"),
-        F.expr("min(line) AS line"),
+    counted = told.group_by(by).agg(
+        pl.len().alias("rows"), pl.col("topic").drop_nulls().n_unique().alias("topics"),
+        pl.col("dup", "retained").sum(), pl.col("line").min(),
     )  # fmt: skip
-    sums = ("sum(rows) AS rows", "count(topic) AS topics", "sum(dup) AS dup", "sum(retained) AS retained")
-    counted = by_topic.groupBy("source", "role", "at").agg(*map(F.expr, sums), F.expr("min(line) AS line"))
-    again = messages.selectExpr("explode(again) AS one").selectExpr("one.*")
-    repeated = again.selectExpr("* EXCEPT (at)", f"{_begin('at')} AS at").groupBy("source", "role", "at").agg(
-        F.expr("count(1) AS again"), F.expr("max(seconds) AS again_seconds"), F.expr("min(line) AS again_line")
-    )  # fmt: skip
-    return counted.join(repeated, ["source", "role", "at"], "left")
+    repeated = (
+        messages.again.with_columns(_begin("at"))
+        .group_by(by)
+        .agg(
+            pl.len().alias("again"),
+            pl.col("seconds").max().alias("again_seconds"),
+            pl.col("line").min().alias("again_line"),
+        )
+    )
+    return counted.join(repeated, on=by, how="left")
 
 
-def _passages(messages: DataFrame) -> DataFrame:
+def _passages(messages: Messages) -> pl.DataFrame:
     """How long messages took from their publisher to each receiver that notes them, the first time."""
-    sent = messages.where("sender IS NOT NULL").selectExpr("sender", "first.at AS sent_at", "explode(arrived) AS one")
-    took = sent.selectExpr(
-        "sender AS source", "one.source AS receiver", "unix_micros(sent_at) AS sent_at",
-        "unix_micros(one.at) - unix_micros(sent_at) AS took",
-    )  # fmt: skip
-    return took.groupBy("source", "receiver").agg(
-        F.expr("count(1) AS messages"),
-        F.expr("min(took) AS least"),
-        F.expr("percentile_approx(took, 0.5, 1000) AS median"),
-        F.expr("max(took) AS most"),
-        F.expr("min(struct(took, sent_at)).sent_at AS at"),
+    sent = messages.known.filter(pl.col("sender").is_not_null()).select("message", source="sender", sent_at="at")
+    arrived = messages.arrived.select("message", "at", receiver="source")
+    took = sent.join(arrived, on="message").with_columns(took=pl.col("at") - pl.col("sent_at"))
+    return took.group_by("source", "receiver").agg(
+        pl.len().alias("messages"),
+        pl.col("took").min().alias("least"),
+        pl.col("took").quantile(0.5, "lower").cast(pl.Int64).alias("median"),
+        pl.col("took").max().alias("most"),
+        pl.col("sent_at").filter(pl.col("took") == pl.col("took").min()).min().alias("at"),
     )
 
 
-def _begin(at: str) -> str:
-    return f"floor(unix_seconds({at}) / {BUCKET}) * {BUCKET}"
+def _begin(at: str) -> pl.Expr:
+    return pl.col(at) // (BUCKET * 1_000_000) * BUCKET

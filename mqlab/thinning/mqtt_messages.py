@@ -7,85 +7,129 @@ that they sent under one id and topic is told by neither.
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
+from typing import NamedTuple
 
-_DATED = "CASE WHEN role = 'sent' THEN 0 WHEN publishes THEN 1 WHEN heard THEN 2 ELSE 3 END"
-_PARTS = "source, role, party, topic, at, line, qos, times, publishes, heard, sender, promised, answered, bad"
-_TITLES = """array_distinct(transform(
-    filter(parts, p -> p.topic IS NOT NULL AND (p.publishes OR NOT exists(parts, q -> q.publishes))), p -> p.topic))"""
-_ABOUT = """CASE
-    WHEN array_contains(titles, part.topic) THEN part.topic
-    WHEN size(titles) = 0 THEN ''
-    WHEN size(titles) = 1 AND (part.topic IS NULL OR NOT exists(parts,
-        q -> q.source = part.source AND q.publishes = part.publishes AND q.topic = titles[0])) THEN titles[0]
-    WHEN part.publishes THEN
-        get(filter(parts, q -> q.publishes AND q.sender = part.sender AND q.topic IS NOT NULL), 0).topic
-    ELSE part.topic END"""
-_AGAIN = """flatten(collect_list(transform(slice(times, 2, size(times)), t -> struct(source, role, t.at, t.line,
-    (unix_micros(t.at) - unix_micros(times[0].at)) / 1e6D AS seconds))))"""
+import polars as pl
+
+from mqlab.thinning.mqtt_notes import numbered
 
 
-def messages(notes: DataFrame) -> DataFrame:
-    """One row a message of *notes* (``thinning.mqtt_notes``), worked out now.
+class Messages(NamedTuple):
+    """What is known of messages; ``message`` is a number of each."""
 
-    key, topic, sender, party, failed, qos, received (source and n), arrived (source and at), ``first`` (at, source and
-    line of the note that dates it), and ``again`` for each row with which a ledger notes it once more. Only ids that
-    tell the messages of one ledger apart count.
+    known: pl.DataFrame
+    """One row a message, by time: key, topic, sender, party, failed, qos, ``received`` (source and n), and source,
+    line and moment (``at``) of the note that dates it."""
+    arrived: pl.DataFrame
+    """One row for each message, known or not, and ledger that received it: source and ``at``, the first time."""
+    again: pl.DataFrame
+    """One row for each row with which a ledger notes a message once more: source, role, at, line and ``seconds``."""
+
+
+def messages(notes: pl.DataFrame) -> Messages:
+    """The messages of *notes* (``thinning.mqtt_notes``); only ids that tell those of one ledger apart count."""
+    rows = _about(notes).sort("at", "source", "line")
+    noted = _noted(rows)
+    arrived = noted.filter("heard")
+    both = _dated(noted).join(_received(arrived), on="message", how="full", coalesce=True)
+    known = _known(both.filter(pl.col("clash").ne_missing(True)))
+    again = _again(rows, noted.filter(pl.col("n") > 1)).join(known, on="message", how="semi")
+    return Messages(known, arrived.select("message", "source", "at"), again)
+
+
+def _about(notes: pl.DataFrame) -> pl.DataFrame:
+    """*notes* with the ``message`` that each is about: its id and one of the titles that tell its messages apart."""
+    titled = notes.drop("own").join(_titles(notes), on="id").with_columns(named=pl.col("topic").to_physical())
+    alone = ~pl.col("several") & (pl.col("named").is_null() | (pl.col("named") == pl.col("title")))
+    plain = pl.col("title").is_null() | alone
+    clear = titled.filter(plain).with_columns(pl.col("title").alias("about"))
+    rows = pl.concat([clear, _torn(titled.filter(~plain), titled)])
+    return rows.select(pl.exclude("id", "published", "title", "several", "named", "about"), message=numbered("about"))
+
+
+def _titles(notes: pl.DataFrame) -> pl.DataFrame:
+    """One row an id: one of its titles and whether there are several: topics of its publishers, else of all rows."""
+    topic = pl.col("topic").to_physical()
+    published = pl.when("publishes").then(topic)
+    known = notes.group_by("id").agg(
+        pl.col("own", "publishes").any(), topic.min().alias("low"), topic.max().alias("high"),
+        published.min().alias("low_published"), published.max().alias("high_published"),
+    )  # fmt: skip
+    low, high = (pl.when("publishes").then(f"{end}_published").otherwise(end) for end in ("low", "high"))
+    return known.filter("own").select("id", published="publishes", title=low, several=low != high)
+
+
+def _torn(rows: pl.DataFrame, titled: pl.DataFrame) -> pl.DataFrame:
+    """*rows* of ids with several titles, or with another one than the row, with the title that each is ``about``.
+
+    A ledger that notes the only title besides means another message; a publisher means what else it published.
     """
-    return _known(_noted(_parted(notes))).localCheckpoint()
+    kin = titled.join(rows.select("id").unique(), on="id", how="semi").filter(pl.col("named").is_not_null())
+    titles = kin.filter(pl.col("publishes") | ~pl.col("published")).select("id", "named").unique()
+    beside = kin.filter(pl.col("named") == pl.col("title")).select("id", "source", "publishes").unique()
+    said = kin.filter("publishes").sort("topic").group_by("id", "sender").agg(pl.col("named").first().alias("said"))
+    found = (
+        rows.join(titles.with_columns(own=True), on=["id", "named"], how="left")
+        .join(beside.with_columns(beside=True), on=["id", "source", "publishes"], how="left")
+        .join(said, on=["id", "sender"], how="left")
+    )
+    only = ~pl.col("several") & (pl.col("named").is_null() | pl.col("beside").is_null())
+    about = pl.when("own").then("named").when(only).then("title").when("publishes").then("said").otherwise("named")
+    told = found.with_columns(about.alias("about")).drop("own", "beside", "said")
+    return told.filter(pl.col("about").is_not_null())
 
 
-def _parted(notes: DataFrame) -> DataFrame:
-    """What each ledger notes of a key under each topic, and which of the messages with this key it is about."""
-    ledgers = ("mqtt", "publishes", "heard", "sender", "promised", "own")
-    counted = notes.repartition("key").groupBy("key", "topic", "source", "role", *ledgers).agg(
-        F.expr("min(struct(at, line, qos, party)) AS first"),
-        F.expr("sort_array(collect_list(struct(at, line))) AS times"),
-        F.expr("bool_or(answered) AS answered"),
-        F.expr("bool_or(bad) AS bad"),
-    )  # fmt: skip
-    parts = counted.selectExpr("key", "own", "* EXCEPT (key, own, first)", "first.*").groupBy("key").agg(
-        F.expr(f"collect_list(struct({_PARTS})) AS parts"), F.expr("bool_or(own) AS own")
-    )  # fmt: skip
-    opened = parts.where("own").selectExpr("key", "parts", f"{_TITLES} AS titles", "explode(parts) AS part")
-    return opened.selectExpr("key", f"{_ABOUT} AS about", "part.*").where("about IS NOT NULL")
-
-
-def _noted(parts: DataFrame) -> DataFrame:
-    """What each ledger notes of a message, whatever the topics."""
-    who = ("source", "role", "publishes", "heard", "sender", "promised")
-    return parts.groupBy("key", "about", *who).agg(
-        F.expr("min(struct(at, line, qos, party, topic)) AS first"),
-        F.expr("sort_array(flatten(collect_list(times))) AS times"),
-        F.expr("bool_or(answered) AS answered"),
-        F.expr("bool_or(bad) AS bad"),
+def _noted(rows: pl.DataFrame) -> pl.DataFrame:
+    """What each ledger notes of a message, whatever the topics: how often (``n``), and the first note, by time."""
+    return rows.group_by("message", "source", "role", maintain_order=True).agg(
+        pl.len().alias("n"),
+        pl.col("answered", "bad").any(),
+        pl.exclude("message", "source", "role", "answered", "bad").first(),
     )
 
 
-def _known(noted: DataFrame) -> DataFrame:
-    """One row a message."""
-    dated = f"struct({_DATED} AS stage, first.at, source, first.line, sender, first.party, first.qos, first.topic)"
-    came = "struct(first.at, source, first.line, first.qos, first.topic)"
-    together = noted.groupBy("key", "about").agg(
-        F.expr(f"min({dated}) AS dated"),
-        F.expr(f"min({came}) FILTER (WHERE heard AND first.qos IS NOT NULL) AS came"),
-        F.expr(f"min({came}) FILTER (WHERE heard) AS heard"),
-        F.expr("collect_set(sender) FILTER (WHERE publishes) AS senders"),
-        F.expr("collect_set(sender) FILTER (WHERE role = 'sent' AND publishes) AS sent"),
-        F.expr("bool_or(answered) FILTER (WHERE publishes) AS answered"),
-        F.expr("bool_or(bad) FILTER (WHERE publishes) AS bad"),
-        F.expr("bool_or(promised) FILTER (WHERE publishes) AS promised"),
-        F.expr("sort_array(collect_list(struct(source, size(times) AS n)) FILTER (WHERE heard)) AS received"),
-        F.expr("collect_list(struct(source, first.at AS at)) FILTER (WHERE heard) AS arrived"),
-        F.expr(f"{_AGAIN} AS again"),
+def _dated(noted: pl.DataFrame) -> pl.DataFrame:
+    """One row a message that a publisher notes: the note that dates it, by whom it was sent, and what came of it."""
+    sent = pl.col("role") == "sent"
+    by_publisher = noted.filter(sent | pl.col("publishes")).sort(sent, descending=True, maintain_order=True)
+    sender = pl.col("sender").to_physical().filter("publishes")
+    many = (sent & pl.col("publishes")).sum()
+    told = by_publisher.group_by("message").agg(
+        pl.col("key", "topic", "sender", "party", "qos", "at", "source", "line").first(),
+        many.alias("many"),
+        (sender.min() != sender.max()).fill_null(False).alias("several"),
+        *((pl.col(name) & pl.col("publishes")).any() for name in ("answered", "bad", "promised")),
     )
-    alone = "CASE WHEN size(sent) > 0 THEN size(sent) ELSE size(senders) END <= 1"
-    return together.where(f"dated.stage < 3 AND {alone}").selectExpr(
-        "key", "coalesce(dated.topic, heard.topic) AS topic",
-        "CASE WHEN dated.stage < 2 THEN dated.sender END AS sender",
-        "CASE WHEN dated.stage < 2 THEN dated.party END AS party",
-        "coalesce(NOT answered AND (bad OR promised AND coalesce(dated.qos, 1) > 0), false) AS failed",
-        "coalesce(dated.qos, came.qos) AS qos", "received", "arrived", "again",
-        "struct(dated.at, dated.source, dated.line, key) AS first",
-    )  # fmt: skip
+    unanswered = pl.col("bad") | pl.col("promised") & (pl.col("qos").fill_null(1) > 0)
+    return told.select(
+        pl.exclude("many", "several", "answered", "bad", "promised"),
+        failed=~pl.col("answered") & unanswered,
+        clash=pl.when(pl.col("many") > 0).then(pl.col("many") > 1).otherwise("several"),
+    )
+
+
+def _received(arrived: pl.DataFrame) -> pl.DataFrame:
+    """One row a message that ledgers received: by which, how often, and the first note."""
+    return arrived.group_by("message").agg(
+        pl.col("key", "topic", "at", "source", "line").first(),
+        pl.col("qos").first(ignore_nulls=True),
+        pl.struct("source", "n").sort_by("source").alias("received"),
+    )
+
+
+def _known(both: pl.DataFrame) -> pl.DataFrame:
+    """What publishers or else receivers tell of each message, by time."""
+    names = ("key", "topic", "qos", "at", "source", "line")
+    return both.select(
+        "message", "sender", "party", pl.col("failed").fill_null(False), pl.col("received").fill_null([]),
+        *(pl.coalesce(name, f"{name}_right") for name in names),
+    ).sort("at", "source", "line", "message")  # fmt: skip
+
+
+def _again(rows: pl.DataFrame, more: pl.DataFrame) -> pl.DataFrame:
+    """Rows after the first one of ledgers that note a message *more* than once."""
+    by = ["message", "source", "role"]
+    noted = rows.select(*by, "at", "line").join(more.select(*by, since="at"), on=by, maintain_order="left")
+    later = noted.filter(pl.int_range(pl.len()).over(by) > 0)
+    seconds = ((pl.col("at") - pl.col("since")) / 1e6).round(6)  # Polars multiplies by 1e-6, which is not as exact
+    return later.with_columns(seconds.alias("seconds")).drop("since")

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
+import polars as pl
 
-from mqlab.sql import quoted
 from mqlab.thinning.fates import SUCCESS
 
 IDS = 0.9
@@ -20,71 +18,85 @@ IDS = 0.9
 such and tries that failed have those of other rows."""
 SHARED = 0.5
 """Share of its keys from which a ledger of another system is about these messages: fewer may be alike by chance."""
-ROLES = "wall IS NOT NULL AND role IN ('sent', 'acked', 'failed', 'received', 'consumed', 'processed')"
-DUP = "coalesce(lower(dup) IN ('true', '1'), false)"
-RETAINED = "coalesce(retained = 'true', false)"
-_HEARD = "CASE role WHEN 'received' THEN 1 WHEN 'consumed' THEN 2 WHEN 'processed' THEN 3"
-_PASSED = f"{_HEARD} WHEN 'acked' THEN 4 WHEN 'sent' THEN 5 END"
+NOTED = pl.col("wall").is_not_null() & pl.col("role").is_in(
+    ["sent", "acked", "failed", "received", "consumed", "processed"]
+)
+_HEARD = {"received": 1, "consumed": 2, "processed": 3}
+_PASSED = {**_HEARD, "acked": 4, "sent": 5}
 """Roles that show that a message came to a ledger, best first; what Kafka acknowledged has come to the bridge."""
 
 
-def notes(rows: DataFrame, links: Collection[str], *, others: bool) -> DataFrame:
+def notes(rows: pl.DataFrame, links: Collection[str], *, others: bool) -> pl.DataFrame:
     """Rows of LEDGER with a key: those of MQTT (*links*), and where there are *others* those about the same messages.
 
-    ``publishes`` is whether it is about the publisher's side, ``heard`` whether the ledger notes with it that the
-    message came, ``sender`` whose ledger the publisher's is, ``own`` whether keys tell its messages apart, and
-    ``promised`` whether the publisher notes acknowledgements.
+    *rows* tell by booleans whether they are duplicates (``dup``) and ``retained``, and repeat text as categories.
+
+    ``id`` stands for the key, in the order of keys, ``publishes`` is whether it is about the publisher's side,
+    ``heard`` whether the ledger notes with it that the message came, ``sender`` whose ledger the publisher's is,
+    ``own`` whether keys tell its messages apart, and ``promised`` whether the publisher notes acknowledgements.
     """
-    own = mqtt(links)
-    good = f"status IS NULL OR status RLIKE '{SUCCESS}'"
-    told = rows.where(f"key IS NOT NULL AND {ROLES}").selectExpr(
-        "source", "line", "role", "party", "key", "qos", "wall AS at", f"{own} AS mqtt",
-        f"CASE WHEN {own} THEN nullif(topic, '') END AS topic",
-        f"{own} AND role IN ('sent', 'acked', 'failed') AS publishes",
-        f"role <> 'failed' AND ({good}) AS good",
-        f"{DUP} OR {RETAINED} AS copied",
-        f"role <> 'failed' AND (role = 'acked' OR status IS NOT NULL) AND ({good}) AS answered",
-        f"role = 'failed' OR NOT ({good}) AS bad",
-    )  # fmt: skip
-    kept = told.where("mqtt") if not others else told.where("mqtt").unionByName(_downstream(told))
-    return kept.join(F.broadcast(_ledgers(kept)), ["source", "role"])
+    told = _told(rows.filter(pl.col("key").is_not_null()).with_columns(mqtt(links).alias("mqtt")))
+    own = told.filter("mqtt")
+    kept = pl.concat([own, _downstream(told.filter(~pl.col("mqtt")), own)]) if others else own
+    return kept.drop("copied", "good").join(_ledgers(kept), on=["source", "role"], how="left")
 
 
-def mqtt(links: Collection[str]) -> str:
+def mqtt(links: Collection[str]) -> pl.Expr:
     """True for rows of the ledgers *links*."""
-    return f"source IN ({', '.join(quoted(link) for link in sorted(links))})"
+    return pl.col("source").is_in(sorted(links))
 
 
-def _downstream(told: DataFrame) -> DataFrame:
-    """Rows of other systems' ledgers about messages of MQTT; ids that two publishers use tell nothing there."""
-    ids = told.where("mqtt").groupBy("key").agg(
-        F.expr("coalesce(min(topic) FILTER (WHERE publishes) = max(topic) FILTER (WHERE publishes), true) AS clear")
+def numbered(topic: str) -> pl.Expr:
+    """One number for the id of a row and the *topic*, as two columns take several times as long to compare."""
+    return pl.col("id").cast(pl.UInt64) * 2**32 + pl.col(topic).to_physical().cast(pl.UInt64).fill_null(2**32 - 1)
+
+
+def _told(rows: pl.DataFrame) -> pl.DataFrame:
+    """What single rows tell."""
+    failed, status = pl.col("role") == "failed", pl.col("status")
+    good = status.is_null() | status.str.contains(SUCCESS)
+    return rows.select(
+        "source", "role", "line", "party", "key", "qos", "mqtt",
+        pl.col("key").rank("dense").alias("id"),
+        pl.col("wall").alias("at"),
+        pl.when(pl.col("mqtt") & (pl.col("topic") != "")).then("topic").alias("topic"),
+        (pl.col("mqtt") & pl.col("role").is_in(["sent", "acked", "failed"])).alias("publishes"),
+        (~failed & good).alias("good"),
+        (pl.col("dup") | pl.col("retained")).alias("copied"),
+        (~failed & good & ((pl.col("role") == "acked") | status.is_not_null())).alias("answered"),
+        (failed | ~good).alias("bad"),
     )  # fmt: skip
-    passed = told.where("NOT mqtt AND good AND role <> 'failed'")
-    keys = passed.select("source", "key").distinct().join(ids, "key", "left")
-    about = keys.groupBy("source").agg(F.expr("count_if(clear) AS shared"), F.expr("count(1) AS keys"))
-    return passed.join(F.broadcast(about.where(f"shared > {SHARED} * keys").select("source")), "source", "left_semi")
 
 
-def _ledgers(told: DataFrame) -> DataFrame:
+def _downstream(passed: pl.DataFrame, own: pl.DataFrame) -> pl.DataFrame:
+    """Rows of other systems' ledgers about messages of MQTT; ids that two publishers use tell nothing there."""
+    published = own.filter(pl.col("publishes") & pl.col("topic").is_not_null()).select("id", "topic").unique()
+    unclear = published.group_by("id").len().filter(pl.col("len") > 1)
+    clear = own.select("id").unique().join(unclear, on="id", how="anti")["id"]
+    good = passed.filter("good")
+    shared = pl.col("id").is_in(clear.implode())
+    keys = good.group_by("source").agg(pl.col("id").n_unique(), pl.col("id").filter(shared).n_unique().alias("shared"))
+    about = keys.filter(pl.col("shared") > SHARED * pl.col("id"))
+    return good.join(about, on="source", how="semi")
+
+
+def _ledgers(told: pl.DataFrame) -> pl.DataFrame:
     """One row for each source and role: own, heard, sender and promised."""
-    counted = told.groupBy("source", "role", "mqtt").agg(
-        F.expr("array_min(collect_set(party)) AS party"),
-        F.expr("count_if(NOT copied AND NOT bad) AS messages"),
-        F.expr("approx_count_distinct(struct(topic, key), 0.02) AS keys"),
+    counted = told.group_by("source", "role").agg(
+        pl.col("party").min(),
+        pl.col("mqtt").first(),
+        (~pl.col("copied") & ~pl.col("bad")).sum().alias("messages"),
+        numbered("topic").n_unique().alias("keys"),
     )
-    ranked = counted.selectExpr(
-        "*",
-        f"CASE WHEN mqtt THEN {_HEARD} END ELSE {_PASSED} END AS rank",
-        "coalesce(party, concat('?', source)) AS who",
-    )
-    sent, acked = (
-        f"min(CASE WHEN mqtt AND role = '{role}' THEN source END) OVER (PARTITION BY who)" for role in ("sent", "acked")
-    )
-    return ranked.selectExpr(
-        "source", "role", f"mqtt AND keys >= {IDS} * messages AS own",
-        "coalesce(rank = min(rank) OVER (PARTITION BY source), false) AS heard",
-        f"CASE role WHEN 'sent' THEN source WHEN 'acked' THEN coalesce({sent}, source) "
-        f"WHEN 'failed' THEN coalesce({sent}, {acked}, source) END AS sender",
-        f"{acked} IS NOT NULL AS promised",
+    role, own, who = pl.col("role"), pl.col("mqtt"), pl.coalesce("party", pl.format("?{}", "source"))
+    heard, passed = (role.replace_strict(ranks, default=None, return_dtype=pl.Int8) for ranks in (_HEARD, _PASSED))
+    rank = pl.when(own).then(heard).otherwise(passed)
+    sent, acked = (pl.when(own & (role == name)).then("source").min().over(who) for name in ("sent", "acked"))
+    by_role = pl.when(role == "sent").then("source").when(role == "acked").then(pl.coalesce(sent, "source"))
+    return counted.select(
+        "source", "role",
+        (own & (pl.col("keys") >= IDS * pl.col("messages"))).alias("own"),
+        (rank == rank.min().over("source")).fill_null(False).alias("heard"),
+        by_role.when(role == "failed").then(pl.coalesce(sent, acked, "source")).alias("sender"),
+        acked.is_not_null().alias("promised"),
     )  # fmt: skip

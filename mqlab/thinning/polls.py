@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
+import polars as pl
 
 LONG = 1.0
 """Seconds from which a poll has a row of its own."""
@@ -11,31 +10,25 @@ TOGETHER = 10
 """Seconds in which shorter ones share a row."""
 
 
-def batches(told: DataFrame) -> DataFrame:
+def batches(told: pl.DataFrame) -> pl.DataFrame:
     """One row a long poll and one for the short ones of one client that end within ten seconds.
 
-    *told* are rows of ``batch_lines.batches``; a line that stands for several in a flood counts that often. The last
-    moment is ``wall`` in microseconds; line and text are those of the longest poll, the first of equals.
+    *told* are rows of POLLS; a line that stands for several in a flood counts that often. The last moment is ``wall``
+    in microseconds; line and text are those of the longest poll, the first of equals.
     """
-    known = told.selectExpr(
-        "*",
-        f"CASE WHEN seconds >= {LONG} THEN line ELSE floor(unix_seconds(wall) / {TOGETHER}) END AS bucket",
-        f"seconds >= {LONG} AS long",
-        "coalesce(lines, 1L) AS times",
-    )
-    return (
-        known.groupBy("source", "offset", "client_id", "group", "long", "bucket")
-        .agg(
-            F.expr("unix_micros(max(wall)) AS wall"),
-            F.expr("sum(times) AS polls"),
-            F.expr("sum(records * times) AS records"),
-            F.expr("sum(CAST(seconds AS DECIMAL(20, 6)) * times) AS exact"),
-            F.expr("max(struct(seconds, -line AS place, records, text)) AS longest"),
-        )
-        .selectExpr(
-            "source", "offset", "client_id", "`group`", "wall", "polls", "records",
-            "CAST(exact AS DOUBLE) AS seconds",
-            "longest.seconds AS longest_seconds", "longest.records AS longest_records",
-            "-longest.place AS line", "longest.text AS text",
-        )
-    )  # fmt: skip
+    long, times = pl.col("seconds") >= LONG, pl.col("lines").fill_null(1)
+    known = told.with_columns(
+        pl.when(long).then("line").otherwise(pl.col("wall") // (TOGETHER * 1_000_000)).alias("bucket"),
+        long.alias("long"),
+        times.alias("times"),
+        ((pl.col("seconds") * 1e6).round().cast(pl.Int64) * times).alias("micros"),
+    ).sort("seconds", "line", descending=[True, False])
+    return known.group_by("source", "offset", "client_id", "group", "long", "bucket").agg(
+        pl.col("wall").max(),
+        pl.col("times").sum().alias("polls"),
+        (pl.col("records") * pl.col("times")).sum().alias("records"),
+        (pl.col("micros").sum() / 1e6).round(6).alias("seconds"),
+        pl.col("seconds").first().alias("longest_seconds"),
+        pl.col("records").first().alias("longest_records"),
+        pl.col("line", "text").first(),
+    ).drop("long", "bucket")  # fmt: skip

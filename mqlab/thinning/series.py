@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
+import polars as pl
 
-from mqlab import scan
-from mqlab.loaders import metric_names
-from mqlab.sql import quoted
+from mqlab.formats import metric_names
 
 
-def series(samples: DataFrame) -> DataFrame:
-    """One row a series: its points (at, value, line) by time."""
-    known = samples.where(
-        f"(name RLIKE {quoted(metric_names.known())} OR name LIKE 'app.%') AND value IS NOT NULL"
-    ).selectExpr(
-        "source",
-        "name",
-        f"{scan.SORTED_LABELS} AS labels",
-        "offset",
-        "struct(unix_micros(wall) AS at, value, line) AS point",
-    )
-    return known.groupBy("source", "name", "labels", "offset").agg(F.expr("sort_array(collect_list(point)) AS points"))
+def series(samples: pl.DataFrame) -> pl.DataFrame:
+    """One row a series: its points (at, value, line) by time; labels are JSON with sorted keys."""
+    names = samples["name"].unique().drop_nulls()
+    known = [name for name in names if name.startswith("app.") or metric_names.is_known(name)]
+    told = samples.filter(pl.col("name").is_in(known) & pl.col("value").is_not_null())
+    points = pl.struct(pl.col("wall").alias("at"), "value", "line").sort_by("wall", "value", "line")
+    return told.group_by("source", "name", pl.col("series").alias("labels"), "offset").agg(points.alias("points"))

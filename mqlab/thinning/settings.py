@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
+import polars as pl
+
+_KEPT = ("source", "line", "text", "scope", "owner", "key", "value", "origin", "version", "offset", "wall")
 
 
-def changed(values: DataFrame) -> DataFrame:
+def changed(values: pl.DataFrame) -> pl.DataFrame:
     """Settings without those that repeat the value printed before."""
-    before = "lag(coalesce(value, '')) OVER (PARTITION BY source, scope, owner, key ORDER BY line)"
-    return (
-        values.selectExpr("*", f"{before} AS before")
-        .where("before IS NULL OR before <> coalesce(value, '')")
-        .selectExpr(
-            "source", "line", "text", "scope", "owner", "key", "value", "origin", "version", "offset",
-            "unix_micros(wall) AS wall",
-        )
-    )  # fmt: skip
+    said = pl.col("value").fill_null("")
+    before = said.shift(1).over("source", "scope", "owner", "key")
+    ordered = values.sort("source", "line", maintain_order=True)
+    return ordered.filter(before.is_null() | (before != said)).select(_KEPT)

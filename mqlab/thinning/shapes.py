@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
+import polars as pl
 
 SHAPES = 300
 """Shapes kept per source; the rest is counted under coverage only."""
 
 
-def shapes(rows: DataFrame) -> DataFrame:
-    """Line shapes of each source, the most frequent ones and all that warn."""
-    rank = (
-        "row_number() OVER (PARTITION BY source ORDER BY coalesce(level, '') IN ('WARN', 'ERROR', 'FATAL') DESC, "
-        "lines DESC, shape) AS rank"
+def shapes(rows: pl.DataFrame) -> pl.DataFrame:
+    """Line shapes of each source, the most frequent ones and all that warn; *rows* are those of COUNTS."""
+    counted = rows.filter(~pl.col("kept") & pl.col("shape").is_not_null())
+    grouped = counted.group_by("source", "level", "shape").agg(
+        pl.col("lines", "bytes").sum(),
+        pl.col("minute").min().alias("first_minute"),
+        pl.col("minute").max().alias("last_minute"),
+        pl.col("line").min(),
     )
-    counted = rows.where("tag = 'count' AND shape IS NOT NULL").withColumnRenamed("file", "source")
-    grouped = counted.groupBy("source", "level", "shape").agg(
-        F.expr("sum(lines) AS lines"),
-        F.expr("sum(bytes) AS bytes"),
-        F.expr("min(minute) AS first_minute"),
-        F.expr("max(minute) AS last_minute"),
-        F.expr("min(line) AS line"),
-    )
-    return grouped.selectExpr("*", rank).where(f"rank <= {SHAPES}").drop("rank")
+    warns = pl.col("level").is_in(["WARN", "ERROR", "FATAL"]).fill_null(False).alias("warns")
+    ranked = grouped.with_columns(warns).sort("warns", "lines", "shape", descending=[True, True, False])
+    return ranked.group_by("source", maintain_order=True).head(SHAPES).drop("warns")

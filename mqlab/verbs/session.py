@@ -19,15 +19,13 @@ def session() -> None:
 @session.command()
 def start() -> int:
     """Start the warm session; harmless where it runs already."""
-    from mqlab import warm
+    from mqlab import java, warm
     from mqlab.cache.workspace import local_folder
-    from mqlab.session import java
     from mqlab.tuning import server
     from mqlab.warming import warm_up
 
-    java()
-    cache = local_folder()
-    running, new = warm.start(cache, server(cache))
+    shared, cache = java.sharing(java.java()), local_folder()
+    running, new = warm.start(cache, server(cache, shared))
     if new:
         with progress() as tell:
             tell("warming up")

@@ -1,0 +1,1 @@
+"""What mqlab can read: one module per format, plain Python; ``registry`` lists them."""

@@ -1,0 +1,154 @@
+"""Logs of EMQX 4.0 to 5.x: text, and JSON as ``structured`` rebuilds it.
+
+Sample lines::
+
+    2020-02-18 16:10:03.872 [warning] <<"pump-7">>@127.0.0.1:57105 [Session] Dropped msg due to mqueue is full:
+    Message(Id=…, QoS=1, Topic=plant/a, From=<<"gw">>, …)
+    2023-03-30T20:50:48.088416+08:00 [error] abc@124.79.220.151:58561 [Channel] Cannot publish message to a/b due to Not
+    authorized.
+    2024-03-20T11:08:39.568980+01:00 [warning] tag: AUTHZ, clientid: client1, msg:
+    cannot_publish_to_topic_due_to_not_authorized, peername: 127.0.0.1:47860, username: user1, topic: a/b, reason: …
+    2024-03-13T15:45:53.634909+02:00 [warning] msg: log_events_throttled_during_last_period, period: 1 minutes, 0
+    seconds, dropped: #{authorization_permission_denied => 4}
+
+At its default level, warning, EMQX tells of no connects and few ends of connections; of traces and lower levels the
+reasons of ends are read. Since 5.6 only the first line of a kind and a minute is written, for all clients together:
+counts of lines are too low, by what ``log-throttled`` tells. A client id may hold ``@``, blanks and commas: in 4.x the
+address begins behind its last ``@``, in 5.x it ends where the next name begins.
+"""
+
+from __future__ import annotations
+
+import re
+
+from mqlab.formats.base import Head, Signature
+from mqlab.sources import Reading
+from mqlab.tables import EVENTS, VOLUME, Table
+
+FORMAT = "emqx-log"
+SYSTEM = "mqtt"
+TABLES: tuple[Table, ...] = (EVENTS, VOLUME)
+READING = Reading.LOG
+
+_ENDS = {
+    "normal": "normal", "tcp_closed": "closed", "ssl_closed": "closed", "einval": "closed", "etimedout": "closed",
+    "keepalive_timeout": "keep-alive", "idle_timeout": "idle", "kicked": "kicked", "frame_too_large": "frame-too-large",
+    "not_authorized": "not-authorized", "proc_heap_too_large": "queue-killed", "message_queue_too_long": "queue-killed",
+    "mailbox_overflow": "queue-killed",
+}  # fmt: skip
+"""What ``{shutdown, …}`` means (emqx_connection, emqx_channel)."""
+_TAKEN = "takeovered|takenover|discarded"
+_SHUT = r"(?:\{shutdown, ?|socket_force_closed.*\breason: |terminated, reason: )\{?(?:shutdown, ?)?"
+_SHUT_WORDS = ("shutdown,", "socket_force_closed", "terminated, reason: ")
+
+
+def _ended(word: str, told: str) -> Signature:
+    return Signature("client-disconnected", contains=rf"{_SHUT}{word}\b", told=told)
+
+
+SIGNATURES: tuple[Signature, ...] = (
+    Signature(
+        "log-throttled",
+        contains=r"log_events_throttled_during_last_period",
+        value=r"dropped: (?:#\{\w+ => |\{\"\w+\": ?)(\d+)",
+        reason=r"dropped: (?:#\{(\w+) => |\{\"(\w+)\":)",
+    ),
+    Signature(
+        "session-queue-dropping",
+        contains=r"Dropped msg due to (?:mqueue|queue) is full|dropped_msg_due_to_mqueue_is_full",
+        told="queue full",
+    ),
+    Signature(
+        "session-queue-dropping",
+        contains=r"Dropped qos0 msg: |dropped_qos0_msg",
+        told="qos 0",
+    ),
+    Signature(
+        "quota-exceeded",
+        contains=r"Cannot publish messages? to .* due to Quota exceeded|cannot_publish_to_topic_due_to_quota_exceeded"
+        r"|cannot_publish_to_topic.*\breason: quota_exceeded",
+        told="quota",
+    ),
+    Signature(
+        "quota-exceeded",
+        contains=r"Dropped the qos2 packet \d+ due to awaiting_rel is full|dropped_the_qos2_packet_due_to_awaiting_rel"
+        r"|receive_maximum_exceeded",
+        told="receive maximum",
+    ),
+    Signature(
+        "publish-denied",
+        contains=r"Cannot publish messages? to .* due to |cannot_publish_to_topic"
+        r"|authorization_permission_denied.*PUBLISH",
+        reason=r"due to (Not authorized)|due_to_(\w+)|\breason: (\w+)",
+    ),
+    Signature(
+        "subscribe-denied",
+        contains=r"Cannot subscribe .* due to |authorization_permission_denied.*SUBSCRIBE|cannot_subscribe_topic",
+        reason=r"due to (Not authorized)|\breason: (\w+)",
+    ),
+    Signature(
+        "rate-limited",
+        contains=r"Pause \d+ms due to rate limit|pause_time_due_?to_rate_limit|socket_receive_paused_by_rate_limit",
+        value=r"(?:Pause |paused_ms: |pause_time: )(\d+)",
+    ),
+    Signature(
+        "flapping-detected",
+        contains=r"Flapping detected: |flapping_detected",
+        value=r"(?:disconnected |detect_cnt: )(\d+)",
+    ),
+    Signature(
+        "session-killed",
+        contains=r"maximum heap size reached|reason => proc_heap_too_large|mailbox_overflow|message_queue_too_long",
+        reason=r"(proc_heap_too_large|mailbox_overflow|message_queue_too_long|maximum heap size)",
+    ),
+    Signature(
+        "session-takeover",
+        contains=rf"{_SHUT}(?:{_TAKEN})\b",
+        reason=rf"\b({_TAKEN})\b",
+    ),
+    *(_ended(word, told) for word, told in _ENDS.items()),
+    Signature(
+        "client-disconnected",
+        contains=r"\[Channel\] Client .* login failed for |\bauthentication_failure\b",
+        told="not-authorized",
+    ),
+    Signature(
+        "client-disconnected",
+        contains=r"frame is too large|frame_parse_error.*frame_too_large",
+        told="frame-too-large",
+    ),
+    Signature(
+        "too-many-files",
+        contains=r"Accept error on .*(?:emfile|EMFILE)",
+        told="too many open files",
+    ),
+    Signature(
+        "alarm-raised",
+        contains=r"New Alarm: |Alarm \w+ is activated|alarm_is_activated|session_buffer_high_watermark",
+        reason=r"New Alarm: (\w+)|Alarm (\w+) is activated|\bname: (\w+)|(session_buffer_high_watermark)",
+    ),
+)
+
+_LEVEL = r"\[(?:debug|info|notice|warning|error|critical|alert|emergency)\] "
+_ADDRESS = r"(?:\d{1,3}(?:\.\d{1,3}){3}|\[?[0-9a-fA-F:]+\]?):\d+"
+_NEXT = r"(?=, (?:msg|mfa|line|peername|username|topic|reason|action|tag|packet|payload)(?:: )|\s*$)"
+CLIENT_IDS = (
+    rf"{_LEVEL}(?:<<\")?(.+?)(?:\">>)?@{_ADDRESS} \[",
+    rf"(?:{_LEVEL}|, | - )clientid: (.+?){_NEXT}",
+)
+TOPICS = (
+    r"Cannot publish messages? to (.+) due to (?:Not|Quota)|Cannot subscribe (.+) due to Not|, Topic=(.+?), From=",
+    rf", topic: (.+?){_NEXT}",
+)
+MEMBER_IDS = (rf", username: (?!undefined)(.+?){_NEXT}",)
+PEERS = (rf"{_LEVEL}.*?@({_ADDRESS}) \[", rf", peername: ({_ADDRESS})")
+
+_OURS = re.compile(
+    rf"^\W{{0,2}}\d{{4}}-\d\d-\d\d[T ]\S+ {_LEVEL}(?:.*@{_ADDRESS} \[[\w/]+\] |.*\bmsg: \w+|.*\bmfa: emqx|\[[\w/ ]+\] )"
+    r"|\bemqx_\w+:\w+/\d|\"mfa\": ?\"emqx|log_events_throttled_during_last_period"
+)
+
+
+def recognise(head: Head) -> bool:
+    """True when at least one of the dated lines is laid out, or written by a module, as only EMQX's are."""
+    return any(_OURS.search(line[:2000]) for line in head.lines[:500])

@@ -1,0 +1,74 @@
+"""Broker logs: server.log, controller.log, state-change.log, log-cleaner.log, ZooKeeper mode and KRaft, 0.10 to 4.x.
+
+Sample line::
+
+    [2026-11-21 12:18:43,427] INFO [GroupCoordinator 1]: Preparing to rebalance group g in state PreparingRebalance
+    with old generation 0 (__consumer_offsets-2) (reason: Adding new member c-1-…) (kafka.coordinator.group.…)
+"""
+
+from __future__ import annotations
+
+import re
+
+from mqlab.formats import kafka_controller_lines, kafka_coordinator_lines, kafka_replication_lines
+from mqlab.formats.base import Head, Signature
+from mqlab.sources import Reading
+from mqlab.tables import EVENTS, VOLUME, Table
+
+FORMAT = "kafka-broker-log"
+SYSTEM = "kafka"
+TABLES: tuple[Table, ...] = (EVENTS, VOLUME)
+READING = Reading.LOG
+
+_LINE = re.compile(
+    r"^\[?\d{4}-\d\d-\d\d[T ][\d:.,]+.*"
+    r"(?:\((?:kafka\.(?!producer|consumer|tools)|org\.apache\.kafka\.(?!clients\.(?:producer|consumer))"
+    r"|state\.change\.logger|org\.apache\.zookeeper)|"
+    r" - \[(?:Log|UnifiedLog|LogLoader|LocalLog|Partition|ProducerStateManager|GroupMetadataManager|SocketServer|"
+    r"KafkaApi|Replica\w+|Transaction\w+|Broker|RaftManager|SnapshotGenerator|Metadata\w+)\b|"
+    r"\[(?:QuorumController|GroupCoordinator|ReplicaManager|BrokerServer|Controller|BrokerLifecycleManager) (?:id|\d))"
+)
+
+REASSIGNING = tuple(
+    f"{verb} {what}" for verb in ("Initiating", "Completed", "Starting", "New") for what in ("partition", "reassign")
+)
+
+SIGNATURES: tuple[Signature, ...] = (
+    Signature(
+        "broker-started",
+        begins=r"(?:(?:Kafka Server )?started \(kafka\.server\.Kafka|Kafka Server started\s*$)",
+    ),
+    Signature(
+        "broker-stopping",
+        begins=r"(?:Starting|Beginning) controlled shutdown",
+    ),
+    Signature(
+        "broker-stopped",
+        begins=r"shut down completed(?: \(kafka\.server\.(?:Kafka|Broker)Server|\s*$)",
+    ),
+    Signature("log-recovery", begins=r"Recovering unflushed segment"),
+    Signature(
+        "topic-config-changed",
+        begins=r"(?:Processing override for entityPath: topics/|Updating topic )",
+        reason=r"(?:with config: \w*Map\((.*)\)|with new configuration : (.*)) \(kafka",
+    ),
+    *kafka_coordinator_lines.SIGNATURES,
+    *kafka_replication_lines.LEADING,
+    *kafka_replication_lines.CUTTING,
+    *kafka_replication_lines.DELETING,
+    Signature(
+        "reassignment",
+        begins=r"(?:Initiating|Completed|Starting|New) (?:partition )?reassign",
+    ),
+    *kafka_controller_lines.SIGNATURES,
+    Signature(
+        "replication-too-large",
+        contains=r"Replication is failing due to a message that is greater than replica\.fetch\.max\.bytes",
+    ),
+)
+
+
+def recognise(head: Head) -> bool:
+    """True when dated lines carry a broker's logger names."""
+    dated = [line for line in head.lines[:400] if re.match(r"\[?\d{4}-\d\d-\d\d", line)]
+    return bool(dated) and sum(bool(_LINE.match(line)) for line in dated) * 2 >= len(dated)

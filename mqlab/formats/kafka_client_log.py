@@ -1,0 +1,106 @@
+"""Logs that hold lines of the Java producer and consumer, in whatever layout the application chose.
+
+Sample line::
+
+    2026-11-21 12:20:44,201 WARN  [kafka-producer-network-thread | p] o.a.k.c.p.internals.Sender - [Producer
+    clientId=p] Got error produce response in correlation id 303 on topic-partition t-1, splitting and retrying
+    (3 attempts left). Error: MESSAGE_TOO_LARGE
+
+Clients print all their settings when they start (``ProducerConfig values:`` and indented ``key = value`` lines):
+these become SETTINGS with the moment of their header.
+"""
+
+from __future__ import annotations
+
+import re
+
+from mqlab.formats import kafka_group_lines
+from mqlab.formats.base import Head, Signature
+from mqlab.sources import Reading
+from mqlab.tables import EVENTS, METRICS, SETTINGS, VOLUME, Table
+
+FORMAT = "kafka-client-log"
+SYSTEM = "kafka"
+TABLES: tuple[Table, ...] = (EVENTS, SETTINGS, METRICS, VOLUME)
+READING = Reading.LOG
+
+_OURS = re.compile(
+    r"\[(?:Producer|Consumer|AdminClient) (?:instanceId=[^,\]]+, )?clientId="
+    r"|(?:Producer|Consumer|AdminClient)Config values:|Kafka (?:version|commitId|startTimeMs) ?:"
+    r"|org\.apache\.kafka\.clients|kafka-producer-network-thread"
+)
+_DATED = re.compile(r"\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:")
+_ATTEMPTS = r"\((\d+) attempts left\)"
+_SENDING = ("send", "produce", "publish")
+_ERROR = r"Error: ([A-Z_]+)"
+
+SIGNATURES: tuple[Signature, ...] = (
+    Signature(
+        "batch-split",
+        begins=r"Got error produce response in correlation id",
+        value=_ATTEMPTS,
+        reason=_ERROR,
+    ),
+    Signature(
+        "produce-retry",
+        begins=r"Got error produce response with correlation id",
+        value=_ATTEMPTS,
+        reason=_ERROR,
+    ),
+    Signature("request-timeout", begins=r"Disconnecting from node \S+ due to request timeout"),
+    Signature("client-version", begins=r"Kafka version ?:", reason=r"Kafka version ?: (\S+)"),
+    Signature("client-start-time", begins=r"Kafka startTimeMs ?:", value=r"startTimeMs ?: (\d+)"),
+    Signature(
+        "settings-printed",
+        begins=r"\w+Config values:",
+        reason=r"\b(\w+)Config values:",
+    ),
+    Signature(
+        "idempotence-off",
+        begins=r"Idempotence will be disabled because",
+        reason=r"because (.*)",
+    ),
+    *kafka_group_lines.JOINING,
+    *kafka_group_lines.LEAVING,
+    *kafka_group_lines.OFFSETS,
+    Signature(
+        "static-member-fenced",
+        contains=r"FencedInstanceIdException|group\.instance\.id .*fenced|instance id \S+ has been fenced"
+        r"|consumer with the same group\.instance\.id|UnreleasedInstanceIdException|UNRELEASED_INSTANCE_ID",
+        reason=r"instanceId=([^,\]]+)|instance id (?:Optional\[)?([^\s\]]+)",
+    ),
+    kafka_group_lines.REFUSED,
+    Signature("producer-stuck", contains=r"Remove from the incomplete set failed"),
+    Signature(
+        "out-of-memory",
+        contains=r"java\.lang\.OutOfMemoryError",
+        reason=r"OutOfMemoryError: (.*)",
+    ),
+    Signature(
+        "record-too-large",
+        contains=r"RecordTooLargeException|RecordBatchTooLarge|MSG_SIZE_TOO_LARGE|[Mm]essage (?:size|was) too large",
+        value=r"(?:payload=|message is )(\d+)",
+        reason=r"(when serialized|max message size the server|MSG_SIZE_TOO_LARGE)",
+    ),
+    Signature("record-expired", contains=r"Expiring \d+ record", value=r"Expiring (\d+) record"),
+    Signature(
+        "record-expired",
+        contains=r"Local: Message timed out|_MSG_TIMED_OUT",
+    ),
+    Signature(
+        "buffer-exhausted",
+        contains=r"Failed to allocate (?:memory|\d+ bytes) within the configured max blocking",
+    ),
+    Signature("sender-error", contains=r"Uncaught (?:error|exception) in"),
+    Signature(
+        "send-failed",
+        contains=r"\b(?:send|produce|publish)\w* (?:to \S+ )?(?:failed|error)|[Ff]ailed to (?:send|produce|deliver)"
+        r"|[Dd]elivery (?:failed|error)|[Ff]ailed delivery",
+        reason=r"\b(NOT_ENOUGH_REPLICAS\w*)|KafkaError\{code=(\w+)",
+    ),
+)
+
+
+def recognise(head: Head) -> bool:
+    """True when the head holds at least one line that only a Java client prints, in a file of dated lines."""
+    return bool(_OURS.search(head.text)) and any(_DATED.match(line) for line in head.lines)

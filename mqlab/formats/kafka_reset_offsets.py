@@ -1,0 +1,91 @@
+"""``kafka-consumer-groups.sh --reset-offsets`` and ``--delete-offsets`` → EVENTS: offsets that somebody set or removed.
+
+Sample lines::
+
+    GROUP                          TOPIC                          PARTITION  NEW-OFFSET
+    quote-board                    price.ticks                    2          1667
+    Request succeed for deleting offsets with topic stock.moves:1 group stock-view
+
+Before 2.4 there is no column for the group. 3.8 and 3.9 print header and rows without line breaks. A dry run prints the
+same table as one that was executed: that an offset was set is shown by what the group did next.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from mqlab.formats import console
+from mqlab.formats.base import About, Data, Head, Item, Line, Noise
+from mqlab.formats.values import real
+from mqlab.sources import Reading
+from mqlab.tables import EVENTS, Row, Table
+
+FORMAT = "kafka-reset-offsets"
+TABLES: tuple[Table, ...] = (EVENTS,)
+READING = Reading.TABLE
+
+_HEADER = re.compile(r"^\s*(?:GROUP\s+)?TOPIC\s+PARTITION\s+NEW-OFFSET\s*", re.ASCII)
+_ROW = re.compile(
+    r"\s*(?:(?P<group>\S+)\s+)?(?P<topic>\S+)\s+(?P<queue>\d{1,9})\s+(?P<offset>\d{1,19})(?=\s|$)\s*", re.ASCII
+)
+"""One of the rows of a line."""
+_DELETED = re.compile(
+    r"^Request succeed for deleting offsets with topic (?P<topic>\S+?)(?::(?P<queue>\d+))?"
+    r" group (?P<group>\S+)\s*$",
+    re.ASCII,
+)
+_STATUS = re.compile(
+    r"^\s*(?:TOPIC\s+PARTITION\s+STATUS|\S+\s+(?:\d+|Not Provided)\s+(?:Successful|Error: .*))\s*$", re.ASCII
+)
+
+
+def recognise(head: Head) -> bool:
+    """True for a table of new offsets, or for the answer to a request to remove some."""
+    return any(_HEADER.search(line) or _DELETED.search(line) for line in console.plain_lines(head))
+
+
+def parse(lines: Iterable[Line], about: About) -> Iterator[Item]:
+    """One event a partition; headers and what the tool says of each removal are noise."""
+    for one in console.shown(lines, about):
+        if rows := _cells(_HEADER.sub("", one.plain)):
+            yield Data(one.line, tuple(_set(one, row) for row in rows))
+        elif removed := _DELETED.search(one.plain):
+            yield Data(one.line, (_removed(one, removed),))
+        elif _HEADER.search(one.plain) or _STATUS.search(one.plain):
+            yield Noise(one.line)
+        else:
+            yield console.remark(one)
+
+
+def _cells(bare: str) -> list[re.Match[str]]:
+    """The rows of a line that holds nothing else."""
+    found, end = [], 0
+    while row := _ROW.match(bare, end):
+        found.append(row)
+        end = row.end()
+    return found if end == len(bare) else []
+
+
+def _set(one: console.Shown, row: re.Match[str]) -> Row:
+    return EVENTS.row(
+        at=one.at,
+        system="kafka",
+        kind="offsets-set",
+        group=row["group"] or one.named,
+        topic=row["topic"],
+        queue=row["queue"],
+        value=real(row["offset"]),
+    )
+
+
+def _removed(one: console.Shown, removed: re.Match[str]) -> Row:
+    """Offsets of one partition, or of a whole topic."""
+    return EVENTS.row(
+        at=one.at,
+        system="kafka",
+        kind="offsets-removed",
+        group=removed["group"],
+        topic=removed["topic"],
+        queue=removed["queue"],
+    )

@@ -1,0 +1,35 @@
+"""Lines of librdkafka (confluent-kafka, node-rdkafka, php-rdkafka) on standard error or inside application logs.
+
+Sample line::
+
+    %4|1729766123.421|REQTMOUT|app#producer-1| [thrd:b1/1]: b1/1: Timed out 1 in-flight, 0 retry-queued …
+"""
+
+from __future__ import annotations
+
+import re
+
+from mqlab.formats.base import Head, Signature
+from mqlab.sources import Reading
+from mqlab.tables import EVENTS, VOLUME, Table
+
+FORMAT = "librdkafka-log"
+SYSTEM = "kafka"
+TABLES: tuple[Table, ...] = (EVENTS, VOLUME)
+READING = Reading.LOG
+
+_LINE = re.compile(r"^%\d\|\d{10}\.\d{3}\||\b(?:REQTMOUT|MAXPOLL|SESSTMOUT|COMMITFAIL)\b.*\[thrd:")
+
+SIGNATURES: tuple[Signature, ...] = (
+    Signature(
+        "request-timeout",
+        contains=r"REQTMOUT.*Timed out \d+ in-flight",
+        value=r"Timed out (\d+) in-flight",
+    ),
+)
+
+
+def recognise(head: Head) -> bool:
+    """True when at least a fifth of the lines are librdkafka's."""
+    lines = [line for line in head.lines if line.strip()]
+    return bool(lines) and sum(bool(_LINE.search(line)) for line in lines) * 5 >= len(lines)

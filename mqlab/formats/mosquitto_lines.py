@@ -1,0 +1,89 @@
+"""What mosquitto 1.x, 2.0 and 2.1 write, by their sources: ``loop.c``, ``handle_*.c``, ``bridge.c`` and others.
+
+A client may call itself anything, blanks, quotes and whole sentences of the broker included. So a line is read from
+its beginning, where the broker's own words stand, to its end, and a name is what is left between them. That is why
+these signatures hold in mosquitto's own files alone (``Signature.only``).
+
+From 2.1 on ``Client ID [address] disconnected: session taken over.`` is printed whenever a kept session is used again,
+also long after its last connection ended. The address is that of the session's last connection: only where that one is
+still open was anything taken over, and only then is the ``session-takeover`` one, which its ``peer`` allows to tell. A
+session that was restored from disk never had a connection: its address is ``(null):0``, the kind ``session-resumed``.
+"""
+
+from __future__ import annotations
+
+from mqlab.formats.base import Signature
+from mqlab.formats.other_dates import MONTH, WEEKDAY
+
+_MONTH = f"(?:{MONTH})[a-z]{{0,6}}"
+_DATED = rf"\[?(?:(?:{WEEKDAY})[a-z]{{0,6}},? )?(?:\d|{_MONTH} )(?:[\d/.,:+ TZ\]-]|{_MONTH}| [A-Z]{{3,5}}){{6,32}}?: "
+PREFIX = (
+    rf"(?:1\d{{9}}: |{_DATED}|[A-Z][a-z]{{2}} [ \d]\d \d\d:\d\d:\d\d mosquitto: "
+    r"|\d{4}-\d\d-\d\dT[\d:.,]{8,18}(?:Z|[+-]\d\d:?\d\d) mosquitto: )"
+)
+"""Seconds since 1970, ``log_timestamp_format`` as ``other_dates`` reads it, or what is left of syslog's envelope."""
+END = r"\s*$"
+ERRNO = (
+    r"(?:Connection reset by peer|Broken pipe|Connection timed out|Connection refused|No route to host"
+    r"|Network is unreachable|Transport endpoint is not connected)"
+)
+"""Errors of a socket, by ``strerror``, that say no more than that the other side is gone."""
+_LEFT = r"Client .+ disconnected"
+_OTHER = r"disconnected(?: due to|:) (.*)\.\s*$"
+_FLAGS = {("0", "0"): "", ("0", "1"): "retained", ("1", "0"): "dup", ("1", "1"): "dup retained"}
+
+
+def _own(kind: str, begins: str, told: str = "", value: str = "", reason: str = "") -> Signature:
+    return Signature(kind, begins=f"(?:{begins}){END}", told=told, value=value, reason=reason, only=True)
+
+
+def _connected(clean: int, told: str) -> Signature:
+    begins = rf"New (?:client|bridge) connected from \S+ as .+ \((?:p\d+, )?c{clean}, k\d+(?:, u'.*')?\)\.?"
+    return _own("client-connected", begins, told, value=r", k(\d+)(?:, u'.*')?\)\.?\s*$")
+
+
+def _publish(words: str, dup: str = r"\d", retained: str = r"\d") -> str:
+    return rf"{words} .+ \(d{dup}, q\d, r{retained}, m\d+, '.*', \.\.\. \(\d+ bytes\)\)"
+
+
+def _traced(kind: str, words: str) -> tuple[Signature, ...]:
+    size = r"\((\d+) bytes\)\)\s*$"
+    return tuple(_own(kind, _publish(words, d, r), told, value=size) for (d, r), told in _FLAGS.items())
+
+
+SENTENCES = (
+    r"Received |Sending |No will |Will message |New |Client |Bridge |Opening |Config |mosquitto |Saving |Error|Warning"
+    r"|Connecting |Socket |Bad |Denied |Dropped |Rejected |Expiring |Outgoing |OpenSSL |Protocol error|Invalid |Reused "
+    r"|Reloading |Loading |Restored |Plugin |Empty |Too |\s"
+)
+"""How the broker's other lines begin, which may name a client too."""
+
+SIGNATURES: tuple[Signature, ...] = (
+    *_traced("publish-sent", "Sending PUBLISH to"),
+    *_traced("publish-received", "Received PUBLISH from"),
+    _connected(0, "persistent"),
+    _connected(1, "clean"),
+    _own("session-takeover", r"Client .+ already connected, closing old connection\.", "already connected"),
+    _own("session-resumed", r"Client .+ \[\(null\):0\] disconnected: session taken over\.", "session taken over"),
+    _own("session-takeover", rf"{_LEFT}: session taken over\.", "session taken over"),
+    _own("client-disconnected", rf"{_LEFT}\.", "normal"),
+    _own("client-disconnected", rf"Client .+ has exceeded timeout, disconnecting\.|{_LEFT}: exceeded timeout\.",
+         "keep-alive"),
+    _own("client-disconnected", r"Socket error on client .+, disconnecting\.|Client .+ closed its connection\."
+         rf"|{_LEFT}: (?:connection closed by client|{ERRNO})\.|Bad socket read/write on client .+: [^:]+", "closed"),
+    _own("client-disconnected", rf"{_LEFT}(?:,|:) (?:not|no longer) authori[sz]ed\.", "not-authorized"),
+    _own("client-disconnected", rf"{_LEFT}(?: due to|:) (?:malformed packet|protocol error)\.", "protocol-error"),
+    _own("client-disconnected", rf"{_LEFT}(?: due to|:) oversize (?:packet|payload)\.", "frame-too-large"),
+    _own("client-disconnected", r"Client .+ (?:been )?disconnected(?: by|:) administrative action\.", "kicked"),
+    _own("client-disconnected", rf"{_LEFT}(?: due to|:) .*\.", reason=_OTHER),
+    _own("session-expired", r"Expiring (?:persistent )?client .+ due to timeout\."),
+    _own("session-queue-dropping", r"Outgoing messages are being dropped for client .+\.", "queue full"),
+    _own("publish-denied", _publish("Denied PUBLISH from")),
+    _own("client-unsubscribed", r"Received UNSUBSCRIBE from .+"),
+    _own("broker-starting", r"mosquitto version \S+ (?:\(.*\) )?starting", reason=r"mosquitto version (\S+) "),
+    _own("broker-stopping", r"mosquitto version \S+ (?:\(.*\) )?terminating", reason=r"mosquitto version (\S+) "),
+    _own("bridge-connecting", r"Connecting bridge (?:\(step 1\) .+|[^(].*) \(\S+:\d+\)", reason=r"\((\S+:\d+)\)\s*$"),
+    Signature("client-subscribed", begins=rf".+ [012] \S.*{END}", value=r"^.+ ([012]) \S", unless=SENTENCES, only=True),
+    Signature("subscribe-denied", begins=rf".+ (?:128|135) \S.*{END}", unless=SENTENCES, only=True),
+)  # fmt: skip
+"""A subscription's line is ``ID QOS FILTER``: the broker prints the code of its SUBACK."""

@@ -1,0 +1,143 @@
+"""What applications say of their connections to MQTT brokers, in the words that callbacks of clients suggest.
+
+Sample lines::
+
+    2026/11/21 11:40:24.482480 ingest 2.0.0 starting on in-1 client_id=ingest-a clean_session=false keepalive=30 …
+    2026/11/21 11:40:24.483640 connected to tcp://mqtt-1:1883 as ingest-a (connection #1)
+    2026/11/21 11:40:24.484080 subscribed map[$share/ingest/plant/+/t:1] err=<nil>
+    2026/11/21 12:02:02.573924 connection lost after 35.0s: pingresp not received, disconnecting
+    22.11.2026 05:43:08,931 subscribed crane/+/weight qos=1
+    2026-11-22T10:46:15.287+01:00 INFO subscribe result map[cat/#:1] err=<nil>
+    2026/11/21 11:48:34.765535 [node1-012] connected
+    2026-11-21 11:39:47,134 INFO gateway starting id=press-line-07 broker=mqtt-1:1883 keepalive=30
+    2026-11-21 11:40:16,645 WARNING disconnected rc=Unspecified error from_server=False
+    2026-11-22 07:18:26,019 WARNING disconnected rc=16 after 24.0s
+    2026-11-21 11:39:47,139 INFO suback mid=1 ['Granted QoS 1']
+
+paho's Python client 2.x calls back twice when its ping is not answered: what tells of a second loss, of a connection of
+0.0 s, is ``ping-unanswered``. A map of several filters is one line and so one event: its topic is the first of them.
+"""
+
+from __future__ import annotations
+
+from mqlab.formats.base import Signature
+
+SCHEME = r"(?:tcp|ssl|tls|mqtts?|wss?)://"
+_STARTING = r"[\w.@/-]+ (?:\S+ )?starting (?:on \S+ )?(?:client_)?id="
+_STARTING_WORDS = ("starting on ", "starting id=", "starting client_id=")
+_CLEAN = r"\bclean(?:_session|_start)?="
+_KEEP_ALIVE = r"\bkeep_?alive=(\d+)"
+_LOST = r"[Cc]onnection lost(?: after \d[\d.]* ?s)?: "
+_NORMAL = r"(?:0\b|Success|Normal disconnection)"
+"""Result 0 of a callback: the client itself closed its connection."""
+SILENT = "Keep alive timeout"
+"""What paho's Python client calls MQTT_ERR_KEEPALIVE, 16: no answer to its ping."""
+_SILENT = rf"(?:16|{SILENT})(?:[^\w.]|$)"
+_AFTER = r"disconnected rc=.* after (\d[\d.]*) ?s\b"
+_REFUSED = r"(?:Not authorized|Unspecified error)"
+"""Return codes 0x87 and 0x80 of SUBACK, as paho's Python client names them (MQTT 5, section 3.9.3)."""
+
+_MAPPED = ("subscribed map[", "subscribe result map[", "subscribe ok map[")
+_MAP = r"subscribe(?:d| result| ok) map\["
+_SUBSCRIBED = r"[Ss]ubscribed(?: to)?:? "
+_QOS = r"[,;]? \(?(?:with )?[Qq][Oo][Ss][ =:]{1,2}"
+_FILTER = r"'?\"?(?:[^\s'\",;]{1,1000})'?\"?"
+
+SIGNATURES: tuple[Signature, ...] = (
+    Signature(
+        "client-configured",
+        begins=rf"{_STARTING}.*{_CLEAN}(?:[Tt]rue|1)",
+        value=_KEEP_ALIVE,
+        told="clean",
+    ),
+    Signature(
+        "client-configured",
+        begins=rf"{_STARTING}.*{_CLEAN}(?:[Ff]alse|0)",
+        value=_KEEP_ALIVE,
+        told="persistent",
+    ),
+    Signature("client-configured", begins=rf"{_STARTING}.*{_KEEP_ALIVE}", value=_KEEP_ALIVE),
+    Signature(
+        "connection-made",
+        begins=rf"connected to {SCHEME}\S+ as ",
+        value=r"\(connection #(\d+)\)",
+        reason=rf"connected to ({SCHEME}\S+)",
+    ),
+    Signature(
+        "connection-made",
+        begins=r"connected rc=(?:Success|0)\b",
+        value=r"\bconnection=(\d+)",
+    ),
+    Signature("connection-made", begins=r"\[[^\[\]]+\] connected\s*$"),
+    Signature(
+        "connection-lost",
+        begins=_LOST,
+        value=r"lost after (\d[\d.]*) ?s: ",
+        reason=rf"{_LOST}(.*)",
+    ),
+    Signature(
+        "connection-lost",
+        begins=r"[Cc]onnection lost,? (?:err|error|reason|cause)=",
+        reason=r"[Cc]onnection lost,? \w+=\"?([^\"]*)",
+    ),
+    Signature("connection-closed", begins=rf"disconnected rc={_NORMAL}", told="normal"),
+    Signature(
+        "ping-unanswered",
+        begins=rf"disconnected rc=(?:16|{SILENT}) after 0\.0+ ?s\b",
+        told=SILENT,
+    ),
+    Signature(
+        "connection-lost",
+        begins=rf"disconnected rc={_SILENT}",
+        value=_AFTER,
+        told=SILENT,
+    ),
+    Signature(
+        "connection-lost",
+        begins=r"disconnected rc=",
+        value=_AFTER,
+        reason=r"disconnected rc=(.*?)(?: from_server=| after \d|$)",
+    ),
+    Signature(
+        "subscribe-denied",
+        begins=rf"{_MAP}.*:128[\] ]",
+        told="128",
+    ),
+    Signature(
+        "client-subscribed",
+        begins=rf"{_MAP}.*\] err=<nil>",
+        value=rf"{_MAP}.*?:([012])[\] ]",
+    ),
+    Signature(
+        "subscribe-denied",
+        begins=rf"{_SUBSCRIBED}{_FILTER}{_QOS}128\b",
+        told="128",
+    ),
+    Signature(
+        "client-subscribed",
+        begins=rf"{_SUBSCRIBED}{_FILTER}{_QOS}[012]\b",
+        value=rf"{_QOS}([012])\b",
+    ),
+    Signature(
+        "subscribe-denied",
+        begins=rf"suback mid=\d+ \[.*'{_REFUSED}'",
+        reason=rf"'({_REFUSED})'",
+    ),
+    Signature(
+        "client-subscribed",
+        begins=r"suback mid=\d+ \['Granted QoS \d",
+        value=r"'Granted QoS (\d)",
+    ),
+    Signature("subscribe-denied", begins=r"subscription mid=\d+ granted \[.*\b128\b", told="128"),
+    Signature("app-stopping", begins=r"shutting down, \w+=\d", system="os"),
+)
+"""In the order in which they are tried."""
+
+CLIENT_IDS = (
+    r"starting (?:on \S+ )?(?:client_)?id=(.*?)(?: clean_session=| clean_start=| broker=| keepalive=)",
+    r"connected to \S+ as (.+) \(connection #\d+\)",
+    r":\d\d(?:[.,]\d+)? \[([^\[\]]+)\] connect(?:ed|ion lost: )",
+)
+TOPICS = (rf"{_MAP}(.*?):\d+[ \]]", rf"{_SUBSCRIBED}{_FILTER.replace('(?:', '(')}{_QOS}\d")
+PEERS = (r"(?:read|write) tcp ([^\s>]+)->",)
+"""An address of the client's own, which Go's errors name first."""

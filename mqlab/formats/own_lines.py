@@ -1,0 +1,46 @@
+"""Lines that are a broker's only in its own files: their words say too little to be looked for anywhere else.
+
+``1795264903: Client concentrator disconnected.`` may be any server's line, ``viewer 1 grid/#`` anybody's. In a file of
+mosquitto they are read as a whole: what stands behind the moment must fit from its first word to its last.
+"""
+
+from __future__ import annotations
+
+import re
+
+from mqlab.formats import mosquitto_log
+from mqlab.formats.mosquitto_lines import PREFIX
+from mqlab.formats.signatures import FAR, SIGNATURES, Found, compiled
+
+FORMAT = mosquitto_log.FORMAT
+TRACE = r" PUBLISH (?:to|from) .* \(d\d, q\d, r\d, m\d+, '"
+"""A line that the broker writes for one message."""
+VARIES = r", m\d+, '|\(\d+ bytes\)\)\s*$"
+"""What lines about messages of one client, topic and QoS with the same flags differ in."""
+
+_OWN = tuple((n, s) for n, s in enumerate(SIGNATURES) if s.only)
+_SURE = tuple((n, s) for n, s in _OWN if not s.unless)
+_SAID = re.compile("|".join(f"(?:{s.begins})" for _, s in _SURE), re.ASCII)
+_PREFIX = re.compile(PREFIX, re.ASCII)
+
+
+def message(line: str) -> str | None:
+    """What stands behind the moment of a line that the broker itself wrote; None for a line of somebody else's."""
+    near = line[:FAR]
+    if dated := _PREFIX.match(near):
+        return line[dated.end() :]
+    return line if _SAID.match(near) else None
+
+
+def select(said: str, *, dated: bool) -> Found | None:
+    """The signature that a *message* fits; those that could be anybody's words only behind a moment."""
+    near = said[:FAR]
+    tried = _OWN if dated else _SURE
+    chosen = next((number for number, s in tried if _fits(near, s.begins, s.unless)), None)
+    return None if chosen is None else Found(chosen, said)
+
+
+def _fits(said: str, begins: str, unless: str) -> bool:
+    if unless and compiled(unless).match(said):
+        return False
+    return compiled(begins).match(said) is not None

@@ -1,0 +1,72 @@
+"""What watches a process: supervisors, systemd, container runtimes, and the last words on standard output.
+
+Sample lines::
+
+    2026-11-21T12:21:28Z bridge exited with status 3, restarting in 5 s
+    2026-11-21 23:48:08,387 INFO exited: thumbs-3 (exit status 1; not expected)
+    Nov 22 00:24:29 app-7 systemd[1]: dedup-1.service: Main process exited, code=exited, status=1/FAILURE
+    Terminating due to java.lang.OutOfMemoryError: Java heap space
+
+A process that a signal ended has the signal's number and 128 for a status, as shells tell it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from mqlab.formats.base import Head, Signature
+from mqlab.sources import Reading
+from mqlab.tables import EVENTS, VOLUME, Table
+
+FORMAT = "process-log"
+SYSTEM = "os"
+TABLES: tuple[Table, ...] = (EVENTS, VOLUME)
+READING = Reading.LOG
+
+_UNIT = r"([\w.@-]+?)(?:\.service)?"
+_ENDED = r"exited with|\(exit status|\(terminated|Main process exited"
+_NAME = rf"(?<![\w.@-])(?:(?:exited|stopped): )?(?:[\w.-]+:)?{_UNIT}:? (?:{_ENDED})"
+_STATUS = r"(?:status[= ]|code |exit status )(\d+)"
+_BY_SIGNAL = 128.0
+"""What shells add to the number of the signal that ended a process."""
+
+SIGNATURES: tuple[Signature, ...] = (
+    Signature(
+        "process-exit",
+        contains=r"Main process exited, code=(?:killed|dumped), status=\d+",
+        value=_STATUS,
+        base=_BY_SIGNAL,
+        reason=_NAME,
+    ),
+    Signature(
+        "process-exit",
+        begins=r"(?:exited|stopped): \S+ \((?:exit status \d+|terminated by )",
+        value=_STATUS,
+        reason=_NAME,
+    ),
+    Signature(
+        "process-exit",
+        contains=r"exited with (?:status|code) \d+|\(exit status \d+|Main process exited|OOMKilled|Killed process \d+",
+        value=_STATUS,
+        reason=_NAME,
+    ),
+    Signature("process-started", begins=r"spawned: '", reason=r"spawned: '(?:[\w.-]+:)?([\w.@-]+)"),
+    Signature(
+        "process-started",
+        contains=r"\bstarted [\w.@-]+ \(|\bspawned: '|\bStarted [\w.@-]+\.service\b|systemd\[\d+\]: Started ",
+        reason=rf"(?:started |spawned: ')([\w.@-]+)|Started {_UNIT}(?![\w.@-])",
+    ),
+    Signature(
+        "process-given-up",
+        begins=r"gave up: \S+ entered FATAL state",
+        reason=r"gave up: (?:[\w.-]+:)?([\w.@-]+)",
+    ),
+)
+
+_ANY = re.compile("|".join(s.contains or s.begins for s in SIGNATURES) + r"|java\.lang\.OutOfMemoryError")
+
+
+def recognise(head: Head) -> bool:
+    """True when at least half of the lines tell of a process that started or ended."""
+    lines = [line for line in head.lines if line.strip()]
+    return bool(lines) and sum(bool(_ANY.search(line)) for line in lines) * 2 >= len(lines)

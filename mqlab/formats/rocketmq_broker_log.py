@@ -1,0 +1,171 @@
+"""Logs of RocketMQ's servers, 3.x to 5.x: broker, namesrv, store, storeerror, lock, remoting, transaction, stats.
+
+Sample lines::
+
+    2026-11-21 20:02:13 INFO HeartbeatThread_1 - new consumer connected, group: billing CONSUME_PASSIVELY CLUSTERING
+    channel: ClientChannelInfo [channel=[id: 0x3349a3c6, L:/10.0.0.1:10911 - R:/10.0.4.17:58570],
+    clientId=10.0.4.17@9, language=JAVA, version=401, lastUpdateTimestamp=1795262533711]
+    2026-11-21 19:39:03 - [WATERMARK] Send Queue Size: 0 SlowTimeMills: 0
+    2026-11-21 19:40:00 INFO - [GROUP_GET_SIZE] [ORDERS@billing] Stats In One Minute, SUM: 7 TPS: 0.1 AVGPT: 1.00
+
+Their layouts fix the zone, ``%d{yyy-MM-dd HH:mm:ss,GMT+8}``: the clock shows GMT+8 wherever they run. A layout that
+prints milliseconds behind a comma is somebody's own. A connection's line ends in its moment as epoch milliseconds.
+"""
+
+from __future__ import annotations
+
+import re
+
+from mqlab.formats.base import Head, Signature
+from mqlab.sources import Reading
+from mqlab.tables import EVENTS, VOLUME, Table
+
+FORMAT = "rocketmq-broker-log"
+SYSTEM = "rocketmq"
+TABLES: tuple[Table, ...] = (EVENTS, VOLUME)
+READING = Reading.LOG
+
+GMT_PLUS_8 = "+08:00"
+_DATE = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"
+_DATED = re.compile(rf"{_DATE}[., ]")
+_FIXED = re.compile(rf"{_DATE}(?:\.\d{{3}})? ")
+_POOLS = (
+    r"(?:PullMessage|LitePullMessage|SendMessage|PutMessage|ReplyMessage|QueryMessage|AckMessage|Heart[Bb]eat|"
+    r"ClientManage|ConsumerManage|AdminBroker|EndTransaction|TransactionMsg|LockManage|ProcessReplyMessage|"
+    r"RemotingExecutor|NettyServerCodec|LoadBalance)Thread"
+)
+_SERVICES = (
+    r"(?:AllocateMappedFile|ReputMessage|StoreStats|FlushRealTime|FlushConsumeQueue|GroupCommit|CommitRealTime|"
+    r"GroupTransfer|AcceptSocket|DefaultAcceptSocket|TransactionalMessageCheck|TransactionalOpBatch|PullRequestHold|"
+    r"ColdData\w*|Pop\w*|Timer\w+|HAConnection\w*|CleanCommitLog|CleanConsumeQueue|AutoSwitchHA\w*)(?:Service)"
+)
+_THREADS = (
+    rf"(?:{_POOLS}|{_SERVICES}|brokerOutApi_thread|Broker(?:Controller|FastFailure)Scheduled|StoreScheduled|"
+    r"NS(?:Scan)?Scheduled|NettyServer(?:NIO|EPOLL|Boss|Scheduler|Public)|FlushDiskWatcher|QueueLockManager|HAClient|"
+    r"compactionSchedule|org\.apache\.rocketmq\.(?:store|broker|namesrv))"
+)
+_MESSAGES = (
+    r"(?:rocketmqHome=|kvConfigPath=|brokerConfigPath=|\[WATERMARK\]|\[PROTECT_BROKER\]|Port: \d+, Re\w+Code Distrib|"
+    r"Server is running in TLS|(?:Try to )?[Ss]tart service thread:|instrumented a special java\.util\.Set|"
+    r"NETTY SERVER PIPELINE|"
+    r"tryLock(?:Batch)?[,:] |unlockBatch, |RebalanceLockManager#|The (?:broker\[|Name Server boot)|unregisterBroker)"
+)
+_OURS = re.compile(
+    rf"{_DATE}(?:[.,]\d{{3}})? (?:[A-Z]{{4,5}} +)?(?:{_THREADS}\S* - |(?:(?!Rocketmq)[^\s.\[\]]+ )?- {_MESSAGES}"
+    r"|- \[[A-Z_0-9]+\] \[.*Stats In One (?:Minute|Hour|Day))"
+)
+_VERSION = r"version=(\d+)"
+_EPOCH = r"lastUpdateTimestamp=(\d{13})"
+
+SIGNATURES: tuple[Signature, ...] = (
+    Signature(
+        "consumer-connected",
+        begins=r"new consumer connected, group: ",
+        reason=_VERSION,
+        value=_EPOCH,
+    ),
+    Signature(
+        "producer-connected",
+        begins=r"new producer connected, group: ",
+        reason=_VERSION,
+        value=_EPOCH,
+    ),
+    Signature(
+        "consumer-disconnected",
+        begins=r"NETTY EVENT: remove not active channel.*ConsumerGroupInfo",
+        told="closed",
+    ),
+    Signature(
+        "producer-disconnected",
+        begins=r"NETTY EVENT: remove channel.*ProducerManager",
+        told="closed",
+    ),
+    Signature(
+        "group-offline",
+        begins=r"(?:unregister consumer ok, no any connection|SCAN: remove expired channel from ConsumerManager "
+        r"consumerTable, all clear)",
+    ),
+    Signature(
+        "consumer-disconnected",
+        begins=r"SCAN: remove expired channel from ConsumerManager",
+        told="expired",
+    ),
+    Signature(
+        "consumer-disconnected",
+        begins=r"unregister a consumer\[",
+        told="unregistered",
+    ),
+    Signature(
+        "producer-disconnected",
+        begins=r"unregister a producer\[",
+        told="unregistered",
+    ),
+    Signature("subscription-changed", begins=r"subscription changed, add new ", told="add"),
+    Signature(
+        "subscription-changed",
+        begins=r"subscription changed, (?:remove |group: \S+ remove topic )",
+        told="remove",
+    ),
+    Signature(
+        "subscription-changed",
+        begins=r"subscription changed, group: \S+ OLD: ",
+        told="update",
+    ),
+    Signature(
+        "subscription-missing",
+        begins=r"the consumer's subscription not exist, ",
+        told="not exist",
+    ),
+    Signature(
+        "subscription-missing",
+        begins=r"(?:the consumer's subscription not latest, |The broker's subscription is not latest)",
+        told="not latest",
+    ),
+    Signature(
+        "offset-went-back",
+        begins=r"update consumer offset less than store",
+        value=r"requestOffset=(\d+)",
+    ),
+    Signature(
+        "offset-moved",
+        begins=r"(?:the request offset(?:: \S+)? (?:too small|over ?flow)|PULL_OFFSET_MOVED:)",
+        reason=r"(too small|over ?flow|PULL_OFFSET_MOVED)",
+    ),
+    Signature(
+        "offsets-reset",
+        begins=r"reset offset (?:started|success)",
+        reason=r"reset offset (started|success)",
+    ),
+    Signature(
+        "queue-locked-by-other",
+        begins=r"(?:RebalanceLockManager#)?tryLock(?:Batch)?[,:] message queue (?:has been )?locked by other client",
+        reason=r"(?:OtherClientId: |locked client id=)([^,\s]+)",
+    ),
+    Signature(
+        "consumer-disabled",
+        begins=r"the consumer\[[^\]]*\] consume slowly",
+        value=r"consume slowly, (\d+) bytes",
+    ),
+    Signature(
+        "disk-full",
+        begins=r"(?:physic|logics) disk maybe full soon",
+        value=r"full soon ([\d.]*\d)",
+    ),
+    Signature("rocketmq-broker-started", begins=r"The broker\[.*\] boot success"),
+    Signature("rocketmq-broker-stopping", begins=r"Shutdown hook was invoked, "),
+)
+
+
+def recognise(head: Head) -> bool:
+    """True when a line in the servers' layout has a thread or a message that only a server has."""
+    return any(_OURS.match(line) for line in _dated(head))
+
+
+def zone(head: Head) -> str | None:
+    """The zone that the layout fixes; None for a layout of somebody's own."""
+    dated = _dated(head)
+    return GMT_PLUS_8 if all(_FIXED.match(line) for line in dated) else None
+
+
+def _dated(head: Head) -> list[str]:
+    return [line for line in head.lines[:2000] if _DATED.match(line)]

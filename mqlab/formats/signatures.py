@@ -1,0 +1,174 @@
+"""Signatures of all formats of dated lines, and which of them a line is.
+
+A line is looked at by a regex only where it holds a word that the regex cannot do without (``factors``). Words are
+looked for in one pass over all lines, however many signatures there are; of a line that holds some, only the
+signatures that these belong to are tried.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import NamedTuple
+
+from mqlab.formats import (
+    application_log,
+    emqx_log,
+    hivemq_log,
+    kafka_broker_log,
+    kafka_client_log,
+    librdkafka_log,
+    mosquitto_log,
+    paho_log,
+    process_log,
+    rabbitmq_log,
+    rocketmq_broker_log,
+    rocketmq_client_log,
+    vernemq_log,
+)
+from mqlab.formats.base import LogFormat, Signature
+from mqlab.formats.factors import factors
+
+LOG_FORMATS: tuple[LogFormat, ...] = (
+    rocketmq_broker_log,
+    rocketmq_client_log,
+    kafka_client_log,
+    kafka_broker_log,
+    librdkafka_log,
+    mosquitto_log,
+    emqx_log,
+    hivemq_log,
+    rabbitmq_log,
+    vernemq_log,
+    paho_log,
+    process_log,
+    application_log,
+)
+"""Formats of dated lines, in the order in which they are tried."""
+
+SIGNATURES: tuple[Signature, ...] = tuple(s for form in LOG_FORMATS for s in form.SIGNATURES)
+SYSTEMS = tuple(s.system or form.SYSTEM for form in LOG_FORMATS for s in form.SIGNATURES)
+"""System of each signature."""
+
+FAR = 4000
+"""Characters in which a word that may stand anywhere is looked for."""
+_EARLY = 400
+"""Characters in which a message begins; within twice as many it shows what it is."""
+HEADER = 26
+"""Characters before the level in the brokers' own layout."""
+_LEVEL = r"(?:INFO|WARN(?:ING)?|ERROR|DEBUG|info|warn(?:ing)?|error|debug)"
+_CLOCK = r"\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?"
+"""What Go's own logs put before a message, and everything that only dates its lines."""
+_PROCESS = r"<\d[\d.]*>(?:@[\w:]+)?"
+"""What Erlang's logs put before it, such as ``<0.4739.33>@vmq_mqtt_fsm:connected:442``."""
+_COMPONENTS = r"(?:\[[^\]]*\]:? ?)*"
+_BEFORE = rf"(?:[\]:\-)]|{_LEVEL}(?: +[\w.-]+)?|{_CLOCK}|{_PROCESS}) +{_COMPONENTS}"
+"""What stands before a message that does not begin its line."""
+_AFTER_LEVEL = rf"(?:[A-Z]+ +)?{_COMPONENTS}"
+"""What stands before a message in the brokers' own layout, from the level on."""
+
+
+class Found(NamedTuple):
+    """A line that a signature selects."""
+
+    number: int
+    """Place in ``SIGNATURES``."""
+    message: str
+    """The line from where the signature's words begin; empty where they may stand anywhere."""
+
+
+class Words(NamedTuple):
+    """Words by which lines are told that some signature may select, and the numbers of these signatures."""
+
+    begins: Mapping[str, tuple[int, ...]]
+    """Of signatures that a message begins with."""
+    contains: Mapping[str, tuple[int, ...]]
+    """Of those that may stand anywhere in a line that complains."""
+
+
+@cache
+def words() -> Words:
+    """The words of all signatures that hold in every log."""
+    anywhere = [(n, s) for n, s in enumerate(SIGNATURES) if not s.only]
+    return Words(
+        _by_word((n, s.begins) for n, s in anywhere if s.begins),
+        _by_word((n, s.contains) for n, s in anywhere if s.contains),
+    )
+
+
+def _by_word(patterns: Iterable[tuple[int, str]]) -> Mapping[str, tuple[int, ...]]:
+    found: dict[str, list[int]] = defaultdict(list)
+    for number, pattern in patterns:
+        for word in factors(pattern):
+            found[word].append(number)
+    return {word: tuple(numbers) for word, numbers in sorted(found.items())}
+
+
+def select(line: str, numbers: Iterable[int], *, severe: bool, is_plain: bool) -> Found | None:
+    """The first of the signatures *numbers* that selects *line*.
+
+    Args:
+        line: without its envelope.
+        numbers: those that it holds a word of.
+        severe: its level is WARN or worse, or it has none and is no frame of a stack.
+        is_plain: it is in the brokers' own layout, so that its message has one place.
+    """
+    near, early = line[:FAR], line[: 2 * _EARLY]
+    begun: dict[int, re.Match[str]] = {}
+    told: set[int] = set()
+    for number in sorted(set(numbers)):
+        if SIGNATURES[number].begins:
+            if found := _begun(early, number, is_plain=is_plain):
+                begun[number] = found
+        elif searched(SIGNATURES[number].contains, near):
+            told.add(number)
+    if not (begun or (severe and told)):
+        return None
+    first = min((m.start() for m in begun.values()), default=0)
+    chosen = min({n for n, m in begun.items() if m.start() == first} | told)
+    return Found(chosen, line[begun[chosen].start("message") :] if chosen in begun else "")
+
+
+def message_of(line: str, signature: Signature) -> str:
+    """The message of *line*, where it begins as the *signature* says; else empty."""
+    found = _begins(signature.begins).search(line)
+    return found["message"] if found else ""
+
+
+def _begun(line: str, number: int, *, is_plain: bool) -> re.Match[str] | None:
+    pattern = SIGNATURES[number].begins
+    if is_plain:
+        return _begins_plain(pattern).match(line, HEADER)
+    found = _begins(pattern).search(line)
+    return found if found and 0 < found.start("message") <= _EARLY else None
+
+
+def searched(pattern: str, line: str) -> re.Match[str] | None:
+    """Where *pattern* is found in *line*: looked for only where a word stands that it cannot do without."""
+    regex, needed = _prepared(pattern)
+    if needed and not any(word in line for word in needed):
+        return None
+    return regex.search(line)
+
+
+@cache
+def _prepared(pattern: str) -> tuple[re.Pattern[str], tuple[str, ...]]:
+    return re.compile(pattern, re.ASCII), tuple(sorted(factors(pattern)))
+
+
+@cache
+def compiled(pattern: str) -> re.Pattern[str]:
+    """The regex *pattern*, compiled once and when it is needed."""
+    return re.compile(pattern, re.ASCII)
+
+
+@cache
+def _begins(pattern: str) -> re.Pattern[str]:
+    return re.compile(rf"(?:^|{_BEFORE})(?P<message>(?:{pattern})[^\n]*)", re.ASCII)
+
+
+@cache
+def _begins_plain(pattern: str) -> re.Pattern[str]:
+    return re.compile(rf"{_AFTER_LEVEL}(?P<message>(?:{pattern})[^\n]*)", re.ASCII)

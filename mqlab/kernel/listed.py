@@ -1,0 +1,172 @@
+"""Sources in which every line is data, documents, and what nobody understands: a format's ``parse``, line by line.
+
+Secrets are masked before a format sees them. What a format says of each line is what is counted: data, noise, or
+nothing it understands; blank lines are noise.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+
+from mqlab.formats.base import About, BlockFormat, Data, Line, LineFormat, LooksBack, Noise
+from mqlab.kernel import vectors
+from mqlab.kernel.logs import LONGEST, sizes
+from mqlab.kernel.output import COVERAGE, Output
+from mqlab.kernel.pieces import Piece, Pieces
+from mqlab.kernel.splits import Split
+from mqlab.kernel.vectors import Lines
+from mqlab.material.envelopes import unwrapped
+from mqlab.secrets import mask_all
+from mqlab.sources import Envelope, Reading
+
+_SAMPLE = 200
+"""Characters that are shown of what nobody understands."""
+
+
+@dataclass
+class _Kinds:
+    """Lines and bytes of each kind, and the first line that is not understood."""
+
+    lines: dict[str | None, int] = field(default_factory=dict)
+    bytes: dict[str | None, int] = field(default_factory=dict)
+    rejected: tuple[int, str] | None = None
+
+    def add(self, kind: str | None, lines: int, size: int) -> None:
+        """Count so many more."""
+        self.lines[kind] = self.lines.get(kind, 0) + lines
+        self.bytes[kind] = self.bytes.get(kind, 0) + size
+
+    def reject(self, number: int, text: str) -> None:
+        """Remember the first line that is not understood."""
+        if self.rejected is None or number < self.rejected[0]:
+            self.rejected = number, text[:_SAMPLE]
+
+    def hand_over(self, out: Output, found: Pieces) -> None:
+        """COVERAGE of the split that was *found*."""
+        out.damage = found.damage
+        number, text = self.rejected or (None, None)
+        frame = {
+            "class": list(self.lines),
+            "lines": list(self.lines.values()),
+            "bytes": [self.bytes[kind] for kind in self.lines],
+            "line": [None if kind else number for kind in self.lines],
+            "text": [None if kind else text for kind in self.lines],
+        }
+        out.add_frame(COVERAGE, pl.DataFrame(frame, schema_overrides={"line": pl.Int64, "text": pl.String}))
+
+
+def about(split: Split) -> About:
+    """What is known of the file beside its lines."""
+    return About(split.name, split.snapshot_at, split.layout)
+
+
+def read_lines(split: Split, form: LineFormat, out: Output) -> None:
+    """Read a source line by line."""
+    kinds, counted, found = _Kinds(), array("q"), Pieces(split)
+    for item in form.parse(_lines(found, kinds, counted), about(split)):
+        number = item.line.number
+        if isinstance(item, Data):
+            for row in item.rows:
+                out.add(row, number, item.line.text, 0)
+        kind = "data" if isinstance(item, Data) else "noise" if isinstance(item, Noise) else None
+        kinds.add(kind, 1, counted[number - 1])
+        if kind is None:
+            kinds.reject(number, item.line.text)
+    kinds.hand_over(out, found)
+
+
+def read_blocks(split: Split, form: BlockFormat, out: Output) -> None:
+    """Read a source piece by piece as columns."""
+    kinds, first, found = _Kinds(), 1, Pieces(split)
+    above = pl.DataFrame(schema={"number": pl.Int64, "text": pl.String, "clock": pl.Int64})
+    for piece in found:
+        frame, size = _frame(split, piece, first)
+        first += len(size)
+        written = frame.filter(pl.col("text").str.contains(r"\S"))
+        blank = frame.filter(~pl.col("text").str.contains(r"\S"))
+        kinds.add("noise", blank.height, int(blank["size"].sum()))
+        lines = pl.concat([above, written.drop("size")])
+        block = form.parse_block(lines, about(split))
+        for table, rows in block.rows.items():
+            own = rows.filter(pl.col("line") >= frame["number"][0]) if above.height else rows
+            out.add_frame(table, own.with_columns(pl.lit(0, pl.Int32).alias("east")))
+        told = written.with_columns(block.kinds.tail(written.height).alias("kind"))
+        above = form.above(lines) if isinstance(form, LooksBack) else above
+        for kind, lines, taken in told.group_by("kind").agg(pl.len(), pl.col("size").sum()).iter_rows():
+            kinds.add(kind, lines, taken)
+        unknown = told.filter(pl.col("kind").is_null())
+        if unknown.height:
+            kinds.reject(unknown["number"][0], unknown["text"][0])
+    kinds.hand_over(out, found)
+
+
+def read_document(split: Split, form: LineFormat, out: Output) -> None:
+    """Read a document as its only line."""
+    found = Pieces(split)
+    data = found.joined()
+    text = mask_all(pl.Series([vectors.valid(data).decode()]))[0]
+    kinds = _Kinds()
+    lines = data.count(b"\n") + (0 if data.endswith(b"\n") else 1)
+    for item in form.parse(iter([Line(1, text)]), about(split)):
+        if isinstance(item, Data):
+            for row in item.rows:
+                out.add(row, 1, row.values.get("text", ""), 0)
+        kind = "data" if isinstance(item, Data) else "noise" if isinstance(item, Noise) else None
+        kinds.add(kind, lines, len(data))
+        if kind is None:
+            kinds.reject(1, text)
+    kinds.hand_over(out, found)
+
+
+def count(split: Split, out: Output) -> None:
+    """Count a source that nobody understands, or in which nothing is used yet."""
+    kinds, kind = _Kinds(), None if split.format in ("unrecognised", "binary") else "noise"
+    found = Pieces(split)
+    for piece in found:
+        size = sizes(Lines.of(piece.data), piece)
+        kinds.add(kind, len(size), int(size.sum()))
+    kinds.hand_over(out, found)
+
+
+def _frame(split: Split, piece: Piece, first: int) -> tuple[pl.DataFrame, np.ndarray[tuple[int], np.dtype[np.int64]]]:
+    raw = Lines.of(vectors.valid(piece.data))
+    size = sizes(raw, piece)
+    texts, clocks = raw.texts(), None
+    if split.envelope != Envelope.NONE.value:
+        taken = [unwrapped(line, Envelope(split.envelope)) for line in texts]
+        texts, clocks = pl.Series([text for text, _ in taken], dtype=pl.String), [clock for _, clock in taken]
+    long = texts.str.len_chars() > LONGEST
+    if long.any():
+        texts = pl.select(pl.when(long).then(texts.str.slice(0, LONGEST) + "…").otherwise(texts)).to_series()
+    columns = {
+        "number": np.arange(first, first + len(raw)),
+        "text": mask_all(texts),
+        "clock": pl.Series(clocks or [None] * len(raw), dtype=pl.Int64),
+        "size": size,
+    }
+    frame = pl.DataFrame(columns)
+    return frame, size
+
+
+def _lines(found: Pieces, kinds: _Kinds, counted: array[int]) -> Iterator[Line]:
+    """The lines of a source that are not blank; their sizes go to *counted*."""
+    first = 1
+    for piece in found:
+        frame, size = _frame(found.split, piece, first)
+        first += len(size)
+        counted.extend(size.tolist())
+        for number, text, clock, taken in frame.iter_rows():
+            if text.strip():
+                yield Line(number, text, clock)
+            else:
+                kinds.add("noise", 1, taken)
+
+
+def reading(split: Split) -> Reading:
+    """How the lines of the split's source are read."""
+    return Reading(split.reading)

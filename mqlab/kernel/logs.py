@@ -1,0 +1,252 @@
+"""Dated lines: those that a signature selects become rows, all are counted by minute, level and shape.
+
+All lines are looked at as columns (``vectors``); a line by itself is looked at only where it holds a word of a
+signature, and of a flood of such lines only the first of a kind and ten seconds: the last stands for the rest.
+An undated line, such as that of an exception, belongs to the dated one above it, across the edge of a split too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+
+from mqlab.formats import batch_lines, log_events, mosquitto_log, noted_lines, own_lines, signatures
+from mqlab.formats.base import Line
+from mqlab.formats.layouts import LEVELS, Moment, moment
+from mqlab.formats.printed_settings import Blocks
+from mqlab.formats.signatures import SIGNATURES
+from mqlab.kernel import floods, vectors
+from mqlab.kernel.counting import Counting
+from mqlab.kernel.output import Output
+from mqlab.kernel.pieces import Piece
+from mqlab.kernel.splits import Split
+from mqlab.kernel.vectors import Flags, Headers, Lines, Longs
+from mqlab.material.envelopes import unwrapped
+from mqlab.secrets import mask, mask_all
+from mqlab.sources import Envelope
+from mqlab.tables import EVENTS, LEDGER, POLLS, Row
+
+LONGEST = 16_384
+"""Characters kept of one line; longer ones end in an ellipsis."""
+_WARN = LEVELS.index("WARN") + 1
+_CAUSED = 100
+"""Lines of a stack trace within which ``Caused by`` repeats what its record has said."""
+_SETTING = r"^\s+[a-z][A-Za-z0-9_.-]+ = "
+_FRAME = np.frombuffer(b"\tat ", np.uint8)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """The lines of one piece."""
+
+    raw: Lines
+    inner: Lines
+    """Without envelopes."""
+    clocks: Sequence[int | None] | None
+    """Moments that the envelopes show."""
+    headers: Headers
+    first: int
+    """Number of the first line in its split, from 1; those before the split have numbers below that."""
+
+    @cached_property
+    def texts(self) -> pl.Series:
+        """The lines without envelopes."""
+        return self.inner.texts()
+
+    @cached_property
+    def dated(self) -> Longs:
+        """For each line, the nearest dated one up to it; -1 where there is none."""
+        places = np.where(self.headers.second >= 0, np.arange(len(self.inner)), -1)
+        return np.maximum.accumulate(places)
+
+    @cached_property
+    def severe(self) -> Flags:
+        """Lines of level WARN or worse, or of none, but no frames of a stack."""
+        frames: Flags = (self.inner.data[self.inner.starts[:, None] + np.arange(4)] == _FRAME).all(axis=1)
+        complaints: Flags = (self.headers.level >= _WARN) | ((self.headers.level == 0) & ~frames)
+        return complaints
+
+    @cached_property
+    def raw_texts(self) -> pl.Series:
+        """The lines as they stand in the file."""
+        return self.raw.texts()
+
+    def text(self, place: int) -> str:
+        """The line without its envelope."""
+        return str(self.texts[place])
+
+    def raw_text(self, place: int) -> str:
+        """The line as it stands in the file."""
+        return str(self.raw_texts[place])
+
+
+@dataclass
+class LogReader:
+    """Reads the pieces of one split in their order."""
+
+    split: Split
+    out: Output
+    _lines: int = 0
+    _moment: Moment | None = None
+    """Of the last dated line."""
+    _kind: str | None = None
+    _line: int = 0
+    """Kind and number of the last line that was kept."""
+    _blocks: Blocks = field(default_factory=Blocks)
+    _counting: Counting = field(default_factory=Counting)
+
+    def read(self, piece: Piece) -> None:
+        """Read one piece; of one that is not the split's own only what it leaves to the lines around it counts."""
+        batch = self._batch(piece)
+        self._lines += len(batch.inner) if piece.own else 0
+        kept = np.zeros(len(batch.inner), np.bool_)
+        candidates = floods.bounded(batch, self._candidates(batch)) if self.split.large else self._candidates(batch)
+        settings = _settings(batch)
+        blocks = set(settings.tolist())
+        numbers = dict(zip(candidates.places.tolist(), self._numbers(batch, candidates.places), strict=True))
+        for place in np.union1d(candidates.places, settings).tolist():
+            if place in numbers and self._event(batch, place, numbers[place], candidates.weights.get(place, 1), piece):
+                kept[[place, *candidates.spared.get(place, ())]] = True
+            elif place in blocks:
+                self._blocks.setting(self._cut(batch, place))
+                kept[place] = True
+        if self.split.layout and piece.own:
+            self._notes(batch, kept, self.split.layout)
+        if len(batch.inner) and batch.dated[-1] >= 0:
+            self._moment = moment(batch.text(int(batch.dated[-1])))
+        if piece.own:
+            self._counting.add(batch.inner, batch.headers, kept, sizes(batch.raw, piece), batch.first)
+
+    def ended(self) -> None:
+        """Hand over what is known only at the end."""
+        self._settings(self._blocks.ended())
+        self._counting.hand_over(self.out)
+
+    def _batch(self, piece: Piece) -> Batch:
+        raw = Lines.of(vectors.valid(piece.data))
+        inner, clocks, envelope = raw, None, Envelope(self.split.envelope)
+        if envelope is not Envelope.NONE:
+            taken = [unwrapped(line, envelope) for line in raw.texts()]
+            inner, clocks = (
+                Lines.of_texts(pl.Series([text for text, _ in taken], dtype=pl.String)),
+                [c for _, c in taken],
+            )
+        is_before = self._lines == 0 and not piece.own
+        first = 1 - len(raw) if is_before else self._lines + 1
+        return Batch(raw, inner, clocks, vectors.headers(inner), first)
+
+    def _candidates(self, batch: Batch) -> floods.Candidates:
+        """Lines that hold a word of a signature."""
+        words = signatures.words()
+        found = batch.texts.str.contains_any(list(words.begins)).to_numpy().copy()
+        severe = np.flatnonzero(batch.severe)
+        found[severe] |= batch.texts.gather(severe).str.contains_any(list(words.contains)).to_numpy()
+        if self.split.format == own_lines.FORMAT:
+            found |= ~batch.texts.str.contains(mosquitto_log.BESIDES).to_numpy()
+        return floods.Candidates(np.flatnonzero(found & (batch.inner.lengths > 0)))
+
+    def _numbers(self, batch: Batch, places: Longs) -> Iterator[set[int]]:
+        """The signatures whose words each of the lines holds."""
+        words, texts = signatures.words(), batch.texts.gather(places)
+        begun, told = (
+            texts.str.extract_many(list(kind), overlapping=True).to_list() for kind in (words.begins, words.contains)
+        )
+        for one, two in zip(begun, told, strict=True):
+            yield {n for word in one for n in words.begins[word]} | {n for word in two for n in words.contains[word]}
+
+    def _event(self, batch: Batch, place: int, numbers: Iterable[int], weight: int, piece: Piece) -> bool:
+        """Whether a signature selects the line; what it says is handed over, once a record."""
+        line = self._cut(batch, place)
+        own, is_dated = None, bool(batch.headers.second[place] >= 0)
+        if self.split.format == own_lines.FORMAT:
+            own = own_lines.message(line.text)
+        if own is not None:
+            found = own_lines.select(own, dated=len(own) < len(line.text))
+        else:
+            plain = bool(batch.headers.plain[place])
+            found = signatures.select(line.text, numbers, severe=bool(batch.severe[place]), is_plain=plain)
+        if found is None:
+            return False
+        kind = SIGNATURES[found.number].kind
+        allowed = _CAUSED if line.text.startswith("Caused by") else 1
+        near = self._kind == kind and line.number - self._line <= allowed
+        repeated = near and not is_dated and own is None
+        self._kind, self._line = None if kind == batch_lines.KIND else kind, line.number
+        when = self._when(batch, place, line)
+        self._settings(self._blocks.header(line.text, when))
+        if piece.own and not repeated:
+            self._hand_over(log_events.rows(line.text, found, own=own is not None), batch, line, when, weight)
+        return True
+
+    def _notes(self, batch: Batch, kept: Flags, layout: str) -> None:
+        """Lines in which an application notes a message, where no signature selects them."""
+        whole = self.split.envelope == Envelope.STRUCTURED.value
+        places = np.flatnonzero(
+            noted_lines.are_rows(layout, batch.raw_texts if whole else batch.texts).to_numpy() & ~kept
+        )
+        texts = mask_all(batch.raw_texts.gather(places))
+        lines = pl.DataFrame(
+            {
+                "number": places + batch.first,
+                "text": texts,
+                "inner": texts if whole else mask_all(batch.texts.gather(places)),
+                "clock": pl.Series(
+                    [batch.clocks[place] if batch.clocks else None for place in places.tolist()], dtype=pl.Int64
+                ),
+            }
+        )
+        self.out.add_frame(LEDGER, noted_lines.rows(layout, lines).with_columns(pl.lit(0, pl.Int32).alias("east")))
+        kept[places] = True
+
+    def _hand_over(self, rows: Sequence[Row], batch: Batch, line: Line, when: Moment | None, weight: int) -> None:
+        text = line.text if batch.clocks is None else _shortened(batch.raw_text(line.number - batch.first))
+        for table, values in rows:
+            counted = {"lines": weight} if table in (EVENTS, POLLS) else {}
+            row = Row(table, {"at": when.wall if when else None, **counted, **values})
+            self.out.add(row, line.number, text, when.east if when else None)
+
+    def _when(self, batch: Batch, place: int, line: Line) -> Moment | None:
+        """The moment of a line: its own, its envelope's, or that of the dated line above it."""
+        if batch.headers.second[place] >= 0 and (own := moment(line.text)):
+            return own
+        if line.clock is not None:
+            return Moment(line.clock, 0)
+        above = int(batch.dated[place])
+        return moment(batch.text(above)) if above >= 0 else self._moment
+
+    def _settings(self, told: Iterator[tuple[Line, Row]]) -> None:
+        for line, row in told:
+            if 0 < line.number <= self._lines:
+                self.out.add(row, line.number, line.text, self._blocks.east)
+
+    def _cut(self, batch: Batch, place: int) -> Line:
+        clock = batch.clocks[place] if batch.clocks else None
+        return Line(batch.first + place, _shortened(batch.text(place)), clock)
+
+
+def sizes(lines: Lines, piece: Piece) -> Longs:
+    """Bytes of each line of a piece, its end included, as the source has them."""
+    if len(lines.data) != len(piece.data) + vectors.PAD:
+        lines = Lines.of(piece.data)  # what is no UTF-8 was replaced by more bytes
+    ends = np.append(lines.starts[1:], len(piece.data)) if len(lines) else lines.starts
+    counted: Longs = ends - lines.starts
+    if len(lines):
+        counted[-1] += piece.cut + (0 if piece.data.endswith(b"\n") else 1)
+    return counted
+
+
+def _settings(batch: Batch) -> Longs:
+    """Lines of blocks of settings."""
+    first = batch.inner.data[batch.inner.starts]
+    places = np.flatnonzero(((first == 32) | (first == 9)) & ~batch.headers.plain)
+    found: Longs = places[batch.texts.gather(places).str.contains(_SETTING).to_numpy()]
+    return found
+
+
+def _shortened(text: str) -> str:
+    """A line as it is kept: no longer than ``LONGEST``, without secrets."""
+    return mask(text if len(text) <= LONGEST else f"{text[:LONGEST]}…")

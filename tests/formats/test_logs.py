@@ -1,0 +1,144 @@
+# ruff: noqa: E501 - lines of brokers and clients stay in one piece
+"""Dated lines: which ones are kept, and what a kept line says."""
+
+import pytest
+from log_lines import picked, read
+
+from mqlab.formats.layouts import LEVELS, Moment, level, moment
+from mqlab.formats.values import instant
+from mqlab.kernel.vectors import NO_MINUTE, Lines, headers
+
+CLIENT = "2026-11-21 12:20:44,201 {level}  [kafka-producer-network-thread | p] o.a.k.c.p.internals.Sender - [Producer clientId=p] "
+BROKER = "[2026-11-21 12:20:44,201] {level} "
+
+LINES = (
+    ("batch-split", "WARN", "Got error produce response in correlation id 3 on topic-partition t-x-1, splitting and retrying"
+     " (3 attempts left). Error: MESSAGE_TOO_LARGE"),
+    ("produce-retry", "WARN", "Got error produce response with correlation id 9 on topic-partition t-x-1, retrying"
+     " (1 attempts left). Error: NETWORK_EXCEPTION"),
+    ("request-timeout", "INFO", "Disconnecting from node 1 due to request timeout."),
+    ("client-version", "INFO", "Kafka version : 2.1.0"),
+    ("client-start-time", "INFO", "Kafka startTimeMs: 1795263190846"),
+    ("settings-printed", "INFO", "ProducerConfig values: "),
+    ("idempotence-off", "INFO", "Idempotence will be disabled because acks is set to 1, not set to 'all'."),
+    ("poll-timeout", "WARN", "consumer poll timeout has expired. This means the time between subsequent calls"),
+    ("offset-reset", "INFO", "Fetch position FetchPosition{offset=9} is out of range for partition t-1, resetting offset"),
+    ("broker-started", "INFO", "[KafkaServer id=1] started (kafka.server.KafkaServer)"),
+    ("broker-started", "INFO", "[KafkaRaftServer nodeId=1] Kafka Server started (kafka.server.KafkaRaftServer)"),
+    ("broker-started", "INFO", "[KafkaRaftServer nodeId=1] Kafka Server started"),
+    ("broker-stopping", "INFO", "[KafkaServer id=1] Starting controlled shutdown (kafka.server.KafkaServer)"),
+    ("broker-stopping", "INFO", "[BrokerLifecycleManager id=1] Beginning controlled shutdown. (kafka.server.BrokerLifecycleManager)"),
+    ("broker-stopped", "INFO", "[BrokerServer id=3] shut down completed (kafka.server.BrokerServer)"),
+    ("broker-stopped", "INFO", "[BrokerServer id=3] shut down completed"),
+    ("log-recovery", "INFO", "[LogLoader partition=t-0, dir=/x] Recovering unflushed segment 0. (kafka.log.LogLoader)"),
+    ("topic-config-changed", "INFO", "Processing override for entityPath: topics/t with config: HashMap(a.b -> 1) (kafka.server.X)"),
+    ("topic-config-changed", "INFO", "[DynamicConfigPublisher broker id=1] Updating topic t with new configuration : a.b -> 1 (kafka.x)"),
+    ("rebalance-started", "INFO", "[GroupCoordinator 1]: Preparing to rebalance group g in state PreparingRebalance with old "
+     "generation 4 (__consumer_offsets-2) (reason: removing member m on heartbeat expiration) (kafka.coordinator.group.GroupCoordinator)"),
+    ("rebalance-started", "INFO", "[GroupCoordinator id=1 topic=__consumer_offsets partition=31] Preparing to rebalance group g in "
+     "state Stable with old generation 4 (reason: r). (org.apache.kafka.coordinator.group.GroupMetadataManager)"),
+    ("rebalance-stabilized", "INFO", "[GroupCoordinator 1]: Stabilized group g generation 5 (kafka.coordinator.group.GroupCoordinator)"),
+    ("member-expired", "INFO", "[GroupCoordinator 1]: Member m-1 in group g has failed, removing it from the group (kafka.x)"),
+    ("member-expired", "INFO", "[GroupCoordinator id=1 topic=__consumer_offsets partition=4] [GroupId g] Member j1 fenced from the "
+     "group because the member session expired.. (org.apache.kafka.x)"),
+    ("member-joined", "INFO", "[GroupCoordinator 1]: Dynamic member with unknown member id joins group g in Empty state. (kafka.x)"),
+    ("isr-shrunk", "INFO", "[Partition t-0 broker=1] Shrinking ISR from 1,2,3 to 1. Leader: (highWatermark: 0) (kafka.cluster.Partition)"),
+    ("isr-updated", "INFO", "[Partition t-0 broker=1] ISR updated to 1,2  and version updated to 7 (kafka.cluster.Partition)"),
+    ("isr-updated", "INFO", "[Partition t-0 broker=1] Expanding ISR from 1 to 1,2 (kafka.cluster.Partition)"),
+    ("reassignment", "INFO", "[Controller id=1] Completed partition reassignment of t-0 (kafka.controller.KafkaController)"),
+    ("unclean-election", "INFO", "[QuorumController id=1] UNCLEAN partition change for t-0 with topic ID x (org.apache.kafka.x)"),
+    ("broker-fenced", "INFO", "[QuorumController id=1] Fencing broker 2 because its session has timed out. (org.apache.kafka.x)"),
+    ("join-requested", "INFO", "[Consumer clientId=c, groupId=g] Requesting to re-join the group and trigger rebalance since the"
+     " assignment metadata has changed from (version28: {t=4}) to (version31: {t=9})"),
+    ("join-requested", "INFO", "[Consumer clientId=c, groupId=g] Need to revoke partitions [t-3, t-8] and re-join the group"),
+    ("poll-timeout", "ERROR", 'consumer error: KafkaError{code=_MAX_POLL_EXCEEDED,val=-147,str="Application maximum poll'
+     ' interval (12000ms) exceeded by 385ms"}'),
+    ("commit-failed", "ERROR", 'commit failed: KafkaError{code=_ASSIGNMENT_LOST,val=-142,str="Commit failed: Local: lost"}'),
+    ("commit-deferred", "ERROR", 'commit failed: KafkaError{code=REBALANCE_IN_PROGRESS,val=27,str="Commit failed: Broker"}'),
+    ("record-too-large", "ERROR", "send failed: org.apache.kafka.common.errors.RecordTooLargeException: The message is 9 bytes"),
+    ("record-expired", "ERROR", "org.apache.kafka.common.errors.TimeoutException: Expiring 4 record(s) for t-2:120 ms has passed"),
+)  # fmt: skip
+
+
+def _read(lines):
+    return read(lines, "kafka-broker-log")
+
+
+@pytest.mark.parametrize("layout", [BROKER, CLIENT], ids=["in the brokers' layout", "behind a thread and a logger"])
+def test_each_signature_is_kept_and_gives_its_kind(layout):
+    lines = [layout.format(level=word) + message for _, word, message in LINES]
+    keeps, events = _read(lines)
+    assert keeps == [True] * len(LINES)
+    assert [event["kind"] for event in events] == [kind for kind, _, _ in LINES]
+
+
+def test_a_line_whose_component_is_long_is_kept():
+    component = f"[GroupCoordinator id=1 topic={'t' * 249} partition=31]"
+    line = BROKER.format(level="INFO") + component[:190] + "] Stabilized group g generation 5 (kafka.x)"
+    assert _read([line])[0] == [True]
+
+
+def test_ordinary_lines_are_not_kept():
+    lines = [
+        BROKER.format(level="INFO")
+        + "[ReplicaFetcher replicaId=1] Partition t-0 marked as failed (kafka.server.ReplicaFetcherThread)",
+        BROKER.format(level="INFO") + "Starting the log cleaner (kafka.log.LogCleaner)",
+        CLIENT.format(level="INFO") + "Cluster ID: x",
+        "\tat java.lang.Thread.run(Thread.java:840)",
+    ]
+    assert _read(lines)[0] == [False] * 4
+
+
+def test_a_split_names_client_topic_partition_attempts_and_error():
+    _, events = _read([CLIENT.format(level="WARN") + LINES[0][2]])
+    told = picked(events, "kind client_id topic queue value reason")
+    assert told == [("batch-split", "p", "t-x", "1", 3.0, "MESSAGE_TOO_LARGE")]
+    assert str(events[0]["at"]) == "2026-11-21 12:20:44.201000+00:00"
+
+
+def test_an_exception_below_its_own_header_is_one_event():
+    lines = [
+        "2026-11-21 12:20:44,201 ERROR [main] App - send failed: org.apache.kafka.common.errors.RecordTooLargeException: x",
+        "java.util.concurrent.ExecutionException: org.apache.kafka.common.errors.RecordTooLargeException: x",
+        "Caused by: org.apache.kafka.common.errors.RecordTooLargeException: x",
+        "2026-11-21 12:20:45,201 ERROR [main] App - send failed: org.apache.kafka.common.errors.RecordTooLargeException: y",
+    ]
+    _, events = _read(lines)
+    assert [event["line"] for event in events] == [1, 4]
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("[2026-11-21 12:18:43,427] INFO x (kafka.y)", ("INFO", "2026-11-21 12:18:43.427", None)),
+        ("2026-11-21 12:18:43,427 WARN  [main] App: x", ("WARN", "2026-11-21 12:18:43.427", None)),
+        ("2026-11-21T12:18:43.5+08:00 SEVERE x", ("ERROR", "2026-11-21 12:18:43.500", 28800)),
+        ("2026-11-21T12:18:27Z started bridge (start #1)", (None, "2026-11-21 12:18:27", 0)),
+        ("%4|1795263643.250|REQTMOUT|p#1| [thrd:b]: x", ("WARN", "2026-11-21 12:20:43.250", 0)),
+        ("Nov  2 00:24:29 x.service: x", (None, "1972-11-02 00:24:29", None)),
+        ("Nob 22 00:24:29 x", (None, None, None)),
+        ("\tat a.b.C", (None, None, None)),
+        ("2026-13-45 99:18:43,427 INFO x", ("INFO", None, None)),
+    ],
+)
+def test_a_layout_says_level_moment_and_zone(line, expected):
+    found = moment(line) or Moment(None, None)
+    word, wall, east = expected
+    assert (level(line), found.wall, found.east) == (word, instant(wall), east)
+
+
+def test_many_lines_are_read_by_position_as_each_is_by_the_general_rule():
+    lines = [
+        *(f"[2026-11-21 12:18:43,427] {name:<5} x" for name in LEVELS),
+        "[2026-11-21 12:18:43,427] WARN [a]: b",
+        "2026/11/21 11:54:25.092412 ERROR publish x",
+        "%4|1795263643.250|REQTMOUT|p#1| [thrd:b]: x",
+        "[2026-11-21 12:18:43,427 +0000] INFO x",
+        "\tat a.b.C(INFO)",
+        "",
+        "[",
+    ]
+    found = headers(Lines.of("\n".join(lines).encode()))
+    moments = [moment(line) for line in lines]
+    assert found.minute.tolist() == [m.wall // 60_000_000 if m else NO_MINUTE for m in moments]
+    assert [LEVELS[place - 1] if place else None for place in found.level] == [level(line) for line in lines]

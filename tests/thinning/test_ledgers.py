@@ -1,0 +1,37 @@
+"""Ledgers thinned: counts by queue and ten seconds, and who notes the same message."""
+
+from drawn_ledgers import rows
+
+from mqlab.thinning import ledgers
+
+NAMES = ("at", "source", "line", "role", "queue", "position", "key")
+DRAWN = [
+    (100, "sent", 2, "sent", "a/0", 1, "k1"), (101, "sent", 3, "sent", "a/0", 2, "k2"),
+    (111, "c1", 2, "consumed", "a/0", 1, "k1"), (119, "c2", 2, "consumed", "a/0", 1, "k1"),
+    (112, "c1", 3, "consumed", "a/0", 2, "k2"), (125, "c1", 4, "consumed", "a/0", 2, "k2"),
+    (131, "c2", 3, "processed", None, None, "k9"), (None, "c2", 4, "consumed", "a/0", 7, "k7"),
+]  # fmt: skip
+"""Two consumers and a producer: message 1 is handled by both, message 2 twice by one of them."""
+
+
+def told(fact, *names):
+    drawn = rows([dict(zip(NAMES, row, strict=True), topic="orders") for row in DRAWN])
+    return sorted(ledgers.thinned(drawn, ledgers.Known())[fact].select(names).rows())
+
+
+def test_messages_are_counted_by_ledger_role_queue_and_ten_seconds():
+    assert told("tallies", "source", "role", "topic", "queue", "at", "messages", "line") == [
+        ("c1", "consumed", "orders", "a/0", 110, 2, 2),
+        ("c1", "consumed", "orders", "a/0", 120, 1, 4),
+        ("c2", "consumed", "orders", "a/0", 110, 1, 2),
+        ("c2", "processed", "orders", "", 130, 1, 3),
+        ("sent", "sent", "orders", "a/0", 100, 2, 2),
+    ]
+
+
+def test_a_message_is_told_with_every_ledger_that_notes_it():
+    assert told("deliveries", "topic", "queue", "at", "sources", "messages") == [
+        ("orders", "", 130, ["c2"], 1),
+        ("orders", "a/0", 110, ["c1", "c1"], 1),
+        ("orders", "a/0", 110, ["c1", "c2"], 1),
+    ]

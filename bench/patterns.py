@@ -5,12 +5,7 @@ from __future__ import annotations
 from typing import TypedDict
 
 from mqlab.formats.rust_regex import rust
-from mqlab.formats.signatures import SIGNATURES, words
-
-_COMPONENTS = r"(?:\[[^\]]*\]:? ?)*"
-_LEVEL = r"(?:INFO|WARN(?:ING)?|ERROR|DEBUG|info|warn(?:ing)?|error|debug)"
-_CLOCK = r"\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?"
-_PROCESS = r"<\d[\d.]*>(?:@[\w:]+)?"
+from mqlab.formats.signatures import AFTER_LEVEL, BEFORE, SIGNATURES, words
 
 
 class Patterns(TypedDict):
@@ -37,8 +32,8 @@ def signature_patterns() -> Patterns:
     begins = "|".join(s.begins for s in anywhere if s.begins)
     known = words()
     return {
-        "begins": rf"^(?:[A-Z]+ +)?{_COMPONENTS}(?:{begins})",
-        "elsewhere": rf"(?:[\]:\-)]|{_LEVEL}(?: +[\w.-]+)?|{_CLOCK}|{_PROCESS}) +{_COMPONENTS}(?:{begins})",
+        "begins": rf"^{AFTER_LEVEL}(?:{begins})",
+        "elsewhere": rf"{BEFORE}(?:{begins})",
         "contains": "|".join(s.contains for s in anywhere if s.contains),
         "begins_words": list(known.begins),
         "contains_words": list(known.contains),

@@ -16,7 +16,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from mqlab import clusters, intake, units
+from mqlab import clusters, early, intake, units
 from mqlab.assemble import assemble
 from mqlab.assembly.gathered import Gathered
 from mqlab.cache import reading, workspace
@@ -158,4 +158,5 @@ def open_capture(
 
 def _session(options: Options, cache: Path, size: int) -> SparkSession:
     local = workspace.local_folder(cache)
+    early.wait()
     return spark_session(size=size, master=options.master, remote=options.remote, cache=local)

@@ -98,7 +98,7 @@ def _lines(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 def _main(made: str, *base: str) -> None:
     shared = [f"-XX:ArchiveClassesAtExit={made}", *(f"-XX:SharedArchiveFile={file}" for file in base)]
-    jvm.start(jvm.flags(0, [*shared, "-Xlog:disable", "-Xlog:all=off"]), None)
+    jvm.start(jvm.flags([*shared, "-Xlog:disable", "-Xlog:all=off"]), None)
     with tempfile.TemporaryDirectory() as folder:
         _work(Path(folder, "rows"))
     jvm.leave()

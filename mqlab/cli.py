@@ -145,8 +145,10 @@ def checklist(system: str) -> int:
 @click.option("--quiet", is_flag=True, help="Say nothing when all is well.")
 @click.option("--workspace", help="Cache folder to look at.")
 @click.option("--prepare", is_flag=True, help="First make what Java starts faster with, once for each Java and Spark.")
-def doctor(quiet: bool, workspace: str | None, prepare: bool) -> int:
-    """Check Java, memory and the cache."""
+@click.option("--master", help="Ask a worker of this Spark master.")
+@click.option("--remote", help="Ask a worker of this Spark Connect server.")
+def doctor(quiet: bool, workspace: str | None, prepare: bool, master: str | None, remote: str | None) -> int:
+    """Check Java, memory and the cache; of a cluster, whether its workers have what reading needs."""
     from mqlab.cache.workspace import cache_folder
     from mqlab.java import java, sharing
 
@@ -165,6 +167,10 @@ def doctor(quiet: bool, workspace: str | None, prepare: bool) -> int:
             f"java    {found.command} ({found.major}; {start})\nmemory  {memory:.1f} GB, {os.cpu_count()} cores\n"
             f"cache   {cache} ({size / 1e6:.0f} MB)"
         )
+    if master or remote:
+        from mqlab.workers import asked
+
+        click.echo(f"worker  {asked(master, remote)}")
     return 0
 
 

@@ -92,10 +92,8 @@ _kept: list[Jvm] = []
 """The one that a session uses: its standard input stays open for as long as this process lives."""
 
 
-def start_jvm(
-    *, master: str | None = None, remote: str | None = None, size: int = 0, log: Path | None = None
-) -> Jvm | None:
-    """Start the JVM that the next session for *size* bytes of material will use, and return at once.
+def start_jvm(*, master: str | None = None, remote: str | None = None, log: Path | None = None) -> Jvm | None:
+    """Start the JVM that the next session will use, and return at once.
 
     It prints into *log*. None where the session is not expected to need one: on a cluster, or with a warm server. A
     JVM that waits already is returned as it is.
@@ -104,7 +102,7 @@ def start_jvm(
         JavaMissingError: no usable Java is here.
     """
     if not (_kept or _pending) and _is_wanted(master, remote):
-        start(flags(size), log)
+        start(flags(), log)
     return _pending[0] if _pending else None
 
 
@@ -133,13 +131,13 @@ def start(options: Sequence[str], log: Path | None) -> Jvm:
     return _pending[0]
 
 
-def flags(size: int, shared: Sequence[str] | None = None) -> list[str]:
-    """Options of the JVM for *size* bytes of material; what Spark's own file says about the driver wins.
+def flags(shared: Sequence[str] | None = None) -> list[str]:
+    """Options of the JVM; what Spark's own file says about the driver wins.
 
     *shared* are those about class-data archives, without them the ones that use what is there.
     """
     given = defaults()
-    memory, *tuned = tuning.jvm(size)
+    memory, *tuned = tuning.JVM
     own = given.get("spark.driver.extraJavaOptions")
     limit = f"-Xmx{given['spark.driver.memory']}" if "spark.driver.memory" in given else memory
     use = java.sharing(java.java()) if shared is None else shared
@@ -147,13 +145,13 @@ def flags(size: int, shared: Sequence[str] | None = None) -> list[str]:
 
 
 @contextmanager
-def connecting(size: int, log: Path | None) -> Iterator[None]:
+def connecting(log: Path | None) -> Iterator[None]:
     """Within it PySpark uses the JVM that waits, or a new one; outside of it children must not find that one."""
     if _kept or any(name in os.environ for name in _GATEWAY):
         yield
         return
     if not _pending:
-        start(flags(size), log)
+        start(flags(), log)
     port, secret = _pending[0].connection()
     _kept.append(_pending.pop())
     os.environ.update(zip(_GATEWAY, (str(port), secret), strict=True))

@@ -1,18 +1,20 @@
 """The Spark session: the only place that builds one.
 
-A local session is tuned to the size of the material (``tuning``). On a cluster or a Connect server everything is left
-to its own configuration, except what results depend on, and except that small material gets few partitions.
+On a cluster or a Connect server everything is left to its own configuration, except what results depend on, and except
+that small material gets few partitions; its workers are sent this package.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import FrameType
 
 from pyspark.core.context import SparkContext
@@ -23,19 +25,6 @@ from mqlab import java, jvm, tuning, warm
 from mqlab.cache.workspace import local_folder
 from mqlab.clusters import cause, chosen, defaults, ensure_answers, shown
 from mqlab.errors import ClusterError
-
-
-@contextmanager
-def generating(spark: SparkSession) -> Iterator[None]:
-    """Within it Spark generates code: work on every row of many pays for the compiling, however small the material."""
-    before = {name: spark.conf.get(name) for name in tuning.GENERATED}
-    try:
-        for name, value in tuning.GENERATED.items():
-            spark.conf.set(name, value)
-        yield
-    finally:
-        for name, usual in before.items():
-            spark.conf.set(name, usual or tuning.GENERATED[name])
 
 
 def spark_session(
@@ -57,7 +46,7 @@ def spark_session(
     local = (master or "local").startswith("local") and "spark.master" not in ({} if master else defaults())
     master, remote = chosen(master, remote)
     builder = SparkSession.builder.appName("mqlab")
-    if local and not (master or remote or extra) and (size < tuning.LARGE or is_remote()):
+    if local and not (master or remote or extra):
         warmed = warm.answering(local_folder())
         if warmed and _is_free_for(warmed):
             jvm.discard()
@@ -74,17 +63,17 @@ def spark_session(
         cache.mkdir(parents=True, exist_ok=True)
     log = cache / "jvm.log" if cache else None
     builder = builder.master(master or "local[*]")
-    return _here(builder, size, log) if local else _on_cluster(builder, size, master or "", log)
+    return _here(builder, log) if local else _on_cluster(builder, size, master or "", log)
 
 
-def _here(builder: SparkSession.Builder, size: int, log: Path | None) -> SparkSession:
+def _here(builder: SparkSession.Builder, log: Path | None) -> SparkSession:
     """A session whose JVM is on this machine; its workers run the Python that runs here."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     if SparkContext._gateway:
         jvm.discard()
         return builder.getOrCreate()
-    with _uninterrupted(), jvm.connecting(size, log):
+    with _uninterrupted(), jvm.connecting(log):
         return builder.getOrCreate()
 
 
@@ -130,10 +119,18 @@ def _elsewhere(builder: SparkSession.Builder, size: int, address: str, log: Path
         session = builder.getOrCreate()
     except Exception as error:
         raise ClusterError(shown(address), cause(error, log)) from error
+    with TemporaryDirectory() as folder:
+        session.addArtifacts(_package(Path(folder)), pyfile=True)
     few = size < tuning.LARGE and session.conf.get(tuning.PARTITIONS) == tuning.UNCONFIGURED
     for key, value in {**tuning.SQL, **(tuning.few(size) if few else {})}.items():
         session.conf.set(key, value)
     return session
+
+
+def _package(folder: Path) -> str:
+    """This package as an archive, for workers that do not have it."""
+    own = Path(__file__).parent
+    return shutil.make_archive(str(folder / "mqlab"), "zip", own.parent, own.name)
 
 
 @contextmanager

@@ -31,11 +31,14 @@ Layouts = Mapping[str, str]
 Facts = list[tuple[str, str]]
 
 
-def facts(stored: Stored) -> Facts:
-    """(fact, payload) rows: everything that detectors may look at but messages."""
-    rows = stored.table(FACTS)
-    whole = [(row["fact"], row["payload"]) for row in rows.select("fact", "payload").collect()] if rows else []
-    return whole + (job.thin_cut(stored.spark, stored.files, sorted(stored.cut)) if stored.cut else [])
+def facts(stored: Stored, earlier: Stored) -> Facts:
+    """(fact, payload) rows of sources that were read whole in *earlier* runs, and of those that were cut; no messages.
+
+    *stored* has the rows of all sources. What was read whole just now is known already.
+    """
+    rows = earlier.table(FACTS)
+    told = [(row["fact"], row["payload"]) for row in rows.select("fact", "payload").collect()] if rows else []
+    return told + (job.thin_cut(stored.spark, stored.files, sorted(stored.cut)) if stored.cut else [])
 
 
 def messages(stored: Stored, layouts: Layouts, *, dumps: bool) -> Facts:

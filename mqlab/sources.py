@@ -58,7 +58,7 @@ class Source:
     path: str
     location: str
     format: str
-    """A loader's FORMAT, or ``unrecognised``, ``binary``, ``empty``, ``unreadable``."""
+    """A format's FORMAT, or ``unrecognised``, ``binary``, ``empty``, ``unreadable``."""
     reading: Reading
     envelope: Envelope
     size: int

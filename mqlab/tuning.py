@@ -1,7 +1,7 @@
-"""What Spark is set to: by the size of the material, and what results depend on.
+"""What Spark is set to, and what results depend on.
 
-Local sessions are tuned to the size of the material. Small material gets the C1 compiler and the serial collector,
-which start faster; large material gets the JVM's own choice.
+A local session starts quickly: the C1 compiler, the serial collector, no generated code. That serves large material as
+well, since reading and thinning are the kernel's, and Spark's own share is small.
 """
 
 from __future__ import annotations
@@ -13,17 +13,13 @@ from pathlib import Path
 TINY = 32 * 1024 * 1024
 """Bytes of material up to which one partition is faster than spreading the work."""
 LARGE = 256 * 1024 * 1024
-"""Bytes of material from which the optimising compiler and a parallel collector pay off."""
+"""Bytes of material for each partition of tables that are joined."""
 
 _INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
-"""On small material compiling the generated code takes longer than running without it."""
+"""Compiling generated code takes longer than running without it."""
 
-GENERATED = {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMode": "FALLBACK"}
-
-_JVM = ["-Dlog4j2.level=OFF", "-XX:-UsePerfData"]
-_QUICK = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
-_COMPILED = ["-XX:+UseParallelGC", "-XX:-DontCompileHugeMethods"]
-"""The scan's generated methods are longer than what the JVM compiles by itself."""
+JVM = ("-Xmx1g", "-Dlog4j2.level=OFF", "-XX:-UsePerfData", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+"""Options of the JVM: memory, which is only a limit, log, compiler and collector."""
 
 PARTITIONS = "spark.sql.shuffle.partitions"
 UNCONFIGURED = "200"
@@ -51,7 +47,7 @@ _HERE = {
 
 def server(cache: Path, shared: Sequence[str]) -> Mapping[str, str]:
     """Settings of a warm server, whose JVM gets the flags *shared*, too; what depends on material comes by session."""
-    memory, *flags = jvm(0)
+    memory, *flags = JVM
     return {
         **_HERE,
         **SQL,
@@ -66,11 +62,6 @@ def local(size: int) -> Mapping[str, str]:
     return {**_HERE, **sized(size), "spark.default.parallelism": sized(size)[PARTITIONS]}
 
 
-def jvm(size: int) -> Sequence[str]:
-    """Options of the JVM for *size* bytes: memory, which is only a limit, compilers and collector."""
-    return ["-Xmx1g", *_JVM, *_QUICK] if size < LARGE else ["-Xmx2g", *_JVM, *_COMPILED]
-
-
 def sized(size: int) -> Mapping[str, str]:
     """What a session needs for *size* bytes on this machine, as far as it can be set while Spark runs."""
     partitions = str(max(1 if size < TINY else 2, min(64, size // LARGE)))
@@ -79,10 +70,10 @@ def sized(size: int) -> Mapping[str, str]:
         "spark.sql.leafNodeDefaultParallelism": partitions,
         "spark.sql.adaptive.enabled": "false",
         "spark.sql.sources.parallelPartitionDiscovery.threshold": "100000",
-        "spark.sql.files.openCostInBytes": "65536" if size < LARGE else "4194304",
+        "spark.sql.files.openCostInBytes": "65536",
         "spark.sql.files.maxPartitionBytes": "67108864",
         "spark.sql.lightweightPlanChangeValidation": "false",
-        **(_INTERPRETED if size < LARGE else GENERATED),
+        **_INTERPRETED,
     }
 
 

@@ -1,12 +1,19 @@
 """One Spark session for all tests of a process: small, silent, and with the settings that mqlab's own session has."""
 
+import os
 import re
+import sys
 
 import pytest
+from hypothesis import settings
 from pyspark.sql import SparkSession
 from xdist.scheduler import LoadFileScheduling
 
 from mqlab import jvm
+
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
+"""A machine that is busy fails no test."""
 
 
 class ByFileAndSample(LoadFileScheduling):
@@ -37,10 +44,11 @@ def spark(tmp_path_factory):
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
     }
+    os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = SparkSession.builder.master("local[1]").appName("mqlab-tests")
     for key, value in settings.items():
         builder = builder.config(key, value)
-    with jvm.connecting(0, None):
+    with jvm.connecting(None):
         session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     yield session

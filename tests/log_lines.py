@@ -35,7 +35,8 @@ def tables(lines, form):
     reader = LogReader(replace(_SPLIT, format=form), out, _counting=counting)
     reader.read(Piece("".join(f"{line}\n" for line in lines).encode()))
     reader.ended()
-    rows = {table: told.to_pylist() for table, told in out.end().items()}
+    out.close(lambda _: ())
+    rows = {table: told.to_pylist() for table, told in out.tables.items()}
     return counting.flags, {table: sorted(told, key=lambda row: row["line"] or 0) for table, told in rows.items()}
 
 

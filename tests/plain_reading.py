@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from mqlab import intake
@@ -42,7 +41,8 @@ def written(*many):
     out = Output()
     for one in many:
         job.rows_of(one, out)
-    return {table: pa.concat_tables(parts) for table, parts in out.tables.items()}
+    out.close(thin.facts)
+    return out.tables
 
 
 def tables(*many):
@@ -57,7 +57,7 @@ def told(rows):
     whole = set(rows[FACTS]["source"].to_pylist()) if FACTS in rows else set()
     for cut in {link for table in rows.values() for link in table["source"].unique().to_pylist()} - whole:
         own = {table: found.filter(pc.equal(found["source"], cut)) for table, found in rows.items()}
-        found += thin.facts({table: part for table, part in own.items() if part.num_rows})
+        found += [(fact, payload) for _, fact, payload in thin.facts(own)]
     return found
 
 

@@ -18,7 +18,7 @@ from mqlab import intake
 from mqlab.formats.factors import factors
 from mqlab.formats.registry import FORMATS
 from mqlab.formats.signatures import SIGNATURES, words
-from mqlab.kernel import job
+from mqlab.kernel import job, thin
 from mqlab.kernel.output import Output
 from mqlab.kernel.splits import splits
 
@@ -45,7 +45,7 @@ def read_by_the_kernel(generated, folder, monkeypatch):
     out = Output(str(folder / checks.ROWS))
     for split in splits(intake.gather([str(generated[0])], folder / "unpacked", FORMATS)):
         job.rows_of(split, out)
-    out.close()
+    out.close(thin.facts)
     return checks.counted(folder)
 
 

@@ -2,26 +2,36 @@
 
 import ast
 import shutil
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 import mqlab
 from mqlab.cache import dependence
-from mqlab.sources import Reading
 
 PACKAGE = Path(mqlab.__file__).parent
-KEEPING = ("mqlab.cache.", "mqlab.session", "mqlab.tuning")
-"""What keeps results, and starts sessions, without having a part in them."""
+KEEPING = ("mqlab.cache.batches", "mqlab.cache.dependence", "mqlab.cache.entries", "mqlab.cache.storage",
+           "mqlab.cache.tidying", "mqlab.cache.workspace")  # fmt: skip
+"""What keeps results without having a part in them."""
+WORDS = {"mqlab.errors"}
+"""What only says why there is no result."""
+
+
+@cache
+def counted(parts):
+    """Names of all modules in these files and folders."""
+    places = [PACKAGE / part for part in parts]
+    files = [file for place in places for file in (place.rglob("*.py") if place.is_dir() else [place])]
+    names = {".".join(("mqlab", *file.relative_to(PACKAGE).with_suffix("").parts)) for file in files}
+    return names | {name.removesuffix(".__init__") for name in names}
 
 
 def imported(module):
     """Names of the modules of this package that *module* imports, by its syntax tree."""
     place = PACKAGE.joinpath(*module.split(".")[1:])
     file = place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
-    known = {".".join(("mqlab", *p.relative_to(PACKAGE).with_suffix("").parts)) for p in PACKAGE.rglob("*.py")}
-    known |= {name.removesuffix(".__init__") for name in known if name.endswith("__init__")}
-    found = set()
+    known, found = counted((".",)), set()
     for node in ast.walk(ast.parse(file.read_text())):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
@@ -39,51 +49,42 @@ def reached(roots):
     return found
 
 
-@pytest.mark.parametrize("roots", [dependence.SCANNING, dependence.THINNING])
-def test_no_module_that_has_a_part_in_a_result_is_forgotten(roots):
-    assert dependence.modules(roots) == reached(roots)
+def test_no_module_that_has_a_part_in_rows_is_forgotten():
+    assert reached({"mqlab.kernel.job", "mqlab.kernel.splits"}) - WORDS <= counted(dependence.READING)
 
 
-def test_whatever_takes_part_in_reading_is_counted():
-    parts = {name for name in imported("mqlab.cache.reading") if not name.startswith(KEEPING)}
-
-    assert parts <= dependence.modules(dependence.THINNING)
+def test_no_module_that_has_a_part_in_facts_is_forgotten():
+    parts = reached(imported("mqlab.cache.reading") - set(KEEPING))
+    assert parts - WORDS <= counted(dependence.THINNING)
 
 
 @pytest.fixture
 def changed(tmp_path):
     """The kinds of results that a change of one module makes worth nothing."""
     copy = Path(shutil.copytree(PACKAGE, tmp_path / "mqlab", ignore=shutil.ignore_patterns("__pycache__")))
+    kinds = {"rows": dependence.READING, "facts": dependence.THINNING}
 
     def results(module):
-        assert (copy / module).exists()
-        before = {**dependence.scan_versions(), "rows": dependence.rows_version()}
+        before = {kind: dependence.version(parts, copy) for kind, parts in kinds.items()}
         with (copy / module).open("a") as file:
             file.write("# changed\n")
-        dependence.scan_versions.cache_clear()
-        after = {**dependence.scan_versions(copy), "rows": dependence.rows_version(copy)}
-        return {str(name) for name in before if before[name] != after[name]}
+        dependence.version.cache_clear()
+        return {kind for kind, parts in kinds.items() if dependence.version(parts, copy) != before[kind]}
 
     return results
-
-
-LOG, TABLE, DOCUMENT, COUNT = (
-    reading.value for reading in (Reading.LOG, Reading.TABLE, Reading.DOCUMENT, Reading.COUNT)
-)
 
 
 @pytest.mark.parametrize(
     ("module", "expected"),
     [
-        ("loaders/kafka_client_log.py", {LOG, "rows"}),
-        ("loaders/prometheus_json.py", {DOCUMENT, "rows"}),
-        ("loaders/kafka_consumer_groups.py", {"rows"}),
-        ("loaders/ledger_csv.py", {"rows"}),
-        ("signals.py", {"rows"}),
-        ("canonical.py", {"rows"}),
-        ("thinning/episodes.py", {"rows"}),
-        ("material/recognition.py", {LOG, TABLE, DOCUMENT, COUNT, "rows"}),
-        ("secrets.py", {LOG, TABLE, DOCUMENT, COUNT, "rows"}),
+        ("formats/kafka_client_log.py", {"rows", "facts"}),
+        ("kernel/vectors.py", {"rows", "facts"}),
+        ("material/recognition.py", {"rows", "facts"}),
+        ("thinning/episodes.py", {"rows", "facts"}),
+        ("secrets.py", {"rows", "facts"}),
+        ("signals.py", {"facts"}),
+        ("intake.py", {"facts"}),
+        ("cache/completeness.py", {"facts"}),
         ("assemble.py", set()),
         ("catalogue.py", set()),
         ("cli.py", set()),
@@ -95,4 +96,5 @@ LOG, TABLE, DOCUMENT, COUNT = (
     ],
 )
 def test_a_change_makes_worth_nothing_what_it_has_a_part_in(changed, module, expected):
+    assert (PACKAGE / module).exists()
     assert changed(module) == expected

@@ -1,13 +1,12 @@
-"""From the bytes of a log to the finding that a few lines fill it: Spark, thinning, lines read once more."""
+"""From the bytes of a log to the finding that a few lines fill it: thinning, lines read once more."""
 
 import gzip
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from plain_reading import opened
 
-from mqlab.analysis import Options, open_capture
-
-pytestmark = pytest.mark.slow
+from mqlab.verdict import diagnose
 
 START = datetime(2026, 11, 21, 10, 0, 3, tzinfo=UTC)
 FRAMES = [f"\tat com.example.store.Writer.write{n}(Writer.java:{n})" for n in range(39)]
@@ -28,26 +27,24 @@ def _failing(number, words):
 
 
 @pytest.fixture(params=[bytes, gzip.compress])
-def opened(request, spark, tmp_path):
-    """Opens a log of these lines, plain and compressed."""
-    assert spark is not None
-    name = "app.log" if request.param is bytes else "app.log.gz"
+def read(request, tmp_path):
+    """A function: the content of a log of these lines, plain and compressed, its facts and their diagnosis."""
+    path = tmp_path / ("app.log" if request.param is bytes else "app.log.gz")
 
-    def opening(lines):
-        folder = tmp_path / "material"
-        folder.mkdir()
+    def reading(lines):
         content = "".join(f"{line}\n" for line in lines).encode()
-        (folder / name).write_bytes(request.param(content))
-        return content, open_capture(str(folder), options=Options(workspace=str(tmp_path / "workspace")))
+        path.write_bytes(request.param(content))
+        facts = opened([path], tmp_path / "scratch")
+        return content, facts, diagnose(facts)
 
-    return opening
+    return reading
 
 
-def test_a_flood_of_one_stack_trace_is_one_shape(opened):
+def test_a_flood_of_one_stack_trace_is_one_shape(read):
     failing = [line for n in range(RECORDS) for line in _failing(n, f"flush {n} failed, attempt {n % 13}")]
-    content, capture = opened([*_quiet(), *failing])
-    (volume,) = capture.facts.volumes
-    (finding,) = [f for f in capture.diagnosis.findings if f.incident == "log-explosion"]
+    content, facts, diagnosis = read([*_quiet(), *failing])
+    (volume,) = facts.volumes
+    (finding,) = [f for f in diagnosis.findings if f.incident == "log-explosion"]
     quiet, loud = sum(len(line) + 1 for line in _quiet()), sum(len(line) + 1 for line in failing)
 
     assert (volume.bytes, volume.undated_bytes) == (len(content), 0)
@@ -60,11 +57,11 @@ def test_a_flood_of_one_stack_trace_is_one_shape(opened):
     assert (before.line, before.text) == (QUIET_SECONDS, list(_quiet())[-1])
 
 
-def test_many_different_stack_traces_are_no_explosion(opened):
+def test_many_different_stack_traces_are_no_explosion(read):
     words = [f"{one} went {two}" for one in ("flush", "open", "sync", "seal") for two in ("wrong", "bad", "astray")]
     failing = [line for n in range(RECORDS) for line in _failing(n, words[n % len(words)])]
-    _, capture = opened([*_quiet(), *failing])
-    because = {r.incident: r.because for r in capture.diagnosis.rejected}
+    _, _, diagnosis = read([*_quiet(), *failing])
+    because = {r.incident: r.because for r in diagnosis.rejected}
 
-    assert [f.incident for f in capture.diagnosis.findings] == []
+    assert [f.incident for f in diagnosis.findings] == []
     assert because["log-explosion"].endswith("but its largest shapes carry only 25% of it")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
+from pathlib import Path
 
 import pytest
 from facts_builder import at, facts, settings
 from kafka_builder import BROKER, client, coordinator
+from plain_reading import opened
 
-from mqlab.analysis import Options, open_capture
 from mqlab.facts import Position
 from mqlab.models.courses import Interval
 from mqlab.models.group_curves import rising
@@ -546,6 +548,7 @@ def test_heartbeats_of_the_consumer_protocol_are_set_on_the_broker():
 
 # What really happened: captures with a repaired phase.
 
+SAMPLES = Path(__file__).parents[1] / "data" / "samples"
 INCIDENTS = {
     "kafka-rebalance-01": ("ner-indexer", "2026-11-21T11:45:25Z", 13),
     "kafka-rebalance-02": ("entity-extract", "2026-11-21T11:46:49Z", 9),
@@ -557,20 +560,11 @@ REPAIRED = {
 
 
 @pytest.fixture(scope="module")
-def sample(spark, tmp_path_factory):
-    """Facts of a sample, read once."""
-    assert spark is not None
-    workspace, known = str(tmp_path_factory.mktemp("workspace")), {}
-
-    def opening(name):
-        if name not in known:
-            known[name] = open_capture(f"data/samples/{name}", options=Options(workspace=workspace)).facts
-        return known[name]
-
-    return opening
+def sample(tmp_path_factory):
+    """A function: facts of a sample, read once."""
+    return cache(lambda name: opened([SAMPLES / name], tmp_path_factory.mktemp("scratch")))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(INCIDENTS))
 def test_the_replay_of_a_real_incident_has_its_rebalances_and_its_lag(sample, name):
     group, until, rebalances = INCIDENTS[name]
@@ -589,7 +583,6 @@ def test_the_replay_of_a_real_incident_has_its_rebalances_and_its_lag(sample, na
     assert answer.after.rebalances.high == 0
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(INCIDENTS))
 def test_the_replay_of_all_that_was_recorded_has_its_rebalances_restarts_and_stops_too(sample, name):
     known, group = sample(name), INCIDENTS[name][0]
@@ -605,7 +598,6 @@ def test_the_replay_of_all_that_was_recorded_has_its_rebalances_restarts_and_sto
     )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(REPAIRED))
 def test_what_came_after_the_repair_follows_from_what_was_recorded_before_it(sample, name):
     begin, repaired, since, until, records, longest, lag, peak = REPAIRED[name]

@@ -4,7 +4,6 @@ import bz2
 import gc
 import gzip
 import os
-import random
 import shutil
 import tarfile
 from dataclasses import replace
@@ -12,11 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from mqlab import analysis, intake, jsonout, scan
+from mqlab import analysis, intake, jsonout
 from mqlab.analysis import Options, open_capture
 from mqlab.cache import reading, storage, tidying, workspace
 from mqlab.errors import NoSuchPathError, RemoteError, WorkspaceError
-from mqlab.material import filesystems, remote, walking
+from mqlab.formats.registry import FORMATS
+from mqlab.kernel.splits import splits
+from mqlab.material import filesystems, walking
 from mqlab.material.remote_path import RemotePath
 from mqlab.tables import EVENTS
 
@@ -120,24 +121,23 @@ def test_a_missing_libhdfs_is_named():
     assert "set JAVA_HOME and HADOOP_HOME" in filesystems.said(OSError("Unable to load libjvm\ndlopen(/usr/lib"))
 
 
-def test_plain_and_large_compressed_files_stay_where_they_are_and_all_others_are_fetched(tmp_path):
+def test_files_stay_where_they_are_but_for_archives_and_what_must_be_transcoded(tmp_path):
     folder = tmp_path / "m"
     folder.mkdir()
-    noise = random.Random(1).randbytes(3 * remote.SMALL).hex().encode()
     (folder / "plain.log").write_text(text(1))
-    (folder / "large.log.gz").write_bytes(gzip.compress(text(2).encode() + noise, 1))
-    (folder / "small.log.gz").write_bytes(gzip.compress(text(3).encode()))
-    (folder / "small.log.bz2").write_bytes(bz2.compress(text(4).encode()))
-    (folder / "misnamed.log").write_bytes(gzip.compress(text(5).encode() + noise, 1))
-    (folder / "plain.gz").write_text(text(6))
-    (folder / "wide.log").write_bytes(text(7).encode("utf-16"))
+    (folder / "packed.log.gz").write_bytes(gzip.compress(text(2).encode()))
+    (folder / "packed.log.bz2").write_bytes(bz2.compress(text(3).encode()))
+    (folder / "misnamed.log").write_bytes(gzip.compress(text(4).encode()))
+    (folder / "plain.gz").write_text(text(5))
+    (folder / "wide.log").write_bytes(text(6).encode("utf-16"))
+    (folder / "wide.log.gz").write_bytes(gzip.compress(text(7).encode("utf-16")))
     (folder / "empty.log").write_bytes(b"")
     with tarfile.open(folder / "logs.tgz", "w:gz") as tar:
         tar.add(folder / "plain.log", "inside.log")
     here = intake.gather([str(folder)], tmp_path / "here", FORMATS)
     there = intake.gather([f"file://{folder}"], tmp_path / "there", FORMATS)
     placed = {source.path for source in there if filesystems.is_uri(source.location)}
-    assert placed == {"plain.log", "large.log.gz"}
+    assert placed == {"plain.log", "packed.log.gz", "packed.log.bz2", "misnamed.log", "plain.gz"}
     told = [replace(source, location="", origin="") for source in there]
     assert told == [replace(source, location="", origin="") for source in here]
     assert {source.origin for source in there} == {f"file://{source.origin}" for source in here}
@@ -213,10 +213,7 @@ def test_a_workspace_elsewhere_reads_only_what_is_new(spark, tmp_path, monkeypat
     options = Options(workspace=f"file://{tmp_path}/there")
     open_capture(tmp_path / "m", options=options)
     asked = []
-    real = scan.scan
-    monkeypatch.setattr(
-        reading.scan, "scan", lambda s, links, sources, out: (asked.extend(sources), real(s, links, sources, out))
-    )
+    monkeypatch.setattr(reading, "splits", lambda sources: (asked.extend(sources), splits(sources))[1])
     (tmp_path / "m" / "b.log").write_text(text("b", 7))
     capture = open_capture(tmp_path / "m", options=options)
     assert [source.path for source in asked] == ["b.log"]
@@ -226,7 +223,7 @@ def test_a_workspace_elsewhere_reads_only_what_is_new(spark, tmp_path, monkeypat
 def test_what_nobody_uses_goes_from_a_workspace_elsewhere(tmp_path):
     cache = RemotePath(f"file://{tmp_path}/w")
     for name in ("preparing-host-1-x", "scan-aa"):
-        (tmp_path / "w" / name / "tagged").mkdir(parents=True)
+        (tmp_path / "w" / name / "rows").mkdir(parents=True)
     tidying.tidy(cache)
     assert [path.name for path in (tmp_path / "w").iterdir()] == ["preparing-host-1-x"]
 

@@ -162,5 +162,5 @@ def test_nothing_unpacked_stays_and_nobody_else_may_look(kept):
     entries = [p for p in workspace.iterdir() if p.is_dir()]
 
     assert any(s.path == "bundle.tar.gz!/logs/packed.log" for s in capture.sources)
-    assert [p.name for p in workspace.rglob("*") if p.name in ("unpacked", "links", "stdin")] == []
+    assert [p.name for p in workspace.rglob("*") if p.name in ("unpacked", "stdin")] == []
     assert {stat.S_IMODE(p.stat().st_mode) for p in entries} == {0o700}

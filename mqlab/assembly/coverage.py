@@ -26,7 +26,7 @@ def shapes(gathered: Gathered, instant: zones.Instant) -> Iterator[Shape]:
 
 
 def rejects(gathered: Gathered) -> Iterator[Reject]:
-    """What no loader understood: lines of a source, or all of it."""
+    """What no format understood: lines of a source, or all of it."""
     for row in gathered.rows["coverage"]:
         source = gathered.sources[row["source"]]
         if row.get("class") is not None:

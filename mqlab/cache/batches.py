@@ -14,13 +14,15 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-
-from pyspark.sql import SparkSession
+from typing import TYPE_CHECKING
 
 from mqlab.cache import storage, workspace
-from mqlab.canonical import Stored
-from mqlab.material import files
 from mqlab.sources import Source
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from mqlab.canonical import Stored
 
 _PREFIX, _INDEX, _ROWS = "scan-", "index.json", "rows"
 
@@ -61,6 +63,8 @@ class Places:
 
     def stored(self, spark: SparkSession, cache: Path) -> Stored:
         """The rows of these sources and of no other."""
+        from mqlab.canonical import Stored
+
         files = {table: [str(cache / name) for name in names] for table, names in self.files.items()}
         return Stored(spark, files, None if self.alone else frozenset(self.by_link), self.cut)
 
@@ -167,6 +171,8 @@ def drop_damaged(cache: Path, chosen: Collection[str]) -> bool:
 
 
 def _is_readable(cache: Path, name: str) -> bool:
+    from mqlab.material import files
+
     batch = _read(cache, name)
     try:
         for table, file in batch.files if batch else ():

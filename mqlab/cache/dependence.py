@@ -8,15 +8,23 @@ from __future__ import annotations
 
 import hashlib
 from functools import cache
+from importlib import metadata
 from pathlib import Path
 
-import polars
-import pyspark
-
-READING = ("formats", "kernel", "ledgers", "material", "sources.py", "tables.py", "secrets.py", "canonical.py")
-"""What makes rows of bytes."""
-THINNING = (*READING, "thinning", "signals.py", "intake.py")
-"""All of that, and what makes facts of rows."""
+READING = (
+    "formats",
+    "kernel",
+    "thinning",
+    "ledgers",
+    "material",
+    "sources.py",
+    "tables.py",
+    "secrets.py",
+    "canonical.py",
+)
+"""What makes rows of bytes, and facts of the rows of one source."""
+THINNING = (*READING, "signals.py", "intake.py", "cache/completeness.py", "cache/fingerprints.py")
+"""All of that, and what makes facts of all sources."""
 
 _PACKAGE = Path(__file__).parents[1]
 
@@ -24,7 +32,7 @@ _PACKAGE = Path(__file__).parents[1]
 @cache
 def version(parts: tuple[str, ...], package: Path = _PACKAGE) -> str:
     """A hash of these files and folders of the *package*, and of the libraries that they work with."""
-    digest = hashlib.sha256(f"{pyspark.__version__} {polars.__version__}".encode())
+    digest = hashlib.sha256(f"{metadata.version('pyspark')} {metadata.version('polars')}".encode())
     for part in parts:
         place = package / part
         for file in sorted(place.rglob("*.py")) if place.is_dir() else [place]:

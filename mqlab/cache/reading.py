@@ -76,9 +76,10 @@ def _made(paths: Sequence[str], known: State | None, scratch: Path, desk: Desk) 
     size = sum(s.unpacked if s in fresh else s.unpacked // _THINNER for s in sources)
     desk.progress("starting Spark")
     spark = desk.session(size)
-    earlier = {batch.name for batch in there}
+    earlier = dict(by_link)
+    facts: tuple[job.Pair, ...] = ()
     if fresh:
-        batch = _read(_within_reach(fresh, desk.cache / scratch.name), spark, desk, known, paths)
+        batch, facts = _read(_within_reach(fresh, desk.cache / scratch.name), spark, desk, known, paths)
         there, by_link = [*there, batch], by_link | dict.fromkeys(batch.links, batch.name)
         sources = [_noted(s) if s.link in batch.changed else s for s in sources]
     places = batches.places(by_link, there)
@@ -87,10 +88,10 @@ def _made(paths: Sequence[str], known: State | None, scratch: Path, desk: Desk) 
     stored = places.stored(spark, desk.cache)
     layouts = {s.link: s.layout for s in sources if s.layout}
     try:
-        rows = signals.facts(stored)
+        rows = [*facts, *signals.facts(stored, batches.places(earlier, there).stored(spark, desk.cache))]
         rows += signals.messages(stored, layouts, dumps=any(s.format in _DUMPS for s in sources))
     except Exception:
-        if batches.drop_damaged(desk.cache, [b.name for b in there if b.name in earlier]):
+        if batches.drop_damaged(desk.cache, sorted(set(earlier.values()))):
             return _made(paths, known, scratch / "again", desk)
         raise
     sources = completeness.checked(sources, rows)
@@ -99,25 +100,26 @@ def _made(paths: Sequence[str], known: State | None, scratch: Path, desk: Desk) 
 
 def _read(
     fresh: Collection[Source], spark: SparkSession, desk: Desk, known: State | None, paths: Sequence[str]
-) -> Batch:
-    """A new batch with the rows of the *fresh* sources."""
+) -> tuple[Batch, tuple[job.Pair, ...]]:
+    """A new batch with the rows of the *fresh* sources, and their facts."""
     desk.progress(f"reading {len(fresh)} files")
     pieces = list(splits(sorted(fresh, key=lambda s: s.link)))
     name = batches.new(desk.cache, desk.hold)
-    files = job.read(spark, pieces, str(batches.rows(desk.cache, name)))
+    found = job.read(spark, pieces, str(batches.rows(desk.cache, name)))
     links = frozenset(s.link for s in fresh)
     cut = frozenset(piece.source for piece in pieces if piece.number)
     changed = _changed(fresh, known, paths)
-    batch = Batch(name, links, changed, dependence.version(dependence.READING), cut, tuple(files))
+    batch = Batch(name, links, changed, dependence.version(dependence.READING), cut, found.files)
     if known is not None:
         batches.finish(desk.cache, batch, desk.hold)
-    return batch
+    return batch, found.facts
 
 
 def _within_reach(sources: Collection[Source], folder: Path) -> list[Source]:
     """*sources* where workers can read them: those of this machine are copied to a workspace that is elsewhere."""
     if not isinstance(folder, RemotePath):
         return list(sources)
+    folder.mkdir(exist_ok=True)
     found = []
     for source in sources:
         if not filesystems.is_uri(source.location):

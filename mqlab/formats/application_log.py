@@ -28,6 +28,8 @@ _COUNTED = (
     rf"(?:{'|'.join(_VERBS)})"
     r"(?:_?(?:[Bb]ytes|[Pp]ayload\w*|[Tt]otal|[Cc]ount|[Rr]ecords|[Mm]essages))?"
 )
+_RARE = rf"(?:{'|'.join(_VERBS)})(?:=|_?(?:[Bb]ytes|[Pp]ayload|[Tt]otal|[Cc]ount|[Rr]ecords|[Mm]essages))"
+"""How a counter's name goes on: its verb alone stands in many lines."""
 _SUMS = ("progress", "finished", "shutting down,")
 """Words behind which a single counter is one, too, whatever system the application works for."""
 COUNTERS = "app-counters"
@@ -38,11 +40,13 @@ SIGNATURES: tuple[Signature, ...] = (
     Signature(
         COUNTERS,
         begins=rf"(?:{'|'.join(_SUMS)}) {_COUNTED}=\d+",
+        rare=_RARE,
         system="os",
     ),
     Signature(
         COUNTERS,
         begins=rf"(?:[\w-]+:? )?{_COUNTED}=\d+,? \w+=\d+",
+        rare=_RARE,
     ),
     *batch_lines.SIGNATURES,
     *application_lines.SIGNATURES,

@@ -153,6 +153,8 @@ class Signature:
     kind: str
     begins: str = ""
     contains: str = ""
+    rare: str = ""
+    """Regex of a part by which its lines are looked for, where the words of the whole are in too many others."""
     value: str = ""
     """Regex with one group: a number that belongs to the event (unit as the kind says)."""
     scale: float = 1.0

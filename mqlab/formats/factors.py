@@ -17,7 +17,7 @@ from re import _constants as op  # type: ignore[attr-defined]
 from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any
 
-_MOST = 24
+_MOST = 600
 """Alternatives of one place; more of them are not worth it."""
 _CLASS = 6
 """Characters of a class that are tried one by one."""

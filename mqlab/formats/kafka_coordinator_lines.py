@@ -122,6 +122,7 @@ SIGNATURES: tuple[Signature, ...] = (
     Signature(
         "offsets-expired",
         begins=r"Removed [1-9]\d* expired offsets",
+        rare=r"Removed (?:[1-5]|[6-9])",
         value=r"Removed (\d+) expired",
     ),
 )

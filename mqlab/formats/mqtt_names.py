@@ -1,4 +1,4 @@
-"""Who and what a kept line of MQTT is about: what each loader knows of its own lines, put together.
+"""Who and what a kept line of MQTT is about: what each format knows of its own lines, put together.
 
 Each pattern begins with words that stand in lines of one broker or client only.
 """

@@ -64,9 +64,9 @@ _CLOCK = r"\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?"
 _PROCESS = r"<\d[\d.]*>(?:@[\w:]+)?"
 """What Erlang's logs put before it, such as ``<0.4739.33>@vmq_mqtt_fsm:connected:442``."""
 _COMPONENTS = r"(?:\[[^\]]*\]:? ?)*"
-_BEFORE = rf"(?:[\]:\-)]|{_LEVEL}(?: +[\w.-]+)?|{_CLOCK}|{_PROCESS}) +{_COMPONENTS}"
+BEFORE = rf"(?:[\]:\-)]|{_LEVEL}(?: +[\w.-]+)?|{_CLOCK}|{_PROCESS}) +{_COMPONENTS}"
 """What stands before a message that does not begin its line."""
-_AFTER_LEVEL = rf"(?:[A-Z]+ +)?{_COMPONENTS}"
+AFTER_LEVEL = rf"(?:[A-Z]+ +)?{_COMPONENTS}"
 """What stands before a message in the brokers' own layout, from the level on."""
 
 
@@ -93,8 +93,8 @@ def words() -> Words:
     """The words of all signatures that hold in every log."""
     anywhere = [(n, s) for n, s in enumerate(SIGNATURES) if not s.only]
     return Words(
-        _by_word((n, s.begins) for n, s in anywhere if s.begins),
-        _by_word((n, s.contains) for n, s in anywhere if s.contains),
+        _by_word((n, s.rare or s.begins) for n, s in anywhere if s.begins),
+        _by_word((n, s.rare or s.contains) for n, s in anywhere if s.contains),
     )
 
 
@@ -166,9 +166,9 @@ def compiled(pattern: str) -> re.Pattern[str]:
 
 @cache
 def _begins(pattern: str) -> re.Pattern[str]:
-    return re.compile(rf"(?:^|{_BEFORE})(?P<message>(?:{pattern})[^\n]*)", re.ASCII)
+    return re.compile(rf"(?:^|{BEFORE})(?P<message>(?:{pattern})[^\n]*)", re.ASCII)
 
 
 @cache
 def _begins_plain(pattern: str) -> re.Pattern[str]:
-    return re.compile(rf"{_AFTER_LEVEL}(?P<message>(?:{pattern})[^\n]*)", re.ASCII)
+    return re.compile(rf"{AFTER_LEVEL}(?P<message>(?:{pattern})[^\n]*)", re.ASCII)

@@ -50,14 +50,9 @@ class _Kinds:
         """COVERAGE of the split that was *found*."""
         out.damage = found.damage
         number, text = self.rejected or (None, None)
-        frame = {
-            "class": list(self.lines),
-            "lines": list(self.lines.values()),
-            "bytes": [self.bytes[kind] for kind in self.lines],
-            "line": [None if kind else number for kind in self.lines],
-            "text": [None if kind else text for kind in self.lines],
-        }
-        out.add_frame(COVERAGE, pl.DataFrame(frame, schema_overrides={"line": pl.Int64, "text": pl.String}))
+        for kind, lines in self.lines.items():
+            known = {} if kind else {"line": number, "text": text}
+            out.count(COVERAGE, **{"class": kind}, lines=lines, bytes=self.bytes[kind], **known)
 
 
 def about(split: Split) -> About:

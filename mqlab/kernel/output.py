@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import secrets
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -51,8 +51,6 @@ WRITTEN = (EVENTS, POSITIONS, CLIENTS, ASSIGNMENTS, METRICS, SETTINGS, LEDGER, P
 """Tables that splits may give."""
 _MOST = 200_000
 """Rows of a file, about."""
-_CONSTANT = {"source": "_source", "split": "_split", "damage": "damage"}
-"""Columns that are the same for all rows of a split."""
 _TYPES: Mapping[str, pa.DataType] = {
     "string": pa.string(), "bigint": pa.int64(), "int": pa.int32(), "double": pa.float64(), "boolean": pa.bool_(),
     "timestamp": pa.timestamp("us", "UTC"), "map<string,string>": pa.map_(pa.string(), pa.string()),
@@ -80,90 +78,98 @@ _SCHEMAS = {t: pa.schema([pa.field(name, _TYPES[kind]) for name, kind in stored(
 
 
 class Output:
-    """The rows of the splits of one task."""
+    """The rows of the splits of one task: written, and thinned, when all of them were read."""
 
     def __init__(self, folder: str | None = None) -> None:
         """Rows are written below *folder*; without one they are kept in ``tables``."""
         self._folder = folder
         self._source, self._split = "", 0
+        self._whole: set[str] = set()
         self._rows: dict[Table, list[Mapping[str, Any]]] = defaultdict(list)
-        self._frames: dict[Table, list[pa.Table]] = defaultdict(list)
-        self.tables: dict[Table, list[pa.Table]] = defaultdict(list)
-        """What is waiting to be written."""
+        self._parts: dict[Table, list[pa.Table]] = defaultdict(list)
         self.damage: str | None = None
         """Why the split could not be read to its end."""
+        self.tables: dict[Table, pa.Table] = {}
+        """What is not written, once the task is done."""
         self.written: list[tuple[str, str]] = []
         """Tables and names of the files that were written."""
+        self.facts: list[tuple[str, str]] = []
+        """(fact, payload) of the sources that were read whole."""
 
-    def begin(self, source: str, split: int) -> None:
-        """What is added from now on belongs to this *split* of this *source*."""
+    def begin(self, source: str, split: int, *, whole: bool) -> None:
+        """What is added from now on belongs to this *split* of this *source*, which may be all of it."""
         self._source, self._split, self.damage = source, split, None
+        if whole:
+            self._whole.add(source)
 
     def add(self, row: Row, line: int, text: str, east: int | None) -> None:
         """Add a *row* that stands in this *line* with this *text*, unless it says otherwise."""
         rows = self._rows[row.table]
-        rows.append({"line": line, "text": text, "east": east, **row.values})
+        rows.append(
+            {"source": self._source, "split": self._split, "line": line, "text": text, "east": east, **row.values}
+        )
         if row.table is LEDGER and len(rows) >= _MOST:
-            self.tables[LEDGER].append(self._listed(LEDGER, self._rows.pop(LEDGER)))
-            self._write_many()
+            self._write(LEDGER, self._listed(LEDGER, self._rows.pop(LEDGER)))
+
+    def count(self, table: Table, **counted: Any) -> None:
+        """Add a row of COVERAGE."""
+        known = {"source": self._source, "split": self._split, "damage": self.damage}
+        self._rows[table].append(known | counted)
 
     def add_frame(self, table: Table, frame: pl.DataFrame) -> None:
         """Add rows as columns; those that the table has and *frame* has not are null."""
-        if frame.height:
-            rows = self._table(table, {name: frame[name] for name in frame.columns}, frame.height)
-            (self.tables if table is LEDGER else self._frames)[table].append(rows)
-            self._write_many()
+        if not frame.height:
+            return
+        columns = {"source": self._source, "split": self._split, "damage": self.damage}
+        told = {name: [value] * frame.height for name, value in columns.items()}
+        self._parts[table].append(_table(table, told | {name: frame[name] for name in frame.columns}, frame.height))
+        if table is LEDGER and sum(part.num_rows for part in self._parts[LEDGER]) >= _MOST:
+            self._write(LEDGER, pa.concat_tables(self._parts.pop(LEDGER)))
 
-    def end(self) -> Mapping[Table, pa.Table]:
-        """The rows of the split, or of a part of it, that are complete now; they go where all rows go."""
-        rows, frames = self._rows, self._frames
-        self._rows, self._frames = defaultdict(list), defaultdict(list)
-        for table, values in rows.items():
-            frames[table].append(self._listed(table, values))
-        told = {table: pa.concat_tables(parts) for table, parts in frames.items()}
-        for table, part in told.items():
-            self.tables[table].append(part)
-        self._write_many()
-        return told
+    def close(self, thinned: Callable[[Mapping[Table, pa.Table]], Iterable[tuple[str, str, str]]]) -> None:
+        """Write what there is, and what *thinned* makes of the sources that were read whole: source, fact, payload."""
+        for table, rows in self._rows.items():
+            self._parts[table].append(self._listed(table, rows))
+        tables = {table: pa.concat_tables(parts) for table, parts in self._parts.items()}
+        facts = list(thinned({table: files.about(rows, self._whole) for table, rows in tables.items()}))
+        self.facts = [(fact, payload) for _, fact, payload in facts]
+        if facts:
+            columns = [pa.array(column, pa.string()) for column in zip(*facts, strict=True)]
+            tables[FACTS] = pa.Table.from_arrays(columns, _SCHEMAS[FACTS].names)
+        for table, rows in tables.items():
+            self._write(table, rows)
 
-    def close(self) -> None:
-        """Write what is left."""
-        for table in list(self.tables) if self._folder else ():
-            self._write(table, self._folder or "")
-
-    def _write_many(self) -> None:
-        for table, waiting in list(self.tables.items()) if self._folder else ():
-            if sum(part.num_rows for part in waiting) >= _MOST:
-                self._write(table, self._folder or "")
-
-    def _write(self, table: Table, folder: str) -> None:
+    def _write(self, table: Table, rows: pa.Table) -> None:
+        if self._folder is None:
+            self.tables[table] = pa.concat_tables([*([self.tables[table]] if table in self.tables else []), rows])
+            return
         name = f"{secrets.token_hex(8)}.parquet"
-        files.write_parquet(pa.concat_tables(self.tables.pop(table)), f"{folder}/{table.name}/{name}")
+        files.write_parquet(rows, f"{self._folder}/{table.name}/{name}")
         self.written.append((table.name, name))
 
     def _listed(self, table: Table, rows: Sequence[Mapping[str, Any]]) -> pa.Table:
         columns: dict[str, list[Any]] = {name: [row.get(name) for row in rows] for name, _ in stored(table)}
         if table is METRICS:
             columns["series"] = _series(columns["labels"])
-        return self._table(table, columns, len(rows))
+        return _table(table, columns, len(rows))
 
-    def _table(self, table: Table, columns: Mapping[str, Any], height: int) -> pa.Table:
-        arrays = [self._array(columns.get(name), name, kind, height) for name, kind in stored(table)]
-        return pa.Table.from_arrays(arrays, schema=_SCHEMAS[table])
 
-    def _array(self, values: Any, name: str, kind: str, height: int) -> pa.Array:
-        if name in _CONSTANT:
-            return pa.array([getattr(self, _CONSTANT[name])] * height, _TYPES[kind])
-        if values is None:
-            return pa.nulls(height, _TYPES[kind])
-        if isinstance(values, pl.Series):
-            array = values.to_arrow(compat_level=pl.CompatLevel.oldest())
-            return array.cast(pa.int64()).cast(_TYPES[kind]) if kind == "timestamp" else array.cast(_TYPES[kind])
-        if kind == "timestamp":
-            return pa.array(values, pa.int64()).cast(_TYPES[kind])
-        if kind.startswith("map"):
-            return pa.array([None if v is None else list(v.items()) for v in values], _TYPES[kind])
-        return pa.array(values, _TYPES[kind])
+def _table(table: Table, columns: Mapping[str, Any], height: int) -> pa.Table:
+    arrays = [_array(columns.get(name), kind, height) for name, kind in stored(table)]
+    return pa.Table.from_arrays(arrays, schema=_SCHEMAS[table])
+
+
+def _array(values: Any, kind: str, height: int) -> pa.Array:
+    if values is None:
+        return pa.nulls(height, _TYPES[kind])
+    if isinstance(values, pl.Series):
+        array = values.to_arrow(compat_level=pl.CompatLevel.oldest())
+        return array.cast(pa.int64()).cast(_TYPES[kind]) if kind == "timestamp" else array.cast(_TYPES[kind])
+    if kind == "timestamp":
+        return pa.array(values, pa.int64()).cast(_TYPES[kind])
+    if kind.startswith("map"):
+        return pa.array([None if v is None else list(v.items()) for v in values], _TYPES[kind])
+    return pa.array(values, _TYPES[kind])
 
 
 def _series(labels: Sequence[Mapping[str, str] | None]) -> list[str]:

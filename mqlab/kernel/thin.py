@@ -38,14 +38,14 @@ MAKERS: Mapping[Table, Mapping[str, Callable[[pl.DataFrame], pl.DataFrame]]] = {
 """What is made of each table, by fact."""
 
 
-def facts(tables: Mapping[Table, pa.Table]) -> Iterator[tuple[str, str]]:
-    """(fact, payload) of the rows of whole sources."""
+def facts(tables: Mapping[Table, pa.Table]) -> Iterator[tuple[str, str, str]]:
+    """Source, fact and payload of the rows of whole sources."""
     begins = _begins(frame(tables[COVERAGE])) if COVERAGE in tables else None
     for table, makers in MAKERS.items():
-        if table in tables:
+        if table in tables and tables[table].num_rows:
             rows = on_clocks(_numbered(frame(tables[table]), begins))
             for fact, make in makers.items():
-                yield from ((fact, payload(row)) for row in make(rows).iter_rows(named=True))
+                yield from ((row["source"], fact, payload(row)) for row in make(rows).iter_rows(named=True))
 
 
 def frame(rows: pa.Table) -> pl.DataFrame:

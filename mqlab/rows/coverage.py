@@ -1,4 +1,4 @@
-"""Rows of Facts about the sources themselves: what became of each, and what no loader understood."""
+"""Rows of Facts about the sources themselves: what became of each, and what no format understood."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Reject:
-    """Lines or a file that no loader understood."""
+    """Lines or a file that no format understood."""
 
     source: str
     reason: str

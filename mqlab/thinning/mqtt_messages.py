@@ -40,9 +40,10 @@ def messages(notes: pl.DataFrame) -> Messages:
 def _about(notes: pl.DataFrame) -> pl.DataFrame:
     """*notes* with the ``message`` that each is about: its id and one of the titles that tell its messages apart."""
     titled = notes.drop("own").join(_titles(notes), on="id").with_columns(named=pl.col("topic").to_physical())
+    published = pl.col("publishes") & pl.col("named").is_not_null()
     alone = ~pl.col("several") & (pl.col("named").is_null() | (pl.col("named") == pl.col("title")))
-    plain = pl.col("title").is_null() | alone
-    clear = titled.filter(plain).with_columns(pl.col("title").alias("about"))
+    plain = published | pl.col("title").is_null() | alone
+    clear = titled.filter(plain).with_columns(pl.when(published).then("named").otherwise("title").alias("about"))
     rows = pl.concat([clear, _torn(titled.filter(~plain), titled)])
     return rows.select(pl.exclude("id", "published", "title", "several", "named", "about"), message=numbered("about"))
 
@@ -64,18 +65,18 @@ def _torn(rows: pl.DataFrame, titled: pl.DataFrame) -> pl.DataFrame:
 
     A ledger that notes the only title besides means another message; a publisher means what else it published.
     """
-    kin = titled.join(rows.select("id").unique(), on="id", how="semi").filter(pl.col("named").is_not_null())
-    titles = kin.filter(pl.col("publishes") | ~pl.col("published")).select("id", "named").unique()
-    beside = kin.filter(pl.col("named") == pl.col("title")).select("id", "source", "publishes").unique()
-    said = kin.filter("publishes").sort("topic").group_by("id", "sender").agg(pl.col("named").first().alias("said"))
-    found = (
-        rows.join(titles.with_columns(own=True), on=["id", "named"], how="left")
-        .join(beside.with_columns(beside=True), on=["id", "source", "publishes"], how="left")
-        .join(said, on=["id", "sender"], how="left")
+    kin = titled.filter(pl.col("named").is_not_null()).join(rows, on="id", how="semi")
+    titles = kin.filter(pl.col("publishes") | ~pl.col("published")).select(numbered("named"))["id"].unique()
+    beside = kin.filter(~pl.col("several") & (pl.col("named") == pl.col("title"))).select("id", "source", "publishes")
+    loose = rows.filter("publishes")
+    said = kin.filter("publishes").join(loose, on=["id", "sender"], how="semi").sort("topic")
+    found = rows.join(beside.unique().with_columns(beside=True), on=["id", "source", "publishes"], how="left").join(
+        said.group_by("id", "sender").agg(pl.col("named").first().alias("said")), on=["id", "sender"], how="left"
     )
+    own = numbered("named").is_in(titles.implode()) & pl.col("named").is_not_null()
     only = ~pl.col("several") & (pl.col("named").is_null() | pl.col("beside").is_null())
-    about = pl.when("own").then("named").when(only).then("title").when("publishes").then("said").otherwise("named")
-    told = found.with_columns(about.alias("about")).drop("own", "beside", "said")
+    about = pl.when(own).then("named").when(only).then("title").when("publishes").then("said").otherwise("named")
+    told = found.with_columns(about.alias("about")).drop("beside", "said")
     return told.filter(pl.col("about").is_not_null())
 
 

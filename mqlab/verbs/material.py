@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from mqlab.errors import BackwardsError, JavaMissingError
+from mqlab import early
+from mqlab.errors import BackwardsError
 
 if TYPE_CHECKING:
     from mqlab.analysis import Capture
@@ -50,7 +51,7 @@ def opened(
     Raises:
         MqlabError: bad options, nothing readable, no Java.
     """
-    _start_early(chosen)
+    early.begin(paths, chosen)
     from mqlab.analysis import Options, open_capture
     from mqlab.clocks.zones import parse_zone
 
@@ -60,14 +61,6 @@ def opened(
     options.zones()
     with progress() as tell:
         return open_capture(paths, options=options, progress=tell), zone
-
-
-def _start_early(chosen: Mapping[str, Any]) -> None:
-    """Let the JVM start beside Python's own imports; where there is no Java, whoever needs a session says so."""
-    from mqlab import jvm
-
-    with suppress(JavaMissingError):
-        jvm.start_jvm(master=chosen.get("master"), remote=chosen.get("remote"))
 
 
 def between(since: str | None, until: str | None) -> tuple[float | None, float | None]:

@@ -4,7 +4,7 @@ import pytest
 
 from mqlab.formats.base import Head, LaidOut
 from mqlab.formats.registry import FORMATS
-from mqlab.kernel import job
+from mqlab.kernel import job, thin
 from mqlab.kernel.output import COVERAGE, Output
 from mqlab.kernel.splits import WHOLE, Split
 from mqlab.sources import Envelope, Reading
@@ -58,7 +58,8 @@ def covered(form, text, place):
     )  # fmt: skip
     out = Output()
     job.rows_of(split, out)
-    rows = [row for told in out.tables[COVERAGE] for row in told.to_pylist()]
+    out.close(thin.facts)
+    rows = out.tables[COVERAGE].to_pylist()
     assert {row["class"] for row in rows} <= {"data", "noise", None}
     return sum(row["lines"] for row in rows)
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 import zstandard
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from plain_reading import source, split, tables
 
@@ -35,7 +35,6 @@ def file(tmp_path_factory):
     return tmp_path_factory.mktemp("pieces") / "app.log"
 
 
-@settings(deadline=None)
 @given(CONTENTS, st.integers(1, 200), st.integers(1, 64))
 def test_splits_of_one_file_together_own_each_line_exactly_once(file, content, size, block):
     file.write_bytes(content)
@@ -48,7 +47,6 @@ def test_splits_of_one_file_together_own_each_line_exactly_once(file, content, s
     assert all(data.endswith(b"\n") for data in own[:-1])
 
 
-@settings(deadline=None)
 @given(CONTENTS, st.integers(1, 200), st.integers(0, 90), st.integers(0, 90))
 def test_what_is_only_looked_at_are_whole_lines_right_before_and_behind_the_split(file, content, size, before, after):
     file.write_bytes(content)
@@ -70,7 +68,6 @@ def test_what_is_only_looked_at_are_whole_lines_right_before_and_behind_the_spli
         at += len(data)
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(0, 300), max_size=12), st.booleans(), st.integers(1, 400))
 def test_a_line_longer_than_a_piece_is_cut_and_counted_whole(file, lengths, ends, size):
     content = b"\n".join(b"x" * n for n in lengths) + (b"\n" if ends else b"")

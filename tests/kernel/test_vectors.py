@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mqlab.formats import layouts
@@ -64,7 +64,6 @@ def lines_of(texts):
     return Lines.of("".join(f"{text}\n" for text in texts).encode())
 
 
-@settings(deadline=None)
 @given(st.lists(LINE, max_size=30))
 def test_headers_of_many_lines_are_those_of_each_line(texts):
     found = headers(lines_of(texts))
@@ -90,7 +89,6 @@ def test_seconds_are_told_of_the_common_layouts_and_a_shape_begins_behind_their_
     assert (found.second[0], found.plain[0], text[found.behind[0] :]) == (second, plain, behind)
 
 
-@settings(deadline=None)
 @given(st.lists(TEXT, max_size=12))
 def test_texts_are_the_lines_but_for_a_carriage_return_at_their_end(texts):
     cut = [text.removesuffix("\r") for text in texts]
@@ -98,7 +96,6 @@ def test_texts_are_the_lines_but_for_a_carriage_return_at_their_end(texts):
     assert Lines.of_texts(pl.Series(texts, dtype=pl.String)).texts().to_list() == cut
 
 
-@settings(deadline=None)
 @given(st.lists(TEXT, min_size=1, max_size=12), st.integers(0, 40), st.integers(1, 20))
 def test_no_letter_of_several_bytes_is_cut_in_two(texts, skip, most):
     texts = [text.rstrip("\r") for text in texts]
@@ -107,7 +104,6 @@ def test_no_letter_of_several_bytes_is_cut_in_two(texts, skip, most):
     assert lines_of(texts).near(most, skip).to_list() == near
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=60))
 def test_bytes_that_are_no_utf_8_are_replaced(data):
     assert vectors.valid(data) == data.decode("utf-8", "replace").encode()

@@ -33,7 +33,7 @@ from mqlab.narrowing import narrowed
 from mqlab.notes import IncidentNotes, read_notes
 from mqlab.session import spark_session
 from mqlab.sources import Source
-from mqlab.tables import VOLUME, Table
+from mqlab.tables import EVENTS, SETTINGS, VOLUME, Table
 from mqlab.verdict import diagnose
 
 
@@ -92,7 +92,8 @@ class Capture:
             return spark.createDataFrame([], table.schema)
         if table is VOLUME:
             raw = raw.where("NOT kept").withColumn("at", F.expr("try_cast(minute AS TIMESTAMP)"))
-        return self._dated(spark, raw).transform(table.conform)
+        named = _named(raw, stored.table(SETTINGS)) if table is EVENTS else raw
+        return self._dated(spark, named).transform(table.conform)
 
     def spark(self) -> SparkSession:
         """The session this capture's tables live in."""
@@ -120,6 +121,16 @@ class Capture:
         at = F.when(east.isNotNull(), written).otherwise(F.to_utc_timestamp("at", F.col("zone")))
         dated = raw.join(F.broadcast(places), "source").withColumn("at", at).drop("source")
         return dated.withColumnRenamed("path", "source")
+
+
+def _named(events: DataFrame, settings: DataFrame | None) -> DataFrame:
+    """*events* with the node that wrote them, where their file names one only, in a line or in a broker's settings."""
+    told = events.select("source", "node")
+    if settings is not None:
+        own = settings.where("scope = 'broker' AND origin = 'printed'")
+        told = told.union(own.select("source", F.col("owner").alias("node")))
+    only = told.groupBy("source").agg(F.expr("CASE WHEN min(node) = max(node) THEN min(node) END AS only"))
+    return events.join(F.broadcast(only), "source").withColumn("node", F.expr("coalesce(node, only)")).drop("only")
 
 
 def open_capture(

@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import Any
 
 from mqlab import jvm
+from mqlab.cache import workspace
 from mqlab.errors import MqlabError
 
 _begun: list[Future[object]] = []
@@ -19,18 +20,17 @@ _begun: list[Future[object]] = []
 def begin(paths: Sequence[str], chosen: Mapping[str, Any]) -> None:
     """Start Spark for *paths* with the options *chosen*; what fails here fails again where it is waited for."""
     with suppress(MqlabError):
-        if not jvm.start_jvm(master=chosen.get("master"), remote=chosen.get("remote")):
-            return
-        from mqlab.cache import workspace
-
         cache = workspace.cache_folder(chosen.get("workspace"))
+        local = workspace.local_folder(cache)
+        if not jvm.start_jvm(master=chosen.get("master"), remote=chosen.get("remote"), log=local / "jvm.log"):
+            return
         if not chosen.get("ledger") and _is_known(paths, cache):
             jvm.discard()
             return
         from mqlab.session import spark_session
 
         pool = ThreadPoolExecutor(1)
-        _begun.append(pool.submit(spark_session, master=chosen.get("master"), cache=workspace.local_folder(cache)))
+        _begun.append(pool.submit(spark_session, master=chosen.get("master"), cache=local))
         pool.shutdown(wait=False)
 
 

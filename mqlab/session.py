@@ -6,6 +6,7 @@ that small material gets few partitions; its workers are sent this package.
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 import signal
@@ -13,8 +14,9 @@ import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import mkdtemp
 from types import FrameType
 
 from pyspark.core.context import SparkContext
@@ -119,16 +121,18 @@ def _elsewhere(builder: SparkSession.Builder, size: int, address: str, log: Path
         session = builder.getOrCreate()
     except Exception as error:
         raise ClusterError(shown(address), cause(error, log)) from error
-    with TemporaryDirectory() as folder:
-        session.addArtifacts(_package(Path(folder)), pyfile=True)
+    session.addArtifacts(_package(), pyfile=True)
     few = size < tuning.LARGE and session.conf.get(tuning.PARTITIONS) == tuning.UNCONFIGURED
     for key, value in {**tuning.SQL, **(tuning.few(size) if few else {})}.items():
         session.conf.set(key, value)
     return session
 
 
-def _package(folder: Path) -> str:
-    """This package as an archive, for workers that do not have it."""
+@cache
+def _package() -> str:
+    """This package as an archive, which workers may fetch for as long as this process lives."""
+    folder = Path(mkdtemp(prefix="mqlab-package-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     own = Path(__file__).parent
     return shutil.make_archive(str(folder / "mqlab"), "zip", own.parent, own.name)
 

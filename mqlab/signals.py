@@ -36,8 +36,8 @@ def facts(stored: Stored, earlier: Stored) -> Facts:
 
     *stored* has the rows of all sources. What was read whole just now is known already.
     """
-    rows = earlier.table(FACTS)
-    told = [(row["fact"], row["payload"]) for row in rows.select("fact", "payload").collect()] if rows else []
+    kept = earlier.files.get(FACTS.name, ())
+    told = job.kept(stored.spark, kept, earlier.sources) if kept else []
     return told + (job.thin_cut(stored.spark, stored.files, sorted(stored.cut)) if stored.cut else [])
 
 

@@ -154,7 +154,7 @@ def test_signatures_in_other_words_share_no_word_with_the_real_ones():
     assert all(re.compile(pattern) for pattern in others)
     new, real = frozenset().union(*map(factors, others)), {*words().begins, *words().contains}
     assert new.isdisjoint(real)
-    assert len(new) >= len(real)
+    assert len(new) > len(real) // 2
 
 
 @pytest.mark.parametrize(

@@ -10,29 +10,27 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from pyspark.sql import functions as F
 from workspace_material import AT, LINE, PARTS, copied, write
 
-from mqlab import analysis, jsonout, scan
+from mqlab import analysis, jsonout
 from mqlab.analysis import Options, open_capture
 from mqlab.cache import batches, dependence, entries, reading
-from mqlab.sources import Reading
 from mqlab.tables import EVENTS, POSITIONS, VOLUME
 
 DAY = 86_400
 
 
 @pytest.fixture
-def thinned(spark, tmp_path, monkeypatch):
-    """Open the material and say which files Spark was asked to read."""
+def bench(spark, tmp_path, monkeypatch):
+    """Open the material and say which files were read."""
     assert spark is not None
     asked = []
 
-    def spying(session, links, sources, out, real=scan.scan):
-        asked.extend(source.path for source in sources)
-        real(session, links, sources, out)
+    def spying(fresh, *how, real=reading._read):
+        asked.extend(source.path for source in fresh)
+        return real(fresh, *how)
 
-    monkeypatch.setattr(reading.scan, "scan", spying)
+    monkeypatch.setattr(reading, "_read", spying)
 
     def opened(*paths, workspace="workspace"):
         asked.clear()
@@ -49,19 +47,6 @@ def thinned(spark, tmp_path, monkeypatch):
     return SimpleNamespace(
         open=opened, same_as_untouched=same_as_untouched, material=material, cache=tmp_path / "workspace"
     )
-
-
-@pytest.fixture
-def bench(thinned, monkeypatch):
-    """The same, but nothing is made of the rows except that the lines of each file are counted."""
-
-    def counted(rows, _):
-        total = rows.where("tag NOT IN ('metric', 'answer')").groupBy("file").agg(F.sum("lines"), F.sum("bytes"))
-        columns = ["file AS source", "'data' AS class", "`sum(lines)` AS lines", "`sum(bytes)` AS bytes"]
-        return total.selectExpr(*columns).selectExpr("'coverage' AS fact", "to_json(struct(*)) AS payload")
-
-    monkeypatch.setattr(reading.signals, "facts", counted)
-    return thinned
 
 
 def lines_of(capture):
@@ -89,12 +74,12 @@ def test_the_same_material_needs_no_spark_and_notes_do_not_count_as_material(ben
     assert again.notes.title == "again"
 
 
-def test_only_new_and_grown_files_are_read_and_no_line_counts_twice(thinned):
-    before, _ = thinned.open()
-    with (thinned.material / "logs/server.log").open("ab") as log:
+def test_only_new_and_grown_files_are_read_and_no_line_counts_twice(bench):
+    before, _ = bench.open()
+    with (bench.material / "logs/server.log").open("ab") as log:
         log.write(LINE)
-    write(thinned.material / "logs/controller.log", LINE * 3)
-    after, read = thinned.open()
+    write(bench.material / "logs/controller.log", LINE * 3)
+    after, read = bench.open()
 
     assert read == ["logs/controller.log", "logs/server.log"]
     assert lines_of(after) == {
@@ -102,19 +87,19 @@ def test_only_new_and_grown_files_are_read_and_no_line_counts_twice(thinned):
         "logs/controller.log": 3,
         "logs/server.log": lines_of(before)["logs/server.log"] + 1,
     }
-    assert thinned.same_as_untouched(after)
+    assert bench.same_as_untouched(after)
 
 
-def test_rotated_and_renamed_files_are_not_read_again(thinned):
-    thinned.open()
-    log, table = thinned.material / "logs/server.log", thinned.material / PARTS[-1]
+def test_a_rotated_log_is_not_read_again_but_a_table_whose_name_tells_another_moment_is(bench):
+    bench.open()
+    log, table = bench.material / "logs/server.log", bench.material / PARTS[-1]
     log.rename(log.with_name("server.log.2026-11-21-12"))
     write(log, LINE * 2)
     table.rename(table.with_name("groups.20261121T121130Z.txt"))
-    after, read = thinned.open()
+    after, read = bench.open()
 
-    assert read == ["logs/server.log"]
-    assert thinned.same_as_untouched(after)
+    assert read == ["logs/server.log", "offsets/groups.20261121T121130Z.txt"]
+    assert bench.same_as_untouched(after)
     moments = {row["source"]: row["at"] for row in after.table(POSITIONS).collect()}
     assert [(name, str(at)) for name, at in moments.items()] == [
         ("offsets/groups.20261121T121130Z.txt", "2026-11-21 12:11:30")
@@ -163,23 +148,12 @@ def test_a_file_that_two_batches_hold_counts_once(bench, monkeypatch):
     assert bench.same_as_untouched(whole)
 
 
-@pytest.mark.parametrize(
-    ("changed", "expected"),
-    [
-        (Reading.LOG, ["clients/edge-gw.log", "logs/server.log"]),
-        (Reading.DOCUMENT, ["metrics/up.json"]),
-        (None, []),
-    ],
-)
-def test_a_changed_loader_has_its_own_files_read_again(bench, monkeypatch, changed, expected):
+def test_what_other_code_read_is_read_again(bench, monkeypatch):
     before, _ = bench.open()
-    versions = {r: f"{v}{r == changed}" for r, v in dependence.scan_versions().items()}
-    unchanged = {r: v for r, v in dependence.scan_versions().items() if r != changed}
-    monkeypatch.setattr(dependence, "scan_versions", lambda: versions | unchanged)
-    monkeypatch.setattr(dependence, "rows_version", lambda: "another")
+    monkeypatch.setattr(dependence, "version", lambda parts: f"another {len(parts)}")
     after, read = bench.open()
 
-    assert read == expected
+    assert read == sorted(PARTS)
     assert jsonout.dumps(after.diagnosis) == jsonout.dumps(before.diagnosis)
 
 
@@ -187,12 +161,13 @@ def test_a_file_that_grows_while_it_is_read_is_told_and_read_again(bench, monkey
     log = bench.material / "logs/server.log"
     with monkeypatch.context() as growing:
 
-        def late(*arguments, real=reading.scan.scan):
-            real(*arguments)
+        def late(*arguments, real=reading.job.read):
+            found = real(*arguments)
             with log.open("ab") as file:
                 file.write(LINE * 7)
+            return found
 
-        growing.setattr(reading.scan, "scan", late)
+        growing.setattr(reading.job, "read", late)
         first, _ = bench.open()
     second, read = bench.open()
 
@@ -202,17 +177,17 @@ def test_a_file_that_grows_while_it_is_read_is_told_and_read_again(bench, monkey
     assert bench.same_as_untouched(second)
 
 
-def test_a_file_that_grew_before_spark_saw_it_counts_under_no_earlier_state(bench, monkeypatch):
+def test_a_file_that_grew_before_it_was_read_counts_under_no_earlier_state(bench, monkeypatch):
     log = bench.material / "logs/server.log"
     before = log.read_bytes()
     with monkeypatch.context() as growing:
 
-        def early(*arguments, real=reading.scan.scan):
+        def early(*arguments, real=reading.job.read):
             with log.open("ab") as file:
                 file.write(LINE * 7)
-            real(*arguments)
+            return real(*arguments)
 
-        growing.setattr(reading.scan, "scan", early)
+        growing.setattr(reading.job, "read", early)
         at = log.stat().st_mtime
         first, _ = bench.open()
     write(log, before, at)
@@ -230,7 +205,6 @@ def test_a_batch_without_a_whole_index_counts_for_nothing_and_goes(bench, index)
     expected = jsonout.dumps(capture.diagnosis)
     del capture
     gc.collect()
-    shutil.rmtree(bench.cache / batch / "tagged" / "_SUCCESS", ignore_errors=True)
     (bench.cache / batch / "index.json").unlink()
     if index is not None:
         (bench.cache / batch / "index.json").write_bytes(index)
@@ -262,7 +236,7 @@ def test_a_damaged_entry_is_made_again_without_reading(bench, content):
 def test_rows_that_cannot_be_read_any_more_are_read_from_the_material_again(bench, damage):
     first, _ = bench.open()
     (entry,), (batch,) = kept(bench.cache, "entries"), kept(bench.cache, "batches")
-    for part in (bench.cache / batch / "tagged").glob("*.parquet"):
+    for part in (bench.cache / batch / "rows").glob("*/*.parquet"):
         part.write_bytes(damage(part.read_bytes()))
     (bench.cache / entry).unlink()
     write(bench.material / "more.log", LINE)

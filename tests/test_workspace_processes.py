@@ -70,7 +70,7 @@ def test_runs_killed_on_their_way_leave_nothing_that_the_next_one_takes_for_a_re
     cache, killed = tmp_path / "w", []
     moments = {
         "files are gathered": lambda: any(cache.glob("preparing-*/*")),
-        "rows are written": lambda: any(cache.glob("scan-*/tagged/_temporary/**/*.parquet")),
+        "rows are written": lambda: any(cache.glob("scan-*/rows/*/*.parquet")),
         "the index is written": lambda: any(cache.glob("scan-*/index.json")),
     }
     for moment, reached in moments.items():
@@ -113,7 +113,7 @@ def test_what_a_dead_process_left_goes_and_what_a_living_one_uses_stays(tmp_path
 
 @pytest.mark.parametrize("holds", [True, False])
 def test_a_batch_that_somebody_is_writing_is_left_alone(tmp_path, holds):
-    (tmp_path / "scan-1" / "tagged").mkdir(parents=True)
+    (tmp_path / "scan-1" / "rows").mkdir(parents=True)
     hold = workspace.Hold(tmp_path)
     if holds:
         hold.add("scan-1")

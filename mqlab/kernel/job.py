@@ -61,6 +61,16 @@ def read(spark: SparkSession, splits: Sequence[Split], folder: str) -> Found:
     return Found(files, tuple(pair for pair in told if not pair[0].startswith(_FILE)))
 
 
+def kept(spark: SparkSession, files: Sequence[str], sources: Collection[str] | None) -> list[Pair]:
+    """Facts that earlier runs wrote to *files* about *sources*, None for all."""
+
+    def work(names: Sequence[str]) -> list[Pair]:
+        rows = read_parquet(names, sources)
+        return list(zip(rows.column("fact").to_pylist(), rows.column("payload").to_pylist(), strict=True))
+
+    return _mapped(spark, [list(files)], work)
+
+
 def thin_cut(spark: SparkSession, files: Mapping[str, Sequence[str]], sources: Sequence[str]) -> list[Pair]:
     """Facts of *sources* that were read in several splits, from all *files* of each table."""
 

@@ -6,14 +6,13 @@ import bz2
 import io
 import lzma
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any, cast
 
 import zstandard
 from isal import igzip, igzip_lib
 
-_GZIP: Callable[..., object] = igzip.IGzipFile
 _DAMAGED_GZIP = cast("type[Exception]", igzip_lib.IsalError)
 BLOCK = 1 << 20
 BROKEN: tuple[type[Exception], ...] = (
@@ -49,22 +48,16 @@ def kind_of(start: bytes) -> str | None:
 
 def opened(path: Path) -> IO[bytes]:
     """The file's content as a stream, decompressed where it is compressed."""
-    return unpacked(path.open("rb"))
+    with path.open("rb") as raw:
+        kind = kind_of(raw.read(512))
+    return path.open("rb") if kind not in _READERS else _READERS[kind](path)
 
 
 def unpacked(raw: IO[bytes]) -> IO[bytes]:
     """What is in a file that is open at its beginning, decompressed where it is compressed."""
     kind = kind_of(raw.read(512))
     raw.seek(0)
-    if kind == "gz":
-        return cast("IO[bytes]", _GZIP(fileobj=raw))
-    if kind == "bz2":
-        return bz2.open(raw, "rb")
-    if kind == "xz":
-        return lzma.open(raw, "rb")
-    if kind == "zst":
-        return io.BufferedReader(_Zst(raw))
-    return raw
+    return raw if kind not in _READERS else _READERS[kind](raw)
 
 
 def blocks(stream: IO[bytes]) -> Iterator[bytes]:
@@ -99,8 +92,8 @@ class Meter:
 class _Zst(io.RawIOBase):
     """A zstd stream of one or more frames that raises EOFError where its last frame is cut."""
 
-    def __init__(self, raw: IO[bytes]) -> None:
-        self._raw = raw
+    def __init__(self, place: Path | IO[bytes]) -> None:
+        self._raw = place.open("rb") if isinstance(place, Path) else place
         self._frame = zstandard.ZstdDecompressor(max_window_size=1 << 31).decompressobj()
         self._ready = b""
 
@@ -133,3 +126,12 @@ class _Zst(io.RawIOBase):
             self._frame = zstandard.ZstdDecompressor(max_window_size=1 << 31).decompressobj()
         self._ready = self._frame.decompress(chunk)
         return True
+
+
+_READERS: Mapping[str | None, Callable[[Any], IO[bytes]]] = {
+    "gz": igzip.open,
+    "bz2": bz2.open,
+    "xz": lzma.open,
+    "zst": lambda place: io.BufferedReader(_Zst(place)),
+}
+"""By kind, what reads a path or an open file; a path's file is closed with it."""

@@ -1,0 +1,58 @@
+"""Canonical tables as a notebook gets them: typed, in UTC, and quick to join, whatever the material."""
+
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+from pyspark.sql import functions as F
+
+from mqlab.analysis import Options, open_capture
+from mqlab.tables import EVENTS, TABLES, VOLUME
+
+pytestmark = pytest.mark.usefixtures("spark")
+
+SAMPLES = Path(__file__).parents[1] / "data" / "samples"
+
+
+@pytest.fixture(params=["kafka-delivery-04", "rocketmq-dup-01", "mqtt-kafka-01"])
+def capture(request, tmp_path_factory):
+    workspace = tmp_path_factory.getbasetemp() / "stored"
+    return open_capture(SAMPLES / request.param, options=Options(workspace=str(workspace)))
+
+
+def test_any_two_tables_join_on_their_files_and_count(capture):
+    there = [table for table in TABLES if table.name != "rejects"]
+    frames = {table: capture.table(table) for table in there}
+    rows = {table: frame.groupBy("source").agg(F.count("*").alias(table.name)) for table, frame in frames.items()}
+    sums = {}
+    for one, two in combinations(there, 2):
+        both = rows[one].join(rows[two], "source").selectExpr(f"coalesce(sum({one.name} * {two.name}), 0) AS pairs")
+        sums[one.name, two.name] = both.collect()[0]["pairs"]
+    known = {table: {row["source"]: row[table.name] for row in frame.collect()} for table, frame in rows.items()}
+    assert sums == {
+        (one.name, two.name): sum(n * known[two].get(source, 0) for source, n in known[one].items())
+        for one, two in combinations(there, 2)
+    }
+
+
+def test_a_table_has_the_columns_of_its_contract_and_moments_within_the_material(capture):
+    begin, end = capture.diagnosis.material.window
+    for table in (EVENTS, VOLUME):
+        frame = capture.table(table)
+        assert frame.schema == table.schema
+        first, last = frame.selectExpr("unix_seconds(min(at))", "unix_seconds(max(at))").collect()[0]
+        assert begin - 60 <= first <= last <= end + 60
+
+
+def test_the_node_is_told_wherever_the_file_says_whose_log_it_is(tmp_path):
+    log = tmp_path / "server.log"
+    log.write_text(
+        "[2026-11-21 12:18:43,427] INFO [GroupCoordinator 2]: Preparing to rebalance group g in state Stable with old "
+        "generation 4 (__consumer_offsets-2) (reason: x) (kafka.coordinator.group.GroupCoordinator)\n"
+        "[2026-11-21 12:18:44,427] INFO Stabilized group g generation 5 (__consumer_offsets-2) with 3 members "
+        "(kafka.coordinator.group.GroupCoordinator)\n",
+        encoding="utf-8",
+    )
+    capture = open_capture(log, options=Options(workspace=str(tmp_path / "workspace")))
+    told = capture.table(EVENTS).sort("line").select("kind", "node").collect()
+    assert [tuple(row) for row in told] == [("rebalance-started", "2"), ("rebalance-stabilized", "2")]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 import socket
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +18,8 @@ from mqlab.errors import ClusterError
 _CONNECTING = 5.0
 _READY = 20.0
 _UNSEEN = re.compile(r"FileNotFoundException: (?:File )?(\S+)|FILE_NOT_EXIST\] Error reading file (\S+?)\.? ")
+_MISSING = re.compile(r"No module named '([\w.]+)'|(\w+) >= [\d.]+ must be installed")
+_VERSIONS = re.compile(r"different (?:minor )?version|PYTHON_VERSION_MISMATCH")
 _DIED = re.compile(r'^Exception in thread "main" (?:[\w.$]+: )?(.+)$', re.MULTILINE)
 _ENTRY = re.compile(r"^\s*(spark\.[\w.-]+)\s*[=:\s]\s*(.*?)\s*$")
 
@@ -95,7 +98,18 @@ def told(master: str | None, remote: str | None) -> Iterator[None]:
         raise ClusterError(shown(address), _because(error)) from error
 
 
+def lacking(said: str) -> str | None:
+    """What workers lack of what reading needs, where that is what an error *said*."""
+    if _VERSIONS.search(said):
+        here = f"{sys.version_info.major}.{sys.version_info.minor}"
+        return f"its workers run another Python than {here}: set spark.pyspark.python to one of that version"
+    missing = _MISSING.search(said)
+    return f"its workers lack {missing[1] or missing[2]}: install it for the Python that they run" if missing else None
+
+
 def _because(error: BaseException) -> str:
+    if missing := lacking(str(error)):
+        return missing
     unseen = _UNSEEN.search(str(error))
     if unseen is None:
         return first_line(error)

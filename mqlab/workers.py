@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import re
-import sys
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from mqlab.clusters import cause, shown
+from mqlab.clusters import cause, lacking, shown
 from mqlab.errors import ClusterError
 from mqlab.session import spark_session
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-_MISSING = re.compile(r"No module named '([\w.]+)'|([\w]+) >= [\d.]+ must be installed")
-_VERSIONS = re.compile(r"different (?:minor )?version|PYTHON_VERSION_MISMATCH")
 
 
 def asked(master: str | None, remote: str | None) -> str:
@@ -28,7 +23,7 @@ def asked(master: str | None, remote: str | None) -> str:
     try:
         rows = spark.range(1).mapInArrow(_versions, "told string").collect()
     except Exception as error:
-        raise ClusterError(shown(master or remote or "local"), _lacking(str(error)) or cause(error, None)) from error
+        raise ClusterError(shown(master or remote or "local"), lacking(str(error)) or cause(error, None)) from error
     return str(rows[0]["told"])
 
 
@@ -41,11 +36,3 @@ def _versions(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for _ in batches:
         told = f"Python {platform.python_version()}, pyarrow {pyarrow.__version__}, polars {polars.__version__}"
         yield pyarrow.RecordBatch.from_arrays([pyarrow.array([told])], names=["told"])
-
-
-def _lacking(said: str) -> str | None:
-    if _VERSIONS.search(said):
-        here = f"{sys.version_info.major}.{sys.version_info.minor}"
-        return f"its workers run another Python than {here}: set spark.pyspark.python to one of that version"
-    missing = _MISSING.search(said)
-    return f"its workers lack {missing[1] or missing[2]}: install it for the Python that they run" if missing else None

@@ -7,6 +7,7 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 import time
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -33,7 +34,12 @@ def free_port():
 def environment(conf, **more):
     """The environment of a process that runs on loopback, with Spark's files in the folder *conf*."""
     ours = {k: v for k, v in os.environ.items() if not k.startswith(("SPARK_", "PYSPARK_", "MQLAB_"))}
-    own = {"SPARK_LOCAL_IP": "127.0.0.1", "SPARK_CONF_DIR": str(conf), "SPARK_HOME": str(HOME)}
+    own = {
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "SPARK_CONF_DIR": str(conf),
+        "SPARK_HOME": str(HOME),
+        "PYSPARK_PYTHON": sys.executable,
+    }
     return ours | own | {"JAVA_HOME": str(java.scripts_home(java.java()))} | more
 
 

@@ -46,26 +46,10 @@ SIGNATURES: tuple[Signature, ...] = (
         begins=rf"(?:{'|'.join(_HANDS_OVER)}) \d+ (?:records|messages|events|tasks|jobs)\b.*\b{_WAITING}",
         value=_WAITING,
     ),
-    Signature(
-        "app-started",
-        begins=rf"(?:{'|'.join(_said(_STARTS))}|Started \w+ in \d[\d.]* seconds)",
-    ),
-    Signature(
-        "app-stopping",
-        begins=rf"(?:{'|'.join((*_said(_STOPS), *_LAST_WORDS))})",
-    ),
-    Signature(
-        "call-failed",
-        contains=rf"{_HTTP}|{_STATUS}",
-        value=_MILLIS,
-        reason=rf"({_HTTP})|({_STATUS})",
-    ),
-    Signature(
-        "call-failed",
-        contains=rf"https?://.*{_LATE}|{_LATE}.*https?://",
-        value=_MILLIS,
-        told="timeout",
-    ),
+    Signature("app-started", begins=rf"(?:{'|'.join(_said(_STARTS))}|Started \w+ in \d[\d.]* seconds)"),
+    Signature("app-stopping", begins=rf"(?:{'|'.join((*_said(_STOPS), *_LAST_WORDS))})"),
+    Signature("call-failed", contains=rf"{_HTTP}|{_STATUS}", value=_MILLIS, reason=rf"({_HTTP})|({_STATUS})"),
+    Signature("call-failed", contains=rf"https?://.*{_LATE}|{_LATE}.*https?://", value=_MILLIS, told="timeout"),
     Signature(
         "call-failed",
         contains=r"https?://.*[Cc]onnection (?:refused|reset)|[Cc]onnection (?:refused|reset).*https?://",
@@ -75,6 +59,7 @@ SIGNATURES: tuple[Signature, ...] = (
     Signature(
         "record-failed",
         contains=rf"{_FAILURE}.*{_RECORD}|{_RECORD}.*{_FAILURE}",
+        rare=r"[0-9]@[0-9]|[0-9] at offset [0-9]|[0-9] offset[ =][0-9]|\] ?@|artition ?[=:] ?[0-9]",
         value=_OFFSET,
         reason=r"failed(?:,|:) (.*)|((?<![\w$.])(?:[\w$]+\.)+\w*(?:Exception|Error)\b.*)",
     ),

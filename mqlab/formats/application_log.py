@@ -37,17 +37,8 @@ COUNTER = rf"\b({_COUNTED})=(\d+)(?![\d.\w/])"
 """One ``name=number`` that an application counts up."""
 
 SIGNATURES: tuple[Signature, ...] = (
-    Signature(
-        COUNTERS,
-        begins=rf"(?:{'|'.join(_SUMS)}) {_COUNTED}=\d+",
-        rare=_RARE,
-        system="os",
-    ),
-    Signature(
-        COUNTERS,
-        begins=rf"(?:[\w-]+:? )?{_COUNTED}=\d+,? \w+=\d+",
-        rare=_RARE,
-    ),
+    Signature(COUNTERS, begins=rf"(?:{'|'.join(_SUMS)}) {_COUNTED}=\d+", rare=_RARE, system="os"),
+    Signature(COUNTERS, begins=rf"(?:[\w-]+:? )?{_COUNTED}=\d+,? \w+=\d+", rare=_RARE),
     *batch_lines.SIGNATURES,
     *application_lines.SIGNATURES,
 )

@@ -58,11 +58,7 @@ SIGNATURES: tuple[Signature, ...] = (
         contains=r"Dropped msg due to (?:mqueue|queue) is full|dropped_msg_due_to_mqueue_is_full",
         told="queue full",
     ),
-    Signature(
-        "session-queue-dropping",
-        contains=r"Dropped qos0 msg: |dropped_qos0_msg",
-        told="qos 0",
-    ),
+    Signature("session-queue-dropping", contains=r"Dropped qos0 msg: |dropped_qos0_msg", told="qos 0"),
     Signature(
         "quota-exceeded",
         contains=r"Cannot publish messages? to .* due to Quota exceeded|cannot_publish_to_topic_due_to_quota_exceeded"
@@ -101,11 +97,7 @@ SIGNATURES: tuple[Signature, ...] = (
         contains=r"maximum heap size reached|reason => proc_heap_too_large|mailbox_overflow|message_queue_too_long",
         reason=r"(proc_heap_too_large|mailbox_overflow|message_queue_too_long|maximum heap size)",
     ),
-    Signature(
-        "session-takeover",
-        contains=rf"{_SHUT}(?:{_TAKEN})\b",
-        reason=rf"\b({_TAKEN})\b",
-    ),
+    Signature("session-takeover", contains=rf"{_SHUT}(?:{_TAKEN})\b", reason=rf"\b({_TAKEN})\b"),
     *(_ended(word, told) for word, told in _ENDS.items()),
     Signature(
         "client-disconnected",
@@ -113,15 +105,9 @@ SIGNATURES: tuple[Signature, ...] = (
         told="not-authorized",
     ),
     Signature(
-        "client-disconnected",
-        contains=r"frame is too large|frame_parse_error.*frame_too_large",
-        told="frame-too-large",
+        "client-disconnected", contains=r"frame is too large|frame_parse_error.*frame_too_large", told="frame-too-large"
     ),
-    Signature(
-        "too-many-files",
-        contains=r"Accept error on .*(?:emfile|EMFILE)",
-        told="too many open files",
-    ),
+    Signature("too-many-files", contains=r"Accept error on .*(?:emfile|EMFILE)", told="too many open files"),
     Signature(
         "alarm-raised",
         contains=r"New Alarm: |Alarm \w+ is activated|alarm_is_activated|session_buffer_high_watermark",
@@ -132,10 +118,7 @@ SIGNATURES: tuple[Signature, ...] = (
 _LEVEL = r"\[(?:debug|info|notice|warning|error|critical|alert|emergency)\] "
 _ADDRESS = r"(?:\d{1,3}(?:\.\d{1,3}){3}|\[?[0-9a-fA-F:]+\]?):\d+"
 _NEXT = r"(?=, (?:msg|mfa|line|peername|username|topic|reason|action|tag|packet|payload)(?:: )|\s*$)"
-CLIENT_IDS = (
-    rf"{_LEVEL}(?:<<\")?(.+?)(?:\">>)?@{_ADDRESS} \[",
-    rf"(?:{_LEVEL}|, | - )clientid: (.+?){_NEXT}",
-)
+CLIENT_IDS = (rf"{_LEVEL}(?:<<\")?(.+?)(?:\">>)?@{_ADDRESS} \[", rf"(?:{_LEVEL}|, | - )clientid: (.+?){_NEXT}")
 TOPICS = (
     r"Cannot publish messages? to (.+) due to (?:Not|Quota)|Cannot subscribe (.+) due to Not|, Topic=(.+?), From=",
     rf", topic: (.+?){_NEXT}",

@@ -19,7 +19,7 @@ from typing import Any
 
 _MOST = 600
 """Alternatives of one place; more of them are not worth it."""
-_CLASS = 6
+_CLASS = 10
 """Characters of a class that are tried one by one."""
 _LONGEST = 40
 

@@ -48,11 +48,7 @@ def _disconnected(reason: str, told: str) -> Signature:
 
 
 SIGNATURES: tuple[Signature, ...] = (
-    Signature(
-        "client-connected",
-        contains=rf"{_CLIENT} Clean Start: \w+, Session Expiry: 0 connected\.",
-        told="clean",
-    ),
+    Signature("client-connected", contains=rf"{_CLIENT} Clean Start: \w+, Session Expiry: 0 connected\.", told="clean"),
     Signature(
         "client-connected",
         contains=rf"{_CLIENT} Clean Start: \w+, Session Expiry: [1-9]\d* connected\.",
@@ -70,22 +66,10 @@ SIGNATURES: tuple[Signature, ...] = (
     _disconnected("No CONNECT sent in time", "idle"),
     _disconnected(".*[Nn]ot authorized", "not-authorized"),
     Signature("client-disconnected", contains=rf"{_CLIENT} was disconnected\. reason: ", reason=_REASON),
-    Signature(
-        "client-disconnected",
-        contains=rf"{_CLIENT} disconnected gracefully(?:\.| from )",
-        told="normal",
-    ),
-    Signature(
-        "client-disconnected",
-        contains=rf"{_CLIENT} disconnected ungracefully(?:\.| from )",
-        told="closed",
-    ),
+    Signature("client-disconnected", contains=rf"{_CLIENT} disconnected gracefully(?:\.| from )", told="normal"),
+    Signature("client-disconnected", contains=rf"{_CLIENT} disconnected ungracefully(?:\.| from )", told="closed"),
     Signature("session-expired", contains=r"Client ID: .* session has expired at \d"),
-    Signature(
-        "session-queue-dropping",
-        contains=_DROPPED,
-        reason=r", reason: (.*?)\.*\s*$",
-    ),
+    Signature("session-queue-dropping", contains=_DROPPED, reason=r", reason: (.*?)\.*\s*$"),
     Signature(
         "broker-starting",
         begins=r"HiveMQ version: \d|Starting HiveMQ (?:Community Edition |Edge )?Server",

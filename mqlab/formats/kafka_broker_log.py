@@ -35,17 +35,10 @@ REASSIGNING = tuple(
 
 SIGNATURES: tuple[Signature, ...] = (
     Signature(
-        "broker-started",
-        begins=r"(?:(?:Kafka Server )?started \(kafka\.server\.Kafka|Kafka Server started\s*$)",
+        "broker-started", begins=r"(?:(?:Kafka Server )?started \(kafka\.server\.Kafka|Kafka Server started\s*$)"
     ),
-    Signature(
-        "broker-stopping",
-        begins=r"(?:Starting|Beginning) controlled shutdown",
-    ),
-    Signature(
-        "broker-stopped",
-        begins=r"shut down completed(?: \(kafka\.server\.(?:Kafka|Broker)Server|\s*$)",
-    ),
+    Signature("broker-stopping", begins=r"(?:Starting|Beginning) controlled shutdown"),
+    Signature("broker-stopped", begins=r"shut down completed(?: \(kafka\.server\.(?:Kafka|Broker)Server|\s*$)"),
     Signature("log-recovery", begins=r"Recovering unflushed segment"),
     Signature(
         "topic-config-changed",
@@ -56,10 +49,7 @@ SIGNATURES: tuple[Signature, ...] = (
     *kafka_replication_lines.LEADING,
     *kafka_replication_lines.CUTTING,
     *kafka_replication_lines.DELETING,
-    Signature(
-        "reassignment",
-        begins=r"(?:Initiating|Completed|Starting|New) (?:partition )?reassign",
-    ),
+    Signature("reassignment", begins=r"(?:Initiating|Completed|Starting|New) (?:partition )?reassign"),
     *kafka_controller_lines.SIGNATURES,
     Signature(
         "replication-too-large",

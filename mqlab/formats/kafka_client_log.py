@@ -35,31 +35,15 @@ _SENDING = ("send", "produce", "publish")
 _ERROR = r"Error: ([A-Z_]+)"
 
 SIGNATURES: tuple[Signature, ...] = (
+    Signature("batch-split", begins=r"Got error produce response in correlation id", value=_ATTEMPTS, reason=_ERROR),
     Signature(
-        "batch-split",
-        begins=r"Got error produce response in correlation id",
-        value=_ATTEMPTS,
-        reason=_ERROR,
-    ),
-    Signature(
-        "produce-retry",
-        begins=r"Got error produce response with correlation id",
-        value=_ATTEMPTS,
-        reason=_ERROR,
+        "produce-retry", begins=r"Got error produce response with correlation id", value=_ATTEMPTS, reason=_ERROR
     ),
     Signature("request-timeout", begins=r"Disconnecting from node \S+ due to request timeout"),
     Signature("client-version", begins=r"Kafka version ?:", reason=r"Kafka version ?: (\S+)"),
     Signature("client-start-time", begins=r"Kafka startTimeMs ?:", value=r"startTimeMs ?: (\d+)"),
-    Signature(
-        "settings-printed",
-        begins=r"\w+Config values:",
-        reason=r"\b(\w+)Config values:",
-    ),
-    Signature(
-        "idempotence-off",
-        begins=r"Idempotence will be disabled because",
-        reason=r"because (.*)",
-    ),
+    Signature("settings-printed", begins=r"\w+Config values:", reason=r"\b(\w+)Config values:"),
+    Signature("idempotence-off", begins=r"Idempotence will be disabled because", reason=r"because (.*)"),
     *kafka_group_lines.JOINING,
     *kafka_group_lines.LEAVING,
     *kafka_group_lines.OFFSETS,
@@ -71,11 +55,7 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     kafka_group_lines.REFUSED,
     Signature("producer-stuck", contains=r"Remove from the incomplete set failed"),
-    Signature(
-        "out-of-memory",
-        contains=r"java\.lang\.OutOfMemoryError",
-        reason=r"OutOfMemoryError: (.*)",
-    ),
+    Signature("out-of-memory", contains=r"java\.lang\.OutOfMemoryError", reason=r"OutOfMemoryError: (.*)"),
     Signature(
         "record-too-large",
         contains=r"RecordTooLargeException|RecordBatchTooLarge|MSG_SIZE_TOO_LARGE|[Mm]essage (?:size|was) too large",
@@ -83,19 +63,16 @@ SIGNATURES: tuple[Signature, ...] = (
         reason=r"(when serialized|max message size the server|MSG_SIZE_TOO_LARGE)",
     ),
     Signature("record-expired", contains=r"Expiring \d+ record", value=r"Expiring (\d+) record"),
+    Signature("record-expired", contains=r"Local: Message timed out|_MSG_TIMED_OUT"),
     Signature(
-        "record-expired",
-        contains=r"Local: Message timed out|_MSG_TIMED_OUT",
-    ),
-    Signature(
-        "buffer-exhausted",
-        contains=r"Failed to allocate (?:memory|\d+ bytes) within the configured max blocking",
+        "buffer-exhausted", contains=r"Failed to allocate (?:memory|\d+ bytes) within the configured max blocking"
     ),
     Signature("sender-error", contains=r"Uncaught (?:error|exception) in"),
     Signature(
         "send-failed",
         contains=r"\b(?:send|produce|publish)\w* (?:to \S+ )?(?:failed|error)|[Ff]ailed to (?:send|produce|deliver)"
         r"|[Dd]elivery (?:failed|error)|[Ff]ailed delivery",
+        rare=r" (?:failed|error)|ailed (?:to (?:send|produce|deliver)|delivery)|elivery (?:failed|error)",
         reason=r"\b(NOT_ENOUGH_REPLICAS\w*)|KafkaError\{code=(\w+)",
     ),
 )

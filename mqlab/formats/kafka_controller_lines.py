@@ -22,12 +22,7 @@ _CHANGE = rf"partition change for [^:]*: (.*?){_LOGGER}"
 _LEADER = r"\bleader: -?\d+ -> (-?\d+)"
 
 SIGNATURES: tuple[Signature, ...] = (
-    Signature(
-        "unclean-election",
-        begins=r"UNCLEAN partition change for",
-        value=_LEADER,
-        reason=_CHANGE,
-    ),
+    Signature("unclean-election", begins=r"UNCLEAN partition change for", value=_LEADER, reason=_CHANGE),
     Signature(
         "unclean-election",
         begins=r"Setting new leader .*unclean",
@@ -40,12 +35,7 @@ SIGNATURES: tuple[Signature, ...] = (
         value=r"Elect leader (\d+)",
         reason=rf"(Elect leader .*?){_LOGGER}",
     ),
-    Signature(
-        "leader-elected",
-        begins=r"partition change for .*\bleader: ",
-        value=_LEADER,
-        reason=_CHANGE,
-    ),
+    Signature("leader-elected", begins=r"partition change for .*\bleader: ", value=_LEADER, reason=_CHANGE),
     Signature(
         "leader-elected",
         begins=r"Setting new leader .* using ELR",

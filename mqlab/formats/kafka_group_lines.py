@@ -32,16 +32,8 @@ JOINING: tuple[Signature, ...] = (
         begins=r"Need to revoke partitions \[.*\] and re-join the group",
         told="need to revoke partitions and re-join",
     ),
-    Signature(
-        "join-completed",
-        begins=r"Successfully joined group",
-        value=_GENERATION,
-    ),
-    Signature(
-        "sync-completed",
-        begins=r"Successfully synced group",
-        value=_GENERATION,
-    ),
+    Signature("join-completed", begins=r"Successfully joined group", value=_GENERATION),
+    Signature("sync-completed", begins=r"Successfully synced group", value=_GENERATION),
     Signature(
         "partitions-assigned",
         begins=r"(?:Adding newly assigned partitions|Setting newly assigned partitions \[)",
@@ -49,27 +41,12 @@ JOINING: tuple[Signature, ...] = (
         reason=_LIST,
     ),
     Signature(
-        "partitions-revoked",
-        begins=r"Revok(?:e|ing) previously assigned partitions",
-        counted=_LIST,
-        reason=_LIST,
+        "partitions-revoked", begins=r"Revok(?:e|ing) previously assigned partitions", counted=_LIST, reason=_LIST
     ),
-    Signature(
-        "partitions-lost",
-        begins=r"Lost previously assigned partitions",
-        counted=_LIST,
-        reason=_LIST,
-    ),
-    Signature(
-        "assignment-made",
-        begins=r"Finished assignment for group at generation",
-        value=_GENERATION,
-    ),
+    Signature("partitions-lost", begins=r"Lost previously assigned partitions", counted=_LIST, reason=_LIST),
+    Signature("assignment-made", begins=r"Finished assignment for group at generation", value=_GENERATION),
     Signature("subscribed", begins=r"Subscribed to topic", reason=r"topic\(s\): (.*)"),
-    Signature(
-        "consumer-closed",
-        begins=r"App info kafka\.consumer for \S+ unregistered",
-    ),
+    Signature("consumer-closed", begins=r"App info kafka\.consumer for \S+ unregistered"),
 )
 """Joins, assignments and ends of a consumer."""
 
@@ -88,11 +65,7 @@ LEAVING: tuple[Signature, ...] = (
         value=r"exceeded by (\d+)ms",
         scale=_MILLIS,
     ),
-    Signature(
-        "leave-sent",
-        begins=r"Member \S+ sending LeaveGroup request to coordinator",
-        reason=r" due to (.*)",
-    ),
+    Signature("leave-sent", begins=r"Member \S+ sending LeaveGroup request to coordinator", reason=r" due to (.*)"),
     Signature(
         "heartbeat-failed",
         begins=r"(?:Attempt to heartbeat .*failed|Heartbeat failed for group|Heartbeat: local member_id was not)",
@@ -107,11 +80,7 @@ LEAVING: tuple[Signature, ...] = (
         "session-timeout",
         begins=r"(?:Group coordinator .+ session timed out without receiving a heartbeat|Heartbeat session expired)",
     ),
-    Signature(
-        "session-timeout",
-        contains=r"SESSTMOUT.*session timed out",
-        value=r"after (\d+) ms",
-    ),
+    Signature("session-timeout", contains=r"SESSTMOUT.*session timed out", value=r"after (\d+) ms"),
     Signature(
         "request-cancelled",
         begins=r"Cancelled in-flight (?:\w*HEARTBEAT|OFFSET_COMMIT) request",
@@ -142,9 +111,7 @@ OFFSETS: tuple[Signature, ...] = (
     ),
     Signature("offset-missing", begins=r"Found no committed offset for partition"),
     Signature(
-        "offset-reset",
-        begins=r"Fetch (?:offset|position) .* is out of range",
-        value=r"(?:[Oo]ffset |offset=)(\d+)",
+        "offset-reset", begins=r"Fetch (?:offset|position) .* is out of range", value=r"(?:[Oo]ffset |offset=)(\d+)"
     ),
     Signature(
         "truncation-detected",
@@ -192,9 +159,5 @@ OFFSETS: tuple[Signature, ...] = (
 )
 """Where a consumer begins to read, and commits that failed."""
 
-REFUSED = Signature(
-    "commit-failed",
-    contains=r"Offset commit failed on partition",
-    reason=r"at offset \d+: (.*)",
-)
+REFUSED = Signature("commit-failed", contains=r"Offset commit failed on partition", reason=r"at offset \d+: (.*)")
 """A commit that the coordinator refused for good: the client writes ERROR; where it tries again itself, WARN."""

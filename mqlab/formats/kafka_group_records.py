@@ -97,12 +97,7 @@ def told(line: Line, plain: str, created: int | None) -> Group:
     else:
         members = tuple(_holding(one) for one in _HOLDS.finditer(plain))
     return Group(
-        line,
-        created,
-        name or (shown["group"] if shown else None),
-        _generation(plain),
-        members,
-        not plain.endswith("…"),
+        line, created, name or (shown["group"] if shown else None), _generation(plain), members, not plain.endswith("…")
     )
 
 

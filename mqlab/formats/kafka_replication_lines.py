@@ -25,17 +25,9 @@ _IN_SYNC = r"(?:updated (?:from AlterIsr )?to|to) \[?([\d,]+)"
 
 LEADING: tuple[Signature, ...] = (
     Signature(
-        "leader-started",
-        begins=r"Leader \S+ (?:with topic id \S+ )?starts at leader epoch",
-        value=_FROM,
-        reason=_EPOCH,
+        "leader-started", begins=r"Leader \S+ (?:with topic id \S+ )?starts at leader epoch", value=_FROM, reason=_EPOCH
     ),
-    Signature(
-        "leader-started",
-        begins=r"[\w.-]+-\d+ starts at [Ll]eader [Ee]poch",
-        value=_FROM,
-        reason=_EPOCH,
-    ),
+    Signature("leader-started", begins=r"[\w.-]+-\d+ starts at [Ll]eader [Ee]poch", value=_FROM, reason=_EPOCH),
     Signature(
         "follower-started",
         begins=r"Follower \S+ (?:with topic id \S+ )?starts at leader epoch",
@@ -48,12 +40,7 @@ LEADING: tuple[Signature, ...] = (
         counted=r"from [\d,]+ to ([\d,]*)",
         reason=r"from ([\d,]+ to [\d,]*)",
     ),
-    Signature(
-        "isr-updated",
-        begins=rf"{_OLD}(?:Expanding ISR|ISR updated)",
-        counted=_IN_SYNC,
-        reason=_IN_SYNC,
-    ),
+    Signature("isr-updated", begins=rf"{_OLD}(?:Expanding ISR|ISR updated)", counted=_IN_SYNC, reason=_IN_SYNC),
     Signature(
         "not-enough-replicas",
         contains=r"is insufficient to satisfy the min\.isr requirement|Number of insync replicas for partition",
@@ -64,16 +51,8 @@ LEADING: tuple[Signature, ...] = (
 """Who leads or follows from where, and who is in sync."""
 
 CUTTING: tuple[Signature, ...] = (
-    Signature(
-        "log-truncated",
-        begins=r"Truncating (?:log \S+ )?to offset \d+",
-        value=_TARGET,
-    ),
-    Signature(
-        "truncation-idle",
-        begins=r"Truncating to [1-9]\d* has no effect",
-        value=r"Truncating to (\d+)",
-    ),
+    Signature("log-truncated", begins=r"Truncating (?:log \S+ )?to offset \d+", value=_TARGET),
+    Signature("truncation-idle", begins=r"Truncating to [1-9]\d* has no effect", value=r"Truncating to (\d+)"),
     Signature(
         "truncation-asked",
         begins=r"Truncating partition",
@@ -114,10 +93,6 @@ DELETING: tuple[Signature, ...] = (
         value=r"(?:baseOffset=|base offsets \[)(\d+)",
         reason=rf"due to (?:log )?(.*?)(?: based on .*|: .*)?{_LOGGER}",
     ),
-    Signature(
-        "segment-deleted",
-        begins=r"Scheduling log segment \d+ for log",
-        value=r"log segment (\d+)",
-    ),
+    Signature("segment-deleted", begins=r"Scheduling log segment \d+ for log", value=r"log segment (\d+)"),
 )
 """What retention and requests took away from the beginning of a log."""

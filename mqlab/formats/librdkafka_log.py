@@ -21,11 +21,7 @@ READING = Reading.LOG
 _LINE = re.compile(r"^%\d\|\d{10}\.\d{3}\||\b(?:REQTMOUT|MAXPOLL|SESSTMOUT|COMMITFAIL)\b.*\[thrd:")
 
 SIGNATURES: tuple[Signature, ...] = (
-    Signature(
-        "request-timeout",
-        contains=r"REQTMOUT.*Timed out \d+ in-flight",
-        value=r"Timed out (\d+) in-flight",
-    ),
+    Signature("request-timeout", contains=r"REQTMOUT.*Timed out \d+ in-flight", value=r"Timed out (\d+) in-flight"),
 )
 
 

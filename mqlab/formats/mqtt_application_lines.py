@@ -44,17 +44,9 @@ _QOS = r"[,;]? \(?(?:with )?[Qq][Oo][Ss][ =:]{1,2}"
 _FILTER = r"'?\"?(?:[^\s'\",;]{1,1000})'?\"?"
 
 SIGNATURES: tuple[Signature, ...] = (
+    Signature("client-configured", begins=rf"{_STARTING}.*{_CLEAN}(?:[Tt]rue|1)", value=_KEEP_ALIVE, told="clean"),
     Signature(
-        "client-configured",
-        begins=rf"{_STARTING}.*{_CLEAN}(?:[Tt]rue|1)",
-        value=_KEEP_ALIVE,
-        told="clean",
-    ),
-    Signature(
-        "client-configured",
-        begins=rf"{_STARTING}.*{_CLEAN}(?:[Ff]alse|0)",
-        value=_KEEP_ALIVE,
-        told="persistent",
+        "client-configured", begins=rf"{_STARTING}.*{_CLEAN}(?:[Ff]alse|0)", value=_KEEP_ALIVE, told="persistent"
     ),
     Signature("client-configured", begins=rf"{_STARTING}.*{_KEEP_ALIVE}", value=_KEEP_ALIVE),
     Signature(
@@ -63,71 +55,29 @@ SIGNATURES: tuple[Signature, ...] = (
         value=r"\(connection #(\d+)\)",
         reason=rf"connected to ({SCHEME}\S+)",
     ),
-    Signature(
-        "connection-made",
-        begins=r"connected rc=(?:Success|0)\b",
-        value=r"\bconnection=(\d+)",
-    ),
+    Signature("connection-made", begins=r"connected rc=(?:Success|0)\b", value=r"\bconnection=(\d+)"),
     Signature("connection-made", begins=r"\[[^\[\]]+\] connected\s*$"),
-    Signature(
-        "connection-lost",
-        begins=_LOST,
-        value=r"lost after (\d[\d.]*) ?s: ",
-        reason=rf"{_LOST}(.*)",
-    ),
+    Signature("connection-lost", begins=_LOST, value=r"lost after (\d[\d.]*) ?s: ", reason=rf"{_LOST}(.*)"),
     Signature(
         "connection-lost",
         begins=r"[Cc]onnection lost,? (?:err|error|reason|cause)=",
         reason=r"[Cc]onnection lost,? \w+=\"?([^\"]*)",
     ),
     Signature("connection-closed", begins=rf"disconnected rc={_NORMAL}", told="normal"),
-    Signature(
-        "ping-unanswered",
-        begins=rf"disconnected rc=(?:16|{SILENT}) after 0\.0+ ?s\b",
-        told=SILENT,
-    ),
-    Signature(
-        "connection-lost",
-        begins=rf"disconnected rc={_SILENT}",
-        value=_AFTER,
-        told=SILENT,
-    ),
+    Signature("ping-unanswered", begins=rf"disconnected rc=(?:16|{SILENT}) after 0\.0+ ?s\b", told=SILENT),
+    Signature("connection-lost", begins=rf"disconnected rc={_SILENT}", value=_AFTER, told=SILENT),
     Signature(
         "connection-lost",
         begins=r"disconnected rc=",
         value=_AFTER,
         reason=r"disconnected rc=(.*?)(?: from_server=| after \d|$)",
     ),
-    Signature(
-        "subscribe-denied",
-        begins=rf"{_MAP}.*:128[\] ]",
-        told="128",
-    ),
-    Signature(
-        "client-subscribed",
-        begins=rf"{_MAP}.*\] err=<nil>",
-        value=rf"{_MAP}.*?:([012])[\] ]",
-    ),
-    Signature(
-        "subscribe-denied",
-        begins=rf"{_SUBSCRIBED}{_FILTER}{_QOS}128\b",
-        told="128",
-    ),
-    Signature(
-        "client-subscribed",
-        begins=rf"{_SUBSCRIBED}{_FILTER}{_QOS}[012]\b",
-        value=rf"{_QOS}([012])\b",
-    ),
-    Signature(
-        "subscribe-denied",
-        begins=rf"suback mid=\d+ \[.*'{_REFUSED}'",
-        reason=rf"'({_REFUSED})'",
-    ),
-    Signature(
-        "client-subscribed",
-        begins=r"suback mid=\d+ \['Granted QoS \d",
-        value=r"'Granted QoS (\d)",
-    ),
+    Signature("subscribe-denied", begins=rf"{_MAP}.*:128[\] ]", told="128"),
+    Signature("client-subscribed", begins=rf"{_MAP}.*\] err=<nil>", value=rf"{_MAP}.*?:([012])[\] ]"),
+    Signature("subscribe-denied", begins=rf"{_SUBSCRIBED}{_FILTER}{_QOS}128\b", told="128"),
+    Signature("client-subscribed", begins=rf"{_SUBSCRIBED}{_FILTER}{_QOS}[012]\b", value=rf"{_QOS}([012])\b"),
+    Signature("subscribe-denied", begins=rf"suback mid=\d+ \[.*'{_REFUSED}'", reason=rf"'({_REFUSED})'"),
+    Signature("client-subscribed", begins=r"suback mid=\d+ \['Granted QoS \d", value=r"'Granted QoS (\d)"),
     Signature("subscribe-denied", begins=r"subscription mid=\d+ granted \[.*\b128\b", told="128"),
     Signature("app-stopping", begins=r"shutting down, \w+=\d", system="os"),
 )

@@ -41,8 +41,7 @@ _STATUS = r"(?:status=)?(?:200|400|403|500|502|503)"
 _PLACED = re.compile(rf" {_STATUS} (?P<sent>\d+) (?P<received>\d+) (?P<seconds>\d+\.\d{{3}})(?= |$)", re.ASCII)
 _NAMED = re.compile(rf" {_STATUS}(?: .*?)?? (?:\w*(?:sent|received|time)|in|out|secs)=", re.ASCII)
 _NUMBER = re.compile(
-    r"[ \"](?:(?:bytes_)?(sent|out|received|in)[=:]\"?(\d+)|(?:(?:session_?)?time|secs)[=:]\"?(\d+\.\d{3}))",
-    re.ASCII,
+    r"[ \"](?:(?:bytes_)?(sent|out|received|in)[=:]\"?(\d+)|(?:(?:session_?)?time|secs)[=:]\"?(\d+\.\d{3}))", re.ASCII
 )
 _KEYS = {"out": "sent", "in": "received", "": "seconds"}
 _REQUEST = re.compile(r"\"[A-Z]+ \S+ HTTP/", re.ASCII)

@@ -57,9 +57,7 @@ SIGNATURES: tuple[Signature, ...] = (
         reason=rf"(?:started |spawned: ')([\w.@-]+)|Started {_UNIT}(?![\w.@-])",
     ),
     Signature(
-        "process-given-up",
-        begins=r"gave up: \S+ entered FATAL state",
-        reason=r"gave up: (?:[\w.-]+:)?([\w.@-]+)",
+        "process-given-up", begins=r"gave up: \S+ entered FATAL state", reason=r"gave up: (?:[\w.-]+:)?([\w.@-]+)"
     ),
 )
 

@@ -40,8 +40,7 @@ def _ended(begins: str, told: str = "", reason: str = "") -> Signature:
 
 SIGNATURES: tuple[Signature, ...] = (
     Signature(
-        "client-connected",
-        begins=r"(?:accepting MQTT connection (?:<[\d.]+> )?\(|Accepted MQTT connection )\S+ -> \S",
+        "client-connected", begins=r"(?:accepting MQTT connection (?:<[\d.]+> )?\(|Accepted MQTT connection )\S+ -> \S"
     ),
     Signature(
         "session-takeover",
@@ -49,10 +48,7 @@ SIGNATURES: tuple[Signature, ...] = (
         told="duplicate id",
     ),
     _ended(r"MQTT disconnecting client .{0,200}reason: maintenance", "broker-stopped"),
-    _ended(
-        r"MQTT disconnecting client .{0,200}with client ID '",
-        reason=r"reason: (.*)|(decommissioned)",
-    ),
+    _ended(r"MQTT disconnecting client .{0,200}with client ID '", reason=r"reason: (.*)|(decommissioned)"),
     _ended(rf"closing MQTT connection {_CONNECTION}\"?(?:>>)? \(keepalive timeout\)", "keep-alive"),
     _ended(rf"closing MQTT connection {_CONNECTION}\"?(?:>>)? \(login timeout\)", "idle"),
     _ended(r"closing MQTT connection (?:<[\d.]+> )?\(", "normal"),
@@ -62,26 +58,14 @@ SIGNATURES: tuple[Signature, ...] = (
     _ended(r"MQTT protocol error on connection ", "protocol-error"),
     _ended(r"MQTT detected a (?:framing|packet) error on connection ", "protocol-error"),
     _ended(r"Unparseable MQTT packet received from connection ", "protocol-error"),
-    Signature(
-        "publish-denied",
-        begins=r"MQTT topic access refused: write access to topic '",
-        told="access refused",
-    ),
-    Signature(
-        "subscribe-denied",
-        begins=r"MQTT topic access refused: read access to topic '",
-        told="access refused",
-    ),
+    Signature("publish-denied", begins=r"MQTT topic access refused: write access to topic '", told="access refused"),
+    Signature("subscribe-denied", begins=r"MQTT topic access refused: read access to topic '", told="access refused"),
     Signature(
         "alarm-raised",
         begins=r"(?:memory|disk) resource limit alarm set on node ",
         reason=r"(memory|disk) resource limit alarm",
     ),
-    Signature(
-        "broker-starting",
-        begins=r"Starting RabbitMQ \d",
-        reason=r"Starting RabbitMQ (\S+)",
-    ),
+    Signature("broker-starting", begins=r"Starting RabbitMQ \d", reason=r"Starting RabbitMQ (\S+)"),
     Signature("broker-stopping", begins=r"RabbitMQ is asked to stop"),
 )
 

@@ -58,99 +58,47 @@ _VERSION = r"version=(\d+)"
 _EPOCH = r"lastUpdateTimestamp=(\d{13})"
 
 SIGNATURES: tuple[Signature, ...] = (
+    Signature("consumer-connected", begins=r"new consumer connected, group: ", reason=_VERSION, value=_EPOCH),
+    Signature("producer-connected", begins=r"new producer connected, group: ", reason=_VERSION, value=_EPOCH),
     Signature(
-        "consumer-connected",
-        begins=r"new consumer connected, group: ",
-        reason=_VERSION,
-        value=_EPOCH,
+        "consumer-disconnected", begins=r"NETTY EVENT: remove not active channel.*ConsumerGroupInfo", told="closed"
     ),
-    Signature(
-        "producer-connected",
-        begins=r"new producer connected, group: ",
-        reason=_VERSION,
-        value=_EPOCH,
-    ),
-    Signature(
-        "consumer-disconnected",
-        begins=r"NETTY EVENT: remove not active channel.*ConsumerGroupInfo",
-        told="closed",
-    ),
-    Signature(
-        "producer-disconnected",
-        begins=r"NETTY EVENT: remove channel.*ProducerManager",
-        told="closed",
-    ),
+    Signature("producer-disconnected", begins=r"NETTY EVENT: remove channel.*ProducerManager", told="closed"),
     Signature(
         "group-offline",
         begins=r"(?:unregister consumer ok, no any connection|SCAN: remove expired channel from ConsumerManager "
         r"consumerTable, all clear)",
     ),
-    Signature(
-        "consumer-disconnected",
-        begins=r"SCAN: remove expired channel from ConsumerManager",
-        told="expired",
-    ),
-    Signature(
-        "consumer-disconnected",
-        begins=r"unregister a consumer\[",
-        told="unregistered",
-    ),
-    Signature(
-        "producer-disconnected",
-        begins=r"unregister a producer\[",
-        told="unregistered",
-    ),
+    Signature("consumer-disconnected", begins=r"SCAN: remove expired channel from ConsumerManager", told="expired"),
+    Signature("consumer-disconnected", begins=r"unregister a consumer\[", told="unregistered"),
+    Signature("producer-disconnected", begins=r"unregister a producer\[", told="unregistered"),
     Signature("subscription-changed", begins=r"subscription changed, add new ", told="add"),
     Signature(
-        "subscription-changed",
-        begins=r"subscription changed, (?:remove |group: \S+ remove topic )",
-        told="remove",
+        "subscription-changed", begins=r"subscription changed, (?:remove |group: \S+ remove topic )", told="remove"
     ),
-    Signature(
-        "subscription-changed",
-        begins=r"subscription changed, group: \S+ OLD: ",
-        told="update",
-    ),
-    Signature(
-        "subscription-missing",
-        begins=r"the consumer's subscription not exist, ",
-        told="not exist",
-    ),
+    Signature("subscription-changed", begins=r"subscription changed, group: \S+ OLD: ", told="update"),
+    Signature("subscription-missing", begins=r"the consumer's subscription not exist, ", told="not exist"),
     Signature(
         "subscription-missing",
         begins=r"(?:the consumer's subscription not latest, |The broker's subscription is not latest)",
         told="not latest",
     ),
-    Signature(
-        "offset-went-back",
-        begins=r"update consumer offset less than store",
-        value=r"requestOffset=(\d+)",
-    ),
+    Signature("offset-went-back", begins=r"update consumer offset less than store", value=r"requestOffset=(\d+)"),
     Signature(
         "offset-moved",
         begins=r"(?:the request offset(?:: \S+)? (?:too small|over ?flow)|PULL_OFFSET_MOVED:)",
         reason=r"(too small|over ?flow|PULL_OFFSET_MOVED)",
     ),
-    Signature(
-        "offsets-reset",
-        begins=r"reset offset (?:started|success)",
-        reason=r"reset offset (started|success)",
-    ),
+    Signature("offsets-reset", begins=r"reset offset (?:started|success)", reason=r"reset offset (started|success)"),
     Signature(
         "queue-locked-by-other",
         begins=r"(?:RebalanceLockManager#)?tryLock(?:Batch)?[,:] message queue (?:has been )?locked by other client",
         reason=r"(?:OtherClientId: |locked client id=)([^,\s]+)",
     ),
     Signature(
-        "consumer-disabled",
-        begins=r"the consumer\[[^\]]*\] consume slowly",
-        value=r"consume slowly, (\d+) bytes",
+        "consumer-disabled", begins=r"the consumer\[[^\]]*\] consume slowly", value=r"consume slowly, (\d+) bytes"
     ),
-    Signature(
-        "disk-full",
-        begins=r"(?:physic|logics) disk maybe full soon",
-        value=r"full soon ([\d.]*\d)",
-    ),
+    Signature("disk-full", begins=r"(?:physic|logics) disk maybe full soon", value=r"full soon ([\d.]*\d)"),
     Signature("rocketmq-broker-started", begins=r"The broker\[.*\] boot success"),
     Signature("rocketmq-broker-stopping", begins=r"Shutdown hook was invoked, "),
 )

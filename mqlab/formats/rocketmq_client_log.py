@@ -39,22 +39,11 @@ _ALLOCATED = r"StrategyName=([^,\s]+)"
 _QUEUES = r"rebalance(?:Result)?Size=(\d+)"
 
 SIGNATURES: tuple[Signature, ...] = (
-    Signature(
-        "client-created",
-        begins=r"[Cc]reated a new client Instance",
-        reason=r"\b(V\d+_\d+_\d+\w*)",
-    ),
-    Signature(
-        "consumer-starting",
-        begins=r"the consumer \[[^\]]*\] start beginning",
-        reason=r"messageModel=(\w+)",
-    ),
+    Signature("client-created", begins=r"[Cc]reated a new client Instance", reason=r"\b(V\d+_\d+_\d+\w*)"),
+    Signature("consumer-starting", begins=r"the consumer \[[^\]]*\] start beginning", reason=r"messageModel=(\w+)"),
     Signature("consumer-stopped", begins=r"the consumer \[[^\]]*\] shutdown OK"),
     Signature(
-        "queues-allocated",
-        begins=r"(?:client |broker )?rebalanced result changed\. ",
-        value=_QUEUES,
-        reason=_ALLOCATED,
+        "queues-allocated", begins=r"(?:client |broker )?rebalanced result changed\. ", value=_QUEUES, reason=_ALLOCATED
     ),
     Signature(
         "queues-allocated",
@@ -63,9 +52,7 @@ SIGNATURES: tuple[Signature, ...] = (
         reason=_ALLOCATED,
     ),
     Signature(
-        "subscription-versioned",
-        begins=r"[%|\w-]+ Rebalance changed, also update version: ",
-        value=r", (\d{13})\s*$",
+        "subscription-versioned", begins=r"[%|\w-]+ Rebalance changed, also update version: ", value=r", (\d{13})\s*$"
     ),
     Signature("membership-notified", begins=r"receive broker's notification\["),
     Signature(
@@ -85,11 +72,7 @@ SIGNATURES: tuple[Signature, ...] = (
     Signature("offset-illegal", begins=r"the pull request offset illegal"),
     Signature("consumer-suspended", begins=r"suspend this consumer, "),
     Signature("consumer-resumed", begins=r"resume this consumer, "),
-    Signature(
-        "offsets-reset",
-        begins=r"invoke reset offset operation from broker",
-        told="received",
-    ),
+    Signature("offsets-reset", begins=r"invoke reset offset operation from broker", told="received"),
     Signature(
         "send-busy",
         contains=r"\[(?:TIMEOUT_CLEAN_QUEUE|PCBUSY_CLEAN_QUEUE|PC_SYNCHRONIZED|REJECTREQUEST|OVERLOAD)\]",

@@ -27,11 +27,7 @@ TABLES: tuple[Table, ...] = (EVENTS, VOLUME)
 READING = Reading.LOG
 
 SIGNATURES: tuple[Signature, ...] = (
-    Signature(
-        "client-disconnected",
-        contains=r"client \{.* stopped due to keepalive expired",
-        told="keep-alive",
-    ),
+    Signature("client-disconnected", contains=r"client \{.* stopped due to keepalive expired", told="keep-alive"),
     Signature(
         "session-takeover",
         contains=r"client \{.*\} disconnected due to multiple sessions not allowed",
@@ -42,15 +38,8 @@ SIGNATURES: tuple[Signature, ...] = (
         contains=r"stopped connected session for client \{.* due to unexpected frame type",
         told="protocol-error",
     ),
-    Signature(
-        "publish-denied",
-        contains=r"can't auth publish \[",
-        reason=r"\] due to (\S+)\s*$",
-    ),
-    Signature(
-        "broker-starting",
-        contains=r"Application vmq_server started on node '",
-    ),
+    Signature("publish-denied", contains=r"can't auth publish \[", reason=r"\] due to (\S+)\s*$"),
+    Signature("broker-starting", contains=r"Application vmq_server started on node '"),
 )
 
 _SUBSCRIBER = r"\{(?:\[\]|\"[^\"]*\"),<<\"(.*?)\">>\}"

@@ -18,7 +18,7 @@ from mqlab.formats import batch_lines, log_events, mosquitto_log, noted_lines, o
 from mqlab.formats.base import Line
 from mqlab.formats.layouts import LEVELS, Moment, moment
 from mqlab.formats.printed_settings import Blocks
-from mqlab.formats.signatures import SIGNATURES
+from mqlab.formats.signatures import SIGNATURES, Found
 from mqlab.kernel import floods, vectors
 from mqlab.kernel.counting import Counting
 from mqlab.kernel.output import Output
@@ -160,27 +160,35 @@ class LogReader:
 
     def _event(self, batch: Batch, place: int, numbers: Iterable[int], weight: int, piece: Piece) -> bool:
         """Whether a signature selects the line; what it says is handed over, once a record."""
-        line = self._cut(batch, place)
-        own, is_dated = None, bool(batch.headers.second[place] >= 0)
-        if self.split.format == own_lines.FORMAT:
-            own = own_lines.message(line.text)
-        if own is not None:
-            found = own_lines.select(own, dated=len(own) < len(line.text))
-        else:
-            plain = bool(batch.headers.plain[place])
-            found = signatures.select(line.text, numbers, severe=bool(batch.severe[place]), is_plain=plain)
-        if found is None:
+        told = self._selected(batch, place, numbers)
+        if told is None:
             return False
+        line, found, own = told
+        is_dated = bool(batch.headers.second[place] >= 0)
         kind = SIGNATURES[found.number].kind
         allowed = _CAUSED if line.text.startswith("Caused by") else 1
         near = self._kind == kind and line.number - self._line <= allowed
-        repeated = near and not is_dated and own is None
+        repeated = near and not is_dated and not own
         self._kind, self._line = None if kind == batch_lines.KIND else kind, line.number
         when = self._when(batch, place, line)
         self._settings(self._blocks.header(line.text, when))
         if piece.own and not repeated:
-            self._hand_over(log_events.rows(line.text, found, own=own is not None), batch, line, when, weight)
+            self._hand_over(log_events.rows(line.text, found, own=own), batch, line, when, weight)
         return True
+
+    def _selected(self, batch: Batch, place: int, numbers: Iterable[int]) -> tuple[Line, Found, bool] | None:
+        """The line without secrets, the signature that selects it, and whether the broker itself wrote it there."""
+        text, severe, plain = batch.text(place), bool(batch.severe[place]), bool(batch.headers.plain[place])
+        said = own_lines.message(text) if self.split.format == own_lines.FORMAT else None
+        if said is None and signatures.select(text, numbers, severe=severe, is_plain=plain) is None:
+            return None
+        line = self._cut(batch, place)
+        said = None if said is None else own_lines.message(line.text)
+        if said is not None:
+            found = own_lines.select(said, dated=len(said) < len(line.text))
+        else:
+            found = signatures.select(line.text, numbers, severe=severe, is_plain=plain)
+        return None if found is None else (line, found, said is not None)
 
     def _notes(self, batch: Batch, kept: Flags, layout: str) -> None:
         """Lines in which an application notes a message, where no signature selects them."""

@@ -16,18 +16,7 @@ import polars as pl
 import pyarrow as pa
 
 from mqlab.material import files
-from mqlab.tables import (
-    ASSIGNMENTS,
-    CLIENTS,
-    EVENTS,
-    LEDGER,
-    METRICS,
-    POLLS,
-    POSITIONS,
-    SETTINGS,
-    Row,
-    Table,
-)
+from mqlab.tables import ASSIGNMENTS, CLIENTS, EVENTS, LEDGER, METRICS, POLLS, POSITIONS, SETTINGS, Row, Table
 
 COUNTS = Table(
     "counts",

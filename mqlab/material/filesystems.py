@@ -75,8 +75,7 @@ def listed(uri: str, *, recursive: bool) -> Sequence[Any]:
     system, path = placed(uri)
     try:
         return cast(
-            "Sequence[Any]",
-            system.get_file_info(fs.FileSelector(path, recursive=recursive, allow_not_found=True)),
+            "Sequence[Any]", system.get_file_info(fs.FileSelector(path, recursive=recursive, allow_not_found=True))
         )
     except OSError as error:
         raise RemoteError(uri, said(error)) from error

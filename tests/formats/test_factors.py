@@ -44,3 +44,16 @@ def test_every_text_that_a_signature_fits_holds_one_of_its_words(pattern):
 
 def test_every_signature_that_holds_in_all_logs_has_words():
     assert [s.kind for s in SIGNATURES if not s.only and not factors(s.begins or s.contains)] == []
+
+
+@pytest.mark.parametrize("signature", [s for s in SIGNATURES if s.rare], ids=lambda s: s.kind)
+def test_every_text_that_a_signature_fits_holds_its_rare_part(signature):
+    words = factors(signature.rare)
+
+    @settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(st.from_regex(re.compile(signature.begins or signature.contains, re.ASCII)))
+    def holds(text):
+        assert any(word in text for word in words)
+
+    assert words
+    holds()

@@ -41,7 +41,7 @@ _ORDINARY = re.compile(
     r"|Renouncing the leadership"
     r"|Error registering AppInfo mbean|InstanceAlreadyExists|(?:isn't|aren't|are not|was not) (?:a )?known config"
     r"|LEADER_NOT_AVAILABLE|UNKNOWN_TOPIC_OR_PARTITION|Attempting to send response via channel|SLF4J|log4j:WARN"
-    r"|Error while fetching metadata|No broker metadata found|deprecated|Connection refused"
+    r"|Error while fetching metadata|No broker metadata found|deprecated"
     r"|TransactionalMessage(?:Check)?Service|selectMappedBuffer request pos invalid|getAllTopicListFromNameserver"
     r"|PIPELINE: exceptionCaught|BatchUnregistrationService"
     r"|ScheduledThread has shutdown|processQueue is dropped without process|subscription is not latest"

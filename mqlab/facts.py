@@ -8,6 +8,7 @@ Rows that most rules read stand here, others in ``rows`` by subject.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -140,9 +141,21 @@ class Facts:
 
     def of_kind(self, *kinds: str) -> tuple[Episode, ...]:
         """Episodes of these kinds, by time."""
-        if len(kinds) == 1:
-            return self._by_kind.get(kinds[0], ())
-        return tuple(e for e in self.episodes if e.kind in kinds)
+        if kinds not in self._of_kinds:
+            places = sorted(n for kind in set(kinds) for n in self._places.get(kind, ()))
+            self._of_kinds[kinds] = tuple(self.episodes[n] for n in places)
+        return self._of_kinds[kinds]
+
+    def near(self, at: float, seconds: float, *kinds: str) -> tuple[Episode, ...]:
+        """Episodes of these kinds that began within *seconds* of *at*, by time."""
+        if kinds not in self._begun:
+            dated = sorted((e.first_at, n) for n, e in enumerate(self.of_kind(*kinds)) if e.first_at is not None)
+            self._begun[kinds] = dated
+        dated = self._begun[kinds]
+        first = bisect_left(dated, (at - seconds, -1))
+        last = bisect_right(dated, (at + seconds, len(dated)))
+        these = self.of_kind(*kinds)
+        return tuple(these[n] for _, n in dated[first:last])
 
     def named_clients(self, source: str) -> frozenset[tuple[str, str]]:
         """(kind, client id) of the episodes of *source* that name a client."""
@@ -157,11 +170,19 @@ class Facts:
         return {source: frozenset(these) for source, these in found.items()}
 
     @cached_property
-    def _by_kind(self) -> Mapping[str, tuple[Episode, ...]]:
-        found: dict[str, list[Episode]] = {}
-        for episode in self.episodes:
-            found.setdefault(episode.kind, []).append(episode)
-        return {kind: tuple(these) for kind, these in found.items()}
+    def _places(self) -> Mapping[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        for n, episode in enumerate(self.episodes):
+            found.setdefault(episode.kind, []).append(n)
+        return found
+
+    @cached_property
+    def _of_kinds(self) -> dict[tuple[str, ...], tuple[Episode, ...]]:
+        return {}
+
+    @cached_property
+    def _begun(self) -> dict[tuple[str, ...], list[tuple[float, int]]]:
+        return {}
 
     def named(self, *names: str) -> tuple[Series, ...]:
         """Series with these canonical names."""

@@ -31,12 +31,11 @@ def said(facts: Facts, group: str, client_id: str, at: float) -> tuple[Evidence,
 
 def of_life(facts: Facts, life: Life) -> tuple[Evidence, ...]:
     """The line with which the coordinator ended *life*."""
-    brokers = logs(facts)
-    near = [(abs((e.first_at or 0.0) - (life.until or 0.0)), e) for e in facts.of_kind(*_KINDS) if e.source in brokers]
-    found = [(_KINDS.index(e.kind), apart, e) for apart, e in near if apart <= NEAR and life.member_id in e.first.text]
+    brokers, at = logs(facts), life.until or 0.0
+    found = [e for e in facts.near(at, NEAR, *_KINDS) if e.source in brokers and life.member_id in e.first.text]
     if not found:
         return ()
-    place = min(found, key=lambda one: one[:2])[2].first
+    place = min(found, key=lambda e: (_KINDS.index(e.kind), abs((e.first_at or 0.0) - at))).first
     return (Evidence(place.source, place.line, place.text, "the coordinator takes it out", place.pointer),)
 
 

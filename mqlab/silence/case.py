@@ -170,8 +170,7 @@ def trace(facts: Facts, group: str, one: Expiry, life: Life, lives: Sequence[Lif
 
 
 def _restarted_broker(facts: Facts, at: float, reach: float) -> bool:
-    moments = facts.of_kind("broker-stopping", "broker-stopped", "broker-started")
-    return any(abs((e.first_at or 0.0) - at) <= reach for e in moments)
+    return bool(facts.near(at, reach, "broker-stopping", "broker-stopped", "broker-started"))
 
 
 def _died(facts: Facts, group: str, one: Expiry, stopped: float) -> bool:

@@ -18,7 +18,7 @@ from pyspark.sql import functions as F
 
 from mqlab import clusters, early, intake, units
 from mqlab.assemble import assemble
-from mqlab.assembly.gathered import Gathered
+from mqlab.assembly.rows import Gathered
 from mqlab.cache import reading, workspace
 from mqlab.cache.batches import Places
 from mqlab.clocks.zones import parse_zone

@@ -9,9 +9,9 @@ from itertools import pairwise
 
 from mqlab.facts import Episode, Facts, Setting
 from mqlab.findings import Change
-from mqlab.mqtt.changes import mqtt_changes
-from mqlab.questions import configured
-from mqlab.rocketmq.member_changes import member_changes
+from mqlab.mqtt.symptoms import mqtt_changes
+from mqlab.rocketmq.eras import member_changes
+from mqlab.shared import configured
 
 _ROTATED = re.compile(r"(?:[.-]\d[\d_-]*)?(?:\.(?:gz|bz2|zst|xz))?$")
 

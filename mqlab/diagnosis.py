@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from mqlab.bridging.rows import Chain
 from mqlab.findings import Certainty, Change, Finding
-from mqlab.risers.rows import Riser
+from mqlab.mqtt.chain_stages import Chain
+from mqlab.symptoms.change_points import Riser
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,11 +14,23 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from mqlab.findings import Evidence
-from mqlab.rows.coverage import Coverage, Reject
-from mqlab.rows.groups import Assignment, Batch, Client, Delivery, Tally
-from mqlab.rows.lines import Shape, Volume
-from mqlab.rows.messages import Fate, Part
-from mqlab.rows.mqtt import Flow, Passage, Receipt, TopicFlow
+from mqlab.rows import (
+    Assignment,
+    Batch,
+    Client,
+    Coverage,
+    Delivery,
+    Fate,
+    Flow,
+    Part,
+    Passage,
+    Receipt,
+    Reject,
+    Shape,
+    Tally,
+    TopicFlow,
+    Volume,
+)
 
 
 @dataclass(frozen=True, slots=True)

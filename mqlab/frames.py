@@ -10,7 +10,7 @@ from mqlab import units
 from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Facts, Setting
 from mqlab.findings import Evidence, Finding
-from mqlab.log_growth import rotation
+from mqlab.logs import floods
 
 AMPLIFICATION_SETTINGS: Mapping[str, tuple[str, ...]] = {
     "producer": (
@@ -127,8 +127,8 @@ def complaints(facts: Facts, most: int = 20) -> pd.DataFrame:
 def line_shapes(facts: Facts, most: int = 5) -> pd.DataFrame:
     """What fills each log of a megabyte or more: its largest shapes, and what it would have been without them."""
     rows: list[dict[str, object]] = []
-    for files in rotation.logs(facts.volumes):
-        log = rotation.joined(files)
+    for files in floods.logs(facts.volumes):
+        log = floods.joined(files)
         largest = sorted(log.shapes, key=lambda s: (-s.bytes, s.first.line or 0))[:most]
         rows += [
             {

@@ -6,10 +6,10 @@ import json
 import math
 from typing import Any
 
-from mqlab.bridging.jsonout import chain_json
 from mqlab.diagnosis import Diagnosis, Material, NotChecked, Verdict
 from mqlab.findings import Change, Evidence, Finding
 from mqlab.units import iso
+from mqlab.views.audit_json import chain_json
 
 SCHEMA = "mqlab.diagnosis/1"
 

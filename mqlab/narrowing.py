@@ -6,8 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from mqlab.facts import Facts, Series
-from mqlab.rows.coverage import Coverage
-from mqlab.rows.lines import Minute, Volume
+from mqlab.rows import Coverage, Minute, Volume
 
 
 def narrowed(

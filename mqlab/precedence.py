@@ -1,11 +1,63 @@
-"""Which finding comes first, and which change ended it."""
+"""The order of rows, and of findings.
+
+The order of all rows of Facts: by time, ties by source and line.
+
+Which finding comes first, and which change ended it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 
+from mqlab.facts import Episode, Facts
 from mqlab.findings import Change, Finding, Severity
+from mqlab.rows import Assignment, Client, Fate, Flow, TopicFlow
+
+
+def ordered(facts: Facts) -> Facts:
+    """*facts* with every row in its place: the same whatever the order in which they were read."""
+    return replace(
+        facts,
+        episodes=tuple(sorted(facts.episodes, key=_of_episode)),
+        series=tuple(sorted(facts.series, key=lambda s: (s.name, sorted(s.labels.items()), s.source, s.original))),
+        settings=tuple(sorted(facts.settings, key=lambda s: (s.source, s.line or 0, s.key, s.owner or "", s.value))),
+        positions=tuple(sorted(facts.positions, key=lambda p: (p.at or 0.0, p.source, p.line or 0, p.topic, p.queue))),
+        clients=tuple(sorted(facts.clients, key=_of_row)),
+        assignments=tuple(sorted(facts.assignments, key=lambda a: (*_of_row(a), a.topic, a.queue))),
+        tallies=tuple(sorted(facts.tallies, key=lambda t: (t.at, t.source, t.topic, t.queue, t.role))),
+        deliveries=tuple(sorted(facts.deliveries, key=lambda d: (d.at, d.topic, d.queue, d.sources))),
+        batches=tuple(sorted(facts.batches, key=lambda b: (b.at, b.source, b.line))),
+        fates=tuple(sorted(facts.fates, key=_of_fate)),
+        parts=tuple(sorted(facts.parts, key=lambda p: (p.source, p.role, p.topic, p.queue))),
+        flows=tuple(sorted(facts.flows, key=_of_flow)),
+        topic_flows=tuple(sorted(facts.topic_flows, key=lambda f: (f.topic is None, f.topic or "", *_of_flow(f)))),
+        receipts=tuple(sorted(facts.receipts, key=lambda r: (r.at, r.source, r.role))),
+        passages=tuple(sorted(facts.passages, key=lambda p: (p.sender, p.receiver))),
+        shapes=tuple(sorted(facts.shapes, key=lambda s: (s.source, s.first_line, s.shape))),
+        rejects=tuple(sorted(facts.rejects, key=lambda r: (r.source, r.line or 0, r.reason))),
+        coverage=tuple(sorted(facts.coverage, key=lambda c: c.source)),
+        volumes=tuple(sorted(facts.volumes, key=lambda v: v.source)),
+    )
+
+
+def _of_episode(episode: Episode) -> tuple[float, str, str, int, str, str]:
+    where = (episode.source, episode.kind, episode.first.line or 0)
+    return (episode.first_at or 0.0, *where, episode.topic or "", episode.queue or "")
+
+
+def _of_fate(fate: Fate) -> tuple[str, str, float, int, str, int]:
+    where = (fate.first.source, fate.first.line or 0)
+    return (fate.topic, fate.queue, fate.first_at or 0.0, fate.first_offset or 0, *where)
+
+
+def _of_flow(flow: Flow | TopicFlow) -> tuple[float, str, str, int]:
+    return (flow.first_at, flow.sender or "", flow.first.source, flow.first.line or 0)
+
+
+def _of_row(row: Client | Assignment) -> tuple[float, str, int]:
+    return (row.at or 0.0, row.source, row.line or 0)
+
 
 _ENDED = (-10.0, 60.0)
 """Seconds around a finding's end in which a change may have ended it."""

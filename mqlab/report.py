@@ -18,7 +18,7 @@ from nbclient.exceptions import CellTimeoutError
 
 from mqlab import jsonout, units
 from mqlab.diagnosis import Diagnosis
-from mqlab.figures.library import plotly_script
+from mqlab.figures.style import plotly_script
 from mqlab.figures.timeline import timeline
 from mqlab.reporting.markup import as_figure, literal, script_hash
 from mqlab.reporting.sections import Section, fitting, sections_of

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from mqlab.detectors import DETECTORS
 from mqlab.detectors.base import Detector, Result
 from mqlab.facts import Facts
-from mqlab.mqtt import bridges, growth, overlap_case, replay_case, resumptions
-from mqlab.rows.coverage import Coverage
+from mqlab.mqtt import circles, overlaps, queue_growth, redeliveries, sessions
+from mqlab.rows import Coverage
 
 SYSTEMS = {"kafka": "Kafka", "rocketmq": "RocketMQ", "mqtt": "MQTT"}
 NO_RULE = "this version has no rule for it"
@@ -21,12 +21,12 @@ PART = 0.01
 _CONSEQUENCES = frozenset({"reprocess-duplicates", "commit-before-process-loss"})
 """Classes that need an application's ledger; what brings them about is checked without one."""
 _CAUSES: Mapping[str, Callable[[Facts], bool]] = {
-    "overlapping-subscription": lambda facts: any(True for _ in overlap_case.overlapping(facts)),
-    "redelivery-storm": resumptions.kept_often,
-    "retained-replay-storm": lambda facts: bool(replay_case.uncounted(facts)),
+    "overlapping-subscription": lambda facts: any(True for _ in overlaps.overlapping(facts)),
+    "redelivery-storm": sessions.kept_often,
+    "retained-replay-storm": lambda facts: bool(redeliveries.uncounted(facts)),
     "acl-silent-drop": lambda facts: any(s.key == "acl_file" for s in facts.settings),
-    "bridge-loop": lambda facts: bool(bridges.closed(facts)),
-    "session-queue-growth": lambda facts: bool(growth.growths(facts)),
+    "bridge-loop": lambda facts: bool(circles.closed(facts)),
+    "session-queue-growth": lambda facts: bool(queue_growth.growths(facts)),
 }
 """Classes that need messages or a trace, and what brings them about: it tells where they may hide without one."""
 RULES = {d.INCIDENT: frozenset(d.SYSTEMS) for d in DETECTORS}

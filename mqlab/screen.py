@@ -11,11 +11,11 @@ from mqlab import units
 from mqlab.delivery.rows import Audit
 from mqlab.diagnosis import Diagnosis
 from mqlab.findings import Change, Finding, Severity
-from mqlab.risers import words
-from mqlab.screens import chain
+from mqlab.screens import audit
+from mqlab.screens.audit import loss
 from mqlab.screens.coverage import coverage, every_class, next_steps
-from mqlab.screens.loss import loss
 from mqlab.screens.rows import WIDTH, line, local, placed, proof, row, safe, sentences
+from mqlab.symptoms import change_points
 
 _PROOFS = 5
 _DIGITS = re.compile(r"\d+")
@@ -62,7 +62,7 @@ def _of_finding(diagnosis: Diagnosis, lead: Finding, tz: tzinfo, audits: Sequenc
     if "trigger" in lead.facts:
         what, _, place = local(lead.facts["trigger"], lead.started_at, tz)[1].partition("  ")
         yield placed("TRIGGER", what, place)
-    first = words.order(words.during(diagnosis.risers, lead), tz)
+    first = change_points.order(change_points.during(diagnosis.risers, lead), tz)
     yield from row("FIRST", first, 3) if first else ()
     for number, change in enumerate(near):
         yield placed("" if number else "CHANGED", *_change(change, tz))
@@ -72,7 +72,7 @@ def _of_finding(diagnosis: Diagnosis, lead: Finding, tz: tzinfo, audits: Sequenc
             yield line(label, lead.facts[name])
     yield from _proofs(lead)
     yield from _others(diagnosis, lead, tz)
-    yield from chain.rows(diagnosis.chains, tz)
+    yield from audit.rows(diagnosis.chains, tz)
     yield from row("LOSS", loss(diagnosis, lead, audits, tz), 4)
     yield from _rejected(diagnosis)
     for label, text in (("DO NOW", lead.mitigate), ("FIX", lead.remedy), ("VERIFY", lead.verify)):
@@ -88,7 +88,7 @@ def _of_quiet(diagnosis: Diagnosis, tz: tzinfo, audits: Sequence[Audit]) -> Iter
         yield from row("" if number else "SYMPTOMS", symptom, 2)
     for number, change in enumerate(diagnosis.changes[:5]):
         yield placed("" if number else "CHANGED", *_change(change, tz))
-    yield from chain.rows(diagnosis.chains, tz)
+    yield from audit.rows(diagnosis.chains, tz)
     yield from row("LOSS", loss(diagnosis, None, audits, tz), 4) if audits or diagnosis.chains else ()
     yield from _rejected(diagnosis)
 

@@ -12,14 +12,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from mqlab.delivery_risks import settings
-from mqlab.delivery_risks.rows import Risk
+from mqlab.delivery import risks as delivery_risks
+from mqlab.delivery.risk_rates import Risk
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
-from mqlab.models import clients, limits
-from mqlab.models.overtaking import DAY
-from mqlab.questions import configured
-from mqlab.questions.configured import Value
+from mqlab.models import kafka_defaults, limits
+from mqlab.models.retention import DAY
+from mqlab.shared import configured
+from mqlab.shared.configured import Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,14 +98,14 @@ def _notice(incident: str, found: Sequence[_Risk], words: tuple[str, str, str, s
 
 def _chosen(facts: Facts) -> Iterator[_Risk]:
     """Unclean elections that somebody switched on; as a default they are in the table only."""
-    for row in settings.risks(facts):
+    for row in delivery_risks.risks(facts):
         if row.incident == "unclean-election-loss" and row.evidence:
             yield _Risk(_name(row), f"{row.setting} is {row.value} for {_name(row)}", row.evidence)
 
 
 def _due(facts: Facts) -> Iterator[_Risk]:
     """Groups of which the retention deletes unread records within a day, if all goes on as it did."""
-    for row in settings.risks(facts):
+    for row in delivery_risks.risks(facts):
         if row.due_seconds is not None and row.due_seconds < DAY:
             yield _Risk(_name(row), f"{row.setting} is {row.value} for {_name(row)}: {row.how}", row.evidence)
 
@@ -147,7 +147,7 @@ def _places(*values: Value | None) -> tuple[Evidence, ...]:
 def _looping(facts: Facts, owners: Sequence[str | None], lowest: Value) -> Iterator[_Risk]:
     for owner in owners:
         size, version = _last(facts, owner, "batch.size"), configured.version_of(facts, owner)
-        if size and _above(size, lowest) and clients.loops(version) is not False:
+        if size and _above(size, lowest) and kafka_defaults.loops(version) is not False:
             who = f"{owner or 'a producer'}" + (f" (client {version})" if version else "")
             told = f"batch.size {size.value} of {who} is above the limit {lowest.value}"
             yield _Risk(owner or "producer", told, _places(size, lowest))

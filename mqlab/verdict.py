@@ -6,23 +6,20 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from mqlab import __version__, scope, settings_audit
-from mqlab.bridging.chain import ways
 from mqlab.catalogue import INCIDENTS
 from mqlab.changes import changes
 from mqlab.delivery.audit import audits
-from mqlab.delivery.summary import kept
+from mqlab.delivery.path import kept
 from mqlab.detectors import DETECTORS
 from mqlab.detectors.base import Result
 from mqlab.diagnosis import Diagnosis, Material, NotChecked, Rejected, Verdict
 from mqlab.facts import Facts, span
 from mqlab.findings import Certainty, Finding, Severity
-from mqlab.log_growth import lines
-from mqlab.precedence import ended_by, ordered_by_weight
-from mqlab.risers.order import risers
-from mqlab.rows.order import ordered
-from mqlab.symptoms.symptom import Symptom
-from mqlab.symptoms.trouble import TROUBLE
-from mqlab.symptoms.unexplained import unexplained
+from mqlab.logs import explosion
+from mqlab.mqtt.chain import ways
+from mqlab.precedence import ended_by, ordered, ordered_by_weight
+from mqlab.symptoms.change_points import risers
+from mqlab.symptoms.unexplained import TROUBLE, Symptom, unexplained
 from mqlab.units import counted, number
 
 _RECONNECTS = frozenset({"reconnect-storm", "reconnect-flaky-link"})
@@ -40,7 +37,7 @@ def diagnose(facts: Facts, dismissed: Sequence[str] = ()) -> Diagnosis:
     results = _with_risks(facts, results)
     happened = changes(facts)
     told = [f for r in results.values() for f in r.findings if f.id not in dismissed]
-    every = lines.settled(facts, told, TROUBLE)
+    every = explosion.settled(facts, told, TROUBLE)
     findings = ordered_by_weight([ended_by(f, happened) for f in every])
     left = unexplained(facts, findings, {slug for slug, r in results.items() if r.rejected})
     return Diagnosis(

@@ -43,13 +43,10 @@ from pathlib import Path
 import pandas as pd
 
 from mqlab import frames, jsonout
-from mqlab.amplification import whatif
 from mqlab.analysis import Options, open_capture
-from mqlab.figures.heatmap import heatmap
-from mqlab.figures.memory import memory
-from mqlab.figures.traffic import ratio, traffic
-from mqlab.figures.waterfall import waterfall
-from mqlab.models.splitting import Link
+from mqlab.figures.traffic import heatmap, memory, ratio, traffic, waterfall
+from mqlab.models.producer import Link
+from mqlab.scenarios import batch_settings
 from mqlab.units import epoch
 
 pd.set_option("display.max_colwidth", None)
@@ -128,9 +125,9 @@ frames.settings(facts)
 # burst, the link and the heap are the ones in the first cell. `ends` says what ended it.
 
 # %%
-producer = whatif.configured_producer(facts, finding)
+producer = batch_settings.configured_producer(facts, finding)
 assumed = replace(producer, heap_bytes=heap_bytes) if producer else None
-whatif.trials(assumed, Link(link_bytes_per_second), records=burst_records, payload=burst_payload)
+batch_settings.trials(assumed, Link(link_bytes_per_second), records=burst_records, payload=burst_payload)
 
 # %% tags=["hide"]
 written = jsonout.diagnosis_json(replace(diagnosis, findings=tuple(about_traffic)))

@@ -45,17 +45,13 @@ from pathlib import Path
 import pandas as pd
 
 from mqlab.analysis import Options, open_capture
-from mqlab.draining import frames
-from mqlab.draining.request import Request
-from mqlab.figures.drain import drain
-from mqlab.figures.drain_sliders import drain_sliders
-from mqlab.figures.membership import membership
-from mqlab.figures.ownership import ownership
-from mqlab.figures.queue_lag import queue_lag
+from mqlab.figures.drain import drain, drain_sliders
+from mqlab.figures.rocketmq_group import membership, ownership, queue_lag
 from mqlab.figures.style import empty
-from mqlab.rocketmq import group_frames, repair_frames
-from mqlab.rocketmq.group_view import group_view
+from mqlab.scenarios.drain import Request
 from mqlab.units import epoch
+from mqlab.views import drain_tables, rocketmq_tables
+from mqlab.views.rocketmq_group import group_view
 
 pd.set_option("display.max_colwidth", None)
 options = Options(
@@ -82,13 +78,13 @@ view = group_view(facts, diagnosis, group, topic)
 # stays listed for two minutes, and in broadcast mode equal ids do no harm.
 
 # %%
-group_frames.overview(facts, view)
+rocketmq_tables.overview(facts, view)
 
 # %%
 membership(view)
 
 # %%
-group_frames.people(view)
+rocketmq_tables.people(view)
 
 # %% [markdown]
 # ## Which queue belongs to whom?
@@ -102,7 +98,7 @@ group_frames.people(view)
 ownership(view.panels)
 
 # %%
-group_frames.shares(view.panels)
+rocketmq_tables.shares(view.panels)
 
 # %% [markdown]
 # ## What waits, and where?
@@ -115,7 +111,7 @@ group_frames.shares(view.panels)
 queue_lag(facts, view)
 
 # %%
-group_frames.waiting(facts, view)
+rocketmq_tables.waiting(facts, view)
 
 # %% [markdown]
 # ## What if each process had an id of its own?
@@ -127,7 +123,7 @@ group_frames.waiting(facts, view)
 ownership((view.during, view.unique)) if view.unique else empty("No id is shared: it is as it should be.")
 
 # %%
-group_frames.capacity(view)
+rocketmq_tables.capacity(view)
 
 # %% [markdown]
 # ## What did it cost?
@@ -136,10 +132,10 @@ group_frames.capacity(view)
 # applications where there are any; otherwise they are estimated from what came in.
 
 # %%
-repair_frames.costs(facts, view)
+rocketmq_tables.costs(facts, view)
 
 # %%
-repair_frames.repeats(view)
+rocketmq_tables.repeats(view)
 
 # %% [markdown]
 # ## How is it repaired, and how do you see that it worked?
@@ -147,10 +143,10 @@ repair_frames.repeats(view)
 # `"Rebalance OK"` of `mqadmin consumerStatus` says nothing here: it is printed in any case.
 
 # %%
-repair_frames.repair(view)
+rocketmq_tables.repair(view)
 
 # %%
-repair_frames.identities(facts, view)
+rocketmq_tables.identities(facts, view)
 
 # %% [markdown]
 # ## How long does the backlog take?
@@ -167,17 +163,17 @@ request = Request(
     reserve=store_reserve,
     response_time=response_seconds,
 )
-found = frames.drain_answer(facts, request)
+found = drain_tables.drain_answer(facts, request)
 drain(found) if found else empty("What waits is not known here, or not how long a message takes.")
 
 # %%
-frames.drain_plan(found)
+drain_tables.drain_plan(found)
 
 # %% tags=["hide"]
-drain_sliders(found, request, partial(frames.drain_answer, facts)) if sliders else None
+drain_sliders(found, request, partial(drain_tables.drain_answer, facts)) if sliders else None
 
 # %% tags=["hide"]
-shares = group_frames.shares(view.panels).reset_index(names="when").to_dict("records")
+shares = rocketmq_tables.shares(view.panels).reset_index(names="when").to_dict("records")
 Path(output).parent.mkdir(parents=True, exist_ok=True)
 Path(output).write_text(json.dumps({"group": view.group, "shares": shares}, ensure_ascii=False), encoding="utf-8")
 

@@ -41,19 +41,11 @@ from pathlib import Path
 import pandas as pd
 
 from mqlab.analysis import Options, open_capture
-from mqlab.figures.feasibility import feasibility
-from mqlab.figures.partition_lag import partition_lag
-from mqlab.figures.poll_sliders import poll_sliders
-from mqlab.figures.poll_times import poll_times
-from mqlab.figures.repeats import repeats
-from mqlab.figures.swim_lanes import swim_lanes
-from mqlab.groups import lag_frames
-from mqlab.kafka import group_settings
-from mqlab.polling import frames, trials
-from mqlab.rebalances import frames as rebalance_frames
-from mqlab.rebalances import overview
-from mqlab.rebalances.choice import rebalance_view
+from mqlab.figures.kafka_group import partition_lag, repeats, swim_lanes
+from mqlab.figures.polls import feasibility, poll_sliders, poll_times
 from mqlab.units import epoch
+from mqlab.views import kafka_tables, poll_trials
+from mqlab.views.kafka_group import rebalance_view
 
 pd.set_option("display.max_colwidth", None)
 options = Options(
@@ -79,10 +71,10 @@ view = rebalance_view(facts, diagnosis, group, topic)
 # with most trouble. Name another with `group` in the first cell or `--group`.
 
 # %%
-overview.groups(facts)
+kafka_tables.groups(facts)
 
 # %%
-overview.overview(view)
+kafka_tables.overview(view)
 
 # %% [markdown]
 # ## Who was in the group when, and how did it end?
@@ -95,7 +87,7 @@ overview.overview(view)
 swim_lanes(view)
 
 # %%
-rebalance_frames.ends(view)
+kafka_tables.ends(view)
 
 # %% [markdown]
 # ## What triggered each rebalance?
@@ -106,10 +98,10 @@ rebalance_frames.ends(view)
 # concluded.
 
 # %%
-rebalance_frames.triggers(view)
+kafka_tables.triggers(view)
 
 # %%
-rebalance_frames.rebalances(view)
+kafka_tables.rebalances(view)
 
 # %% [markdown]
 # ## How long did polls take, and how long may they?
@@ -122,10 +114,10 @@ rebalance_frames.rebalances(view)
 poll_times(view)
 
 # %%
-frames.polls(view)
+kafka_tables.polls(view)
 
 # %%
-group_settings.settings(facts, view)
+kafka_tables.settings(facts, view)
 
 # %% [markdown]
 # ## Which settings would have been enough?
@@ -139,7 +131,7 @@ group_settings.settings(facts, view)
 feasibility(view)
 
 # %%
-frames.enough(view)
+kafka_tables.enough(view)
 
 # %% [markdown]
 # ## What if the settings had been others?
@@ -149,13 +141,13 @@ frames.enough(view)
 # setting.
 
 # %%
-trials.trials(facts, view)
+poll_trials.trials(facts, view)
 
 # %%
-trials.assumptions(facts, view)
+poll_trials.assumptions(facts, view)
 
 # %% tags=["hide"]
-asked = partial(trials.answered, facts, view)
+asked = partial(poll_trials.answered, facts, view)
 poll_sliders(asked(), asked) if sliders else None
 
 # %% [markdown]
@@ -170,7 +162,7 @@ poll_sliders(asked(), asked) if sliders else None
 partition_lag(view)
 
 # %%
-lag_frames.partitions(facts, view)
+kafka_tables.partitions(facts, view)
 
 # %% [markdown]
 # ## What did the rebalances cost?
@@ -185,10 +177,10 @@ repeats(view)
 # ## What is to be done?
 
 # %%
-frames.actions(view)
+kafka_tables.actions(view)
 
 # %% tags=["hide"]
-listed = rebalance_frames.rebalances(view).reset_index(names="UTC").astype(str).to_dict("records")
+listed = kafka_tables.rebalances(view).reset_index(names="UTC").astype(str).to_dict("records")
 Path(output).parent.mkdir(parents=True, exist_ok=True)
 Path(output).write_text(json.dumps({"group": view.group, "rebalances": listed}, ensure_ascii=False), encoding="utf-8")
 

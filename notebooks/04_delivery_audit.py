@@ -39,13 +39,11 @@ from pathlib import Path
 import pandas as pd
 
 from mqlab.analysis import Options, open_capture
-from mqlab.delivery import frames, group_frames, jsonout, loss_frames, risk_frames
 from mqlab.delivery.audit import audits
-from mqlab.delivery.choice import audit_view
-from mqlab.figures.delivery_funnel import delivery_funnel
-from mqlab.figures.failover import failover
-from mqlab.figures.replicas import replicas
+from mqlab.figures.delivery import delivery_funnel, failover, replicas
 from mqlab.units import epoch
+from mqlab.views import audit_json, delivery_tables
+from mqlab.views.delivery import audit_view
 
 pd.set_option("display.max_colwidth", None)
 options = Options(
@@ -71,10 +69,10 @@ view = audit_view(facts, topic)
 # one: the one that lost most, else doubled most. Name another with `topic` in the first cell or `--topic`.
 
 # %%
-frames.topics(audits(facts))
+delivery_tables.topics(audits(facts))
 
 # %%
-frames.answer(view)
+delivery_tables.answer(view)
 
 # %% [markdown]
 # ## How far did the messages get?
@@ -88,7 +86,7 @@ frames.answer(view)
 delivery_funnel(view.audit)
 
 # %%
-frames.way(view)
+delivery_tables.way(view)
 
 # %% [markdown]
 # ## Which messages were lost, and by what?
@@ -98,7 +96,7 @@ frames.way(view)
 # none of its ledgers notes it. Gaps of compaction and markers of transactions are no messages.
 
 # %%
-loss_frames.lost(view)
+delivery_tables.lost(view)
 
 # %% [markdown]
 # ## Who led the partitions, and where did each log end?
@@ -110,7 +108,7 @@ loss_frames.lost(view)
 replicas(view)
 
 # %%
-frames.replicas(view)
+delivery_tables.replicas(view)
 
 # %% [markdown]
 # ## What happened to the offsets?
@@ -128,10 +126,10 @@ failover(view)
 # start nothing is left to read.
 
 # %%
-group_frames.positions(facts, view)
+delivery_tables.positions(facts, view)
 
 # %%
-group_frames.skips(facts, view)
+delivery_tables.skips(facts, view)
 
 # %% [markdown]
 # ## What was doubled?
@@ -140,7 +138,7 @@ group_frames.skips(facts, view)
 # more than once: its commit did not come before its partition was given to another member.
 
 # %%
-loss_frames.doubled(view)
+delivery_tables.doubled(view)
 
 # %% [markdown]
 # ## What may the settings lose or double?
@@ -149,16 +147,16 @@ loss_frames.doubled(view)
 # says that it happened.
 
 # %%
-risk_frames.risks(facts)
+delivery_tables.risks(facts)
 
 # %% [markdown]
 # ## What is missing for certainty?
 
 # %%
-frames.missing(view)
+delivery_tables.missing(view)
 
 # %% tags=["hide"]
-told = jsonout.dumps(audits(facts))
+told = audit_json.dumps(audits(facts))
 Path(output).parent.mkdir(parents=True, exist_ok=True)
 Path(output).write_text(told, encoding="utf-8")
 

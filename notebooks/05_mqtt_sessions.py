@@ -39,15 +39,12 @@ from pathlib import Path
 import pandas as pd
 
 from mqlab.analysis import Options, open_capture
-from mqlab.figures.connection_lengths import connection_lengths
 from mqlab.figures.line_shapes import line_shapes
-from mqlab.figures.message_funnel import message_funnel
-from mqlab.figures.ping_pong import ping_pong
-from mqlab.figures.session_store import session_store
-from mqlab.mqtt import frames, message_frames
-from mqlab.mqtt.lives import connections
-from mqlab.mqtt.offline import offline_sessions
+from mqlab.figures.mqtt import connection_lengths, message_funnel, ping_pong, session_store
+from mqlab.mqtt.connections import connections
+from mqlab.mqtt.sessions import offline_sessions
 from mqlab.units import epoch
+from mqlab.views import mqtt_tables
 
 pd.set_option("display.max_colwidth", None)
 options = Options(
@@ -73,7 +70,7 @@ told = connections(facts)
 # lengths that hardly vary point to a timer, such as a keep-alive or an idle limit, other lengths to a network.
 
 # %%
-frames.peers(facts)
+mqtt_tables.peers(facts)
 
 # %%
 connection_lengths(told)
@@ -85,7 +82,7 @@ connection_lengths(told)
 # a device with a bad link comes back after its old connection was dead.
 
 # %%
-ping_pong(frames.busiest(facts, diagnosis, client), told)
+ping_pong(mqtt_tables.busiest(facts, diagnosis, client), told)
 
 # %% [markdown]
 # ## For whom does the broker keep messages?
@@ -94,10 +91,10 @@ ping_pong(frames.busiest(facts, diagnosis, client), told)
 # where the broker deals to members that are away: mosquitto and EMQX do, HiveMQ does not.
 
 # %%
-frames.away(facts)
+mqtt_tables.away(facts)
 
 # %%
-message_frames.shares(facts)
+mqtt_tables.shares(facts)
 
 # %%
 session_store(facts, offline_sessions(facts))
@@ -110,10 +107,10 @@ session_store(facts, offline_sessions(facts))
 # tells whether the reasons suffice. An interval is given where a number was not counted.
 
 # %%
-message_funnel(message_frames.worst(facts))
+message_funnel(mqtt_tables.worst(facts))
 
 # %%
-message_frames.losses(facts)
+mqtt_tables.losses(facts)
 
 # %% [markdown]
 # ## How far did messages get, over the bridge and behind it?
@@ -121,7 +118,7 @@ message_frames.losses(facts)
 # Stages that messages reach one after the other, and where those are that did not reach the next one.
 
 # %%
-message_frames.way(facts)
+mqtt_tables.way(facts)
 
 # %% [markdown]
 # ## What left its own level first?
@@ -130,7 +127,7 @@ message_frames.way(facts)
 # whose intervals overlap may have come in either order.
 
 # %%
-message_frames.first_risers(facts)
+mqtt_tables.first_risers(facts)
 
 # %% [markdown]
 # ## What is the loudest log full of?
@@ -141,7 +138,7 @@ message_frames.first_risers(facts)
 line_shapes(facts, next((one for one in diagnosis.findings if one.incident == "log-explosion"), None))
 
 # %% tags=["hide"]
-listed = frames.peers(facts).reset_index(names="client id").astype(str).to_dict("records")
+listed = mqtt_tables.peers(facts).reset_index(names="client id").astype(str).to_dict("records")
 Path(output).parent.mkdir(parents=True, exist_ok=True)
 Path(output).write_text(json.dumps(listed, ensure_ascii=False), encoding="utf-8")
 

@@ -38,7 +38,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from mqlab.commits import bench, frames
+from mqlab.commits import bench
+from mqlab.commits import study as commits_study
 from mqlab.commits.study import FIELD, recorded
 from mqlab.figures.commits import by_round_trip, costs
 from mqlab.models.commits import Way, loop_seconds
@@ -50,7 +51,7 @@ bench.intent(plan) if bootstrap else "No broker was given: the figures below wer
 # %%
 studies = (bench.measure(plan),) if bootstrap else recorded()
 study = studies[0]
-frames.source(study)
+commits_study.source(study)
 
 # %% [markdown]
 # ## What does each way cost, and what does it leave?
@@ -64,7 +65,7 @@ frames.source(study)
 costs(study)
 
 # %%
-frames.ways(study)
+commits_study.ways(study)
 
 # %% [markdown]
 # ## And where polls are faster than commits?
@@ -77,10 +78,10 @@ frames.ways(study)
 costs(studies[-1])
 
 # %%
-frames.source(studies[-1])
+commits_study.source(studies[-1])
 
 # %%
-frames.ways(studies[-1])
+commits_study.ways(studies[-1])
 
 # %% [markdown]
 # ## The field study
@@ -90,7 +91,7 @@ frames.ways(studies[-1])
 # says nothing else: a poll took 15.5 ms without it.
 
 # %%
-frames.field()
+commits_study.field()
 
 # %%
 by_round_trip(FIELD)
@@ -102,7 +103,7 @@ by_round_trip(FIELD)
 # commit says nothing of the work: what waits there is lost, and after a stop in good order all of it, without any lag.
 
 # %%
-frames.ends(FIELD, waiting)
+commits_study.ends(FIELD, waiting)
 
 # %% tags=["hide"]
 rows = [{"study": one.told, **asdict(run)} for one in studies for run in one.rows]

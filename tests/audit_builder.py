@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from facts_builder import at, drawn
 
+from mqlab.delivery.risk_rates import Risk
 from mqlab.delivery.rows import Audit, Doubled, GroupRow, LogRow, Loss, Outcome, Side
-from mqlab.delivery.view import CUT, FOLLOWER, LEADER, Acked, AuditView, InSync, Level, Offsets, Reign
-from mqlab.delivery_risks.rows import Risk
 from mqlab.findings import Evidence
+from mqlab.views.delivery import CUT, FOLLOWER, LEADER, Acked, AuditView, InSync, Level, Offsets, Reign
 
 HOSTILE = "<script>alert(1)</script>"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from facts_builder import at, episode, log, settings, version
 from kafka_builder import BROKER, GROUP
 
-from mqlab.rows.groups import Batch
+from mqlab.rows import Batch
 
 BROKER_LOG = log(BROKER, "kafka-broker-log")
 

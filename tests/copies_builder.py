@@ -5,7 +5,7 @@ from __future__ import annotations
 from facts_builder import at
 
 from mqlab.findings import Evidence
-from mqlab.rows.mqtt import Flow, Receipt, TopicFlow
+from mqlab.rows import Flow, Receipt, TopicFlow
 
 
 def noted(client, text, *, role="received"):

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from mqlab.facts import Episode, Facts, Position, Series, Setting
 from mqlab.findings import Evidence
-from mqlab.rows.coverage import Coverage
-from mqlab.rows.groups import Assignment, Batch, Client, Delivery, Tally
-from mqlab.rows.messages import Fate, Part
-from mqlab.rows.mqtt import Flow, Passage, Receipt, TopicFlow
+from mqlab.rows import (
+    Assignment,
+    Batch,
+    Client,
+    Coverage,
+    Delivery,
+    Fate,
+    Flow,
+    Part,
+    Passage,
+    Receipt,
+    Tally,
+    TopicFlow,
+)
 
 DAY = 1_800_000_000.0 - 1_800_000_000.0 % 86_400
 """Midnight of the day on which everything happens."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 from facts_builder import at, episode
 
 from mqlab.facts import Position, Setting
-from mqlab.rows.coverage import Coverage
-from mqlab.rows.groups import Assignment, Client, Delivery, Tally
+from mqlab.rows import Assignment, Client, Coverage, Delivery, Tally
 
 GROUP, TOPIC = "billing", "ORDERS"
 

@@ -11,7 +11,7 @@ import re
 from facts_builder import at, episode
 
 from mqlab.facts import Episode
-from mqlab.rows.groups import Assignment
+from mqlab.rows import Assignment
 
 GROUP = "billing"
 TOPIC = "invoices"

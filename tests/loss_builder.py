@@ -6,10 +6,10 @@ from facts_builder import at, episode, facts, moment, settings
 from kafka_builder import GROUP, TOPIC, client, coordinator
 from message_builder import fates
 
-from mqlab.delivery_groups.audit import group_losses, group_rows
+from mqlab.delivery.group_audit import group_losses, group_rows
 from mqlab.facts import Episode, Position
 from mqlab.findings import Evidence
-from mqlab.rows.groups import Client, Tally
+from mqlab.rows import Client, Tally
 
 A, B = "clients/a-processed.csv", "clients/b-processed.csv"
 _WORDS = {

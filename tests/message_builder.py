@@ -6,7 +6,7 @@ from facts_builder import at, drawn, episode, log, moment, settings
 
 from mqlab.facts import Setting
 from mqlab.findings import Evidence
-from mqlab.rows.messages import Fate, Part
+from mqlab.rows import Fate, Part
 
 TOPIC = "orders"
 SINK = "clients/sink-received.csv"

@@ -9,7 +9,7 @@ from itertools import pairwise
 from facts_builder import at
 
 from mqlab.findings import Evidence
-from mqlab.rows.mqtt import Flow, Passage, Receipt, TopicFlow
+from mqlab.rows import Flow, Passage, Receipt, TopicFlow
 
 
 @dataclass(frozen=True)

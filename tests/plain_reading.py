@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from mqlab import intake
 from mqlab.assemble import assemble
-from mqlab.assembly.gathered import Gathered
+from mqlab.assembly.rows import Gathered
 from mqlab.cache import completeness
 from mqlab.formats.registry import FORMATS
 from mqlab.kernel import job, thin

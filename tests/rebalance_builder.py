@@ -6,9 +6,9 @@ from facts_builder import at
 
 from mqlab.facts import Position
 from mqlab.findings import Evidence
-from mqlab.rebalances.rows import Behind, End, Life, Rebalance, Trigger
-from mqlab.rebalances.view import Poll, RebalanceView
-from mqlab.rows.groups import Batch
+from mqlab.kafka.rows import Behind, End, Life, Rebalance, Trigger
+from mqlab.rows import Batch
+from mqlab.views.kafka_group import Poll, RebalanceView
 
 GROUP, TOPIC = "billing", "invoices"
 LOG = "logs/server.log"

@@ -1,7 +1,5 @@
 """Facts and diagnosis as the capture kafka-amp-17 gives them, made by hand, for tests of report and figures."""
 
-# ruff: noqa: E501 -- literal lines of the material
-
 from __future__ import annotations
 
 from dataclasses import replace
@@ -10,8 +8,10 @@ from datetime import UTC, datetime
 from mqlab.diagnosis import Diagnosis, Material, NotChecked, Rejected, Verdict
 from mqlab.facts import Episode, Facts, Position, Series, Setting
 from mqlab.findings import Certainty, Change, Evidence, Finding, Severity, Stage, TrafficLedger
-from mqlab.rows.coverage import Coverage
-from mqlab.rows.lines import Shape
+from mqlab.rows import Coverage, Shape
+
+# ruff: noqa: E501 -- literal lines of the material
+
 
 T0 = 1795263520  # 2026-11-21T12:18:40Z, the first scrape; then every ten seconds
 BRIDGE_IN = [

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from facts_builder import at
 
 from mqlab.assemble import assemble
-from mqlab.assembly.gathered import Gathered
+from mqlab.assembly.rows import Gathered
 from mqlab.sources import Envelope, Reading, Source
 
 EAST = 8 * 3600

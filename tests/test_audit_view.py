@@ -6,11 +6,9 @@ from audit_builder import FAILOVER, MIXED, SETTINGS_ONLY, losses
 from facts_builder import at, facts, positions
 from message_builder import BROKERS, acked, acks, cuts, fates, followers, leaders
 
-from mqlab.delivery import acked as audit_acked
-from mqlab.delivery import group_frames
-from mqlab.delivery.choice import audit_view, chosen
-from mqlab.delivery.view import CUT, FOLLOWER, LEADER, AuditView, InSync, Level
 from mqlab.facts import Facts
+from mqlab.views import delivery, delivery_tables
+from mqlab.views.delivery import CUT, FOLLOWER, LEADER, AuditView, InSync, Level, audit_view, chosen
 
 MESSAGES = fates("""
 queue from to   at       until    over
@@ -111,7 +109,7 @@ def test_a_loss_of_another_time_leaves_the_stretch_whole():
 
 def audit_of(known, lost):
     """(from, to, since, until, lost, messages) of each stretch of partition 0."""
-    found = audit_acked.acked(known, replace(FAILOVER, losses=lost), "0")
+    found = delivery.acked(known, replace(FAILOVER, losses=lost), "0")
     return [
         (a.first_offset, a.last_offset, round(a.since, 3), round(a.until, 3), a.lost, a.messages) for a in found
     ]  # fmt: skip
@@ -132,10 +130,10 @@ def test_material_without_a_topic_has_an_empty_view():
 
 
 def test_positions_of_groups_stand_with_the_log_around_them():
-    rows = group_frames.positions(WHOLE, audit_view(WHOLE)).reset_index().to_numpy().tolist()
+    rows = delivery_tables.positions(WHOLE, audit_view(WHOLE)).reset_index().to_numpy().tolist()
     assert [row[:6] for row in rows] == [
         ["sink", "0", "90 at 10:00:55", "180 at 10:02:00", "–", "200 at 10:02:00"],
         ["sink", "1", "50 at 10:02:00", "50 at 10:02:00", "–", "50 at 10:02:00"],
     ]
-    assert group_frames.positions(Facts(), AuditView(None)).empty
-    assert group_frames.skips(WHOLE, audit_view(WHOLE)).empty
+    assert delivery_tables.positions(Facts(), AuditView(None)).empty
+    assert delivery_tables.skips(WHOLE, audit_view(WHOLE)).empty

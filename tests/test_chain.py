@@ -4,13 +4,11 @@ import pytest
 from facts_builder import at, drawn, episode, facts, positions, series
 from mqtt_builder import broker
 
-from mqlab.bridging.chain import chains, within_mqtt
-from mqlab.bridging.rows import Step, Whereabouts
 from mqlab.clocks.offsets import corrected
 from mqlab.findings import Evidence
-from mqlab.rows.groups import Tally
-from mqlab.rows.messages import Part
-from mqlab.rows.mqtt import Flow, Passage, Receipt, TopicFlow
+from mqlab.mqtt.chain import chains, within_mqtt
+from mqlab.mqtt.chain_stages import Step, Whereabouts
+from mqlab.rows import Flow, Part, Passage, Receipt, Tally, TopicFlow
 
 FILES = {
     "gateway": "clients/published-gateway.csv", "b1": "clients/forwarded-b1.csv", "b2": "clients/forwarded-b2.csv",

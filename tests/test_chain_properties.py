@@ -7,12 +7,10 @@ from facts_builder import at, facts
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqlab.bridging.chain import chains, within_mqtt
-from mqlab.bridging.courses import Course, growth
-from mqlab.bridging.rows import Step
 from mqlab.findings import Evidence
-from mqlab.rows.messages import Part
-from mqlab.rows.mqtt import Flow, TopicFlow
+from mqlab.mqtt.chain import Course, chains, growth, within_mqtt
+from mqlab.mqtt.chain_stages import Step
+from mqlab.rows import Flow, Part, TopicFlow
 
 PLACE = Evidence("clients/published.csv", 2, "m-1")
 LEDGERS = ("clients/forwarded-b1.csv", "clients/forwarded-b2.csv", "clients/sink-consumed.csv")

@@ -8,15 +8,15 @@ import pytest
 from facts_builder import at
 from report_example import diagnosis, split_loop
 
-from mqlab.bridging.rows import Chain, Gap, Share, Stage, Step, Whereabouts
-from mqlab.bridging.words import outcome, sentence
-from mqlab.delivery import jsonout
 from mqlab.findings import Evidence
 from mqlab.jsonout import diagnosis_json
+from mqlab.mqtt.chain_stages import Chain, Gap, Share, Stage, Step, Whereabouts
 from mqlab.screen import screen
-from mqlab.screens import chain as screen_chain
-from mqlab.screens.audit import audit_screen, exit_code
-from mqlab.screens.loss import loss
+from mqlab.screens import audit
+from mqlab.screens.audit import audit_exit_code as exit_code
+from mqlab.screens.audit import audit_screen, loss
+from mqlab.views import audit_json
+from mqlab.views.audit_json import outcome, sentence
 
 HOSTILE = "b<script>1\x1b[2J"
 
@@ -47,7 +47,7 @@ ROW = "published 7,120 -> bridge 5,640 -> Kafka telemetry 5,640 -> etl 5,640; 1,
 
 
 def test_a_chain_is_one_row_of_the_triage_screen():
-    assert list(screen_chain.rows((DEAD,))) == [
+    assert list(audit.rows((DEAD,))) == [
         f"CHAIN    {ROW}",
         "           since 10:01:01)",
     ]
@@ -139,11 +139,11 @@ def test_the_audit_shows_stages_shares_and_where_the_missing_are():
 
 def test_names_of_the_material_move_no_cursor():
     chain = replace(DEAD, topic=HOSTILE, gaps=(gap(Whereabouts.UNKNOWN, 9, HOSTILE),))
-    assert "\x1b" not in audit_screen((), ways=(chain,)) + "".join(screen_chain.rows((chain,)))
+    assert "\x1b" not in audit_screen((), ways=(chain,)) + "".join(audit.rows((chain,)))
 
 
 def test_json_has_the_ways_only_where_there_are_any():
-    told = json.loads(jsonout.dumps((), "nothing of Kafka", (), (DEAD,)))
+    told = json.loads(audit_json.dumps((), "nothing of Kafka", (), (DEAD,)))
     assert (list(told), told["because"]) == (["schema", "topics", "because", "risks", "mqtt"], None)
     (way,) = told["mqtt"]
     assert (way["system"], way["topic"], way["bridge"], way["by"], way["outcome"]) == (
@@ -166,7 +166,7 @@ def test_json_has_the_ways_only_where_there_are_any():
             {"source": "logs/mosquitto.log", "line": 12, "text": "1800007260: Client b1 disconnected."}
         ],
     }]  # fmt: skip
-    assert "mqtt" not in json.loads(jsonout.dumps((), "nothing of Kafka"))
+    assert "mqtt" not in json.loads(audit_json.dumps((), "nothing of Kafka"))
 
 
 def test_the_diagnosis_as_json_has_chains_only_where_there_are_any():

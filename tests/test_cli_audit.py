@@ -10,11 +10,10 @@ from audit_builder import FAILOVER, SETTINGS_ONLY
 
 from mqlab import cli
 from mqlab.delivery import audit
-from mqlab.delivery.fetch import nothing
-from mqlab.delivery.jsonout import dumps
 from mqlab.facts import Facts
 from mqlab.screens.audit import audit_screen
 from mqlab.verbs import audit as cli_audit
+from mqlab.views.audit_json import dumps, nothing
 
 
 @pytest.fixture

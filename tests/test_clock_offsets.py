@@ -5,8 +5,7 @@ from facts_builder import at, episode, facts
 
 from mqlab.clocks.offsets import corrected, offsets
 from mqlab.findings import Evidence
-from mqlab.rows.coverage import Coverage
-from mqlab.rows.mqtt import Flow, Passage, Receipt
+from mqlab.rows import Coverage, Flow, Passage, Receipt
 
 BROKER = "logs/mosquitto.log"
 

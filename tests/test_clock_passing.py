@@ -3,8 +3,8 @@
 import pytest
 from facts_builder import at, facts
 
-from mqlab.clocks.passing import Skew, skews
-from mqlab.rows.mqtt import Passage
+from mqlab.clocks.offsets import Skew, skews
+from mqlab.rows import Passage
 
 
 def passages(text):

@@ -5,9 +5,8 @@ import os
 import pytest
 from confluent_kafka import Producer
 
-from mqlab.commits import frames
-from mqlab.commits.bench import Plan, fill, intent, measured, medians
-from mqlab.commits.runs import Reader, crashed, handed_out_again, read
+from mqlab.commits import study as commits_study
+from mqlab.commits.bench import Plan, Reader, crashed, fill, handed_out_again, intent, measured, medians, read
 from mqlab.commits.study import FIELD, Run, recorded
 from mqlab.errors import CommitBenchError
 from mqlab.models.commits import Way, after_crash, loop_seconds
@@ -118,7 +117,7 @@ def test_the_model_gives_the_recorded_time_of_waiting_for_commits():
 
 
 def test_the_table_of_the_field_study_holds_its_two_figures_on_both_sides():
-    rows = frames.field()
+    rows = commits_study.field()
 
     assert rows[["measured", "by the model"]].to_dict("index") == {
         "sync": {"measured": "4.58 s", "by the model": "4.58 s"},
@@ -129,7 +128,7 @@ def test_the_table_of_the_field_study_holds_its_two_figures_on_both_sides():
 
 
 def test_threads_that_are_handed_the_work_turn_repeats_into_losses():
-    rows = frames.ends(FIELD, 1200).reset_index(names="way").to_dict("records")
+    rows = commits_study.ends(FIELD, 1200).reset_index(names="way").to_dict("records")
     told = [(r["way"], r["crash: again"], r["crash: lost"], r["good order: lost"]) for r in rows]
 
     assert told == [

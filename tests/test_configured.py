@@ -2,8 +2,8 @@
 
 from facts_builder import at, episode, facts, settings, version
 
-from mqlab.models.versions import Version
-from mqlab.questions import configured
+from mqlab.models.kafka_defaults import Version
+from mqlab.shared import configured
 
 FILE = settings("at owner key value\n- app batch.size 16384", "producer.properties", origin="file")
 

@@ -1,6 +1,6 @@
 """Undated lines belong to the record before them, minute by minute, without reading the log again."""
 
-from mqlab.assembly.continuation import LONGEST_RECORD, Counted, carrier_lines, continued
+from mqlab.assembly.logs import LONGEST_RECORD, Counted, carrier_lines, continued
 
 
 def test_a_flood_of_stack_traces_falls_into_its_minute():

@@ -6,10 +6,10 @@ import pytest
 from facts_builder import at, episode, facts, positions, ramp, series, settings, version
 
 from mqlab import scope
-from mqlab.delivery_risks.settings import risks
+from mqlab.delivery.risks import risks
 from mqlab.detectors.base import Result
 from mqlab.findings import Certainty, Evidence, Severity
-from mqlab.rows.messages import Part
+from mqlab.rows import Part
 from mqlab.verdict import diagnose
 
 THREE = settings("at owner key value\n- orders replication.factor 3", "topics.txt", scope="topic", origin="describe")

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 from facts_builder import at, facts, positions, series, settings
 
-from mqlab.draining.owners import Speed, dealt, message_bytes, reserved_seconds, speed
-from mqlab.draining.state import NoBacklogError, state
 from mqlab.facts import Facts
-from mqlab.rows.groups import Assignment, Client
+from mqlab.rocketmq.members import reserved_seconds
+from mqlab.rows import Assignment, Client
+from mqlab.scenarios.drain_state import NoBacklogError, Speed, dealt, message_bytes, speed, state
 
 
 def held(when, source, client, *queues, topic="T", group="g"):

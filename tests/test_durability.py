@@ -3,8 +3,8 @@
 from facts_builder import episode, facts, positions, series, settings, version
 from message_builder import acked, acks, of_brokers, of_topic
 
-from mqlab.delivery_log import durability
-from mqlab.delivery_log.places import last_end, last_start
+from mqlab.delivery import durability
+from mqlab.delivery.leaders import last_end, last_start
 
 
 def told(*rows, topic="orders"):

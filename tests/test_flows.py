@@ -3,8 +3,8 @@
 import pytest
 from facts_builder import card, episode, facts, positions, ramp, series
 
-from mqlab.questions import flows
-from mqlab.questions.shifts import shift
+from mqlab.shared import flows
+from mqlab.shared.counters import shift
 
 BROKER = {"instance": "kafka-1:9404"}
 IN, OUT = (series(f"broker.bytes_{way}", ramp((80, rate)), **BROKER) for way, rate in (("in", 100), ("out", 300)))

@@ -2,27 +2,13 @@
 
 from facts_builder import at, facts, settings
 from kafka_builder import GROUP, TOPIC
-from loss_builder import (
-    A,
-    B,
-    begins,
-    consumer,
-    counts,
-    killed,
-    life,
-    listed,
-    log_starts,
-    lost,
-    messages,
-    noted,
-    stands,
-)
+from loss_builder import A, B, begins, consumer, counts, killed, life, listed, log_starts, lost, messages, noted, stands
 from message_builder import of_topic
 
-from mqlab.delivery_groups.audit import group_doubled, group_doubts, group_losses
+from mqlab.delivery.group_audit import group_doubled, group_doubts, group_losses
 from mqlab.facts import Position
-from mqlab.kafka.ledgers import kept, noting
-from mqlab.rows.messages import Part
+from mqlab.kafka.redelivery import kept, noting
+from mqlab.rows import Part
 
 EARLY = "commit-before-process-loss"
 AUTO = consumer("a enable.auto.commit true")

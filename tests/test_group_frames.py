@@ -6,12 +6,12 @@ from group_builder import GROUP, TOPIC, allocated, broker_log, connected, ledger
 from report_example import diagnosis
 
 from mqlab.detectors.duplicate_client_id import detect
-from mqlab.draining.frames import drain_answer, drain_plan
-from mqlab.draining.request import Request
 from mqlab.facts import Facts
-from mqlab.figures.drain_sliders import drain_sliders
-from mqlab.rocketmq import group_frames, repair_frames
-from mqlab.rocketmq.group_view import GroupView, group_view
+from mqlab.figures.drain import drain_sliders
+from mqlab.scenarios.drain import Request
+from mqlab.views import rocketmq_tables
+from mqlab.views.drain_tables import drain_answer, drain_plan
+from mqlab.views.rocketmq_group import GroupView, group_view
 
 A1, A2 = "172.17.0.1@9 10.0.0.1:1001", "172.17.0.1@9 10.0.0.2:1002"
 NAMES = [f"broker-a/{n}" for n in range(4)]
@@ -39,7 +39,7 @@ def rows(frame):
 
 
 def test_the_overview_names_the_shared_id(known):
-    told = dict(rows(group_frames.overview(*known)))
+    told = dict(rows(rocketmq_tables.overview(*known)))
     assert told["group"] == GROUP
     assert told["ids that several processes shared"] == "172.17.0.1@9"
     assert told["allocated by"] == "AVG"
@@ -47,21 +47,21 @@ def test_the_overview_names_the_shared_id(known):
 
 def test_the_overview_says_that_no_id_is_shared():
     every = facts(listings(0, 300, 20, "A@1 10.0.0.1:1", "A@2 10.0.0.2:1"))
-    told = dict(rows(group_frames.overview(every, group_view(every, diagnosis()))))
+    told = dict(rows(rocketmq_tables.overview(every, group_view(every, diagnosis()))))
     assert told["ids that several processes shared"] == "none"
     assert told["highest lag of one queue"] == "no offsets"
 
 
 def test_people_are_listed_by_when_they_came():
     every = facts(connected(0, "B@9", "10.0.0.2:1"), connected(9, "A@9", "10.0.0.1:1"), broker_log(0, 300))
-    assert rows(group_frames.people(group_view(every, diagnosis()))) == [
+    assert rows(rocketmq_tables.people(group_view(every, diagnosis()))) == [
         ["B@9", "10.0.0.2:1", "10:00:00", "10:05:00", "its own", "logs/broker-a/broker.log:1"],
         ["A@9", "10.0.0.1:1", "10:00:09", "10:05:00", "its own", "logs/broker-a/broker.log:1"],
     ]
 
 
 def test_queues_that_fare_alike_are_one_row(known):
-    assert rows(group_frames.shares([known[1].during])) == [
+    assert rows(rocketmq_tables.shares([known[1].during])) == [
         ["while the id is shared", TOPIC, "broker-a 0-1", "2", "2 × 172.17.0.1@9", "2 of 2",
          "moved by 1,560, 1,560 came in"],
         ["while the id is shared", TOPIC, "broker-a 2-3", "0", "nobody", "0 of 2", "stand still, 1,560 came in"],
@@ -69,36 +69,36 @@ def test_queues_that_fare_alike_are_one_row(known):
 
 
 def test_what_waits_is_told_by_what_became_of_the_queues(known):
-    assert rows(group_frames.waiting(*known)) == [
+    assert rows(rocketmq_tables.waiting(*known)) == [
         ["broker-a 2-3", TOPIC, "nobody reads it", "6.00/s", "0/s", "900", "0"],
         ["broker-a 0-1", TOPIC, "several read it", "6.00/s", "6.00/s", "0", "0"],
     ]
 
 
 def test_the_work_that_was_of_use_is_compared_with_ids_of_their_own(known):
-    assert rows(group_frames.capacity(known[1])) == [
+    assert rows(rocketmq_tables.capacity(known[1])) == [
         [TOPIC, "as it was", "2 of 4 (50.0 %)", "2", "as 1.00 processes", "50.0 %"],
         [TOPIC, "had each process an id of its own", "4 of 4 (100.0 %)", "2", "as 2.00 processes", "100.0 %"],
     ]
 
 
 def test_costs_tell_growth_repeats_and_when_retention_deletes(known):
-    told = dict(rows(repair_frames.costs(*known)))
+    told = dict(rows(rocketmq_tables.costs(*known)))
     assert told["what waits grows by"] == told["produced to queues that nobody reads"] == "6.00/s"
     assert told["deliveries that were repeats, by the ledgers"] == "200"
     assert told["messages are kept for"] == "2.00 days, as configured"
     assert told["the first that nobody read is deleted from"].endswith("10:00:00 UTC on")
-    assert rows(repair_frames.repeats(known[1])) == [["broker-a 0-1", TOPIC, "2", "2.00 times"]]
+    assert rows(rocketmq_tables.repeats(known[1])) == [["broker-a 0-1", TOPIC, "2", "2.00 times"]]
 
 
 def test_repair_names_the_group_in_its_commands(known):
-    told = rows(repair_frames.repair(known[1]))
+    told = rows(rocketmq_tables.repair(known[1]))
     assert [step for step, _ in told][:3] == ["do now", "for good", "see that it worked"]
     assert f'mqadmin consumerConnection -n "$NAMESRV" -g {GROUP}' in [what for _, what in told]
 
 
 def test_ids_that_come_about_alike_are_one_row_the_shared_first(known):
-    told = rows(repair_frames.identities(*known))
+    told = rows(rocketmq_tables.identities(*known))
     assert [row[0] for row in told] == ["172.17.0.1@9", "A@1, A@2"]
     assert told[0][1:3] == ["address, configured instance name", "V4_9_4"]
 
@@ -114,13 +114,13 @@ def test_the_drain_is_forecast_and_planned(known):
 
 def test_without_a_group_every_table_is_empty_and_says_so():
     nobody = GroupView(None)
-    assert rows(group_frames.overview(Facts(), nobody)) == [
+    assert rows(rocketmq_tables.overview(Facts(), nobody)) == [
         ["group", "this material names no consumer group of RocketMQ"]
     ]
     frames = (
-        group_frames.people(nobody), group_frames.shares(nobody.panels), group_frames.waiting(Facts(), nobody),
-        group_frames.capacity(nobody), repair_frames.costs(Facts(), nobody), repair_frames.repeats(nobody),
-        repair_frames.identities(Facts(), nobody), repair_frames.repair(nobody), drain_plan(None),
+        rocketmq_tables.people(nobody), rocketmq_tables.shares(nobody.panels), rocketmq_tables.waiting(Facts(), nobody),
+        rocketmq_tables.capacity(nobody), rocketmq_tables.costs(Facts(), nobody), rocketmq_tables.repeats(nobody),
+        rocketmq_tables.identities(Facts(), nobody), rocketmq_tables.repair(nobody), drain_plan(None),
     )  # fmt: skip
     assert [len(frame) for frame in frames] == [0] * len(frames)
     assert drain_answer(Facts(), Request()) is None

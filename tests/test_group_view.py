@@ -8,7 +8,7 @@ from group_builder import GROUP, TOPIC, broker_log, listings, queue, queues, sai
 from report_example import at, diagnosis, split_loop
 
 from mqlab.facts import Facts
-from mqlab.rocketmq.group_view import GroupView, group_view
+from mqlab.views.rocketmq_group import GroupView, group_view
 
 A1, A2 = "A@9 10.0.0.1:1", "A@9 10.0.0.2:1"
 ALONE = ("A@1 10.0.0.1:1", "A@2 10.0.0.2:1")

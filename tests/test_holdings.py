@@ -6,10 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mqlab.findings import Evidence
-from mqlab.rocketmq.holdings import Terms, had_been_unique, panel, terms
-from mqlab.rocketmq.members import Member
-from mqlab.rocketmq.memberships import Era, eras
-from mqlab.rows.groups import Assignment
+from mqlab.rocketmq.eras import Era, Terms, eras, had_been_unique, panel, terms
+from mqlab.rows import Assignment
+from mqlab.shared.queues import Member
 
 A1, A2, B = "A@9 10.0.0.1:1", "A@9 10.0.0.2:1", "B@9 10.0.0.3:1"
 NAMES = tuple(f"broker-a/{n}" for n in range(4))

@@ -3,12 +3,10 @@
 import pytest
 from facts_builder import at, facts
 
-from mqlab.draining.answer import answer
-from mqlab.draining.owners import owners, speed
-from mqlab.draining.request import Request
-from mqlab.draining.state import state
 from mqlab.facts import Position
-from mqlab.rows.groups import Batch, Client
+from mqlab.rows import Batch, Client
+from mqlab.scenarios.drain import Request, answer
+from mqlab.scenarios.drain_state import owners, speed, state
 
 
 def described(when, *rows):

@@ -9,9 +9,9 @@ from kafka_builder import GROUP, client, coordinator, member
 from mqlab.facts import Position
 from mqlab.findings import Evidence
 from mqlab.kafka.lives import lives
-from mqlab.rebalances.history import history
-from mqlab.rebalances.rows import End
-from mqlab.rows.groups import Batch
+from mqlab.kafka.rebalances import history
+from mqlab.kafka.rows import End
+from mqlab.rows import Batch
 from mqlab.units import clock
 
 

@@ -4,8 +4,8 @@ from facts_builder import at, facts, positions
 from group_builder import queue
 
 from mqlab.facts import Position
-from mqlab.groups.lag_status import statuses
 from mqlab.models.burrow import Status
+from mqlab.views.kafka_tables import statuses
 
 
 def snapshots(number, *pairs, step=10):

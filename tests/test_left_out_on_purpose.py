@@ -6,8 +6,8 @@ from loss_builder import A, begins, life, listed, lost, messages, noted, said, s
 from message_builder import acked
 
 from mqlab.delivery.audit import audits
+from mqlab.delivery.path import kept
 from mqlab.delivery.rows import Outcome
-from mqlab.delivery.summary import kept
 from mqlab.detectors import commit_before_process_loss, offset_reset_loss
 from mqlab.facts import Position
 from mqlab.symptoms.unexplained import unexplained

@@ -3,8 +3,8 @@
 import pytest
 from volume_builder import shape, volume
 
-from mqlab.log_growth.rotation import joined, log_name, logs
-from mqlab.log_growth.shapes import together
+from mqlab.logs.floods import joined, log_name, logs
+from mqlab.logs.shapes import together
 
 LONG = "publish failed topic=agents/node-#/report id=n-# attempt=#"
 

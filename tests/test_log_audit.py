@@ -5,24 +5,13 @@ from itertools import pairwise
 
 import pytest
 from facts_builder import at, episode, facts, positions
-from message_builder import (
-    BROKERS,
-    SINK,
-    acked,
-    acks,
-    controller,
-    fates,
-    followers,
-    leaders,
-    of_topic,
-    part,
-)
+from message_builder import BROKERS, SINK, acked, acks, controller, fates, followers, leaders, of_topic, part
 
 from mqlab.delivery.audit import audits
+from mqlab.delivery.log_audit import log_doubled, log_losses, log_rows
 from mqlab.delivery.rows import LogRow, Outcome, Side
-from mqlab.delivery_log.audit import log_doubled, log_losses, log_rows
 from mqlab.findings import Evidence
-from mqlab.rows.messages import Fate
+from mqlab.rows import Fate
 
 SENT = part("sent", None, None, "10:00", "10:20", queue="")
 UNPLACED = part("acked", None, None, "10:00", "10:20", queue="")

@@ -3,7 +3,7 @@
 from facts_builder import facts
 from group_builder import listing, listings
 
-from mqlab.rocketmq.member_changes import member_changes
+from mqlab.rocketmq.eras import member_changes
 from mqlab.units import clock
 
 

@@ -3,8 +3,8 @@
 from facts_builder import at, facts
 from group_builder import GROUP, allocated, broker_log, connected, listing, listings
 
-from mqlab.rocketmq.duplicate_case import cases
-from mqlab.rocketmq.memberships import around, eras, lasting, stays
+from mqlab.rocketmq.eras import around, eras, lasting, stays
+from mqlab.rocketmq.shared_client_ids import cases
 from mqlab.units import clock
 
 GONE = "consumer-disconnected"

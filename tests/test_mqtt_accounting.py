@@ -9,13 +9,10 @@ from hypothesis import strategies as st
 from mqtt_builder import broker
 from mqtt_mail import mail, noted, received
 
-from mqlab.mqtt.account import Row
-from mqlab.mqtt.accounting import accounts
+from mqlab.mqtt.accounting import Row, accounts
 from mqlab.mqtt.copies import client_of
 from mqlab.mqtt.explained import DENIED, DIVERTED, DROPPED, FAILED, LATE, UNKEPT, WAITING, explained
-from mqlab.mqtt.ledgers import receiving_ledgers
-from mqlab.mqtt.share_groups import phases, share_groups
-from mqlab.mqtt.subscriptions import filters_of, subscriptions
+from mqlab.mqtt.subscriptions import filters_of, phases, receiving_ledgers, share_groups, subscriptions
 
 LOG = """
     10:00:00 - starting

@@ -3,7 +3,7 @@
 from facts_builder import at, facts
 from mqtt_builder import broker
 
-from mqlab.mqtt.changes import mqtt_changes
+from mqlab.mqtt.symptoms import mqtt_changes
 
 UPGRADE = """
 10:00:00 - starting

@@ -3,7 +3,7 @@
 from facts_builder import facts
 from mqtt_builder import broker
 
-from mqlab.mqtt.frames import away, peers
+from mqlab.views.mqtt_tables import away, peers
 
 LOG = """
 10:00:00 pump connected 10.0.0.7:1001 k30 c0

@@ -6,7 +6,7 @@ import pytest
 from facts_builder import facts, settings
 from mqtt_builder import broker, client, clock
 
-from mqlab.mqtt.idle import idle
+from mqlab.mqtt.flapping import idle
 from mqlab.symptoms.unexplained import unexplained
 
 

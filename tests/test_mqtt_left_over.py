@@ -6,8 +6,8 @@ from mqtt_builder import broker
 from mqtt_mail import mail, noted
 
 from mqlab.findings import Certainty, Finding, Severity
-from mqlab.mqtt.left_over import every
-from mqlab.questions.wording import moment
+from mqlab.mqtt.explained import every
+from mqlab.shared.wording import moment
 from mqlab.symptoms.unexplained import unexplained
 
 LOG = log("logs/mosquitto.log", "mosquitto-log", first="10:00:00", last="10:05:00", lines=10)

@@ -6,11 +6,10 @@ from facts_builder import at, episode, facts, log, series
 from mqtt_builder import broker, client
 
 from mqlab.facts import Facts
-from mqlab.mqtt.broker_lives import resumed
 from mqlab.mqtt.brokers import broker_of, brokers
-from mqlab.mqtt.lives import by_client, connections, told_by_clients
-from mqlab.mqtt.offline import offline_sessions
-from mqlab.rows.groups import Client
+from mqlab.mqtt.connections import by_client, connections, resumed, told_by_clients
+from mqlab.mqtt.sessions import offline_sessions
+from mqlab.rows import Client
 
 
 def told(material: Facts):

@@ -6,9 +6,7 @@ from hypothesis import strategies as st
 from mqtt_builder import broker
 from mqtt_mail import mail, noted
 
-from mqlab.mqtt.ledgers import receiving_ledgers
-from mqlab.mqtt.numbered import in_folders, owners
-from mqlab.mqtt.subscriptions import subscriptions
+from mqlab.mqtt.subscriptions import in_folders, owners, receiving_ledgers, subscriptions
 
 WORKERS = ("fan-worker-1", "fan-worker-2", "fan-worker-3")
 FANS = ("fan-1", "fan-2", "fan-3", "fan-4")

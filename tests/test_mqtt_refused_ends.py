@@ -4,7 +4,7 @@ import pytest
 from facts_builder import at, episode, facts
 from mqtt_builder import broker
 
-from mqlab.mqtt.lives import connections
+from mqlab.mqtt.connections import connections
 
 LOG = broker(
     """

@@ -6,7 +6,7 @@ from mqtt_builder import broker
 
 from mqlab import scope
 from mqlab.detectors.base import CLEAR, Result
-from mqlab.mqtt import resumptions
+from mqlab.mqtt import sessions
 
 
 def lives(many, session="c0", end="closed", **more):
@@ -30,7 +30,7 @@ def lives(many, session="c0", end="closed", **more):
     ids=["one connect", "two", "three", "clean", "orderly", "a broker that resends by a timer", "no connection told"],
 )
 def test_messages_come_again_only_to_kept_sessions_that_are_taken_up_often(told, never, kept):
-    assert (resumptions.never(told), resumptions.kept_often(told)) == (never, kept)
+    assert (sessions.never(told), sessions.kept_often(told)) == (never, kept)
 
 
 @pytest.mark.parametrize(("old", "never"), [("1.4.15", False), ("1.6.9", True), ("2.0.18", True)])
@@ -38,7 +38,7 @@ def test_mosquitto_before_1_5_resends_by_a_timer(old, never):
     rows = broker("10:00:05 store connected 10.0.0.7:4000 k30 c0\n10:01:00 store closed")
     start = broker("10:00:00 - starting")[0]
     first = type(start)(**{f: getattr(start, f) for f in start.__dataclass_fields__} | {"reason": old})
-    assert resumptions.never(facts(first, rows)) is never
+    assert sessions.never(facts(first, rows)) is never
 
 
 def test_health_needs_the_messages_of_a_client_whose_connections_broke_often():

@@ -5,9 +5,8 @@ from facts_builder import at, episode, facts, log, series, settings
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqlab.models.session_queue import NEWEST, OLDEST, Queue
-from mqlab.models.share_dispatch import Strategy
-from mqlab.mqtt import gauges, software
+from mqlab.models.mqtt import NEWEST, OLDEST, Queue, Strategy
+from mqlab.mqtt import brokers
 
 
 def broker(form, release, conf=""):
@@ -31,8 +30,8 @@ def broker(form, release, conf=""):
 )
 def test_the_software_its_version_and_its_settings_make_queues_and_dealing(form, release, conf, queue, deals):
     known = broker(form, release, conf)
-    assert software.queue(known, None) == queue
-    assert software.dispatch(known, None) == deals
+    assert brokers.queue(known, None) == queue
+    assert brokers.dispatch(known, None) == deals
 
 
 @pytest.mark.parametrize(
@@ -46,20 +45,20 @@ def test_the_software_its_version_and_its_settings_make_queues_and_dealing(form,
     ],
 )
 def test_an_expiry_is_read_with_its_unit(conf, seconds):
-    assert software.expiry(broker("mosquitto-log", "2.0.11", conf), None) == seconds
+    assert brokers.expiry(broker("mosquitto-log", "2.0.11", conf), None) == seconds
 
 
 def test_a_value_stands_until_the_next_one():
     counter = series("mqtt.publish_dropped", [5, None, None, 25, 40])
-    assert gauges.value(counter, at(25)) == 5
-    assert gauges.value(counter, at(-1)) is None
-    assert gauges.increase(counter, at(5), at(30)) == 20
-    assert gauges.increase(counter, at(-60), at(60)) == 35
-    assert gauges.increase(counter, at(-60), at(-30)) is None
+    assert brokers.value(counter, at(25)) == 5
+    assert brokers.value(counter, at(-1)) is None
+    assert brokers.increase(counter, at(5), at(30)) == 20
+    assert brokers.increase(counter, at(-60), at(60)) == 35
+    assert brokers.increase(counter, at(-60), at(-30)) is None
 
 
 def test_a_counter_that_falls_began_anew():
-    assert gauges.increase(series("mqtt.publish_dropped", [5, 9, 2, 4]), at(0), at(60)) == 8
+    assert brokers.increase(series("mqtt.publish_dropped", [5, 9, 2, 4]), at(0), at(60)) == 8
 
 
 @given(st.lists(st.integers(0, 100), min_size=1, max_size=20), st.integers(0, 200), st.integers(0, 200))
@@ -70,6 +69,6 @@ def test_increases_of_two_times_add_up(steps, first, second):
         values.append(total)
     counter = series("mqtt.publish_received", values)
     a, b = sorted((first, second))
-    whole = gauges.increase(counter, at(0), at(200))
-    parts = [gauges.increase(counter, at(x), at(y)) for x, y in ((0, a), (a, b), (b, 200))]
+    whole = brokers.increase(counter, at(0), at(200))
+    parts = [brokers.increase(counter, at(x), at(y)) for x, y in ((0, a), (a, b), (b, 200))]
     assert sum(parts) == whole == values[-1] - values[0]

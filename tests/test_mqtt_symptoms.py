@@ -8,8 +8,8 @@ from facts_builder import at, episode, facts, log
 from mqtt_builder import broker
 
 from mqlab.findings import Certainty, Finding, Severity
-from mqlab.questions.wording import moment
-from mqlab.rows.lines import Shape
+from mqlab.rows import Shape
+from mqlab.shared.wording import moment
 from mqlab.symptoms.unexplained import unexplained
 
 LOG = log("clients/gw.log", "mqtt-client-log")

@@ -7,11 +7,10 @@ from rebalance_builder import GROUP, TOPIC, a_loop, poll, rebalance, view
 from report_example import diagnosis
 
 from mqlab.facts import Facts, Position
-from mqlab.figures.poll_sliders import poll_sliders
-from mqlab.polling.trials import answered, assumptions, trial, trials, troubled, variants
-from mqlab.rebalances.choice import rebalance_view
-from mqlab.rebalances.view import RebalanceView
-from mqlab.rows.groups import Batch
+from mqlab.figures.polls import poll_sliders
+from mqlab.rows import Batch
+from mqlab.views.kafka_group import RebalanceView, rebalance_view
+from mqlab.views.poll_trials import answered, assumptions, trial, trials, troubled, variants
 
 
 def clock(seconds):

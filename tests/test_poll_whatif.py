@@ -12,19 +12,15 @@ from kafka_builder import BROKER, client, coordinator
 from plain_reading import opened
 
 from mqlab.facts import Position
-from mqlab.models.courses import Interval
-from mqlab.models.group_curves import rising
+from mqlab.models.draining import Interval
 from mqlab.models.group_loop import simulate
-from mqlab.models.group_terms import Busy, Protocol
-from mqlab.replay.answer import Recorded
-from mqlab.replay.arrivals import arrivals, bursts
-from mqlab.replay.inputs import NoReplayError, average, inputs
-from mqlab.replay.judged import error
-from mqlab.replay.members import members
-from mqlab.replay.pace import paces
-from mqlab.replay.replay import changed, chosen, replay
-from mqlab.replay.request import BadChangeError, changes
-from mqlab.rows.groups import Batch, Tally
+from mqlab.models.group_terms import Busy, rising
+from mqlab.models.group_terms import GroupProtocol as Protocol
+from mqlab.rows import Batch, Tally
+from mqlab.scenarios.replay import changed, chosen, error, replay
+from mqlab.scenarios.replay_inputs import NoReplayError, arrivals, average, bursts, inputs, members
+from mqlab.scenarios.replay_paces import paces
+from mqlab.scenarios.replay_request import BadChangeError, Recorded, changes
 from mqlab.units import epoch
 
 CYCLES = 6

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mqlab.facts import Position
-from mqlab.groups.queues import lag, of_groups, paces, spread, totals
-from mqlab.groups.stalls import climb, stalled
+from mqlab.shared.lag import climb, stalled
+from mqlab.shared.queues import lag, of_groups, paces, spread, totals
 
 
 def position(committed, end, start=None, source="a.txt", queue="broker-a/0", when=0):

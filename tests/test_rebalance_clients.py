@@ -6,7 +6,7 @@ import pytest
 from facts_builder import facts
 from kafka_builder import GROUP, client, coordinator
 
-from mqlab.rebalances.history import history
+from mqlab.kafka.rebalances import history
 from mqlab.units import clock
 
 

@@ -8,10 +8,9 @@ from kafka_builder import GROUP, client, coordinator, member
 
 from mqlab.facts import Position
 from mqlab.kafka.lives import lives
-from mqlab.rebalances.history import history
-from mqlab.rebalances.rows import Behind, End, Trigger
-from mqlab.rows.groups import Batch
-from mqlab.rows.lines import Shape
+from mqlab.kafka.rebalances import history
+from mqlab.kafka.rows import Behind, End, Trigger
+from mqlab.rows import Batch, Shape
 from mqlab.units import clock
 
 

@@ -9,14 +9,9 @@ from rebalance_builder import GROUP, a_loop, life, points, poll, rebalance, view
 from report_example import diagnosis, split_loop
 
 from mqlab.facts import Facts
-from mqlab.groups import lag_frames
-from mqlab.kafka import group_settings
-from mqlab.models.time_lag import TimeLag
-from mqlab.polling import frames
-from mqlab.rebalances import frames as rebalance_frames
-from mqlab.rebalances import overview
-from mqlab.rebalances.choice import rebalance_view, told_of
-from mqlab.rebalances.view import RebalanceView, peak_lag
+from mqlab.models.retention import TimeLag
+from mqlab.views import kafka_tables
+from mqlab.views.kafka_group import RebalanceView, peak_lag, rebalance_view, told_of
 
 
 def rows(frame):
@@ -79,7 +74,7 @@ def test_only_the_asked_topic_is_shown():
 
 def test_every_group_is_listed_with_its_members_rebalances_and_lag():
     every = facts(positions(TWO), RESTLESS)
-    assert rows(overview.groups(every)) == [
+    assert rows(kafka_tables.groups(every)) == [
         ["large", "—", "0", "—", "invoices", "895"],
         ["restless", "—", "1", "unknown 1", "—", "—"],
         ["small", "—", "0", "—", "invoices", "4"],
@@ -87,7 +82,7 @@ def test_every_group_is_listed_with_its_members_rebalances_and_lag():
 
 
 def test_the_overview_of_a_loop_tells_late_polls_standstill_and_repeats():
-    assert rows(overview.overview(a_loop())) == [
+    assert rows(kafka_tables.overview(a_loop())) == [
         ["group", GROUP],
         ["topics", "invoices"],
         ["members", "2: a, b"],
@@ -101,7 +96,7 @@ def test_the_overview_of_a_loop_tells_late_polls_standstill_and_repeats():
 
 
 def test_the_overview_of_a_calm_group_says_so():
-    assert rows(overview.overview(view(points(0, "0/0", "5/9")))) == [
+    assert rows(kafka_tables.overview(view(points(0, "0/0", "5/9")))) == [
         ["group", GROUP],
         ["topics", "invoices"],
         ["members", "nobody is named"],
@@ -111,7 +106,7 @@ def test_the_overview_of_a_calm_group_says_so():
 
 
 def test_triggers_are_counted_with_what_is_behind_them():
-    assert rows(rebalance_frames.triggers(a_loop())) == [
+    assert rows(kafka_tables.triggers(a_loop())) == [
         ["join", "poll timeout", "10", "10", "a 5, b 5", "30.0 s", "5,000"],
         ["poll timeout", "—", "10", "0", "a 5, b 5", "30.0 s", "—"],
     ]
@@ -120,7 +115,7 @@ def test_triggers_are_counted_with_what_is_behind_them():
 def test_a_rebalance_is_one_row_that_leads_to_its_line():
     inferred = rebalance(90, 8, "join", "poll timeout", inferred=True, because="it left 33 s before", repeated=500)
     unknown = rebalance(120, None, "unknown", "unknown", client=None, host=None, moved=None, members_before=None)
-    assert rows(rebalance_frames.rebalances(view(inferred, unknown))) == [
+    assert rows(kafka_tables.rebalances(view(inferred, unknown))) == [
         ["10:01:30", "8", "join", "poll timeout", "a at 10.0.0.1",
          "inferred: it left 33 s before, logs/server.log:108", "2 → 2", "1", "3.00 s", "—", "500"],
         ["10:02:00", "—", "unknown", "—", "—", "the line says so, logs/server.log:100", "— → 2", "—",
@@ -129,20 +124,20 @@ def test_a_rebalance_is_one_row_that_leads_to_its_line():
 
 
 def test_of_very_many_rebalances_the_first_and_the_last_are_listed():
-    told = rows(rebalance_frames.rebalances(view([rebalance(5 * n, n) for n in range(1000)])))
+    told = rows(kafka_tables.rebalances(view([rebalance(5 * n, n) for n in range(1000)])))
     assert [told[0][1], told[199][1], told[200][1], told[-1][1]] == ["0", "199", "800", "999"]
 
 
 def test_members_are_listed_with_how_their_lives_ended():
     shown = view(life("a", 0, 9), life("a", 20, 29, "expired", number=2), life("b", 0, None, "open", static=True))
-    assert rows(rebalance_frames.ends(shown)) == [
+    assert rows(kafka_tables.ends(shown)) == [
         ["a", "10.0.0.1", "2", "expired 1, left 1", "no", "clients/a.log:20"],
         ["b", "10.0.0.1", "1", "open 1", "yes", "clients/b.log:10"],
     ]
 
 
 def test_polls_are_told_for_each_pair_of_settings():
-    assert rows(frames.polls(a_loop())) == [
+    assert rows(kafka_tables.polls(a_loop())) == [
         ["10:00:03 to 10:04:19", "15.0 s", "500", "10", "5,000", "88.4 ms", "88.8 ms", "44.2 s", "44.4 s",
          "10 (100.0 %)", "44.4 s, clients/a.log:239"],
         ["10:04:15 to 10:06:14", "15.0 s", "50", "40", "2,000", "86.0 ms", "90.0 ms", "4.30 s", "4.50 s",
@@ -151,20 +146,20 @@ def test_polls_are_told_for_each_pair_of_settings():
 
 
 def test_settings_that_would_have_been_enough_are_worked_out_from_the_slowest_records():
-    assert rows(frames.enough(a_loop())) == [
+    assert rows(kafka_tables.enough(a_loop())) == [
         ["10:00:03 to 10:04:19", "500 in 15.0 s", "44.4 s", "no", "168", "84", "44,401", "88,801"],
         ["10:04:15 to 10:06:14", "50 in 15.0 s", "4.50 s", "yes", "166", "83", "4,501", "9,001"],
     ]
 
 
 def test_where_one_record_takes_longer_than_may_pass_no_number_of_records_is_enough():
-    told = rows(frames.enough(view(poll(90, 2, 40.0, most=2))))
+    told = rows(kafka_tables.enough(view(poll(90, 2, 40.0, most=2))))
     assert told[0][4:6] == ["—", "—"]
 
 
 def test_actions_are_those_of_the_finding_with_commands():
     finding = replace(about("poll-interval-exceeded", GROUP), mitigate="restart", remedy="less", verify="look")
-    told = rows(frames.actions(view(finding=finding)))
+    told = rows(kafka_tables.actions(view(finding=finding)))
     assert told[:3] == [["now", "restart"], ["fix", "less"], ["verify", "look"]]
     assert {step for step, _ in told[3:]} == {"command"}
 
@@ -179,7 +174,7 @@ def test_partitions_have_burrows_verdict_and_the_age_of_their_next_record():
         10:00:20  billing  invoices  1      50         50
     """)
     every = facts(known)
-    assert rows(lag_frames.partitions(every, rebalance_view(every, diagnosis()))) == [
+    assert rows(kafka_tables.partitions(every, rebalance_view(every, diagnosis()))) == [
         ["invoices-0", "STALL", "10:00:00", "30.0 %", "300", "300", "≥ 20.0 s", "groups.10:00:20.txt:3"],
         ["invoices-1", "OK", "—", "20.0 %", "0", "0", "nothing waits", "groups.10:00:20.txt:3"],
     ]
@@ -190,7 +185,7 @@ def test_partitions_have_burrows_verdict_and_the_age_of_their_next_record():
     [(TimeLag(20, 25, 30), "25.0 s (20.0 s to 30.0 s)"), (TimeLag(40, None, None), "≥ 40.0 s"), (None, "—")],
 )
 def test_an_age_is_told_with_its_bounds(age, told):
-    assert lag_frames.age(age) == told
+    assert kafka_tables.age(age) == told
 
 
 def test_settings_of_members_that_agree_are_one_row():
@@ -203,7 +198,7 @@ def test_settings_of_members_that_agree_are_one_row():
         10:00  a      group.instance.id     null
         10:00  a      auto.offset.reset     latest
     """, scope="consumer")  # fmt: skip
-    assert rows(group_settings.settings(facts(known), view(life("a", 0, 9), life("b", 0, 9)))) == [
+    assert rows(kafka_tables.settings(facts(known), view(life("a", 0, 9), life("b", 0, 9)))) == [
         ["max.poll.records", "500", "consumer a, b", "10:00:00", "printed", "clients/app.log:1 and 1 more"],
         ["max.poll.records", "50", "consumer a", "10:05:00", "printed", "clients/app.log:3"],
     ]
@@ -217,10 +212,10 @@ def test_lag_is_that_of_all_partitions_at_one_moment():
 def test_without_a_group_every_table_is_empty_and_says_so():
     nobody = RebalanceView(None)
     assert rebalance_view(Facts(), diagnosis()) == nobody
-    assert rows(overview.overview(nobody)) == [["group", "this material names no consumer group of Kafka"]]
+    assert rows(kafka_tables.overview(nobody)) == [["group", "this material names no consumer group of Kafka"]]
     tables = (
-        overview.groups(Facts()), rebalance_frames.triggers(nobody), rebalance_frames.rebalances(nobody),
-        rebalance_frames.ends(nobody), frames.polls(nobody), frames.enough(nobody),
-        frames.actions(nobody), lag_frames.partitions(Facts(), nobody), group_settings.settings(Facts(), nobody),
+        kafka_tables.groups(Facts()), kafka_tables.triggers(nobody), kafka_tables.rebalances(nobody),
+        kafka_tables.ends(nobody), kafka_tables.polls(nobody), kafka_tables.enough(nobody),
+        kafka_tables.actions(nobody), kafka_tables.partitions(Facts(), nobody), kafka_tables.settings(Facts(), nobody),
     )  # fmt: skip
     assert [len(table) for table in tables] == [0] * len(tables)

@@ -3,7 +3,7 @@
 from facts_builder import facts
 from kafka_builder import GROUP, client, coordinator
 
-from mqlab.rebalances.history import history
+from mqlab.kafka.rebalances import history
 
 EPOCHS = coordinator("""
     10:00:00 new {1}

@@ -9,12 +9,11 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 from kafka_builder import GROUP, TOPIC, client, coordinator, held, member
 
-from mqlab.rebalances.history import history
-from mqlab.rebalances.kinds import CLIENT, COORDINATOR, PROCESS
-from mqlab.rebalances.lines import client_of, members_in, trigger_of
-from mqlab.rebalances.rows import Behind, Trigger
-from mqlab.rebalances.standstill import standstills
-from mqlab.rows.groups import Delivery
+from mqlab.kafka.log_lines import CLIENT, COORDINATOR, PROCESS, client_of, members_in, trigger_of
+from mqlab.kafka.rebalance_costs import standstills
+from mqlab.kafka.rebalances import history
+from mqlab.kafka.rows import Behind, Trigger
+from mqlab.rows import Delivery
 from mqlab.units import clock
 
 ONE = "a-1b671a64-40d5-491e-99b0-da01ff1f3341"

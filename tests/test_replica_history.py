@@ -4,11 +4,18 @@ import pytest
 from facts_builder import episode, facts, positions, series
 from message_builder import BROKERS, controller, cuts, followers, kraft, leaders, of_brokers, of_topic
 
-from mqlab.delivery_log.elections import election
-from mqlab.delivery_log.handovers import handovers, in_good_order, set_backs
-from mqlab.delivery_log.replica_history import follower_starts, in_sync, leaderships, truncations
-from mqlab.delivery_log.replica_lines import Elected, Started, elected, started
-from mqlab.delivery_log.replica_lines import in_sync as told_in_sync
+from mqlab.delivery.elections import election, handovers, in_good_order, set_backs
+from mqlab.delivery.leaders import (
+    Elected,
+    Started,
+    elected,
+    follower_starts,
+    in_sync,
+    leaderships,
+    started,
+    truncations,
+)
+from mqlab.delivery.leaders import in_sync_set as told_in_sync
 
 PLACE = ("orders", "0")
 

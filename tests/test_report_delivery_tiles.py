@@ -6,8 +6,8 @@ import pytest
 from audit_builder import FAILOVER, MIXED, SETTINGS_ONLY, audit
 from report_example import diagnosis, oversize, split_loop
 
-from mqlab.bridging.rows import Chain, Gap, Stage, Step, Whereabouts
 from mqlab.facts import Facts
+from mqlab.mqtt.chain_stages import Chain, Gap, Stage, Step, Whereabouts
 from mqlab.reporting import delivery_tiles
 from mqlab.reporting.delivery_tiles import lost
 from mqlab.reporting.evidence import dossiers

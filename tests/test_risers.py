@@ -9,13 +9,10 @@ from mqtt_builder import broker, turns
 from report_example import diagnosis, split_loop
 
 from mqlab.findings import Certainty
-from mqlab.risers.courses import courses
-from mqlab.risers.order import consequences, first, risers
-from mqlab.risers.rows import Riser, earlier
-from mqlab.risers.words import order, words
-from mqlab.rows.lines import Minute, Volume
-from mqlab.rows.mqtt import Receipt
+from mqlab.rows import Minute, Receipt, Volume
 from mqlab.screen import screen
+from mqlab.symptoms.change_points import Riser, consequences, earlier, first, order, risers, words
+from mqlab.symptoms.change_points import all_courses as courses
 
 
 def counter(name, *legs, step=10, source="metrics/sys.log", **labels):

@@ -9,13 +9,13 @@ from facts_builder import at, facts, settings
 
 from mqlab.clocks.zones import parse_zone
 from mqlab.commands import commands
-from mqlab.delivery.fetch import nothing
-from mqlab.delivery.jsonout import dumps
+from mqlab.delivery.path import bounded
 from mqlab.delivery.rows import Outcome
-from mqlab.delivery.words import bounded
 from mqlab.facts import Facts
-from mqlab.screens.audit import audit_screen, coloured, exit_code
+from mqlab.screens.audit import audit_exit_code as exit_code
+from mqlab.screens.audit import audit_screen, coloured
 from mqlab.units import iso
+from mqlab.views.audit_json import dumps, nothing
 
 
 def lines(*audits):

@@ -6,9 +6,9 @@ import pytest
 from audit_builder import FAILOVER, HOSTILE, MIXED, SETTINGS_ONLY, audit
 from report_example import diagnosis, oversize, split_loop
 
-from mqlab.delivery.summary import Summary, summary
+from mqlab.delivery.path import Summary, summary
 from mqlab.screen import screen
-from mqlab.screens.loss import loss
+from mqlab.screens.audit import loss
 
 CALM = replace(split_loop(), measures={})
 

@@ -7,8 +7,8 @@ from facts_builder import at, episode, facts, log, positions, ramp, series
 from message_builder import acked, acks, fates
 
 from mqlab.findings import Certainty, Finding, Severity
-from mqlab.questions.wording import moment
-from mqlab.rows.lines import Shape
+from mqlab.rows import Shape
+from mqlab.shared.wording import moment
 from mqlab.symptoms.unexplained import unexplained
 
 LOG = log("server.log", "kafka-broker-log")

@@ -3,14 +3,14 @@
 import pytest
 from facts_builder import at, card, facts, ramp, series
 
-from mqlab.questions import traffic
+from mqlab.shared import counters
 
 STEADY = series("x", ramp((10, 100)))
 
 
 def rise(one, start, end, scraped=None):
     """The increase between two moments in seconds."""
-    found = traffic.increase([one], at(start), at(end), scraped)
+    found = counters.increase([one], at(start), at(end), scraped)
     return found and found.value
 
 
@@ -28,7 +28,7 @@ def test_outside_its_samples_a_counter_says_nothing(start, end):
 
 def test_a_counter_that_fell_was_reset():
     assert rise(series("x", [0, 100, 40, 90]), 0, 30) == 190
-    assert traffic.increase([series("x", [0, 100, 40])], at(0), at(20)).resets == 1
+    assert counters.increase([series("x", [0, 100, 40])], at(0), at(20)).resets == 1
 
 
 def test_a_counter_that_appears_in_the_window_counts_from_zero():
@@ -45,17 +45,17 @@ def test_what_appears_long_after_the_window_is_not_counted_in_it():
 def test_the_card_of_a_host_leaves_out_the_loopback():
     loop = series("host.transmit_bytes", ramp((10, 9_999)), instance="a:9100", device="lo")
     here = facts(card("a", ramp((10, 100)), ramp((10, 300))), loop)
-    assert traffic.ratio(here, "a", at(0), at(100)).factor == 3
-    assert traffic.ratio(here, "b", at(0), at(100)) is None
+    assert counters.ratio(here, "a", at(0), at(100)).factor == 3
+    assert counters.ratio(here, "b", at(0), at(100)) is None
 
 
 def test_the_peak_is_the_worst_twenty_seconds():
     here = facts(card("a", ramp((10, 100)), ramp((4, 100), (2, 900), (4, 100))))
-    best = traffic.peak(here, "a", at(0), at(100))
+    best = counters.peak(here, "a", at(0), at(100))
     assert (best.factor, best.since, best.until) == (9, at(40), at(60))
 
 
 def test_the_onset_lies_between_two_samples():
-    steps = traffic.summed([series("x", ramp((10, 100), (5, 5_000)))])
-    assert traffic.onset(steps, at(130)) == traffic.ChangePoint(at(100), at(110))
-    assert traffic.onset(steps, at(50)) is None
+    steps = counters.summed([series("x", ramp((10, 100), (5, 5_000)))])
+    assert counters.onset(steps, at(130)) == counters.ChangePoint(at(100), at(110))
+    assert counters.onset(steps, at(50)) is None

@@ -3,7 +3,7 @@
 import pytest
 from rebalance_builder import rebalance
 
-from mqlab.kafka.trigger_words import triggers
+from mqlab.kafka.groups import triggers
 
 LATE, AGAIN, OTHER, FOLLOW = (
     ("poll timeout", "poll timeout"),

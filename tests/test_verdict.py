@@ -11,7 +11,7 @@ from mqlab.catalogue import INCIDENTS
 from mqlab.detectors import DETECTORS
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Severity
-from mqlab.rows.lines import Shape
+from mqlab.rows import Shape
 from mqlab.verdict import diagnose
 
 JMX = {"instance": "app-1:9404", "client_id": "app"}

@@ -4,7 +4,7 @@ import pytest
 from facts_builder import at, facts
 from kafka_builder import GROUP, client, coordinator
 
-from mqlab.rebalances.whole import holes, whole
+from mqlab.kafka.rebalances import holes, whole
 
 WHOLE = """
     10:00:00 preparing 0 Adding new member {a1}

@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from mqlab.assembly.gathered import Gathered
-from mqlab.clocks import years
+from mqlab.assembly.rows import Gathered
+from mqlab.clocks import zones
 from mqlab.sources import Envelope, Reading, Source
 
 
@@ -34,7 +34,7 @@ SPAN = (at("2026-12-31 20:00:00"), at("2027-01-01 06:00:00"))
     ],
 )  # fmt: skip
 def test_the_year_is_that_of_the_material_or_else_of_the_file(wall, span, modified, expected):
-    found = years.placed(at(wall), span, modified and at(modified))
+    found = zones.placed(at(wall), span, modified and at(modified))
     assert found == (expected and at(expected))
 
 
@@ -59,7 +59,7 @@ def test_all_moments_of_such_a_log_are_moved_and_those_of_others_are_not():
         "metrics": [],
     }
     moved = round(at("2026-11-22 00:24:29") * 1e6)
-    found = years.dated(rows, {s.link: s for s in (one, other)})
+    found = zones.dated(rows, {s.link: s for s in (one, other)})
     assert found == {
         "coverage": [{"source": one.link, "first_minute": "2026-11-22 00:24", "last_minute": None}, dated],
         "events": [{"source": one.link, "first_at": moved, "value_min": 3.0, "wall": None}],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from facts_builder import at
 
 from mqlab.findings import Evidence
-from mqlab.rows.lines import LineShape, Minute, Volume
+from mqlab.rows import LineShape, Minute, Volume
 
 LINE = 200
 """Bytes of one line."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import pairwise
 
-from mqlab.assembly.payloads import MICRO, Row
+from mqlab.assembly.rows import MICRO, Row
 from mqlab.clocks import settling
 from mqlab.clocks.zones import WRITTEN, Zone, ruled, written
 from mqlab.formats import kafka_broker_log, metric_names

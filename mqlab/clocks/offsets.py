@@ -1,4 +1,14 @@
-"""Clocks of hosts that are off: by how much, told by connections that a broker and a client both saw.
+"""Clocks of hosts and ledgers that are off.
+
+Facts of sources whose clock is off, moved onto the clock of the others.
+
+Clocks of ledgers that are off, told by messages: none is received before it was sent, and the fastest is at once.
+
+Ledgers lie on hosts; those that lie beside a client's log share its clock. A host is off where all that it shares with
+others says the same, and these agree with a broker or with a third one. Messages that come late to one receiver may
+have waited for it, so lateness tells of a publisher's clock only, and only where several receivers agree.
+
+Clocks of hosts that are off: by how much, told by connections that a broker and a client both saw.
 
 A broker notes a client's connection when it accepts it, the client a little later: the least difference of the two
 lines is the offset of the client's clock, off by what the broker's line does not say (parts of a second) and by how
@@ -10,22 +20,159 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
+from typing import TypeVar
 
-from mqlab.clocks import passing
-from mqlab.clocks.passing import Skew
-from mqlab.clocks.shifting import shifted
-from mqlab.facts import Facts
+from mqlab.facts import Episode, Facts, Series
+from mqlab.rows import Coverage, Flow, Passage, Receipt, Shape, TopicFlow
+
+_Span = TypeVar("_Span", Shape, Coverage)
+_Flow = TypeVar("_Flow", Flow, TopicFlow)
+
+
+def shifted(facts: Facts, by: Mapping[str, float]) -> Facts:
+    """*facts* with the moments of each source in *by* moved by its seconds; other sources stay as they are.
+
+    Logs of clients and ledgers of MQTT messages are moved, and what passed between two ledgers takes the difference.
+    """
+    return replace(
+        facts,
+        episodes=tuple(sorted((_episode(e, by) for e in facts.episodes), key=_by_time)),
+        series=tuple(_series(s, by) for s in facts.series),
+        shapes=tuple(_span(s, by) for s in facts.shapes),
+        coverage=tuple(_span(c, by) for c in facts.coverage),
+        flows=tuple(_flow(f, by) for f in facts.flows),
+        topic_flows=tuple(_flow(f, by) for f in facts.topic_flows),
+        receipts=tuple(_receipt(r, by) for r in facts.receipts),
+        passages=tuple(_passage(p, by) for p in facts.passages),
+    )
+
+
+def _by_time(episode: Episode) -> tuple[float, str, str, int]:
+    return (episode.first_at or 0.0, episode.source, episode.kind, episode.first.line or 0)
+
+
+def _moved(at: float | None, seconds: float) -> float | None:
+    return None if at is None else at + seconds
+
+
+def _episode(row: Episode, by: Mapping[str, float]) -> Episode:
+    seconds = by.get(row.source)
+    if seconds is None:
+        return row
+    return replace(row, first_at=_moved(row.first_at, seconds), last_at=_moved(row.last_at, seconds))
+
+
+def _span(row: _Span, by: Mapping[str, float]) -> _Span:
+    seconds = by.get(row.source)
+    if seconds is None:
+        return row
+    return replace(row, first_at=_moved(row.first_at, seconds), last_at=_moved(row.last_at, seconds))
+
+
+def _series(row: Series, by: Mapping[str, float]) -> Series:
+    seconds = by.get(row.source)
+    return row if seconds is None else replace(row, points=tuple((at + seconds, value) for at, value in row.points))
+
+
+def _flow(row: _Flow, by: Mapping[str, float]) -> _Flow:
+    seconds = by.get(row.sender or row.first.source)
+    return row if seconds is None else replace(row, first_at=row.first_at + seconds, last_at=row.last_at + seconds)
+
+
+def _receipt(row: Receipt, by: Mapping[str, float]) -> Receipt:
+    seconds = by.get(row.source)
+    return row if seconds is None else replace(row, at=row.at + seconds)
+
+
+def _passage(row: Passage, by: Mapping[str, float]) -> Passage:
+    came, left = by.get(row.receiver, 0.0), by.get(row.sender, 0.0)
+    if not came and not left:
+        return row
+    more = came - left
+    taken = (row.least + more, row.median + more, row.most + more)
+    return replace(row, least=taken[0], median=taken[1], most=taken[2], at=row.at + left)
+
+
+LEAST = 10
+"""Messages from which the fastest was not held up."""
+ERROR = 1.0
+"""Seconds that the fastest message may take, and by which hosts may differ unseen."""
+AGREE = 2.0
+"""Seconds by which what several ledgers say of one clock may differ."""
+_FARTHEST = 14 * 3600.0
+Host = tuple[str, ...]
+"""Logs and ledgers that are written by one clock."""
+
+
+@dataclass(frozen=True, slots=True)
+class Skew:
+    """A clock that is ahead of the others (behind them where negative)."""
+
+    sources: Host
+    seconds: float
+    messages: int
+    """Messages that tell of it."""
+
+    @property
+    def said(self) -> str:
+        """As a sentence's part."""
+        way = "ahead of" if self.seconds > 0 else "behind"
+        return (
+            f"its clock is {abs(self.seconds):.1f} s {way} those of the ledgers that note the same {self.messages} "
+            f"messages (± {ERROR:.1f} s): corrected"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Edge:
+    other: Host
+    ahead: float
+    """By how much the host is ahead of *other*, if the fastest message took no time."""
+    sends: bool
+    messages: int
+
+
+def skews(facts: Facts, hosts: Sequence[Host], good: Collection[Host]) -> tuple[Skew, ...]:
+    """Clocks that are off, by source; *good* are hosts whose clock agrees with a broker's."""
+    edges = _edges(facts, hosts)
+    found = [skew for host in sorted(edges) if host not in good for skew in _skew(host, edges, good)]
+    return tuple(found)
+
+
+def _edges(facts: Facts, hosts: Sequence[Host]) -> Mapping[Host, list[_Edge]]:
+    place = {source: host for host in hosts for source in host}
+    found: dict[Host, list[_Edge]] = defaultdict(list)
+    for passage in facts.passages:
+        one, other = place.get(passage.sender, (passage.sender,)), place.get(passage.receiver, (passage.receiver,))
+        if one != other and passage.messages >= LEAST and abs(passage.least) <= _FARTHEST:
+            found[one].append(_Edge(other, -passage.least, True, passage.messages))
+            found[other].append(_Edge(one, passage.least, False, passage.messages))
+    return found
+
+
+def _skew(host: Host, edges: Mapping[Host, Sequence[_Edge]], good: Collection[Host]) -> Sequence[Skew]:
+    own = edges[host]
+    told = [edge.ahead for edge in own]
+    ahead = max(told) if min(told) < 0 else min(told)
+    if abs(ahead) <= AGREE or max(told) - min(told) > AGREE or not all(_sure(e, host, edges, good) for e in own):
+        return ()
+    before = all(edge.ahead > 0 if edge.sends else edge.ahead < 0 for edge in own)
+    late = all(edge.sends for edge in own) and len({edge.other for edge in own}) > 1
+    return (Skew(host, round(ahead, 3), max(edge.messages for edge in own)),) if before or late else ()
+
+
+def _sure(edge: _Edge, host: Host, edges: Mapping[Host, Sequence[_Edge]], good: Collection[Host]) -> bool:
+    """The other host agrees with a broker, or with a third host."""
+    return edge.other in good or any(abs(e.ahead) <= ERROR for e in edges[edge.other] if e.other != host)
+
 
 SHARED = 2
 """Connections that must agree: one alone may be the client's, and another one the broker's."""
 ACCEPTING = 0.5
 """Seconds between a broker's line about a connection and the client's own, on hosts that are not overloaded."""
-AGREE = 2.0
-"""Seconds by which connections of one clock may differ: hosts that are."""
-_FARTHEST = 14 * 3600.0
 _ROUNDING = 1e-5
 """Seconds that differences of moments may be rounded by."""
 _TOLD = ("connection-made", "client-configured")
@@ -60,14 +207,14 @@ def corrected(facts: Facts) -> Facts:
 
     First by connections, then by messages for those of which too few connections tell.
     """
-    moved = _moved(facts, offsets(facts))
+    moved = _moved_by_connections(facts, offsets(facts))
     measured = _measured(moved)
     good = {offset.sources for offset in measured if abs(offset.seconds) <= offset.error}
     hosts = [tuple(dict.fromkeys((*logs, *_ledgers(moved, logs)))) for logs in _hosts(moved)]
-    return _moved(moved, passing.skews(moved, hosts, good))
+    return _moved_by_connections(moved, skews(moved, hosts, good))
 
 
-def _moved(facts: Facts, found: Sequence[Offset | Skew]) -> Facts:
+def _moved_by_connections(facts: Facts, found: Sequence[Offset | Skew]) -> Facts:
     if not found:
         return facts
     by_source = {source: offset for offset in found for source in offset.sources}

@@ -1,17 +1,26 @@
-"""What the commit study measured: ways to commit side by side, recorded or at a broker just now, and what is expected.
+"""What the commit study measured, and its tables.
+
+What the commit study measured: ways to commit side by side, recorded or at a broker just now, and what is expected.
 
 The recorded figures stand in ``study.toml``, with what they were measured on; they are read at first use.
+
+Tables of the commit study: what each way to commit took and left, beside what is expected of it.
 """
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import resources
 from typing import Any, Final
 
+import pandas as pd
+
+from mqlab.models import commits
 from mqlab.models.commits import Loop, Way, round_trip
+from mqlab.units import brief, digits, duration, number, size
+from mqlab.views.rocketmq_tables import table
 
 FIELD: Final = Loop(100_000, 500, 3.09 / 200, round_trip(4.58, 3.09, 200))
 """The field study: 100,000 records in 4.58 s with a synchronous and 3.09 s with an asynchronous commit a poll.
@@ -88,3 +97,99 @@ def _study(entry: Mapping[str, Any], where: Mapping[str, str]) -> Study:
 
 def _run(way: str, numbers: Mapping[str, Any]) -> Run:
     return Run(None if way == "none" else Way(way), **numbers)
+
+
+_NOTHING = "—"
+
+
+def source(study: Study) -> pd.DataFrame:
+    """Where the figures come from, and whether they were measured just now."""
+    rows = [{"about": about, "told": told} for about, told in _source(study)]
+    return table(rows, ("about", "told"))
+
+
+def ways(study: Study) -> pd.DataFrame:
+    """One row per way: how long it took and how many records were handed out again after a crash.
+
+    What is expected takes the mean round trip; where single answers come later, more is handed out again.
+    """
+    return table([_way(study, run) for run in study.rows], _WAYS)
+
+
+_WAYS = (
+    "way", "commits", "took", "expected", "closing", "records a second", "again after a crash",
+    "with mean answers, at most", "lost by the crash",
+)  # fmt: skip
+
+
+def field() -> pd.DataFrame:
+    """The field study and what the model makes of its two figures for the other ways."""
+    rows = [
+        {
+            "way": NAMES[way],
+            "measured": {Way.SYNC: "4.58 s", Way.ASYNC: "3.09 s"}.get(way, _NOTHING),
+            "by the model": f"{digits(commits.loop_seconds(FIELD, way))} s",
+            "commits": number(commits.commits(FIELD, way)),
+            "again after a crash, at most": number(commits.after_crash(FIELD, way).again_most),
+        }
+        for way in Way
+    ]
+    return table(rows, ("way", "measured", "by the model", "commits", "again after a crash, at most"))
+
+
+def ends(loop: Loop, waiting: int) -> pd.DataFrame:
+    """What a crash and a stop in good order leave: in a loop that works off its polls, and with hand-over to threads.
+
+    *waiting* are the records that were handed over and that no thread had begun.
+    """
+    rows = [_end(loop, way, handed) for handed in (None, waiting) for way in Way]
+    return table(rows, ("way", "work", "crash: again", "crash: lost", "good order: again", "good order: lost"))
+
+
+def _source(study: Study) -> Iterator[tuple[str, str]]:
+    how = "recorded once: no broker was given" if study.recorded else "measured just now"
+    yield "figures", f"{how}; medians of {study.runs} runs of each way, one after the other"
+    yield from study.where.items()
+    yield (
+        "records",
+        f"{number(study.records)} of {size(study.record_bytes)}, one partition, {study.poll_records} a poll",
+    )
+    yield "work", f"{brief(study.work_seconds)} a poll" if study.work_seconds else "none"
+    yield "auto.commit.interval.ms", number(study.interval_ms)
+    if study.loop is not None:
+        yield "one poll without commits", brief(study.loop.poll_seconds)
+        yield "round trip of a commit", f"{brief(study.loop.round_trip)}, as the synchronous calls took"
+
+
+def _way(study: Study, run: Run) -> dict[str, object]:
+    loop = study.loop
+    known = loop if run.way is not None else None
+    return {
+        "way": NAMES[run.way],
+        "commits": _NOTHING if run.way is Way.AUTO else number(run.commits),
+        "took": duration(run.seconds),
+        "expected": duration(commits.loop_seconds(known, run.way)) if known and run.way else _NOTHING,
+        "closing": brief(run.closing_seconds),
+        "records a second": number(round(study.records / run.seconds)),
+        "again after a crash": f"{number(run.again)} of {number(run.crashed_after)}",
+        "with mean answers, at most": number(commits.after_crash(known, run.way).again_most)
+        if known and run.way
+        else _NOTHING,
+        "lost by the crash": number(run.lost),
+    }
+
+
+def _end(loop: Loop, way: Way, waiting: int | None) -> dict[str, object]:
+    crash, stop = commits.after_crash(loop, way, waiting), commits.after_stop(loop, way, waiting or 0)
+    return {
+        "way": NAMES[way],
+        "work": "in the loop" if waiting is None else f"other threads, {number(waiting)} wait",
+        "crash: again": _between(crash.again_least, crash.again_most),
+        "crash: lost": _between(crash.lost_least, crash.lost_most),
+        "good order: again": _between(stop.again_least, stop.again_most),
+        "good order: lost": _between(stop.lost_least, stop.lost_most),
+    }
+
+
+def _between(least: int, most: int) -> str:
+    return number(least) if least == most else f"{number(least)} to {number(most)}"

@@ -1,82 +1,329 @@
-"""What would have to be fetched before an audit of one topic can be certain."""
+"""Messages that a Kafka group has gone past and that none of its ledgers has.
+
+Messages of one partition, one after the other by offset, that a group should have handled: cut and counted.
+
+Messages of one partition that a Kafka group has gone past and that none of its ledgers notes.
+
+Whether the ledgers of a Kafka group would show a record that it handled: who had to note it, and from when to when.
+
+A member without a ledger, one that begins late, ends early or was cut makes what it does not note unknown.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
-from mqlab.delivery.rows import GroupRow, LogRow, Loss, Side
-from mqlab.delivery_log import durability
-from mqlab.delivery_log.handovers import handovers
-from mqlab.delivery_log.losses import counted_by_ids
-from mqlab.delivery_log.lost_ids import acknowledged
-from mqlab.delivery_log.replica_history import leaderships
-from mqlab.facts import Facts
-from mqlab.rows.messages import Fate
-from mqlab.units import counted
-
-LEADERS = "state-change.log and controller.log of every broker: whether the log went back"
-
-
-def missing(facts: Facts, log: Sequence[LogRow], groups: Sequence[GroupRow], losses: Sequence[Loss]) -> tuple[str, ...]:
-    """What these rows of one topic leave open, each with what tells it; nothing where all is accounted for."""
-    found = [*of_log(facts, log, losses), *_of_groups(groups)]
-    return tuple(dict.fromkeys(found))
+from mqlab.delivery.log_losses import BY_OFFSETS, pieces
+from mqlab.delivery.ownership_intervals import Stint, stints
+from mqlab.delivery.positions import Mark, Offsets, offsets, partitions
+from mqlab.facts import Facts, Position
+from mqlab.findings import Evidence
+from mqlab.kafka.log_lines import client_of
+from mqlab.kafka.poll_limits import members, polls_of
+from mqlab.kafka.redelivery import kept, noting
+from mqlab.memo import per_facts
+from mqlab.rows import Assignment, Fate, times
 
 
-def of_log(facts: Facts, log: Sequence[LogRow], losses: Sequence[Loss]) -> tuple[str, ...]:
-    """The same for the way to the log alone."""
-    return (*_of_log(facts, log), *_of_losses(losses))
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Some of them, from ``low`` up to but not including ``high``."""
+
+    low: int
+    high: int
+    messages: int
+    least: int
+    most: int
+    """Interval in which ``messages`` lies: a part of a range that has gaps is an estimate."""
+    since: float | None
+    until: float | None
+    first: Evidence | None
+    """The line of the first of them."""
 
 
-def _of_log(facts: Facts, log: Sequence[LogRow]) -> Iterator[str]:
-    if all(row.acked is None for row in log):
-        yield "which messages the producers had acknowledged: their own ledger, or ids in their log"
+def inside(runs: Iterable[Run], low: int, high: int) -> list[Run]:
+    """Parts of *runs* in a range."""
+    return [_part(run, max(run.low, low), min(run.high, high)) for run in runs if run.low < high and low < run.high]
+
+
+def outside(runs: Iterable[Run], low: int, high: int) -> list[Run]:
+    """Parts of *runs* out of a range."""
+    return [part for run in runs for part in _left(run, low, high)]
+
+
+def joined(runs: Sequence[Run]) -> list[Run]:
+    """*runs* by offset, those that touch put together."""
+    found: list[Run] = []
+    for run in sorted(runs, key=lambda r: (r.low, r.high)):
+        if found and found[-1].high == run.low:
+            found[-1] = _sum(found[-1], run)
+        else:
+            found.append(run)
+    return found
+
+
+def _left(run: Run, low: int, high: int) -> Iterator[Run]:
+    if high <= run.low or run.high <= low or low >= high:
+        yield run
         return
-    if any(row.queue and not _steady(facts, row) for row in log):
-        yield LEADERS
-    nowhere = sum(fate.messages for row in log if not row.queue for fate in _nowhere(facts, row.topic))
-    if nowhere:
-        yield (
-            f"where {counted(nowhere, 'acknowledged message')} went that no consumer notes: a dump of each partition, "
-            "or the places in the producers' ledger (with acks=0 there are none)"
-        )
+    if run.low < low:
+        yield _part(run, run.low, low)
+    if high < run.high:
+        yield _part(run, high, run.high)
 
 
-def _nowhere(facts: Facts, topic: str) -> Iterator[Fate]:
-    """Messages that a producer counts as acknowledged, of which nothing tells a place and nobody has seen one."""
+def _part(run: Run, low: int, high: int) -> Run:
+    if (low, high) == (run.low, run.high):
+        return run
+    whole, span = run.high - run.low, high - low
+    messages = round(run.messages * span / whole)
+    least, most = max(0, run.least - (whole - span)), min(run.most, span)
+    step = 0.0 if run.since is None or run.until is None else (run.until - run.since) / whole
+    since = None if run.since is None else run.since + step * (low - run.low)
+    until = None if run.until is None else run.until - step * (run.high - high)
+    return replace(
+        run, low=low, high=high, messages=messages, least=least, most=most, since=since, until=until,
+        first=run.first if low == run.low else None,
+    )  # fmt: skip
+
+
+def _sum(one: Run, other: Run) -> Run:
+    since = min((t for t in (one.since, other.since) if t is not None), default=None)
+    until = max((t for t in (one.until, other.until) if t is not None), default=None)
+    return Run(
+        one.low, other.high, one.messages + other.messages, one.least + other.least, one.most + other.most,
+        since, until, one.first,
+    )  # fmt: skip
+
+
+@per_facts
+def fates(facts: Facts, topic: str, queue: str) -> tuple[Fate, ...]:
+    """What became of the messages of one partition, by offset."""
+    return _by_place(facts).get((topic, queue), ())
+
+
+@per_facts
+def _by_place(facts: Facts) -> Mapping[tuple[str, str], tuple[Fate, ...]]:
+    found: dict[tuple[str, str], list[Fate]] = defaultdict(list)
     for fate in facts.fates:
-        if fate.topic == topic and fate.acked and fate.first_offset is None and not (fate.stored or fate.handled):
-            yield fate
+        if fate.first_offset is not None:
+            found[fate.topic, fate.queue].append(fate)
+    return {place: tuple(sorted(these, key=_of_offset)) for place, these in found.items()}
 
 
-def _steady(facts: Facts, row: LogRow) -> bool:
-    """Every acknowledged message of the partition was counted as lost, or the log holds or held it since.
+def _of_offset(fate: Fate) -> tuple[int, int, float]:
+    return (fate.first_offset or 0, fate.last_offset or 0, fate.first_at or 0.0)
 
-    Its leaders are known and none began below the end; or it has one copy only; or the end seen last lies behind every
-    place that was acknowledged, and each of these was given out once.
+
+def in_log(fate: Fate) -> bool:
+    """It was acknowledged or is stored, and the log did not lose it."""
+    return bool(fate.acked or fate.stored) and not fate.overwritten
+
+
+@per_facts
+def counted(facts: Facts, topic: str, queue: str) -> bool:
+    """The material tells which messages are in the partition, by ids of producers or by a dump of the log."""
+    return any(f.acked or f.stored for f in fates(facts, topic, queue))
+
+
+@per_facts
+def position(facts: Facts, group: str, topic: str, queue: str) -> int | None:
+    """Where the group stands in the end: as committed, or right behind the last message that it handled."""
+    last = offsets(facts, group, topic, queue).last
+    if last is not None:
+        return last.offset
+    own = noting(facts, group, topic)
+    noted = [_behind(f) for f in fates(facts, topic, queue) if times(f, own)]
+    return max(noted, default=None)
+
+
+@per_facts
+def unhandled(facts: Facts, group: str, topic: str, queue: str) -> tuple[Run, ...]:
+    """Messages in the log that no ledger of the group notes, by offset, with those that wait.
+
+    A place of which a ledger of the group notes any message is handled; what the log lost is no loss of the group.
+    Where nothing tells which messages are in the log, every offset that was not handled counts as one: not each of
+    them need hold one.
     """
-    place = (row.topic, row.queue)
-    if place in leaderships(facts):
-        back = [one for one in handovers(facts).get(place, ()) if one.back]
-        return all(counted_by_ids(facts, row.topic, one) for one in back)
-    if durability.replicas(facts, row.topic) == 1:
-        return True
-    own = [f for f in acknowledged(facts, row.topic) if f.queue == row.queue]
-    last = max((f.last_offset or 0 for f in own), default=-1)
-    held = all(f.stored or f.handled for f in own)
-    return held or (row.end is not None and row.end > last and not any(f.overwritten for f in own))
+    own = noting(facts, group, topic)
+    rows = fates(facts, topic, queue)
+    known = [f for f in rows if in_log(f)]
+    left = [_run(f) for f in known if not times(f, own)]
+    if own:
+        left += _gaps(offsets(facts, group, topic, queue), max((_behind(f) for f in known), default=None), rows)
+    for fate in rows:
+        if times(fate, own) and not fate.overwritten:
+            left = outside(left, fate.first_offset or 0, _behind(fate))
+    for piece in pieces(facts, topic):
+        if piece.queue == queue and piece.how != BY_OFFSETS and piece.first_offset is not None:
+            left = outside(left, piece.first_offset, (piece.last_offset or 0) + 1)
+    if sparse(facts, topic):
+        left = [replace(run, least=0) for run in left]
+    return tuple(joined(left))
 
 
-def _of_losses(losses: Sequence[Loss]) -> Iterator[str]:
-    unclear = [loss for loss in losses if loss.incident is None and loss.side is Side.LOG]
-    if unclear:
-        yield LEADERS.partition(":")[0] + ": which mechanism it was"
-    if any(loss.side is Side.LOG and not loss.exact for loss in losses):
-        yield "the producers' ledger of acknowledged ids with partition and offset: the exact number"
+@per_facts
+def sparse(facts: Facts, topic: str) -> bool:
+    """A record of *topic* need not be there any more, or be shown: it is compacted, or written in transactions.
+
+    Compaction removes older records of a key; what an aborted transaction wrote is hidden, and markers take offsets.
+    """
+    compacted = any(
+        s.key == "cleanup.policy" and s.owner == topic and s.scope == "topic" and "compact" in s.value
+        for s in facts.settings
+    )
+    return compacted or any(
+        s.key == "transactional.id" and s.scope == "producer" and s.value not in ("", "null") for s in facts.settings
+    )
 
 
-def _of_groups(groups: Sequence[GroupRow]) -> Iterator[str]:
-    for name in sorted({row.group for row in groups if row.unknown}):
-        yield f"ledgers of every member of {name}, from begin to end: what it handled"
-    for name in sorted({row.group for row in groups if row.handled is None}):
-        yield f"what {name} handled, with partition and offset: ledgers of its members"
+def below(runs: Sequence[Run], offset: int) -> list[Run]:
+    """Those of *runs* before an offset."""
+    return inside(runs, 0, offset)
+
+
+def _run(fate: Fate) -> Run:
+    low, high = fate.first_offset or 0, _behind(fate)
+    return Run(low, high, fate.messages, fate.messages, fate.messages, fate.first_at, fate.last_at, fate.first)
+
+
+def _behind(fate: Fate) -> int:
+    return (fate.last_offset or 0) + 1
+
+
+def _gaps(known: Offsets, told: int | None, rows: Sequence[Fate]) -> list[Run]:
+    """Offsets up to the furthest that was committed, from where nothing tells any more which messages are in the log.
+
+    *told* is how far something does; without that, from the first offset that the group noted or began with.
+    """
+    end = max((mark.offset for mark in known.committed), default=0)
+    begun = [
+        int(e.value_max) for e in known.lines if e.kind in ("offset-set", "offset-reset-to") and e.value_max is not None
+    ]
+    begun += [f.first_offset or 0 for f in rows]
+    low = told if told is not None else min(begun, default=end)
+    return [Run(low, end, end - low, 0, end - low, None, None, None)] if low < end else []
+
+
+BUCKET = 10.0
+"""Seconds that one row of tallies spans."""
+
+
+def doubt(facts: Facts, place: tuple[str, str, str], stint: Stint, run: Run) -> str:
+    """Why the ledgers do not tell whether *run*, of *stint* in *place*, was handled; empty where they do.
+
+    *place* is a group, a topic and a partition.
+    """
+    group = place[0]
+    noted = _noted(facts, group, stint.client)
+    if not noted:
+        return f"the ledger of {stint.client or f'every member of {group}'}"
+    others = _owners(facts, place, stint) - set(kept(facts, group).values()) - {stint.client}
+    if others and stint.client:
+        return f"the ledger of {', '.join(sorted(others))}"
+    if stint.until is None:
+        return f"what {stint.client or group} has in memory: it still runs when the material ends"
+    names = ", ".join(sorted(source for source, who in kept(facts, group).items() if who in noted))
+    if not all(_begins(facts, place, stint, run, own) for own in noted.values()):
+        return f"the begin of {names}"
+    lasting = noted_at(facts, place, stint.high - 1) or all(_lasts(facts, group, stint, own) for own in noted.values())
+    if not lasting:
+        return f"the end of {names}: it stops before the process does"
+    return ""
+
+
+def noted_at(facts: Facts, place: tuple[str, str, str], offset: int) -> bool:
+    """A ledger of the group notes the record at *offset*: what it was handed before, it had the time to note."""
+    own = noting(facts, *place[:2])
+    return any(
+        times(fate, own) and (fate.first_offset or 0) <= offset <= (fate.last_offset or 0)
+        for fate in fates(facts, *place[1:])
+    )
+
+
+def _owners(facts: Facts, place: tuple[str, str, str], stint: Stint) -> set[str]:
+    """Clients that snapshots or assignments show to own the partition before somebody else is seen to begin."""
+    end = min((other.since for other in stints(facts, *place) if other.since > stint.since), default=float("inf"))
+    return {who for at, who in _seen(facts).get(place, ()) if stint.since <= at < end}
+
+
+@per_facts
+def _seen(facts: Facts) -> Mapping[tuple[str, str, str], Sequence[tuple[float, str]]]:
+    """When whom was seen to own what."""
+    rows: list[Position | Assignment] = [*facts.positions, *facts.assignments]
+    found: dict[tuple[str, str, str], list[tuple[float, str]]] = defaultdict(list)
+    for row in rows:
+        who = row.client_id or client_of(row.member_id)
+        if row.group and row.at is not None and who:
+            found[row.group, row.topic, row.queue].append((row.at, who))
+    return dict(found)
+
+
+@per_facts
+def _noted(facts: Facts, group: str, client: str) -> Mapping[str, Sequence[float]]:
+    """Keeper of ledgers → when they note something: *client*, or all members where nobody tells whose it was.
+
+    Empty where not everybody who may have handled a record keeps one.
+    """
+    ledgers = kept(facts, group)
+    keepers = {"", client} if client else set(ledgers.values())
+    if not client and "" not in keepers and not members(facts, group) <= keepers:
+        return {}
+    found: dict[str, list[float]] = defaultdict(list)
+    for tally in facts.tallies:
+        if ledgers.get(tally.source) in keepers:
+            found[ledgers[tally.source]].append(tally.at)
+    return {who: sorted(moments) for who, moments in sorted(found.items())}
+
+
+def _begins(facts: Facts, place: tuple[str, str, str], stint: Stint, run: Run, own: Sequence[float]) -> bool:
+    """They note something before any of *run* was committed.
+
+    One that begins in the middle of a stint, behind records that are not noted, may have begun late.
+    """
+    marks = [m for m in offsets(facts, *place).committed if m.at >= stint.since and m.offset > run.low]
+    committed = min((m.at for m in marks), default=stint.until or stint.since)
+    late = own[0] + BUCKET > stint.since and _ledger_behind(facts, place, stint, run)
+    return own[0] <= committed and not late
+
+
+def _ledger_behind(facts: Facts, place: tuple[str, str, str], stint: Stint, run: Run) -> bool:
+    """The first record that its ledgers note in the stint is behind *run*."""
+    group, topic, queue = place
+    own = frozenset(s for s, who in kept(facts, group).items() if not stint.client or who in ("", stint.client))
+    noted = [f for f in fates(facts, topic, queue) if times(f, own) and (f.last_offset or 0) >= stint.low]
+    return run.high <= min((f.first_offset or 0 for f in noted), default=-1)
+
+
+def _lasts(facts: Facts, group: str, stint: Stint, own: Sequence[float]) -> bool:
+    """They note something right before the process ended, and go on as long as its client goes on to commit.
+
+    A poll that is worked on notes nothing yet.
+    """
+    slack = BUCKET + max((b.longest_seconds for b in polls_of(facts, group, stint.client)), default=0.0)
+    until = stint.until or 0.0
+    if not any(at + slack >= until for at in own):
+        return False
+    return own[-1] > until or _committing(facts, group, stint.client) <= own[-1] + slack
+
+
+@per_facts
+def _committing(facts: Facts, group: str, client: str) -> float:
+    """When *client* was last seen to commit something new, in any partition."""
+    found = [0.0]
+    for topic in sorted({p.topic for p in facts.positions if p.group == group}):
+        for queue in partitions(facts, group, topic):
+            for stint in stints(facts, group, topic, queue):
+                if stint.client == client:
+                    found += _moves(offsets(facts, group, topic, queue).committed, stint)
+    return max(found)
+
+
+def _moves(marks: Sequence[Mark], stint: Stint) -> list[float]:
+    """Moments within *stint* at which the committed offset had moved."""
+    until = stint.until if stint.until is not None else float("inf")
+    inside = [m for m in marks if stint.since <= m.at <= until]
+    return [later.at for one, later in pairwise(inside) if later.offset > one.offset]

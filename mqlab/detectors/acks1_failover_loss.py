@@ -9,13 +9,12 @@ yet, refused writes, topics that were made again, compaction; elections of repli
 
 from __future__ import annotations
 
-from mqlab.delivery_log import durability, loss_finding, loss_judgement
-from mqlab.delivery_log.cases import Case, of_incident
-from mqlab.delivery_log.loss_mechanisms import FAILOVER
+from mqlab.delivery import durability, loss_finding, loss_mechanisms
+from mqlab.delivery.loss_mechanisms import FAILOVER, Case, of_incident
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Finding, Severity
-from mqlab.questions.wording import clock, moment
+from mqlab.shared.wording import clock, moment
 from mqlab.units import counted
 
 INCIDENT = FAILOVER
@@ -27,9 +26,9 @@ def detect(facts: Facts) -> Result:
     found = of_incident(facts, INCIDENT)
     if found:
         return Result(tuple(_finding(facts, topic, own) for topic, own in loss_finding.by_topic(found)))
-    if missing := loss_judgement.open_questions(facts, INCIDENT):
+    if missing := loss_mechanisms.open_questions(facts, INCIDENT):
         return Result(missing=missing)
-    because = loss_judgement.disproved(facts, INCIDENT)
+    because = loss_mechanisms.disproved(facts, INCIDENT)
     return Result(rejected=because) if because else CLEAR
 
 

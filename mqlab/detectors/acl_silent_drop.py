@@ -17,12 +17,9 @@ from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Finding
 from mqlab.models.mosquitto_acl import WRITE
-from mqlab.mqtt import denials, denied_lines, users
-from mqlab.mqtt.accounting import accounts
-from mqlab.mqtt.denials import Refused
-from mqlab.mqtt.denied_told import PUBLISH, Told
-from mqlab.mqtt.denied_words import of_lines, of_rules, topics
-from mqlab.mqtt.queue_case import LEAST
+from mqlab.mqtt import denials, subscriptions
+from mqlab.mqtt.accounting import LEAST, accounts
+from mqlab.mqtt.denials import PUBLISH, Refused, Told, of_lines, of_rules, topics
 
 INCIDENT = "acl-silent-drop"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
@@ -30,7 +27,7 @@ SYSTEMS: tuple[str, ...] = ("mqtt",)
 
 def detect(facts: Facts) -> Result:
     """One finding for what each publisher is refused, and for what each receiver is."""
-    by_rules, told = _of_rules(facts), [_of_lines(facts, one) for one in denied_lines.denied(facts)]
+    by_rules, told = _of_rules(facts), [_of_lines(facts, one) for one in denials.denied(facts)]
     named = {f.subject for f in by_rules.findings}
     found = (*by_rules.findings, *(f for r in told for f in r.findings if f.subject not in named))
     if found:
@@ -58,7 +55,7 @@ def _of_rules(facts: Facts) -> Result:
 def _findings(facts: Facts, own: Sequence[Refused], certainty: Certainty) -> tuple[Finding, ...]:
     by_subject: dict[str, list[Refused]] = defaultdict(list)
     for one in own:
-        by_subject[one.receiver or users.name_of(facts, one.sender)].append(one)
+        by_subject[one.receiver or subscriptions.name_of(facts, one.sender)].append(one)
     return tuple(of_rules(facts, subject, these, certainty) for subject, these in sorted(by_subject.items()))
 
 
@@ -106,5 +103,5 @@ def _of_lines(facts: Facts, one: Told) -> Result:
         return Result(rejected=f"{name} noted that its publishes failed: it was told")
     if one.messages and not one.nowhere:
         return Result(rejected=f"what {name} was refused arrived all the same")
-    proven = one.agrees or (one.kind == PUBLISH and denied_lines.counter_agrees(facts, one))
+    proven = one.agrees or (one.kind == PUBLISH and denials.counter_agrees(facts, one))
     return Result((of_lines(one, Certainty.PROVEN if proven else Certainty.LIKELY),))

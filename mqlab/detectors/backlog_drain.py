@@ -13,14 +13,13 @@ from math import isfinite
 
 from mqlab import units
 from mqlab.detectors.base import CLEAR, Result
-from mqlab.draining import told
 from mqlab.facts import Facts
 from mqlab.findings import Evidence, Finding
-from mqlab.groups.consumer_groups import topics
-from mqlab.groups.queues import Points, totals
+from mqlab.groups.membership import topics
 from mqlab.models.falling import Falling, falling
-from mqlab.questions.benign import notice
-from mqlab.questions.wording import clock
+from mqlab.scenarios import drain
+from mqlab.shared.queues import Points, totals
+from mqlab.shared.wording import clock, notice
 
 INCIDENT = "backlog-drain"
 SYSTEMS: tuple[str, ...] = ("kafka", "rocketmq")
@@ -41,7 +40,7 @@ def detect(facts: Facts) -> Result:
         points = totals(queues)
         fall = falling([(at, float(waiting)) for at, waiting, _ in points])
         if fall is not None and fall.peak - fall.left >= max(LEAST, BEHIND * _inflow(points)):
-            foretold = told.measures(told.foreseen(facts, group))
+            foretold = drain.measures(drain.foreseen(facts, group))
             found.append(_notice(group, topic, queues, fall, foretold))
     return Result(tuple(found)) if found else CLEAR
 

@@ -13,14 +13,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mqlab import units
-from mqlab.amplification import split_counted, split_evidence, split_ledger, split_traffic
-from mqlab.amplification.split_loops import Loop, loops_seen, why_not
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Certainty, Finding, Severity
-from mqlab.models import clients
-from mqlab.questions import actors, flows
-from mqlab.questions.wording import clock, moment
+from mqlab.models import kafka_defaults
+from mqlab.shared import actors, flows
+from mqlab.shared.wording import clock, moment
+from mqlab.traffic import split_bytes, splits
+from mqlab.traffic.splits import Loop, loops_seen, why_not
 
 INCIDENT = "batch-split-loop"
 SYSTEMS: tuple[str, ...] = ("kafka",)
@@ -31,7 +31,7 @@ def detect(facts: Facts) -> Result:
     judged = [(loop, why_not(facts, loop)) for loop in loops_seen(facts)]
     findings = tuple(_finding(facts, loop) for loop, because in judged if because is None)
     logged = frozenset(loop.client for loop, _ in judged)
-    findings += split_counted.findings(facts, INCIDENT, logged)
+    findings += split_bytes.findings(facts, INCIDENT, logged)
     if findings:
         return Result(findings)
     if judged:
@@ -43,10 +43,10 @@ def detect(facts: Facts) -> Result:
 
 
 def _finding(facts: Facts, loop: Loop) -> Finding:
-    ledger = split_ledger.of_loop(facts, loop.client, loop.topic, loop.splits, loop.window)
-    crashes = split_evidence.crashes(facts, loop.client, loop.splits)
+    ledger = split_bytes.of_loop(facts, loop.client, loop.topic, loop.splits, loop.window)
+    crashes = splits.crashes(facts, loop.client, loop.splits)
     ended = max([t for t in (loop.last_at, *[c.last_at for c in crashes]) if t is not None], default=None)
-    lines = split_evidence.lines(facts, loop.splits, loop.batch_size, loop.limit, crashes)
+    lines = splits.lines(facts, loop.splits, loop.batch_size, loop.limit, crashes)
     counts = {"split_count": float(ledger.count)} | ({"crashes": float(_sum(crashes))} if crashes else {})
     return Finding(
         id=f"{INCIDENT}:{loop.client}/{loop.topic}",
@@ -56,15 +56,15 @@ def _finding(facts: Facts, loop: Loop) -> Finding:
         subject=f"{loop.client} -> {loop.topic}",
         started_at=moment(ledger.started),
         ended_at=moment(loop.last_at),
-        ongoing=split_evidence.ongoing(facts, loop.splits, ended),
+        ongoing=splits.ongoing(facts, loop.splits, ended),
         statement=_statement(facts, loop, ledger, crashes),
         measures={**(ledger.measures or {}), **counts},
-        evidence=lines + split_traffic.evidence(facts, loop.client, loop.topic, ledger),
+        evidence=lines + split_bytes.evidence(facts, loop.client, loop.topic, ledger),
         explains=("log-explosion",),
         mitigate=_mitigate(loop),
         remedy=_remedy(loop),
         verify=_verify(facts, loop),
-        ledger=split_traffic.ledger(facts, ledger),
+        ledger=split_bytes.ledger(facts, ledger),
         facts=_words(facts, loop, ledger, crashes),
     )
 
@@ -73,14 +73,14 @@ def _sum(episodes: Sequence[Episode]) -> int:
     return sum(e.count for e in episodes)
 
 
-def _statement(facts: Facts, loop: Loop, ledger: split_ledger.SplitLedger, crashes: Sequence[Episode]) -> str:
+def _statement(facts: Facts, loop: Loop, ledger: split_bytes.SplitLedger, crashes: Sequence[Episode]) -> str:
     size = f"~{units.size(ledger.batch)} " if ledger.batch else ""
     what = f"{loop.client} resends the same {size}batches to {loop.topic}"
     why = 'each "split" returns the same batch and uses no retry'
     if loop.window and loop.window[1] and loop.batch_size and loop.limit:
         why = f"batch.size {loop.batch_size.value} > limit {loop.limit.value}, so {why}"
     damage = f"{ledger.count} splits on {units.counted(len(loop.by_queue), 'partition')} held everything behind them up"
-    if crashes and clients.leaks(loop.version):
+    if crashes and kafka_defaults.leaks(loop.version):
         damage = f"Client {loop.version} leaks heap with each of the {ledger.count} splits: {_ends(facts, crashes)}"
     elif crashes:
         damage += f", {_ends(facts, crashes)}"
@@ -104,7 +104,7 @@ def _mitigate(loop: Loop) -> str:
 
 def _remedy(loop: Loop) -> str:
     parts = ["Keep batch.size below max.message.bytes of every topic written"]
-    if clients.leaks(loop.version) is not False:
+    if kafka_defaults.leaks(loop.version) is not False:
         parts.append("upgrade the client to 2.3.1 or later (heap leak, KAFKA-8325)")
     parts.append("4.2.0 is the first client that ends such a loop by itself (KAFKA-8350)")
     return f"{'; '.join(parts)}."
@@ -118,7 +118,7 @@ def _verify(facts: Facts, loop: Loop) -> str:
     )
 
 
-def _words(facts: Facts, loop: Loop, ledger: split_ledger.SplitLedger, crashes: Sequence[Episode]) -> dict[str, str]:
+def _words(facts: Facts, loop: Loop, ledger: split_bytes.SplitLedger, crashes: Sequence[Episode]) -> dict[str, str]:
     attempts = loop.attempts[0]
     words = {
         "who": f"producer {loop.client}" + (f" (kafka-clients {loop.version})" if loop.version else ""),
@@ -130,7 +130,7 @@ def _words(facts: Facts, loop: Loop, ledger: split_ledger.SplitLedger, crashes: 
         "second_way": ledger.second_way,
         "batch.size": loop.batch_size.value if loop.batch_size and loop.window and loop.window[1] else "",
         "limit": loop.limit.value if loop.limit and loop.window else "",
-        "trigger": split_evidence.trigger(facts, loop.splits, ledger.started) or "",
+        "trigger": splits.trigger(facts, loop.splits, ledger.started) or "",
     }
     for number, crash in enumerate(crashes, start=1):
         words[f"crash {number}"] = f"{clock(crash.first_at)} {crash.reason or crash.kind}"

@@ -15,15 +15,12 @@ from mqlab import units
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
-from mqlab.models.circling import round_trip
-from mqlab.mqtt import circle_case
-from mqlab.mqtt.bridges import Closed
-from mqlab.mqtt.circle_case import Case
-from mqlab.mqtt.circle_suspect import ring, suspect
-from mqlab.mqtt.circles import missing
-from mqlab.mqtt.connection import Connection
+from mqlab.models.mqtt import round_trip
+from mqlab.mqtt import circles
+from mqlab.mqtt.circles import Case, Closed, missing, ring, suspect
+from mqlab.mqtt.connections import Connection
 from mqlab.mqtt.copies import first_copy, receivers
-from mqlab.questions.wording import clock, moment, sample
+from mqlab.shared.wording import clock, moment, sample
 
 INCIDENT = "bridge-loop"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
@@ -31,14 +28,14 @@ SYSTEMS: tuple[str, ...] = ("mqtt",)
 
 def detect(facts: Facts) -> Result:
     """One finding for each way on which messages come back."""
-    every = circle_case.cases(facts)
+    every = circles.cases(facts)
     found = tuple(_finding(facts, case) for case in every if case.certainty is not None)
     if found:
         return Result(found)
     if any(case.circling for case in every):
         return Result(missing=("how the brokers are bridged, and what they took in ($SYS)",))
     counted = receivers(facts) or facts.named("mqtt.publish_received")
-    told = "; ".join(circle_case.told_by_bridges(facts))
+    told = "; ".join(circles.told_by_bridges(facts))
     if told:
         judged = receivers(facts) or any(t.factor or t.before is not None for case in every for t in case.taken)
         return Result(rejected=told) if judged else Result(missing=("messages with ids, or $SYS of both brokers",))

@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts, Position
 from mqlab.findings import Evidence, Finding
-from mqlab.questions.benign import notice
-from mqlab.questions.wording import clock
+from mqlab.shared.wording import clock, notice
 from mqlab.units import number
 
 INCIDENT = "catch-up-read"

@@ -20,11 +20,9 @@ from mqlab import units
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
-from mqlab.mqtt.connection import Connection
-from mqlab.mqtt.lives import connections, told_by_clients
-from mqlab.mqtt.parties import UNDECIDED
-from mqlab.mqtt.takeovers import War, replaced, wars
-from mqlab.questions.wording import clock, moment
+from mqlab.mqtt.connections import Connection, connections, told_by_clients
+from mqlab.mqtt.takeovers import UNDECIDED, War, replaced, wars
+from mqlab.shared.wording import clock, moment
 
 INCIDENT = "client-id-takeover"
 SYSTEMS: tuple[str, ...] = ("mqtt",)

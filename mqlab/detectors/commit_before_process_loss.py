@@ -14,15 +14,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from mqlab import units
-from mqlab.delivery_groups.by_hand import moved
-from mqlab.delivery_groups.cases import Case, cases, places
-from mqlab.delivery_groups.early import Early
-from mqlab.delivery_groups.memory import Memory, lost_queues, signs, stops, untold
-from mqlab.delivery_groups.stints import Stint
+from mqlab.delivery.group_losses import Case, Memory, cases, lost_queues, places, signs, stops, untold
+from mqlab.delivery.ownership_intervals import Early, Stint
+from mqlab.delivery.positions import moved_by_hand as moved
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
-from mqlab.questions.wording import clock, moment
+from mqlab.shared.wording import clock, moment
 
 INCIDENT = "commit-before-process-loss"
 SYSTEMS: tuple[str, ...] = ("kafka",)

@@ -18,14 +18,13 @@ from mqlab import units
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
-from mqlab.groups.consumer_groups import is_kafka, places, topics
-from mqlab.groups.copies import ledgers_of
-from mqlab.groups.presence import absent, commits_alone, known_empty_seconds, present
-from mqlab.groups.queues import TOGETHER, Points, lag
-from mqlab.groups.stalls import Stretch, stalled, stretch_between
-from mqlab.questions.wording import moment
-from mqlab.rocketmq.sharing import EXPIRY
+from mqlab.groups.membership import absent, commits_alone, is_kafka, known_empty_seconds, places, present, topics
+from mqlab.rocketmq.shared_client_ids import EXPIRY
 from mqlab.rocketmq.slots import SETTLING
+from mqlab.shared.copies import ledgers_of
+from mqlab.shared.lag import Stretch, stalled, stretch_between
+from mqlab.shared.queues import TOGETHER, Points, lag
+from mqlab.shared.wording import moment
 
 INCIDENT = "consumer-offline"
 SYSTEMS: tuple[str, ...] = ("kafka", "rocketmq")

@@ -9,14 +9,13 @@ more consumers than queues, broadcast groups, POP.
 from __future__ import annotations
 
 from mqlab.detectors.base import CLEAR, Result
-from mqlab.draining import told as drain_told
 from mqlab.facts import Facts
 from mqlab.findings import Finding, Severity
-from mqlab.questions.wording import clock, moment
-from mqlab.rocketmq import duplicate_words
-from mqlab.rocketmq.duplicate_case import Case, cases, harmless
-from mqlab.rocketmq.duplicate_costs import measures
+from mqlab.rocketmq import shared_client_id_words
 from mqlab.rocketmq.members import groups, streams
+from mqlab.rocketmq.shared_client_ids import Case, cases, harmless, measures
+from mqlab.scenarios import drain as scenarios_drain
+from mqlab.shared.wording import clock, moment
 
 INCIDENT = "duplicate-client-id"
 SYSTEMS: tuple[str, ...] = ("rocketmq",)
@@ -37,14 +36,14 @@ def detect(facts: Facts) -> Result:
         return Result(missing=("consumerConnection once more, over 130 s later, and the offsets of the group",))
     if every:
         return Result(
-            rejected="; ".join(dict.fromkeys(innocent.get(id(c)) or duplicate_words.too_short(c) for c in every))
+            rejected="; ".join(dict.fromkeys(innocent.get(id(c)) or shared_client_id_words.too_short(c) for c in every))
         )
     return CLEAR
 
 
 def _finding(facts: Facts, case: Case, *, several: bool) -> Finding:
-    drain = drain_told.foreseen(facts, case.group)
-    counted = {**measures(facts, case), **drain_told.measures(drain)}
+    drain = scenarios_drain.foreseen(facts, case.group)
+    counted = {**measures(facts, case), **scenarios_drain.measures(drain)}
     harm = counted.get("orphan_queues") or counted.get("doubled_queues")
     assert case.certainty is not None
     return Finding(
@@ -56,15 +55,15 @@ def _finding(facts: Facts, case: Case, *, several: bool) -> Finding:
         started_at=moment(case.since),
         ended_at=None if case.ongoing else moment(case.until),
         ongoing=case.ongoing,
-        statement=duplicate_words.statement(case, counted),
+        statement=shared_client_id_words.statement(case, counted),
         measures=counted,
-        evidence=duplicate_words.evidence(facts, case),
+        evidence=shared_client_id_words.evidence(facts, case),
         explains=("backlog-drain", "slow-consumer", "reprocess-duplicates", "retention-loss"),
-        mitigate=duplicate_words.mitigation(case),
-        remedy=duplicate_words.remedy(facts, case),
+        mitigate=shared_client_id_words.mitigation(case),
+        remedy=shared_client_id_words.remedy(facts, case),
         verify=f"mqadmin consumerConnection -g {case.group} lists every #ClientId once, and each queue's offset moves.",
         facts={
-            **duplicate_words.remarks(facts, case),
-            **({"drain": told} if (told := drain_told.remark(drain)) else {}),
+            **shared_client_id_words.remarks(facts, case),
+            **({"drain": told} if (told := scenarios_drain.remark(drain)) else {}),
         },
     )

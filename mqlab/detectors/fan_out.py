@@ -11,9 +11,8 @@ from mqlab import units
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Evidence, Finding
-from mqlab.questions import flows, shifts
-from mqlab.questions.benign import notice
-from mqlab.questions.wording import clock, sample
+from mqlab.shared import counters, flows
+from mqlab.shared.wording import clock, notice, sample
 
 INCIDENT = "fan-out"
 SYSTEMS: tuple[str, ...] = ("kafka",)
@@ -30,7 +29,7 @@ def detect(facts: Facts) -> Result:
     if not any(p.out_per_in is not None for p in every):
         return Result(missing=("bytes in and bytes out of the brokers",))
     pieces = flows.warm(every)
-    shift = shifts.shift([(p.since, p.until, p.out_per_in) for p in pieces])
+    shift = counters.shift([(p.since, p.until, p.out_per_in) for p in pieces])
     if shift is None:
         return CLEAR
     counts = [(p, flows.readers(facts, p)) for p in pieces]
@@ -50,7 +49,7 @@ def detect(facts: Facts) -> Result:
     return Result((_notice(facts, shift, readers),))
 
 
-def _notice(facts: Facts, shift: shifts.Shift, readers: int) -> Finding:
+def _notice(facts: Facts, shift: counters.Shift, readers: int) -> Finding:
     whole = flows.flow(facts, shift.at, shift.until)
     joined = _joined(facts, shift)
     began = min((e.first_at for e in joined if e.first_at is not None), default=shift.at)
@@ -71,7 +70,7 @@ def _notice(facts: Facts, shift: shifts.Shift, readers: int) -> Finding:
     )
 
 
-def _joined(facts: Facts, shift: shifts.Shift) -> list[Episode]:
+def _joined(facts: Facts, shift: counters.Shift) -> list[Episode]:
     """First joins of groups around the rise, without groups that were there long before."""
     first: dict[str, Episode] = {}
     for episode in facts.of_kind("rebalance-started"):
@@ -80,7 +79,7 @@ def _joined(facts: Facts, shift: shifts.Shift) -> list[Episode]:
     return [e for e in first.values() if abs((e.first_at or 0.0) - shift.at) <= BEFORE]
 
 
-def _evidence(facts: Facts, joined: list[Episode], shift: shifts.Shift) -> tuple[Evidence, ...]:
+def _evidence(facts: Facts, joined: list[Episode], shift: counters.Shift) -> tuple[Evidence, ...]:
     lines = tuple(e.first for e in joined[:5])
     series = [s for s in facts.named("consumer.bytes_consumed") if len(s.points) > 1]
     return lines + tuple(sample(facts, s, shift.until, "bytes that this reader received") for s in series[:8])

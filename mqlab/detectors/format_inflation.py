@@ -9,10 +9,10 @@ producers, a burst in which in and out grow together, key = value as it always w
 
 from __future__ import annotations
 
-from mqlab.amplification import recoding, wastefulness
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
-from mqlab.questions import flows
+from mqlab.shared import flows
+from mqlab.traffic import batching, encoding
 
 INCIDENT = "format-inflation"
 SYSTEMS: tuple[str, ...] = ("kafka",)
@@ -21,16 +21,16 @@ SYSTEMS: tuple[str, ...] = ("kafka",)
 def detect(facts: Facts) -> Result:
     """Findings for brokers that re-encode, and for producers that became wasteful."""
     findings, risks = [], []
-    for setting in recoding.settings(facts):
-        found = recoding.measured(facts, setting)
+    for setting in encoding.settings(facts):
+        found = encoding.measured(facts, setting)
         if found is None:
-            risks.append(recoding.risk(setting, INCIDENT))
+            risks.append(encoding.risk(setting, INCIDENT))
         else:
-            findings.append(recoding.finding(facts, found, INCIDENT))
-    for client in wastefulness.producers(facts):
-        waste = wastefulness.measured(facts, client)
+            findings.append(encoding.finding(facts, found, INCIDENT))
+    for client in batching.producers(facts):
+        waste = batching.measured(facts, client)
         if waste is not None:
-            findings.append(wastefulness.finding(facts, waste, INCIDENT))
+            findings.append(batching.finding(facts, waste, INCIDENT))
     if findings or risks:
         named = {f.subject for f in findings}
         return Result((*findings, *{r.id: r for r in risks if r.subject not in named}.values()))
@@ -43,6 +43,6 @@ def detect(facts: Facts) -> Result:
 
 def _unseen(facts: Facts) -> Result:
     """Not checked where bytes per record rose and nothing tells the size of the payload; else clear."""
-    if any(wastefulness.unseen(facts, client) for client in wastefulness.producers(facts)):
+    if any(batching.unseen(facts, client) for client in batching.producers(facts)):
         return Result(missing=("the size of records before compression: producer record-size-avg",))
     return CLEAR

@@ -16,14 +16,14 @@ from mqlab import units
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
-from mqlab.kafka import churn_case, churn_words, clocks, groups
-from mqlab.kafka.churn_case import NEAR, Churn
+from mqlab.kafka import churn, groups
+from mqlab.kafka.churn import NEAR, Churn
 from mqlab.kafka.lives import lives
-from mqlab.kafka.renewal import fenced, restarts
-from mqlab.kafka.repeating import extra
-from mqlab.questions.wording import moment
-from mqlab.rebalances.history import history
-from mqlab.rebalances.rows import End, Life, Rebalance
+from mqlab.kafka.rebalances import history
+from mqlab.kafka.redelivery import extra
+from mqlab.kafka.releases import fenced, restarts
+from mqlab.kafka.rows import End, Life, Rebalance
+from mqlab.shared.wording import moment
 from mqlab.units import counted
 
 INCIDENT = "group-churn"
@@ -36,17 +36,17 @@ def detect(facts: Facts) -> Result:
         return Result(missing=("server.log of the brokers, or the consumers' logs",))
     found, reasons = [], []
     for group in groups.groups(facts):
-        if every := churn_case.churning(facts, group):
+        if every := churn.churning(facts, group):
             found.append(_dying(facts, group, every))
-        elif passing := churn_case.passing(facts, group):
+        elif passing := churn.passing(facts, group):
             found.append(_passing(facts, group, passing))
         elif reason := _other(facts, group):
             reasons.append(f"{group}: {reason}")
     if found:
         return Result(tuple(found))
-    off = frozenset(who for group in groups.groups(facts) for who in clocks.astray(facts, group))
+    off = frozenset(who for group in groups.groups(facts) for who in groups.astray(facts, group))
     if off:
-        return Result(missing=(clocks.missing(off),))
+        return Result(missing=(groups.missing(off),))
     return Result(rejected="; ".join(reasons)) if reasons else CLEAR
 
 
@@ -66,16 +66,16 @@ def _other(facts: Facts, group: str) -> str | None:
 def _dying(facts: Facts, group: str, every: Sequence[Churn]) -> Finding:
     since, until = min(one.since for one in every), max(one.until for one in every)
     rows = _rebalances(facts, group, since, until)
-    proven = any(one.failing for one in every) and len(rows) >= churn_case.LEAST
+    proven = any(one.failing for one in every) and len(rows) >= churn.LEAST
     again = extra(facts, group, since - NEAR, until + NEAR)
     found = _finding(
         group,
         (since, None if _ongoing(facts, until) else until),
-        churn_words.statement(group, every, len(rows), again),
-        churn_words.measures(every, len(rows), again),
-        churn_words.evidence(every),
+        churn.statement(group, every, len(rows), again),
+        churn.measures(every, len(rows), again),
+        churn.evidence(every),
     )
-    found = replace(found, facts=churn_words.remarks(every, rows))
+    found = replace(found, facts=churn.remarks(every, rows))
     return replace(found, certainty=Certainty.PROVEN, severity=Severity.CRITICAL) if proven else found
 
 
@@ -87,7 +87,7 @@ def _passing(facts: Facts, group: str, passing: Sequence[Life]) -> Finding:
         group,
         (since, None if _ongoing(facts, until) else until),
         f"{len(passing)} members of {group} came and went, each under another name and for less than "
-        f"{units.duration(churn_case.SHORT)}. It cost {counted(rebalances, 'rebalance')}: an autoscaler that flaps, or "
+        f"{units.duration(churn.SHORT)}. It cost {counted(rebalances, 'rebalance')}: an autoscaler that flaps, or "
         "processes that die.",
         {"members": float(len(passing)), "rebalances": float(rebalances)},
         tuple(dict.fromkeys(place for life in passing for place in life.evidence[:1])),

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from mqlab.detectors.base import Result
 from mqlab.facts import Facts
-from mqlab.log_growth import finding, rotation
-from mqlab.log_growth.floods import MUCH_A_MINUTE, flood
-from mqlab.log_growth.judgement import Judgement, judged
-from mqlab.rows.lines import Volume
+from mqlab.logs import explosion, floods
+from mqlab.logs.explosion import Judgement, judged
+from mqlab.logs.floods import MUCH_A_MINUTE, flood
+from mqlab.rows import Volume
 from mqlab.units import size
 
 INCIDENT = "log-explosion"
@@ -27,9 +27,9 @@ def detect(facts: Facts) -> Result:
     """One finding a log, files that were rotated away counted with it."""
     if not any(c.format.endswith("-log") for c in facts.coverage) and not facts.volumes:
         return Result(missing=("the log itself, from before the onset",))
-    logs = [rotation.joined(files) for files in rotation.logs(facts.volumes)]
+    logs = [floods.joined(files) for files in floods.logs(facts.volumes)]
     judgements = [judged(facts, found) for log in logs if (found := flood(log)) and not _unknown(log)]
-    findings = tuple(finding.finding(facts, j) for j in judgements if j.certainty is not None)
+    findings = tuple(explosion.finding(facts, j) for j in judgements if j.certainty is not None)
     if findings:
         return Result(findings)
     missing = [_undated(log) for log in logs if _unknown(log)] + [_told(j.missing) for j in judgements if j.missing]

@@ -11,18 +11,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mqlab import units
-from mqlab.delivery_groups.by_hand import moved
-from mqlab.delivery_groups.cases import Case, cases, dense, places
-from mqlab.delivery_groups.jumps import Jump, jumps
-from mqlab.delivery_groups.offsets import before, offsets
-from mqlab.delivery_groups.ranges import Skip, Why
-from mqlab.delivery_groups.skips import skips
+from mqlab.delivery.group_losses import Case, cases, dense, places
+from mqlab.delivery.offset_gaps import skips
+from mqlab.delivery.positions import Jump, Skip, Why, before, jumps, offsets
+from mqlab.delivery.positions import moved_by_hand as moved
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
-from mqlab.questions.configured import Value, consumer_value
-from mqlab.questions.wording import clock, moment
-from mqlab.rebalances.index import homes
+from mqlab.kafka.log_lines import homes
+from mqlab.shared.configured import Value, consumer_value
+from mqlab.shared.wording import clock, moment
 
 INCIDENT = "offset-reset-loss"
 SYSTEMS: tuple[str, ...] = ("kafka",)

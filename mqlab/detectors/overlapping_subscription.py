@@ -15,10 +15,10 @@ from mqlab import units
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
-from mqlab.mqtt import overlap_case, trace
+from mqlab.mqtt import accounting, overlaps
 from mqlab.mqtt.copies import first_copy, receivers
-from mqlab.mqtt.overlap_case import Doubled
-from mqlab.questions.wording import moment
+from mqlab.mqtt.overlaps import Doubled
+from mqlab.shared.wording import moment
 
 INCIDENT = "overlapping-subscription"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
@@ -33,13 +33,13 @@ _MADE = {
 
 def detect(facts: Facts) -> Result:
     """One finding for each client."""
-    found = overlap_case.doubled(facts)
+    found = overlaps.doubled(facts)
     if found:
         return Result(tuple(_finding(facts, one) for one in found))
-    counted = bool(receivers(facts)) or bool(trace.went_out(facts, None))
+    counted = bool(receivers(facts)) or bool(accounting.went_out(facts, None))
     if not counted:
         return Result(missing=("messages that clients received, with ids, or the broker's trace",))
-    pairs = list(overlap_case.overlapping(facts))
+    pairs = list(overlaps.overlapping(facts))
     if pairs:
         told = "; ".join(f"{client} has {one} and {other}" for client, one, other in pairs[:_SHOWN])
         return Result(rejected=f"{told}: filters that overlap, but messages did not come once for each")
@@ -93,12 +93,12 @@ def _when(one: Doubled) -> tuple[float | None, float | None, bool]:
     if one.receiver is None:
         return None, None, True
     copied = one.receiver.copied()
-    ongoing = copied[-1].at >= one.receiver.receipts[-1].at - overlap_case.EPISODE
-    return copied[0].at, copied[-1].at + overlap_case.EPISODE, ongoing
+    ongoing = copied[-1].at >= one.receiver.receipts[-1].at - overlaps.EPISODE
+    return copied[0].at, copied[-1].at + overlaps.EPISODE, ongoing
 
 
 def _traced(facts: Facts, one: Doubled) -> bool:
-    return any(topic in trace.went_out(facts, None).get(one.client, {}) for topic in one.copies)
+    return any(topic in accounting.went_out(facts, None).get(one.client, {}) for topic in one.copies)
 
 
 def _often(one: Doubled) -> str:
@@ -110,14 +110,14 @@ def _often(one: Doubled) -> str:
 def _evidence(facts: Facts, one: Doubled) -> Iterator[Evidence]:
     for line in {f.filter: f.evidence for f in one.filters}.values():
         yield Evidence(line.source, line.line, line.text, "a filter that matches")
-    for told in overlap_case.settings(facts):
+    for told in overlaps.settings(facts):
         yield Evidence(told.source, told.line, told.text, "whether mosquitto sends a copy for each filter")
     if one.receiver is not None:
         yield from first_copy(one.receiver, "the second copy of a message")
     for topic in list(one.copies)[:_SHOWN]:
         came, went = (
-            trace.came_in(facts).get(topic),
-            trace.went_out(facts, None).get(one.client, {}).get(topic),
+            accounting.came_in(facts).get(topic),
+            accounting.went_out(facts, None).get(one.client, {}).get(topic),
         )
         if came is not None and went is not None:
             line = came.first.first

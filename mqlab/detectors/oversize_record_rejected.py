@@ -12,13 +12,13 @@ from itertools import pairwise
 from statistics import median
 
 from mqlab import units
-from mqlab.amplification import resending, resubmission
-from mqlab.delivery_log import failed_sends
+from mqlab.delivery import log_audit
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
-from mqlab.questions import actors, configured, flows
-from mqlab.questions.wording import clock, moment, sample
+from mqlab.shared import actors, configured, flows
+from mqlab.shared.wording import clock, moment, sample
+from mqlab.traffic import resending
 
 INCIDENT = "oversize-record-rejected"
 SYSTEMS: tuple[str, ...] = ("kafka",)
@@ -33,7 +33,7 @@ def detect(facts: Facts) -> Result:
         for episode in episodes:
             groups.setdefault((client, episode.reason == _IN_CLIENT), []).append(episode)
     if groups:
-        again = frozenset(r.client for r in resubmission.found(facts))
+        again = frozenset(r.client for r in resending.found(facts))
         return Result(
             tuple(_finding(facts, client, own, episodes, again) for (client, own), episodes in groups.items())
         )
@@ -61,7 +61,7 @@ def _finding(facts: Facts, client: str, in_client: bool, episodes: Sequence[Epis
         "rejected_sends" if resubmitted else "rejected_records": count,
         "largest_record_bytes": largest or None,
         "bytes_out": 0 if in_client else None,
-        "dropped_records": failed_sends.never_stored(facts, INCIDENT, topic) or None,
+        "dropped_records": log_audit.never_stored(facts, INCIDENT, topic) or None,
     }
     return Finding(
         id=f"{INCIDENT}:{client}" + ("/client-side" if in_client else ""),

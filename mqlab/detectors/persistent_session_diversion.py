@@ -13,14 +13,14 @@ from mqlab import units
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Finding, Severity
-from mqlab.models.share_dispatch import Strategy
-from mqlab.mqtt import diversion, gauges, lists, lives, software, untold_words
+from mqlab.models.mqtt import Strategy
+from mqlab.mqtt import brokers as mqtt_brokers
+from mqlab.mqtt import connections, diversion, queue_growth, sessions
 from mqlab.mqtt.brokers import brokers
-from mqlab.mqtt.diversion_words import away_since, evidence, statement, told
-from mqlab.mqtt.diverted import LEAST, Diversion
-from mqlab.mqtt.share_groups import share_groups
-from mqlab.mqtt.untold import untold
-from mqlab.questions.wording import moment
+from mqlab.mqtt.diversion import LEAST, Diversion, away_since, evidence, statement, told
+from mqlab.mqtt.queue_growth import untold
+from mqlab.mqtt.subscriptions import share_groups
+from mqlab.shared.wording import moment
 
 INCIDENT = "persistent-session-diversion"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
@@ -31,7 +31,7 @@ LASTING = 60.0
 
 def detect(facts: Facts) -> Result:
     """One finding for each share group."""
-    unnamed = tuple(untold_words.diversion(facts, one) for one in untold(facts) if one.dealt)
+    unnamed = tuple(queue_growth.diversion(facts, one) for one in untold(facts) if one.dealt)
     if not share_groups(facts):
         return Result(unnamed) if unnamed else _without_groups(facts)
     every = [_judged(facts, one) for one in diversion.diversions(facts)]
@@ -45,9 +45,9 @@ def detect(facts: Facts) -> Result:
 
 def _without_groups(facts: Facts) -> Result:
     """Nobody shares a subscription, nobody that might is away, or brokers keep a queue a group; else it is unknown."""
-    seen = any(c.told_by == "broker" for c in lives.connections(facts)) or lists.rows(facts)
+    seen = any(c.told_by == "broker" for c in connections.connections(facts)) or sessions.rows(facts)
     told = facts.of_kind("client-subscribed") or any(c.subscription for c in facts.clients if c.system == "mqtt")
-    queues = [software.dispatch(facts, broker.name) is Strategy.QUEUE for broker in brokers(facts)]
+    queues = [mqtt_brokers.dispatch(facts, broker.name) is Strategy.QUEUE for broker in brokers(facts)]
     if told or (seen and not untold(facts)) or (queues and all(queues)):
         return CLEAR
     return Result(missing=("subscriptions: the clients' or the broker's log, or a list",))
@@ -55,7 +55,7 @@ def _without_groups(facts: Facts) -> Result:
 
 def _judged(facts: Facts, one: Diversion) -> Result:
     names = ", ".join(sorted({client for p in one.phases for client in p.dead}))
-    if software.dispatch(facts, one.group.broker) is Strategy.QUEUE:
+    if mqtt_brokers.dispatch(facts, one.group.broker) is Strategy.QUEUE:
         return Result(rejected=f"{names} was away, but this broker keeps one queue for the group {one.group.name}")
     if one.nothing_missing:
         return Result(rejected=f"{names} was away, but the members of {one.group.name} got every message")
@@ -78,7 +78,7 @@ def _came_back(facts: Facts, one: Diversion, names: str) -> Result:
 
 def _short(facts: Facts, one: Diversion) -> bool:
     begin = one.phases[0].since
-    return min(one.phases[-1].until, gauges.end_of(facts)) - begin < LASTING
+    return min(one.phases[-1].until, mqtt_brokers.end_of(facts)) - begin < LASTING
 
 
 def _some(facts: Facts, one: Diversion) -> bool:
@@ -87,9 +87,9 @@ def _some(facts: Facts, one: Diversion) -> bool:
         return one.missing.low >= LEAST
     if one.queued is not None:
         return one.queued >= LEAST
-    came = gauges.gauge(facts, "mqtt.publish_received", one.group.broker)
-    rose = gauges.increase(came, one.phases[0].since, one.phases[-1].until)
-    deals = software.dispatch(facts, one.group.broker) is Strategy.TURNS
+    came = mqtt_brokers.gauge(facts, "mqtt.publish_received", one.group.broker)
+    rose = mqtt_brokers.increase(came, one.phases[0].since, one.phases[-1].until)
+    deals = mqtt_brokers.dispatch(facts, one.group.broker) is Strategy.TURNS
     return deals and (one.published >= LEAST or (rose or 0.0) >= LEAST)
 
 

@@ -12,12 +12,11 @@ from mqlab import units
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
-from mqlab.groups.calm import interrupted
-from mqlab.groups.consumer_groups import topics
-from mqlab.groups.queues import lag, totals
-from mqlab.kafka.stuck_records import LEAST, Stuck, many_fail, stuck_records
-from mqlab.polling import blocked
-from mqlab.questions.wording import moment
+from mqlab.groups.membership import interrupted, topics
+from mqlab.kafka import poll_timeout
+from mqlab.kafka.redelivery import LEAST, Stuck, many_fail, stuck_records
+from mqlab.shared.queues import lag, totals
+from mqlab.shared.wording import moment
 
 INCIDENT = "poison-pill-stall"
 SYSTEMS: tuple[str, ...] = ("kafka",)
@@ -49,7 +48,7 @@ def _finding(facts: Facts, one: Stuck) -> Finding:
     held = bool(one.frozen) and len(one.frozen) > 1 and one.grown >= LEAST
     alone = bool(one.moving) or not one.others
     trouble = interrupted(facts, one.group or "", one.since, one.until)
-    late = bool(trouble) and blocked.explains(facts, one, trouble)
+    late = bool(trouble) and poll_timeout.explains(facts, one, trouble)
     proven = held and alone and (late or not trouble)
     place = f"{one.topic}-{one.queue}@{one.offset}"
     ongoing = held or _to_the_end(facts, one)

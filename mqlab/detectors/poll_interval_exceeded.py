@@ -13,14 +13,12 @@ from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Finding, Severity
 from mqlab.kafka import groups as kafka_groups
+from mqlab.kafka import poll_limits, poll_timeout, poll_timeout_words
 from mqlab.kafka.lives import lives
-from mqlab.polling import case as poll_case
-from mqlab.polling import cause, evidence, limits, lines, words
-from mqlab.polling.case import Case
-from mqlab.polling.cause import Cause
-from mqlab.questions.wording import moment
-from mqlab.rebalances.history import history
-from mqlab.rebalances.rows import End
+from mqlab.kafka.poll_timeout import Case, Cause
+from mqlab.kafka.rebalances import history
+from mqlab.kafka.rows import End
+from mqlab.shared.wording import moment
 from mqlab.units import counted
 
 INCIDENT = "poll-interval-exceeded"
@@ -39,7 +37,7 @@ def detect(facts: Facts) -> Result:
     if not logs:
         return Result(missing=("the consumers' logs or server.log of the brokers",))
     groups = kafka_groups.groups(facts)
-    cases = [c for g in groups if (c := poll_case.case(facts, g, history(facts, g), lives(facts, g))) is not None]
+    cases = [c for g in groups if (c := poll_timeout.case(facts, g, history(facts, g), lives(facts, g))) is not None]
     sure = [one for one in cases if _sure(one)]
     if sure:
         return Result(tuple(_finding(facts, one) for one in sure))
@@ -60,8 +58,8 @@ def _other(facts: Facts, group: str) -> str | None:
     stopped = [life for life in lives(facts, group) if life.end is End.LEFT and life.process_stopped is not None]
     late = [
         batch
-        for batch in lines.polls(facts, group)
-        if (limit := limits.interval(facts, batch.client_id or "", batch.at)) and batch.longest_seconds > limit
+        for batch in poll_limits.polls(facts, group)
+        if (limit := poll_limits.interval(facts, batch.client_id or "", batch.at)) and batch.longest_seconds > limit
     ]
     if late and not expelled:
         return f"{group}: {counted(len(late), 'poll')} took longer than the interval, and no member left for it"
@@ -75,7 +73,7 @@ def _other(facts: Facts, group: str) -> str | None:
 
 def _finding(facts: Facts, case: Case) -> Finding:
     per_record = case.pace.mean if case.pace else None
-    behind = cause.cause(facts, case.group, case.since, case.until, per_record)
+    behind = poll_timeout.cause(facts, case.group, case.since, case.until, per_record)
     seen = any(one.told for one in case.departures) or bool(case.rebalances)
     proven = case.measured and seen
     often = len(case.departures) >= AGAIN
@@ -88,20 +86,20 @@ def _finding(facts: Facts, case: Case) -> Finding:
         started_at=moment(case.since),
         ended_at=None if case.ongoing else moment(case.until),
         ongoing=case.ongoing,
-        statement=words.statement(case, behind),
-        measures=words.measures(facts, case),
-        evidence=evidence.evidence(facts, case, behind),
+        statement=poll_timeout_words.statement(case, behind),
+        measures=poll_timeout_words.measures(facts, case),
+        evidence=poll_timeout_words.evidence(facts, case, behind),
         explains=("reprocess-duplicates", "backlog-drain", *(_EMPTY if any(r.empty for r in case.rebalances) else ())),
         mitigate=_mitigate(behind),
         remedy=(
-            f"{(behind.remedy if behind else '') or words.remedy(case)} Then time limits and a breaker for the "
-            "called service, pause() and resume() instead of waiting in the loop, a dead-letter topic."
+            f"{(behind.remedy if behind else '') or poll_timeout_words.remedy(case)} Then time limits and a breaker "
+            "for the called service, pause() and resume() instead of waiting in the loop, a dead-letter topic."
         ),
         verify=(
             f"kafka-consumer-groups.sh --bootstrap-server HOST:9092 --describe --group {case.group} --state stays "
             "Stable for three intervals, and time-between-poll-max stays below half of the interval."
         ),
-        facts=words.remarks(case, behind),
+        facts=poll_timeout_words.remarks(case, behind),
     )
 
 

@@ -9,15 +9,14 @@ one, keys that are no ids, idempotent producers.
 
 from __future__ import annotations
 
-from mqlab.delivery_log import double_growth
-from mqlab.delivery_log.cases import topics
-from mqlab.delivery_log.double_growth import Growth
-from mqlab.delivery_log.doubles import INCIDENT as SLUG
-from mqlab.delivery_log.doubles import Double, doubles
+from mqlab.delivery import doubles as delivery_doubles
+from mqlab.delivery.doubles import INCIDENT as SLUG
+from mqlab.delivery.doubles import Double, Growth, doubles
+from mqlab.delivery.loss_mechanisms import topics
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts, span
 from mqlab.findings import Certainty, Evidence, Finding, Severity
-from mqlab.questions.wording import moment
+from mqlab.shared.wording import moment
 from mqlab.units import counted, number
 
 INCIDENT = SLUG
@@ -28,7 +27,7 @@ def detect(facts: Facts) -> Result:
     """One finding a topic."""
     every = {topic: doubles(facts, topic) for topic in topics(facts)}
     found = [_finding(topic, own) for topic, rows in every.items() if (own := [d for d in rows if _is_it(d)])]
-    grown = double_growth.growths(facts)
+    grown = delivery_doubles.growths(facts)
     found += [_grown(one) for one in grown if one.topic not in {f.subject for f in found} and one.least > 0]
     if found:
         return Result(tuple(found))

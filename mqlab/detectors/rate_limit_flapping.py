@@ -18,13 +18,10 @@ from mqlab import units
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
-from mqlab.models import keep_alive
-from mqlab.mqtt.connection import Connection
-from mqlab.mqtt.flapping import AT_ONCE, LEAST, Flapping, flapping
-from mqlab.mqtt.idle import limit_of
-from mqlab.mqtt.limits import Limit, limits
-from mqlab.mqtt.lives import connections
-from mqlab.questions.wording import clock, moment
+from mqlab.models import mqtt
+from mqlab.mqtt.connections import Connection, connections
+from mqlab.mqtt.flapping import AT_ONCE, LEAST, Flapping, Limit, flapping, limit_of, limits
+from mqlab.shared.wording import clock, moment
 
 INCIDENT = "rate-limit-flapping"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
@@ -83,7 +80,7 @@ def _timeout(facts: Facts, one: Flapping) -> str:
 
 def _paused(one: Flapping) -> bool:
     """The broker paused for longer than client and broker wait."""
-    return one.paused > 0 and one.keep_alive is not None and not keep_alive.survives(one.paused, one.keep_alive)
+    return one.paused > 0 and one.keep_alive is not None and not mqtt.survives(one.paused, one.keep_alive)
 
 
 def _reached(one: Flapping, configured: tuple[Limit, ...]) -> Limit | None:

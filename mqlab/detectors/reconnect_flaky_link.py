@@ -17,10 +17,9 @@ from statistics import median
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding
+from mqlab.mqtt.connections import connections
 from mqlab.mqtt.links import Link, Loss, links
-from mqlab.mqtt.lives import connections
-from mqlab.questions.benign import notice
-from mqlab.questions.wording import clock
+from mqlab.shared.wording import clock, notice
 from mqlab.units import counted, duration
 
 INCIDENT = "reconnect-flaky-link"

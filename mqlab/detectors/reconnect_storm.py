@@ -14,11 +14,9 @@ from dataclasses import replace
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
-from mqlab.mqtt.lives import connections
-from mqlab.mqtt.reconnects import cut_off, storms
-from mqlab.mqtt.storm import Storm
-from mqlab.questions.benign import notice
-from mqlab.questions.wording import clock
+from mqlab.mqtt.connections import connections
+from mqlab.mqtt.reconnects import Storm, cut_off, storms
+from mqlab.shared.wording import clock, notice
 from mqlab.units import counted, duration
 
 INCIDENT = "reconnect-storm"

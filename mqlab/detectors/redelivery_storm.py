@@ -14,10 +14,10 @@ from mqlab import units
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
-from mqlab.mqtt import redelivery_case, resumptions, returns, trace
+from mqlab.mqtt import accounting, redeliveries, sessions
 from mqlab.mqtt.copies import receivers
-from mqlab.mqtt.redelivery_case import Again
-from mqlab.questions.wording import moment
+from mqlab.mqtt.redeliveries import Again
+from mqlab.shared.wording import moment
 
 INCIDENT = "redelivery-storm"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
@@ -27,13 +27,13 @@ _SHOWN = 4
 
 def detect(facts: Facts) -> Result:
     """One finding for each client."""
-    every = redelivery_case.again(facts)
+    every = redeliveries.again(facts)
     found = [one for one in every if one.storm]
     if found:
         return Result(tuple(_finding(facts, one) for one in found))
     if every:
         return Result(rejected="; ".join(_small(one) for one in every[:_SHOWN]))
-    if receivers(facts) or trace.went_out(facts, None) or resumptions.never(facts):
+    if receivers(facts) or accounting.went_out(facts, None) or sessions.never(facts):
         return CLEAR
     return Result(missing=("messages received with the DUP flag, or the broker's trace",))
 
@@ -44,15 +44,15 @@ def _small(one: Again) -> str:
 
 
 def _finding(facts: Facts, one: Again) -> Finding:
-    proven = redelivery_case.fits(facts, one)
-    own = returns.connections(facts, one.client)
-    why = returns.cause(own)
+    proven = redeliveries.redelivery_fits(facts, one)
+    own = sessions.connections(facts, one.client)
+    why = sessions.cause(own)
     when = f"after {units.number(one.connects)} connects" if one.connects else "without a new connection"
     worst = f", one of them {units.number(one.copies)} times" if one.copies > 1 else ""
     return Finding(
         id=f"{INCIDENT}:{one.client}",
         incident=INCIDENT,
-        severity=Severity.CRITICAL if proven and not returns.taken_over(own) else Severity.WARNING,
+        severity=Severity.CRITICAL if proven and not sessions.taken_over(own) else Severity.WARNING,
         certainty=Certainty.PROVEN if proven else Certainty.LIKELY,
         subject=one.client,
         started_at=moment(one.since),
@@ -80,12 +80,12 @@ def _measures(facts: Facts, one: Again) -> dict[str, float]:
         found |= {"connects": float(one.connects), "redelivered_per_connect": one.dup / one.connects}
     if one.copies:
         found["copies_of_worst_id"] = float(one.copies)
-    allowed = redelivery_case.window(facts)
+    allowed = redeliveries.window(facts)
     return found | ({"in_flight_window": float(allowed)} if allowed else {})
 
 
 def _evidence(facts: Facts, one: Again) -> Iterator[Evidence]:
-    yield from returns.evidence(returns.connections(facts, one.client)[:_SHOWN])
+    yield from sessions.evidence(sessions.connections(facts, one.client)[:_SHOWN])
     if one.receiver is not None:
         for receipt in [r for r in one.receiver.receipts if r.dup][:_SHOWN]:
             why = f"{receipt.dup} with DUP within ten seconds"
@@ -93,5 +93,5 @@ def _evidence(facts: Facts, one: Again) -> Iterator[Evidence]:
     for line in one.lines[:_SHOWN]:
         yield Evidence(line.first.source, line.first.line, line.first.text, "sent again with the DUP flag")
     for told in facts.settings:
-        if told.key in redelivery_case.WINDOW:
+        if told.key in redeliveries.WINDOW:
             yield Evidence(told.source, told.line, told.text, "what may be under way unacknowledged")

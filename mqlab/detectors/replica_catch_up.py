@@ -11,10 +11,9 @@ from statistics import median
 
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
-from mqlab.questions import configured, flows
-from mqlab.questions.benign import notice
-from mqlab.questions.flows import Flow
-from mqlab.questions.wording import clock, sample
+from mqlab.shared import configured, flows
+from mqlab.shared.flows import Flow
+from mqlab.shared.wording import clock, notice, sample
 
 INCIDENT = "replica-catch-up"
 SYSTEMS: tuple[str, ...] = ("kafka",)

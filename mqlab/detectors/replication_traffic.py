@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
-from mqlab.questions import configured, flows, shifts
-from mqlab.questions.benign import notice
-from mqlab.questions.wording import clock, sample
+from mqlab.shared import configured, counters, flows
+from mqlab.shared.wording import clock, notice, sample
 
 INCIDENT = "replication-traffic"
 SYSTEMS: tuple[str, ...] = ("kafka",)
@@ -24,7 +23,7 @@ def detect(facts: Facts) -> Result:
     pieces = [p for p in flows.flows(facts) if p.copies_per_in is not None]
     if not pieces:
         return Result(missing=("ReplicationBytesInPerSec and bytes in of the brokers",))
-    shift = shifts.shift([(p.since, p.until, p.copies_per_in) for p in pieces])
+    shift = counters.shift([(p.since, p.until, p.copies_per_in) for p in pieces])
     if shift is None or not shift.lasting:
         return CLEAR
     described = configured.replication_factors(facts)

@@ -15,10 +15,10 @@ from mqlab.facts import Episode, Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
 from mqlab.kafka.groups import groups
 from mqlab.kafka.lives import lives
-from mqlab.kafka.repeating import BUCKET, Change, Repeats, commit_gap, repeats
-from mqlab.questions.configured import consumer_value
-from mqlab.questions.wording import moment
-from mqlab.rebalances.history import history
+from mqlab.kafka.rebalances import history
+from mqlab.kafka.redelivery import BUCKET, Change, Repeats, commit_gap, repeats
+from mqlab.shared.configured import consumer_value
+from mqlab.shared.wording import moment
 
 INCIDENT = "reprocess-duplicates"
 SYSTEMS: tuple[str, ...] = ("kafka",)

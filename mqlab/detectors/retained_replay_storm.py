@@ -14,10 +14,10 @@ from mqlab import units
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
-from mqlab.mqtt import replay_case, returns, trace
+from mqlab.mqtt import accounting, redeliveries, sessions
 from mqlab.mqtt.copies import receivers
-from mqlab.mqtt.replay_case import Replayed
-from mqlab.questions.wording import moment, sample
+from mqlab.mqtt.redeliveries import Replayed
+from mqlab.shared.wording import moment, sample
 
 INCIDENT = "retained-replay-storm"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
@@ -27,21 +27,21 @@ _SHOWN = 4
 
 def detect(facts: Facts) -> Result:
     """One finding for each client."""
-    every = replay_case.replayed(facts)
+    every = redeliveries.replayed(facts)
     found = [one for one in every if one.storm]
     if found:
         return Result(tuple(_finding(facts, one) for one in found))
     small = [one for one in every if one.retained]
     if small:
         return Result(rejected="; ".join(_small(one) for one in small[:_SHOWN]))
-    unknown = replay_case.untold(facts)
+    unknown = redeliveries.untold(facts)
     if unknown:
         return Result(missing=(f"when {unknown[0]} subscribed: the log of its broker or its own",))
-    often = replay_case.uncounted(facts)
+    often = redeliveries.uncounted(facts)
     if often:
         return Result(missing=(f"what came to {often[0]}, which subscribed again and again: a ledger, or $SYS",))
     connected = bool(facts.of_kind("client-connected", "connection-made"))
-    counted = receivers(facts) or trace.went_out(facts, None) or facts.named("mqtt.publish_sent")
+    counted = receivers(facts) or accounting.went_out(facts, None) or facts.named("mqtt.publish_sent")
     if connected and counted:
         return CLEAR
     return Result(missing=("connects over time, and messages received with the RETAIN flag or $SYS",))
@@ -54,8 +54,8 @@ def _small(one: Replayed) -> str:
 
 def _finding(facts: Facts, one: Replayed) -> Finding:
     proven = one.fits and one.counted != "counter"
-    own = returns.connections(facts, one.client)
-    why = returns.cause(own)
+    own = sessions.connections(facts, one.client)
+    why = sessions.cause(own)
     period = (one.until - one.since) / one.subscribes
     each = (
         f"all {units.number(one.topics)} retained messages" if one.topics is not None and one.fits
@@ -64,7 +64,7 @@ def _finding(facts: Facts, one: Replayed) -> Finding:
     return Finding(
         id=f"{INCIDENT}:{one.client}",
         incident=INCIDENT,
-        severity=Severity.CRITICAL if proven and not returns.taken_over(own) else Severity.WARNING,
+        severity=Severity.CRITICAL if proven and not sessions.taken_over(own) else Severity.WARNING,
         certainty=Certainty.PROVEN if proven else Certainty.LIKELY,
         subject=one.client,
         started_at=moment(one.since),
@@ -91,9 +91,9 @@ def _finding(facts: Facts, one: Replayed) -> Finding:
 
 
 def _evidence(facts: Facts, one: Replayed) -> Iterator[Evidence]:
-    yield from returns.evidence(returns.connections(facts, one.client)[: _SHOWN + 1])
+    yield from sessions.evidence(sessions.connections(facts, one.client)[: _SHOWN + 1])
     if one.receiver is not None:
-        flagged = next(r for r in one.receiver.receipts if r.retained and r.at + replay_case.EPISODE > one.since)
+        flagged = next(r for r in one.receiver.receipts if r.retained and r.at + redeliveries.EPISODE > one.since)
         yield flagged.first(f"{flagged.retained} retained within ten seconds")
     for name, why in (("mqtt.retained_messages", "what the broker keeps"), ("mqtt.publish_sent", "what it sent")):
         for series in facts.named(name):

@@ -13,18 +13,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mqlab import units
+from mqlab.delivery.group_audit import group_rows
+from mqlab.delivery.group_losses import Case, cases, dense, places
+from mqlab.delivery.offset_gaps import skips
+from mqlab.delivery.positions import Skip, Why, offsets
+from mqlab.delivery.positions import moved_by_hand as moved
 from mqlab.delivery.rows import Loss
-from mqlab.delivery_groups.audit import group_rows
-from mqlab.delivery_groups.by_hand import moved
-from mqlab.delivery_groups.cases import Case, cases, dense, places
-from mqlab.delivery_groups.offsets import offsets
-from mqlab.delivery_groups.ranges import Skip, Why
-from mqlab.delivery_groups.skips import skips
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts, Setting
 from mqlab.findings import Certainty, Evidence, Finding, Severity
-from mqlab.questions.configured import topic_changes
-from mqlab.questions.wording import moment
+from mqlab.shared.configured import topic_changes
+from mqlab.shared.wording import moment
 
 INCIDENT = "retention-loss"
 SYSTEMS: tuple[str, ...] = ("kafka",)

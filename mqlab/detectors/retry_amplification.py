@@ -13,13 +13,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from mqlab.amplification import resending, resubmission, resubmitting
-from mqlab.amplification.resending import Resending
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
-from mqlab.questions import actors, configured
-from mqlab.questions.wording import clock, moment, sample
+from mqlab.shared import actors, configured
+from mqlab.shared.wording import clock, moment, sample
+from mqlab.traffic import resending
+from mqlab.traffic.resending import Resending
 
 INCIDENT = "retry-amplification"
 SYSTEMS: tuple[str, ...] = ("kafka",)
@@ -47,10 +47,10 @@ def detect(facts: Facts) -> Result:
             findings.append(_finding(facts, client, episodes, found))
         else:
             reasons.append(f"{client}: {because}")
-    findings += [resubmitting.finding(facts, one, INCIDENT) for one in resubmission.found(facts)]
+    findings += [resending.finding(facts, one, INCIDENT) for one in resending.found(facts)]
     if findings:
         return Result(tuple(findings))
-    missing = (*resubmission.unclear(facts), *_untold(facts))
+    missing = (*resending.unclear(facts), *_untold(facts))
     if missing:
         return Result(missing=missing)
     reasons += _other_reasons(facts)
@@ -134,7 +134,7 @@ def _finding(facts: Facts, client: str, episodes: Sequence[Episode], found: Rese
         subject=client,
         started_at=moment(found.first),
         ended_at=moment(found.last),
-        ongoing=resubmitting.goes_on(facts, episodes[0].source, found.last),
+        ongoing=resending.goes_on(facts, episodes[0].source, found.last),
         statement=_statement(client, episodes, found, timeout),
         measures=measures,
         evidence=_evidence(facts, client, episodes, timeout, found.last),

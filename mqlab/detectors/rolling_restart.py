@@ -17,17 +17,16 @@ from itertools import pairwise
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Evidence, Finding
-from mqlab.groups.queues import OWN, of_groups, totals
 from mqlab.kafka import groups as kafka_groups
-from mqlab.kafka import release
-from mqlab.kafka.coordinator_words import once
-from mqlab.kafka.renewal import Round
-from mqlab.questions.benign import notice
-from mqlab.questions.wording import clock
-from mqlab.rebalances.history import history
-from mqlab.rebalances.rows import Behind, Rebalance
+from mqlab.kafka import releases
+from mqlab.kafka.groups import once
+from mqlab.kafka.rebalances import history
+from mqlab.kafka.releases import Round
+from mqlab.kafka.rows import Behind, Rebalance
 from mqlab.rocketmq.members import groups
-from mqlab.rocketmq.renewal import Renewal, renewal
+from mqlab.rocketmq.releases import Renewal, renewal
+from mqlab.shared.queues import OWN, of_groups, totals
+from mqlab.shared.wording import clock, notice
 from mqlab.units import counted
 
 INCIDENT = "rolling-restart"
@@ -51,12 +50,12 @@ def detect(facts: Facts) -> Result:
     """One notice for a restart that went from broker to broker, and one for each group whose members came again."""
     renewed = [one for group in groups(facts) if (one := renewal(facts, group)) is not None and one.whole]
     told = tuple(_of_group(facts, one) for one in renewed)
-    released = [one for group in kafka_groups.groups(facts) for one in release.releases(facts, group)]
+    released = [one for group in kafka_groups.groups(facts) for one in releases.releases(facts, group)]
     told += tuple(_of_kafka(facts, one) for one in released)
     brokers = _of_brokers(facts)
     if told:
         return Result((*brokers.findings, *told))
-    reasons = [why for group in kafka_groups.groups(facts) if (why := release.other(facts, group))]
+    reasons = [why for group in kafka_groups.groups(facts) if (why := releases.other(facts, group))]
     if reasons and not brokers.findings:
         return Result(rejected="; ".join([*reasons, *([brokers.rejected] if brokers.rejected else [])]))
     return CLEAR if brokers.missing and (groups(facts) or kafka_groups.groups(facts)) else brokers

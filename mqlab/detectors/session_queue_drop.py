@@ -12,12 +12,11 @@ from __future__ import annotations
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
-from mqlab.mqtt import queue_losses, software
-from mqlab.mqtt.gauges import gauge
-from mqlab.mqtt.queue_case import LEAST, QueueCase
-from mqlab.mqtt.queue_cases import queue_cases
-from mqlab.mqtt.queue_words import limit_words, statement
-from mqlab.questions.wording import moment, sample
+from mqlab.mqtt import brokers, queue_drops
+from mqlab.mqtt.accounting import LEAST, QueueCase
+from mqlab.mqtt.brokers import gauge
+from mqlab.mqtt.queue_drops import limit_words, queue_cases, statement
+from mqlab.shared.wording import moment, sample
 
 INCIDENT = "session-queue-drop"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
@@ -26,7 +25,7 @@ _SHOWN = 3
 
 def detect(facts: Facts) -> Result:
     """One finding for each client whose queue dropped."""
-    every = [_judged(facts, case) for case in queue_cases(facts) if queue_losses.signed(facts, case)]
+    every = [_judged(facts, case) for case in queue_cases(facts) if queue_drops.signed(facts, case)]
     found = tuple(f for result in every for f in result.findings)
     if found:
         return Result(found)
@@ -39,7 +38,7 @@ def detect(facts: Facts) -> Result:
 
 def _would_show(facts: Facts) -> bool:
     counted = facts.named("mqtt.publish_dropped", "mqtt.queue_full_dropped")
-    logs = any(c.format.endswith("-log") and c.format.startswith(software.KNOWN) for c in facts.coverage)
+    logs = any(c.format.endswith("-log") and c.format.startswith(brokers.KNOWN) for c in facts.coverage)
     return logs or bool(counted) or any(c.dropped is not None for c in facts.clients if c.system == "mqtt")
 
 
@@ -48,8 +47,8 @@ def _judged(facts: Facts, case: QueueCase) -> Result:
         return Result(rejected=f"the queue of {case.client_id} is full of copies of messages that it had got")
     if case.silent and case.account is not None and case.account.group is not None:
         return Result(missing=(f"when {case.client_id}, a member of a share group, was connected: the broker's log",))
-    proofs = queue_losses.proofs(facts, case)
-    lost = queue_losses.lost(facts, case)
+    proofs = queue_drops.proofs(facts, case)
+    lost = queue_drops.lost(facts, case)
     if proofs and (lost is None or lost >= 1):
         return Result((_finding(facts, case, Certainty.PROVEN, proofs),))
     if case.missing is not None and case.missing.likely < LEAST:
@@ -61,7 +60,7 @@ def _judged(facts: Facts, case: QueueCase) -> Result:
 
 def _finding(facts: Facts, case: QueueCase, certainty: Certainty, proofs: tuple[str, ...]) -> Finding:
     span = case.span
-    lost = queue_losses.lost(facts, case)
+    lost = queue_drops.lost(facts, case)
     return Finding(
         id=f"{INCIDENT}:{case.client_id}",
         incident=INCIDENT,
@@ -111,7 +110,7 @@ def _evidence(facts: Facts, case: QueueCase) -> tuple[Evidence, ...]:
     lost = [Evidence(place.source, place.line, place.text, why) for place, why in ends]
     counter = gauge(facts, "mqtt.publish_dropped", case.broker)
     counted = [sample(facts, counter, counter.points[-1][0], "messages that the broker dropped")] if counter else []
-    return (*lines, *listed, *lost, *counted, *_absence(case), *software.limit_told(facts, case.broker))
+    return (*lines, *listed, *lost, *counted, *_absence(case), *brokers.limit_told(facts, case.broker))
 
 
 def _absence(case: QueueCase) -> list[Evidence]:

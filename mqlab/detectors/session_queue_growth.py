@@ -13,12 +13,12 @@ from mqlab import units
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
-from mqlab.models.session_queue import Forecast, forecast
-from mqlab.mqtt import gauges, lists, software, untold_words
-from mqlab.mqtt.growth import LEAST, Growth, growths
+from mqlab.models.mqtt import Forecast, forecast
+from mqlab.mqtt import brokers, queue_growth
+from mqlab.mqtt import sessions as mqtt_sessions
+from mqlab.mqtt.queue_growth import LEAST, Growth, Untold, growths, untold
 from mqlab.mqtt.sessions import BEGIN, sessions
-from mqlab.mqtt.untold import Untold, untold
-from mqlab.questions.wording import clock, moment, sample
+from mqlab.shared.wording import clock, moment, sample
 
 INCIDENT = "session-queue-growth"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
@@ -31,7 +31,7 @@ _HOUR = 3600.0
 def detect(facts: Facts) -> Result:
     """One finding for each client whose session grows."""
     every = [_judged(facts, one) for one in growths(facts)]
-    unnamed = [untold_words.growth(facts, one) for one in untold(facts) if _is_own(facts, one)]
+    unnamed = [queue_growth.growth(facts, one) for one in untold(facts) if _is_own(facts, one)]
     found = (*(f for result in every for f in result.findings), *unnamed)
     if found:
         return Result(found)
@@ -41,19 +41,19 @@ def detect(facts: Facts) -> Result:
         return Result(rejected=because or None) if not missing else Result(missing=missing)
     if untold(facts):
         return Result(missing=("what clients that are away had subscribed to: their logs, or a list",))
-    seen = any(s.last.told_by == "broker" for s in sessions(facts)) or lists.rows(facts)
+    seen = any(s.last.told_by == "broker" for s in sessions(facts)) or mqtt_sessions.rows(facts)
     return CLEAR if seen else Result(missing=("the broker's log, or a list of clients",))
 
 
 def _is_own(facts: Facts, one: Untold) -> bool:
     """Unlimited queues of sessions that share with nobody, or get all that comes in; not for as short as a restart."""
-    queue = software.queue(facts, one.broker)
+    queue = brokers.queue(facts, one.broker)
     lasting = one.grown is not None and one.grown.until - (one.sessions[-1].last.until or 0.0) >= LASTING
     return lasting and queue is not None and queue.limit is None and not one.dealt and (one.own or one.all_of_it)
 
 
 def _judged(facts: Facts, one: Growth) -> Result:
-    if gauges.end_of(facts) - one.since < LASTING:
+    if brokers.end_of(facts) - one.since < LASTING:
         return CLEAR
     if one.queue is None and one.queued is None:
         return Result(missing=(f"the limit of the queue of {one.client_id}: the broker's configuration",))
@@ -129,12 +129,12 @@ def _measures(one: Growth, ahead: Forecast) -> dict[str, float]:
 
 def _forecast(facts: Facts, one: Growth) -> Forecast:
     """To the limit of memory that is configured, and to the session's expiry."""
-    told = software.settings(facts, one.broker)
+    told = brokers.settings(facts, one.broker)
     limit = told.get("memory_limit", "")
     memory = float(limit) if limit.isdigit() and int(limit) > 0 else None
     used = one.memory.series.points[-1][1] if one.memory is not None else 0.0
     growth = one.memory.per_second if one.memory is not None else 0.0
-    return forecast(used, growth, memory, software.expiry(facts, one.broker))
+    return forecast(used, growth, memory, brokers.expiry(facts, one.broker))
 
 
 def _evidence(facts: Facts, one: Growth) -> tuple[Evidence, ...]:
@@ -152,4 +152,4 @@ def _evidence(facts: Facts, one: Growth) -> tuple[Evidence, ...]:
         found.append(sample(facts, one.grown.series, one.grown.until, "messages that the broker stores"))
     if one.memory is not None:
         found.append(sample(facts, one.memory.series, one.memory.until, "its memory"))
-    return (*found, *software.limit_told(facts, one.broker))
+    return (*found, *brokers.limit_told(facts, one.broker))

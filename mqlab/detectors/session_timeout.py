@@ -11,18 +11,15 @@ from __future__ import annotations
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Finding, Severity
-from mqlab.kafka import churn_case, clocks
+from mqlab.kafka import churn, heartbeat_loss, heartbeat_loss_causes
 from mqlab.kafka import groups as kafka_groups
+from mqlab.kafka.heartbeat_loss import SOON, Expiry
+from mqlab.kafka.heartbeat_loss_causes import Cause, Kind, Told
 from mqlab.kafka.lives import lives
-from mqlab.kafka.repeating import extra
+from mqlab.kafka.rebalances import history, whole
+from mqlab.kafka.redelivery import extra
 from mqlab.memo import per_facts
-from mqlab.questions.wording import moment
-from mqlab.rebalances.history import history
-from mqlab.rebalances.whole import whole
-from mqlab.silence import case, causes, words
-from mqlab.silence.case import SOON, Expiry
-from mqlab.silence.causes import Cause, Kind
-from mqlab.silence.words import Told
+from mqlab.shared.wording import moment
 from mqlab.units import counted
 
 INCIDENT = "session-timeout"
@@ -50,9 +47,9 @@ def detect(facts: Facts) -> Result:
         return Result(tuple(_finding(one) for one in every))
     expelled = [(group, one.client_id) for group in groups for one in _expelled(facts, group)]
     if expelled:
-        off = frozenset(client for group, client in expelled if client in clocks.astray(facts, group))
+        off = frozenset(client for group, client in expelled if client in kafka_groups.astray(facts, group))
         cut = any(one.seen for group in groups for one in _expelled(facts, group))
-        return Result(missing=(clocks.missing(off) if off else COORDINATORS if cut else CLIENT_LOGS,))
+        return Result(missing=(kafka_groups.missing(off) if off else COORDINATORS if cut else CLIENT_LOGS,))
     reasons = [reason for group in groups if (reason := _traces(facts, group))]
     return Result(rejected="; ".join(reasons)) if reasons else CLEAR
 
@@ -60,13 +57,13 @@ def detect(facts: Facts) -> Result:
 @per_facts
 def _expelled(facts: Facts, group: str) -> list[Expiry]:
     """Expulsions that are no trace of anything else."""
-    dying = churn_case.dying(facts, group)
-    return [one for one in case.expiries(facts, group, lives(facts, group)) if one.client_id not in dying]
+    dying = churn.dying(facts, group)
+    return [one for one in heartbeat_loss.expiries(facts, group, lives(facts, group)) if one.client_id not in dying]
 
 
 def _told(facts: Facts, group: str) -> Told | None:
     """Those of which the material shows what the member did: a release that kills looks the same to a coordinator."""
-    every = [(one, causes.cause(facts, group, one)) for one in _expelled(facts, group) if one.seen]
+    every = [(one, heartbeat_loss_causes.cause(facts, group, one)) for one in _expelled(facts, group) if one.seen]
     each = tuple((one, why) for one, why in every if _is_shown(why) or _all_there(facts, group, one))
     if not each:
         return None
@@ -92,8 +89,8 @@ def _all_there(facts: Facts, group: str, one: Expiry) -> bool:
 
 def _traces(facts: Facts, group: str) -> str | None:
     """Why expulsions of this group are none."""
-    dying = churn_case.dying(facts, group)
-    found = case.judged(facts, group, lives(facts, group))
+    dying = churn.dying(facts, group)
+    found = heartbeat_loss.judged(facts, group, lives(facts, group))
     if not found:
         return None
     reasons = sorted({why or "dies again and again" for one, why in found if why or one.client_id in dying})
@@ -113,20 +110,20 @@ def _finding(told: Told) -> Finding:
         started_at=moment(told.since),
         ended_at=None if told.ongoing else moment(told.until),
         ongoing=told.ongoing,
-        statement=words.statement(told),
-        measures=words.measures(told),
-        evidence=words.evidence(told),
+        statement=heartbeat_loss_causes.statement(told),
+        measures=heartbeat_loss_causes.measures(told),
+        evidence=heartbeat_loss_causes.evidence(told),
         explains=("reprocess-duplicates", "backlog-drain") if living else ("backlog-drain",),
         mitigate=(
             "Raise session.timeout.ms above the longest silence, within group.max.session.timeout.ms of the broker; "
             "side effect: a member that is dead is noticed later."
         ),
-        remedy=words.remedy(told),
+        remedy=heartbeat_loss_causes.remedy(told),
         verify=(
             f"No member of {told.group} is expelled for an hour, and last-heartbeat-seconds-ago stays below two "
             "heartbeat intervals."
         ),
-        facts=words.remarks(told),
+        facts=heartbeat_loss_causes.remarks(told),
     )
 
 

@@ -18,15 +18,13 @@ from mqlab import units
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
-from mqlab.groups.calm import disturbed, steady
-from mqlab.groups.consumer_groups import is_kafka, places, streams, topics
-from mqlab.groups.queues import TOGETHER, Points, lag, spread, totals
-from mqlab.groups.stalls import Stretch, climb, stretch_between
+from mqlab.groups.membership import capacity, disturbed, is_kafka, places, steady, streams, topics
 from mqlab.models.falling import falling
-from mqlab.mqtt import slow
-from mqlab.questions.wording import moment
-from mqlab.rocketmq.capacity import capacity
+from mqlab.mqtt import slow_receivers
 from mqlab.rocketmq.slots import SETTLING
+from mqlab.shared.lag import Stretch, climb, stretch_between
+from mqlab.shared.queues import TOGETHER, Points, lag, spread, totals
+from mqlab.shared.wording import moment
 
 INCIDENT = "slow-consumer"
 SYSTEMS: tuple[str, ...] = ("kafka", "rocketmq", "mqtt")
@@ -45,7 +43,7 @@ def detect(facts: Facts) -> Result:
     """One finding for each group and topic, and for each client of MQTT."""
     if not any(e.system == "mqtt" for e in facts.episodes):
         return _of_groups(facts)
-    told = slow.slow(facts)
+    told = slow_receivers.slow(facts)
     clients = Result(told.findings, told.rejected, told.missing)
     return _both(_of_groups(facts), clients, grouped=bool(topics(facts)))
 

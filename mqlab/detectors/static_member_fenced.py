@@ -17,7 +17,7 @@ from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
 from mqlab.kafka import fencing
 from mqlab.kafka.fencing import Fencing
-from mqlab.questions.wording import moment
+from mqlab.shared.wording import moment
 
 INCIDENT = "static-member-fenced"
 SYSTEMS: tuple[str, ...] = ("kafka",)

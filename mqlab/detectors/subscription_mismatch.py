@@ -12,10 +12,10 @@ from mqlab import units
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
-from mqlab.groups.queues import lag, spread
-from mqlab.questions.wording import moment
-from mqlab.rocketmq.members import Member, groups, streams
-from mqlab.rocketmq.mismatch import HEARTBEATS, Mismatch, mismatches
+from mqlab.rocketmq.members import groups, streams
+from mqlab.rocketmq.subscriptions import HEARTBEATS, Mismatch, mismatches
+from mqlab.shared.queues import Member, lag, spread
+from mqlab.shared.wording import moment
 
 INCIDENT = "subscription-mismatch"
 SYSTEMS: tuple[str, ...] = ("rocketmq",)

@@ -9,13 +9,12 @@ that were made again.
 
 from __future__ import annotations
 
-from mqlab.delivery_log import durability, loss_finding, loss_judgement
-from mqlab.delivery_log.cases import Case, of_incident
-from mqlab.delivery_log.loss_mechanisms import UNCLEAN
+from mqlab.delivery import durability, loss_finding, loss_mechanisms
+from mqlab.delivery.loss_mechanisms import UNCLEAN, Case, of_incident
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
-from mqlab.questions.wording import clock, moment
+from mqlab.shared.wording import clock, moment
 from mqlab.units import counted, number
 
 INCIDENT = UNCLEAN
@@ -29,10 +28,10 @@ def detect(facts: Facts) -> Result:
     found = of_incident(facts, INCIDENT)
     if found:
         return Result(tuple(_finding(facts, topic, own) for topic, own in loss_finding.by_topic(found)))
-    missing = (*loss_judgement.open_questions(facts, INCIDENT), *loss_judgement.unmeasured_elections(facts))
+    missing = (*loss_mechanisms.open_questions(facts, INCIDENT), *loss_mechanisms.unmeasured_elections(facts))
     if missing:
         return Result(missing=missing)
-    because = loss_judgement.disproved(facts, INCIDENT)
+    because = loss_mechanisms.disproved(facts, INCIDENT)
     return Result(rejected=because) if because else CLEAR
 
 

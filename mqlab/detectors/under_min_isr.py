@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mqlab.delivery_log import min_in_sync
-from mqlab.delivery_log.min_in_sync import Refusal
+from mqlab.delivery import min_in_sync
+from mqlab.delivery.min_in_sync import Refusal
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Finding, Severity
-from mqlab.questions.wording import clock, moment
+from mqlab.shared.wording import clock, moment
 from mqlab.units import counted, number
 
 INCIDENT = "under-min-isr"

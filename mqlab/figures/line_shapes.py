@@ -10,8 +10,8 @@ import plotly.graph_objects as go
 from mqlab.facts import Facts
 from mqlab.figures.style import ALARM, MUTED, RUNS, empty, figure, label, time
 from mqlab.findings import Finding
-from mqlab.log_growth import rotation
-from mqlab.rows.lines import Minute, Volume
+from mqlab.logs import floods
+from mqlab.rows import Minute, Volume
 from mqlab.units import clock, size
 
 _FEW = 3
@@ -59,7 +59,7 @@ def line_shapes(facts: Facts, finding: Finding | None = None) -> go.Figure:
 
 def log_of(facts: Facts, finding: Finding | None) -> Volume | None:
     """The log that the finding is about, else the largest whose shapes are known."""
-    known = [log for files in rotation.logs(facts.volumes) if (log := rotation.joined(files)).shapes and log.minutes]
+    known = [log for files in floods.logs(facts.volumes) if (log := floods.joined(files)).shapes and log.minutes]
     own = [log for log in known if finding is not None and log.source == finding.subject]
     return next(iter(own or sorted(known, key=lambda log: (-log.bytes, log.source))), None)
 

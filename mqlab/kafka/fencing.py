@@ -1,4 +1,6 @@
-"""Static members of Kafka groups that fence each other: who has the instance id, and whether it went back and forth.
+"""Static members of Kafka groups that fence each other.
+
+Static members of Kafka groups that fence each other: who has the instance id, and whether it went back and forth.
 
 A rolling deploy hands each id over once, from the old process to the new one. Two live processes with one id take it
 from each other, so a process that was fenced has it again (GroupCoordinator, KIP-345).
@@ -13,7 +15,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from mqlab.facts import Episode, Facts, Setting
-from mqlab.questions.actors import base_name
+from mqlab.shared.actors import base_name
 
 ONCE = 5.0
 """Seconds in which client and broker tell of one fencing, and a client in several lines."""

@@ -1,14 +1,38 @@
-"""Consumer groups of Kafka that the material tells of, and what they read."""
+"""Consumer groups of Kafka: what they read, who was in them when, by whose clock, and what their coordinator says.
+
+Consumer groups of Kafka that the material tells of, and what they read.
+
+Who was in a Kafka group when, by each source that can tell.
+
+Listings of members (``--members``) and the owners of partitions (``--describe``) are true for their moment; lives, put
+together from the coordinator's and the clients' logs, last. A member is told by the host or by its member id.
+
+Whether a client's log shows the same time as its coordinator's, told by the generations that both name.
+
+Lines of two logs tell of one thing only where their clocks agree: a clock that is off makes silences and restarts of
+members that were there.
+
+What the coordinator of a Kafka group says about the end of one of its members, as places in its log.
+
+How many rebalances of a Kafka group had which trigger, in a few words.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 
 from mqlab.errors import UnknownGroupError
-from mqlab.facts import Facts
-from mqlab.groups.queues import Points, of_groups
+from mqlab.facts import Episode, Facts
+from mqlab.findings import Evidence
+from mqlab.kafka import poll_limits
+from mqlab.kafka.lives import lives
+from mqlab.kafka.rows import Life, Rebalance, Trigger
 from mqlab.memo import per_facts
 from mqlab.rocketmq import members
+from mqlab.shared.queues import TOGETHER, Member, Points, Snapshot, Stream, of_groups
+from mqlab.units import counted
 
 _KINDS = frozenset(
     {
@@ -47,3 +71,196 @@ def topics(facts: Facts) -> Mapping[tuple[str, str], Mapping[str, Points]]:
     """Positions of every (group, topic) by partition; snapshots with a committed offset and an end only."""
     known = set(groups(facts))
     return {key: queues for key, queues in of_groups(facts).items() if key[0] in known}
+
+
+NOBODY = "has no active members"
+"""What kafka-consumer-groups says of a group that has offsets, but no members."""
+REBALANCING = "is rebalancing"
+_EMPTY = ("Empty", "Dead")
+_STEADY = ("Stable", *_EMPTY, "Unknown")
+
+
+@per_facts
+def streams(facts: Facts, group: str) -> tuple[Stream, ...]:
+    """Every source's view of *group*, the most direct one first."""
+    return tuple(s for s in (_listed(facts, group), _owning(facts, group), _living(facts, group)) if s.snapshots)
+
+
+@per_facts
+def empty(facts: Facts, group: str) -> tuple[Episode, ...]:
+    """Everything that says that the group has no members at that moment, by time."""
+    told = [e for e in facts.of_kind("group-state", "group-emptied", "tool-error") if e.group == group]
+    return tuple(e for e in told if e.first_at is not None and _says_empty(e))
+
+
+@per_facts
+def unsettled(facts: Facts, group: str) -> tuple[float, ...]:
+    """Moments at which a command found the group in the middle of a rebalance, sorted."""
+    told = [e for e in facts.of_kind("group-state", "tool-error") if e.group == group and e.first_at is not None]
+    return tuple(sorted({e.first_at or 0.0 for e in told if _says_unsettled(e)}))
+
+
+def _says_empty(episode: Episode) -> bool:
+    if episode.kind == "group-state":
+        return episode.reason in _EMPTY
+    return episode.kind == "group-emptied" or NOBODY in (episode.reason or "")
+
+
+def _says_unsettled(episode: Episode) -> bool:
+    if episode.kind == "group-state":
+        return episode.reason not in _STEADY
+    return REBALANCING in (episode.reason or "")
+
+
+def _listed(facts: Facts, group: str) -> Stream:
+    rows = [c for c in facts.clients if c.group == group and c.system == "kafka" and c.at is not None and c.client_id]
+    rows.sort(key=lambda c: (c.at or 0.0, c.source, c.line or 0))
+    found = [
+        Snapshot(at, tuple(Member(c.client_id or "", c.peer or "", c.evidence) for c in told), source)
+        for (at, source), told in groupby(rows, key=lambda c: (c.at or 0.0, c.source))
+    ]
+    return _moments("listing", [*found, *_nobody(facts, group, [s.at for s in found])] if found else [])
+
+
+def _owning(facts: Facts, group: str) -> Stream:
+    """Members that own a partition; a snapshot in the middle of a rebalance names none."""
+    rows = [p for p in facts.positions if p.group == group and p.at is not None and p.client_id]
+    rows.sort(key=lambda p: (p.at or 0.0, p.source, p.client_id or "", p.member_id or "", p.line or 0))
+    found = []
+    for (at, source), told in groupby(rows, key=lambda p: (p.at or 0.0, p.source)):
+        first = {(p.client_id or "", p.member_id or p.peer or ""): p for p in reversed([*told])}
+        owners = {who: Evidence(p.source, p.line, p.text) for who, p in first.items()}
+        found.append(Snapshot(at, tuple(Member(*who, owners[who]) for who in sorted(owners)), source))
+    return _moments("owners", [*found, *_nobody(facts, group, [s.at for s in found])] if found else [])
+
+
+def _nobody(facts: Facts, group: str, listed: list[float]) -> Iterator[Snapshot]:
+    """Moments at which a command found no member, unless another of the same moment lists some."""
+    for episode in empty(facts, group):
+        at = episode.first_at or 0.0
+        if episode.kind != "group-emptied" and all(abs(at - other) > TOGETHER for other in listed):
+            yield Snapshot(at, (), episode.source)
+
+
+def _moments(how: str, found: list[Snapshot]) -> Stream:
+    ordered = tuple(sorted(found, key=lambda s: (s.at, s.source)))
+    return Stream(how, ordered, ordered[-1].at if ordered else 0.0, lasting=False)
+
+
+def _living(facts: Facts, group: str) -> Stream:
+    """A snapshot whenever a life begins or ends; who was there before the logs begin is there from their start."""
+    known = lives(facts, group)
+    first, last = _logged(facts, known)
+    moments = sorted({life.since if life.since is not None else first for life in known} | _ends(known))
+    found = tuple(Snapshot(at, tuple(_member(life) for life in known if _lives(life, at))) for at in moments)
+    return Stream("logs", found, max([last, *moments]) if found else 0.0, lasting=True)
+
+
+def _ends(known: tuple[Life, ...]) -> set[float]:
+    return {life.until for life in known if life.until is not None}
+
+
+def _lives(life: Life, at: float) -> bool:
+    return (life.since is None or life.since <= at) and (life.until is None or at < life.until)
+
+
+def _member(life: Life) -> Member:
+    place = life.evidence[0] if life.evidence else Evidence("", None, "")
+    return Member(life.client_id, life.member_id, place)
+
+
+def _logged(facts: Facts, known: tuple[Life, ...]) -> tuple[float, float]:
+    """When the logs that tell of these lives begin and end."""
+    sources = {place.source for life in known for place in life.evidence}
+    told = [c for c in facts.coverage if c.source in sources]
+    moments = [t for c in told for t in (c.first_at, c.last_at) if t is not None]
+    moments += [t for life in known for t in (life.since, life.until) if t is not None]
+    return min(moments, default=0.0), max(moments, default=0.0)
+
+
+APART = 15.0
+"""Seconds: the answer to a join comes within milliseconds of the generation; a busy host writes seconds later."""
+
+
+@per_facts
+def astray(facts: Facts, group: str) -> frozenset[str]:
+    """Clients of *group* whose clock is off: the coordinator made none of the generations when they joined them."""
+    made: dict[float, list[float]] = defaultdict(list)
+    for line in facts.of_kind("rebalance-stabilized", "rebalance-assigned"):
+        if line.group == group and line.value_max is not None and line.first_at is not None:
+            made[line.value_max].append(line.first_at)
+    away: dict[str, list[float]] = defaultdict(list)
+    for line, client in poll_limits.own_lines(facts, group, "join-completed"):
+        times = made.get(-1.0 if line.value_max is None else line.value_max, ())
+        away[client] += [min(abs(at - (line.first_at or 0.0)) for at in times)] if times else []
+    return frozenset(client for client, seconds in away.items() if seconds and min(seconds) > APART)
+
+
+def missing(clients: frozenset[str]) -> str:
+    """What is missing where their clocks are off."""
+    return (
+        f"the clock of {', '.join(sorted(clients))}: generations that the coordinator made are joined there at another "
+        "time; give its zone with --log-tz"
+    )
+
+
+NEAR = 10.0
+"""Seconds that the client's word and the coordinator's may lie apart."""
+_END_KINDS = ("member-expired", "member-dropped", "rebalance-started", "member-left")
+"""Lines about the end of a member, the most telling first."""
+
+
+@per_facts
+def logs(facts: Facts) -> frozenset[str]:
+    """Logs of brokers."""
+    return frozenset(c.source for c in facts.coverage if c.format == "kafka-broker-log")
+
+
+def said(facts: Facts, group: str, client_id: str, at: float) -> tuple[Evidence, ...]:
+    """The line about the member of *client_id* that ended at about *at*; none where no coordinator's log tells."""
+    ended = [o for o in lives(facts, group) if o.client_id == client_id and abs((o.until or 0.0) - at) <= NEAR]
+    life = min(ended, key=lambda o: abs((o.until or 0.0) - at), default=None)
+    return of_life(facts, life) if life is not None else ()
+
+
+def of_life(facts: Facts, life: Life) -> tuple[Evidence, ...]:
+    """The line with which the coordinator ended *life*."""
+    brokers, at = logs(facts), life.until or 0.0
+    found = [e for e in facts.near(at, NEAR, *_END_KINDS) if e.source in brokers and life.member_id in e.first.text]
+    if not found:
+        return ()
+    place = min(found, key=lambda e: (_END_KINDS.index(e.kind), abs((e.first_at or 0.0) - at))).first
+    return (Evidence(place.source, place.line, place.text, "the coordinator takes it out", place.pointer),)
+
+
+def once(places: Iterable[Evidence]) -> tuple[Evidence, ...]:
+    """*places* in their order, each line once."""
+    found: dict[tuple[str, int | None, str | None], Evidence] = {}
+    for place in places:
+        found.setdefault((place.source, place.line, place.pointer), place)
+    return tuple(found.values())
+
+
+_ENDS = frozenset({Trigger.LEAVE, Trigger.POLL_TIMEOUT, Trigger.HEARTBEAT_EXPIRY})
+
+
+def triggers(rows: Sequence[Rebalance], own: Sequence[Rebalance], name: str) -> str:
+    """``16 rebalances: 5 poll timeouts, 9 joins after them, 2 others``; *name* is what an end among *own* is called.
+
+    Empty without rebalances. A cooperative group makes a second rebalance of each: those are follow-ups.
+    """
+    ends = sum(row.trigger in _ENDS for row in own)
+    joins = sum(row.trigger is Trigger.JOIN for row in own)
+    follow = sum(row.trigger is Trigger.FOLLOW_UP for row in rows)
+    them = "it" if ends == 1 else "them"
+    parts = [
+        f"{count} {one if count == 1 else many}"
+        for count, one, many in (
+            (ends, name, f"{name}s"),
+            (joins, f"join after {them}", f"joins after {them}"),
+            (follow, "follow-up", "follow-ups"),
+            (len(rows) - ends - joins - follow, "other", "others"),
+        )
+        if count > 0
+    ]
+    return f"{counted(len(rows), 'rebalance')}: {', '.join(parts)}" if rows else ""

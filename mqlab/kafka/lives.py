@@ -1,4 +1,7 @@
-"""The life of each member of a Kafka group: when it joined, how it ended, and what its process did meanwhile."""
+"""The life of each member of a Kafka group.
+
+The life of each member of a Kafka group: when it joined, how it ended, and what its process did meanwhile.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +11,11 @@ from dataclasses import replace
 from itertools import pairwise
 
 from mqlab.facts import Facts
+from mqlab.kafka.endings import Ending, ending, failures, silent_since, timeouts
+from mqlab.kafka.log_lines import STARTS, Lines, between, following, lines
+from mqlab.kafka.member_lineage import CLOCKS, Span, spans
+from mqlab.kafka.rows import End, Life
 from mqlab.memo import per_facts
-from mqlab.rebalances.endings import Ending, ending
-from mqlab.rebalances.failures import failures
-from mqlab.rebalances.index import Lines, between, following, lines
-from mqlab.rebalances.kinds import STARTS
-from mqlab.rebalances.marks import CLOCKS, Span, spans
-from mqlab.rebalances.rows import End, Life
-from mqlab.rebalances.silence import silent_since
-from mqlab.rebalances.timeouts import timeouts
 
 
 @per_facts

@@ -1,19 +1,300 @@
-"""How long a backlog takes to drain once every queue has an owner again.
+"""Forecast and plan of a backlog's drain.
+
+A backlog over time: straight lines that bend whenever a queue is through.
+
+What a drain must not break: retention, the heap of the consumers, what the broker gives from disk.
+
+``DefaultMessageStore.CleanCommitLogService`` deletes what is older than fileReservedTime, read or not.
+``DefaultMQPushConsumerImpl.pullMessage`` holds 1000 messages or 100 MiB of each queue in memory.
+
+What a drain plan is made from and what it says; every quantity in the unit that its name carries.
+
+How long a backlog takes to drain once every queue has an owner again.
 
 Only the process that holds a lagging queue can drain it. New messages of its queues take their part of its capacity
 first; the rest drains: backlog ÷ (capacity − inflow), owner by owner, until the slowest is through.
 Time starts at the complete rebalance; what restart and rebalance take before that is a figure of its own.
+
+How fast a backlog may be drained into a store that has other work, and how to hold that rate.
+
+Budget of writes D = (1 − reserve)·capacity − load − inflow·writes per message: what the store can take beside its
+normal load and the new messages. D ÷ writes per message is the rate at which the backlog falls; the consumers together
+take that and the inflow.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isinf
+from itertools import accumulate, pairwise
+from math import ceil, floor, inf, isinf
 
-from mqlab.models.consuming import Consumer
-from mqlab.models.courses import Course, Curve, Interval, course, summed
-from mqlab.units import digits
+from mqlab.models.consuming import PULL_BATCH_MESSAGES, Consumer, disk_pull_messages, shared
+from mqlab.units import digits, number
+
+_AFTER = 600.0
+"""Seconds for which a curve that never ends is drawn beyond its last bend."""
+_NOTHING = 1e-6
+
+Curve = tuple[tuple[float, float], ...]
+"""(seconds, messages), straight lines between the points."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A quantity with the bounds it is taken to lie in; infinite means never."""
+
+    low: float
+    likely: float
+    high: float
+
+    def plus(self, other: Interval) -> Interval:
+        """Sum, bounds added up."""
+        return Interval(self.low + other.low, self.likely + other.likely, self.high + other.high)
+
+
+NEVER = Interval(inf, inf, inf)
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """Backlog over time; after the last point it goes on with this slope, messages per second."""
+
+    points: Curve
+    slope: float
+
+    def at(self, seconds: float) -> float:
+        """Messages that wait then."""
+        before = max(place for place, (when, _) in enumerate(self.points) if when <= seconds)
+        when, value = self.points[before]
+        if before + 1 == len(self.points):
+            return value + self.slope * (seconds - when)
+        until, then = self.points[before + 1]
+        return value + (then - value) * (seconds - when) / (until - when)
+
+    def reached(self, healthy: float) -> float:
+        """Seconds until the backlog is at the healthy level for good; infinite where it never is."""
+        if self.slope > 0 or self.points[-1][1] > healthy + _NOTHING:
+            return inf
+        above = [place for place, (_, value) in enumerate(self.points) if value > healthy + _NOTHING]
+        if not above:
+            return 0.0
+        (at, value), (until, then) = self.points[above[-1]], self.points[above[-1] + 1]
+        return at + (until - at) * (value - healthy) / (value - then)
+
+    def drawn(self, seconds: float) -> Curve:
+        """The points that matter up to then; some way beyond the last bend where *seconds* is infinite."""
+        last = self.points[-1][0]
+        end = last + _AFTER if isinf(seconds) else seconds
+        return self.points if end <= last else (*self.points, (end, self.at(end)))
+
+
+def course(capacity: float, a_queue: float, backlog: Sequence[float], inflow: Sequence[float]) -> Course:
+    """What becomes of the queues of one process; rates in messages per second.
+
+    *a_queue* is the most that one queue can be served with. A queue without backlog asks for its inflow only.
+    """
+    waiting = [float(b) for b in backlog]
+    points, now = [(0.0, sum(waiting))], 0.0
+    while True:
+        demands = [a_queue if b > _NOTHING else min(a_queue, i) for b, i in zip(waiting, inflow, strict=True)]
+        slopes = [i - s for i, s in zip(inflow, shared(capacity, demands), strict=True)]
+        ends = [b / -s for b, s in zip(waiting, slopes, strict=True) if b > _NOTHING and s < -_NOTHING]
+        if not ends:
+            return Course(tuple(points), sum(s for s in slopes if abs(s) > _NOTHING))
+        step = min(ends)
+        moved = [max(0.0, b + s * step) for b, s in zip(waiting, slopes, strict=True)]
+        waiting = [0.0 if b < _NOTHING else b for b in moved]
+        now += step
+        points.append((now, sum(waiting)))
+
+
+def summed(courses: Sequence[Course]) -> Course:
+    """All backlogs together."""
+    times = sorted({at for one in courses for at, _ in one.points})
+    points = tuple((at, sum(one.at(at) for one in courses)) for at in times)
+    return Course(points, sum(one.slope for one in courses))
+
+
+def bounded(messages: Interval) -> str:
+    """The likely number, and between which ones it lies where that is not certain."""
+    likely = number(round(messages.likely))
+    if messages.low == messages.high:
+        return likely
+    return f"{likely} ({number(round(messages.low))} to {number(round(messages.high))})"
+
+
+CACHED_MESSAGES = 1_000
+"""pullThresholdForQueue."""
+CACHED_BYTES = 100 * 1024 * 1024
+"""pullThresholdSizeForQueue."""
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """Whether the oldest messages are read before they are deleted; seconds from now."""
+
+    margin_seconds: float
+    """fileReservedTime less the age of the oldest message and the whole drain; positive is safe. May be infinite."""
+    deletion_reaches_backlog_seconds: float
+    """When the oldest message that waits now would be deleted."""
+    loss_begins_seconds: float | None
+    """When deletion overtakes the drain; None where it never does."""
+    lost_messages: float
+
+
+def retention(backlog: float, oldest_seconds: float, reserved_seconds: float, left: Curve, seconds: float) -> Retention:
+    """The guard for a *backlog* that came in evenly over *oldest_seconds* and drains along *left* within *seconds*.
+
+    *left* is the backlog over time; a backlog that does not drain has one point. Deletion by a full disk comes earlier.
+    """
+    starts = max(0.0, reserved_seconds - oldest_seconds)
+    times = sorted({0.0, starts, reserved_seconds, *(at for at, _ in left)})
+    over = tuple(
+        (at, _deleted(backlog, oldest_seconds, reserved_seconds, at) - (backlog - _left(left, at)))
+        for at in times
+        if at <= reserved_seconds
+    )
+    return Retention(
+        reserved_seconds - oldest_seconds - seconds, starts, _overtaken(over), max(0.0, *(lost for _, lost in over))
+    )
+
+
+def heap_bytes_per_instance(queues: int, instances: int, message_bytes: float) -> float:
+    """Most that the caches of one process's queues can hold while it lags."""
+    return -(-queues // instances) * min(CACHED_MESSAGES * message_bytes, CACHED_BYTES)
+
+
+def pull_messages(batch: int, message_bytes: float, on_disk: bool) -> int:
+    """What one pull brings at most: pullBatchSize, cut by the broker's limits for memory or disk."""
+    return min(batch, disk_pull_messages(message_bytes) if on_disk else PULL_BATCH_MESSAGES)
+
+
+def _deleted(backlog: float, oldest: float, reserved: float, at: float) -> float:
+    """Messages of the backlog that are older than fileReservedTime then."""
+    aged = min(max(0.0, at + oldest - reserved), oldest)
+    return backlog * aged / oldest if oldest else 0.0
+
+
+def _left(left: Curve, at: float) -> float:
+    for (since, value), (until, then) in pairwise(left):
+        if since <= at <= until:
+            return value + (then - value) * (at - since) / (until - since) if until > since else then
+    return left[-1][1]
+
+
+def _overtaken(over: Curve) -> float | None:
+    """When deleted less drained first becomes positive."""
+    before = over[0]
+    for at, lost in over:
+        if lost > 0:
+            since, was = before
+            return since if was >= 0 else since + (at - since) * -was / (lost - was)
+        before = (at, lost)
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """What waits."""
+
+    messages: float
+    inflow_per_second: float
+    queues: int
+    message_bytes: float = 1_000.0
+    oldest_seconds: float | None = None
+    """Age of the oldest message that waits."""
+    on_disk: bool = True
+    """It lies further back than the broker's memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """What the consumers write to."""
+
+    capacity_writes_per_second: float
+    load_writes_per_second: float
+    """Normal load without this group."""
+    reserve_share: float = 0.3
+    writes_per_message: float = 1.0
+    response_seconds: float = 0.02
+    """What the listener takes for one message at that load."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Who drains."""
+
+    instances: int
+    batch_messages: int = 32
+    """pullBatchSize."""
+    pull_seconds: float = 0.005
+    """Round trip of one pull."""
+    orderly: bool = False
+    reserved_seconds: float = 172_800.0
+    """fileReservedTime of the broker."""
+    step_seconds: float = 300.0
+    """How long each step of the ramp is watched."""
+
+
+@dataclass(frozen=True, slots=True)
+class Levers:
+    """Ways to hold the rate, each of them enough."""
+
+    messages_per_second: float
+    """Of all consumers together: a token bucket."""
+    threads_for_backlog: int
+    threads_total: int
+    """For backlog and new messages; 0 where a single thread is already too fast."""
+    instances: int
+    """Those that run: no more than queues, and no more than threads."""
+    threads_per_instance: int
+    pull_interval_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of the ramp."""
+
+    share: float
+    drained_per_second: float
+    messages_per_second: float
+    threads_per_instance: int
+    seconds: float
+    left: float
+    """Backlog at its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why it cannot be drained online, and what would be needed."""
+
+    reason: str
+    needed_capacity_writes_per_second: float
+    """Above this there is a budget."""
+    skipped_messages: float
+    """What a reset of the offsets to now gives up, unless a second group reads it elsewhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The drain as it should be done; everything after ``refusal`` is only there without one."""
+
+    budget_writes_per_second: float
+    retention: Retention | None
+    heap_bytes_per_instance: float
+    queue_messages_per_second: float
+    """Most that one queue gives."""
+    refusal: Refusal | None = None
+    bounded_by: str = "store"
+    """store, pulls or order: what holds the rate."""
+    drained_per_second: float = 0.0
+    levers: Levers | None = None
+    steps: tuple[Step, ...] = ()
+    seconds: Interval = NEVER
+    curve: Curve = ()
+    """Backlog along the ramp, seconds from its begin."""
+
 
 AT_ONCE = Interval(0.0, 0.0, 0.0)
 
@@ -135,3 +416,99 @@ def _why_never(owners: Sequence[Owner]) -> str:
         return f"no consumer holds {len(stuck.queues)} of the queues"
     rates = f"{digits(stuck.capacity_per_second)} messages/s, its queues receive {digits(stuck.inflow_per_second)}"
     return f"{stuck.name} takes at most {rates} messages/s"
+
+
+RAMP = (0.25, 0.5, 0.75, 1.0)
+"""Shares of the drain rate, one step after the other; a breach halves the rate."""
+_ROUNDING = 1e-9
+
+
+def plan(backlog: Backlog, store: Store, group: Group, uncertainty: Uncertainty = USUAL) -> Plan:
+    """The plan; one with a refusal where nothing is left for the backlog."""
+    inflow, room = backlog.inflow_per_second, budget_writes_per_second(backlog, store)
+    a_queue, limit = _queue_limit(backlog, store, group)
+    wanted = inflow + room / store.writes_per_message
+    total = min(wanted, a_queue * backlog.queues)
+    heap = heap_bytes_per_instance(backlog.queues, group.instances, backlog.message_bytes)
+    if total <= inflow:
+        guard = _guard(backlog, group, ((0.0, backlog.messages),), inf)
+        return Plan(room, guard, heap, a_queue, _refusal(backlog, store, room, a_queue))
+    levers = _levers(backlog, store, group, total)
+    held = levers.threads_per_instance * levers.instances / store.response_seconds or total
+    steps = _ramp(backlog, store, group, levers, held - inflow)
+    pace, more = 1 + uncertainty.capacity_share, 1 + uncertainty.inflow_share
+    rates = (held * pace - inflow / more, held - inflow, held / pace - inflow * more)
+    seconds = Interval(*(_lasting(_ramp(backlog, store, group, levers, rate)) if rate > 0 else inf for rate in rates))
+    curve = ((0.0, backlog.messages), *_ends(steps))
+    guard = _guard(backlog, group, curve, seconds.likely)
+    bounded_by = "store" if wanted <= a_queue * backlog.queues else limit
+    return Plan(room, guard, heap, a_queue, None, bounded_by, held - inflow, levers, steps, seconds, curve)
+
+
+def budget_writes_per_second(backlog: Backlog, store: Store) -> float:
+    """What the store can take for the backlog; not above zero means none."""
+    free = (1 - store.reserve_share) * store.capacity_writes_per_second - store.load_writes_per_second
+    return free - backlog.inflow_per_second * store.writes_per_message
+
+
+def _queue_limit(backlog: Backlog, store: Store, group: Group) -> tuple[float, str]:
+    """Most messages per second that one queue gives, and why."""
+    pulls = pull_messages(group.batch_messages, backlog.message_bytes, backlog.on_disk) / group.pull_seconds
+    in_turn = 1 / store.response_seconds if group.orderly else inf
+    return (in_turn, "order") if in_turn < pulls else (pulls, "pulls")
+
+
+def _levers(backlog: Backlog, store: Store, group: Group, total: float) -> Levers:
+    threads = floor(total * store.response_seconds + _ROUNDING)
+    instances = max(1, min(group.instances, backlog.queues, threads))
+    each = threads // instances
+    if each * instances / store.response_seconds <= backlog.inflow_per_second:
+        threads = each = 0
+    return Levers(
+        total,
+        floor((total - backlog.inflow_per_second) * store.response_seconds + _ROUNDING),
+        threads,
+        instances,
+        each,
+        ceil(1000 * group.batch_messages * backlog.queues / total - _ROUNDING),
+    )
+
+
+def _ramp(backlog: Backlog, store: Store, group: Group, levers: Levers, drained: float) -> tuple[Step, ...]:
+    """Steps up to the drain rate; the last one lasts until the backlog is gone."""
+    steps, left = [], backlog.messages
+    for share in RAMP:
+        rate = share * drained
+        seconds = left / rate if share == RAMP[-1] else min(group.step_seconds, left / rate)
+        left = max(0.0, left - rate * seconds)
+        total = backlog.inflow_per_second + rate
+        threads = floor(total * store.response_seconds / levers.instances + _ROUNDING)
+        steps.append(Step(share, rate, total, threads, seconds, left))
+        if left <= 0:
+            break
+    return tuple(steps)
+
+
+def _lasting(steps: Sequence[Step]) -> float:
+    return sum(step.seconds for step in steps)
+
+
+def _ends(steps: Sequence[Step]) -> Curve:
+    return tuple(zip(accumulate(step.seconds for step in steps), (step.left for step in steps), strict=True))
+
+
+def _guard(backlog: Backlog, group: Group, left: Curve, seconds: float) -> Retention | None:
+    if backlog.oldest_seconds is None:
+        return None
+    return retention(backlog.messages, backlog.oldest_seconds, group.reserved_seconds, left, seconds)
+
+
+def _refusal(backlog: Backlog, store: Store, room: float, a_queue: float) -> Refusal:
+    taken = store.load_writes_per_second + backlog.inflow_per_second * store.writes_per_message
+    if room <= 0:
+        free = digits((1 - store.reserve_share) * store.capacity_writes_per_second)
+        reason = f"of {free} writes/s the normal load and the new messages take {digits(taken)}"
+    else:
+        most = digits(a_queue * backlog.queues)
+        reason = f"the queues give at most {most} messages/s, {digits(backlog.inflow_per_second)} come in"
+    return Refusal(reason, taken / (1 - store.reserve_share), backlog.messages)

@@ -1,4 +1,22 @@
-"""One consumer that polls, works, commits and polls again, as the Java client does it.
+"""A consumer of a simulated Kafka group.
+
+What one consumer holds: its partitions, how far it has handed out, and what its fetcher has brought.
+
+``Fetcher.collectFetch``: a poll returns what was fetched before it, partition after partition, at most
+max.poll.records; then partitions without records are fetched again while the application works. A fetch that finds
+nothing waits fetch.max.wait.ms (0.5 s) for the first record. Partitions that the member had first are read first: the
+fetch session of the broker lists new ones behind those that it knows (KIP-227).
+
+What a simulated group has committed, and counts of what happened.
+
+How long the polls of one simulated member take.
+
+A poll of n records takes n times the time per record, over its threads, and the commit; it deviates from that by the
+deviation of one record times the root of n. The deviations come from a golden-ratio sequence, which spreads evenly
+over the normal distribution: the same course has the same polls again. Where a member stood still, that comes on top,
+whatever the records.
+
+One consumer that polls, works, commits and polls again, as the Java client does it.
 
 Its heartbeat thread says that it leaves when the next poll does not come within max.poll.interval.ms (KIP-62); it
 hears of that at its next commit, which fails, and joins again with its next poll. A static member says nothing: the
@@ -7,15 +25,191 @@ coordinator waits for its session, and one that comes earlier gets its old place
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from enum import Enum
-from math import ceil, inf
+from math import ceil, floor, inf, sqrt
+from statistics import NormalDist
 
-from mqlab.models.group_clock import Action, Clock
-from mqlab.models.group_feed import Feed
-from mqlab.models.group_ledger import Ledger
-from mqlab.models.group_pace import Speed
-from mqlab.models.group_seats import Seats
-from mqlab.models.group_terms import Cause, Course, Member, Partition, Protocol
+from mqlab.models.group_terms import (
+    Action,
+    Begun,
+    Cause,
+    Clock,
+    Course,
+    GroupProtocol,
+    Member,
+    Outcome,
+    Partition,
+    Rising,
+    Seats,
+    workable,
+)
+
+_WAIT = 0.5
+_ROUNDING = 1e-6
+
+Taken = list[tuple[Partition, int, int]]
+"""Partition, first offset, offset after the last."""
+
+
+class Feed:
+    """Partitions of one member."""
+
+    def __init__(self, ends: Mapping[Partition, Rising]) -> None:
+        self._ends = ends
+        self.positions: dict[Partition, int] = {}
+        self._fetched: dict[Partition, int] = {}
+        self._ranks: dict[Partition, int] = {}
+
+    def keep(self, partitions: Iterable[Partition]) -> None:
+        """Give up all but *partitions*."""
+        kept = set(partitions)
+        for partition in [p for p in self.positions if p not in kept]:
+            del self.positions[partition]
+            self._fetched.pop(partition, None)
+
+    def add(self, partition: Partition, committed: int) -> None:
+        """Read *partition* from its committed offset."""
+        self.positions[partition] = committed
+        self._ranks.setdefault(partition, len(self._ranks))
+        self._fetched.pop(partition, None)
+
+    def take(self, now: float, most: int) -> Taken:
+        """Records that a poll returns now, at most so many; nothing where none is there."""
+        if not self._fetched:
+            self._fetch(now)
+        taken: Taken = []
+        for partition, fetched in list(self._fetched.items()):
+            position = self.positions[partition]
+            count = min(most, fetched - position)
+            if count > 0:
+                taken.append((partition, position, position + count))
+                self.positions[partition] = position + count
+                most -= count
+            if position + count >= fetched:
+                del self._fetched[partition]
+            if most <= 0:
+                break
+        if taken:
+            self._fetch(now)
+        return taken
+
+    def next_record(self, now: float) -> float:
+        """When the next record comes in; infinite where none does."""
+        return max(now, self._first(self.positions))
+
+    def _fetch(self, now: float) -> None:
+        empty = sorted((p for p in self.positions if p not in self._fetched), key=self._ranks.__getitem__)
+        ready = self._filled(empty, now)
+        first = inf if ready else self._first(empty)
+        if first <= now + _WAIT:
+            ready = self._filled(empty, first + _ROUNDING)
+        self._fetched.update(ready)
+
+    def _filled(self, partitions: Iterable[Partition], at: float) -> dict[Partition, int]:
+        ends = {p: floor(self._ends[p].at(at) + _ROUNDING) for p in partitions}
+        return {p: end for p, end in ends.items() if end > self.positions[p]}
+
+    def _first(self, partitions: Iterable[Partition]) -> float:
+        return min((self._ends[p].reached(self.positions[p] + 1) for p in partitions), default=inf)
+
+
+class Ledger:
+    """Committed offsets and counts."""
+
+    def __init__(self, course: Course) -> None:
+        self._logs, self._until = course.logs, course.until
+        self.committed = {log.partition: log.committed for log in course.logs}
+        self._handed, self._again = dict(self.committed), dict(self.committed)
+        self.rebalances: list[Begun] = []
+        self.polls = self.late_polls = self.commits = self.failed_commits = self.handled = self._repeated = 0
+        self.longest_seconds = 0.0
+        self._lag: list[tuple[float, int]] = []
+
+    def hand_out(self, taken: Taken) -> None:
+        """Count records that somebody had before, each once."""
+        for partition, first, after in taken:
+            known, again = self._handed[partition], self._again[partition]
+            if first < known:
+                self._repeated += max(0, min(known, after) - max(first, again))
+                self._again[partition] = max(again, min(known, after))
+            self._handed[partition] = max(known, after)
+
+    def begin_poll(self, now: float, seconds: float, polls: int) -> None:
+        """Count *polls* that take *seconds* together."""
+        self.polls += polls
+        self.longest_seconds = max(self.longest_seconds, min(seconds / polls, self._until - now))
+
+    def commit(self, offsets: dict[Partition, int]) -> None:
+        """Take *offsets* as committed."""
+        if offsets:
+            self.commits += 1
+            self.committed.update(offsets)
+
+    def note_lag(self, at: float) -> None:
+        """Keep how many records wait now."""
+        waits = (floor(log.end.at(at) + _ROUNDING) - self.committed[log.partition] for log in self._logs)
+        self._lag.append((at, sum(max(0, one) for one in waits)))
+
+    def outcome(self) -> Outcome:
+        """All of it."""
+        return Outcome(
+            tuple(self.rebalances),
+            self.polls,
+            self.late_polls,
+            self.longest_seconds,
+            tuple(self._lag),
+            self.commits,
+            self.failed_commits,
+            self.handled,
+            self._repeated,
+        )
+
+
+_GOLDEN, _PLASTIC = 0.6180339887498949, 0.7548776662466927
+"""Steps from poll to poll and from member to member that spread evenly over 0 to 1."""
+_LEAST = 0.2
+"""Share of the mean below which no poll is taken to fall."""
+_TAIL = 0.005
+_SHORTEST = 1e-6
+"""Seconds of a poll: less is lost beside seconds since 1970, which have so many digits."""
+_USUAL = NormalDist()
+
+
+class Speed:
+    """Of one member; polls that together take less than *grain* seconds are worked off as one."""
+
+    def __init__(self, member: Member, number: int, course: Course, grain: float) -> None:
+        self.grain = grain
+        self._settings = member.settings
+        pace = member.pace or course.pace
+        (first, seconds), *later = pace.steps
+        self._work = workable([(min(first, course.since), seconds), *later])
+        self._deviation = pace.deviation
+        self._luck = 0.5 + course.phase + number * _PLASTIC
+        self._count = 0
+        began = member.busy.began if member.busy else -inf
+        self._stalls = [stall for stall in member.stalls if stall[0] > began]
+
+    def most(self, now: float) -> int:
+        """Records of as many polls as fit into the grain, one at least."""
+        one = self._mean(now, self._settings.records) + self._settings.commit_seconds
+        return self._settings.records * max(1, int(self.grain / max(one, _SHORTEST)))
+
+    def polls(self, now: float, records: int) -> tuple[int, float]:
+        """Polls that *records* make, and seconds that they take in all."""
+        polls = ceil(records / self._settings.records)
+        self._count += 1
+        mean = self._mean(now, records)
+        luck = min(max((self._luck + self._count * _GOLDEN) % 1, _TAIL), 1 - _TAIL)
+        away = _USUAL.inv_cdf(luck) * self._deviation * sqrt(records) / self._settings.threads if self._deviation else 0
+        work = max(_LEAST * mean, mean + away) + self._settings.commit_seconds * polls
+        stalls = [seconds for at, seconds in self._stalls if at <= now]
+        self._stalls = self._stalls[len(stalls) :]
+        return (1 if stalls else polls), work + sum(stalls)
+
+    def _mean(self, now: float, records: int) -> float:
+        return self._work.reached(self._work.at(now) + records / self._settings.threads) - now
 
 
 class _State(Enum):
@@ -126,7 +320,7 @@ class Consumer:
         self._coordinator.settle(self, now)
         if self._coordinator.awaits(self, now):
             self._commit(now)
-            if self._protocol is Protocol.EAGER:
+            if self._protocol is GroupProtocol.EAGER:
                 self.feed.keep(())
                 self._state = _State.JOINING
             self._coordinator.join(self, now)
@@ -177,7 +371,7 @@ class Consumer:
     def _noticed(self, late: float) -> float:
         """When the client says that its poll is late: at once, or with the next heartbeat (consumer protocol)."""
         every = self.settings.heartbeat
-        if self._protocol is not Protocol.CONSUMER or every <= 0:
+        if self._protocol is not GroupProtocol.CONSUMER or every <= 0:
             return late
         return self.beats_from + ceil((late - self.beats_from) / every) * every
 

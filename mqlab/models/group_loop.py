@@ -10,13 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from mqlab.models.group_clock import Action, Clock
-from mqlab.models.group_consumer import Consumer
-from mqlab.models.group_coordinator import Coordinator
-from mqlab.models.group_curves import lifted
-from mqlab.models.group_ledger import Ledger
-from mqlab.models.group_reconciler import Reconciler
-from mqlab.models.group_terms import Course, Member, Outcome, Pace, Protocol, Settings
+from mqlab.models.group_consumer import Consumer, Ledger
+from mqlab.models.group_coordinator import Coordinator, Reconciler
+from mqlab.models.group_terms import Action, Clock, Course, Member, Outcome, Pace, Settings, lifted
+from mqlab.models.group_terms import GroupProtocol as Protocol
 
 _SAMPLES = 240
 _GOLDEN = 0.6180339887498949

@@ -1,17 +1,138 @@
-"""What the simulation of a consumer group is told, and what it answers. Times in seconds, offsets in records."""
+"""What the simulation of a Kafka group is told, and what it answers.
+
+Quantities that only grow, as straight lines between points: offsets over time, work that can be done over time.
+
+The order in which things happen in a simulation: by time, then by rank, then as they were planned.
+
+Who sets the times after which a silent member is expelled, by the protocol of the group.
+
+Source: KIP-62 (classic); KIP-848 and ``GroupCoordinatorConfig`` (consumer, since 4.0).
+
+What the simulation of a consumer group is told, and what it answers. Times in seconds, offsets in records.
+
+What a simulated consumer asks of its coordinator, whatever the protocol of the group.
+"""
 
 from __future__ import annotations
 
+import heapq
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import pairwise
+from math import inf
+from typing import TYPE_CHECKING, Protocol
 
-from mqlab.models.group_curves import Rising
+if TYPE_CHECKING:
+    from mqlab.models.group_consumer import Consumer
+
+
+@dataclass(frozen=True, slots=True)
+class Rising:
+    """A quantity that never falls; flat before its first point, with a slope of its own after its last."""
+
+    times: tuple[float, ...]
+    values: tuple[float, ...]
+    slope_after: float = 0.0
+
+    def at(self, time: float) -> float:
+        """Its value then."""
+        place = bisect_right(self.times, time)
+        if place == 0:
+            return self.values[0]
+        since, value = self.times[place - 1], self.values[place - 1]
+        if place == len(self.times):
+            return value + self.slope_after * (time - since)
+        return value + (self.values[place] - value) * (time - since) / (self.times[place] - since)
+
+    def reached(self, value: float) -> float:
+        """First moment at which it is *value*; infinite where it never is."""
+        place = bisect_left(self.values, value)
+        if place == 0:
+            return self.times[0]
+        since, below = self.times[place - 1], self.values[place - 1]
+        if place == len(self.times):
+            return since + (value - below) / self.slope_after if self.slope_after > 0 else inf
+        return since + (self.times[place] - since) * (value - below) / (self.values[place] - below)
+
+
+def rising(points: Sequence[tuple[float, float]], slope_after: float = 0.0) -> Rising:
+    """A line through *points*, at least one, by time; one that is lower than an earlier one is lifted to it."""
+    times: list[float] = []
+    values: list[float] = []
+    for time, value in points:
+        known = max(value, values[-1]) if values else value
+        if times and time <= times[-1]:
+            values[-1] = known
+        else:
+            times.append(time)
+            values.append(known)
+    return Rising(tuple(times), tuple(values), slope_after)
+
+
+def workable(steps: Sequence[tuple[float, float]]) -> Rising:
+    """Records that one thread can work off since the first of *steps*: (since, seconds per record), by time."""
+    points, done = [(steps[0][0], 0.0)], 0.0
+    for (since, seconds), (until, _) in pairwise(steps):
+        done += (until - since) / seconds
+        points.append((until, done))
+    return rising(points, 1 / steps[-1][1])
+
+
+def lifted(curve: Rising, by: float) -> Rising:
+    """*curve*, higher by *by* everywhere."""
+    return Rising(curve.times, tuple(value + by for value in curve.values), curve.slope_after)
+
+
+Action = Callable[[float], None]
+"""Something that happens; it is told when."""
+
+
+class Clock:
+    """What is still to happen."""
+
+    def __init__(self) -> None:
+        self._planned: list[tuple[float, int, int, Action]] = []
+        self._count = 0
+
+    def at(self, time: float, action: Action, rank: int = 1) -> None:
+        """Plan *action*; of those of one moment the one with the lowest rank comes first."""
+        self._count += 1
+        heapq.heappush(self._planned, (time, rank, self._count, action))
+
+    def run(self, until: float) -> None:
+        """Let everything happen that is planned up to *until*."""
+        while self._planned and self._planned[0][0] <= until:
+            time, _, _, action = heapq.heappop(self._planned)
+            action(time)
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Settings of one protocol."""
+
+    settings_of: str
+    """Where both are set: consumer or broker."""
+    session_setting: str
+    """What limits a silence of heartbeats."""
+    heartbeat_setting: str
+
+
+CLASSIC = Rules("consumer", "session.timeout.ms", "heartbeat.interval.ms")
+CONSUMER = Rules("broker", "group.consumer.session.timeout.ms", "group.consumer.heartbeat.interval.ms")
+
+
+def rules(protocol: str | None) -> Rules:
+    """Rules of a value of group.protocol; the classic ones where nothing is set."""
+    return CONSUMER if (protocol or "").lower() == "consumer" else CLASSIC
+
 
 Partition = tuple[str, int]
 """Topic and number."""
 
 
-class Protocol(StrEnum):
+class GroupProtocol(StrEnum):
     """How a group gives its partitions to other members."""
 
     EAGER = "eager"
@@ -115,7 +236,7 @@ class Course:
     logs: tuple[Log, ...]
     members: tuple[Member, ...]
     pace: Pace
-    protocol: Protocol = Protocol.EAGER
+    protocol: GroupProtocol = GroupProtocol.EAGER
     assignor: str = "range"
     delay: float = 3.0
     """group.initial.rebalance.delay.ms in seconds, for a group that was empty."""
@@ -160,3 +281,25 @@ class Outcome:
     def peak_lag(self) -> int:
         """Most records that wait at any time."""
         return max(lag for _, lag in self.lag)
+
+
+class Seats(Protocol):
+    """A coordinator, as its members see it."""
+
+    def knows(self, consumer: Consumer, /) -> bool:
+        """Whether it is a member."""
+
+    def awaits(self, consumer: Consumer, now: float, /) -> bool:
+        """Whether a rebalance runs of which it has heard, and that it has not joined."""
+
+    def commits(self, consumer: Consumer, /) -> bool:
+        """Whether it can commit now."""
+
+    def join(self, consumer: Consumer, now: float, /, cause: Cause = Cause.JOIN) -> None:
+        """It joins, or joins again."""
+
+    def leave(self, consumer: Consumer, now: float, cause: Cause, /) -> None:
+        """It is no member any more."""
+
+    def settle(self, consumer: Consumer, now: float, /) -> None:
+        """It takes over what it was given, before it polls."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mqlab.models.clients import default, leaks, splits
-from mqlab.models.versions import Version
+from mqlab.models.kafka_defaults import Version, default, leaks, splits
 
 _MIB = 1 << 20
 _REGIONS = 2048

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from mqlab.models.topic_filters import matches
+from mqlab.models.mqtt import matches
 
 READ, WRITE, BOTH, DENY = "read", "write", "readwrite", "deny"
 _DANGEROUS = frozenset("+#/")

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from math import fsum
 from typing import Any
 
-from mqlab.models.allocation import Queue, allocate, java_order, queue_order
+from mqlab.models.queue_allocation import Queue, allocate, java_order, queue_order
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil, floor
 
-from mqlab.models.versions import Version
+from mqlab.models.kafka_defaults import Version
 
 ADVISED_MARGIN = 0.5
 """Share of the interval to keep free: with less, one slow call or one pause is enough to be late."""

@@ -18,10 +18,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from mqlab.models.batching import Producer, Record, burst, producer_of
 from mqlab.models.limits import leak_bytes_per_split, loop_window, message_limit, rounds_bound
-from mqlab.models.looping import heap_is_full, run
-from mqlab.models.sending import Link, Work, pending
+from mqlab.models.producer import Link, Producer, Record, Work, burst, heap_is_full, pending, producer_of, run
 
 __all__ = [
     "Link",

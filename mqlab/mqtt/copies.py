@@ -1,4 +1,6 @@
-"""What receivers of MQTT messages note more than once: how often, how late, with which flags, and of which topics.
+"""What receivers of MQTT messages note more than once.
+
+What receivers of MQTT messages note more than once: how often, how late, with which flags, and of which topics.
 
 Four mechanisms make copies, and each leaves its own mark in a receiver's ledger: filters that overlap (each message of
 a topic as often, at the same moment), redelivery (DUP flag), replay of retained messages (RETAIN flag), and messages
@@ -14,8 +16,8 @@ from dataclasses import dataclass
 from mqlab.facts import Facts
 from mqlab.findings import Evidence
 from mqlab.memo import per_facts
-from mqlab.questions.actors import base_name
-from mqlab.rows.mqtt import Flow, Receipt, TopicFlow
+from mqlab.rows import Flow, Receipt, TopicFlow
+from mqlab.shared.actors import base_name
 
 RECEIVING = ("received", "consumed", "processed")
 """Roles of the ledgers of receivers."""

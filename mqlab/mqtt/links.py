@@ -1,4 +1,6 @@
-"""MQTT clients whose link fails again and again: how often, how that shows, and which of them share a place.
+"""MQTT clients whose link fails again and again.
+
+MQTT clients whose link fails again and again: how often, how that shows, and which of them share a place.
 
 A link that fails is silent: the broker's keep-alive passes, or the client gets no answer to its ping, and it comes back
 when the link does. A client that is back sooner than the broker notices replaces its own half-open connection, which
@@ -15,14 +17,10 @@ from statistics import median
 
 from mqlab.facts import Facts
 from mqlab.memo import per_facts
-from mqlab.mqtt.client_lives import SILENT, client_of
-from mqlab.mqtt.connection import Connection
+from mqlab.mqtt.connections import SILENT, Connection, by_client, client_of, told_by_clients
 from mqlab.mqtt.flapping import flapping
-from mqlab.mqtt.lives import by_client, told_by_clients
-from mqlab.mqtt.parties import UNDECIDED
 from mqlab.mqtt.reconnects import storms
-from mqlab.mqtt.takeovers import wars
-from mqlab.mqtt.vouched import AWAY, came_back_alone
+from mqlab.mqtt.takeovers import AWAY, UNDECIDED, came_back_alone, wars
 
 LEAST = 3
 """Losses of one client at least: one or two happen to any."""

@@ -1,4 +1,13 @@
-"""Moments at which many MQTT clients lost their connections together and came back, and what was behind each.
+"""Moments at which many MQTT clients lost their connections together and came back.
+
+Clients of an MQTT broker that lost their connections together and came back: what a storm is.
+
+Many MQTT clients that come back within seconds though no broker restarted.
+
+A network, a NAT gateway or a proxy cuts off those behind it, whose old connections the broker may hold until their
+keep-alive has passed.
+
+Moments at which many MQTT clients lost their connections together and came back, and what was behind each.
 
 A broker that stops cuts everybody off; a network, a gateway or a proxy those behind it. Wars for an id are none of it,
 nor are clients that are cut off after the same time again and again, each by itself.
@@ -6,19 +15,203 @@ nor are clients that are cut off after the same time again and again, each by it
 
 from __future__ import annotations
 
-from collections import defaultdict
+from bisect import bisect_left, bisect_right
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from mqlab.facts import Episode, Facts
 from mqlab.memo import per_facts
 from mqlab.mqtt.brokers import brokers
-from mqlab.mqtt.bursts import CUT_OFF, bursts
-from mqlab.mqtt.connection import Connection
+from mqlab.mqtt.connections import Connection, by_client, told_by_clients
 from mqlab.mqtt.flapping import flapping
-from mqlab.mqtt.lives import by_client, told_by_clients
-from mqlab.mqtt.storm import LEAST, MOST, Storm, again, firsts
 from mqlab.mqtt.takeovers import fought
+
+LEAST = 5
+"""Clients that come back together at least: fewer are a handful."""
+MOST = 0.5
+"""Share of the clients that were connected, or of those behind one address, that must come back together."""
+AGAIN = 2
+"""Connects of each client that follow, on average, from which on it does not end."""
+RATE = 300.0
+"""Seconds after a burst in which connects should be few again."""
+ONE_RETURN = 2.0
+"""Seconds in which several connects of a client from one address are one return; brokers may print whole seconds. The
+earlier ones waited at the listener (listen(2), backlog) until the broker read them, and their client had given up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Storm:
+    """Clients that came back together."""
+
+    broker: str | None
+    cause: str
+    """``restart``, ``address``, ``standstill`` (of the broker, or of what is before it) or ``network``."""
+    down: float
+    """When they were cut off: the broker's stop, else the last moment before one of them came back."""
+    up: float
+    """The broker's start, else the first that came back."""
+    connected: int
+    """Clients that were connected before."""
+    back: tuple[Connection, ...]
+    """First connection of each that came back, by time."""
+    again: int
+    """Connects of the same clients in the five minutes that followed."""
+    lines: tuple[Episode, ...]
+    """The broker's stop and start."""
+    quiet_since: float | None = None
+    """Since when the log of a broker that stood still had told nothing."""
+
+    @property
+    def count(self) -> int:
+        """Clients that came back."""
+        return sum(c.count for c in self.back)
+
+    @property
+    def until(self) -> float:
+        """When the last of them was back."""
+        return self.back[-1].since or self.up
+
+    @property
+    def goes_on(self) -> bool:
+        """They connected again and again within the next minutes: once more is another event of the same kind."""
+        return self.again >= AGAIN * len(self.back)
+
+
+def firsts(after: Sequence[Connection], until: float) -> tuple[Connection, ...]:
+    """The first of each client up to *until*, by time."""
+    found: dict[str, Connection] = {}
+    for connection in sorted(after, key=lambda c: (c.since or 0.0, c.source, c.client_id)):
+        if (connection.since or 0.0) <= until:
+            found.setdefault(connection.client_id, connection)
+    return tuple(found.values())
+
+
+def again(after: Sequence[Connection], back: Sequence[Connection]) -> int:
+    """How often the clients of *back* connected once more in the minutes after the last was back."""
+    first, last = {c.client_id: c.since or 0.0 for c in back}, back[-1].since or 0.0
+    later = [c for c in after if c.client_id in first and (c.since or 0.0) > first[c.client_id] + ONE_RETURN]
+    return sum(c.count for c in later if (c.since or 0.0) <= last + RATE)
+
+
+TOGETHER = 30.0
+"""Seconds in which those who were cut off together come back: by then paho Go has tried five times (0, 1, 2, 4, 8 s
+later), Python and Java about every second."""
+ONE = 0.9
+"""Share of them that must come from one address, for a cause in front of it."""
+CUT_OFF = 600.0
+"""Seconds that clients were away at most, to have been cut off by the same event."""
+
+
+def bursts(
+    broker: str | None, clients: Sequence[Sequence[Connection]], explained: Sequence[tuple[float, float]]
+) -> Iterator[Storm]:
+    """Without a restart: many that had been connected come back within seconds, cut off and not by themselves."""
+    pairs = [pair for own in clients for pair in _returns(own)]
+    pairs.sort(key=lambda pair: (_at(pair[0]), pair[0].source, pair[0].client_id))
+    moments = [_at(after) for after, _ in pairs]
+    begins = sorted(_at(c) for own in clients for c in own)
+    ends = sorted(c.until for own in clients for c in own if c.until is not None)
+    done = float("-inf")
+    for number, at in enumerate(moments):
+        if at <= done or any(a <= at <= b for a, b in explained):
+            continue
+        group = pairs[number : bisect_right(moments, at + TOGETHER)]
+        there = bisect_left(begins, at) - bisect_left(ends, at - TOGETHER)
+        storm = _burst(broker, clients, group) if _can_be(group, there) else None
+        if storm is not None:
+            done = storm.until
+            yield storm
+
+
+def _can_be(group: Sequence[tuple[Connection, Connection]], there: int) -> bool:
+    """Enough clients, by a count of connections: a quick look, in which a client counts three times at most."""
+    names = {after.client_id for after, _ in group}
+    if len(names) < LEAST or len(group) > 1.5 * len(names):
+        return False
+    return 3 * len(names) >= MOST * there or _of_one_address(group)[1] >= ONE * len(names)
+
+
+def _of_one_address(group: Sequence[tuple[Connection, Connection]]) -> tuple[str | None, int]:
+    """The address of most, and how many come from it."""
+    addresses = Counter(after.address for after, _ in group if after.address)
+    return min(addresses.items(), key=lambda item: (-item[1], item[0]), default=(None, 0))
+
+
+def _returns(own: Sequence[Connection]) -> Iterator[tuple[Connection, Connection]]:
+    """Each connection of a client that had been cut off, and the one before; those of one return are one."""
+    last: Connection | None = None
+    for before, after in pairwise(own):
+        if last is None or not _is_one_return(last, after):
+            last = after
+            if _cut_off(before, after):
+                yield after, before
+
+
+def _is_one_return(one: Connection, another: Connection) -> bool:
+    return one.address == another.address and _at(another) - _at(one) <= ONE_RETURN
+
+
+def _cut_off(before: Connection, after: Connection) -> bool:
+    """It did not end on purpose, and the client was not away for long."""
+    if after.since is None or before.until is None or before.ended in ("normal", "kicked", "not-authorized"):
+        return False
+    return -1.0 <= after.since - before.until <= CUT_OFF and before.ended is not None
+
+
+def _burst(
+    broker: str | None, clients: Sequence[Sequence[Connection]], group: Sequence[tuple[Connection, Connection]]
+) -> Storm | None:
+    names = {after.client_id for after, _ in group}
+    begin, end = _at(group[0][0]), _at(group[-1][0])
+    there = [own for own in clients if any(_there(c, begin) for c in own)]
+    address, most = _of_one_address(group)
+    behind = [own for own in there if own[0].address == address]
+    if most >= ONE * len(names) and most >= MOST * len(behind) and len(behind) < len(there):
+        cause, connected = "address", len(behind)
+    elif len(names) >= MOST * len(there):
+        cause, connected = "standstill" if broker and _stood_still(clients, group) else "network", len(there)
+    else:
+        return None
+    after = [c for own in clients if own[0].client_id in names for c in own if (c.since or -1.0) >= begin]
+    back = firsts(after, end)
+    down = min((b.until for _, b in group if b.until is not None), default=begin)
+    return Storm(broker, cause, min(down, begin), begin, connected, back, again(after, back), ())
+
+
+def _stood_still(clients: Sequence[Sequence[Connection]], group: Sequence[tuple[Connection, Connection]]) -> bool:
+    """The broker read at one moment what had waited for it: connects that were given up, or timeouts and returns.
+
+    A network that breaks lets no connect through to the listener, and each timeout comes at a time of its own.
+    """
+    names = {after.client_id for after, _ in group}
+    begin, end = _at(group[0][0]), _at(group[-1][0]) + ONE_RETURN
+    twice = {
+        one.client_id
+        for own in clients
+        for one, another in pairwise(own)
+        if one.client_id in names and begin <= _at(one) <= end and _is_one_return(one, another)
+    }
+    late = {
+        before.client_id
+        for after, before in group
+        if before.ended == "keep-alive"
+        and _at(after) - begin <= ONE_RETURN
+        and abs((before.until or 0.0) - begin) <= ONE_RETURN
+    }
+    return max(len(twice), len(late)) >= MOST * len(names)
+
+
+def _at(connection: Connection) -> float:
+    return connection.since or 0.0
+
+
+def _there(connection: Connection, at: float) -> bool:
+    """Connected then, or not longer ago than an event that cut it off."""
+    since, until = connection.since or float("-inf"), connection.until
+    return since < at and (until is None or until >= at - TOGETHER)
+
 
 BACK = 120.0
 """Seconds after a broker's start in which its clients come back: those that doubled their waits meanwhile are late."""

@@ -1,14 +1,60 @@
-"""What is out of the ordinary in MQTT's material, and which classes account for it: part of ``symptoms``."""
+"""What is out of the ordinary in MQTT's material, and which brokers and clients changed.
+
+Changes of who uses an MQTT broker: brokers that start and stop, clients that come later, and such as stay away.
+
+What is out of the ordinary in MQTT's material, and which classes account for it: part of ``symptoms``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from mqlab.facts import Episode, Facts
-from mqlab.mqtt import broker_lives, denied_lines, idle
+from mqlab.findings import Change, Evidence
+from mqlab.mqtt import connections, denials, flapping
 from mqlab.mqtt import copies as mqtt_copies
-from mqlab.questions.wording import clock
+from mqlab.mqtt.connections import Connection, by_client
+from mqlab.mqtt.sessions import offline_sessions
+from mqlab.mqtt.subscriptions import share_groups
+from mqlab.shared.wording import clock
 from mqlab.units import duration, number
+
+_BEGIN = 10.0
+"""Seconds after the first connection in which clients belong to the start of what is watched."""
+_MOST = 12
+"""Clients that come later; more of them are a crowd, not a change of who is there."""
+
+
+def mqtt_changes(facts: Facts) -> Iterator[Change]:
+    """One change for each start of a broker, each client that is new, and each session that is left behind."""
+    for episode in facts.of_kind("broker-starting"):
+        yield Change(
+            episode.first_at, f"MQTT broker {episode.reason or ''}".strip(), None, "starting", (episode.first,)
+        )
+    yield from _came(facts)
+    for session in offline_sessions(facts):
+        after = "away, its session is kept"
+        yield Change(session.since, f"client {session.client_id}", "connected", after, session.evidence[-1:])
+
+
+def _came(facts: Facts) -> Iterator[Change]:
+    """Clients whose first connection came after the others were there."""
+    lives = {client: own for (_, client), own in by_client(facts).items() if own[0].told_by == "broker"}
+    first = min((own[0].since for own in lives.values() if own[0].since is not None), default=None)
+    if first is None:
+        return
+    later = [(client, own) for client, own in lives.items() if (own[0].since or first) > first + _BEGIN]
+    if len(later) > _MOST:
+        return
+    groups = {member.client_id: group.name for group in share_groups(facts) for member in group.members}
+    for client, own in later:
+        shared = f", member of the share group {groups[client]}" if client in groups else ""
+        yield Change(own[0].since, f"client {client}", None, f"connected{shared}", _place(own))
+
+
+def _place(own: Sequence[Connection]) -> tuple[Evidence, ...]:
+    return () if own[0].begin is None else (own[0].begin,)
+
 
 _COMING_BACK = (
     "client-id-takeover", "reconnect-storm", "reconnect-flaky-link", "rate-limit-flapping", "redelivery-storm",
@@ -59,12 +105,12 @@ def abnormal(facts: Facts, episode: Episode) -> bool:
     A connection that the broker closed for a refusal is no trouble beside the refusal, which is; nor is one that an
     idle limit ended (``cut_off_when_idle``).
     """
-    if episode.kind in _ENDS and denied_lines.closes(facts, episode.client_id, episode.first_at):
+    if episode.kind in _ENDS and denials.closes(facts, episode.client_id, episode.first_at):
         return False
     if episode.kind == "session-takeover":
-        return episode not in broker_lives.resumed(facts)
+        return episode not in connections.resumed(facts)
     if episode.kind == "connection-lost":
-        return not idle.is_by_limit(facts, episode)
+        return not flapping.is_by_limit(facts, episode)
     return episode.kind != "client-disconnected" or episode.reason in _BROKEN
 
 
@@ -73,7 +119,7 @@ def copies(facts: Facts) -> Iterator[tuple[float, str]]:
     for one in mqtt_copies.subscribers(facts):
         if one.unflagged >= max(_FEW, _SHARE * one.rows):
             at = one.copied()[0].at
-            if denied_lines.sent_again(facts, at):
+            if denials.sent_again(facts, at):
                 continue
             told = f"{number(one.again)} of {number(one.rows)} messages came to {one.client} more than once"
             yield at, f"{clock(at)} UTC: {told}"
@@ -81,7 +127,7 @@ def copies(facts: Facts) -> Iterator[tuple[float, str]]:
 
 def cut_off_when_idle(facts: Facts) -> Iterator[tuple[float | None, str]]:
     """Idle limits that end connections: since when, and words; no class is about them."""
-    for one in idle.idle(facts):
+    for one in flapping.idle(facts):
         names = ", ".join(client.client_id for client in one.clients[:_SHOWN])
         more = f" and {len(one.clients) - _SHOWN} more" if len(one.clients) > _SHOWN else ""
         patience = min((client.keep_alive for client in one.clients if client.keep_alive), default=None)

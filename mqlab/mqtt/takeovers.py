@@ -1,4 +1,18 @@
-"""MQTT client ids that are taken over again and again, and which of them two or more live clients fight for.
+"""MQTT client ids that are taken over again and again, and by how many parties.
+
+Whether a client's own log tells that it alone came back, each time that it replaced a connection of its own.
+
+Such a log tells of every connection that the broker does, all of them from one address; the client did not lose one and
+have another at once, as with a sound link behind a limit or a proxy. Where a device lost its power, its log tells of
+starts without an end between them.
+
+By how many parties a client id was taken over, and how one knows.
+
+A party is known by its address, user, keep-alive and kind of session at the broker, or by its own log. Where all that
+is the same, behind one NAT address, only the pace tells: two clients that are thrown out come back after the waits of
+their libraries, faster than one alone could notice that its link is gone.
+
+MQTT client ids that are taken over again and again, and which of them two or more live clients fight for.
 
 Two live clients throw each other out: the one that lost the id takes it back as soon as its library allows, again and
 again. A client that comes back before its old connection was noticed makes the same line at the broker, but once for
@@ -7,17 +21,197 @@ each loss of its link, at no steady pace, and nobody else is alive meanwhile.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from statistics import median
 
 from mqlab.facts import Facts
 from mqlab.memo import per_facts
 from mqlab.models import backoff
-from mqlab.mqtt.connection import Connection
-from mqlab.mqtt.lives import by_client
-from mqlab.mqtt.parties import Judged, judged
+from mqlab.mqtt.connections import Connection, by_client, told_by_clients
+
+AWAY = 2.0
+"""Seconds until a client is back, from which on its link was away: with a sound link every library tries sooner."""
+_NEAR = 2.0
+"""Seconds by which broker and client may differ about one moment; brokers may print whole seconds."""
+
+
+def came_back_alone(told: Sequence[Connection], own: Sequence[Connection]) -> bool:
+    """All that brokers tell of an id (*told*) are connections of one client, in whose log (*own*) no link was sound."""
+    one_place = len({c.address for c in told}) == 1 and len({c.source for c in own}) == 1
+    return one_place and _tells_of_each(told, own) and not any(_at_once(*pair) for pair in pairwise(own))
+
+
+def _tells_of_each(told: Sequence[Connection], own: Sequence[Connection]) -> bool:
+    left = [c.since for c in own if c.since is not None]
+    for connection in told:
+        since = connection.since
+        same = [at for at in left if since is not None and abs(at - since) <= _NEAR]
+        if not same:
+            return False
+        left.remove(same[0])
+    return True
+
+
+def _at_once(before: Connection, after: Connection) -> bool:
+    """The client noticed a loss, and was back at once."""
+    if before.end is None or before.until is None or after.since is None or before.ended == "normal":
+        return False
+    return after.since - before.until < AWAY
+
+
+Party = tuple[str, ...]
+"""Address, user, keep-alive and kind of session; or a log."""
+_AGAIN = 2
+"""Times that a party takes the id back at least: once can be a release that was taken back."""
+_PACE = 6
+"""Intervals at least from which alone two clients are told: three of each."""
+_ALL, _PART = 0.75, 0.67
+"""Share of the connections from which on a log is that of the only client, and up to which there must be another."""
+_AROUND = 2.0
+_UNLIKE = 0.25
+"""Share of the period by which the waits of two clients must differ to be told from one client's."""
+_RESTART = 2.0
+"""Seconds that a device needs at least to start and connect again: what comes back faster was not restarted."""
+OPEN = "one address at a steady pace: two clients behind it, or one that is restarted again and again"
+UNENDED = "one address, and no line tells how most of its connections ended"
+UNDECIDED = frozenset({OPEN, UNENDED})
+"""Why a war is neither found nor disproved."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What is known of the parties of a war, or why it is none."""
+
+    parties: tuple[Party, ...]
+    """Those that are told apart, sorted; by the pace alone, one that stands for two."""
+    known_by: str
+    """``logs``, ``addresses``, ``pace``, or empty."""
+    why_not: str | None = None
+
+    @property
+    def count(self) -> int:
+        """How many clients there are at least."""
+        return max(2, len(self.parties)) if self.why_not is None else 1
+
+
+def judged(facts: Facts, run: Sequence[Connection]) -> Judged:
+    """The parties of connections that each took over the one before."""
+    made = _made(facts, run)
+    if run[0].told_by == "broker":
+        only = [source for source, own in sorted(made.items()) if _share(own, run) >= _ALL]
+        if only:
+            return _none(f"the client's own log tells of every connection ({only[0]})")
+    logs = tuple((source,) for source in _taking_turns(made))
+    apart = _returned(run)
+    if len(logs) > 1:
+        return Judged(max((*logs, *_untold(made, run)), tuple(sorted(apart)), key=len), "logs")
+    if len(apart) > 1:
+        return _by_address(run, apart)
+    if len({_party(c) for c in run if c.since is not None}) > 1:
+        return _none("no address that lost the id took it back twice")
+    return _by_pace(run, made, counted=bool(facts.named("mqtt.takeovers")))
+
+
+def _none(why: str) -> Judged:
+    return Judged((), "", why)
+
+
+def _made(facts: Facts, run: Sequence[Connection]) -> dict[str, list[float]]:
+    """When each log of a client with the id connected meanwhile."""
+    first = run[0].since if run[0].since is not None else run[1].since
+    since, until = (first or 0.0) - _AROUND, (run[-1].since or 0.0) + _AROUND
+    found: dict[str, list[float]] = defaultdict(list)
+    for connection in told_by_clients(facts):
+        at = connection.since
+        if connection.client_id == run[0].client_id and at is not None and since <= at <= until:
+            found[connection.source].append(at)
+    return found
+
+
+def _share(own: Sequence[float], run: Sequence[Connection]) -> float:
+    """How many of the connections in the time of a log it tells of; 0 where that is too short to say."""
+    seen = [c for c in run if own[0] - _AROUND <= (c.since or 0.0) <= own[-1] + _AROUND]
+    return len(own) / len(seen) if len(own) > _AGAIN else 0.0
+
+
+def _untold(made: Mapping[str, Sequence[float]], run: Sequence[Connection]) -> tuple[Party, ...]:
+    """One more party, where the logs tell of far less connections than the broker does."""
+    left = len(run) - sum(len(own) for own in made.values())
+    return (("another one that no log is of",),) if left >= max(_PACE, (1 - _ALL) / 2 * len(run)) else ()
+
+
+def _taking_turns(made: Mapping[str, Sequence[float]]) -> list[str]:
+    """Logs that connected after another one did, again and again; copies of one log do so at the same moment."""
+    every = sorted((at, source) for source, own in made.items() for at in own)
+    turns = Counter(b[1] for a, b in pairwise(every) if a[1] != b[1] and b[0] > a[0])
+    return sorted(source for source, times in turns.items() if times >= _AGAIN)
+
+
+def _party(connection: Connection) -> Party:
+    if connection.told_by == "client":
+        return (connection.source,)
+    kind = "persistent" if connection.persistent else "clean"
+    return (connection.address or "", connection.user or "", f"{connection.keep_alive or 0:g}", kind)
+
+
+def _returned(run: Sequence[Connection]) -> dict[Party, list[float]]:
+    """Seconds that each party was away, of those that took the id back from another one, again and again."""
+    places: dict[Party, list[int]] = defaultdict(list)
+    for number, connection in enumerate(run):
+        places[_party(connection)].append(number)
+    away = {
+        party: [(run[b].since or 0.0) - (run[a].until or 0.0) for a, b in pairwise(own) if b > a + 1]
+        for party, own in places.items()
+    }
+    return {party: waits for party, waits in away.items() if len(waits) >= _AGAIN}
+
+
+def _by_address(run: Sequence[Connection], apart: Mapping[Party, Sequence[float]]) -> Judged:
+    """A client that is told that it lost the id comes back at once, after a steady time, or after doubled ones."""
+    grain = _grain(run)
+    paced = [
+        party
+        for party, waits in apart.items()
+        if backoff.doubling(waits, grain) or (median(waits) <= backoff.SLOWEST and backoff.steady(waits, grain))
+    ]
+    if not paced:
+        return _none("its address changes at no steady pace, as that of one client with two networks does")
+    return Judged(tuple(sorted(apart)), "addresses")
+
+
+def _by_pace(run: Sequence[Connection], made: Mapping[str, Sequence[float]], *, counted: bool) -> Judged:
+    """All connections look alike; *counted* is whether the broker counts takeovers.
+
+    A client that a broker throws out for another reason comes back at such a pace, too: lines must tell of the ends.
+    """
+    grain = _grain(run)
+    lives = [b - a for a, b in pairwise([c.since or 0.0 for c in run[1:]])]
+    keep_alive = next((c.keep_alive for c in run if c.keep_alive), None) or backoff.SLOWEST
+    turns = (lives[::2], lives[1::2])
+    if any(0.0 < _share(own, run) <= _PART for own in made.values()):
+        return Judged((_party(run[-1]),), "logs")
+    if len(lives) < _PACE:
+        return _none("one address, and too few times to tell a second client from one that comes back")
+    if not counted and 2 * sum(c.ended is not None for c in run[:-1]) < len(lives):
+        return _none(UNENDED)
+    if any(backoff.doubling(own, grain) for own in turns):
+        return Judged((_party(run[-1]),), "pace")
+    if not all(backoff.steady(own, grain) for own in turns):
+        return _none("one address and no steady pace: a client whose old connection was not noticed yet")
+    if median(lives) >= min(keep_alive, backoff.SLOWEST):
+        return _none("one address, and time enough between two for a client that gives up by its keep-alive")
+    apart = abs(median(turns[0]) - median(turns[1])) > max(1.5 * grain, _UNLIKE * median(lives))
+    quick = median(lives) < _RESTART
+    return Judged((_party(run[-1]),), "pace" if apart or quick else "", None if apart or quick else OPEN)
+
+
+def _grain(run: Sequence[Connection]) -> float:
+    """What the clock shows: whole seconds where all moments are."""
+    return 1.0 if all((c.since or 0.0) == round(c.since or 0.0) for c in run) else 0.05
+
 
 AT_ONCE = 2.0
 """Seconds in which a broker accepts a connection and closes the other one; brokers may print whole seconds."""

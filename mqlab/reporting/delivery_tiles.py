@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from mqlab import units
-from mqlab.bridging import words
-from mqlab.bridging.rows import Whereabouts
 from mqlab.delivery.audit import audits
-from mqlab.delivery.choice import ABOUT_DELIVERY
-from mqlab.delivery.summary import Summary, summary
+from mqlab.delivery.path import Summary, summary
 from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Facts
+from mqlab.mqtt.chain_stages import Whereabouts
 from mqlab.reporting.evidence import Dossier
 from mqlab.reporting.tile import Tile
+from mqlab.views import audit_json
+from mqlab.views.delivery import ABOUT_DELIVERY
 
 _LOSSES = {"lost_records": "records lost", "rejected_records": "records refused", "dropped_records": "messages dropped"}
 """What counts as loss to the user, the gravest first."""
@@ -67,18 +67,18 @@ def _counted(diagnosis: Diagnosis, found: tuple[Dossier, ...]) -> Tile | None:
 
 def _on_the_way(diagnosis: Diagnosis) -> Tile | None:
     """What became of MQTT messages, where no topic of another system was audited."""
-    ways = words.worst([way for way in diagnosis.chains if way.system is None])
+    ways = audit_json.worst([way for way in diagnosis.chains if way.system is None])
     if not ways:
         return None
-    told = words.outcome(ways[0])
+    told = audit_json.outcome(ways[0])
     missing = {where: sum(gap.messages for gap in ways[0].gaps if gap.where is where) for where in Whereabouts}
-    if told == words.LOST:
+    if told == audit_json.LOST:
         return Tile("messages dropped", units.number(missing[Whereabouts.DROPPED]), "by the broker", "#evidence")
-    if told == words.WAITING:
+    if told == audit_json.WAITING:
         return Tile(
             "messages wait", units.number(missing[Whereabouts.QUEUED]), "for clients that are away", "#evidence"
         )
-    if told == words.COMPLETE:
+    if told == audit_json.COMPLETE:
         return Tile("messages lost", "0", "every published message arrived", "#evidence")
     lacking = units.number(missing[Whereabouts.UNKNOWN])
     return Tile("messages arrived nowhere", lacking, "by ledgers; no line tells where they are", "#evidence")

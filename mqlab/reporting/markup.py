@@ -14,7 +14,7 @@ import mistune
 import nh3
 from markupsafe import Markup as SafeText
 
-from mqlab.figures.tables import FigureTable, figure_table
+from mqlab.figures.style import FigureTable, figure_table
 
 _TAGS = {
     "p", "ul", "ol", "li", "strong", "em", "code", "pre", "blockquote", "br", "hr", "h3", "h4", "a",

@@ -10,9 +10,9 @@ from mqlab.delivery.audit import audits
 from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Facts
 from mqlab.findings import Certainty
-from mqlab.mqtt.lives import connections
-from mqlab.rebalances.choice import told_of
+from mqlab.mqtt.connections import connections
 from mqlab.reporting.markup import Figure, Markup, as_figure, clean_html, literal, markdown
+from mqlab.views.kafka_group import told_of
 
 TRIAGE = "00_triage"
 FITTING = {

@@ -1,70 +1,26 @@
-"""Who was in a RocketMQ group when, process by process, by each source that can tell.
+"""Who was in a RocketMQ group when.
 
-Three kinds of sources tell it: the broker's list of connections (``consumerConnection``), the broker's log, and the logs of
-the clients themselves. A process is told by the address that the broker sees, or by the folder its log lies in.
-"""  # noqa: E501
+Who was in a RocketMQ group when, process by process, by each source that can tell.
+
+Three kinds of sources tell it: the broker's list of connections (``consumerConnection``), the broker's log, and the
+logs of the clients themselves. A process is told by the address that the broker sees, or by the folder its log lies in.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from math import inf
 
 from mqlab.facts import Episode, Facts
-from mqlab.findings import Evidence
-from mqlab.groups.queues import OWN, TOGETHER, Points, of_groups
 from mqlab.memo import per_facts
-from mqlab.questions.actors import base_name
+from mqlab.shared.actors import base_name, folder
+from mqlab.shared.queues import OWN, TOGETHER, Member, Points, Snapshot, Stream, of_groups
 
 ROCKETMQ = "rocketmq"
 NOT_ONLINE = "CODE: 206"
 """CONSUMER_NOT_ONLINE of ResponseCode."""
-
-
-@dataclass(frozen=True, slots=True)
-class Member:
-    """One process in a group."""
-
-    client_id: str
-    place: str
-    """``ip:port`` as the broker sees it, or the folder of the client's log."""
-    evidence: Evidence
-
-    @property
-    def host(self) -> str:
-        """The place without the port."""
-        head, colon, port = self.place.rpartition(":")
-        return head if colon and port.isdigit() else self.place
-
-
-@dataclass(frozen=True, slots=True)
-class Snapshot:
-    """The members at one moment."""
-
-    at: float
-    members: tuple[Member, ...]
-    source: str = ""
-    """The output that lists them."""
-
-    @property
-    def ids(self) -> tuple[str, ...]:
-        """Client ids, sorted, one as often as it is there: what the broker hands to every client (cidAll)."""
-        return tuple(sorted(m.client_id for m in self.members))
-
-
-@dataclass(frozen=True, slots=True)
-class Stream:
-    """What one kind of source says about one group, by time."""
-
-    how: str
-    """listing, broker log or client logs."""
-    snapshots: tuple[Snapshot, ...]
-    until: float
-    """How long the last snapshot is known to hold."""
-    lasting: bool
-    """Each snapshot holds until the next one; a listing is true for its moment only."""
 
 
 @per_facts
@@ -189,6 +145,7 @@ def log_ends(facts: Facts) -> Mapping[str, float]:
     return found
 
 
-def folder(source: str) -> str:
-    """Where a log lies: rotated files of one process share it."""
-    return source.rpartition("/")[0] or source
+def reserved_seconds(facts: Facts | None) -> float | None:
+    """The shortest time for which a broker keeps messages (fileReservedTime, in hours)."""
+    told = [s.value for s in facts.settings if s.key == "fileReservedTime"] if facts else []
+    return min((int(hours) * 3600.0 for hours in told if hours.isdigit()), default=None)

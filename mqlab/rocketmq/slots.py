@@ -1,5 +1,7 @@
 """Does a group's allocation rule put its orphans where messages were seen to pile up?
 
+Does a group's allocation rule put its orphans where messages were seen to pile up?
+
 The rule gives each process a share of a topic's queues by the place of its id among all ids. What it predicts is held
 against the queues whose committed position stood still while messages came in.
 """
@@ -10,8 +12,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from mqlab.facts import Facts
-from mqlab.groups.queues import OWN, Pace, of_groups, paces
 from mqlab.models import ownership
+from mqlab.shared.queues import OWN, Pace, of_groups, paces
 
 SETTLING = 30.0
 """Seconds until every client has rebalanced (20 s), committed (5 s) and the broker has written it down (5 s)."""

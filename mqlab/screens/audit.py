@@ -1,27 +1,220 @@
-"""The delivery audit as a screen: for each topic the verdict, the way of its messages, what was lost and doubled."""
+"""The delivery audit as a screen.
+
+The row of the triage screen that says what was lost: by the audits of topics, else by what findings counted.
+
+The way of MQTT messages on screens: a row of the triage screen, and a table of the audit.
+
+The way of a topic's messages as a table of the screen, that leaves out what tells least where there is no room.
+
+The delivery audit as a screen: for each topic the verdict, the way of its messages, what was lost and doubled.
+"""
 
 from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, tzinfo
 
 import click
 
-from mqlab.bridging.rows import Chain
-from mqlab.delivery import words as audit_words
-from mqlab.delivery.fetch import commands_for
-from mqlab.delivery.path import groups, path
+from mqlab import units
+from mqlab.delivery import path as delivery_path
+from mqlab.delivery.path import (
+    NOT_TOLD,
+    PathRow,
+    Toll,
+    bounded,
+    by_gravity,
+    count,
+    groups,
+    partition,
+    path,
+    telling,
+    total,
+)
+from mqlab.delivery.risk_rates import Risk
 from mqlab.delivery.rows import Audit, Doubled, Loss, Outcome
-from mqlab.delivery.summary import by_gravity
-from mqlab.delivery.words import Toll, bounded, partition
-from mqlab.delivery_risks.rows import Risk
-from mqlab.findings import Evidence
-from mqlab.screens import chain
-from mqlab.screens.audit_path import path_rows
-from mqlab.screens.rows import LABEL, WIDTH, clipped, line, placed, row, safe
-from mqlab.units import number
+from mqlab.diagnosis import Diagnosis
+from mqlab.findings import Evidence, Finding
+from mqlab.mqtt.chain_stages import BY_IDS, Chain, Gap, Stage
+from mqlab.screens.rows import LABEL, ROOM, WIDTH, clipped, line, placed, row, safe
+from mqlab.units import counted, number
+from mqlab.views import audit_json
+from mqlab.views.audit_json import commands_for
+
+_SUMS = (
+    ("rejected_records", "{} oversize records rejected"),
+    ("failed_records", "{} records reported as failed (some may be stored)"),
+    ("duplicated_records_at_most", "at most {} records stored twice"),
+)
+
+
+def loss(diagnosis: Diagnosis, lead: Finding | None, audits: Sequence[Audit] = (), tz: tzinfo = UTC) -> str:
+    """What was lost, refused, doubled, or that nothing tells it."""
+    inside = [f"MQTT: {audit_json.sentence(way, tz)}" for way in diagnosis.chains if way.system is None]
+    told = [*delivery_path.told(audits), *inside, *_found(diagnosis, bool(audits or inside))]
+    if lead is not None and lead.measures.get("crashes") and not audits:
+        told.append("unacknowledged at the crashes NOT CHECKED (send: the application's ledger)")
+    elif not told:
+        unknown = "NOT CHECKED (send: the application's ledger, offsets before and after)"
+        told.append("as the chain above tells" if diagnosis.chains else unknown)
+    return "; ".join(told)
+
+
+def _found(diagnosis: Diagnosis, audited: bool) -> Iterator[str]:
+    """What findings counted; losses and doubles only where no audit did."""
+    if not audited:
+        yield from _lost(diagnosis)
+    for name, text in _SUMS:
+        total = _total(diagnosis, name)
+        if total:
+            yield text.format(units.number(total))
+    again = max((f.measures.get("duplicated_records", 0) for f in diagnosis.findings), default=0)
+    if again and not audited:
+        yield f"{units.counted(again, 'record')} handed out again"
+
+
+def _lost(diagnosis: Diagnosis) -> Iterator[str]:
+    found = [f.measures for f in diagnosis.findings if f.measures.get("lost_records")]
+    if found:
+        lost = [m["lost_records"] for m in found]
+        least = sum(m.get("lost_records_least", m["lost_records"]) for m in found)
+        most = sum(m.get("lost_records_most", m["lost_records"]) for m in found)
+        counted = units.counted(sum(lost), "record")
+        bounds = f" ({units.number(least)} to {units.number(most)})" if least != most else ""
+        yield f"{counted}{bounds} lost"
+
+
+def _total(diagnosis: Diagnosis, name: str) -> float:
+    return sum(f.measures.get(name, 0) for f in diagnosis.findings)
+
+
+_MOST_SHARES = 8
+_MOST_ROWS = 2
+_WIDE = 12
+
+
+def rows(chains: Sequence[Chain], tz: tzinfo = UTC) -> Iterator[str]:
+    """A row for each bridge, the worst first."""
+    shown = audit_json.worst([chain for chain in chains if chain.system])[:_MOST_ROWS]
+    for place, chain in enumerate(shown):
+        yield from row("" if place else "CHAIN", audit_json.sentence(chain, tz), 4)
+
+
+def tables(chains: Sequence[Chain], tz: tzinfo = UTC) -> Iterator[str]:
+    """For each way its verdict, its stages, and what is missing with the place that shows it."""
+    for chain in audit_json.worst(chains):
+        yield ""
+        yield clipped(f"{audit_json.outcome(chain).upper()}  {safe(audit_json.title(chain))}", WIDTH)
+        yield from row("", audit_json.sentence(chain, tz))
+        known = "each message's id" if chain.by == "ids" else "counts"
+        yield line("PATH", f"{'stage':<{_WIDE}}  {'messages':>{_WIDE}}  {'copies':>8}  who, by {known}")
+        for stage in chain.stages:
+            yield from _stage(stage)
+        for place, gap in enumerate(chain.gaps):
+            yield from _gap("" if place else "MISSING", gap, tz)
+        for note in chain.notes:
+            yield from row("", note, 2)
+
+
+def exit_code(chains: Sequence[Chain]) -> int:
+    """2 where messages were thrown away, 1 where nothing tells where some are, else 0."""
+    told = {audit_json.outcome(chain) for chain in chains}
+    return 2 if audit_json.LOST in told else int(audit_json.UNKNOWN in told)
+
+
+def _stage(stage: Stage) -> Iterator[str]:
+    copies = number(stage.again) if stage.again else ""
+    told = ", ".join(part for part in (stage.who, "" if stage.how == BY_IDS else stage.how) if part)
+    yield line("", f"{stage.step.value:<{_WIDE}}  {audit_json.amount(stage):>{_WIDE}}  {copies:>8}  {told}")
+    several = len(stage.shares) > 1
+    for share in stage.shares[:_MOST_SHARES] if several else ():
+        yield placed("", f"{'':<{_WIDE}}  {number(share.messages):>{_WIDE}}  {'':>8}  {share.who}", share.place)
+    if several and len(stage.shares) > _MOST_SHARES:
+        yield line("", f"{number(len(stage.shares) - _MOST_SHARES)} more (mqlab audit --format json lists them)")
+
+
+def _gap(label: str, gap: Gap, tz: tzinfo) -> Iterator[str]:
+    yield from row(label, audit_json.missing(gap, tz), 2)
+    yield from row("", f"  {gap.how}", 2)
+    for place in gap.evidence[:2]:
+        yield _evidence(place)
+
+
+def _evidence(place: Evidence) -> str:
+    where = f"{place.source}:{place.line}" if place.line else place.source
+    return f"{'':<{LABEL}}  {safe(where)}  {clipped(safe(place.text), 60)}".rstrip()
+
+
+_ALWAYS = ("partition", "sent", "acknowledged", "stored")
+_READ = ("handled", "committed at")
+_LESS_TELLING = ("of them stored", "unanswered", "log", "failed")
+"""What goes first where numbers are too long for the screen."""
+_MOST_STAGES = 24
+
+
+def path_rows(rows: Sequence[PathRow], group: str | None) -> Iterator[str]:
+    """The table: a row for each partition, and one for all of them."""
+    told = f"to group {group}" if group else "to the log; no group that reads it is told of"
+    yield line("PATH", told)
+    shown = telling(rows, _MOST_STAGES)
+    cells = [_cells(one) for one in shown]
+    cells += [_cells(total(rows))] if len(rows) > 1 else []
+    widths = {
+        name: max(len(name), *(len(one[name]) for one in cells)) for name in cells[0] if _shown(name, group, cells)
+    }
+    names = _fitting(widths)
+    for one in ({name: name for name in names}, *cells):
+        texts = (f"{one[n]:<{widths[n]}}" if n == "partition" else f"{one[n]:>{widths[n]}}" for n in names)
+        yield " " * LABEL + "  ".join(texts)
+    if len(shown) < len(rows):
+        yield line(
+            "", f"{counted(len(rows) - len(shown), 'more partition')} in the sum (mqlab audit --format json lists them)"
+        )
+
+
+def _fitting(widths: Mapping[str, int]) -> list[str]:
+    """The columns that there is room for."""
+    names = list(widths)
+    for less in _LESS_TELLING:
+        if sum(widths[name] + 2 for name in names) - 2 <= ROOM:
+            break
+        names = [name for name in names if name != less]
+    return names
+
+
+def _cells(one: PathRow) -> dict[str, str]:
+    def cell(name: str, value: int | None) -> str:
+        return f"≥ {number(value)}" if value is not None and name in one.partly else count(value)
+
+    whole = one.queue is None
+    return {
+        "partition": "all" if whole else safe(one.queue) or "not told",
+        "sent": cell("sent", one.sent),
+        "acknowledged": cell("acked", one.acked),
+        "failed": cell("failed", one.failed),
+        "of them stored": cell("failed_stored", one.failed_stored),
+        "unanswered": cell("unanswered", one.unanswered),
+        "stored": cell("stored", one.stored),
+        "handled": cell("handled", one.handled),
+        "committed at": "" if whole else count(one.committed),
+        "log": "" if whole or one.start is None is one.end else f"{count(one.start)} to {count(one.end)}",
+        "lost": f"{one.bound} {number(one.lost)}".strip(),
+        "pending": cell("pending", one.pending),
+        "doubled": number(one.doubled),
+        "unknown": number(one.unknown),
+    }
+
+
+def _shown(name: str, group: str | None, cells: Sequence[dict[str, str]]) -> bool:
+    """Columns of the path always, others where they say something."""
+    if name in (*_ALWAYS, "lost", "doubled"):
+        return True
+    if name in (*_READ, "pending"):
+        return group is not None
+    return any(one[name] not in ("", "0", NOT_TOLD) for one in cells)
+
 
 _MOST_PARTS = 8
 _MOST_RISKS = 8
@@ -44,7 +237,7 @@ def audit_screen(
     """
     ordered = by_gravity(audits)
     lines = [one for audit in ordered for one in ("", *_topic(audit, tz))][1:]
-    lines += [*chain.tables(ways, tz)][0 if lines else 1 :]
+    lines += [*tables(ways, tz)][0 if lines else 1 :]
     lines = lines or textwrap.wrap(safe(because), WIDTH, break_on_hyphens=False)
     lines += ["", *_risks(risks)] if risks else []
     fetch = commands_for(
@@ -54,10 +247,10 @@ def audit_screen(
     return "\n".join(one.rstrip() for one in lines) + "\n"
 
 
-def exit_code(audits: Sequence[Audit], ways: Sequence[Chain] = ()) -> int:
+def audit_exit_code(audits: Sequence[Audit], ways: Sequence[Chain] = ()) -> int:
     """2 where something was lost or doubled, 1 where the material cannot say or tells nothing, else 0."""
     if ways:
-        return max(chain.exit_code(ways), exit_code(audits) if audits else 0)
+        return max(exit_code(ways), audit_exit_code(audits) if audits else 0)
     if any(audit.outcome not in (Outcome.COMPLETE, Outcome.IN_LOG, Outcome.UNKNOWN) for audit in audits):
         return 2
     return int(not audits or any(audit.outcome is not Outcome.COMPLETE for audit in audits))
@@ -81,9 +274,9 @@ def _topic(audit: Audit, tz: tzinfo) -> Iterator[str]:
     if audit.log or audit.groups:
         for group in groups(audit):
             yield from path_rows(path(audit, group), group)
-    yield from _tolls("LOST", audit_words.losses(audit), tz)
-    yield from _tolls("FAILED", audit_words.refused(audit), tz)
-    yield from _tolls("DOUBLED", audit_words.doubles(audit), tz)
+    yield from _tolls("LOST", delivery_path.losses(audit), tz)
+    yield from _tolls("FAILED", delivery_path.refused(audit), tz)
+    yield from _tolls("DOUBLED", delivery_path.doubles(audit), tz)
     for number_, words in enumerate(audit.missing):
         yield from row("" if number_ else "MISSING", words, 2)
 
@@ -91,7 +284,7 @@ def _topic(audit: Audit, tz: tzinfo) -> Iterator[str]:
 def _tolls(label: str, tolls: Sequence[Toll], tz: tzinfo) -> Iterator[str]:
     verb = "acknowledged " if label == "LOST" else ""
     for toll in tolls:
-        when = audit_words.between(toll.since, toll.until, tz)
+        when = delivery_path.between(toll.since, toll.until, tz)
         told = f"{toll.incident}: {bounded(toll.records, toll.least, toll.most)} {toll.where}"
         yield line(label, told + (f", {verb}{when}" if when else ""))
         ways = {one.how for one in toll.parts}
@@ -108,7 +301,7 @@ def _risks(risks: Sequence[Risk]) -> Iterator[str]:
     for place, risk in enumerate(risks[:_MOST_RISKS]):
         told = f"{risk.setting}={risk.value} of {risk.owner}: {risk.may}"
         yield from row("" if place else "RISKS", told, 2)
-        each = ", ".join(part for part in (audit_words.at_stake(risk), audit_words.due(risk)) if part)
+        each = ", ".join(part for part in (delivery_path.at_stake(risk), delivery_path.due(risk)) if part)
         yield _placed(f"  {f'each time {each}' if each else 'how many is not known'}; {risk.effective}", risk.evidence)
     if len(risks) > _MOST_RISKS:
         yield line("", f"{number(len(risks) - _MOST_RISKS)} more (mqlab audit --format json lists them)")
@@ -123,6 +316,6 @@ def _placed(text: str, evidence: Sequence[Evidence]) -> str:
 
 def _part(one: Loss | Doubled, own_way: bool) -> str:
     records = one.extra if isinstance(one, Doubled) else one.records
-    told = f"  {partition(one.queue)}: {bounded(records, one.least, one.most)} {audit_words.offsets(one)}".rstrip()
+    told = f"  {partition(one.queue)}: {bounded(records, one.least, one.most)} {delivery_path.offsets(one)}".rstrip()
     text = f"{told}; counted: {one.how}" if one.how and own_way else told
     return _placed(text, one.evidence)

@@ -1,4 +1,7 @@
-"""Rows of the triage screen: labels, wrapping, excerpts of long lines, colour."""
+"""Rows of the triage screen.
+
+Rows of the triage screen: labels, wrapping, excerpts of long lines, colour.
+"""
 
 from __future__ import annotations
 

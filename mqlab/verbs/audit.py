@@ -20,12 +20,12 @@ from mqlab.verbs.material import common, deliver, opened
 )
 def audit(form: str, output: str | None, exit_code: bool, **material: Any) -> int:
     """Count the messages of each Kafka topic and of MQTT: sent, acknowledged, stored, handled, lost, doubled."""
-    from mqlab.bridging.chain import ways
-    from mqlab.delivery import jsonout
     from mqlab.delivery.audit import audits
-    from mqlab.delivery.fetch import nothing
-    from mqlab.delivery_risks.settings import risks
+    from mqlab.delivery.risks import risks
+    from mqlab.mqtt.chain import ways
     from mqlab.screens import audit as screen_audit
+    from mqlab.views import audit_json as jsonout
+    from mqlab.views.audit_json import nothing
 
     capture, zone = opened(**material)
     found, because = audits(capture.facts), nothing(capture.facts, material["topic"])
@@ -37,4 +37,4 @@ def audit(form: str, output: str | None, exit_code: bool, **material: Any) -> in
         if not output and sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
             text = screen_audit.coloured(text)
     deliver(text, output)
-    return screen_audit.exit_code(found, over) if exit_code else 0
+    return screen_audit.audit_exit_code(found, over) if exit_code else 0

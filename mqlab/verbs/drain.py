@@ -11,8 +11,8 @@ from typing import Any
 
 import click
 
-from mqlab.draining.request import Request
 from mqlab.quantities import BYTES, COUNT, SECONDS, BadQuantityError, amount
+from mqlab.scenarios.drain import Request
 from mqlab.verbs.material import common, deliver, opened
 
 SCHEMA = "mqlab.drain/1"
@@ -54,8 +54,8 @@ def drain(form: str, output: str | None, orderly: bool, **given: Any) -> int:
     Backlog, inflow and owners come from the material where PATHs are given; options win.
     """
     from mqlab.clocks.zones import parse_zone
-    from mqlab.draining.answer import answer
-    from mqlab.screens.drain import drain_screen
+    from mqlab.scenarios.drain import answer
+    from mqlab.screens.groups import drain_screen
 
     asked = _request(given, orderly)
     material = {name: value for name, value in given.items() if name not in _UNITS}

@@ -17,6 +17,7 @@ from mqlab.errors import BackwardsError
 if TYPE_CHECKING:
     from mqlab.analysis import Capture
 
+
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 

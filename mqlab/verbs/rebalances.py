@@ -16,9 +16,9 @@ from mqlab.verbs.material import common, deliver, opened
 def rebalances(form: str, output: str | None, **material: Any) -> int:
     """List the rebalances of Kafka's consumer groups: trigger, what is behind it, standstill, delayed and repeated."""
     from mqlab.kafka.groups import chosen
-    from mqlab.rebalances.history import history
-    from mqlab.rebalances.jsonout import dumps
-    from mqlab.screens.rebalances import rebalances_screen
+    from mqlab.kafka.rebalances import history
+    from mqlab.screens.groups import rebalances_screen
+    from mqlab.views.rebalances_json import dumps
 
     wanted = material.pop("group")
     capture, zone = opened(group=None, **material)

@@ -29,9 +29,9 @@ def whatif(pairs: tuple[str, ...], form: str, output: str | None, **material: An
     default it is the incident: from the first late poll to the first change.
     """
     from mqlab.kafka.groups import chosen
-    from mqlab.replay.replay import replay
-    from mqlab.replay.request import changes
-    from mqlab.screens.whatif import whatif_screen
+    from mqlab.scenarios.replay import replay
+    from mqlab.scenarios.replay_request import changes
+    from mqlab.screens.groups import whatif_screen
 
     asked = changes(pairs)
     since, until = between(material.pop("since"), material.pop("until"))

@@ -8,7 +8,7 @@ from group_builder import GROUP, TOPIC, connected, listings, queue
 
 from mqlab.detectors import consumer_offline
 from mqlab.findings import Severity
-from mqlab.rows.groups import Tally
+from mqlab.rows import Tally
 
 A, B = "A@1 10.0.0.1:1001", "B@2 10.0.0.2:1002"
 OUTAGE = ((100, 10, 10), (1300, 10, 0))

@@ -11,7 +11,7 @@ from taking_away import PARTS, without
 from mqlab.detectors import poll_interval_exceeded, rolling_restart, session_timeout
 from mqlab.detectors.group_churn import detect
 from mqlab.findings import Certainty, Severity
-from mqlab.rows.lines import Shape
+from mqlab.rows import Shape
 
 DIES = (60, 120, 180, 240)
 """Seconds after 10:00 at which the process dies; it is started again 20 s later."""

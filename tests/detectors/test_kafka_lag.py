@@ -7,8 +7,8 @@ from kafka_builder import client, coordinator
 from mqlab.detectors import backlog_drain, consumer_offline, slow_consumer
 from mqlab.facts import Position
 from mqlab.findings import Certainty, Severity
-from mqlab.groups import consumer_groups
-from mqlab.rows.groups import Batch, Client
+from mqlab.groups import membership
+from mqlab.rows import Batch, Client
 
 GROUP, TOPIC = "billing", "invoices"
 
@@ -212,6 +212,6 @@ def test_a_backlog_of_a_kafka_group_that_falls_is_told():
 
 def test_partitions_are_plain_numbers_and_queues_of_another_system_are_not_kafkas():
     rocketmq = Position(at(0), "g", "T", "broker-a/0", 1, 2, None, None, None, None, "offsets/x", 1, "")
-    assert list(consumer_groups.topics(facts(rocketmq, describe((10, 1, 1))))) == [(GROUP, TOPIC)]
-    assert consumer_groups.places("t", ["0", "1", "2", "5"]) == "partitions 0-2 and 5 of t"
-    assert consumer_groups.places("T", ["broker-a/0", "broker-a/1"]) == "broker-a 0-1 of T"
+    assert list(membership.topics(facts(rocketmq, describe((10, 1, 1))))) == [(GROUP, TOPIC)]
+    assert membership.places("t", ["0", "1", "2", "5"]) == "partitions 0-2 and 5 of t"
+    assert membership.places("T", ["broker-a/0", "broker-a/1"]) == "broker-a 0-1 of T"

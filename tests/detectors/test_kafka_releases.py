@@ -11,7 +11,7 @@ from taking_away import PARTS, without
 from mqlab.detectors import group_churn, poll_interval_exceeded, session_timeout
 from mqlab.detectors.rolling_restart import detect
 from mqlab.findings import Certainty, Severity
-from mqlab.rows.lines import Shape
+from mqlab.rows import Shape
 
 
 def clock(seconds):

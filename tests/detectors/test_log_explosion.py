@@ -10,7 +10,7 @@ from mqlab.detectors import log_explosion
 from mqlab.detectors.base import CLEAR
 from mqlab.findings import Certainty, Evidence, Severity
 from mqlab.narrowing import narrowed
-from mqlab.symptoms.trouble import TROUBLE
+from mqlab.symptoms.unexplained import TROUBLE
 from mqlab.verdict import diagnose
 
 QUIET = [(0, 60, 2_000)]

@@ -2,26 +2,13 @@
 
 from facts_builder import episode, facts
 from kafka_builder import GROUP, TOPIC, client, coordinator
-from loss_builder import (
-    A,
-    begins,
-    consumer,
-    life,
-    listed,
-    log_starts,
-    lost,
-    messages,
-    noted,
-    said,
-    stands,
-    subscribed,
-)
+from loss_builder import A, begins, consumer, life, listed, log_starts, lost, messages, noted, said, stands, subscribed
 from message_builder import leaders
 
 from mqlab.detectors import commit_before_process_loss, offset_reset_loss, retention_loss
 from mqlab.facts import Episode
 from mqlab.findings import Evidence
-from mqlab.rows.groups import Tally
+from mqlab.rows import Tally
 
 LEFT = "offset-reset-loss"
 EARLIEST, LATEST = consumer("a auto.offset.reset earliest"), consumer("a auto.offset.reset latest")

@@ -10,7 +10,7 @@ from mqtt_mail import mail, noted, received
 from mqlab.detectors.base import CLEAR
 from mqlab.detectors.persistent_session_diversion import detect
 from mqlab.findings import Certainty, Evidence, Severity
-from mqlab.rows.groups import Client
+from mqlab.rows import Client
 
 GROUP = "$share/app/plant/+/t"
 LOG = """

@@ -12,7 +12,7 @@ from mqlab.detectors import group_churn, reprocess_duplicates, rolling_restart, 
 from mqlab.detectors.poll_interval_exceeded import detect
 from mqlab.facts import Position, Series, Setting
 from mqlab.findings import Certainty, Severity
-from mqlab.rows.groups import Client, Delivery, Tally
+from mqlab.rows import Client, Delivery, Tally
 
 LOOP = coordinator("""
     10:00:00 preparing 0 Adding new member {a1} with group instance id None

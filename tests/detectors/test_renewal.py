@@ -6,7 +6,7 @@ from facts_builder import at, episode, facts
 from group_builder import GROUP, broker_log, connected, listing
 
 from mqlab.detectors.rolling_restart import detect
-from mqlab.rocketmq.renewal import renewal
+from mqlab.rocketmq.releases import renewal
 
 
 def comes(when, client, peer):

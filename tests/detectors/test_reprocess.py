@@ -7,9 +7,8 @@ from kafka_builder import GROUP, coordinator, held
 from mqlab.detectors import reprocess_duplicates
 from mqlab.facts import Position
 from mqlab.findings import Certainty, Severity
-from mqlab.kafka.ledgers import ledgers
-from mqlab.kafka.repeating import commit_gap
-from mqlab.rows.groups import Batch, Client, Delivery, Tally
+from mqlab.kafka.redelivery import commit_gap, ledgers
+from mqlab.rows import Batch, Client, Delivery, Tally
 
 TOPIC = "invoices"
 A, B = "clients/a-processed.csv", "clients/b-processed.csv"

@@ -20,7 +20,7 @@ from loss_builder import (
 )
 from message_builder import of_topic
 
-from mqlab.delivery_groups.audit import group_losses
+from mqlab.delivery.group_audit import group_losses
 from mqlab.detectors import commit_before_process_loss, offset_reset_loss, retention_loss
 
 GONE = "retention-loss"

@@ -6,11 +6,9 @@ import pytest
 from audit_builder import A_FAILOVER, FAILOVER, HOSTILE, MIXED, SETTINGS_ONLY, acked, audit, level, losses, reign
 from facts_builder import at
 
-from mqlab.delivery.view import CUT, FOLLOWER, LEADER, AuditView, Offsets
-from mqlab.figures.delivery_funnel import delivery_funnel, funnel_pieces
-from mqlab.figures.failover import chosen, failover
-from mqlab.figures.replicas import lanes_of, replicas
-from mqlab.figures.tables import figure_table
+from mqlab.figures.delivery import chosen, delivery_funnel, failover, funnel_pieces, lanes_of, replicas
+from mqlab.figures.style import figure_table
+from mqlab.views.delivery import CUT, FOLLOWER, LEADER, AuditView, Offsets
 
 
 def drawn(chart):

@@ -5,10 +5,9 @@ from dataclasses import replace
 import pytest
 from facts_builder import at, facts, positions
 
-from mqlab.draining.answer import answer
-from mqlab.draining.request import Request
 from mqlab.figures.drain import DrainLines, drain, drain_lines
-from mqlab.figures.tables import figure_table
+from mqlab.figures.style import figure_table
+from mqlab.scenarios.drain import Request, answer
 
 PLANNED = answer(
     Request(

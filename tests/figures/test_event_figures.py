@@ -5,10 +5,8 @@ from dataclasses import replace
 from report_example import facts, splits
 
 from mqlab.facts import Facts
-from mqlab.figures.heatmap import heatmap, heatmap_points
-from mqlab.figures.memory import memory, memory_points
-from mqlab.figures.style import label
-from mqlab.figures.tables import figure_table
+from mqlab.figures.style import figure_table, label
+from mqlab.figures.traffic import heatmap, heatmap_points, memory, memory_points
 
 
 def test_the_busiest_row_comes_first_and_no_split_is_lost():

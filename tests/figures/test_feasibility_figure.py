@@ -3,7 +3,7 @@
 import pytest
 from rebalance_builder import poll, view
 
-from mqlab.figures.feasibility import feasibility, fits
+from mqlab.figures.polls import feasibility, fits
 
 PHASES = (poll(50, 500, 44.5), poll(150, 50, 4.45, most=50))
 

@@ -7,9 +7,9 @@ from volume_builder import shape, volume
 
 from mqlab.facts import Facts
 from mqlab.figures.line_shapes import line_shape_points, line_shapes, log_of
-from mqlab.figures.tables import figure_table
+from mqlab.figures.style import figure_table
 from mqlab.findings import Certainty, Finding, Severity
-from mqlab.questions.wording import instant
+from mqlab.shared.wording import instant
 
 LOG = volume(
     shape("publish failed <b>#</b>", [(2, 4, 4_000_000)], level="ERROR"), shape("got #", [(0, 4, 1_000)]),

@@ -4,9 +4,9 @@ from facts_builder import at, facts
 from group_builder import broker_log, connected, listings
 from report_example import diagnosis
 
-from mqlab.figures.membership import OWN, SHARED, membership, membership_bars
-from mqlab.figures.tables import figure_table
-from mqlab.rocketmq.group_view import GroupView, group_view
+from mqlab.figures.rocketmq_group import OWN, SHARED, membership, membership_bars
+from mqlab.figures.style import figure_table
+from mqlab.views.rocketmq_group import GroupView, group_view
 
 JOINED = (
     connected(0, "A@9", "10.0.0.1:1"), connected(60, "A@9", "10.0.0.2:1"), connected(90, "B@9", "10.0.0.3:1"),

@@ -1,8 +1,8 @@
 """Why a receiver got fewer messages, as drawn data."""
 
-from mqlab.figures.message_funnel import funnel_bars, message_funnel
-from mqlab.models.courses import Interval
-from mqlab.models.received_count import funnel
+from mqlab.figures.mqtt import funnel_bars, message_funnel
+from mqlab.models.draining import Interval
+from mqlab.models.mqtt import funnel
 from mqlab.mqtt.explained import Explained
 
 LOSSES = [("dropped by a full queue", Interval(30, 30, 30)), ("above a quota", Interval(5, 10, 20))]

@@ -3,11 +3,9 @@
 from facts_builder import at, facts, series
 from mqtt_builder import broker, turns
 
-from mqlab.figures.connection_lengths import connection_lengths, length_counts
-from mqlab.figures.ping_pong import bars_of, ping_pong
-from mqlab.figures.session_store import session_store
-from mqlab.mqtt.lives import connections
-from mqlab.mqtt.offline import offline_sessions
+from mqlab.figures.mqtt import bars_of, connection_lengths, length_counts, ping_pong, session_store
+from mqlab.mqtt.connections import connections
+from mqlab.mqtt.sessions import offline_sessions
 
 QUARREL = turns("press", ["10.0.0.1", "10.0.0.2"], every=2.0, times=4)
 ONE = """

@@ -4,13 +4,11 @@ from facts_builder import facts
 from group_builder import GROUP, TOPIC, allocated, listings, queues
 from report_example import diagnosis
 
-from mqlab.figures.columns import columns
-from mqlab.figures.naming import cut, process_names
-from mqlab.figures.ownership import matrix, ownership
-from mqlab.figures.tables import figure_table
+from mqlab.figures.rocketmq_group import matrix, ownership
+from mqlab.figures.style import columns, cut, figure_table, process_names
 from mqlab.findings import Evidence
-from mqlab.rocketmq.group_view import group_view
-from mqlab.rocketmq.members import Member
+from mqlab.shared.queues import Member
+from mqlab.views.rocketmq_group import group_view
 
 A1, A2, B = "A@9 10.0.0.1:1", "A@9 10.0.0.2:1", "10.0.0.3@9 10.0.0.3:1"
 LETTERS = ".o#-!,"

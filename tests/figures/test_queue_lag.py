@@ -4,9 +4,9 @@ from facts_builder import at, facts
 from group_builder import GROUP, TOPIC, listings, queue, queues
 from report_example import diagnosis
 
-from mqlab.figures.queue_lag import kind_name, queue_lag
-from mqlab.groups.queue_fates import ALONE, DOUBLED, ORPHAN, UNKNOWN, fates, flows, growth
-from mqlab.rocketmq.group_view import GroupView, group_view
+from mqlab.figures.rocketmq_group import kind_name, queue_lag
+from mqlab.views.queue_fates import ALONE, DOUBLED, ORPHAN, UNKNOWN, fates, flows, growth
+from mqlab.views.rocketmq_group import GroupView, group_view
 
 A1, A2, B = "A@9 10.0.0.1:1", "A@9 10.0.0.2:1", "B@9 10.0.0.3:1"
 SHARED = facts(listings(0, 300, 20, A1, A2, B), queues(6, {0, 1, 4, 5}))

@@ -1,7 +1,7 @@
 """Counters become rates; a restart and a missing scrape are seen."""
 
 from mqlab.facts import Facts, Series
-from mqlab.figures.rates import Rate, gaps, rates, traffic_of
+from mqlab.figures.traffic import Rate, gaps, rates, traffic_of
 
 
 def counter(name, *points, **labels):

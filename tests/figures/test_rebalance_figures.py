@@ -4,12 +4,19 @@ import pytest
 from facts_builder import at
 from rebalance_builder import GROUP, a_loop, life, points, poll, rebalance, view
 
-from mqlab.figures.partition_lag import partition_lag, partition_lines
-from mqlab.figures.poll_times import lengths, limits, poll_times, ticks
-from mqlab.figures.repeats import repeats
-from mqlab.figures.swim_lanes import REBALANCES, Bar, lane_bars, mark_words, swim_lanes
-from mqlab.figures.tables import figure_table
-from mqlab.rebalances.rows import End
+from mqlab.figures.kafka_group import (
+    REBALANCES,
+    Bar,
+    lane_bars,
+    mark_words,
+    partition_lag,
+    partition_lines,
+    repeats,
+    swim_lanes,
+)
+from mqlab.figures.polls import lengths, limits, poll_times, ticks
+from mqlab.figures.style import figure_table
+from mqlab.kafka.rows import End
 
 
 def names(chart):

@@ -1,6 +1,6 @@
 """Thinning keeps what matters: peaks, edges, counts."""
 
-from mqlab.figures.thinning import merged, thinned
+from mqlab.figures.style import merged, thinned
 
 
 def test_few_points_stay_as_they_are():

@@ -8,8 +8,7 @@ from mqtt_builder import broker, turns
 from report_example import diagnosis, example, facts, oversize, split_loop
 
 from mqlab.facts import Facts, Series
-from mqlab.figures.lanes import lanes_of
-from mqlab.figures.timeline import lag_points, timeline
+from mqlab.figures.timeline import lag_points, lanes_of, timeline
 
 
 def names(figure):

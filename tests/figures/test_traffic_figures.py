@@ -5,8 +5,7 @@ from dataclasses import replace
 from report_example import T0, facts, ledger, split_loop
 
 from mqlab.facts import Facts
-from mqlab.figures.traffic import change_points, ratio, ratio_points, traffic
-from mqlab.figures.waterfall import waterfall, waterfall_points
+from mqlab.figures.traffic import change_points, ratio, ratio_points, traffic, waterfall, waterfall_points
 
 
 def test_a_change_lies_between_the_two_samples_around_it():

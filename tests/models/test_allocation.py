@@ -1,24 +1,17 @@
-"""Shares as the real Java classes give them, and the replay of cases."""
+"""Shares as the real Java classes give them."""
 
 from __future__ import annotations
 
 import gzip
-import io
 import json
-import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
+from allocation_cases import answers, replay
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqlab.models import assignors
-from mqlab.models.allocation import allocate, java_order, queue_order
-from mqlab.models.allocation.__main__ import main
-from mqlab.models.allocation.queues import IllegalArgumentError
-from mqlab.models.allocation.replay import BadLineError, answers
-from mqlab.models.allocation.strategies import UnknownStrategyError
+from mqlab.models.queue_allocation import IllegalArgumentError, UnknownStrategyError, allocate, java_order, queue_order
 
 TRUTH = Path(__file__).parents[1] / "truth"
 RECORDED = TRUTH / "rocketmq-allocation.ndjson.gz"
@@ -183,59 +176,4 @@ def test_a_kafka_case_is_answered_with_the_results_of_its_rounds():
     rounds = [{"round": 0, "generation": -1, "partitions_per_topic": {"t": 2}, "subscriptions": {"m": ["t"]}}]
     case = {"case": 8, "assignor": "range", "group_instance_ids": {}, "rounds": rounds}
 
-    assert list(answers([json.dumps(case).encode()])) == [{"case": 8, "result": assignors.replay(case)}]
-
-
-@pytest.mark.parametrize(
-    ("bad", "because"),
-    [
-        (b'{"case":', "it is no JSON"),
-        (b"\xff", "it is no JSON"),
-        (b"[]", "no object"),
-        (b"{}", "neither a strategy nor an assignor"),
-        (line(strategy="SPREAD"), "'SPREAD'"),
-        (line(strategy=None), "strategy holds None"),
-        (line(current_cid=None), "current_cid holds None"),
-        (line(cid_all="a"), "cid_all is 'a'"),
-        (line(cid_all=[1]), "cid_all holds 1"),
-        (line(queues=[["t", "b"]]), "['t', 'b'] is no queue"),
-        (line(params=[]), "params is []"),
-        (line(params={"virtual_nodes": "10"}), "virtual_nodes is '10'"),
-        (line(params={"consumer_idcs": None}), "consumer_idcs is None"),
-        (line(params={"message_queue_list": [0]}), "0 is no queue"),
-        (b'{"assignor": "none"}', "'none'"),
-    ],
-)
-def test_a_bad_line_is_named_by_its_number_after_the_answers_before_it(bad, because):
-    found = answers([line(), b"\n", bad])
-
-    assert next(found) == {"case": 5, "result": [("t", "b", 0)]}
-    with pytest.raises(BadLineError) as error:
-        next(found)
-    assert str(error.value).startswith("Line 3: ")
-    assert because in str(error.value)
-
-
-def run(monkeypatch, *lines):
-    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"\n".join(lines))))
-    return main()
-
-
-def test_the_replay_writes_a_line_a_case(monkeypatch, capsys):
-    code = run(monkeypatch, line(case=1), line(case=2, current_cid="b"))
-
-    assert (code, *capsys.readouterr()) == (
-        0,
-        '{"case":1,"result":[["t","b",0]]}\n{"case":2,"result":[]}\n',
-        "",
-    )
-
-
-def test_the_replay_stops_at_a_bad_line_with_code_64(monkeypatch, capsys):
-    code = run(monkeypatch, line(case=1), b"oops")
-
-    assert (code, *capsys.readouterr()) == (
-        64,
-        '{"case":1,"result":[["t","b",0]]}\n',
-        "Line 2: This is no case: it is no JSON.\n",
-    )
+    assert list(answers([json.dumps(case).encode()])) == [{"case": 8, "result": replay(case)}]

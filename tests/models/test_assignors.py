@@ -8,11 +8,12 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from allocation_cases import replay
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mqlab.models.assignors import ASSIGNORS, BadCaseError, Group, replay
-from mqlab.models.assignors.hashing import partition_hash, string_hash, walk, walk_computed
+from mqlab.models.assignment import ASSIGNORS
+from mqlab.models.sticky_assignment import Group, partition_hash, string_hash, walk, walk_computed
 
 TRUTH = Path(__file__).parents[1] / "truth"
 TOPICS = ["Aa", "BB", "orders", "clicks", "t.1", "T_2"]
@@ -205,33 +206,3 @@ def test_hashes_are_those_of_java():
 def test_names_in_one_bin_come_in_the_order_of_insertion_or_backwards_where_they_were_computed():
     assert walk(["BB", "b", "Aa", "a"], string_hash) == ["BB", "Aa", "a", "b"]
     assert walk_computed(["BB", "b", "Aa", "a"], string_hash) == ["Aa", "BB", "a", "b"]
-
-
-@pytest.mark.parametrize(
-    ("change", "because"),
-    [
-        (
-            {"assignor": "uniform"},
-            "no assignor is called 'uniform', only range, roundrobin, sticky, cooperative-sticky",
-        ),
-        ({"assignor": None}, "no assignor is called None"),
-        ({"rounds": None}, "rounds is no list"),
-        ({"rounds": [3]}, "a round is no table"),
-        ({"rounds": [{"partitions_per_topic": {"t": 1}, "subscriptions": {}}]}, "a round has no member"),
-        ({"rounds": [{"partitions_per_topic": {"t": -1}, "subscriptions": {"a": ["t"]}}]}, "the partitions of t is -1"),
-        ({"rounds": [{"partitions_per_topic": {}, "subscriptions": {"a": [1]}}]}, "holds more than names"),
-        (
-            {"rounds": [{"partitions_per_topic": {}, "subscriptions": {"a": []}, "owned": {"a": [["t"]]}}]},
-            "['t'] is no partition",
-        ),
-        ({"group_instance_ids": {"a": 1}}, "the instance id 1 is no text"),
-    ],
-)
-def test_a_case_that_cannot_be_replayed_says_why(change, because):
-    case = {"assignor": "sticky", "rounds": [], **change}
-
-    with pytest.raises(BadCaseError) as caught:
-        replay(case)
-
-    assert because in str(caught.value)
-    assert "\n" not in str(caught.value)

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from mqlab.models.batching import (
+from mqlab.models.kafka_defaults import Version
+from mqlab.models.producer import (
     BATCH_OVERHEAD,
     Producer,
     Record,
@@ -17,7 +18,6 @@ from mqlab.models.batching import (
     spread,
     wire_size,
 )
-from mqlab.models.versions import Version
 
 SMALL = Producer(Version(2, 1), batch_size=1_000 + BATCH_OVERHEAD, limit=1_000_012)
 

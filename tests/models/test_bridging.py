@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mqlab.models.bridging import Bridge, Rule, circles, common, rule
-from mqlab.models.topic_filters import matches
+from mqlab.models.mqtt import matches
 
 LEVEL = st.sampled_from(["a", "b", "c"])
 TOPICS = st.lists(LEVEL, min_size=1, max_size=4).map("/".join)

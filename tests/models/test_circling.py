@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqlab.models.circling import amplification, round_trip
+from mqlab.models.mqtt import amplification, round_trip
 
 
 @given(st.integers(2, 10_000), st.floats(0.001, 60))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mqlab.models.clients import default, has_delivery_timeout, idempotence, leaks, loops, splits
-from mqlab.models.versions import Version
+from mqlab.models.kafka_defaults import Version, default, has_delivery_timeout, idempotence, leaks, loops, splits
 
 
 @pytest.mark.parametrize(

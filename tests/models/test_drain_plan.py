@@ -7,9 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqlab.models.drain_guards import heap_bytes_per_instance, pull_messages, retention
-from mqlab.models.drain_plan import budget_writes_per_second, plan
-from mqlab.models.drain_terms import Backlog, Group, Store
+from mqlab.models.draining import (
+    Backlog,
+    Group,
+    Store,
+    budget_writes_per_second,
+    heap_bytes_per_instance,
+    plan,
+    pull_messages,
+    retention,
+)
 
 WAITING = Backlog(3_600_000, 500, queues=16, message_bytes=1_000, oldest_seconds=7_200)
 MONGO = Store(5_000, 1_200, reserve_share=0.3, writes_per_message=1, response_seconds=0.02)

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqlab.models.courses import Interval
-from mqlab.models.falling import falling
-from mqlab.models.lines import lines
+from mqlab.models.draining import Interval
+from mqlab.models.falling import falling, lines
 
 
 def legs(start, *parts):

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mqlab.models import polling
-from mqlab.models.group_curves import rising
 from mqlab.models.group_loop import equally_likely, simulate, with_pace, with_settings
-from mqlab.models.group_terms import Cause, Course, Log, Member, Outcome, Pace, Protocol, Settings
+from mqlab.models.group_terms import Cause, Course, Log, Member, Outcome, Pace, Settings, rising
+from mqlab.models.group_terms import GroupProtocol as Protocol
 
 
 def course(table: str, rate: float = 0.0, backlog: int = 0, seconds: float = 600.0, pace: float = 0.09) -> Course:

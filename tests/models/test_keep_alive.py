@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mqlab.models.backoff import Doubling, Steady, doubling, steady, takeovers_per_hour, war
-from mqlab.models.keep_alive import broker_gives_up, double_gives_up, fits, go_gives_up, pause, survives
-from mqlab.models.rate_limits import bytes_per_second
+from mqlab.models.mqtt import broker_gives_up, bytes_per_second, double_gives_up, fits, go_gives_up, pause, survives
 
 KEEP_ALIVES = st.floats(5, 1200)
 

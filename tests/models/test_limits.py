@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from mqlab.models.kafka_defaults import Version
 from mqlab.models.limits import leak_bytes_per_split, loop_window, message_limit, rounds_bound
-from mqlab.models.versions import Version
 
 
 def test_batches_above_the_limit_and_not_above_batch_size_loop():

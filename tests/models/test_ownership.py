@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqlab.models.allocation import java_order
 from mqlab.models.ownership import Capacity, owned, retry_queues, unique
+from mqlab.models.queue_allocation import java_order
 
 DRAWN = """
 AVG            8   A A           2 2 2 2 0 0 0 0

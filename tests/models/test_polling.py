@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqlab.models.group_protocol import CLASSIC, CONSUMER, rules
+from mqlab.models.group_terms import CLASSIC, CONSUMER, rules
+from mqlab.models.kafka_defaults import Version
 from mqlab.models.polling import (
     ADVISED_MARGIN,
     Percentiles,
@@ -17,7 +18,6 @@ from mqlab.models.polling import (
     which_timeout,
     work,
 )
-from mqlab.models.versions import Version
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqlab.models.queue_limits import queue
-from mqlab.models.session_queue import NEWEST, OLDEST, Queue
-from mqlab.models.versions import Version
+from mqlab.models.kafka_defaults import Version
+from mqlab.models.mqtt import NEWEST, OLDEST, Queue, queue
 
 
 @pytest.mark.parametrize(

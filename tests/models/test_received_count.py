@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqlab.models.courses import Interval
-from mqlab.models.received_count import RESIDUAL, explained, funnel, held, limited
+from mqlab.models.draining import Interval
+from mqlab.models.mqtt import RESIDUAL, explained, funnel, held, limited
 
 LOSSES = st.lists(
     st.tuples(st.sampled_from("abc"), st.tuples(*[st.integers(0, 10**6)] * 3).map(lambda x: Interval(*sorted(x)))),

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqlab.models.replaying import fits, most_again
+from mqlab.models.mqtt import most_again
+from mqlab.models.mqtt import replays_fit as fits
 
 COUNT = st.integers(1, 10_000)
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqlab.models.session_queue import NEWEST, OLDEST, OVERHEADS, Queue, bytes_per_message, filling, forecast, survivors
+from mqlab.models.mqtt import NEWEST, OLDEST, OVERHEADS, Queue, bytes_per_message, filling, forecast, survivors
 
 LIMITS = st.one_of(st.none(), st.integers(1, 60))
 

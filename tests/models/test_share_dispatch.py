@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqlab.models.share_dispatch import Strategy, acknowledged, diverted, fraction, strategy
+from mqlab.models.mqtt import Strategy, acknowledged, diverted, fraction, strategy
 
 SIZES = st.integers(1, 9).flatmap(lambda k: st.tuples(st.just(k), st.integers(0, k)))
 MESSAGES = st.integers(0, 5000)

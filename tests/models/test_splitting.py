@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mqlab.models.splitting import Link, Producer, Record, burst, outcome
-from mqlab.models.versions import Version
+from mqlab.models.kafka_defaults import Version
+from mqlab.models.producer import Link, Producer, Record, burst
+from mqlab.models.splitting import outcome
 
 LINK = Link(1_000_000, rtt_s=0.05, partitions=2)
 LOOPING = Producer(Version(2, 1), batch_size=20_000, limit=10_000, max_request_size=40_000, heap_bytes=52_000_000)

@@ -16,8 +16,9 @@ from typing import NamedTuple
 
 import pytest
 
-from mqlab.models.splitting import Link, Producer, Record, burst, outcome
-from mqlab.models.versions import Version
+from mqlab.models.kafka_defaults import Version
+from mqlab.models.producer import Link, Producer, Record, burst
+from mqlab.models.splitting import outcome
 
 MB = 1_000_000
 LAB = Producer(

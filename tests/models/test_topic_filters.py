@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqlab.models.topic_filters import matches, overlap, shared, valid
+from mqlab.models.mqtt import matches, overlap, shared, valid
 
 LEVEL = st.sampled_from(["a", "b", "", "c d", "%c"])
 TOPICS = st.lists(LEVEL, min_size=1, max_size=5).map("/".join).filter(bool)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mqlab.models.versions import Version
+from mqlab.models.kafka_defaults import Version
 
 
 def parsed(text: str) -> Version:

@@ -5,7 +5,7 @@ from collections import Counter
 import drawn_ledgers
 import pytest
 
-from mqlab.assembly import flows as assemble_flows
+from mqlab.assembly import messages as assembly_messages
 from mqlab.thinning import ledgers, mqtt_flows
 
 NOT_MQTT = {"etl", "other"}
@@ -145,8 +145,8 @@ def told(case, fact):
     rows = list(drawn(CASES[case]))
     made, paths = thinned(rows, fact), {row["source"]: row["source"] for row in rows}
     if fact == "passages":
-        return sorted(assemble_flows.passages(made, paths), key=str)
-    found = getattr(assemble_flows, fact)(made, paths, {})
+        return sorted(assembly_messages.passages(made, paths), key=str)
+    found = getattr(assembly_messages, fact)(made, paths, {})
     return sorted(found, key=str) if fact == "receipts" else sorted(found, key=lambda f: (f.first_at, str(f)))
 
 

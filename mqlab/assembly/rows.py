@@ -1,0 +1,181 @@
+"""From the rows that leave Spark to episodes, positions, settings and series.
+
+What the rows that leave Spark have in common: moments in microseconds, texts of lines, places.
+
+The rows that leave Spark, by fact, with the sources that they are about.
+
+From the rows that leave Spark to episodes, by time.
+
+From the rows that leave Spark to positions of groups, by time.
+
+From the rows that leave Spark to settings, by source and line.
+
+From the rows that leave Spark to series: exporters' names become canonical ones, values their units.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mqlab.clocks import zones
+from mqlab.clocks.zones import Instant
+from mqlab.facts import Episode, Position, Series, Setting
+from mqlab.findings import Evidence
+from mqlab.formats import metric_names
+from mqlab.sources import Source
+
+Row = Mapping[str, Any]
+Quoted = Mapping[tuple[str, int], str]
+"""Lines that were read once more, by link and number."""
+MICRO = 1_000_000
+"""Microseconds of a second."""
+_LONGEST = 500
+"""Characters of a line that are kept."""
+
+
+def seconds(row: Row, name: str) -> float | None:
+    """The moment *name* of *row* in seconds, on whatever clock it is told; None where the row has none."""
+    micros = row.get(name)
+    return None if micros is None else micros / MICRO
+
+
+def moment(row: Row, path: str, instant: Instant, name: str = "wall") -> float | None:
+    """Epoch seconds of the moment *name*, which the log behind *path* tells on its own clock."""
+    return instant(path, seconds(row, name), row.get("offset"))
+
+
+def text(row: Row) -> str:
+    """The line itself, cut to what a reader needs."""
+    told: str = (row.get("text") or "").rstrip("\r")
+    return told if len(told) <= _LONGEST else told[:_LONGEST] + "…"
+
+
+def place(path: str, row: Row) -> Evidence:
+    """The line that *row* tells."""
+    return Evidence(path, row.get("line"), text(row))
+
+
+def cited(link: str, number: int, paths: Mapping[str, str], quoted: Quoted) -> Evidence:
+    """A line that was read once more; without text where it could not be."""
+    return Evidence(paths[link], number, quoted.get((link, number), ""))
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """Payloads by fact, with the sources they came from."""
+
+    rows: Mapping[str, Sequence[Row]]
+    sources: Mapping[str, Source]
+    """By link name."""
+
+    @classmethod
+    def of(cls, collected: Iterable[tuple[str, str]], sources: Sequence[Source]) -> Gathered:
+        """Sort the (fact, payload) rows that Spark collected."""
+        known = {s.link: s for s in sources}
+        read = [(fact, payload, json.loads(payload)) for fact, payload in collected]
+        rows: dict[str, list[Row]] = defaultdict(list)
+        for fact, _, row in sorted(read, key=lambda r: (r[0], known[r[2]["source"]].path, r[1])):
+            rows[fact].append(row)
+        return cls(defaultdict(list, zones.dated(rows, known)), known)
+
+    @property
+    def paths(self) -> Mapping[str, str]:
+        """The path that evidence cites, by link name."""
+        return {link: source.path for link, source in self.sources.items()}
+
+    def path(self, row: Row) -> str:
+        """The path that evidence cites."""
+        return self.sources[row["source"]].path
+
+
+def episodes(rows: Sequence[Row], path: Callable[[Row], str], instant: Instant) -> tuple[Episode, ...]:
+    """An episode for each row of thinned EVENTS; *path* gives the path that evidence cites."""
+    return tuple(sorted((_episode(row, path(row), instant) for row in rows), key=_by_time))
+
+
+def _episode(row: Row, path: str, instant: Instant) -> Episode:
+    names = ("node", "client_id", "group", "topic", "queue", "peer", "reason", "value_min", "value_max",
+             "member_id")  # fmt: skip
+    return Episode(
+        kind=row["kind"],
+        source=path,
+        count=row["count"],
+        first_at=moment(row, path, instant, "first_at"),
+        last_at=moment(row, path, instant, "last_at"),
+        first=place(path, row["first"]),
+        last=place(path, row["last"]),
+        system=row.get("system") or "kafka",
+        **{name: row.get(name) for name in names},
+    )
+
+
+def _by_time(episode: Episode) -> tuple[float, str, str, int]:
+    return (episode.first_at or 0.0, episode.source, episode.kind, episode.first.line or 0)
+
+
+def positions(rows: Sequence[Row], path: Callable[[Row], str], instant: Instant) -> Iterator[Position]:
+    """A position for each row of POSITIONS that names a topic and a queue."""
+    names = ("group", "committed", "end", "start", "client_id", "member_id", "peer", "line")
+    placed = [(path(row), row) for row in rows]
+    for source, row in sorted(placed, key=lambda r: (r[1].get("wall") or 0, r[0], r[1].get("line") or 0)):
+        if row.get("topic") is None or row.get("queue") is None:
+            continue
+        told: dict[str, Any] = {name: row.get(name) for name in names}
+        yield Position(
+            at=moment(row, source, instant), topic=row["topic"], queue=row["queue"], source=source, text=text(row),
+            **told,
+        )  # fmt: skip
+
+
+def settings(rows: Sequence[Row], path: Callable[[Row], str], instant: Instant) -> Iterator[Setting]:
+    """A setting for each row of thinned SETTINGS that has a key."""
+    placed = [(path(row), row) for row in rows]
+    for source, row in sorted(placed, key=lambda r: (r[0], r[1].get("line") or 0, r[1]["key"] or "")):
+        if row["key"] is None:
+            continue
+        yield Setting(
+            key=row["key"],
+            value=row.get("value") or "",
+            scope=row.get("scope") or "application",
+            owner=row.get("owner"),
+            origin=row.get("origin") or "file",
+            at=moment(row, source, instant),
+            source=source,
+            line=row.get("line"),
+            text=text(row),
+            version=row.get("version"),
+        )
+
+
+def series(rows: Sequence[Row], path: Callable[[Row], str], instant: Instant) -> tuple[Series, ...]:
+    """A series for each canonical name, set of labels and source; samples without a moment are left out."""
+    found: dict[tuple[str, str, str, str], list[tuple[float, float, int | None]]] = defaultdict(list)
+    for row in rows:
+        written = json.loads(row.get("labels") or "{}")
+        canonical = row["name"] if row["name"].startswith("app.") else metric_names.canonical(row["name"], written)
+        if canonical is None:
+            continue
+        source = path(row)
+        labels = metric_names.labels_of(canonical, row["name"], written)
+        key = (canonical, json.dumps(labels, sort_keys=True), source, row["name"])
+        factor = metric_names.factor(canonical, row["name"])
+        for point in row["points"]:
+            at = instant(source, seconds(point, "at"), row.get("offset"))
+            if at is not None:
+                found[key].append((at, point["value"] * factor, point.get("line")))
+    return tuple(
+        Series(
+            name,
+            original,
+            json.loads(labels),
+            source,
+            tuple((at, value) for at, value, _ in sorted(points, key=lambda p: (p[0], p[2] or 0))),
+            tuple(line for _, _, line in sorted(points, key=lambda p: (p[0], p[2] or 0))),
+            metric_names.factor(name, original),
+        )
+        for (name, labels, source, original), points in sorted(found.items())
+    )

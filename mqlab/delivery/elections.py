@@ -1,0 +1,272 @@
+"""Changes of a partition's leader, and whether the new one was in sync.
+
+Changes of a partition's leader: how far the log reached before, and where the new leader began.
+
+What was read or committed lay below the high watermark, which every replica in sync has: a clean election never begins
+below it. What only the old leader's own log end shows may have been acknowledged with acks=1 and by nobody else.
+
+Was a new leader in sync? What controllers, in-sync sets, metrics and settings tell of one change of leader.
+
+KRaft says it of every change; the controllers of ZooKeeper mode say which replicas were in sync when they elected. A
+set that only the old leader told may be older than the election, so it counts together with the setting. The in-sync
+set of a leader elected uncleanly is itself alone. KRaft writes UNCLEAN of eligible replicas too, which have everything
+that was committed (KIP-966).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from mqlab.delivery import durability, leaders
+from mqlab.delivery.leaders import (
+    SLACK,
+    End,
+    Following,
+    InSync,
+    Leadership,
+    Place,
+    diverged,
+    follower_starts,
+    furthest,
+    in_sync,
+    leaderships,
+    log_ends,
+    watermarks,
+)
+from mqlab.facts import Episode, Facts
+from mqlab.findings import Evidence
+from mqlab.memo import per_facts
+
+
+@dataclass(frozen=True, slots=True)
+class Handover:
+    """One leader after another, within one life of a topic."""
+
+    before: Leadership
+    """Without a leader where no log of the old one is in the material."""
+    after: Leadership
+    next_known: bool
+    """No leader between both that the material does not tell of."""
+    old_end: End | None
+    """Where the old leader's own log ended, as it says when it comes back."""
+    seen_end: End | None
+    """Furthest log end that metrics saw while it led."""
+    passed: End | None
+    """Furthest high watermark that was seen meanwhile: an end offset of a snapshot or a committed offset."""
+    diverged: End | None
+    """Furthest position of a consumer that found the log cut back to this leader's first offset."""
+
+    @property
+    def to_offset(self) -> int:
+        """Where the new leader's log ended, so that offsets from here on were given out again."""
+        return self.after.from_offset
+
+    @property
+    def ends(self) -> tuple[End, ...]:
+        """Every known end, the surest first."""
+        return tuple(end for end in (self.old_end, self.diverged, self.seen_end, self.passed) if end is not None)
+
+    @property
+    def most(self) -> int | None:
+        """Records that the old leader had and the new one lacked; None where no end is known."""
+        if self.old_end is not None:
+            return max(0, self.old_end.offset - self.to_offset)
+        return max((max(0, end.offset - self.to_offset) for end in self.ends), default=None)
+
+    @property
+    def back(self) -> bool:
+        """The log is known to have gone back."""
+        return bool(self.most)
+
+    @property
+    def visible(self) -> int:
+        """Records that consumers could see or had read before they were gone, at least."""
+        known = [end.offset - self.to_offset for end in (self.passed, self.diverged) if end is not None]
+        return max([0, *known])
+
+    @property
+    def same_broker(self) -> bool:
+        """The leader followed itself: it was away for a while."""
+        return self.before.leader == self.after.leader
+
+
+@per_facts
+def handovers(facts: Facts) -> Mapping[Place, tuple[Handover, ...]]:
+    """Changes of leader of each partition, in their order."""
+    every = {place: tuple(_of_place(facts, place, _with_unknown(rows))) for place, rows in leaderships(facts).items()}
+    return {place: rows for place, rows in every.items() if rows}
+
+
+@per_facts
+def set_backs(facts: Facts, topic: str) -> tuple[Handover, ...]:
+    """Changes of leader after which the log of a partition of *topic* ended earlier than before, by partition."""
+    return tuple(one for (own, _), rows in sorted(handovers(facts).items()) if own == topic for one in rows if one.back)
+
+
+def in_good_order(facts: Facts, one: Handover) -> bool:
+    """The old leader lived on: it was being stopped, or began to follow at the same moment."""
+    since, until = one.before.at or 0.0, (one.after.at or float("inf")) + SLACK
+    follows = [f for f in follower_starts(facts).get((one.after.topic, one.after.queue), ())
+               if f.replica == one.before.leader and f.epoch == one.after.epoch]  # fmt: skip
+    if any(f.at is not None and one.after.at is not None and abs(f.at - one.after.at) <= SLACK for f in follows):
+        return True
+    folder = one.before.evidence.source.rpartition("/")[0]
+    stops = [e for e in facts.of_kind("broker-stopping")
+             if one.before.leader == e.node or (not e.node and e.source.rpartition("/")[0] == folder)]  # fmt: skip
+    return not one.same_broker and any(e.first_at is not None and since <= e.first_at <= until for e in stops)
+
+
+def _of_place(facts: Facts, place: Place, rows: tuple[Leadership, ...]) -> Iterator[Handover]:
+    stale = -1
+    for number, (before, after) in enumerate(pairwise(rows)):
+        if before.life != after.life or before.epoch == after.epoch:
+            stale = -1
+            continue
+        one = Handover(
+            before,
+            after,
+            _next(facts, before, after),
+            _old_end(follower_starts(facts).get(place, ()), before, rows[number + 1 :]),
+            furthest(facts, log_ends(facts).get(place, ()), before, after, stale),
+            furthest(facts, watermarks(facts).get(place, ()), before, after, stale),
+            diverged(facts, after),
+        )
+        if one.back:
+            stale = max(end.offset for end in one.ends)
+        yield one
+
+
+def _with_unknown(rows: tuple[Leadership, ...]) -> tuple[Leadership, ...]:
+    """*rows* behind a leadership of nobody known, where the first of them was not the first of the topic's life."""
+    first = rows[0]
+    if not first.epoch:
+        return rows
+    nobody = replace(first, epoch=None, leader="", from_offset=0, high_watermark=None, isr=None, at=None)
+    return (nobody, *rows)
+
+
+def _next(facts: Facts, before: Leadership, after: Leadership) -> bool:
+    """One epoch without a leader may lie between two leaders; of more the controller has to tell."""
+    if before.epoch is None or after.epoch is None:
+        return False
+    between = range(before.epoch + 1, after.epoch)
+    told = [r for r in in_sync(facts).get((after.topic, after.queue), ()) if r.controller and r.epoch in between]
+    others = {r.leader for r in told} - {"-1", None, before.leader, after.leader}
+    return not others and (len(between) <= 1 or {r.epoch for r in told} == set(between))
+
+
+def _old_end(known: tuple[Following, ...], before: Leadership, later: tuple[Leadership, ...]) -> End | None:
+    """The log end with which the old leader began to follow, before it led again."""
+    first_later = later[0].epoch or 0
+    again = min((r.epoch for r in later if r.leader == before.leader and r.epoch is not None), default=None)
+    own = [
+        f for f in known
+        if f.replica == before.leader and f.epoch is not None and f.epoch >= first_later
+        and (again is None or f.epoch < again) and (f.at or 0.0) >= (before.at or 0.0)
+    ]  # fmt: skip
+    first = min(own, key=lambda f: (f.epoch or 0, f.at or 0.0), default=None)
+    return End(first.log_end, first.evidence) if first is not None else None
+
+
+_IN_ORDER = (" -> ", "preferred replica", "using ELR")
+"""Words of lines that controllers write of clean elections only: KRaft's change, a preferred leader, KIP-966."""
+
+
+@dataclass(frozen=True, slots=True)
+class Election:
+    """Whether one change of leader was clean."""
+
+    unclean: bool | None
+    """None where nothing in the material decides it."""
+    told: bool
+    """A controller's own word, not an inference."""
+    why: str
+    evidence: tuple[Evidence, ...]
+
+
+@per_facts
+def election(facts: Facts, one: Handover) -> Election:
+    """How the leader of *one* was elected."""
+    marked = _marked(facts, one)
+    if marked is not None and one.after.leader in leaders.elected(marked.reason).eligible:
+        return Election(False, True, "it was an eligible replica (KIP-966)", (_why(marked.first, "the election"),))
+    if marked is not None:
+        return Election(True, True, "the controller says that the election was unclean", (_why(marked.first, "said"),))
+    said = _elected(facts, one)
+    if said is not None and any(words in (said.reason or "") for words in _IN_ORDER):
+        return Election(False, True, "the controller elected it in good order", (_why(said.first, "the election"),))
+    return _by_in_sync_set(facts, one)
+
+
+def _by_in_sync_set(facts: Facts, one: Handover) -> Election:
+    told = durability.in_force(facts, one.after.topic, "unclean.leader.election.enable", one.after.at)
+    allowed = told.value if told is not None and told.evidence is not None else None
+    last = _last_told(facts, one)
+    shown = (_why(last.evidence, "replicas in sync before the election"),) if last is not None else ()
+    switched_off = (*shown, *((told.evidence,) if told is not None and told.evidence is not None else ()))
+    if last is None:
+        if allowed == "false":
+            return Election(False, False, "unclean elections are switched off", switched_off)
+        return Election(None, False, "nothing tells which replicas were in sync", ())
+    names = ", ".join(last.isr)
+    if len(one.after.isr or ()) > 1 and not last.controller:
+        return Election(False, False, f"others were in sync with it ({', '.join(one.after.isr or ())})", shown)
+    if one.after.leader in last.isr and (last.controller or allowed != "true"):
+        return Election(False, last.controller, f"it was in sync before ({names})", shown)
+    alone = one.after.isr in (None, (one.after.leader,))
+    if one.after.leader not in last.isr and alone and allowed != "false" and (last.controller or allowed == "true"):
+        return Election(True, last.controller, f"only {names} had been in sync", shown)
+    if allowed == "false" and not last.controller:
+        return Election(False, False, "unclean elections are switched off", switched_off)
+    return Election(None, False, f"in sync was {names}, as far as is told", shown)
+
+
+def _marked(facts: Facts, one: Handover) -> Episode | None:
+    return next((e for e in facts.of_kind("unclean-election") if _is_of(e, one)), None)
+
+
+def _elected(facts: Facts, one: Handover) -> Episode | None:
+    """The controller's line about the election of this leader."""
+    found = [e for e in facts.of_kind("leader-elected") if _is_of(e, one) and _offered(e) == one.after.leader]
+    return found[-1] if found else None
+
+
+def _is_of(episode: Episode, one: Handover) -> bool:
+    """The line is about this partition and between both leaderships."""
+    at, since, until = episode.first_at, one.before.at, one.after.at
+    here = (episode.topic, episode.queue) == (one.after.topic, one.after.queue)
+    if not here or at is None or until is None or at > until + SLACK or _offered(episode) not in (one.after.leader, ""):
+        return False
+    return since is None or at > since
+
+
+def _offered(episode: Episode) -> str:
+    return "" if episode.value_min is None else f"{episode.value_min:.0f}"
+
+
+def _last_told(facts: Facts, one: Handover) -> InSync | None:
+    """The in-sync set before the election: by epoch where lines have one, else by time."""
+    epoch, at = one.after.epoch, one.after.at
+    told = in_sync(facts).get((one.after.topic, one.after.queue), ())
+    dated = [r for r in told if r.epoch is not None and epoch is not None and _in_epochs(r.epoch, one)]
+    if dated:
+        newest = max(dated, key=lambda r: (r.epoch or 0, r.controller, r.at or 0.0))
+        later = [r for r in told if r.epoch is None and r.at is not None and _between(r.at, newest.at, at)]
+        return newest if newest.controller and newest.epoch != one.before.epoch else (later[-1] if later else newest)
+    before = [r for r in told if r.epoch is None and r.at is not None and at is not None and r.at < at]
+    return before[-1] if before else None
+
+
+def _in_epochs(epoch: int, one: Handover) -> bool:
+    first = one.before.epoch if one.before.epoch is not None else -1
+    return first <= epoch < (one.after.epoch or 0)
+
+
+def _between(at: float, since: float | None, until: float | None) -> bool:
+    return (since is None or at > since) and until is not None and at < until - SLACK
+
+
+def _why(evidence: Evidence, why: str) -> Evidence:
+    return Evidence(evidence.source, evidence.line, evidence.text, why, evidence.pointer)

@@ -1,0 +1,382 @@
+"""Where a Kafka group stood in a partition over time, and positions that somebody moved.
+
+What the material tells of single partitions of Kafka, by topic and partition.
+
+Times in which a Kafka group had no members.
+
+Ranges of offsets in one partition that a Kafka group did not read, and why.
+
+Where a Kafka group stood in one partition over time, and where the partition began and ended meanwhile.
+
+Positions of a Kafka group that somebody moved: by kafka-consumer-groups --reset-offsets, or by a seek.
+
+The tool works only on a group without members, and nobody else commits for one then.
+
+What a consumer of Kafka says when its position is of no use: why, and where it goes on instead.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
+from typing import TypeVar
+
+from mqlab.facts import Episode, Facts, Position
+from mqlab.findings import Evidence
+from mqlab.groups.membership import commits_alone, present
+from mqlab.kafka.groups import empty
+from mqlab.kafka.log_lines import homes, lines
+from mqlab.memo import per_facts
+from mqlab.shared.queues import TOGETHER, of_groups
+
+Place = tuple[str, str]
+"""Topic and partition."""
+R = TypeVar("R", Position, Episode)
+BEGINS = ("offset-set", "offset-missing", "offset-reset", "offset-reset-to", "offset-sought")
+"""Lines with which a consumer tells where it goes on to read."""
+
+
+@per_facts
+def begins(facts: Facts) -> Mapping[Place, Sequence[Episode]]:
+    """Lines of consumers about where they go on to read, by time."""
+    dated = (e for e in facts.of_kind(*BEGINS) if e.topic and e.first_at is not None)
+    return _by_place(sorted(dated, key=lambda e: (e.first_at or 0.0, e.source, e.first.line or 0)))
+
+
+@per_facts
+def positions(facts: Facts) -> Mapping[Place, Sequence[Position]]:
+    """Rows of positions, by time."""
+    return _by_place(facts.positions)
+
+
+@per_facts
+def moved(facts: Facts) -> Mapping[Place, Sequence[Episode]]:
+    """Moves of log starts, those that several brokers tell of too."""
+    return _by_place(facts.of_kind("log-start-moved"))
+
+
+def _by_place(rows: Iterable[R]) -> Mapping[Place, Sequence[R]]:
+    found: dict[Place, list[R]] = defaultdict(list)
+    for row in rows:
+        found[row.topic or "", row.queue or ""].append(row)
+    return dict(found)
+
+
+@per_facts
+def vacant(facts: Facts, group: str) -> tuple[tuple[float, float], ...]:
+    """Times between two words that the group had no members, without a sign of one in between; infinite at the end."""
+    nobody = sorted({e.first_at or 0.0 for e in empty(facts, group)})
+    here = [*present(facts, group), float("inf")]
+    found: list[tuple[float, float]] = []
+    for at in nobody:
+        back = here[bisect_right(here, at)]
+        if not found or found[-1][1] < at:
+            found.append((at, back))
+    return tuple(found)
+
+
+class Why(StrEnum):
+    """What made a group pass over records without reading them."""
+
+    RETENTION = "retention-loss"
+    """They had been deleted."""
+    RESET = "offset-reset-loss"
+    """It had no position that was of any use, and auto.offset.reset sent it past them."""
+    HAND = "set by hand"
+    """Somebody moved the committed offset while the group had no members, or the application sought."""
+    CONFIGURED = "older than the group"
+    """They were there before the group, which was told to begin at the end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Skip:
+    """One such range."""
+
+    why: Why
+    low: int
+    high: int
+    """The first offset after it."""
+    at: float
+    """When it was passed over, or was seen to be gone."""
+    places: tuple[Evidence, ...]
+    ongoing: bool = False
+    """The group has not come back to notice it."""
+    lowest: int | None = None
+    highest: int | None = None
+    """Interval in which ``low`` lies, where it is an estimate."""
+
+    @property
+    def least(self) -> int:
+        """Offsets that are in it at least."""
+        return max(0, self.high - (self.low if self.highest is None else self.highest))
+
+    @property
+    def most(self) -> int:
+        """Offsets that are in it at most."""
+        return self.high - (self.low if self.lowest is None else self.lowest)
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """An offset that was seen at a moment."""
+
+    at: float
+    offset: int
+    row: Position | Episode
+    why: str
+
+    @property
+    def place(self) -> Evidence:
+        """Where it stands."""
+        if isinstance(self.row, Position):
+            return Evidence(self.row.source, self.row.line, self.row.text, self.why)
+        return Evidence(self.row.last.source, self.row.last.line, self.row.last.text, self.why)
+
+
+@dataclass(frozen=True, slots=True)
+class Offsets:
+    """What is known of one partition, each by time."""
+
+    group: str
+    topic: str
+    queue: str
+    committed: tuple[Mark, ...]
+    starts: tuple[Mark, ...]
+    ends: tuple[Mark, ...]
+    lines: tuple[Episode, ...]
+    """Lines of the group's own consumers about where they begin to read."""
+
+    @property
+    def last(self) -> Mark | None:
+        """The last position that is known."""
+        return self.committed[-1] if self.committed else None
+
+    @property
+    def looked(self) -> float | None:
+        """The last look at committed offset, start or end; what brokers and clients wrote later is not counted."""
+        seen = (*self.committed, *self.starts, *self.ends)
+        return max((mark.at for mark in seen if isinstance(mark.row, Position)), default=None)
+
+    @property
+    def start(self) -> Mark | None:
+        """The log start at the last look, so that it fits the position and the end."""
+        looked = self.looked
+        seen = [mark for mark in self.starts if looked is None or mark.at <= looked]
+        return seen[-1] if seen else None
+
+    @property
+    def moved_on(self) -> Mark | None:
+        """A log start that was told of after the last look."""
+        later = self.starts[-1] if self.starts else None
+        return later if later is not None and later is not self.start else None
+
+    @property
+    def end(self) -> Mark | None:
+        """The last end that is known."""
+        return self.ends[-1] if self.ends else None
+
+
+@per_facts
+def offsets(facts: Facts, group: str, topic: str, queue: str) -> Offsets:
+    """Everything about *group* in one partition."""
+    rows = positions(facts).get((topic, queue), ())
+    lines = _lines(facts, group, topic, queue)
+    told = [_of_line(e, "the committed offset it begins at") for e in lines if e.kind == "offset-set"]
+    raised = [_of_line(e, "the log start moved") for e in moved(facts).get((topic, queue), ())]
+    own = [_mark(p, p.committed, "committed") for p in rows if p.group == group and p.committed is not None]
+    return Offsets(
+        group, topic, queue,
+        committed=_by_time([*own, *told]),
+        starts=_by_time([*(_mark(p, p.start, "log start") for p in rows if p.start is not None), *raised]),
+        ends=_by_time([_mark(p, p.end, "log end") for p in rows if p.end is not None]),
+        lines=lines,
+    )  # fmt: skip
+
+
+@per_facts
+def partitions(facts: Facts, group: str, topic: str) -> tuple[str, ...]:
+    """Partitions of *topic* that the material tells of, by number; all of them are the group's."""
+    known = {queue for named, queue in positions(facts) if named == topic}
+    known |= {f.queue for f in facts.fates if f.topic == topic}
+    known |= {a.queue for a in facts.assignments if (a.group, a.topic) == (group, topic)}
+    return tuple(sorted((q for q in known if q.isdigit()), key=int))
+
+
+def place_ends(facts: Facts, topic: str) -> Mapping[str, int]:
+    """The last end that was seen of each partition of *topic*, by its number."""
+    known = {queue: rows for (named, queue), rows in positions(facts).items() if named == topic}
+    seen = {queue: [p.end for p in rows if p.end is not None] for queue, rows in sorted(known.items())}
+    return {queue: ends[-1] for queue, ends in seen.items() if ends}
+
+
+def before(marks: Sequence[Mark], at: float) -> Mark | None:
+    """The last of *marks* up to *at*."""
+    return next((mark for mark in reversed(marks) if mark.at <= at), None)
+
+
+def after(marks: Sequence[Mark], at: float) -> Mark | None:
+    """The first of *marks* after *at*."""
+    return next((mark for mark in marks if mark.at > at), None)
+
+
+def furthest(known: Offsets, at: float) -> int:
+    """The highest offset that the group had committed up to *at*, since the log's end last went back; 0 without one."""
+    fell = max((moment for moment in _falls(known.ends) if moment <= at), default=float("-inf"))
+    return max((m.offset for m in known.committed if fell < m.at <= at), default=0)
+
+
+def _falls(ends: Sequence[Mark]) -> Iterator[float]:
+    """When the end was seen below what another snapshot had shown: a truncation, or the topic was made anew."""
+    highest, waiting = 0, 0
+    for mark in ends:
+        while ends[waiting].at < mark.at - TOGETHER:
+            highest, waiting = max(highest, ends[waiting].offset), waiting + 1
+        if mark.offset < highest:
+            yield mark.at
+            highest = mark.offset
+
+
+def _lines(facts: Facts, group: str, topic: str, queue: str) -> tuple[Episode, ...]:
+    return tuple(
+        e for e in begins(facts).get((topic, queue), ())
+        if e.group == group or (e.group is None and e.source in homes(facts, group))
+    )  # fmt: skip
+
+
+def _mark(row: Position, offset: int | None, why: str) -> Mark | None:
+    return None if row.at is None or offset is None or offset < 0 else Mark(row.at, offset, row, why)
+
+
+def _of_line(line: Episode, why: str) -> Mark | None:
+    at = line.last_at or line.first_at
+    return None if at is None or line.value_max is None else Mark(at, int(line.value_max), line, why)
+
+
+def _by_time(marks: Sequence[Mark | None]) -> tuple[Mark, ...]:
+    known = [mark for mark in marks if mark is not None]
+    return tuple(sorted(known, key=_in_order))
+
+
+def _in_order(mark: Mark) -> tuple[float, str, int]:
+    line = mark.row.line if isinstance(mark.row, Position) else mark.row.last.line
+    return (mark.at, mark.row.source, line or 0)
+
+
+def by_hand(facts: Facts, known: Offsets) -> Iterator[Skip]:
+    """Ranges that such a move passed over; one that goes back is none."""
+    for one, later in moves(facts, known):
+        if later.offset > one.offset:
+            yield Skip(Why.HAND, one.offset, later.offset, later.at, (one.place, later.place))
+    yield from _by_tool(facts, known)
+    failed = {int(e.value_max) for e in facts.of_kind("record-failed") if _same(e, known) and e.value_max is not None}
+    for line in known.lines:
+        stood = before(known.committed, line.first_at or 0.0)
+        if line.kind != "offset-sought" or line.value_max is None or stood is None:
+            continue
+        if int(line.value_max) > stood.offset and int(line.value_max) not in failed:
+            yield Skip(Why.HAND, stood.offset, int(line.value_max), line.first_at or 0.0, (line.first,))
+
+
+def _by_tool(facts: Facts, known: Offsets) -> Iterator[Skip]:
+    """Where no log tells that nobody was there: the tool printed an offset, and the group stood there next.
+
+    A dry run prints the same, and leaves the group where it is.
+    """
+    told = {later.at for _, later in moves(facts, known)}
+    for line in facts.of_kind("offsets-set"):
+        if (line.group, line.topic, line.queue) != (known.group, known.topic, known.queue):
+            continue
+        at = line.first_at or 0.0
+        one, later = before(known.committed, at), after(known.committed, at)
+        if one is None or later is None or later.at in told:
+            continue
+        if one.offset < later.offset == line.value_max:
+            yield Skip(Why.HAND, one.offset, later.offset, at, (one.place, line.first))
+
+
+def moved_by_hand(facts: Facts, place: tuple[str, str, str]) -> Iterator[str]:
+    """In words, what somebody moved in *place*: a group, a topic and a partition."""
+    group, topic, queue = place
+    known = offsets(facts, *place)
+    for one, later in moves(facts, known):
+        span = f"from {one.offset} to {later.offset}"
+        yield f"{group} had no members when its offset of {topic}-{queue} went {span}: it was set by hand"
+    for skip in by_hand(facts, known):
+        if len(skip.places) == 1:
+            yield f"a member of {group} sought from {skip.low} to {skip.high} in {topic}-{queue}"
+
+
+def moves(facts: Facts, known: Offsets) -> Iterator[tuple[Mark, Mark]]:
+    """Committed offsets before and after somebody moved them, forward or back.
+
+    The next member that begins to read shows where they are as well as a snapshot does. Where neither the coordinator's
+    log nor one of a client is there, members may have come and gone between two snapshots.
+    """
+    told = lines(facts, known.group)
+    if not (told.coordinator or told.clients) or _alone(facts, known.group, known.topic):
+        return
+    spans = vacant(facts, known.group)
+    begun = {(e.source, e.first.line) for e in known.lines if e.kind == "offset-set"}
+    for one, later in pairwise(known.committed):
+        if one.offset == later.offset:
+            continue
+        inside = [span for span in spans if span[0] <= one.at < span[1]]
+        first = (later.place.source, later.place.line) in begun
+        if any(later.at < until or first for _, until in inside):
+            yield one, later
+
+
+def _same(line: Episode, known: Offsets) -> bool:
+    """It is about a record of this partition, which an application seeks again to try it once more."""
+    return (line.topic, line.queue) == (known.topic, known.queue)
+
+
+@per_facts
+def _alone(facts: Facts, group: str, topic: str) -> bool:
+    return commits_alone(facts, group, of_groups(facts).get((group, topic), {}))
+
+
+_SOON = 600.0
+"""Seconds within which a consumer says where it goes on: it asks for offsets until a broker answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Jump:
+    """A consumer's own words about a position that was refused or missing, and where it went instead."""
+
+    at: float
+    client: str | None
+    refused: int | None
+    """None where there was no committed offset."""
+    target: int
+    truncated: bool
+    places: tuple[Evidence, ...]
+
+
+def jumps(facts: Facts, known: Offsets) -> Iterator[Jump]:
+    """Jumps of one partition, by time."""
+    cause: Episode | None = None
+    for line in known.lines:
+        if line.kind in ("offset-missing", "offset-reset"):
+            cause = line
+        elif line.kind == "offset-set":
+            cause = None
+        elif line.kind == "offset-reset-to" and cause is not None and line.value_max is not None:
+            begun, at = cause.first_at or 0.0, line.first_at or 0.0
+            if cause.source == line.source and at - begun <= _SOON:
+                who = line.client_id or homes(facts, known.group).get(line.source)
+                target, places = int(line.value_max), (cause.first, line.first)
+                yield Jump(at, who, _refused(cause), target, _truncated(cause), places)
+            cause = None
+
+
+def _refused(cause: Episode) -> int | None:
+    return None if cause.kind == "offset-missing" or cause.value_max is None else int(cause.value_max)
+
+
+def _truncated(cause: Episode) -> bool:
+    return "Truncation detected" in cause.first.text

@@ -1,0 +1,267 @@
+"""Rows of the settings audit, and the rates at which its risks count.
+
+Rows of the settings audit: what one setting of the delivery path makes possible, and for how many records.
+
+How many records a second producers sent, topics took in and consumers read, by whatever counts them.
+
+Whether retention is about to delete what a group has not read: its lag in time against retention.ms and .bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from mqlab.delivery import durability
+from mqlab.delivery.durability import Told
+from mqlab.facts import Facts, Series, span
+from mqlab.findings import Evidence
+from mqlab.kafka import groups
+from mqlab.memo import per_facts
+from mqlab.models.retention import DAY, Overtaken, overtaken, time_lag
+from mqlab.shared.counters import increase, summed
+from mqlab.shared.queues import Pace, Points, lag, of_groups, paces
+from mqlab.units import digits, duration, number
+
+_MOST = 5
+"""Names that are told one by one, and places that are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Risk:
+    """One setting of one owner, and what it may lose or double each time it comes to that; nothing says that it did."""
+
+    setting: str
+    owner: str
+    """``producer orders-app``, ``topic orders``, ``consumer sink-1`` or ``group billing on orders``."""
+    value: str
+    effective: str
+    """What it means with that version, that cluster and the other settings."""
+    may: str
+    """What may happen, in a few words."""
+    incident: str | None
+    """Slug of the class; None where none is of it."""
+    records: int | None
+    """Most likely number; None where only its bounds are known."""
+    low: int
+    high: int | None
+    """None where nothing bounds it."""
+    how: str
+    """How the numbers come about: rate, time, assumption."""
+    evidence: tuple[Evidence, ...] = ()
+    due_seconds: float | None = None
+    """Seconds from the last snapshot until it happens if all goes on as it did; None where that is not known."""
+
+
+def listed(names: Sequence[str]) -> str:
+    """The first names, and how many more there are."""
+    more = len(names) - _MOST
+    return ", ".join(names[:_MOST]) + (f" and {number(more)} more" if more > 0 else "")
+
+
+def shown(places: Sequence[Evidence]) -> tuple[Evidence, ...]:
+    """The first places, each once."""
+    return tuple(dict.fromkeys(places))[:_MOST]
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """Records a second while there were any."""
+
+    per_second: float
+    source: str
+    """What counted them."""
+
+    @property
+    def told(self) -> str:
+        """``320 records a second (counters of the producer)``."""
+        return f"{digits(self.per_second)} records a second ({self.source})"
+
+    def within(self, seconds: float) -> int:
+        """Records of that time, rounded."""
+        return round(self.per_second * seconds)
+
+
+@per_facts
+def of_producer(facts: Facts, owner: str | None) -> Rate | None:
+    """What *owner* sent: by its counters, its ledgers, else what came into the topics that it alone writes."""
+    own = [s for s in facts.named("producer.record_sends") if owner and s.labels.get("client_id") == owner]
+    return _counted(own, "counters of the producer") or _topics(facts, owner)
+
+
+@per_facts
+def of_consumer(facts: Facts, owner: str | None, group: str | None) -> Rate | None:
+    """What *owner* read: by its counters, else by the commits of its whole group."""
+    own = [s for s in facts.named("consumer.records_consumed") if owner and s.labels.get("client_id") == owner]
+    plain = [s for s in own if "topic" not in s.labels] or own
+    return _counted(plain, "counters of the consumer") or of_group(facts, group)
+
+
+@per_facts
+def of_group(facts: Facts, group: str | None) -> Rate | None:
+    """By how much the committed offsets of *group* moved, all its topics together."""
+    whole = [_committed(facts, name, topic) for name, topic in of_groups(facts) if name == group]
+    moved = sum(whole)
+    return Rate(moved, "commits of the whole group") if moved > 0 else None
+
+
+@per_facts
+def of_topic(facts: Facts, topic: str) -> Rate | None:
+    """What came into *topic*: by ledgers of acknowledged ids, brokers' counters, else ends of the log in snapshots."""
+    counters = [s for s in facts.named("broker.messages_in") if s.labels.get("topic") == topic]
+    return _noted(facts, topic) or _counted(counters, "counters of the brokers") or _ends(facts, topic)
+
+
+def of_topics(facts: Facts, topics: Iterable[str]) -> Rate | None:
+    """What came into all of *topics*; None where it is not known of any."""
+    known = [rate for topic in topics if (rate := of_topic(facts, topic)) is not None]
+    return Rate(sum(r.per_second for r in known), known[0].source) if known else None
+
+
+@per_facts
+def user_topics(facts: Facts) -> tuple[str, ...]:
+    """Topics of users that the material tells of, by name."""
+    named = {s.owner for s in facts.settings if s.scope == "topic"} | {p.topic for p in facts.positions}
+    named |= {p.topic for p in facts.parts} | {s.labels.get("topic") for s in facts.named("broker.log_end_offset")}
+    return tuple(sorted(t for t in named if t and not t.startswith("__")))
+
+
+@per_facts
+def written(facts: Facts, owner: str | None) -> tuple[str, ...]:
+    """Topics that *owner* may write: those that its ledgers and counters name, else all of unknown writers."""
+    return tuple(topic for topic in user_topics(facts) if owner in durability.producers(facts, topic))
+
+
+def _topics(facts: Facts, owner: str | None) -> Rate | None:
+    alone = [topic for topic in written(facts, owner) if durability.producers(facts, topic) == (owner,)]
+    return of_topics(facts, alone)
+
+
+def _counted(series: Sequence[Series], source: str) -> Rate | None:
+    """Increase over the time in which there was any, whichever of *series* showed it."""
+    steps = [(since, until, more) for since, until, more in summed(series) if more > 0 and until > since]
+    seconds, reached = 0.0, float("-inf")
+    for since, until, _ in steps:
+        seconds += max(0.0, until - max(since, reached))
+        reached = max(reached, until)
+    return Rate(sum(more for _, _, more in steps) / seconds, source) if seconds else None
+
+
+def _noted(facts: Facts, topic: str) -> Rate | None:
+    parts = [p for p in facts.parts if p.topic == topic and p.role == "acked"]
+    since, until = span(at for p in parts for at in (p.first_at, p.last_at))
+    messages = sum(p.messages for p in parts)
+    if since is None or until is None or until <= since or not messages:
+        return None
+    return Rate(messages / (until - since), "ledgers of acknowledged ids")
+
+
+def _ends(facts: Facts, topic: str) -> Rate | None:
+    """The group whose snapshots show most tells it; others see the same ends."""
+    found = max((_moved(facts, key, _produced) for key in of_groups(facts) if key[1] == topic), default=0.0)
+    return Rate(found, "ends of the log in snapshots") if found > 0 else None
+
+
+def _committed(facts: Facts, group: str, topic: str) -> float:
+    return _moved(facts, (group, topic), _consumed)
+
+
+def _moved(facts: Facts, key: tuple[str, str], of: Callable[[int, int], int]) -> float:
+    every = paces(of_groups(facts)[key], float("-inf"), float("inf")).values()
+    return sum(_speeds((of(p.produced, p.consumed), p.seconds) for p in every))
+
+
+def _speeds(moved: Iterable[tuple[int, float]]) -> Iterator[float]:
+    yield from (max(0, count) / seconds for count, seconds in moved if seconds > 0)
+
+
+def _produced(produced: int, _: int) -> int:
+    return produced
+
+
+def _consumed(_: int, consumed: int) -> int:
+    return consumed
+
+
+_LEAST = 60.0
+"""Seconds of snapshots below which no pace is told."""
+_TIMES = (("retention.ms", 0.001), ("log.retention.minutes", 60.0), ("log.retention.hours", 3600.0))
+"""Settings of the time, the one that wins first, with their unit in seconds (KafkaConfig)."""
+_USUAL = 168 * 3600.0
+"""log.retention.hours, where nobody says otherwise."""
+
+
+def retention_risks(facts: Facts) -> Iterator[Risk]:
+    """One row for each group and topic of which records would be deleted unread within a day, if all goes on so."""
+    for (group, topic), queues in groups.topics(facts).items():
+        if topic.startswith("__") or durability.compacted(facts, topic):
+            continue
+        seconds, told = kept(facts, topic, len(queues))
+        found = [one for points in queues.values() if (one := _overtaken(points, seconds)) is not None]
+        if found:
+            yield _risk((group, topic), queues, found, (seconds, told))
+
+
+def kept(facts: Facts, topic: str, partitions: int) -> tuple[float, Told]:
+    """Seconds for which a record of *topic* stays at least, by time or by size, and the setting that says so."""
+    by_time, told = _by_time(facts, topic)
+    by_size = _by_size(facts, topic, partitions)
+    return by_size if by_size is not None and by_size[0] < by_time else (by_time, told)
+
+
+def _by_time(facts: Facts, topic: str) -> tuple[float, Told]:
+    for key, unit in _TIMES:
+        told = durability.in_force(facts, topic, key)
+        if told is not None and told.value.lstrip("-").isdigit():
+            seconds = int(told.value) * unit if int(told.value) >= 0 else float("inf")
+            return seconds, Told(f"{key} = {told.value}", told.evidence)
+    return _USUAL, Told("log.retention.hours = 168 (default)", None)
+
+
+def _by_size(facts: Facts, topic: str, partitions: int) -> tuple[float, Told] | None:
+    """How long it takes to fill the size that a partition may have, at the bytes that came in."""
+    told = durability.in_force(facts, topic, "retention.bytes")
+    series = [s for s in facts.named("broker.bytes_in") if s.labels.get("topic") == topic]
+    came = increase(series, float("-inf"), float("inf")) if series else None
+    if told is None or not told.value.isdigit() or came is None or came.value <= 0 or came.until <= came.since:
+        return None
+    a_second = came.value / (came.until - came.since) / max(1, partitions)
+    return int(told.value) / a_second, Told(f"retention.bytes = {told.value}", told.evidence)
+
+
+def _overtaken(points: Points, seconds: float) -> tuple[Pace, Overtaken] | None:
+    """What is to come in one partition, where the snapshots are long enough to say."""
+    pace = paces({"": points}, float("-inf"), float("inf")).get("")
+    last = points[-1]
+    if pace is None or pace.seconds < _LEAST or not _falls_behind(points, pace):
+        return None
+    waited = time_lag([(p.at or 0.0, p.end or 0) for p in points], last.committed or 0, last.at or 0.0)
+    if waited is None:
+        return None
+    age = waited.likely if waited.likely is not None else waited.low
+    found = overtaken(age, seconds, pace.produced / pace.seconds, max(0, pace.consumed) / pace.seconds)
+    return (pace, found) if found is not None and found.seconds < DAY else None
+
+
+def _falls_behind(points: Points, pace: Pace) -> bool:
+    """Lag grew by more than comes in between two snapshots, which is what it may vary by anyway."""
+    return lag(points[-1]) - lag(points[0]) > pace.produced / (len(points) - 1)
+
+
+def _risk(
+    key: tuple[str, str], queues: Mapping[str, Points], found: list[tuple[Pace, Overtaken]], rule: tuple[float, Told]
+) -> Risk:
+    due, waiting = min(one.seconds for _, one in found), sum(lag(points[-1]) for points in queues.values())
+    came = sum(pace.produced / pace.seconds for pace, _ in found)
+    read = sum(pace.consumed / pace.seconds for pace, _ in found)
+    setting, _, value = rule[1].value.partition(" = ")
+    last = max((points[-1] for points in queues.values()), key=lambda p: (p.at or 0.0, p.source, p.line or 0))
+    place = Evidence(last.source, last.line, last.text, "where the group stood")
+    return Risk(
+        setting, f"group {key[0]} on {key[1]}", value, f"a record stays for {duration(rule[0])}",
+        "records are deleted before the group reads them", "retention-loss",
+        sum(one.records for _, one in found), 0, sum(one.most for _, one in found),
+        f"{number(waiting)} wait, {digits(came)} a second come in and {digits(read)} are read: the oldest goes in "
+        f"{duration(due)} at the earliest; records of a day if it goes on so, and if reading stops",
+        (*((rule[1].evidence,) if rule[1].evidence else ()), place), due,
+    )  # fmt: skip

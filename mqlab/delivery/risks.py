@@ -1,0 +1,352 @@
+"""What each setting of the delivery path may lose or double.
+
+What the settings of consumers may lose or repeat: automatic commits, and where to begin without a valid offset.
+
+Sources: ConsumerCoordinator (auto-commit takes the positions that polls reached, close() all of them), ConsumerConfig
+(auto.offset.reset = latest by default), ``models.commits``.
+
+What the settings of producers may lose or double when a broker dies or an answer is lost.
+
+Sources: ProducerConfig (acks), KIP-679 and KAFKA-13598 (idempotence), ReplicaManager.maybeShrinkIsr: a follower stays
+in sync until it has not caught up for replica.lag.time.max.ms, which is looked at every half of it, so that a new
+leader lacks at most what came in within one and a half of it.
+
+What the settings of topics and brokers may lose: unclean elections, and topics with a single copy.
+
+Sources: KIP-106 (unclean.leader.election.enable, false since 0.11), Partition and ReplicaManager: a replica that is out
+of sync lacks all that came in since it stopped to follow, so that only the length of the log bounds it.
+
+The settings audit of the delivery path: what acks, replicas, commits, resets and retention may lose or double.
+
+Rows, not findings: with the defaults of most releases something is always possible, and nothing of it says that it
+happened. ``settings_audit`` makes notices of the few that are about to do damage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from statistics import median
+
+from mqlab.delivery import durability
+from mqlab.delivery.durability import Told
+from mqlab.delivery.risk_rates import (
+    Rate,
+    Risk,
+    listed,
+    of_consumer,
+    of_producer,
+    of_topics,
+    retention_risks,
+    shown,
+    user_topics,
+    written,
+)
+from mqlab.facts import Episode, Facts
+from mqlab.findings import Evidence
+from mqlab.kafka import groups
+from mqlab.kafka.poll_limits import client_of
+from mqlab.memo import per_facts
+from mqlab.models import kafka_defaults
+from mqlab.models.kafka_defaults import Version
+from mqlab.shared import configured
+from mqlab.shared.configured import Value
+from mqlab.shared.queues import Points, lag
+from mqlab.units import brief, digits, number
+
+
+def consumer_risks(facts: Facts) -> Iterator[Risk]:
+    """Rows of every consumer that the material names with its settings, by name."""
+    for owner in sorted({s.owner for s in facts.settings if s.scope == "consumer" and s.owner}):
+        group = group_of(facts, owner)
+        auto = _of(facts, owner, "enable.auto.commit")
+        if auto is not None and auto.value == "true":
+            yield _auto(facts, owner, group, auto)
+        yield from _reset(facts, owner, group)
+
+
+@per_facts
+def group_of(facts: Facts, owner: str) -> str | None:
+    """The group of a consumer, by its settings, else by the lines that name both."""
+    named = [s.value for s in facts.settings if s.scope == "consumer" and (s.key, s.owner) == ("group.id", owner)]
+    lines = (e.group for e in facts.episodes if e.client_id == owner and e.group)
+    return next(iter(sorted(named)), None) or next(lines, None)
+
+
+def _auto(facts: Facts, owner: str, group: str | None, auto: Value) -> Risk:
+    waiting = _waiting(facts, owner, group)
+    if waiting:
+        most = round(waiting[0].value_max or 0)
+        return Risk(
+            "enable.auto.commit", f"consumer {owner}", _said(auto),
+            "commits what was polled, though other threads work it off",
+            "records that wait in the process are lost when it stops, in good order most of all",
+            "commit-before-process-loss", round(median(e.value_max or 0.0 for e in waiting)), 0, most,
+            f"{number(most)} records waited at the most by its own lines, half of the lines tell of fewer than the "
+            "likely number",
+            (*_places(auto), waiting[0].first),
+        )  # fmt: skip
+    every = _of(facts, owner, "auto.commit.interval.ms")
+    seconds = (every.number if every is not None and every.number is not None else 5000) / 1000
+    poll, rate = _of(facts, owner, "max.poll.records"), of_consumer(facts, owner, group)
+    more = poll.number if poll is not None and poll.number else 500
+    return Risk(
+        "enable.auto.commit", f"consumer {owner}", _said(auto), f"commits every {brief(seconds)}, within poll()",
+        "records since the last commit are handled again after a crash; those handed to other threads are lost",
+        "reprocess-duplicates", rate.within(seconds / 2) if rate else None, 0,
+        rate.within(seconds) + more if rate else None,
+        f"{rate.told} × {brief(seconds)}, and a poll of {number(more)}; half an interval on average"
+        if rate else "no rate is known",
+        _places(auto, every),
+    )  # fmt: skip
+
+
+def _waiting(facts: Facts, owner: str, group: str | None) -> Sequence[Episode]:
+    """The lines of *owner* about records that wait in a queue of its process, the fullest first."""
+    lines = [e for e in facts.of_kind("handed-over") if client_of(facts, group or "", e) == owner]
+    return sorted((e for e in lines if e.value_max), key=lambda e: (-(e.value_max or 0.0), e.first_at or 0.0))
+
+
+def _reset(facts: Facts, owner: str, group: str | None) -> Iterator[Risk]:
+    value = _of(facts, owner, "auto.offset.reset")
+    if value is None or value.value != "latest":
+        return
+    known = _positions(facts, group)
+    told = _said(value)
+    if known:
+        behind = sum(lag(points[-1]) for points in known)
+        yield Risk(
+            "auto.offset.reset", f"consumer {owner}", told, "the group has offsets: it matters once they are gone",
+            "records that wait are skipped if the offsets expire or fall out of the log", "offset-reset-loss",
+            None, 0, behind, f"lag of {group} as last seen, and what comes in until it reads again", _places(value),
+        )  # fmt: skip
+        return
+    rate = of_topics(facts, _topics(facts, group))
+    yield Risk(
+        "auto.offset.reset", f"consumer {owner}", told, "partitions without a committed offset begin at their end",
+        "records from before its first position are skipped", "offset-reset-loss", None, 0, None,
+        f"{rate.told} until its first position" if rate else "no rate is known", _places(value),
+    )  # fmt: skip
+
+
+def _positions(facts: Facts, group: str | None) -> Sequence[Points]:
+    by_topic: Mapping[tuple[str, str], Mapping[str, Points]] = groups.topics(facts)
+    return [points for (name, _), queues in by_topic.items() if name == group for points in queues.values()]
+
+
+def _topics(facts: Facts, group: str | None) -> Sequence[str]:
+    held = {a.topic for a in facts.assignments if a.group == group}
+    return sorted(held | {p.topic for p in facts.positions if p.group == group}) if group else ()
+
+
+def _of(facts: Facts, owner: str, key: str) -> Value | None:
+    return configured.consumer_value(facts, owner, key, float("inf"))
+
+
+def _said(value: Value) -> str:
+    return value.value if value.setting is not None else f"{value.value} (default)"
+
+
+def _places(*values: Value | None) -> tuple[Evidence, ...]:
+    return tuple(dict.fromkeys(v.setting.evidence for v in values if v is not None and v.setting is not None))
+
+
+SHRINK = 1.5
+"""Times of replica.lag.time.max.ms after which a replica that does not follow is out of sync, at the latest."""
+_NO_EFFECT = (Version(3, 0), Version(3, 1))
+"""Releases that print enable.idempotence = true without having it (KAFKA-13598)."""
+_KEYS = ("acks", "retries", "max.in.flight.requests.per.connection", "enable.idempotence")
+
+
+def producer_risks(facts: Facts) -> Iterator[Risk]:
+    """Rows of every producer, by name; none of one whose topics have a single copy."""
+    owners = {s.owner for s in facts.settings if s.scope == "producer"}
+    for owner in sorted((o for o in owners if o or owners == {None}), key=lambda o: o or ""):
+        yield from _acks(facts, owner)
+        yield from _idempotence(facts, owner)
+
+
+def copied(facts: Facts, topics: Sequence[str]) -> int | None:
+    """Most replicas of one of *topics*; 1 where there is one broker only, None where nothing tells."""
+    known = [n for topic in topics if (n := durability.replicas(facts, topic)) is not None]
+    brokers = {s.owner for s in facts.settings if s.scope == "broker" and s.owner}
+    return max(known) if known else (1 if len(brokers) == 1 else None)
+
+
+def _acks(facts: Facts, owner: str | None) -> Iterator[Risk]:
+    value, topics = _of_producer(facts, owner, "acks"), written(facts, owner)
+    copies = copied(facts, topics)
+    if value is None or copies == 1:
+        return
+    rate, places = of_producer(facts, owner), _producer_places(value)
+    if value.value in ("0", "1"):
+        yield _leader_only(facts, owner, value, rate)
+    elif alone := [t for t in topics if durability.min_in_sync(facts, t) == 1 and durability.replicas(facts, t) != 1]:
+        how = f"{rate.told}, for as long as the leader is alone in sync" if rate else "no rate is known"
+        yield Risk(
+            "min.insync.replicas", f"topic {listed(alone)}", "1", f"acks=all of {owner or 'a producer'} waits for "
+            "the replicas in sync: where that is the leader alone, for nobody else",
+            "acknowledged records are lost when the leader dies alone", "acks1-failover-loss",
+            None, 0, None, how, (*places, *_min_places(facts, alone)),
+        )  # fmt: skip
+
+
+def _leader_only(facts: Facts, owner: str | None, value: Value, rate: Rate | None) -> Risk:
+    lag = _lag_seconds(facts)
+    word = "the leader's word is enough" if value.value == "1" else "nobody's word is waited for, errors go unseen"
+    return Risk(
+        "acks", f"producer {owner or ''}".strip(), _said(value), word,
+        "acknowledged records that no follower had are lost when the leader dies", "acks1-failover-loss",
+        None, 0, rate.within(lag) if rate else None,
+        f"{rate.told} × {brief(lag)}, the longest that a follower in sync may be behind "
+        f"({digits(SHRINK)} × replica.lag.time.max.ms); one that keeps up is behind by milliseconds"
+        if rate else "no rate is known",
+        _producer_places(value),
+    )  # fmt: skip
+
+
+def _lag_seconds(facts: Facts) -> float:
+    told = durability.in_force(facts, "", "replica.lag.time.max.ms")
+    default = kafka_defaults.default("replica.lag.time.max.ms", "broker", configured.broker_version(facts)) or "30000"
+    value = told.value if told is not None and told.value.isdigit() else default
+    return SHRINK * int(value) / 1000
+
+
+def _idempotence(facts: Facts, owner: str | None) -> Iterator[Risk]:
+    version = configured.version_of(facts, owner)
+    values = {key: value for key in _KEYS if (value := _of_producer(facts, owner, key)) is not None}
+    said = {k: v.value for k, v in values.items() if v.setting is not None and not _void(v, version)}
+    retries = values.get("retries")
+    if kafka_defaults.idempotence(said, version) is not False or retries is None or retries.value == "0":
+        return
+    high, how = _in_flight(facts, owner, values)
+    declared = values.get("enable.idempotence")
+    yield Risk(
+        "enable.idempotence", f"producer {owner or ''}".strip(), _said(declared) if declared else "not set",
+        f"off{f' in client {version}' if version else ''}: {_why_off(said)}",
+        "records are stored twice when an answer is lost and the request is sent again", "producer-duplicates",
+        None, 0, high, how, _producer_places(*values.values()),
+    )  # fmt: skip
+
+
+def _void(value: Value, version: Version | None) -> bool:
+    """A printed true that has no effect."""
+    told = value.setting is not None and value.setting.origin == "printed" and value.key == "enable.idempotence"
+    return told and version in _NO_EFFECT
+
+
+def _why_off(said: Mapping[str, str]) -> str:
+    if said.get("acks", "all") not in ("all", "-1"):
+        return f"acks={said['acks']} rules it out"
+    flight = said.get("max.in.flight.requests.per.connection", "5")
+    if flight.isdigit() and int(flight) > 5:
+        return f"{flight} requests in flight rule it out"
+    return "batches are not numbered"
+
+
+def _in_flight(facts: Facts, owner: str | None, values: Mapping[str, Value]) -> tuple[int | None, str]:
+    """Records whose answers one cut of the connection can take: those of the requests that are on their way."""
+    flight = values.get("max.in.flight.requests.per.connection")
+    sizes = [
+        v for s in facts.named("producer.records_per_request_avg") if s.labels.get("client_id") == owner
+        for _, v in s.points if v > 0
+    ]  # fmt: skip
+    if flight is not None and flight.number and sizes:
+        most = max(sizes)
+        told = f"{number(flight.number)} requests in flight × {digits(most)} records a request, for each connection cut"
+        return round(flight.number * most), told
+    rate, wait = of_producer(facts, owner), _of_producer(facts, owner, "request.timeout.ms")
+    seconds = (wait.number if wait is not None and wait.number else 30_000) / 1000
+    if rate is None:
+        return None, "no rate is known"
+    return rate.within(seconds), f"{rate.told} × request.timeout.ms, {brief(seconds)}, for each connection cut"
+
+
+def _of_producer(facts: Facts, owner: str | None, key: str) -> Value | None:
+    return configured.producer_value(facts, owner, key, float("inf"))
+
+
+def _producer_places(*values: Value) -> tuple[Evidence, ...]:
+    return tuple(dict.fromkeys(v.setting.evidence for v in values if v.setting is not None))
+
+
+def _min_places(facts: Facts, topics: Sequence[str]) -> tuple[Evidence, ...]:
+    told = [durability.in_force(facts, topic, "min.insync.replicas") for topic in topics]
+    return shown([t.evidence for t in told if t is not None and t.evidence is not None])
+
+
+_UNCLEAN = "unclean.leader.election.enable"
+
+
+def topic_risks(facts: Facts) -> Iterator[Risk]:
+    """One row per setting and value, with all topics that have it."""
+    yield from _unclean(facts)
+    yield from _single(facts)
+
+
+def _unclean(facts: Facts) -> Iterator[Risk]:
+    found: list[tuple[str, Told]] = []
+    for topic in user_topics(facts):
+        told = durability.in_force(facts, topic, _UNCLEAN)
+        if told is not None and told.value == "true" and copied(facts, [topic]) != 1:
+            found.append((topic, told))
+    for by_default in (False, True):
+        rows = [(topic, told) for topic, told in found if (told.evidence is None) == by_default]
+        if not rows:
+            continue
+        topics = [topic for topic, _ in rows]
+        yield Risk(
+            _UNCLEAN, f"topic {listed(topics)}", "true (default)" if by_default else "true",
+            "a replica that is out of sync may become the leader",
+            "all that was acknowledged since it fell out of sync is lost", "unclean-election-loss",
+            None, 0, None, _for_as_long(facts, topics), _topic_places([told for _, told in rows]),
+        )  # fmt: skip
+
+
+def _single(facts: Facts) -> Iterator[Risk]:
+    """Topics with one copy in a cluster that could hold more."""
+    brokers = {s.owner for s in facts.settings if s.scope == "broker" and s.owner}
+    topics = [t for t in user_topics(facts) if durability.replicas(facts, t) == 1]
+    if len(brokers) < 2 or not topics:
+        return
+    described = [s for s in facts.settings if s.key == "replication.factor" and s.owner in topics]
+    first = {s.owner: s.evidence for s in reversed(described)}
+    yield Risk(
+        "replication.factor", f"topic {listed(topics)}", "1", "one broker has the only copy",
+        "nothing can be written or read while that broker is down; all is lost with its disk", None,
+        _stored(facts, topics), 0, _stored(facts, topics), "records between start and end of the logs, as last seen",
+        shown([first[topic] for topic in topics]),
+    )  # fmt: skip
+
+
+def _stored(facts: Facts, topics: Sequence[str]) -> int | None:
+    rows = [p for p in facts.positions if p.topic in topics and p.end is not None]
+    last = {(p.topic, p.queue): (p.end or 0) - (p.start or 0) for p in sorted(rows, key=lambda p: p.at or 0.0)}
+    return sum(last.values()) if last else None
+
+
+def _for_as_long(facts: Facts, topics: Sequence[str]) -> str:
+    rate = of_topics(facts, topics)
+    return f"{rate.told} for as long as that replica had not followed" if rate else "no rate is known"
+
+
+def _topic_places(told: Sequence[Told]) -> tuple[Evidence, ...]:
+    return shown([t.evidence for t in told if t.evidence is not None])
+
+
+@per_facts
+def risks(facts: Facts) -> tuple[Risk, ...]:
+    """Rows along the path, producers first; what is the same for several owners is one row with all their names."""
+    rows = (*producer_risks(facts), *topic_risks(facts), *consumer_risks(facts), *retention_risks(facts))
+    return tuple(_together(rows))
+
+
+def _together(rows: Iterable[Risk]) -> Iterable[Risk]:
+    alike: dict[Risk, list[Risk]] = {}
+    for row in rows:
+        kind = row.owner.partition(" ")[0]
+        alike.setdefault(replace(row, owner=kind, evidence=()), []).append(row)
+    for key, same in alike.items():
+        names = [row.owner.partition(" ")[2] for row in same]
+        places = shown([place for row in same for place in row.evidence])
+        yield replace(key, owner=f"{key.owner} {listed([n for n in names if n])}".strip(), evidence=places)

@@ -1,1 +1,0 @@
-"""The backlog of a group: its state and speed from Facts, forecast and plan."""

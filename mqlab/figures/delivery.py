@@ -1,0 +1,387 @@
+"""Messages of a topic: the funnel, leaders, replicas and offsets.
+
+How far did the messages of a topic get? One bar per stage; beside what arrived, what was lost before it, and how.
+
+What happened to the offsets of one partition as its leader changed? Offsets by time, and the part that was lost.
+
+Who led each partition, who was in sync, and where did each replica's log end? One lane per replica.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import plotly.graph_objects as go
+
+from mqlab.delivery.path import UNEXPLAINED, PathRow, bounded, by_number, groups, path, total
+from mqlab.delivery.rows import Audit, Loss, Side
+from mqlab.figures.style import (
+    ALARM,
+    GRID,
+    INCOMING,
+    INK,
+    LAG,
+    MUTED,
+    OUTGOING,
+    RUNS,
+    empty,
+    figure,
+    label,
+    thinned,
+    time,
+)
+from mqlab.units import clock, number, percent
+from mqlab.views.delivery import CUT, FOLLOWER, LEADER, Acked, AuditView, InSync, Level, Offsets, Reign
+
+ARRIVED, PENDING, UNKNOWN, UNANSWERED, FAILED = "arrived", "pending", "not told", "unanswered", "refused or given up"
+_LOSSES = (ALARM, OUTGOING, LAG, "#cc79a7", "#e69f00")
+_LOOKS = {
+    ARRIVED: (INCOMING, ""),
+    FAILED: ("#e69f00", "/"),
+    UNANSWERED: (GRID, "x"),
+    PENDING: (GRID, ""),
+    UNKNOWN: ("#ffffff", "/"),
+}
+"""Colour and pattern of what is no loss of log or group."""
+_LONG = 50
+"""Characters that stand beside a bar on one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of one bar: messages that arrived at a stage, or what became of those that did not."""
+
+    stage: str
+    kind: str
+    """One of the above, or the mechanism that lost them."""
+    messages: int
+    words: str
+
+
+def delivery_funnel(audit: Audit | None) -> go.Figure:
+    """Stages from top to bottom, numbers of messages to the right. Where nothing was counted a sentence."""
+    pieces = funnel_pieces(audit) if audit else ()
+    if audit is None or not pieces:
+        about = audit.topic if audit else "any topic"
+        return empty(f"Nothing in this material counts messages of {about}: neither sent, acknowledged nor handled.")
+    stages = list(dict.fromkeys(piece.stage for piece in pieces))
+    chart = figure(110 + 46 * len(stages))
+    lost = [kind for kind in dict.fromkeys(piece.kind for piece in pieces) if kind not in _LOOKS]
+    for kind in (*_LOOKS, *lost):
+        _draw(chart, kind, [piece for piece in pieces if piece.kind == kind], lost)
+    widest = max(sum(piece.messages for piece in pieces if piece.stage == stage) for stage in stages)
+    for stage in stages:
+        _annotate(chart, stage, [piece for piece in pieces if piece.stage == stage], widest)
+    chart.update_layout(barmode="stack", bargap=0.4, margin={"t": 40}, legend={"traceorder": "normal"})
+    chart.update_yaxes(autorange="reversed", type="category", tickfont={"size": 12})
+    chart.update_xaxes(title_text="messages", range=[0, widest * 1.4], tickformat=",d")
+    return chart
+
+
+def funnel_pieces(audit: Audit) -> tuple[Piece, ...]:
+    """The parts of each bar; a stage of which nothing is told has none."""
+    ways = {group: total(path(audit, group)) for group in groups(audit)}
+    log = next(iter(ways.values()))
+    pieces = [*_to_log(log), *_kept(audit, log)]
+    for group, way in ways.items():
+        pieces += _to_group(audit, group, way) if group else ()
+    return tuple(piece for piece in pieces if piece.messages > 0)
+
+
+def _to_log(log: PathRow) -> Iterator[Piece]:
+    if log.sent is not None:
+        yield _arrived("sent", log, "sent", log.sent)
+    if log.acked is not None:
+        yield _arrived("acknowledged", log, "acked", log.acked)
+        yield _piece("acknowledged", FAILED, log.failed or 0)
+        yield _piece("acknowledged", UNANSWERED, log.unanswered or 0)
+
+
+def _kept(audit: Audit, log: PathRow) -> Iterator[Piece]:
+    """What the log still has of what was acknowledged; else of what it is known to have held."""
+    held = log.stored if log.acked is None else log.acked
+    own = [one for one in audit.losses if one.side is Side.LOG]
+    stage = "kept by the log"
+    if held is not None:
+        yield _piece(stage, ARRIVED, max(0, held - sum(one.records for one in own)))
+    yield from _lost(stage, own)
+
+
+def _to_group(audit: Audit, group: str, way: PathRow) -> Iterator[Piece]:
+    stage = f"handled by {group}"
+    if way.handled is not None:
+        yield _arrived(stage, way, "handled", way.handled)
+    yield from _lost(stage, [one for one in audit.losses if one.side is Side.GROUP and one.group == group])
+    yield _piece(stage, PENDING, way.pending or 0)
+    yield _piece(stage, UNKNOWN, way.unknown)
+
+
+def _lost(stage: str, losses: Sequence[Loss]) -> Iterator[Piece]:
+    for incident in dict.fromkeys(one.incident for one in sorted(losses, key=lambda one: one.incident or "~")):
+        own = [one for one in losses if one.incident == incident]
+        least, most = sum(one.least for one in own), sum(one.most for one in own)
+        records = sum(one.records for one in own)
+        yield Piece(stage, f"lost: {incident or UNEXPLAINED}", records, bounded(records, least, most))
+
+
+def _arrived(stage: str, way: PathRow, column: str, messages: int) -> Piece:
+    return Piece(stage, ARRIVED, messages, f"{'≥ ' if column in way.partly else ''}{number(messages)}")
+
+
+def _piece(stage: str, kind: str, messages: int) -> Piece:
+    return Piece(stage, kind, messages, number(messages))
+
+
+def _draw(chart: go.Figure, kind: str, pieces: Sequence[Piece], lost: Sequence[str]) -> None:
+    colour, pattern = _LOOKS.get(kind) or (_LOSSES[lost.index(kind) % len(_LOSSES)], "")
+    if pieces:
+        chart.add_bar(
+            y=[label(piece.stage) for piece in pieces], x=[piece.messages for piece in pieces], orientation="h",
+            name=label(kind), text=[f"{piece.words} {label(kind)}" for piece in pieces], textposition="none",
+            hovertemplate="%{y}: %{text}<extra></extra>",
+            marker={"color": colour, "line": {"color": MUTED if colour in (GRID, "#ffffff") else colour, "width": 1},
+                    "pattern": {"shape": pattern, "fgcolor": INK, "size": 5}},
+        )  # fmt: skip
+
+
+def _annotate(chart: go.Figure, stage: str, pieces: Sequence[Piece], widest: int) -> None:
+    """What arrived and what was lost, to the right of the bar: a short piece cannot be seen."""
+    whole = sum(piece.messages for piece in pieces)
+    told = [f"<b>{piece.words}</b>" for piece in pieces if piece.kind == ARRIVED]
+    told += [f"{piece.words} {label(piece.kind)}" for piece in pieces if piece.kind != ARRIVED]
+    long = sum(map(len, told)) > _LONG
+    chart.add_annotation(
+        y=label(stage), x=whole, text=("<br>" if long else " · ").join(told), showarrow=False, align="left",
+        xanchor="left", xshift=6, font={"size": 10 if long else 11}, hovertext=percent(whole / widest),
+    )  # fmt: skip
+
+
+_SYMBOLS = {LEADER: ("triangle-up", INK), FOLLOWER: ("circle-open", INK), CUT: ("x", OUTGOING)}
+_NAMES = {LEADER: "log end of the new leader", FOLLOWER: "log end of a follower that begins", CUT: "log cut to"}
+_BESIDE = {LEADER: "bottom right", FOLLOWER: "top right", CUT: "bottom right"}
+_ROOM = 0.35
+"""Share of the lost part's time and height that is shown around it."""
+_LEAST_ROOM = 20.0
+"""Seconds."""
+
+
+def failover(view: AuditView, queue: str | None = None) -> go.Figure:
+    """Offsets of *queue*, by default of the partition that lost most. Without offsets a sentence."""
+    shown = chosen(view, queue)
+    if shown is None:
+        return empty(f"Nothing in this material tells offsets of {view.topic} by time.")
+    chart = figure(440)
+    chart.update_layout(legend={"y": -0.2, "yanchor": "top"}, margin={"t": 36, "b": 90})
+    _draw_acked(chart, "acknowledged, kept", INCOMING, [one for one in shown.acked if not one.lost])
+    _draw_acked(chart, "acknowledged, lost", ALARM, [one for one in shown.acked if one.lost])
+    _draw_steps(chart, "log end as seen", MUTED, shown.ends)
+    _draw_steps(chart, "log start", OUTGOING, shown.starts)
+    for place, (group, points) in enumerate(sorted(shown.committed.items())):
+        _draw_steps(chart, f"committed by {group}", (RUNS[2], RUNS[3], RUNS[5])[place % 3], points)
+    reigns = [one for one in view.reigns if one.queue == shown.queue]
+    _draw_watermarks(chart, reigns)
+    for what in _SYMBOLS:
+        _draw_levels(chart, what, [one for one in view.levels if one.queue == shown.queue and one.what == what])
+    _draw_elections(chart, reigns)
+    _draw_window(chart, shown, view)
+    chart.update_yaxes(title_text=f"offset in partition {label(shown.queue)}", tickformat=",d")
+    chart.update_xaxes(title_text="UTC")
+    return chart
+
+
+def chosen(view: AuditView, queue: str | None = None) -> Offsets | None:
+    """The partition that is asked for, else the one that lost most, else the one with most changes of its leader."""
+    if queue is not None:
+        return next((one for one in view.offsets if one.queue == queue), None)
+    return max(view.offsets, key=lambda one: _trouble(view, one), default=None)
+
+
+def _trouble(view: AuditView, one: Offsets) -> tuple[int, int]:
+    lost = sum(part.messages for part in one.acked if part.lost)
+    return lost, sum(reign.queue == one.queue for reign in view.reigns)
+
+
+def _draw_acked(chart: go.Figure, name: str, colour: str, parts: Sequence[Acked]) -> None:
+    if not parts:
+        return
+    chart.add_scatter(
+        x=[at for one in parts for at in (time(one.since), time(one.until), None)],
+        y=[offset for one in parts for offset in (one.first_offset, one.last_offset, None)],
+        text=[words for one in parts for words in (_words(one), _words(one), None)],
+        name=name, mode="lines+markers", line={"color": colour, "width": 4 if colour == ALARM else 2.5},
+        marker={"size": 5 if colour == ALARM else 3}, hovertemplate="%{text}<extra>" + name + "</extra>",
+    )  # fmt: skip
+
+
+def _words(one: Acked) -> str:
+    return label(
+        f"{number(one.messages)} at offsets {number(one.first_offset)} to {number(one.last_offset)}, "
+        f"{clock(one.since)} to {clock(one.until)}, {one.place}"
+    )
+
+
+def _draw_steps(chart: go.Figure, name: str, colour: str, points: Sequence[tuple[float, int]]) -> None:
+    """What snapshots saw; between two of them nothing is known, so the line is faint."""
+    if points:
+        kept = thinned(points, value=lambda point: point[1])
+        chart.add_scatter(
+            x=[time(at) for at, _ in kept], y=[offset for _, offset in kept], name=label(name), mode="lines+markers",
+            line={"color": colour, "width": 0.8, "dash": "dot", "shape": "hv"}, marker={"size": 6, "color": colour},
+            hovertemplate="%{x|%H:%M:%S}: %{y:,d}<extra>" + label(name) + "</extra>",
+        )  # fmt: skip
+
+
+def _draw_watermarks(chart: go.Figure, reigns: Sequence[Reign]) -> None:
+    known = [(one.since, one.high_watermark, one) for one in reigns if one.high_watermark is not None]
+    if known:
+        chart.add_scatter(
+            x=[time(at) for at, _, _ in known], y=[high for _, high, _ in known], name="high watermark then",
+            mode="markers", text=[label(f"broker {one.broker}, {one.place}") for _, _, one in known],
+            hovertemplate="high watermark %{y:,d}, %{text}<extra></extra>",
+            marker={"symbol": "line-ew-open", "size": 18, "color": LAG, "line": {"width": 3, "color": LAG}},
+        )  # fmt: skip
+
+
+def _draw_levels(chart: go.Figure, what: str, levels: Sequence[Level]) -> None:
+    symbol, colour = _SYMBOLS[what]
+    if levels:
+        chart.add_scatter(
+            x=[time(one.at) for one in levels], y=[one.offset for one in levels], name=_NAMES[what],
+            mode="markers+text", text=[f" {number(one.offset)} · {label(one.broker)}" for one in levels],
+            textposition=_BESIDE[what], textfont={"size": 10, "color": colour},
+            customdata=[label(f"broker {one.broker} {one.what}, {one.place}") for one in levels],
+            hovertemplate="%{x|%H:%M:%S} %{customdata}: %{y:,d}<extra></extra>",
+            marker={"symbol": symbol, "size": 11, "color": colour, "line": {"width": 2, "color": colour}},
+        )  # fmt: skip
+
+
+def _draw_elections(chart: go.Figure, reigns: Sequence[Reign]) -> None:
+    """A line for each election but the first, with the new leader above it."""
+    for place, one in enumerate(sorted(reigns, key=lambda one: one.since)):
+        before = [other.broker for other in reigns if other.since < one.since]
+        if place and before[-1] != one.broker:
+            colour = ALARM if one.unclean else MUTED
+            chart.add_vline(x=time(one.since), line={"color": colour, "width": 1, "dash": "dash"})
+            words = f"broker {one.broker} leads" + (" (unclean)" if one.unclean else "")
+            chart.add_annotation(
+                x=time(one.since), y=1, yref="y domain", yanchor="bottom", yshift=11 * (place % 2), text=label(words),
+                showarrow=False, font={"size": 10, "color": colour}, xanchor="left",
+            )  # fmt: skip
+
+
+def _draw_window(chart: go.Figure, shown: Offsets, view: AuditView) -> None:
+    """Begin with the lost part and the elections around it; all the rest is a double click away."""
+    lost = [one for one in shown.acked if one.lost]
+    if not lost:
+        return
+    first, last = min(one.first_offset for one in lost), max(one.last_offset for one in lost)
+    chart.add_hrect(
+        y0=first, y1=last, fillcolor=ALARM, opacity=0.08, line_width=0, layer="below",
+        annotation={"text": f"lost: {number(first)} to {number(last)}", "font": {"size": 10, "color": ALARM}},
+        annotation_position="top left",
+    )  # fmt: skip
+    since, until = _moments(lost, shown, view)
+    beside, above = max(_LEAST_ROOM, _ROOM * (until - since)), max(10.0, _ROOM * (last - first))
+    levels = [one.offset for one in view.levels if one.queue == shown.queue and since <= one.at <= until]
+    chart.update_xaxes(range=[time(since - beside), time(until + beside)])
+    highest = max([last, *levels]) + 2 * above
+    chart.update_yaxes(range=[max(min([first, *levels]) - above, -0.05 * highest), highest])
+
+
+def _moments(lost: Sequence[Acked], shown: Offsets, view: AuditView) -> tuple[float, float]:
+    """From the first lost message to the last return of a replica; else to when a group had gone past it."""
+    since, until = min(one.since for one in lost), max(one.until for one in lost)
+    behind = max(one.last_offset for one in lost)
+    passed = [next((at for at, offset in points if offset > behind), since) for points in shown.committed.values()]
+    return since, max([until, *(list(_returns(shown.queue, view, since)) or passed)])
+
+
+def _returns(queue: str, view: AuditView, since: float) -> Iterator[float]:
+    yield from (one.at for one in view.levels if one.queue == queue and one.what == CUT and one.at >= since)
+    yield from (one.since for one in view.reigns if one.queue == queue and one.since >= since)
+
+
+LED, LED_UNCLEAN, IN_SYNC = "leads", "leads after an unclean election", "in sync"
+_WIDTHS = {IN_SYNC: (RUNS[4], 5), LED: (INCOMING, 12), LED_UNCLEAN: (ALARM, 12)}
+"""Colour and width: the bar of a leader is thicker too."""
+_LEVEL_NAMES = {LEADER: "log end as it became leader", FOLLOWER: "log end as it became follower", CUT: "log cut to"}
+_MOST_LANES = 30
+_LABELLED = 40
+"""Log ends that still have room for their number."""
+
+
+def replicas(view: AuditView) -> go.Figure:
+    """Lanes by partition and broker, those with most changes first. Without leaders a sentence."""
+    lanes = lanes_of(view)
+    if not lanes:
+        return empty(f"No line in this material tells who led {view.topic} and where replicas began.")
+    names = [lane(queue, broker) for queue, broker in lanes]
+    chart = figure(120 + 26 * len(lanes))
+    _draw_bars(chart, IN_SYNC, [one for one in view.in_sync if (one.queue, one.broker) in lanes])
+    for name, unclean in ((LED, False), (LED_UNCLEAN, True)):
+        own = [one for one in view.reigns if one.unclean is unclean and (one.queue, one.broker) in lanes]
+        _draw_bars(chart, name, own)
+    levels = [one for one in view.levels if (one.queue, one.broker) in lanes]
+    for what in _SYMBOLS:
+        _draw_log_ends(chart, what, [one for one in levels if one.what == what], len(levels) <= _LABELLED)
+    chart.update_yaxes(
+        type="category", categoryorder="array", categoryarray=names[::-1], range=[-0.6, len(names) - 0.4], dtick=1,
+        tickfont={"size": 11},
+    )  # fmt: skip
+    chart.update_xaxes(title_text="UTC")
+    return chart
+
+
+def lanes_of(view: AuditView) -> tuple[tuple[str, str], ...]:
+    """(partition, broker) of each lane; of very many those whose leader changed most often."""
+    rows: tuple[Reign | InSync | Level, ...] = (*view.reigns, *view.in_sync, *view.levels)
+    told = {(one.queue, one.broker) for one in rows}
+    changes = {queue: sum(one.queue == queue for one in view.reigns) for queue, _ in told}
+    kept = sorted(told, key=lambda one: (-changes[one[0]], by_number(one[0]), by_number(one[1])))[:_MOST_LANES]
+    return tuple(sorted(kept, key=lambda one: (by_number(one[0]), by_number(one[1]))))
+
+
+def lane(queue: str, broker: str) -> str:
+    """The name of a lane."""
+    return label(f"partition {queue} · broker {broker}")
+
+
+def _draw_bars(chart: go.Figure, name: str, bars: Sequence[Reign | InSync]) -> None:
+    colour, width = _WIDTHS[name]
+    if not bars:
+        return
+    chart.add_scatter(
+        x=[at for bar in bars for at in (time(bar.since), time(bar.until), None)],
+        y=[at and lane(bar.queue, bar.broker) for bar in bars for at in (True, True, None)],
+        text=[at and _lane_words(bar) for bar in bars for at in (True, True, None)],
+        name=name, mode="lines", line={"color": colour, "width": width},
+        hovertemplate="%{y}<br>%{text}<extra></extra>",
+    )  # fmt: skip
+
+
+def _lane_words(bar: Reign | InSync) -> str:
+    times = f"{clock(bar.since)} to {clock(bar.until)}"
+    if isinstance(bar, InSync):
+        return f"in sync {times}"
+    epoch = "" if bar.epoch is None else f" epoch {bar.epoch}"
+    high = "" if bar.high_watermark is None else f", high watermark {number(bar.high_watermark)}"
+    isr = f", in sync: {', '.join(bar.isr)}" if bar.isr else ""
+    how = " after an unclean election" if bar.unclean else ""
+    return label(f"leads{epoch}{how} {times}{high}{isr}, {bar.place}")
+
+
+def _draw_log_ends(chart: go.Figure, what: str, levels: Sequence[Level], numbered: bool) -> None:
+    symbol, colour = _SYMBOLS[what]
+    if not levels:
+        return
+    found = sorted(levels, key=lambda one: (one.at, by_number(one.queue), by_number(one.broker)))
+    chart.add_scatter(
+        x=[time(one.at) for one in found], y=[lane(one.queue, one.broker) for one in found],
+        text=[number(one.offset) for one in found], name=_LEVEL_NAMES[what],
+        mode="markers+text" if numbered else "markers",
+        textposition="top right" if what == CUT else "bottom right", textfont={"size": 10, "color": colour},
+        customdata=[label(f"{clock(one.at)} {one.what} at {number(one.offset)}, {one.place}") for one in found],
+        hovertemplate="%{y}<br>%{customdata}<extra></extra>", cliponaxis=False,
+        marker={"symbol": symbol, "size": 9, "color": colour, "line": {"width": 2, "color": colour}},
+    )  # fmt: skip

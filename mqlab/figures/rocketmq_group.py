@@ -1,0 +1,368 @@
+"""Members and queues of a RocketMQ group.
+
+Who was there when? One row per process, and a bar for as long as it was in the group.
+
+Who reads which queue? One row per process, one column per queue, one panel per time in which nobody came or went.
+
+What waits, queue by queue? Lag of each, those that nobody reads marked, above what comes in and what is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from mqlab.facts import Facts
+from mqlab.figures.style import (
+    ALARM,
+    BAND,
+    GRID,
+    INCOMING,
+    INK,
+    LAG,
+    MUTED,
+    OUTGOING,
+    TEMPLATE,
+    Column,
+    columns,
+    cut,
+    empty,
+    figure,
+    label,
+    process_names,
+    thinned,
+    time,
+)
+from mqlab.rocketmq.eras import Panel, Share, Stay
+from mqlab.shared.queues import Member, spread
+from mqlab.units import clock, digits, duration
+from mqlab.views.queue_fates import ALONE, DOUBLED, ORPHAN, UNKNOWN, Fate, Flow, fates, flows, growth
+from mqlab.views.rocketmq_group import GroupView
+
+OWN, SHARED = "its id is its own", "its id is shared"
+_LOOKS = {OWN: (INCOMING, 9), SHARED: (ALARM, 15)}
+"""Colour and width: the bar of a shared id is thicker too."""
+_MOST_ROWS = 60
+_ROOM = 0.12
+"""Share of the time axis that the moments before the bars need."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One stay of one process."""
+
+    row: str
+    kind: str
+    since: float
+    until: float
+    words: str
+
+
+def membership(view: GroupView) -> go.Figure:
+    """Bars by process, with the moment in which it came. Without anybody a sentence."""
+    bars = membership_bars(view.stays)
+    if not bars:
+        return empty(f"Nothing in this material tells who is in {view.group or 'a group of RocketMQ'}.")
+    rows = list(dict.fromkeys(bar.row for bar in bars))
+    chart = figure(96 + 24 * len(rows))
+    for kind, (colour, width) in _LOOKS.items():
+        own = [bar for bar in bars if bar.kind == kind]
+        if own:
+            chart.add_scatter(
+                x=[at for bar in own for at in (time(bar.since), time(bar.until), None)],
+                y=[at and bar.row for bar in own for at in (True, True, None)],
+                text=[at and bar.words for bar in own for at in (True, True, None)],
+                name=kind, mode="lines", line={"color": colour, "width": width},
+                hovertemplate="%{y}<br>%{text}<extra></extra>",
+            )  # fmt: skip
+    _draw_comings(chart, bars)
+    chart.update_yaxes(
+        type="category", categoryorder="array", categoryarray=rows[::-1], range=[-0.6, len(rows) - 0.4], dtick=1,
+        tickfont={"size": 11},
+    )  # fmt: skip
+    first, last = min(bar.since for bar in bars), max(bar.until for bar in bars)
+    room = _ROOM * (last - first)
+    chart.update_xaxes(title_text="UTC", range=[time(first - room), time(last + room / 4)])
+    return chart
+
+
+def membership_bars(stays: Sequence[Stay]) -> tuple[Bar, ...]:
+    """The bars, those of one host next to each other; of very many processes those that share an id come first."""
+    members = list(dict.fromkeys((s.member.client_id, s.member.host) for s in stays))
+    sharing = {(s.member.client_id, s.member.host) for s in stays if s.shared}
+    kept = set(sorted(members, key=lambda one: one not in sharing)[:_MOST_ROWS])
+    chosen = [s for s in stays if (s.member.client_id, s.member.host) in kept]
+    first = {(s.member.client_id, s.member.host): s.member for s in reversed(chosen)}
+    names = dict(zip(first, process_names(list(first.values())), strict=True))
+    return tuple(
+        Bar(label(names[s.member.client_id, s.member.host]), SHARED if s.shared else OWN, s.since, s.until, _words(s))
+        for s in chosen
+    )
+
+
+def _words(stay: Stay) -> str:
+    lasted = duration(stay.until - stay.since)
+    return label(f"{clock(stay.since)} to {clock(stay.until)} ({lasted}), {stay.member.place}")
+
+
+def _draw_comings(chart: go.Figure, bars: Sequence[Bar]) -> None:
+    """The moment in which each process came."""
+    first: dict[str, Bar] = {}
+    for bar in sorted(bars, key=lambda b: b.since):
+        first.setdefault(bar.row, bar)
+    chart.add_scatter(
+        x=[time(bar.since) for bar in first.values()], y=list(first), mode="text", showlegend=False, name="came",
+        text=[f"{clock(bar.since)} " for bar in first.values()], textposition="middle left",
+        textfont={"size": 10}, hoverinfo="skip", cliponaxis=False,
+    )  # fmt: skip
+
+
+OWNERS, OFFSET = "owners", "offset moves"
+_MOST_PROCESSES = 40
+_ROW = 22
+"""Pixels of one row."""
+_LOST, _CALM = "#f3d9db", "#eef1f5"
+_COLOURS = ("#ffffff", INCOMING, OUTGOING, _LOST, ALARM, _CALM)
+_NOTHING, _OWNED, _SHARED, _BESIDE, _ALARM, _QUIET = range(len(_COLOURS))
+_LEGEND = (
+    ("owned by one process", _OWNED),
+    ("the same queue in several processes", _SHARED),
+    ("owned by nobody", _ALARM),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One field of the matrix."""
+
+    look: int
+    sign: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """One panel as rows of cells; the last rows tell how many owners a queue has, and whether its offset moves."""
+
+    title: str
+    rows: tuple[str, ...]
+    cells: tuple[tuple[Cell, ...], ...]
+
+
+def ownership(panels: Sequence[Panel]) -> go.Figure:
+    """The panels below each other, so that a queue stays in its column; without panels a sentence."""
+    drawn = [panel for panel in panels if panel.shares]
+    if not drawn:
+        return empty("Nothing in this material tells which queues there are and who is in the group.")
+    across = columns(drawn)
+    matrices = [matrix(panel, across) for panel in drawn]
+    heights = [len(m.rows) * _ROW for m in matrices]
+    gap, whole = 54, sum(heights) + 54 * (len(heights) - 1)
+    chart = make_subplots(
+        rows=len(matrices), cols=1, shared_xaxes=True, vertical_spacing=gap / whole if len(matrices) > 1 else 0,
+        row_heights=heights,
+    )  # fmt: skip
+    chart.update_layout(
+        template=TEMPLATE, height=whole + 130, margin={"l": 8, "r": 8, "t": 78, "b": 52}, plot_bgcolor=GRID,
+        legend={"x": 0, "xref": "container", "y": 0.995, "yanchor": "top", "yref": "container", "itemclick": False,
+                "itemdoubleclick": False},
+    )  # fmt: skip
+    for place, one in enumerate(matrices, start=1):
+        _draw(chart, one, across, place)
+    _draw_axes(chart, across, len(matrices))
+    _draw_legend(chart, {cell.look for one in matrices for row in one.cells for cell in row})
+    return chart
+
+
+def matrix(panel: Panel, across: Sequence[Column]) -> Matrix:
+    """The panel as it is drawn: processes that share an id first kept, the rows in the order in which clients sort."""
+    members = sorted(panel.era.members, key=lambda m: (m.client_id not in panel.era.shared, m.client_id, m.place))
+    kept = sorted(members[:_MOST_PROCESSES], key=lambda m: (m.client_id, m.place))
+    rows = [tuple(_cell(member, column.shares(panel)) for column in across) for member in kept]
+    owners = tuple(_count(column.shares(panel)) for column in across)
+    offsets = tuple(_offset(column.shares(panel)) for column in across)
+    names = [label(name) for name in process_names(kept)]
+    if any(cell.sign for cell in offsets):
+        return Matrix(_title(panel, len(members)), (*names, OWNERS, OFFSET), (*rows, owners, offsets))
+    return Matrix(_title(panel, len(members)), (*names, OWNERS), (*rows, owners))
+
+
+def _title(panel: Panel, members: int) -> str:
+    ids = len(set(panel.era.ids))
+    people = f"{members} process{'es' if members != 1 else ''}, {ids} id{'s' if ids != 1 else ''}"
+    left = f", {members - _MOST_PROCESSES} of them not drawn" if members > _MOST_PROCESSES else ""
+    times = f"{clock(panel.era.since)} to {clock(panel.era.seen)}"
+    said = "" if panel.by_rule else "; as the processes say themselves, no rule tells it"
+    head = f"<b>{label(panel.title)}</b>  {times}" if panel.title else f"<b>{times}</b>"
+    return f"{head}: {people}{left}{said}"
+
+
+def _cell(member: Member, shares: Sequence[Share]) -> Cell:
+    one, times = shares[0], shares[0].owners.count(member.client_id)
+    said, speaking = one.said.get(member.client_id, 0), one.speaking.get(member.client_id, 0)
+    if not times:
+        if said:
+            return Cell(_NOTHING, "≠", "not by the rule, but the process says it has it")
+        return Cell(_BESIDE if not one.owners else _NOTHING, "", "")
+    words = "owned" if len(one.owners) == 1 else f"one of {len(one.owners)} owners"
+    if not speaking:
+        return Cell(_OWNED if len(one.owners) == 1 else _SHARED, "", f"{words}, by the rule")
+    agrees = said == speaking
+    spoken = "says so itself" if agrees else f"{said} of {speaking} say so"
+    return Cell(_OWNED if len(one.owners) == 1 else _SHARED, "✓" if agrees else "≠", f"{words}, {spoken}")
+
+
+def _count(shares: Sequence[Share]) -> Cell:
+    times = len(shares[0].owners)
+    look = _ALARM if not times else _SHARED if times > 1 else _QUIET
+    return Cell(look, str(times), "nobody owns it" if not times else f"{times} owner{'s' if times > 1 else ''}")
+
+
+def _offset(shares: Sequence[Share]) -> Cell:
+    """What the committed position did; a sign only where messages came in."""
+    seen = [s.pace for s in shares if s.pace is not None and s.pace.produced > 0]
+    if not seen:
+        return Cell(_NOTHING, "", "")
+    came, read = sum(p.produced for p in seen), sum(p.consumed for p in seen)
+    if all(p.frozen for p in seen):
+        return Cell(_ALARM, "no", f"stands still while {came:,} messages come in")
+    return Cell(_QUIET, "yes", f"moved by {read:,} while {came:,} messages came in")
+
+
+def _draw(chart: go.Figure, one: Matrix, across: Sequence[Column], place: int) -> None:
+    last = len(_COLOURS) - 1
+    scale = [(edge / len(_COLOURS), colour) for n, colour in enumerate(_COLOURS) for edge in (n, n + 1)]
+    chart.add_heatmap(
+        x=[column.name for column in across], y=list(one.rows), z=[[c.look for c in row] for row in one.cells],
+        text=[[c.sign for c in row] for row in one.cells], hovertext=[[c.words for c in row] for row in one.cells],
+        texttemplate="%{text}", textfont={"size": 11}, hovertemplate="%{y}<br>%{x}: %{hovertext}<extra></extra>",
+        colorscale=scale, zmin=-0.5, zmax=last + 0.5, showscale=False, xgap=2, ygap=2, name=one.title, row=place, col=1,
+    )  # fmt: skip
+    chart.update_yaxes(autorange="reversed", showgrid=False, tickfont={"size": 11}, dtick=1, row=place, col=1)
+    chart.add_annotation(
+        text=one.title, x=0, xref="paper", xanchor="left", y=1, yref=f"y{place if place > 1 else ''} domain",
+        yanchor="bottom", yshift=3, showarrow=False, font={"size": 12, "color": INK},
+    )  # fmt: skip
+
+
+def _draw_axes(chart: go.Figure, across: Sequence[Column], last: int) -> None:
+    chart.update_xaxes(showgrid=False, type="category", ticks="")
+    chart.update_xaxes(
+        tickmode="array", tickvals=[c.name for c in across], ticktext=[label(c.short) for c in across],
+        tickfont={"size": 11}, row=last, col=1,
+    )  # fmt: skip
+    heads = [c.head for c in across]
+    for head in dict.fromkeys(heads):
+        first, end = heads.index(head), len(heads) - 1 - heads[::-1].index(head)
+        chart.add_annotation(
+            text=label(head), x=(first + end) / 2, xref=f"x{last if last > 1 else ''}", y=0,
+            yref=f"y{last if last > 1 else ''} domain", yshift=-22, yanchor="top", showarrow=False,
+            font={"size": 11, "color": MUTED},
+        )  # fmt: skip
+        if first:
+            chart.add_vline(x=first - 0.5, line_color=INK, line_width=1)
+
+
+def _draw_legend(chart: go.Figure, looks: Collection[int]) -> None:
+    for name, look in _LEGEND:
+        if look in looks:
+            square = {"symbol": "square", "size": 12, "color": _COLOURS[look]}
+            chart.add_scatter(x=[None], y=[None], mode="markers", name=name, marker=square, showlegend=True)
+
+
+_QUEUE_LOOKS = {
+    ORPHAN: (ALARM, "solid", 2.0), DOUBLED: (OUTGOING, "dash", 1.6), ALONE: (INCOMING, "dot", 1.6),
+    UNKNOWN: (LAG, "solid", 1.4),
+}  # fmt: skip
+"""Colour, dash and width: each tells the kind alone."""
+_MOST_LINES = 16
+"""Of each kind, the queues with the highest lag."""
+
+
+def queue_lag(facts: Facts, view: GroupView) -> go.Figure:
+    """Two rows: lag of each queue; messages a second of all of them. Without offsets a sentence."""
+    found = fates(facts, view)
+    if not found:
+        return empty(f"No offsets of {view.group or 'a group of RocketMQ'} in this material, so lag is not known.")
+    chart = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.07, row_heights=[0.68, 0.32])
+    chart.update_layout(
+        template=TEMPLATE, height=500, margin={"l": 8, "r": 8, "t": 24, "b": 40},
+        legend={"y": -0.16, "yanchor": "top"},
+    )  # fmt: skip
+    for kind in _QUEUE_LOOKS:
+        _draw_kind(chart, [fate for fate in found if fate.kind == kind], kind)
+    _draw_growth(chart, view)
+    _draw_flows(chart, flows(facts, view))
+    _draw_band(chart, view)
+    chart.update_yaxes(rangemode="tozero")
+    chart.update_yaxes(title_text="messages waiting, each queue", row=1, col=1)
+    chart.update_yaxes(title_text="messages/s, all", nticks=4, row=2, col=1)
+    chart.update_xaxes(title_text="UTC", row=2, col=1)
+    return chart
+
+
+def kind_name(found: Sequence[Fate], kind: str) -> str:
+    """``nobody reads it (8): ORDERS broker-a 8-15``."""
+    topics = dict.fromkeys(f.topic for f in found)
+    named = "; ".join(f"{topic} {spread(f.queue for f in found if f.topic == topic)}" for topic in topics)
+    return f"{kind} ({len(found)}): {cut(named, 64)}"
+
+
+def _draw_kind(chart: go.Figure, found: Sequence[Fate], kind: str) -> None:
+    colour, dash, width = _QUEUE_LOOKS[kind]
+    for place, fate in enumerate(found[:_MOST_LINES]):
+        points = thinned(fate.points, value=lambda point: point[1])
+        chart.add_scatter(
+            x=[time(at) for at, _ in points], y=[waiting for _, waiting in points], mode="lines",
+            name=label(kind_name(found, kind)) if not place else label(f"{fate.topic} {fate.queue}"),
+            legendgroup=kind, showlegend=not place, line={"color": colour, "dash": dash, "width": width},
+            text=[label(f"{fate.topic} {fate.queue}: {kind}")] * len(points),
+            hovertemplate="%{text}<br>%{x|%H:%M:%S}: %{y:,} messages wait<extra></extra>", row=1, col=1,
+        )  # fmt: skip
+
+
+def _draw_growth(chart: go.Figure, view: GroupView) -> None:
+    points = growth(view)
+    if points:
+        (first, begin), (last, end) = points
+        rate = f"{digits((end - begin) / (last - first))}/s"
+        chart.add_scatter(
+            x=[time(first), time(last)], y=[begin, end], mode="lines", text=[rate, rate],
+            name=f"what is produced to one that nobody reads: {rate}", line={"color": INK, "dash": "dot", "width": 2.5},
+            hovertemplate="%{x|%H:%M:%S}: %{y:,.0f} messages at %{text}<extra></extra>", row=1, col=1,
+        )  # fmt: skip
+
+
+def _draw_flows(chart: go.Figure, found: Sequence[Flow]) -> None:
+    kept = thinned(found, value=lambda flow: flow.consumed)
+    for name, colour, dash, values in (
+        ("come in", INK, "dash", [flow.produced for flow in kept]),
+        ("are read (offsets move)", LAG, "solid", [flow.consumed for flow in kept]),
+    ):
+        if kept:
+            chart.add_scatter(
+                x=[time(kept[0].since), *(time(flow.at) for flow in kept)], y=[values[0], *values], name=name,
+                text=[f"{digits(value)}/s" for value in (values[0], *values)], mode="lines", line_shape="vh",
+                line={"color": colour, "dash": dash, "width": 1.6},
+                hovertemplate="%{x|%H:%M:%S} %{text}<extra>" + name + "</extra>", row=2, col=1,
+            )  # fmt: skip
+
+
+def _draw_band(chart: go.Figure, view: GroupView) -> None:
+    """The time of the sharing, else of the finding."""
+    shared = [stay for stay in view.stays if stay.shared]
+    if view.unique is not None and shared:
+        begin, end, why = min(s.since for s in shared), max(s.until for s in shared), "the id is shared"
+    elif view.finding is not None and view.finding.started_at is not None and view.finding.ended_at is not None:
+        begin, end = view.finding.started_at.timestamp(), view.finding.ended_at.timestamp()
+        why = view.finding.incident
+    else:
+        return
+    chart.add_vrect(x0=time(begin), x1=time(end), fillcolor=BAND, line_width=0, layer="below")
+    chart.add_annotation(
+        text=label(f"{clock(begin)} to {clock(end)}: {why}"), x=time(begin), xanchor="left", y=1, yref="y domain",
+        yanchor="top", showarrow=False, font={"size": 11, "color": MUTED},
+    )  # fmt: skip

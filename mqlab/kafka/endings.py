@@ -1,0 +1,432 @@
+"""How the life of a member of a Kafka group ended.
+
+Whether a member left just when the time between two of its polls was up.
+
+How the life of a member ended: by what was said, or by what its own log did afterwards.
+
+Clients 0.10.1 to 2.0 leave without a word when their application does not poll (KIP-62): the heartbeat thread sends
+the LeaveGroup while the application works on. What is left to see is that the process neither stopped nor started
+anew, that its next commit fails, and that the interval had passed since its last poll.
+
+Whether the process of a member failed though it left the group in good order: ``close()`` runs after an error too.
+
+Two things tell of it: the status with which the process exits, maybe long after it left, or an error that is the last
+word of the application each time before it closes its consumer.
+
+Which line about a poll timeout, in a client's own log, tells of the end of which of its lives.
+
+The Java client writes it when it leaves. What librdkafka has to say waits for the application's next poll where the
+application takes its log (``log_cb``; ``logger`` of confluent-kafka): ``MAXPOLL`` is written when the batch that took
+too long is done, and before the member joins again.
+
+How long a member was silent before the coordinator gave it up.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
+
+from mqlab.facts import Episode, Facts
+from mqlab.findings import Evidence
+from mqlab.kafka.log_lines import (
+    CLIENT,
+    CLOSED,
+    POLL_TIMEOUT,
+    STARTS,
+    STOPS,
+    Lines,
+    between,
+    following,
+    homes,
+    lines,
+    timed_out,
+)
+from mqlab.kafka.member_lineage import CLOCKS, ONCE, Span
+from mqlab.kafka.poll_limits import interval, polls_of, session_limit
+from mqlab.kafka.rows import End
+from mqlab.memo import per_facts
+from mqlab.rows import Batch, Shape
+from mqlab.shared.benign_lines import ORDERLY, WANTED
+
+EARLY = 0.3
+LATE = 1.0
+"""Seconds around the interval: applications round times, the heartbeat thread looks every 100 ms or when it may."""
+_GIVEN = frozenset({"partitions-assigned", "sync-completed"})
+
+
+def overdue(facts: Facts, group: str, client_id: str, until: float) -> float | None:
+    """Seconds from the last poll to *until*, where they are max.poll.interval.ms; None for all else.
+
+    The last poll is the begin of the batch in work at *until*, else the end of the one before it, or the moment when
+    the member got its partitions.
+    """
+    known = lines(facts, group)
+    run = max((start for start in _runs(facts, group).get(client_id, ()) if start <= until), default=None)
+    allowed = _allowed(facts, client_id, run)
+    if allowed is None:
+        return None
+    waits = [until - poll for poll in _polls(facts, known, client_id, until)]
+    fitting = [wait for wait in waits if -EARLY <= wait - allowed <= LATE]
+    return min(fitting, key=lambda wait: abs(wait - allowed), default=None)
+
+
+def _polls(facts: Facts, known: Lines, client_id: str, until: float) -> Iterable[float]:
+    """Moments that may be that of the last poll: the begin of the batch in work, or the latest of the others."""
+    own = polls_of(facts, known.group, client_id)
+    place = bisect_right(own, until, key=lambda b: b.at)
+    after = own[place] if place < len(own) else None
+    if after is not None and after.at - after.longest_seconds <= until:
+        yield after.at - after.longest_seconds
+        return
+    ended = own[place - 1].at if place else None
+    near = between(known.clients.get(client_id, ()), until - _LONGEST, until)
+    given = max((e.first_at or 0.0 for e in near if e.kind in _GIVEN), default=None)
+    if given is None:
+        told = between(known.coordinator, until - _LONGEST, until)
+        given = max((e.first_at or 0.0 for e in told if e.kind == "rebalance-assigned"), default=None)
+    latest = max((moment for moment in (ended, given) if moment is not None), default=None)
+    if latest is not None:
+        yield latest
+
+
+_LONGEST = 900.0
+"""Seconds before its end in which a member's last poll is looked for: three times the default interval."""
+
+
+@per_facts
+def _runs(facts: Facts, group: str) -> Mapping[str, Sequence[float]]:
+    """When the processes of each client began; settings stay the same as long as one runs."""
+    return {
+        client: [e.first_at or 0.0 for e in these if e.kind in STARTS]
+        for client, these in lines(facts, group).clients.items()
+    }
+
+
+@per_facts
+def _allowed(facts: Facts, client_id: str, run: float | None) -> float | None:
+    return interval(facts, client_id, run)
+
+
+_CLOSING = 60.0
+"""Seconds that an application may take from saying that it stops to its LeaveGroup: twice the 30 of ``close()``."""
+_FAILING = frozenset({"commit-failed", "partitions-lost"})
+"""What a client meets that was taken out of the group and does not know it."""
+EXITED = "its process exited without a word"
+WENT_ON = "the coordinator gave it up, and its process went on"
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a life ended, and how that is known."""
+
+    end: End
+    stopped: float | None
+    because: str = ""
+    evidence: tuple[Evidence, ...] = ()
+
+
+def ending(facts: Facts, lines: Lines, span: Span, told: Episode | None = None) -> Ending:
+    """The end of *span*; *told* is the client's own line about the poll timeout that ended it."""
+    if span.end is End.OPEN:
+        since = span.since or span.seen
+        last = _stops(lines, span, since, _renewed(lines, span, since))
+        return Ending(End.OPEN, last[0].first_at if last else None, EXITED if _wordless(last) else "")
+    until = span.until or 0.0
+    if POLL_TIMEOUT in span.reason or span.end is End.POLL_TIMEOUT:
+        return Ending(End.POLL_TIMEOUT, None, "", (told.first,) if told else ())
+    if told is not None and span.end in (End.LEFT, End.DROPPED):
+        return Ending(End.POLL_TIMEOUT, None, "the client's own log says so", (told.first,))
+    if span.end is End.EXPIRED and _went_on(lines, span, until):
+        return Ending(span.end, None, WENT_ON)
+    stop, because = _stopped(lines, span, until)
+    if span.end is not End.LEFT or stop is not None or any(word in span.reason for word in CLOSED):
+        return Ending(span.end, stop, because)
+    return _silent(facts, lines, span)
+
+
+def _stopped(lines: Lines, span: Span, until: float) -> tuple[float | None, str]:
+    """When its process stopped, if that is what ended this life, and ``EXITED`` where it said nothing before.
+
+    A member that leaves says so shortly before. One that expires may have stopped at any time since it joined: a
+    static one sends no LeaveGroup when it stops (KIP-345), a killed one none at all.
+    """
+    since = _joined(lines, span) if span.end is not End.LEFT else until - _CLOSING
+    near = _stops(lines, span, max(since, span.since or since), until + ONCE)
+    return near[0].first_at if near else None, EXITED if span.end is not End.LEFT and _wordless(near) else ""
+
+
+def _joined(lines: Lines, span: Span) -> float:
+    """When *span* began; of one that was there before the material, when its process last started or joined."""
+    if span.since is not None:
+        return span.since
+    own = between(lines.clients.get(span.client_id, ()), 0.0, span.seen)
+    return max((e.first_at or 0.0 for e in own if e.kind in STARTS or e.kind == "join-completed"), default=0.0)
+
+
+def _wordless(stops: Sequence[Episode]) -> bool:
+    """The process exited and had said nothing before, and not as it does when it is told to (0, SIGINT, SIGTERM)."""
+    return bool(stops) and all(e.kind == "process-exit" and e.value_max not in ORDERLY for e in stops)
+
+
+def _stops(lines: Lines, span: Span, since: float, until: float) -> list[Episode]:
+    """Lines with which the process stops, in its last run up to *until*."""
+    own = between(lines.clients.get(span.client_id, ()), since, until)
+    last = max((e.first_at or 0.0 for e in own if e.kind in STOPS or e.kind == "process-exit"), default=None)
+    if last is None:
+        return []
+    begun = max((e.first_at or 0.0 for e in own if e.kind in STARTS and (e.first_at or 0.0) <= last), default=since)
+    return [
+        e for e in own
+        if (e.kind in STOPS or e.kind == "process-exit") and (e.first_at or 0.0) >= begun
+        and (e.kind != "leave-sent" or e.member_id in (None, span.member_id))
+    ]  # fmt: skip
+
+
+def _renewed(lines: Lines, span: Span, since: float) -> float:
+    """When the next process of the client began; applications may say that they started a while after they joined."""
+    later = following(lines.clients.get(span.client_id, ()), since)
+    starts = (e.first_at or 0.0 for e in later if e.kind in STARTS and (e.kind != "app-started" or _late(e, since)))
+    return next(starts, float("inf"))
+
+
+def _late(line: Episode, since: float) -> bool:
+    return (line.first_at or 0.0) > since + _CLOSING
+
+
+def _silent(facts: Facts, lines: Lines, span: Span) -> Ending:
+    """A leave of which nobody says why."""
+    until = span.until or 0.0
+    failed = _failed(lines, span, until)
+    late = overdue(facts, lines.group, span.client_id, until)
+    if failed is None and late is None:
+        return Ending(span.end, None)
+    parts = ["it left"]
+    if failed is not None:
+        parts.append("while its process worked on and then met a group without it")
+    if late is not None:
+        parts.append(f"{late:.1f} s after its last poll, as long as max.poll.interval.ms allows")
+    return Ending(End.POLL_TIMEOUT, None, ", ".join(parts), (failed.first,) if failed else ())
+
+
+def _went_on(lines: Lines, span: Span, until: float) -> bool:
+    """The same process wrote something later on, before it stopped or was started anew."""
+    every = lines.clients.get(span.client_id, ())
+    own = between(every, span.since or span.seen, until)
+    if not every or (every[0].first_at or 0.0) > until:
+        return False
+    if any(line.kind in STARTS or line.kind in STOPS or line.kind == "process-exit" for line in own):
+        return False
+    for line in following(lines.clients.get(span.client_id, ()), until):
+        if line.kind in STARTS or line.kind in STOPS or line.kind == "process-exit":
+            return False
+        if line.kind in CLIENT and (line.first_at or 0.0) > until + CLOCKS:
+            return True
+    return False
+
+
+def _failed(lines: Lines, span: Span, until: float) -> Episode | None:
+    """The first line after the end that shows that the same process did not know of it."""
+    for line in following(lines.clients.get(span.client_id, ()), until):
+        if line.kind in _FAILING:
+            return line
+        if line.kind in STARTS or line.kind in STOPS or line.kind == "join-completed":
+            return None
+    return None
+
+
+_MINUTE = 60.0
+"""Shapes tell their last line by its minute."""
+_LEVELS = frozenset({"ERROR", "FATAL", "CRITICAL", "SEVERE"})
+_ASKED = re.compile(r"interrupt|wakeup|shut|stop|close|closing|signal|sigterm|cancel", re.IGNORECASE)
+"""What an application may call an error that was told to stop."""
+_JOINS = frozenset({"join-started", "join-completed", "partitions-assigned"})
+_CLOSES = frozenset({"app-stopping", "leave-sent", "consumer-closed"})
+
+
+def failures(facts: Facts, known: Lines, every: Sequence[Span]) -> Mapping[int, str]:
+    """``id`` of a span → how it is known that its process failed, for those that left the group or just expired."""
+    by_client: dict[str, list[tuple[Span, Episode | None]]] = defaultdict(list)
+    for span in every:
+        if span.end in (End.LEFT, End.EXPIRED):
+            by_client[span.client_id].append((span, _closing(known, span)))
+    return {
+        id(span): words
+        for client, own in sorted(by_client.items())
+        for span, words in _said_failure(facts, known, client, own)
+    }
+
+
+def _closing(known: Lines, span: Span) -> Episode | None:
+    """The line with which the process began to close, in this life."""
+    until = span.until or 0.0
+    since = max(until - _CLOSING, span.since or span.seen) if span.end is End.LEFT else span.since or span.seen
+    own = between(known.clients.get(span.client_id, ()), since, until + ONCE)
+    closes = [e for e in own if e.kind in _CLOSES and (e.kind != "leave-sent" or e.member_id in (None, span.member_id))]
+    return closes[0] if closes else None
+
+
+def _said_failure(
+    facts: Facts, known: Lines, client: str, own: Sequence[tuple[Span, Episode | None]]
+) -> Iterator[tuple[Span, str]]:
+    closings = sorted((c for _, c in own if c is not None), key=lambda e: (e.first_at or 0.0, e.first.line or 0))
+    last_words = _last_words(facts, known.group, client, closings)
+    for span, closing in own:
+        asked = closing is not None and closing.kind == "app-stopping"
+        error = last_words.get(closing.first_at or 0.0, "") if closing is not None else ""
+        done = _exit(known, client, closing.first_at if closing is not None else span.until)
+        status = None if done is None else done.value_max
+        if status not in (None, *WANTED) and (not asked or error):
+            yield span, f"its process left in good order, and exited with status {status:.0f}"
+        elif done is None and error and not asked:
+            yield span, f"its process left in good order, right after an error that nobody caught: {error}"
+
+
+def _exit(known: Lines, client: str, at: float | None) -> Episode | None:
+    """The exit of the process that ran at *at* and did not join again."""
+    for line in following(known.clients.get(client, ()), (at or 0.0) - CLOCKS):
+        if line.kind == "process-exit":
+            return line
+        if (line.kind in STARTS or line.kind in _JOINS) and (line.first_at or 0.0) > (at or 0.0):
+            return None
+    return None
+
+
+def _last_words(facts: Facts, group: str, client: str, closings: Sequence[Episode]) -> Mapping[float, str]:
+    """Moments of *closings*, which are by time, each of which the same error precedes.
+
+    Of a shape of lines its first line is known and how many followed until which minute: the error is the last word
+    the first time, and came once for each closing since.
+    """
+    found: dict[float, str] = {}
+    for shape in _errors(facts, group).get(client, ()):
+        after = [e for e in closings if (e.first.line or 0) > shape.first_line and e.source == shape.source]
+        these = [e.first_at or 0.0 for e in after if (e.first_at or 0.0) <= (shape.last_at or 0.0) + _MINUTE]
+        if len(these) == shape.lines and _next(facts, group, client, shape) is after[0]:
+            found.update((at, found.get(at) or shape.sample or shape.shape) for at in these)
+    return found
+
+
+def _next(facts: Facts, group: str, client: str, shape: Shape) -> Episode | Batch | None:
+    """What the client's log says next after the first line of *shape*; partitions are revoked as part of closing."""
+    own: list[Episode | Batch] = [
+        e for e in lines(facts, group).clients.get(client, ()) if e.kind != "partitions-revoked"
+        and e.source == shape.source and (e.first.line or 0) > shape.first_line
+    ]  # fmt: skip
+    own += [b for b in polls_of(facts, group, client) if b.source == shape.source and b.line > shape.first_line]
+    return min(own, key=_line_of, default=None)
+
+
+def _line_of(row: Episode | Batch) -> int:
+    return row.line if isinstance(row, Batch) else row.first.line or 0
+
+
+@per_facts
+def _errors(facts: Facts, group: str) -> Mapping[str, Sequence[Shape]]:
+    """Errors in the logs of each client of *group* that were not asked for."""
+    owners = homes(facts, group)
+    found: dict[str, list[Shape]] = defaultdict(list)
+    for shape in facts.shapes:
+        owner = owners.get(shape.source)
+        if owner and shape.level in _LEVELS and shape.first_at is not None and not _ASKED.search(shape.shape):
+            found[owner].append(shape)
+    return found
+
+
+def timeouts(facts: Facts, lines: Lines, every: Sequence[Span]) -> Mapping[int, Episode]:
+    """``id`` of a span → the client's own line about the poll timeout that ended it; none for one that was closed."""
+    by_client: dict[str, list[Span]] = defaultdict(list)
+    for span in every:
+        by_client[span.client_id].append(span)
+    found: dict[int, Episode] = {}
+    for client, own in sorted(by_client.items()):
+        ended = sorted((s for s in own if s.until is not None), key=lambda s: s.until or 0.0)
+        began = sorted(s.since for s in own if s.since is not None)
+        for line in lines.of(client, "poll-timeout"):
+            late = _timed_out(facts, lines, line, ended, began) if "MAXPOLL" in line.first.text else None
+            owner = late or _nearest(line, ended)
+            if owner is not None:
+                found.setdefault(id(owner), line)
+    return found
+
+
+def _fits(line: Episode, span: Span) -> bool:
+    return line.member_id in (None, span.member_id) and not any(word in span.reason for word in CLOSED)
+
+
+def _nearest(line: Episode, ended: Sequence[Span]) -> Span | None:
+    """The life of the member that ended at about the moment that *line* is about."""
+    at = timed_out(line)
+    first = bisect_left(ended, at - ONCE, key=lambda s: s.until or 0.0)
+    last = bisect_right(ended, at + ONCE, key=lambda s: s.until or 0.0)
+    near = [s for s in ended[first:last] if (s.since or s.seen) <= at + CLOCKS and _fits(line, s)]
+    return min(near, key=lambda s: (abs((s.until or 0.0) - at), s.seen), default=None)
+
+
+def _timed_out(facts: Facts, lines: Lines, line: Episode, ended: Sequence[Span], began: Sequence[float]) -> Span | None:
+    """The last life that had ended, where no other poll of the application lies between that and *line*."""
+    at = line.first_at or 0.0
+    place = bisect_right(ended, at + CLOCKS, key=lambda s: s.until or 0.0)
+    span = ended[place - 1] if place else None
+    if span is None or not _fits(line, span):
+        return None
+    until = span.until or 0.0
+    again = bisect_left(began, at - CLOCKS) - bisect_right(began, until)
+    started = any(e.kind in STARTS for e in between(lines.clients.get(span.client_id, ()), until, at))
+    own = polls_of(facts, lines.group, span.client_id)
+    done = bisect_right(own, at, key=lambda b: b.at) - bisect_right(own, until, key=lambda b: b.at)
+    return None if again > 0 or started or done > 1 else span
+
+
+_SHARE = 0.5
+"""Of a session timeout: heartbeats come at least three times in one, so half of one is not between two of them."""
+_UNUSUAL = 4.0
+"""Times the usual distance of its lines: a log that seldom writes is no sign of anything."""
+_LOOKED = 50
+"""Lines before the silence by which the usual distance is known."""
+
+
+def silent_since(facts: Facts, known: Lines, span: Span) -> float | None:
+    """The last line or sample of the member before its end, where what followed is a silence, else None."""
+    if span.until is None:
+        return None
+    moments = _moments(facts, known.group).get(span.client_id, ())
+    place = bisect_left(moments, span.until)
+    own = [m for m in moments[max(0, place - _LOOKED) : place] if m >= (span.since or 0.0)]
+    if len(own) < 3:
+        return None
+    gap = span.until - own[-1]
+    usual = median(later - one for one, later in pairwise(own))
+    limit = _session(facts, span.client_id)
+    return own[-1] if limit is not None and gap >= limit * _SHARE and gap >= usual * _UNUSUAL else None
+
+
+@per_facts
+def _session(facts: Facts, client_id: str) -> float | None:
+    found = session_limit(facts, client_id, None)
+    return found.seconds if found else None
+
+
+@per_facts
+def _moments(facts: Facts, group: str) -> Mapping[str, Sequence[float]]:
+    """When each client of *group* wrote a line that is known, or its counters moved."""
+    known = lines(facts, group)
+    alone = homes(facts, group)
+    told: list[tuple[str | None, float]] = []
+    for episode in facts.episodes:
+        if episode.first_at is not None:
+            told += [(alone.get(episode.source), at) for at in (episode.first_at, episode.last_at or episode.first_at)]
+    told += [(batch.client_id or alone.get(batch.source), batch.at) for batch in facts.batches]
+    for series in facts.named("consumer.records_consumed"):
+        owner = series.labels.get("client_id") or series.labels.get("client-id")
+        told += [(owner, at) for (_, old), (at, new) in pairwise(series.points) if new != old]
+    found: dict[str, set[float]] = defaultdict(set)
+    for client, at in told:
+        if client is not None and client in known.clients:
+            found[client].add(at)
+    return {client: sorted(moments) for client, moments in found.items()}

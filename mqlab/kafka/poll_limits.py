@@ -1,0 +1,237 @@
+"""What clients of a Kafka group were allowed between two polls, and how long polls took.
+
+Which client of a Kafka group a line of its log, or a poll that it worked off, belongs to.
+
+Lines of an application name no client: they belong to the only client that the log tells of.
+
+How long the polls of a Kafka group took: those that applications say they worked off (``Facts.batches``).
+
+What the clients of a Kafka group were allowed between two polls.
+
+A limit is what a process printed then, else what a line of the broker or of the client itself tells of it, else a
+file, else the default of its version.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from mqlab.facts import Episode, Facts, Setting
+from mqlab.findings import Evidence
+from mqlab.kafka.log_lines import homes
+from mqlab.memo import per_facts
+from mqlab.models import polling
+from mqlab.models.group_terms import rules
+from mqlab.models.polling import Percentiles
+from mqlab.rows import Batch
+from mqlab.shared import actors, configured
+
+_WATCHED = ("process-exit", "process-started")
+_NEXT = 8
+"""Polls that end after a moment and may have begun before it: those of as many processes with one client id."""
+
+
+def client_of(facts: Facts, group: str, row: Episode | Batch) -> str | None:
+    """The client of *group* that a row is about: as it says, else the only one of its log; None for others' rows.
+
+    A supervisor's line names the process, often after its client.
+    """
+    if row.group not in (None, group):
+        return None
+    watched = row.reason if isinstance(row, Episode) and row.kind in _WATCHED else None
+    return (
+        row.client_id or (watched if watched in members(facts, group) else None) or homes(facts, group).get(row.source)
+    )
+
+
+@per_facts
+def members(facts: Facts, group: str) -> frozenset[str]:
+    """Client ids that lines about *group* name."""
+    named = {e.client_id for e in facts.episodes if e.group == group and e.client_id}
+    return frozenset(named | set(homes(facts, group).values()))
+
+
+@per_facts
+def polls(facts: Facts, group: str) -> tuple[Batch, ...]:
+    """Polls that clients of *group* worked off, by time; each names the client that did."""
+    named = {client for client, own in actors.groups(facts).items() if own == group}
+    found = []
+    for batch in facts.batches:
+        client = client_of(facts, group, batch)
+        if client and (batch.group == group or batch.source in homes(facts, group) or client in named):
+            found.append(replace(batch, client_id=client, group=group))
+    return tuple(found)
+
+
+@per_facts
+def own_lines(facts: Facts, group: str, *kinds: str) -> tuple[tuple[Episode, str], ...]:
+    """Lines of these kinds with the client of *group* that each is about, by time."""
+    named = [(e, client_of(facts, group, e)) for e in facts.of_kind(*kinds) if e.first_at is not None]
+    own = members(facts, group)
+    return tuple((e, client) for e, client in named if client and (e.group == group or client in own))
+
+
+@per_facts
+def polls_of(facts: Facts, group: str, client_id: str) -> tuple[Batch, ...]:
+    """Polls of one client, by time."""
+    return tuple(sorted((b for b in polls(facts, group) if b.client_id == client_id), key=_done))
+
+
+def covering(facts: Facts, group: str, client_id: str, at: float) -> Batch | None:
+    """The poll that *client_id* was working off at *at*, where a line tells how long it took."""
+    own = polls_of(facts, group, client_id)
+    place = bisect_left(own, at, key=_done)
+    fitting = [b for b in own[place : place + _NEXT] if b.at - b.longest_seconds <= at]
+    return max(fitting, key=lambda b: (b.longest_seconds, b.at), default=None)
+
+
+def last_poll(facts: Facts, group: str, client_id: str, at: float) -> Batch | None:
+    """The last poll that *client_id* had worked off at *at*."""
+    own = polls_of(facts, group, client_id)
+    place = bisect_right(own, at, key=_done)
+    return own[place - 1] if place else None
+
+
+@per_facts
+def signs(facts: Facts, group: str, client_id: str, *kinds: str) -> Sequence[float]:
+    """When *client_id* wrote lines of these kinds or had worked off a poll, sorted."""
+    told = [e.first_at or 0.0 for e, who in own_lines(facts, group, *kinds) if who == client_id]
+    return sorted([*told, *(b.at for b in polls_of(facts, group, client_id))])
+
+
+def _done(batch: Batch) -> float:
+    return batch.at
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How long polls took, by all that were noted."""
+
+    polls: int
+    records: int
+    seconds: float
+    longest: Batch
+    each: Percentiles
+    """Seconds per record; each record counts as the average of its poll."""
+    largest: int
+    """Most records of one poll."""
+
+    @property
+    def mean(self) -> float:
+        """Seconds per record."""
+        return self.seconds / self.records if self.records else 0.0
+
+
+def within(batches: Sequence[Batch], since: float, until: float, clients: Collection[str] = ()) -> tuple[Batch, ...]:
+    """Those that were done in this time, of *clients* only where there are some."""
+    return tuple(b for b in batches if since <= b.at <= until and (not clients or b.client_id in clients))
+
+
+def pace(batches: Sequence[Batch]) -> Pace | None:
+    """How long *batches* took; None where there are none with records."""
+    done = polling.work((b.records, b.seconds) for b in batches)
+    if done is None:
+        return None
+    longest = max(batches, key=lambda b: (b.longest_seconds, -b.at))
+    largest = max(max(b.longest_records, round(b.records / b.polls)) for b in batches)
+    seconds = sum(b.seconds for b in batches)
+    return Pace(sum(b.polls for b in batches), done.records, seconds, longest, done.record_seconds, largest)
+
+
+def over(batches: Sequence[Batch], seconds: float) -> tuple[Batch, ...]:
+    """Polls that took longer than *seconds*, one second at least: such polls have a row of their own."""
+    return tuple(b for b in batches if b.longest_seconds > max(1.0, seconds))
+
+
+INTERVAL = "max.poll.interval.ms"
+SESSION = "session.timeout.ms"
+
+_EXCEEDED = re.compile(r"\((\d+) ?ms\) exceeded")
+_METADATA = re.compile(r"clientId=([^,)]*).*?sessionTimeoutMs=(\d+), rebalanceTimeoutMs=(\d+)")
+_MEMBERS = ("member-left", "member-expired", "rebalance-started")
+"""Lines of the broker that may print what a member was set to (MemberMetadata)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """How long a client may do something, and where that is told."""
+
+    key: str
+    seconds: float
+    evidence: Evidence | None
+    """None for a default."""
+
+
+def poll_limit(facts: Facts, client_id: str, at: float | None) -> Limit | None:
+    """Time that may pass between two polls of *client_id* at *at*: the poll interval, or the session timeout of 0.10.0.
+
+    A rebalance timeout that the broker prints is the client's poll interval (ConsumerCoordinator, since 0.10.1).
+    """
+    key = polling.which_timeout(configured.version_of(facts, client_id, at)) or INTERVAL
+    return _limit(facts, client_id, key, at)
+
+
+def session_limit(facts: Facts, client_id: str, at: float | None) -> Limit | None:
+    """Time after which the coordinator expels *client_id* when it hears nothing; the broker's own in KIP-848 groups."""
+    protocol = configured.consumer_value(facts, client_id, "group.protocol", at)
+    known = rules(protocol.value if protocol else None)
+    own = [s for s in facts.settings if s.key == known.session_setting and s.value.isdigit()]
+    if known.settings_of == "broker" and own:
+        return Limit(SESSION, int(own[-1].value) / 1000, own[-1].evidence)
+    return _limit(facts, client_id, SESSION, at)
+
+
+def interval(facts: Facts, client_id: str, at: float | None) -> float | None:
+    """``poll_limit`` in seconds; None where nothing tells it."""
+    found = poll_limit(facts, client_id, at)
+    return found.seconds if found else None
+
+
+def poll_records(facts: Facts, client_id: str, at: float | None) -> int | None:
+    """What max.poll.records was for *client_id* at *at*.
+
+    None where a later process printed another value than that of before: polls were larger then.
+    """
+    value = configured.consumer_value(facts, client_id, "max.poll.records", at)
+    told = value.number if value else None
+    printed = value.setting if value else None
+    if told is None or printed is None or at is None or (printed.at or 0.0) <= at:
+        return told
+    own = [b for b in facts.batches if b.source == printed.source or b.client_id == client_id]
+    return None if any(b.at <= (printed.at or 0.0) and b.longest_records > told for b in own) else told
+
+
+def _limit(facts: Facts, client_id: str, key: str, at: float | None) -> Limit | None:
+    value = configured.consumer_value(facts, client_id, key, at)
+    setting = value.setting if value else None
+    if value is not None and value.number is not None and setting is not None and setting.origin == "printed":
+        return Limit(key, value.number / 1000, setting.evidence)
+    told = _told(facts).get((client_id, key))
+    if told is not None:
+        return told
+    if value is None or value.number is None:
+        return None
+    return Limit(key, value.number / 1000, setting.evidence if setting else None)
+
+
+@per_facts
+def _told(facts: Facts) -> Mapping[tuple[str, str], Limit]:
+    """Limits by (client id, key) that lines about members tell first; what a client says of itself counts more."""
+    found: dict[tuple[str, str], Limit] = {}
+    for episode in facts.of_kind("poll-timeout", *_MEMBERS):
+        exceeded = _EXCEEDED.search(episode.first.text)
+        if exceeded and episode.client_id:
+            found.setdefault((episode.client_id, INTERVAL), Limit(INTERVAL, int(exceeded[1]) / 1000, episode.first))
+        for client, session, rebalance in _METADATA.findall(episode.first.text):
+            found.setdefault((client, SESSION), Limit(SESSION, int(session) / 1000, episode.first))
+            found.setdefault((client, INTERVAL), Limit(INTERVAL, int(rebalance) / 1000, episode.first))
+    return found
+
+
+def settings_of(facts: Facts, client_id: str, key: str) -> tuple[Setting, ...]:
+    """What *client_id* printed for *key*, by time."""
+    own = [s for s in facts.settings if s.key == key and s.owner == client_id and s.origin == "printed"]
+    return tuple(sorted(own, key=lambda s: (s.at or 0.0, s.source, s.line or 0)))

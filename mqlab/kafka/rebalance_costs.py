@@ -1,0 +1,330 @@
+"""What a rebalance cost: standstill, partitions that moved, records handled again.
+
+How long a group stood still: all of it in an eager rebalance, what was given up in a cooperative one.
+
+Cooperative rebalances: which rebalance is the second half of the one before it.
+
+A cooperative member gives up what it is to lose only after it has its new assignment, and joins again so that others
+can have it: one change, two rebalances (KIP-429). Before 3.2 a member does not tell the coordinator why it joins again.
+
+How many partitions got another owner in each rebalance.
+
+What a rebalance cost: records that came in while nobody worked, and records that were handed out again.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+
+from mqlab.facts import Episode, Facts
+from mqlab.kafka.generations import Begun
+from mqlab.kafka.groups import topics
+from mqlab.kafka.log_lines import CLIENT, FOLLOW_UP, STOPS, between, client_of, lines, rejoined, trigger_of
+from mqlab.kafka.member_lineage import CLOCKS
+from mqlab.kafka.rows import Rebalance, Trigger
+from mqlab.memo import per_facts
+
+_GIVEN_UP = frozenset({"partitions-revoked", "partitions-lost"})
+
+
+def standstills(rows: Iterable[Rebalance]) -> tuple[tuple[float, float], ...]:
+    """Times (from, to) in which the group stood still, none twice: rebalances that follow at once share theirs."""
+    found: list[tuple[float, float]] = []
+    for row in sorted(rows, key=lambda r: r.started):
+        if row.standstill:
+            end = row.started + row.standstill
+            if found and row.started <= found[-1][1]:
+                found[-1] = (found[-1][0], max(end, found[-1][1]))
+            else:
+                found.append((row.started, end))
+    return tuple(found)
+
+
+def eager(rows: Sequence[Rebalance]) -> list[float | None]:
+    """Seconds from the start of each eager rebalance until the members had their partitions again.
+
+    A group that nobody was left in, or that began anew before that, has them with a later one.
+    """
+    found: list[float | None] = []
+    later: float | None = None
+    for row in reversed(rows):
+        later = row.stabilised if row.stabilised is not None else later
+        found.append(None if later is None else max(0.0, later - row.started))
+    return found[::-1]
+
+
+def idle(facts: Facts, group: str, begun: Sequence[Begun]) -> list[float | None]:
+    """Seconds in which partitions that changed their owner in each cooperative rebalance had none.
+
+    From the first that was given up in it until the last of them was taken; what an expelled member had is given up
+    when the rebalance starts. What is taken later, or lost late by who had been expelled, belongs to no other one.
+    """
+    starts = [one.started for one in begun]
+    spans: dict[int, list[tuple[float, float]]] = defaultdict(list)
+    taking: set[int] = set()
+    owners: dict[str, str] = {}
+    freed: dict[str, tuple[float, int]] = {}
+    for at, client, line in _changes(facts, group):
+        here = bisect_right(starts, at) - 1
+        places = (line.reason or "").split(", ") if line.reason else []
+        if line.kind in _GIVEN_UP:
+            for place in [p for p in places if owners.get(p) == client]:
+                del owners[place]
+                freed[place] = (at, _leaving(facts, group, client, at, starts) or max(0, here))
+            continue
+        taking.add(here)
+        for place in places:
+            since = freed.pop(place, None)
+            if since is None and owners.get(place, client) != client and here >= 0:
+                since = (starts[here], here)
+            if since is not None:
+                spans[since[1]].append((since[0], at))
+            owners[place] = client
+    return [_seconds(spans[n]) if n in spans else 0.0 if n in taking else None for n in range(len(begun))]
+
+
+def _leaving(facts: Facts, group: str, client: str, at: float, starts: Sequence[float]) -> int | None:
+    """Place of the rebalance that follows at once, where the member gives up its partitions because it closes."""
+    near = between(lines(facts, group).clients[client], at - CLOCKS, at + CLOCKS)
+    following = bisect_right(starts, at)
+    soon = following < len(starts) and starts[following] - at <= CLOCKS
+    return following if soon and any(line.kind in STOPS for line in near) else None
+
+
+def _changes(facts: Facts, group: str) -> list[tuple[float, str, Episode]]:
+    """What members got and gave up, by time."""
+    every = [
+        (e.first_at or 0.0, client, e)
+        for client, these in lines(facts, group).clients.items()
+        for e in these
+        if e.kind == "partitions-assigned" or e.kind in _GIVEN_UP
+    ]
+    return sorted(every, key=lambda one: (one[0], one[1], one[2].first.line or 0))
+
+
+def _seconds(spans: Sequence[tuple[float, float]]) -> float:
+    return max(until for _, until in spans) - min(since for since, _ in spans)
+
+
+_SOON = 10.0
+"""Seconds after an assignment in which members that gave up partitions have joined again: a heartbeat, and a poll."""
+
+
+@per_facts
+def cooperative(facts: Facts, group: str) -> bool | None:
+    """True where the group keeps its partitions during a rebalance, False where it gives up all, None if untold."""
+    known = lines(facts, group)
+    if any(line.kind == "group-epoch-bumped" for line in known.coordinator):
+        return True
+    for these in known.clients.values():
+        for line in these:
+            if line.kind in CLIENT and ("protocol='cooperative" in line.first.text or FOLLOW_UP in (line.reason or "")):
+                return True
+            if "protocol='" in line.first.text:
+                return False
+    told = [s.value for s in facts.settings if s.key == "partition.assignment.strategy" and s.owner in known.clients]
+    return all("ooperative" in value and "," not in value for value in told) if told else None
+
+
+def follow_up(facts: Facts, group: str, old: Begun | None, begun: Begun) -> str:
+    """How *begun* is known to be the second half of *old*; empty where it is not, or the line itself says so."""
+    if old is None or begun.trigger is not Trigger.UNKNOWN or not rejoined(begun.reason) or old.stabilised is None:
+        return ""
+    if begun.started - old.stabilised > _SOON:
+        return ""
+    near = [e for e in _own(facts, group, begun) if old.started <= (e.first_at or 0.0) <= begun.started + 1]
+    if any(e.kind == "join-requested" and FOLLOW_UP in (e.reason or "") for e in near):
+        return "the client says that it gave up partitions and joins again"
+    if any(e.kind in _GIVEN_UP and e.value_max for e in near) and cooperative(facts, group):
+        return "the client gave up partitions just before it joined again"
+    if cooperative(facts, group) and not near:
+        return "a member joined again right after a cooperative rebalance"
+    return ""
+
+
+def own_reason(facts: Facts, group: str, begun: Begun) -> Trigger:
+    """Why the member joined again that the coordinator names without a reason, as its own log says; else UNKNOWN."""
+    if begun.trigger is not Trigger.UNKNOWN or not rejoined(begun.reason):
+        return Trigger.UNKNOWN
+    near = [e for e in _own(facts, group, begun) if (e.first_at or 0.0) >= begun.started - _SOON]
+    said = [trigger_of(e.reason) for e in near if e.kind == "join-requested"]
+    return said[-1] if said else Trigger.UNKNOWN
+
+
+def _own(facts: Facts, group: str, begun: Begun) -> Sequence[Episode]:
+    own = lines(facts, group).clients.get(begun.client_id or "", ())
+    return between(own, begun.started - 60, begun.started + 1)
+
+
+_PARTITION = re.compile(r"([^\s,\[\]]+)-(\d+)")
+_CHANGES = frozenset({"partitions-assigned", "partitions-revoked", "partitions-lost"})
+
+Place = tuple[str, str]
+"""Topic and partition."""
+
+
+def moved(facts: Facts, group: str, begun: Sequence[Begun]) -> list[int | None]:
+    """Partitions whose owner is another one than before; None where owners before or after are not told.
+
+    The leader of an eager or cooperative group prints the whole assignment; else it is what each member prints of its
+    own partitions, where all of them do.
+    """
+    whole = _whole(facts, group)
+    moments = [at for at, _ in whole]
+    printed = _Printed(facts, group)
+    last: dict[Place, str] = {}
+    found: list[int | None] = []
+    ends = [later.started for _, later in pairwise(begun)] + [float("inf")]
+    for one, end in zip(begun, ends, strict=False):
+        place = bisect_left(moments, end) - 1
+        known = whole[place][1] if place >= 0 and moments[place] >= one.started else None
+        after = known if known is not None else printed.after(one, end)
+        found.append(None if after is None or not last else sum(last.get(p, o) != o for p, o in after.items()))
+        last.update(after or {})
+    return found
+
+
+def _whole(facts: Facts, group: str) -> Sequence[tuple[float, Mapping[Place, str]]]:
+    """Assignments that one line or one snapshot tells as a whole, by time."""
+    rows: dict[tuple[float, str], list[tuple[Place, str, str]]] = defaultdict(list)
+    for row in facts.assignments:
+        if row.group == group and row.at is not None:
+            member = row.member_id or row.client_id or ""
+            client = client_of(row.member_id) or row.client_id or member
+            rows[row.at, row.source].append(((row.topic, row.queue), member, client))
+    found = []
+    for (at, _), these in sorted(rows.items()):
+        shared = len({member for _, member, _ in these}) > len({client for _, _, client in these})
+        found.append((at, {place: member if shared else client for place, member, client in these}))
+    return found
+
+
+class _Printed:
+    """What members print of their own partitions, followed from rebalance to rebalance."""
+
+    def __init__(self, facts: Facts, group: str) -> None:
+        """Of all lines of clients of *group*."""
+        every = [
+            (e, client) for client, these in lines(facts, group).clients.items() for e in these if e.kind in _CHANGES
+        ]
+        every.sort(key=lambda pair: (pair[0].first_at or 0.0, pair[1], pair[0].first.line or 0))
+        self._lines = [line for line, _ in every]
+        self._clients = [client for _, client in every]
+        self._held: dict[str, set[Place]] = defaultdict(set)
+        self._next = 0
+
+    def after(self, one: Begun, end: float) -> Mapping[Place, str] | None:
+        """Owners after *one*, whose time ends at *end*; None where not every member printed what it got."""
+        told = set()
+        while self._next < len(self._lines) and (self._lines[self._next].first_at or 0.0) < end:
+            line, client = self._lines[self._next], self._clients[self._next]
+            self._take(client, line)
+            if line.kind == "partitions-assigned" and (line.first_at or 0.0) >= one.started:
+                told.add(client)
+            self._next += 1
+        if not told or (one.members is not None and len(told) < one.members):
+            return None
+        return {place: client for client in sorted(told) for place in self._held[client]}
+
+    def _take(self, client: str, line: Episode) -> None:
+        places = {(found[1], found[2]) for found in _PARTITION.finditer(line.reason or "")}
+        if line.kind == "partitions-assigned":
+            self._held[client] |= places
+        else:
+            self._held[client] -= places
+
+
+Curve = tuple[tuple[float, ...], tuple[float, ...]]
+"""Moments and values, by time."""
+
+
+def delayed(facts: Facts, group: str, since: float, until: float) -> int | None:
+    """Records that came into the group's topics from *since* to *until*; None where nothing tells.
+
+    Ends of partitions are taken to grow evenly between two snapshots.
+    """
+    for curves in _curves(facts, group):
+        grown = [_grown(curve, since, until) for curve in curves]
+        known = [one for one in grown if one is not None]
+        if curves and len(known) == len(curves):
+            return round(sum(known))
+    return None
+
+
+def _grown(curve: Curve, since: float, until: float) -> float | None:
+    begin, end = _value(curve, since), _value(curve, until)
+    return None if begin is None or end is None or end < begin else end - begin
+
+
+def _value(curve: Curve, at: float) -> float | None:
+    times, values = curve
+    place = bisect_left(times, at)
+    if place == len(times) or (place == 0 and times[0] > at):
+        return None
+    if times[place] == at or place == 0:
+        return values[place]
+    share = (at - times[place - 1]) / (times[place] - times[place - 1])
+    return values[place - 1] + share * (values[place] - values[place - 1])
+
+
+@per_facts
+def _curves(facts: Facts, group: str) -> Sequence[Sequence[Curve]]:
+    """How the partitions of the group's topics grew, by each kind of source that tells of all of them."""
+    own = {topic: queues for (name, topic), queues in topics(facts).items() if name == group}
+    positions = [
+        (tuple(p.at or 0.0 for p in points), tuple(float(p.end or 0) for p in points))
+        for queues in own.values()
+        for points in queues.values()
+    ]
+    read = _read(facts, group)
+    told = [positions] if set(own) >= read else []
+    for name in ("broker.log_end_offset", "broker.messages_in"):
+        series = [s for s in facts.named(name) if s.labels.get("topic") in read and s.points]
+        if {s.labels.get("topic") for s in series} == read:
+            told.append([(tuple(at for at, _ in s.points), tuple(v for _, v in s.points)) for s in series])
+    return told
+
+
+@per_facts
+def _read(facts: Facts, group: str) -> frozenset[str]:
+    """Topics that the group reads."""
+    found = {a.topic for a in facts.assignments if a.group == group}
+    found |= {p.topic for p in facts.positions if p.group == group}
+    return frozenset(found | {e.topic for e in facts.of_kind("offset-set") if e.group == group and e.topic})
+
+
+def repeated(facts: Facts, group: str, since: float, until: float) -> int | None:
+    """Records first handled from *since* to *until* and handled again later; None where no ledger tells.
+
+    A ledger does not say whose it is: where two groups read one topic, nothing is told.
+    """
+    moments, counts = _repeats(facts, group)
+    if not moments:
+        return None
+    return sum(counts[bisect_left(moments, since) : bisect_right(moments, until)])
+
+
+@per_facts
+def _repeats(facts: Facts, group: str) -> tuple[Sequence[float], Sequence[int]]:
+    """Moments, and how many records that were first handled then were handled more than once."""
+    readers = _readers(facts)
+    own = {topic for topic in _read(facts, group) if readers.get(topic) == {group}}
+    rows = sorted((d.at, d.messages if len(d.sources) > 1 else 0) for d in facts.deliveries if d.topic in own)
+    return [at for at, _ in rows], [count for _, count in rows]
+
+
+@per_facts
+def _readers(facts: Facts) -> Mapping[str, set[str]]:
+    found: dict[str, set[str]] = defaultdict(set)
+    pairs: Iterable[tuple[str, str | None]] = (
+        *((a.topic, a.group) for a in facts.assignments),
+        *((p.topic, p.group) for p in facts.positions),
+    )
+    for topic, group in pairs:
+        if group:
+            found[topic].add(group)
+    return found

@@ -1,0 +1,440 @@
+"""Records that members of a Kafka group handle again or try again and again, by their ledgers and logs.
+
+Which ledgers the members of a Kafka group keep: those that say so, else those named like one of its clients.
+
+A ledger belongs to the group that a map or a column of it names, then to the client that is its party, then to the one
+that its name, its folder or a log of the same name stands for. A ledger of which nothing tells whose it is belongs to
+the only group that reads its topics.
+
+How often the members of a Kafka group handled the same record, by their own ledgers, and which change is behind it.
+
+A record is (topic, partition, offset), so that a copy which a producer stored at another offset is another record. Only
+ledgers of one group count together: two applications that read one topic handle everything twice between them.
+
+Records of Kafka that a consumer tries again and again, and the partitions that stand still behind them.
+
+A record that fails is told by the application (``orders-3@499 failed``) or by the client, which is sent back to one
+offset. Committed is the offset of the next record to handle, so it stands at the record, or before it in the same poll.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
+
+from mqlab.facts import Episode, Facts, Position
+from mqlab.findings import Evidence
+from mqlab.kafka.groups import groups, topics
+from mqlab.kafka.log_lines import homes
+from mqlab.kafka.rebalances import history
+from mqlab.kafka.rows import Behind, Trigger
+from mqlab.memo import per_facts
+from mqlab.rows import Delivery, Fate, too_often
+from mqlab.shared import actors
+from mqlab.shared.actors import base_name
+from mqlab.shared.queues import TOGETHER, Pace, Points, lag, paces
+
+_STAGES = ("received", "consumed", "processed")
+"""Roles of a ledger that a consumer keeps, the last one is the end of its work."""
+
+
+def ledgers(facts: Facts, group: str) -> frozenset[str]:
+    """Ledgers that members of *group* keep: of a member that keeps several, those of the last stage of its work."""
+    return frozenset(kept(facts, group))
+
+
+@per_facts
+def kept(facts: Facts, group: str) -> Mapping[str, str]:
+    """Ledger → client id of the member that keeps it; empty where it is not known to be that of one member."""
+    roles = _roles(facts)
+    own = {source: client for source in roles for who, client in (_owner(facts, source),) if group in who}
+    last: dict[str, int] = defaultdict(int)
+    for source, client in own.items():
+        last[client] = max(last[client], roles[source])
+    return {source: client for source, client in own.items() if roles[source] == last[client]}
+
+
+@per_facts
+def noting(facts: Facts, group: str, topic: str) -> frozenset[str]:
+    """Those of the ledgers that note which messages of *topic* were handled."""
+    noted = {source for fate in facts.fates if fate.topic == topic for source in fate.handled}
+    return ledgers(facts, group) & noted
+
+
+@per_facts
+def readers(facts: Facts, topic: str) -> frozenset[str]:
+    """Groups that the material shows to read *topic*."""
+    told = {p.group for p in facts.positions if p.topic == topic}
+    told |= {a.group for a in facts.assignments if a.topic == topic}
+    told |= {e.group for e in facts.of_kind("subscribed") if topic in (e.reason or "").split(", ")}
+    return frozenset(name for name in told if name)
+
+
+@per_facts
+def _roles(facts: Facts) -> Mapping[str, int]:
+    """Stage of every ledger of a consumer, by source."""
+    told = [(t.source, t.role) for t in facts.tallies] + [(p.source, p.role) for p in facts.parts]
+    found: dict[str, int] = {}
+    for source, role in told:
+        if role in _STAGES:
+            found[source] = max(found.get(source, 0), _STAGES.index(role))
+    return dict(sorted(found.items()))
+
+
+@per_facts
+def _owner(facts: Facts, source: str) -> tuple[frozenset[str], str]:
+    """Groups and the client that a ledger belongs to."""
+    owners, parts = _clients(facts), [p for p in facts.parts if p.source == source]
+    parties = [p.party for p in parts if p.party in owners]
+    client = parties[0] or "" if parties else _client_of(source, owners)
+    named = {p.group for p in parts if p.group}
+    if named:
+        return frozenset(named), client
+    if client:
+        return frozenset(owners[client]), client
+    home = _homes(facts)
+    log = _client_of(source, home)
+    if log:
+        return home[log]
+    return _only(facts, source), ""
+
+
+def _only(facts: Facts, source: str) -> frozenset[str]:
+    """The only group that reads the topics of a ledger."""
+    topics = {p.topic for p in facts.parts if p.source == source and p.topic}
+    reading = frozenset(group for topic in topics for group in readers(facts, topic))
+    return reading if len(reading) == 1 else frozenset()
+
+
+@per_facts
+def _clients(facts: Facts) -> Mapping[str, set[str]]:
+    """Groups of every consumer by client id."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for client, group in _pairs(facts):
+        if client and group:
+            found[client].add(group)
+    return found
+
+
+def _pairs(facts: Facts) -> Iterator[tuple[str | None, str | None]]:
+    yield from ((c.client_id, c.group) for c in facts.clients if c.system == "kafka")
+    yield from ((p.client_id, p.group) for p in facts.positions)
+    yield from ((e.client_id, e.group) for e in facts.episodes)
+    yield from ((s.owner, s.value) for s in facts.settings if s.scope == "consumer" and s.key == "group.id")
+
+
+@per_facts
+def _homes(facts: Facts) -> Mapping[str, tuple[frozenset[str], str]]:
+    """Name of a log that one client alone writes → its group and that client."""
+    found: dict[str, tuple[frozenset[str], str]] = {}
+    for group in groups(facts):
+        for source, client in sorted(homes(facts, group).items()):
+            known = found.get(base_name(source), (frozenset(), client))
+            found[base_name(source)] = (known[0] | {group}, known[1] if known[1] == client else "")
+    return found
+
+
+def _client_of(source: str, names: Collection[str]) -> str:
+    """The longest of *names* with which the name of the ledger or of its folder begins; empty without one."""
+    places = (base_name(source), source.rpartition("/")[0].rpartition("/")[2])
+    fitting = [n for n in names for p in places if p == n or (p.startswith(n) and not p[len(n)].isalnum())]
+    return max(sorted(fitting), key=len, default="")
+
+
+BUCKET = 10.0
+"""Seconds that one row of deliveries spans."""
+_FAULTS = frozenset({Behind.POLL_TIMEOUT, Behind.EXPIRY})
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A moment at which partitions of a group changed hands."""
+
+    at: float
+    what: str
+    """In a few words."""
+    fault: bool
+    """It has a class of its own, whose consequence the repeats are."""
+    crash: bool
+    """A process is known to have died."""
+    evidence: tuple[Evidence, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Repeats:
+    """Records of one topic that a group handled more than once."""
+
+    group: str
+    topic: str
+    handled: int
+    """Records, each counted once."""
+    again: int
+    """Records that were handled more than once."""
+    extra: int
+    """Times that a record was handled again."""
+    most: int
+    """Times that one record was handled, at most."""
+    across: int
+    """Of the extra ones, those of records that several members note."""
+    sources: tuple[str, ...]
+    span: tuple[float, float]
+    """In which those records were handled for the first time, to ten seconds."""
+    by_change: tuple[tuple[Change, int], ...]
+    """Extra ones by the change that followed their first handling."""
+    fitting: int
+    """Of those, the ones that were first handled after the last commit before the change."""
+
+
+@per_facts
+def repeats(facts: Facts) -> tuple[Repeats, ...]:
+    """A row for each group and topic whose ledgers are known, by name."""
+    own = {group: ledgers(facts, group) for group in groups(facts)}
+    noted = sorted({d.topic for d in facts.deliveries})
+    return tuple(_of(facts, group, topic, sources) for group, sources in own.items() if sources for topic in noted
+                 if any(d.topic == topic and sources.intersection(d.sources) for d in facts.deliveries))  # fmt: skip
+
+
+@per_facts
+def changes(facts: Facts, group: str) -> tuple[Change, ...]:
+    """Rebalances of *group* from which on partitions had other owners, and static members that were replaced."""
+    found = [
+        Change(
+            r.started, f"{r.trigger} ({r.behind})" if r.behind is not Behind.UNKNOWN else str(r.trigger),
+            r.behind in _FAULTS or r.trigger is Trigger.STATIC_FENCED, r.behind is Behind.CRASH, r.evidence[:1],
+        )
+        for r in history(facts, group)
+    ]  # fmt: skip
+    for episode in facts.of_kind("static-member-replaced", "static-member-fenced"):
+        if episode.group in (group, None) and episode.first_at is not None:
+            found.append(Change(episode.first_at, "static member replaced", True, False, (episode.first,)))
+    return tuple(sorted(found, key=lambda change: (change.at, change.what)))
+
+
+def extra(facts: Facts, group: str, since: float, until: float) -> int:
+    """Times that a record was handled again because partitions changed hands from *since* to *until*."""
+    changed = [pair for one in repeats(facts) if one.group == group for pair in one.by_change]
+    return sum(times for change, times in changed if since <= change.at <= until)
+
+
+def commit_gap(facts: Facts, group: str, topic: str) -> float | None:
+    """Median seconds between two commits of one partition, by a dump; None where fewer than three were seen."""
+    gaps = [
+        (after.at or 0.0) - (before.at or 0.0)
+        for rows in _commits(facts, group, topic).values()
+        for before, after in pairwise([p for p in rows if p.end is None])
+        if after.committed != before.committed
+    ]
+    return median(gaps) if len(gaps) > 2 else None
+
+
+def _of(facts: Facts, group: str, topic: str, sources: frozenset[str]) -> Repeats:
+    own = _rows(facts, topic, sources)
+    doubled = [(d, noted) for d, noted in own if len(noted) > 1]
+    known = changes(facts, group)
+    behind: dict[int, int] = defaultdict(int)
+    fitting, commits = 0, _commits(facts, group, topic)
+    for delivery, noted in doubled:
+        number = bisect_left(known, delivery.at, key=lambda change: change.at)
+        if number < len(known):
+            times = _extra(delivery, noted)
+            behind[number] += times
+            last = _last_commit(commits.get(delivery.queue, ()), known[number].at)
+            fitting += times if last is None or delivery.at + BUCKET >= last else 0
+    return Repeats(
+        group,
+        topic,
+        handled=sum(d.messages for d, _ in own),
+        again=sum(d.messages for d, _ in doubled),
+        extra=sum(_extra(d, noted) for d, noted in doubled),
+        most=max((len(noted) for _, noted in own), default=0),
+        across=sum(_extra(d, noted) for d, noted in doubled if len(set(noted)) > 1),
+        sources=tuple(sorted({s for _, noted in own for s in noted})),
+        span=(min((d.at for d, _ in doubled), default=0.0), max((d.at + BUCKET for d, _ in doubled), default=0.0)),
+        by_change=tuple((known[number], behind[number]) for number in sorted(behind)),
+        fitting=fitting,
+    )
+
+
+def _rows(facts: Facts, topic: str, sources: frozenset[str]) -> list[tuple[Delivery, list[str]]]:
+    """Records with the ledgers among *sources* that note them, one as often as a place was handled too often.
+
+    Where the log gave a place to a second record, the records themselves are told apart, and dated by their
+    acknowledgement.
+    """
+    fates = [f for f in facts.fates if f.topic == topic and f.first_at is not None]
+    if any(f.overwritten for f in fates):
+        told = [
+            Delivery(f.first_at // BUCKET * BUCKET, f.topic, f.queue, _once_a_place(f, sources), f.messages)
+            for f in fates if f.first_at is not None
+        ]  # fmt: skip
+    else:
+        told = [d for d in facts.deliveries if d.topic == topic]
+    rows = [(d, [s for s in d.sources if s in sources]) for d in told]
+    return [(delivery, noted) for delivery, noted in rows if noted]
+
+
+def _once_a_place(fate: Fate, sources: frozenset[str]) -> tuple[str, ...]:
+    noted = [source for source in fate.handled if source in sources]
+    return tuple(noted[: 1 + too_often(fate, sources)])
+
+
+def _extra(delivery: Delivery, noted: Sequence[str]) -> int:
+    return delivery.messages * (len(noted) - 1)
+
+
+def _commits(facts: Facts, group: str, topic: str) -> Mapping[str, Sequence[Position]]:
+    """Committed offsets of each partition by time, those of dumps and those that snapshots show."""
+    found: dict[str, list[Position]] = defaultdict(list)
+    for one in facts.positions:
+        if (one.group, one.topic) == (group, topic) and one.committed is not None and one.at is not None:
+            found[one.queue].append(one)
+    return {queue: sorted(rows, key=lambda p: (p.at or 0.0, p.committed or 0)) for queue, rows in found.items()}
+
+
+def _last_commit(rows: Sequence[Position], until: float) -> float | None:
+    """When the last commit before a moment was made; of one that only snapshots show, the earliest it can have been."""
+    before = [p for p in rows if (p.at or 0.0) <= until]
+    moved = [(a, b) for a, b in pairwise(before) if b.committed != a.committed]
+    if not moved:
+        return None
+    earlier, later = moved[-1]
+    return later.at if later.end is None else earlier.at
+
+
+FEWEST = 3
+"""Tries of one record that are "again and again": once may be a hiccup, twice a retry."""
+SHORTEST = 60.0
+"""Seconds for which it must be tried: bounded retries end sooner (Spring's DefaultErrorHandler: ten, without pause)."""
+LEAST = 10
+"""Messages that must have come in behind it."""
+POLL = 500
+"""max.poll.records by default: what may lie between the committed offset and the record in one poll."""
+
+Place = tuple[str, str, int]
+"""Topic, partition and offset."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stuck:
+    """One record that kept failing, and what happened to its partition meanwhile."""
+
+    group: str | None
+    topic: str
+    queue: str
+    offset: int
+    since: float
+    until: float
+    tries: int
+    failures: tuple[Episode, ...]
+    """Lines of the application about the record; empty where only the client tells of it."""
+    sought: tuple[Episode, ...]
+    """Lines of the client that goes back to it."""
+    clients: Mapping[str, int]
+    """Who tried it, in their order, and how often."""
+    frozen: Points
+    """Snapshots of the partition meanwhile, all with the same committed offset; empty where none tells."""
+    others: Mapping[str, Pace]
+    """Pace of the other partitions that took messages in meanwhile."""
+
+    @property
+    def moving(self) -> list[str]:
+        """Other partitions whose committed offset moved."""
+        return [queue for queue, pace in self.others.items() if pace.consumed > 0]
+
+    @property
+    def grown(self) -> int:
+        """Messages by which the partition's lag grew."""
+        return lag(self.frozen[-1]) - lag(self.frozen[0]) if self.frozen else 0
+
+    @property
+    def seconds(self) -> float:
+        """From the first try, or the first snapshot, to the last of both."""
+        return self.until - self.since
+
+
+@per_facts
+def stuck_records(facts: Facts) -> tuple[Stuck, ...]:
+    """Every record that was tried for long, by time; without those whose partition moved on meanwhile."""
+    tried: dict[Place, list[Episode]] = defaultdict(list)
+    for episode in facts.of_kind("record-failed", "offset-sought"):
+        if episode.topic and episode.queue and episode.value_max is not None and episode.first_at is not None:
+            tried[episode.topic, episode.queue, int(episode.value_max)].append(episode)
+    found = [_stuck(facts, place, told) for place, told in sorted(tried.items()) if _again_and_again(told)]
+    return tuple(sorted((one for one in found if one is not None), key=lambda one: (one.since, one.topic, one.queue)))
+
+
+def many_fail(facts: Facts, one: Stuck) -> bool:
+    """Other records of the partition, or of most partitions, fail as well: it is not this record, it is the work."""
+    failed = [e for e in facts.of_kind("record-failed") if e.topic == one.topic and e.first_at is not None]
+    inside = [e for e in failed if one.since <= (e.first_at or 0.0) <= one.until]
+    here = {e.value_max for e in inside if e.queue == one.queue}
+    elsewhere = {e.queue for e in inside if e.queue != one.queue}
+    return len(here) > FEWEST or len(elsewhere) > len(one.others) / 2
+
+
+def _again_and_again(told: Sequence[Episode]) -> bool:
+    times = [e.first_at or 0.0 for e in told]
+    return _tries(told) >= FEWEST and max(times) - min(times) >= SHORTEST
+
+
+def _tries(told: Iterable[Episode]) -> int:
+    """One try makes a line of the application and one of the client."""
+    counted: Counter[str] = Counter()
+    for episode in told:
+        counted[episode.kind] += episode.count
+    return max(counted.values(), default=0)
+
+
+def _stuck(facts: Facts, place: Place, told: Sequence[Episode]) -> Stuck | None:
+    topic, queue, offset = place
+    ordered = sorted(told, key=lambda e: (e.first_at or 0.0, e.source, e.first.line or 0))
+    since, until = ordered[0].first_at or 0.0, ordered[-1].last_at or 0.0
+    group = _group(facts, topic, ordered)
+    queues = topics(facts).get((group or "", topic), {})
+    frozen = _frozen(queues.get(queue, ()), since, until, offset)
+    if frozen is None:
+        return None
+    end = max([until, *(p.at or 0.0 for p in frozen)])
+    others = {name: pace for name, pace in paces(queues, since, until + TOGETHER).items() if name != queue}
+    kinds = {kind: tuple(e for e in ordered if e.kind == kind) for kind in ("record-failed", "offset-sought")}
+    return Stuck(
+        group, topic, queue, offset, since, end, _tries(ordered), kinds["record-failed"], kinds["offset-sought"],
+        _clients_stuck(facts, ordered), frozen, {name: pace for name, pace in others.items() if pace.produced > 0},
+    )  # fmt: skip
+
+
+def _clients_stuck(facts: Facts, told: Sequence[Episode]) -> Mapping[str, int]:
+    """Tries by client: as a line of its log names it, else by the name of the log."""
+    by_source: dict[str, list[Episode]] = defaultdict(list)
+    for episode in told:
+        by_source[episode.source].append(episode)
+    found: dict[str, int] = {}
+    for source, lines in by_source.items():
+        named = {e.client_id for e in lines if e.client_id} or {client for _, client in facts.named_clients(source)}
+        name = next(iter(named)) if len(named) == 1 else actors.base_name(source)
+        found[name] = found.get(name, 0) + _tries(lines)
+    return found
+
+
+def _group(facts: Facts, topic: str, told: Sequence[Episode]) -> str | None:
+    """The group of those who tried: as their logs name it, else the only one that reads the topic."""
+    sources = {e.source for e in told}
+    named = {e.group for e in told if e.group} or {e.group for e in facts.episodes if e.source in sources and e.group}
+    reading = named or {group for group, name in topics(facts) if name == topic}
+    return next(iter(reading)) if len(reading) == 1 else None
+
+
+def _frozen(points: Points, since: float, until: float, offset: int) -> Points | None:
+    """Snapshots from the first try on that stand at the record; None where the partition moved on meanwhile."""
+    later = [p for p in points if (p.at or 0.0) >= since]
+    during = [p for p in later if (p.at or 0.0) <= until + TOGETHER]
+    if any((p.committed or 0) > offset for p in during):
+        return None
+    at_it = [p for p in later if offset - POLL <= (p.committed or 0) <= offset]
+    same = [p for p in at_it if p.committed == at_it[-1].committed]
+    moved = any((after.committed or 0) != (before.committed or 0) for before, after in pairwise(at_it[1:]))
+    return tuple(same) if not moved else ()

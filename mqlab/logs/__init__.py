@@ -1,0 +1,1 @@
+"""Logs that grow far faster than before."""

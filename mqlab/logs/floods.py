@@ -1,0 +1,223 @@
+"""Floods: times in which a log grew far faster than before.
+
+Files that are one log: ``server.log`` and what was rotated away from it.
+
+Floods: times in which a log grew far faster than before, and the shapes of line that made it grow.
+
+A flood is what lies within a tenth of the log's loudest minute; everything before the first such minute is the log's
+earlier rate. Nothing here depends on what the lines say: that is for the detector to judge.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from mqlab.logs.shapes import summed, together
+from mqlab.rows import LineShape, Minute, Volume
+
+_PACKED = re.compile(r"\.(?:gz|bz2|xz|zst)$")
+_DAY = r"\d{4}-?\d{2}-?\d{2}(?:[-_T.]?\d{1,6})?"
+_ROTATED = re.compile(rf"(?:(?<=\.log)|(?<=\.out)|(?<=\.txt))[.-](?:\d{{1,3}}|{_DAY})$|[._-]{_DAY}(?=\.\w+$)")
+"""A number behind the suffix, or a day: a number before the suffix is as often that of a node."""
+_SHARED = 60.0
+"""Seconds that two files of one log may have in common: the minute in which it was rotated."""
+
+
+def logs(volumes: Iterable[Volume]) -> tuple[tuple[Volume, ...], ...]:
+    """The files of each log by time, a log that was never rotated alone."""
+    names: dict[str, list[Volume]] = {}
+    for volume in volumes:
+        names.setdefault(log_name(volume.source), []).append(volume)
+    found: list[tuple[Volume, ...]] = []
+    for _, files in sorted(names.items()):
+        dated = sorted((v for v in files if v.minutes), key=lambda v: (v.minutes[0].at, v.minutes[-1].at, v.source))
+        if all(b.minutes[0].at >= a.minutes[-1].at + 60 - _SHARED for a, b in pairwise(dated)):
+            found += [tuple(dated)] if dated else []
+        else:
+            found += [(v,) for v in dated]
+        found += [(v,) for v in files if not v.minutes]
+    return tuple(found)
+
+
+def log_name(source: str) -> str:
+    """The path without what rotation and compression added."""
+    return _ROTATED.sub("", _PACKED.sub("", source))
+
+
+def joined(files: tuple[Volume, ...]) -> Volume:
+    """The files of one log as one volume, under the shortest of their names."""
+    if len(files) == 1:
+        return files[0]
+    shapes: tuple[LineShape, ...] = together(s for v in files for s in v.shapes)
+    loudest = next((v for v in files if shapes and v.source == shapes[0].first.source), files[-1])
+    return replace(
+        loudest,
+        source=min((v.source for v in files), key=lambda name: (len(name), name)),
+        first_at=min((v.first_at for v in files if v.first_at is not None), default=None),
+        minutes=summed(m for v in files for m in v.minutes),
+        shapes=shapes,
+        undated_bytes=sum(v.undated_bytes for v in files),
+    )
+
+
+FAR = 10
+"""Times the earlier rate that is far above it: load and log levels change a log's rate by a few times; a loop is held
+back by nothing but the disk, and is tens to thousands of times as loud."""
+FEW = 3
+"""Shapes that one fault prints at most: the attempt, its failure, the next try."""
+NEARLY_ALL = 0.9
+"""Share of a flood that these shapes carry."""
+MUCH_BYTES, MUCH_A_MINUTE = 10_000_000, 1_000_000
+"""Volume that matters: as a whole, or in one minute."""
+_VISIBLE = 0.01
+"""Share from which a shape is named beside others."""
+_PAUSE = 300.0
+"""Quiet seconds between two spells of a flood."""
+_SPELL = 0.1
+"""Part of the largest spell below which another one is a remark, such as the burst of a start."""
+_EARLIER = 30.0
+"""Seconds that an earlier rate must cover: a flood of the least size that matters writes half a megabyte in them."""
+_MINUTE = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """What the log wrote before the flood."""
+
+    seconds: float
+    bytes: int
+    alike: float
+    """How far it is made of the flood's shapes in the flood's proportions: 1 where nothing but the rate changed."""
+
+    @property
+    def a_minute(self) -> float:
+        """Bytes per minute."""
+        return self.bytes * _MINUTE / self.seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Flood:
+    """The loudest time of one log."""
+
+    log: Volume
+    started_at: float
+    ended_at: float | None
+    """End of its last minute; None where the log ends in it."""
+    minutes: tuple[Minute, ...]
+    spells: int
+    shapes: tuple[LineShape, ...]
+    """Those that carry most of it, at most three, the largest first."""
+    share: float
+    """Part of the flood's bytes that they carry."""
+    earlier: Earlier | None
+    """None where the log begins in the flood."""
+
+    @property
+    def bytes(self) -> int:
+        """All bytes of the flood."""
+        return sum(m.bytes for m in self.minutes)
+
+    @property
+    def seconds(self) -> float:
+        """How long it lasted, quiet times between its spells left out."""
+        return max(1.0, len(self.minutes) * _MINUTE - max(0.0, self.started_at - self.minutes[0].at))
+
+    @property
+    def a_minute(self) -> float:
+        """Bytes per minute."""
+        return self.bytes * _MINUTE / max(self.seconds, _MINUTE)
+
+    @property
+    def shape_bytes(self) -> int:
+        """Bytes that its shapes carry in the whole log."""
+        return sum(s.bytes for s in self.shapes)
+
+    @property
+    def matters(self) -> bool:
+        """True where its volume does harm by itself; one loud minute among others is no rate."""
+        return self.bytes >= MUCH_BYTES or self.a_minute >= MUCH_A_MINUTE
+
+    @property
+    def far_above(self) -> bool:
+        """True where its rate is far above the log's own earlier one."""
+        return self.earlier is not None and self.a_minute >= FAR * self.earlier.a_minute
+
+    @property
+    def sudden(self) -> bool:
+        """True where half of its usual rate is reached within three minutes: load grows more slowly."""
+        usual = sorted(m.bytes for m in self.minutes)[len(self.minutes) // 2]
+        first = self.minutes[0].at
+        return max(m.bytes for m in self.minutes if m.at - first <= 2 * _MINUTE) * 2 >= usual
+
+
+def flood(log: Volume) -> Flood | None:
+    """The flood of a log with dated lines; None where it has none."""
+    if not log.minutes:
+        return None
+    loudest = max(m.bytes for m in log.minutes)
+    loud = [m for m in log.minutes if m.bytes * FAR >= loudest]
+    every = list(_spells(loud))
+    largest = max(sum(m.bytes for m in spell) for spell in every)
+    spells = [spell for spell in every if sum(m.bytes for m in spell) >= _SPELL * largest]
+    minutes = tuple(m for spell in spells for m in spell)
+    shapes, share = _carrying(log.shapes, minutes)
+    began = _began(log, shapes, minutes[0].at)
+    last = minutes[-1].at
+    return Flood(
+        log, began, None if last == log.minutes[-1].at else last + _MINUTE, minutes, len(spells), shapes, share,
+        _earlier(log, shapes, began, minutes),
+    )  # fmt: skip
+
+
+def _spells(loud: Sequence[Minute]) -> Iterator[list[Minute]]:
+    spell: list[Minute] = []
+    for minute in loud:
+        if spell and minute.at - spell[-1].at > _PAUSE:
+            yield spell
+            spell = []
+        spell.append(minute)
+    yield spell
+
+
+def _carrying(shapes: Sequence[LineShape], minutes: Sequence[Minute]) -> tuple[tuple[LineShape, ...], float]:
+    """The shapes that carry most of these minutes, and their share of them."""
+    within, whole = {m.at for m in minutes}, sum(m.bytes for m in minutes)
+    carried = sorted(((sum(m.bytes for m in s.minutes if m.at in within), s) for s in shapes), key=lambda c: -c[0])
+    chosen = [(size, shape) for n, (size, shape) in enumerate(carried[:FEW]) if n == 0 or size >= _VISIBLE * whole]
+    return tuple(shape for _, shape in chosen), sum(size for size, _ in chosen) / max(1, whole)
+
+
+def _began(log: Volume, shapes: Sequence[LineShape], minute: float) -> float:
+    """Moment of the first line of a shape that is new with the flood, else the first loud minute.
+
+    A flood that begins late in a minute leaves that minute quiet, so its first line may stand in the one before.
+    """
+    first = min((s.first_at for s in shapes if s.first_at is not None and s.first_at >= minute - _MINUTE), default=None)
+    start = minute if first is None or first >= minute + _MINUTE else first
+    return max(start, log.first_at) if log.first_at is not None else start
+
+
+def _earlier(log: Volume, shapes: Sequence[LineShape], began: float, minutes: Sequence[Minute]) -> Earlier | None:
+    """What stands in whole minutes before the flood; where these are too few, all that is not of its shapes."""
+    minute = began // _MINUTE * _MINUTE
+    start = log.minutes[0].at if log.first_at is None else log.first_at
+    if began - start < _EARLIER:
+        return None
+    before = [m for m in log.minutes if m.at < minute]
+    alike = sum(min(_share(s, log, before), _share(s, log, minutes)) for s in shapes)
+    size = sum(m.bytes for m in before)
+    if minute - start >= _EARLIER:
+        return Earlier(minute - start, size, alike)
+    within = sum(m.bytes for m in log.minutes if m.at == minute)
+    theirs = sum(m.bytes for s in shapes for m in s.minutes if m.at == minute)
+    return Earlier(began - start, size + within - theirs, alike)
+
+
+def _share(shape: LineShape, log: Volume, minutes: Sequence[Minute]) -> float:
+    """Part of these minutes of the log that the shape carries."""
+    within = {m.at for m in minutes}
+    whole = sum(m.bytes for m in log.minutes if m.at in within)
+    return sum(m.bytes for m in shape.minutes if m.at in within) / whole if whole else 0.0

@@ -1,0 +1,378 @@
+"""Who is who on the way from an MQTT broker over a bridge to a log, and the rows of that way.
+
+Rows of the way of messages from an MQTT broker over a bridge to a log such as Kafka's, stage by stage.
+
+A *stage* is a place that messages reach one after the other: published, acknowledged, taken by the bridge, stored,
+handled. A *gap* is what reached one stage and not the next, and where it is.
+
+Who is who on the way from MQTT to a log: ledgers of log consumers, the bridge's ledgers, its client ids.
+
+A bridge is known by ledgers that say that they forward, by the ids that it shares with what the log's consumers
+handled, or as a client that connects to MQTT and produces to the log in one process.
+
+Stages of a chain whose messages ledgers follow by id: how many reached each, and which did not reach the next.
+
+Who else has a part in the messages of a bridge or a receiver: sessions that wait, members without a ledger.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from itertools import combinations
+
+from mqlab.facts import Facts, span
+from mqlab.findings import Evidence
+from mqlab.memo import per_facts
+from mqlab.models.mqtt import shared
+from mqlab.mqtt.copies import client_of
+from mqlab.mqtt.sessions import END
+from mqlab.mqtt.subscriptions import Subscription, subscriptions
+from mqlab.rows import Flow, TopicFlow
+from mqlab.shared.actors import base_name
+
+
+class Step(StrEnum):
+    """Stages in their order."""
+
+    PUBLISHED = "published"
+    ACKNOWLEDGED = "acknowledged"
+    """By the MQTT broker; QoS 0 has no acknowledgement and counts where the publisher noted no failure."""
+    TAKEN = "taken"
+    """Noted by a process of the bridge; by any receiver where there is no bridge."""
+    STORED = "stored"
+    HANDLED = "handled"
+
+
+class Whereabouts(StrEnum):
+    """Where messages are that did not reach the next stage."""
+
+    REFUSED = "refused"
+    """Whoever sent them noted that it failed."""
+    QUEUED = "queued"
+    """In the queue that the MQTT broker keeps for a session whose client is away."""
+    DROPPED = "dropped"
+    """The MQTT broker counted them as thrown away."""
+    PENDING = "pending"
+    """In the log, not yet read."""
+    AFTER_END = "after the end"
+    """They came after the last thing that the next ledger notes."""
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What one process or ledger had of a stage."""
+
+    who: str
+    messages: int
+    place: str
+    """Its ledger or log."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """How many messages reached one stage; None where the material does not say."""
+
+    step: Step
+    who: str
+    """Topic, group or client ids; empty where nobody in particular."""
+    messages: int | None
+    low: int | None
+    high: int | None
+    """Interval in which the number lies; both are ``messages`` where it was counted."""
+    how: str
+    """How it is known, in a few words."""
+    since: float | None = None
+    until: float | None = None
+    again: int = 0
+    """Copies beyond the first that were noted here."""
+    shares: tuple[Share, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+
+    @property
+    def exact(self) -> bool:
+        """Counted, not bounded."""
+        return self.messages is not None and self.low == self.messages == self.high
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Messages that reached one stage and not the next one."""
+
+    after: Step
+    """The last stage that they reached."""
+    before: Step
+    where: Whereabouts
+    who: str
+    """Client id, group or ledger; empty where nothing names one."""
+    messages: int
+    low: int
+    high: int
+    how: str
+    since: float | None = None
+    until: float | None = None
+    """When the first and the last of them were published."""
+    away_since: float | None = None
+    """Since when the client of the queue has been away."""
+    evidence: tuple[Evidence, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """One way from publishers to those who handle their messages."""
+
+    system: str | None
+    """Of the log behind the bridge: kafka or rocketmq; None where messages stay with MQTT."""
+    topic: str | None
+    """Of that log."""
+    bridge: tuple[str, ...]
+    """Client ids of its processes, else their ledgers; sorted; empty where nothing tells which receiver it is."""
+    by: str
+    """``ids``: the same messages are followed; ``counts``: only how many."""
+    stages: tuple[Stage, ...]
+    gaps: tuple[Gap, ...]
+    notes: tuple[str, ...] = ()
+    """What has to be known to read the numbers, one sentence each."""
+
+    def stage(self, step: Step) -> Stage | None:
+        """The first stage of this kind."""
+        return next((one for one in self.stages if one.step is step), None)
+
+
+FORWARDED = re.compile(r"(?i)(?:^|[^a-z])forwarded(?![a-z])")
+"""A ledger whose name says that what it notes was handed on (formats of ledgers: published, received, forwarded)."""
+_HANDLING = ("received", "consumed", "processed")
+_MQTT = ("client-configured", "connection-made")
+_PRODUCING = ("record-too-large", "record-expired", "send-failed", "produce-retry", "request-timeout", "batch-split")
+
+Rows = Sequence[Flow | TopicFlow]
+
+
+@per_facts
+def log_ledgers(facts: Facts) -> Mapping[str, str]:
+    """Ledgers of those who read a log, and its topic: their rows have a partition or queue, which MQTT has not."""
+    found = {p.source: p.topic for p in facts.parts if p.role in _HANDLING and p.topic and p.queue}
+    found |= {t.source: t.topic for t in facts.tallies if t.role in _HANDLING and t.topic and t.queue}
+    return dict(sorted(found.items()))
+
+
+def readers(facts: Facts, topic: str) -> Mapping[str, tuple[str, ...]]:
+    """Ledgers of the readers of *topic* by group, else by whose ledger it is, else by its name."""
+    parts = {p.source: p.group or p.party for p in facts.parts if p.topic == topic}
+    found: dict[str, list[str]] = defaultdict(list)
+    for source, own in log_ledgers(facts).items():
+        if own == topic:
+            found[parts.get(source) or base_name(source)].append(source)
+    return {who: tuple(sources) for who, sources in sorted(found.items())}
+
+
+def bridges(facts: Facts, rows: Rows, readers: Iterable[str]) -> tuple[str, ...]:
+    """Ledgers of the bridge among the receivers of *rows* whose messages *readers* of the log note, too.
+
+    Those that say so, or a client's that is a producer, unless they feed another topic only; else the only receivers
+    that share no message with each other; of receivers that do, the only one that has everything that the log has.
+    Empty where that does not tell.
+    """
+    far, logs = set(readers), set(log_ledgers(facts))
+    behind = [{source for source, _ in row.received} for row in rows]
+    passed = [here - logs for here in behind if here & far]
+    found = sorted({source for here in passed for source in here})
+    elsewhere = {source for here in behind if here & (logs - far) for source in here} - set(found)
+    told = [source for source in sorted({s for here in behind for s in here} - logs - elsewhere)
+            if FORWARDED.search(base_name(source)) or _produces(facts, source)]  # fmt: skip
+    if told:
+        return tuple(told)
+    if not any({a, b} <= here for here in passed for a, b in combinations(found, 2)):
+        return tuple(found)
+    whole = [source for source in found if all(source in here for here in passed)]
+    return (whole[0],) if len(whole) == 1 else ()
+
+
+def sharing(rows: Rows) -> tuple[tuple[str, ...], ...]:
+    """Ledgers of receivers in sets of which no two note the same message, as members of a share group do; by name."""
+    together = {pair for row in rows for pair in combinations([source for source, _ in row.received], 2)}
+    found: list[list[str]] = []
+    for source in sorted({source for row in rows for source, _ in row.received}):
+        own = next((s for s in found if not any((one, source) in together for one in s)), None)
+        if own is None:
+            found.append([source])
+        else:
+            own.append(source)
+    return tuple(tuple(own) for own in found)
+
+
+def _produces(facts: Facts, ledger: str) -> bool:
+    client = client_of(facts, ledger)
+    return client is not None and client in producers(facts)
+
+
+@per_facts
+def producers(facts: Facts) -> frozenset[str]:
+    """MQTT client ids of processes that are producers of a log, too: same id, or one log that tells of both."""
+    own = {s.owner for s in facts.settings if s.scope == "producer" and s.owner}
+    logs = {s.source for s in facts.settings if s.scope == "producer" and s.origin == "printed"}
+    for episode in facts.of_kind(*_PRODUCING):
+        own.add(episode.client_id or "")
+        logs.add(episode.source)
+    clients = facts.of_kind(*_MQTT)
+    return frozenset(e.client_id for e in clients if e.client_id and (e.client_id in own or e.source in logs))
+
+
+def names(facts: Facts, ledgers: Iterable[str]) -> tuple[str, ...]:
+    """Client ids of ledgers, else what the ledgers are called; sorted."""
+    return tuple(sorted({client_of(facts, source) or base_name(source) for source in ledgers}))
+
+
+Row = Flow | TopicFlow
+BY_IDS = "each message by its id"
+
+
+def stages(facts: Facts, rows: Rows, bridge: Sequence[str], readers: Mapping[str, Sequence[str]]) -> tuple[Stage, ...]:
+    """Published, acknowledged, taken, stored and handled of the messages that a publisher's ledger notes.
+
+    A message that was handled had been stored; one that the bridge took and nobody has handled yet may be.
+    """
+    sent = [row for row in rows if row.sender is not None]
+    found = [_published(sent), _acknowledged(sent)]
+    if bridge:
+        found.append(taken(facts, sent, bridge))
+    if readers:
+        far = sorted({source for own in readers.values() for source in own})
+        found.append(_stored(sent, bridge, far))
+        found += [_noted(facts, Step.HANDLED, who, sent, own) for who, own in readers.items()]
+    return tuple(found)
+
+
+def taken(facts: Facts, rows: Rows, takers: Sequence[str]) -> Stage:
+    """What the ledgers *takers* note of the messages of publishers."""
+    return _noted(facts, Step.TAKEN, "", [row for row in rows if row.sender is not None], takers)
+
+
+def receivers(rows: Rows) -> tuple[str, ...]:
+    """Every ledger of a receiver, sorted."""
+    return tuple(sorted({source for row in rows for source, _ in row.received}))
+
+
+def count(rows: Iterable[Row]) -> int:
+    """Messages of all of them."""
+    return sum(row.messages for row in rows)
+
+
+def noted(row: Row, ledgers: Iterable[str]) -> int:
+    """How often these ledgers note each message of *row*."""
+    own = set(ledgers)
+    return sum(times for source, times in row.received if source in own)
+
+
+def _published(sent: Rows) -> Stage:
+    shares = tuple(
+        Share(next((r.party for r in sent if r.sender == source and r.party), None) or source,
+              count(r for r in sent if r.sender == source), source)
+        for source in sorted({r.sender for r in sent if r.sender})
+    )  # fmt: skip
+    return replace(_stage(Step.PUBLISHED, "", sent, BY_IDS), shares=shares)
+
+
+def _acknowledged(sent: Rows) -> Stage:
+    good = [row for row in sent if not row.failed]
+    promised = count(row for row in good if row.qos != 0)
+    without = count(good) - promised
+    how = f"{BY_IDS}; {without:,} of QoS 0, which nobody acknowledges" if without else BY_IDS
+    return replace(_stage(Step.ACKNOWLEDGED, "", good, how), low=promised)
+
+
+def _noted(facts: Facts, step: Step, who: str, sent: Rows, ledgers: Sequence[str]) -> Stage:
+    here = [row for row in sent if noted(row, ledgers)]
+    again = sum((noted(row, ledgers) - 1) * row.messages for row in here)
+    shares = tuple(
+        Share(names(facts, [source])[0], count(r for r in here if noted(r, [source])), source) for source in ledgers
+    )
+    named = who or ", ".join(names(facts, ledgers))
+    return replace(_stage(step, named, here, BY_IDS), shares=shares, again=again)
+
+
+def _stored(sent: Rows, bridge: Sequence[str], far: Sequence[str]) -> Stage:
+    there = [row for row in sent if noted(row, far)]
+    high = count(row for row in sent if noted(row, far) or noted(row, bridge)) if bridge else None
+    how = "those that were handled had been stored"
+    if high is not None and high > count(there):
+        how += "; what the bridge took besides may be"
+    return replace(_stage(Step.STORED, "", there, how), high=count(sent) if high is None else high)
+
+
+def _stage(step: Step, who: str, rows: Rows, how: str) -> Stage:
+    many = count(rows)
+    return Stage(step, who, many, many, many, how, *ends(rows), evidence=places(rows))
+
+
+def ends(rows: Rows) -> tuple[float | None, float | None]:
+    """When the first and the last message of *rows* was published."""
+    return span(at for row in rows for at in (row.first_at, row.last_at))
+
+
+def places(rows: Rows) -> tuple[Evidence, ...]:
+    """Where the first and the last of them are noted."""
+    if not rows:
+        return ()
+    first, last = min(rows, key=_first), max(rows, key=_last)
+    return tuple(dict.fromkeys((first.first, last.last)))
+
+
+def _first(row: Row) -> tuple[float, str, int]:
+    return (row.first_at, row.first.source, row.first.line or 0)
+
+
+def _last(row: Row) -> tuple[float, str, int]:
+    return (row.last_at, row.last.source, row.last.line or 0)
+
+
+def refused(rows: Rows) -> tuple[Gap, ...]:
+    """Messages whose publisher noted that it failed, and that nobody received."""
+    gone = [row for row in rows if row.sender is not None and row.failed and not row.received]
+    if not gone:
+        return ()
+    arrived = count(row for row in rows if row.failed and row.received)
+    how = "their publishers noted a failure or no answer"
+    how += f"; {arrived:,} more of those were received all the same" if arrived else ""
+    return (gap(Step.PUBLISHED, Step.ACKNOWLEDGED, Whereabouts.REFUSED, gone, how),)
+
+
+def gap(after: Step, before: Step, where: Whereabouts, rows: Rows, how: str, who: str = "") -> Gap:
+    """All messages of *rows*, counted."""
+    many = count(rows)
+    return Gap(after, before, where, who, many, many, many, how, *ends(rows), evidence=places(rows))
+
+
+def missing(rows: Rows, reached: Callable[[Row], bool], nexts: Sequence[str]) -> tuple[Row, ...]:
+    """Acknowledged messages of publishers that *reached* a stage and that none of the ledgers *nexts* notes."""
+    return tuple(r for r in rows if r.sender is not None and not r.failed and reached(r) and not noted(r, nexts))
+
+
+def away(facts: Facts, clients: Collection[str]) -> tuple[Subscription, ...]:
+    """Kept subscriptions whose client is away at the end, of *clients* or of the share groups that they are in."""
+    every = subscriptions(facts)
+    groups = {shared(one.filter) for one in every if one.client_id in clients}
+    groups = {(name, inner) for name, inner in groups if name is not None}
+    return tuple(
+        one
+        for one in every
+        if one.away and one.away[-1][1] == END and _persistent(one)
+        and (one.client_id in clients or shared(one.filter) in groups)
+    )  # fmt: skip
+
+
+def unseen(facts: Facts, takers: Sequence[str]) -> tuple[str, ...]:
+    """Clients that share the messages of the ledgers *takers* and have no ledger: what they got is not told."""
+    every = subscriptions(facts)
+    own = {client for source in takers if (client := client_of(facts, source))}
+    groups = {one.filter for one in every if one.client_id in own and shared(one.filter)[0] is not None}
+    members = {one.client_id for one in every if one.filter in groups}
+    return tuple(sorted(members - own - {one.client_id for one in away(facts, own)}))
+
+
+def _persistent(one: Subscription) -> bool:
+    return one.session is not None and one.session.persistent

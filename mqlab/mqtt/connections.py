@@ -1,0 +1,335 @@
+"""Connections of MQTT clients, by brokers' and by clients' logs.
+
+One connection of an MQTT client, as a broker's or the client's own log tells of it.
+
+Connections of MQTT clients from the lines of the brokers that accepted and ended them.
+
+Connections of MQTT clients from their own logs.
+
+Many lines do not name the client id: they belong to the only id that the same log names. Library and application tell
+of one connection in a line each.
+
+The connections of MQTT clients: who, from where, from when until when, and how each ended.
+
+A broker's log tells of all its clients; what only clients tell of themselves is added for ids that no broker names.
+mosquitto prints whole seconds and gives no address where a connection ends: an end belongs to the oldest connection of
+its client id that is open. The protocol allows one connection for each id (MQTT 3.1.1, 3.1.4-2; MQTT 5, 3.1.4-3), so a
+connection that no line ends was over when the id connected again. Sessions that are kept for clients that are away:
+``mqtt_offline.offline_sessions``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from mqlab.facts import Episode, Facts
+from mqlab.findings import Evidence
+from mqlab.memo import per_facts
+from mqlab.mqtt.brokers import brokers
+
+_PORT = re.compile(r"^(.*[^:]):(\d+)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """From one accepted CONNECT until the connection was over."""
+
+    broker: str | None
+    """Name of the broker whose log tells of it; for one that only a client tells of, the address it connected to."""
+    client_id: str
+    source: str
+    """The log that tells of it."""
+    told_by: str
+    """``broker`` or ``client``."""
+    since: float | None
+    """None: it began before the log."""
+    until: float | None
+    """None: no line ends it."""
+    ended: str | None
+    """How: a reason of client-disconnected, ``taken-over``, ``broker-stopped``, or the client's own words; None where
+    no line says."""
+    peer: str | None = None
+    """Address and port of the client as the broker sees it."""
+    user: str | None = None
+    keep_alive: float | None = None
+    """Seconds."""
+    persistent: bool | None = None
+    begin: Evidence | None = None
+    end: Evidence | None = None
+    count: int = 1
+    """How many alike the line that begins it stands for; more than 1 in a flood only."""
+
+    @property
+    def address(self) -> str | None:
+        """The client's address without the port."""
+        return None if self.peer is None else address_of(self.peer)
+
+    @property
+    def seconds(self) -> float | None:
+        """How long it lasted."""
+        return None if self.since is None or self.until is None else self.until - self.since
+
+
+def address_of(peer: str) -> str:
+    """*peer* without its port; IPv6 stands without brackets in some logs."""
+    found = _PORT.match(peer)
+    return found.group(1).strip("[]") if found else peer
+
+
+_KINDS = ("client-connected", "client-disconnected", "session-takeover", "broker-starting", "broker-stopping")
+_REFUSED = ("publish-denied", "subscribe-denied")
+_ENDING = "not-authorized"
+"""The reason of a refusal with which the connection ended (HiveMQ says both in one line)."""
+_AGAIN = 5.0
+"""Seconds in which a broker tells of one end in two lines: that it closes a connection, and that it is closed."""
+
+_NO_ADDRESS = "(null)"
+"""What mosquitto prints as the address of a session without a connection."""
+_MAYBE_RESUMED = "session taken over"
+"""Words of mosquitto 2.1 from which alone no one knows whether there was a connection before the log."""
+
+
+def lives_by_brokers(facts: Facts) -> Iterator[Connection]:
+    """The connections that brokers' logs tell of, broker by broker."""
+    for told in _told(facts):
+        yield from told.every()
+
+
+@per_facts
+def resumed(facts: Facts) -> frozenset[Episode]:
+    """Lines about takeovers that are none: a kept session is used again whose connection was over.
+
+    mosquitto 2.1 prints ``session taken over`` for it, with the address of that connection, or ``(null):0`` where it
+    was over before the broker started.
+    """
+    return frozenset(line for told in _told(facts) for line in told.resumed)
+
+
+@per_facts
+def _told(facts: Facts) -> tuple[_Told, ...]:
+    every = []
+    for broker in brokers(facts):
+        every_line = [*facts.of_kind(*_KINDS), *(e for e in facts.of_kind(*_REFUSED) if e.reason == _ENDING)]
+        lines = [e for e in every_line if e.source in broker.sources and e.first_at is not None]
+        lines.sort(key=lambda e: (e.first_at, e.source, e.first.line or 0))
+        told = _Told(broker.name)
+        for line in lines:
+            told.read(line)
+        every.append(told)
+    return tuple(every)
+
+
+class _Told:
+    """Connections of one broker while its lines are read."""
+
+    def __init__(self, broker: str) -> None:
+        self.resumed: list[Episode] = []
+        """Lines about a session that is used again."""
+        self._broker = broker
+        self._open: dict[str, list[Connection]] = defaultdict(list)
+        self._over: dict[str, list[Connection]] = defaultdict(list)
+
+    def read(self, line: Episode) -> None:
+        """Take the next line into account."""
+        if line.kind in ("broker-stopping", "broker-starting"):
+            self._all_over(line)
+        elif line.kind == "client-connected":
+            if line.client_id:
+                self._open[line.client_id].append(self._begun(line, line.client_id))
+        else:
+            self._ended(line)
+
+    def every(self) -> Iterator[Connection]:
+        """All connections; those that no line ended are over where their id connected again."""
+        for client in sorted({*self._open, *self._over}):
+            own = sorted([*self._over[client], *self._open[client]], key=lambda c: c.since or 0.0)
+            for number, connection in enumerate(own):
+                later = [c.since for c in own[number + 1 :] if c.since is not None]
+                over = connection.until is None and bool(later)
+                yield replace(connection, until=later[0]) if over else connection
+
+    def _begun(self, line: Episode, client: str) -> Connection:
+        kept = {"persistent": True, "clean": False}.get(line.reason or "")
+        return Connection(
+            self._broker, client, line.source, "broker", line.first_at, None, None, line.peer, line.member_id,
+            line.value_min, kept, line.first, count=line.count,
+        )  # fmt: skip
+
+    def _ended(self, line: Episode) -> None:
+        reason = "taken-over" if line.kind == "session-takeover" else line.reason
+        client = line.client_id or self._client_at(line.peer)
+        if client is None:
+            return
+        over = _meant(self._open[client], line.peer)
+        if over is not None:
+            self._open[client].remove(over)
+            self._over[client].append(replace(over, until=line.first_at, ended=reason, end=line.first))
+        elif line.kind == "session-takeover" and self._is_resumed(line, client):
+            self.resumed.append(line)
+        elif not self._told_before(line, client) and line.reason != _MAYBE_RESUMED:
+            unseen = Connection(
+                self._broker, client, line.source, "broker", None, line.first_at, reason, line.peer, end=line.first
+            )
+            self._over[client].append(unseen)
+
+    def _is_resumed(self, line: Episode, client: str) -> bool:
+        """It calls a takeover of a connection that another line had ended, or that never was."""
+        if line.peer is None or address_of(line.peer) == line.peer:
+            return False
+        same = [c for c in self._over[client] if c.peer == line.peer and c.ended != "taken-over"]
+        return bool(same) or address_of(line.peer) == _NO_ADDRESS
+
+    def _client_at(self, peer: str | None) -> str | None:
+        """The client whose open connection comes from *peer*: some lines name the address only."""
+        return next((client for client, own in self._open.items() for c in own if peer and c.peer == peer), None)
+
+    def _told_before(self, line: Episode, client: str) -> bool:
+        """The last connection of the client had just ended, or with the broker: this is a second line about it."""
+        last = self._over[client][-1] if self._over[client] else None
+        if last is None or last.until is None or line.first_at is None:
+            return False
+        return line.first_at - last.until <= _AGAIN or (last.ended or "").startswith("broker-")
+
+    def _all_over(self, line: Episode) -> None:
+        reason = "broker-stopped" if line.kind == "broker-stopping" else "broker-restarted"
+        for client, own in sorted(self._open.items()):
+            ended = [replace(c, until=line.first_at, ended=reason, end=line.first) for c in own]
+            self._over[client] += ended
+            own.clear()
+
+
+def _meant(mine: Sequence[Connection], peer: str | None) -> Connection | None:
+    """The open connection that a line ends: that from *peer*, else the oldest where one side tells no port."""
+    exact = [c for c in mine if c.peer == peer]
+    if exact or peer is None:
+        return next(iter(exact or mine), None)
+    host = address_of(peer)
+    near = [c for c in mine if c.address in (host, None) and (c.address == c.peer or host == peer)]
+    return near[0] if near else None
+
+
+SILENT = "Keep alive timeout"
+"""Why a client lost its connection that says so in one line: nobody answered its ping."""
+_CLIENT_KINDS = ("client-configured", "connection-made", "connection-lost", "connection-closed")
+_SAME = 0.5
+"""Seconds within which two lines tell of one connection, or of one loss, if nothing stands between them."""
+
+
+@per_facts
+def own_id(facts: Facts) -> Mapping[str, str]:
+    """The client id of each client's log that names exactly one."""
+    named: dict[str, set[str]] = {}
+    for line in facts.of_kind(*_CLIENT_KINDS):
+        if line.system == "mqtt" and line.client_id:
+            named.setdefault(line.source, set()).add(line.client_id)
+    return {source: next(iter(ids)) for source, ids in named.items() if len(ids) == 1}
+
+
+def client_of(facts: Facts, line: Episode) -> str | None:
+    """The client id that a line of a client's log is about; None where it names none and the log names several."""
+    return line.client_id or own_id(facts).get(line.source)
+
+
+def lives_by_clients(facts: Facts) -> Iterator[Connection]:
+    """The connections that clients' logs tell of, log by log."""
+    by_log: dict[str, list[Episode]] = {}
+    for line in facts.of_kind(*_CLIENT_KINDS):
+        if line.system == "mqtt" and line.first_at is not None:
+            by_log.setdefault(line.source, []).append(line)
+    for _, lines in sorted(by_log.items()):
+        lines.sort(key=lambda e: (e.first_at, e.first.line or 0))
+        yield from _of_log(facts, lines)
+
+
+def _of_log(facts: Facts, lines: list[Episode]) -> Iterator[Connection]:
+    configured: dict[str, Episode] = {}
+    running: dict[str, Connection] = {}
+    ended: dict[str, float] = {}
+    for line in lines:
+        client = client_of(facts, line)
+        at = line.first_at
+        if client is None or at is None or _told_before(line, at, running.get(client), ended.get(client)):
+            continue
+        before = running.pop(client, None)
+        if line.kind in ("connection-lost", "connection-closed"):
+            ended[client] = at
+            yield _over(before, line, client, _settings(configured, client))
+            continue
+        if before is not None:
+            yield replace(before, until=at)
+        if line.kind == "client-configured":
+            configured[client] = line
+        else:
+            running[client] = _made(line, client, _settings(configured, client))
+    yield from running.values()
+
+
+def _told_before(line: Episode, at: float, running: Connection | None, ended: float | None) -> bool:
+    """The line says again what the one before said: that there is a connection, or none."""
+    if line.kind == "connection-made":
+        return running is not None and at - (running.since or at) <= _SAME
+    if line.kind == "client-configured":
+        return False
+    return running is None and ended is not None and at - ended <= _SAME
+
+
+def _settings(configured: Mapping[str, Episode], client: str) -> Episode | None:
+    """What the client was configured with; in a log of many clients that prints one configuration, that one."""
+    only = next(iter(configured.values())) if len(configured) == 1 else None
+    return configured.get(client, only)
+
+
+def _made(line: Episode, client: str, settings: Episode | None) -> Connection:
+    kept = {"persistent": True, "clean": False}.get((settings.reason if settings else None) or "")
+    return Connection(
+        line.reason, client, line.source, "client", line.first_at, None, None,
+        keep_alive=settings.value_min if settings else None, persistent=kept, begin=line.first, count=line.count,
+    )  # fmt: skip
+
+
+def _over(before: Connection | None, line: Episode, client: str, settings: Episode | None) -> Connection:
+    how = "normal" if line.kind == "connection-closed" else line.reason
+    if before is not None:
+        return replace(before, until=line.first_at, ended=how, end=line.first)
+    seconds, at = line.value_min, line.first_at
+    since = at - seconds if at is not None and seconds is not None else None
+    made = _made(replace(line, reason=None), client, settings)
+    return replace(made, since=since, until=at, ended=how, begin=None, end=line.first)
+
+
+@per_facts
+def connections(facts: Facts) -> tuple[Connection, ...]:
+    """Every connection, by begin: as brokers tell, and as clients tell of ids that no broker's log names."""
+    told = tuple(lives_by_brokers(facts))
+    named = {c.client_id for c in told}
+    own = [c for c in lives_by_clients(facts) if c.client_id not in named]
+    return tuple(sorted((*told, *own), key=order))
+
+
+@per_facts
+def told_by_clients(facts: Facts) -> tuple[Connection, ...]:
+    """Every connection that a client's own log tells of, by begin; ``source`` says which log."""
+    return tuple(sorted(lives_by_clients(facts), key=order))
+
+
+@per_facts
+def by_client(facts: Facts) -> Mapping[tuple[str | None, str], tuple[Connection, ...]]:
+    """The connections of each client id at each broker, by begin; keys sorted.
+
+    What only clients tell of has no broker: several names can mean the same one.
+    """
+    found: dict[tuple[str | None, str], list[Connection]] = defaultdict(list)
+    for connection in connections(facts):
+        broker = connection.broker if connection.told_by == "broker" else None
+        found[broker, connection.client_id].append(connection)
+    return {key: tuple(found[key]) for key in sorted(found, key=lambda key: (key[0] or "", key[1]))}
+
+
+def order(connection: Connection) -> tuple[float, str, int]:
+    """What connections are sorted by: begin, else end; then source and line."""
+    place = connection.begin or connection.end
+    at = connection.since if connection.since is not None else connection.until
+    return (at or 0.0, connection.source, (place.line if place else None) or 0)

@@ -1,1 +1,0 @@
-"""A recorded consumer group with other settings: its course from Facts, the replays, what they are worth."""

@@ -1,1 +1,0 @@
-"""Rows of Facts that have a module of their own: plain data."""

@@ -1,0 +1,1 @@
+"""What would have been, and what will be: groups replayed, backlogs drained, batches split."""

@@ -1,0 +1,316 @@
+"""From a request and the material to forecast and plan of a drain.
+
+What is asked of the drain planner, and what is taken where nothing was said.
+
+The plan that a request asks for: what it leaves open comes from the material, or is assumed and noted.
+
+From a request and the material to forecast and plan; says what was assumed.
+
+A group's drain in a finding: how long it will take, and how long it took where the material holds it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from math import isfinite
+
+from mqlab import units
+from mqlab.errors import MqlabError
+from mqlab.facts import Facts
+from mqlab.models.consuming import Consumer
+from mqlab.models.draining import Backlog, Forecast, Group, Interval, Plan, Queue, Store, forecast, plan
+from mqlab.models.falling import Falling, drained_level
+from mqlab.quantities import BadQuantityError
+from mqlab.rocketmq.members import reserved_seconds
+from mqlab.scenarios.drain_state import NoBacklogError, Speed, State, dealt, message_bytes, speed, state
+from mqlab.units import duration
+
+RESERVE_SHARE = 0.3
+RETENTION_SECONDS = 172_800.0
+MESSAGE_BYTES = 1_000.0
+PULL_SECONDS = 0.005
+STEP_SECONDS = 300.0
+BATCH_MESSAGES = 32
+THREADS = 20
+"""consumeThreadMin of DefaultMQPushConsumer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Options of ``mqlab drain``; None where they were not given. Rates per second, times in seconds."""
+
+    group: str | None = None
+    backlog: float | None = None
+    inflow: float | None = None
+    queues: int | None = None
+    capacity: float | None = None
+    load: float | None = None
+    reserve: float | None = None
+    writes_per_message: float | None = None
+    response_time: float | None = None
+    threads: int | None = None
+    instances: int | None = None
+    retention: float | None = None
+    oldest: float | None = None
+    message_size: float | None = None
+    batch: int | None = None
+    pull_time: float | None = None
+    step: float | None = None
+    restart: float | None = None
+    orderly: bool = False
+
+
+@dataclass(slots=True)
+class Assumptions:
+    """What was taken without being told, in the order in which it was needed."""
+
+    told: list[str] = field(default_factory=list)
+
+    def of(self, given: float | None, default: float, sentence: str) -> float:
+        """What was given; else the default, and *sentence* is noted."""
+        if given is not None:
+            return given
+        self.told.append(sentence)
+        return default
+
+
+def check(request: Request) -> None:
+    """Refuse values that make no sense.
+
+    Raises:
+        BadQuantityError: which option, and what it must be.
+    """
+    for name in ("capacity", "writes_per_message", "response_time", "threads", "instances", "queues", "batch",
+                 "pull_time", "message_size", "retention", "step"):  # fmt: skip
+        _must(request, name, lambda value: value > 0, "above zero")
+    for name in ("backlog", "inflow", "load", "oldest", "restart"):
+        _must(request, name, lambda value: value >= 0, "zero or more")
+    _must(request, "reserve", lambda value: 0 <= value < 1, "a share from 0 to below 1")
+
+
+def _must(request: Request, name: str, fits: Callable[[float], bool], what: str) -> None:
+    value = getattr(request, name)
+    if value is not None and not fits(value):
+        raise BadQuantityError(f"--{name.replace('_', '-')} must be {what}, not {value:g}.")
+
+
+def planned(
+    request: Request, queues: Sequence[Queue], facts: Facts | None, assumed: Assumptions
+) -> tuple[Store | None, Plan | None]:
+    """Store and plan; both None where no capacity was given."""
+    if request.capacity is None or request.response_time is None:
+        return None, None
+    store = Store(
+        request.capacity,
+        assumed.of(request.load, 0.0, "the store has no other load"),
+        assumed.of(request.reserve, RESERVE_SHARE, f"reserve {RESERVE_SHARE:g} of the capacity"),
+        assumed.of(request.writes_per_message, 1.0, "one write per message"),
+        request.response_time,
+    )
+    return store, plan(_backlog(request, queues, facts, assumed), store, _group(request, queues, facts, assumed))
+
+
+def _backlog(request: Request, queues: Sequence[Queue], facts: Facts | None, assumed: Assumptions) -> Backlog:
+    ages = [q.backlog / q.inflow_per_second for q in queues if q.inflow_per_second > 0]
+    oldest = request.oldest
+    if oldest is None and ages:
+        oldest = assumed.of(None, max(ages), f"the oldest message is {duration(max(ages))} old (lag over inflow)")
+    size = request.message_size if request.message_size is not None else message_bytes(facts)
+    return Backlog(
+        sum(q.backlog for q in queues),
+        sum(q.inflow_per_second for q in queues),
+        len(queues),
+        assumed.of(size, MESSAGE_BYTES, "a message has 1 kB"),
+        oldest,
+    )
+
+
+def _group(request: Request, queues: Sequence[Queue], facts: Facts | None, assumed: Assumptions) -> Group:
+    held = len({q.owner for q in queues if q.owner})
+    retention = request.retention if request.retention is not None else reserved_seconds(facts)
+    return Group(
+        request.instances or held,
+        request.batch or BATCH_MESSAGES,
+        assumed.of(request.pull_time, PULL_SECONDS, "a pull takes 5 ms"),
+        request.orderly,
+        assumed.of(retention, RETENTION_SECONDS, "messages are kept for 48 h"),
+        request.step or STEP_SECONDS,
+    )
+
+
+NOTHING_TOLD = Speed(None, None, False, None)
+
+
+@dataclass(frozen=True, slots=True)
+class DrainAnswer:
+    """What the planner says."""
+
+    group: str | None
+    at: float | None
+    """Moment of the state; None without material."""
+    queues: tuple[Queue, ...]
+    points: tuple[tuple[float, float], ...]
+    fall: Falling | None
+    forecast: Forecast | None
+    """None where the response time is not known."""
+    store: Store | None
+    plan: Plan | None
+    """None where no capacity was given."""
+    batch_messages: int
+    assumed: tuple[str, ...]
+
+    @property
+    def backlog(self) -> float:
+        """Messages that wait."""
+        return sum(queue.backlog for queue in self.queues)
+
+    @property
+    def inflow_per_second(self) -> float:
+        """Messages that come in."""
+        return sum(queue.inflow_per_second for queue in self.queues)
+
+    @property
+    def measured_seconds(self) -> float | None:
+        """From the moment of the state until the backlog was drained, where the material holds that."""
+        if self.fall is None or self.fall.reached_at is None or self.at is None:
+            return None
+        return self.fall.reached_at - self.at
+
+    @property
+    def between_snapshots_seconds(self) -> float:
+        """Longest time without a snapshot during the fall: how exactly it was measured."""
+        if self.fall is None:
+            return 0.0
+        begin, end = self.fall.began_at, self.fall.reached_at or self.fall.last_at
+        steps = [(a, b) for (a, _), (b, _) in pairwise(self.points) if b > begin and a < end]
+        return max((b - a for a, b in steps), default=0.0)
+
+
+def answer(request: Request, facts: Facts | None = None) -> DrainAnswer:
+    """Forecast and plan, from *facts* where the request leaves something open.
+
+    Raises:
+        BadQuantityError: an option makes no sense, or something is neither given nor in the material.
+        NoBacklogError: the material does not tell what waits, and the request does not either.
+    """
+    check(request)
+    assumed = Assumptions()
+    known = _state(request, facts)
+    queues = _queues(request, known, assumed)
+    owners = sorted({q.owner for q in queues if q.owner}) if known and known.owners_known else []
+    told = speed(facts, known.group, owners) if facts is not None and known is not None else NOTHING_TOLD
+    response = request.response_time or told.response_seconds
+    batch = request.batch or told.batch_messages or BATCH_MESSAGES
+    request = replace(request, response_time=response, batch=batch, orderly=request.orderly or told.orderly)
+    if response is None and (request.capacity is not None or known is None or known.fall is None):
+        raise BadQuantityError("--response-time is missing: what the listener takes for one message, such as 20ms.")
+    store, made = planned(request, queues, facts, assumed)
+    return DrainAnswer(
+        known.group if known else request.group,
+        known.at if known else None,
+        tuple(queues),
+        known.points if known else (),
+        known.fall if known else None,
+        _forecast(request, queues, told, known, assumed),
+        store,
+        made,
+        batch,
+        tuple(assumed.told),
+    )
+
+
+def _state(request: Request, facts: Facts | None) -> State | None:
+    if facts is None:
+        return None
+    try:
+        return state(facts, request.group, request.instances)
+    except NoBacklogError:
+        if request.backlog is None or request.queues is None:
+            raise
+        return None
+
+
+def _queues(request: Request, known: State | None, assumed: Assumptions) -> Sequence[Queue]:
+    """The queues of the material, with what the request says of them; else even ones."""
+    if known is None or request.queues is not None:
+        return _even(request, known, assumed)
+    waiting = _scaled([q.backlog for q in known.queues], request.backlog)
+    coming = _scaled([q.inflow_per_second for q in known.queues], request.inflow)
+    if not known.inflow_known and request.inflow is None:
+        assumed.told.append("no inflow: there is only one snapshot")
+    if not known.owners_known:
+        assumed.told.append("queues are dealt in blocks among the instances (AVG), all ids unique")
+    pairs = zip(known.queues, waiting, coming, strict=True)
+    return [replace(q, backlog=b, inflow_per_second=i) for q, b, i in pairs]
+
+
+def _even(request: Request, known: State | None, assumed: Assumptions) -> Sequence[Queue]:
+    backlog = request.backlog if request.backlog is not None or known is None else known.backlog
+    if backlog is None or request.queues is None:
+        raise BadQuantityError("What waits is not known: give --backlog and --queues, or a PATH with the material.")
+    told = known.inflow_per_second if known else None
+    inflow = assumed.of(request.inflow if request.inflow is not None else told, 0.0, "no inflow")
+    keys = [("queue", str(n)) for n in range(request.queues)]
+    held = dealt(keys, request.instances or 1)
+    assumed.told.append("backlog and inflow are spread evenly over the queues")
+    return [Queue(number, backlog / len(keys), inflow / len(keys), held[_, number]) for _, number in keys]
+
+
+def _scaled(parts: Sequence[float], total: float | None) -> Sequence[float]:
+    """The parts with another sum, in the same proportions."""
+    if total is None:
+        return parts
+    before = sum(parts)
+    return [part * total / before for part in parts] if before else [total / len(parts)] * len(parts)
+
+
+def _forecast(
+    request: Request, queues: Sequence[Queue], told: Speed, known: State | None, assumed: Assumptions
+) -> Forecast | None:
+    """The drain as it goes if nothing changes."""
+    if request.response_time is None:
+        return None
+    given = request.threads if request.threads is not None else told.threads
+    threads = assumed.of(given, THREADS, f"{THREADS} threads in each instance (the client's default)")
+    owners = sorted({q.owner for q in queues if q.owner})
+    batch = request.batch or BATCH_MESSAGES
+    consumers = [
+        Consumer(name, int(threads), request.response_time, request.orderly, batch, request.pull_time)
+        for name in owners
+    ]
+    restart = request.restart or 0.0
+    level = drained_level(known.points) if known else 0.0
+    return forecast(queues, consumers, level, start_seconds=Interval(restart, restart, restart))
+
+
+def foreseen(facts: Facts, group: str) -> DrainAnswer | None:
+    """The drain of *group* by the material alone; None where that does not tell what waits or how fast it is read."""
+    try:
+        return answer(Request(group=group), facts)
+    except MqlabError:
+        return None
+
+
+def measures(found: DrainAnswer | None) -> Mapping[str, float]:
+    """``drain_seconds`` as it was measured and as it is predicted, both from the complete rebalance."""
+    told: dict[str, float] = {}
+    if found is not None and found.measured_seconds is not None:
+        told["drain_seconds"] = found.measured_seconds
+    if found is not None and found.forecast is not None and isfinite(found.forecast.seconds.likely):
+        told["predicted_drain_seconds"] = found.forecast.seconds.likely
+    return told
+
+
+def remark(found: DrainAnswer | None) -> str | None:
+    """The prediction with its bounds, or why it does not end; None without one."""
+    if found is None or found.forecast is None:
+        return None
+    if found.forecast.never:
+        return f"never: {found.forecast.never}"
+    seconds = found.forecast.seconds
+    high = units.duration(seconds.high) if isfinite(seconds.high) else "never"
+    told = f"{units.duration(seconds.likely)} ({units.duration(seconds.low)} to {high}) from the complete rebalance"
+    took = found.measured_seconds
+    return told if took is None else f"{told}; it took {units.duration(took)}"

@@ -1,0 +1,1 @@
+"""What several subjects ask of Facts: actors, settings in force, counters, flows, lag, and how findings are worded."""

@@ -1,0 +1,126 @@
+"""What healthy starts and stops print.
+
+WARN and ERROR lines of every start, restart or hand-over: which shapes of a log are no symptoms.
+
+``WARN RocketmqClient - get Topic [TBW102] RouteInfoFromNameServer is not exist value``
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from mqlab.facts import Facts
+from mqlab.rows import Shape
+from mqlab.shared.actors import folder
+
+STARTING = 90.0
+"""Seconds after a log's first line, or a process's start, that belong to the start."""
+BEFORE = 60.0
+"""Seconds before a start in which others miss the process, or it says good-bye."""
+STARTS = (
+    "settings-printed", "broker-started", "rocketmq-broker-started", "rocketmq-broker-stopping", "broker-starting",
+    "broker-stopping",
+)  # fmt: skip
+"""Events around which every log warns of what is not there yet, or not any more."""
+OWN_STARTS = ("client-created", "consumer-stopped")
+"""Such events of which only the process itself and the brokers warn."""
+BROKERS = "rocketmq-broker-log"
+"""Format of the logs of brokers and name servers."""
+ORDERLY = (0.0, 130.0, 143.0)
+"""Exit statuses of a process that ended by itself or was asked to (SIGINT, SIGTERM)."""
+WANTED = (*ORDERLY, 137.0)
+"""The same, and that of one that closed too slowly for who stopped it (SIGKILL)."""
+REPEATED = 3
+"""Lines from which a WARN shape is no single remark."""
+
+_ORDINARY = re.compile(
+    r"No meta\.properties file|Performing controller activation|Bootstrap broker|may not be available"
+    r"|marked as failed|not the correct coordinator|coordinator is loading|Coordinator load in progress"
+    r"|Writing records to __consumer_offsets|Execution of FlushBatch failed|already been closed"
+    r"|Renouncing the leadership"
+    r"|Error registering AppInfo mbean|InstanceAlreadyExists|(?:isn't|aren't|are not|was not) (?:a )?known config"
+    r"|LEADER_NOT_AVAILABLE|UNKNOWN_TOPIC_OR_PARTITION|Attempting to send response via channel|SLF4J|log4j:WARN"
+    r"|Error while fetching metadata|No broker metadata found|deprecated"
+    r"|TransactionalMessage(?:Check)?Service|selectMappedBuffer request pos invalid|getAllTopicListFromNameserver"
+    r"|PIPELINE: exceptionCaught|BatchUnregistrationService"
+    r"|ScheduledThread has shutdown|processQueue is dropped without process|subscription is not latest"
+    r"|get Topic \[TBW"
+    r"|memorystore wiped|error triggered |internalConnLost unexpected status: disconnection already in progress"
+)
+"""What a healthy start, restart or hand-over prints at WARN or ERROR.
+
+RocketMQ's: looks at transactions of which there are none, topics and groups that a name server or broker does not
+know yet, the template of topics (TBW102) where brokers create none by themselves.
+MQTT's: paho Go begins with an empty store, and tells of the end of every connection, its own good-bye included.
+"""
+_ANSWER = re.compile(r"response to /|write response\[|RemotingCommand \[code=")
+"""RocketMQ's answers for clients that have gone."""
+_REFUSAL = re.compile(r"busy|disk (?:is )?full|flow control|SYSTEM_ERROR|not available", re.IGNORECASE)
+"""What an answer says when the broker cannot do its work."""
+
+
+@dataclass(frozen=True, slots=True)
+class Starts:
+    """When logs begin, and when processes start and stop."""
+
+    begins: Mapping[str, float]
+    """First line of each log."""
+    every: tuple[float, ...]
+    """Of which every log tells."""
+    own: Mapping[str, tuple[float, ...]]
+    """Of clients, by the folder of their log."""
+    brokers: frozenset[str]
+    """Logs of brokers and name servers."""
+
+    def account_for(self, shape: Shape) -> bool:
+        """Every line of *shape* may belong to a start: all to one, or the first and the last to one each."""
+        if shape.first_at is None or shape.last_at is None:
+            return False
+        known = [*self.every, *self._clients(shape.source)]
+        ends = [any(_near(at, start) for start in known) for at in (shape.first_at, shape.last_at)]
+        begin = self.begins.get(shape.source, shape.first_at)
+        return all(ends) or (_near(shape.first_at, begin) and _near(shape.last_at, begin))
+
+    def _clients(self, source: str) -> list[float]:
+        if source in self.brokers:
+            return [at for moments in self.own.values() for at in moments]
+        return list(self.own.get(folder(source), ()))
+
+
+def starts(facts: Facts) -> Starts:
+    """All starts that the material tells of."""
+    begins: dict[str, float] = {}
+    known = [(c.source, c.first_at) for c in facts.coverage] + [(s.source, s.first_at) for s in facts.shapes]
+    for source, at in known:
+        if at is not None:
+            begins[source] = min(begins.get(source, at), at)
+    own: dict[str, list[float]] = defaultdict(list)
+    for episode in facts.of_kind(*OWN_STARTS):
+        if episode.first_at is not None:
+            own[folder(episode.source)].append(episode.first_at)
+    return Starts(
+        begins,
+        tuple(e.first_at for e in facts.of_kind(*STARTS) if e.first_at is not None),
+        {place: tuple(moments) for place, moments in own.items()},
+        frozenset(c.source for c in facts.coverage if c.format == BROKERS),
+    )
+
+
+def notable(shape: Shape) -> bool:
+    """A shape of WARN or worse that health does not print; a WARN that is no single remark."""
+    if shape.level not in ("WARN", "ERROR", "FATAL") or _is_ordinary(shape.shape):
+        return False
+    return shape.level != "WARN" or shape.lines >= REPEATED
+
+
+def _is_ordinary(text: str) -> bool:
+    if _ORDINARY.search(text):
+        return True
+    return bool(_ANSWER.search(text)) and not _REFUSAL.search(text)
+
+
+def _near(at: float, start: float) -> bool:
+    return start - BEFORE <= at <= start + STARTING

@@ -1,0 +1,64 @@
+"""How often the members of a group handled the same message, by their own ledgers.
+
+How often the members of a group handled the same message, counted in their own ledgers.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from mqlab.facts import Facts
+
+BUCKET = 10
+"""Seconds that one row of deliveries spans."""
+
+
+@dataclass(frozen=True, slots=True)
+class Copies:
+    """What the ledgers of one group say about the messages of one time."""
+
+    messages: int
+    """Messages that were handled at least once."""
+    extra: int
+    """Times that a message was handled again."""
+    by_queue: Mapping[str, float]
+    """How often a message of the queue was handled, on average."""
+    sources: tuple[str, ...]
+    """The ledgers."""
+
+
+def copies(facts: Facts, group: str, topic: str, since: float, until: float) -> Copies | None:
+    """Copies of messages of *topic* that were first handled in this time; None without ledgers of the group."""
+    own = ledgers_of(facts, group, topic)
+    handled: dict[str, int] = defaultdict(int)
+    times: dict[str, int] = defaultdict(int)
+    for delivery in facts.deliveries:
+        noted = sum(source in own for source in delivery.sources)
+        if delivery.topic == topic and noted and since <= delivery.at <= until - BUCKET:
+            handled[delivery.queue] += delivery.messages
+            times[delivery.queue] += noted * delivery.messages
+    if not handled:
+        return None
+    by_queue = {queue: times[queue] / handled[queue] for queue in sorted(handled)}
+    return Copies(sum(handled.values()), sum(times.values()) - sum(handled.values()), by_queue, tuple(sorted(own)))
+
+
+def ledgers_of(facts: Facts, group: str, topic: str) -> Collection[str]:
+    """Ledgers of consumers that belong to *group*: those in a folder named like that of a member's log.
+
+    Where no log says who is in which group, all of them, if the topic has one group only.
+    """
+    noted = {t.source for t in facts.tallies if t.topic == topic and t.role in ("received", "consumed", "processed")}
+    parties = {e.group: set[str]() for e in facts.of_kind("queues-allocated")}
+    for episode in facts.of_kind("queues-allocated"):
+        parties[episode.group].add(_party(episode.source))
+    if group in parties:
+        return {source for source in noted if _party(source) in parties[group]}
+    groups = {p.group for p in facts.positions if p.topic == topic and p.group}
+    return noted if groups == {group} else set()
+
+
+def _party(source: str) -> str:
+    return source.rpartition("/")[0].rpartition("/")[2]

@@ -1,0 +1,172 @@
+"""Lag of groups: where it grew beyond what is usual, and times in which nobody moved a queue.
+
+Lag of groups, derived from positions: where it grew beyond what is usual for the group.
+
+Times in which nobody moved any queue of a topic, and the time in which its lag rose to its peak.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise, takewhile
+
+from mqlab.facts import Facts
+from mqlab.shared.queues import OWN, Pace, Points, lag, of_groups, paces, snapshots, totals
+from mqlab.shared.wording import clock
+from mqlab.units import number
+
+BEHIND = 60.0
+"""Seconds of production that lag may grow by before it is a symptom."""
+STILL = 120.0
+"""Seconds without a commit, while messages come in, from which a queue stands still."""
+LEAST = 10
+"""Messages below which lag is no lag."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grown:
+    """A group whose lag grew."""
+
+    at: float
+    group: str
+    topic: str
+    usual: int
+    peak: int
+
+    @property
+    def told(self) -> str:
+        """One sentence."""
+        levels = f"from {number(self.usual)} to {number(self.peak)} messages"
+        return f"{clock(self.at)} UTC: lag of {self.group} on {self.topic} grew {levels}"
+
+
+def grown(facts: Facts) -> Iterator[Grown]:
+    """Every group and topic whose lag grew, in at least two of three snapshots or more."""
+    for (group, topic), queues in of_groups(facts).items():
+        found = _grown(group, topic, totals(queues)) if not topic.startswith(OWN) else None
+        if found is not None:
+            yield found
+
+
+def stuck(facts: Facts) -> Iterator[tuple[float, str]]:
+    """(since, sentence) for every queue that stood still for long while messages came in and others of it moved."""
+    for (group, topic), queues in of_groups(facts).items():
+        still = {queue: found for queue, points in queues.items() if (found := _still(points)) is not None}
+        if topic.startswith(OWN) or len(still) == len(queues):
+            continue
+        for queue, (since, waiting) in still.items():
+            told = f"{clock(since)} UTC: {group} stands still on {topic} {queue}, {number(waiting)} messages wait there"
+            yield since, told
+
+
+def _still(points: Points) -> tuple[float, int] | None:
+    """When the last time began in which the position did not move, if it was long and messages came in all the time."""
+    last = points[-1]
+    same = list(takewhile(lambda p: p.committed == last.committed, reversed(points)))
+    seconds, came = (last.at or 0.0) - (same[-1].at or 0.0), (last.end or 0) - (same[-1].end or 0)
+    return (same[-1].at or 0.0, lag(last)) if seconds >= STILL and came >= LEAST and len(same) > 3 else None
+
+
+def _grown(group: str, topic: str, points: Sequence[tuple[float, int, int]]) -> Grown | None:
+    if len(points) < 3:
+        return None
+    (start, _, first_end), (until, _, last_end) = points[0], points[-1]
+    rate = max(0.0, (last_end - first_end) / (until - start)) if until > start else 0.0
+    calm = sorted(lag for _, lag, _ in points[: max(1, len(points) // 3)])
+    usual = calm[len(calm) // 2]
+    high = [at for at, lag, _ in points if lag > max(2 * usual, usual + BEHIND * rate, LEAST)]
+    if len(high) < 2:
+        return None
+    return Grown(high[0], group, topic, usual, max(lag for _, lag, _ in points))
+
+
+_ABOUT = 0.05
+"""Share of a rise by which lag may be above its lowest level and still count as there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A time from one snapshot to another, with the pace of each queue that took messages in."""
+
+    since: float
+    until: float
+    paces: Mapping[str, Pace]
+
+    @property
+    def seconds(self) -> float:
+        """How long it is."""
+        return self.until - self.since
+
+    @property
+    def produced(self) -> int:
+        """Messages that came in."""
+        return sum(p.produced for p in self.paces.values())
+
+    @property
+    def consumed(self) -> int:
+        """Messages by which the committed positions moved."""
+        return sum(p.consumed for p in self.paces.values())
+
+    @property
+    def grown(self) -> int:
+        """Messages by which the lag grew."""
+        return sum(lag(p.last) - lag(p.first) for p in self.paces.values())
+
+
+def steps(queues: Mapping[str, Points]) -> Sequence[Stretch]:
+    """From each snapshot to the next."""
+    found = []
+    for one, two in pairwise(snapshots(queues)):
+        before = {p.queue: p for p in one}
+        seen = {p.queue: Pace(p.queue, before[p.queue], p) for p in two if p.queue in before}
+        moving = {queue: pace for queue, pace in sorted(seen.items()) if pace.produced > 0}
+        found.append(Stretch(one[0].at or 0.0, two[-1].at or 0.0, moving))
+    return found
+
+
+def stretch_between(queues: Mapping[str, Points], since: float, until: float) -> Stretch:
+    """The time from the first to the last snapshot between two moments."""
+    seen = {queue: pace for queue, pace in paces(queues, since, until).items() if pace.produced > 0}
+    moments = [p.at for pace in seen.values() for p in (pace.first, pace.last) if p.at is not None]
+    return Stretch(min(moments, default=since), max(moments, default=until), seen)
+
+
+def stalled(queues: Mapping[str, Points], shortest: float) -> Iterator[Stretch]:
+    """Stretches of at least so many seconds in which messages came in and no position moved."""
+    for since, until in _runs(steps(queues), lambda step: _unmoved(queues, step)):
+        found = stretch_between(queues, since, until)
+        if found.seconds >= shortest and found.paces and found.consumed == 0:
+            yield found
+
+
+def _unmoved(queues: Mapping[str, Points], step: Stretch) -> bool:
+    """No position moved, not even in a queue that took no messages in."""
+    return all(pace.consumed == 0 for pace in paces(queues, step.since, step.until).values())
+
+
+def climb(queues: Mapping[str, Points]) -> Stretch | None:
+    """From the last time at which lag was about as low as ever before its peak, to the peak; None without a rise."""
+    points = totals(queues)
+    peak = max(range(len(points)), key=lambda n: (points[n][1], -n), default=0)
+    before = points[: peak + 1]
+    if len(before) < 2:
+        return None
+    low = min(waiting for _, waiting, _ in before)
+    start = max(at for at, waiting, _ in before if waiting <= low + _ABOUT * (before[-1][1] - low))
+    return stretch_between(queues, start, before[-1][0]) if start < before[-1][0] else None
+
+
+def _runs(found: Sequence[Stretch], fits: Callable[[Stretch], bool]) -> Iterator[tuple[float, float]]:
+    """Begin and end of the longest chains of steps that fit; steps without messages do not break one."""
+    start: float | None = None
+    end = 0.0
+    for step in found:
+        if fits(step) or (start is not None and not step.produced and not step.consumed):
+            start = step.since if start is None else start
+            end = step.until
+        elif start is not None:
+            yield start, end
+            start = None
+    if start is not None:
+        yield start, end

@@ -1,0 +1,184 @@
+"""Positions of groups by queue, and how the queues fared.
+
+Positions of groups by queue: how far each was committed and how far it was produced, and how fast both moved.
+
+A snapshot may be told by several commands at once, so each queue has one position a moment. Lag is always the end
+minus the committed position, never a printed column.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import inf
+
+from mqlab.facts import Facts, Position
+from mqlab.findings import Evidence
+from mqlab.memo import per_facts
+
+OWN = ("%RETRY%", "%DLQ%")
+"""How RocketMQ's names of a group's own topics begin."""
+
+_GONE = 4
+"""Snapshots before the end from which a queue that none of them tells of is gone."""
+TOGETHER = 10.0
+"""Seconds that the commands of one snapshot may take."""
+
+Points = tuple[Position, ...]
+"""Positions of one group in one queue, one a moment, by time; all with a committed and an end offset."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """What happened to one queue between two snapshots."""
+
+    queue: str
+    first: Position
+    last: Position
+
+    @property
+    def seconds(self) -> float:
+        """Time between the two snapshots."""
+        return (self.last.at or 0.0) - (self.first.at or 0.0)
+
+    @property
+    def produced(self) -> int:
+        """Messages that came in."""
+        return (self.last.end or 0) - (self.first.end or 0)
+
+    @property
+    def consumed(self) -> int:
+        """Messages by which the committed position moved; negative where it went back."""
+        return (self.last.committed or 0) - (self.first.committed or 0)
+
+    @property
+    def frozen(self) -> bool:
+        """Messages came in, and nobody moved the committed position."""
+        return self.produced > 0 and self.consumed == 0
+
+
+def lag(position: Position) -> int:
+    """Messages that wait: from the committed position, or from the oldest that is left where that is later."""
+    return max(0, (position.end or 0) - max(position.committed or 0, position.start or 0))
+
+
+@per_facts
+def of_groups(facts: Facts) -> Mapping[tuple[str, str], Mapping[str, Points]]:
+    """Points by (group, topic) and queue."""
+    found: dict[tuple[str, str], dict[str, dict[float, Position]]] = defaultdict(lambda: defaultdict(dict))
+    for one in facts.positions:
+        if one.group and one.at is not None and one.committed is not None and one.end is not None:
+            moments = found[one.group, one.topic][one.queue]
+            known = moments.get(one.at)
+            if known is None or (one.end, one.committed) > (known.end, known.committed):
+                moments[one.at] = one
+    return {
+        key: {queue: tuple(moments[at] for at in sorted(moments)) for queue, moments in sorted(queues.items())}
+        for key, queues in sorted(found.items())
+    }
+
+
+def paces(queues: Mapping[str, Points], since: float, until: float) -> Mapping[str, Pace]:
+    """Pace of each queue between the first and the last snapshot inside, where there are two."""
+    found = {}
+    for queue, points in queues.items():
+        inside = [p for p in points if p.at is not None and since <= p.at <= until]
+        if len(inside) > 1:
+            found[queue] = Pace(queue, inside[0], inside[-1])
+    return found
+
+
+def totals(queues: Mapping[str, Points]) -> Sequence[tuple[float, int, int]]:
+    """(at, lag, end) over all queues, at the snapshots that tell of every queue that there was then.
+
+    A queue is gone when several snapshots have come without it.
+    """
+    every = snapshots(queues)
+    late = every[-_GONE][0].at or 0.0 if len(every) >= _GONE else 0.0
+    lives = {
+        queue: (points[0].at or 0.0, inf if (points[-1].at or 0.0) >= late else points[-1].at or 0.0)
+        for queue, points in queues.items()
+    }
+    found = []
+    for points in every:
+        first, last = points[0].at or 0.0, points[-1].at or 0.0
+        told = {p.queue for p in points}
+        if all(queue in told for queue, (begin, end) in lives.items() if begin <= first and last <= end):
+            found.append((last, sum(map(lag, points)), sum(p.end or 0 for p in points)))
+    return found
+
+
+def snapshots(queues: Mapping[str, Points]) -> Sequence[Points]:
+    """Positions that belong together: each queue once, within the seconds that the commands of one snapshot take."""
+    found: list[list[Position]] = []
+    for point in sorted((p for points in queues.values() for p in points), key=lambda p: (p.at or 0.0, p.queue)):
+        near = found and (point.at or 0.0) - (found[-1][0].at or 0.0) <= TOGETHER
+        if near and all(p.queue != point.queue for p in found[-1]):
+            found[-1].append(point)
+        else:
+            found.append([point])
+    return [tuple(points) for points in found]
+
+
+def spread(queues: Iterable[str]) -> str:
+    """Names of queues, those of one broker together: ``broker-a 8-15, broker-b 0``."""
+    by_broker: dict[str, list[int]] = defaultdict(list)
+    for queue in queues:
+        broker, _, number = queue.rpartition("/")
+        by_broker[broker].append(int(number) if number.isdigit() else 0)
+    return ", ".join(f"{broker} {_ranges(sorted(numbers))}".strip() for broker, numbers in sorted(by_broker.items()))
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ", ".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One process in a group."""
+
+    client_id: str
+    place: str
+    """``ip:port`` as the broker sees it, or the folder of the client's log."""
+    evidence: Evidence
+
+    @property
+    def host(self) -> str:
+        """The place without the port."""
+        head, colon, port = self.place.rpartition(":")
+        return head if colon and port.isdigit() else self.place
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The members at one moment."""
+
+    at: float
+    members: tuple[Member, ...]
+    source: str = ""
+    """The output that lists them."""
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """Client ids, sorted, one as often as it is there: what the broker hands to every client (cidAll)."""
+        return tuple(sorted(m.client_id for m in self.members))
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """What one kind of source says about one group, by time."""
+
+    how: str
+    """listing, broker log or client logs."""
+    snapshots: tuple[Snapshot, ...]
+    until: float
+    """How long the last snapshot is known to hold."""
+    lasting: bool
+    """Each snapshot holds until the next one; a listing is true for its moment only."""

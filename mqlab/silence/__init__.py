@@ -1,1 +1,0 @@
-"""Members of Kafka groups that their coordinator expelled: how long they were silent, and why."""

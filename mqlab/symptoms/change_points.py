@@ -1,0 +1,349 @@
+"""What left its own earlier level when, what did so first and what followed.
+
+Rows of what left its own earlier level when, and how they are ordered.
+
+Rows of ledgers, bytes of logs and lag of groups over time, as courses.
+
+What the material measures over time, as courses: events of clients and metrics; ledgers and logs besides.
+
+Events are counted in equal pieces of the time that their source covers; counters become rates.
+
+What left its own earlier level, by time, and what did so first: the order of a cascade.
+
+Causes come before their consequences, so the first riser that nothing earlier explains is where to look; most often it
+is concentrated in few client ids or in one topic. Of a total and its part, the part is named. Where the samples or the
+clocks do not tell two onsets apart, nobody can say which came first.
+
+What changed first and what followed, in words: one after the other, or that nobody can say which was first.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, tzinfo
+
+from mqlab.facts import Episode, Facts, Series
+from mqlab.findings import Certainty, Evidence, Finding
+from mqlab.memo import per_facts
+from mqlab.models import onsets
+from mqlab.models.onsets import Onset, onset
+from mqlab.mqtt.connections import resumed
+from mqlab.shared import queues
+from mqlab.units import digits, number, percent, size
+
+CLOCKS = 1.0
+"""Seconds by which the clocks of two sources may differ unseen: the error of ``clocks.offsets`` for whole seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Riser:
+    """One quantity that left the level that it had."""
+
+    quantity: str
+    """What is measured: ``connects``, ``takeovers``, ``published``, ``log end``, a metric's name."""
+    who: str
+    """Client id, ledger, topic, group or log; empty for the total of a broker."""
+    unit: str
+    """``/s``, ``/min``, ``messages``, ``B`` and so on."""
+    before: float
+    after: float
+    since: float
+    """The last sample at the level before."""
+    at: float
+    """The first sample at the new level; the change lies between the two."""
+    share: float | None
+    """Part that *who* has of all that was measured of this quantity after the change; None where nobody else is."""
+    source: str
+    lasting: bool = True
+    """It stayed up to the end."""
+    evidence: tuple[Evidence, ...] = ()
+
+    @property
+    def rises(self) -> bool:
+        """It went up."""
+        return self.after > self.before
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """What is measured of one quantity: points by time, with where to find them."""
+
+    quantity: str
+    who: str
+    unit: str
+    points: tuple[tuple[float, float], ...]
+    source: str
+    places: tuple[Evidence, ...] = ()
+    """One a point, or none."""
+    events: bool = False
+    """Counts of what happens at random."""
+
+
+def earlier(one: Riser, other: Riser) -> bool:
+    """*one* surely left its level before *other* did, whatever lies between the samples and the clocks."""
+    clocks = 0.0 if one.source == other.source else CLOCKS
+    return one.at + clocks < other.since or (one.source == other.source and one.at <= other.since)
+
+
+WIDTH = 10.0
+"""Seconds of one row of receipts."""
+_ROLES = {"sent": "published", "received": "received", "consumed": "consumed", "processed": "processed"}
+
+
+def courses(facts: Facts) -> Iterator[Course]:
+    """Every course, in a fixed order."""
+    yield from _receipts(facts)
+    yield from _volumes(facts)
+    yield from _lags(facts)
+
+
+def _receipts(facts: Facts) -> Iterator[Course]:
+    """Rows a second of each ledger; its first and last ten seconds are not whole."""
+    found: dict[tuple[str, str], dict[float, tuple[int, int]]] = defaultdict(dict)
+    for receipt in facts.receipts:
+        if receipt.role in _ROLES:
+            found[receipt.source, receipt.role][receipt.at] = (receipt.rows, receipt.line)
+    for (source, role), rows in sorted(found.items()):
+        first, last = min(rows), max(rows)
+        times = [first + WIDTH * n for n in range(1, int((last - first) // WIDTH))]
+        points, places, line = [], [], rows[first][1]
+        for at in times:
+            many, line = rows.get(at, (0, line))
+            points.append((at + WIDTH, many / WIDTH))
+            places.append(Evidence(source, line, ""))
+        yield Course(_ROLES[role], source, "/s", tuple(points), source, tuple(places))
+
+
+def _volumes(facts: Facts) -> Iterator[Course]:
+    """Bytes a minute of each log; its first and last minute are not whole."""
+    for volume in facts.volumes:
+        written = {m.at: m.bytes for m in volume.minutes}
+        if written:
+            first, last = min(written), max(written)
+            times = [first + 60.0 * n for n in range(1, int((last - first) // 60))]
+            points = tuple((at + 60.0, float(written.get(at, 0))) for at in times)
+            yield Course("log volume", volume.source, "B/min", points, volume.source)
+
+
+def _lags(facts: Facts) -> Iterator[Course]:
+    """Messages that wait for each group, at snapshots that tell of all partitions."""
+    for (group, topic), by_queue in queues.of_groups(facts).items():
+        points = tuple((at, float(waiting)) for at, waiting, _ in queues.totals(by_queue))
+        source = next((p.source for own in by_queue.values() for p in own), "")
+        yield Course("lag", f"{group} {topic}", "", points, source)
+
+
+PIECE = 5.0
+"""Seconds in which events of clients are counted: a fight for an id makes one connection a second."""
+_EVENTS = {"client-connected": "connects", "session-takeover": "takeovers", "connection-lost": "connections lost"}
+_MOST = 50
+"""Clients with most events of a kind; who causes a storm is among them."""
+_FEW = 3
+_COUNTERS = (
+    "mqtt.messages_received", "mqtt.messages_sent", "mqtt.publish_received", "mqtt.publish_sent",
+    "mqtt.publish_dropped", "mqtt.bytes_received", "mqtt.bytes_sent", "mqtt.queue_full_dropped", "mqtt.takeovers",
+    "mqtt.publish_denied", "mqtt.quota_exceeded", "broker.bytes_in", "broker.bytes_out", "topic.end_offset",
+)  # fmt: skip
+_PRINTED = ("app.published", "app.acknowledged", "app.received", "app.failed")
+_LEVELS = (
+    "mqtt.stored_messages", "mqtt.stored_bytes", "mqtt.clients_connected", "mqtt.clients_disconnected",
+    "mqtt.inflight_messages", "mqtt.heap_bytes", "process.resident_bytes",
+)  # fmt: skip
+
+
+def all_courses(facts: Facts) -> Iterator[Course]:
+    """Every course, in a fixed order."""
+    for kind, quantity in _EVENTS.items():
+        yield from _events(facts, kind, quantity)
+    for name in (*_COUNTERS, *_PRINTED):
+        yield from (_rate(facts, s) for s in facts.named(name) if len(s.points) > 1)
+    for name in _LEVELS:
+        yield from (_level(facts, s) for s in facts.named(name) if s.points)
+    yield from courses(facts)
+
+
+def _events(facts: Facts, kind: str, quantity: str) -> Iterator[Course]:
+    """Events of each client that has most of them, and of all."""
+    by_client: dict[str, list[Episode]] = defaultdict(list)
+    told = [e for e in facts.of_kind(kind) if e.first_at is not None and e not in resumed(facts)]
+    for episode in told:
+        by_client[episode.client_id or ""].append(episode)
+    often = sorted(by_client, key=lambda c: (-sum(e.count for e in by_client[c]), c))[:_MOST]
+    spans = {c.source: (c.first_at, c.last_at) for c in facts.coverage}
+    for client in sorted(often):
+        if client and sum(e.count for e in by_client[client]) >= _FEW:
+            yield _counted(quantity, client, by_client[client], spans)
+    if len(by_client) > 1:
+        yield _counted(quantity, "", told, spans)
+
+
+def _counted(
+    quantity: str, who: str, told: Sequence[Episode], spans: Mapping[str, tuple[float | None, float | None]]
+) -> Course:
+    """How many there were in each piece of the time that their log covers; pieces begin where the log begins."""
+    moments = [e.first_at or 0.0 for e in told]
+    covered = [span for e in told for span in [spans.get(e.source)] if span is not None]
+    begin = min([*moments, *(first for first, _ in covered if first is not None)])
+    end = max([*moments, *(last for _, last in covered if last is not None)])
+    pieces = [0] * max(1, int((end - begin) // PIECE))
+    places: dict[int, Evidence] = {}
+    for episode in told:
+        place = int(((episode.first_at or 0.0) - begin) // PIECE)
+        if place < len(pieces):
+            pieces[place] += episode.count
+            places.setdefault(place, episode.first)
+    points = tuple((begin + PIECE * (n + 1), float(many)) for n, many in enumerate(pieces))
+    nowhere = told[0].first
+    every = tuple(places.get(n, nowhere) for n in range(len(pieces)))
+    return Course(quantity, who, f"in {PIECE:.0f} s", points, told[0].source, every, events=True)
+
+
+def _rate(facts: Facts, series: Series) -> Course:
+    unit = "B/s" if "bytes" in series.name else "/s"
+    samples, places = _filled(facts, series)
+    points = tuple(onsets.rates(samples))
+    known = {at: place for (at, _), place in zip(samples, places, strict=True)}
+    who = series.source if series.name in _PRINTED else _labels(series)
+    return Course(series.name, who, unit, points, series.source, tuple(known[at] for at, _ in points))
+
+
+def _level(facts: Facts, series: Series) -> Course:
+    unit = "B" if "bytes" in series.name else ""
+    points, places = _filled(facts, series)
+    return Course(series.name, _labels(series), unit, points, series.source, places)
+
+
+def _filled(facts: Facts, series: Series) -> tuple[tuple[tuple[float, float], ...], tuple[Evidence, ...]]:
+    """Its samples; ``$SYS`` topics are published only when they change, so that the old value goes on between."""
+    samples = _samples(series)
+    if not series.original.startswith("$SYS"):
+        return series.points, samples
+    beside = (s for s in facts.series if s.source == series.source and s.original.startswith("$SYS"))
+    points = tuple(onsets.level(series.points, sorted({at for s in beside for at, _ in s.points})))
+    known = {at: place for (at, _), place in zip(series.points, samples, strict=True)}
+    last = samples[0]
+    return points, tuple(last := known.get(at, last) for at, _ in points)
+
+
+def _samples(series: Series) -> tuple[Evidence, ...]:
+    lines = series.lines or (None,) * len(series.points)
+    return tuple(
+        Evidence(series.source, line, f"{series.original} {number(value)}")
+        for line, (_, value) in zip(lines, series.points, strict=True)
+    )
+
+
+def _labels(series: Series) -> str:
+    wanted = ("topic", "partition", "group", "node", "instance")
+    return " ".join(series.labels[name] for name in wanted if series.labels.get(name))
+
+
+CONCENTRATED = 0.5
+"""Part of all from which one has caused the rise of the total."""
+
+
+@per_facts
+def risers(facts: Facts) -> tuple[Riser, ...]:
+    """Everything that left its level, by the moment at which that is sure."""
+    every = list(all_courses(facts))
+    found = []
+    for course in every:
+        change = onset(course.points, events=course.events)
+        if change is not None:
+            found.append(_riser(course, change, every))
+    return tuple(sorted(found, key=lambda r: (r.at, r.since, r.quantity, r.who, r.source)))
+
+
+def first(every: Sequence[Riser]) -> tuple[Riser, ...]:
+    """Those before which nothing surely changed; more than one where nobody can say which of them came first.
+
+    A total is left out where one of its parts is there.
+    """
+    open_ = [one for one in every if not any(earlier(other, one) for other in every)]
+    parts = {one.quantity for one in open_ if one.who and (one.share or 0.0) >= CONCENTRATED}
+    return tuple(one for one in open_ if one.who or one.quantity not in parts)
+
+
+def consequences(every: Sequence[Riser]) -> tuple[Riser, ...]:
+    """What surely changed after all of the first ones did, by time."""
+    began = first(every)
+    return tuple(one for one in every if began and all(earlier(other, one) for other in began))
+
+
+def _riser(course: Course, change: Onset, every: Sequence[Course]) -> Riser:
+    return Riser(
+        course.quantity, course.who, course.unit, change.before, change.after, change.since, change.at,
+        _share(course, change.at, every), course.source, change.lasting, _places(course, change),
+    )  # fmt: skip
+
+
+def _share(course: Course, at: float, every: Sequence[Course]) -> float | None:
+    """Part of *course* in its total, else in all that is measured of the same quantity, after *at*."""
+    same = [one for one in every if one.quantity == course.quantity and one.unit == course.unit]
+    whole = [one for one in same if not one.who] or same
+    if not course.who or (len(same) == 1 and not course.events):
+        return None
+    total = sum(_after(one, at) for one in whole)
+    return min(1.0, _after(course, at) / total) if total > 0 else None
+
+
+def _after(course: Course, at: float) -> float:
+    return sum(value for moment, value in course.points if moment >= at)
+
+
+def _places(course: Course, change: Onset) -> tuple[Evidence, ...]:
+    """The first sample at the new level."""
+    times = [at for at, _ in course.points]
+    if len(course.places) != len(times):
+        return ()
+    return (course.places[times.index(change.at)],)
+
+
+_MOST_SHOWN = 3
+
+
+def order(risers: Sequence[Riser], tz: tzinfo = UTC, most: int = _MOST_SHOWN) -> str:
+    """The first ones, then those that surely came after them; empty where nothing left its level.
+
+    What one client does, such as to connect and to take over, is one thing.
+    """
+    began, then = first(risers), consequences(risers)
+    if not began:
+        return ""
+    told = "; ".join(words(one, tz) for one in began[:most])
+    told += f"; {len(began) - most} more" if len(began) > most else ""
+    if len(began) > 1 and not (began[0].who and len({one.who for one in began}) == 1):
+        told = f"cannot tell which came first: {told}"
+    if then:
+        told += f"; then {words(then[0], tz)}"
+        told += f" and {len(then) - 1} more" if len(then) > 1 else ""
+    return told
+
+
+def during(risers: Sequence[Riser], lead: Finding) -> Sequence[Riser]:
+    """What changed with a proven incident: what was over before is no part of it, and what came later began nothing."""
+    if lead.started_at is None or lead.certainty is not Certainty.PROVEN:
+        return risers
+    begin = lead.started_at.timestamp()
+    since = [one for one in risers if one.at + CLOCKS >= begin]
+    return since if any(one.since <= begin + CLOCKS for one in since) else ()
+
+
+def words(one: Riser, tz: tzinfo = UTC) -> str:
+    """``takeovers of press-07 0 -> 5.00 in 5 s (100.0 % of all) between 11:40:15 and 11:40:20``."""
+    who = f" of {one.who}" if one.who else ""
+    part = f" ({percent(one.share)} of all)" if one.share is not None else ""
+    since, until = (f"{datetime.fromtimestamp(at, tz):%H:%M:%S}" for at in (one.since, one.at))
+    values = f"{_value(one.before, one.unit)} -> {_value(one.after, one.unit)}{_unit(one.unit)}"
+    return f"{one.quantity}{who} {values}{part} between {since} and {until}"
+
+
+def _value(value: float, unit: str) -> str:
+    return size(value) if unit.startswith("B") else digits(value)
+
+
+def _unit(unit: str) -> str:
+    left = unit.removeprefix("B")
+    return left if left.startswith("/") or not left else f" {left}"

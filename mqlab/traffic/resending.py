@@ -1,0 +1,293 @@
+"""Producers that send batches again, and applications that submit failed records again.
+
+Counters and bytes of a producer that sends batches again: how many, what share, what that cost on the wire.
+
+Does an application submit failed records again from its callback?
+
+Many records over the limit and one such record again and again print the same lines, and both make the broker reject
+far more than it accepts. What tells them apart is what came in: the application's own counter of resubmissions, or
+more failures (or failed bytes) than it received. A card counts too, where the host only passes on what it receives.
+
+How an application that submits failed records again is written down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mqlab import units
+from mqlab.facts import Episode, Facts, Series
+from mqlab.findings import Certainty, Finding, Severity, Stage, TrafficLedger
+from mqlab.models import kafka_defaults
+from mqlab.shared import actors, configured, flows
+from mqlab.shared import counters as shared_counters
+from mqlab.shared.wording import clock, instant, moment, sample
+
+_PRECONDITIONS = ("enable.idempotence", "acks", "retries", "max.in.flight.requests.per.connection")
+
+
+@dataclass(frozen=True, slots=True)
+class Resending:
+    """One client's retries between two moments; None where no counter says."""
+
+    first: float | None
+    last: float | None
+    lines: int
+    again: float | None
+    """Records sent again."""
+    sends: float | None
+    """All transmissions of records."""
+    failed: float
+    idempotent: bool | None
+    attempts: tuple[int, ...]
+    """Numbers of attempts left that were printed, falling."""
+
+    @property
+    def share(self) -> float | None:
+        """Share of repeats among all transmissions."""
+        return self.again / self.sends if self.sends and self.again is not None else None
+
+    @property
+    def transmissions(self) -> float | None:
+        """Transmissions a record."""
+        return self.sends / (self.sends - self.again) if self.sends and self.again and self.sends > self.again else None
+
+
+def of_client(facts: Facts, client: str, episodes: Sequence[Episode]) -> Resending:
+    """What *episodes* of retries and the counters of *client* say."""
+    first = episodes[0].first_at
+    last = max((e.last_at for e in episodes if e.last_at is not None), default=None)
+    left = {round(v) for e in episodes for v in (e.value_min, e.value_max) if v is not None}
+    errors = counted(facts, client, "producer.record_errors", first, last)
+    expired = sum(e.count for e in facts.of_kind("record-expired") if actors.client_of(facts, e) == client)
+    return Resending(
+        first,
+        last,
+        sum(e.count for e in episodes),
+        counted(facts, client, "producer.record_retries", first, last),
+        counted(facts, client, "producer.record_sends", first, last),
+        errors if errors is not None else float(expired),
+        idempotent(facts, client, first),
+        tuple(sorted(left, reverse=True)),
+    )
+
+
+def counted(facts: Facts, client: str, name: str, first: float | None, last: float | None) -> float | None:
+    """Increase of the counter *name* of *client*; None where it does not cover the time."""
+    own = [s for s in facts.named(name) if s.labels.get("client_id") == client]
+    if not own or first is None or last is None:
+        return None
+    found = shared_counters.increase(own, first, last, shared_counters.first_scrape(facts, own[0]))
+    return found.value if found else None
+
+
+def idempotent(facts: Facts, client: str, at: float | None) -> bool | None:
+    """Whether the broker would drop second copies, as far as settings of *client* are known."""
+    known = {k: v.value for k in _PRECONDITIONS if (v := configured.producer_value(facts, client, k, at)) and v.setting}
+    return kafka_defaults.idempotence(known, configured.version_of(facts, client, at)) if known else None
+
+
+def ledger(facts: Facts, client: str, found: Resending) -> TrafficLedger | None:
+    """Bytes in to bytes out of the producer's host; None without its card and the share of repeats."""
+    host, share = actors.host_of(facts, client), found.share
+    if host is None or found.first is None or found.last is None or share is None:
+        return None
+    card = shared_counters.ratio(facts, host, found.first, found.last)
+    if card is None:
+        return None
+    own = counted(facts, client, "producer.outgoing_bytes", found.first, found.last)
+    base = own if own is not None else card.bytes_out
+    once, again = round(base * (1 - share)), round(base * share)
+    rest = round(card.bytes_out) - once - again
+    stages = (
+        Stage("accepted", "first transmissions", once, round(once * 0.9), round(once * 1.1), "sends less retries"),
+        Stage("retries", "transmitted again", again, round(again * 0.8), round(again * 1.2), "share x outgoing bytes"),
+        Stage("unexplained", "UNEXPLAINED (framing, other traffic)", rest, rest, rest, "rest"),
+    )
+    how = f"network card of {host}, {clock(card.since)} to {clock(card.until)} UTC"
+    since, until = instant(card.since), instant(card.until)
+    return TrafficLedger(host, how, since, until, round(card.bytes_in), round(card.bytes_out), stages)
+
+
+FEW = 10
+"""Failures below which nobody can tell, and nothing is amplified."""
+MORE = 1.5
+"""Times more failures, or failed bytes, than came in from which records must have been submitted again."""
+FORWARDS = (0.3, 3.0)
+"""Bytes out over bytes in of a host that passes on what it receives."""
+LAG = 60.0
+"""Seconds by which a counter may end before the last failure: applications print theirs now and then."""
+JUMP = 3.0
+"""Times its usual out over in from which the card of such a host shows bytes that never came in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resubmission:
+    """Failed records that went out again."""
+
+    client: str
+    first: float
+    last: float
+    count: float
+    """Submissions that the application counted, else failures."""
+    how: str
+    """What shows it, in words."""
+    lines: tuple[Episode, ...]
+    counters: tuple[Series, ...]
+    rejected: float | None
+    accepted: float | None
+    agrees: bool
+    """The bytes rejected, or sent beyond the usual, fit."""
+
+
+def found(facts: Facts) -> list[Resubmission]:
+    """Every client whose application submits failed records again."""
+    return [r for client, lines in _failing(facts).items() if (r := _of_client(facts, client, lines)) is not None]
+
+
+def unclear(facts: Facts) -> list[str]:
+    """What could be resubmission and cannot be told from many records of one size."""
+    known = {r.client for r in found(facts)}
+    told = []
+    for client, lines in _failing(facts).items():
+        sizes = {v for e in lines for v in (e.value_min, e.value_max)}
+        count = sum(e.count for e in lines)
+        if client not in known and count >= FEW and len(sizes) == 1 and _came_in(facts, lines, "records") is None:
+            told.append(
+                f"what the application behind {client} received: {count} failures of one size may be one record, "
+                "submitted again and again"
+            )
+    return told
+
+
+def _failing(facts: Facts) -> dict[str, list[Episode]]:
+    """Records that the broker refused, by client; those whose batches were split have another story."""
+    split = {actors.client_of(facts, e) for e in facts.of_kind("batch-split")}
+    refused = [e for e in facts.of_kind("record-too-large") if e.reason != "when serialized" and e.first_at is not None]
+    return {client: lines for client, lines in actors.by_client(facts, refused).items() if client not in split}
+
+
+def _of_client(facts: Facts, client: str, lines: Sequence[Episode]) -> Resubmission | None:
+    first, last = lines[0].first_at or 0.0, max(e.last_at or 0.0 for e in lines)
+    failures = sum(e.count for e in lines)
+    counters = [
+        s for s in facts.series if s.name.startswith("app.resubmitted") and s.source in {e.source for e in lines}
+    ]
+    counted = [(a, b, v) for a, b, v in shared_counters.summed(counters) if v > 0]
+    times = sum(v for _, _, v in counted)
+    if times >= FEW:
+        first, last = min(first, counted[0][0]), max(last, counted[-1][1])
+    how = f"its own counter rose by {times:.0f}" if times >= FEW else _more_than_came_in(facts, client, lines)
+    if how is None or failures < FEW:
+        return None
+    rejected = _increase(flows.all_topics(facts, "broker.bytes_rejected"), first, last)
+    accepted = _increase(flows.all_topics(facts, "broker.bytes_in"), first, last)
+    agrees = _fits(lines, rejected) or _jumped(facts, client, first, last) is not None
+    count = times if times >= FEW else float(failures)
+    return Resubmission(client, first, last, count, how, tuple(lines), tuple(counters), rejected, accepted, agrees)
+
+
+def _more_than_came_in(facts: Facts, client: str, lines: Sequence[Episode]) -> str | None:
+    failures, records = sum(e.count for e in lines), _came_in(facts, lines, "records")
+    if records is not None and failures >= MORE * records:
+        return f"{failures} sends failed while only {records:.0f} records came in"
+    size, came = sum(e.count * (e.value_min or 0) for e in lines), _came_in(facts, lines, "bytes")
+    if came is not None and size >= MORE * came:
+        return f"{units.size(size)} of payloads failed while only {units.size(came)} came in"
+    if records is not None or came is not None:
+        return None
+    return _jumped(facts, client, lines[0].first_at or 0.0, max(e.last_at or 0.0 for e in lines))
+
+
+def _came_in(facts: Facts, lines: Sequence[Episode], what: str) -> float | None:
+    sources = {e.source for e in lines}
+    received = [s for s in facts.series if s.source in sources and s.name.startswith(("app.received", "app.consumed"))]
+    of_kind = [s for s in received if ("ytes" in s.name or "ayload" in s.name) == (what == "bytes")]
+    return _increase(of_kind, lines[0].first_at or 0.0, max(e.last_at or 0.0 for e in lines))
+
+
+def _increase(series: Sequence[Series], first: float, last: float) -> float | None:
+    rose = shared_counters.increase(series, first, last)
+    return rose.value if rose and rose.since <= first and rose.until >= last - LAG else None
+
+
+def _fits(lines: Sequence[Episode], rejected: float | None) -> bool:
+    failed = sum(e.count * (e.value_min or 0) for e in lines)
+    return bool(rejected) and failed > 0 and (rejected or 0) >= 0.7 * failed
+
+
+def _jumped(facts: Facts, client: str, first: float, last: float) -> str | None:
+    """What the card of a forwarding host shows, None where it shows nothing out of the ordinary."""
+    host = actors.host_of(facts, client)
+    usual = shared_counters.usual_factor(facts, host, 0, first) if host else None
+    now = shared_counters.ratio(facts, host, first, last) if host else None
+    if usual is None or now is None or now.factor is None or not FORWARDS[0] <= usual <= FORWARDS[1]:
+        return None
+    if now.factor < JUMP * usual:
+        return None
+    return f"the network card sent {now.factor:.3g} times what it received, {usual:.3g} times before"
+
+
+LATELY = 30.0
+"""Seconds before the end of a log within which what happened last goes on."""
+
+
+def finding(facts: Facts, found: Resubmission, incident: str) -> Finding:
+    """The finding about one application."""
+    lines = found.lines
+    counted = (sample(facts, s, found.last, "records submitted again") for s in found.counters if s.points)
+    return Finding(
+        id=f"{incident}:{found.client}/resubmission",
+        incident=incident,
+        severity=Severity.CRITICAL,
+        certainty=Certainty.PROVEN if found.agrees else Certainty.LIKELY,
+        subject=found.client,
+        started_at=moment(found.first),
+        ended_at=moment(found.last),
+        ongoing=goes_on(facts, lines[-1].source, found.last),
+        statement=_statement(found),
+        measures=_measures(facts, found),
+        evidence=(lines[0].first, lines[-1].last, *counted),
+        explains=("oversize-record-rejected",),
+        mitigate="Stop submitting again from the callback, divert the record instead; side effect: it is delayed.",
+        remedy="Treat RecordTooLargeException as final; keep a dead-letter path for such records.",
+        verify="record-error-total rises by at most one a record.",
+        facts={"who": f"application {found.client}", "last": f"{clock(found.last)} last resubmission"},
+    )
+
+
+def _statement(found: Resubmission) -> str:
+    shown = f"; the broker rejected {units.size(found.rejected)}" if found.rejected else ""
+    over = f" and accepted {units.size(found.accepted)}" if found.rejected and found.accepted else ""
+    return (
+        f"The application behind {found.client} submits failed records again, although RecordTooLarge is not "
+        f"retriable: {found.how}{shown}{over}. Nothing was split, so that this is the application's own loop."
+    )
+
+
+def _measures(facts: Facts, found: Resubmission) -> dict[str, float]:
+    measures: dict[str, float] = {"resubmitted_records": found.count}
+    if found.rejected is not None:
+        measures["bytes_rejected"] = found.rejected
+    host = actors.host_of(facts, found.client)
+    sent = shared_counters.ratio(facts, host, found.first, found.last) if host else None
+    if host is None or sent is None or sent.factor is None:
+        return measures
+    measures |= {"bytes_in": sent.bytes_in, "bytes_out": sent.bytes_out, "amplification_factor": sent.factor}
+    usual, top = (
+        shared_counters.usual_factor(facts, host, 0, found.first),
+        shared_counters.peak(facts, host, found.first, found.last),
+    )
+    if usual is not None:
+        measures |= {"healthy_factor": usual, "excess_bytes": sent.bytes_out - usual * sent.bytes_in}
+    if top is not None and top.factor is not None:
+        measures["peak_amplification_factor"] = top.factor
+    return measures
+
+
+def goes_on(facts: Facts, source: str, last: float | None) -> bool:
+    """True where the log *source* ends soon after *last*."""
+    ends = [e.last_at for e in facts.episodes if e.source == source and e.last_at is not None]
+    ends += [c.last_at for c in facts.coverage if c.source == source and c.last_at is not None]
+    return last is not None and max(ends, default=last) - last < LATELY

@@ -1,0 +1,368 @@
+"""Bytes of a split loop: what left the host, what the broker threw away.
+
+What counters say of the bytes of a split loop: on the network card, from the producer, at the broker.
+
+Bytes of a split loop: what left the host, what the broker threw away, and whether two ways of counting agree.
+
+The ledger of a split loop as the report draws it: stages that add up, and the samples behind them.
+
+The loop as counters alone show it, for producers whose log is not in the material.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from mqlab import units
+from mqlab.facts import Episode, Facts, Series
+from mqlab.findings import Certainty, Evidence, Finding, Severity, Stage, TrafficLedger
+from mqlab.models import kafka_defaults
+from mqlab.shared import actors, configured, counters, flows
+from mqlab.shared.wording import clock, instant, moment, sample
+from mqlab.traffic import splits as traffic_splits
+from mqlab.traffic.splits import LEAST_LIMIT, MANY, MOSTLY
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """Bytes over the window; None where the material has no such counter."""
+
+    card: counters.Ratio | None
+    outgoing: float | None
+    rejected: float | None
+    accepted: float | None
+    """Of this producer; None where others send to the topic too."""
+    oversize: float
+    oversize_count: int
+    healthy: float | None
+
+
+def splits_counted(facts: Facts, client: str, start: float, end: float) -> float | None:
+    """Splits that the producer's own counter saw."""
+    own = [s for s in facts.named("producer.batch_splits") if s.labels.get("client_id") == client]
+    found = counters.increase(own, start, end)
+    return found.value if found else None
+
+
+def summed(facts: Facts, host: str | None, client: str, topic: str, span: tuple[float, float]) -> Sums:
+    """What the counters say of the bytes between two moments."""
+    start, end = span
+    own = [s for s in facts.named("producer.outgoing_bytes") if s.labels.get("client_id") == client]
+    outgoing = counters.increase(own, start, end)
+    single = _oversize(facts, client, start, end)
+    alone = actors.sole_producer(facts, client, topic)
+    return Sums(
+        counters.ratio(facts, host, start, end) if host else None,
+        outgoing.value if outgoing else None,
+        topic_bytes(facts, "broker.bytes_rejected", topic, start, end),
+        topic_bytes(facts, "broker.bytes_in", topic, start, end) if alone else None,
+        sum(size for size, _ in single),
+        sum(count for _, count in single),
+        counters.usual_factor(facts, host, 0, start) if host else None,
+    )
+
+
+def topic_bytes(facts: Facts, name: str, topic: str, start: float, end: float) -> float | None:
+    """Bytes of *topic* over the window, on all brokers; of all topics where the exporter does not tell them apart."""
+    every = facts.named(name)
+    of_topic = [s for s in every if s.labels.get("topic") == topic]
+    if not of_topic and topic != "?" and any(s.labels.get("topic") for s in every):
+        return 0.0
+    of_topic = of_topic or flows.all_topics(facts, name)
+    if not of_topic:
+        return None
+    found = counters.increase(of_topic, start, end, counters.first_scrape(facts, of_topic[0]))
+    return found.value if found else None
+
+
+def title(sums: Sums, host: str) -> str:
+    """Which counters a ledger rests on, and from when to when."""
+    since, until = (sums.card.since, sums.card.until) if sums.card else (None, None)
+    return f"network card of {host}, {clock(since)} to {clock(until)} UTC"
+
+
+def _oversize(facts: Facts, client: str, start: float, end: float) -> list[tuple[float, int]]:
+    """(bytes on the wire, records) of single records over the limit in the window, sent once each."""
+    own: list[Series] = [s for s in facts.named("producer.record_size_max") if s.labels.get("client_id") == client]
+    biggest = max((v for s in own for _, v in s.points), default=0.0)
+    found = []
+    for one in facts.of_kind("record-too-large"):
+        inside = one.first_at is not None and start <= one.first_at <= end and one.reason != "when serialized"
+        if inside and one.value_max and actors.client_of(facts, one) == client:
+            copies = round(biggest / one.value_max) if biggest > one.value_max else 1
+            found.append((one.value_max * max(1, copies) * one.count, one.count))
+    return found
+
+
+AGREE = 0.15
+"""Two ways of counting the resent bytes agree within this share."""
+LEAST_ON_CARD = 0.5
+"""Share of the splits' least bytes that the card must show to be the card of that producer."""
+
+Window = tuple[int, int | None]
+"""(least, most) bytes of a batch that splits into itself; most is None where batch.size is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class SplitLedger:
+    """What a loop cost, as far as the material says."""
+
+    host: str | None
+    started: float | None
+    ended: float | None
+    count: int
+    """Splits: lines of the log, or the counter where the log starts in the middle."""
+    sums: Sums | None = None
+    measures: Mapping[str, float] | None = None
+    resent: float | None = None
+    agrees: bool = False
+    """The bytes are those of the splits."""
+    second_way: str = ""
+
+    @property
+    def batch(self) -> float | None:
+        """Mean bytes of one resent batch."""
+        return self.resent / self.count if self.resent and self.count else None
+
+
+def of_loop(facts: Facts, client: str, topic: str, splits: Sequence[Episode], window: Window | None) -> SplitLedger:
+    """The ledger of the splits that *client* logged for *topic*."""
+    host = _own_host(facts, client, splits, window)
+    started, change = traffic_splits.started_at(facts, host, splits)
+    first, ended = splits[0].first_at, max((s.last_at for s in splits if s.last_at is not None), default=None)
+    lines = sum(s.count for s in splits)
+    if started is None or first is None or ended is None:
+        return SplitLedger(host, started, ended, lines)
+    count, told = lines, started
+    if traffic_splits.begins_within(facts, splits):
+        counted = splits_counted(facts, client, started, ended)
+        count, told = (round(counted), started) if counted and counted > lines else (lines, first)
+    calm_until = change.after if change else started
+    sums = summed(facts, host, client, topic, (told, ended))
+    resent, agrees, second = _resent(sums, count, window)
+    whole = sums if told == started else summed(facts, host, client, topic, (started, ended))
+    measures = measured(facts, host, whole, (started, ended), calm_until)
+    if change is not None:
+        measures["onset_uncertainty_seconds"] = change.before - change.after
+    return SplitLedger(host, started, ended, count, sums, measures, resent, agrees, second)
+
+
+def measured(
+    facts: Facts, host: str | None, sums: Sums, span: tuple[float, float], calm_until: float
+) -> dict[str, float]:
+    """The measures of a loop between two moments; it was as usual until *calm_until*."""
+    found: dict[str, float] = {}
+    if sums.card is not None and host is not None:
+        found |= _on_card(facts, host, sums.card, span, calm_until)
+    elif sums.outgoing is not None:
+        found["bytes_out"] = sums.outgoing
+        if sums.accepted:
+            found["amplification_factor"] = sums.outgoing / sums.accepted
+    if sums.rejected is not None:
+        found["bytes_rejected"] = sums.rejected
+    return found
+
+
+def _own_host(facts: Facts, client: str, splits: Sequence[Episode], window: Window | None) -> str | None:
+    """The producer's host, unless its card sent less than the splits must have."""
+    host = actors.host_of(facts, client)
+    first, last = splits[0].first_at, max((s.last_at or 0 for s in splits), default=0)
+    if host is None or window is None or first is None:
+        return host
+    seen = counters.ratio(facts, host, first, last)
+    least = LEAST_ON_CARD * window[0] * sum(s.count for s in splits)
+    return None if seen is not None and seen.bytes_out < least else host
+
+
+def _resent(sums: Sums, count: int, window: Window | None) -> tuple[float | None, bool, str]:
+    """(bytes of resent batches, whether they agree with the splits, the second way in words)."""
+    ways = _ways(sums)
+    if not ways:
+        return None, False, ""
+    (name, best), each = ways[0], ways[0][1] / count
+    fits = window is None or _within(each, window)
+    if len(ways) == 1:
+        between = ", between limit and batch.size" if window and window[1] and fits else ""
+        return best, fits and window is not None, f"{name} / {count} splits = {units.size(each)} a batch{between}"
+    other_name, other = ways[1]
+    differ = abs(other - best) / best
+    words = f"{count} splits x {units.size(each)} = {name}; {other_name}: {units.size(other)}, differs {differ:.1%}"
+    return best, fits and (window is not None or differ <= AGREE), words
+
+
+def _within(each: float, window: Window) -> bool:
+    least, most = window
+    return least * (1 - AGREE) <= each <= (most or 10 * least) * (1 + AGREE)
+
+
+def _ways(sums: Sums) -> list[tuple[str, float]]:
+    """Bytes of resent batches, by each way of counting them, the most direct first."""
+    ways = []
+    if sums.rejected is not None:
+        ways.append(("rejected by the broker", sums.rejected - sums.oversize))
+    needed = sums.accepted
+    if sums.card is not None:
+        if needed is None and sums.healthy is not None:
+            needed = sums.healthy * sums.card.bytes_in
+        if needed is not None:
+            ways.append(("network card less accepted", sums.card.bytes_out - needed - sums.oversize))
+    elif sums.outgoing is not None:
+        ways.append(("producer's outgoing bytes less accepted", sums.outgoing - (needed or 0) - sums.oversize))
+    return [(name, value) for name, value in ways if value > 0]
+
+
+def _on_card(
+    facts: Facts, host: str, card: counters.Ratio, span: tuple[float, float], calm_until: float
+) -> dict[str, float]:
+    healthy = counters.usual_factor(facts, host, 0, calm_until)
+    top = counters.peak(facts, host, *span)
+    known = {
+        "amplification_factor": card.factor,
+        "healthy_factor": healthy,
+        "excess_bytes": None if healthy is None else card.bytes_out - healthy * card.bytes_in,
+        "peak_amplification_factor": top.factor if top else None,
+        "factor_after": counters.usual_factor(facts, host, span[1] + counters.PEAK, float("inf")),
+    }
+    measured = {name: value for name, value in known.items() if value is not None}
+    return {"bytes_in": card.bytes_in, "bytes_out": card.bytes_out} | measured
+
+
+_TWICE = (1.8, 2.3)
+"""Bytes out over bytes in before the loop, of a host that sends each payload about twice."""
+_PAST = {"receive": "received", "transmit": "transmitted"}
+_RETRIES = {True: "retries, as the producer counts", False: "no retry was used"}
+
+
+def ledger(facts: Facts, found: SplitLedger) -> TrafficLedger | None:
+    """Bytes in to bytes out of the producer's host; None without its network card."""
+    sums, host = found.sums, found.host
+    if sums is None or sums.card is None or host is None or found.started is None or found.ended is None:
+        return None
+    stages = _stages(found)
+    rest = round(sums.card.bytes_out) - sum(s.bytes for s in stages)
+    stages.append(Stage("unexplained", "UNEXPLAINED (scrape edges, framing)", rest, rest, rest, "rest"))
+    return TrafficLedger(
+        host,
+        title(sums, host),
+        instant(sums.card.since),
+        instant(sums.card.until),
+        round(sums.card.bytes_in),
+        round(sums.card.bytes_out),
+        tuple(stages),
+        (found.measures or {}).get("healthy_factor"),
+        counters.usual_factor(facts, host, found.ended + counters.PEAK, float("inf")),
+        _gaps(facts, found.started, found.ended),
+    )
+
+
+def _stages(found: SplitLedger) -> list[Stage]:
+    sums = found.sums
+    stages = [_stage("rejected-batches", "rejected batches resent", found.resent or 0, AGREE / 3, found.second_way)]
+    if sums is not None and sums.accepted is not None:
+        doubled = sums.healthy is not None and _TWICE[0] <= sums.healthy <= _TWICE[1]
+        note = f" (out/in was {sums.healthy:.3g} before: every payload leaves about twice)" if doubled else ""
+        stages.append(_stage("accepted", f"accepted by the broker{note}", sums.accepted, 0.03, "broker bytes in"))
+    if sums is not None and sums.oversize:
+        label = f"{sums.oversize_count} oversize record{'s' if sums.oversize_count != 1 else ''}, sent once each"
+        second = "payload in the log x copies a record"
+        stages.append(_stage("oversize-records", label, sums.oversize, 0.02, second))
+    return stages
+
+
+def _stage(name: str, label: str, size: float, off: float, second: str) -> Stage:
+    return Stage(name, label, round(size), round(size * (1 - off)), round(size * (1 + off)), "counters", second or None)
+
+
+def _gaps(facts: Facts, start: float, end: float) -> tuple[str, ...]:
+    found = []
+    for series in facts.named("producer.batch_splits"):
+        client, seen = series.labels.get("client_id"), counters.increase([series], start, end)
+        if client and seen and seen.resets:
+            found.append(f"{series.original} of {client} saw {seen.value:.0f} of its splits: scrapes lost at restarts")
+    return tuple(found)
+
+
+def evidence(facts: Facts, client: str, topic: str, found: SplitLedger) -> tuple[Evidence, ...]:
+    """The samples that the numbers were counted from."""
+    sums, end = found.sums, found.ended
+    if sums is None or end is None:
+        return ()
+    told: list[Evidence] = []
+    if sums.card is not None and found.host is not None:
+        for direction, past in _PAST.items():
+            for series in counters.card(facts, found.host, direction):
+                told.append(sample(facts, series, sums.card.since, f"bytes {past} before"))
+                told.append(sample(facts, series, sums.card.until, f"bytes {past} after"))
+    rejected = [s for s in facts.named("broker.bytes_rejected") if s.labels.get("topic") == topic and s.points]
+    told += [sample(facts, s, end, "bytes that the broker threw away") for s in rejected]
+    own = [s for s in facts.named("producer.record_retries") if s.labels.get("client_id") == client and s.points]
+    told += [sample(facts, s, end, _RETRIES[any(v for _, v in s.points)]) for s in own]
+    return tuple(told)
+
+
+def findings(facts: Facts, incident: str, logged: frozenset[str]) -> tuple[Finding, ...]:
+    """One finding per client, other than those that *logged* their splits, whose counters tell of a loop."""
+    named = {s.labels.get("client_id") or "" for s in facts.named("producer.batch_splits")}
+    found = [_of_client(facts, client, incident) for client in sorted(named - logged - {""})]
+    return tuple(f for f in found if f is not None)
+
+
+def _of_client(facts: Facts, client: str, incident: str) -> Finding | None:
+    own = [s for s in facts.named("producer.batch_splits") if s.labels.get("client_id") == client]
+    steps = [(a, b, v) for a, b, v in counters.summed(own) if v > 0]
+    count = sum(v for _, _, v in steps)
+    if count < MANY or kafka_defaults.loops(configured.version_of(facts, client)) is False:
+        return None
+    start, end = steps[0][0], steps[-1][1]
+    topic = _topic(facts, client, start, end)
+    host = actors.host_of(facts, client)
+    sums = summed(facts, host, client, topic, (start, end))
+    if not _mostly_splits(facts, topic, sums, count, start):
+        return None
+    measures = measured(facts, host, sums, (start, end), start) | {"split_count": count}
+    ledger = SplitLedger(host, start, end, round(count), sums, measures)
+    counted = tuple(sample(facts, s, end, "splits counted by the producer") for s in own)
+    thrown = f" while the broker rejected {units.size(sums.rejected)}" if sums.rejected else ""
+    kept = f" and accepted {units.size(sums.accepted)}" if sums.rejected and sums.accepted else ""
+    return Finding(
+        f"{incident}:{client}/{topic}", incident, Severity.CRITICAL, Certainty.LIKELY, f"{client} -> {topic}",
+        moment(start), moment(end), _goes_on(own, end),
+        f"{client} split batches {count:.0f} times{thrown}{kept}. The counters fit batches that are split into "
+        "themselves; the client's log would prove it.",
+        measures, counted + evidence(facts, client, topic, ledger), ("log-explosion",),
+        "Set batch.size below the topic's max.message.bytes; side effect: more and smaller requests.",
+        "Keep batch.size within max.message.bytes; upgrade the client to 4.2.0 or later.",
+        "batch-split-total stands still during the next burst.",
+        facts={"who": f"producer {client}", "topic": topic},
+    )  # fmt: skip
+
+
+def _goes_on(own: list[Series], end: float) -> bool:
+    """True where the counter rose up to its last sample."""
+    return all(s.points[-1][0] <= end for s in own if s.points)
+
+
+def _topic(facts: Facts, client: str, start: float, end: float) -> str:
+    """The only topic the client sends to, or the only one of them with rejected bytes."""
+    named = {s.labels.get("topic") or "" for s in facts.series
+             if s.name.startswith("producer.topic_") and s.labels.get("client_id") == client} - {""}  # fmt: skip
+    if len(named) == 1:
+        return named.pop()
+    thrown = {
+        topic
+        for s in facts.named("broker.bytes_rejected")
+        if (topic := s.labels.get("topic")) and (not named or topic in named)
+        if topic_bytes(facts, "broker.bytes_rejected", topic, start, end)
+    }
+    return thrown.pop() if len(thrown) == 1 else "?"
+
+
+def _mostly_splits(facts: Facts, topic: str, sums: Sums, count: float, start: float) -> bool:
+    """True where a good part of what left were batches that were split; a wrong estimate splits few of many."""
+    known = configured.limit(facts, topic, start)
+    least = known.number if known and known.number else LEAST_LIMIT
+    left = sums.outgoing if sums.outgoing is not None else (sums.card.bytes_out if sums.card else None)
+    if left is not None:
+        return left > 0 and count * least * MOSTLY >= left >= count * least * LEAST_ON_CARD
+    return bool(sums.rejected and sums.accepted is not None and sums.rejected >= sums.accepted)

@@ -1,0 +1,292 @@
+"""Splits of one producer on one topic, and whether they are a loop.
+
+What stands beside the splits of a producer: crashes, the trigger, the lines that prove the loop.
+
+Splits of one producer on one topic, and whether they are a loop: the rule behind ``batch-split-loop``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mqlab import units
+from mqlab.facts import Episode, Facts
+from mqlab.findings import Evidence
+from mqlab.models import kafka_defaults, limits
+from mqlab.models.kafka_defaults import Version
+from mqlab.shared import actors, configured, counters
+from mqlab.shared.configured import Value
+from mqlab.shared.wording import clock
+
+AFTER_CRASH = 15.0
+"""Seconds after the last split within which an exit belongs to it."""
+QUIET = 60.0
+"""Seconds without a split after which the loop has ended, where the log goes on."""
+
+
+def crashes(facts: Facts, client: str, splits: Sequence[Episode]) -> tuple[Episode, ...]:
+    """Abnormal exits within or right after the splits; those without a moment where memory ran out."""
+    first, last = splits[0].first_at, max(s.last_at or 0 for s in splits)
+    if first is None:
+        return ()
+    exits = [
+        e
+        for e in _of_process(facts, client, splits)
+        if e.value_max and e.first_at is not None and first <= e.first_at <= last + AFTER_CRASH
+    ]
+    if exits:
+        return tuple(exits)
+    sources = {s.source for s in splits}
+    memory = facts.of_kind("out-of-memory")
+    near = [e for e in memory if e.first_at is not None and first <= e.first_at <= last + AFTER_CRASH]
+    undated = [e for e in memory if e.first_at is None]
+    return tuple(e for e in near if e.source in sources or len({m.source for m in memory}) == 1) or tuple(undated)
+
+
+def _of_process(facts: Facts, client: str, splits: Sequence[Episode]) -> list[Episode]:
+    """Exits of the process behind *client*: all of them where the material watches one process only."""
+    exits = list(facts.of_kind("process-exit"))
+    if len({e.reason for e in exits}) <= 1:
+        return exits
+    names = {client, *(actors.base_name(s.source) for s in splits)}
+    return [e for e in exits if e.reason and any(e.reason in name or name in e.reason for name in names)]
+
+
+def ongoing(facts: Facts, splits: Sequence[Episode], ended: float | None) -> bool:
+    """True where the material ends while the splits go on."""
+    if ended is None:
+        return False
+    sources = {s.source for s in splits}
+    later = [c.last_at for c in facts.coverage if c.source in sources and c.last_at is not None]
+    dated = [e.last_at for e in facts.episodes if e.source in sources and e.last_at is not None]
+    return max([*later, *dated], default=ended) < ended + QUIET
+
+
+def trigger(facts: Facts, splits: Sequence[Episode], started: float | None) -> str | None:
+    """What happened right before the first split: an oversize record came in."""
+    first = splits[0].first_at
+    if first is None or started is None:
+        return None
+    sources = {s.source for s in splits}
+    for one in facts.of_kind("record-too-large"):
+        near = one.first_at is not None and started - 1 <= one.first_at <= first
+        if one.source in sources and near and one.value_max:
+            size, place = units.size(one.value_max), f"{one.source}:{one.first.line}"
+            return f"{clock(one.first_at)} first payload of {size}  {place}"
+    return None
+
+
+def lines(
+    facts: Facts,
+    splits: Sequence[Episode],
+    batch_size: Value | None,
+    limit: Value | None,
+    ends: Sequence[Episode],
+) -> tuple[Evidence, ...]:
+    """The lines that prove the loop: first and last split, the settings, the ends."""
+    last = max(splits, key=lambda s: (s.last_at or 0, s.last.line or 0))
+    found = [
+        _why(splits[0].first, "first split: attempts left stay the same"),
+        _why(last.last, "last split: the same number of attempts left"),
+    ]
+    for value, why in ((batch_size, "batches may grow to this size"), (limit, "the broker takes no larger batch")):
+        if value is not None and value.setting is not None:
+            found.append(_why(value.setting.evidence, why))
+    found += [_why(end.first, "the process ended") for end in ends]
+    memory = facts.of_kind("out-of-memory") if any(e.kind == "process-exit" for e in ends) else ()
+    found += [_why(m.first, "why the process ended") for m in memory]
+    stuck = [e for e in facts.of_kind("producer-stuck", "record-expired") if e.source == splits[0].source]
+    found += [_why(e.first, "how the loop ended for these records") for e in stuck[:2]]
+    return tuple(found)
+
+
+def _why(evidence: Evidence, why: str) -> Evidence:
+    return Evidence(evidence.source, evidence.line, evidence.text, why, evidence.pointer)
+
+
+def begins_within(facts: Facts, splits: Sequence[Episode]) -> bool:
+    """True where the log has nothing from before the splits: it starts in the middle of them."""
+    first, source = splits[0].first_at, splits[0].source
+    if first is None:
+        return False
+    times = [e.first_at for e in facts.episodes if e.source == source and e.kind != "batch-split"]
+    times += [s.at for s in facts.settings if s.source == source]
+    times += [c.first_at + QUIET for c in facts.coverage if c.source == source and c.first_at is not None]
+    return all(at is None or at >= first for at in times)
+
+
+def started_at(
+    facts: Facts, host: str | None, splits: Sequence[Episode]
+) -> tuple[float | None, counters.ChangePoint | None]:
+    """When it began: the trigger in the log if the traffic of *host* rose with it, else the first split.
+
+    The change point of the traffic is known to one scrape; an event inside it is known to the line. Where the log
+    starts in the middle of the loop the traffic alone says when it began.
+    """
+    first = splits[0].first_at
+    if first is None or host is None:
+        return first, None
+    change = counters.onset(counters.summed(counters.card(facts, host, "transmit")), first)
+    if change is None:
+        return first, None
+    if begins_within(facts, splits) and change.before < first:
+        return change.after, change
+    if first - change.after > 2 * QUIET:
+        return first, None
+    sources = {s.source for s in splits}
+    events = [
+        e.first_at
+        for e in facts.of_kind("record-too-large")
+        if e.source in sources and e.first_at is not None and change.after <= e.first_at <= first
+    ]
+    return min([first, *events]), change
+
+
+REPEATED = 3
+"""Splits of one partition that already show the loop where the settings make it certain."""
+MANY = 12
+"""Splits of one partition that show it where the settings are not known: no batch needs as many halvings."""
+DENSE = 60.0
+"""Seconds within which ``MANY`` splits of one partition are a row; a wrong compression estimate splits now and then."""
+CONSTANT = 0.8
+"""Share of the splits that show one and the same number of attempts left."""
+MOSTLY = 3
+"""A loop's batches are at least one in so many of the bytes that left the producer."""
+LEAST_LIMIT = 1_000_012
+"""The smallest default of message.max.bytes, where the limit is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """One client's splits on one topic, with what was configured when they began."""
+
+    client: str
+    topic: str
+    splits: tuple[Episode, ...]
+    version: Version | None
+    batch_size: configured.Value | None
+    limit: configured.Value | None
+
+    @property
+    def count(self) -> int:
+        """Split lines."""
+        return sum(e.count for e in self.splits)
+
+    @property
+    def by_queue(self) -> dict[str, int]:
+        """Split lines per partition, most first."""
+        found: Counter[str] = Counter()
+        for episode in self.splits:
+            found[episode.queue or "?"] += episode.count
+        return dict(sorted(found.items(), key=lambda kv: (-kv[1], kv[0])))
+
+    @property
+    def most(self) -> int:
+        """Splits of the partition that has most."""
+        return max(self.by_queue.values())
+
+    @property
+    def first_at(self) -> float | None:
+        """First split."""
+        return self.splits[0].first_at
+
+    @property
+    def last_at(self) -> float | None:
+        """Last split."""
+        return max((e.last_at for e in self.splits if e.last_at is not None), default=None)
+
+    @property
+    def attempts(self) -> tuple[float | None, float]:
+        """(attempts left that most splits show, their share)."""
+        found: Counter[float | None] = Counter()
+        for episode in self.splits:
+            found[episode.value_min if episode.value_min == episode.value_max else None] += episode.count
+        (value, times), *_ = sorted(found.items(), key=lambda kv: (-kv[1], kv[0] or 0))
+        return value, times / self.count
+
+    @property
+    def size_is_certain(self) -> bool:
+        """True where batch.size was seen before the first split."""
+        return configured.certain(self.batch_size, self.first_at)
+
+    @property
+    def window(self) -> tuple[int, int | None] | None:
+        """Sizes in bytes of batches that split into themselves; None where unknown or impossible."""
+        size, most = (self.batch_size and self.batch_size.number), (self.limit and self.limit.number)
+        if not most:
+            return None
+        found = limits.loop_window(most, size) if size else None
+        return found or (None if self.size_is_certain else (most + 1, None))
+
+
+def loops_seen(facts: Facts) -> list[Loop]:
+    """Every client and topic with splits, in order of the first."""
+    found: dict[tuple[str, str], list[Episode]] = {}
+    for client, episodes in actors.by_client(facts, facts.of_kind("batch-split")).items():
+        for episode in episodes:
+            found.setdefault((client, episode.topic or "?"), []).append(episode)
+    return [_loop(facts, client, topic, splits) for (client, topic), splits in found.items()]
+
+
+def _loop(facts: Facts, client: str, topic: str, splits: list[Episode]) -> Loop:
+    at = splits[0].first_at
+    size = configured.producer_value(facts, client, "batch.size", at)
+    most = configured.limit(facts, topic, at)
+    return Loop(client, topic, tuple(splits), configured.version_of(facts, client, at), size, most)
+
+
+def why_not(facts: Facts, loop: Loop) -> str | None:
+    """Why these splits are no loop; None where they are one."""
+    began, last = clock(loop.first_at), clock(loop.last_at)
+    who = f"{loop.count} splits by {loop.client} on {loop.topic} between {began} and {last} UTC"
+    if kafka_defaults.loops(loop.version) is False:
+        return f"{who} ended by themselves: client {loop.version} halves a batch that it has split before"
+    if loop.attempts[1] < CONSTANT:
+        return f"{who} show a number of attempts left that changes"
+    size, most = loop.batch_size, loop.limit
+    fits = loop.size_is_certain and size and size.number and most and most.number and size.number <= most.number
+    if fits and size and most and (configured.certain(most, loop.first_at) or not _a_loop_all_the_same(facts, loop)):
+        return (
+            f"{who} ended by themselves: batch.size {size.value} is within the limit {most.value}, "
+            "so that a split makes batches that fit"
+        )
+    if fits or _repeats(facts, loop):
+        return None
+    return f"{who} ended by themselves after at most {loop.most} on one partition"
+
+
+def _repeats(facts: Facts, loop: Loop) -> bool:
+    if loop.size_is_certain and loop.window is not None:
+        return loop.most >= REPEATED
+    return _densest(loop) >= MANY or _a_loop_all_the_same(facts, loop)
+
+
+def _a_loop_all_the_same(facts: Facts, loop: Loop) -> bool:
+    """True where the settings do not show a loop, or show what was set afterwards, but its consequences do."""
+    return loop.most >= MANY and (_ended_badly(facts, loop) or mostly_splits(facts, loop))
+
+
+def _densest(loop: Loop) -> int:
+    best = 0
+    for queue in loop.by_queue:
+        own = [(e.first_at or 0.0, e.count) for e in loop.splits if (e.queue or "?") == queue]
+        best = max(best, *(sum(count for at, count in own if start <= at < start + DENSE) for start, _ in own))
+    return best
+
+
+def _ended_badly(facts: Facts, loop: Loop) -> bool:
+    ends = facts.of_kind("record-expired", "producer-stuck", "sender-error", "out-of-memory")
+    sources = {s.source for s in loop.splits}
+    return bool(crashes(facts, loop.client, loop.splits)) or any(e.source in sources for e in ends)
+
+
+def mostly_splits(facts: Facts, loop: Loop) -> bool:
+    """True where a good part of all bytes that left were batches that were split."""
+    if loop.first_at is None or loop.last_at is None:
+        return False
+    least = loop.limit.number if loop.limit and loop.limit.number else LEAST_LIMIT
+    own = [s for s in facts.named("producer.outgoing_bytes") if s.labels.get("client_id") == loop.client]
+    left = counters.increase(own, loop.first_at, loop.last_at)
+    return left is not None and loop.count * least * MOSTLY >= left.value > 0

@@ -1,0 +1,1 @@
+"""A subject for the eye: its rows put together for figures, and its tables for notebooks and JSON."""

@@ -1,0 +1,332 @@
+"""The delivery audit as JSON, schema ``mqlab.audit/1``.
+
+The way of messages over a bridge in words: how many reached each stage, and where the others are.
+
+The way of MQTT messages as JSON-ready values; times in UTC, null for what the material does not say.
+
+What there is to say where nothing can be audited, and which commands fetch what is missing.
+
+The delivery audit as JSON, schema ``mqlab.audit/1``: the same facts give the same bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime, tzinfo
+from itertools import groupby
+from typing import Any
+
+from mqlab.commands import commands
+from mqlab.delivery.path import NOT_TOLD, bounded, by_number
+from mqlab.delivery.risk_rates import Risk
+from mqlab.delivery.rows import Audit, Doubled, GroupRow, LogRow, Loss
+from mqlab.facts import Facts
+from mqlab.findings import Evidence
+from mqlab.mqtt.chain_stages import Chain, Gap, Stage, Step, Whereabouts
+from mqlab.scope import systems
+from mqlab.units import iso, number
+
+LOST, WAITING, UNKNOWN, COMPLETE = "lost", "waiting", "cannot say", "nothing lost"
+_SYSTEMS = {"kafka": "Kafka", "rocketmq": "RocketMQ"}
+
+
+def outcome(chain: Chain) -> str:
+    """``LOST`` where messages were thrown away, ``UNKNOWN`` where nothing tells where some are, else what is left."""
+    sure = [g for g in chain.gaps if g.where is Whereabouts.DROPPED and g.low]
+    open_ = (Whereabouts.UNKNOWN, Whereabouts.DROPPED, Whereabouts.AFTER_END)
+    if sure:
+        return LOST
+    if any(g.where in open_ or (g.where is Whereabouts.REFUSED and g.before is Step.HANDLED) for g in chain.gaps):
+        return UNKNOWN
+    if any(g.where in (Whereabouts.QUEUED, Whereabouts.PENDING) for g in chain.gaps):
+        return WAITING
+    return COMPLETE if chain.by == "ids" else UNKNOWN
+
+
+def title(chain: Chain) -> str:
+    """From where to where."""
+    return f"MQTT -> {log(chain)}" if chain.system else "MQTT"
+
+
+def log(chain: Chain) -> str:
+    """The log behind the bridge: ``Kafka orders``."""
+    return f"{_SYSTEMS.get(chain.system or '', chain.system or '')} {chain.topic or ''}".strip()
+
+
+def sentence(chain: Chain, tz: tzinfo = UTC, most: int = 4) -> str:
+    """All stages, then what is missing and where: ``published 7,120 -> bridge 5,640 -> …; 1,480 in the queue of …``."""
+    path = " -> ".join(", ".join(_stage(chain, stage) for stage in together) for together in _stages(chain))
+    told = [missing(gap, tz) for gap in chain.gaps[:most]]
+    if len(chain.gaps) > most:
+        told.append(f"{number(len(chain.gaps) - most)} more (mqlab audit)")
+    return "; ".join((path, *told)) + ("" if chain.by == "ids" else " (by counts, not by ids)")
+
+
+def _stages(chain: Chain) -> Iterator[list[Stage]]:
+    """Stages that stand beside each other, such as several readers; without an acknowledgement that tells nothing."""
+    sent = chain.stage(Step.PUBLISHED)
+    for step, own in groupby(chain.stages, key=lambda stage: stage.step):
+        together = list(own)
+        if not (step is Step.ACKNOWLEDGED and sent and together[0].messages == sent.messages):
+            yield together
+
+
+def _stage(chain: Chain, stage: Stage) -> str:
+    return f"{name(chain, stage)} {amount(stage)}" + (f" (+ {number(stage.again)} copies)" if stage.again else "")
+
+
+def name(chain: Chain, stage: Stage) -> str:
+    """Who that stage is."""
+    if stage.step is Step.TAKEN:
+        return "bridge" if chain.system else stage.who
+    if stage.step is Step.STORED:
+        return log(chain)
+    return stage.who if stage.step is Step.HANDLED else stage.step.value
+
+
+def amount(stage: Stage) -> str:
+    """How many, with the interval where they were not counted; of QoS 0 nobody acknowledges anything."""
+    if stage.messages is None or stage.low is None or stage.high is None:
+        return NOT_TOLD
+    if stage.step is Step.ACKNOWLEDGED:
+        return number(stage.messages)
+    return bounded(stage.messages, stage.low, stage.high)
+
+
+def missing(gap: Gap, tz: tzinfo = UTC) -> str:
+    """How many are missing at one step, and where they are."""
+    many = number(gap.messages)
+    if gap.where is Whereabouts.QUEUED:
+        since = _since(gap, tz)
+        least = f"; the broker's store shows {number(gap.low)} of them" if gap.low < gap.messages else ""
+        return f"{many} in the queue of {gap.who} (offline since {since}{least})"
+    if gap.where is Whereabouts.DROPPED:
+        of = f" from the queue of {gap.who}" if gap.who else ""
+        return f"{bounded(gap.messages, gap.low, gap.high)} thrown away by the MQTT broker{of}"
+    if gap.where is Whereabouts.REFUSED:
+        return f"{many} failed at their publishers" if gap.before is Step.ACKNOWLEDGED else f"{many} refused by the log"
+    if gap.where is Whereabouts.PENDING:
+        return f"{many} pending for {gap.who}"
+    if gap.where is Whereabouts.AFTER_END:
+        return f"{many} on their way when the ledgers end"
+    by = f" {gap.before.value} by {gap.who}" if gap.who else f" {gap.before.value}"
+    return f"{bounded(gap.messages, gap.low, gap.high)} not{by}, where they are is NOT KNOWN"
+
+
+def _since(gap: Gap, tz: tzinfo) -> str:
+    return "an unknown time" if gap.away_since is None else f"{datetime.fromtimestamp(gap.away_since, tz):%H:%M:%S}"
+
+
+def worst(chains: Sequence[Chain]) -> list[Chain]:
+    """Those with losses first."""
+    order = (LOST, UNKNOWN, WAITING, COMPLETE)
+    return sorted(chains, key=lambda chain: (order.index(outcome(chain)), chain.topic or ""))
+
+
+def chain_json(chain: Chain) -> dict[str, Any]:
+    """One way with its stages and what is missing."""
+    return {
+        "system": chain.system,
+        "topic": chain.topic,
+        "bridge": list(chain.bridge),
+        "by": chain.by,
+        "outcome": outcome(chain),
+        "statement": sentence(chain),
+        "stages": [_chain_stage(stage) for stage in chain.stages],
+        "missing": [_gap(gap) for gap in chain.gaps],
+        "notes": list(chain.notes),
+    }
+
+
+def _chain_stage(one: Stage) -> dict[str, Any]:
+    return {
+        "stage": one.step.value,
+        "who": one.who or None,
+        "messages": one.messages,
+        "at_least": one.low,
+        "at_most": one.high,
+        "copies": one.again,
+        "how": one.how,
+        "since": iso(one.since),
+        "until": iso(one.until),
+        "shares": [{"who": s.who, "messages": s.messages, "source": s.place} for s in one.shares],
+        "evidence": [_place(place) for place in one.evidence],
+    }
+
+
+def _gap(one: Gap) -> dict[str, Any]:
+    return {
+        "after": one.after.value,
+        "before": one.before.value,
+        "where": one.where.value,
+        "who": one.who or None,
+        "messages": one.messages,
+        "at_least": one.low,
+        "at_most": one.high,
+        "how": one.how,
+        "since": iso(one.since),
+        "until": iso(one.until),
+        "offline_since": iso(one.away_since),
+        "evidence": [_place(place) for place in one.evidence],
+    }
+
+
+def _place(one: Evidence) -> dict[str, Any]:
+    return {"source": one.source, "line": one.line, "text": one.text}
+
+
+_FETCH = (
+    (r"__consumer_offsets|commits? of the group", "kafka-offsets-dump"),
+    (r"\bledgers?\b", "kafka-client-ledger"),
+    (r"\bids?( are)? in the(ir)? log\b|\bkeys\b", "kafka-keys"),
+    (r"\bdump(?! which)|\bsegments?\b|kafka-dump-log", "kafka-segment"),
+    (r"\bbrokers?'? logs?\b|logs? of (the|all|every) brokers?|state-change|server\.log", "kafka-broker-logs"),
+    (r"\blog starts?\b|earliest", "kafka-log-start"),
+    (r"\blog ends?\b|latest|\bend offsets?\b|kafka-get-offsets", "kafka-log-end"),
+    (r"\bpositions?\b|\bcommitted offsets?\b|consumer-groups", "kafka-groups"),
+    (r"\b(consumers?|clients?|producers?)'? logs?\b|logs? of (the|all|its) (consumers?|clients?|producers?)",
+     "kafka-client-log"),
+    (r"\backs\b|\bsettings? of the (producer|consumer|client)|auto\.offset\.reset", "kafka-client-settings"),
+    (r"\breplicas?\b|\breplication factor\b|topics --describe", "kafka-topics"),
+    (r"retention|min\.insync|unclean\.leader|cleanup\.policy|settings? of the topic", "kafka-topic-configs"),
+)  # fmt: skip
+"""Words, and the name of the command in ``commands.toml``."""
+
+
+def commands_for(missing: Iterable[str]) -> tuple[str, ...]:
+    """What to type, each command once, in the order in which they are asked for."""
+    known = commands()
+    names = [name for words in missing for sign, name in _FETCH if re.search(sign, words, re.IGNORECASE)]
+    return tuple(known[name].line for name in dict.fromkeys(names))
+
+
+def nothing(facts: Facts, topic: str | None = None) -> str:
+    """Why there is no topic to audit, in a sentence."""
+    if "kafka" not in systems(facts):
+        return "Nothing in this material is of Kafka, so that there is no delivery to audit."
+    told = "no ledger tells what was acknowledged or handled, no dump which ids are in the log"
+    about = f" of {topic}" if topic else ""
+    return (
+        f"This material cannot say whether messages{about} were lost: {told}, and the logs of the brokers do not say "
+        "that a partition went back."
+    )
+
+
+SCHEMA = "mqlab.audit/1"
+
+
+def dumps(audits: Sequence[Audit], because: str = "", risks: Sequence[Risk] = (), ways: Sequence[Chain] = ()) -> str:
+    """The JSON text of the audit of each topic and of settings; times in UTC, null for what the material does not say.
+
+    *because* says why there is no topic; *ways* are those of MQTT messages, which are told where there are any.
+    """
+    topics = [_topic(audit) for audit in sorted(audits, key=lambda audit: audit.topic)]
+    told: dict[str, Any] = {
+        "schema": SCHEMA,
+        "topics": topics,
+        "because": None if topics or ways else because,
+        "risks": [_risk(risk) for risk in risks],
+    }
+    told |= {"mqtt": [chain_json(way) for way in ways]} if ways else {}
+    return json.dumps(told, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
+
+
+def _topic(audit: Audit) -> dict[str, Any]:
+    groups = sorted(audit.groups, key=lambda row: (row.group, by_number(row.queue)))
+    return {
+        "topic": audit.topic,
+        "outcome": audit.outcome.value,
+        "statement": audit.statement,
+        "partitions": [_log(row) for row in sorted(audit.log, key=lambda row: by_number(row.queue))],
+        "groups": [_group(row) for row in groups],
+        "losses": [_loss(one) for one in audit.losses],
+        "doubled": [_doubled(one) for one in audit.doubled],
+        "missing": list(audit.missing),
+        "fetch": list(commands_for(audit.missing)),
+    }
+
+
+def _log(row: LogRow) -> dict[str, Any]:
+    return {
+        "partition": row.queue,
+        "sent": row.sent,
+        "acknowledged": row.acked,
+        "failed": row.failed,
+        "failed_but_stored": row.failed_stored,
+        "unanswered": row.unanswered,
+        "stored": row.stored,
+        "lost": row.lost,
+        "doubled": row.doubled,
+        "log_start": row.start,
+        "log_end": row.end,
+    }
+
+
+def _group(row: GroupRow) -> dict[str, Any]:
+    return {
+        "group": row.group,
+        "partition": row.queue,
+        "handled": row.handled,
+        "times_handled": row.times,
+        "committed_offset": row.committed,
+        "pending": row.pending,
+        "lost": row.lost,
+        "doubled": row.doubled,
+        "unknown": row.unknown,
+        "skipped_by_hand": row.by_hand,
+        "set_aside": row.aside,
+    }
+
+
+def _loss(one: Loss) -> dict[str, Any]:
+    return {
+        "incident": one.incident,
+        "side": one.side.value,
+        "group": one.group,
+        "partition": one.queue,
+        "records": one.records,
+        "at_least": one.least,
+        "at_most": one.most,
+        "first_offset": one.first_offset,
+        "last_offset": one.last_offset,
+        "since": iso(one.since),
+        "until": iso(one.until),
+        "how": one.how,
+        "evidence": [_place(place) for place in one.evidence],
+    }
+
+
+def _doubled(one: Doubled) -> dict[str, Any]:
+    return {
+        "incident": one.incident,
+        "side": one.side.value,
+        "group": one.group,
+        "partition": one.queue,
+        "records": one.records,
+        "extra": one.extra,
+        "at_least": one.least,
+        "at_most": one.most,
+        "since": iso(one.since),
+        "until": iso(one.until),
+        "how": one.how,
+        "evidence": [_place(place) for place in one.evidence],
+    }
+
+
+def _risk(one: Risk) -> dict[str, Any]:
+    return {
+        "setting": one.setting,
+        "owner": one.owner,
+        "value": one.value,
+        "effective": one.effective,
+        "may": one.may,
+        "incident": one.incident,
+        "records": one.records,
+        "at_least": one.low,
+        "at_most": one.high,
+        "how": one.how,
+        "due_seconds": None if one.due_seconds is None else round(one.due_seconds, 3),
+        "evidence": [_place(place) for place in one.evidence],
+    }

@@ -47,8 +47,9 @@ fix: setup ## format, and repair what the linter can
 notebooks: setup ## write each notebook from its .py twin
 	$(BIN)/jupytext --update --to ipynb notebooks/*.py
 
-docs: setup ## write docs/incidents.md from the catalogue
+docs: setup ## write docs/incidents.md and docs/tables.md
 	$(BIN)/python -m mqlab.catalogue > docs/incidents.md
+	$(BIN)/python -m mqlab.tables > docs/tables.md
 
 bench: setup ## measure reading speed on generated logs
 	$(BIN)/python -m bench

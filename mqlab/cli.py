@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 from mqlab import __version__
-from mqlab.errors import MqlabError, UnknownFindingError
+from mqlab.errors import MqlabError
 from mqlab.verbs.audit import audit
 from mqlab.verbs.drain import drain
 from mqlab.verbs.material import common, deliver, opened, progress
@@ -80,16 +80,8 @@ def report(output: str, exit_code: bool, **material: Any) -> int:
 @click.option("--lines", default=5, show_default=True, help="Lines of context around each place.")
 def show(finding: str, lines: int, **material: Any) -> int:
     """Show the evidence of one finding (its id, class, or F1, F2 …) with context."""
-    from mqlab.material.context import shown
-
     capture, _ = opened(**material)
-    found = capture.diagnosis.findings
-    numbered = {f"F{n}": f for n, f in enumerate(found, start=1)}
-    chosen = numbered.get(finding.upper()) or next((f for f in found if finding in (f.id, f.incident)), None)
-    if chosen is None:
-        raise UnknownFindingError(finding, [f.id for f in found])
-    with capture.readable() as sources:
-        deliver(shown(chosen, sources, lines), None)
+    deliver(capture.show(finding, lines), None)
     return 0
 
 

@@ -81,6 +81,13 @@ class UnknownFindingError(MqlabError):
         super().__init__(f"No finding is called {name!r}. Known: {', '.join(known) or 'none'}.")
 
 
+class UnknownSourceError(MqlabError):
+    """No source of the material, or more than one, has this name."""
+
+    def __init__(self, name: str, alike: Iterable[str]) -> None:
+        super().__init__(f"No single source is called {name!r}. Alike: {', '.join(alike) or 'none'}.")
+
+
 class UnknownIncidentError(MqlabError):
     """No class of incident has this name."""
 

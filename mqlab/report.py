@@ -63,10 +63,10 @@ def render(capture: Told, out: Path, *, notebooks: Sequence[str] | None = None) 
 
 def parameters(capture: Told) -> dict[str, Any]:
     """What a notebook needs to open the same capture, from the same folder: its name in the workspace is the same."""
-    chosen = asdict(capture.options)
-    return {"paths": list(capture.paths)} | {
-        name: [list(pair) for pair in value] if isinstance(value, tuple) else value for name, value in chosen.items()
-    }
+    chosen = {name: value for name, value in asdict(capture.options).items() if value not in (None, (), [])}
+    if not isinstance(zones := chosen.get("log_tz", ""), str):
+        chosen["log_tz"] = [zone if isinstance(zone, str) else list(zone) for zone in zones]
+    return {"paths": list(capture.paths), "options": chosen}
 
 
 def run(names: Sequence[str], given: Mapping[str, Any]) -> list[Section]:

@@ -6,6 +6,7 @@ All times are UTC instants. A null means "the source does not say", never zero. 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
@@ -143,3 +144,89 @@ TABLES = (EVENTS, POSITIONS, CLIENTS, ASSIGNMENTS, METRICS, SETTINGS, LEDGER, VO
 def union(frames: Sequence[DataFrame]) -> DataFrame:
     """All rows of *frames* (at least one), by name, missing columns as null."""
     return reduce(lambda one, two: one.unionByName(two, allowMissingColumns=True), frames)
+
+
+_MEANINGS: Mapping[str, str] = {
+    "at": "when, UTC; null where nothing says it",
+    "node": "who wrote the line: broker id, or the name of the client or host",
+    "system": "kafka, rocketmq, mqtt, app or os",
+    "kind": "what happened, one word of a closed list such as `rebalance-started` or `session-takeover`",
+    "cluster": "the cluster's name",
+    "group": "the consumer group, or the share group",
+    "topic": "the topic, or the topic filter",
+    "queue": "the partition (`3`) or the queue (`broker-a/3`)",
+    "client_id": "the client id",
+    "member_id": "the member id that the coordinator gave",
+    "peer": "the address at the other end, `host:port`",
+    "reason": "why, in the words of whoever wrote the line",
+    "value": "the number that the line or sample tells, in the unit of its kind",
+    "lines": "how many lines this row stands for; null is one",
+    "committed": "the committed offset",
+    "end": "the log end offset, or the broker's offset",
+    "start": "the log start offset",
+    "connected": "whether the client was connected: true or false",
+    "clean": "clean session or clean start: true or false",
+    "expiry": "the session's expiry in seconds",
+    "subscription": "what it subscribes to",
+    "queued": "messages that wait for it",
+    "dropped": "messages dropped for it",
+    "version": "the software's version",
+    "name": "the canonical name of the metric",
+    "labels": "its labels",
+    "scope": "what is configured: broker, topic, producer, consumer, session, os or application",
+    "owner": "whose value it is: topic, client id, broker id",
+    "key": "the setting's or the message's key, as its system calls it; keys of messages are hashed",
+    "origin": "printed by a process, file, describe or default",
+    "role": "what was done with the message: sent, acknowledged, stored, consumed, processed, committed …",
+    "party": "who notes it",
+    "offset": "its offset, or its packet id",
+    "status": "what came of it, as noted",
+    "dup": "whether it was marked as sent again",
+    "bytes": "its size, or the bytes of the lines, in bytes",
+    "told": "how the role is known: map, column, name, shape; null where the format fixes it",
+    "qos": "quality of service, 0 to 2",
+    "retained": "whether it is a retained message: true or false",
+    "level": "the level of the lines",
+    "shape": "the lines with numbers, ids and addresses masked",
+    "sample": "the first of the lines, secrets masked",
+    "source": "the file, as in evidence: its path below the argument, `bundle.tar.gz!/logs/server.log` in archives",
+    "line": "the line in it, from 1; null for documents",
+    "text": "the line, secrets masked",
+    "records": "records of the poll",
+    "seconds": "how long it took",
+}
+"""What stands in a column; a name means the same in every table."""
+
+
+_ROWS: Mapping[Table, str] = {
+    EVENTS: "One thing that a log line says happened; in a flood, the last of `lines` alike",
+    POSITIONS: "One group's position in one partition or queue at one moment",
+    CLIENTS: "One client or session as one snapshot or connect line saw it",
+    ASSIGNMENTS: "One queue given to one member in one snapshot",
+    METRICS: "One sample of one series",
+    SETTINGS: "One configured value as seen at one moment; `at` is null for an undated file",
+    LEDGER: "One message that somebody says was sent, acknowledged, stored, consumed, processed or committed",
+    VOLUME: "Lines and bytes per source, minute, level and line shape; `line` is the first of them",
+    REJECTS: "A file or a line shape that no format understood",
+}
+
+
+def documented() -> str:
+    """docs/tables.md: every canonical table with its columns, as Markdown."""
+    parts = [
+        "# The canonical tables\n\nWhat `capture.events`, `capture.metrics` … hold: Spark DataFrames, one row a fact. "
+        "Every row leads to a place in the material. A null means that the source does not say, never zero. Written by "
+        "`make docs` from `mqlab/tables.py`.\n"
+    ]
+    for table in TABLES:
+        rows = [f"| `{name}` | {kind} | {_MEANINGS[name]} |" for name, kind in table.columns]
+        parts.append(
+            f"\n## {table.name}\n\n{_ROWS[table]}.\n\n| column | type | what it is |\n|---|---|---|\n"
+            + "\n".join(rows)
+            + "\n"
+        )
+    return "".join(parts)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(documented())

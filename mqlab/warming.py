@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from mqlab.analysis import Options, open_capture
+from mqlab.capture import open_capture
 
 _MATERIAL = {
     "server.log": "[2024-10-24 10:00:00,000] INFO [KafkaServer id=1] started (kafka.server.KafkaServer)\n",
@@ -38,4 +38,4 @@ def warm_up() -> None:
         material.mkdir()
         for name, text in _MATERIAL.items():
             (material / name).write_text(text, encoding="utf-8")
-        open_capture(material, options=Options(workspace=str(Path(place, "workspace"))))
+        open_capture(material, workspace=str(Path(place, "workspace")))

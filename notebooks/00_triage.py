@@ -19,16 +19,7 @@
 
 # %% tags=["parameters"]
 paths = "../data/samples/kafka-amp-17"  # a path or a list of paths: folders, files, globs, archives
-since = None  # "2026-11-21T12:20:00Z", or epoch seconds
-until = None
-log_tz = []  # [["logs/rocketmq/*", "Asia/Shanghai"]]
-group = None
-topic = None
-client = None
-master = None  # Spark master, such as "local[4]"
-remote = None  # Spark Connect address, such as "sc://spark:15002"
-workspace = None  # folder of the cache
-ledger = None  # a map.toml: which files are ledgers, see docs/ledgers.md
+options = {}  # {"since": "2026-11-21T12:20Z", "group": "billing"}: whatever mqlab.open_capture takes
 output = "../build/findings.json"  # where the findings go
 dig_deeper = False  # True starts Spark and opens the tables behind the facts
 
@@ -37,26 +28,11 @@ from pathlib import Path
 
 import pandas as pd
 
+import mqlab
 from mqlab import frames, jsonout
-from mqlab.analysis import Options, open_capture
-from mqlab.figures.line_shapes import line_shapes
-from mqlab.figures.timeline import timeline
-from mqlab.units import epoch
 
 pd.set_option("display.max_colwidth", None)
-options = Options(
-    since=epoch(since),
-    until=epoch(until),
-    group=group,
-    topic=topic,
-    client=client,
-    log_tz=tuple((glob, zone) for glob, zone in log_tz),
-    master=master,
-    remote=remote,
-    workspace=workspace,
-    ledger=ledger,
-)
-capture = open_capture(paths, options=options)
+capture = mqlab.open_capture(paths, **options)
 facts, diagnosis = capture.facts, capture.diagnosis
 leading = next(iter(diagnosis.findings), None)
 
@@ -70,7 +46,7 @@ frames.verdict(diagnosis)
 # grey is where scrapes are missing. Point at a mark to see the line it was read from.
 
 # %%
-timeline(facts, diagnosis, log=False, height=420)
+capture.plot.timeline(log=False)
 
 # %% [markdown]
 # ## Which findings are there?
@@ -122,7 +98,7 @@ frames.complaints(facts)
 # them. Drawn is the log of the finding, else the largest one; a log below one megabyte is left out.
 
 # %%
-line_shapes(facts, next((one for one in diagnosis.findings if one.incident == "log-explosion"), None))
+capture.plot.line_shapes()
 
 # %%
 frames.line_shapes(facts)
@@ -143,20 +119,19 @@ pd.DataFrame({"gap": diagnosis.gaps})
 #
 # Every line that was read is a row in a Spark table, with its source and line. Set `dig_deeper = True` in the
 # first cell, then ask your own question.
-# `TABLES` lists what there is; `capture.facts.episodes` holds the same events, thinned, without Spark.
+# `capture` shows what there is; the notebook `your_own_question` asks some.
 
 # %% tags=["hide"]
 if dig_deeper:
-    from mqlab.tables import EVENTS
+    capture.events.groupBy("kind", "node", "client_id").count().orderBy("count", ascending=False).show(
+        30, truncate=False
+    )
 
-    events = capture.table(EVENTS)
-    events.groupBy("kind", "node", "client_id").count().orderBy("count", ascending=False).show(30, truncate=False)
-
-# %% tags=["hide"]
+# %% tags=["hide"] jupyter={"source_hidden": true}
 Path(output).parent.mkdir(parents=True, exist_ok=True)
 Path(output).write_text(jsonout.dumps(diagnosis), encoding="utf-8")
 
-# %% tags=["hide"]
+# %% tags=["hide"] jupyter={"source_hidden": true}
 written = jsonout.diagnosis_json(diagnosis)
 assert {"material", "verdict", "findings", "rejected", "clear", "not_checked", "changes"} <= written.keys()
 assert Path(output).stat().st_size > 0

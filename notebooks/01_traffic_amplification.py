@@ -19,16 +19,7 @@
 
 # %% tags=["parameters"]
 paths = "../data/samples/kafka-amp-17"  # a path or a list of paths: folders, files, globs, archives
-since = None  # "2026-11-21T12:20:00Z", or epoch seconds
-until = None
-log_tz = []  # [["logs/rocketmq/*", "Asia/Shanghai"]]
-group = None
-topic = None
-client = None
-master = None  # Spark master, such as "local[4]"
-remote = None  # Spark Connect address, such as "sc://spark:15002"
-workspace = None  # folder of the cache
-ledger = None  # a map.toml: which files are ledgers, see docs/ledgers.md
+options = {}  # {"since": "2026-11-21T12:20Z", "group": "billing"}: whatever mqlab.open_capture takes
 output = "../build/traffic.json"  # where the findings about traffic go
 burst_records = 20  # what if: a burst of so many messages …
 burst_payload = None  # … of so many bytes; None: a size that loops
@@ -42,27 +33,13 @@ from pathlib import Path
 
 import pandas as pd
 
+import mqlab
 from mqlab import frames, jsonout
-from mqlab.analysis import Options, open_capture
-from mqlab.figures.traffic import heatmap, memory, ratio, traffic, waterfall
 from mqlab.models.producer import Link
 from mqlab.scenarios import batch_settings
-from mqlab.units import epoch
 
 pd.set_option("display.max_colwidth", None)
-options = Options(
-    since=epoch(since),
-    until=epoch(until),
-    group=group,
-    topic=topic,
-    client=client,
-    log_tz=tuple((glob, zone) for glob, zone in log_tz),
-    master=master,
-    remote=remote,
-    workspace=workspace,
-    ledger=ledger,
-)
-capture = open_capture(paths, options=options)
+capture = mqlab.open_capture(paths, **options)
 facts, diagnosis = capture.facts, capture.diagnosis
 about_traffic = [finding for finding in diagnosis.findings if finding.ledger] or list(diagnosis.findings)
 finding = next(iter(about_traffic), None)
@@ -75,10 +52,10 @@ host = bytes_ledger.host if bytes_ledger else None
 # Rates come from counters, so a change lies somewhere between two samples: the band is that interval.
 
 # %%
-traffic(facts, finding)
+capture.plot.traffic()
 
 # %%
-ratio(facts, finding)
+capture.plot.ratio()
 
 # %% [markdown]
 # ## Where did the bytes come from?
@@ -87,7 +64,7 @@ ratio(facts, finding)
 # negative, when stages overlap or a counter lost its last seconds in a crash.
 
 # %%
-waterfall(bytes_ledger)
+capture.plot.waterfall()
 
 # %% tags=["hide"]
 frames.ledger(finding)
@@ -99,7 +76,7 @@ frames.ledger(finding)
 # sick broker would spread over all of them.
 
 # %%
-heatmap(facts, "batch-split", "produce-retry", "record-too-large")
+capture.plot.senders()
 
 # %% [markdown]
 # ## Does each split cost memory?
@@ -108,7 +85,7 @@ heatmap(facts, "batch-split", "produce-retry", "record-too-large")
 # splits, until the process ends.
 
 # %%
-memory(facts, host)
+capture.plot.memory()
 
 # %% [markdown]
 # ## Which settings decide it?
@@ -129,7 +106,7 @@ producer = batch_settings.configured_producer(facts, finding)
 assumed = replace(producer, heap_bytes=heap_bytes) if producer else None
 batch_settings.trials(assumed, Link(link_bytes_per_second), records=burst_records, payload=burst_payload)
 
-# %% tags=["hide"]
+# %% tags=["hide"] jupyter={"source_hidden": true}
 written = jsonout.diagnosis_json(replace(diagnosis, findings=tuple(about_traffic)))
 Path(output).parent.mkdir(parents=True, exist_ok=True)
 Path(output).write_text(json.dumps(written["findings"], ensure_ascii=False, indent=2), encoding="utf-8")

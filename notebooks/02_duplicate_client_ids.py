@@ -20,16 +20,7 @@
 
 # %% tags=["parameters"]
 paths = "../data/samples/rocketmq-dup-01"  # a path or a list of paths: folders, files, globs, archives
-since = None  # "2026-11-21T12:20:00Z", or epoch seconds
-until = None
-log_tz = []  # [["logs/rocketmq/*", "Asia/Shanghai"]]
-group = None  # None: the one of the finding, else the one with the highest lag
-topic = None
-client = None
-master = None  # Spark master, such as "local[4]"
-remote = None  # Spark Connect address, such as "sc://spark:15002"
-workspace = None  # folder of the cache
-ledger = None  # a map.toml: which files are ledgers, see docs/ledgers.md
+options = {}  # {"since": "2026-11-21T12:20Z", "group": "billing"}: whatever mqlab.open_capture takes
 output = "../build/queues.json"  # where the table of owners goes
 store_writes = None  # drain plan: writes per second that the store takes, measured
 store_load = 0  # writes per second of its normal load, without this group
@@ -44,31 +35,18 @@ from pathlib import Path
 
 import pandas as pd
 
-from mqlab.analysis import Options, open_capture
+import mqlab
 from mqlab.figures.drain import drain, drain_sliders
-from mqlab.figures.rocketmq_group import membership, ownership, queue_lag
+from mqlab.figures.rocketmq_group import ownership
 from mqlab.figures.style import empty
 from mqlab.scenarios.drain import Request
-from mqlab.units import epoch
 from mqlab.views import drain_tables, rocketmq_tables
 from mqlab.views.rocketmq_group import group_view
 
 pd.set_option("display.max_colwidth", None)
-options = Options(
-    since=epoch(since),
-    until=epoch(until),
-    group=group,
-    topic=topic,
-    client=client,
-    log_tz=tuple((glob, zone) for glob, zone in log_tz),
-    master=master,
-    remote=remote,
-    workspace=workspace,
-    ledger=ledger,
-)
-capture = open_capture(paths, options=options)
+capture = mqlab.open_capture(paths, **options)
 facts, diagnosis = capture.facts, capture.diagnosis
-view = group_view(facts, diagnosis, group, topic)
+view = group_view(facts, diagnosis, capture.options.group, capture.options.topic)
 
 # %% [markdown]
 # ## Who was in the group, with which id?
@@ -81,7 +59,7 @@ view = group_view(facts, diagnosis, group, topic)
 rocketmq_tables.overview(facts, view)
 
 # %%
-membership(view)
+capture.plot.members(view.group)
 
 # %%
 rocketmq_tables.people(view)
@@ -95,7 +73,7 @@ rocketmq_tables.people(view)
 # that it says otherwise. `offset moves: no` means that messages came in and nobody read them.
 
 # %%
-ownership(view.panels)
+capture.plot.ownership(view.group)
 
 # %%
 rocketmq_tables.shares(view.panels)
@@ -108,7 +86,7 @@ rocketmq_tables.shares(view.panels)
 # all of their queues grow.
 
 # %%
-queue_lag(facts, view)
+capture.plot.lag(view.group)
 
 # %%
 rocketmq_tables.waiting(facts, view)
@@ -172,7 +150,7 @@ drain_tables.drain_plan(found)
 # %% tags=["hide"]
 drain_sliders(found, request, partial(drain_tables.drain_answer, facts)) if sliders else None
 
-# %% tags=["hide"]
+# %% tags=["hide"] jupyter={"source_hidden": true}
 shares = rocketmq_tables.shares(view.panels).reset_index(names="when").to_dict("records")
 Path(output).parent.mkdir(parents=True, exist_ok=True)
 Path(output).write_text(json.dumps({"group": view.group, "shares": shares}, ensure_ascii=False), encoding="utf-8")

@@ -20,16 +20,7 @@
 
 # %% tags=["parameters"]
 paths = "../data/samples/kafka-rebalance-01"  # a path or a list of paths: folders, files, globs, archives
-since = None  # "2026-11-21T11:42:00Z", or epoch seconds
-until = None
-log_tz = []  # [["logs/broker-1/*", "Asia/Shanghai"]]
-group = None  # None: the one of the finding, else the one with most trouble
-topic = None
-client = None
-master = None  # Spark master, such as "local[4]"
-remote = None  # Spark Connect address, such as "sc://spark:15002"
-workspace = None  # folder of the cache
-ledger = None  # a map.toml: which files are ledgers, see docs/ledgers.md
+options = {}  # {"since": "2026-11-21T12:20Z", "group": "billing"}: whatever mqlab.open_capture takes
 output = "../build/rebalances.json"  # where the table of rebalances goes
 sliders = True  # a report has none: they need a running kernel
 
@@ -40,29 +31,15 @@ from pathlib import Path
 
 import pandas as pd
 
-from mqlab.analysis import Options, open_capture
-from mqlab.figures.kafka_group import partition_lag, repeats, swim_lanes
-from mqlab.figures.polls import feasibility, poll_sliders, poll_times
-from mqlab.units import epoch
+import mqlab
+from mqlab.figures.polls import poll_sliders
 from mqlab.views import kafka_tables, poll_trials
 from mqlab.views.kafka_group import rebalance_view
 
 pd.set_option("display.max_colwidth", None)
-options = Options(
-    since=epoch(since),
-    until=epoch(until),
-    group=group,
-    topic=topic,
-    client=client,
-    log_tz=tuple((glob, zone) for glob, zone in log_tz),
-    master=master,
-    remote=remote,
-    workspace=workspace,
-    ledger=ledger,
-)
-capture = open_capture(paths, options=options)
+capture = mqlab.open_capture(paths, **options)
 facts, diagnosis = capture.facts, capture.diagnosis
-view = rebalance_view(facts, diagnosis, group, topic)
+view = rebalance_view(facts, diagnosis, capture.options.group, capture.options.topic)
 
 # %% [markdown]
 # ## Which consumer groups are there?
@@ -84,7 +61,7 @@ kafka_tables.overview(view)
 # the same lane has many short bars; in a deploy each lane ends once, in good order, and comes again.
 
 # %%
-swim_lanes(view)
+capture.plot.members(view.group)
 
 # %%
 kafka_tables.ends(view)
@@ -111,7 +88,7 @@ kafka_tables.rebalances(view)
 # client leaves the group, and the commit of the whole poll fails.
 
 # %%
-poll_times(view)
+capture.plot.poll_times(view.group)
 
 # %%
 kafka_tables.polls(view)
@@ -128,7 +105,7 @@ kafka_tables.settings(facts, view)
 # than shown.
 
 # %%
-feasibility(view)
+capture.plot.feasibility(view.group)
 
 # %%
 kafka_tables.enough(view)
@@ -159,7 +136,7 @@ poll_sliders(asked(), asked) if sliders else None
 # samples do not reach back to it.
 
 # %%
-partition_lag(view)
+capture.plot.lag(view.group)
 
 # %%
 kafka_tables.partitions(facts, view)
@@ -171,7 +148,7 @@ kafka_tables.partitions(facts, view)
 # again, to whoever has the partition then: what they do must not hurt when it is done twice.
 
 # %%
-repeats(view)
+capture.plot.rebalances(view.group)
 
 # %% [markdown]
 # ## What is to be done?
@@ -179,7 +156,7 @@ repeats(view)
 # %%
 kafka_tables.actions(view)
 
-# %% tags=["hide"]
+# %% tags=["hide"] jupyter={"source_hidden": true}
 listed = kafka_tables.rebalances(view).reset_index(names="UTC").astype(str).to_dict("records")
 Path(output).parent.mkdir(parents=True, exist_ok=True)
 Path(output).write_text(json.dumps({"group": view.group, "rebalances": listed}, ensure_ascii=False), encoding="utf-8")

@@ -20,16 +20,7 @@
 
 # %% tags=["parameters"]
 paths = "../data/samples/kafka-delivery-04"  # a path or a list of paths: folders, files, globs, archives
-since = None  # "2026-11-21T11:42:00Z", or epoch seconds
-until = None
-log_tz = []  # [["logs/broker-1/*", "Asia/Shanghai"]]
-group = None  # None: every group that reads the topic
-topic = None  # None: the one that lost most, else doubled most
-client = None
-master = None  # Spark master, such as "local[4]"
-remote = None  # Spark Connect address, such as "sc://spark:15002"
-workspace = None  # folder of the cache
-ledger = None  # a map.toml: which files are ledgers, see docs/ledgers.md
+options = {}  # {"since": "2026-11-21T12:20Z", "group": "billing"}: whatever mqlab.open_capture takes
 output = "../build/audit.json"  # where the audit goes
 
 # %%
@@ -38,29 +29,15 @@ from pathlib import Path
 
 import pandas as pd
 
-from mqlab.analysis import Options, open_capture
+import mqlab
 from mqlab.delivery.audit import audits
-from mqlab.figures.delivery import delivery_funnel, failover, replicas
-from mqlab.units import epoch
 from mqlab.views import audit_json, delivery_tables
 from mqlab.views.delivery import audit_view
 
 pd.set_option("display.max_colwidth", None)
-options = Options(
-    since=epoch(since),
-    until=epoch(until),
-    group=group,
-    topic=topic,
-    client=client,
-    log_tz=tuple((glob, zone) for glob, zone in log_tz),
-    master=master,
-    remote=remote,
-    workspace=workspace,
-    ledger=ledger,
-)
-capture = open_capture(paths, options=options)
+capture = mqlab.open_capture(paths, **options)
 facts = capture.facts
-view = audit_view(facts, topic)
+view = audit_view(facts, capture.options.topic)
 
 # %% [markdown]
 # ## Was anything lost or doubled?
@@ -83,7 +60,7 @@ delivery_tables.answer(view)
 # partitions of which the material says it, *unknown* what no ledger notes though it might be none's fault.
 
 # %%
-delivery_funnel(view.audit)
+capture.plot.delivery()
 
 # %%
 delivery_tables.way(view)
@@ -105,7 +82,7 @@ delivery_tables.lost(view)
 # that of its predecessor, the difference is gone; a replica that comes back cuts its log to where the new leader began.
 
 # %%
-replicas(view)
+capture.plot.replicas()
 
 # %%
 delivery_tables.replicas(view)
@@ -117,7 +94,7 @@ delivery_tables.replicas(view)
 # forgot the first of them. Dots are what snapshots saw; nothing is known in between.
 
 # %%
-failover(view)
+capture.plot.failover()
 
 # %% [markdown]
 # ## Where did the groups stand?
@@ -155,7 +132,7 @@ delivery_tables.risks(facts)
 # %%
 delivery_tables.missing(view)
 
-# %% tags=["hide"]
+# %% tags=["hide"] jupyter={"source_hidden": true}
 told = audit_json.dumps(audits(facts))
 Path(output).parent.mkdir(parents=True, exist_ok=True)
 Path(output).write_text(told, encoding="utf-8")

@@ -20,16 +20,7 @@
 
 # %% tags=["parameters"]
 paths = "../data/samples/mqtt-session-01"  # a path or a list of paths: folders, files, globs, archives
-since = None  # "2026-11-21T11:42:00Z", or epoch seconds
-until = None
-log_tz = []  # [["clients/*", "Asia/Shanghai"]]
-group = None
-topic = None
-client = None  # None: the one of the finding, else the one with most connections
-master = None  # Spark master, such as "local[4]"
-remote = None  # Spark Connect address, such as "sc://spark:15002"
-workspace = None  # folder of the cache
-ledger = None  # a map.toml: which files are ledgers, see docs/ledgers.md
+options = {}  # {"since": "2026-11-21T12:20Z", "group": "billing"}: whatever mqlab.open_capture takes
 output = "../build/connections.json"  # where the table of client ids goes
 
 # %%
@@ -38,28 +29,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from mqlab.analysis import Options, open_capture
-from mqlab.figures.line_shapes import line_shapes
-from mqlab.figures.mqtt import connection_lengths, message_funnel, ping_pong, session_store
+import mqlab
 from mqlab.mqtt.connections import connections
-from mqlab.mqtt.sessions import offline_sessions
-from mqlab.units import epoch
 from mqlab.views import mqtt_tables
 
 pd.set_option("display.max_colwidth", None)
-options = Options(
-    since=epoch(since),
-    until=epoch(until),
-    group=group,
-    topic=topic,
-    client=client,
-    log_tz=tuple((glob, zone) for glob, zone in log_tz),
-    master=master,
-    remote=remote,
-    workspace=workspace,
-    ledger=ledger,
-)
-capture = open_capture(paths, options=options)
+capture = mqlab.open_capture(paths, **options)
 facts, diagnosis = capture.facts, capture.diagnosis
 told = connections(facts)
 
@@ -73,7 +48,7 @@ told = connections(facts)
 mqtt_tables.peers(facts)
 
 # %%
-connection_lengths(told)
+capture.plot.connection_lengths()
 
 # %% [markdown]
 # ## Who used this client id, and when?
@@ -82,7 +57,7 @@ connection_lengths(told)
 # a device with a bad link comes back after its old connection was dead.
 
 # %%
-ping_pong(mqtt_tables.busiest(facts, diagnosis, client), told)
+capture.plot.takeovers()
 
 # %% [markdown]
 # ## For whom does the broker keep messages?
@@ -97,7 +72,7 @@ mqtt_tables.away(facts)
 mqtt_tables.shares(facts)
 
 # %%
-session_store(facts, offline_sessions(facts))
+capture.plot.sessions()
 
 # %% [markdown]
 # ## Why did receivers get fewer messages than were published?
@@ -107,7 +82,7 @@ session_store(facts, offline_sessions(facts))
 # tells whether the reasons suffice. An interval is given where a number was not counted.
 
 # %%
-message_funnel(mqtt_tables.worst(facts))
+capture.plot.receivers()
 
 # %%
 mqtt_tables.losses(facts)
@@ -135,9 +110,9 @@ mqtt_tables.first_risers(facts)
 # The shapes of line that carry most of its bytes, over time.
 
 # %%
-line_shapes(facts, next((one for one in diagnosis.findings if one.incident == "log-explosion"), None))
+capture.plot.line_shapes()
 
-# %% tags=["hide"]
+# %% tags=["hide"] jupyter={"source_hidden": true}
 listed = mqtt_tables.peers(facts).reset_index(names="client id").astype(str).to_dict("records")
 Path(output).parent.mkdir(parents=True, exist_ok=True)
 Path(output).write_text(json.dumps(listed, ensure_ascii=False), encoding="utf-8")

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from mqlab import jsonout, screen
-from mqlab.analysis import Options, open_capture
+from mqlab.capture import open_capture
 from mqlab.errors import MqlabError, NoSuchPathError, NothingReadableError, UnsafeArchiveError
 from mqlab.tables import EVENTS
 
@@ -48,7 +48,7 @@ def opening(spark, workspace):
 
     def opened(*paths, **options):
         given = [str(p) for p in paths]
-        capture = open_capture(given, options=Options(workspace=str(workspace), **options))
+        capture = open_capture(given, workspace=str(workspace, **options))
         text = screen.screen(capture.diagnosis, given, why=True)
         assert all(line.isprintable() for line in text.split("\n"))
         assert json.loads(jsonout.dumps(capture.diagnosis))["schema"] == "mqlab.diagnosis/1"
@@ -181,26 +181,26 @@ def test_nothing_readable_is_one_sentence(tmp_path, name, content):
     (tmp_path / name).write_bytes(content)
 
     with pytest.raises(NothingReadableError) as caught:
-        open_capture(str(tmp_path / name), options=Options(workspace=str(tmp_path / "ws")))
+        open_capture(str(tmp_path / name), workspace=str(tmp_path / "ws"))
     assert "\n" not in str(caught.value)
     assert caught.value.exit_code == 64
 
 
 def test_an_empty_folder_and_a_missing_path_are_one_sentence(tmp_path):
     (tmp_path / "empty").mkdir()
-    options = Options(workspace=str(tmp_path / "ws"))
+    workspace = str(tmp_path / "ws")
 
     with pytest.raises(NothingReadableError):
-        open_capture(str(tmp_path / "empty"), options=options)
+        open_capture(str(tmp_path / "empty"), workspace=workspace)
     with pytest.raises(NoSuchPathError):
-        open_capture(str(tmp_path / "nowhere"), options=options)
+        open_capture(str(tmp_path / "nowhere"), workspace=workspace)
 
 
 def test_an_archive_that_only_points_outside_is_one_sentence(tmp_path):
     evil = zipped(tmp_path / "evil.zip", {"../../evil.log": SHORT})
 
     with pytest.raises(MqlabError) as caught:
-        open_capture(str(evil), options=Options(workspace=str(tmp_path / "ws")))
+        open_capture(str(evil), workspace=str(tmp_path / "ws"))
     assert isinstance(caught.value, NothingReadableError | UnsafeArchiveError)
     assert not (tmp_path.parent / "evil.log").exists()
 
@@ -211,13 +211,13 @@ def test_an_unreadable_file_is_one_sentence(tmp_path):
     (tmp_path / "locked.log").chmod(0)
 
     with pytest.raises(NothingReadableError):
-        open_capture(str(tmp_path), options=Options(workspace=str(tmp_path / "ws")))
+        open_capture(str(tmp_path), workspace=str(tmp_path / "ws"))
 
 
 def test_a_failed_opening_leaves_nothing_in_the_workspace(tmp_path):
     (tmp_path / "empty.log").write_bytes(b"")
     with pytest.raises(NothingReadableError):
-        open_capture(str(tmp_path / "empty.log"), options=Options(workspace=str(tmp_path / "ws")))
+        open_capture(str(tmp_path / "empty.log"), workspace=str(tmp_path / "ws"))
 
     assert [p.name for p in (tmp_path / "ws").iterdir() if p.is_dir()] == []
 

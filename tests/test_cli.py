@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from mqlab import __version__, analysis, cli, java, jsonout, session
+from mqlab import __version__, capture, cli, java, jsonout, session
 from mqlab.verbs import material
 
 SAMPLES = Path(__file__).parents[1] / "data" / "samples"
@@ -110,7 +110,7 @@ def test_a_bug_ends_with_70_and_an_interruption_with_130(run, monkeypatch, error
     def broken(*_, **__):
         raise error
 
-    monkeypatch.setattr(analysis, "open_capture", broken)
+    monkeypatch.setattr(capture, "open_capture", broken)
     ended, out, err = run("triage", LEADING)
 
     assert (ended, out) == (code, "")
@@ -265,7 +265,7 @@ def test_the_zone_of_logs_and_the_zone_shown_are_options(run):
 
 
 def test_options_of_notebooks_are_plain_strings():
-    options = analysis.Options(since="2026-11-21T12:00:00", log_tz=["UTC", "a/*=Asia/Tokyo", ("b", "+08:00")])
+    options = capture.Options(since="2026-11-21T12:00:00", log_tz=["UTC", "a/*=Asia/Tokyo", ("b", "+08:00")])
 
     assert options.zones() == (("*", "UTC"), ("a/*", "Asia/Tokyo"), ("b", "+08:00"))
 

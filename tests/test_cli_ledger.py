@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from mqlab import cli
-from mqlab.analysis import Options, open_capture
+from mqlab.capture import open_capture
 from mqlab.tables import LEDGER
 
 pytestmark = pytest.mark.slow
@@ -88,8 +88,8 @@ def test_the_screen_shows_it_and_nothing_of_a_terminal(run, material):
 
 
 def test_each_cell_is_kept_as_it_stands(material, workspace):
-    chosen = Options(workspace=str(workspace), ledger=str(material / "map.toml"))
-    capture = open_capture([str(material / "exports"), str(material / "worker-1.log")], options=chosen)
+    paths, given = [str(material / "exports"), str(material / "worker-1.log")], str(material / "map.toml")
+    capture = open_capture(paths, workspace=str(workspace), ledger=given)
     kept = capture.table(LEDGER).select("role", "party", "group", "topic", "queue", "offset", "key", "told")
     acked = [("acked", "<b>gate</b>", None, "orders", "0", n, hashed(key), "map") for n, key in enumerate(KEYS)]
     done = [

@@ -10,7 +10,7 @@ import pytest
 from facts_builder import facts, positions, settings
 from message_builder import BROKERS, acked, acks, cuts, fates, followers, leaders
 
-from mqlab import analysis
+from mqlab import capture
 from mqlab.facts import Facts
 
 NOTEBOOK = Path(__file__).parents[1] / "notebooks" / "04_delivery_audit.py"
@@ -44,7 +44,7 @@ def run(monkeypatch, tmp_path):
     def running(known):
         (tmp_path / "notebooks").mkdir()
         monkeypatch.chdir(tmp_path / "notebooks")
-        monkeypatch.setattr(analysis, "open_capture", lambda *_, **__: SimpleNamespace(facts=known))
+        monkeypatch.setattr(capture, "open_capture", lambda *_, **__: SimpleNamespace(facts=known))
         names = runpy.run_path(str(NOTEBOOK))
         written = json.loads((tmp_path / "build" / "audit.json").read_text(encoding="utf-8"))
         return names, [(topic["topic"], topic["outcome"]) for topic in written["topics"]]

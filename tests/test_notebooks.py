@@ -2,20 +2,16 @@
 
 import ast
 import json
-from dataclasses import fields
 from pathlib import Path
 
 import jupytext
 import pytest
-
-from mqlab.analysis import Options
 
 FOLDER = Path(__file__).parents[1] / "notebooks"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.py"))
 STUDIES = ["commit_study"]
 """They need no material, and are no part of a report."""
 REPORTED = [name for name in NAMES if name not in STUDIES]
-OPTIONS = {field.name for field in fields(Options)}
 
 
 def notebook(name):
@@ -36,6 +32,7 @@ def test_every_notebook_has_its_twin():
         "04_delivery_audit",
         "05_mqtt_sessions",
         "commit_study",
+        "your_own_question",
     ]
 
 
@@ -67,15 +64,17 @@ def test_takes_the_parameters_that_a_report_sets(name):
     assigned = {node.targets[0].id for node in ast.parse("".join(cells[0]["source"])).body}
 
     assert len(cells) == 1
-    assert {"paths", "output", *OPTIONS} <= assigned
+    assert {"paths", "options"} <= assigned
 
 
 @pytest.mark.parametrize("name", REPORTED)
-def test_reads_the_material_with_every_option_of_a_report(name):
+def test_opens_its_material_with_one_call(name):
     tree = ast.parse("\n".join("".join(cell["source"]) for cell in code_cells(name)))
-    calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and ast.unparse(n.func) == "Options"]
+    calls = [
+        ast.unparse(n) for n in ast.walk(tree) if isinstance(n, ast.Call) and "open_capture" in ast.unparse(n.func)
+    ]
 
-    assert [{word.arg for word in call.keywords} for call in calls] == [OPTIONS]
+    assert calls == ["mqlab.open_capture(paths, **options)"]
 
 
 @pytest.mark.parametrize("name", STUDIES)

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from mqlab import analysis, intake, jsonout
-from mqlab.analysis import Options, open_capture
+from mqlab import capture, intake, jsonout
 from mqlab.cache import reading, storage, tidying, workspace
+from mqlab.capture import open_capture
 from mqlab.errors import NoSuchPathError, RemoteError, WorkspaceError
 from mqlab.formats.registry import FORMATS
 from mqlab.kernel.splits import splits
@@ -47,7 +47,7 @@ def odd(tmp_path):
 
 
 def diagnosed(path, tmp_path, name):
-    capture = open_capture(path, options=Options(workspace=str(tmp_path / name)))
+    capture = open_capture(path, workspace=str(tmp_path / name))
     return capture, jsonout.dumps(capture.diagnosis)
 
 
@@ -191,11 +191,11 @@ def test_a_workspace_elsewhere_is_used_again(spark, tmp_path, monkeypatch):
     assert spark is not None
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
     there = f"file://{tmp_path}/there/deep"
-    first = open_capture(SAMPLE, options=Options(workspace=there))
+    first = open_capture(SAMPLE, workspace=there)
     kept = sorted(path.name for path in (tmp_path / "there" / "deep").iterdir())
     assert [name.split("-")[0] for name in kept] == ["material", "scan", "using"]
-    monkeypatch.setattr(analysis, "spark_session", None)
-    second = open_capture(SAMPLE, options=Options(workspace=there))
+    monkeypatch.setattr(capture, "spark_session", None)
+    second = open_capture(SAMPLE, workspace=there)
     assert jsonout.dumps(second.diagnosis) == jsonout.dumps(first.diagnosis)
     monkeypatch.undo()
     assert jsonout.dumps(first.diagnosis) == diagnosed(SAMPLE, tmp_path, "here")[1]
@@ -210,12 +210,12 @@ def test_a_workspace_elsewhere_reads_only_what_is_new(spark, tmp_path, monkeypat
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
     (tmp_path / "m").mkdir()
     (tmp_path / "m" / "a.log").write_text(text("a"))
-    options = Options(workspace=f"file://{tmp_path}/there")
-    open_capture(tmp_path / "m", options=options)
+    workspace = f"file://{tmp_path}/there"
+    open_capture(tmp_path / "m", workspace=workspace)
     asked = []
     monkeypatch.setattr(reading, "splits", lambda sources: (asked.extend(sources), splits(sources))[1])
     (tmp_path / "m" / "b.log").write_text(text("b", 7))
-    capture = open_capture(tmp_path / "m", options=options)
+    capture = open_capture(tmp_path / "m", workspace=workspace)
     assert [source.path for source in asked] == ["b.log"]
     assert {c.source: c.lines for c in capture.facts.coverage} == {"a.log": 40, "b.log": 7}
 

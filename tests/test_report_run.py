@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from mqlab.analysis import Options, open_capture
+from mqlab.capture import open_capture
 from mqlab.report import render
 
 SAMPLES = Path(__file__).parents[1] / "data" / "samples"
@@ -14,7 +14,7 @@ SAMPLE = SAMPLES / "kafka-amp-17"
 
 @pytest.mark.slow
 def test_the_report_of_a_sample_holds_what_its_notebooks_show(tmp_path):
-    capture = open_capture(str(SAMPLE), options=Options(workspace=str(tmp_path / "workspace")))
+    capture = open_capture(str(SAMPLE), workspace=str(tmp_path / "workspace"))
 
     page = render(capture, tmp_path / "report.html").read_text(encoding="utf-8")
 
@@ -27,7 +27,7 @@ def test_the_report_of_a_sample_holds_what_its_notebooks_show(tmp_path):
 
 @pytest.mark.slow
 def test_the_report_of_a_shared_client_id_shows_who_held_which_queue(tmp_path):
-    capture = open_capture(str(SAMPLES / "rocketmq-dup-01"), options=Options(workspace=str(tmp_path / "workspace")))
+    capture = open_capture(str(SAMPLES / "rocketmq-dup-01"), workspace=str(tmp_path / "workspace"))
 
     page = render(capture, tmp_path / "report.html").read_text(encoding="utf-8")
 
@@ -43,7 +43,7 @@ def test_the_report_of_a_shared_client_id_shows_who_held_which_queue(tmp_path):
 
 @pytest.mark.slow
 def test_the_report_of_late_polls_shows_members_triggers_and_what_would_have_been_enough(tmp_path):
-    capture = open_capture(str(SAMPLES / "kafka-rebalance-01"), options=Options(workspace=str(tmp_path / "workspace")))
+    capture = open_capture(str(SAMPLES / "kafka-rebalance-01"), workspace=str(tmp_path / "workspace"))
 
     page = render(capture, tmp_path / "report.html").read_text(encoding="utf-8")
 
@@ -61,7 +61,7 @@ def test_the_report_of_late_polls_shows_members_triggers_and_what_would_have_bee
 @pytest.mark.slow
 @pytest.mark.parametrize("sample", ["rocketmq-04", "kafka-amp-05"])
 def test_the_notebook_about_queues_is_of_use_without_a_shared_id(tmp_path, sample):
-    capture = open_capture(str(SAMPLES / sample), options=Options(workspace=str(tmp_path / "workspace")))
+    capture = open_capture(str(SAMPLES / sample), workspace=str(tmp_path / "workspace"))
 
     page = render(capture, tmp_path / "report.html", notebooks=["02_duplicate_client_ids"]).read_text(encoding="utf-8")
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from taking_away import PARTS, without
 
-from mqlab.analysis import Options, open_capture
+from mqlab.capture import open_capture
 from mqlab.findings import Certainty, Severity
 from mqlab.secrets import mask
 from mqlab.verdict import diagnose
@@ -32,8 +32,7 @@ def opened(spark, tmp_path_factory):
 
     def opening(sample):
         if sample not in captures:
-            options = Options(workspace=str(workspace))
-            captures[sample] = open_capture(str(SAMPLES / sample), options=options)
+            captures[sample] = open_capture(str(SAMPLES / sample), workspace=str(workspace))
         return captures[sample]
 
     return opening
@@ -216,6 +215,6 @@ def test_a_second_opening_tells_the_same(sample):
     from mqlab import jsonout
 
     name, capture, _ = sample
-    again = open_capture(str(SAMPLES / name), options=capture.options)
+    again = open_capture(str(SAMPLES / name), workspace=capture.options.workspace)
 
     assert jsonout.dumps(again.diagnosis) == jsonout.dumps(capture.diagnosis)

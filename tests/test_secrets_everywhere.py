@@ -12,7 +12,7 @@ import pytest
 from test_secrets import SEEDED
 
 from mqlab import jsonout, screen
-from mqlab.analysis import Options, open_capture
+from mqlab.capture import open_capture
 from mqlab.material.context import shown
 from mqlab.tables import EVENTS, SETTINGS
 
@@ -102,7 +102,7 @@ def kept(spark, tmp_path_factory):
         info.size = len(data)
         archive.addfile(info, io.BytesIO(data))
     (folder / "cut.log.gz").write_bytes(gzip.compress(client_log().encode())[:-200])
-    return workspace, open_capture(folder, options=Options(workspace=str(workspace)))
+    return workspace, open_capture(folder, workspace=str(workspace))
 
 
 def leaked(text):

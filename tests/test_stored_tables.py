@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import functions as F
 
-from mqlab.analysis import Options, open_capture
+from mqlab.capture import open_capture
 from mqlab.tables import EVENTS, TABLES, VOLUME
 
 pytestmark = pytest.mark.usefixtures("spark")
@@ -17,7 +17,7 @@ SAMPLES = Path(__file__).parents[1] / "data" / "samples"
 @pytest.fixture(params=["kafka-delivery-04", "rocketmq-dup-01", "mqtt-kafka-01"])
 def capture(request, tmp_path_factory):
     workspace = tmp_path_factory.getbasetemp() / "stored"
-    return open_capture(SAMPLES / request.param, options=Options(workspace=str(workspace)))
+    return open_capture(SAMPLES / request.param, workspace=str(workspace))
 
 
 def test_any_two_tables_join_on_their_files_and_count(capture):
@@ -53,6 +53,6 @@ def test_the_node_is_told_wherever_the_file_says_whose_log_it_is(tmp_path):
         "(kafka.coordinator.group.GroupCoordinator)\n",
         encoding="utf-8",
     )
-    capture = open_capture(log, options=Options(workspace=str(tmp_path / "workspace")))
+    capture = open_capture(log, workspace=str(tmp_path / "workspace"))
     told = capture.table(EVENTS).sort("line").select("kind", "node").collect()
     assert [tuple(row) for row in told] == [("rebalance-started", "2"), ("rebalance-stabilized", "2")]

@@ -12,9 +12,9 @@ from types import SimpleNamespace
 import pytest
 from workspace_material import AT, LINE, PARTS, copied, write
 
-from mqlab import analysis, jsonout
-from mqlab.analysis import Options, open_capture
+from mqlab import capture, jsonout
 from mqlab.cache import batches, dependence, entries, reading
+from mqlab.capture import open_capture
 from mqlab.tables import EVENTS, POSITIONS, VOLUME
 
 DAY = 86_400
@@ -35,7 +35,7 @@ def bench(spark, tmp_path, monkeypatch):
     def opened(*paths, workspace="workspace"):
         asked.clear()
         given = [str(path) for path in paths or (tmp_path / "m",)]
-        capture = open_capture(given, options=Options(workspace=str(tmp_path / workspace)))
+        capture = open_capture(given, workspace=str(tmp_path / workspace))
         return capture, sorted(asked)
 
     def same_as_untouched(capture, *paths):
@@ -65,7 +65,7 @@ def aged(path, days):
 
 def test_the_same_material_needs_no_spark_and_notes_do_not_count_as_material(bench, monkeypatch):
     first, read = bench.open()
-    monkeypatch.setattr(analysis, "spark_session", lambda **_: pytest.fail("a session was started"))
+    monkeypatch.setattr(capture, "spark_session", lambda **_: pytest.fail("a session was started"))
     (bench.material / "incident.yml").write_text("title: again\n")
     again, nothing = bench.open()
 

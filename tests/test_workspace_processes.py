@@ -13,8 +13,8 @@ from workspace_material import copied
 
 import mqlab
 from mqlab import jsonout
-from mqlab.analysis import Options, open_capture
 from mqlab.cache import tidying, workspace
+from mqlab.capture import open_capture
 
 PATIENCE = 300
 """Seconds to wait for what a process does next, on however slow a machine."""
@@ -59,7 +59,7 @@ def seen(process, condition):
 
 def untouched(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    return jsonout.dumps(open_capture("m", options=Options(workspace=str(tmp_path / "untouched"))).diagnosis)
+    return jsonout.dumps(open_capture("m", workspace=str(tmp_path / "untouched")).diagnosis)
 
 
 @pytest.mark.slow

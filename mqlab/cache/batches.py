@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from mqlab.canonical import Stored
+    from mqlab.tables import Table
 
 _PREFIX, _INDEX, _ROWS = "scan-", "index.json", "rows"
 
@@ -67,6 +68,13 @@ class Places:
 
         files = {table: [str(cache / name) for name in names] for table, names in self.files.items()}
         return Stored(spark, files, None if self.alone else frozenset(self.by_link), self.cut)
+
+    def count(self, cache: Path, table: Table) -> int:
+        """Rows of *table* about these sources."""
+        from mqlab.material.files import count_rows
+
+        locations = [str(cache / name) for name in self.files.get(table.name, ())]
+        return count_rows(locations, None if self.alone else frozenset(self.by_link))
 
 
 def rows(cache: Path, name: str) -> Path:

@@ -33,9 +33,14 @@ def _place(evidence: Evidence, source: Source | None, lines: int) -> Iterator[st
     if source is None or evidence.line is None or not remote.is_there(source.location):
         yield f"  > {evidence.text}"
         return
-    first = max(1, evidence.line - lines)
+    yield from excerpt(source, evidence.line, lines)
+
+
+def excerpt(source: Source, line: int, around: int) -> Iterator[str]:
+    """The lines of *source* from *around* before to *around* after *line*, numbered, with secrets masked."""
+    first = max(1, line - around)
     with remote.opened(source.location) as file:
-        for number, line in enumerate(islice(file, first - 1, evidence.line + lines), start=first):
-            text = mask(line.decode("utf-8", "replace").rstrip("\r\n"))
+        for number, raw in enumerate(islice(file, first - 1, line + around), start=first):
+            text = mask(raw.decode("utf-8", "replace").rstrip("\r\n"))
             clean = "".join(c if c.isprintable() or c == "\t" else "�" for c in text)
-            yield f"{'  > ' if number == evidence.line else '    '}{number:>6}  {clean[:LONGEST]}"
+            yield f"{'  > ' if number == line else '    '}{number:>6}  {clean[:LONGEST]}"

@@ -1,4 +1,4 @@
-"""What a report is told from; ``mqlab.analysis.Capture`` is one."""
+"""What a report is told from; ``mqlab.capture.Capture`` is one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from mqlab.facts import Facts
 from mqlab.notes import IncidentNotes
 
 if TYPE_CHECKING:
-    from mqlab.analysis import Options
+    from mqlab.capture import Options
 
 
 class Told(Protocol):

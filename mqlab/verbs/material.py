@@ -15,7 +15,7 @@ from mqlab import early
 from mqlab.errors import BackwardsError
 
 if TYPE_CHECKING:
-    from mqlab.analysis import Capture
+    from mqlab.capture import Capture
 
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -53,15 +53,14 @@ def opened(
         MqlabError: bad options, nothing readable, no Java.
     """
     early.begin(paths, chosen)
-    from mqlab.analysis import Options, open_capture
+    from mqlab.capture import Options, open_capture
     from mqlab.clocks.zones import parse_zone
 
     zone = UTC if tz == "UTC" else parse_zone(tz)
     begin, end = between(since, until)
-    options = Options(since=begin, until=end, log_tz=log_tz, **chosen)
-    options.zones()
+    Options(log_tz=log_tz).zones()
     with progress() as tell:
-        return open_capture(paths, options=options, progress=tell), zone
+        return open_capture(paths, since=begin, until=end, log_tz=log_tz, progress=tell, **chosen), zone
 
 
 def between(since: str | None, until: str | None) -> tuple[float | None, float | None]:

@@ -6,7 +6,7 @@ import re
 import pytest
 from log_lines import kept, picked, read, tables
 
-from mqlab.analysis import Options, open_capture
+from mqlab.capture import open_capture
 from mqlab.formats.layouts import moment
 from mqlab.formats.registry import FORMATS
 from mqlab.formats.values import instant
@@ -213,7 +213,7 @@ def test_every_line_of_a_folder_of_logs_is_understood(tmp_path):
     (folder / "watermark.log").write_text(f"{WATERMARK}\n" * 50)
     own = [OWN_4.format(level="INFO", message=m) for *_, m in SAID_BY_CLIENTS]
     (folder / "rocketmq_client.log").write_text("\n".join([*own, ""]), newline="")
-    capture = open_capture(str(folder), options=Options(workspace=str(tmp_path / "cache")))
+    capture = open_capture(str(folder), workspace=str(tmp_path / "cache"))
     coverage = capture.facts.coverage
     told = [(c.source, c.format, c.lines, c.data, c.rejected, c.zone) for c in coverage]
     assert told == [

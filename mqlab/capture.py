@@ -1,0 +1,404 @@
+"""A capture: material read and diagnosed, for people who type.
+
+::
+
+    import mqlab
+
+    capture = mqlab.open_capture("bundle.tar.gz", since="2026-11-21T12:20Z")
+    capture                                     # a card: verdict, findings, tables, what to type next
+    capture.show("F1")                          # what proves the first finding, with the lines around it
+    capture.events.where("kind = 'member-expired'")
+    capture.plot.timeline()
+
+``open_capture`` is the one function behind triage, report and notebooks. What was read is kept in the workspace, so
+that a notebook after a triage needs no Spark until it asks for a table.
+"""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from mqlab import clusters, early, intake, units
+from mqlab.assemble import assemble
+from mqlab.assembly.rows import Gathered
+from mqlab.cache import reading
+from mqlab.cache import workspace as kept
+from mqlab.cache.batches import Places
+from mqlab.clocks.zones import parse_zone
+from mqlab.diagnosis import Diagnosis
+from mqlab.errors import UnknownFindingError, UnknownSourceError
+from mqlab.facts import Facts
+from mqlab.findings import Finding
+from mqlab.formats.registry import FORMATS
+from mqlab.kernel.output import COUNTS
+from mqlab.ledgers.mapping import read_map
+from mqlab.material import remote
+from mqlab.material.walking import STDIN
+from mqlab.narrowing import narrowed
+from mqlab.notes import IncidentNotes, read_notes
+from mqlab.session import spark_session
+from mqlab.sources import Source
+from mqlab.tables import (
+    ASSIGNMENTS,
+    CLIENTS,
+    EVENTS,
+    LEDGER,
+    METRICS,
+    POSITIONS,
+    REJECTS,
+    SETTINGS,
+    TABLES,
+    VOLUME,
+    Table,
+)
+from mqlab.verdict import diagnose
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from mqlab.plots import Plots
+
+
+class Text(str):
+    """Text that a notebook shows as it is."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the user chose: see ``open_capture``."""
+
+    since: str | float | None = None
+    until: str | float | None = None
+    group: str | None = None
+    topic: str | None = None
+    client: str | None = None
+    log_tz: str | Sequence[str | tuple[str, str]] = ()
+    master: str | None = None
+    remote: str | None = None
+    workspace: str | None = None
+    ledger: str | None = None
+
+    def zones(self) -> tuple[tuple[str, str], ...]:
+        """``log_tz`` as (glob, zone) pairs.
+
+        Raises:
+            BadTimeZoneError: one of them names no zone.
+        """
+        given = (self.log_tz,) if isinstance(self.log_tz, str) else self.log_tz
+        pairs = [text.rpartition("=")[::2] if isinstance(text, str) else text for text in given]
+        for _, zone in pairs:
+            parse_zone(zone)
+        return tuple((glob or "*", zone) for glob, zone in pairs)
+
+
+@dataclass(frozen=True, repr=False)
+class Capture:
+    """One material, read and diagnosed.
+
+    The tables (``events``, ``metrics``, ``positions``, ``clients``, ``assignments``, ``settings``, ``ledger``,
+    ``volume``, ``rejects``) are Spark DataFrames; docs/tables.md says what stands in their columns. Everything else is
+    plain Python and needs no Spark.
+    """
+
+    paths: tuple[str, ...]
+    facts: Facts
+    diagnosis: Diagnosis
+    notes: IncidentNotes
+    options: Options
+    sources: tuple[Source, ...]
+    cache: Path
+    places: Places = field(repr=False)
+
+    def __repr__(self) -> str:
+        from mqlab.views.card import text
+
+        return text(self)
+
+    def _repr_html_(self) -> str:
+        from mqlab.views.card import html
+
+        return html(self)
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What was found, the worst first; ``show("F1")`` tells more of the first."""
+        return self.diagnosis.findings
+
+    @property
+    def plot(self) -> Plots:
+        """Every figure, as a method: ``capture.plot.timeline()``."""
+        from mqlab.plots import Plots
+
+        return Plots(self.facts, self.diagnosis, self.options.group, self.options.topic, self.options.client)
+
+    # -- tables ------------------------------------------------------------------------------------------------------
+
+    @property
+    def events(self) -> DataFrame:
+        """What log lines say happened, a row each."""
+        return self.table(EVENTS)
+
+    @property
+    def metrics(self) -> DataFrame:
+        """Samples of metrics, a row each."""
+        return self.table(METRICS)
+
+    @property
+    def positions(self) -> DataFrame:
+        """Positions of groups in partitions and queues at moments."""
+        return self.table(POSITIONS)
+
+    @property
+    def clients(self) -> DataFrame:
+        """Clients and sessions as snapshots and connect lines saw them."""
+        return self.table(CLIENTS)
+
+    @property
+    def assignments(self) -> DataFrame:
+        """Queues given to members, by snapshot."""
+        return self.table(ASSIGNMENTS)
+
+    @property
+    def settings(self) -> DataFrame:
+        """Configured values as seen at moments."""
+        return self.table(SETTINGS)
+
+    @property
+    def ledger(self) -> DataFrame:
+        """Messages that somebody says were sent, acknowledged, stored, consumed, processed or committed."""
+        return self.table(LEDGER)
+
+    @property
+    def volume(self) -> DataFrame:
+        """Lines and bytes per source, minute, level and line shape."""
+        return self.table(VOLUME)
+
+    @property
+    def rejects(self) -> DataFrame:
+        """Files and line shapes that no format understood."""
+        return self.table(REJECTS)
+
+    def table(self, table: Table) -> DataFrame:
+        """A canonical table of this material as a Spark DataFrame; starts a session where none runs."""
+        spark = self.spark()
+        stored = self.places.stored(spark, self.cache)
+        raw = stored.table(COUNTS if table is VOLUME else table)
+        if raw is None:
+            return spark.createDataFrame([], table.schema)
+        if table is VOLUME:
+            raw = raw.where("NOT kept").withColumn("at", F.expr("try_cast(minute AS TIMESTAMP)"))
+        named = _named(raw, stored.table(SETTINGS)) if table is EVENTS else raw
+        return self._dated(spark, named).transform(table.conform)
+
+    def sql(self, query: str) -> DataFrame:
+        """The answer to *query*; the tables are views: ``select kind, count(*) from events group by kind``."""
+        words = set(query.replace("`", " ").replace("(", " ").replace(")", " ").replace(",", " ").lower().split())
+        for table in TABLES:
+            if table.name in words:
+                self.table(table).createOrReplaceTempView(table.name)
+        return self.spark().sql(query)
+
+    def sizes(self) -> dict[str, int]:
+        """Rows of each table, counted without Spark; a flood's lines that one row stands for count as that row."""
+        return {table.name: self.places.count(self.cache, table) for table in TABLES if table is not VOLUME}
+
+    def spark(self) -> SparkSession:
+        """The session this capture's tables live in."""
+        return _session(self.options, self.cache, sum(s.unpacked for s in self.sources))
+
+    # -- lines -------------------------------------------------------------------------------------------------------
+
+    def show(self, finding: str, lines: int = 3) -> Text:
+        """What a finding (its id, its class, or F1, F2 …) says, and each place that proves it with lines around it.
+
+        Raises:
+            UnknownFindingError: no finding is called so.
+        """
+        from mqlab.material.context import shown
+
+        numbered = {f"F{number}": one for number, one in enumerate(self.findings, start=1)}
+        named = (one for one in self.findings if finding in (one.id, one.incident))
+        chosen = numbered.get(finding.upper()) or next(named, None)
+        if chosen is None:
+            raise UnknownFindingError(finding, [one.id for one in self.findings])
+        with self.readable() as sources:
+            return Text(shown(chosen, sources, lines))
+
+    def lines(self, source: str, line: int, around: int = 10) -> Text:
+        """The raw lines of *source* around *line*, secrets masked; the end of its path is enough of a name.
+
+        Raises:
+            UnknownSourceError: no source, or more than one, is called so.
+        """
+        from mqlab.material.context import excerpt
+
+        with self.readable() as sources:
+            known = [one for one in sources if one.path == source] or [
+                one for one in sources if f"/{one.path}".endswith(f"/{source}")
+            ]
+            if len(known) != 1:
+                alike = [one.path for one in sources if Path(one.path).name == Path(source).name]
+                raise UnknownSourceError(source, alike)
+            return Text("\n".join(excerpt(known[0], line, around)))
+
+    def between(self, since: str | float, until: str | float, node: str | None = None) -> pd.DataFrame:
+        """What log lines say happened from *since* to *until*, by time; of one broker or client with *node*."""
+        begin, end = units.epoch(since), units.epoch(until)
+        inside = F.unix_micros("at").between(int((begin or 0.0) * 1e6), int((end or 0.0) * 1e6))
+        rows = self.events.where(inside if node is None else inside & (F.col("node") == node))
+        return rows.select("at", "node", "kind", "text", "source", "line").orderBy("at", "source", "line").toPandas()
+
+    def lag(self, group: str, topic: str, partition: int | str | None = None) -> pd.Series[int]:
+        """How many messages waited, by moment (UTC): in one partition or queue, else in all of the topic.
+
+        A total is given for moments at which every queue is told.
+        """
+        import pandas as pd
+
+        from mqlab.shared import queues
+
+        known = queues.of_groups(self.facts).get((group, topic), {})
+        if partition is None:
+            points = [(at, lag) for at, lag, _ in queues.totals(known)]
+        else:
+            told = [p for p in known.get(str(partition), ()) if p.at is not None]
+            points = [(p.at or 0.0, queues.lag(p)) for p in told if p.end is not None and p.committed is not None]
+        moments = pd.to_datetime([at for at, _ in points], unit="s", utc=True)
+        return pd.Series([lag for _, lag in points], index=moments, name=f"lag of {group} in {topic}", dtype="int64")
+
+    # -- less of it --------------------------------------------------------------------------------------------------
+
+    def where(
+        self,
+        *,
+        since: str | float | None = None,
+        until: str | float | None = None,
+        group: str | None = None,
+        topic: str | None = None,
+        client: str | None = None,
+    ) -> Capture:
+        """The capture within a time and about one group, topic or client, diagnosed anew; its tables stay whole."""
+        facts = narrowed(self.facts, units.epoch(since), units.epoch(until), group, topic, client)
+        told = {"since": since, "until": until, "group": group, "topic": topic, "client": client}
+        options = replace(self.options, **{name: value for name, value in told.items() if value is not None})  # type: ignore[arg-type]
+        diagnosis = diagnose(facts, [d.id for d in self.notes.dismissed])
+        return replace(self, facts=facts, diagnosis=diagnosis, options=options)
+
+    @contextmanager
+    def readable(self) -> Iterator[tuple[Source, ...]]:
+        """The sources, with what was unpacked unpacked once more for as long as the block lasts.
+
+        The workspace keeps no copy of the material; standard input is gone for good.
+        """
+        if STDIN in self.paths or all(s.format == "unreadable" or remote.is_there(s.location) for s in self.sources):
+            yield self.sources
+            return
+        with kept.scratch(self.cache) as folder:
+            yield tuple(intake.gather(self.paths, folder, FORMATS, read_map(self.options.ledger)))
+
+    def _dated(self, spark: SparkSession, raw: DataFrame) -> DataFrame:
+        """*raw* with paths for links and moments in UTC."""
+        labels = {c.source: "UTC" if c.zone == "as written" else c.zone for c in self.facts.coverage}
+        known = [(s.link, s.path, labels.get(s.path, "UTC")) for s in self.sources]
+        places = spark.createDataFrame(known, "source string, path string, zone string")
+        east = F.col("east") if "east" in raw.columns else F.lit(None).cast("int")
+        written = F.timestamp_micros(F.unix_micros("at") - east * 1_000_000)
+        at = F.when(east.isNotNull(), written).otherwise(F.to_utc_timestamp("at", F.col("zone")))
+        dated = raw.join(F.broadcast(places), "source").withColumn("at", at).drop("source")
+        return dated.withColumnRenamed("path", "source")
+
+
+def _named(events: DataFrame, settings: DataFrame | None) -> DataFrame:
+    """*events* with the node that wrote them, where their file names one only, in a line or in a broker's settings."""
+    told = events.select("source", "node")
+    if settings is not None:
+        own = settings.where("scope = 'broker' AND origin = 'printed'")
+        told = told.union(own.select("source", F.col("owner").alias("node")))
+    only = told.groupBy("source").agg(F.expr("CASE WHEN min(node) = max(node) THEN min(node) END AS only"))
+    return events.join(F.broadcast(only), "source").withColumn("node", F.expr("coalesce(node, only)")).drop("only")
+
+
+def open_capture(  # noqa: PLR0913 - the one function that people type, its options have names
+    paths: Sequence[str | Path] | str | Path,
+    *,
+    since: str | float | None = None,
+    until: str | float | None = None,
+    group: str | None = None,
+    topic: str | None = None,
+    client: str | None = None,
+    log_tz: str | Sequence[str | tuple[str, str]] = (),
+    ledger: str | None = None,
+    workspace: str | None = None,
+    master: str | None = None,
+    remote: str | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Capture:
+    """The capture behind *paths*: files, folders, globs, archives or ``-``.
+
+    *since* and *until* (ISO text, UTC unless a zone is written, or epoch seconds), *group*, *topic* and *client* leave
+    out what is about something else. *log_tz* names the zone of logs that do not write theirs: ``ZONE`` or
+    ``GLOB=ZONE``, later ones win. *ledger* is a file that says which files are ledgers (docs/ledgers.md). *workspace*
+    is the folder in which what was read is kept. *master* or *remote* say where Spark runs. *progress* is told each
+    step; a notebook shows it, unless it is given.
+
+    Raises:
+        MqlabError: nothing readable, no such path, no Java, a workspace that cannot be written.
+    """
+    options = Options(since, until, group, topic, client, log_tz, master, remote, workspace, ledger)
+    begin, end, zones = units.epoch(since), units.epoch(until), options.zones()
+    given = (str(paths),) if isinstance(paths, str | Path) else tuple(map(str, paths))
+    notes, ledgers = read_notes(given), read_map(ledger)
+    cache = kept.cache_folder(workspace)
+    hold = kept.Hold(cache)
+    with shown(progress) as tell:
+        try:
+            desk = reading.Desk(cache, hold, partial(_session, options, cache), tell, ledgers)
+            with clusters.told(master, remote):
+                material = reading.read(given, desk)
+            tell("looking for causes")
+            facts = assemble(Gathered.of(material.rows, material.sources), (*notes.zones, *zones))
+            facts = narrowed(facts, begin, end, group, topic, client)
+            diagnosis = diagnose(facts, [d.id for d in notes.dismissed])
+            capture = Capture(given, facts, diagnosis, notes, options, material.sources, cache, material.places)
+        except BaseException:
+            hold.release()
+            raise
+    weakref.finalize(capture, hold.release)
+    return capture
+
+
+@contextmanager
+def shown(progress: Callable[[str], None] | None) -> Iterator[Callable[[str], None]]:
+    """*progress*, else a line below the cell of a notebook that goes when all is done, else nothing."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    if progress is not None or shell is None or not hasattr(shell, "kernel"):
+        yield progress or (lambda _: None)
+        return
+    from IPython.display import DisplayHandle
+
+    place = DisplayHandle()  # type: ignore[no-untyped-call]
+    place.display({"text/plain": "reading …"}, raw=True)  # type: ignore[no-untyped-call]
+    yield lambda step: place.update({"text/plain": f"{step} …"}, raw=True)  # type: ignore[no-untyped-call]
+    place.update({"text/plain": ""}, raw=True)  # type: ignore[no-untyped-call]
+
+
+def _session(options: Options, cache: Path, size: int) -> SparkSession:
+    local = kept.local_folder(cache)
+    early.wait()
+    return spark_session(size=size, master=options.master, remote=options.remote, cache=local)

@@ -189,7 +189,7 @@ def main() -> None:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
-    except Exception:
+    except Exception:  # what no one expected: every error that people can act on was told before
         traceback.print_exc()
         click.echo("mqlab: this is a bug in mqlab; please report the lines above.", err=True)
         code = INTERNAL

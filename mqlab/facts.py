@@ -31,6 +31,7 @@ from mqlab.rows import (
     TopicFlow,
     Volume,
 )
+from mqlab.sources import Role
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +158,10 @@ class Facts:
             places = sorted(n for kind in set(kinds) for n in self._places.get(kind, ()))
             self._of_kinds[kinds] = tuple(self.episodes[n] for n in places)
         return self._of_kinds[kinds]
+
+    def logs_of(self, software: str, *roles: Role) -> frozenset[str]:
+        """Sources that *software* wrote as one of these *roles*."""
+        return frozenset(c.source for c in self.coverage if c.software == software and c.role in roles)
 
     def near(self, at: float, seconds: float, *kinds: str) -> tuple[Episode, ...]:
         """Episodes of these kinds that began within *seconds* of *at*, by time."""

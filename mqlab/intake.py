@@ -12,15 +12,15 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from mqlab.cache.fingerprints import ENDS, digest, fingerprint, told_apart
 from mqlab.errors import NothingReadableError, UnsafeArchiveError
 from mqlab.formats.base import Format
-from mqlab.ledgers.mapped import mapped, mapped_lines
 from mqlab.ledgers.mapping import NO_MAP, LedgerMap
-from mqlab.ledgers.noting import noting
 from mqlab.ledgers.twice import once
 from mqlab.material import archives, filesystems, inflating, remote, streams
+from mqlab.material.fingerprints import ENDS, digest, fingerprint, told_apart
 from mqlab.material.items import Item, fetched, items, no_file
+from mqlab.material.mapped import mapped, mapped_lines
+from mqlab.material.noting import noting
 from mqlab.material.recognition import HEAD, UTF16, Recognised, recognise
 from mqlab.material.stamps import moment_in
 from mqlab.material.walking import shown

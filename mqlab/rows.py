@@ -21,6 +21,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mqlab.findings import Evidence
+from mqlab.sources import Role
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,9 @@ class Coverage:
     first_at: float | None = None
     last_at: float | None = None
     problem: str | None = None
+    software: str = ""
+    """Whose files look so: kafka, rocketmq, mosquitto, …, ``mqtt`` for any client's; empty where anything's may."""
+    role: Role = Role.UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)

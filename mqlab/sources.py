@@ -23,6 +23,28 @@ class Reading(StrEnum):
     """Counted only: nobody recognised it, or nothing in it is used yet."""
 
 
+class Role(StrEnum):
+    """What a source is to who wrote it."""
+
+    BROKER_LOG = "log of a broker"
+    CLIENT_LOG = "log of a client"
+    """What a client library writes, alone or among the lines of its application."""
+    APPLICATION_LOG = "log of an application"
+    LOG = "log"
+    """Of anything else: proxies, JVMs, processes."""
+    COMMAND = "output of a command"
+    CONFIGURATION = "configuration"
+    METRICS = "metrics"
+    LEDGER = "ledger"
+    STORE = "file of a broker's own"
+    UNKNOWN = "unknown"
+
+    @property
+    def is_log(self) -> bool:
+        """Somebody wrote it line by line, as things happened."""
+        return self in (Role.BROKER_LOG, Role.CLIENT_LOG, Role.APPLICATION_LOG, Role.LOG)
+
+
 class Envelope(StrEnum):
     """What a collector wrapped around each line."""
 

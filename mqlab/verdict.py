@@ -154,7 +154,7 @@ def _material(facts: Facts) -> Material:
         rejected_lines=sum(c.rejected for c in coverage),
         unrecognised=tuple(c.source for c in coverage if c.format in ("unrecognised", "binary", "unreadable")),
         window=span(times),
-        time_zones={c.source: f"{c.zone}: {c.zone_why}" for c in coverage if c.format.endswith("-log")},
+        time_zones={c.source: f"{c.zone}: {c.zone_why}" for c in coverage if c.role.is_log},
     )
 
 

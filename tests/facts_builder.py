@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mqlab.facts import Episode, Facts, Position, Series, Setting
 from mqlab.findings import Evidence
+from mqlab.formats.registry import BY_NAME
 from mqlab.rows import (
     Assignment,
     Batch,
@@ -117,7 +118,11 @@ def positions(text) -> tuple[Position, ...]:
 
 def log(source="clients/app.log", form="kafka-client-log", first="10:00", last="10:30", lines=100) -> Coverage:
     """A log that was read."""
-    return Coverage(source, form, lines, lines * 100, lines, 0, 0, "UTC", "assumed", at(first), at(last))
+    known = BY_NAME[form]
+    return Coverage(
+        source, form, lines, lines * 100, lines, 0, 0, "UTC", "assumed", at(first), at(last), None,
+        known.SOFTWARE, known.ROLE,
+    )  # fmt: skip
 
 
 def version(number, source="clients/app.log", when="10:00:00") -> Episode:

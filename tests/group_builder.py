@@ -6,6 +6,7 @@ from facts_builder import at, episode
 
 from mqlab.facts import Position, Setting
 from mqlab.rows import Assignment, Client, Coverage, Delivery, Tally
+from mqlab.sources import Role
 
 GROUP, TOPIC = "billing", "ORDERS"
 
@@ -92,7 +93,20 @@ def said(key, value, *, owner=GROUP, when=0) -> Setting:
 def broker_log(first=0, last=600) -> Coverage:
     """A broker's log that was read."""
     return Coverage(
-        "logs/broker-a/broker.log", "rocketmq-broker-log", 9, 900, 9, 0, 0, "+08:00", "rule", at(first), at(last)
+        "logs/broker-a/broker.log",
+        "rocketmq-broker-log",
+        9,
+        900,
+        9,
+        0,
+        0,
+        "+08:00",
+        "rule",
+        at(first),
+        at(last),
+        None,
+        "rocketmq",
+        Role.BROKER_LOG,
     )
 
 

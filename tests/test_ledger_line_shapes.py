@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from mqlab.formats.registry import FORMATS
 from mqlab.ledgers.line_shapes import found
-from mqlab.ledgers.noting import noting
+from mqlab.material.noting import noting
 from mqlab.material.recognition import HEAD, recognise
 
 LAYOUT = "2026-11-22 07:00:0{second},123 INFO  [pool-1-thread-{second}] com.acme.Payer - "

@@ -7,8 +7,8 @@ import pytest
 from mqlab.errors import BadLedgerMapError
 from mqlab.formats.registry import FORMATS
 from mqlab.ledgers.layout import FIELDS
-from mqlab.ledgers.mapped import mapped
 from mqlab.ledgers.mapping import NO_MAP, read_map
+from mqlab.material.mapped import mapped
 from mqlab.material.recognition import recognise
 
 

@@ -33,6 +33,17 @@ def test_a_long_file_that_nobody_understands_is_no_health(other, enough):
     assert scope.enough(facts, dict.fromkeys(scope.RULES, CLEAR)) is enough
 
 
+@pytest.mark.parametrize("slug", sorted(slug for slug, ours in scope.RULES.items() if "kafka" in ours))
+def test_one_class_that_was_not_checked_is_no_health_but_for_what_ledgers_alone_tell(slug):
+    results = dict.fromkeys(scope.RULES, CLEAR) | {slug: Result(missing=("anything",))}
+    assert scope.enough(material(), results) is (slug in {"reprocess-duplicates", "commit-before-process-loss"})
+
+
+def test_classes_of_other_systems_do_not_stand_in_the_way():
+    results = {slug: CLEAR if "kafka" in ours else Result(missing=("x",)) for slug, ours in scope.RULES.items()}
+    assert scope.enough(material(), results)
+
+
 def test_a_hundred_lines_beside_very_many_are_notes():
     large = replace(SERVER, lines=20_000, data=20_000)
     assert scope.unread(Facts(coverage=(large, replace(UNREAD, source="notes.txt", lines=150, rejected=150)))) == ()

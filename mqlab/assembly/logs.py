@@ -21,9 +21,10 @@ from mqlab.assembly.clocks import minute
 from mqlab.assembly.rows import Gathered, Row
 from mqlab.clocks import zones
 from mqlab.findings import Evidence
+from mqlab.formats.registry import BY_NAME
 from mqlab.logs.shapes import summed, together
 from mqlab.rows import Coverage, LineShape, Minute, Reject, Shape, Volume
-from mqlab.sources import Source
+from mqlab.sources import Role, Source
 
 LONGEST_RECORD = 300
 """Undated lines per dated one above which they are no continuations: no stack trace has so many frames."""
@@ -101,6 +102,7 @@ def coverage(gathered: Gathered, settled: Mapping[str, zones.Zone], instant: zon
     for source in sorted(gathered.sources.values(), key=lambda s: s.path):
         rows = by_path.get(source.path, {})
         lines = {name: _lines(source, rows[name]) if name in rows else 0 for name in ("data", "noise", None)}
+        form = BY_NAME.get(source.format)
         zone = settled.get(source.path, zones.ASSUMED)
         firsts = [minute(r.get("first_minute")) for r in rows.values() if r.get("first_minute")]
         lasts = [minute(r.get("last_minute")) for r in rows.values() if r.get("last_minute")]
@@ -117,6 +119,8 @@ def coverage(gathered: Gathered, settled: Mapping[str, zones.Zone], instant: zon
             instant(source.path, min((t for t in firsts if t is not None), default=None), None),
             instant(source.path, max((t for t in lasts if t is not None), default=None), None),
             source.problem,
+            form.SOFTWARE if form else "",
+            form.ROLE if form else Role.UNKNOWN,
         )
 
 

@@ -23,7 +23,7 @@ READING = (
     "canonical.py",
 )
 """What makes rows of bytes, and facts of the rows of one source."""
-THINNING = (*READING, "signals.py", "intake.py", "cache/completeness.py", "cache/fingerprints.py")
+THINNING = (*READING, "signals.py", "intake.py", "cache/completeness.py")
 """All of that, and what makes facts of all sources."""
 
 _PACKAGE = Path(__file__).parents[1]

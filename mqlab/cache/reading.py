@@ -90,7 +90,7 @@ def _made(paths: Sequence[str], known: State | None, scratch: Path, desk: Desk) 
     try:
         rows = [*facts, *signals.facts(stored, batches.places(earlier, there).stored(spark, desk.cache))]
         rows += signals.messages(stored, layouts, dumps=any(s.format in _DUMPS for s in sources))
-    except Exception:
+    except Exception:  # a damaged batch shows as whatever Arrow, the worker's Python or Spark make of it
         if batches.drop_damaged(desk.cache, sorted(set(earlier.values()))):
             return _made(paths, known, scratch / "again", desk)
         raise

@@ -232,6 +232,14 @@ def in_sync(facts: Facts) -> Mapping[Place, tuple[InSync, ...]]:
     return {place: tuple(sorted(rows, key=lambda r: (r.at or 0.0, r.epoch or -1))) for place, rows in found.items()}
 
 
+@per_facts
+def single_copies(facts: Facts) -> bool:
+    """Surely no partition has a second replica: only one was ever in sync, and the metrics miss none."""
+    lacking = [v for s in facts.named("broker.under_replicated_partitions") for _, v in s.points]
+    told = [row for rows in in_sync(facts).values() for row in rows]
+    return bool(told and lacking) and not any(lacking) and all(len(row.isr) == 1 for row in told)
+
+
 def _leader(episode: Episode) -> str | None:
     return None if episode.value_min is None else f"{episode.value_min:.0f}"
 

@@ -24,6 +24,7 @@ from mqlab.kafka.redelivery import extra
 from mqlab.kafka.releases import fenced, restarts
 from mqlab.kafka.rows import End, Life, Rebalance
 from mqlab.shared.wording import moment
+from mqlab.sources import Role
 from mqlab.units import counted
 
 INCIDENT = "group-churn"
@@ -32,7 +33,7 @@ SYSTEMS: tuple[str, ...] = ("kafka",)
 
 def detect(facts: Facts) -> Result:
     """One finding for each group."""
-    if not {c.format for c in facts.coverage} & {"kafka-client-log", "kafka-broker-log"}:
+    if not facts.logs_of("kafka", Role.CLIENT_LOG, Role.BROKER_LOG):
         return Result(missing=("server.log of the brokers, or the consumers' logs",))
     found, reasons = [], []
     for group in groups.groups(facts):

@@ -25,7 +25,7 @@ _UNDATED = 0.5
 
 def detect(facts: Facts) -> Result:
     """One finding a log, files that were rotated away counted with it."""
-    if not any(c.format.endswith("-log") for c in facts.coverage) and not facts.volumes:
+    if not any(c.role.is_log for c in facts.coverage) and not facts.volumes:
         return Result(missing=("the log itself, from before the onset",))
     logs = [floods.joined(files) for files in floods.logs(facts.volumes)]
     judgements = [judged(facts, found) for log in logs if (found := flood(log)) and not _unknown(log)]

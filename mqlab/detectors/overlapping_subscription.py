@@ -18,6 +18,7 @@ from mqlab.findings import Certainty, Evidence, Finding, Severity
 from mqlab.mqtt import accounting, overlaps
 from mqlab.mqtt.copies import first_copy, receivers
 from mqlab.mqtt.overlaps import Doubled
+from mqlab.mqtt.subscriptions import all_told
 from mqlab.shared.wording import moment
 
 INCIDENT = "overlapping-subscription"
@@ -37,9 +38,9 @@ def detect(facts: Facts) -> Result:
     if found:
         return Result(tuple(_finding(facts, one) for one in found))
     counted = bool(receivers(facts)) or bool(accounting.went_out(facts, None))
-    if not counted:
-        return Result(missing=("messages that clients received, with ids, or the broker's trace",))
     pairs = list(overlaps.overlapping(facts))
+    if not counted and (pairs or not all_told(facts)):
+        return Result(missing=("messages that clients received, with ids, or the broker's trace",))
     if pairs:
         told = "; ".join(f"{client} has {one} and {other}" for client, one, other in pairs[:_SHOWN])
         return Result(rejected=f"{told}: filters that overlap, but messages did not come once for each")

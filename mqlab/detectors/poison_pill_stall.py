@@ -17,11 +17,11 @@ from mqlab.kafka import poll_timeout
 from mqlab.kafka.redelivery import LEAST, Stuck, many_fail, stuck_records
 from mqlab.shared.queues import lag, totals
 from mqlab.shared.wording import moment
+from mqlab.sources import Role
 
 INCIDENT = "poison-pill-stall"
 SYSTEMS: tuple[str, ...] = ("kafka",)
 
-_LOGS = ("kafka-client-log", "application-log")
 _SHOWN = 3
 _LATE = ("poll-interval-exceeded", "consumer-offline")
 """What comes of a record that is tried in the polling thread without end."""
@@ -39,7 +39,7 @@ def detect(facts: Facts) -> Result:
     if told:
         times = sum(e.count for e in told)
         return Result(rejected=f"records failed {units.counted(times, 'time')}, but none again and again for a minute")
-    if any(c.format in _LOGS for c in facts.coverage):
+    if facts.logs_of("kafka", Role.CLIENT_LOG) or facts.logs_of("", Role.APPLICATION_LOG):
         return CLEAR
     return Result(missing=("the logs of the consumers, which name the record that fails",))
 

@@ -19,6 +19,7 @@ from mqlab.kafka.poll_timeout import Case, Cause
 from mqlab.kafka.rebalances import history
 from mqlab.kafka.rows import End
 from mqlab.shared.wording import moment
+from mqlab.sources import Role
 from mqlab.units import counted
 
 INCIDENT = "poll-interval-exceeded"
@@ -33,7 +34,7 @@ CLIENT_LOGS = "the consumers' logs: members left and came again, and why is not 
 
 def detect(facts: Facts) -> Result:
     """One finding for each group."""
-    logs = {c.format for c in facts.coverage} & {"kafka-client-log", "kafka-broker-log"}
+    logs = facts.logs_of("kafka", Role.CLIENT_LOG, Role.BROKER_LOG)
     if not logs:
         return Result(missing=("the consumers' logs or server.log of the brokers",))
     groups = kafka_groups.groups(facts)

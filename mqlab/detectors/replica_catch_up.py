@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
+from mqlab.delivery.leaders import single_copies
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.shared import configured, flows
@@ -28,6 +29,8 @@ _SIGNS = ("reassignment", "isr-updated", "isr-shrunk", "broker-started")
 def detect(facts: Facts) -> Result:
     """One notice for the time in which old data was copied."""
     pieces = [p for p in flows.flows(facts) if p.copies_per_in is not None]
+    if not pieces and single_copies(facts):
+        return CLEAR
     if not pieces:
         return Result(missing=("ReplicationBytesInPerSec and bytes in of the brokers",))
     usual = _usual(facts, pieces)

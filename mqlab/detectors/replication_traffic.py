@@ -6,6 +6,7 @@ Quiet: they always did (every cluster with R > 1); more is copied than R−1 (re
 
 from __future__ import annotations
 
+from mqlab.delivery.leaders import single_copies
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.shared import configured, counters, flows
@@ -21,6 +22,8 @@ FITS = 0.25
 def detect(facts: Facts) -> Result:
     """One notice where the copies between brokers became more."""
     pieces = [p for p in flows.flows(facts) if p.copies_per_in is not None]
+    if not pieces and single_copies(facts):
+        return CLEAR
     if not pieces:
         return Result(missing=("ReplicationBytesInPerSec and bytes in of the brokers",))
     shift = counters.shift([(p.since, p.until, p.copies_per_in) for p in pieces])

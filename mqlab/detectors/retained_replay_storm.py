@@ -17,6 +17,7 @@ from mqlab.findings import Certainty, Evidence, Finding, Severity
 from mqlab.mqtt import accounting, redeliveries, sessions
 from mqlab.mqtt.copies import receivers
 from mqlab.mqtt.redeliveries import Replayed
+from mqlab.mqtt.subscriptions import all_told
 from mqlab.shared.wording import moment, sample
 
 INCIDENT = "retained-replay-storm"
@@ -42,7 +43,7 @@ def detect(facts: Facts) -> Result:
         return Result(missing=(f"what came to {often[0]}, which subscribed again and again: a ledger, or $SYS",))
     connected = bool(facts.of_kind("client-connected", "connection-made"))
     counted = receivers(facts) or accounting.went_out(facts, None) or facts.named("mqtt.publish_sent")
-    if connected and counted:
+    if (connected and counted) or all_told(facts):
         return CLEAR
     return Result(missing=("connects over time, and messages received with the RETAIN flag or $SYS",))
 

@@ -30,6 +30,8 @@ FEW = 10
 """Retry lines below which they are no more than what any disturbance leaves."""
 SHARE = 0.02
 """Share of repeats among all transmissions from which traffic is amplified at all."""
+_LIBRDKAFKA = "#producer-"
+"""What librdkafka appends to the client id in each of its lines."""
 RESTART = 60.0
 """Seconds around a broker's restart, or a leader that moved, in which disconnects are its consequence."""
 TWICE = 2.0
@@ -56,7 +58,7 @@ def detect(facts: Facts) -> Result:
     reasons += _other_reasons(facts)
     if reasons:
         return Result(rejected="; ".join(reasons))
-    if not actors.producers_told(facts) and not facts.named("producer.record_retries"):
+    if not (actors.producers_told(facts) or _warned(facts) or facts.named("producer.record_retries")):
         return Result(missing=("a log or metrics of the producers",))
     return CLEAR
 
@@ -113,6 +115,11 @@ def _untold(facts: Facts) -> Iterator[str]:
     late = [e for e in facts.of_kind("request-timeout") if actors.client_of(facts, e) not in logged]
     if sum(e.count for e in late) >= FEW:
         yield f"counters of retries: {sum(e.count for e in late)} requests timed out"
+
+
+def _warned(facts: Facts) -> bool:
+    """A producer of librdkafka writes here, which warns of each request that times out and prints no settings."""
+    return any(_LIBRDKAFKA in shape.shape for shape in facts.shapes)
 
 
 def _finding(facts: Facts, client: str, episodes: Sequence[Episode], found: Resending) -> Finding:

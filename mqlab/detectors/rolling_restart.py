@@ -27,6 +27,7 @@ from mqlab.rocketmq.members import groups
 from mqlab.rocketmq.releases import Renewal, renewal
 from mqlab.shared.queues import OWN, of_groups, totals
 from mqlab.shared.wording import clock, notice
+from mqlab.sources import Role
 from mqlab.units import counted
 
 INCIDENT = "rolling-restart"
@@ -131,7 +132,7 @@ def _peak(facts: Facts, restarted: str, since: float, until: float) -> int:
 
 def _of_brokers(facts: Facts) -> Result:
     if not facts.of_kind("broker-started", "broker-stopping", "broker-stopped"):
-        known = any(c.format == "kafka-broker-log" for c in facts.coverage)
+        known = facts.logs_of("kafka", Role.BROKER_LOG)
         return CLEAR if known else Result(missing=("server.log of the brokers",))
     outages = {broker: found for broker, found in _outages(facts).items() if found}
     if not outages:

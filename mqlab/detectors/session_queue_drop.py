@@ -17,6 +17,7 @@ from mqlab.mqtt.accounting import LEAST, QueueCase
 from mqlab.mqtt.brokers import gauge
 from mqlab.mqtt.queue_drops import limit_words, queue_cases, statement
 from mqlab.shared.wording import moment, sample
+from mqlab.sources import Role
 
 INCIDENT = "session-queue-drop"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
@@ -38,7 +39,7 @@ def detect(facts: Facts) -> Result:
 
 def _would_show(facts: Facts) -> bool:
     counted = facts.named("mqtt.publish_dropped", "mqtt.queue_full_dropped")
-    logs = any(c.format.endswith("-log") and c.format.startswith(brokers.KNOWN) for c in facts.coverage)
+    logs = any(facts.logs_of(name, Role.BROKER_LOG) for name in brokers.KNOWN)
     return logs or bool(counted) or any(c.dropped is not None for c in facts.clients if c.system == "mqtt")
 
 

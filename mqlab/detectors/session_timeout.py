@@ -20,6 +20,7 @@ from mqlab.kafka.rebalances import history, whole
 from mqlab.kafka.redelivery import extra
 from mqlab.memo import per_facts
 from mqlab.shared.wording import moment
+from mqlab.sources import Role
 from mqlab.units import counted
 
 INCIDENT = "session-timeout"
@@ -39,7 +40,7 @@ COORDINATORS = "the whole log of the coordinator: lines are missing around the m
 
 def detect(facts: Facts) -> Result:
     """One finding for each group."""
-    if not {c.format for c in facts.coverage} & {"kafka-client-log", "kafka-broker-log"}:
+    if not facts.logs_of("kafka", Role.CLIENT_LOG, Role.BROKER_LOG):
         return Result(missing=("server.log of the brokers, or the consumers' logs",))
     groups = kafka_groups.groups(facts)
     every = [told for group in groups if (told := _told(facts, group)) is not None]

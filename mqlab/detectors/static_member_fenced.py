@@ -18,6 +18,7 @@ from mqlab.findings import Certainty, Evidence, Finding, Severity
 from mqlab.kafka import fencing
 from mqlab.kafka.fencing import Fencing
 from mqlab.shared.wording import moment
+from mqlab.sources import Role
 
 INCIDENT = "static-member-fenced"
 SYSTEMS: tuple[str, ...] = ("kafka",)
@@ -43,7 +44,7 @@ def detect(facts: Facts) -> Result:
     if shared:
         told = ", ".join(f"{client} in {count} processes" for client, count in shared.items())
         return Result(rejected=f"one client.id ({told}) does no harm to assignment: no instance id is shared")
-    known = any(c.format in ("kafka-client-log", "kafka-broker-log") for c in facts.coverage)
+    known = facts.logs_of("kafka", Role.CLIENT_LOG, Role.BROKER_LOG)
     return CLEAR if known else Result(missing=("the consumers' logs or server.log of the brokers",))
 
 

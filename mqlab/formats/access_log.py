@@ -23,10 +23,12 @@ from functools import lru_cache
 from mqlab.formats import console
 from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Reject
 from mqlab.formats.values import MICRO, epoch, instant, micros, real
-from mqlab.sources import Reading
+from mqlab.sources import Reading, Role
 from mqlab.tables import METRICS, Row, Table
 
 FORMAT = "access-log"
+SOFTWARE = ""
+ROLE = Role.LOG
 TABLES: tuple[Table, ...] = (METRICS,)
 READING = Reading.TABLE
 

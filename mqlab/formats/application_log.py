@@ -12,10 +12,12 @@ import re
 
 from mqlab.formats import application_lines, batch_lines, other_dates
 from mqlab.formats.base import Head, Signature
-from mqlab.sources import Reading
+from mqlab.sources import Reading, Role
 from mqlab.tables import EVENTS, METRICS, VOLUME, Table
 
 FORMAT = "application-log"
+SOFTWARE = ""
+ROLE = Role.APPLICATION_LOG
 SYSTEM = "kafka"
 TABLES: tuple[Table, ...] = (EVENTS, VOLUME, METRICS)
 READING = Reading.LOG

@@ -24,10 +24,12 @@ from typing import Any
 from mqlab.formats import console
 from mqlab.formats.base import About, Data, Head, Item, Line
 from mqlab.formats.values import filled, instant, whole
-from mqlab.sources import Reading
+from mqlab.sources import Reading, Role
 from mqlab.tables import EVENTS, Row, Table
 
 FORMAT = "aws-iot-log"
+SOFTWARE = "aws"
+ROLE = Role.BROKER_LOG
 TABLES: tuple[Table, ...] = (EVENTS,)
 READING = Reading.TABLE
 

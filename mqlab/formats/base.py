@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 
 import polars as pl
 
-from mqlab.sources import Reading
+from mqlab.sources import Reading, Role
 from mqlab.tables import Row, Table
 
 
@@ -89,6 +89,9 @@ class Format(Protocol):
     """Every format says what it reads and how it knows it."""
 
     FORMAT: str
+    SOFTWARE: str
+    """Whose files look so: kafka, rocketmq, mosquitto, …, ``mqtt`` for any client's; empty where anything's may."""
+    ROLE: Role
     TABLES: tuple[Table, ...]
     READING: Reading
 

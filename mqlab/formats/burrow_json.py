@@ -21,10 +21,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from mqlab.formats import console, documents
 from mqlab.formats.base import About, Data, Head, Item, Line
 from mqlab.formats.values import epoch
-from mqlab.sources import Reading
+from mqlab.sources import Reading, Role
 from mqlab.tables import EVENTS, POSITIONS, Row, Table
 
 FORMAT = "burrow-json"
+SOFTWARE = ""
+ROLE = Role.COMMAND
 TABLES: tuple[Table, ...] = (POSITIONS, EVENTS)
 READING = Reading.TABLE
 

@@ -13,7 +13,7 @@ A moment without a zone, or with an ambiguous one such as ``CST``, is read as UT
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import lru_cache
 from itertools import islice
@@ -113,6 +113,20 @@ def shown(lines: Iterable[Line], about: About) -> list[Shown]:
         found.append(Shown(line, text, at, named, error))
         at = _moment(text) or at
     return found
+
+
+def table(
+    lines: Iterable[Line],
+    about: About,
+    rows: Callable[[Shown], Sequence[Row]],
+    aside: Callable[[str], object],
+) -> Iterator[Item]:
+    """Lines whose *rows* tell something are data, those that are *aside* noise, the others remarks."""
+    for one in shown(lines, about):
+        if found := rows(one):
+            yield Data(one.line, found)
+        else:
+            yield Noise(one.line) if aside(one.plain) else remark(one)
 
 
 def remark(one: Shown) -> Item:

@@ -25,10 +25,12 @@ from collections.abc import Iterable, Iterator
 from mqlab.formats import console
 from mqlab.formats.base import About, Data, Head, Item, Line, Noise
 from mqlab.secrets import MASK
-from mqlab.sources import Reading
+from mqlab.sources import Reading, Role
 from mqlab.tables import SETTINGS, Row, Table
 
 FORMAT = "emqx-conf"
+SOFTWARE = "emqx"
+ROLE = Role.CONFIGURATION
 TABLES: tuple[Table, ...] = (SETTINGS,)
 READING = Reading.TABLE
 

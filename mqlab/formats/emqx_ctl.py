@@ -24,10 +24,12 @@ from collections.abc import Iterable, Iterator
 from mqlab.formats import console
 from mqlab.formats.base import About, Data, Head, Item, Line, Noise
 from mqlab.formats.values import first_of_each, real, whole
-from mqlab.sources import Reading
+from mqlab.sources import Reading, Role
 from mqlab.tables import CLIENTS, EVENTS, METRICS, SETTINGS, Row, Table
 
 FORMAT = "emqx-ctl"
+SOFTWARE = "emqx"
+ROLE = Role.COMMAND
 TABLES: tuple[Table, ...] = (CLIENTS, EVENTS, METRICS, SETTINGS)
 READING = Reading.TABLE
 

@@ -21,10 +21,12 @@ from typing import Any
 from mqlab.formats import console
 from mqlab.formats.base import About, Data, Head, Item, Line
 from mqlab.formats.values import filled, real, whole
-from mqlab.sources import Reading
+from mqlab.sources import Reading, Role
 from mqlab.tables import CLIENTS, EVENTS, METRICS, Row, Table
 
 FORMAT = "emqx-rest"
+SOFTWARE = "emqx"
+ROLE = Role.COMMAND
 TABLES: tuple[Table, ...] = (CLIENTS, EVENTS, METRICS)
 READING = Reading.TABLE
 

@@ -21,10 +21,12 @@ from typing import NamedTuple
 from mqlab.formats import console
 from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Reject
 from mqlab.formats.values import MICRO, instant
-from mqlab.sources import Reading
+from mqlab.sources import Reading, Role
 from mqlab.tables import EVENTS, Row, Table
 
 FORMAT = "gc-log"
+SOFTWARE = ""
+ROLE = Role.LOG
 TABLES: tuple[Table, ...] = (EVENTS,)
 READING = Reading.TABLE
 

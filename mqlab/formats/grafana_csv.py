@@ -20,10 +20,12 @@ from mqlab.formats import console
 from mqlab.formats.base import About, Data, Head, Item, Line, Noise
 from mqlab.formats.csv_cells import cells, moment
 from mqlab.formats.values import labels, real
-from mqlab.sources import Reading
+from mqlab.sources import Reading, Role
 from mqlab.tables import METRICS, Row, Table
 
 FORMAT = "grafana-csv"
+SOFTWARE = ""
+ROLE = Role.METRICS
 TABLES: tuple[Table, ...] = (METRICS,)
 READING = Reading.TABLE
 

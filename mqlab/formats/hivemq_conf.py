@@ -26,10 +26,12 @@ from xml.parsers import expat
 from mqlab.formats import console
 from mqlab.formats.base import About, Data, Head, Item, Line, Noise
 from mqlab.secrets import MASK
-from mqlab.sources import Reading
+from mqlab.sources import Reading, Role
 from mqlab.tables import SETTINGS, Row, Table
 
 FORMAT = "hivemq-conf"
+SOFTWARE = "hivemq"
+ROLE = Role.CONFIGURATION
 TABLES: tuple[Table, ...] = (SETTINGS,)
 READING = Reading.TABLE
 

@@ -23,10 +23,12 @@ from __future__ import annotations
 import re
 
 from mqlab.formats.base import Head, Signature
-from mqlab.sources import Reading
+from mqlab.sources import Reading, Role
 from mqlab.tables import EVENTS, VOLUME, Table
 
 FORMAT = "hivemq-log"
+SOFTWARE = "hivemq"
+ROLE = Role.BROKER_LOG
 SYSTEM = "mqtt"
 TABLES: tuple[Table, ...] = (EVENTS, VOLUME)
 READING = Reading.LOG

@@ -19,10 +19,12 @@ from mqlab.formats import console
 from mqlab.formats.base import About, Data, Head, Item, Line, Noise
 from mqlab.formats.csv_cells import cells, moment
 from mqlab.formats.values import first_of_each, real
-from mqlab.sources import Reading
+from mqlab.sources import Reading, Role
 from mqlab.tables import METRICS, Row, Table
 
 FORMAT = "jmxtool-csv"
+SOFTWARE = ""
+ROLE = Role.METRICS
 TABLES: tuple[Table, ...] = (METRICS,)
 READING = Reading.TABLE
 

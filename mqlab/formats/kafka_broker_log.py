@@ -12,10 +12,12 @@ import re
 
 from mqlab.formats import kafka_controller_lines, kafka_coordinator_lines, kafka_replication_lines
 from mqlab.formats.base import Head, Signature
-from mqlab.sources import Reading
+from mqlab.sources import Reading, Role
 from mqlab.tables import EVENTS, VOLUME, Table
 
 FORMAT = "kafka-broker-log"
+SOFTWARE = "kafka"
+ROLE = Role.BROKER_LOG
 SYSTEM = "kafka"
 TABLES: tuple[Table, ...] = (EVENTS, VOLUME)
 READING = Reading.LOG

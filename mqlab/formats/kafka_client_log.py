@@ -16,10 +16,12 @@ import re
 
 from mqlab.formats import kafka_group_lines
 from mqlab.formats.base import Head, Signature
-from mqlab.sources import Reading
+from mqlab.sources import Reading, Role
 from mqlab.tables import EVENTS, METRICS, SETTINGS, VOLUME, Table
 
 FORMAT = "kafka-client-log"
+SOFTWARE = "kafka"
+ROLE = Role.CLIENT_LOG
 SYSTEM = "kafka"
 TABLES: tuple[Table, ...] = (EVENTS, SETTINGS, METRICS, VOLUME)
 READING = Reading.LOG

@@ -17,10 +17,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from mqlab.formats import console
 from mqlab.formats.base import About, Data, Head, Item, Line, Noise
 from mqlab.formats.values import whole
-from mqlab.sources import Reading
+from mqlab.sources import Reading, Role
 from mqlab.tables import POSITIONS, Row, Table
 
 FORMAT = "kafka-consumer-groups"
+SOFTWARE = "kafka"
+ROLE = Role.COMMAND
 TABLES: tuple[Table, ...] = (POSITIONS,)
 READING = Reading.TABLE
 

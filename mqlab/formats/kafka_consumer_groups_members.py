@@ -17,10 +17,12 @@ from collections.abc import Iterable, Iterator
 from mqlab.formats import console
 from mqlab.formats.base import About, Data, Head, Item, Line, Noise
 from mqlab.formats.values import filled
-from mqlab.sources import Reading
+from mqlab.sources import Reading, Role
 from mqlab.tables import ASSIGNMENTS, CLIENTS, Row, Table
 
 FORMAT = "kafka-consumer-groups-members"
+SOFTWARE = "kafka"
+ROLE = Role.COMMAND
 TABLES: tuple[Table, ...] = (ASSIGNMENTS, CLIENTS)
 READING = Reading.TABLE
 

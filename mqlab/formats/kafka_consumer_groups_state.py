@@ -15,12 +15,14 @@ import re
 from collections.abc import Iterable, Iterator
 
 from mqlab.formats import console
-from mqlab.formats.base import About, Data, Head, Item, Line, Noise
+from mqlab.formats.base import About, Head, Item, Line
 from mqlab.formats.values import real
-from mqlab.sources import Reading
+from mqlab.sources import Reading, Role
 from mqlab.tables import EVENTS, Row, Table
 
 FORMAT = "kafka-consumer-groups-state"
+SOFTWARE = "kafka"
+ROLE = Role.COMMAND
 TABLES: tuple[Table, ...] = (EVENTS,)
 READING = Reading.TABLE
 
@@ -50,24 +52,20 @@ def recognise(head: Head) -> bool:
 
 def parse(lines: Iterable[Line], about: About) -> Iterator[Item]:
     """One event a group; headers are noise."""
-    for one in console.shown(lines, about):
-        tidy = console.GLUED.sub("", one.plain)
-        if row := _DESCRIBED.search(tidy) or _LISTED.search(tidy):
-            yield Data(one.line, (_state(one, row.groupdict()),))
-        elif _HEADER.search(one.plain):
-            yield Noise(one.line)
-        else:
-            yield console.remark(one)
+    return console.table(lines, about, _states, _HEADER.search)
 
 
-def _state(one: console.Shown, cells: dict[str, str | None]) -> Row:
+def _states(one: console.Shown) -> tuple[Row, ...]:
     """Reason is the group's state, value the number of its members, peer its coordinator."""
-    return EVENTS.row(
-        at=one.at,
-        system="kafka",
-        kind="group-state",
-        group=cells["group"] or one.named,
-        peer=cells.get("coordinator"),
-        reason=cells["state"],
-        value=real(cells.get("members")),
-    )
+    tidy = console.GLUED.sub("", one.plain)
+    row = _DESCRIBED.search(tidy) or _LISTED.search(tidy)
+    if row is None:
+        return ()
+    cells = row.groupdict()
+    group, coordinator = cells["group"] or one.named, cells.get("coordinator")
+    members = real(cells.get("members"))
+    event = EVENTS.row(
+        at=one.at, system="kafka", kind="group-state", group=group, peer=coordinator, reason=cells["state"],
+        value=members,
+    )  # fmt: skip
+    return (event,)

@@ -22,10 +22,12 @@ from mqlab.formats import console, documents, kafka_group_records
 from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Reject
 from mqlab.formats.kafka_group_records import Group
 from mqlab.formats.values import MICRO, epoch, whole
-from mqlab.sources import Reading
+from mqlab.sources import Reading, Role
 from mqlab.tables import ASSIGNMENTS, CLIENTS, EVENTS, POSITIONS, Table
 
 FORMAT = "kafka-dump-offsets"
+SOFTWARE = "kafka"
+ROLE = Role.COMMAND
 TABLES: tuple[Table, ...] = (POSITIONS, CLIENTS, ASSIGNMENTS, EVENTS)
 READING = Reading.TABLE
 

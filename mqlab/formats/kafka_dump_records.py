@@ -26,10 +26,12 @@ from mqlab.formats.base import About, Block, Head, Line
 from mqlab.formats.ledger_rows import whole
 from mqlab.formats.rust_regex import rust
 from mqlab.formats.values import instant
-from mqlab.sources import Reading
+from mqlab.sources import Reading, Role
 from mqlab.tables import LEDGER, Table
 
 FORMAT = "kafka-dump-records"
+SOFTWARE = "kafka"
+ROLE = Role.COMMAND
 TABLES: tuple[Table, ...] = (LEDGER,)
 READING = Reading.TABLE
 

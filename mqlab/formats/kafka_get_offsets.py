@@ -17,10 +17,12 @@ from collections.abc import Iterable, Iterator
 from mqlab.formats import console
 from mqlab.formats.base import About, Data, Head, Item, Line
 from mqlab.formats.values import whole
-from mqlab.sources import Reading
+from mqlab.sources import Reading, Role
 from mqlab.tables import POSITIONS, Table
 
 FORMAT = "kafka-get-offsets"
+SOFTWARE = "kafka"
+ROLE = Role.COMMAND
 TABLES: tuple[Table, ...] = (POSITIONS,)
 READING = Reading.TABLE
 

@@ -16,12 +16,14 @@ import re
 from collections.abc import Iterable, Iterator
 
 from mqlab.formats import console
-from mqlab.formats.base import About, Data, Head, Item, Line, Noise
+from mqlab.formats.base import About, Head, Item, Line
 from mqlab.formats.values import real
-from mqlab.sources import Reading
+from mqlab.sources import Reading, Role
 from mqlab.tables import EVENTS, Row, Table
 
 FORMAT = "kafka-reset-offsets"
+SOFTWARE = "kafka"
+ROLE = Role.COMMAND
 TABLES: tuple[Table, ...] = (EVENTS,)
 READING = Reading.TABLE
 
@@ -47,15 +49,26 @@ def recognise(head: Head) -> bool:
 
 def parse(lines: Iterable[Line], about: About) -> Iterator[Item]:
     """One event a partition; headers and what the tool says of each removal are noise."""
-    for one in console.shown(lines, about):
-        if rows := _cells(_HEADER.sub("", one.plain)):
-            yield Data(one.line, tuple(_set(one, row) for row in rows))
-        elif removed := _DELETED.search(one.plain):
-            yield Data(one.line, (_removed(one, removed),))
-        elif _HEADER.search(one.plain) or _STATUS.search(one.plain):
-            yield Noise(one.line)
-        else:
-            yield console.remark(one)
+    return console.table(lines, about, _changes, lambda text: _HEADER.search(text) or _STATUS.search(text))
+
+
+def _changes(one: console.Shown) -> tuple[Row, ...]:
+    """Offsets that were set; else those removed, of one partition or of a whole topic."""
+    found = [(row, "offsets-set", row["offset"]) for row in _cells(_HEADER.sub("", one.plain))]
+    if not found and (removed := _DELETED.search(one.plain)):
+        found = [(removed, "offsets-removed", None)]
+    return tuple(
+        EVENTS.row(
+            at=one.at,
+            system="kafka",
+            kind=kind,
+            group=row["group"] or one.named,
+            topic=row["topic"],
+            queue=row["queue"],
+            value=real(offset),
+        )
+        for row, kind, offset in found
+    )
 
 
 def _cells(bare: str) -> list[re.Match[str]]:
@@ -65,27 +78,3 @@ def _cells(bare: str) -> list[re.Match[str]]:
         found.append(row)
         end = row.end()
     return found if end == len(bare) else []
-
-
-def _set(one: console.Shown, row: re.Match[str]) -> Row:
-    return EVENTS.row(
-        at=one.at,
-        system="kafka",
-        kind="offsets-set",
-        group=row["group"] or one.named,
-        topic=row["topic"],
-        queue=row["queue"],
-        value=real(row["offset"]),
-    )
-
-
-def _removed(one: console.Shown, removed: re.Match[str]) -> Row:
-    """Offsets of one partition, or of a whole topic."""
-    return EVENTS.row(
-        at=one.at,
-        system="kafka",
-        kind="offsets-removed",
-        group=removed["group"],
-        topic=removed["topic"],
-        queue=removed["queue"],
-    )

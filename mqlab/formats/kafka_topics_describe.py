@@ -17,10 +17,12 @@ from collections.abc import Iterable, Iterator
 from mqlab.formats import console
 from mqlab.formats.base import About, Data, Head, Item, Line
 from mqlab.formats.values import real
-from mqlab.sources import Reading
+from mqlab.sources import Reading, Role
 from mqlab.tables import EVENTS, SETTINGS, Row, Table
 
 FORMAT = "kafka-topics-describe"
+SOFTWARE = "kafka"
+ROLE = Role.COMMAND
 TABLES: tuple[Table, ...] = (SETTINGS, EVENTS)
 READING = Reading.TABLE
 

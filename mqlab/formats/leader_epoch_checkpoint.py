@@ -18,10 +18,12 @@ from collections.abc import Iterable, Iterator
 from mqlab.formats import console
 from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Reject
 from mqlab.formats.values import real
-from mqlab.sources import Reading
+from mqlab.sources import Reading, Role
 from mqlab.tables import EVENTS, Table
 
 FORMAT = "leader-epoch-checkpoint"
+SOFTWARE = "kafka"
+ROLE = Role.STORE
 TABLES: tuple[Table, ...] = (EVENTS,)
 READING = Reading.TABLE
 

@@ -28,10 +28,12 @@ from mqlab.ledgers import mqtt, mqtt_bare
 from mqlab.ledgers.layout import MOMENT as NAMED_MOMENT
 from mqlab.ledgers.layout import Layout, is_mqtt, named_columns, party_in, role_in
 from mqlab.ledgers.moments import MOMENT
-from mqlab.sources import Reading
+from mqlab.sources import Reading, Role
 from mqlab.tables import LEDGER, Table
 
 FORMAT = "ledger-csv"
+SOFTWARE = ""
+ROLE = Role.LEDGER
 TABLES: tuple[Table, ...] = (LEDGER,)
 READING = Reading.TABLE
 

@@ -23,10 +23,12 @@ from mqlab.formats.base import About, Block, Head
 from mqlab.ledgers import mqtt
 from mqlab.ledgers import named as ledger_named
 from mqlab.ledgers.layout import Layout, is_mqtt, named_columns, party_in
-from mqlab.sources import Reading
+from mqlab.sources import Reading, Role
 from mqlab.tables import LEDGER, Table
 
 FORMAT = "ledger-json"
+SOFTWARE = ""
+ROLE = Role.LEDGER
 TABLES: tuple[Table, ...] = (LEDGER,)
 READING = Reading.TABLE
 

@@ -24,10 +24,12 @@ from mqlab.ledgers.line_candidates import unlike
 from mqlab.ledgers.line_shapes import found
 from mqlab.ledgers.lines import Noted, noted
 from mqlab.ledgers.words import APART, MOMENT
-from mqlab.sources import Reading
+from mqlab.sources import Reading, Role
 from mqlab.tables import LEDGER, Table
 
 FORMAT = "ledger-lines"
+SOFTWARE = ""
+ROLE = Role.LEDGER
 TABLES: tuple[Table, ...] = (LEDGER,)
 READING = Reading.TABLE
 

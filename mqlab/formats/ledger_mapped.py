@@ -15,10 +15,12 @@ from mqlab.formats import console, ledger_csv, ledger_json, ledger_rows
 from mqlab.formats.base import About, Block, Head
 from mqlab.ledgers.layout import Layout
 from mqlab.ledgers.mapping import Entry
-from mqlab.sources import Reading
+from mqlab.sources import Reading, Role
 from mqlab.tables import LEDGER, Table
 
 FORMAT = "ledger-mapped"
+SOFTWARE = ""
+ROLE = Role.LEDGER
 TABLES: tuple[Table, ...] = (LEDGER,)
 READING = Reading.TABLE
 

@@ -10,10 +10,12 @@ from __future__ import annotations
 import re
 
 from mqlab.formats.base import Head, Signature
-from mqlab.sources import Reading
+from mqlab.sources import Reading, Role
 from mqlab.tables import EVENTS, VOLUME, Table
 
 FORMAT = "librdkafka-log"
+SOFTWARE = "kafka"
+ROLE = Role.CLIENT_LOG
 SYSTEM = "kafka"
 TABLES: tuple[Table, ...] = (EVENTS, VOLUME)
 READING = Reading.LOG

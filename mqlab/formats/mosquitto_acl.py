@@ -18,10 +18,12 @@ from collections.abc import Iterable, Iterator
 
 from mqlab.formats import console
 from mqlab.formats.base import About, Data, Head, Item, Line, Noise
-from mqlab.sources import Reading
+from mqlab.sources import Reading, Role
 from mqlab.tables import SETTINGS, Table
 
 FORMAT = "mosquitto-acl"
+SOFTWARE = "mosquitto"
+ROLE = Role.CONFIGURATION
 TABLES: tuple[Table, ...] = (SETTINGS,)
 READING = Reading.TABLE
 

@@ -18,15 +18,17 @@ import re
 
 from mqlab.formats.base import Head
 from mqlab.formats.mosquitto_lines import PREFIX, SIGNATURES
-from mqlab.sources import Reading
+from mqlab.sources import Reading, Role
 from mqlab.tables import EVENTS, VOLUME, Table
 
 FORMAT = "mosquitto-log"
+SOFTWARE = "mosquitto"
+ROLE = Role.BROKER_LOG
 SYSTEM = "mqtt"
 TABLES: tuple[Table, ...] = (EVENTS, VOLUME)
 READING = Reading.LOG
 
-__all__ = ["FORMAT", "READING", "SIGNATURES", "SYSTEM", "TABLES", "recognise"]
+__all__ = ["FORMAT", "READING", "ROLE", "SIGNATURES", "SOFTWARE", "SYSTEM", "TABLES", "recognise"]
 
 _SURE = "|".join(f"(?:{s.begins})" for s in SIGNATURES if not s.unless)
 _BESIDES = (

@@ -25,10 +25,12 @@ from typing import NamedTuple
 from mqlab.formats import console
 from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Reject
 from mqlab.formats.values import epoch, instant, real
-from mqlab.sources import Reading
+from mqlab.sources import Reading, Role
 from mqlab.tables import METRICS, SETTINGS, Row, Table
 
 FORMAT = "mqtt-sys"
+SOFTWARE = "mqtt"
+ROLE = Role.METRICS
 TABLES: tuple[Table, ...] = (METRICS, SETTINGS)
 READING = Reading.TABLE
 

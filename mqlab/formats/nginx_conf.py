@@ -23,10 +23,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from mqlab.formats import console
 from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Reject
 from mqlab.formats.values import filled
-from mqlab.sources import Reading
+from mqlab.sources import Reading, Role
 from mqlab.tables import SETTINGS, Row, Table
 
 FORMAT = "nginx-conf"
+SOFTWARE = ""
+ROLE = Role.CONFIGURATION
 TABLES: tuple[Table, ...] = (SETTINGS,)
 READING = Reading.TABLE
 

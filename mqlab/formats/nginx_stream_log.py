@@ -22,10 +22,12 @@ from mqlab.formats import console
 from mqlab.formats.access_log import moment
 from mqlab.formats.base import About, Data, Head, Item, Line
 from mqlab.formats.values import filled, real
-from mqlab.sources import Reading
+from mqlab.sources import Reading, Role
 from mqlab.tables import EVENTS, Row, Table
 
 FORMAT = "nginx-stream-log"
+SOFTWARE = ""
+ROLE = Role.LOG
 TABLES: tuple[Table, ...] = (EVENTS,)
 READING = Reading.TABLE
 

@@ -27,10 +27,12 @@ import re
 from mqlab.formats import mqtt_application_lines
 from mqlab.formats.base import Head, Signature
 from mqlab.formats.mqtt_application_lines import SCHEME
-from mqlab.sources import Reading
+from mqlab.sources import Reading, Role
 from mqlab.tables import EVENTS, VOLUME, Table
 
 FORMAT = "mqtt-client-log"
+SOFTWARE = "mqtt"
+ROLE = Role.CLIENT_LOG
 SYSTEM = "mqtt"
 TABLES: tuple[Table, ...] = (EVENTS, VOLUME)
 READING = Reading.LOG

@@ -18,10 +18,12 @@ from mqlab.formats import console
 from mqlab.formats.base import About, Data, Head, Item, Line, Noise
 from mqlab.formats.csv_cells import cells, moment
 from mqlab.formats.values import real
-from mqlab.sources import Reading
+from mqlab.sources import Reading, Role
 from mqlab.tables import METRICS, Row, Table
 
 FORMAT = "process-csv"
+SOFTWARE = ""
+ROLE = Role.METRICS
 TABLES: tuple[Table, ...] = (METRICS,)
 READING = Reading.TABLE
 

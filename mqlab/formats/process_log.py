@@ -15,10 +15,12 @@ from __future__ import annotations
 import re
 
 from mqlab.formats.base import Head, Signature
-from mqlab.sources import Reading
+from mqlab.sources import Reading, Role
 from mqlab.tables import EVENTS, VOLUME, Table
 
 FORMAT = "process-log"
+SOFTWARE = ""
+ROLE = Role.LOG
 SYSTEM = "os"
 TABLES: tuple[Table, ...] = (EVENTS, VOLUME)
 READING = Reading.LOG

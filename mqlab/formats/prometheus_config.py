@@ -23,10 +23,12 @@ import yaml
 
 from mqlab.formats import console
 from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Reject
-from mqlab.sources import Reading
+from mqlab.sources import Reading, Role
 from mqlab.tables import SETTINGS, Row, Table
 
 FORMAT = "prometheus-config"
+SOFTWARE = ""
+ROLE = Role.CONFIGURATION
 TABLES: tuple[Table, ...] = (SETTINGS,)
 READING = Reading.TABLE
 

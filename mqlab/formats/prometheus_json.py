@@ -20,10 +20,12 @@ from typing import Any
 
 from mqlab.formats.base import About, Data, Head, Item, Line, Reject
 from mqlab.formats.values import epoch, first_of_each, real
-from mqlab.sources import Reading
+from mqlab.sources import Reading, Role
 from mqlab.tables import EVENTS, METRICS, Row, Table
 
 FORMAT = "prometheus-json"
+SOFTWARE = ""
+ROLE = Role.METRICS
 TABLES: tuple[Table, ...] = (METRICS, EVENTS)
 READING = Reading.DOCUMENT
 

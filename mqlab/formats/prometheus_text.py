@@ -19,10 +19,12 @@ from math import isfinite
 from mqlab.formats import console
 from mqlab.formats.base import About, Data, Head, Item, Line, Noise
 from mqlab.formats.values import epoch, labels
-from mqlab.sources import Reading
+from mqlab.sources import Reading, Role
 from mqlab.tables import METRICS, Row, Table
 
 FORMAT = "prometheus-text"
+SOFTWARE = ""
+ROLE = Role.METRICS
 TABLES: tuple[Table, ...] = (METRICS,)
 READING = Reading.TABLE
 

@@ -22,10 +22,12 @@ from __future__ import annotations
 import re
 
 from mqlab.formats.base import Head, Signature
-from mqlab.sources import Reading
+from mqlab.sources import Reading, Role
 from mqlab.tables import EVENTS, VOLUME, Table
 
 FORMAT = "rabbitmq-mqtt-log"
+SOFTWARE = "rabbitmq"
+ROLE = Role.BROKER_LOG
 SYSTEM = "mqtt"
 TABLES: tuple[Table, ...] = (EVENTS, VOLUME)
 READING = Reading.LOG

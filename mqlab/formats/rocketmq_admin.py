@@ -22,10 +22,12 @@ from collections.abc import Iterable, Iterator
 from mqlab.formats import console, rocketmq_clients, rocketmq_queues, rocketmq_rates, rocketmq_values
 from mqlab.formats import rocketmq_lines as shapes
 from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Reject
-from mqlab.sources import Reading
+from mqlab.sources import Reading, Role
 from mqlab.tables import ASSIGNMENTS, CLIENTS, EVENTS, METRICS, POSITIONS, SETTINGS, Table
 
 FORMAT = "rocketmq-admin"
+SOFTWARE = "rocketmq"
+ROLE = Role.COMMAND
 TABLES: tuple[Table, ...] = (POSITIONS, CLIENTS, ASSIGNMENTS, METRICS, SETTINGS, EVENTS)
 READING = Reading.TABLE
 

@@ -17,10 +17,12 @@ from __future__ import annotations
 import re
 
 from mqlab.formats.base import Head, Signature
-from mqlab.sources import Reading
+from mqlab.sources import Reading, Role
 from mqlab.tables import EVENTS, VOLUME, Table
 
 FORMAT = "rocketmq-broker-log"
+SOFTWARE = "rocketmq"
+ROLE = Role.BROKER_LOG
 SYSTEM = "rocketmq"
 TABLES: tuple[Table, ...] = (EVENTS, VOLUME)
 READING = Reading.LOG

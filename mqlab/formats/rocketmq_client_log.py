@@ -19,10 +19,12 @@ import re
 
 from mqlab.formats.base import Head, Signature
 from mqlab.formats.rocketmq_broker_log import GMT_PLUS_8
-from mqlab.sources import Reading
+from mqlab.sources import Reading, Role
 from mqlab.tables import EVENTS, VOLUME, Table
 
 FORMAT = "rocketmq-client-log"
+SOFTWARE = "rocketmq"
+ROLE = Role.CLIENT_LOG
 SYSTEM = "rocketmq"
 TABLES: tuple[Table, ...] = (EVENTS, VOLUME)
 READING = Reading.LOG

@@ -26,6 +26,11 @@ def _shape(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.ASCII)
 
 
+def _titled(titles: Iterable[str]) -> str:
+    """Regex of a header with one of these *titles*; behind ``!!!`` where it sticks to a message."""
+    return rf"(?:^\s*|!!!)(?:{'|'.join(titles)})"
+
+
 _TITLES = {
     "queues": r"#Topic\s+(?:#Group\s+)?#Broker Name\s+#QID\s+#Broker Offset",
     "offsets": r"#Topic\s+#Broker Name\s+#QID\s+#Consumer Offset",
@@ -47,13 +52,12 @@ _KIND = _shape("|".join(f"(?P<{name}>{title})" for name, title in _TITLES.items(
 SECTION = _shape(r"^\s*#(?P<section>(?:Consumer|User Consume) [\w& ]+?)#\s*$")
 """``#Consumer Properties#`` and the other parts of what one consumer says about itself."""
 PROPERTIES = _shape(r"^\s*#Consumer Properties#")
-HEADER = _shape(rf"(?:^\s*|!!!)(?:{'|'.join(_TITLES.values())})")
+HEADER = _shape(_titled(_TITLES.values()))
 _WITHIN = ("subscriptions", "offsets", "details", "speeds")
 """Tables that stand inside an answer and do not begin one."""
 _STARTS = _shape(
-    rf"{PROPERTIES.pattern}|^=+\s*(?:Master|Slave|NameServer)|(?:^\s*|!!!)(?:"
-    + "|".join(title for name, title in _TITLES.items() if name not in _WITHIN)
-    + ")"
+    rf"{PROPERTIES.pattern}|^=+\s*(?:Master|Slave|NameServer)"
+    rf"|{_titled(title for name, title in _TITLES.items() if name not in _WITHIN)}"
 )
 
 QUEUE = _shape(
@@ -115,13 +119,14 @@ REMARK = _shape(
 )
 """Titles, conclusions and stacks; that "Rebalance OK" says nothing, since the tool prints it always."""
 
-TOPIC = _shape(r"\bmqadmin\b.*\s(?:-t|--topic)[ =]+['\"]?(?P<topic>[^\s'\"]+)")
-_COMMAND = (
-    TOPIC,
-    _shape(r"\bmqadmin\b.*\s(?:-i|--clientId)[ =]+['\"]?(?P<client>[^\s'\"]+)"),
-    _shape(r"\bmqadmin\b.*\s(?:-b|--brokerAddr)[ =]+['\"]?(?P<broker>[^\s'\"]+)"),
-    SERVER,
-)
+
+def _option(names: str, about: str) -> re.Pattern[str]:
+    """What a command line of ``mqadmin`` says behind one of the *names* of an option."""
+    return _shape(rf"\bmqadmin\b.*\s(?:{names})[ =]+['\"]?(?P<{about}>[^\s'\"]+)")
+
+
+TOPIC = _option("-t|--topic", "topic")
+_COMMAND = (TOPIC, _option("-i|--clientId", "client"), _option("-b|--brokerAddr", "broker"), SERVER)
 """What a command or the title above its answer says it is about."""
 _RETRY = _shape(r"(?:^\s*|^\d{3} Topic: )%RETRY%(?P<group>[\w|-]+)")
 _OWN = _shape(r"^(?P<key>consumerGroup|clientIP|instanceName|unitName)\s*: (?P<value>\S+)\s*$")
@@ -195,8 +200,9 @@ class _Answer:
 
 
 class _Standing(NamedTuple):
+    """What stands above a line, before all of its answer is heard."""
+
     shown: console.Shown
-    plain: str
     kind: str | None
     header: Sequence[str]
     section: str | None
@@ -215,7 +221,7 @@ def placed(lines: Sequence[console.Shown], about: About) -> Iterator[tuple[conso
         yield (
             one.shown,
             Place(
-                plain=one.plain,
+                plain=one.shown.plain.rstrip(),
                 at=one.shown.at,
                 kind=one.kind,
                 header=one.header,
@@ -245,7 +251,7 @@ def _standing(lines: Iterable[console.Shown]) -> Iterator[_Standing]:
         answer.hear(plain, kind)
         for said in filter(None, (shape.search(plain) for shape in _COMMAND)):
             told = told | said.groupdict()
-        yield _Standing(one, plain, kind, header, section, answer, told)
+        yield _Standing(one, kind, header, section, answer, told)
 
 
 def _client_in(name: str) -> str | None:

@@ -22,10 +22,12 @@ from typing import NamedTuple
 from mqlab.formats import console, rocketmq_lines
 from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Reject
 from mqlab.formats.values import whole
-from mqlab.sources import Reading
+from mqlab.sources import Reading, Role
 from mqlab.tables import POSITIONS, SETTINGS, Row, Table
 
 FORMAT = "rocketmq-store"
+SOFTWARE = "rocketmq"
+ROLE = Role.STORE
 TABLES: tuple[Table, ...] = (POSITIONS, SETTINGS)
 READING = Reading.TABLE
 

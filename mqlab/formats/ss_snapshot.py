@@ -15,10 +15,12 @@ from collections.abc import Iterable, Iterator
 
 from mqlab.formats import console
 from mqlab.formats.base import About, Data, Head, Item, Line, Noise
-from mqlab.sources import Reading
+from mqlab.sources import Reading, Role
 from mqlab.tables import CLIENTS, Table
 
 FORMAT = "ss"
+SOFTWARE = ""
+ROLE = Role.COMMAND
 TABLES: tuple[Table, ...] = (CLIENTS,)
 READING = Reading.TABLE
 

@@ -16,6 +16,7 @@ from itertools import pairwise
 
 from mqlab.facts import Episode, Facts, Setting
 from mqlab.shared.actors import base_name
+from mqlab.sources import Role
 
 ONCE = 5.0
 """Seconds in which client and broker tell of one fencing, and a client in several lines."""
@@ -132,7 +133,7 @@ def _seen_back(held: Sequence[tuple[float, str]]) -> bool:
 
 def _back(facts: Facts, told: Sequence[Episode], swaps: Sequence[Episode], printed: Sequence[Setting]) -> bool:
     """By the clients' logs: a process that was fenced took the id again, and another one lost it meanwhile."""
-    brokers = {c.source for c in facts.coverage if c.format == "kafka-broker-log"} | {e.source for e in swaps}
+    brokers = facts.logs_of("kafka", Role.BROKER_LOG) | {e.source for e in swaps}
     lost = sorted((_at(e), log_of(e.source)) for e in told if e.source not in brokers)
     took = sorted((s.at, log_of(s.source)) for s in printed if s.at is not None)
     for number, (at, who) in enumerate(lost):

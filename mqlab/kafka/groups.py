@@ -32,6 +32,7 @@ from mqlab.kafka.rows import Life, Rebalance, Trigger
 from mqlab.memo import per_facts
 from mqlab.rocketmq import members
 from mqlab.shared.queues import TOGETHER, Member, Points, Snapshot, Stream, of_groups
+from mqlab.sources import Role
 from mqlab.units import counted
 
 _KINDS = frozenset(
@@ -213,7 +214,7 @@ _END_KINDS = ("member-expired", "member-dropped", "rebalance-started", "member-l
 @per_facts
 def logs(facts: Facts) -> frozenset[str]:
     """Logs of brokers."""
-    return frozenset(c.source for c in facts.coverage if c.format == "kafka-broker-log")
+    return facts.logs_of("kafka", Role.BROKER_LOG)
 
 
 def said(facts: Facts, group: str, client_id: str, at: float) -> tuple[Evidence, ...]:

@@ -25,6 +25,7 @@ from mqlab.kafka.rows import End, Life
 from mqlab.memo import per_facts
 from mqlab.shared.benign_lines import ORDERLY
 from mqlab.shared.configured import consumer_value
+from mqlab.sources import Role
 
 LOOKED = 60.0
 """Seconds before a silence by which it is known how often the client writes."""
@@ -55,7 +56,7 @@ def signs(facts: Facts, group: str) -> Mapping[str, Sequence[float]]:
     """Moments by client of *group*, sorted; polls that share a row have the moment of the last one, each."""
     found: dict[str, list[float]] = defaultdict(list)
     homes = log_lines.homes(facts, group)
-    brokers = {c.source for c in facts.coverage if c.format == "kafka-broker-log"}
+    brokers = facts.logs_of("kafka", Role.BROKER_LOG)
     for episode in facts.episodes:
         client = poll_limits.client_of(facts, group, episode)
         known = episode.group == group or episode.source in homes

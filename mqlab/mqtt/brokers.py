@@ -111,12 +111,12 @@ _LIMITS = frozenset({"max_queued_messages", "max_queued_bytes", "max_queue_size"
 
 @per_facts
 def software(facts: Facts, broker: str | None) -> str | None:
-    """The product that *broker* is: by the format of its logs, settings or lists; None where nothing tells."""
+    """The product that *broker* is: by its logs, settings or lists; None where nothing tells."""
     own = {s for b in brokers(facts) if broker in (None, b.name) for s in b.sources}
-    forms = {c.source: c.format for c in facts.coverage}
-    near = sorted(forms[s] for s in own if s in forms)
-    every = [*near, *(form for source, form in sorted(forms.items()) if broker_of(facts, source) in (broker, None))]
-    return next((name for form in every for name in KNOWN if form.startswith(name)), None)
+    products = {c.source: c.software for c in facts.coverage if c.software in KNOWN}
+    near = sorted(products[s] for s in own if s in products)
+    every = [*near, *(name for source, name in sorted(products.items()) if broker_of(facts, source) in (broker, None))]
+    return next(iter(every), None)
 
 
 @per_facts

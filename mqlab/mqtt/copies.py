@@ -87,7 +87,7 @@ def receivers(facts: Facts) -> tuple[Receiver, ...]:
 @per_facts
 def subscribers(facts: Facts) -> tuple[Receiver, ...]:
     """Ledgers of clients of an MQTT broker: beside another system, those that are named after such a client."""
-    alone = not any(c.format.startswith(_OTHERS) for c in facts.coverage)
+    alone = not any(c.software in _OTHERS for c in facts.coverage)
     return tuple(one for one in receivers(facts) if alone or client_of(facts, one.source) is not None)
 
 

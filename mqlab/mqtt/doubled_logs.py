@@ -47,7 +47,7 @@ def _by_log(facts: Facts) -> Mapping[str, list[Episode]]:
 
 def _pairs(facts: Facts, by_log: Mapping[str, Sequence[Episode]]) -> Iterator[tuple[str, str]]:
     """Logs of one format, sorted, of which nearly all that the one tells of a time the other one tells, too."""
-    formats = {c.source: c.format for c in facts.coverage if c.format.endswith("-log")}
+    formats = {c.source: c.format for c in facts.coverage if c.role.is_log}
     logs = sorted(source for source in by_log if source in formats)
     for one, other in combinations(logs, 2):
         if formats[one] == formats[other] and _is_part(by_log[one], by_log[other]):

@@ -314,17 +314,6 @@ def never(facts: Facts) -> bool:
     return told and not often(facts) and all(_at_reconnect(facts, b.name) for b in brokers(facts))
 
 
-@per_facts
-def kept_often(facts: Facts) -> bool:
-    """Some client surely came back to a kept session so often, since its connections broke: answers were under way."""
-    own = mqtt_connections.by_client(facts).values()
-    return any(sum(c.count for c in each if _broke(c)) >= CONNECTS for each in own)
-
-
-def _broke(one: Connection) -> bool:
-    return one.told_by == "broker" and bool(one.persistent) and one.ended not in (None, "normal", "broker-stopped")
-
-
 def _clients(facts: Facts) -> Iterator[tuple[str, bool, int]]:
     for (_, client), own in sorted(
         mqtt_connections.by_client(facts).items(), key=lambda item: (item[0][0] or "", item[0][1])

@@ -24,6 +24,7 @@ from mqlab.mqtt.queue_drops import queue_cases
 from mqlab.mqtt.sessions import END
 from mqlab.rows import Client, Passage
 from mqlab.shared.wording import moment, sample
+from mqlab.sources import Role
 
 SHORTEST = 30.0
 """Seconds of publishing over which a pace is taken: three times what ledgers are thinned to."""
@@ -190,7 +191,7 @@ _NEEDED = "when messages were published and received, or queues in a list of cli
 
 def _drops_known(facts: Facts) -> bool:
     """The broker tells when a queue drops."""
-    logs = any(c.format.endswith("-log") and c.format.startswith(brokers.KNOWN) for c in facts.coverage)
+    logs = any(facts.logs_of(name, Role.BROKER_LOG) for name in brokers.KNOWN)
     return logs or bool(facts.named("mqtt.publish_dropped", "mqtt.queue_full_dropped"))
 
 

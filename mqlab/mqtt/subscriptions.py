@@ -183,6 +183,13 @@ def subscriptions(facts: Facts) -> tuple[Subscription, ...]:
     return tuple(found[key] for key in sorted(found))
 
 
+@per_facts
+def all_told(facts: Facts) -> bool:
+    """Every log that tells who connects to a broker tells also who subscribes to what."""
+    connects = {e.source for e in facts.of_kind("client-connected")}
+    return bool(connects) and connects <= {e.source for e in facts.of_kind("client-subscribed")}
+
+
 def _there(session: Session | None) -> tuple[float, ...]:
     """Moments at which lines say that the client was connected."""
     known = () if session is None else session.connections

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from mqlab.facts import Facts
 from mqlab.rows import Shape
 from mqlab.shared.actors import folder
+from mqlab.sources import Role
 
 STARTING = 90.0
 """Seconds after a log's first line, or a process's start, that belong to the start."""
@@ -27,8 +28,6 @@ STARTS = (
 """Events around which every log warns of what is not there yet, or not any more."""
 OWN_STARTS = ("client-created", "consumer-stopped")
 """Such events of which only the process itself and the brokers warn."""
-BROKERS = "rocketmq-broker-log"
-"""Format of the logs of brokers and name servers."""
 ORDERLY = (0.0, 130.0, 143.0)
 """Exit statuses of a process that ended by itself or was asked to (SIGINT, SIGTERM)."""
 WANTED = (*ORDERLY, 137.0)
@@ -105,7 +104,7 @@ def starts(facts: Facts) -> Starts:
         begins,
         tuple(e.first_at for e in facts.of_kind(*STARTS) if e.first_at is not None),
         {place: tuple(moments) for place, moments in own.items()},
-        frozenset(c.source for c in facts.coverage if c.format == BROKERS),
+        facts.logs_of("rocketmq", Role.BROKER_LOG),
     )
 
 

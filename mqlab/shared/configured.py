@@ -16,6 +16,7 @@ from mqlab.memo import per_facts
 from mqlab.models import kafka_defaults
 from mqlab.models.kafka_defaults import Version
 from mqlab.shared import actors
+from mqlab.sources import Role
 
 _RANK = {"printed": 0, "describe": 1, "file": 2, "default": 3}
 _LIMIT = {"topic": "max.message.bytes", "broker": "message.max.bytes"}
@@ -68,7 +69,7 @@ def broker_version(facts: Facts) -> Version | None:
 @per_facts
 def _broker_logs(facts: Facts) -> set[str]:
     sources = {e.source for e in facts.of_kind("broker-started", "broker-stopping", "rebalance-started")}
-    sources |= {c.source for c in facts.coverage if c.format == "kafka-broker-log"}
+    sources |= facts.logs_of("kafka", Role.BROKER_LOG)
     return sources | {s.source for s in facts.settings if s.scope == "broker" and s.origin == "printed"}
 
 

@@ -87,7 +87,7 @@ def _group(finding: Finding) -> str:
 
 def _busiest(facts: Facts) -> str | None:
     """The group with the highest lag that RocketMQ's material names; without offsets one that anybody is in."""
-    own = {c.source for c in facts.coverage if "rocketmq" in c.format}
+    own = {c.source for c in facts.coverage if c.software == "rocketmq"}
     peaks: dict[str, int] = {}
     for (group, topic), queues in of_groups(facts).items():
         rows = [p for points in queues.values() for p in points]

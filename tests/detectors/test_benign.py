@@ -1,9 +1,12 @@
 """The benign look-alikes: readers, replays, replicas, restarts."""
 
+from dataclasses import replace
+
 import pytest
 from facts_builder import episode, facts, log, positions, ramp, series, settings
 
 from mqlab.detectors import catch_up_read, fan_out, replica_catch_up, replication_traffic, rolling_restart
+from mqlab.detectors.base import CLEAR
 from mqlab.verdict import diagnose
 
 BROKER = {"instance": "kafka-1:9404"}
@@ -111,6 +114,26 @@ def test_three_replicas_from_the_start_are_clear():
     always = (IN, out((80, 100_000)), copied((80, 200_000)))
     assert [told(m, *always, RF3) for m in (replication_traffic, replica_catch_up)] == [(), ()]
     assert [told(m, *always) for m in (replication_traffic, replica_catch_up)] == [(), ()]
+
+
+ALONE = episode("leader-elected", 0, "controller.log", topic="orders", queue="0", left=1.0, reason="(Leader:1,ISR:1)")
+COMPLETE = series("broker.under_replicated_partitions", [0, 0], **BROKER)
+
+
+@pytest.mark.parametrize(
+    ("rows", "clear"),
+    [
+        ((ALONE, COMPLETE), True),
+        ((ALONE,), False),
+        ((COMPLETE,), False),
+        ((ALONE, series("broker.under_replicated_partitions", [0, 1], **BROKER)), False),
+        ((ALONE, replace(ALONE, queue="1", reason="(Leader:1,ISR:1,2)"), COMPLETE), False),
+    ],
+    ids=["one replica", "others may lack", "nobody in sync is told", "one lacks", "two"],
+)
+def test_nothing_is_copied_where_every_partition_has_one_replica(rows, clear):
+    results = [module.detect(facts(*rows)) for module in (replication_traffic, replica_catch_up)]
+    assert [result == CLEAR for result in results] == [clear, clear]
 
 
 def test_more_copies_with_an_unknown_factor_are_not_checked():

@@ -6,6 +6,7 @@ import pytest
 from copies_builder import came, noted
 from facts_builder import at, episode, facts, log, ramp, series, settings
 
+from mqlab.detectors.base import CLEAR
 from mqlab.detectors.overlapping_subscription import detect
 from mqlab.findings import Certainty, Severity
 
@@ -166,6 +167,13 @@ def test_a_few_messages_in_a_trace_are_none():
 def test_without_messages_it_is_not_checked():
     missing = ("messages that clients received, with ids, or the broker's trace",)
     assert detect(facts(FILTERS)).missing == missing
+
+
+def test_without_messages_filters_that_do_not_overlap_are_clear_where_the_broker_tells_who_subscribes():
+    apart = (subscribed("billing", "grid/n1/power"), subscribed("viewer", "grid/#"))
+    silent = episode("client-connected", 0, "logs/other.log", client_id="meter", system="mqtt", reason="clean")
+    assert detect(facts(apart)) == CLEAR
+    assert detect(facts(apart, silent)).missing != ()
 
 
 def test_topics_that_more_filters_match_come_more_often():

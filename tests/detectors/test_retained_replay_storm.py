@@ -4,6 +4,7 @@ from copies_builder import came, noted
 from facts_builder import at, episode, facts, ramp, series
 from mqtt_builder import broker
 
+from mqlab.detectors.base import CLEAR
 from mqlab.detectors.retained_replay_storm import detect
 from mqlab.findings import Certainty, Severity
 
@@ -124,6 +125,14 @@ def test_replays_to_a_receiver_of_which_no_subscribe_is_known_are_not_checked():
     assert detect(facts(other, REPLAYS)).missing == (
         "when received-panel subscribed: the log of its broker or its own",
     )
+
+
+def test_few_subscribes_are_clear_where_the_broker_tells_of_all():
+    once = episode("client-subscribed", 6, "logs/mosquitto.log", client_id="panel", topic="hall/#", system="mqtt")
+    few = broker("10:00:05 panel connected 10.0.0.7:4001 k30 c1")
+    assert detect(facts(few, once)) == CLEAR
+    assert detect(facts(few)).missing != ()
+    assert detect(facts(LOOP, once)).missing != ()
 
 
 def test_without_connects_it_is_not_checked():

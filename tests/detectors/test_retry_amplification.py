@@ -1,8 +1,13 @@
 """Batches that are sent again, records that are submitted again, and what only looks like it."""
 
+from dataclasses import replace
+
+import pytest
 from facts_builder import card, episode, facts, log, ramp, series, settings, splits, version
 
 from mqlab.detectors import oversize_record_rejected, retry_amplification
+from mqlab.detectors.base import CLEAR, Result
+from mqlab.rows import Shape
 
 JMX = {"instance": "app-1:9404", "client_id": "app"}
 OLD = (version("2.8.2"), settings("at owner key value\n10:00 app request.timeout.ms 2000\n10:00 app retries 5"), log())
@@ -162,3 +167,17 @@ def test_resubmission_leads_and_names_the_oversize_records_as_its_consequence():
     oversize = oversize_record_rejected.detect(material).findings[0]
     assert (again.explains, again.severity > oversize.severity) == (("oversize-record-rejected",), True)
     assert "the application submits them again, so these are fewer records" in oversize.statement
+
+
+@pytest.mark.parametrize(
+    ("told", "clear"),
+    [
+        ("INFO rdkafka: FAIL [traffic#producer-#] [thrd:kafka-#", True),
+        ("INFO rdkafka: FAIL [traffic#consumer-#]", False),
+    ],
+    ids=["producer", "consumer"],
+)
+def test_a_librdkafka_producer_that_warns_of_no_timeout_did_not_repeat_itself(told, clear):
+    line = Shape("traffic.log", "INFO", told, 3, 586, None, None, 6)
+    result = retry_amplification.detect(replace(facts(log()), shapes=(line,)))
+    assert result == (CLEAR if clear else Result(missing=("a log or metrics of the producers",)))

@@ -125,12 +125,12 @@ class Capture:
     places: Places = field(repr=False)
 
     def __repr__(self) -> str:
-        from mqlab.views.card import text
+        from mqlab.card import text
 
         return text(self)
 
     def _repr_html_(self) -> str:
-        from mqlab.views.card import html
+        from mqlab.card import html
 
         return html(self)
 

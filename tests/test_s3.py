@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 from moto.server import ThreadedMotoServer
-from mqlab.analysis import Options, open_capture
 from pyarrow import fs
 
-from mqlab import analysis, jsonout
+from mqlab import capture, jsonout
+from mqlab.capture import open_capture
 from mqlab.errors import MqlabError
 
 SAMPLE = Path(__file__).parents[1] / "data" / "samples" / "mqtt-retained-02"
@@ -39,11 +39,11 @@ def test_a_capture_in_a_bucket_gives_the_diagnosis_of_the_folder_and_its_workspa
     s3, tmp_path, monkeypatch
 ):
     fs.copy_files(str(SAMPLE), "incidents/june", destination_filesystem=s3)
-    here = open_capture(SAMPLE, options=Options(workspace=str(tmp_path)))
-    there = Options(workspace="s3://incidents/workspace")
-    first = open_capture("s3://incidents/june", options=there)
-    monkeypatch.setattr(analysis, "spark_session", None)
-    second = open_capture("s3://incidents/june", options=there)
+    here = open_capture(SAMPLE, workspace=str(tmp_path))
+    there = "s3://incidents/workspace"
+    first = open_capture("s3://incidents/june", workspace=there)
+    monkeypatch.setattr(capture, "spark_session", None)
+    second = open_capture("s3://incidents/june", workspace=there)
     assert here.diagnosis.findings
     assert jsonout.dumps(first.diagnosis) == jsonout.dumps(here.diagnosis)
     assert jsonout.dumps(second.diagnosis) == jsonout.dumps(here.diagnosis)
@@ -66,7 +66,7 @@ def test_a_capture_in_a_bucket_gives_the_diagnosis_of_the_folder_and_its_workspa
 def test_a_bucket_that_does_not_exist_is_one_sentence(s3, tmp_path, material, workspace, said):
     assert s3.type_name == "s3"
     with pytest.raises(MqlabError) as raised:
-        open_capture(material, options=Options(workspace=workspace or str(tmp_path)))
+        open_capture(material, workspace=workspace or str(tmp_path))
     assert str(raised.value).startswith(said)
     assert "\n" not in str(raised.value)
     assert raised.value.exit_code == 64

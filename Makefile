@@ -22,6 +22,7 @@ $(VENV)/.locked: requirements.lock
 
 $(VENV)/.mqlab: $(VENV)/.locked pyproject.toml
 	$(BIN)/python -m pip install --quiet --no-deps --editable .
+	@$(BIN)/python -m compileall -q mqlab
 	@$(BIN)/mqlab doctor --quiet --prepare || echo "Java starts slowly: see above."
 	@touch $@
 

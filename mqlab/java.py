@@ -91,6 +91,15 @@ def jars() -> Path:
     return given if given.is_dir() or package is None else Path(str(package.origin)).parent / "jars"
 
 
+def loaded() -> list[Path]:
+    """Those of Spark's jars that a session here needs: all but its library for machine learning.
+
+    That one registers functions with every session and wakes Scala's reflection for their types, which takes a second.
+    """
+    found = sorted(jars().glob("*.jar"), key=lambda jar: (not jar.name.startswith("slf4j-api-"), jar.name))
+    return [jar for jar in found if not jar.name.startswith("spark-mllib_")]
+
+
 def cache() -> Path:
     """The folder of the user's cache, where archives are."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "mqlab"
@@ -99,7 +108,8 @@ def cache() -> Path:
 def archives(known: Java) -> list[Path]:
     """Where the archives of this Java and this Spark are kept: first that of Java's own classes, unless it has one."""
     spark = jars()
-    about = f"{known.command}\0{known.told}\0{spark}\0{spark.stat().st_mtime_ns}"
+    names = "\0".join(jar.name for jar in loaded())
+    about = f"{known.command}\0{known.told}\0{spark}\0{spark.stat().st_mtime_ns}\0{names}"
     name = hashlib.sha256(about.encode()).hexdigest()[:12]
     base = [] if known.brings_archive else [cache() / f"classes-{name}-base.jsa"]
     return [*base, cache() / f"classes-{name}.jsa"]

@@ -118,7 +118,7 @@ def start(options: Sequence[str], log: Path | None) -> Jvm:
         "POLARS_MAX_THREADS": "1",
     }
     given = shlex.split(os.environ.get("PYSPARK_SUBMIT_ARGS", "pyspark-shell"))
-    words = [str(command), *options, "-cp", _class_path(), "org.apache.spark.deploy.SparkSubmit", *given]
+    words = [str(command), *options, "-cp", class_path(), "org.apache.spark.deploy.SparkSubmit", *given]
     out = os.open(log or os.devnull, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     try:
         process = subprocess.Popen(
@@ -142,6 +142,17 @@ def flags(shared: Sequence[str] | None = None) -> list[str]:
     limit = f"-Xmx{given['spark.driver.memory']}" if "spark.driver.memory" in given else memory
     use = java.sharing(java.java()) if shared is None else shared
     return [limit, *_SPARK, *(tuned if own is None else shlex.split(own)), *use]
+
+
+def class_path() -> str:
+    """The jars of Spark that are needed here, and what the user put before or behind them by Spark's own means.
+
+    A class-data archive serves every JVM whose class path begins like this.
+    """
+    conf = os.environ.get("SPARK_CONF_DIR") or str(java.jars().parent / "conf")
+    first = [defaults().get("spark.driver.extraClassPath"), conf, *map(str, java.loaded())]
+    last = [os.environ.get(name) for name in ("HADOOP_CONF_DIR", "YARN_CONF_DIR", "SPARK_DIST_CLASSPATH")]
+    return os.pathsep.join(part for part in [*first, *last] if part)
 
 
 @contextmanager
@@ -190,15 +201,3 @@ def _warm() -> bool:
     except (OSError, ValueError, KeyError, TypeError):
         return False
     return True
-
-
-def _class_path() -> str:
-    """Spark's jars, and what the user put before or behind them by Spark's own means.
-
-    It is that of Spark's launcher to the letter: one class-data archive serves JVMs that either of them started.
-    """
-    spark = java.jars()
-    conf = os.environ.get("SPARK_CONF_DIR") or str(spark.parent / "conf")
-    first = [defaults().get("spark.driver.extraClassPath"), conf, *map(str, sorted(spark.glob("slf4j-api-*.jar")))]
-    last = [os.environ.get(name) for name in ("HADOOP_CONF_DIR", "YARN_CONF_DIR", "SPARK_DIST_CLASSPATH")]
-    return os.pathsep.join(part for part in [*first, str(spark / "*"), *last] if part)

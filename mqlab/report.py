@@ -3,31 +3,26 @@
 from __future__ import annotations
 
 import platform
-import tempfile
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import jinja2
-import papermill
 from markupsafe import Markup as SafeText
-from nbclient.exceptions import CellTimeoutError
 
 from mqlab import jsonout, units
 from mqlab.diagnosis import Diagnosis
 from mqlab.figures.style import plotly_script
 from mqlab.figures.timeline import timeline
-from mqlab.reporting.markup import as_figure, literal, script_hash
-from mqlab.reporting.sections import Section, fitting, sections_of
+from mqlab.reporting.markup import as_figure, script_hash
+from mqlab.reporting.running import run
+from mqlab.reporting.sections import Section, fitting
 from mqlab.reporting.told import Told
 from mqlab.reporting.view import view
 
 FINDINGS = "findings.json"
-CELL_SECONDS = 600
-"""Seconds after which a cell of a notebook that does not end is given up."""
 _POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src {}; img-src data: blob:; "
     "base-uri 'none'; form-action 'none'"
@@ -67,44 +62,6 @@ def parameters(capture: Told) -> dict[str, Any]:
     if not isinstance(zones := chosen.get("log_tz", ""), str):
         chosen["log_tz"] = [zone if isinstance(zone, str) else list(zone) for zone in zones]
     return {"paths": list(capture.paths), "options": chosen}
-
-
-def run(names: Sequence[str], given: Mapping[str, Any]) -> list[Section]:
-    """Run the notebooks side by side; one that fails leaves its sections so far and the reason."""
-    if not names:
-        return []
-    with tempfile.TemporaryDirectory() as scratch, ThreadPoolExecutor(len(names)) as pool:
-        done = pool.map(lambda name: _run_one(name, given, Path(scratch)), names)
-        return [section for sections in done for section in sections]
-
-
-def notebook_folder() -> Path:
-    """Beside the package in a checkout, inside it when installed."""
-    inside = Path(__file__).parent / "notebooks"
-    return inside if inside.is_dir() else Path(__file__).parents[1] / "notebooks"
-
-
-def _run_one(name: str, given: Mapping[str, Any], scratch: Path) -> list[Section]:
-    source, copy = notebook_folder() / f"{name}.ipynb", scratch / f"{name}.ipynb"
-    still = {"sliders": False} if "sliders" in papermill.inspect_notebook(str(source)) else {}
-    try:
-        done = papermill.execute_notebook(
-            str(source),
-            str(copy),
-            dict(given) | {"output": str(scratch / f"{name}.json")} | still,
-            cwd=str(Path.cwd()),
-            progress_bar=False,
-            kernel_name="python3",
-            request_save_on_cell_execute=False,
-            execution_timeout=CELL_SECONDS,
-            extra_arguments=["--IPKernelApp.log_level=50"],
-        )
-    except (papermill.PapermillExecutionError, CellTimeoutError) as error:
-        told = str(error).splitlines()[0] if isinstance(error, CellTimeoutError) else f"{error.ename}: {error.evalue}"
-        stopped = Section(f"{name} stopped", [literal(told)], shows=True)
-        so_far = sections_of(papermill.iorw.load_notebook_node(str(copy))) if copy.exists() else []
-        return [*so_far, stopped]
-    return sections_of(done)
 
 
 def html(capture: Told, sections: Sequence[Section] = (), given: Mapping[str, Any] | None = None) -> str:

@@ -45,13 +45,17 @@ _HERE = {
 }
 
 
-def server(cache: Path, shared: Sequence[str]) -> Mapping[str, str]:
-    """Settings of a warm server, whose JVM gets the flags *shared*, too; what depends on material comes by session."""
+def server(cache: Path, shared: Sequence[str], class_path: str) -> Mapping[str, str]:
+    """Settings of a warm server; what depends on material comes by session.
+
+    Its JVM gets the flags *shared*, too, for archives that serve class paths that begin with *class_path*.
+    """
     memory, *flags = JVM
     return {
         **_HERE,
         **SQL,
         "spark.sql.warehouse.dir": str(cache / "session"),
+        "spark.driver.extraClassPath": class_path,
         "spark.driver.memory": memory.removeprefix("-Xmx"),
         "spark.driver.extraJavaOptions": shlex.join([*flags, *shared]),
     }

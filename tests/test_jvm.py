@@ -184,3 +184,9 @@ def test_a_damaged_archive_does_not_stop_it(run, tmp_path):
     out, _ = run(STARTING + told).communicate(timeout=120)
 
     assert out.splitlines()[-1] == "True True"
+
+
+def test_all_of_spark_is_loaded_but_machine_learning():
+    left_out = {jar.name for jar in java.jars().glob("*.jar")} - {jar.name for jar in java.loaded()}
+
+    assert [name.rpartition("_")[0] for name in left_out] == ["spark-mllib"]

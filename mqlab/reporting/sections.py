@@ -33,7 +33,8 @@ DELIVERY = "04_delivery_audit"
 """The notebook about what was lost or doubled: it runs wherever a topic can be audited."""
 SESSIONS = "05_mqtt_sessions"
 """The notebook about connections, sessions and messages of MQTT: it runs wherever the material tells of any."""
-_PLOTLY = "application/vnd.plotly.v1+json"
+PLOTLY = "application/vnd.plotly.v1+json"
+"""The type under which a notebook keeps a figure."""
 
 
 @dataclass
@@ -90,8 +91,8 @@ def _blocks(outputs: Iterable[Mapping[str, Any]]) -> list[Markup | Figure]:
     blocks: list[Markup | Figure] = []
     for output in outputs:
         data = output.get("data", {})
-        if _PLOTLY in data:
-            blocks.extend([as_figure(data[_PLOTLY])] if data[_PLOTLY].get("data") else [])
+        if PLOTLY in data:
+            blocks.extend([as_figure(data[PLOTLY])] if data[PLOTLY].get("data") else [])
         elif "text/html" in data:
             cleaned = clean_html("".join(data["text/html"]))
             blocks.extend([cleaned] if _says_something(cleaned) else [])

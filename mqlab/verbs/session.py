@@ -19,13 +19,13 @@ def session() -> None:
 @session.command()
 def start() -> int:
     """Start the warm session; harmless where it runs already."""
-    from mqlab import java, warm
+    from mqlab import java, jvm, warm
     from mqlab.cache.workspace import local_folder
     from mqlab.tuning import server
     from mqlab.warming import warm_up
 
     shared, cache = java.sharing(java.java()), local_folder()
-    running, new = warm.start(cache, server(cache, shared))
+    running, new = warm.start(cache, server(cache, shared, jvm.class_path()))
     if new:
         with progress() as tell:
             tell("warming up")

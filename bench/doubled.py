@@ -61,7 +61,9 @@ def main(log: str, times: int) -> dict[str, float]:
 
 
 def _other(one: Signature) -> Signature:
-    return replace(one, begins=in_other_words(one.begins), contains=in_other_words(one.contains))
+    return replace(
+        one, begins=in_other_words(one.begins), contains=in_other_words(one.contains), rare=in_other_words(one.rare)
+    )
 
 
 if __name__ == "__main__":

@@ -7,9 +7,9 @@ All times are UTC instants. A null means "the source does not say", never zero. 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -42,11 +42,6 @@ class Table:
         """Names of the columns."""
         return tuple(name for name, _ in self.columns)
 
-    @property
-    def ddl(self) -> str:
-        """The columns as Spark's DDL."""
-        return ", ".join(f"`{name}` {kind}" for name, kind in self.columns)
-
     @cached_property
     def schema(self) -> StructType:
         """The columns as Spark's schema."""
@@ -57,15 +52,6 @@ class Table:
             _REAL: types.DoubleType(), _MAP: types.MapType(types.StringType(), types.StringType()),
         }  # fmt: skip
         return types.StructType([types.StructField(name, kinds[kind]) for name, kind in self.columns])
-
-    def rows(self, df: DataFrame, columns: Mapping[str, str]) -> DataFrame:
-        """A row of this table for each row of *df*, which has source, line and text; *columns* gives others in SQL.
-
-        Columns of the table that are not given become null. One step, and nothing is asked of *df*: each step and each
-        question is analysed by Spark.
-        """
-        given = {"source": "source", "line": "line", "text": "text", **columns}
-        return df.selectExpr(*[f"CAST({given.get(name, 'NULL')} AS {kind}) AS `{name}`" for name, kind in self.columns])
 
     def conform(self, df: DataFrame) -> DataFrame:
         """Keep exactly this table's columns, in its order and types; columns that *df* lacks become null."""
@@ -139,11 +125,6 @@ REJECTS = Table(
 
 TABLES = (EVENTS, POSITIONS, CLIENTS, ASSIGNMENTS, METRICS, SETTINGS, LEDGER, VOLUME, REJECTS)
 """Every canonical table."""
-
-
-def union(frames: Sequence[DataFrame]) -> DataFrame:
-    """All rows of *frames* (at least one), by name, missing columns as null."""
-    return reduce(lambda one, two: one.unionByName(two, allowMissingColumns=True), frames)
 
 
 _MEANINGS: Mapping[str, str] = {

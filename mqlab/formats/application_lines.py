@@ -30,7 +30,6 @@ _RECORD = (
     r"(?:(?:^|[^\w.-])[\w.-]+(?:-\d+(?:@| at offset | offset[ =])| ?\[\d+\] ?@ ?)\d"
     r"|\b[Pp]artition ?[=:] ?\d+\b.{0,120}\b[Oo]ffset ?[=:] ?\d)"
 )
-_RECORD_WORDS = (r"-\d+(?:@| at offset | offset[ =])\d", r"] ?@ ?\d", r"artition ?[=:] ?\d")
 _OFFSET = r"(?:-\d+(?:@| at offset | offset[ =])|\] ?@ ?|\b[Oo]ffset ?[=:] ?)(\d+)"
 _MILLIS = r"(?:after|in|took) (\d+) ?ms"
 _LATE = r"(?:timed out|[Tt]ime-?out)"
@@ -59,7 +58,7 @@ SIGNATURES: tuple[Signature, ...] = (
     Signature(
         "record-failed",
         contains=rf"{_FAILURE}.*{_RECORD}|{_RECORD}.*{_FAILURE}",
-        rare=r"[0-9]@[0-9]|[0-9] at offset [0-9]|[0-9] offset[ =][0-9]|\] ?@|artition ?[=:] ?[0-9]",
+        rare=r"-\d*(?:[0-9]@[0-9]|[0-9] at offset |[0-9] offset[ =])|\] ?@|artition ?[=:] ?[0-9]",
         value=_OFFSET,
         reason=r"failed(?:,|:) (.*)|((?<![\w$.])(?:[\w$]+\.)+\w*(?:Exception|Error)\b.*)",
     ),

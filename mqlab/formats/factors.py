@@ -1,6 +1,6 @@
 r"""Words that a regex cannot do without: every text that it fits holds at least one of them.
 
-A table of hundreds of signatures is looked for in one pass over the bytes by such words (Aho-Corasick), and only a
+A table of hundreds of signatures is looked for in one pass over the bytes by such words (one automaton), and only a
 line that holds one is tried with the regexes that the word belongs to::
 
     Group .+ generation \d+ is (?:now empty|dead and removed)      " is now empty", " is dead and removed"
@@ -28,7 +28,8 @@ Words = frozenset[str]
 
 def factors(pattern: str) -> Words:
     """The words of which each text that *pattern* fits holds one; empty where there are none."""
-    return best(_places(parser.parse(pattern)))
+    words = best(_places(parser.parse(pattern)))
+    return frozenset(word for word in words if not any(other in word for other in words - {word}))
 
 
 def best(places: Iterator[Words]) -> Words:

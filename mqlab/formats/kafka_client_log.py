@@ -74,7 +74,7 @@ SIGNATURES: tuple[Signature, ...] = (
         "send-failed",
         contains=r"\b(?:send|produce|publish)\w* (?:to \S+ )?(?:failed|error)|[Ff]ailed to (?:send|produce|deliver)"
         r"|[Dd]elivery (?:failed|error)|[Ff]ailed delivery",
-        rare=r" (?:failed|error)|ailed (?:to (?:send|produce|deliver)|delivery)|elivery (?:failed|error)",
+        rare=r"send|produce|publish|ailed (?:to deliver|delivery)|elivery (?:failed|error)",
         reason=r"\b(NOT_ENOUGH_REPLICAS\w*)|KafkaError\{code=(\w+)",
     ),
 )

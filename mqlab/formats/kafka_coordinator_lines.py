@@ -52,6 +52,7 @@ SIGNATURES: tuple[Signature, ...] = (
         "member-left",
         begins=r"(?:Dynamic |Static )?[Mm]ember(?: .+|\[.*?\]| MemberMetadata\(.*?\)\)?)(?: in group .+)?"
         r" (?:has |temporarily )?left[ ,]",
+        rare=r" left[ ,]",
         reason=rf"client reason: (.*?){_END}",
     ),
     Signature(
@@ -98,7 +99,7 @@ SIGNATURES: tuple[Signature, ...] = (
     Signature(
         "offsets-expired",
         begins=r"Removed [1-9]\d* expired offsets",
-        rare=r"Removed [1-9]",
+        rare=r"(?:[1-9]|[0-9]0) expired offsets",
         value=r"Removed (\d+) expired",
     ),
 )

@@ -51,7 +51,7 @@ LEADING: tuple[Signature, ...] = (
 """Who leads or follows from where, and who is in sync."""
 
 CUTTING: tuple[Signature, ...] = (
-    Signature("log-truncated", begins=r"Truncating (?:log \S+ )?to offset \d+", value=_TARGET),
+    Signature("log-truncated", begins=r"Truncating (?:log \S+ )?to offset \d+", rare=r"to offset ", value=_TARGET),
     Signature("truncation-idle", begins=r"Truncating to [1-9]\d* has no effect", value=r"Truncating to (\d+)"),
     Signature(
         "truncation-asked",

@@ -119,22 +119,19 @@ def select(line: str, numbers: Iterable[int], *, severe: bool, is_plain: bool) -
     begun: dict[int, re.Match[str]] = {}
     told: set[int] = set()
     for number in sorted(set(numbers)):
-        if SIGNATURES[number].begins:
+        signature = SIGNATURES[number]
+        if signature.rare and not compiled(signature.rare).search(near):
+            continue
+        if signature.begins:
             if found := _begun(early, number, is_plain=is_plain):
                 begun[number] = found
-        elif searched(SIGNATURES[number].contains, near):
+        elif searched(signature.contains, near):
             told.add(number)
     if not (begun or (severe and told)):
         return None
     first = min((m.start() for m in begun.values()), default=0)
     chosen = min({n for n, m in begun.items() if m.start() == first} | told)
     return Found(chosen, line[begun[chosen].start("message") :] if chosen in begun else "")
-
-
-def message_of(line: str, signature: Signature) -> str:
-    """The message of *line*, where it begins as the *signature* says; else empty."""
-    found = _begins(signature.begins).search(line)
-    return found["message"] if found else ""
 
 
 def _begun(line: str, number: int, *, is_plain: bool) -> re.Match[str] | None:

@@ -30,7 +30,7 @@ class Counting:
             {
                 "minute": headers.minute,
                 "level": headers.level,
-                "shape": vectors.rough(lines, headers.behind, every),
+                "shape": vectors.rough(lines, headers.behind),
                 "kept": kept,
                 "bytes": sizes,
                 "line": every + first,

@@ -62,9 +62,7 @@ def bounded(batch: Batch, candidates: Candidates) -> Candidates:
         (pl.col("second") >= 0).alias("dated"),
         pl.when(trace).then(TRACED).otherwise(MOST).alias("most"),
     )
-    ranked = alike.with_columns(
-        pl.int_range(pl.len()).over("alike", "bucket").alias("rank"), pl.len().over("alike", "bucket").alias("count")
-    )
+    ranked = alike.with_columns(pl.int_range(pl.len()).over("alike", "bucket").alias("rank"))
     flood = ranked.filter(pl.col("rank") >= pl.col("most"))
     rest = flood.filter("dated").group_by("alike", "bucket").agg(pl.col("place"))
     spared = {places[-1]: places[:-1] for places in rest["place"].to_list()}

@@ -29,10 +29,11 @@ _LEAST, _MOST = 256 << 10, 64 << 20
 """Bytes of a pack: few for small material, so that two cores may share it; never by the number of cores."""
 
 _TEXT = pa.string()
-_PAIR = pa.schema([("one", _TEXT), ("two", _TEXT)])
+_TOLD = pa.schema([("kind", _TEXT), ("name", _TEXT), ("content", _TEXT)])
 Pair = tuple[str, str]
-_FILE = "file of "
-"""What tells the names of files from facts, where a task answers with both."""
+Told = tuple[str, str, str]
+_FACT, _FILE = "fact", "file"
+"""What a task answers with: a fact and its payload, or a table and the name of a file with rows of it."""
 _EACH = 8 << 10
 """Bytes that take as long as opening a file does."""
 
@@ -49,37 +50,37 @@ class Found(NamedTuple):
 def read(spark: SparkSession, splits: Sequence[Split], folder: str) -> Found:
     """Read *splits* and write their rows below *folder*."""
 
-    def work(pack: Sequence[Split]) -> list[Pair]:
+    def work(pack: Sequence[Split]) -> list[Told]:
         out = Output(folder)
         for split in pack:
             rows_of(split, out)
         out.close(thin.facts)
-        return [*((f"{_FILE}{table}", name) for table, name in out.written), *out.facts]
+        return [*((_FILE, *file) for file in out.written), *((_FACT, *fact) for fact in out.facts)]
 
     told = _mapped(spark, _packed(splits), work)
-    files = tuple((one.removeprefix(_FILE), two) for one, two in told if one.startswith(_FILE))
-    return Found(files, tuple(pair for pair in told if not pair[0].startswith(_FILE)))
+    return Found(_of(_FILE, told), _of(_FACT, told))
 
 
 def kept(spark: SparkSession, files: Sequence[str], sources: Collection[str] | None) -> list[Pair]:
     """Facts that earlier runs wrote to *files* about *sources*, None for all."""
 
-    def work(names: Sequence[str]) -> list[Pair]:
+    def work(names: Sequence[str]) -> Iterator[Told]:
         rows = read_parquet(names, sources)
-        return list(zip(rows.column("fact").to_pylist(), rows.column("payload").to_pylist(), strict=True))
+        for fact, payload in zip(rows.column("fact").to_pylist(), rows.column("payload").to_pylist(), strict=True):
+            yield _FACT, fact, payload
 
-    return _mapped(spark, [list(files)], work)
+    return list(_of(_FACT, _mapped(spark, [list(files)], work)))
 
 
 def thin_cut(spark: SparkSession, files: Mapping[str, Sequence[str]], sources: Sequence[str]) -> list[Pair]:
     """Facts of *sources* that were read in several splits, from all *files* of each table."""
 
-    def work(source: str) -> list[Pair]:
+    def work(source: str) -> list[Told]:
         there = {table: files[table.name] for table in thin.MAKERS if table.name in files}
         rows = {table: read_parquet(names, [source]) for table, names in there.items()}
-        return [(fact, payload) for _, fact, payload in thin.facts(rows)]
+        return [(_FACT, fact, payload) for _, fact, payload in thin.facts(rows)]
 
-    return _mapped(spark, sources, work)
+    return list(_of(_FACT, _mapped(spark, sources, work)))
 
 
 def follow(
@@ -90,12 +91,12 @@ def follow(
     *sources* are those that count, None for all; *others* is as ``ledgers.thinned`` takes it.
     """
 
-    def work(names: Sequence[str]) -> Iterator[Pair]:
+    def work(names: Sequence[str]) -> Iterator[Told]:
         rows = thin.on_clocks(thin.frame(read_parquet(names, sources).drop_columns("text")))
         for fact, frame in ledgers.thinned(rows, known, others=others).items():
-            yield from ((fact, thin.payload(row)) for row in frame.iter_rows(named=True))
+            yield from ((_FACT, fact, thin.payload(row)) for row in frame.iter_rows(named=True))
 
-    return _mapped(spark, [list(files)], work)
+    return list(_of(_FACT, _mapped(spark, [list(files)], work)))
 
 
 def rows_of(split: Split, out: Output) -> None:
@@ -119,7 +120,7 @@ def rows_of(split: Split, out: Output) -> None:
         listed.read_lines(split, cast("LineFormat", form), out)
 
 
-def _mapped(spark: SparkSession, handed: Sequence[Any], work: Callable[[Any], Iterable[Pair]]) -> list[Pair]:
+def _mapped(spark: SparkSession, handed: Sequence[Any], work: Callable[[Any], Iterable[Told]]) -> list[Told]:
     """What *work* says of each thing that is handed over; one task for each of them."""
 
     def kernel(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -127,11 +128,15 @@ def _mapped(spark: SparkSession, handed: Sequence[Any], work: Callable[[Any], It
             for number in batch.column("id").to_pylist():
                 rows = list(work(handed[number]))
                 yield pa.RecordBatch.from_arrays(
-                    [pa.array([row[n] for row in rows], _TEXT) for n in (0, 1)], schema=_PAIR
+                    [pa.array([row[n] for row in rows], _TEXT) for n in range(3)], schema=_TOLD
                 )
 
-    told = spark.range(0, len(handed), 1, len(handed)).mapInArrow(kernel, "one string, two string").collect()
-    return [(row["one"], row["two"]) for row in told]
+    told = spark.range(0, len(handed), 1, len(handed)).mapInArrow(kernel, "kind string, name string, content string")
+    return [(row["kind"], row["name"], row["content"]) for row in told.collect()]
+
+
+def _of(kind: str, told: Iterable[Told]) -> tuple[Pair, ...]:
+    return tuple((name, content) for one, name, content in told if one == kind)
 
 
 def _packed(splits: Sequence[Split]) -> list[list[Split]]:

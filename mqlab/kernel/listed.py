@@ -15,14 +15,14 @@ import polars as pl
 
 from mqlab.formats.base import About, BlockFormat, Data, Line, LineFormat, LooksBack, Noise
 from mqlab.kernel import vectors
-from mqlab.kernel.logs import LONGEST, sizes
+from mqlab.kernel.logs import shortened, sizes
 from mqlab.kernel.output import COVERAGE, Output
 from mqlab.kernel.pieces import Piece, Pieces
 from mqlab.kernel.splits import Split
 from mqlab.kernel.vectors import Lines
 from mqlab.material.envelopes import unwrapped
 from mqlab.secrets import mask_all
-from mqlab.sources import Envelope, Reading
+from mqlab.sources import Envelope
 
 _SAMPLE = 200
 """Characters that are shown of what nobody understands."""
@@ -135,12 +135,9 @@ def _frame(split: Split, piece: Piece, first: int) -> tuple[pl.DataFrame, np.nda
     if split.envelope != Envelope.NONE.value:
         taken = [unwrapped(line, Envelope(split.envelope)) for line in texts]
         texts, clocks = pl.Series([text for text, _ in taken], dtype=pl.String), [clock for _, clock in taken]
-    long = texts.str.len_chars() > LONGEST
-    if long.any():
-        texts = pl.select(pl.when(long).then(texts.str.slice(0, LONGEST) + "…").otherwise(texts)).to_series()
     columns = {
         "number": np.arange(first, first + len(raw)),
-        "text": mask_all(texts),
+        "text": shortened(texts),
         "clock": pl.Series(clocks or [None] * len(raw), dtype=pl.Int64),
         "size": size,
     }
@@ -160,8 +157,3 @@ def _lines(found: Pieces, kinds: _Kinds, counted: array[int]) -> Iterator[Line]:
                 yield Line(number, text, clock)
             else:
                 kinds.add("noise", 1, taken)
-
-
-def reading(split: Split) -> Reading:
-    """How the lines of the split's source are read."""
-    return Reading(split.reading)

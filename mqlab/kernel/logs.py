@@ -7,6 +7,7 @@ An undated line, such as that of an exception, belongs to the dated one above it
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -18,6 +19,7 @@ from mqlab.formats import batch_lines, log_events, mosquitto_log, noted_lines, o
 from mqlab.formats.base import Line
 from mqlab.formats.layouts import LEVELS, Moment, moment
 from mqlab.formats.printed_settings import Blocks
+from mqlab.formats.rust_regex import rust
 from mqlab.formats.signatures import SIGNATURES, Found
 from mqlab.kernel import floods, vectors
 from mqlab.kernel.counting import Counting
@@ -26,7 +28,7 @@ from mqlab.kernel.pieces import Piece
 from mqlab.kernel.splits import Split
 from mqlab.kernel.vectors import Flags, Headers, Lines, Longs
 from mqlab.material.envelopes import unwrapped
-from mqlab.secrets import mask, mask_all
+from mqlab.secrets import mask_all
 from mqlab.sources import Envelope
 from mqlab.tables import EVENTS, LEDGER, POLLS, Row
 
@@ -75,13 +77,16 @@ class Batch:
         """The lines as they stand in the file."""
         return self.raw.texts()
 
-    def text(self, place: int) -> str:
-        """The line without its envelope."""
-        return str(self.texts[place])
+    def moment(self, place: int) -> Moment | None:
+        """The moment that the line shows."""
+        return moment(str(self.texts[place]))
 
-    def raw_text(self, place: int) -> str:
-        """The line as it stands in the file."""
-        return str(self.raw_texts[place])
+    def kept(self, places: Longs) -> Iterator[tuple[int, Line, str]]:
+        """The lines in these *places* as they are kept, each with its place and as it stands in the file."""
+        texts = shortened(self.texts.gather(places))
+        shown = texts if self.clocks is None else shortened(self.raw_texts.gather(places))
+        for place, text, told in zip(places.tolist(), texts.to_list(), shown.to_list(), strict=True):
+            yield place, Line(self.first + place, text, self.clocks[place] if self.clocks else None), told
 
 
 @dataclass
@@ -108,16 +113,23 @@ class LogReader:
         settings = _settings(batch)
         blocks = set(settings.tolist())
         numbers = dict(zip(candidates.places.tolist(), self._numbers(batch, candidates.places), strict=True))
-        for place in np.union1d(candidates.places, settings).tolist():
-            if place in numbers and self._event(batch, place, numbers[place], candidates.weights.get(place, 1), piece):
+        for place, line, shown in batch.kept(np.union1d(candidates.places, settings)):
+            found, of_broker = self._selected(batch, place, line.text, numbers.get(place, ()))
+            if found:
+                when = self._when(batch, place, line)
+                is_new = self._is_new(line, found, own=of_broker or bool(batch.headers.second[place] >= 0))
+                self._settings(self._blocks.header(line.text, when))
+                if is_new and piece.own:
+                    rows = log_events.rows(line.text, found, own=of_broker)
+                    self._hand_over(rows, line.number, shown, when, candidates.weights.get(place, 1))
                 kept[[place, *candidates.spared.get(place, ())]] = True
             elif place in blocks:
-                self._blocks.setting(self._cut(batch, place))
+                self._blocks.setting(line)
                 kept[place] = True
         if self.split.layout and piece.own:
             self._notes(batch, kept, self.split.layout)
         if len(batch.inner) and batch.dated[-1] >= 0:
-            self._moment = moment(batch.text(int(batch.dated[-1])))
+            self._moment = batch.moment(int(batch.dated[-1]))
         if piece.own:
             self._counting.add(batch.inner, batch.headers, kept, sizes(batch.raw, piece), batch.first)
 
@@ -141,10 +153,9 @@ class LogReader:
 
     def _candidates(self, batch: Batch) -> floods.Candidates:
         """Lines that hold a word of a signature."""
-        words = signatures.words()
-        found = batch.texts.str.contains_any(list(words.begins)).to_numpy().copy()
+        found = batch.texts.str.contains(_one_of(signatures.words().begins)).to_numpy().copy()
         severe = np.flatnonzero(batch.severe)
-        found[severe] |= batch.texts.gather(severe).str.contains_any(list(words.contains)).to_numpy()
+        found[severe] |= batch.texts.gather(severe).str.contains(_one_of(signatures.words().contains)).to_numpy()
         if self.split.format == own_lines.FORMAT:
             found |= ~batch.texts.str.contains(mosquitto_log.BESIDES).to_numpy()
         return floods.Candidates(np.flatnonzero(found & (batch.inner.lengths > 0)))
@@ -158,37 +169,21 @@ class LogReader:
         for one, two in zip(begun, told, strict=True):
             yield {n for word in one for n in words.begins[word]} | {n for word in two for n in words.contains[word]}
 
-    def _event(self, batch: Batch, place: int, numbers: Iterable[int], weight: int, piece: Piece) -> bool:
-        """Whether a signature selects the line; what it says is handed over, once a record."""
-        told = self._selected(batch, place, numbers)
-        if told is None:
-            return False
-        line, found, own = told
-        is_dated = bool(batch.headers.second[place] >= 0)
+    def _selected(self, batch: Batch, place: int, text: str, numbers: Iterable[int]) -> tuple[Found | None, bool]:
+        """The signature that selects the line, and whether the broker itself wrote it there."""
+        said = own_lines.message(text) if self.split.format == own_lines.FORMAT else None
+        if said is not None:
+            return own_lines.select(said, dated=len(said) < len(text)), True
+        severe, plain = bool(batch.severe[place]), bool(batch.headers.plain[place])
+        return signatures.select(text, numbers, severe=severe, is_plain=plain), False
+
+    def _is_new(self, line: Line, found: Found, *, own: bool) -> bool:
+        """Whether the line is not only what its record has said already; a line of its *own* never is."""
         kind = SIGNATURES[found.number].kind
         allowed = _CAUSED if line.text.startswith("Caused by") else 1
         near = self._kind == kind and line.number - self._line <= allowed
-        repeated = near and not is_dated and not own
         self._kind, self._line = None if kind == batch_lines.KIND else kind, line.number
-        when = self._when(batch, place, line)
-        self._settings(self._blocks.header(line.text, when))
-        if piece.own and not repeated:
-            self._hand_over(log_events.rows(line.text, found, own=own), batch, line, when, weight)
-        return True
-
-    def _selected(self, batch: Batch, place: int, numbers: Iterable[int]) -> tuple[Line, Found, bool] | None:
-        """The line without secrets, the signature that selects it, and whether the broker itself wrote it there."""
-        text, severe, plain = batch.text(place), bool(batch.severe[place]), bool(batch.headers.plain[place])
-        said = own_lines.message(text) if self.split.format == own_lines.FORMAT else None
-        if said is None and signatures.select(text, numbers, severe=severe, is_plain=plain) is None:
-            return None
-        line = self._cut(batch, place)
-        said = None if said is None else own_lines.message(line.text)
-        if said is not None:
-            found = own_lines.select(said, dated=len(said) < len(line.text))
-        else:
-            found = signatures.select(line.text, numbers, severe=severe, is_plain=plain)
-        return None if found is None else (line, found, said is not None)
+        return own or not near
 
     def _notes(self, batch: Batch, kept: Flags, layout: str) -> None:
         """Lines in which an application notes a message, where no signature selects them."""
@@ -210,12 +205,11 @@ class LogReader:
         self.out.add_frame(LEDGER, noted_lines.rows(layout, lines).with_columns(pl.lit(0, pl.Int32).alias("east")))
         kept[places] = True
 
-    def _hand_over(self, rows: Sequence[Row], batch: Batch, line: Line, when: Moment | None, weight: int) -> None:
-        text = line.text if batch.clocks is None else _shortened(batch.raw_text(line.number - batch.first))
+    def _hand_over(self, rows: Sequence[Row], number: int, text: str, when: Moment | None, weight: int) -> None:
         for table, values in rows:
             counted = {"lines": weight} if table in (EVENTS, POLLS) else {}
             row = Row(table, {"at": when.wall if when else None, **counted, **values})
-            self.out.add(row, line.number, text, when.east if when else None)
+            self.out.add(row, number, text, when.east if when else None)
 
     def _when(self, batch: Batch, place: int, line: Line) -> Moment | None:
         """The moment of a line: its own, its envelope's, or that of the dated line above it."""
@@ -224,16 +218,17 @@ class LogReader:
         if line.clock is not None:
             return Moment(line.clock, 0)
         above = int(batch.dated[place])
-        return moment(batch.text(above)) if above >= 0 else self._moment
+        return batch.moment(above) if above >= 0 else self._moment
 
     def _settings(self, told: Iterator[tuple[Line, Row]]) -> None:
         for line, row in told:
             if 0 < line.number <= self._lines:
                 self.out.add(row, line.number, line.text, self._blocks.east)
 
-    def _cut(self, batch: Batch, place: int) -> Line:
-        clock = batch.clocks[place] if batch.clocks else None
-        return Line(batch.first + place, _shortened(batch.text(place)), clock)
+
+def _one_of(words: Iterable[str]) -> str:
+    """A regex for Polars that finds any of the *words*."""
+    return "|".join(rust(re.escape(word)) for word in words)
 
 
 def sizes(lines: Lines, piece: Piece) -> Longs:
@@ -255,6 +250,9 @@ def _settings(batch: Batch) -> Longs:
     return found
 
 
-def _shortened(text: str) -> str:
-    """A line as it is kept: no longer than ``LONGEST``, without secrets."""
-    return mask(text if len(text) <= LONGEST else f"{text[:LONGEST]}…")
+def shortened(texts: pl.Series) -> pl.Series:
+    """Lines as they are kept: no longer than ``LONGEST``, without secrets."""
+    long = texts.str.len_chars() > LONGEST
+    if long.any():
+        texts = pl.select(pl.when(long).then(texts.str.slice(0, LONGEST) + "…").otherwise(texts)).to_series()
+    return mask_all(texts)

@@ -31,7 +31,6 @@ _HEAD = 36
 _MONTH_DAYS = np.array([31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31])
 _NAMES = tuple(int.from_bytes(name[:4].encode(), "little") for name in layouts.LEVELS)
 _LEVEL = layouts.LEVEL.replace(r"\b", r"(?-u:\b)")
-_STAMP = r"(\d{4})[-/](\d{2})[-/](\d{2})[T ](\d{2}):(\d{2}):(\d{2})"
 _ODD = rf"^\[?(?:\d|{other_dates.WEEKDAY}|{other_dates.MONTH}|%\d\|)"
 """How a line with a moment of another layout may begin."""
 _EMPTY = pl.Series([], dtype=pl.String)
@@ -162,9 +161,9 @@ def minute_text(column: str) -> pl.Expr:
     return known.cast(pl.Datetime("us")).dt.strftime("%Y-%m-%d %H:%M").alias(column)
 
 
-def rough(lines: Lines, behind: Longs, among: Longs) -> pl.Series:
-    """The beginning of the messages of the lines *among*, with their digits masked."""
-    return lines.near(SHAPE, behind[among], among).str.replace_all("[0-9]+", "#")
+def rough(lines: Lines, behind: Longs) -> pl.Series:
+    """The beginning of the message of each line, with its digits masked."""
+    return lines.near(SHAPE, behind).str.replace_all("[0-9]+", "#")
 
 
 def _seconds(digits: npt.NDArray[np.uint8]) -> tuple[Flags, Longs]:

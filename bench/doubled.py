@@ -29,7 +29,7 @@ def in_other_words(pattern: str) -> str:
 
 def double() -> None:
     """Make the table of signatures twice as long; nothing may have read it yet."""
-    signatures.SYSTEMS = signatures.SYSTEMS * 2
+    signatures.ORIGINS = signatures.ORIGINS * 2
     signatures.SIGNATURES = (*signatures.SIGNATURES, *map(_other, signatures.SIGNATURES))
 
 

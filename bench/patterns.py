@@ -29,12 +29,12 @@ def signature_patterns() -> Patterns:
     ``contains`` looks around; the table would have to stay so, or the rivals could not read it.
     """
     anywhere = [s for s in SIGNATURES if not s.only]
-    begins = "|".join(s.begins for s in anywhere if s.begins)
+    begins = "|".join(s.unnamed for s in anywhere if s.begins)
     known = words()
     return {
         "begins": rf"^{AFTER_LEVEL}(?:{begins})",
         "elsewhere": rf"{BEFORE}(?:{begins})",
-        "contains": "|".join(s.contains for s in anywhere if s.contains),
+        "contains": "|".join(s.unnamed for s in anywhere if s.contains),
         "begins_words": list(known.begins),
         "contains_words": list(known.contains),
     }

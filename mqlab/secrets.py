@@ -11,7 +11,7 @@ import re
 
 import polars as pl
 
-from mqlab.formats.factors import factors
+from mqlab.factors import factors
 
 MASK = "[masked]"
 

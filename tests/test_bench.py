@@ -15,7 +15,7 @@ from bench.patterns import signature_patterns
 from bench.rows import Goal, Row, against
 from bench.shapes import shape
 from mqlab import intake
-from mqlab.formats.factors import factors
+from mqlab.factors import factors
 from mqlab.formats.registry import FORMATS
 from mqlab.formats.signatures import SIGNATURES, words
 from mqlab.kernel import job, thin

@@ -19,6 +19,7 @@ READING = (
     "material",
     "sources.py",
     "tables.py",
+    "factors.py",
     "secrets.py",
     "canonical.py",
 )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from mqlab.formats import application_lines, batch_lines, other_dates
+from mqlab.formats import application_lines, batch_lines, kafka_layout, other_dates
 from mqlab.formats.base import Head, Signature
 from mqlab.sources import Reading, Role
 from mqlab.tables import EVENTS, METRICS, VOLUME, Table
@@ -19,6 +19,7 @@ FORMAT = "application-log"
 SOFTWARE = ""
 ROLE = Role.APPLICATION_LOG
 SYSTEM = "kafka"
+LAYOUT = kafka_layout.LAYOUT
 TABLES: tuple[Table, ...] = (EVENTS, VOLUME, METRICS)
 READING = Reading.LOG
 

@@ -6,6 +6,7 @@ what it is: data, with the rows of canonical tables that it gives, known noise, 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol, runtime_checkable
@@ -146,30 +147,34 @@ class LaidOut(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """A log line that means something.
+    r"""A log line that means something, as a regex whose named groups are what it says.
 
     ``begins`` is a regex that the message starts with, after the layout's header and an optional ``[component] ``;
-    ``contains`` is a regex found anywhere in a WARN, ERROR, FATAL or undated line. One of the two selects the line;
-    the first signature (in list order) whose pattern is found gives the event its kind.
+    ``contains`` is one that is found anywhere in a WARN, ERROR, FATAL or undated line. One of the two selects the line;
+    the first signature (in list order) whose pattern is found gives the event its kind. What lines do not all have
+    stands in it as optional: ``(?:.*? generation (?P<value>\d+))?``.
+
+    Groups are named as columns of EVENTS: ``node``, ``group``, ``topic``, ``queue``, ``client_id``, ``member_id``,
+    ``peer``, ``value`` (a number in the unit of the kind) and ``reason`` (words that explain the event). Others:
+    ``broker`` goes before the queue's number, ``entries`` is a list with commas of which the number of entries is the
+    value, ``dotted`` a topic as AMQP writes it. A digit behind a name tells several places of one column apart; the
+    first that holds something counts, those of the selecting regex before those of ``also``, and these before those of
+    the format's ``LAYOUT``.
     """
 
     kind: str
     begins: str = ""
     contains: str = ""
+    also: str = ""
+    """Regex of which every find in the line counts, for what has no fixed place in it."""
     rare: str = ""
     """Regex of a part by which its lines are looked for, where the words of the whole are in too many others."""
-    value: str = ""
-    """Regex with one group: a number that belongs to the event (unit as the kind says)."""
     scale: float = 1.0
-    """What the number is multiplied by, where the line writes another unit: 0.001 for milliseconds told as seconds."""
+    """What the value is multiplied by, where the line writes another unit: 0.001 for milliseconds told as seconds."""
     base: float = 0.0
     """What is added to it then."""
-    counted: str = ""
-    """Instead of ``value``, a regex with one group: a list with commas, of which the number of entries is told."""
-    reason: str = ""
-    """Regex with one group: a word that explains the event."""
     told: str = ""
-    """The word itself, where the line has none."""
+    """The reason, where the line has no word for it."""
     system: str = ""
     """What the event is about, where that is not what its format's other events are about."""
     only: bool = False
@@ -177,10 +182,17 @@ class Signature:
     unless: str = ""
     """Regex that no such line begins with."""
 
+    @property
+    def unnamed(self) -> str:
+        """The regex that selects its lines, without names, so that it can be one of several alternatives."""
+        return re.sub(r"\(\?P<\w+>", "(?:", self.begins or self.contains)
+
 
 class LogFormat(Format, Protocol):
     """A format of dated lines: a table of signatures, no code."""
 
     SYSTEM: str
-    """What the events of its signatures are about: kafka, rocketmq, os."""
+    """What the events of its signatures are about: kafka, rocketmq, mqtt, os."""
+    LAYOUT: str
+    """Regex with named groups of what such lines say before their message, or anywhere where it has no beginning."""
     SIGNATURES: tuple[Signature, ...]

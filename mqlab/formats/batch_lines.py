@@ -12,6 +12,8 @@ A line that sums up a period (``processed 500 records in the last 10 s``) is non
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
 from mqlab.formats.base import Signature
 from mqlab.formats.values import real, whole
@@ -31,7 +33,6 @@ _PERIOD = r"\b(?:the (?:last|past)|so far|[Tt]otal)\b"
 _BARE = r"\b(?:in|took|elapsed|duration|time)_?[Mm]s[=:] ?\d+"
 _COUNT = rf"(?:{_NUMBER} {_RECORDS}|\b(?:size|count|{_RECORDS})[=:] ?{_NUMBER})"
 
-_CLIENT, _GROUP = r"clientId=([^,\]\s]+)", r"groupId=([^,\]\s]+)"
 _WROTE = ("wrote",)
 """Not with a capital, as brokers begin ``Wrote producer snapshot at offset 17 with 3 producer ids in 2 ms``."""
 
@@ -61,8 +62,8 @@ _UNITS = (
 )
 
 
-def poll(line: str, message: str) -> Row | None:
-    """POLLS of a line whose *message* is of ``KIND``; None where its numbers make no sense."""
+def poll(message: str, told: Mapping[str, Any]) -> Row | None:
+    """POLLS of a *message* of ``KIND``, *told* is what its layout says; None where its numbers make no sense."""
     said = _SAID.search(message)
     if not said or _OF_A_PERIOD.search(said[1]):
         return None
@@ -71,10 +72,7 @@ def poll(line: str, message: str) -> Row | None:
     seconds = _seconds(took[1]) if took else None
     if records is None or seconds is None:
         return None
-    client, group = re.search(_CLIENT, line), re.search(_GROUP, line)
-    return POLLS.row(
-        client_id=client[1] if client else None, group=group[1] if group else None, records=records, seconds=seconds
-    )
+    return POLLS.row(client_id=told.get("client_id"), group=told.get("group"), records=records, seconds=seconds)
 
 
 def _seconds(took: str) -> float | None:

@@ -32,6 +32,18 @@ SYSTEM = "mqtt"
 TABLES: tuple[Table, ...] = (EVENTS, VOLUME)
 READING = Reading.LOG
 
+_LEVEL = r"\[(?:debug|info|notice|warning|error|critical|alert|emergency)\] "
+_ADDRESS = r"(?:\d{1,3}(?:\.\d{1,3}){3}|\[?[0-9a-fA-F:]+\]?):\d+"
+_NEXT = r"(?=, (?:msg|mfa|line|peername|username|topic|reason|action|tag|packet|payload)(?:: )|\s*$)"
+LAYOUT = (
+    rf"{_LEVEL}(?:<<\")?(?P<client_id>.+?)(?:\">>)?@(?P<peer>{_ADDRESS}) \["
+    rf"|(?:{_LEVEL}|, | - )clientid: (?P<client_id2>.+?){_NEXT}|, username: (?!undefined)(?P<member_id>.+?){_NEXT}"
+    rf"|, topic: (?P<topic>.+?){_NEXT}|, peername: (?P<peer2>{_ADDRESS})"
+)
+"""4.x, 5.x."""
+
+_MESSAGE = r", Topic=(?P<topic>.+?), From="
+_REASON = r"\breason: (?P<reason>\w+)"
 _ENDS = {
     "normal": "normal", "tcp_closed": "closed", "ssl_closed": "closed", "einval": "closed", "etimedout": "closed",
     "keepalive_timeout": "keep-alive", "idle_timeout": "idle", "kicked": "kicked", "frame_too_large": "frame-too-large",
@@ -39,9 +51,7 @@ _ENDS = {
     "mailbox_overflow": "queue-killed",
 }  # fmt: skip
 """What ``{shutdown, …}`` means (emqx_connection, emqx_channel)."""
-_TAKEN = "takeovered|takenover|discarded"
 _SHUT = r"(?:\{shutdown, ?|socket_force_closed.*\breason: |terminated, reason: )\{?(?:shutdown, ?)?"
-_SHUT_WORDS = ("shutdown,", "socket_force_closed", "terminated, reason: ")
 
 
 def _ended(word: str, told: str) -> Signature:
@@ -51,20 +61,20 @@ def _ended(word: str, told: str) -> Signature:
 SIGNATURES: tuple[Signature, ...] = (
     Signature(
         "log-throttled",
-        contains=r"log_events_throttled_during_last_period",
-        value=r"dropped: (?:#\{\w+ => |\{\"\w+\": ?)(\d+)",
-        reason=r"dropped: (?:#\{(\w+) => |\{\"(\w+)\":)",
+        contains=r"log_events_throttled_during_last_period"
+        r"(?:.*?dropped: (?:#\{(?P<reason>\w+) => |\{\"(?P<reason2>\w+)\": ?)(?P<value>\d+))?",
     ),
     Signature(
         "session-queue-dropping",
         contains=r"Dropped msg due to (?:mqueue|queue) is full|dropped_msg_due_to_mqueue_is_full",
+        also=_MESSAGE,
         told="queue full",
     ),
-    Signature("session-queue-dropping", contains=r"Dropped qos0 msg: |dropped_qos0_msg", told="qos 0"),
+    Signature("session-queue-dropping", contains=r"Dropped qos0 msg: |dropped_qos0_msg", also=_MESSAGE, told="qos 0"),
     Signature(
         "quota-exceeded",
-        contains=r"Cannot publish messages? to .* due to Quota exceeded|cannot_publish_to_topic_due_to_quota_exceeded"
-        r"|cannot_publish_to_topic.*\breason: quota_exceeded",
+        contains=r"Cannot publish messages? to (?P<topic>.*) due to Quota exceeded"
+        r"|cannot_publish_to_topic_due_to_quota_exceeded|cannot_publish_to_topic.*\breason: quota_exceeded",
         told="quota",
     ),
     Signature(
@@ -75,31 +85,33 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     Signature(
         "publish-denied",
-        contains=r"Cannot publish messages? to .* due to |cannot_publish_to_topic"
-        r"|authorization_permission_denied.*PUBLISH",
-        reason=r"due to (Not authorized)|due_to_(\w+)|\breason: (\w+)",
+        contains=r"Cannot publish messages? to (?P<topic>.*) due to (?P<reason>Not authorized)?"
+        r"|cannot_publish_to_topic(?:_due_to_(?P<reason2>\w+))?|authorization_permission_denied.*PUBLISH",
+        also=_REASON,
     ),
     Signature(
         "subscribe-denied",
-        contains=r"Cannot subscribe .* due to |authorization_permission_denied.*SUBSCRIBE|cannot_subscribe_topic",
-        reason=r"due to (Not authorized)|\breason: (\w+)",
+        contains=r"Cannot subscribe (?P<topic>.*) due to (?P<reason>Not authorized)?"
+        r"|authorization_permission_denied.*SUBSCRIBE|cannot_subscribe_topic",
+        also=_REASON,
     ),
     Signature(
         "rate-limited",
-        contains=r"Pause \d+ms due to rate limit|pause_time_due_?to_rate_limit|socket_receive_paused_by_rate_limit",
-        value=r"(?:Pause |paused_ms: |pause_time: )(\d+)",
+        contains=r"Pause (?P<value>\d+)ms due to rate limit|pause_time_due_?to_rate_limit"
+        r"|socket_receive_paused_by_rate_limit",
+        also=r"(?:paused_ms: |pause_time: )(?P<value>\d+)",
     ),
     Signature(
         "flapping-detected",
         contains=r"Flapping detected: |flapping_detected",
-        value=r"(?:disconnected |detect_cnt: )(\d+)",
+        also=r"(?:disconnected |detect_cnt: )(?P<value>\d+)",
     ),
     Signature(
         "session-killed",
-        contains=r"maximum heap size reached|reason => proc_heap_too_large|mailbox_overflow|message_queue_too_long",
-        reason=r"(proc_heap_too_large|mailbox_overflow|message_queue_too_long|maximum heap size)",
+        contains=r"(?P<reason>maximum heap size) reached|reason => (?P<reason2>proc_heap_too_large)"
+        r"|(?P<reason3>mailbox_overflow|message_queue_too_long)",
     ),
-    Signature("session-takeover", contains=rf"{_SHUT}(?:{_TAKEN})\b", reason=rf"\b({_TAKEN})\b"),
+    Signature("session-takeover", contains=rf"{_SHUT}(?P<reason>takeovered|takenover|discarded)\b"),
     *(_ended(word, told) for word, told in _ENDS.items()),
     Signature(
         "client-disconnected",
@@ -112,21 +124,11 @@ SIGNATURES: tuple[Signature, ...] = (
     Signature("too-many-files", contains=r"Accept error on .*(?:emfile|EMFILE)", told="too many open files"),
     Signature(
         "alarm-raised",
-        contains=r"New Alarm: |Alarm \w+ is activated|alarm_is_activated|session_buffer_high_watermark",
-        reason=r"New Alarm: (\w+)|Alarm (\w+) is activated|\bname: (\w+)|(session_buffer_high_watermark)",
+        contains=r"New Alarm: (?P<reason>\w+)?|Alarm (?P<reason2>\w+) is activated|alarm_is_activated"
+        r"|(?P<reason3>session_buffer_high_watermark)",
+        also=r"\bname: (?P<reason>\w+)",
     ),
 )
-
-_LEVEL = r"\[(?:debug|info|notice|warning|error|critical|alert|emergency)\] "
-_ADDRESS = r"(?:\d{1,3}(?:\.\d{1,3}){3}|\[?[0-9a-fA-F:]+\]?):\d+"
-_NEXT = r"(?=, (?:msg|mfa|line|peername|username|topic|reason|action|tag|packet|payload)(?:: )|\s*$)"
-CLIENT_IDS = (rf"{_LEVEL}(?:<<\")?(.+?)(?:\">>)?@{_ADDRESS} \[", rf"(?:{_LEVEL}|, | - )clientid: (.+?){_NEXT}")
-TOPICS = (
-    r"Cannot publish messages? to (.+) due to (?:Not|Quota)|Cannot subscribe (.+) due to Not|, Topic=(.+?), From=",
-    rf", topic: (.+?){_NEXT}",
-)
-MEMBER_IDS = (rf", username: (?!undefined)(.+?){_NEXT}",)
-PEERS = (rf"{_LEVEL}.*?@({_ADDRESS}) \[", rf", peername: ({_ADDRESS})")
 
 _OURS = re.compile(
     rf"^\W{{0,2}}\d{{4}}-\d\d-\d\d[T ]\S+ {_LEVEL}(?:.*@{_ADDRESS} \[[\w/]+\] |.*\bmsg: \w+|.*\bmfa: emqx|\[[\w/ ]+\] )"

@@ -18,8 +18,7 @@ from collections.abc import Iterable, Iterator
 
 from mqlab.formats import console
 from mqlab.formats.base import About, Data, Head, Item, Line, Noise
-from mqlab.formats.csv_cells import cells, moment
-from mqlab.formats.values import labels, real
+from mqlab.formats.values import cells, labels, moment, real
 from mqlab.sources import Reading, Role
 from mqlab.tables import METRICS, Row, Table
 

@@ -30,23 +30,22 @@ FORMAT = "hivemq-log"
 SOFTWARE = "hivemq"
 ROLE = Role.BROKER_LOG
 SYSTEM = "mqtt"
+LAYOUT = ""
 TABLES: tuple[Table, ...] = (EVENTS, VOLUME)
 READING = Reading.LOG
 
-_CLIENT = r"Client ID: .*, IP: \S+"
-_WORDS = ("Client ID: ",)
-_REASON = r" was disconnected\. reason: (.*?)\.*\s*$"
-_DROPPED = r"Outgoing (?:publish message|MQTT packet) was dropped\. Receiving (?:client|shared subscription group): "
+_CLIENT = r"Client ID: (?:UNKNOWN|(?P<client_id>.*)), IP: (?:(?P<peer>[0-9A-Fa-f.:]+)|\S+?),?"
+"""An event without a client says UNKNOWN, which is nobody's name."""
+_ENDED = rf"{_CLIENT} was disconnected\. reason: "
 
 
 def _refused(kind: str, verb: str) -> Signature:
-    said = rf"{_CLIENT} was disconnected\. reason: (?:Sent .{{0,60}})?[Nn]ot authorized to {verb}"
+    said = rf"{_ENDED}(?:Sent .{{0,60}})?[Nn]ot authorized to {verb}(?:(?P<topic>.*)' with QoS '\d')?"
     return Signature(kind, contains=said, told="not-authorized")
 
 
 def _disconnected(reason: str, told: str) -> Signature:
-    said = rf"{_CLIENT} was disconnected\. reason: {reason}"
-    return Signature("client-disconnected", contains=said, told=told)
+    return Signature("client-disconnected", contains=f"{_ENDED}{reason}", told=told)
 
 
 SIGNATURES: tuple[Signature, ...] = (
@@ -59,41 +58,34 @@ SIGNATURES: tuple[Signature, ...] = (
     Signature("client-connected", contains=rf"{_CLIENT} Clean Start: .* connected\."),
     Signature(
         "session-takeover",
-        contains=rf"{_CLIENT} was disconnected\. reason: Another client connected with the same client id",
-        reason=_REASON,
+        contains=rf"{_ENDED}(?P<reason>Another client connected with the same client id.*?)\.*\s*$",
     ),
     _refused("publish-denied", r"publish (?:on|to) topic '"),
     _refused("subscribe-denied", r"subscribe to topic(?: filter)? '"),
     _disconnected("(?:Client|The client) was idle for too long", "keep-alive"),
     _disconnected("No CONNECT sent in time", "idle"),
     _disconnected(".*[Nn]ot authorized", "not-authorized"),
-    Signature("client-disconnected", contains=rf"{_CLIENT} was disconnected\. reason: ", reason=_REASON),
+    Signature("client-disconnected", contains=rf"{_ENDED}(?P<reason>.*?)\.*\s*$"),
     Signature("client-disconnected", contains=rf"{_CLIENT} disconnected gracefully(?:\.| from )", told="normal"),
     Signature("client-disconnected", contains=rf"{_CLIENT} disconnected ungracefully(?:\.| from )", told="closed"),
-    Signature("session-expired", contains=r"Client ID: .* session has expired at \d"),
-    Signature("session-queue-dropping", contains=_DROPPED, reason=r", reason: (.*?)\.*\s*$"),
+    Signature("session-expired", contains=r"Client ID: (?P<client_id>.*) session has expired at \d"),
+    Signature(
+        "session-queue-dropping",
+        contains=r"Outgoing (?:publish message|MQTT packet) was dropped\. Receiving "
+        r"(?:client: (?:UNKNOWN|(?P<client_id>.*?))|shared subscription group: (?P<group>.*?)), "
+        r"(?:topic: (?P<topic>.*), qos: \d|messageType: )(?:.*?, reason: (?P<reason>.*?)\.*\s*$)?",
+    ),
     Signature(
         "broker-starting",
-        begins=r"HiveMQ version: \d|Starting HiveMQ (?:Community Edition |Edge )?Server",
-        reason=r"HiveMQ version: (\S+)",
+        begins=r"HiveMQ version: (?P<reason>\S+)|Starting HiveMQ (?:Community Edition |Edge )?Server",
     ),
     Signature("broker-stopping", begins=r"Shutting down HiveMQ"),
 )
 
-CLIENT_IDS = (
-    r"Client ID: (?!UNKNOWN, IP: )(.*), IP: ",
-    r"Client ID: (.*) session has expired at \d",
-    r"was dropped\. Receiving client: (?!UNKNOWN, )(.*?), (?:topic|messageType): ",
+_OURS = re.compile(
+    r"Client ID: .*, IP: \S|Client ID: .* session has expired at "
+    r"|Outgoing (?:publish message|MQTT packet) was dropped\. |\bHiveMQ\b|\bcom\.hivemq\."
 )
-"""An event without a client says UNKNOWN, which is nobody's name."""
-TOPICS = (
-    r"was disconnected\. reason: .{0,80}ot authorized to \w+ (?:on|to) topic(?: filter)? '(.*)' with QoS '\d'",
-    r"was dropped\. Receiving .*?, topic: (.*), qos: \d",
-)
-GROUPS = (r"was dropped\. Receiving shared subscription group: (.*?), topic: ",)
-PEERS = (r"Client ID: .*, IP: ([0-9A-Fa-f.:]+)(?:,| )",)
-
-_OURS = re.compile(rf"{_CLIENT}|Client ID: .* session has expired at |{_DROPPED}|\bHiveMQ\b|\bcom\.hivemq\.")
 _DATED = re.compile(r"^\W{0,2}\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d")
 _SHARE = 5
 

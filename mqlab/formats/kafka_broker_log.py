@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from mqlab.formats import kafka_controller_lines, kafka_coordinator_lines, kafka_replication_lines
+from mqlab.formats import kafka_controller_lines, kafka_coordinator_lines, kafka_layout, kafka_replication_lines
 from mqlab.formats.base import Head, Signature
 from mqlab.sources import Reading, Role
 from mqlab.tables import EVENTS, VOLUME, Table
@@ -19,6 +19,7 @@ FORMAT = "kafka-broker-log"
 SOFTWARE = "kafka"
 ROLE = Role.BROKER_LOG
 SYSTEM = "kafka"
+LAYOUT = kafka_layout.LAYOUT
 TABLES: tuple[Table, ...] = (EVENTS, VOLUME)
 READING = Reading.LOG
 
@@ -31,10 +32,6 @@ _LINE = re.compile(
     r"\[(?:QuorumController|GroupCoordinator|ReplicaManager|BrokerServer|Controller|BrokerLifecycleManager) (?:id|\d))"
 )
 
-REASSIGNING = tuple(
-    f"{verb} {what}" for verb in ("Initiating", "Completed", "Starting", "New") for what in ("partition", "reassign")
-)
-
 SIGNATURES: tuple[Signature, ...] = (
     Signature(
         "broker-started", begins=r"(?:(?:Kafka Server )?started \(kafka\.server\.Kafka|Kafka Server started\s*$)"
@@ -44,8 +41,8 @@ SIGNATURES: tuple[Signature, ...] = (
     Signature("log-recovery", begins=r"Recovering unflushed segment"),
     Signature(
         "topic-config-changed",
-        begins=r"(?:Processing override for entityPath: topics/|Updating topic )",
-        reason=r"(?:with config: \w*Map\((.*)\)|with new configuration : (.*)) \(kafka",
+        begins=r"(?:Processing override for entityPath: topics/|Updating topic )(?P<topic>[\w.-]+)"
+        r"(?: with (?:config: \w*Map\((?P<reason>.*)\)|new configuration : (?P<reason2>.*)) \(kafka)?",
     ),
     *kafka_coordinator_lines.SIGNATURES,
     *kafka_replication_lines.LEADING,

@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import re
 
-from mqlab.formats import kafka_group_lines
+from mqlab.formats import kafka_group_lines, kafka_layout
 from mqlab.formats.base import Head, Signature
+from mqlab.formats.kafka_layout import PARTITION
 from mqlab.sources import Reading, Role
 from mqlab.tables import EVENTS, METRICS, SETTINGS, VOLUME, Table
 
@@ -23,6 +24,7 @@ FORMAT = "kafka-client-log"
 SOFTWARE = "kafka"
 ROLE = Role.CLIENT_LOG
 SYSTEM = "kafka"
+LAYOUT = kafka_layout.LAYOUT
 TABLES: tuple[Table, ...] = (EVENTS, SETTINGS, METRICS, VOLUME)
 READING = Reading.LOG
 
@@ -32,20 +34,19 @@ _OURS = re.compile(
     r"|org\.apache\.kafka\.clients|kafka-producer-network-thread"
 )
 _DATED = re.compile(r"\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:")
-_ATTEMPTS = r"\((\d+) attempts left\)"
-_SENDING = ("send", "produce", "publish")
-_ERROR = r"Error: ([A-Z_]+)"
+_FAILED = (
+    rf"(?:.*? on topic-partition {PARTITION})?(?:.*?\((?P<value>\d+) attempts left\))?"
+    r"(?:.*? Error: (?P<reason>[A-Z_]+))?"
+)
 
 SIGNATURES: tuple[Signature, ...] = (
-    Signature("batch-split", begins=r"Got error produce response in correlation id", value=_ATTEMPTS, reason=_ERROR),
-    Signature(
-        "produce-retry", begins=r"Got error produce response with correlation id", value=_ATTEMPTS, reason=_ERROR
-    ),
+    Signature("batch-split", begins=r"Got error produce response in correlation id" + _FAILED),
+    Signature("produce-retry", begins=r"Got error produce response with correlation id" + _FAILED),
     Signature("request-timeout", begins=r"Disconnecting from node \S+ due to request timeout"),
-    Signature("client-version", begins=r"Kafka version ?:", reason=r"Kafka version ?: (\S+)"),
-    Signature("client-start-time", begins=r"Kafka startTimeMs ?:", value=r"startTimeMs ?: (\d+)"),
-    Signature("settings-printed", begins=r"\w+Config values:", reason=r"\b(\w+)Config values:"),
-    Signature("idempotence-off", begins=r"Idempotence will be disabled because", reason=r"because (.*)"),
+    Signature("client-version", begins=r"Kafka version ?:(?: (?P<reason>\S+))?"),
+    Signature("client-start-time", begins=r"Kafka startTimeMs ?:(?: (?P<value>\d+))?"),
+    Signature("settings-printed", begins=r"(?P<reason>\w+)Config values:"),
+    Signature("idempotence-off", begins=r"Idempotence will be disabled because (?P<reason>.*)"),
     *kafka_group_lines.JOINING,
     *kafka_group_lines.LEAVING,
     *kafka_group_lines.OFFSETS,
@@ -53,18 +54,18 @@ SIGNATURES: tuple[Signature, ...] = (
         "static-member-fenced",
         contains=r"FencedInstanceIdException|group\.instance\.id .*fenced|instance id \S+ has been fenced"
         r"|consumer with the same group\.instance\.id|UnreleasedInstanceIdException|UNRELEASED_INSTANCE_ID",
-        reason=r"instanceId=([^,\]]+)|instance id (?:Optional\[)?([^\s\]]+)",
+        also=rf"instanceId=(?P<reason>[^,\]]+)|instance id (?:Optional\[)?(?P<reason2>[^\s\]]+)|partition {PARTITION}",
     ),
     kafka_group_lines.REFUSED,
     Signature("producer-stuck", contains=r"Remove from the incomplete set failed"),
-    Signature("out-of-memory", contains=r"java\.lang\.OutOfMemoryError", reason=r"OutOfMemoryError: (.*)"),
+    Signature("out-of-memory", contains=r"java\.lang\.OutOfMemoryError(?:: (?P<reason>.*))?"),
     Signature(
         "record-too-large",
         contains=r"RecordTooLargeException|RecordBatchTooLarge|MSG_SIZE_TOO_LARGE|[Mm]essage (?:size|was) too large",
-        value=r"(?:payload=|message is )(\d+)",
-        reason=r"(when serialized|max message size the server|MSG_SIZE_TOO_LARGE)",
+        also=r"(?:payload=|message is )(?P<value>\d+)|send to (?P<topic>[\w.-]+)"
+        r"|(?P<reason>when serialized|max message size the server|MSG_SIZE_TOO_LARGE)",
     ),
-    Signature("record-expired", contains=r"Expiring \d+ record", value=r"Expiring (\d+) record"),
+    Signature("record-expired", contains=rf"Expiring (?P<value>\d+) record(?:\(s\)|s)? for {PARTITION}"),
     Signature("record-expired", contains=r"Local: Message timed out|_MSG_TIMED_OUT"),
     Signature(
         "buffer-exhausted", contains=r"Failed to allocate (?:memory|\d+ bytes) within the configured max blocking"
@@ -72,10 +73,10 @@ SIGNATURES: tuple[Signature, ...] = (
     Signature("sender-error", contains=r"Uncaught (?:error|exception) in"),
     Signature(
         "send-failed",
-        contains=r"\b(?:send|produce|publish)\w* (?:to \S+ )?(?:failed|error)|[Ff]ailed to (?:send|produce|deliver)"
-        r"|[Dd]elivery (?:failed|error)|[Ff]ailed delivery",
+        contains=r"\b(?:send|produce|publish)\w* (?:to (?P<topic>\S+) )?(?:failed|error)"
+        r"|[Ff]ailed to (?:send|produce|deliver)|[Dd]elivery (?:failed|error)|[Ff]ailed delivery",
         rare=r"send|produce|publish|ailed (?:to deliver|delivery)|elivery (?:failed|error)",
-        reason=r"\b(NOT_ENOUGH_REPLICAS\w*)|KafkaError\{code=(\w+)",
+        also=r"\b(?P<reason>NOT_ENOUGH_REPLICAS\w*)|KafkaError\{code=(?P<reason2>\w+)",
     ),
 )
 

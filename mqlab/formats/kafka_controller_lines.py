@@ -15,67 +15,54 @@ KIP-966 too; clean changes it tells at DEBUG only.
 from __future__ import annotations
 
 from mqlab.formats.base import Signature
+from mqlab.formats.kafka_layout import END, PARTITION
 
-_LOGGER = r"(?:\s+\([\w.$]+\))?\s*$"
-"""What ends a line."""
-_CHANGE = rf"partition change for [^:]*: (.*?){_LOGGER}"
-_LEADER = r"\bleader: -?\d+ -> (-?\d+)"
+_NEW = r"Setting new leader .*?\bpartition \d+ to (?P<value>\d+) "
 
 SIGNATURES: tuple[Signature, ...] = (
-    Signature("unclean-election", begins=r"UNCLEAN partition change for", value=_LEADER, reason=_CHANGE),
     Signature(
         "unclean-election",
-        begins=r"Setting new leader .*unclean",
-        value=r"partition \d+ to (\d+)",
-        reason=rf"(using an unclean election.*?){_LOGGER}",
+        begins=rf"UNCLEAN partition change for {PARTITION}"
+        rf"(?:[^:]*: (?P<reason>.*?\bleader: -?\d+ -> (?P<value>-?\d+).*?){END})?",
     ),
+    Signature("unclean-election", begins=rf"{_NEW}(?P<reason>.*?unclean.*?){END}"),
     Signature(
         "unclean-election",
-        begins=r"No broker in ISR is alive",
-        value=r"Elect leader (\d+)",
-        reason=rf"(Elect leader .*?){_LOGGER}",
-    ),
-    Signature("leader-elected", begins=r"partition change for .*\bleader: ", value=_LEADER, reason=_CHANGE),
-    Signature(
-        "leader-elected",
-        begins=r"Setting new leader .* using ELR",
-        value=r"partition \d+ to (\d+)",
-        reason=rf"(using ELR.*?){_LOGGER}",
+        begins=rf"No broker in ISR is alive for {PARTITION}\.? (?P<reason>Elect leader (?P<value>\d+).*?){END}",
     ),
     Signature(
         "leader-elected",
-        begins=r"(?:Changed partition \S+ from \w+ to OnlinePartition with state|Partition \S+ state changed to \()",
-        value=r"\b[Ll]eader[=:](-?\d+)",
-        reason=rf"(LeaderAndIsr\(.*?|\(Leader:.*?){_LOGGER}",
+        begins=rf"partition change for {PARTITION}[^:]*: (?P<reason>.*?\bleader: -?\d+ -> (?P<value>-?\d+).*?){END}",
+    ),
+    Signature("leader-elected", begins=rf"{_NEW}(?P<reason>using ELR.*?){END}"),
+    Signature(
+        "leader-elected",
+        begins=rf"(?:Changed p|P)artition {PARTITION} (?:from \w+ to OnlinePartition with state|state changed to)"
+        rf" (?P<reason>(?:LeaderAndIsr)?\([Ll]eader[=:](?P<value>-?\d+).*?){END}",
     ),
     Signature(
         "leader-elected",
-        begins=r"Partition \S+ completed preferred replica leader election",
-        value=r"New leader is (\d+)",
-        reason=r"(preferred replica leader election)",
+        begins=rf"Partition {PARTITION} completed (?P<reason>preferred replica leader election)"
+        r"(?:.*?New leader is (?P<value>\d+))?",
     ),
     Signature(
         "leader-elected",
-        begins=r"Controller \d+ epoch \d+ elected leader \d+ for Offline partition",
-        value=r"elected leader (\d+)",
-        reason=r"(elected leader \d+ for Offline partition)",
+        begins=r"Controller (?P<node>\d+) epoch \d+ (?P<reason>elected leader (?P<value>\d+) for Offline partition)"
+        rf"(?: {PARTITION})?",
     ),
     Signature(
         "no-leader",
-        contains=r"Failed to elect leader for partition \S+ under strategy|No broker in ISR for partition",
-        reason=rf"under strategy (.*?){_LOGGER}|(Live brokers are.*?){_LOGGER}",
+        contains=rf"Failed to elect leader for partition {PARTITION} under strategy (?P<reason>.*?){END}",
+    ),
+    Signature(
+        "no-leader",
+        contains=rf"No broker in ISR for partition {PARTITION}(?:.*?(?P<reason>Live brokers are.*?){END})?",
     ),
     Signature(
         "broker-failed",
-        begins=r"(?:Broker failure callback for \d|Newly added brokers: [\d,]*, deleted brokers: \d)",
-        value=r"(?:callback for |deleted brokers: )(\d+)",
-        reason=r"(?:callback for |deleted brokers: )(\d+(?:,\d+)*)",
+        begins=r"(?:Broker failure callback for|Newly added brokers: [\d,]*, deleted brokers:)"
+        r" (?P<reason>(?P<value>\d+)(?:,\d+)*)",
     ),
-    Signature(
-        "broker-fenced",
-        begins=r"Fencing broker \d+",
-        value=r"Fencing broker (\d+)",
-        reason=rf"because (.*?)\.?{_LOGGER}",
-    ),
+    Signature("broker-fenced", begins=rf"Fencing broker (?P<value>\d+)(?:.*? because (?P<reason>.*?)\.?{END})?"),
 )
 """Lines about leaders and brokers, in the order in which they are tried."""

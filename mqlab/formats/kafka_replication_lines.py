@@ -13,69 +13,57 @@ Texts are those of Partition, ReplicaManager, AbstractFetcherThread, Log and Uni
 from __future__ import annotations
 
 from mqlab.formats.base import Signature
+from mqlab.formats.kafka_layout import END, PARTITION
 
-_LOGGER = r"(?:\s+\([\w.$]+\))?\s*$"
-"""What ends a line."""
-_OLD = r"(?:Partition \[\S+\] on broker \d+: )?"
+_OLD = r"(?:Partition \[[\w.-]+,\d+\] on broker (?P<node>\d+): )?"
 """What partitions before 1.0 begin with."""
-_FROM = r" from offset (\d+)"
-_EPOCH = rf"[Ll]eader ([Ee]poch .*?){_LOGGER}"
-_TARGET = r" to offset (\d+)"
-_IN_SYNC = r"(?:updated (?:from AlterIsr )?to|to) \[?([\d,]+)"
+_STARTS = rf"(?: with topic id \S+)? starts at [Ll]eader (?P<reason>[Ee]poch .*? from offset (?P<value>\d+).*?){END}"
+_RESET = r"(?P<reason>\d+ to current leader.*?'s \w+ offset) (?P<value>\d+)"
+_DUE = rf"due to (?:log )?(?P<reason>.*?)(?: based on .*|: .*)?{END}"
 
 LEADING: tuple[Signature, ...] = (
-    Signature(
-        "leader-started", begins=r"Leader \S+ (?:with topic id \S+ )?starts at leader epoch", value=_FROM, reason=_EPOCH
-    ),
-    Signature("leader-started", begins=r"[\w.-]+-\d+ starts at [Ll]eader [Ee]poch", value=_FROM, reason=_EPOCH),
-    Signature(
-        "follower-started",
-        begins=r"Follower \S+ (?:with topic id \S+ )?starts at leader epoch",
-        value=_FROM,
-        reason=_EPOCH,
-    ),
+    Signature("leader-started", begins=rf"(?:Leader )?{PARTITION}{_STARTS}"),
+    Signature("follower-started", begins=rf"Follower {PARTITION}{_STARTS}"),
     Signature(
         "isr-shrunk",
-        begins=rf"{_OLD}Shrinking ISR",
-        counted=r"from [\d,]+ to ([\d,]*)",
-        reason=r"from ([\d,]+ to [\d,]*)",
+        begins=rf"{_OLD}Shrinking ISR (?:for partition {PARTITION} )?"
+        r"from (?P<reason>[\d,]+ to (?P<entries>[\d,]*))",
     ),
-    Signature("isr-updated", begins=rf"{_OLD}(?:Expanding ISR|ISR updated)", counted=_IN_SYNC, reason=_IN_SYNC),
+    Signature(
+        "isr-updated",
+        begins=rf"{_OLD}(?:Expanding ISR (?:for partition {PARTITION} )?from [\d,]+|ISR updated(?: from AlterIsr)?)"
+        r" to \[?(?P<entries>(?P<reason>[\d,]+))",
+    ),
     Signature(
         "not-enough-replicas",
-        contains=r"is insufficient to satisfy the min\.isr requirement|Number of insync replicas for partition",
-        value=r"(?:requirement of |required minimum \[)(\d+)",
-        reason=r"current ISR (?:: )?(.*?) is insufficient|for partition \S+ is (\[[\d,]*\])",
+        contains=r"current ISR (?:: )?(?P<reason>.*?) is insufficient to satisfy the min\.isr requirement"
+        rf" of (?P<value>\d+) for partition {PARTITION}",
+    ),
+    Signature(
+        "not-enough-replicas",
+        contains=rf"Number of insync replicas for partition {PARTITION} is (?P<reason>\[[\d,]*\])"
+        r"(?:.*? required minimum \[(?P<value>\d+))?",
     ),
 )
 """Who leads or follows from where, and who is in sync."""
 
 CUTTING: tuple[Signature, ...] = (
-    Signature("log-truncated", begins=r"Truncating (?:log \S+ )?to offset \d+", rare=r"to offset ", value=_TARGET),
-    Signature("truncation-idle", begins=r"Truncating to [1-9]\d* has no effect", value=r"Truncating to (\d+)"),
+    Signature("log-truncated", begins=rf"Truncating (?:log {PARTITION} )?to offset (?P<value>\d+)", rare=r"to offset "),
+    Signature("truncation-idle", begins=r"Truncating to (?P<value>[1-9]\d*) has no effect"),
     Signature(
         "truncation-asked",
-        begins=r"Truncating partition",
-        value=r"(?:TruncationState\(offset=|local high watermark |endOffset=)(\d+)",
-        reason=rf"(due to .*?|local high watermark \d+){_LOGGER}",
+        begins=rf"Truncating partition {PARTITION} "
+        rf"(?:with TruncationState\(offset=(?P<value>\d+).*? (?P<reason>due to .*?)"
+        rf"|to (?P<reason2>local high watermark (?P<value2>\d+))){END}",
     ),
     Signature(
         "below-watermark",
-        begins=r"Truncating \S+ to offset \d+ below high watermark \d+",
-        value=_TARGET,
-        reason=r"high watermark (\d+)",
+        begins=rf"Truncating {PARTITION} to offset (?P<value>\d+) below high watermark (?P<reason>\d+)",
     ),
+    Signature("fetch-offset-reset", begins=rf"Reset fetch offset for partition {PARTITION} from {_RESET}"),
     Signature(
         "fetch-offset-reset",
-        begins=r"Reset fetch offset for partition",
-        value=r"'s \w+ offset (\d+)",
-        reason=r" from (\d+ to current leader.*? offset) \d",
-    ),
-    Signature(
-        "fetch-offset-reset",
-        begins=r"(?:\[[\w-]+\], )?Replica \d+ for partition \S+ reset its fetch offset",
-        value=r"'s \w+ offset (\d+)",
-        reason=r" from (\d+ to current leader.*? offset) \d",
+        begins=rf"(?:\[[\w-]+\], )?Replica \d+ for partition {PARTITION} reset its fetch offset from {_RESET}",
     ),
 )
 """Replicas whose log was cut, or had to begin elsewhere, to agree with their leader."""
@@ -83,16 +71,15 @@ CUTTING: tuple[Signature, ...] = (
 DELETING: tuple[Signature, ...] = (
     Signature(
         "log-start-moved",
-        begins=r"(?:Incremented|Incrementing) log start offset",
-        value=r" to (\d+)",
-        reason=rf"due to (.*?){_LOGGER}",
+        begins=rf"Increment(?:ed|ing) log start offset (?:of partition {PARTITION} )?to (?P<value>\d+)"
+        rf"(?: due to (?P<reason>.*?){END})?",
     ),
     Signature(
         "segment-deleted",
-        begins=r"(?:Deleting segments? (?:LogSegment|due to)|Found deletable segments)",
-        value=r"(?:baseOffset=|base offsets \[)(\d+)",
-        reason=rf"due to (?:log )?(.*?)(?: based on .*|: .*)?{_LOGGER}",
+        begins=r"(?:Deleting segments? LogSegment\(|Found deletable segments with )"
+        rf"(?:base(?:Offset=| offsets \[)(?P<value>\d+))?(?:.*? {_DUE})?",
     ),
-    Signature("segment-deleted", begins=r"Scheduling log segment \d+ for log", value=r"log segment (\d+)"),
+    Signature("segment-deleted", begins=rf"Deleting segments {_DUE}", also=r"baseOffset=(?P<value>\d+)"),
+    Signature("segment-deleted", begins=rf"Scheduling log segment (?P<value>\d+) for log {PARTITION}"),
 )
 """What retention and requests took away from the beginning of a log."""

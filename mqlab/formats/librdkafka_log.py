@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from mqlab.formats import kafka_layout
 from mqlab.formats.base import Head, Signature
 from mqlab.sources import Reading, Role
 from mqlab.tables import EVENTS, VOLUME, Table
@@ -17,13 +18,14 @@ FORMAT = "librdkafka-log"
 SOFTWARE = "kafka"
 ROLE = Role.CLIENT_LOG
 SYSTEM = "kafka"
+LAYOUT = kafka_layout.LAYOUT
 TABLES: tuple[Table, ...] = (EVENTS, VOLUME)
 READING = Reading.LOG
 
 _LINE = re.compile(r"^%\d\|\d{10}\.\d{3}\||\b(?:REQTMOUT|MAXPOLL|SESSTMOUT|COMMITFAIL)\b.*\[thrd:")
 
 SIGNATURES: tuple[Signature, ...] = (
-    Signature("request-timeout", contains=r"REQTMOUT.*Timed out \d+ in-flight", value=r"Timed out (\d+) in-flight"),
+    Signature("request-timeout", contains=r"REQTMOUT.*Timed out (?P<value>\d+) in-flight"),
 )
 
 

@@ -18,12 +18,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from mqlab.formats import batch_lines
 from mqlab.formats.application_log import COUNTER, COUNTERS
-from mqlab.formats.base import Signature
-from mqlab.formats.parts import one_of, parts
-from mqlab.formats.signatures import FAR, SIGNATURES, SYSTEMS, Found, searched
+from mqlab.formats.signatures import ORIGINS, SIGNATURES, Found, compiled
 from mqlab.formats.values import real
 from mqlab.tables import ASSIGNMENTS, EVENTS, METRICS, Row
 
@@ -32,66 +31,80 @@ _NEAR = 2000
 _COUNTER = re.compile(COUNTER, re.ASCII)
 _MEMBER = re.compile(r"(?<![^\s{=])([^\s{=]+)=Assignment\(partitions=\[([^\]]*)\]", re.ASCII)
 _PARTITION = re.compile(r"^(.+)-(\d+)$", re.ASCII)
-_GROUP = re.compile(r"groupId=([^,\]\s]+)", re.ASCII)
+_CONVERTED = ("value", "entries", "broker", "dotted")
+"""Groups that are no columns as they stand."""
+_DOTS = str.maketrans("./*", "/.+")
+"""A topic as AMQP writes it, and as MQTT does."""
 _QUEUE = re.compile(r"MessageQueue \[topic=[^,]*, brokerName=([^,\]]+), queueId=(\d+)\]", re.ASCII)
 
 
-def rows(line: str, found: Found, *, own: bool) -> list[Row]:
-    """What the *line*, without its envelope, says: an event and what follows from it; none where it makes no sense.
-
-    *own* is true for a line that mosquitto wrote into its own file.
-    """
-    signature, system = SIGNATURES[found.number], SYSTEMS[found.number]
+def rows(line: str, found: Found) -> list[Row]:
+    """What the *line*, without its envelope, says: an event and what follows from it; none where it makes no sense."""
+    signature, told = SIGNATURES[found.number], _told(line, found)
     if signature.kind == batch_lines.KIND:
-        poll = batch_lines.poll(line, found.message)
+        poll = batch_lines.poll(line[found.start :], told)
         return [poll] if poll else []
-    told = parts(line[:FAR] if own else line[:_NEAR], system, own=own)
-    event = EVENTS.row(
-        system=system, kind=signature.kind, **told, reason=_reason(line, signature), value=_number(line, signature)
-    )
+    system = signature.system or ORIGINS[found.number].SYSTEM
     beside = _BESIDE.get(signature.kind)
-    return [event, *(beside(line, told) if beside else ())]
+    return [EVENTS.row(system=system, kind=signature.kind, **told), *(beside(line, told) if beside else ())]
 
 
-def _number(line: str, signature: Signature) -> float | None:
-    """The number that belongs to the event, in the unit of its kind."""
-    if signature.counted:
-        listed = searched(signature.counted, line)
-        return float(sum(1 for entry in (listed[1] or "").split(",") if entry.strip(" "))) if listed else 0.0
-    if not signature.value:
-        return None
-    found = searched(signature.value, line)
-    number = real(found[1]) if found else None
-    return None if number is None else number * signature.scale + signature.base
-
-
-def _reason(line: str, signature: Signature) -> str | None:
+def _told(line: str, found: Found) -> dict[str, Any]:
+    """What a line says by column of EVENTS."""
+    signature, said = SIGNATURES[found.number], _said(line, found)
+    told: dict[str, Any] = {column: text or None for column, text in said.items() if column not in _CONVERTED}
     if signature.told:
-        return signature.told
-    return one_of(line, signature.reason) if signature.reason else None
+        told["reason"] = signature.told
+    if broker := said.get("broker"):
+        told["queue"] = f"{broker}/{said['queue']}"
+    if dotted := said.get("dotted"):
+        told["topic"] = dotted.translate(_DOTS)
+    if "entries" in said:
+        told["value"] = float(sum(1 for entry in said["entries"].split(",") if entry.strip(" ")))
+    elif (number := real(said.get("value"))) is not None:
+        told["value"] = number * signature.scale + signature.base
+    return told
 
 
-def _assigned(line: str, _: Mapping[str, str | None]) -> Iterator[Row]:
+def _said(line: str, found: Found) -> dict[str, str]:
+    """What the groups hold: the signature's, or else those of its format's layout."""
+    said: dict[str, str] = {}
+    for match in _finds(line, found):
+        for name, text in match.groupdict().items():
+            column = name.rstrip("0123456789")
+            if text is not None and not said.get(column):
+                said[column] = text.strip(" ")
+    return said
+
+
+def _finds(line: str, found: Found) -> Iterator[re.Match[str]]:
+    """All that counts, in the order in which it does."""
+    signature, layout = SIGNATURES[found.number], ORIGINS[found.number].LAYOUT
+    if selecting := compiled(signature.begins or signature.contains).match(line, found.start):
+        yield selecting
+    if signature.also:
+        yield from compiled(signature.also).finditer(line)
+    if layout:
+        yield from compiled(layout).finditer(line[: found.start if signature.begins else _NEAR])
+
+
+def _assigned(line: str, told: Mapping[str, Any]) -> Iterator[Row]:
     """One row for each partition of each member."""
-    group = _GROUP.search(line)
     for member, held in _MEMBER.findall(line):
         for place in held.split(", "):
             if found := _PARTITION.search(place):
-                yield ASSIGNMENTS.row(
-                    group=group[1] if group else None, member_id=member, topic=found[1], queue=found[2]
-                )
+                yield ASSIGNMENTS.row(group=told.get("group"), member_id=member, topic=found[1], queue=found[2])
 
 
-def _allocated(line: str, told: Mapping[str, str | None]) -> Iterator[Row]:
+def _allocated(line: str, told: Mapping[str, Any]) -> Iterator[Row]:
     """One row for each queue, which reads ``broker/number``."""
     for broker, number in _QUEUE.findall(line):
         yield ASSIGNMENTS.row(
-            group=told["group"], topic=told["topic"], client_id=told["client_id"], peer=told["peer"],
-            queue=f"{broker}/{number}",
-        )  # fmt: skip
+            **{column: told.get(column) for column in ("group", "topic", "client_id")}, queue=f"{broker}/{number}"
+        )
 
 
-def _counted(line: str, _: Mapping[str, str | None]) -> Iterator[Row]:
+def _counted(line: str, _: Mapping[str, Any]) -> Iterator[Row]:
     """One row for each ``name=number`` that an application counts up, named ``app.received`` and the like."""
     for name, number in _COUNTER.findall(line):
         yield METRICS.row(name=f"app.{name}", labels={}, value=real(number))

@@ -28,27 +28,29 @@ ERRNO = (
     r"|Network is unreachable|Transport endpoint is not connected)"
 )
 """Errors of a socket, by ``strerror``, that say no more than that the other side is gone."""
-_LEFT = r"Client .+ disconnected"
-_OTHER = r"disconnected(?: due to|:) (.*)\.\s*$"
+_LEFT = r"Client (?:(?P<client_id>.+) \[(?:\(null\):0|(?P<peer>\S+))\]|(?P<client_id2>.+)) disconnected"
 _FLAGS = {("0", "0"): "", ("0", "1"): "retained", ("1", "0"): "dup", ("1", "1"): "dup retained"}
 
 
-def _own(kind: str, begins: str, told: str = "", value: str = "", reason: str = "") -> Signature:
-    return Signature(kind, begins=f"(?:{begins}){END}", told=told, value=value, reason=reason, only=True)
+def _own(kind: str, begins: str, told: str = "") -> Signature:
+    return Signature(kind, begins=f"(?:{begins}){END}", told=told, only=True)
 
 
 def _connected(clean: int, told: str) -> Signature:
-    begins = rf"New (?:client|bridge) connected from \S+ as .+ \((?:p\d+, )?c{clean}, k\d+(?:, u'.*')?\)\.?"
-    return _own("client-connected", begins, told, value=r", k(\d+)(?:, u'.*')?\)\.?\s*$")
+    begins = (
+        r"New (?:client|bridge) connected from (?P<peer>\S+) as (?P<client_id>.+?) "
+        rf"\((?:p\d+, )?c{clean}, k(?P<value>\d+)(?:, u'(?P<member_id>.*)')?\)\.?"
+    )
+    return _own("client-connected", begins, told)
 
 
 def _publish(words: str, dup: str = r"\d", retained: str = r"\d") -> str:
-    return rf"{words} .+ \(d{dup}, q\d, r{retained}, m\d+, '.*', \.\.\. \(\d+ bytes\)\)"
+    return rf"{words} (?P<client_id>.+?) \(d{dup}, q\d, r{retained}, m\d+, '(?P<topic>.*)', \.\.\. "
 
 
 def _traced(kind: str, words: str) -> tuple[Signature, ...]:
-    size = r"\((\d+) bytes\)\)\s*$"
-    return tuple(_own(kind, _publish(words, d, r), told, value=size) for (d, r), told in _FLAGS.items())
+    size = r"\((?P<value>\d+) bytes\)\)"
+    return tuple(_own(kind, _publish(words, d, r) + size, told) for (d, r), told in _FLAGS.items())
 
 
 SENTENCES = (
@@ -63,27 +65,35 @@ SIGNATURES: tuple[Signature, ...] = (
     *_traced("publish-received", "Received PUBLISH from"),
     _connected(0, "persistent"),
     _connected(1, "clean"),
-    _own("session-takeover", r"Client .+ already connected, closing old connection\.", "already connected"),
-    _own("session-resumed", r"Client .+ \[\(null\):0\] disconnected: session taken over\.", "session taken over"),
+    _own("session-takeover", r"Client (?P<client_id>.+) already connected, closing old connection\.",
+         "already connected"),
+    _own("session-resumed", r"Client (?P<client_id>.+) \[\(null\):0\] disconnected: session taken over\.",
+         "session taken over"),
     _own("session-takeover", rf"{_LEFT}: session taken over\.", "session taken over"),
     _own("client-disconnected", rf"{_LEFT}\.", "normal"),
-    _own("client-disconnected", rf"Client .+ has exceeded timeout, disconnecting\.|{_LEFT}: exceeded timeout\.",
-         "keep-alive"),
-    _own("client-disconnected", r"Socket error on client .+, disconnecting\.|Client .+ closed its connection\."
-         rf"|{_LEFT}: (?:connection closed by client|{ERRNO})\.|Bad socket read/write on client .+: [^:]+", "closed"),
+    _own("client-disconnected", r"Client (?P<client_id3>.+) has exceeded timeout, disconnecting\."
+         rf"|{_LEFT}: exceeded timeout\.", "keep-alive"),
+    _own("client-disconnected", r"Socket error on client (?:<unknown>|(?P<client_id3>.+)), disconnecting\."
+         r"|Client (?P<client_id4>.+) closed its connection\."
+         rf"|{_LEFT}: (?:connection closed by client|{ERRNO})\."
+         r"|Bad socket read/write on client (?P<client_id5>.+): [^:]+", "closed"),
     _own("client-disconnected", rf"{_LEFT}(?:,|:) (?:not|no longer) authori[sz]ed\.", "not-authorized"),
     _own("client-disconnected", rf"{_LEFT}(?: due to|:) (?:malformed packet|protocol error)\.", "protocol-error"),
     _own("client-disconnected", rf"{_LEFT}(?: due to|:) oversize (?:packet|payload)\.", "frame-too-large"),
-    _own("client-disconnected", r"Client .+ (?:been )?disconnected(?: by|:) administrative action\.", "kicked"),
-    _own("client-disconnected", rf"{_LEFT}(?: due to|:) .*\.", reason=_OTHER),
-    _own("session-expired", r"Expiring (?:persistent )?client .+ due to timeout\."),
-    _own("session-queue-dropping", r"Outgoing messages are being dropped for client .+\.", "queue full"),
-    _own("publish-denied", _publish("Denied PUBLISH from")),
-    _own("client-unsubscribed", r"Received UNSUBSCRIBE from .+"),
-    _own("broker-starting", r"mosquitto version \S+ (?:\(.*\) )?starting", reason=r"mosquitto version (\S+) "),
-    _own("broker-stopping", r"mosquitto version \S+ (?:\(.*\) )?terminating", reason=r"mosquitto version (\S+) "),
-    _own("bridge-connecting", r"Connecting bridge (?:\(step 1\) .+|[^(].*) \(\S+:\d+\)", reason=r"\((\S+:\d+)\)\s*$"),
-    Signature("client-subscribed", begins=rf".+ [012] \S.*{END}", value=r"^.+ ([012]) \S", unless=SENTENCES, only=True),
-    Signature("subscribe-denied", begins=rf".+ (?:128|135) \S.*{END}", unless=SENTENCES, only=True),
+    _own("client-disconnected", r"Client (?P<client_id3>.+) been disconnected by administrative action\."
+         rf"|{_LEFT}(?: by|:) administrative action\.", "kicked"),
+    _own("client-disconnected", rf"{_LEFT}(?: due to|:) (?P<reason>.*)\."),
+    _own("session-expired", r"Expiring (?:persistent )?client (?P<client_id>.+) due to timeout\."),
+    _own("session-queue-dropping", r"Outgoing messages are being dropped for client (?P<client_id>.+)\.", "queue full"),
+    _own("publish-denied", _publish("Denied PUBLISH from") + r"\(\d+ bytes\)\)"),
+    _own("client-unsubscribed", r"Received UNSUBSCRIBE from (?P<client_id>.+?)"),
+    _own("broker-starting", r"mosquitto version (?P<reason>\S+) (?:\(.*\) )?starting"),
+    _own("broker-stopping", r"mosquitto version (?P<reason>\S+) (?:\(.*\) )?terminating"),
+    _own("bridge-connecting", r"Connecting bridge (?:\(step 1\) (?P<client_id>.+)|(?P<client_id2>[^(].*)) "
+         r"\((?P<reason>\S+:\d+)\)"),
+    Signature("client-subscribed", begins=rf"(?P<client_id>.+) (?P<value>[012]) (?P<topic>\S.*?){END}",
+              unless=SENTENCES, only=True),
+    Signature("subscribe-denied", begins=rf"(?P<client_id>.+) (?:128|135) (?P<topic>\S.*?){END}",
+              unless=SENTENCES, only=True),
 )  # fmt: skip
 """A subscription's line is ``ID QOS FILTER``: the broker prints the code of its SUBACK."""

@@ -25,12 +25,13 @@ FORMAT = "mosquitto-log"
 SOFTWARE = "mosquitto"
 ROLE = Role.BROKER_LOG
 SYSTEM = "mqtt"
+LAYOUT = ""
 TABLES: tuple[Table, ...] = (EVENTS, VOLUME)
 READING = Reading.LOG
 
-__all__ = ["FORMAT", "READING", "ROLE", "SIGNATURES", "SOFTWARE", "SYSTEM", "TABLES", "recognise"]
+__all__ = ["FORMAT", "LAYOUT", "READING", "ROLE", "SIGNATURES", "SOFTWARE", "SYSTEM", "TABLES", "recognise"]
 
-_SURE = "|".join(f"(?:{s.begins})" for s in SIGNATURES if not s.unless)
+_SURE = "|".join(f"(?:{s.unnamed})" for s in SIGNATURES if not s.unless)
 _BESIDES = (
     r"New connection from \S+ on port \d+\.|Saving in-memory database to |No will message specified\."
     r"|(?:Received|Sending) (?:PUBACK|PUBREC|PUBREL|PUBCOMP|PINGREQ|PINGRESP|SUBSCRIBE|SUBACK|CONNACK|DISCONNECT)\b"

@@ -24,70 +24,54 @@ from mqlab.formats.base import Signature
 
 SCHEME = r"(?:tcp|ssl|tls|mqtts?|wss?)://"
 _STARTING = r"[\w.@/-]+ (?:\S+ )?starting (?:on \S+ )?(?:client_)?id="
-_STARTING_WORDS = ("starting on ", "starting id=", "starting client_id=")
 _CLEAN = r"\bclean(?:_session|_start)?="
-_KEEP_ALIVE = r"\bkeep_?alive=(\d+)"
-_LOST = r"[Cc]onnection lost(?: after \d[\d.]* ?s)?: "
+_CONFIGURED = (
+    r"starting (?:on \S+ )?(?:client_)?id=(?P<client_id>.*?)(?= clean_session=| clean_start=| broker=| keepalive=)"
+    r"|\bkeep_?alive=(?P<value>\d+)"
+)
 _NORMAL = r"(?:0\b|Success|Normal disconnection)"
 """Result 0 of a callback: the client itself closed its connection."""
 SILENT = "Keep alive timeout"
 """What paho's Python client calls MQTT_ERR_KEEPALIVE, 16: no answer to its ping."""
-_SILENT = rf"(?:16|{SILENT})(?:[^\w.]|$)"
-_AFTER = r"disconnected rc=.* after (\d[\d.]*) ?s\b"
-_REFUSED = r"(?:Not authorized|Unspecified error)"
-"""Return codes 0x87 and 0x80 of SUBACK, as paho's Python client names them (MQTT 5, section 3.9.3)."""
-
-_MAPPED = ("subscribed map[", "subscribe result map[", "subscribe ok map[")
-_MAP = r"subscribe(?:d| result| ok) map\["
-_SUBSCRIBED = r"[Ss]ubscribed(?: to)?:? "
+_AFTER = r" after (?P<value>\d[\d.]*) ?s\b"
+_MAP = r"subscribe(?:d| result| ok) map\[(?P<topic>.*?):"
 _QOS = r"[,;]? \(?(?:with )?[Qq][Oo][Ss][ =:]{1,2}"
-_FILTER = r"'?\"?(?:[^\s'\",;]{1,1000})'?\"?"
+_SUBSCRIBED = rf"[Ss]ubscribed(?: to)?:? '?\"?(?P<topic>[^\s'\",;]{{1,1000}})'?\"?{_QOS}"
 
 SIGNATURES: tuple[Signature, ...] = (
-    Signature("client-configured", begins=rf"{_STARTING}.*{_CLEAN}(?:[Tt]rue|1)", value=_KEEP_ALIVE, told="clean"),
-    Signature(
-        "client-configured", begins=rf"{_STARTING}.*{_CLEAN}(?:[Ff]alse|0)", value=_KEEP_ALIVE, told="persistent"
-    ),
-    Signature("client-configured", begins=rf"{_STARTING}.*{_KEEP_ALIVE}", value=_KEEP_ALIVE),
+    Signature("client-configured", begins=rf"{_STARTING}.*{_CLEAN}(?:[Tt]rue|1)", also=_CONFIGURED, told="clean"),
+    Signature("client-configured", begins=rf"{_STARTING}.*{_CLEAN}(?:[Ff]alse|0)", also=_CONFIGURED, told="persistent"),
+    Signature("client-configured", begins=rf"{_STARTING}.*\bkeep_?alive=\d", also=_CONFIGURED),
     Signature(
         "connection-made",
-        begins=rf"connected to {SCHEME}\S+ as ",
-        value=r"\(connection #(\d+)\)",
-        reason=rf"connected to ({SCHEME}\S+)",
+        begins=rf"connected to (?P<reason>{SCHEME}\S+) as (?:(?P<client_id>.+) \(connection #(?P<value>\d+)\))?",
     ),
-    Signature("connection-made", begins=r"connected rc=(?:Success|0)\b", value=r"\bconnection=(\d+)"),
-    Signature("connection-made", begins=r"\[[^\[\]]+\] connected\s*$"),
-    Signature("connection-lost", begins=_LOST, value=r"lost after (\d[\d.]*) ?s: ", reason=rf"{_LOST}(.*)"),
+    Signature("connection-made", begins=r"connected rc=(?:Success|0)\b(?:.*?\bconnection=(?P<value>\d+))?"),
+    Signature("connection-made", begins=r"\[(?P<client_id>[^\[\]]+)\] connected\s*$"),
     Signature(
         "connection-lost",
-        begins=r"[Cc]onnection lost,? (?:err|error|reason|cause)=",
-        reason=r"[Cc]onnection lost,? \w+=\"?([^\"]*)",
+        begins=r"[Cc]onnection lost(?: after (?P<value>\d[\d.]*) ?s)?: (?P<reason>.*)",
+        also=r":\d\d(?:[.,]\d+)? \[(?P<client_id>[^\[\]]+)\] connection lost: |(?:read|write) tcp (?P<peer>[^\s>]+)->",
+    ),
+    Signature(
+        "connection-lost",
+        begins=r"[Cc]onnection lost,? (?:err|error|reason|cause)=\"?(?P<reason>[^\"]*)",
     ),
     Signature("connection-closed", begins=rf"disconnected rc={_NORMAL}", told="normal"),
     Signature("ping-unanswered", begins=rf"disconnected rc=(?:16|{SILENT}) after 0\.0+ ?s\b", told=SILENT),
-    Signature("connection-lost", begins=rf"disconnected rc={_SILENT}", value=_AFTER, told=SILENT),
+    Signature("connection-lost", begins=rf"disconnected rc=(?:16|{SILENT})(?:[^\w.]|$)", also=_AFTER, told=SILENT),
     Signature(
         "connection-lost",
-        begins=r"disconnected rc=",
-        value=_AFTER,
-        reason=r"disconnected rc=(.*?)(?: from_server=| after \d|$)",
+        begins=r"disconnected rc=(?P<reason>.*?)(?: from_server=| after \d|$)",
+        also=_AFTER,
     ),
-    Signature("subscribe-denied", begins=rf"{_MAP}.*:128[\] ]", told="128"),
-    Signature("client-subscribed", begins=rf"{_MAP}.*\] err=<nil>", value=rf"{_MAP}.*?:([012])[\] ]"),
-    Signature("subscribe-denied", begins=rf"{_SUBSCRIBED}{_FILTER}{_QOS}128\b", told="128"),
-    Signature("client-subscribed", begins=rf"{_SUBSCRIBED}{_FILTER}{_QOS}[012]\b", value=rf"{_QOS}([012])\b"),
-    Signature("subscribe-denied", begins=rf"suback mid=\d+ \[.*'{_REFUSED}'", reason=rf"'({_REFUSED})'"),
-    Signature("client-subscribed", begins=r"suback mid=\d+ \['Granted QoS \d", value=r"'Granted QoS (\d)"),
+    Signature("subscribe-denied", begins=rf"{_MAP}(?:\d+[ \]].*:)?128[\] ]", told="128"),
+    Signature("client-subscribed", begins=rf"{_MAP}(?P<value>[012])(?: .*)?\] err=<nil>"),
+    Signature("subscribe-denied", begins=rf"{_SUBSCRIBED}128\b", told="128"),
+    Signature("client-subscribed", begins=rf"{_SUBSCRIBED}(?P<value>[012])\b"),
+    Signature("subscribe-denied", begins=r"suback mid=\d+ \[.*'(?P<reason>Not authorized|Unspecified error)'"),
+    Signature("client-subscribed", begins=r"suback mid=\d+ \['Granted QoS (?P<value>\d)"),
     Signature("subscribe-denied", begins=r"subscription mid=\d+ granted \[.*\b128\b", told="128"),
     Signature("app-stopping", begins=r"shutting down, \w+=\d", system="os"),
 )
-"""In the order in which they are tried."""
-
-CLIENT_IDS = (
-    r"starting (?:on \S+ )?(?:client_)?id=(.*?)(?: clean_session=| clean_start=| broker=| keepalive=)",
-    r"connected to \S+ as (.+) \(connection #\d+\)",
-    r":\d\d(?:[.,]\d+)? \[([^\[\]]+)\] connect(?:ed|ion lost: )",
-)
-TOPICS = (rf"{_MAP}(.*?):\d+[ \]]", rf"{_SUBSCRIBED}{_FILTER.replace('(?:', '(')}{_QOS}\d")
-PEERS = (r"(?:read|write) tcp ([^\s>]+)->",)
-"""An address of the client's own, which Go's errors name first."""
+"""In the order in which they are tried; a SUBACK's refusals are 0x87 and 0x80 (MQTT 5, section 3.9.3)."""

@@ -20,7 +20,7 @@ VARIES = r", m\d+, '|\(\d+ bytes\)\)\s*$"
 
 _OWN = tuple((n, s) for n, s in enumerate(SIGNATURES) if s.only)
 _SURE = tuple((n, s) for n, s in _OWN if not s.unless)
-_SAID = re.compile("|".join(f"(?:{s.begins})" for _, s in _SURE), re.ASCII)
+_SAID = re.compile("|".join(f"(?:{s.unnamed})" for _, s in _SURE), re.ASCII)
 _PREFIX = re.compile(PREFIX, re.ASCII)
 
 
@@ -32,12 +32,12 @@ def message(line: str) -> str | None:
     return line if _SAID.match(near) else None
 
 
-def select(said: str, *, dated: bool) -> Found | None:
-    """The signature that a *message* fits; those that could be anybody's words only behind a moment."""
-    near = said[:FAR]
-    tried = _OWN if dated else _SURE
+def select(line: str, said: str) -> Found | None:
+    """The signature that the *message* of the *line* fits; those that could be anybody's words only behind a moment."""
+    near, start = said[:FAR], len(line) - len(said)
+    tried = _OWN if start else _SURE
     chosen = next((number for number, s in tried if _fits(near, s.begins, s.unless)), None)
-    return None if chosen is None else Found(chosen, said)
+    return None if chosen is None else Found(chosen, start)
 
 
 def _fits(said: str, begins: str, unless: str) -> bool:

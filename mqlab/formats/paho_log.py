@@ -34,68 +34,40 @@ FORMAT = "mqtt-client-log"
 SOFTWARE = "mqtt"
 ROLE = Role.CLIENT_LOG
 SYSTEM = "mqtt"
+LAYOUT = ""
 TABLES: tuple[Table, ...] = (EVENTS, VOLUME)
 READING = Reading.LOG
 
 _CONNECT = r"Sending CONNECT \(u\d, p\d, wr\d, wq\d, wf\d, "
-_SLEPT = r"slept for\"? (?:seconds=)?(\d+)"
+_KEPT = r"(?:k(?P<value>\d+)\)(?: client_id=b?['\"]?(?P<client_id>.*?)['\"]?(?: properties=|$))?)?"
+_SLEPT = r"slept for(?:\"? (?:seconds=)?(?P<value>\d+))?"
+_CALLED = r"^[A-Z][a-z]{2} \d{1,2}, \d{4},? [\d:]{7,8}\W[AP]M \S+ "
 
 SIGNATURES: tuple[Signature, ...] = (
     *mqtt_application_lines.SIGNATURES,
-    Signature(
-        "client-configured",
-        begins=_CONNECT + "c1, ",
-        value=r", k(\d+)\)",
-        told="clean",
-    ),
-    Signature(
-        "client-configured",
-        begins=_CONNECT + "c0, ",
-        value=r", k(\d+)\)",
-        told="persistent",
-    ),
+    Signature("client-configured", begins=rf"{_CONNECT}c1, {_KEPT}", told="clean"),
+    Signature("client-configured", begins=rf"{_CONNECT}c0, {_KEPT}", told="persistent"),
     Signature("connection-made", begins=r"Received CONNACK \(\d+, (?:0|Success)\)"),
-    Signature(
-        "connection-made", contains=r"Client .* received CONNACK \(0\)"
-    ),
-    Signature(
-        "connection-closed",
-        begins=r"Sending DISCONNECT(?:\s*$| reasonCode=)",
-        told="normal",
-    ),
-    Signature(
-        "connection-closed", contains=r"Client .* sending DISCONNECT\s*$", told="normal"
-    ),
+    Signature("connection-made", contains=r"Client (?P<client_id>.*) received CONNACK \(0\)"),
+    Signature("connection-closed", begins=r"Sending DISCONNECT(?:\s*$| reasonCode=)", told="normal"),
+    Signature("connection-closed", contains=r"Client (?P<client_id>.*) sending DISCONNECT\s*$", told="normal"),
     Signature(
         "connection-lost",
-        contains=r"^[A-Z][a-z]{2} \d{1,2}, \d{4},? [\d:]{7,8}\W[AP]M \S+ connectionLost\s*$"
-        r"|^WARNING: Connection lost\s*$",
-        reason=r"(connectionLost|Connection lost)\s*$",
+        contains=rf"{_CALLED}(?P<reason>connectionLost)\s*$|^WARNING: (?P<reason2>Connection lost)\s*$",
     ),
-    Signature(
-        "connection-made",
-        contains=r"^[A-Z][a-z]{2} \d{1,2}, \d{4},? [\d:]{7,8}\W[AP]M \S+ connectComplete\s*$",
-
-    ),
+    Signature("connection-made", contains=rf"{_CALLED}connectComplete\s*$"),
     Signature(
         "ping-unanswered",
         contains=r"[AP]M org\.eclipse\.paho\.client\.mqttv3\.internal\.ClientState checkForActivity\s*$",
-
     ),
+    Signature("connection-lost", contains=r"Connection lost \(32109\)(?: - (?P<reason>\S+))?"),
     Signature(
-        "connection-lost",
-        contains=r"Connection lost \(32109\)",
-        reason=r"\(32109\) - (\S+)",
+        "client-subscribed",
+        begins=r"Sending SUBSCRIBE \(d\d, m\d+\) \[\(b['\"](?:(?P<topic>.*?)['\"], (?:\{QoS=)?(?P<value>[012])[,)])?",
     ),
     Signature(
         "client-subscribed",
-        begins=r"Sending SUBSCRIBE \(d\d, m\d+\) \[\(b['\"]",
-        value=r"['\"], (?:\{QoS=)?([012])[,)]",
-    ),
-    Signature(
-        "client-subscribed",
-        contains=r"Client .* sending SUBSCRIBE \(Mid: \d+, Topic: .*, QoS: \d",
-        value=r", QoS: (\d)",
+        contains=r"Client (?P<client_id>.*) sending SUBSCRIBE \(Mid: \d+, Topic: (?P<topic>.*), QoS: (?P<value>\d)",
     ),
     Signature(
         "subscribe-denied",
@@ -104,50 +76,22 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     Signature(
         "ping-unanswered",
-        contains=r"\[pinger\] +pingresp not received|msg=\"pingresp not received"
-        r"|Timed out as no (?:write )?activity, keepAlive=|No PING_RESP, disconnected",
-        reason=r"(pingresp not received|Timed out as no (?:write )?activity|No PING_RESP)",
+        contains=r"(?:\[pinger\] +|msg=\")(?P<reason>pingresp not received)"
+        r"|(?P<reason2>Timed out as no (?:write )?activity), keepAlive=|(?P<reason3>No PING_RESP), disconnected",
     ),
+    Signature("reconnect-waiting", begins=rf"(?:msg=\")?Reconnect failed, {_SLEPT}", told="failed"),
     Signature(
         "reconnect-waiting",
-        begins=r"(?:msg=\")?Reconnect failed, slept for",
-        value=_SLEPT,
-        told="failed",
-    ),
-    Signature(
-        "reconnect-waiting",
-        begins=r"(?:msg=\")?Detect continual connection lost after reconnect, slept for",
-        value=_SLEPT,
+        begins=rf"(?:msg=\")?Detect continual connection lost after reconnect, {_SLEPT}",
         told="lost again",
     ),
     Signature(
         "reconnect-waiting",
-        begins=r"(?:\S+: )?Start reconnect timer for client: .*, delay: \d+,000\s*$",
-        value=r", delay: (\d+),000\s*$",
+        begins=r"(?:\S+: )?Start reconnect timer for client: (?P<client_id>.*), delay: (?P<value>\d+),000\s*$",
         told="failed",
     ),
-    Signature(
-        "reconnect-waiting",
-        begins=r"Reconnect after \d+ ms",
-        value=r"Reconnect after (\d+) ms",
-        scale=0.001,
-        told="failed",
-    ),
-)  # fmt: skip
-
-CLIENT_IDS = (
-    *mqtt_application_lines.CLIENT_IDS,
-    r"Sending CONNECT \([^()]*\) client_id=b?['\"]?(.*?)['\"]?(?: properties=|$)",
-    r"Client (.+) (?:received CONNACK|sending (?:SUBSCRIBE|DISCONNECT))",
-    r"Start reconnect timer for client: (.*), delay: ",
+    Signature("reconnect-waiting", begins=r"Reconnect after (?P<value>\d+) ms", scale=0.001, told="failed"),
 )
-TOPICS = (
-    *mqtt_application_lines.TOPICS,
-    r"Sending SUBSCRIBE \(d\d, m\d+\) \[\(b['\"](.*?)['\"], ",
-    r"sending SUBSCRIBE \(Mid: \d+, Topic: (.*), QoS: ",
-)
-
-PEERS = mqtt_application_lines.PEERS
 
 _OURS = re.compile(
     r"\[(?:client|net|pinger|store|msgids|router|state)\] {2,}\w|\bcomponent=\[?(?:client|net|pinger|store)\b"

@@ -16,8 +16,7 @@ from collections.abc import Iterable, Iterator
 
 from mqlab.formats import console
 from mqlab.formats.base import About, Data, Head, Item, Line, Noise
-from mqlab.formats.csv_cells import cells, moment
-from mqlab.formats.values import real
+from mqlab.formats.values import cells, moment, real
 from mqlab.sources import Reading, Role
 from mqlab.tables import METRICS, Row, Table
 

@@ -22,48 +22,44 @@ FORMAT = "process-log"
 SOFTWARE = ""
 ROLE = Role.LOG
 SYSTEM = "os"
+LAYOUT = ""
 TABLES: tuple[Table, ...] = (EVENTS, VOLUME)
 READING = Reading.LOG
 
-_UNIT = r"([\w.@-]+?)(?:\.service)?"
+_UNIT = r"(?P<reason>[\w.@-]+?)(?:\.service)?"
 _ENDED = r"exited with|\(exit status|\(terminated|Main process exited"
 _NAME = rf"(?<![\w.@-])(?:(?:exited|stopped): )?(?:[\w.-]+:)?{_UNIT}:? (?:{_ENDED})"
-_STATUS = r"(?:status[= ]|code |exit status )(\d+)"
+_STATUS = r"(?:status[= ]|code )(?P<value>\d+)"
 _BY_SIGNAL = 128.0
 """What shells add to the number of the signal that ended a process."""
 
 SIGNATURES: tuple[Signature, ...] = (
     Signature(
         "process-exit",
-        contains=r"Main process exited, code=(?:killed|dumped), status=\d+",
-        value=_STATUS,
+        contains=r"Main process exited, code=(?:killed|dumped), status=(?P<value>\d+)",
+        also=_NAME,
         base=_BY_SIGNAL,
-        reason=_NAME,
     ),
     Signature(
         "process-exit",
-        begins=r"(?:exited|stopped): \S+ \((?:exit status \d+|terminated by )",
-        value=_STATUS,
-        reason=_NAME,
+        begins=r"(?:exited|stopped): (?:[\w.-]+:)?(?P<reason>[\w.@-]+) "
+        r"\((?:exit status (?P<value>\d+)|terminated by )",
     ),
     Signature(
         "process-exit",
         contains=r"exited with (?:status|code) \d+|\(exit status \d+|Main process exited|OOMKilled|Killed process \d+",
-        value=_STATUS,
-        reason=_NAME,
+        also=rf"{_NAME}|{_STATUS}",
     ),
-    Signature("process-started", begins=r"spawned: '", reason=r"spawned: '(?:[\w.-]+:)?([\w.@-]+)"),
+    Signature("process-started", begins=r"spawned: '(?:[\w.-]+:)?(?P<reason>[\w.@-]+)"),
     Signature(
         "process-started",
-        contains=r"\bstarted [\w.@-]+ \(|\bspawned: '|\bStarted [\w.@-]+\.service\b|systemd\[\d+\]: Started ",
-        reason=rf"(?:started |spawned: ')([\w.@-]+)|Started {_UNIT}(?![\w.@-])",
+        contains=r"\bstarted (?P<reason>[\w.@-]+) \(|\bspawned: '(?P<reason2>[\w.@-]+)"
+        r"|\bStarted (?P<reason3>[\w.@-]+)\.service\b|systemd\[\d+\]: Started (?P<reason4>[\w.@-]+)",
     ),
-    Signature(
-        "process-given-up", begins=r"gave up: \S+ entered FATAL state", reason=r"gave up: (?:[\w.-]+:)?([\w.@-]+)"
-    ),
+    Signature("process-given-up", begins=r"gave up: (?:[\w.-]+:)?(?P<reason>[\w.@-]+) entered FATAL state"),
 )
 
-_ANY = re.compile("|".join(s.contains or s.begins for s in SIGNATURES) + r"|java\.lang\.OutOfMemoryError")
+_ANY = re.compile("|".join(s.unnamed for s in SIGNATURES) + r"|java\.lang\.OutOfMemoryError")
 
 
 def recognise(head: Head) -> bool:

@@ -29,28 +29,42 @@ FORMAT = "rabbitmq-mqtt-log"
 SOFTWARE = "rabbitmq"
 ROLE = Role.BROKER_LOG
 SYSTEM = "mqtt"
+LAYOUT = ""
 TABLES: tuple[Table, ...] = (EVENTS, VOLUME)
 READING = Reading.LOG
 
 _CONNECTION = r"[^()]*[0-9]"
 """The addresses of a connection, as a string or as a binary."""
 
+_PEER = r"[ (\"](?P<peer>[0-9A-Fa-f.:\[\]]+:\d+) -> "
+_REFUSED = r"access to topic '(?:(?P<dotted>.*)' in exchange .*refused for user '(?P<member_id>.*)')?"
 
-def _ended(begins: str, told: str = "", reason: str = "") -> Signature:
-    return Signature("client-disconnected", begins=begins, told=told, reason=reason)
+
+def _ended(begins: str, told: str = "") -> Signature:
+    return Signature("client-disconnected", begins=begins, also=_PEER, told=told)
 
 
 SIGNATURES: tuple[Signature, ...] = (
     Signature(
-        "client-connected", begins=r"(?:accepting MQTT connection (?:<[\d.]+> )?\(|Accepted MQTT connection )\S+ -> \S"
+        "client-connected",
+        begins=r"(?:accepting MQTT connection (?:<[\d.]+> )?\(|Accepted MQTT connection )\S+ -> [^\s,]+"
+        r"(?:, client id: (?P<client_id>.*)\)| for client ID (?P<client_id2>.*))?",
+        also=_PEER,
     ),
     Signature(
         "session-takeover",
-        begins=r"(?:Web )?MQTT disconnecting (?:a )?client .{0,200}with duplicate id ?'",
+        begins=r"(?:Web )?MQTT disconnecting (?:a )?client .{0,200}with duplicate id ?'(?:(?P<client_id>.*)')?",
+        also=_PEER,
         told="duplicate id",
     ),
-    _ended(r"MQTT disconnecting client .{0,200}reason: maintenance", "broker-stopped"),
-    _ended(r"MQTT disconnecting client .{0,200}with client ID '", reason=r"reason: (.*)|(decommissioned)"),
+    _ended(
+        r"MQTT disconnecting client .{0,200}?(?: with client ID '(?P<client_id>.*)', )?reason: maintenance",
+        "broker-stopped",
+    ),
+    _ended(
+        r"MQTT disconnecting client .{0,200}with client ID '(?:(?P<client_id>.*)')?"
+        r"(?:.*?(?:reason: (?P<reason>.*)|(?P<reason2>decommissioned)))?"
+    ),
     _ended(rf"closing MQTT connection {_CONNECTION}\"?(?:>>)? \(keepalive timeout\)", "keep-alive"),
     _ended(rf"closing MQTT connection {_CONNECTION}\"?(?:>>)? \(login timeout\)", "idle"),
     _ended(r"closing MQTT connection (?:<[\d.]+> )?\(", "normal"),
@@ -60,30 +74,12 @@ SIGNATURES: tuple[Signature, ...] = (
     _ended(r"MQTT protocol error on connection ", "protocol-error"),
     _ended(r"MQTT detected a (?:framing|packet) error on connection ", "protocol-error"),
     _ended(r"Unparseable MQTT packet received from connection ", "protocol-error"),
-    Signature("publish-denied", begins=r"MQTT topic access refused: write access to topic '", told="access refused"),
-    Signature("subscribe-denied", begins=r"MQTT topic access refused: read access to topic '", told="access refused"),
-    Signature(
-        "alarm-raised",
-        begins=r"(?:memory|disk) resource limit alarm set on node ",
-        reason=r"(memory|disk) resource limit alarm",
-    ),
-    Signature("broker-starting", begins=r"Starting RabbitMQ \d", reason=r"Starting RabbitMQ (\S+)"),
+    Signature("publish-denied", begins=rf"MQTT topic access refused: write {_REFUSED}", told="access refused"),
+    Signature("subscribe-denied", begins=rf"MQTT topic access refused: read {_REFUSED}", told="access refused"),
+    Signature("alarm-raised", begins=r"(?P<reason>memory|disk) resource limit alarm set on node "),
+    Signature("broker-starting", begins=r"Starting RabbitMQ (?P<reason>\d\S*)"),
     Signature("broker-stopping", begins=r"RabbitMQ is asked to stop"),
 )
-
-CLIENT_IDS = (
-    r"accepting MQTT connection .{0,200}, client id: (.*)\)",
-    r"Accepted MQTT connection \S+ -> \S+ for client ID (.*)",
-    r"MQTT disconnecting (?:a )?client .{0,200}with (?:duplicate id|client ID) ?'(.*)'",
-)
-TOPICS = (r"MQTT topic access refused: \w+ access to topic '(.*)' in exchange ",)
-DOTTED = r"MQTT topic access refused: "
-"""A line whose topic is as AMQP writes it."""
-PEERS = (
-    r"MQTT (?:disconnecting|connection|detected|protocol|packet)\b[^>]{0,100}?(?:<[\d.]+> )?[ (\"]"
-    r"([0-9A-Fa-f.:\[\]]+:\d+) -> ",
-)
-MEMBER_IDS = (r"MQTT topic access refused: .* refused for user '(.*)'",)
 
 _OURS = re.compile(
     r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+.{0,6} \[\w+\] <[\d.]+> .*\b(?:MQTT|RabbitMQ)\b"

@@ -24,6 +24,7 @@ FORMAT = "rocketmq-broker-log"
 SOFTWARE = "rocketmq"
 ROLE = Role.BROKER_LOG
 SYSTEM = "rocketmq"
+LAYOUT = ""
 TABLES: tuple[Table, ...] = (EVENTS, VOLUME)
 READING = Reading.LOG
 
@@ -56,52 +57,117 @@ _OURS = re.compile(
     rf"{_DATE}(?:[.,]\d{{3}})? (?:[A-Z]{{4,5}} +)?(?:{_THREADS}\S* - |(?:(?!Rocketmq)[^\s.\[\]]+ )?- {_MESSAGES}"
     r"|- \[[A-Z_0-9]+\] \[.*Stats In One (?:Minute|Hour|Day))"
 )
-_VERSION = r"version=(\d+)"
-_EPOCH = r"lastUpdateTimestamp=(\d{13})"
+NAME = r"[%|\w-]+"
+"""Of a topic or a group."""
+ADDRESS = (
+    r"(?:\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?|\[[0-9A-Fa-f:.%]+\](?::\d+)?|[0-9A-Fa-f]*:[0-9A-Fa-f:]+(?:%\w+)?(?::\d+)?)"
+)
+"""It keeps its port, for that tells processes apart."""
+FIELDS = rf"[Gg]roup(?:Name|Id)?(?:: |=)(?P<group>{NAME})|\btopic[=:] ?(?P<topic>{NAME})"
+QUEUE = rf"MessageQueue \[topic=(?P<topic2>{NAME}), brokerName=(?P<broker>[^,\]]+), queueId=(?P<queue>\d+)\]"
+CLIENT = r"(?:clientId|ConsumerId)=(?P<client_id>[^,\]\s]+)"
+_CHANNEL = rf"R:(?:[\w.-]*/)?(?P<peer>{ADDRESS})|{CLIENT}"
+"""``ClientChannelInfo``."""
+_CONNECTED = rf"{_CHANNEL}|\bversion=(?P<reason>\d+)|lastUpdateTimestamp=(?P<value>\d{{13}})"
 
 SIGNATURES: tuple[Signature, ...] = (
-    Signature("consumer-connected", begins=r"new consumer connected, group: ", reason=_VERSION, value=_EPOCH),
-    Signature("producer-connected", begins=r"new producer connected, group: ", reason=_VERSION, value=_EPOCH),
+    Signature("consumer-connected", begins=rf"new consumer connected, group: (?P<group>{NAME})", also=_CONNECTED),
+    Signature("producer-connected", begins=rf"new producer connected, group: (?P<group>{NAME})", also=_CONNECTED),
     Signature(
-        "consumer-disconnected", begins=r"NETTY EVENT: remove not active channel.*ConsumerGroupInfo", told="closed"
+        "consumer-disconnected",
+        begins=r"NETTY EVENT: remove not active channel.*ConsumerGroupInfo",
+        also=rf"{_CHANNEL}|{FIELDS}",
+        told="closed",
     ),
-    Signature("producer-disconnected", begins=r"NETTY EVENT: remove channel.*ProducerManager", told="closed"),
+    Signature(
+        "producer-disconnected",
+        begins=r"NETTY EVENT: remove channel.*ProducerManager",
+        also=rf"{_CHANNEL}|{FIELDS}",
+        told="closed",
+    ),
     Signature(
         "group-offline",
-        begins=r"(?:unregister consumer ok, no any connection|SCAN: remove expired channel from ConsumerManager "
-        r"consumerTable, all clear)",
+        begins=rf"unregister consumer ok, no any connection(?:, and remove consumer group, (?P<group>{NAME}))?",
     ),
-    Signature("consumer-disconnected", begins=r"SCAN: remove expired channel from ConsumerManager", told="expired"),
-    Signature("consumer-disconnected", begins=r"unregister a consumer\[", told="unregistered"),
-    Signature("producer-disconnected", begins=r"unregister a producer\[", told="unregistered"),
-    Signature("subscription-changed", begins=r"subscription changed, add new ", told="add"),
     Signature(
-        "subscription-changed", begins=r"subscription changed, (?:remove |group: \S+ remove topic )", told="remove"
+        "group-offline",
+        begins=r"SCAN: remove expired channel from ConsumerManager consumerTable, all clear",
+        also=FIELDS,
     ),
-    Signature("subscription-changed", begins=r"subscription changed, group: \S+ OLD: ", told="update"),
-    Signature("subscription-missing", begins=r"the consumer's subscription not exist, ", told="not exist"),
+    Signature(
+        "consumer-disconnected",
+        begins=r"SCAN: remove expired channel from ConsumerManager",
+        also=rf"channel=/?(?P<peer2>{ADDRESS})|{_CHANNEL}|{FIELDS}",
+        told="expired",
+    ),
+    Signature(
+        "consumer-disconnected",
+        begins=rf"unregister a consumer\[(?P<group>{NAME})",
+        also=_CHANNEL,
+        told="unregistered",
+    ),
+    Signature(
+        "producer-disconnected",
+        begins=rf"unregister a producer\[(?P<group>{NAME})",
+        also=_CHANNEL,
+        told="unregistered",
+    ),
+    Signature("subscription-changed", begins=r"subscription changed, add new ", also=FIELDS, told="add"),
+    Signature(
+        "subscription-changed",
+        begins=rf"subscription changed, (?:remove |group: (?P<group>\S+) remove topic (?P<topic>{NAME}))",
+        also=FIELDS,
+        told="remove",
+    ),
+    Signature(
+        "subscription-changed",
+        begins=r"subscription changed, group: (?P<group>\S+) OLD: ",
+        also=FIELDS,
+        told="update",
+    ),
+    Signature(
+        "subscription-missing",
+        begins=r"the consumer's subscription not exist, ",
+        also=FIELDS,
+        told="not exist",
+    ),
     Signature(
         "subscription-missing",
         begins=r"(?:the consumer's subscription not latest, |The broker's subscription is not latest)",
+        also=FIELDS,
         told="not latest",
     ),
-    Signature("offset-went-back", begins=r"update consumer offset less than store", value=r"requestOffset=(\d+)"),
+    Signature(
+        "offset-went-back",
+        begins=r"update consumer offset less than store",
+        also=rf"clientHost=/?(?P<peer>{ADDRESS})|key=(?P<topic>{NAME})@(?P<group>{NAME})|queueId=(?P<queue>\d+)"
+        r"|requestOffset=(?P<value>\d+)",
+    ),
     Signature(
         "offset-moved",
-        begins=r"(?:the request offset(?:: \S+)? (?:too small|over ?flow)|PULL_OFFSET_MOVED:)",
-        reason=r"(too small|over ?flow|PULL_OFFSET_MOVED)",
+        begins=r"(?:the request offset(?:: \S+)? (?P<reason>too small|over ?flow)|(?P<reason2>PULL_OFFSET_MOVED):)",
+        also=rf"{FIELDS}|(?:clientIp=|consumer: )/?(?P<peer>{ADDRESS})",
     ),
-    Signature("offsets-reset", begins=r"reset offset (?:started|success)", reason=r"reset offset (started|success)"),
+    Signature(
+        "offsets-reset",
+        begins=rf"reset offset (?P<reason>started|success)(?: by /?(?P<peer>{ADDRESS}))?",
+        also=rf"{FIELDS}|{CLIENT}",
+    ),
     Signature(
         "queue-locked-by-other",
         begins=r"(?:RebalanceLockManager#)?tryLock(?:Batch)?[,:] message queue (?:has been )?locked by other client",
-        reason=r"(?:OtherClientId: |locked client id=)([^,\s]+)",
+        also=rf"{FIELDS}|{QUEUE}|(?:OtherClientId: |\blocked client id=)(?P<reason>[^,\s]+)"
+        r"|(?:NewClientId: |current client id=)(?P<client_id>[^,\]\s]+)",
     ),
     Signature(
-        "consumer-disabled", begins=r"the consumer\[[^\]]*\] consume slowly", value=r"consume slowly, (\d+) bytes"
+        "consumer-disabled",
+        begins=r"the consumer\[(?P<group>[^\]]*)\] consume slowly(?:, (?P<value>\d+) bytes)?",
     ),
-    Signature("disk-full", begins=r"(?:physic|logics) disk maybe full soon", value=r"full soon ([\d.]*\d)"),
-    Signature("rocketmq-broker-started", begins=r"The broker\[.*\] boot success"),
+    Signature("disk-full", begins=r"(?:physic|logics) disk maybe full soon(?: (?P<value>[\d.]*\d))?"),
+    Signature(
+        "rocketmq-broker-started",
+        begins=rf"The broker\[(?P<node>[^,\]]+)(?:, (?P<peer>{ADDRESS}))?.*\] boot success",
+    ),
     Signature("rocketmq-broker-stopping", begins=r"Shutdown hook was invoked, "),
 )
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 
 from mqlab.formats.base import Head, Signature
-from mqlab.formats.rocketmq_broker_log import GMT_PLUS_8
+from mqlab.formats.rocketmq_broker_log import ADDRESS, CLIENT, FIELDS, GMT_PLUS_8, NAME, QUEUE
 from mqlab.sources import Reading, Role
 from mqlab.tables import EVENTS, VOLUME, Table
 
@@ -26,6 +26,7 @@ FORMAT = "rocketmq-client-log"
 SOFTWARE = "rocketmq"
 ROLE = Role.CLIENT_LOG
 SYSTEM = "rocketmq"
+LAYOUT = ""
 TABLES: tuple[Table, ...] = (EVENTS, VOLUME)
 READING = Reading.LOG
 
@@ -37,48 +38,60 @@ _OURS = re.compile(
     r"|\b(?:MQClientFactoryScheduledThread|PullMessageServiceScheduledThread|NettyClientPublicExecutor_)"
     r"|\bdo balance result changed, allocateMessageQueue"
 )
-_ALLOCATED = r"StrategyName=([^,\s]+)"
-_QUEUES = r"rebalance(?:Result)?Size=(\d+)"
+_PULLED = rf"consumerGroup=(?P<group>{NAME})|{QUEUE}"
+"""``PullRequest``."""
+_ALLOCATED = rf"{FIELDS}|{CLIENT}|StrategyName=(?P<reason>[^,\s]+)|rebalance(?:Result)?Size=(?P<value>\d+)"
 
 SIGNATURES: tuple[Signature, ...] = (
-    Signature("client-created", begins=r"[Cc]reated a new client Instance", reason=r"\b(V\d+_\d+_\d+\w*)"),
-    Signature("consumer-starting", begins=r"the consumer \[[^\]]*\] start beginning", reason=r"messageModel=(\w+)"),
-    Signature("consumer-stopped", begins=r"the consumer \[[^\]]*\] shutdown OK"),
     Signature(
-        "queues-allocated", begins=r"(?:client |broker )?rebalanced result changed\. ", value=_QUEUES, reason=_ALLOCATED
+        "client-created",
+        begins=r"[Cc]reated a new client Instance(?:.*?Cli(?:ent|net)ID: ?(?P<client_id>[^,\]\s]+))?"
+        r"(?:.*?\b(?P<reason>V\d+_\d+_\d+\w*))?",
     ),
     Signature(
-        "queues-allocated",
-        contains=r"do balance result changed, allocateMessageQueueStrategyName=",
-        value=_QUEUES,
-        reason=_ALLOCATED,
+        "consumer-starting",
+        begins=r"the consumer \[(?P<group>[^\]]*)\] start beginning(?:.*?messageModel=(?P<reason>\w+))?",
+    ),
+    Signature("consumer-stopped", begins=r"the consumer \[(?P<group>[^\]]*)\] shutdown OK"),
+    Signature("queues-allocated", begins=r"(?:client |broker )?rebalanced result changed\. ", also=_ALLOCATED),
+    Signature(
+        "queues-allocated", contains=r"do balance result changed, allocateMessageQueueStrategyName=", also=_ALLOCATED
     ),
     Signature(
-        "subscription-versioned", begins=r"[%|\w-]+ Rebalance changed, also update version: ", value=r", (\d{13})\s*$"
+        "subscription-versioned",
+        begins=rf"(?P<topic>{NAME}) Rebalance changed, also update version: (?:.*?, (?P<value>\d{{13}})\s*$)?",
     ),
-    Signature("membership-notified", begins=r"receive broker's notification\["),
+    Signature("membership-notified", begins=rf"receive broker's notification\[(?P<peer>{ADDRESS})?", also=FIELDS),
     Signature(
         "flow-control",
-        begins=r"(?:[Tt]he cached message (?:count|size) exceeds the threshold|[Tt]he queue's messages, span too long"
-        r"|the consumer message buffer is full, so do flow control)",
-        value=r"flowControlTimes=(\d+)",
-        reason=r"^.*?(?:cached message (count|size)|messages, (span)|message (buffer))",
+        begins=r"(?:[Tt]he cached message (?P<reason>count|size) exceeds the threshold"
+        r"|[Tt]he queue's messages, (?P<reason2>span) too long"
+        r"|the consumer message (?P<reason3>buffer) is full, so do flow control)",
+        also=rf"{_PULLED}|flowControlTimes=(?P<value>\d+)",
     ),
-    Signature("not-in-group", begins=r"ConsumerGroup: \S+ The consumerId: \S+ not in cidAll"),
+    Signature(
+        "not-in-group",
+        begins=r"ConsumerGroup: (?P<group>\S+) The consumerId: (?P<client_id>\S+) not in cidAll",
+    ),
     Signature(
         "lock-failed",
-        begins=r"(?:doRebalance, \S+ add a new mq failed, .*because lock (?:is )?failed"
-        r"|(?:the )?message queue lock(?:ed)? Failed, )",
+        begins=rf"(?:doRebalance, (?P<group>{NAME})\S* add a new mq failed, .*because lock (?:is )?failed"
+        rf"|(?:the )?message queue lock(?:ed)? Failed, (?:Group: )?(?P<group2>{NAME}))",
+        also=QUEUE,
     ),
-    Signature("message-expired-back", begins=r"send expire msg back"),
-    Signature("offset-illegal", begins=r"the pull request offset illegal"),
-    Signature("consumer-suspended", begins=r"suspend this consumer, "),
-    Signature("consumer-resumed", begins=r"resume this consumer, "),
-    Signature("offsets-reset", begins=r"invoke reset offset operation from broker", told="received"),
+    Signature("message-expired-back", begins=r"send expire msg back", also=rf"{FIELDS}|queueId=(?P<queue>\d+)"),
+    Signature("offset-illegal", begins=r"the pull request offset illegal", also=_PULLED),
+    Signature("consumer-suspended", begins=rf"suspend this consumer, (?P<group>{NAME})"),
+    Signature("consumer-resumed", begins=rf"resume this consumer, (?P<group>{NAME})"),
+    Signature(
+        "offsets-reset",
+        begins=rf"invoke reset offset operation from broker(?:\. brokerAddr=/?(?P<peer>{ADDRESS}))?",
+        also=FIELDS,
+        told="received",
+    ),
     Signature(
         "send-busy",
-        contains=r"\[(?:TIMEOUT_CLEAN_QUEUE|PCBUSY_CLEAN_QUEUE|PC_SYNCHRONIZED|REJECTREQUEST|OVERLOAD)\]",
-        reason=r"\[(TIMEOUT_CLEAN_QUEUE|PCBUSY_CLEAN_QUEUE|PC_SYNCHRONIZED|REJECTREQUEST|OVERLOAD)\]",
+        contains=r"\[(?P<reason>TIMEOUT_CLEAN_QUEUE|PCBUSY_CLEAN_QUEUE|PC_SYNCHRONIZED|REJECTREQUEST|OVERLOAD)\]",
     ),
 )
 

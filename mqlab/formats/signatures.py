@@ -1,8 +1,16 @@
 """Signatures of all formats of dated lines, and which of them a line is.
 
+A signature is one regex, whose named groups are what its lines say::
+
+    Signature(
+        "member-expired",
+        begins=r"Member (?P<member_id>.+) in group (?P<group>.+) has failed",
+    )
+
 A line is looked at by a regex only where it holds a word that the regex cannot do without (``factors``). Words are
 looked for in one pass over all lines, however many signatures there are; of a line that holds some, only the
-signatures that these belong to are tried.
+signatures that these belong to are tried. What the groups of the one that selects it hold becomes columns of EVENTS
+(``log_events``): who and what stands before all messages of a log, the format's ``LAYOUT`` tells for all of them.
 """
 
 from __future__ import annotations
@@ -13,6 +21,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import NamedTuple
 
+from mqlab.factors import factors
 from mqlab.formats import (
     application_log,
     emqx_log,
@@ -29,7 +38,6 @@ from mqlab.formats import (
     vernemq_log,
 )
 from mqlab.formats.base import LogFormat, Signature
-from mqlab.formats.factors import factors
 
 LOG_FORMATS: tuple[LogFormat, ...] = (
     rocketmq_broker_log,
@@ -49,8 +57,8 @@ LOG_FORMATS: tuple[LogFormat, ...] = (
 """Formats of dated lines, in the order in which they are tried."""
 
 SIGNATURES: tuple[Signature, ...] = tuple(s for form in LOG_FORMATS for s in form.SIGNATURES)
-SYSTEMS = tuple(s.system or form.SYSTEM for form in LOG_FORMATS for s in form.SIGNATURES)
-"""System of each signature."""
+ORIGINS = tuple(form for form in LOG_FORMATS for _ in form.SIGNATURES)
+"""The format of each signature."""
 
 FAR = 4000
 """Characters in which a word that may stand anywhere is looked for."""
@@ -75,8 +83,8 @@ class Found(NamedTuple):
 
     number: int
     """Place in ``SIGNATURES``."""
-    message: str
-    """The line from where the signature's words begin; empty where they may stand anywhere."""
+    start: int
+    """Where in the line its words begin."""
 
 
 class Words(NamedTuple):
@@ -116,43 +124,29 @@ def select(line: str, numbers: Iterable[int], *, severe: bool, is_plain: bool) -
         is_plain: it is in the brokers' own layout, so that its message has one place.
     """
     near, early = line[:FAR], line[: 2 * _EARLY]
-    begun: dict[int, re.Match[str]] = {}
-    told: set[int] = set()
+    begun: dict[int, int] = {}
+    told: dict[int, int] = {}
     for number in sorted(set(numbers)):
         signature = SIGNATURES[number]
         if signature.rare and not compiled(signature.rare).search(near):
             continue
         if signature.begins:
-            if found := _begun(early, number, is_plain=is_plain):
-                begun[number] = found
-        elif searched(signature.contains, near):
-            told.add(number)
+            if found := _begun(early, signature.begins, is_plain=is_plain):
+                begun[number] = found.start("message")
+        elif found := compiled(signature.contains).search(near):
+            told[number] = found.start()
     if not (begun or (severe and told)):
         return None
-    first = min((m.start() for m in begun.values()), default=0)
-    chosen = min({n for n, m in begun.items() if m.start() == first} | told)
-    return Found(chosen, line[begun[chosen].start("message") :] if chosen in begun else "")
+    first = min(begun.values(), default=0)
+    chosen = min({n for n, start in begun.items() if start == first} | told.keys())
+    return Found(chosen, begun[chosen] if chosen in begun else told[chosen])
 
 
-def _begun(line: str, number: int, *, is_plain: bool) -> re.Match[str] | None:
-    pattern = SIGNATURES[number].begins
+def _begun(line: str, pattern: str, *, is_plain: bool) -> re.Match[str] | None:
     if is_plain:
         return _begins_plain(pattern).match(line, HEADER)
     found = _begins(pattern).search(line)
     return found if found and 0 < found.start("message") <= _EARLY else None
-
-
-def searched(pattern: str, line: str) -> re.Match[str] | None:
-    """Where *pattern* is found in *line*: looked for only where a word stands that it cannot do without."""
-    regex, needed = _prepared(pattern)
-    if needed and not any(word in line for word in needed):
-        return None
-    return regex.search(line)
-
-
-@cache
-def _prepared(pattern: str) -> tuple[re.Pattern[str], tuple[str, ...]]:
-    return re.compile(pattern, re.ASCII), tuple(sorted(factors(pattern)))
 
 
 @cache

@@ -1,10 +1,11 @@
-r"""Numbers, moments and labels as texts hold them: what formats share.
+r"""Numbers, moments, labels and cells of CSV as texts hold them: what formats share.
 
 What is no number or no moment is None, never an error: a bad line stops nothing.
 """
 
 from __future__ import annotations
 
+import csv
 import math
 import re
 from collections.abc import Iterable
@@ -101,3 +102,17 @@ def first_of_each(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
 def filled(text: str | None) -> str | None:
     """*text*; None where it is empty."""
     return text or None
+
+
+def cells(line: str, separator: str = ",") -> list[str]:
+    """What stands between the separators, without quotes; nothing of a line that no CSV writer wrote."""
+    try:
+        return next(csv.reader((line,), delimiter=separator, skipinitialspace=True), [])
+    except csv.Error:
+        return []
+
+
+def moment(cell: str) -> int | None:
+    """Microseconds of epoch seconds, epoch milliseconds or a date with a clock."""
+    number = epoch(cell)
+    return instant(cell) if number is None else number

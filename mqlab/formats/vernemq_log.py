@@ -25,31 +25,36 @@ FORMAT = "vernemq-log"
 SOFTWARE = "vernemq"
 ROLE = Role.BROKER_LOG
 SYSTEM = "mqtt"
+LAYOUT = ""
 TABLES: tuple[Table, ...] = (EVENTS, VOLUME)
 READING = Reading.LOG
 
+_SUBSCRIBER = r"\{(?:(?:\[\]|\"[^\"]*\"),<<\"(?P<client_id>.*?)\">>\})?"
+"""Mount point and client id, as Erlang prints them."""
+
 SIGNATURES: tuple[Signature, ...] = (
-    Signature("client-disconnected", contains=r"client \{.* stopped due to keepalive expired", told="keep-alive"),
+    Signature(
+        "client-disconnected",
+        contains=rf"client {_SUBSCRIBER}.*?(?: with username <<\"(?P<member_id>.*)\">>)?"
+        r" stopped due to keepalive expired",
+        told="keep-alive",
+    ),
     Signature(
         "session-takeover",
-        contains=r"client \{.*\} disconnected due to multiple sessions not allowed",
+        contains=rf"client {_SUBSCRIBER}.* disconnected due to multiple sessions not allowed",
         told="multiple sessions not allowed",
     ),
     Signature(
         "client-disconnected",
-        contains=r"stopped connected session for client \{.* due to unexpected frame type",
+        contains=rf"stopped connected session for client {_SUBSCRIBER}.* due to unexpected frame type",
         told="protocol-error",
     ),
-    Signature("publish-denied", contains=r"can't auth publish \[", reason=r"\] due to (\S+)\s*$"),
+    Signature(
+        "publish-denied",
+        contains=rf"can't auth publish \[(?:(?:<<\"(?P<member_id>.*?)\">>|[^,]*),{_SUBSCRIBER})?"
+        r"(?:.*\] due to (?P<reason>\S+)\s*$)?",
+    ),
     Signature("broker-starting", contains=r"Application vmq_server started on node '"),
-)
-
-_SUBSCRIBER = r"\{(?:\[\]|\"[^\"]*\"),<<\"(.*?)\">>\}"
-"""Mount point and client id, as Erlang prints them."""
-CLIENT_IDS = (rf"(?:client |can't auth publish \[[^,]*,){_SUBSCRIBER}",)
-MEMBER_IDS = (
-    r"client \{.*\} with username <<\"(.*)\">> stopped due to keepalive expired",
-    r"can't auth publish \[<<\"(.*?)\">>,",
 )
 
 _OURS = re.compile(r"@vmq_\w+:|\bvmq_\w+:\w+[:/]\d|Application vmq_\w+ started|client \{\[\],<<\".*stopped due to")

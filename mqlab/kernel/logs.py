@@ -120,7 +120,7 @@ class LogReader:
                 is_new = self._is_new(line, found, own=of_broker or bool(batch.headers.second[place] >= 0))
                 self._settings(self._blocks.header(line.text, when))
                 if is_new and piece.own:
-                    rows = log_events.rows(line.text, found, own=of_broker)
+                    rows = log_events.rows(line.text, found)
                     self._hand_over(rows, line.number, shown, when, candidates.weights.get(place, 1))
                 kept[[place, *candidates.spared.get(place, ())]] = True
             elif place in blocks:
@@ -173,7 +173,7 @@ class LogReader:
         """The signature that selects the line, and whether the broker itself wrote it there."""
         said = own_lines.message(text) if self.split.format == own_lines.FORMAT else None
         if said is not None:
-            return own_lines.select(said, dated=len(said) < len(text)), True
+            return own_lines.select(text, said), True
         severe, plain = bool(batch.severe[place]), bool(batch.headers.plain[place])
         return signatures.select(text, numbers, severe=severe, is_plain=plain), False
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mqlab.formats.factors import factors
+from mqlab.factors import factors
 from mqlab.formats.signatures import SIGNATURES
 
-PATTERNS = sorted({p for s in SIGNATURES for p in (s.begins, s.contains, s.value, s.counted, s.reason) if factors(p)})
+PATTERNS = sorted({p for s in SIGNATURES for p in (s.begins, s.contains, s.also) if factors(p)})
 
 
 @pytest.mark.parametrize(
@@ -21,6 +21,7 @@ PATTERNS = sorted({p for s in SIGNATURES for p in (s.begins, s.contains, s.value
         (r"(?:exited|gave up): \S+ \((?:status \d+|signal)\)", {"exited: ", "gave up: "}),
         (r"(?:\d+ms: )+slow", {"slow"}),
         (r"(?:late )*poll", {"poll"}),
+        (r"(?P<who>Group|Member) .+(?: of (?P<of>\S+))? left", {"Group ", "Member "}),
         (r"(?i:poll) timeout", {" timeout"}),
         (r"\d+|poll", set()),
         (r"(?:poll)?", set()),

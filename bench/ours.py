@@ -14,8 +14,8 @@ from mqlab import intake
 from mqlab.formats.registry import FORMATS
 from mqlab.kernel import job
 from mqlab.kernel.splits import splits
-from mqlab.session import spark_session
 from mqlab.sources import Source
+from mqlab.spark.session import spark_session
 
 
 def scan(spark: SparkSession, sources: list[Source], out: Path) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TypedDict
 
-from mqlab.formats.rust_regex import rust
 from mqlab.formats.signatures import AFTER_LEVEL, BEFORE, SIGNATURES, words
+from mqlab.formats.values import rust
 
 
 class Patterns(TypedDict):

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from mqlab import clusters, early, intake, units
+from mqlab import intake, units
 from mqlab.assemble import assemble
 from mqlab.assembly.rows import Gathered
 from mqlab.cache import reading
@@ -42,12 +42,13 @@ from mqlab.findings import Finding
 from mqlab.formats.registry import FORMATS
 from mqlab.kernel.output import COUNTS
 from mqlab.ledgers.mapping import read_map
-from mqlab.material import remote
+from mqlab.material import remote as material_remote
 from mqlab.material.walking import STDIN
 from mqlab.narrowing import narrowed
 from mqlab.notes import IncidentNotes, read_notes
-from mqlab.session import spark_session
 from mqlab.sources import Source
+from mqlab.spark import clusters, early
+from mqlab.spark.session import spark_session
 from mqlab.tables import (
     ASSIGNMENTS,
     CLIENTS,
@@ -229,7 +230,7 @@ class Capture:
         Raises:
             UnknownFindingError: no finding is called so.
         """
-        from mqlab.material.context import shown
+        from mqlab.material.quoting import shown
 
         numbered = {f"F{number}": one for number, one in enumerate(self.findings, start=1)}
         named = (one for one in self.findings if finding in (one.id, one.incident))
@@ -245,7 +246,7 @@ class Capture:
         Raises:
             UnknownSourceError: no source, or more than one, is called so.
         """
-        from mqlab.material.context import excerpt
+        from mqlab.material.quoting import excerpt
 
         with self.readable() as sources:
             known = [one for one in sources if one.path == source] or [
@@ -305,7 +306,9 @@ class Capture:
 
         The workspace keeps no copy of the material; standard input is gone for good.
         """
-        if STDIN in self.paths or all(s.format == "unreadable" or remote.is_there(s.location) for s in self.sources):
+        if STDIN in self.paths or all(
+            s.format == "unreadable" or material_remote.is_there(s.location) for s in self.sources
+        ):
             yield self.sources
             return
         with kept.scratch(self.cache) as folder:

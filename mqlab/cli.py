@@ -17,11 +17,9 @@ import click
 from mqlab import __version__
 from mqlab.errors import MqlabError
 from mqlab.verbs.audit import audit
-from mqlab.verbs.drain import drain
+from mqlab.verbs.groups import drain, rebalances, whatif
 from mqlab.verbs.material import common, deliver, opened, progress
-from mqlab.verbs.rebalances import rebalances
 from mqlab.verbs.session import session
-from mqlab.verbs.whatif import whatif
 
 USAGE, INTERNAL, INTERRUPTED = 64, 70, 130
 
@@ -142,11 +140,11 @@ def checklist(system: str) -> int:
 def doctor(quiet: bool, workspace: str | None, prepare: bool, master: str | None, remote: str | None) -> int:
     """Check Java, memory and the cache; of a cluster, whether its workers have what reading needs."""
     from mqlab.cache.workspace import cache_folder
-    from mqlab.java import java, sharing
+    from mqlab.spark.jvm import java, sharing
 
     found, cache = java(), cache_folder(workspace)
     if prepare:
-        from mqlab import archives
+        from mqlab.spark import doctor as archives
 
         with progress() as tell:
             tell("preparing Java's start")
@@ -160,7 +158,7 @@ def doctor(quiet: bool, workspace: str | None, prepare: bool, master: str | None
             f"cache   {cache} ({size / 1e6:.0f} MB)"
         )
     if master or remote:
-        from mqlab.workers import asked
+        from mqlab.spark.doctor import asked
 
         click.echo(f"worker  {asked(master, remote)}")
     return 0

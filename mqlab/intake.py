@@ -14,16 +14,12 @@ from pathlib import Path, PurePosixPath
 
 from mqlab.errors import NothingReadableError, UnsafeArchiveError
 from mqlab.formats.base import Format
+from mqlab.ledgers.doubled import once
 from mqlab.ledgers.mapping import NO_MAP, LedgerMap
-from mqlab.ledgers.twice import once
-from mqlab.material import archives, filesystems, inflating, remote, streams
-from mqlab.material.fingerprints import ENDS, digest, fingerprint, told_apart
-from mqlab.material.items import Item, fetched, items, no_file
-from mqlab.material.mapped import mapped, mapped_lines
-from mqlab.material.noting import noting
-from mqlab.material.recognition import HEAD, UTF16, Recognised, recognise
-from mqlab.material.stamps import moment_in
-from mqlab.material.walking import shown
+from mqlab.material import archives, remote, streams
+from mqlab.material.names import ENDS, digest, fingerprint, moment_in, told_apart
+from mqlab.material.recognition import HEAD, UTF16, Recognised, mapped, mapped_lines, noting, recognise
+from mqlab.material.walking import Item, fetched, items, no_file, shown
 from mqlab.sources import Envelope, Reading, Source
 
 _DEEPEST = 2
@@ -77,14 +73,14 @@ class _Desk:
             return None
         head = self.scratch / f"head-{self._target(item).name}"
         try:
-            raw = filesystems.read(item.remote.uri, HEAD)
+            raw = remote.read(item.remote.uri, HEAD)
             if not raw or not remote.in_place(raw):
                 return None
             head.write_bytes(raw)
             start, _ = _start(head)
             if not start or start.startswith(UTF16) or _is_archive(item, start):
                 return None
-            end = filesystems.read(item.remote.uri, ENDS, end=True) if item.remote.size > len(raw) else raw
+            end = remote.read(item.remote.uri, ENDS, end=True) if item.remote.size > len(raw) else raw
             key = digest(repr((item.remote.size, item.modified)).encode(), raw, end)
         except OSError:
             return None
@@ -126,7 +122,7 @@ class _Desk:
         if start.startswith(UTF16):
             location, packed = self._target(item), False
             try:
-                problem = inflating.transcoded(item.file, location)
+                problem = streams.transcoded(item.file, location)
             except streams.GrowthError as error:
                 return _source(item, item.file, Recognised("unreadable"), f"Not unpacked: {error}.")
             start, _ = _start(location)

@@ -23,7 +23,7 @@ from typing import TypeVar
 import yaml
 
 from mqlab.errors import BadIncidentFileError
-from mqlab.material import filesystems, remote
+from mqlab.material import remote
 
 NAME = "incident.yml"
 _TIMES = ("detected", "mitigated", "resolved")
@@ -72,7 +72,7 @@ class _NonsenseError(ValueError):
 def read_notes(paths: Sequence[str]) -> IncidentNotes:
     """The notes in the first of these folders (or beside the first of these files) that has an ``incident.yml``."""
     for path in paths:
-        if filesystems.is_uri(path):
+        if remote.is_uri(path):
             if content := remote.beside(path, NAME):
                 return _read_from(path, content)
             continue

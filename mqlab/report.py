@@ -16,11 +16,9 @@ from mqlab import jsonout, units
 from mqlab.diagnosis import Diagnosis
 from mqlab.figures.style import plotly_script
 from mqlab.figures.timeline import timeline
-from mqlab.reporting.markup import as_figure, script_hash
 from mqlab.reporting.running import run
-from mqlab.reporting.sections import Section, fitting
-from mqlab.reporting.told import Told
-from mqlab.reporting.view import view
+from mqlab.reporting.sections import Section, as_figure, fitting, script_hash
+from mqlab.reporting.view import Told, view
 
 FINDINGS = "findings.json"
 _POLICY = (

@@ -15,8 +15,8 @@ from urllib.request import urlopen
 
 import pyspark
 
-from mqlab import clusters, java
 from mqlab.errors import ClusterError
+from mqlab.spark import clusters, jvm
 
 HOME = Path(pyspark.__file__).parent
 DEADLINE = 180.0
@@ -40,7 +40,7 @@ def environment(conf, **more):
         "SPARK_HOME": str(HOME),
         "PYSPARK_PYTHON": sys.executable,
     }
-    return ours | own | {"JAVA_HOME": str(java.scripts_home(java.java()))} | more
+    return ours | own | {"JAVA_HOME": str(jvm.scripts_home(jvm.java()))} | more
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from hypothesis import settings
 from pyspark.sql import SparkSession
 from xdist.scheduler import LoadFileScheduling
 
-from mqlab import jvm
+from mqlab.spark import jvm
 
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from mqlab import intake
 from mqlab.assemble import assemble
 from mqlab.assembly.rows import Gathered
-from mqlab.cache import completeness
+from mqlab.cache import entries
 from mqlab.formats.registry import FORMATS
 from mqlab.kernel import job, thin
 from mqlab.kernel.output import FACTS, Output
@@ -83,5 +83,5 @@ def opened(paths, scratch):
     sources = intake.gather([str(path) for path in paths], scratch, FORMATS)
     rows = written(*splits(sources))
     found = [*told(rows), *followed(rows, sources)]
-    sources = completeness.checked(sources, found)
+    sources = entries.checked(sources, found)
     return assemble(Gathered.of([*found, *quoting.first_lines(found, sources)], sources))

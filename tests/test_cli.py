@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from mqlab import __version__, capture, cli, java, jsonout, session
+from mqlab import __version__, capture, cli, jsonout
+from mqlab.spark import jvm, session
 from mqlab.verbs import material
 
 SAMPLES = Path(__file__).parents[1] / "data" / "samples"
@@ -143,9 +144,9 @@ def test_doctor_says_what_is_there(run):
 def test_doctor_without_any_java_says_how_to_get_it(run, monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("JAVA_HOME", raising=False)
-    assert f"java    {java.bundled()} (" in run("doctor")[1]
+    assert f"java    {jvm.bundled()} (" in run("doctor")[1]
 
-    monkeypatch.setattr(java, "bundled", lambda: None)
+    monkeypatch.setattr(jvm, "bundled", lambda: None)
     code, out, err = run("doctor")
 
     assert (code, out) == (64, "")

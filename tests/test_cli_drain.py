@@ -11,7 +11,7 @@ from facts_builder import facts, positions
 
 from mqlab import cli
 from mqlab.quantities import BYTES, COUNT, SECONDS, BadQuantityError, amount
-from mqlab.verbs import drain
+from mqlab.verbs import groups
 
 PLAN = (
     "--backlog 3.6M --inflow 500 --queues 16 --capacity 5000 --load 1200 --reserve 0.3 --writes-per-message 1 "
@@ -45,7 +45,7 @@ def run(monkeypatch, capfdbinary):
 @pytest.fixture
 def material(monkeypatch):
     """Every path holds the same facts."""
-    monkeypatch.setattr(drain, "opened", lambda **_: (SimpleNamespace(facts=BEHIND), UTC))
+    monkeypatch.setattr(groups, "opened", lambda **_: (SimpleNamespace(facts=BEHIND), UTC))
 
 
 def test_a_plan_from_options_alone_is_one_screen(run):
@@ -122,7 +122,7 @@ def drained(*levels):
 
 def test_a_drain_in_the_material_is_measured_and_the_forecast_is_held_against_it(run, monkeypatch):
     over = drained(0, 500, 600, 480, 360, 240, 120, 0, 0, 0)
-    monkeypatch.setattr(drain, "opened", lambda **_: (SimpleNamespace(facts=over), UTC))
+    monkeypatch.setattr(groups, "opened", lambda **_: (SimpleNamespace(facts=over), UTC))
     assert run("some.txt --response-time 100ms --threads 1 --instances 1")[1].splitlines()[:3] == [
         "DRAIN  group g: 600 messages wait in 1 queues, 10.0/s come in, 10:02:00 when the drain began",
         "MEASURED falls since 10:02:00 by 2.00/s (1.98 to 2.02), drained 10:06:55",
@@ -137,7 +137,7 @@ def test_a_drain_in_the_material_is_measured_and_the_forecast_is_held_against_it
 
 def test_a_drain_under_way_is_expected_to_end(run, monkeypatch):
     under_way = drained(0, 500, 600, 480, 360, 240)
-    monkeypatch.setattr(drain, "opened", lambda **_: (SimpleNamespace(facts=under_way), UTC))
+    monkeypatch.setattr(groups, "opened", lambda **_: (SimpleNamespace(facts=under_way), UTC))
     out = run("some.txt --instances 1")[1].splitlines()
     assert out[0].endswith("240 messages wait in 1 queues, 10.0/s come in, 10:05:00")
     foretold = run("some.txt --instances 1 --response-time 50ms --threads 1")[1].splitlines()[2]
@@ -187,5 +187,5 @@ def test_an_amount_in_the_unit_of_another_kind_is_refused():
 
 def test_moments_of_material_are_shown_in_the_wanted_zone(run, monkeypatch):
     shown = (SimpleNamespace(facts=BEHIND), ZoneInfo("Asia/Shanghai"))
-    monkeypatch.setattr(drain, "opened", lambda **_: shown)
+    monkeypatch.setattr(groups, "opened", lambda **_: shown)
     assert "18:01:00" in run("some.txt --response-time 10ms")[1]

@@ -10,7 +10,7 @@ from facts_builder import DAY, facts
 from kafka_builder import client, coordinator, member
 
 from mqlab import cli
-from mqlab.verbs import rebalances
+from mqlab.verbs import groups
 
 DATE = datetime.fromtimestamp(DAY, UTC).date().isoformat()
 LINES = """
@@ -33,7 +33,7 @@ def run(monkeypatch, capfdbinary):
     """Run the command line inside this process on the same facts; gives (exit code, output)."""
 
     def running(*arguments):
-        monkeypatch.setattr(rebalances, "opened", lambda **_: (SimpleNamespace(facts=MADE), UTC))
+        monkeypatch.setattr(groups, "opened", lambda **_: (SimpleNamespace(facts=MADE), UTC))
         monkeypatch.setattr(sys, "argv", ["mqlab", "rebalances", "some.log", *arguments])
         with pytest.raises(SystemExit) as ended:
             cli.main()

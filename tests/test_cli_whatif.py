@@ -11,7 +11,7 @@ import pytest
 from test_poll_whatif import LOOP, polls
 
 from mqlab import cli
-from mqlab.verbs import whatif
+from mqlab.verbs import groups
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def run(monkeypatch, capfdbinary):
         asked.append(material)
         return SimpleNamespace(facts=LOOP), UTC if material["tz"] == "UTC" else ZoneInfo(material["tz"])
 
-    monkeypatch.setattr(whatif, "opened", opened)
+    monkeypatch.setattr(groups, "opened", opened)
 
     def running(text):
         monkeypatch.setattr(sys, "argv", ["mqlab", "what-if", "folder", *text.split()])
@@ -69,7 +69,7 @@ def test_a_value_that_is_just_enough_is_told_as_such_with_the_one_that_leaves_ro
 
 def test_polls_that_fit_on_average_only_are_told_with_the_longest_of_them(monkeypatch, run):
     uneven = polls(*((45 + 48 * n, 500, 45.0 + 4 * (-1) ** n) for n in range(6)))
-    monkeypatch.setattr(whatif, "opened", lambda **_: (SimpleNamespace(facts=replace(LOOP, batches=uneven)), UTC))
+    monkeypatch.setattr(groups, "opened", lambda **_: (SimpleNamespace(facts=replace(LOOP, batches=uneven)), UTC))
 
     assert "fits on average only, polls take up to" in run("--set max.poll.records=160")[1]
 

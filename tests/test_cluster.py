@@ -11,8 +11,8 @@ import papermill
 import pytest
 from py4j.protocol import Py4JError
 
-from mqlab import clusters
 from mqlab.errors import ClusterError
+from mqlab.spark import clusters
 
 pytestmark = pytest.mark.slow
 

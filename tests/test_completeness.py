@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from mqlab.cache import completeness
+from mqlab.cache import entries
 from mqlab.sources import Envelope, Reading, Source
 
 
@@ -30,30 +30,30 @@ def log(tmp_path):
 @pytest.mark.parametrize("counts", [(100,), (60, 40), (101,), (97,)])
 def test_a_file_that_was_read_whole_has_no_problem(log, counts):
     source = _source(log)
-    assert completeness.checked([source], _rows(source, *counts)) == [source]
+    assert entries.checked([source], _rows(source, *counts)) == [source]
 
 
 @pytest.mark.parametrize("counts", [(), (40,), (50, 46)])
 def test_a_file_that_was_not_read_whole_says_how_much_of_it_was(log, counts):
     source = _source(log)
-    (found,) = completeness.checked([source], _rows(source, *counts))
+    (found,) = entries.checked([source], _rows(source, *counts))
     told = f"Only {sum(counts)} of its 100 bytes could be read: check that every worker may read it."
     assert found.problem == told
 
 
 def test_a_problem_that_is_known_stays(log):
     source = _source(log, problem="Its end is missing.")
-    assert completeness.checked([source], []) == [source]
+    assert entries.checked([source], []) == [source]
 
 
 def test_compressed_files_have_no_size_to_compare(log):
     source = _source(log, packed=True)
-    assert completeness.checked([source], []) == [source]
+    assert entries.checked([source], []) == [source]
 
 
 @pytest.mark.parametrize("packed", [False, True])
 def test_what_stopped_a_reader_is_the_problem(log, packed):
     source, damage = _source(log, packed=packed), "Its end is missing or damaged; 40 bytes before that were read."
     rows = [("coverage", json.dumps({"source": source.link, "bytes": 40, "damage": damage}))]
-    (found,) = completeness.checked([source], rows)
+    (found,) = entries.checked([source], rows)
     assert found.problem == damage

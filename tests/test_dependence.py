@@ -12,7 +12,7 @@ from mqlab.cache import dependence
 
 PACKAGE = Path(mqlab.__file__).parent
 KEEPING = ("mqlab.cache.batches", "mqlab.cache.dependence", "mqlab.cache.entries", "mqlab.cache.storage",
-           "mqlab.cache.tidying", "mqlab.cache.workspace")  # fmt: skip
+           "mqlab.cache.workspace")  # fmt: skip
 """What keeps results without having a part in them."""
 WORDS = {"mqlab.errors"}
 """What only says why there is no result."""

@@ -9,7 +9,7 @@ import pytest
 
 from mqlab.formats.registry import FORMATS
 from mqlab.intake import gather
-from mqlab.material.fingerprints import ENDS
+from mqlab.material.names import ENDS
 
 LINE = b"[2026-11-21 12:20:44,201] INFO [GroupCoordinator 1]: Stabilized group a (kafka.coordinator.group)\n"
 AT = 1_795_263_523

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from mqlab import java, jvm
 from mqlab.errors import JavaMissingError
+from mqlab.spark import jvm
 
 RELEASE = 'JAVA_VERSION="{}"\nMODULES="java.base jdk.incubator.vector"\n'
 
@@ -79,41 +79,41 @@ def ends(pid):
 
 
 def test_java_home_wins_then_the_path_then_the_one_from_pypi(installed, monkeypatch):
-    assert java.java().command == java.bundled()
+    assert jvm.java().command == jvm.bundled()
 
     path, home = installed("usr", "21.0.2"), installed("home", "17.0.1")
     monkeypatch.setenv("PATH", str(path.parent))
-    assert (java.java().command, java.java().major) == (path, 21)
+    assert (jvm.java().command, jvm.java().major) == (path, 21)
 
     monkeypatch.setenv("JAVA_HOME", str(home.parent.parent))
-    assert (java.java().command, java.java().major) == (home, 17)
+    assert (jvm.java().command, jvm.java().major) == (home, 17)
 
 
 @pytest.mark.parametrize("version", ["1.8.0_392", "11.0.2"])
 @pytest.mark.parametrize("release", [RELEASE, None])
 def test_one_that_is_too_old_is_passed_over(installed, monkeypatch, version, release):
     monkeypatch.setenv("JAVA_HOME", str(installed("old", version, release).parent.parent))
-    assert java.java().command == java.bundled()
+    assert jvm.java().command == jvm.bundled()
 
-    monkeypatch.setattr(java, "bundled", lambda: None)
+    monkeypatch.setattr(jvm, "bundled", lambda: None)
     with pytest.raises(JavaMissingError, match=f"found {'8' if '1.8' in version else '11'}"):
-        java.java()
+        jvm.java()
 
 
 def test_one_without_a_release_file_is_asked(installed, monkeypatch):
     monkeypatch.setenv("JAVA_HOME", str(installed("plain", "22.0.1", None).parent.parent))
 
-    assert java.java().major == 22
-    assert java.java().brings_vectors
+    assert jvm.java().major == 22
+    assert jvm.java().brings_vectors
 
 
 def test_sparks_scripts_never_ask_a_java_for_a_module_that_it_lacks(installed, monkeypatch):
     whole = installed("whole", "17.0.1")
     monkeypatch.setenv("JAVA_HOME", str(whole.parent.parent))
-    assert java.scripts_home(java.java()) == whole.parent.parent
+    assert jvm.scripts_home(jvm.java()) == whole.parent.parent
 
     monkeypatch.delenv("JAVA_HOME")
-    with java.for_scripts():
+    with jvm.for_scripts():
         words = ["-cp", "a b", "--add-modules=jdk.incubator.vector", "-version"]
         asked = subprocess.run([f"{os.environ['JAVA_HOME']}/bin/java", *words], capture_output=True, check=False)
     assert asked.returncode == 0
@@ -124,10 +124,10 @@ def test_another_java_has_archives_of_its_own(installed, monkeypatch):
     kept = set()
     for name, version in (("a", "17.0.1"), ("b", "17.0.1"), ("c", "17.0.2")):
         monkeypatch.setenv("JAVA_HOME", str(installed(name, version).parent.parent))
-        kept.add(java.archives(java.java())[-1])
+        kept.add(jvm.archives(jvm.java())[-1])
 
     assert len(kept) == 3
-    assert java.sharing(java.java()) == []
+    assert jvm.sharing(jvm.java()) == []
 
 
 def test_none_is_started_where_spark_runs_elsewhere(monkeypatch):
@@ -187,6 +187,6 @@ def test_a_damaged_archive_does_not_stop_it(run, tmp_path):
 
 
 def test_all_of_spark_is_loaded_but_machine_learning():
-    left_out = {jar.name for jar in java.jars().glob("*.jar")} - {jar.name for jar in java.loaded()}
+    left_out = {jar.name for jar in jvm.jars().glob("*.jar")} - {jar.name for jar in jvm.loaded()}
 
     assert [name.rpartition("_")[0] for name in left_out] == ["spark-mllib"]

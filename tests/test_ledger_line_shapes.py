@@ -9,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mqlab.formats.registry import FORMATS
-from mqlab.ledgers.line_shapes import found
-from mqlab.material.noting import noting
-from mqlab.material.recognition import HEAD, recognise
+from mqlab.ledgers.log_shapes import found
+from mqlab.material.recognition import HEAD, noting, recognise
 
 LAYOUT = "2026-11-22 07:00:0{second},123 INFO  [pool-1-thread-{second}] com.acme.Payer - "
 PLACE = ("topic", "queue", "offset")

@@ -8,8 +8,7 @@ from mqlab.errors import BadLedgerMapError
 from mqlab.formats.registry import FORMATS
 from mqlab.ledgers.layout import FIELDS
 from mqlab.ledgers.mapping import NO_MAP, read_map
-from mqlab.material.mapped import mapped
-from mqlab.material.recognition import recognise
+from mqlab.material.recognition import mapped, recognise
 
 
 def read(tmp_path, text):

@@ -8,10 +8,9 @@ import pytest
 
 from mqlab.errors import BadLedgerMapError
 from mqlab.formats.registry import FORMATS
-from mqlab.formats.rust_regex import rust
-from mqlab.ledgers.mapping import read_map
-from mqlab.ledgers.patterns import shape, wrong
-from mqlab.material.mapped import mapped_lines
+from mqlab.formats.values import rust
+from mqlab.ledgers.mapping import read_map, shape, wrong
+from mqlab.material.recognition import mapped_lines
 
 DID = r"did (?P<key>\S+) from (?P<topic>[\w.-]+)/(?P<partition>\d+)/(?P<offset>\d+)"
 LOG = b"".join(b"2026-11-22 07:00:0%d,123 INFO did A-%d from orders/0/%d\n" % (n, n, n) for n in range(5))

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mqlab.formats import ledger_rows
-from mqlab.ledgers import payloads
+from mqlab.ledgers import words
 
 CUT = [
     ('consumed orders-0@33 key=17 value={"card":"4111"}', "consumed orders-0@33 key=17 value={…}"),
@@ -26,7 +26,7 @@ CUT = [
 
 @pytest.mark.parametrize(("line", "kept"), CUT)
 def test_a_value_is_cut_out(line, kept):
-    assert payloads.without(line) == kept
+    assert words.without(line) == kept
 
 
 WORDS = st.sampled_from([" value=", ',"payload":', " key=", '"', "\\", "{", "}", "x", ", offset=", " ", "\u2028", "ä"])
@@ -35,16 +35,16 @@ WORDS = st.sampled_from([" value=", ',"payload":', " key=", '"', "\\", "{", "}",
 @given(st.lists(st.lists(WORDS, max_size=20).map("".join)))
 def test_columns_are_cut_as_single_lines_are(lines):
     told = [*(line for line, _ in CUT), *lines]
-    assert ledger_rows.without_payload(pl.Series(told)).to_list() == [payloads.without(line) for line in told]
+    assert ledger_rows.without_payload(pl.Series(told)).to_list() == [words.without(line) for line in told]
 
 
 @given(st.text(alphabet="abc {}\"\\,=:'", max_size=40))
 def test_nothing_of_a_value_in_quotes_is_left(value):
     quoted = re.sub(r'(["\\])', r"\\\1", f"<{value}>")
-    assert payloads.without(f'acked value="{quoted}" offset=33') == 'acked value="…" offset=33'
+    assert words.without(f'acked value="{quoted}" offset=33') == 'acked value="…" offset=33'
 
 
 @given(st.text(alphabet="xyz {}\"\\,=:'", max_size=40))
 def test_nothing_of_a_value_at_the_end_is_left(value):
-    assert "<" not in payloads.without(f"acked offset=33 payload=<{value}")
-    assert payloads.without(f"acked offset=33 payload=<{value}").startswith("acked offset=33 payload=")
+    assert "<" not in words.without(f"acked offset=33 payload=<{value}")
+    assert words.without(f"acked offset=33 payload=<{value}").startswith("acked offset=33 payload=")

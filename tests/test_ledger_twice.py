@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
+from mqlab.ledgers.doubled import once
 from mqlab.ledgers.layout import Layout, LineShape
-from mqlab.ledgers.line_layout import party_of
-from mqlab.ledgers.twice import once
+from mqlab.ledgers.log_shapes import party_of
 from mqlab.sources import Envelope, Reading, Source
 
 

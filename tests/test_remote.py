@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from mqlab import capture, intake, jsonout
-from mqlab.cache import reading, storage, tidying, workspace
+from mqlab.cache import reading, storage, workspace
 from mqlab.capture import open_capture
 from mqlab.errors import NoSuchPathError, RemoteError, WorkspaceError
 from mqlab.formats.registry import FORMATS
 from mqlab.kernel.splits import splits
-from mqlab.material import filesystems, walking
+from mqlab.material import remote, walking
 from mqlab.material.remote_path import RemotePath
 from mqlab.tables import EVENTS
 
@@ -59,10 +59,8 @@ def test_a_uri_is_told_from_a_path():
         "file:///data/x",
         "abfss://c@a.dfs.core.windows.net/x",
     )
-    assert all(filesystems.is_uri(uri) for uri in uris)
-    assert not any(
-        filesystems.is_uri(path) for path in ("/data/x", "C:\\logs", "a:b", "logs/*.log", "-", "x//y", "://")
-    )
+    assert all(remote.is_uri(uri) for uri in uris)
+    assert not any(remote.is_uri(path) for path in ("/data/x", "C:\\logs", "a:b", "logs/*.log", "-", "x//y", "://"))
 
 
 def test_a_folder_is_found_with_the_paths_a_local_one_has(tmp_path):
@@ -118,7 +116,7 @@ def test_a_file_system_that_cannot_be_reached_is_one_sentence(tmp_path, uri):
 
 
 def test_a_missing_libhdfs_is_named():
-    assert "set JAVA_HOME and HADOOP_HOME" in filesystems.said(OSError("Unable to load libjvm\ndlopen(/usr/lib"))
+    assert "set JAVA_HOME and HADOOP_HOME" in remote.said(OSError("Unable to load libjvm\ndlopen(/usr/lib"))
 
 
 def test_files_stay_where_they_are_but_for_archives_and_what_must_be_transcoded(tmp_path):
@@ -136,7 +134,7 @@ def test_files_stay_where_they_are_but_for_archives_and_what_must_be_transcoded(
         tar.add(folder / "plain.log", "inside.log")
     here = intake.gather([str(folder)], tmp_path / "here", FORMATS)
     there = intake.gather([f"file://{folder}"], tmp_path / "there", FORMATS)
-    placed = {source.path for source in there if filesystems.is_uri(source.location)}
+    placed = {source.path for source in there if remote.is_uri(source.location)}
     assert placed == {"plain.log", "packed.log.gz", "packed.log.bz2", "misnamed.log", "plain.gz"}
     told = [replace(source, location="", origin="") for source in there]
     assert told == [replace(source, location="", origin="") for source in here]
@@ -224,7 +222,7 @@ def test_what_nobody_uses_goes_from_a_workspace_elsewhere(tmp_path):
     cache = RemotePath(f"file://{tmp_path}/w")
     for name in ("preparing-host-1-x", "scan-aa"):
         (tmp_path / "w" / name / "rows").mkdir(parents=True)
-    tidying.tidy(cache)
+    reading.tidy(cache)
     assert [path.name for path in (tmp_path / "w").iterdir()] == ["preparing-host-1-x"]
 
 

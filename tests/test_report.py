@@ -19,9 +19,8 @@ from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Severity
 from mqlab.notes import IncidentNotes
 from mqlab.report import html, render
-from mqlab.reporting import sections as report_sections
-from mqlab.reporting.markup import as_figure, clean_html, literal, markdown
-from mqlab.reporting.sections import Section, fitting, sections_of
+from mqlab.reporting import sections as reporting_sections
+from mqlab.reporting.sections import Section, as_figure, clean_html, fitting, literal, markdown, sections_of
 from mqlab.reporting.view import view
 
 HOSTILE = "<script>alert(1)</script>"
@@ -297,7 +296,7 @@ def test_the_notebook_about_rebalances_runs_wherever_the_material_tells_of_a_gro
 
 
 def test_the_notebook_about_delivery_runs_wherever_a_topic_can_be_audited(monkeypatch):
-    monkeypatch.setattr(report_sections, "audits", lambda _: (FAILOVER,))
+    monkeypatch.setattr(reporting_sections, "audits", lambda _: (FAILOVER,))
     assert fitting(diagnosis(), Facts()) == ("00_triage", "04_delivery_audit")
 
 

@@ -8,10 +8,9 @@ from report_example import diagnosis, oversize, split_loop
 
 from mqlab.facts import Facts
 from mqlab.mqtt.chain_stages import Chain, Gap, Stage, Step, Whereabouts
-from mqlab.reporting import delivery_tiles
-from mqlab.reporting.delivery_tiles import lost
+from mqlab.reporting import tiles as reporting_tiles
 from mqlab.reporting.evidence import dossiers
-from mqlab.reporting.tiles import tiles
+from mqlab.reporting.tiles import lost, tiles
 
 
 @pytest.fixture
@@ -19,7 +18,7 @@ def of(monkeypatch):
     """Tiles as ``value title (note) link`` for these audits and findings."""
 
     def shown(audits, *findings):
-        monkeypatch.setattr(delivery_tiles, "audits", lambda _: audits)
+        monkeypatch.setattr(reporting_tiles, "audits", lambda _: audits)
         told = diagnosis(*findings)
         return [f"{t.value} {t.title} ({t.note}) {t.href}" for t in tiles(Facts(), told, dossiers(told))]
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqlab.material.stamps import Stamp, moment_in
+from mqlab.material.names import Stamp, moment_in
 
 NOON = datetime(2026, 11, 21, 12, 19, 18, tzinfo=UTC).timestamp()
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from mqlab import session, warm
+from mqlab.spark import session, warm
 
 CAPTURE = Path(__file__).parents[1] / "data" / "samples" / "kafka-amp-05"
 

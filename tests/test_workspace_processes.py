@@ -13,7 +13,7 @@ from workspace_material import copied
 
 import mqlab
 from mqlab import jsonout
-from mqlab.cache import tidying, workspace
+from mqlab.cache import reading, workspace
 from mqlab.capture import open_capture
 
 PATIENCE = 300
@@ -105,7 +105,7 @@ def test_what_a_dead_process_left_goes_and_what_a_living_one_uses_stays(tmp_path
         folder.mkdir()
         (folder / "scan-1").write_text("password=x")
     with workspace.scratch(tmp_path) as fresh:
-        tidying.tidy(tmp_path)
+        reading.tidy(tmp_path)
         assert [folder.exists() for folder in (*names, fresh)] == [False, False, True, True, True]
         assert stat.S_IMODE(fresh.stat().st_mode) == 0o700
     assert not fresh.exists()
@@ -117,9 +117,9 @@ def test_a_batch_that_somebody_is_writing_is_left_alone(tmp_path, holds):
     hold = workspace.Hold(tmp_path)
     if holds:
         hold.add("scan-1")
-    tidying.tidy(tmp_path)
+    reading.tidy(tmp_path)
     there = (tmp_path / "scan-1").exists()
     hold.release()
-    tidying.tidy(tmp_path)
+    reading.tidy(tmp_path)
 
     assert (there, (tmp_path / "scan-1").exists()) == (holds, False)

@@ -11,7 +11,7 @@ from itertools import pairwise
 from mqlab.assembly.rows import MICRO, Row
 from mqlab.clocks import settling
 from mqlab.clocks.zones import WRITTEN, Zone, ruled, written
-from mqlab.formats import kafka_broker_log, metric_names
+from mqlab.formats import exporters, kafka_broker_log
 from mqlab.sources import Reading, Source
 
 Rows = Mapping[str, Sequence[Row]]
@@ -145,7 +145,7 @@ def _increases(rows: Rows) -> Iterator[tuple[float, float]]:
     """When a counter of trouble rose between two samples."""
     for row in rows["metrics"]:
         labels = json.loads(row.get("labels") or "{}")
-        if metric_names.canonical(row["name"], labels) in _TROUBLE and row.get("offset") is not None:
+        if exporters.canonical(row["name"], labels) in _TROUBLE and row.get("offset") is not None:
             points = [(p["at"] / MICRO, p["value"]) for p in row["points"] if p.get("at") is not None]
             yield from ((one - _SLACK, two + _SLACK) for (one, v), (two, w) in pairwise(points) if w > v)
 

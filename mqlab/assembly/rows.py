@@ -25,7 +25,7 @@ from mqlab.clocks import zones
 from mqlab.clocks.zones import Instant
 from mqlab.facts import Episode, Position, Series, Setting
 from mqlab.findings import Evidence
-from mqlab.formats import metric_names
+from mqlab.formats import exporters
 from mqlab.sources import Source
 
 Row = Mapping[str, Any]
@@ -156,13 +156,13 @@ def series(rows: Sequence[Row], path: Callable[[Row], str], instant: Instant) ->
     found: dict[tuple[str, str, str, str], list[tuple[float, float, int | None]]] = defaultdict(list)
     for row in rows:
         written = json.loads(row.get("labels") or "{}")
-        canonical = row["name"] if row["name"].startswith("app.") else metric_names.canonical(row["name"], written)
+        canonical = row["name"] if row["name"].startswith("app.") else exporters.canonical(row["name"], written)
         if canonical is None:
             continue
         source = path(row)
-        labels = metric_names.labels_of(canonical, row["name"], written)
+        labels = exporters.labels_of(canonical, row["name"], written)
         key = (canonical, json.dumps(labels, sort_keys=True), source, row["name"])
-        factor = metric_names.factor(canonical, row["name"])
+        factor = exporters.factor(canonical, row["name"])
         for point in row["points"]:
             at = instant(source, seconds(point, "at"), row.get("offset"))
             if at is not None:
@@ -175,7 +175,7 @@ def series(rows: Sequence[Row], path: Callable[[Row], str], instant: Instant) ->
             source,
             tuple((at, value) for at, value, _ in sorted(points, key=lambda p: (p[0], p[2] or 0))),
             tuple(line for _, _, line in sorted(points, key=lambda p: (p[0], p[2] or 0))),
-            metric_names.factor(name, original),
+            exporters.factor(name, original),
         )
         for (name, labels, source, original), points in sorted(found.items())
     )

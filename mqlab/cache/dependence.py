@@ -24,7 +24,7 @@ READING = (
     "canonical.py",
 )
 """What makes rows of bytes, and facts of the rows of one source."""
-THINNING = (*READING, "signals.py", "intake.py", "cache/completeness.py")
+THINNING = (*READING, "signals.py", "intake.py", "cache/entries.py")
 """All of that, and what makes facts of all sources."""
 
 _PACKAGE = Path(__file__).parents[1]

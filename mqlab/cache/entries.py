@@ -1,4 +1,8 @@
-"""Entries: what recognition and thinning made of some paths, so that the same paths need no Spark a second time.
+"""Entries: what recognition and thinning made of some paths, and whether all was read.
+
+Whether all was read that is there: what stopped a reader, and bytes counted against bytes on disk.
+
+Entries: what recognition and thinning made of some paths, so that the same paths need no Spark a second time.
 
 An entry is one compressed file: a line that says for which state of the files it holds and in which batches their rows
 stand, and a line with all the rest. It is named after the paths and the code, so that material that grows has one
@@ -13,8 +17,9 @@ import io
 import json
 import os
 import stat
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from glob import glob
 from pathlib import Path
 from typing import Any
@@ -22,9 +27,40 @@ from typing import Any
 from mqlab import notes
 from mqlab.cache import storage, workspace
 from mqlab.cache.batches import Places
-from mqlab.material import filesystems, remote
+from mqlab.material import remote
+from mqlab.material.remote import is_uri
 from mqlab.material.walking import STDIN
 from mqlab.sources import Envelope, Reading, Source
+
+_UNCOUNTED = 3
+"""Bytes of a file that no line has: a byte order mark."""
+
+
+def checked(sources: Sequence[Source], rows: Iterable[tuple[str, str]]) -> list[Source]:
+    """*sources*, with a problem where the thinned *rows* tell of damage, or of fewer bytes than the file has."""
+    counted: Counter[str] = Counter()
+    damaged: dict[str, str] = {}
+    for fact, payload in rows:
+        if fact == "coverage":
+            row = json.loads(payload)
+            counted[row["source"]] += row["bytes"]
+            if "damage" in row:
+                damaged[row["source"]] = row["damage"]
+    return [_checked(source, counted[source.link], damaged.get(source.link)) for source in sources]
+
+
+def _checked(source: Source, counted: int, damage: str | None) -> Source:
+    if not source.has_content or source.problem:
+        return source
+    if damage or source.packed:
+        return replace(source, problem=damage)
+    here = Path(source.location)
+    size = source.size if is_uri(source.location) or not here.exists() else here.stat().st_size
+    if counted >= size - _UNCOUNTED:
+        return source
+    told = f"Only {counted:,} of its {size:,} bytes could be read: check that every worker may read it."
+    return replace(source, problem=told)
+
 
 _PREFIX, _SUFFIX = "material-", ".json.gz"
 _BROKEN = (OSError, EOFError, ValueError, KeyError, TypeError)
@@ -50,7 +86,7 @@ def state(paths: Sequence[str]) -> State | None:
         return None
     found: dict[str, tuple[int, int]] = {}
     for path in paths:
-        if filesystems.is_uri(path):
+        if remote.is_uri(path):
             found |= {file.uri: (file.size, round((file.modified or 0) * 1e9)) for file in remote.found(path)[1]}
         else:
             found |= {str(file): known for file in _files(path) if (known := _state_of(file))}
@@ -59,7 +95,7 @@ def state(paths: Sequence[str]) -> State | None:
 
 def place(cache: Path, paths: Sequence[str], version: str) -> Path:
     """Where the entry of *paths* stands, as read by code of this *version*."""
-    absolute = [path if filesystems.is_uri(path) else os.path.abspath(path) for path in paths]  # noqa: PTH100
+    absolute = [path if remote.is_uri(path) else os.path.abspath(path) for path in paths]  # noqa: PTH100
     named = repr((version, list(zip(paths, absolute, strict=True))))
     return cache / f"{_PREFIX}{_digest(named)}{_SUFFIX}"
 

@@ -1,4 +1,8 @@
-"""From paths to rows: only what no earlier run has read is read, and the rows of all are thinned.
+"""From paths to rows: only what no earlier run has read is read; what nobody has used goes.
+
+What goes from the workspace: leftovers of runs that were killed, and what nobody has used for a month.
+
+From paths to rows: only what no earlier run has read is read, and the rows of all are thinned.
 
 Files are known by their content (``fingerprints``), so that one that was renamed or rotated is not read again. A file
 that has grown is another one: it is read as a whole, and its earlier rows are left out.
@@ -13,7 +17,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from mqlab import intake, signals
-from mqlab.cache import batches, completeness, dependence, entries, storage, tidying, workspace
+from mqlab.cache import batches, dependence, entries, storage, workspace
 from mqlab.cache.batches import Batch
 from mqlab.cache.entries import Material, State
 from mqlab.formats.base import LaidOut
@@ -21,10 +25,33 @@ from mqlab.formats.registry import FORMATS
 from mqlab.kernel import job
 from mqlab.kernel.splits import splits
 from mqlab.ledgers.mapping import NO_MAP, LedgerMap
-from mqlab.material import filesystems, quoting
+from mqlab.material import quoting, remote
 from mqlab.material.remote_path import RemotePath
 from mqlab.sources import Source
 from mqlab.tables import LEDGER
+
+UNUSED = 30 * 86400
+"""Seconds after which what was not used is removed."""
+
+
+def tidy(cache: Path) -> None:
+    """Remove what is left behind or was not used for 30 days; nothing that a running process looks at."""
+    workspace.bury(cache)
+    for file in entries.files(cache):
+        if (storage.age(file) or 0) > UNUSED:
+            storage.remove(file)
+    whole = {name: batches.age(cache, name) for name in batches.names(cache)}
+    unneeded(cache, [name for name, age in whole.items() if age is None or age > UNUSED])
+
+
+def unneeded(cache: Path, names: Collection[str]) -> None:
+    """Remove those of these batches that no entry refers to."""
+    if names:
+        needed = {name for file in entries.files(cache) for name in entries.batches_of(file)}
+        for name in names:
+            if name not in needed:
+                batches.remove(cache, name)
+
 
 CHANGED = "It changed while it was read: what was added since is not in here, and the next run reads it again."
 _THINNER = 10
@@ -58,13 +85,13 @@ def read(paths: Sequence[str], desk: Desk) -> Material:
     if found and batches.use(desk.cache, found.places.batches, desk.hold):
         storage.touch(file)
         return found
-    tidying.tidy(desk.cache)
+    tidy(desk.cache)
     with workspace.scratch(desk.cache) as scratch:
         material = _made(paths, known, scratch, desk)
     if known is not None and known == entries.state(paths):
         before = entries.batches_of(file)
         entries.store(desk.cache, file, known, material)
-        tidying.unneeded(desk.cache, before)
+        unneeded(desk.cache, before)
     return material
 
 
@@ -94,7 +121,7 @@ def _made(paths: Sequence[str], known: State | None, scratch: Path, desk: Desk) 
         if batches.drop_damaged(desk.cache, sorted(set(earlier.values()))):
             return _made(paths, known, scratch / "again", desk)
         raise
-    sources = completeness.checked(sources, rows)
+    sources = entries.checked(sources, rows)
     return Material(tuple(sources), (*rows, *quoting.first_lines(rows, sources)), places)
 
 
@@ -122,9 +149,9 @@ def _within_reach(sources: Collection[Source], folder: Path) -> list[Source]:
     folder.mkdir(exist_ok=True)
     found = []
     for source in sources:
-        if not filesystems.is_uri(source.location):
+        if not remote.is_uri(source.location):
             copy = f"{folder}/{source.link}"
-            filesystems.put(Path(source.location), copy)
+            remote.put(Path(source.location), copy)
             source = replace(source, location=copy)
         found.append(source)
     return found

@@ -27,7 +27,7 @@ from pathlib import Path
 
 from mqlab.cache import storage
 from mqlab.errors import RemoteError, WorkspaceError
-from mqlab.material import filesystems
+from mqlab.material import remote
 from mqlab.material.remote_path import RemotePath
 
 _PREPARING, _USING = "preparing-", "using-"
@@ -42,7 +42,7 @@ def cache_folder(chosen: str | None = None) -> Path:
         WorkspaceError: it cannot be made or written.
     """
     given = chosen or os.environ.get("MQLAB_WORKSPACE")
-    if given and filesystems.is_uri(given):
+    if given and remote.is_uri(given):
         return _elsewhere(given)
     folder = Path(given) if given else _home()
     try:
@@ -141,7 +141,7 @@ def _elsewhere(uri: str) -> Path:
         probe.touch()
         probe.unlink()
     except (OSError, RemoteError) as error:
-        raise WorkspaceError(uri, filesystems.said(error)) from error
+        raise WorkspaceError(uri, remote.said(error)) from error
     return folder
 
 

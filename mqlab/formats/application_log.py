@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from mqlab.formats import application_lines, batch_lines, kafka_layout, other_dates
+from mqlab.formats import application_lines, batch_lines, kafka_layout, layouts
 from mqlab.formats.base import Head, Signature
 from mqlab.sources import Reading, Role
 from mqlab.tables import EVENTS, METRICS, VOLUME, Table
@@ -62,4 +62,4 @@ def recognise(head: Head) -> bool:
 
 
 def _is_dated(line: str) -> bool:
-    return _DATED.match(line) is not None or other_dates.moment(line[:80]) is not None
+    return _DATED.match(line) is not None or layouts.other_moment(line[:80]) is not None

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from mqlab.formats import kafka_controller_lines, kafka_coordinator_lines, kafka_layout, kafka_replication_lines
+from mqlab.formats import kafka_broker_lines, kafka_layout
 from mqlab.formats.base import Head, Signature
 from mqlab.sources import Reading, Role
 from mqlab.tables import EVENTS, VOLUME, Table
@@ -44,12 +44,12 @@ SIGNATURES: tuple[Signature, ...] = (
         begins=r"(?:Processing override for entityPath: topics/|Updating topic )(?P<topic>[\w.-]+)"
         r"(?: with (?:config: \w*Map\((?P<reason>.*)\)|new configuration : (?P<reason2>.*)) \(kafka)?",
     ),
-    *kafka_coordinator_lines.SIGNATURES,
-    *kafka_replication_lines.LEADING,
-    *kafka_replication_lines.CUTTING,
-    *kafka_replication_lines.DELETING,
+    *kafka_broker_lines.GROUP_SIGNATURES,
+    *kafka_broker_lines.LEADING,
+    *kafka_broker_lines.CUTTING,
+    *kafka_broker_lines.DELETING,
     Signature("reassignment", begins=r"(?:Initiating|Completed|Starting|New) (?:partition )?reassign"),
-    *kafka_controller_lines.SIGNATURES,
+    *kafka_broker_lines.QUORUM_SIGNATURES,
     Signature(
         "replication-too-large",
         contains=r"Replication is failing due to a message that is greater than replica\.fetch\.max\.bytes",

@@ -24,8 +24,7 @@ import polars as pl
 from mqlab.formats import console, ledger_rows
 from mqlab.formats.base import About, Block, Head, Line
 from mqlab.formats.ledger_rows import whole
-from mqlab.formats.rust_regex import rust
-from mqlab.formats.values import instant
+from mqlab.formats.values import instant, rust
 from mqlab.sources import Reading, Role
 from mqlab.tables import LEDGER, Table
 

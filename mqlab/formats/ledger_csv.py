@@ -22,12 +22,12 @@ import polars as pl
 
 from mqlab.formats import console, ledger_rows
 from mqlab.formats.base import About, Block, Data, Head, Line, Noise
-from mqlab.formats.rust_regex import rust
-from mqlab.ledgers import columns as ledger_columns
-from mqlab.ledgers import mqtt, mqtt_bare
+from mqlab.formats.values import rust
+from mqlab.ledgers import columns as ledgers_columns
+from mqlab.ledgers import mqtt_columns
 from mqlab.ledgers.layout import MOMENT as NAMED_MOMENT
 from mqlab.ledgers.layout import Layout, is_mqtt, named_columns, party_in, role_in
-from mqlab.ledgers.moments import MOMENT
+from mqlab.ledgers.words import MOMENT
 from mqlab.sources import Reading, Role
 from mqlab.tables import LEDGER, Table
 
@@ -82,8 +82,8 @@ def recognise(head: Head) -> bool:
     found = next(((kept, s) for s in SEPARATORS if (kept := _rows(rows, s))), None)
     if not found or not len(found[0]) == len(rows) > 2:
         return False
-    placed = ledger_columns.places(found[0])
-    return mqtt_bare.places(found[0]) is not None or (placed is not None and "offset" in placed[0])
+    placed = ledgers_columns.places(found[0])
+    return mqtt_columns.places(found[0]) is not None or (placed is not None and "offset" in placed[0])
 
 
 def layout(head: Head) -> str:
@@ -102,7 +102,7 @@ def laid_out(head: Head, separator: str | None = None, header: bool | None = Non
             )
     best = separator or max(SEPARATORS, key=lambda s: len(_rows(lines[:_LOOKED_AT], s)))
     rows = _rows(lines[:_LOOKED_AT], best)
-    columns, shape = mqtt_bare.places(rows) or ledger_columns.places(rows) or ({}, None)
+    columns, shape = mqtt_columns.places(rows) or ledgers_columns.places(rows) or ({}, None)
     role = role_in(head.name)
     told = "name" if role else "shape" if shape else None
     return Layout(
@@ -191,7 +191,7 @@ def _header(lines: Sequence[str], separator: str) -> str | None:
         names = [_bare(cell) for cell in cells(line, separator)]
         if len(names) < 2 or not all(_NAME.fullmatch(name) for name in names):
             continue
-        known = "time" in named_columns(dict.fromkeys(names, "")) or mqtt.names_messages(names)
+        known = "time" in named_columns(dict.fromkeys(names, "")) or mqtt_columns.names_messages(names)
         below = [] if known else _rows(lines[n + 1 :], separator)
         if known or (below and len(below[0]) == len(names)):
             return line
@@ -218,13 +218,13 @@ def _is_ledger(lines: Sequence[str], separator: str, name: str) -> bool:
         return False
     names = [_bare(cell) for cell in cells(lines[0], separator)]
     rows = [cells(line, separator) for line in lines[1:_LOOKED_AT]]
-    return all(len(row) == len(names) for row in rows) and mqtt.named(names, rows, name).sure
+    return all(len(row) == len(names) for row in rows) and mqtt_columns.named(names, rows, name).sure
 
 
 def _by_header(names: Sequence[str], rows: Sequence[Sequence[str]], separator: str, name: str) -> Layout:
     """The layout of columns with names over *rows*."""
     even = [row for row in rows if len(row) == len(names)]
-    found = mqtt.named(names, even, name)
+    found = mqtt_columns.named(names, even, name)
     columns = {field: str(n) for field, n in found.columns.items()}
     lower = [bare.lower() for bare in names]
     likely = "consumed" if any(n.startswith("reconsume") for n in lower) else "sent" if "status" in columns else None

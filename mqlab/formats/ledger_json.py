@@ -20,8 +20,8 @@ import polars as pl
 
 from mqlab.formats import console, ledger_rows
 from mqlab.formats.base import About, Block, Head
-from mqlab.ledgers import mqtt
-from mqlab.ledgers import named as ledger_named
+from mqlab.ledgers import columns as ledgers_columns
+from mqlab.ledgers import mqtt_columns
 from mqlab.ledgers.layout import Layout, is_mqtt, named_columns, party_in
 from mqlab.sources import Reading, Role
 from mqlab.tables import LEDGER, Table
@@ -162,7 +162,7 @@ def _members(one: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield from ((f"{name}\0{inner}", f"$['{name}']['{inner}']") for inner in value if _is_plain(inner))
 
 
-def _named(lines: Sequence[str], name: str) -> tuple[list[str], ledger_named.Named]:
+def _named(lines: Sequence[str], name: str) -> tuple[list[str], ledgers_columns.Named]:
     """Paths of all members in *lines*, in their order, and which of them is what."""
     objects = [one for line in lines if (one := _object(line))]
     names: dict[str, str] = {}
@@ -170,7 +170,7 @@ def _named(lines: Sequence[str], name: str) -> tuple[list[str], ledger_named.Nam
         for member, path in _members(one):
             names.setdefault(path, member.rpartition("\0")[2])
     rows = [[_cell(one, path) for path in names] for one in objects]
-    return list(names), mqtt.named(list(names.values()), rows, name)
+    return list(names), mqtt_columns.named(list(names.values()), rows, name)
 
 
 def _cell(one: Mapping[str, Any], path: str) -> str:

@@ -18,12 +18,10 @@ import polars as pl
 
 from mqlab.formats import console, ledger_rows
 from mqlab.formats.base import About, Block, Head
-from mqlab.formats.rust_regex import rust
+from mqlab.formats.values import rust
+from mqlab.ledgers.alike_lines import APART, MOMENT, Noted, noted
 from mqlab.ledgers.layout import Layout, party_in
-from mqlab.ledgers.line_candidates import unlike
-from mqlab.ledgers.line_shapes import found
-from mqlab.ledgers.lines import Noted, noted
-from mqlab.ledgers.words import APART, MOMENT
+from mqlab.ledgers.log_shapes import found, unlike
 from mqlab.sources import Reading, Role
 from mqlab.tables import LEDGER, Table
 

@@ -13,7 +13,7 @@ session that was restored from disk never had a connection: its address is ``(nu
 from __future__ import annotations
 
 from mqlab.formats.base import Signature
-from mqlab.formats.other_dates import MONTH, WEEKDAY
+from mqlab.formats.layouts import MONTH, WEEKDAY
 
 _MONTH = f"(?:{MONTH})[a-z]{{0,6}}"
 _DATED = rf"\[?(?:(?:{WEEKDAY})[a-z]{{0,6}},? )?(?:\d|{_MONTH} )(?:[\d/.,:+ TZ\]-]|{_MONTH}| [A-Z]{{3,5}}){{6,32}}?: "

@@ -21,12 +21,10 @@ from functools import lru_cache
 import polars as pl
 
 from mqlab.formats import layouts, ledger_rows
-from mqlab.formats.ledger_moments import instants
-from mqlab.formats.rust_regex import rust
-from mqlab.formats.values import MICRO
+from mqlab.formats.ledger_rows import instants
+from mqlab.formats.values import MICRO, rust
 from mqlab.ledgers.layout import Layout, LineShape
-from mqlab.ledgers.statements import FAR
-from mqlab.ledgers.verbs import HARMLESS, NEGATIVE
+from mqlab.ledgers.words import FAR, HARMLESS, NEGATIVE
 
 _HARMLESS, _NEGATIVE = rust(HARMLESS), rust(NEGATIVE)
 _TWICE = "Rocketmq"

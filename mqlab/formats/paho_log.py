@@ -24,9 +24,9 @@ from __future__ import annotations
 
 import re
 
-from mqlab.formats import mqtt_application_lines
+from mqlab.formats import application_lines
+from mqlab.formats.application_lines import SCHEME
 from mqlab.formats.base import Head, Signature
-from mqlab.formats.mqtt_application_lines import SCHEME
 from mqlab.sources import Reading, Role
 from mqlab.tables import EVENTS, VOLUME, Table
 
@@ -44,7 +44,7 @@ _SLEPT = r"slept for(?:\"? (?:seconds=)?(?P<value>\d+))?"
 _CALLED = r"^[A-Z][a-z]{2} \d{1,2}, \d{4},? [\d:]{7,8}\W[AP]M \S+ "
 
 SIGNATURES: tuple[Signature, ...] = (
-    *mqtt_application_lines.SIGNATURES,
+    *application_lines.MQTT_SIGNATURES,
     Signature("client-configured", begins=rf"{_CONNECT}c1, {_KEPT}", told="clean"),
     Signature("client-configured", begins=rf"{_CONNECT}c0, {_KEPT}", told="persistent"),
     Signature("connection-made", begins=r"Received CONNACK \(\d+, (?:0|Success)\)"),

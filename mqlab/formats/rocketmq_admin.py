@@ -19,7 +19,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from mqlab.formats import console, rocketmq_clients, rocketmq_queues, rocketmq_rates, rocketmq_values
+from mqlab.formats import console, rocketmq_tables
 from mqlab.formats import rocketmq_lines as shapes
 from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Reject
 from mqlab.sources import Reading, Role
@@ -49,7 +49,7 @@ _KNOWN = (
 )  # fmt: skip
 """Rows and pairs that say something, also where no table holds it."""
 _NOISE = (shapes.HEADER, shapes.SECTION, shapes.SERVER, shapes.REMARK)
-_PARTS = (rocketmq_queues, rocketmq_clients, rocketmq_rates, rocketmq_values)
+_PARTS = (rocketmq_tables, rocketmq_tables, rocketmq_tables, rocketmq_tables)
 
 
 def recognise(head: Head) -> bool:

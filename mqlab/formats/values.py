@@ -1,6 +1,18 @@
-r"""Numbers, moments, labels and cells of CSV as texts hold them: what formats share.
+r"""Values of cells and words, and regexes of the kernel's engine.
+
+Numbers, moments, labels and cells of CSV as texts hold them: what formats share.
 
 What is no number or no moment is None, never an error: a bad line stops nothing.
+
+Regexes for Polars, whose engine is Rust's.
+
+Samples::
+
+    ^\\d{10}\\s    ^[0-9]{10}[\t-\r ]        its \\d, \\s, \\w and \b would know all of Unicode
+    \\<a\\>         <a>                    its \\< and \\> are ends of words
+    (?:a.){0,500}  (?:a.)*              it needs no such bound, and would copy the group as often
+
+It knows no lookaround and no back references.
 """
 
 from __future__ import annotations
@@ -116,3 +128,17 @@ def moment(cell: str) -> int | None:
     """Microseconds of epoch seconds, epoch milliseconds or a date with a clock."""
     number = epoch(cell)
     return instant(cell) if number is None else number
+
+
+_ASCII = {
+    "d": "[0-9]", "D": "[^0-9]", "s": r"[\t-\r ]", "S": r"[^\t-\r ]", "w": "[0-9A-Za-z_]", "W": "[^0-9A-Za-z_]",
+    "b": r"(?-u:\b)", "<": "<", ">": ">",
+}  # fmt: skip
+_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_BOUND = "{0,500}"
+"""What keeps Java from recursing too deep."""
+
+
+def rust(pattern: str) -> str:
+    """The *pattern* as Rust reads what Java and Python, with ``re.ASCII``, read in it."""
+    return _ESCAPE.sub(lambda escape: _ASCII.get(escape[1], escape[0]), pattern).replace(_BOUND, "*")

@@ -25,6 +25,7 @@ from mqlab.thinning import ledgers
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+
 _LEAST, _MOST = 256 << 10, 64 << 20
 """Bytes of a pack: few for small material, so that two cores may share it; never by the number of cores."""
 

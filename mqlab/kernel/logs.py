@@ -19,8 +19,8 @@ from mqlab.formats import batch_lines, log_events, mosquitto_log, noted_lines, o
 from mqlab.formats.base import Line
 from mqlab.formats.layouts import LEVELS, Moment, moment
 from mqlab.formats.printed_settings import Blocks
-from mqlab.formats.rust_regex import rust
 from mqlab.formats.signatures import SIGNATURES, Found
+from mqlab.formats.values import rust
 from mqlab.kernel import floods, vectors
 from mqlab.kernel.counting import Counting
 from mqlab.kernel.output import Output

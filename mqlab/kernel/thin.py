@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from mqlab.kernel.output import COUNTS, COVERAGE
 from mqlab.tables import ASSIGNMENTS, CLIENTS, EVENTS, METRICS, POLLS, POSITIONS, SETTINGS, Table
-from mqlab.thinning import coverage, episodes, polls, series, settings, shapes, volumes
+from mqlab.thinning import events, logs
 
 
 def _as_it_is(rows: pl.DataFrame) -> pl.DataFrame:
@@ -25,15 +25,15 @@ def _as_it_is(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 MAKERS: Mapping[Table, Mapping[str, Callable[[pl.DataFrame], pl.DataFrame]]] = {
-    EVENTS: {"events": episodes.episodes},
-    SETTINGS: {"settings": settings.changed},
+    EVENTS: {"events": events.episodes},
+    SETTINGS: {"settings": events.changed},
     POSITIONS: {"positions": _as_it_is},
-    METRICS: {"metrics": series.series},
+    METRICS: {"metrics": events.series},
     CLIENTS: {"clients": _as_it_is},
     ASSIGNMENTS: {"assignments": _as_it_is},
-    POLLS: {"batches": polls.batches},
-    COUNTS: {"volume": shapes.shapes, "log": volumes.volumes},
-    COVERAGE: {"coverage": coverage.coverage},
+    POLLS: {"batches": events.batches},
+    COUNTS: {"volume": logs.shapes, "log": logs.volumes},
+    COVERAGE: {"coverage": logs.coverage},
 }
 """What is made of each table, by fact."""
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
-from mqlab.formats import layouts, other_dates
+from mqlab.formats import layouts
 
 Longs = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
@@ -31,7 +31,7 @@ _HEAD = 36
 _MONTH_DAYS = np.array([31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31])
 _NAMES = tuple(int.from_bytes(name[:4].encode(), "little") for name in layouts.LEVELS)
 _LEVEL = layouts.LEVEL.replace(r"\b", r"(?-u:\b)")
-_ODD = rf"^\[?(?:\d|{other_dates.WEEKDAY}|{other_dates.MONTH}|%\d\|)"
+_ODD = rf"^\[?(?:\d|{layouts.WEEKDAY}|{layouts.MONTH}|%\d\|)"
 """How a line with a moment of another layout may begin."""
 _EMPTY = pl.Series([], dtype=pl.String)
 

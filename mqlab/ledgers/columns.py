@@ -1,4 +1,6 @@
-"""What the columns of a ledger without a header are, by what stands in them.
+"""What the columns of a ledger are, by their names and by what stands in them.
+
+What the columns of a ledger without a header are, by what stands in them.
 
 Sample rows::
 
@@ -7,16 +9,29 @@ Sample rows::
 
 The moment is the column in which every cell is one. An offset rises within its partition, one by one as far as
 nothing is left out; a key may rise too, but has gaps there. A topic is a word that comes again and again.
+
+What the named columns of a ledger are, by their names and by what stands in them.
+
+Sample rows::
+
+    ts,reading_id,meter,partition,offset
+    2026-11-22T03:54:16.581Z,17,dev-0,2,0
+    2026-11-22T03:54:16.582Z,18,dev-19,2,1
+
+Many words name a message (an order, a ticket, a payout), and a ledger may note a device or a customer beside it. The
+column that tells messages apart is the one whose cells differ from message to message.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise, permutations
 
-from mqlab.ledgers.moments import MOMENT
+from mqlab.ledgers.layout import ROLES, field_of, role_in, role_of
+from mqlab.ledgers.words import MOMENT
 
 _NUMBER = re.compile(r"\d{1,18}")
 _TOPIC = re.compile(r"[\w.%|~$/-]{1,249}")
@@ -108,3 +123,160 @@ def _steps(queues: Sequence[str], offsets: Sequence[str], topic: Sequence[str]) 
     if not steps:
         return 1.0, 0
     return sum(step > 0 for step in steps) / len(steps), sum(step == 1 for step in steps)
+
+
+DIFFERENT = 0.9
+"""Different cells for each message from which a column tells messages apart: some messages are noted twice, and what
+a device or a customer is called comes again after every few messages."""
+_SCOPE = ("role", "topic", "group", "party")
+_STAGES = re.compile(r"(?i)kind|state|type|status")
+"""Names of columns that may hold roles, but other things too."""
+_FIRST_WORD = re.compile(r"(?i)([a-z]+)(?:_|$)")
+ID = re.compile(r"(?i:(?:^|.*[_ .-])(?:id|key|number|num|nr|no|uuid|guid))|.*[a-z0-9](?:I[dD]|Key|Number|No|Nr)")
+NO_KEY = re.compile(
+    r"(?i)(?:.*_)?(?:size|len|length|count|total|rate|lag|latency|delay|duration|elapsed|took|epoch|attempts?|retr(?:y|ies)|"
+    r"qos|tags?|hosts?|threads?|pid|packet_?id|mid|payload|value|body|text|amount|price|ms|us|ns|seconds|kb|mb|percent)"
+)
+"""Measures and the like, which may differ in every row, and numbers of packets, which only one connection knows."""
+_DATED = re.compile(r"(?:1\d{9}|20\d\d-\d\d-\d\d).*")
+_DECIMAL = re.compile(r"-?\d+\.\d+(?:[eE][+-]?\d+)?")
+_NUMERIC = re.compile(r"-?\d+(?:\.\d+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """Numbers of the columns by field, and the role with what it is known by."""
+
+    columns: Mapping[str, int]
+    role: str | None = None
+    told: str | None = None
+    dated: bool = False
+    """What the name of a time stands over looks like one."""
+    by_file: bool = False
+    """The role stands in the file's name."""
+    answered: bool = False
+    """Rows hold more than one moment."""
+    sure: bool = False
+    """Rows of this kind are messages: each has a moment and a place, or an id and a known role."""
+
+
+def named(names: Sequence[str], rows: Sequence[Sequence[str]], file: str) -> Named:
+    """What the columns *names* over *rows* are in a file of this name; rows have a cell for each name, maybe empty."""
+    cells = [[row[n] for row in rows] for n in range(len(names))]
+    found: dict[str, int] = {}
+    for n, name in enumerate(names):
+        if known := field_of(name):
+            found.setdefault(known, n)
+    dates = [n for n, column in enumerate(cells) if all_match(MOMENT, column) and all(column)]
+    moments = [
+        n for n, column in enumerate(cells) if field_of(names[n]) == "time" and all_match(MOMENT, column)
+    ] or dates
+    found |= _place(cells, found, moments)
+    role, told = _role(names, moments or [n for n in [found.get("time")] if n is not None], file)
+    found |= _stages(names, cells, found, role)
+    if found.get("status") == found.get("role"):
+        found.pop("status", None)
+    if moments:
+        found["time"] = next((n for n in moments if _role_of_time(names[n]) == role), moments[0])
+    key = _key(names, cells, found)
+    if key is not None:
+        found["key"] = key
+    staged = "role" in found and all(map(role_of, filter(None, cells[found["role"]])))
+    placed = {"queue", "offset"} <= found.keys() or ("place" in found and "offset" in found)
+    apart = placed or _is_told_apart(names, cells, found)
+    dated = any(
+        field_of(name) == "time" and all_match(_DATED, column) for name, column in zip(names, cells, strict=True)
+    )
+    sure = bool(moments) and (role is not None or staged or placed) and apart
+    return Named(found, role, told, dated, role_in(file) is not None, len(dates) > 1, sure)
+
+
+def _place(cells: Sequence[Sequence[str]], found: Mapping[str, int], moments: Sequence[int]) -> dict[str, int]:
+    """Partition and offset by what stands in columns whose names say nothing."""
+    if not moments or {"queue", "offset", "place"} & found.keys():
+        return {}
+    free = [n for n in range(len(cells)) if n not in found.values() and n not in moments]
+    topic = cells[found["topic"]] if "topic" in found else [""] * len(cells[0])
+    pair = rising_pair(cells, free, topic)
+    return {"queue": pair[0], "offset": pair[1]} if pair else {}
+
+
+def _role(names: Sequence[str], times: Sequence[int], file: str) -> tuple[str | None, str | None]:
+    """The role by the file's name, else by the name of a moment (``acked_at``).
+
+    A producer may call the moment of an acknowledgement ``committed_at``: the file's name knows better.
+    """
+    by_file = role_in(file)
+    by_time = next((role for n in times if (role := _role_of_time(names[n]))), None)
+    if by_file:
+        return by_file, "column" if by_file == by_time else "name"
+    return by_time, "column" if by_time else None
+
+
+def _role_of_time(name: str) -> str | None:
+    word = _FIRST_WORD.match(name)
+    return role_of(word[1]) if word else None
+
+
+def _stages(
+    names: Sequence[str], cells: Sequence[Sequence[str]], found: Mapping[str, int], role: str | None
+) -> dict[str, int]:
+    """A column of roles that goes by a common name, such as ``state``; a status only where no role is known."""
+    if "role" in found:
+        return {}
+    for n, name in enumerate(names):
+        words = {cell.lower() for cell in cells[n] if cell}
+        if words and words <= set(ROLES) and _STAGES.fullmatch(name) and (role is None or found.get("status") != n):
+            return {"role": n}
+    return {}
+
+
+def _key(names: Sequence[str], cells: Sequence[Sequence[str]], found: Mapping[str, int]) -> int | None:
+    """The column that tells messages apart, of those that nothing else is known of."""
+    taken = {n for field, n in found.items() if field != "key"}
+    free = [
+        n for n, name in enumerate(names)
+        if n not in taken and field_of(name) in (None, "key") and not NO_KEY.fullmatch(name)
+        and not all_match(MOMENT, cells[n]) and not all_match(_DECIMAL, cells[n])
+    ]  # fmt: skip
+    return key_of(names, cells, found, free)
+
+
+def key_of(
+    names: Sequence[str], cells: Sequence[Sequence[str]], found: Mapping[str, int], free: Sequence[int]
+) -> int | None:
+    """The column of the *free* ones whose cells differ from message to message.
+
+    That with a known name comes first, then one that ends like an id, then the leftmost.
+    """
+    likely = [n for n in free if _differs(n, cells, found)]
+    return min(likely, key=lambda n: (field_of(names[n]) != "key", not ID.fullmatch(names[n]), n), default=None)
+
+
+def _differs(n: int, cells: Sequence[Sequence[str]], found: Mapping[str, int]) -> bool:
+    """Whether the cells differ from message to message, within each role and topic; a place is one message."""
+    scopes = [cells[found[field]] for field in _SCOPE if field in found and found[field] != n]
+    queue, offset = (cells[found[field]] if field in found else [] for field in ("queue", "offset"))
+    keys: dict[tuple[str, ...], set[str]] = defaultdict(set)
+    messages: dict[tuple[str, ...], set[object]] = defaultdict(set)
+    for row, cell in enumerate(cells[n]):
+        scope = tuple(column[row] for column in scopes)
+        keys[scope].update({cell} - {""})
+        place = (queue[row], offset[row]) if queue and offset and queue[row] and offset[row] else row
+        messages[scope].add(place)
+    different = sum(map(len, keys.values()))
+    return different > 0 and different >= DIFFERENT * sum(map(len, messages.values()))
+
+
+def _is_told_apart(names: Sequence[str], cells: Sequence[Sequence[str]], found: Mapping[str, int]) -> bool:
+    """Whether keys tell the messages apart; numbers without a name of an id may be measures."""
+    key = found.get("key")
+    if key is None:
+        return False
+    return ID.fullmatch(names[key]) is not None or not all_match(_NUMERIC, cells[key])
+
+
+def all_match(pattern: re.Pattern[str], column: Sequence[str]) -> bool:
+    """Whether there are cells, and each that is not empty is of this kind."""
+    filled = [cell for cell in column if cell]
+    return bool(filled) and all(pattern.fullmatch(cell) for cell in filled)

@@ -1,4 +1,15 @@
-r"""The file behind ``--ledger``: which files are ledgers, and what stands in them, where recognition cannot know.
+r"""The file behind ``--ledger``: which files are ledgers, and what stands in them.
+
+Patterns of the user's map: regexes whose named groups say what stands where in lines of a log.
+
+Sample::
+
+    pattern = 'did (?P<key>\S+) from (?P<topic>[\w.-]+)/(?P<partition>\d+)/(?P<offset>\d+)'
+
+A pattern is looked for anywhere in a line. Python checks it and Rust reads it where it can, so it may hold only what
+both read alike: no lookaround, no back references, no braces or brackets that stand for themselves without a backslash.
+
+The file behind ``--ledger``: which files are ledgers, and what stands in them, where recognition cannot know.
 
 Sample::
 
@@ -26,6 +37,7 @@ what they are; further entries with patterns for the same file read further line
 from __future__ import annotations
 
 import hashlib
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -34,8 +46,47 @@ from pathlib import Path
 from typing import Any
 
 from mqlab.errors import BadLedgerMapError
-from mqlab.ledgers import patterns
-from mqlab.ledgers.layout import ROLES, Layout, is_mqtt
+from mqlab.ledgers.layout import ROLES, Layout, LineShape, is_mqtt
+
+GROUPS = {
+    "time": "time", "topic": "topic", "partition": "queue", "offset": "offset", "key": "key", "status": "status",
+    "qos": "qos", "dup": "dup", "retained": "retained", "place": "place",
+}  # fmt: skip
+"""Fields that a group may hold, by the names of the groups; ``place`` is topic and partition in one, ``orders-0``."""
+_NAMED = re.compile(r"\(\?P<\w+>")
+_FOREIGN = re.compile(r"\(\?(?!:|P<|i:|i\))|\\(?:[1-9]|[ZNUv])|[*+?}]\+|\\$")
+_CLASS = re.compile(r"\[\^?(\]?[^\]]*)\]")
+_REPEATS = re.compile(r"\{\d+(?:,\d*)?\}")
+
+
+def wrong(pattern: str) -> str | None:
+    """What is wrong with a pattern, to be said after the number of its entry; None where nothing is."""
+    if _FOREIGN.search(pattern.replace("\\\\", "")) or _is_loose(pattern):
+        return "has a pattern that not every engine reads: without lookaround, back references and bare [, { in it"
+    try:
+        groups = re.compile(pattern).groupindex
+    except (re.error, RecursionError, OverflowError) as error:
+        return f"has a pattern that is no regex ({error})"
+    unknown = sorted(set(groups) - set(GROUPS))
+    if unknown:
+        return f"has a pattern with unknown groups {', '.join(map(repr, unknown))}; known are {', '.join(GROUPS)}"
+    placed = "offset" in groups and ("partition" in groups or "place" in groups)
+    return None if placed or "key" in groups else "needs a group for key in its pattern, or for partition and offset"
+
+
+def shape(pattern: str, role: str, fixed: dict[str, str]) -> LineShape:
+    """The lines that a pattern fits; *fixed* are facts that the map tells of all of them."""
+    groups = {GROUPS[name]: number for name, number in re.compile(pattern).groupindex.items()}
+    return LineShape(_NAMED.sub("(", pattern), groups, role, "map", fixed)
+
+
+def _is_loose(pattern: str) -> bool:
+    """Whether brackets or braces stand for themselves, which Rust takes for a class in a class and for a repetition."""
+    bare = re.sub(r"\\.", "", pattern)
+    classes = _CLASS.findall(bare)
+    outside = _REPEATS.sub("", _CLASS.sub("", bare))
+    return any("[" in inside or "&&" in inside or inside.startswith("]") for inside in classes) or "{" in outside
+
 
 _COLUMNS = {"time": "time", "key": "key", "partition": "queue", "offset": "offset", "status": "status"}
 """Fields that an entry may place, by their names there."""
@@ -159,7 +210,7 @@ def _wrong_pattern(given: Mapping[str, Any]) -> str | None:
     beside = [name for name in (*_COLUMNS, "separator", "header") if name in given]
     if beside:
         return f"has a pattern, whose groups say what stands where, and {', '.join(beside)} besides"
-    return patterns.wrong(given["pattern"])
+    return wrong(given["pattern"])
 
 
 def _wrong_column(given: Mapping[str, Any]) -> str | None:

@@ -1,15 +1,127 @@
-"""Envelopes: what a collector wrapped around each line, found on the head of a file and taken off every line."""
+"""Envelopes: what a collector wrapped around each line.
+
+Structured log lines: one JSON object a line, rebuilt to ``<time> <LEVEL> [<thread or ->] <logger> - <message>``.
+
+ECS, logstash and logback encoders, log4j2 layouts, zap, logrus, pino, Loki and Kibana exports. A message that still
+carries its own date is the original line and stays as it is. EMQX's names of clients and topics stay beside its
+message.
+
+Envelopes: what a collector wrapped around each line, found on the head of a file and taken off every line.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from functools import reduce
+from typing import Any
 
 from mqlab.formats.values import instant
-from mqlab.material import structured
 from mqlab.sources import Envelope
+
+TIMES = ("@timestamp", "timestamp", "time", "ts", "datetime", "asctime", "eventTime", "timeMillis")
+LEVELS = ("level", "log.level", "severity", "levelname", "loglevel", "log_level", "lvl")
+THREADS = ("thread_name", "process.thread.name", "threadName", "thread")
+LOGGERS = ("logger_name", "log.logger", "logger", "loggerName", "name", "component", "caller")
+MESSAGES = ("message", "msg", "log", "line")
+DETAILS = ("clientid", "peername", "username", "topic", "reason", "action", "dropped", "paused_ms")
+"""What EMQX writes beside the message, in the order of its text layout."""
+_EMQX = ("clientid", "peername", "mfa")
+"""One of these is in nearly every record of EMQX."""
+_NESTED = {
+    "log.level": ("log", "level"),
+    "log.logger": ("log", "logger"),
+    "process.thread.name": ("process", "thread", "name"),
+}
+_OUTER = ("_source", "log", "process")
+_WORDS = {"WARNING": "WARN", "CRITICAL": "FATAL", "ERR": "ERROR", "INFORMATION": "INFO", "NOTICE": "INFO",
+          "10": "TRACE", "20": "DEBUG", "30": "INFO", "40": "WARN", "50": "ERROR", "60": "FATAL"}  # fmt: skip
+_UNITS = ((10**11, 10**6), (10**14, 10**3), (10**17, 1))
+"""Epoch seconds, milliseconds and microseconds by their size, with the microseconds in one; then nanoseconds."""
+_DECODER = json.JSONDecoder(parse_float=str, parse_int=str)
+_RECORD = frozenset({"offset", "partition", "queueOffset", "queueId", "msgId"})
+_DATED = r"^\W{0,2}(?:\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:|\d{10}(?:\.\d+)?: )"
+_NUMBER = r"^(?:\d{10,19}(?:\.\d{1,9})?|\d\.\d{1,17}E\d{1,2})$"
+
+
+def is_log_record(line: str) -> bool:
+    """True for a JSON object that holds a message with a time or a level, and is no record of a ledger."""
+    fields = parsed(line)
+    if fields is None or _first(fields, MESSAGES) is None:
+        return False
+    leveled, timed = _first(fields, LEVELS) is not None, _first(fields, TIMES) is not None
+    return leveled or (timed and not _RECORD & fields.keys())
+
+
+def parsed(line: str) -> Mapping[str, Any] | None:
+    """The fields of the JSON object in *line*, those of a search hit for a search hit; None for anything else."""
+    try:
+        fields = _DECODER.raw_decode(line)[0] if line.startswith("{") else None
+    except (ValueError, RecursionError):
+        return None
+    source = fields.get("_source") if fields else None
+    return source if isinstance(source, dict) else fields
+
+
+def line_of_object(line: str) -> tuple[str, str | None]:
+    """The line as ``rebuilt`` gives it, and the record's own time as ISO text; None without one."""
+    fields = parsed(line)
+    time = _first(fields, TIMES) if fields else None
+    return rebuilt(line, fields), _moment(time) if time else None
+
+
+def rebuilt(line: str, fields: Mapping[str, Any] | None = None) -> str:
+    """The line as the application's own layout would have printed it; *line* itself where it is no log record."""
+    fields = fields if fields is not None else parsed(line)
+    message = _first(fields, MESSAGES) if fields else None
+    if fields is None or message is None:
+        return line
+    if re.search(_DATED, message):
+        return message
+    if _first(fields, _EMQX) is not None:
+        message = _detailed(fields, message)
+    time, level = _first(fields, TIMES), _first(fields, LEVELS)
+    words = [_moment(time)] if time else []
+    if level is None:
+        return " ".join([*words, message])
+    thread, logger = _first(fields, THREADS) or "-", _first(fields, LOGGERS) or "-"
+    word = _WORDS.get(level.upper(), level.upper())
+    return " ".join([*words, word, f"[{thread}]", logger, "-", message])
+
+
+def _detailed(fields: Mapping[str, Any], message: str) -> str:
+    """The message and what EMQX says beside it, as its text layout has them."""
+    told = [(name, _first(fields, (name,))) for name in DETAILS]
+    return ", ".join([f"msg: {message}", *(f"{name}: {value}" for name, value in told if value is not None)])
+
+
+def _first(fields: Mapping[str, Any], names: tuple[str, ...]) -> str | None:
+    return next((value for name in names if (value := _field(fields, name)) is not None), None)
+
+
+def _field(fields: Mapping[str, Any], name: str) -> str | None:
+    value = fields.get(name)
+    if value is None and name in _NESTED:
+        for step in _NESTED[name]:
+            fields = fields.get(step) if isinstance(fields, dict) else None  # type: ignore[assignment]
+        value = fields
+    opens = isinstance(value, str) and value.startswith("{")
+    return value if isinstance(value, str) and value and not (opens and name in _OUTER) else None
+
+
+def _moment(time: str) -> str:
+    if not re.search(_NUMBER, time, re.ASCII):
+        return time
+    number = Decimal(time)
+    unit = next((unit for below, unit in _UNITS if number < below), 0)
+    micros = int(number * unit if unit else number / 1000)
+    moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=micros)
+    fraction = f".{moment.microsecond:06d}".rstrip("0").rstrip(".")
+    return f"{moment:%Y-%m-%dT%H:%M:%S}{fraction}Z"
+
 
 _CLOCK = r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
 _ZONE = r"(?:Z|[+-]\d\d:?\d\d)"
@@ -33,7 +145,7 @@ _MOSQUITTO = rf"mosquitto(?:\[\d{{1,9}}\])?: (?!{_OWN_DATE})"
 _END = r"(?: |(?![^\n]))"
 _PROGRAM = r"[^\s:\[\]]{1,99}(?:\[\d{1,9}\])?:"
 _CLASSIC = rf"^(?:<\d{{1,3}}>)?({_DAY}) [^\s:]{{1,255}} "
-_DATED = (
+_DATED_ENVELOPE = (
     rf"^(?:<\d{{1,3}}>1 )?({_INSTANT}) (?!{_LEVEL} )[\w.\-]{{1,255}} "
     r"(?:[\w./@\-]{1,99}\[\d{1,9}\]:|(?:kernel|systemd):|\S{1,48} \S{1,128} \S{1,32} (?:-|\[[^\]\n]{0,900}\]))"
     r"(?: |(?![^\n]))"
@@ -48,7 +160,7 @@ _PEELS: dict[Envelope, tuple[tuple[str, str], ...]] = {
         (rf"{_CLASSIC}{_MOSQUITTO}", "$1 mosquitto: "),
         (rf"^(?:<\d{{1,3}}>1 )?({_INSTANT}) [\w.\-]{{1,255}} {_MOSQUITTO}", "$1 mosquitto: "),
         (rf"{_CLASSIC}(?!{_UNDATED}){_PROGRAM}{_END}", ""), (rf"{_CLASSIC}{_UNDATED}{_END}", "$1 "),
-        (rf"{_DATED}(?={_OWN_DATE})", ""), (_DATED, "$1 "),
+        (rf"{_DATED_ENVELOPE}(?={_OWN_DATE})", ""), (_DATED_ENVELOPE, "$1 "),
     ),
 }  # fmt: skip
 """Patterns to replace, one after the other; of the last one the moment stays where the line has none of its own."""
@@ -56,7 +168,7 @@ _PEELS: dict[Envelope, tuple[tuple[str, str], ...]] = {
 _CLOCKS = {
     Envelope.CRI: re.compile(f"^({_INSTANT}) ", re.ASCII),
     Envelope.KUBECTL: re.compile(rf"^(?:\[[^\]\s]+\] ?)?({_NANOS}) ", re.ASCII),
-    Envelope.SYSLOG: re.compile(_DATED, re.ASCII),
+    Envelope.SYSLOG: re.compile(_DATED_ENVELOPE, re.ASCII),
 }
 
 _MAJORITY = 0.8
@@ -70,8 +182,11 @@ def detect(lines: Sequence[str]) -> Envelope:
         (Envelope.CRI, lambda all_lines: _mostly(all_lines, _wears(_CRI))),
         (Envelope.KUBECTL, _from_kubectl),
         (Envelope.COMPOSE, _from_compose),
-        (Envelope.SYSLOG, lambda all_lines: _mostly(all_lines, _wears(f"{_CLASSIC}{_PROGRAM}{_END}|{_DATED}"))),
-        (Envelope.STRUCTURED, lambda all_lines: _mostly(all_lines, structured.is_log_record)),
+        (
+            Envelope.SYSLOG,
+            lambda all_lines: _mostly(all_lines, _wears(f"{_CLASSIC}{_PROGRAM}{_END}|{_DATED_ENVELOPE}")),
+        ),
+        (Envelope.STRUCTURED, lambda all_lines: _mostly(all_lines, is_log_record)),
     )
     return next((envelope for envelope, found in tests if written and found(written)), Envelope.NONE)
 
@@ -81,7 +196,7 @@ def peel(line: str, envelope: Envelope) -> str:
     if envelope is Envelope.DOCKER:
         return _docker_log(line) if _is_docker(line) else line
     if envelope is Envelope.STRUCTURED:
-        return structured.rebuilt(line)
+        return rebuilt(line)
     return reduce(lambda text, step: _taken_off(text, *step), _PEELS.get(envelope, ()), line)
 
 
@@ -91,10 +206,10 @@ def unwrapped(line: str, envelope: Envelope) -> tuple[str, int | None]:
     The moment is None where the envelope shows none, or one without year and zone.
     """
     if envelope is Envelope.STRUCTURED:
-        inner, time = structured.unwrapped(line)
+        inner, time = line_of_object(line)
         return inner, instant(time)
     if envelope is Envelope.DOCKER:
-        fields = structured.parsed(line) if line.startswith("{") else None
+        fields = parsed(line) if line.startswith("{") else None
         if fields is None or not isinstance(fields.get("log"), str):
             return line, None
         return fields["log"].rstrip("\r\n"), instant(fields.get("time"))
@@ -117,7 +232,7 @@ def _wears(pattern: str) -> Callable[[str], bool]:
 
 
 def _is_docker(line: str) -> bool:
-    fields = structured.parsed(line)
+    fields = parsed(line)
     return fields is not None and isinstance(fields.get("log"), str) and {"stream", "time"} <= fields.keys()
 
 

@@ -14,7 +14,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from mqlab.material import filesystems
+from mqlab.material import remote
 
 
 def write_parquet(table: pa.Table, location: str) -> None:
@@ -74,8 +74,8 @@ def _opened(location: str) -> Iterator[Any]:
 
 
 def _placed(location: str) -> tuple[Any, str]:
-    if filesystems.is_uri(location):
-        return filesystems.placed(location)
+    if remote.is_uri(location):
+        return remote.placed(location)
     from pyarrow import fs
 
     return fs.LocalFileSystem(), str(Path(location))

@@ -1,14 +1,25 @@
-"""What a file is, by its first 64 KB."""
+"""What a file is, by its first 64 KB, by the user's map of ledgers, and as a log with messages between its lines.
+
+What a file is, by its first 64 KB.
+
+What a file is that the user's map of ledgers names: for a table no format is asked, for lines of a log all are.
+
+What a log is in which an application may note its messages between other lines.
+"""
 
 from __future__ import annotations
 
 import codecs
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from mqlab.formats import other_dates
+from mqlab.formats import application_log, layouts, ledger_mapped
 from mqlab.formats.base import Clocked, Format, Head, LaidOut
+from mqlab.ledgers import log_shapes
+from mqlab.ledgers.layout import is_mqtt
+from mqlab.ledgers.log_shapes import laid, party_of
+from mqlab.ledgers.mapping import Entry, shape
 from mqlab.material import envelopes
 from mqlab.sources import Envelope, Reading
 
@@ -77,7 +88,7 @@ def writes_zone(lines: Sequence[str]) -> bool:
 
 def _is_zoned(line: str) -> bool | None:
     """Whether the moment of a line tells its zone; None for a line without one."""
-    if other := other_dates.moment(line[:200]):
+    if other := layouts.other_moment(line[:200]):
         return bool(other.zone)
     match = _MOMENT.search(line[:2000])
     return None if match is None else bool(match["zone"] or match["epoch"])
@@ -91,3 +102,65 @@ def _asked(head: Head, envelope: Envelope, formats: Sequence[Format]) -> Recogni
             layout = form.layout(head) if isinstance(form, LaidOut) else None
             return Recognised(form.FORMAT, form.READING, envelope, zone, rule, layout)
     return Recognised("unrecognised", Reading.COUNT, envelope, zone)
+
+
+_NEAR = 4000
+"""Characters of a line in which topics are looked for."""
+
+
+def mapped_lines(start: bytes, name: str, size: int, entries: Sequence[Entry], formats: Sequence[Format]) -> Recognised:
+    """What a log is of which the user's map reads some lines: what it is without, else a log of an application."""
+    known = recognise(start, name, size, formats)
+    if known.reading is not Reading.LOG:
+        known = replace(known, format=application_log.FORMAT, reading=Reading.LOG, zone_rule=None)
+    shapes = tuple(shape(entry.pattern or "", entry.role, _fixed(entry)) for entry in entries)
+    lines = start.decode("utf-8", "replace").splitlines()
+    topics = [
+        found[one.groups["topic"]] or ""
+        for one in shapes if "topic" in one.groups
+        for line in lines if (found := re.search(one.pattern, line[:_NEAR]))
+    ]  # fmt: skip
+    fields = {field for one in shapes for field in one.groups}
+    told = is_mqtt(dict.fromkeys(fields), [*topics, *(entry.topic or "" for entry in entries)])
+    mqtt = told and "offset" not in fields
+    return replace(known, layout=laid(shapes, party_of(name), mqtt=mqtt))
+
+
+def _fixed(entry: Entry) -> dict[str, str]:
+    told = {"party": entry.party, "group": entry.group, "topic": entry.topic}
+    return {field: text for field, text in told.items() if text}
+
+
+def mapped(start: bytes, name: str, size: int, entry: Entry) -> Recognised:
+    """What the file is by the user's map: a ledger, even if nobody would recognise it."""
+    text = codecs.getincrementaldecoder("utf-8")("replace").decode(start.removeprefix(codecs.BOM_UTF8))
+    lines = text.split("\n")
+    envelope = envelopes.detect(lines)
+    if envelope in (Envelope.NONE, Envelope.STRUCTURED):
+        envelope = Envelope.NONE
+    else:
+        text = "\n".join(envelopes.peel(line.rstrip("\r"), envelope) for line in lines)
+    head = Head(without_compression(name), text, size)
+    layout = ledger_mapped.mapped(head, entry)
+    return Recognised(ledger_mapped.FORMAT, ledger_mapped.READING, envelope, writes_zone(head.lines), layout=layout)
+
+
+_NOBODY = "unrecognised"
+
+
+def noting(known: Recognised, start: bytes, name: str) -> Recognised:
+    """*known*, with a layout where it is an application's log, or nobody's, and holds lines of a ledger.
+
+    *start* are the first bytes of the content, *name* is that of the file.
+    """
+    if known.format not in {*log_shapes.APPLICATIONS, _NOBODY}:
+        return known
+    text = codecs.getincrementaldecoder("utf-8")("replace").decode(start.removeprefix(codecs.BOM_UTF8))
+    lines = [line.rstrip("\r") for line in text.split("\n")]
+    whole = lines[:-1] if len(start) >= HEAD and len(lines) > 1 else lines
+    if known.envelope not in (Envelope.NONE, Envelope.STRUCTURED):
+        whole = [envelopes.peel(line, known.envelope) for line in whole]
+    layout = log_shapes.layout(whole, without_compression(name), known.envelope)
+    if layout is None or known.format != _NOBODY:
+        return replace(known, layout=layout)
+    return replace(known, format=log_shapes.PLAIN, reading=Reading.LOG, layout=layout)

@@ -13,7 +13,7 @@ from fnmatch import fnmatchcase
 from pathlib import PosixPath
 from typing import Any
 
-from mqlab.material import filesystems, remote
+from mqlab.material import remote
 
 
 class RemotePath(PosixPath):
@@ -26,7 +26,7 @@ class RemotePath(PosixPath):
     def stat(self, *, follow_symlinks: bool = True) -> os.stat_result:
         """Kind, size and time of modification; the epoch where the file system does not say."""
         del follow_symlinks
-        info = filesystems.info(str(self))
+        info = remote.info(str(self))
         if info.type.name == "NotFound":
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(self))
         kind = stat.S_IFREG if info.is_file else stat.S_IFDIR
@@ -36,7 +36,7 @@ class RemotePath(PosixPath):
     def mkdir(self, mode: int = 0o777, parents: bool = False, exist_ok: bool = False) -> None:
         """Make the folder and those above it; who may see it is settled where it is."""
         del mode, parents, exist_ok
-        system, path = filesystems.placed(str(self))
+        system, path = remote.placed(str(self))
         system.create_dir(path, recursive=True)
 
     def touch(self, mode: int = 0o666, exist_ok: bool = True) -> None:
@@ -46,25 +46,25 @@ class RemotePath(PosixPath):
 
     def read_bytes(self) -> bytes:
         """All that the file holds."""
-        return filesystems.read(str(self))
+        return remote.read(str(self))
 
     def write_bytes(self, data: Any) -> int:
         """Write the file as a whole."""
-        system, path = filesystems.placed(str(self))
+        system, path = remote.placed(str(self))
         with system.open_output_stream(path, compression=None) as out:
             return int(out.write(bytes(data)) or len(data))
 
     def replace(self, target: str | os.PathLike[str]) -> RemotePath:
         """Give the file another name, that of an older one too."""
-        system, path = filesystems.placed(str(self))
-        _, there = filesystems.placed(str(target))
+        system, path = remote.placed(str(self))
+        _, there = remote.placed(str(target))
         system.move(path, there)
         return RemotePath(target)
 
     def unlink(self, missing_ok: bool = False) -> None:
         """Remove the file, or the folder with all that is in it."""
-        system, path = filesystems.placed(str(self))
-        kind = filesystems.info(str(self)).type.name
+        system, path = remote.placed(str(self))
+        kind = remote.info(str(self)).type.name
         if kind == "Directory":
             system.delete_dir(path)
         elif kind == "File" or not missing_ok:
@@ -72,7 +72,7 @@ class RemotePath(PosixPath):
 
     def iterdir(self) -> Generator[RemotePath, None, None]:
         """What lies in the folder."""
-        for name in filesystems.names(str(self)):
+        for name in remote.names(str(self)):
             yield self / name
 
     def glob(self, pattern: str) -> Generator[RemotePath, None, None]:

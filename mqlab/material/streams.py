@@ -1,8 +1,14 @@
-"""Compressed files: what they are, what is in them, and whether they are whole."""
+"""Compressed files and files in UTF-16, read as streams.
+
+Compressed files: what they are, what is in them, and whether they are whole.
+
+UTF-16 files made readable: as UTF-8, in the scratch folder.
+"""
 
 from __future__ import annotations
 
 import bz2
+import codecs
 import io
 import lzma
 import zlib
@@ -12,6 +18,8 @@ from typing import IO, Any, cast
 
 import zstandard
 from isal import igzip, igzip_lib
+
+from mqlab.errors import WorkspaceError
 
 _DAMAGED_GZIP = cast("type[Exception]", igzip_lib.IsalError)
 BLOCK = 1 << 20
@@ -135,3 +143,34 @@ _READERS: Mapping[str | None, Callable[[Any], IO[bytes]]] = {
     "zst": lambda place: io.BufferedReader(_Zst(place)),
 }
 """By kind, what reads a path or an open file; a path's file is closed with it."""
+
+
+_LIMITS = {"total": 1 << 40, "ratio": 1000}
+
+
+def transcoded(file: Path, target: Path) -> str | None:
+    """Write *file*, decompressed where it is compressed, as UTF-8 to *target*; what is wrong with its content.
+
+    Raises:
+        GrowthError: the content grows beyond what a log can.
+        WorkspaceError: *target* cannot be written.
+    """
+    decoder = codecs.getincrementaldecoder("utf-16")("replace")
+    meter = Meter(file.stat().st_size, **_LIMITS)
+    try:
+        with target.open("wb") as out, opened(file) as stream:
+            for block in blocks(stream):
+                meter.add(len(block))
+                _write(out, decoder.decode(block).encode(), target)
+    except GrowthError:
+        raise
+    except BROKEN as error:
+        return f"Its end is missing or damaged ({error}); {meter.bytes:,} bytes before that were read."
+    return None
+
+
+def _write(out: IO[bytes], data: bytes, target: Path) -> None:
+    try:
+        out.write(data)
+    except OSError as error:
+        raise WorkspaceError(str(target), str(error)) from error

@@ -24,8 +24,7 @@ from IPython.core.formatters import DisplayFormatter
 from papermill.engines import Engine, NotebookExecutionManager, papermill_engines
 from papermill.execute import remove_error_markers
 
-from mqlab.reporting.markup import literal
-from mqlab.reporting.sections import PLOTLY, Section, sections_of
+from mqlab.reporting.sections import PLOTLY, Section, literal, sections_of
 
 CELL_SECONDS = 600.0
 """Seconds after which a cell of a notebook that does not end is given up."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from mqlab.thinning.ledger_topics import PLACED
+from mqlab.thinning.ledger_roles import PLACED
 
 RUNS = 1000
 """Runs of a partition that are told one by one. Ledgers of one history have few; where several members handle a

@@ -1,4 +1,8 @@
-"""LEDGER, thinned: counts instead of messages, and what became of messages as runs instead of rows.
+"""LEDGER, thinned: counts instead of messages, runs instead of single fates.
+
+What each ledger or dump tells of each partition, counted.
+
+LEDGER, thinned: counts instead of messages, and what became of messages as runs instead of rows.
 
 In ``tallies`` and ``deliveries`` a message is (topic, queue, offset); where a ledger notes no offset, (topic, key).
 ``fates`` says how messages are told apart there. Messages of MQTT have neither queues nor offsets, and no ledger
@@ -14,9 +18,42 @@ from dataclasses import dataclass
 import polars as pl
 
 from mqlab.ledgers.layout import FIELDS
-from mqlab.thinning import fates, ledger_parts, ledger_roles, ledger_topics, mqtt_flows, mqtt_notes
-from mqlab.thinning.ledger_roles import Silent
-from mqlab.thinning.ledger_topics import PLACED
+from mqlab.thinning import fates, ledger_roles, mqtt_flows, mqtt_messages
+from mqlab.thinning.ledger_roles import PLACED, Silent
+
+_ROW = ("source", "line", "told", "party", "group", "position", "wall", "key")
+
+
+def parts(rows: pl.DataFrame, topics: pl.DataFrame) -> pl.DataFrame:
+    """One row for each source, role, topic and queue of LEDGER, with the topic that the ledger is about.
+
+    Records of control and the row that stands for a dump itself are not counted, but their offsets are covered.
+    """
+    inside = pl.col("role") != "dump"
+    known = rows.filter(pl.col("role").is_not_null()).select(
+        *_ROW,
+        inside.alias("inside"),
+        (inside & pl.col("status").ne_missing("control")).alias("record"),
+        pl.col("role").replace("dump", "stored"),
+        pl.col("topic", "queue").fill_null(""),
+    )
+    titled = known.join(topics.select("source", "topic", "title"), on=["source", "topic"], how="left")
+    named = titled.with_columns(pl.coalesce("title", "topic").alias("topic"))
+    position, wall, record = (pl.col(name) for name in ("position", "wall", "record"))
+    return named.group_by("source", "role", "topic", "queue").agg(
+        pl.col("told", "party", "group").min(),
+        record.sum().alias("messages"),
+        pl.col("key").filter(record).drop_nulls().n_unique().alias("keys"),
+        position.filter("inside").min().alias("first_offset"),
+        position.filter("inside").max().alias("last_offset"),
+        wall.filter("inside").min().alias("first_at"),
+        wall.filter("inside").max().alias("last_at"),
+        pl.col("line").min().alias("first_line"),
+        pl.col("line").max().alias("last_line"),
+        position.filter(~pl.col("inside")).min().alias("start"),
+        wall.filter(~pl.col("inside")).max().alias("taken_at"),
+    )
+
 
 BUCKET = 10
 """Seconds that one row spans."""
@@ -67,19 +104,19 @@ def thinned(rows: pl.DataFrame, known: Known, *, others: bool = True) -> Mapping
     if not others:
         return mqtt_flows.thinned(heard, known.mqtt, others=False)
     told = ledger_roles.filled(heard, Silent(known.silent - known.mqtt))
-    placed = _placed(told.filter(~mqtt_notes.mqtt(known.mqtt)))
+    placed = _placed(told.filter(~mqtt_messages.mqtt(known.mqtt)))
     return {**mqtt_flows.thinned(told, known.mqtt, others=True), **placed}
 
 
 def _placed(ledger: pl.DataFrame) -> Mapping[str, pl.DataFrame]:
     """What is told of messages that have places or stand in a queue."""
     rows = _coded(ledger.drop("dup", "qos", "retained"))
-    topics = ledger_topics.topics(rows)
+    topics = ledger_roles.topics(rows)
     titled = _titled(rows, topics)
     return {
         "tallies": tallies(titled),
         "deliveries": deliveries(titled),
-        "parts": ledger_parts.parts(rows, topics),
+        "parts": parts(rows, topics),
         "fates": fates.fates(rows, topics),
     }
 

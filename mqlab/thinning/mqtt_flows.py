@@ -9,9 +9,8 @@ from collections.abc import Collection, Mapping
 
 import polars as pl
 
-from mqlab.thinning import mqtt_messages, mqtt_notes
-from mqlab.thinning.mqtt_messages import Messages
-from mqlab.thinning.mqtt_notes import NOTED
+from mqlab.thinning import mqtt_messages
+from mqlab.thinning.mqtt_messages import NOTED, Messages
 
 RUNS = 1000
 """Runs of a sender that are told one by one; members of a share group take turns, so that there may be as many as
@@ -34,7 +33,7 @@ def thinned(rows: pl.DataFrame, links: Collection[str], *, others: bool) -> Mapp
         pl.col("dup").str.to_lowercase().is_in(["true", "1"]).fill_null(False),
         (pl.col("retained") == "true").fill_null(False),
     )  # fmt: skip
-    messages = mqtt_messages.messages(mqtt_notes.notes(told, links, others=others))
+    messages = mqtt_messages.messages(mqtt_messages.notes(told, links, others=others))
     return {
         "flows": _flows(messages.known),
         "topic_flows": _topic_flows(messages.known),
@@ -92,7 +91,7 @@ def _receipts(rows: pl.DataFrame, links: Collection[str], messages: Messages) ->
     """Rows of each ledger by ten seconds; those of other systems' ledgers where they tell of these messages."""
     by = ["source", "role", "at"]
     heard = messages.known["received"].unique().explode().struct.field("source").unique()
-    told = rows.filter(pl.col("source").is_in(heard.implode()) | mqtt_notes.mqtt(links)).select(
+    told = rows.filter(pl.col("source").is_in(heard.implode()) | mqtt_messages.mqtt(links)).select(
         "source", "role", _begin("wall").alias("at"), "topic", "line", "dup", "retained"
     )
     counted = told.group_by(by).agg(

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from mqlab import early
 from mqlab.errors import BackwardsError
+from mqlab.spark import early
 
 if TYPE_CHECKING:
     from mqlab.capture import Capture

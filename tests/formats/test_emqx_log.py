@@ -6,7 +6,7 @@ from log_lines import events, kept
 
 from mqlab.formats import emqx_log
 from mqlab.formats.base import Head
-from mqlab.material import structured
+from mqlab.material import envelopes
 
 FORM = emqx_log.FORMAT
 OLD, NEW, FIVE = "2020-02-18 16:10:03.872 ", "2023-03-30T20:50:48.088416+08:00 ", "2024-03-20T11:08:39.568980+01:00 "
@@ -77,7 +77,7 @@ def test_a_record_of_json_reads_as_the_text_would(time):
         f'{{"time":{time},"level":"warning","msg":"cannot_publish_to_topic_due_to_not_authorized","mfa":"emqx_channel:x/2",'
         '"clientid":"gw","peername":"10.0.0.1:5","topic":"a/b","reason":"not_authorized"}'
     )
-    assert events([structured.rebuilt(record)], FORM) == [
+    assert events([envelopes.rebuilt(record)], FORM) == [
         told("publish-denied", None, "not_authorized", {"client_id": "gw", "topic": "a/b", "peer": "10.0.0.1:5"})
     ]
 

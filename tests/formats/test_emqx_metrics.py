@@ -2,7 +2,7 @@
 
 import pytest
 
-from mqlab.formats.metric_names import canonical
+from mqlab.formats.exporters import canonical
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mqlab.formats import values
-from mqlab.formats.ledger_moments import instants
+from mqlab.formats.ledger_rows import instants
 
 NOON = values.instant("2026-11-21 12:00:00")
 

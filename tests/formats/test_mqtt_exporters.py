@@ -2,7 +2,7 @@
 
 import pytest
 
-from mqlab.formats.metric_names import canonical, is_known
+from mqlab.formats.exporters import canonical, is_known
 
 
 @pytest.mark.parametrize(

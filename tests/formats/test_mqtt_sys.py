@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqlab.formats import mqtt_metrics, mqtt_sys
+from mqlab.formats import exporters, mqtt_sys
 from mqlab.formats.base import Head
 from mqlab.tables import METRICS, SETTINGS
 
@@ -153,9 +153,9 @@ def test_any_topic_and_value_below_sys_is_recognised(topic, value):
     ],
 )
 def test_each_topic_has_the_name_of_what_it_counts(topic, name):
-    names = [known for known, regex in mqtt_metrics.CANONICAL.items() if re.fullmatch(regex, f"$SYS/broker/{topic}")]
+    names = [known for known, regex in exporters.MQTT.items() if re.fullmatch(regex, f"$SYS/broker/{topic}")]
     assert names == ([name] if name else [])
 
 
 def test_no_two_topics_of_a_broker_count_for_one_name():
-    assert len(set(mqtt_metrics.CANONICAL.values())) == len(mqtt_metrics.CANONICAL)
+    assert len(set(exporters.MQTT.values())) == len(exporters.MQTT)

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mqlab.formats import noted_lines, values
-from mqlab.ledgers import line_layout
-from mqlab.ledgers.patterns import shape
+from mqlab.ledgers import log_shapes
+from mqlab.ledgers.mapping import shape
 from mqlab.sources import Envelope
 
 NOON = "2026-11-22 12:00:0"
@@ -61,7 +61,7 @@ def kept(lines):
 
 
 def rows(name, envelope=Envelope.NONE):
-    layout = line_layout.layout(LOGS[name], name, envelope)
+    layout = log_shapes.layout(LOGS[name], name, envelope)
     return noted_lines.rows(layout, kept(LOGS[name])).to_dicts()
 
 
@@ -81,7 +81,7 @@ def test_lines_of_one_shape_are_rows_and_all_others_are_none():
     ]
     assert {(row["party"], row["told"]) for row in rows("payer.log")} == {("payer", "verb")}
     assert at(rows("payer.log")[0]) == datetime(2026, 11, 22, 12, 0, 0, 123_000, tzinfo=UTC)
-    layout = line_layout.layout(LOGS["payer.log"], "payer.log", Envelope.NONE)
+    layout = log_shapes.layout(LOGS["payer.log"], "payer.log", Envelope.NONE)
     told = noted_lines.are_rows(layout, pl.Series(LOGS["payer.log"]))
     assert [n for n, is_row in enumerate(told, 1) if is_row] == [2, 3, 4, 5, 10]
 
@@ -123,7 +123,7 @@ def test_messages_of_mqtt_have_a_quality_of_service():
 
 
 def mapped(pattern, **fixed):
-    return line_layout.laid([shape(pattern, "processed", fixed)], "app", mqtt=False)
+    return log_shapes.laid([shape(pattern, "processed", fixed)], "app", mqtt=False)
 
 
 MAPPED = r"did (?P<key>\S+) from (?P<topic>[\w.-]+)/(?P<partition>\d+)/(?P<offset>\d+)"
@@ -149,7 +149,7 @@ def test_a_line_that_is_too_long_is_no_row():
 
 @given(st.lists(st.text(alphabet='paidPO-17 (topic=payouts}{"\\,\x00', max_size=60)))
 def test_any_lines_are_read(texts):
-    layout = line_layout.layout(LOGS["payer.log"], "payer.log", Envelope.NONE)
+    layout = log_shapes.layout(LOGS["payer.log"], "payer.log", Envelope.NONE)
     lines = [*texts, *(f"{paid(1)} {text}" for text in texts)]
     assert len(noted_lines.are_rows(layout, pl.Series(lines, dtype=pl.String))) == len(lines)
     noted_lines.rows(layout, kept([json.dumps(line) for line in lines] + lines))

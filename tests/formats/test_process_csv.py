@@ -4,7 +4,7 @@ import pytest
 
 from mqlab.formats import process_csv
 from mqlab.formats.base import Head
-from mqlab.formats.metric_names import canonical, factor
+from mqlab.formats.exporters import canonical, factor
 from mqlab.tables import METRICS
 
 RSS = """

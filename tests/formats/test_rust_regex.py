@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqlab.formats.rust_regex import rust
+from mqlab.formats.values import rust
 
 PATTERNS = [
     r"\d",

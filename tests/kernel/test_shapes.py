@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mqlab.kernel import vectors
-from mqlab.kernel.shapes import fine
+from mqlab.kernel.counting import fine
 from mqlab.kernel.vectors import Lines
 
 

@@ -1,0 +1,104 @@
+"""What a file is known by: its content in the workspace, the moment in its name.
+
+What a file is known by in the workspace: its content, not its name, so that a rotated log is not read again.
+
+Moments in the names of files: a snapshot says when it was taken, where its content does not.
+
+``groups.20261121T121918Z.txt``, ``2026-11-21T12-19-18Z``, ``20261121-121918`` and ``1795263520.json`` are moments.
+A date alone or the suffix of a rolled log, ``server.log.2026-11-21-11``, is none.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from os import SEEK_END
+from pathlib import Path
+
+from mqlab.sources import Source
+
+ENDS = 64 << 10
+"""Bytes at the beginning and at the end that are looked at."""
+
+
+def fingerprint(file: Path, modified: float | None) -> str:
+    """16 hex digits for the content of *file*: its size, its time and both its ends.
+
+    Args:
+        file: the bytes as they were gathered, compressed where they were.
+        modified: epoch seconds; an archive member's own time.
+    """
+    with file.open("rb") as raw:
+        size = raw.seek(0, SEEK_END)
+        raw.seek(0)
+        head = raw.read(ENDS)
+        raw.seek(max(0, size - ENDS))
+        return digest(repr((size, modified)).encode(), head, raw.read(ENDS))
+
+
+def digest(*parts: bytes) -> str:
+    """16 hex digits for *parts*."""
+    found = hashlib.sha256()
+    for part in parts:
+        found.update(len(part).to_bytes(8, "little"))
+        found.update(part)
+    return found.hexdigest()[:16]
+
+
+def told_apart(sources: Sequence[Source]) -> list[Source]:
+    """*sources* with a key each of its own: the second of two copies, in this order, is counted separately."""
+    seen: Counter[str] = Counter()
+    found = []
+    for source in sources:
+        copy = seen[source.key]
+        seen[source.key] += 1
+        found.append(replace(source, key=digest(source.key.encode(), str(copy).encode())) if copy else source)
+    return found
+
+
+_DAY = r"(?P<year>(?:19|20)\d\d)-?(?P<month>\d\d)-?(?P<day>\d\d)"
+_CLOCK = r"(?P<hour>\d\d)[-:_.]?(?P<minute>\d\d)[-:_.]?(?P<second>\d\d)(?:[.,](?P<fraction>\d{3,9})(?=Z))?"
+_ZONE = r"(?P<zone>Z|\+\d\d:?\d\d|-\d\d:\d\d)"
+_CALENDAR = (
+    re.compile(rf"(?<!\d){_DAY}[T_-]?{_CLOCK}{_ZONE}?(?![\da-zA-Z])"),
+    re.compile(rf"(?<!\d){_DAY}T(?P<hour>\d\d)[-:_]?(?P<minute>\d\d){_ZONE}(?![\da-zA-Z])"),
+)
+# A RocketMQ client id ends in "#" and a nanosecond counter of 13 digits: no moment.
+_EPOCH = re.compile(r"(?<![\w#@])(?<!\d\.)(?P<seconds>1[2-9]\d{8}|20\d{8})(?P<millis>\d{3})?(?![\w#@])")
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """A moment in epoch seconds; ``zoned`` is False where UTC was assumed."""
+
+    at: float
+    zoned: bool
+
+
+def moment_in(name: str) -> Stamp | None:
+    """The last moment that a file name holds, a calendar's before a counter's; None without one."""
+    stamps = [stamp for pattern in _CALENDAR for match in pattern.finditer(name) if (stamp := _calendar(match))]
+    if stamps:
+        return stamps[-1]
+    counters = list(_EPOCH.finditer(name.replace("_", "-")))
+    return _epoch(counters[-1]) if counters else None
+
+
+def _calendar(match: re.Match[str]) -> Stamp | None:
+    found = {"second": "00", "fraction": None} | match.groupdict()
+    day, clock = "{year}-{month}-{day}", "{hour}:{minute}:{second}"
+    text = f"{day}T{clock}".format_map(found) + (found["zone"] or "Z")
+    try:
+        return Stamp(
+            datetime.fromisoformat(text).timestamp() + float(f"0.{found['fraction'] or 0}"), bool(found["zone"])
+        )
+    except ValueError:
+        return None
+
+
+def _epoch(match: re.Match[str]) -> Stamp:
+    return Stamp(int(match["seconds"]) + int(match["millis"] or 0) / 1000, zoned=True)

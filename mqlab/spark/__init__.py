@@ -1,0 +1,1 @@
+"""Spark: how it starts, where it runs, what it is set to; nothing else builds a session."""

@@ -18,7 +18,7 @@ _NEXT = (
     ('capture.show("F1")', "what proves the first finding, with the lines around it"),
     ("capture.plot.timeline()", "what happened when; capture.plot. lists every figure"),
     ('capture.lines("server.log", 834)', "raw lines around a place"),
-    ('capture.between("12:20", "12:25", node="2")', "what one broker said then"),
+    ("capture.between(since, until, node=None)", "what log lines say happened then; moments as ISO text"),
     ("capture.events", "a Spark DataFrame; so are metrics, positions, clients, settings, ledger, volume"),
     ('capture.sql("select kind, count(*) from events group by kind")', "the same by SQL"),
     ('capture.where(group="billing")', "less of it, diagnosed anew"),

@@ -127,9 +127,9 @@ class Position:
     text: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Facts:
-    """Everything the detectors may look at."""
+    """Everything the detectors may look at. Told apart by identity, so that answers can be cached (``memo``)."""
 
     episodes: tuple[Episode, ...] = ()
     series: tuple[Series, ...] = ()

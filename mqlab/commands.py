@@ -6,6 +6,7 @@ import tomllib
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from typing import Any
 
 STAMP = "$(date -u +%Y%m%dT%H%M%SZ)"
 """The moment in the name of a saved output: command outputs do not say when they were taken."""
@@ -32,8 +33,12 @@ class Command:
         return f'{self.run} > "{stamped}" 2>&1' if "$" in self.file else f"{self.run} > {stamped} 2>&1"
 
 
+def read_toml(name: str) -> dict[str, Any]:
+    """A file of texts of the package."""
+    return tomllib.loads(resources.files("mqlab").joinpath(name).read_text(encoding="utf-8"))
+
+
 @cache
 def commands() -> dict[str, Command]:
     """Every command by its name."""
-    table = tomllib.loads(resources.files("mqlab").joinpath("commands.toml").read_text(encoding="utf-8"))
-    return {name: Command(name=name, **entry) for name, entry in table.items()}
+    return {name: Command(name=name, **entry) for name, entry in read_toml("commands.toml").items()}

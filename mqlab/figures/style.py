@@ -25,8 +25,8 @@ from typing import Any, TypeVar
 import plotly.graph_objects as go
 from plotly.offline import get_plotlyjs
 
-from mqlab.rocketmq.eras import Panel, Share, place
-from mqlab.shared.queues import Member, spread
+from mqlab.rocketmq.eras import Panel, Share
+from mqlab.shared.queues import Member, place, spread
 from mqlab.units import iso
 
 INCOMING = "#0072b2"

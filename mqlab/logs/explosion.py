@@ -10,7 +10,7 @@ Which lines a log-explosion is made of: what it accounts for, and whose lines th
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import floor
 
@@ -273,7 +273,7 @@ def accounted_sources(shapes: Collection[LineShape], episodes: Sequence[Episode]
     return frozenset(e.source for e in episodes if (e.source, e.first.line) in cited)
 
 
-def settled(facts: Facts, findings: Sequence[Finding], trouble: dict[str, tuple[str, ...]]) -> list[Finding]:
+def settled(facts: Facts, findings: Sequence[Finding], trouble: Mapping[str, Sequence[str]]) -> list[Finding]:
     """*findings*; an explosion whose lines another one explains becomes that one's consequence, and a notice.
 
     *trouble* says which classes account for which kinds of event.
@@ -293,7 +293,7 @@ def _placed(finding: Finding, cause: Finding | None, is_cause: bool) -> Finding:
 
 
 def _cause(
-    facts: Facts, explosion: Finding, findings: Sequence[Finding], trouble: dict[str, tuple[str, ...]]
+    facts: Facts, explosion: Finding, findings: Sequence[Finding], trouble: Mapping[str, Sequence[str]]
 ) -> Finding | None:
     """The finding whose events printed the lines: in the same log, at that time, and enough of them."""
     shapes = shapes_of(facts, explosion)

@@ -1,6 +1,4 @@
-"""Who was in a RocketMQ group when.
-
-Who was in a RocketMQ group when, process by process, by each source that can tell.
+"""Who was in a RocketMQ group when, process by process, by each source that can tell.
 
 Three kinds of sources tell it: the broker's list of connections (``consumerConnection``), the broker's log, and the
 logs of the clients themselves. A process is told by the address that the broker sees, or by the folder its log lies in.

@@ -1,6 +1,4 @@
-"""Members of a RocketMQ group that were restarted one after another.
-
-Members of a RocketMQ group that were restarted one after another: a release, not a fault.
+"""Members of a RocketMQ group that were restarted one after another: a release, not a fault.
 
 A member is told by its host: a restart gives it another port, and from client 4.9 on another id. The former process
 leaves when the new one comes; one that stays has got a second process beside it.

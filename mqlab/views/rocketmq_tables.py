@@ -19,9 +19,9 @@ from mqlab.facts import Facts
 from mqlab.frames import where
 from mqlab.models.client_ids import EXPLICIT_NAME, parse, risks
 from mqlab.models.ownership import Capacity, owned
-from mqlab.rocketmq.eras import Panel, Share, place
+from mqlab.rocketmq.eras import Panel, Share
 from mqlab.rocketmq.shared_client_ids import Case, reserved_seconds
-from mqlab.shared.queues import spread
+from mqlab.shared.queues import place, spread
 from mqlab.units import clock, digits, duration, measure, number, percent, stamp
 from mqlab.views.queue_fates import Fate, fates
 from mqlab.views.rocketmq_group import GroupView

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqlab.models.ownership import Capacity, owned, retry_queues, unique
+from mqlab.models.ownership import Capacity, owned, unique
 from mqlab.models.queue_allocation import java_order
 
 DRAWN = """
@@ -85,7 +85,7 @@ def test_each_topic_is_divided_for_itself():
 
 
 def test_every_process_of_a_repeated_id_owns_the_retry_queue():
-    ownership = owned("AVG", ["A", "A"], retry_queues("g", ["broker-a"]))
+    ownership = owned("AVG", ["A", "A"], [("%RETRY%g", "broker-a", 0)])
 
     assert ownership.owners == {("%RETRY%g", "broker-a", 0): ("A", "A")}
 
@@ -102,15 +102,6 @@ def test_all_processes_of_an_absent_id_stay_away_had_their_ids_been_unique_too()
     ownership = owned("AVG", ["A", "A", "B"], queues(3), absent=["A"])
 
     assert ownership.unique_capacity == Capacity(queues=3, served=1, owned=1, processes=3, useful_processes=1.0)
-
-
-def test_a_configured_list_is_owned_by_every_process_and_holds_no_other_queue():
-    fixed = {"message_queue_list": [("t", "broker-a", 0), ("t", "gone", 0)]}
-
-    assert owned("CONFIG", ["A", "B"], queues(2), fixed).owners == {
-        ("t", "broker-a", 0): ("A", "B"),
-        ("t", "broker-a", 1): (),
-    }
 
 
 def test_a_group_without_queues_lacks_nothing():

@@ -22,6 +22,9 @@ from dataclasses import dataclass
 
 from mqlab.findings import Evidence
 
+GRID = 10.0
+"""Seconds that one row stands for where rows are thinned by time: tallies, deliveries, batches, receipts."""
+
 
 @dataclass(frozen=True, slots=True)
 class Reject:

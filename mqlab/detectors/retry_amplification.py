@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
-from mqlab.shared import actors, configured
+from mqlab.shared import actors, configured, counters
 from mqlab.shared.wording import clock, moment, sample
 from mqlab.traffic import resending
 from mqlab.traffic.resending import Resending
@@ -190,6 +190,6 @@ def _evidence(
     found += [
         e.first for e in facts.of_kind("request-timeout", "record-expired") if actors.client_of(facts, e) == client
     ][:2]
-    own = [s for s in facts.named("producer.record_retries") if s.labels.get("client_id") == client and s.points]
+    own = [s for s in counters.of_client(facts, "producer.record_retries", client) if s.points]
     counted = [sample(facts, s, last, "records sent again") for s in own if last is not None]
     return tuple(dict.fromkeys((*found, *counted)))

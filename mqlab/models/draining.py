@@ -24,13 +24,13 @@ take that and the inflow.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from math import ceil, floor, inf, isinf
 
 from mqlab.models.consuming import PULL_BATCH_MESSAGES, Consumer, disk_pull_messages, shared
-from mqlab.units import digits, number
+from mqlab.units import digits, duration, number
 
 _AFTER = 600.0
 """Seconds for which a curve that never ends is drawn beyond its last bend."""
@@ -47,6 +47,11 @@ class Interval:
     low: float
     likely: float
     high: float
+
+    def told(self, value: Callable[[float], str]) -> str:
+        """``36.0 min (31.2 min to 45.1 min)``; the likely one alone where nothing else is possible."""
+        likely = value(self.likely)
+        return likely if self.low == self.high else f"{likely} ({value(self.low)} to {value(self.high)})"
 
     def plus(self, other: Interval) -> Interval:
         """Sum, bounds added up."""
@@ -117,11 +122,13 @@ def summed(courses: Sequence[Course]) -> Course:
 
 
 def bounded(messages: Interval) -> str:
-    """The likely number, and between which ones it lies where that is not certain."""
-    likely = number(round(messages.likely))
-    if messages.low == messages.high:
-        return likely
-    return f"{likely} ({number(round(messages.low))} to {number(round(messages.high))})"
+    """A number of messages, and between which ones it lies where that is not certain."""
+    return messages.told(lambda value: number(round(value)))
+
+
+def lasting(seconds: float) -> str:
+    """How long it takes, ``never`` where it has no end."""
+    return "never" if isinf(seconds) else duration(seconds)
 
 
 CACHED_MESSAGES = 1_000

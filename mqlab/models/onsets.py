@@ -42,11 +42,6 @@ class Onset:
     lasting: bool
     """The new level is that of the samples up to the end."""
 
-    @property
-    def rises(self) -> bool:
-        """It went up."""
-        return self.after > self.before
-
 
 def onset(points: Sequence[tuple[float, float]], *, events: bool = False) -> Onset | None:
     """The first lasting change of level of *points* (at, value), by time; None where there is none.

@@ -20,8 +20,9 @@ from mqlab.models.client_ids import parse
 from mqlab.rocketmq import members
 from mqlab.rocketmq.members import NOT_ONLINE, groups, log_ends, streams
 from mqlab.rocketmq.slots import SETTLING, Judgement, judged
+from mqlab.rows import GRID
 from mqlab.shared.actors import folder
-from mqlab.shared.copies import BUCKET, Copies, copies
+from mqlab.shared.copies import Copies, copies
 from mqlab.shared.queues import TOGETHER, Member, Snapshot, Stream, lag, of_groups, totals
 from mqlab.shared.wording import clock
 
@@ -302,7 +303,7 @@ def _judged(facts: Facts, one: Sharing, span: tuple[float, float], window: tuple
     by_hash = {j.topic: j for j in judged(facts, one.group, one.ids, window, likely=("CONSISTENT_HASH",))}
     hands = {j.topic: doubles(facts, one, j) for j in judgements}
     chosen = tuple(_chosen(j, by_hash[j.topic], hands[j.topic]) for j in judgements)
-    counted = {j.topic: copies(facts, one.group, j.topic, span[0], span[1] + BUCKET) for j in chosen}
+    counted = {j.topic: copies(facts, one.group, j.topic, span[0], span[1] + GRID) for j in chosen}
     return Case(
         one.group, one, *span, _goes_on(facts, one, span[1]), chosen, hands,
         {topic: found for topic, found in counted.items() if found is not None},

@@ -1,12 +1,6 @@
 """From a request and the material to forecast and plan of a drain.
 
-What is asked of the drain planner, and what is taken where nothing was said.
-
-The plan that a request asks for: what it leaves open comes from the material, or is assumed and noted.
-
-From a request and the material to forecast and plan; says what was assumed.
-
-A group's drain in a finding: how long it will take, and how long it took where the material holds it.
+What the request leaves open is taken from the material, else assumed and noted.
 """
 
 from __future__ import annotations
@@ -16,11 +10,10 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from math import isfinite
 
-from mqlab import units
 from mqlab.errors import MqlabError
 from mqlab.facts import Facts
 from mqlab.models.consuming import Consumer
-from mqlab.models.draining import Backlog, Forecast, Group, Interval, Plan, Queue, Store, forecast, plan
+from mqlab.models.draining import Backlog, Forecast, Group, Interval, Plan, Queue, Store, forecast, lasting, plan
 from mqlab.models.falling import Falling, drained_level
 from mqlab.quantities import BadQuantityError
 from mqlab.rocketmq.members import reserved_seconds
@@ -274,11 +267,10 @@ def _forecast(
         return None
     given = request.threads if request.threads is not None else told.threads
     threads = assumed.of(given, THREADS, f"{THREADS} threads in each instance (the client's default)")
-    owners = sorted({q.owner for q in queues if q.owner})
     batch = request.batch or BATCH_MESSAGES
     consumers = [
         Consumer(name, int(threads), request.response_time, request.orderly, batch, request.pull_time)
-        for name in owners
+        for name in sorted({q.owner for q in queues if q.owner})
     ]
     restart = request.restart or 0.0
     level = drained_level(known.points) if known else 0.0
@@ -309,8 +301,6 @@ def remark(found: DrainAnswer | None) -> str | None:
         return None
     if found.forecast.never:
         return f"never: {found.forecast.never}"
-    seconds = found.forecast.seconds
-    high = units.duration(seconds.high) if isfinite(seconds.high) else "never"
-    told = f"{units.duration(seconds.likely)} ({units.duration(seconds.low)} to {high}) from the complete rebalance"
+    told = f"{found.forecast.seconds.told(lasting)} from the complete rebalance"
     took = found.measured_seconds
-    return told if took is None else f"{told}; it took {units.duration(took)}"
+    return told if took is None else f"{told}; it took {duration(took)}"

@@ -1,6 +1,4 @@
-"""What healthy starts and stops print.
-
-WARN and ERROR lines of every start, restart or hand-over: which shapes of a log are no symptoms.
+"""What healthy starts and stops print: which WARN and ERROR shapes of a log are no symptoms.
 
 ``WARN RocketmqClient - get Topic [TBW102] RouteInfoFromNameServer is not exist value``
 """

@@ -1,11 +1,8 @@
-"""Arithmetic of counters: increases, resets, ratios and their shifts.
-
-Arithmetic of counters: increases over a window, ratios, the moment at which a ratio changed.
+"""Arithmetic of counters: increases over a window, resets, ratios, the moment at which a ratio changed.
 
 A counter that falls was reset; what it shows afterwards was counted since. Increases run from the last sample at or
 before the start to the first at or after the end, so that a window never loses its edges.
-
-A ratio that stood at one level before and at another for a while, or to the end: found by segmentation.
+A ratio that stood at one level before and at another for a while, or to the end, is found by segmentation.
 """
 
 from __future__ import annotations
@@ -32,7 +29,6 @@ class Increase:
     since: float
     until: float
     resets: int
-    series: tuple[Series, ...]
 
 
 def increase(series: Iterable[Series], start: float, end: float, scraped: float | None = None) -> Increase | None:
@@ -41,7 +37,6 @@ def increase(series: Iterable[Series], start: float, end: float, scraped: float 
     Labelled counters (errors by kind, bytes by topic) appear with their first event: with *scraped*, the first
     moment at which their exporter was read at all, what they show at first counts from zero.
     """
-    used: list[Series] = []
     total, resets, since, until = 0.0, 0, float("inf"), float("-inf")
     for one in series:
         cut = _around(one.points, start, end)
@@ -51,8 +46,18 @@ def increase(series: Iterable[Series], start: float, end: float, scraped: float 
         total += sum(_steps(cut)) + born
         resets += sum(b[1] < a[1] for a, b in pairwise(cut))
         since, until = min(since, cut[0][0]), max(until, cut[-1][0])
-        used.append(one)
-    return Increase(total, since, until, resets, tuple(used)) if used else None
+    return Increase(total, since, until, resets) if since <= until else None
+
+
+def of_client(facts: Facts, name: str, client: str) -> list[Series]:
+    """The counters called *name* of this client."""
+    return [s for s in facts.named(name) if s.labels.get("client_id") == client]
+
+
+def rise(series: Iterable[Series], start: float, end: float, scraped: float | None = None) -> float | None:
+    """By how much *series* rose over [start, end] (``increase``); None where they do not cover it."""
+    found = increase(series, start, end, scraped)
+    return found.value if found else None
 
 
 def _around(points: Points, start: float, end: float) -> Points:

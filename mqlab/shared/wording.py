@@ -1,9 +1,4 @@
-"""How findings write moments, sizes and samples, and how a benign look-alike is written down.
-
-Moments, sizes and samples as findings write them.
-
-How a benign look-alike is written down: a notice that explains a change without accusing anybody.
-"""
+"""Moments and samples as findings write them, and how a benign look-alike is written down."""
 
 from __future__ import annotations
 

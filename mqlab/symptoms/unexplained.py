@@ -102,10 +102,8 @@ def rises(facts: Facts, findings: Sequence[Finding], rejected: Collection[str]) 
 def repeats(facts: Facts, findings: Sequence[Finding]) -> Iterator[Symptom]:
     """Producers that sent a good part of their records again."""
     for client in sorted({s.labels.get("client_id") or "" for s in facts.named("producer.record_retries")} - {""}):
-        again, sends = (
-            [s for s in facts.named(name) if s.labels.get("client_id") == client]
-            for name in ("producer.record_retries", "producer.record_sends")
-        )
+        names = ("producer.record_retries", "producer.record_sends")
+        again, sends = (counters.of_client(facts, name, client) for name in names)
         rose = [(a, v) for a, _, v in counters.summed(again) if v > 0]
         total, every = sum(v for _, v in rose), sum(v for _, _, v in counters.summed(sends))
         if total < max(SINGLE["produce-retry"], SHARE * every):

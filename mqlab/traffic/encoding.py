@@ -1,7 +1,4 @@
-"""Topics whose brokers store and send another form than producers send.
-
-Topics whose brokers store and send another form than producers send: by setting, and by bytes per reader.
-"""
+"""Topics whose brokers store and send another form than producers send: by setting, and by bytes per reader."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""A drain as it was measured.
-
-Samples as few straight lines: least squares, and the Bayesian information criterion against too many of them.
-
-A drain as it was measured: when the backlog began to fall for good, how fast it falls, when it was through.
+"""A drain as it was measured: when the backlog began to fall for good, how fast it falls, when it was through.
 
 The samples after the peak are laid on as few straight lines as describe them (least squares, Bayesian information
 criterion), so that neither single samples nor saw-teeth decide where the fall begins.

@@ -1,8 +1,6 @@
-"""How long will the backlog last?
+"""How long will the backlog last? Measured backlog, forecast with its band, the planned ramp, the retention guard.
 
-How long will the backlog last? Measured backlog, forecast with its band, the planned ramp, the retention guard.
-
-The drain plan with sliders, for JupyterLab; a report shows the figure as it is without them.
+With sliders in JupyterLab; a report shows the figure as it is without them.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
-"""Members and queues of a RocketMQ group.
+"""Members and queues of a RocketMQ group: who was there when, who reads which queue, what waits in each.
 
-Who was there when? One row per process, and a bar for as long as it was in the group.
-
-Who reads which queue? One row per process, one column per queue, one panel per time in which nobody came or went.
-
-What waits, queue by queue? Lag of each, those that nobody reads marked, above what comes in and what is read.
+Membership has a row per process; ownership a row per process and a column per queue, a panel per time in which nobody
+came or went; lag stands above what comes in and what is read.
 """
 
 from __future__ import annotations

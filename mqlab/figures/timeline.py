@@ -1,9 +1,4 @@
-"""What happened when, on one time axis.
-
-Events as rows of ticks under a time axis: splits, rebalances, takeovers, exits, changes, further findings.
-
-What happened when? Traffic of the guilty host, lag, events, changes and findings on one time axis.
-"""
+"""What happened when: traffic of the guilty host, lag, events, changes and findings on one time axis."""
 
 from __future__ import annotations
 

@@ -1,10 +1,6 @@
-"""Is a flood of lines an explosion, and how that is said.
+"""Is a flood of lines an explosion, whose lines are they, and how that is said.
 
-Is a flood of lines an explosion? What tells a loop from load, a start, and a log that is always like this.
-
-The words and numbers of a log-explosion.
-
-Which lines a log-explosion is made of: what it accounts for, and whose lines they are.
+What tells a loop from load, from a start, and from a log that is always like this.
 """
 
 from __future__ import annotations

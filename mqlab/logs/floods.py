@@ -1,11 +1,8 @@
-"""Floods: times in which a log grew far faster than before.
+"""Floods: times in which a log grew far faster than before, and the shapes of line that made it grow.
 
-Files that are one log: ``server.log`` and what was rotated away from it.
-
-Floods: times in which a log grew far faster than before, and the shapes of line that made it grow.
-
-A flood is what lies within a tenth of the log's loudest minute; everything before the first such minute is the log's
-earlier rate. Nothing here depends on what the lines say: that is for the detector to judge.
+Files that were rotated away from a log belong to it. A flood is what lies within a tenth of the log's loudest minute;
+everything before the first such minute is the log's earlier rate. Nothing here depends on what the lines say: that is
+for the detector to judge.
 """
 
 from __future__ import annotations

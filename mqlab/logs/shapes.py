@@ -1,6 +1,4 @@
-"""Line shapes that are the same shape, cut at different places.
-
-Line shapes that are the same shape, cut at different places: put together.
+"""Line shapes that are the same shape, cut at different places: put together.
 
 The scan cuts a message to 80 characters and masks its numbers then, so that ``attempt=9 error=`` and
 ``attempt=10 error=`` end in different letters. Of two long shapes one of which begins with the other, they are one.

@@ -46,10 +46,6 @@ class Ownership:
 
     owners: Mapping[Queue, tuple[str, ...]]
     """Every queue, in the clients' order, to the ids that own it; an id is there once for each of its processes."""
-    orphans: tuple[Queue, ...]
-    """Queues that nobody owns."""
-    doubled: Mapping[Queue, int]
-    """Queues with several owners, to how many."""
     capacity: Capacity
     unique_capacity: Capacity
     """What it would be had each process an id of its own."""
@@ -75,8 +71,6 @@ def owned(
     owners = _owners(strategy, ids, known, absent)
     return Ownership(
         owners=owners,
-        orphans=tuple(queue for queue, clients in owners.items() if not clients),
-        doubled={queue: len(clients) for queue, clients in owners.items() if len(clients) > 1},
         capacity=_capacity(owners, ids),
         unique_capacity=_capacity(_owners(strategy, own_ids, known, away), own_ids),
     )

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from mqlab import units
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Evidence
-from mqlab.models import kafka_defaults, limits
+from mqlab.models import kafka_defaults, splitting
 from mqlab.models.kafka_defaults import Version
 from mqlab.shared import actors, configured, counters
 from mqlab.shared.configured import Value
@@ -208,7 +208,7 @@ class Loop:
         size, most = (self.batch_size and self.batch_size.number), (self.limit and self.limit.number)
         if not most:
             return None
-        found = limits.loop_window(most, size) if size else None
+        found = splitting.loop_window(most, size) if size else None
         return found or (None if self.size_is_certain else (most + 1, None))
 
 

@@ -11,8 +11,8 @@ from mqlab.models.draining import lasting
 from mqlab.quantities import BadQuantityError
 from mqlab.scenarios.drain import DrainAnswer, Request, answer
 from mqlab.scenarios.drain_state import NoBacklogError
+from mqlab.shared.table import table
 from mqlab.units import digits, duration, number, percent
-from mqlab.views.rocketmq_tables import table
 
 
 def drain_answer(facts: Facts, request: Request) -> DrainAnswer | None:

@@ -1,7 +1,4 @@
-"""How the queues of a group fared.
-
-How the queues of a group fared: lag of each over time, and messages a second that came in and were read.
-"""
+"""How the queues of a group fared: lag of each over time, and messages a second that came in and were read."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""One RocketMQ group for the eye.
-
-One RocketMQ group for the eye: who was there, who held what before, during and after, and what waits.
-"""
+"""One RocketMQ group for the eye: who was there, who held what before, during and after, and what waits."""
 
 from __future__ import annotations
 

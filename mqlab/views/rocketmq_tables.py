@@ -1,14 +1,12 @@
-"""Tables about a RocketMQ group.
+"""Tables about one RocketMQ group for the notebook.
 
-Tables about one RocketMQ group for the notebook: who was there, who held what, what waited, what it cost.
-
-What a shared client id costs, how it came about and how it is repaired, as tables for the notebook.
+Who was there, who held what, what waited, what it cost, how client ids came about and how they are repaired.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from shlex import quote
 
@@ -22,6 +20,7 @@ from mqlab.models.ownership import Capacity, owned
 from mqlab.rocketmq.eras import Panel, Share
 from mqlab.rocketmq.shared_client_ids import Case, reserved_seconds
 from mqlab.shared.queues import place, spread
+from mqlab.shared.table import table
 from mqlab.units import clock, digits, duration, measure, number, percent, stamp
 from mqlab.views.queue_fates import Fate, fates
 from mqlab.views.rocketmq_group import GroupView
@@ -104,12 +103,6 @@ def capacity(view: GroupView) -> pd.DataFrame:
             rows.append(_capacity(one.topic, "as it was", found.capacity))
             rows.append(_capacity(one.topic, "had each process an id of its own", found.unique_capacity))
     return table(rows, ("topic", "ids", "queues with an owner", "processes", "do useful work", "work done once"))
-
-
-def table(rows: Sequence[Mapping[str, object]], columns: tuple[str, ...]) -> pd.DataFrame:
-    """The first column is the index, so that no running number is shown; its name stands in the one header row."""
-    frame = pd.DataFrame(list(rows), columns=list(columns)).set_index(columns[0])
-    return frame.rename_axis(index=None, columns=columns[0])
 
 
 def _overview(facts: Facts, view: GroupView) -> Iterator[tuple[str, str]]:

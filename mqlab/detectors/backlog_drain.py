@@ -18,6 +18,7 @@ from mqlab.findings import Evidence, Finding
 from mqlab.groups.membership import topics
 from mqlab.models.falling import Falling, falling
 from mqlab.scenarios import drain
+from mqlab.shared.lag import LEAST
 from mqlab.shared.queues import Points, totals
 from mqlab.shared.wording import clock, notice
 
@@ -26,8 +27,6 @@ SYSTEMS: tuple[str, ...] = ("kafka", "rocketmq")
 
 BEHIND = 20.0
 """Seconds of production that the peak must be above the level at the end or at the start."""
-LEAST = 10
-"""Messages below which lag is no backlog."""
 
 
 def detect(facts: Facts) -> Result:

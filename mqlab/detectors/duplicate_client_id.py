@@ -16,8 +16,8 @@ from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Evidence, Finding, Severity
 from mqlab.models.client_ids import Risk, parse, risks
-from mqlab.rocketmq.members import groups, streams
-from mqlab.rocketmq.shared_client_ids import EXPIRY, Case, cases, harmless, measures, orderly, reserved_seconds, retries
+from mqlab.rocketmq.members import EXPIRY, groups, streams
+from mqlab.rocketmq.shared_client_ids import Case, cases, harmless, measures, orderly, reserved_seconds, retries
 from mqlab.rocketmq.slots import Judgement
 from mqlab.scenarios import drain
 from mqlab.shared.queues import spread

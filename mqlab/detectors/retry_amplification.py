@@ -17,6 +17,7 @@ from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
 from mqlab.shared import actors, configured, counters
+from mqlab.shared.benign_lines import RESTART
 from mqlab.shared.wording import clock, moment, sample
 from mqlab.traffic import resending
 from mqlab.traffic.resending import Resending
@@ -28,10 +29,6 @@ TRANSPORT = frozenset({"NETWORK_EXCEPTION", "REQUEST_TIMED_OUT"})
 """Errors after which the broker may have stored the batch already."""
 FEW = 10
 """Retry lines below which they are no more than what any disturbance leaves."""
-SHARE = 0.02
-"""Share of repeats among all transmissions from which traffic is amplified at all."""
-RESTART = 60.0
-"""Seconds around a broker's restart, or a leader that moved, in which disconnects are its consequence."""
 TWICE = 2.0
 """Transmissions a record above which traffic is more than twice what is needed."""
 
@@ -77,7 +74,7 @@ def _harmless(facts: Facts, client: str, episodes: Sequence[Episode], found: Res
     ]
     if not late and all(_near(e, moved) for e in episodes):
         return f"{found.lines} retries, all within {RESTART:.0f} s of a leader that moved"
-    if found.share is not None and found.share < SHARE:
+    if found.share is not None and found.share < counters.REPEATED:
         return f"{found.again:.0f} of {found.sends:.0f} transmissions were repeats"
     return None
 
@@ -108,7 +105,7 @@ def _untold(facts: Facts) -> Iterator[str]:
             resending.counted(facts, client, name, 0.0, float("inf"))
             for name in ("producer.record_retries", "producer.record_sends")
         )
-        if client not in logged and again and again >= FEW and again >= SHARE * (sends or again):
+        if client not in logged and again and again >= FEW and again >= counters.REPEATED * (sends or again):
             yield f"the log of {client}: {again:.0f} records were sent again, and only it says why"
     late = [e for e in facts.of_kind("request-timeout") if actors.client_of(facts, e) not in logged]
     if sum(e.count for e in late) >= FEW:
@@ -123,7 +120,7 @@ def _finding(facts: Facts, client: str, episodes: Sequence[Episode], found: Rese
         measures["excess_bytes"] = next(s.bytes for s in ledger.stages if s.name == "retries")
         if ledger.bytes_in:
             measures["amplification_factor"] = ledger.bytes_out / ledger.bytes_in
-    proven = found.share is not None and found.share >= SHARE and len(found.attempts) >= 2
+    proven = found.share is not None and found.share >= counters.REPEATED and len(found.attempts) >= 2
     damage = bool(found.failed) or found.idempotent is False or (found.transmissions or 1) > TWICE
     timeout = configured.producer_value(facts, client, "request.timeout.ms", found.first)
     return Finding(

@@ -97,7 +97,9 @@ def _x(at: float, dated: bool) -> str | float:
 
 
 _LEAST_CAPACITY = 1_000
+"""Writes a second up to which the slider goes at least."""
 _RESPONSE_SECONDS = 0.02
+"""What one message takes where nothing tells it."""
 
 
 def drain_sliders(start: DrainAnswer | None, request: Request, again: Callable[[Request], DrainAnswer | None]) -> Any:

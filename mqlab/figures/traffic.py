@@ -283,6 +283,7 @@ def _step(stage: Stage, reached: int, whole: int) -> Step:
 
 _MOST_ROWS = 40
 _MOST_COLUMNS = 400
+"""Columns that a screen can show."""
 _NARROWEST = 10
 
 
@@ -342,6 +343,7 @@ def _row(episode: Episode) -> str:
 
 
 _FEWEST = 3
+"""Points that a slope needs: two always fit a line."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,14 +14,13 @@ from mqlab.facts import Episode, Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
 from mqlab.logs.floods import FAR, MUCH_A_MINUTE, NEARLY_ALL, Flood
 from mqlab.rows import LineShape, Shape
+from mqlab.shared.benign_lines import STARTING
 from mqlab.shared.wording import clock, moment
 from mqlab.units import duration, factor, size
 
 USUAL = 0.5
 """How much of a flood's make-up the earlier log had, from which it is what this log is made of: it grew with its
 load."""
-_START = 90.0
-"""Seconds after its start in which a process still starts."""
 _START_LASTS = 300.0
 """Seconds for which the burst of a start lasts at most."""
 _LONG = 600.0
@@ -108,7 +107,7 @@ def _is_start(facts: Facts, flood: Flood) -> bool:
     sources = {s.first.source for s in flood.shapes} | {flood.log.source}
     starts = [e.first_at for e in facts.of_kind(*_STARTS) if e.source in sources and e.first_at is not None]
     starts += [flood.log.first_at] if flood.log.first_at is not None else []
-    near = any(-_START <= start - flood.started_at <= 60 for start in starts)
+    near = any(-STARTING <= start - flood.started_at <= 60 for start in starts)
     return near and flood.seconds <= _START_LASTS and flood.ended_at is not None
 
 
@@ -245,7 +244,7 @@ def _why(flood: Flood, shape: LineShape) -> str:
 
 
 NEAR = 120.0
-"""Seconds around a finding in which it may make a log explode."""
+"""Seconds around a finding in which it may print lines: a delivery timeout (delivery.timeout.ms 120000)."""
 PER_EVENT = 10
 """Lines that one event prints at most: what failed, why, what is tried next."""
 

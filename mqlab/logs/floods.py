@@ -78,6 +78,7 @@ _SPELL = 0.1
 _EARLIER = 30.0
 """Seconds that an earlier rate must cover: a flood of the least size that matters writes half a megabyte in them."""
 _MINUTE = 60.0
+"""Seconds of one row of a volume."""
 
 
 @dataclass(frozen=True, slots=True)

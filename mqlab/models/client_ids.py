@@ -18,6 +18,7 @@ _SPRING = re.compile(r"[^@]+@(?P<pid>\d+)@(?P<nano>-?\d+)")
 _GRPC = re.compile(r"(?P<pid>\d+)@\d+@(?P<nano>-?[0-9a-z]+)")
 
 _FIRST_NANO = (4, 9, 0)
+"""The first client that writes a nanosecond number behind the process id."""
 
 _SMALL_PID = 100
 """Process ids up to here are those of containers, whose first process is 1, rather than of whole machines."""

@@ -23,6 +23,7 @@ from mqlab.units import digits, duration, number
 _AFTER = 600.0
 """Seconds for which a curve that never ends is drawn beyond its last bend."""
 _NOTHING = 1e-6
+"""Messages, or messages a second, that are what floating point leaves of none."""
 
 Curve = tuple[tuple[float, float], ...]
 """(seconds, messages), straight lines between the points."""
@@ -409,6 +410,7 @@ def _why_never(owners: Sequence[Owner]) -> str:
 RAMP = (0.25, 0.5, 0.75, 1.0)
 """Shares of the drain rate, one step after the other; a breach halves the rate."""
 _ROUNDING = 1e-9
+"""What floating point leaves of a whole number of threads or milliseconds."""
 
 
 def plan(backlog: Backlog, store: Store, group: Group, uncertainty: Uncertainty = USUAL) -> Plan:

@@ -20,7 +20,9 @@ from typing import Literal, NamedTuple
 from mqlab.models.kafka_defaults import Version, default, has_delivery_timeout, loops, splits
 
 RECORD_OVERHEAD = 20
+"""Bytes of a record beside key and value, about (message format v2, no headers)."""
 BATCH_OVERHEAD = 61
+"""Bytes of the header of a batch (DefaultRecordBatch.RECORD_BATCH_OVERHEAD)."""
 
 
 class Record(NamedTuple):

@@ -17,6 +17,8 @@ from mqlab.shared.actors import base_name, folder
 from mqlab.shared.queues import OWN, TOGETHER, Member, Points, Snapshot, Stream, of_groups
 
 ROCKETMQ = "rocketmq"
+EXPIRY = 130.0
+"""Seconds for which a dead connection may stay listed: 120 s after its last heartbeat, and the scan is every 10 s."""
 NOT_ONLINE = "CODE: 206"
 """CONSUMER_NOT_ONLINE of ResponseCode."""
 

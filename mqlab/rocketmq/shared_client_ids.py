@@ -18,16 +18,13 @@ from mqlab.findings import Certainty, Evidence
 from mqlab.memo import per_facts
 from mqlab.models.client_ids import parse
 from mqlab.rocketmq import members
-from mqlab.rocketmq.members import NOT_ONLINE, groups, log_ends, streams
+from mqlab.rocketmq.members import EXPIRY, NOT_ONLINE, groups, log_ends, streams
 from mqlab.rocketmq.slots import SETTLING, Judgement, judged
 from mqlab.rows import GRID
 from mqlab.shared.actors import folder
 from mqlab.shared.copies import Copies, copies
 from mqlab.shared.queues import TOGETHER, Member, Snapshot, Stream, lag, of_groups, totals
 from mqlab.shared.wording import clock
-
-EXPIRY = 130.0
-"""Seconds for which a dead connection may stay listed: 120 s after its last heartbeat, and the scan is every 10 s."""
 
 
 @dataclass(frozen=True, slots=True)

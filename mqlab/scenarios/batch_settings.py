@@ -21,6 +21,7 @@ _KEYS = (
 )  # fmt: skip
 _COLUMNS = ("with", "bytes in", "bytes out", "factor", "splits", "ends")
 _DEFAULT_BATCH = 16_384
+"""batch.size of the client where nobody sets it."""
 
 
 def configured_producer(facts: Facts, finding: Finding | None) -> Producer | None:

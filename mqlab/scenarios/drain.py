@@ -21,11 +21,17 @@ from mqlab.scenarios.drain_state import NoBacklogError, Speed, State, dealt, mes
 from mqlab.units import duration
 
 RESERVE_SHARE = 0.3
+"""Of the capacity of the store: its other work must not feel the drain."""
 RETENTION_SECONDS = 172_800.0
+"""fileReservedTime of the broker.conf that is shipped; BrokerConfig itself says 72 h."""
 MESSAGE_BYTES = 1_000.0
+"""A message of which nothing tells the size."""
 PULL_SECONDS = 0.005
+"""Round trip of one pull within a data centre."""
 STEP_SECONDS = 300.0
+"""How long a step of the ramp is watched: five samples of metrics that are scraped each minute."""
 BATCH_MESSAGES = 32
+"""pullBatchSize of DefaultMQPushConsumer."""
 THREADS = 20
 """consumeThreadMin of DefaultMQPushConsumer."""
 

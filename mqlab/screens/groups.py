@@ -64,6 +64,7 @@ def _count(value: int | None) -> str:
 
 _NAME, _RECORDED, _COLUMN = 24, 14, 34
 _SMALL = 0.001
+"""Share below which a table would print zero."""
 
 
 def whatif_screen(answer: ReplayAnswer, tz: tzinfo = UTC) -> str:

@@ -193,6 +193,10 @@ def onset(steps: Sequence[tuple[float, float, float]], at: float) -> ChangePoint
     return ChangePoint(rates[index][0], rates[index][1])
 
 
+REPEATED = 0.02
+"""Share of all transmissions from which repeats are more than what any disturbance leaves: they cost as many bytes."""
+RISE = 1.5
+"""Times the level before from which a ratio rose: one more reader of two makes as much, and noise far less."""
 LEAST_RISE = 0.3
 """Below this a rise of a ratio around one is noise."""
 FOR_A_WHILE = 2
@@ -216,7 +220,7 @@ class Shift:
     """True where it is the level of the last window."""
 
 
-def shift(values: Values, least: float = 1.5) -> Shift | None:
+def shift(values: Values) -> Shift | None:
     """The rise of a ratio, cut where the means in and outside differ most for their number of windows."""
     known = [(a, b, v) for a, b, v in values if v is not None]
     levels = [v for _, _, v in known]
@@ -225,7 +229,7 @@ def shift(values: Values, least: float = 1.5) -> Shift | None:
     first, last = max(_segments(len(known)), key=lambda cut: (_contrast(levels, *cut), cut))
     inside, outside = levels[first:last], levels[:first] + levels[last:]
     before, after = median(outside), median(inside)
-    if after < least * before or after - before < LEAST_RISE or _contrast(levels, first, last) <= 0:
+    if after < RISE * before or after - before < LEAST_RISE or _contrast(levels, first, last) <= 0:
         return None
     lasting = last == len(known)
     if not lasting and min(inside) < (before + after) / 2:

@@ -25,9 +25,6 @@ from mqlab.shared import benign_lines, counters, flows, lag
 from mqlab.shared.wording import clock
 from mqlab.units import counted, number
 
-NEAR = 120.0
-"""Seconds around a finding in which it may explain a line."""
-
 
 @dataclass(frozen=True, slots=True)
 class Symptom:
@@ -46,9 +43,9 @@ def covers(finding: Finding, at: float | None) -> bool:
     """True where *at* lies within the finding's time or near it; an unknown time is within every other."""
     if at is None or finding.started_at is None:
         return True
-    if at < finding.started_at.timestamp() - NEAR:
+    if at < finding.started_at.timestamp() - explosion.NEAR:
         return False
-    return finding.ongoing or finding.ended_at is None or at <= finding.ended_at.timestamp() + NEAR
+    return finding.ongoing or finding.ended_at is None or at <= finding.ended_at.timestamp() + explosion.NEAR
 
 
 _UNACCOUNTED = ("replication-too-large", "send-busy", "disk-full", "broker-crashed")
@@ -71,8 +68,6 @@ NOTICED = frozenset({"produce-retry", "request-timeout", "isr-shrunk", "broker-f
 """Events that clients and followers print when a broker is restarted in good order."""
 DISPROVED = {"batch-split": "batch-split-loop", "member-expired": "session-timeout"}
 """Events that are ordinary where the rule has looked at each of them and found it to be so."""
-SHARE = 0.02
-"""Share of repeats among all transmissions from which they are no remark."""
 OF_TRAFFIC = frozenset({"fan-out", "catch-up-read", "replica-catch-up", "replication-traffic"})
 """Benign classes that explain traffic and lag, but no line of trouble."""
 
@@ -106,7 +101,7 @@ def repeats(facts: Facts, findings: Sequence[Finding]) -> Iterator[Symptom]:
         again, sends = (counters.of_client(facts, name, client) for name in names)
         rose = [(a, v) for a, _, v in counters.summed(again) if v > 0]
         total, every = sum(v for _, v in rose), sum(v for _, _, v in counters.summed(sends))
-        if total < max(SINGLE["produce-retry"], SHARE * every):
+        if total < max(SINGLE["produce-retry"], counters.REPEATED * every):
             continue
         if not explained(rose[0][0], findings, trouble()["produce-retry"]):
             told = f"{clock(rose[0][0])} UTC: {client} begins to send records again, {number(total)} in all"
@@ -125,10 +120,6 @@ def ratio(facts: Facts, findings: Sequence[Finding]) -> Iterator[Symptom]:
         yield Symptom(shift.at, f"{clock(shift.at)} UTC: bytes out over bytes in of the brokers rose {levels}")
 
 
-RESTART = 60.0
-"""Seconds around a broker's orderly restart in which clients and followers notice it."""
-
-
 def troubles(
     facts: Facts, findings: Sequence[Finding], rejected: Collection[str], loud: Collection[LineShape]
 ) -> Iterator[Symptom]:
@@ -141,7 +132,7 @@ def troubles(
         flooded = explosion.accounted_sources(loud, facts.of_kind(kind))
         left = [e for e in left if e.source not in flooded]
         if kind in NOTICED:
-            left = [e for e in left if e.first_at is None or not any(abs(e.first_at - r) <= RESTART for r in orderly)]
+            left = [e for e in left if not _at_restart(e, orderly)]
         count = sum(e.count for e in left)
         if not left or count < SINGLE.get(kind, 1):
             continue
@@ -149,6 +140,10 @@ def troubles(
         yield Symptom(
             left[0].first_at, f"{clock(left[0].first_at)} UTC: {kind}, {counted(count, 'time')}, first at {place}"
         )
+
+
+def _at_restart(episode: Episode, restarts: Sequence[float]) -> bool:
+    return episode.first_at is not None and any(abs(episode.first_at - r) <= benign_lines.RESTART for r in restarts)
 
 
 def _abnormal(facts: Facts, episode: Episode) -> bool:

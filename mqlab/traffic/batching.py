@@ -23,12 +23,13 @@ GROWN = 1.2
 SAMPLED = 30.0
 """Seconds over which a client averages: a sample tells about the time before it."""
 FRAMING = 250.0
-"""Bytes that the headers of one batch and one request take at most."""
+"""Bytes that the headers of one batch (61) and one request (its client id, topic and partition) take at most."""
 ANSWER = 200.0
-"""Bytes that come back at most for one record sent in a request of its own."""
+"""Bytes that come back at most for one record sent in a request of its own: a produce response and TCP headers."""
 FOLLOWS = 0.25
 """Share of the bytes that left in addition from which bytes that came in in addition are their origin."""
 UNCOMPRESSED = 0.99
+"""compression-rate-avg from which batches are sent as they are; 1 without compression."""
 
 
 def own(facts: Facts, name: str, client: str) -> list[Series]:
@@ -122,10 +123,6 @@ def _increases(series: Sequence[Series], rise: Shift) -> tuple[float, float]:
     return sum(v for _, v in steps) - inside, inside
 
 
-RISE = 1.5
-"""Times more bytes per record from which an encoding matters."""
-REPEATS = 0.02
-"""Share of repeats or splits from which they, not the encoding, make the bytes."""
 SLOWER = 0.5
 """Share of the earlier record rate below which batches are smaller because less is sent."""
 NEAR = 2
@@ -169,7 +166,7 @@ def _risen(facts: Facts, client: str) -> Waste | None:
     if not sends or not outgoing or _repeats(facts, client, sends):
         return None
     windows = flows.windows(outgoing)
-    rise = counters.shift([(a, b, _per_record(sends, outgoing, a, b)) for a, b in windows], RISE)
+    rise = counters.shift([(a, b, _per_record(sends, outgoing, a, b)) for a, b in windows])
     if rise is None or too_many(facts, client, rise):
         return None
     changed = _changed(facts, client, sends, _onset(sends, outgoing, rise, windows))
@@ -184,7 +181,7 @@ def _risen(facts: Facts, client: str) -> Waste | None:
 def _repeats(facts: Facts, client: str, sends: Sequence[Series]) -> bool:
     again, splits = (own(facts, f"producer.{name}", client) for name in ("record_retries", "batch_splits"))
     sent, repeated = counters.rise(sends, 0, inf), counters.rise(again, 0, inf)
-    return bool(sent and (repeated or 0) > REPEATS * sent) or bool(counters.rise(splits, 0, inf))
+    return bool(sent and (repeated or 0) > counters.REPEATED * sent) or bool(counters.rise(splits, 0, inf))
 
 
 def _per_record(sends: Sequence[Series], outgoing: Sequence[Series], since: float, until: float) -> float | None:

@@ -21,7 +21,7 @@ from mqlab.assembly.clocks import minute
 from mqlab.assembly.rows import Gathered, Row
 from mqlab.clocks import zones
 from mqlab.findings import Evidence
-from mqlab.logs.shapes import summed, together
+from mqlab.logs.floods import summed, together
 from mqlab.rows import Coverage, LineShape, Minute, Reject, Shape, Volume
 from mqlab.sources import Source
 

@@ -413,7 +413,7 @@ _ROUNDING = 1e-9
 """What floating point leaves of a whole number of threads or milliseconds."""
 
 
-def plan(backlog: Backlog, store: Store, group: Group, uncertainty: Uncertainty = USUAL) -> Plan:
+def plan(backlog: Backlog, store: Store, group: Group) -> Plan:
     """The plan; one with a refusal where nothing is left for the backlog."""
     inflow, room = backlog.inflow_per_second, budget_writes_per_second(backlog, store)
     a_queue, limit = _queue_limit(backlog, store, group)
@@ -426,7 +426,7 @@ def plan(backlog: Backlog, store: Store, group: Group, uncertainty: Uncertainty 
     levers = _levers(backlog, store, group, total)
     held = levers.threads_per_instance * levers.instances / store.response_seconds or total
     steps = _ramp(backlog, store, group, levers, held - inflow)
-    pace, more = 1 + uncertainty.capacity_share, 1 + uncertainty.inflow_share
+    pace, more = 1 + USUAL.capacity_share, 1 + USUAL.inflow_share
     rates = (held * pace - inflow / more, held - inflow, held / pace - inflow * more)
     ramps = (_ramp(backlog, store, group, levers, rate) if rate > 0 else None for rate in rates)
     seconds = Interval(*(inf if ramp is None else sum(step.seconds for step in ramp) for ramp in ramps))

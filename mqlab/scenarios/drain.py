@@ -17,7 +17,7 @@ from mqlab.models.draining import Backlog, Forecast, Group, Interval, Plan, Queu
 from mqlab.models.falling import Falling, drained_level
 from mqlab.quantities import BadQuantityError
 from mqlab.rocketmq.members import reserved_seconds
-from mqlab.scenarios.drain_state import NoBacklogError, Speed, State, dealt, message_bytes, speed, state
+from mqlab.scenarios.drain_state import NoBacklogError, Speed, State, Waiting, dealt, message_bytes, speed, state
 from mqlab.units import duration
 
 RESERVE_SHARE = 0.3
@@ -143,7 +143,7 @@ NOTHING_TOLD = Speed(None, None, False, None)
 
 
 @dataclass(frozen=True, slots=True)
-class DrainAnswer:
+class DrainAnswer(Waiting):
     """What the planner says."""
 
     group: str | None
@@ -159,16 +159,6 @@ class DrainAnswer:
     """None where no capacity was given."""
     batch_messages: int
     assumed: tuple[str, ...]
-
-    @property
-    def backlog(self) -> float:
-        """Messages that wait."""
-        return sum(queue.backlog for queue in self.queues)
-
-    @property
-    def inflow_per_second(self) -> float:
-        """Messages that come in."""
-        return sum(queue.inflow_per_second for queue in self.queues)
 
     @property
     def measured_seconds(self) -> float | None:

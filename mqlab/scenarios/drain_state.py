@@ -140,8 +140,25 @@ class NoBacklogError(MqlabError):
     """The material does not tell what waits."""
 
 
+class Waiting:
+    """Queues in which messages wait."""
+
+    __slots__ = ()
+    queues: tuple[Queue, ...]
+
+    @property
+    def backlog(self) -> float:
+        """Messages that wait."""
+        return sum(queue.backlog for queue in self.queues)
+
+    @property
+    def inflow_per_second(self) -> float:
+        """Messages that come in."""
+        return sum(queue.inflow_per_second for queue in self.queues)
+
+
 @dataclass(frozen=True, slots=True)
-class State:
+class State(Waiting):
     """A group's backlog at one moment."""
 
     group: str
@@ -154,16 +171,6 @@ class State:
     """Owners stand in the material; else queues are dealt in blocks, as AVG does."""
     inflow_known: bool
     """Two snapshots or more tell it."""
-
-    @property
-    def backlog(self) -> float:
-        """Messages that wait."""
-        return sum(queue.backlog for queue in self.queues)
-
-    @property
-    def inflow_per_second(self) -> float:
-        """Messages that come in."""
-        return sum(queue.inflow_per_second for queue in self.queues)
 
 
 def state(facts: Facts, group: str | None = None, instances: int | None = None) -> State:

@@ -168,6 +168,14 @@ class DrainAnswer(Waiting):
         return self.fall.reached_at - self.at
 
     @property
+    def outlook(self) -> str | None:
+        """How long it takes if nothing changes, or why it does not end; None without a forecast."""
+        if self.forecast is None:
+            return None
+        never, seconds = self.forecast.never, self.forecast.seconds
+        return f"never: {never}" if never else f"{seconds.told(lasting)} from the complete rebalance"
+
+    @property
     def between_snapshots_seconds(self) -> float:
         """Longest time without a snapshot during the fall: how exactly it was measured."""
         if self.fall is None:
@@ -293,10 +301,7 @@ def measures(found: DrainAnswer | None) -> Mapping[str, float]:
 
 def remark(found: DrainAnswer | None) -> str | None:
     """The prediction with its bounds, or why it does not end; None without one."""
-    if found is None or found.forecast is None:
+    if found is None or found.outlook is None:
         return None
-    if found.forecast.never:
-        return f"never: {found.forecast.never}"
-    told = f"{found.forecast.seconds.told(lasting)} from the complete rebalance"
-    took = found.measured_seconds
-    return told if took is None else f"{told}; it took {duration(took)}"
+    took = None if found.forecast and found.forecast.never else found.measured_seconds
+    return found.outlook if took is None else f"{found.outlook}; it took {duration(took)}"

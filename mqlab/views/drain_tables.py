@@ -31,9 +31,8 @@ def drain_plan(found: DrainAnswer | None) -> pd.DataFrame:
 
 def _drain(found: DrainAnswer) -> Iterator[tuple[str, str]]:
     yield "waiting", f"{number(round(found.backlog))} messages, {digits(found.inflow_per_second)}/s come in"
-    if found.forecast is not None:
-        told = found.forecast.never or f"{found.forecast.seconds.told(lasting)} from the complete rebalance"
-        yield "if nothing changes", f"never: {told}" if found.forecast.never else told
+    if found.outlook is not None:
+        yield "if nothing changes", found.outlook
     if found.measured_seconds is not None:
         apart = duration(found.between_snapshots_seconds)
         yield "so long it took", f"{duration(found.measured_seconds)}, snapshots up to {apart} apart"

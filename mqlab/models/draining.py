@@ -37,7 +37,7 @@ class Interval:
     likely: float
     high: float
 
-    def told(self, value: Callable[[float], str]) -> str:
+    def words(self, value: Callable[[float], str]) -> str:
         """``36.0 min (31.2 min to 45.1 min)``; the likely one alone where nothing else is possible."""
         likely = value(self.likely)
         return likely if self.low == self.high else f"{likely} ({value(self.low)} to {value(self.high)})"
@@ -112,7 +112,7 @@ def summed(courses: Sequence[Course]) -> Course:
 
 def bounded(messages: Interval) -> str:
     """A number of messages, and between which ones it lies where that is not certain."""
-    return messages.told(lambda value: number(round(value)))
+    return messages.words(lambda value: number(round(value)))
 
 
 def lasting(seconds: float) -> str:

@@ -173,7 +173,7 @@ class DrainAnswer(Waiting):
         if self.forecast is None:
             return None
         never, seconds = self.forecast.never, self.forecast.seconds
-        return f"never: {never}" if never else f"{seconds.told(lasting)} from the complete rebalance"
+        return f"never: {never}" if never else f"{seconds.words(lasting)} from the complete rebalance"
 
     @property
     def between_snapshots_seconds(self) -> float:

@@ -85,11 +85,11 @@ def _headline(answer: ReplayAnswer, tz: tzinfo) -> str:
 def _table(answer: ReplayAnswer) -> Iterator[str]:
     real, replayed = answer.recorded, [told for told in (answer.before, answer.after) if told is not None]
     rows: tuple[tuple[str, float | None, Callable[[float], str], Callable[[Told], str]], ...] = (
-        ("rebalances", real.rebalances, number, lambda told: told.rebalances.told(_whole)),
-        ("longest poll", real.longest_poll_seconds, duration, lambda told: told.longest_poll_seconds.told(duration)),
+        ("rebalances", real.rebalances, number, lambda told: told.rebalances.words(_whole)),
+        ("longest poll", real.longest_poll_seconds, duration, lambda told: told.longest_poll_seconds.words(duration)),
         ("polls over the interval", real.late_share, _share, lambda told: _share(told.late_share.likely)),
-        ("lag at the end", real.final_lag, _whole, lambda told: told.final_lag.told(_whole)),
-        ("records handed out again", real.repeated, number, lambda told: told.repeated.told(_whole)),
+        ("lag at the end", real.final_lag, _whole, lambda told: told.final_lag.words(_whole)),
+        ("records handed out again", real.repeated, number, lambda told: told.repeated.words(_whole)),
     )
     heads = ("replayed as it was", "with the change")[: len(replayed)]
     cells = [("", "recorded", *heads)]
@@ -203,7 +203,7 @@ def _measured(answer: DrainAnswer, tz: tzinfo) -> Iterator[str]:
 def _forecast(answer: DrainAnswer, forecast: Forecast) -> Iterator[str]:
     took = answer.measured_seconds
     since = "now on" if answer.fall and answer.fall.reached_at is None else "the complete rebalance"
-    told = f"never: {forecast.never}" if forecast.never else f"{forecast.seconds.told(lasting)} from {since}"
+    told = f"never: {forecast.never}" if forecast.never else f"{forecast.seconds.words(lasting)} from {since}"
     if forecast.start_seconds.likely and not forecast.never:
         told += f", {duration(forecast.seconds_with_start.likely)} from the restart"
     if took and not forecast.never:
@@ -263,7 +263,7 @@ def _levers(answer: DrainAnswer, plan: Plan) -> Iterator[str]:
     yield line("", f"pullInterval  {number(levers.pull_interval_ms)} ms with {pulled}")
     each = digits(levers.messages_per_second / levers.instances)
     yield line("", f"token bucket  {digits(levers.messages_per_second)}/s in all, {each}/s in each instance")
-    yield line("FINISH", f"{plan.seconds.told(lasting)}, {digits(plan.drained_per_second)}/s off the backlog")
+    yield line("FINISH", f"{plan.seconds.words(lasting)}, {digits(plan.drained_per_second)}/s off the backlog")
     for place, step in enumerate(plan.steps):
         lasts = "until drained" if not step.left else f"for {duration(step.seconds)}"
         threads = (

@@ -53,7 +53,7 @@ def _plan(found: DrainAnswer) -> Iterator[tuple[str, str]]:
         yield "hold", f"{number(round(plan.levers.messages_per_second))} messages/s in all"
         yield "by threads", f"{plan.levers.threads_per_instance} in each of {plan.levers.instances} processes"
         yield "or by pullInterval", f"{number(plan.levers.pull_interval_ms)} ms"
-    yield "so it takes", plan.seconds.told(lasting)
+    yield "so it takes", plan.seconds.words(lasting)
     for step in plan.steps:
         lasts = "until drained" if not step.left else f"for {duration(step.seconds)}"
         yield f"ramp, {percent(step.share)}", f"{digits(step.messages_per_second)}/s in all, {lasts}"

@@ -7,14 +7,12 @@ as Markdown; ``docs/incidents.md`` is that output.
 from __future__ import annotations
 
 import sys
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from importlib import resources
 from typing import Any
 
-from mqlab.commands import Command, commands
+from mqlab.commands import Command, commands, read_toml
 from mqlab.errors import UnknownIncidentError
 
 
@@ -41,6 +39,8 @@ class Incident:
     mitigate: str
     fix: str
     verify: str
+    accounts_for: tuple[str, ...] = ()
+    """Events and counters that mean trouble, and that a finding of this class explains."""
     benign: bool = False
     """A state or a look-alike: nothing to repair."""
 
@@ -78,8 +78,7 @@ class _Catalogue(Mapping[str, Incident]):
 
     @cached_property
     def _entries(self) -> dict[str, Incident]:
-        table = tomllib.loads(resources.files("mqlab").joinpath("catalogue.toml").read_text(encoding="utf-8"))
-        return {slug: _incident(slug, entry) for slug, entry in table.items()}
+        return {slug: _incident(slug, entry) for slug, entry in read_toml("catalogue.toml").items()}
 
     def __getitem__(self, slug: str) -> Incident:
         return self._entries[slug]
@@ -93,7 +92,7 @@ class _Catalogue(Mapping[str, Incident]):
 
 def _incident(slug: str, entry: dict[str, Any]) -> Incident:
     known = commands()
-    lists = {name: tuple(entry[name]) for name in ("systems", "needs")}
+    lists = {name: tuple(entry.get(name, ())) for name in ("systems", "needs", "accounts_for")}
     wanted = tuple(known[name] for name in entry.pop("fetch"))
     return Incident(slug=slug, commands=wanted, **(entry | lists))
 
@@ -111,11 +110,6 @@ def explain(slug: str) -> str:
     if slug not in INCIDENTS:
         raise UnknownIncidentError(slug, INCIDENTS)
     return INCIDENTS[slug].explain
-
-
-def systems(slug: str) -> tuple[str, ...]:
-    """Brokers that one class belongs to: of kafka, rocketmq, mqtt."""
-    return INCIDENTS[slug].systems
 
 
 def markdown() -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from mqlab.facts import Episode, Facts, Setting
@@ -38,10 +38,15 @@ def _settings(facts: Facts) -> Iterator[Change]:
         if setting.at is not None and setting.origin == "printed" and setting.owner:
             history[setting.scope, setting.owner, setting.key, _ROTATED.sub("", setting.source)].append(setting)
     for (scope, owner, key, _), values in history.items():
-        for before, after in pairwise(sorted(values, key=lambda s: (s.at or 0, s.source, s.line or 0))):
-            if before.value != after.value:
-                places = (before.evidence, after.evidence)
-                yield Change(after.at, f"{scope} {owner} {key}", before.value, after.value, places)
+        by_time = sorted(values, key=lambda s: (s.at or 0, s.source, s.line or 0))
+        yield from _differing(f"{scope} {owner} {key}", by_time)
+
+
+def _differing(what: str, values: Sequence[Setting]) -> Iterator[Change]:
+    """Where one value followed another."""
+    for before, after in pairwise(values):
+        if before.value != after.value:
+            yield Change(after.at, what, before.value, after.value, (before.evidence, after.evidence), after.at is None)
 
 
 def _topics(facts: Facts) -> Iterator[Change]:
@@ -96,7 +101,5 @@ def _files(facts: Facts) -> Iterator[Change]:
         if setting.origin == "file" and setting.at is None and setting.owner and setting.scope != "application":
             files[setting.scope, setting.owner, setting.key].append(setting)
     for (scope, owner, key), values in files.items():
-        for before, after in pairwise(sorted(values, key=lambda s: (s.source, s.line or 0))):
-            if before.value != after.value and before.source != after.source:
-                what, places = f"{scope} {owner} {key} (undated files)", (before.evidence, after.evidence)
-                yield Change(None, what, before.value, after.value, places, inferred=True)
+        each = {s.source: s for s in sorted(values, key=lambda s: (s.source, s.line or 0))}
+        yield from _differing(f"{scope} {owner} {key} (undated files)", list(each.values()))

@@ -125,7 +125,7 @@ def formats() -> int:
 @click.argument("system", type=click.Choice(["kafka", "rocketmq", "mqtt"]))
 def checklist(system: str) -> int:
     """Print the read-only commands to run in the first hour, what rotates away first on top."""
-    from mqlab.checklist import checklist as text
+    from mqlab.commands import checklist as text
 
     click.echo(text(system), nl=False)
     return 0

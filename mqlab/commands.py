@@ -1,11 +1,18 @@
-"""Read-only commands that gather what mqlab reads, from ``commands.toml``."""
+"""Read-only commands that gather what mqlab reads, and which of them to run in the first hour of an incident.
+
+They stand in ``commands.toml`` and ``checklist.toml``; what rotates away first is on top of a checklist.
+"""
 
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from typing import Any
+
+from mqlab.errors import MqlabError
 
 STAMP = "$(date -u +%Y%m%dT%H%M%SZ)"
 """The moment in the name of a saved output: command outputs do not say when they were taken."""
@@ -32,8 +39,41 @@ class Command:
         return f'{self.run} > "{stamped}" 2>&1' if "$" in self.file else f"{self.run} > {stamped} 2>&1"
 
 
+def read_toml(name: str) -> dict[str, Any]:
+    """A file of texts of the package."""
+    return tomllib.loads(resources.files("mqlab").joinpath(name).read_text(encoding="utf-8"))
+
+
 @cache
 def commands() -> dict[str, Command]:
     """Every command by its name."""
-    table = tomllib.loads(resources.files("mqlab").joinpath("commands.toml").read_text(encoding="utf-8"))
-    return {name: Command(name=name, **entry) for name, entry in table.items()}
+    return {name: Command(name=name, **entry) for name, entry in read_toml("commands.toml").items()}
+
+
+class UnknownSystemError(MqlabError):
+    """There is no checklist for this system."""
+
+    def __init__(self, system: str, known: Iterable[str]) -> None:
+        super().__init__(f"No checklist for {system!r}. Known: {', '.join(known)}.")
+
+
+def checklist(system: str) -> str:
+    """What to run in the first hour on *system*: kafka, rocketmq or mqtt.
+
+    Raises:
+        UnknownSystemError: there is no checklist for it.
+    """
+    every = read_toml("checklist.toml")
+    if system not in every:
+        raise UnknownSystemError(system, every)
+    known, own = commands(), every[system]
+    lines = [
+        f"# First hour of an incident on {system}: read-only, what rotates away first on top.",
+        "# Each output is saved under a name that bears the UTC moment; gather all in one folder and give it to mqlab.",
+        f"# {own['hint']}",
+        "# Set first:",
+        *(f"#   {variable}" for variable in own["variables"]),
+    ]
+    for number, name in enumerate(own["steps"], start=1):
+        lines += ["", f"# {number}. {known[name].why}", known[name].line]
+    return "\n".join(lines) + "\n"

@@ -127,10 +127,15 @@ class Position:
     line: int | None
     text: str
 
+    @property
+    def evidence(self) -> Evidence:
+        """Where it stands."""
+        return Evidence(self.source, self.line, self.text)
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class Facts:
-    """Everything the detectors may look at."""
+    """Everything the detectors may look at. Told apart by identity, so that answers can be cached (``memo``)."""
 
     episodes: tuple[Episode, ...] = ()
     series: tuple[Series, ...] = ()

@@ -11,6 +11,7 @@ from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Facts, Setting
 from mqlab.findings import Evidence, Finding
 from mqlab.logs import floods
+from mqlab.shared.table import table
 
 AMPLIFICATION_SETTINGS: Mapping[str, tuple[str, ...]] = {
     "producer": (
@@ -29,7 +30,7 @@ def verdict(diagnosis: Diagnosis) -> pd.DataFrame:
     """The verdict and, where nothing explains them, the earliest symptoms."""
     first = {"verdict": diagnosis.verdict.incident, "statement": diagnosis.verdict.statement}
     rest = [{"verdict": "unexplained", "statement": symptom} for symptom in diagnosis.symptoms]
-    return _frame([first, *rest], ("verdict", "statement"))
+    return table([first, *rest], ("verdict", "statement"))
 
 
 def findings(diagnosis: Diagnosis) -> pd.DataFrame:
@@ -47,13 +48,13 @@ def findings(diagnosis: Diagnosis) -> pd.DataFrame:
         }
         for number, one in enumerate(diagnosis.findings, start=1)
     ]
-    return _frame(rows, ("finding", "incident", "severity", "certainty", "subject", "from", "to", "statement"))
+    return table(rows, ("finding", "incident", "severity", "certainty", "subject", "from", "to", "statement"))
 
 
 def measures(finding: Finding | None) -> pd.DataFrame:
     """The finding's numbers."""
     known = sorted(finding.measures.items()) if finding else []
-    return _frame(
+    return table(
         [{"measure": name, "value": units.measure(name, value)} for name, value in known], ("measure", "value")
     )
 
@@ -62,7 +63,7 @@ def evidence(finding: Finding | None) -> pd.DataFrame:
     """The lines and samples that prove the finding."""
     places = finding.evidence if finding else ()
     rows = [{"where": where(one), "why": one.why, "text": one.text} for one in places]
-    return _frame(rows, ("where", "why", "text"))
+    return table(rows, ("where", "why", "text"))
 
 
 def changes(diagnosis: Diagnosis) -> pd.DataFrame:
@@ -78,7 +79,7 @@ def changes(diagnosis: Diagnosis) -> pd.DataFrame:
         }
         for one in sorted(diagnosis.changes, key=lambda change: (change.at is None, change.at or 0, change.what))
     ]
-    return _frame(rows, ("UTC", "what", "before", "after", "where", "inferred"))
+    return table(rows, ("UTC", "what", "before", "after", "where", "inferred"))
 
 
 def verdicts(diagnosis: Diagnosis) -> pd.DataFrame:
@@ -86,7 +87,7 @@ def verdicts(diagnosis: Diagnosis) -> pd.DataFrame:
     rows = [{"class": e.incident, "is": "rejected", "because": e.because} for e in diagnosis.rejected]
     rows += [{"class": e.incident, "is": "not checked", "because": _missing(e.missing)} for e in diagnosis.not_checked]
     rows += [{"class": slug, "is": "clear", "because": ""} for slug in sorted(diagnosis.clear)]
-    return _frame(rows, ("class", "is", "because"))
+    return table(rows, ("class", "is", "because"))
 
 
 def coverage(facts: Facts) -> pd.DataFrame:
@@ -105,7 +106,7 @@ def coverage(facts: Facts) -> pd.DataFrame:
         }
         for one in facts.coverage
     ]
-    return _frame(rows, ("source", "format", "lines", "data", "noise", "rejected", "zone", "first", "last"))
+    return table(rows, ("source", "format", "lines", "data", "noise", "rejected", "zone", "first", "last"))
 
 
 def complaints(facts: Facts, most: int = 20) -> pd.DataFrame:
@@ -121,7 +122,7 @@ def complaints(facts: Facts, most: int = 20) -> pd.DataFrame:
         }
         for one in sorted(chosen, key=lambda s: (s.first_at is None, s.first_at or 0, s.source, s.first_line))[:most]
     ]
-    return _frame(rows, ("first", "level", "lines", "where", "shape"))
+    return table(rows, ("first", "level", "lines", "where", "shape"))
 
 
 def line_shapes(facts: Facts, most: int = 5) -> pd.DataFrame:
@@ -148,7 +149,7 @@ def line_shapes(facts: Facts, most: int = 5) -> pd.DataFrame:
             told = {"bytes": units.size(left), "share": units.percent(left / log.bytes)}
             blank = {"level": "—", "lines": "—", "since": "—", "first line": "—"}
             rows.append({"log": log.source, "shape": "everything else", **blank, **told})
-    return _frame(rows, ("log", "shape", "level", "lines", "bytes", "share", "since", "first line"))
+    return table(rows, ("log", "shape", "level", "lines", "bytes", "share", "since", "first line"))
 
 
 def ledger(finding: Finding | None) -> pd.DataFrame:
@@ -164,7 +165,7 @@ def ledger(finding: Finding | None) -> pd.DataFrame:
         }
         for stage in stages
     ]
-    return _frame(rows, ("stage", "bytes", "lies in", "how", "second way"))
+    return table(rows, ("stage", "bytes", "lies in", "how", "second way"))
 
 
 def settings(facts: Facts, keys: Mapping[str, Sequence[str]] = AMPLIFICATION_SETTINGS) -> pd.DataFrame:
@@ -187,7 +188,7 @@ def settings(facts: Facts, keys: Mapping[str, Sequence[str]] = AMPLIFICATION_SET
         }
         for (scope, key, owner, value), same in found.items()
     ]
-    return _frame(rows, ("key", "value", "of", "known from", "UTC", "where"))
+    return table(rows, ("key", "value", "of", "known from", "UTC", "where"))
 
 
 def where(one: Evidence) -> str:
@@ -210,9 +211,3 @@ def _dated_first(one: Setting) -> tuple[bool, float, str, int]:
 
 def _missing(missing: Iterable[str]) -> str:
     return "missing: " + "; ".join(missing)
-
-
-def _frame(rows: Sequence[Mapping[str, object]], columns: tuple[str, ...]) -> pd.DataFrame:
-    """The first column is the index, so that no running number is shown; its name stands in the one header row."""
-    frame = pd.DataFrame(list(rows), columns=list(columns)).set_index(columns[0])
-    return frame.rename_axis(index=None, columns=columns[0])

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import asdict
 from typing import Any
 
-from mqlab.diagnosis import Diagnosis, Material, NotChecked, Verdict
+from mqlab.diagnosis import Diagnosis, Material, Verdict
 from mqlab.findings import Change, Evidence, Finding
 from mqlab.units import iso
 from mqlab.views.audit_json import chain_json
@@ -25,12 +26,9 @@ def diagnosis_json(diagnosis: Diagnosis) -> dict[str, Any]:
         "material": _material(diagnosis.material),
         "verdict": _verdict(diagnosis.verdict),
         "findings": [_finding(finding) for finding in diagnosis.findings],
-        "rejected": [
-            {"incident": entry.incident, "because": entry.because}
-            for entry in sorted(diagnosis.rejected, key=lambda entry: (entry.incident, entry.because))
-        ],
+        "rejected": [asdict(entry) for entry in sorted(diagnosis.rejected, key=lambda e: (e.incident, e.because))],
         "clear": sorted(diagnosis.clear),
-        "not_checked": [_not_checked(entry) for entry in sorted(diagnosis.not_checked, key=lambda e: e.incident)],
+        "not_checked": [asdict(entry) for entry in sorted(diagnosis.not_checked, key=lambda e: e.incident)],
         "changes": [_change(change) for change in sorted(diagnosis.changes, key=_by_time)],
     }
     over = [chain_json(chain) for chain in diagnosis.chains if chain.system]
@@ -43,13 +41,7 @@ def dumps(diagnosis: Diagnosis) -> str:
 
 
 def _material(material: Material) -> dict[str, Any]:
-    return {
-        "files": material.files,
-        "bytes": material.bytes,
-        "lines": material.lines,
-        "data_lines": material.data_lines,
-        "noise_lines": material.noise_lines,
-        "rejected_lines": material.rejected_lines,
+    return asdict(material) | {
         "unrecognised": sorted(material.unrecognised),
         "window": [iso(at) for at in material.window],
         "time_zones": dict(sorted(material.time_zones.items())),
@@ -57,12 +49,7 @@ def _material(material: Material) -> dict[str, Any]:
 
 
 def _verdict(verdict: Verdict) -> dict[str, Any]:
-    return {
-        "incident": verdict.incident,
-        "certainty": None if verdict.certainty is None else verdict.certainty.name.lower(),
-        "statement": verdict.statement,
-        "also": list(verdict.also),
-    }
+    return asdict(verdict) | {"certainty": None if verdict.certainty is None else verdict.certainty.name.lower()}
 
 
 def _finding(finding: Finding) -> dict[str, Any]:
@@ -88,10 +75,6 @@ def _finding(finding: Finding) -> dict[str, Any]:
 def _evidence(evidence: Evidence) -> dict[str, Any]:
     place = {"source": evidence.source, "line": evidence.line, "text": evidence.text}
     return place if evidence.pointer is None else place | {"pointer": evidence.pointer}
-
-
-def _not_checked(entry: NotChecked) -> dict[str, Any]:
-    return {"incident": entry.incident, "missing": list(entry.missing), "fetch": list(entry.fetch)}
 
 
 def _change(change: Change) -> dict[str, Any]:

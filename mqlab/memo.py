@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar, cast
+from weakref import WeakKeyDictionary
 
 from mqlab.facts import Facts
 
@@ -12,14 +13,14 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def per_facts(function: F) -> F:
-    """*function*, whose answer is kept beside the Facts that it was asked about; other arguments must be hashable."""
+    """*function*, which works its answer out once for each Facts and other arguments; these must be hashable."""
+    answers: WeakKeyDictionary[Facts, dict[tuple[Any, ...], Any]] = WeakKeyDictionary()
 
     @wraps(function)
-    def once(facts: Facts, *args: Any) -> Any:
-        kept = facts.__dict__.setdefault("_answers", {})
-        key = (function, args)
-        if key not in kept:
-            kept[key] = function(facts, *args)
-        return kept[key]
+    def cached(facts: Facts, *args: Any) -> Any:
+        known = answers.setdefault(facts, {})
+        if args not in known:
+            known[args] = function(facts, *args)
+        return known[args]
 
-    return cast(F, once)
+    return cast(F, cached)

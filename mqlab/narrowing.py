@@ -2,51 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from typing import Any
 
 from mqlab.facts import Facts, Series
 from mqlab.rows import Coverage, Minute, Volume
+
+_BY_TIME = (
+    "episodes", "positions", "clients", "assignments", "tallies", "deliveries", "batches", "fates", "flows",
+    "topic_flows", "receipts",
+)  # fmt: skip
+"""Rows that belong to a moment, and to a group, topic or client where they name one."""
 
 
 def narrowed(
     facts: Facts, since: float | None, until: float | None, group: str | None, topic: str | None, client: str | None
 ) -> Facts:
     """*facts* within a time and about one group, topic or client; undated and unnamed rows stay."""
+    wanted = (group, topic, client)
 
     def inside(at: float | None) -> bool:
         return at is None or ((since is None or at >= since) and (until is None or at <= until))
 
-    def about(row_group: str | None, row_topic: str | None, row_client: str | None) -> bool:
-        pairs = ((group, row_group), (topic, row_topic), (client, row_client))
-        return all(wanted is None or value is None or value == wanted for wanted, value in pairs)
+    def about(row: object) -> bool:
+        named = (getattr(row, name, None) for name in ("group", "topic", "client_id"))
+        return _agrees(wanted, named)
 
-    if all(x is None for x in (since, until, group, topic, client)):
+    if all(x is None for x in (since, until, *wanted)):
         return facts
+    kept = {name: tuple(row for row in getattr(facts, name) if inside(_at(row)) and about(row)) for name in _BY_TIME}
     return replace(
         facts,
-        episodes=tuple(e for e in facts.episodes if inside(e.first_at) and about(e.group, e.topic, e.client_id)),
+        **kept,
         series=tuple(
             _cut(s, inside)
             for s in facts.series
-            if about(s.labels.get("group"), s.labels.get("topic"), s.labels.get("client_id"))
+            if _agrees(wanted, (s.labels.get(name) for name in ("group", "topic", "client_id")))
         ),
         settings=tuple(s for s in facts.settings if s.at is None or until is None or s.at <= until),
-        positions=tuple(p for p in facts.positions if inside(p.at) and about(p.group, p.topic, p.client_id)),
-        clients=tuple(c for c in facts.clients if inside(c.at) and about(c.group, None, c.client_id)),
-        assignments=tuple(a for a in facts.assignments if inside(a.at) and about(a.group, a.topic, a.client_id)),
-        tallies=tuple(t for t in facts.tallies if inside(t.at) and about(None, t.topic, None)),
-        deliveries=tuple(d for d in facts.deliveries if inside(d.at) and about(None, d.topic, None)),
-        batches=tuple(b for b in facts.batches if inside(b.at) and about(b.group, None, b.client_id)),
-        fates=tuple(f for f in facts.fates if inside(f.first_at) and about(None, f.topic or None, None)),
-        parts=tuple(p for p in facts.parts if about(p.group, p.topic or None, None)),
-        flows=tuple(f for f in facts.flows if inside(f.first_at)),
-        topic_flows=tuple(f for f in facts.topic_flows if inside(f.first_at) and about(None, f.topic, None)),
-        receipts=tuple(r for r in facts.receipts if inside(r.at)),
+        parts=tuple(p for p in facts.parts if about(p)),
         shapes=tuple(s for s in facts.shapes if inside(s.first_at) or inside(s.last_at)),
         coverage=tuple(_cut_coverage(c, until) for c in facts.coverage),
         volumes=tuple(_volume_within(v, since, until) for v in facts.volumes),
     )
+
+
+def _at(row: Any) -> float | None:
+    at: float | None = row.at if hasattr(row, "at") else row.first_at
+    return at
+
+
+def _agrees(wanted: Iterable[str | None], named: Iterable[str | None]) -> bool:
+    return all(asked is None or not name or name == asked for asked, name in zip(wanted, named, strict=True))
 
 
 def _cut(series: Series, inside: Callable[[float | None], bool]) -> Series:

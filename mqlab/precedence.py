@@ -1,9 +1,4 @@
-"""The order of rows, and of findings.
-
-The order of all rows of Facts: by time, ties by source and line.
-
-Which finding comes first, and which change ended it.
-"""
+"""The order of all rows of Facts, which finding comes first, and which change ended it."""
 
 from __future__ import annotations
 

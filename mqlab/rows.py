@@ -1,19 +1,6 @@
-"""Rows of Facts by subject: plain data.
+"""Rows of Facts by subject: sources, groups, logs, and single messages; plain data.
 
-Rows of Facts about the sources themselves: what became of each, and what no format understood.
-
-Rows of Facts about consumer groups: who is connected, who holds which queue, who handled which messages.
-
-Rows of Facts about the lines of logs: their shapes, and how each log grew.
-
-Rows of Facts about single messages: what became of them, and which ledgers and dumps tell of them.
-
-A message is told apart by its key where keys are those of messages, else by topic, partition and offset.
-
-Rows of Facts about MQTT messages: who published them, who noted them as received, and how often.
-
-A message is told apart by the id that its ledgers note. Ledgers of other systems that note the same ids, such as that
-of a Kafka consumer behind a bridge, are followed, too.
+A message is told apart by its key or id where ledgers note one, else by topic, partition and offset.
 """
 
 from __future__ import annotations
@@ -22,6 +9,9 @@ from dataclasses import dataclass
 
 from mqlab.findings import Evidence
 from mqlab.sources import Role
+
+GRID = 10.0
+"""Seconds that one row stands for where rows are thinned by time: tallies, deliveries, batches, receipts."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from mqlab.delivery import risks as delivery_risks
 from mqlab.delivery.risk_rates import Risk
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
-from mqlab.models import kafka_defaults, limits
+from mqlab.models import kafka_defaults, splitting
 from mqlab.models.retention import DAY
 from mqlab.shared import configured
 from mqlab.shared.configured import Value
@@ -137,7 +137,7 @@ def _last(facts: Facts, owner: str | None, key: str) -> Value | None:
 def _above(value: Value | None, lowest: Value) -> bool:
     if value is None or value.number is None or lowest.number is None:
         return False
-    return limits.loop_window(lowest.number, value.number) is not None
+    return splitting.loop_window(lowest.number, value.number) is not None
 
 
 def _places(*values: Value | None) -> tuple[Evidence, ...]:

@@ -19,7 +19,7 @@ from mqlab.logs import explosion
 from mqlab.mqtt.chain import ways
 from mqlab.precedence import ended_by, ordered, ordered_by_weight
 from mqlab.symptoms.change_points import risers
-from mqlab.symptoms.unexplained import TROUBLE, Symptom, unexplained
+from mqlab.symptoms.unexplained import Symptom, trouble, unexplained
 from mqlab.units import counted, number
 
 _RECONNECTS = frozenset({"reconnect-storm", "reconnect-flaky-link"})
@@ -37,7 +37,7 @@ def diagnose(facts: Facts, dismissed: Sequence[str] = ()) -> Diagnosis:
     results = _with_risks(facts, results)
     happened = changes(facts)
     told = [f for r in results.values() for f in r.findings if f.id not in dismissed]
-    every = explosion.settled(facts, told, TROUBLE)
+    every = explosion.settled(facts, told, trouble())
     findings = ordered_by_weight([ended_by(f, happened) for f in every])
     left = unexplained(facts, findings, {slug for slug, r in results.items() if r.rejected})
     return Diagnosis(

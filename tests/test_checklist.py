@@ -5,8 +5,7 @@ import subprocess
 
 import pytest
 
-from mqlab.checklist import UnknownSystemError, checklist
-from mqlab.commands import commands
+from mqlab.commands import UnknownSystemError, checklist, commands
 
 each_system = pytest.mark.parametrize("system", ["kafka", "rocketmq", "mqtt"])
 

@@ -47,7 +47,6 @@ def test_backlog_inflow_and_owners_are_those_of_the_last_snapshot_of_the_group_t
     found = state(drawn(GROWING, assignments=held("10:00:30", "a.log", "a", "b/0", "b/1")), instances=None)
 
     assert (found.group, found.at, found.backlog, found.inflow_per_second) == ("g", at("10:01"), 125, 3)
-    assert found.oldest_seconds == 60
     assert found.points == ((at("10:00"), 0), (at("10:01"), 125))
 
 

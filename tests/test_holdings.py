@@ -91,7 +91,7 @@ def test_topics_come_from_offsets_or_from_allocations_and_a_retry_topic_is_none(
 def test_with_ids_of_their_own_each_queue_has_one_owner(ids, count):
     members = tuple(Member(f"{client}@9", f"10.0.0.{n}:1", Evidence("", 1, "")) for n, client in enumerate(ids))
     known = (Terms(TOPIC, tuple(f"broker-a/{n}" for n in range(count)), "AVG"),)
-    one = had_been_unique(facts(), GROUP, "", Era(0.0, 100.0, 100.0, members, "listing"), known)
+    one = had_been_unique(facts(), GROUP, Era(0.0, 100.0, 100.0, members), known)
     assert [len(s.owners) for s in one.shares] == [1] * count
     assert sorted(m.place for m in one.era.members) == sorted(m.place for m in members)
     assert one.era.shared == ()

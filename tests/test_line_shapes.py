@@ -3,8 +3,7 @@
 import pytest
 from volume_builder import shape, volume
 
-from mqlab.logs.floods import joined, log_name, logs
-from mqlab.logs.shapes import together
+from mqlab.logs.floods import joined, log_name, logs, together
 
 LONG = "publish failed topic=agents/node-#/report id=n-# attempt=#"
 

@@ -22,7 +22,7 @@ from mqlab.assembly.rows import Gathered, Row
 from mqlab.clocks import zones
 from mqlab.findings import Evidence
 from mqlab.formats.registry import BY_NAME
-from mqlab.logs.shapes import summed, together
+from mqlab.logs.floods import summed, together
 from mqlab.rows import Coverage, LineShape, Minute, Reject, Shape, Volume
 from mqlab.sources import Role, Source
 

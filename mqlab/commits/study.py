@@ -19,8 +19,8 @@ import pandas as pd
 
 from mqlab.models import commits
 from mqlab.models.commits import Loop, Way, round_trip
+from mqlab.shared.table import table
 from mqlab.units import brief, digits, duration, number, size
-from mqlab.views.rocketmq_tables import table
 
 FIELD: Final = Loop(100_000, 500, 3.09 / 200, round_trip(4.58, 3.09, 200))
 """The field study: 100,000 records in 4.58 s with a synchronous and 3.09 s with an asynchronous commit a poll.

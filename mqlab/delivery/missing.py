@@ -25,7 +25,7 @@ from mqlab.kafka.log_lines import client_of
 from mqlab.kafka.poll_limits import members, polls_of
 from mqlab.kafka.redelivery import kept, noting
 from mqlab.memo import per_facts
-from mqlab.rows import Assignment, Fate, times
+from mqlab.rows import GRID, Assignment, Fate, times
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,10 +208,6 @@ def _gaps(known: Offsets, told: int | None, rows: Sequence[Fate]) -> list[Run]:
     return [Run(low, end, end - low, 0, end - low, None, None, None)] if low < end else []
 
 
-BUCKET = 10.0
-"""Seconds that one row of tallies spans."""
-
-
 def doubt(facts: Facts, place: tuple[str, str, str], stint: Stint, run: Run) -> str:
     """Why the ledgers do not tell whether *run*, of *stint* in *place*, was handled; empty where they do.
 
@@ -286,7 +282,7 @@ def _begins(facts: Facts, place: tuple[str, str, str], stint: Stint, run: Run, o
     """
     marks = [m for m in offsets(facts, *place).committed if m.at >= stint.since and m.offset > run.low]
     committed = min((m.at for m in marks), default=stint.until or stint.since)
-    late = own[0] + BUCKET > stint.since and _ledger_behind(facts, place, stint, run)
+    late = own[0] + GRID > stint.since and _ledger_behind(facts, place, stint, run)
     return own[0] <= committed and not late
 
 
@@ -303,7 +299,7 @@ def _lasts(facts: Facts, group: str, stint: Stint, own: Sequence[float]) -> bool
 
     A poll that is worked on notes nothing yet.
     """
-    slack = BUCKET + max((b.longest_seconds for b in polls_of(facts, group, stint.client)), default=0.0)
+    slack = GRID + max((b.longest_seconds for b in polls_of(facts, group, stint.client)), default=0.0)
     until = stint.until or 0.0
     if not any(at + slack >= until for at in own):
         return False

@@ -50,15 +50,13 @@ from mqlab.findings import Evidence
 from mqlab.kafka.groups import groups
 from mqlab.kafka.redelivery import noting, readers
 from mqlab.memo import per_facts
-from mqlab.rows import Fate, Tally, times
+from mqlab.rows import GRID, Fate, Tally, times
 from mqlab.shared.configured import consumer_value
 from mqlab.shared.queues import TOGETHER
 
 ORDINARY = 10.0
 """Seconds from the subscription to the position in an ordinary start: connections of a client that starts, and
 group.initial.rebalance.delay.ms (3 s). Who joins a topic in use with ``latest`` begins when it has its position."""
-_BUCKET = 10.0
-"""Seconds that one row of tallies spans."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,10 +138,10 @@ def _added(facts: Facts, known: Offsets, at: float) -> bool:
 
 def _counted(rows: Sequence[Tally], at: float, first: int, within: tuple[int, int]) -> _End:
     """The same from counts of ten seconds, on top of the *first* offset."""
-    earlier = first + sum(t.messages for t in rows if t.at + _BUCKET <= at)
-    partly = [t for t in rows if t.at < at < t.at + _BUCKET]
+    earlier = first + sum(t.messages for t in rows if t.at + GRID <= at)
+    partly = [t for t in rows if t.at < at < t.at + GRID]
     later = earlier + sum(t.messages for t in partly)
-    guess = earlier + round(sum(t.messages * (at - t.at) / _BUCKET for t in partly))
+    guess = earlier + round(sum(t.messages * (at - t.at) / GRID for t in partly))
     low, high = max(within[0], min(earlier, within[1])), min(within[1], max(later, within[0]))
     return _End(low, max(low, min(guess, high)), high, noted=True)
 

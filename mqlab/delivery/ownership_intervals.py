@@ -27,6 +27,7 @@ from mqlab.kafka.poll_limits import client_of
 from mqlab.kafka.redelivery import noting
 from mqlab.kafka.rows import End, Life
 from mqlab.memo import per_facts
+from mqlab.rows import GRID
 from mqlab.shared.configured import consumer_value
 
 _STOPS = ("app-stopping", "consumer-closed", "process-exit")
@@ -171,10 +172,6 @@ def _merged(found: Sequence[Stint]) -> Iterator[Stint]:
         yield kept
 
 
-_BUCKET = 10.0
-"""Seconds that one row of tallies spans."""
-
-
 @dataclass(frozen=True, slots=True)
 class Early:
     """What shows it in one stint; None where nothing does."""
@@ -217,11 +214,11 @@ def _ahead(facts: Facts, place: tuple[str, str, str], stint: Stint) -> Mark | No
     own = noting(facts, group, topic)
     rows = sorted(
         (t.at, t.messages) for t in facts.tallies
-        if t.source in own and (t.topic, t.queue) == (topic, queue) and t.at + _BUCKET > stint.since
+        if t.source in own and (t.topic, t.queue) == (topic, queue) and t.at + GRID > stint.since
     )  # fmt: skip
     moments, handled = [at for at, _ in rows], [0, *accumulate(many for _, many in rows)]
     until = stint.until if stint.until is not None else float("inf")
-    inside = [m for m in offsets(facts, *place).committed if stint.since <= m.at <= until - _BUCKET]
+    inside = [m for m in offsets(facts, *place).committed if stint.since <= m.at <= until - GRID]
     lead = [(m.offset - stint.low - handled[bisect_right(moments, m.at)], m) for m in inside]
     best = max(lead, key=lambda pair: (pair[0], -pair[1].at), default=None)
     return best[1] if best is not None and best[0] > 0 and own else None

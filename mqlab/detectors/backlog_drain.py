@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from math import isfinite
 
 from mqlab import units
@@ -18,6 +17,7 @@ from mqlab.findings import Evidence, Finding
 from mqlab.groups.membership import topics
 from mqlab.models.falling import Falling, falling
 from mqlab.scenarios import drain
+from mqlab.shared.lag import LEAST
 from mqlab.shared.queues import Points, totals
 from mqlab.shared.wording import clock, notice
 
@@ -26,8 +26,6 @@ SYSTEMS: tuple[str, ...] = ("kafka", "rocketmq")
 
 BEHIND = 20.0
 """Seconds of production that the peak must be above the level at the end or at the start."""
-LEAST = 10
-"""Messages below which lag is no backlog."""
 
 
 def detect(facts: Facts) -> Result:
@@ -85,12 +83,11 @@ def _waiting(queues: Mapping[str, Points]) -> str:
 def _expected(fall: Falling) -> str:
     if fall.expected_at is None or not isfinite(fall.expected_at.likely):
         return "It does not end at this rate."
-    moments = [_moment(at) for at in (fall.expected_at.low, fall.expected_at.likely, fall.expected_at.high)]
-    return f"At this rate it ends at {moments[1]} UTC ({moments[0]} to {moments[2]})."
-
-
-def _moment(at: float) -> str:
-    return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S}" if isfinite(at) else "never"
+    low, likely, high = (
+        units.stamp(at) if isfinite(at) else "never"
+        for at in (fall.expected_at.low, fall.expected_at.likely, fall.expected_at.high)
+    )
+    return f"At this rate it ends at {likely} UTC ({low} to {high})."
 
 
 def _places(queues: Mapping[str, Points], fall: Falling) -> tuple[Evidence, ...]:
@@ -98,4 +95,4 @@ def _places(queues: Mapping[str, Points], fall: Falling) -> tuple[Evidence, ...]
     inside = [p for points in queues.values() for p in points if fall.began_at <= (p.at or 0.0) <= fall.last_at]
     worst = max(inside, key=lambda p: ((p.end or 0) - (p.committed or 0), p.queue))
     same = [p for p in inside if p.queue == worst.queue]
-    return tuple(Evidence(p.source, p.line, p.text, f"{p.queue}: what waits") for p in (same[0], same[-1]))
+    return tuple(p.evidence.because(f"{p.queue}: what waits") for p in (same[0], same[-1]))

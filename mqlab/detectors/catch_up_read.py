@@ -6,12 +6,14 @@ Quiet: it reads as fast as is produced (fan-out); its lag does not fall (slow-co
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
+from itertools import combinations
+from operator import itemgetter
 
 from mqlab.detectors.base import CLEAR, Result
-from mqlab.facts import Facts, Position
-from mqlab.findings import Evidence, Finding
+from mqlab.facts import Facts
+from mqlab.findings import Finding
+from mqlab.shared.queues import Points, of_groups, snapshots
 from mqlab.shared.wording import clock, notice
 from mqlab.units import number
 
@@ -23,62 +25,48 @@ FASTER = 1.5
 LEAST = 0.2
 """Share of the topic's messages that must have been behind for the reading to matter."""
 
-Moment = tuple[float, int, int, list[Position]]
-"""(at, committed, end, rows) of a whole topic."""
+
+Sums = tuple[int, int, Points]
+"""(committed, end, positions) of a whole topic."""
+_NEVER: tuple[int, Sums, Sums] = (0, (0, 0, ()), (0, 0, ()))
 
 
 def detect(facts: Facts) -> Result:
     """One notice per group and topic that caught up."""
-    history: dict[tuple[str, str], dict[float, dict[str, Position]]] = defaultdict(lambda: defaultdict(dict))
-    for position in facts.positions:
-        if position.group and position.at is not None and position.end is not None:
-            history[position.group, position.topic][position.at][position.queue] = position
-    if not any(len(moments) >= 2 for moments in history.values()):
+    known = {key: snapshots(queues) for key, queues in of_groups(facts).items()}
+    if not any(len(every) >= 2 for every in known.values()):
         return Result(missing=("two dated outputs of kafka-consumer-groups --describe",))
-    found = [_caught_up(group, topic, _totals(moments)) for (group, topic), moments in sorted(history.items())]
+    found = [_caught_up(group, topic, every) for (group, topic), every in known.items()]
     return Result(tuple(f for f in found if f is not None)) if any(found) else CLEAR
 
 
-def _totals(moments: dict[float, dict[str, Position]]) -> list[Moment]:
-    """Sums over all partitions; moments that miss one, or in which one has no position yet, are left out."""
-    queues = {queue for rows in moments.values() for queue in rows}
-    found = []
-    for at, rows in sorted(moments.items()):
-        if set(rows) == queues and all(p.committed is not None for p in rows.values()):
-            ordered = [rows[queue] for queue in sorted(rows)]
-            found.append((at, sum(p.committed or 0 for p in ordered), sum(p.end or 0 for p in ordered), ordered))
-    return found
-
-
-def _caught_up(group: str, topic: str, totals: Sequence[Moment]) -> Finding | None:
-    best: tuple[int, int, int] | None = None
-    for first in range(len(totals)):
-        for last in range(first + 1, len(totals)):
-            fell = _fell(totals[first], totals[last])
-            if fell and (best is None or fell > best[0]):
-                best = (fell, first, last)
-    if best is None:
+def _caught_up(group: str, topic: str, every: Sequence[Points]) -> Finding | None:
+    """The time in which its lag fell most, between snapshots that tell of all partitions."""
+    partitions = max(map(len, every))
+    sums = [
+        (sum(p.committed or 0 for p in points), sum(p.end or 0 for p in points), points)
+        for points in every
+        if len(points) == partitions
+    ]
+    fell, one, two = max(((_fell(*pair), *pair) for pair in combinations(sums, 2)), key=itemgetter(0), default=_NEVER)
+    if not fell:
         return None
-    fell, first, last = best
-    (a, c1, e1, rows), (b, c2, e2, _) = totals[first], totals[last]
+    (c1, e1, first), (c2, e2, last) = one, two
+    since, until = first[-1].at, last[-1].at
     return notice(
         f"{INCIDENT}:{group}/{topic}",
-        (a, b),
-        f"Group {group} read {number(c2 - c1)} messages of {topic} between {clock(a)} and {clock(b)} UTC while "
+        (since, until),
+        f"Group {group} read {number(c2 - c1)} messages of {topic} between {clock(since)} and {clock(until)} UTC while "
         f"{number(e2 - e1)} were produced: it was working off {number(e1 - c1)} older ones.",
         {"caught_up_messages": float(fell), "peak_lag": float(e1 - c1)},
-        tuple(_evidence(p) for p in rows[:3]),
+        tuple(p.evidence.because("far behind at this moment") for p in first[:3]),
         verify="The group's lag is back at its usual level, and bytes out fall to the number of groups times bytes in.",
     )
 
 
-def _fell(one: Moment, two: Moment) -> int:
+def _fell(one: Sums, two: Sums) -> int:
     """By how much the lag fell between two moments, 0 where that is no catching up."""
-    (_, c1, e1, _), (_, c2, e2, _) = one, two
+    (c1, e1, _), (c2, e2, _) = one, two
     behind, read, made = e1 - c1, c2 - c1, max(0, e2 - e1)
     fell = behind - (e2 - c2)
     return fell if behind > LEAST * e2 and fell > behind / 2 and read > FASTER * made else 0
-
-
-def _evidence(position: Position) -> Evidence:
-    return Evidence(position.source, position.line, position.text, "far behind at this moment")

@@ -19,7 +19,7 @@ from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
 from mqlab.groups.membership import absent, commits_alone, is_kafka, known_empty_seconds, places, present, topics
-from mqlab.rocketmq.shared_client_ids import EXPIRY
+from mqlab.rocketmq.members import EXPIRY
 from mqlab.rocketmq.slots import SETTLING
 from mqlab.shared.copies import ledgers_of
 from mqlab.shared.lag import Stretch, stalled, stretch_between

@@ -11,7 +11,7 @@ from __future__ import annotations
 from mqlab.detectors.base import Result
 from mqlab.facts import Facts
 from mqlab.logs import explosion, floods
-from mqlab.logs.explosion import Judgement, judged
+from mqlab.logs.explosion import judged
 from mqlab.logs.floods import MUCH_A_MINUTE, flood
 from mqlab.rows import Volume
 from mqlab.units import size
@@ -32,19 +32,11 @@ def detect(facts: Facts) -> Result:
     findings = tuple(explosion.finding(facts, j) for j in judgements if j.certainty is not None)
     if findings:
         return Result(findings)
-    missing = [_undated(log) for log in logs if _unknown(log)] + [_told(j.missing) for j in judgements if j.missing]
+    missing = [_undated(log) for log in logs if _unknown(log)] + [j.missing for j in judgements if j.missing]
     if missing:
         return Result(missing=tuple(missing[:3]))
-    rejected = [j for j in sorted(judgements, key=_size) if j.rejected]
-    return Result(rejected="; ".join(_told(j.rejected) for j in rejected[:2]) or None)
-
-
-def _size(judgement: Judgement) -> tuple[int, str]:
-    return (-judgement.flood.bytes, judgement.flood.log.source)
-
-
-def _told(sentence: str | None) -> str:
-    return sentence or ""
+    largest = sorted(judgements, key=lambda j: (-j.flood.bytes, j.flood.log.source))
+    return Result(rejected="; ".join([j.rejected for j in largest if j.rejected][:2]) or None)
 
 
 def _unknown(log: Volume) -> bool:

@@ -19,6 +19,7 @@ from mqlab.mqtt import accounting, overlaps
 from mqlab.mqtt.copies import first_copy, receivers
 from mqlab.mqtt.overlaps import Doubled
 from mqlab.mqtt.subscriptions import all_told
+from mqlab.rows import GRID
 from mqlab.shared.wording import moment
 
 INCIDENT = "overlapping-subscription"
@@ -94,8 +95,8 @@ def _when(one: Doubled) -> tuple[float | None, float | None, bool]:
     if one.receiver is None:
         return None, None, True
     copied = one.receiver.copied()
-    ongoing = copied[-1].at >= one.receiver.receipts[-1].at - overlaps.EPISODE
-    return copied[0].at, copied[-1].at + overlaps.EPISODE, ongoing
+    ongoing = copied[-1].at >= one.receiver.receipts[-1].at - GRID
+    return copied[0].at, copied[-1].at + GRID, ongoing
 
 
 def _traced(facts: Facts, one: Doubled) -> bool:

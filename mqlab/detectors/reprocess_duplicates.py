@@ -16,7 +16,8 @@ from mqlab.findings import Certainty, Evidence, Finding, Severity
 from mqlab.kafka.groups import groups
 from mqlab.kafka.lives import lives
 from mqlab.kafka.rebalances import history
-from mqlab.kafka.redelivery import BUCKET, Change, Repeats, commit_gap, repeats
+from mqlab.kafka.redelivery import Change, Repeats, commit_gap, repeats
+from mqlab.rows import GRID
 from mqlab.shared.configured import consumer_value
 from mqlab.shared.wording import moment
 
@@ -83,7 +84,7 @@ def _finding(facts: Facts, one: Repeats) -> Finding:
             "records_handled": float(one.handled),
             "most_times_handled": float(one.most),
             "changes_with_repeats": float(len(changes)),
-            **({"commit_interval_seconds": gap} if gap is not None and gap > BUCKET else {}),
+            **({"commit_interval_seconds": gap} if gap is not None and gap > GRID else {}),
         },
         evidence=_evidence(facts, one),
         mitigate="Commit more often and when partitions are revoked; side effect: more requests to the coordinator.",

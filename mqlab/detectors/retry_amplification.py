@@ -16,7 +16,8 @@ from collections.abc import Iterator, Sequence
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
-from mqlab.shared import actors, configured
+from mqlab.shared import actors, configured, counters
+from mqlab.shared.benign_lines import RESTART
 from mqlab.shared.wording import clock, moment, sample
 from mqlab.traffic import resending
 from mqlab.traffic.resending import Resending
@@ -28,12 +29,8 @@ TRANSPORT = frozenset({"NETWORK_EXCEPTION", "REQUEST_TIMED_OUT"})
 """Errors after which the broker may have stored the batch already."""
 FEW = 10
 """Retry lines below which they are no more than what any disturbance leaves."""
-SHARE = 0.02
-"""Share of repeats among all transmissions from which traffic is amplified at all."""
 _LIBRDKAFKA = "#producer-"
 """What librdkafka appends to the client id in each of its lines."""
-RESTART = 60.0
-"""Seconds around a broker's restart, or a leader that moved, in which disconnects are its consequence."""
 TWICE = 2.0
 """Transmissions a record above which traffic is more than twice what is needed."""
 
@@ -79,7 +76,7 @@ def _harmless(facts: Facts, client: str, episodes: Sequence[Episode], found: Res
     ]
     if not late and all(_near(e, moved) for e in episodes):
         return f"{found.lines} retries, all within {RESTART:.0f} s of a leader that moved"
-    if found.share is not None and found.share < SHARE:
+    if found.share is not None and found.share < counters.REPEATED:
         return f"{found.again:.0f} of {found.sends:.0f} transmissions were repeats"
     return None
 
@@ -110,7 +107,7 @@ def _untold(facts: Facts) -> Iterator[str]:
             resending.counted(facts, client, name, 0.0, float("inf"))
             for name in ("producer.record_retries", "producer.record_sends")
         )
-        if client not in logged and again and again >= FEW and again >= SHARE * (sends or again):
+        if client not in logged and again and again >= FEW and again >= counters.REPEATED * (sends or again):
             yield f"the log of {client}: {again:.0f} records were sent again, and only it says why"
     late = [e for e in facts.of_kind("request-timeout") if actors.client_of(facts, e) not in logged]
     if sum(e.count for e in late) >= FEW:
@@ -130,7 +127,7 @@ def _finding(facts: Facts, client: str, episodes: Sequence[Episode], found: Rese
         measures["excess_bytes"] = next(s.bytes for s in ledger.stages if s.name == "retries")
         if ledger.bytes_in:
             measures["amplification_factor"] = ledger.bytes_out / ledger.bytes_in
-    proven = found.share is not None and found.share >= SHARE and len(found.attempts) >= 2
+    proven = found.share is not None and found.share >= counters.REPEATED and len(found.attempts) >= 2
     damage = bool(found.failed) or found.idempotent is False or (found.transmissions or 1) > TWICE
     timeout = configured.producer_value(facts, client, "request.timeout.ms", found.first)
     return Finding(
@@ -197,6 +194,6 @@ def _evidence(
     found += [
         e.first for e in facts.of_kind("request-timeout", "record-expired") if actors.client_of(facts, e) == client
     ][:2]
-    own = [s for s in facts.named("producer.record_retries") if s.labels.get("client_id") == client and s.points]
+    own = [s for s in counters.of_client(facts, "producer.record_retries", client) if s.points]
     counted = [sample(facts, s, last, "records sent again") for s in own if last is not None]
     return tuple(dict.fromkeys((*found, *counted)))

@@ -130,7 +130,7 @@ def _effect(one: Mismatch) -> str:
 
 def _frozen(one: Mismatch) -> tuple[Evidence, ...]:
     return tuple(
-        Evidence(p.source, p.line, p.text, f"{queue} has no reader: its offset stands still")
+        p.evidence.because(f"{queue} has no reader: its offset stands still")
         for j in one.confirmed
         for queue in j.expected[:2]
         for p in (j.paces[queue].first, j.paces[queue].last)

@@ -1,8 +1,6 @@
-"""How long will the backlog last?
+"""How long will the backlog last? Measured backlog, forecast with its band, the planned ramp, the retention guard.
 
-How long will the backlog last? Measured backlog, forecast with its band, the planned ramp, the retention guard.
-
-The drain plan with sliders, for JupyterLab; a report shows the figure as it is without them.
+With sliders in JupyterLab; a report shows the figure as it is without them.
 """
 
 from __future__ import annotations
@@ -99,7 +97,9 @@ def _x(at: float, dated: bool) -> str | float:
 
 
 _LEAST_CAPACITY = 1_000
+"""Writes a second up to which the slider goes at least."""
 _RESPONSE_SECONDS = 0.02
+"""What one message takes where nothing tells it."""
 
 
 def drain_sliders(start: DrainAnswer | None, request: Request, again: Callable[[Request], DrainAnswer | None]) -> Any:

@@ -39,7 +39,7 @@ from mqlab.kafka.rows import Behind, End, Life, Rebalance
 from mqlab.shared.queues import Points, lag
 from mqlab.units import clock, digits, duration, number
 from mqlab.views.kafka_group import RebalanceView
-from mqlab.views.queue_fates import waiting_over_time
+from mqlab.views.queue_lags import waiting_over_time
 
 _LABELLED = 24
 """Generations that still stand beside each other."""

@@ -1,10 +1,7 @@
-"""Members and queues of a RocketMQ group.
+"""Members and queues of a RocketMQ group: who was there when, who reads which queue, what waits in each.
 
-Who was there when? One row per process, and a bar for as long as it was in the group.
-
-Who reads which queue? One row per process, one column per queue, one panel per time in which nobody came or went.
-
-What waits, queue by queue? Lag of each, those that nobody reads marked, above what comes in and what is read.
+Membership has a row per process; ownership a row per process and a column per queue, a panel per time in which nobody
+came or went; lag stands above what comes in and what is read.
 """
 
 from __future__ import annotations
@@ -39,7 +36,7 @@ from mqlab.figures.style import (
 from mqlab.rocketmq.eras import Panel, Share, Stay
 from mqlab.shared.queues import Member, spread
 from mqlab.units import clock, digits, duration
-from mqlab.views.queue_fates import ALONE, DOUBLED, ORPHAN, UNKNOWN, Fate, Flow, fates, flows, growth
+from mqlab.views.queue_lags import ALONE, DOUBLED, ORPHAN, UNKNOWN, Flow, QueueLag, flows, growth, queue_lags
 from mqlab.views.rocketmq_group import GroupView
 
 OWN, SHARED = "its id is its own", "its id is shared"
@@ -284,7 +281,7 @@ _MOST_LINES = 16
 
 def queue_lag(facts: Facts, view: GroupView) -> go.Figure:
     """Two rows: lag of each queue; messages a second of all of them. Without offsets a sentence."""
-    found = fates(facts, view)
+    found = queue_lags(facts, view)
     if not found:
         return empty(f"No offsets of {view.group or 'a group of RocketMQ'} in this material, so lag is not known.")
     chart = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.07, row_heights=[0.68, 0.32])
@@ -293,7 +290,7 @@ def queue_lag(facts: Facts, view: GroupView) -> go.Figure:
         legend={"y": -0.16, "yanchor": "top"},
     )  # fmt: skip
     for kind in _QUEUE_LOOKS:
-        _draw_kind(chart, [fate for fate in found if fate.kind == kind], kind)
+        _draw_kind(chart, [lag for lag in found if lag.kind == kind], kind)
     _draw_growth(chart, view)
     _draw_flows(chart, flows(facts, view))
     _draw_band(chart, view)
@@ -304,22 +301,22 @@ def queue_lag(facts: Facts, view: GroupView) -> go.Figure:
     return chart
 
 
-def kind_name(found: Sequence[Fate], kind: str) -> str:
+def kind_name(found: Sequence[QueueLag], kind: str) -> str:
     """``nobody reads it (8): ORDERS broker-a 8-15``."""
     topics = dict.fromkeys(f.topic for f in found)
     named = "; ".join(f"{topic} {spread(f.queue for f in found if f.topic == topic)}" for topic in topics)
     return f"{kind} ({len(found)}): {cut(named, 64)}"
 
 
-def _draw_kind(chart: go.Figure, found: Sequence[Fate], kind: str) -> None:
+def _draw_kind(chart: go.Figure, found: Sequence[QueueLag], kind: str) -> None:
     colour, dash, width = _QUEUE_LOOKS[kind]
-    for place, fate in enumerate(found[:_MOST_LINES]):
-        points = thinned(fate.points, value=lambda point: point[1])
+    for place, lag in enumerate(found[:_MOST_LINES]):
+        points = thinned(lag.points, value=lambda point: point[1])
         chart.add_scatter(
             x=[time(at) for at, _ in points], y=[waiting for _, waiting in points], mode="lines",
-            name=label(kind_name(found, kind)) if not place else label(f"{fate.topic} {fate.queue}"),
+            name=label(kind_name(found, kind)) if not place else label(f"{lag.topic} {lag.queue}"),
             legendgroup=kind, showlegend=not place, line={"color": colour, "dash": dash, "width": width},
-            text=[label(f"{fate.topic} {fate.queue}: {kind}")] * len(points),
+            text=[label(f"{lag.topic} {lag.queue}: {kind}")] * len(points),
             hovertemplate="%{text}<br>%{x|%H:%M:%S}: %{y:,} messages wait<extra></extra>", row=1, col=1,
         )  # fmt: skip
 

@@ -1,16 +1,6 @@
-"""One look for all figures, names short enough for an axis, fewer points for the eye, and the table behind a figure.
+"""One look for all figures: colours that the colour-blind can tell apart, UTC on the time axis, escaped labels.
 
-One look for all figures: colours that the colour-blind can tell apart, UTC on the time axis, escaped labels.
-
-Columns of the ownership matrix: a queue each, or, where there are too many, queues that fare alike.
-
-Names of processes and queues, short enough for an axis and still telling.
-
-Fewer points for the eye: a week of samples must not make a report too large to send.
-
-The table behind a figure: what it draws, as rows that can be read, copied and printed.
-
-plotly.js as text, for pages that must work offline.
+Here is, too, what keeps a figure small (``thinned``, ``merged``) and readable without it (``figure_table``).
 """
 
 from __future__ import annotations
@@ -25,8 +15,8 @@ from typing import Any, TypeVar
 import plotly.graph_objects as go
 from plotly.offline import get_plotlyjs
 
-from mqlab.rocketmq.eras import Panel, Share, place
-from mqlab.shared.queues import Member, spread
+from mqlab.rocketmq.eras import Panel, Share
+from mqlab.shared.queues import Member, place, spread
 from mqlab.units import iso
 
 INCOMING = "#0072b2"

@@ -1,9 +1,4 @@
-"""What happened when, on one time axis.
-
-Events as rows of ticks under a time axis: splits, rebalances, takeovers, exits, changes, further findings.
-
-What happened when? Traffic of the guilty host, lag, events, changes and findings on one time axis.
-"""
+"""What happened when: traffic of the guilty host, lag, events, changes and findings on one time axis."""
 
 from __future__ import annotations
 
@@ -39,7 +34,7 @@ from mqlab.findings import Finding, Severity
 from mqlab.mqtt.connections import resumed
 from mqlab.shared.queues import Points, of_groups
 from mqlab.units import clock, size
-from mqlab.views.queue_fates import waiting_over_time
+from mqlab.views.queue_lags import waiting_over_time
 
 _LANES = {
     "batch-split": ("batch splits", "line-ns-open", OUTGOING),

@@ -1,15 +1,4 @@
-"""Bytes: rates, the ledger of stages, who split when, memory.
-
-Rates from counters: what every traffic figure starts with.
-
-Did traffic change, and when? Bytes in and out with the change point and how exactly it is known.
-
-Where did the bytes come from? The ledger's stages, their intervals, and what is left unexplained.
-
-Who did it, and when? Events per client and topic-partition over time.
-
-Does each split cost memory? Heap in use against the splits since the process started.
-"""
+"""Bytes: rates in and out with their change, the ledger of stages, who split when, and what splits cost in memory."""
 
 from __future__ import annotations
 
@@ -294,6 +283,7 @@ def _step(stage: Stage, reached: int, whole: int) -> Step:
 
 _MOST_ROWS = 40
 _MOST_COLUMNS = 400
+"""Columns that a screen can show."""
 _NARROWEST = 10
 
 
@@ -353,6 +343,7 @@ def _row(episode: Episode) -> str:
 
 
 _FEWEST = 3
+"""Points that a slope needs: two always fit a line."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ from mqlab.kafka.log_lines import homes
 from mqlab.kafka.rebalances import history
 from mqlab.kafka.rows import Behind, Trigger
 from mqlab.memo import per_facts
-from mqlab.rows import Delivery, Fate, too_often
+from mqlab.rows import GRID, Delivery, Fate, too_often
 from mqlab.shared import actors
 from mqlab.shared.actors import base_name
 from mqlab.shared.queues import TOGETHER, Pace, Points, lag, paces
@@ -145,8 +145,6 @@ def _client_of(source: str, names: Collection[str]) -> str:
     return max(sorted(fitting), key=len, default="")
 
 
-BUCKET = 10.0
-"""Seconds that one row of deliveries spans."""
 _FAULTS = frozenset({Behind.POLL_TIMEOUT, Behind.EXPIRY})
 
 
@@ -243,7 +241,7 @@ def _of(facts: Facts, group: str, topic: str, sources: frozenset[str]) -> Repeat
             times = _extra(delivery, noted)
             behind[number] += times
             last = _last_commit(commits.get(delivery.queue, ()), known[number].at)
-            fitting += times if last is None or delivery.at + BUCKET >= last else 0
+            fitting += times if last is None or delivery.at + GRID >= last else 0
     return Repeats(
         group,
         topic,
@@ -253,7 +251,7 @@ def _of(facts: Facts, group: str, topic: str, sources: frozenset[str]) -> Repeat
         most=max((len(noted) for _, noted in own), default=0),
         across=sum(_extra(d, noted) for d, noted in doubled if len(set(noted)) > 1),
         sources=tuple(sorted({s for _, noted in own for s in noted})),
-        span=(min((d.at for d, _ in doubled), default=0.0), max((d.at + BUCKET for d, _ in doubled), default=0.0)),
+        span=(min((d.at for d, _ in doubled), default=0.0), max((d.at + GRID for d, _ in doubled), default=0.0)),
         by_change=tuple((known[number], behind[number]) for number in sorted(behind)),
         fitting=fitting,
     )
@@ -268,7 +266,7 @@ def _rows(facts: Facts, topic: str, sources: frozenset[str]) -> list[tuple[Deliv
     fates = [f for f in facts.fates if f.topic == topic and f.first_at is not None]
     if any(f.overwritten for f in fates):
         told = [
-            Delivery(f.first_at // BUCKET * BUCKET, f.topic, f.queue, _once_a_place(f, sources), f.messages)
+            Delivery(f.first_at // GRID * GRID, f.topic, f.queue, _once_a_place(f, sources), f.messages)
             for f in fates if f.first_at is not None
         ]  # fmt: skip
     else:

@@ -1,16 +1,12 @@
-"""Is a flood of lines an explosion, and how that is said.
+"""Is a flood of lines an explosion, whose lines are they, and how that is said.
 
-Is a flood of lines an explosion? What tells a loop from load, a start, and a log that is always like this.
-
-The words and numbers of a log-explosion.
-
-Which lines a log-explosion is made of: what it accounts for, and whose lines they are.
+What tells a loop from load, from a start, and from a log that is always like this.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import floor
 
@@ -18,14 +14,13 @@ from mqlab.facts import Episode, Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
 from mqlab.logs.floods import FAR, MUCH_A_MINUTE, NEARLY_ALL, Flood
 from mqlab.rows import LineShape, Shape
+from mqlab.shared.benign_lines import STARTING
 from mqlab.shared.wording import clock, moment
 from mqlab.units import duration, factor, size
 
 USUAL = 0.5
 """How much of a flood's make-up the earlier log had, from which it is what this log is made of: it grew with its
 load."""
-_START = 90.0
-"""Seconds after its start in which a process still starts."""
 _START_LASTS = 300.0
 """Seconds for which the burst of a start lasts at most."""
 _LONG = 600.0
@@ -112,7 +107,7 @@ def _is_start(facts: Facts, flood: Flood) -> bool:
     sources = {s.first.source for s in flood.shapes} | {flood.log.source}
     starts = [e.first_at for e in facts.of_kind(*_STARTS) if e.source in sources and e.first_at is not None]
     starts += [flood.log.first_at] if flood.log.first_at is not None else []
-    near = any(-_START <= start - flood.started_at <= 60 for start in starts)
+    near = any(-STARTING <= start - flood.started_at <= 60 for start in starts)
     return near and flood.seconds <= _START_LASTS and flood.ended_at is not None
 
 
@@ -249,7 +244,7 @@ def _why(flood: Flood, shape: LineShape) -> str:
 
 
 NEAR = 120.0
-"""Seconds around a finding in which it may make a log explode."""
+"""Seconds around a finding in which it may print lines: a delivery timeout (delivery.timeout.ms 120000)."""
 PER_EVENT = 10
 """Lines that one event prints at most: what failed, why, what is tried next."""
 
@@ -273,7 +268,7 @@ def accounted_sources(shapes: Collection[LineShape], episodes: Sequence[Episode]
     return frozenset(e.source for e in episodes if (e.source, e.first.line) in cited)
 
 
-def settled(facts: Facts, findings: Sequence[Finding], trouble: dict[str, tuple[str, ...]]) -> list[Finding]:
+def settled(facts: Facts, findings: Sequence[Finding], trouble: Mapping[str, Sequence[str]]) -> list[Finding]:
     """*findings*; an explosion whose lines another one explains becomes that one's consequence, and a notice.
 
     *trouble* says which classes account for which kinds of event.
@@ -293,7 +288,7 @@ def _placed(finding: Finding, cause: Finding | None, is_cause: bool) -> Finding:
 
 
 def _cause(
-    facts: Facts, explosion: Finding, findings: Sequence[Finding], trouble: dict[str, tuple[str, ...]]
+    facts: Facts, explosion: Finding, findings: Sequence[Finding], trouble: Mapping[str, Sequence[str]]
 ) -> Finding | None:
     """The finding whose events printed the lines: in the same log, at that time, and enough of them."""
     shapes = shapes_of(facts, explosion)

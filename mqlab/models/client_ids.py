@@ -18,7 +18,7 @@ _SPRING = re.compile(r"[^@]+@(?P<pid>\d+)@(?P<nano>-?\d+)")
 _GRPC = re.compile(r"(?P<pid>\d+)@\d+@(?P<nano>-?[0-9a-z]+)")
 
 _FIRST_NANO = (4, 9, 0)
-_FIRST_STREAM = (4, 9, 4)
+"""The first client that writes a nanosecond number behind the process id."""
 
 _SMALL_PID = 100
 """Process ids up to here are those of containers, whose first process is 1, rather than of whole machines."""
@@ -108,15 +108,6 @@ def adds_nano(version: str | None) -> bool | None:
     """Whether a Java client of this version (``V4_9_4`` or ``4.9.4``) adds the number; None for an unknown version."""
     numbers = _numbers(version)
     return None if numbers is None else numbers >= _FIRST_NANO
-
-
-def layout(version: str | None) -> str | None:
-    """How a Java client of this version builds the id where no instance name is set; None for an unknown version."""
-    numbers = _numbers(version)
-    if numbers is None:
-        return None
-    instance = "pid#nano" if numbers >= _FIRST_NANO else "pid"
-    return f"ip@{instance}[@unit]" + ("[@STREAM]" if numbers >= _FIRST_STREAM else "")
 
 
 def risks(client: ClientId, version: str | None = None) -> tuple[Risk, ...]:

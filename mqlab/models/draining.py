@@ -1,40 +1,29 @@
-"""Forecast and plan of a backlog's drain.
-
-A backlog over time: straight lines that bend whenever a queue is through.
-
-What a drain must not break: retention, the heap of the consumers, what the broker gives from disk.
-
-``DefaultMessageStore.CleanCommitLogService`` deletes what is older than fileReservedTime, read or not.
-``DefaultMQPushConsumerImpl.pullMessage`` holds 1000 messages or 100 MiB of each queue in memory.
-
-What a drain plan is made from and what it says; every quantity in the unit that its name carries.
-
-How long a backlog takes to drain once every queue has an owner again.
+"""Forecast and plan of a backlog's drain; every quantity in the unit that its name carries.
 
 Only the process that holds a lagging queue can drain it. New messages of its queues take their part of its capacity
-first; the rest drains: backlog ÷ (capacity − inflow), owner by owner, until the slowest is through.
-Time starts at the complete rebalance; what restart and rebalance take before that is a figure of its own.
+first; the rest drains: backlog ÷ (capacity − inflow), owner by owner, until the slowest is through. Time starts at the
+complete rebalance; what restart and rebalance take before that is a figure of its own.
 
-How fast a backlog may be drained into a store that has other work, and how to hold that rate.
-
-Budget of writes D = (1 − reserve)·capacity − load − inflow·writes per message: what the store can take beside its
-normal load and the new messages. D ÷ writes per message is the rate at which the backlog falls; the consumers together
-take that and the inflow.
+The plan keeps to the budget of the store that the consumers write to: (1 − reserve)·capacity − load − inflow·writes per
+message. It must not break retention (``DefaultMessageStore.CleanCommitLogService`` deletes what is older than
+fileReservedTime, read or not) nor the heap (``DefaultMQPushConsumerImpl.pullMessage`` holds 1000 messages or 100 MiB of
+each queue in memory).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from math import ceil, floor, inf, isinf
 
 from mqlab.models.consuming import PULL_BATCH_MESSAGES, Consumer, disk_pull_messages, shared
-from mqlab.units import digits, number
+from mqlab.units import digits, duration, number
 
 _AFTER = 600.0
 """Seconds for which a curve that never ends is drawn beyond its last bend."""
 _NOTHING = 1e-6
+"""Messages, or messages a second, that are what floating point leaves of none."""
 
 Curve = tuple[tuple[float, float], ...]
 """(seconds, messages), straight lines between the points."""
@@ -47,6 +36,11 @@ class Interval:
     low: float
     likely: float
     high: float
+
+    def words(self, value: Callable[[float], str]) -> str:
+        """``36.0 min (31.2 min to 45.1 min)``; the likely one alone where nothing else is possible."""
+        likely = value(self.likely)
+        return likely if self.low == self.high else f"{likely} ({value(self.low)} to {value(self.high)})"
 
     def plus(self, other: Interval) -> Interval:
         """Sum, bounds added up."""
@@ -117,11 +111,13 @@ def summed(courses: Sequence[Course]) -> Course:
 
 
 def bounded(messages: Interval) -> str:
-    """The likely number, and between which ones it lies where that is not certain."""
-    likely = number(round(messages.likely))
-    if messages.low == messages.high:
-        return likely
-    return f"{likely} ({number(round(messages.low))} to {number(round(messages.high))})"
+    """A number of messages, and between which ones it lies where that is not certain."""
+    return messages.words(lambda value: number(round(value)))
+
+
+def lasting(seconds: float) -> str:
+    """How long it takes, ``never`` where it has no end."""
+    return "never" if isinf(seconds) else duration(seconds)
 
 
 CACHED_MESSAGES = 1_000
@@ -148,10 +144,10 @@ def retention(backlog: float, oldest_seconds: float, reserved_seconds: float, le
 
     *left* is the backlog over time; a backlog that does not drain has one point. Deletion by a full disk comes earlier.
     """
-    starts = max(0.0, reserved_seconds - oldest_seconds)
+    starts, drained = max(0.0, reserved_seconds - oldest_seconds), Course(left, 0.0)
     times = sorted({0.0, starts, reserved_seconds, *(at for at, _ in left)})
     over = tuple(
-        (at, _deleted(backlog, oldest_seconds, reserved_seconds, at) - (backlog - _left(left, at)))
+        (at, _deleted(backlog, oldest_seconds, reserved_seconds, at) - (backlog - drained.at(at)))
         for at in times
         if at <= reserved_seconds
     )
@@ -174,13 +170,6 @@ def _deleted(backlog: float, oldest: float, reserved: float, at: float) -> float
     """Messages of the backlog that are older than fileReservedTime then."""
     aged = min(max(0.0, at + oldest - reserved), oldest)
     return backlog * aged / oldest if oldest else 0.0
-
-
-def _left(left: Curve, at: float) -> float:
-    for (since, value), (until, then) in pairwise(left):
-        if since <= at <= until:
-            return value + (then - value) * (at - since) / (until - since) if until > since else then
-    return left[-1][1]
 
 
 def _overtaken(over: Curve) -> float | None:
@@ -421,9 +410,10 @@ def _why_never(owners: Sequence[Owner]) -> str:
 RAMP = (0.25, 0.5, 0.75, 1.0)
 """Shares of the drain rate, one step after the other; a breach halves the rate."""
 _ROUNDING = 1e-9
+"""What floating point leaves of a whole number of threads or milliseconds."""
 
 
-def plan(backlog: Backlog, store: Store, group: Group, uncertainty: Uncertainty = USUAL) -> Plan:
+def plan(backlog: Backlog, store: Store, group: Group) -> Plan:
     """The plan; one with a refusal where nothing is left for the backlog."""
     inflow, room = backlog.inflow_per_second, budget_writes_per_second(backlog, store)
     a_queue, limit = _queue_limit(backlog, store, group)
@@ -436,10 +426,12 @@ def plan(backlog: Backlog, store: Store, group: Group, uncertainty: Uncertainty 
     levers = _levers(backlog, store, group, total)
     held = levers.threads_per_instance * levers.instances / store.response_seconds or total
     steps = _ramp(backlog, store, group, levers, held - inflow)
-    pace, more = 1 + uncertainty.capacity_share, 1 + uncertainty.inflow_share
+    pace, more = 1 + USUAL.capacity_share, 1 + USUAL.inflow_share
     rates = (held * pace - inflow / more, held - inflow, held / pace - inflow * more)
-    seconds = Interval(*(_lasting(_ramp(backlog, store, group, levers, rate)) if rate > 0 else inf for rate in rates))
-    curve = ((0.0, backlog.messages), *_ends(steps))
+    ramps = (_ramp(backlog, store, group, levers, rate) if rate > 0 else None for rate in rates)
+    seconds = Interval(*(inf if ramp is None else sum(step.seconds for step in ramp) for ramp in ramps))
+    ends = accumulate(step.seconds for step in steps)
+    curve = ((0.0, backlog.messages), *zip(ends, (step.left for step in steps), strict=True))
     guard = _guard(backlog, group, curve, seconds.likely)
     bounded_by = "store" if wanted <= a_queue * backlog.queues else limit
     return Plan(room, guard, heap, a_queue, None, bounded_by, held - inflow, levers, steps, seconds, curve)
@@ -487,14 +479,6 @@ def _ramp(backlog: Backlog, store: Store, group: Group, levers: Levers, drained:
         if left <= 0:
             break
     return tuple(steps)
-
-
-def _lasting(steps: Sequence[Step]) -> float:
-    return sum(step.seconds for step in steps)
-
-
-def _ends(steps: Sequence[Step]) -> Curve:
-    return tuple(zip(accumulate(step.seconds for step in steps), (step.left for step in steps), strict=True))
 
 
 def _guard(backlog: Backlog, group: Group, left: Curve, seconds: float) -> Retention | None:

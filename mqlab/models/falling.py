@@ -1,8 +1,4 @@
-"""A drain as it was measured.
-
-Samples as few straight lines: least squares, and the Bayesian information criterion against too many of them.
-
-A drain as it was measured: when the backlog began to fall for good, how fast it falls, when it was through.
+"""A drain as it was measured: when the backlog began to fall for good, how fast it falls, when it was through.
 
 The samples after the peak are laid on as few straight lines as describe them (least squares, Bayesian information
 criterion), so that neither single samples nor saw-teeth decide where the fall begins.
@@ -18,6 +14,7 @@ from math import inf, log, sqrt
 from mqlab.models.draining import Interval
 
 _MOST = 5
+"""Lines that describe a fall at most: what went before, three bends, what came after."""
 _SHORTEST = 2
 """Steps between samples that a line spans at least."""
 _PARAMETERS = 3
@@ -85,7 +82,9 @@ def _line(points: Points, first: int, last: int, noise: float) -> Line:
 
 
 _MOST_POINTS = 120
+"""Stretches of samples that are looked at: the search for lines grows with their square."""
 _FEWEST = 4
+"""Samples that a fall needs: two lines of two steps share one."""
 _STEEP = 0.25
 """Share of the steepest fall that belongs to the drain; less is what went before or comes after."""
 _BACK = 0.25

@@ -25,7 +25,9 @@ SIGMAS = 4.0
 LEAST_SHARE = 0.3
 """Part of the level before by which it must have changed: less is what a busy machine does to any rate."""
 _TO_SIGMA = 1.4826
+"""Median absolute deviation to standard deviation, for normal noise."""
 _RULE_OF_THREE = 3.0
+"""What was never seen in n samples has a rate of at most 3 / n, with 95 %."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +43,6 @@ class Onset:
     """Medians of the level before and of all that came after; of the burst alone where it passed."""
     lasting: bool
     """The new level is that of the samples up to the end."""
-
-    @property
-    def rises(self) -> bool:
-        """It went up."""
-        return self.after > self.before
 
 
 def onset(points: Sequence[tuple[float, float]], *, events: bool = False) -> Onset | None:

@@ -12,7 +12,6 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
-from typing import Any
 
 from mqlab.models.queue_allocation import Queue, allocate, java_order, queue_order
 
@@ -47,10 +46,6 @@ class Ownership:
 
     owners: Mapping[Queue, tuple[str, ...]]
     """Every queue, in the clients' order, to the ids that own it; an id is there once for each of its processes."""
-    orphans: tuple[Queue, ...]
-    """Queues that nobody owns."""
-    doubled: Mapping[Queue, int]
-    """Queues with several owners, to how many."""
     capacity: Capacity
     unique_capacity: Capacity
     """What it would be had each process an id of its own."""
@@ -60,7 +55,6 @@ def owned(
     strategy: str,
     ids: Sequence[str],
     queues: Iterable[Queue],
-    params: Mapping[str, Any] | None = None,
     absent: Collection[str] = (),
 ) -> Ownership:
     """Return who owns what once every process has rebalanced.
@@ -69,18 +63,16 @@ def owned(
     queues' topics; they hold a place in the list and take nothing (subscriptions that differ within a group).
 
     Raises:
-        IllegalArgumentError, UnknownStrategyError: as ``allocate``.
+        UnknownStrategyError: as ``allocate``.
     """
     known = sorted(set(queues), key=queue_order)
     own_ids = unique(ids)
     away = {own for given, own in zip(ids, own_ids, strict=True) if given in absent}
-    owners = _owners(strategy, ids, known, params, absent)
+    owners = _owners(strategy, ids, known, absent)
     return Ownership(
         owners=owners,
-        orphans=tuple(queue for queue, clients in owners.items() if not clients),
-        doubled={queue: len(clients) for queue, clients in owners.items() if len(clients) > 1},
         capacity=_capacity(owners, ids),
-        unique_capacity=_capacity(_owners(strategy, own_ids, known, params, away), own_ids),
+        unique_capacity=_capacity(_owners(strategy, own_ids, known, away), own_ids),
     )
 
 
@@ -99,17 +91,8 @@ def unique(ids: Sequence[str]) -> tuple[str, ...]:
     return tuple(result)
 
 
-def retry_queues(group: str, brokers: Iterable[str]) -> tuple[Queue, ...]:
-    """The queues of a group's retry topic, one a broker (retryQueueNums 1), which every member subscribes to."""
-    return tuple((f"%RETRY%{group}", broker, 0) for broker in brokers)
-
-
 def _owners(
-    strategy: str,
-    ids: Sequence[str],
-    queues: Sequence[Queue],
-    params: Mapping[str, Any] | None,
-    absent: Collection[str],
+    strategy: str, ids: Sequence[str], queues: Sequence[Queue], absent: Collection[str]
 ) -> dict[Queue, tuple[str, ...]]:
     in_order = sorted(ids, key=java_order)
     topics = defaultdict(list)
@@ -119,9 +102,9 @@ def _owners(
     for client, processes in Counter(in_order).items():
         if client in absent:
             continue
-        share = {queue for topic in topics.values() for queue in allocate(strategy, client, topic, in_order, params)}
-        for queue in share & owners.keys():
-            owners[queue] += [client] * processes
+        for topic in topics.values():
+            for queue in allocate(strategy, client, topic, in_order):
+                owners[queue] += [client] * processes
     return {queue: tuple(clients) for queue, clients in owners.items()}
 
 

@@ -1,21 +1,11 @@
-"""The producer: batches, accumulator, sender.
-
-How a Java producer packs records into batches, one queue per partition.
+"""The Java producer at work: how it packs records into batches, what waits, and what each answer does to a batch.
 
 Sizes are bytes, times seconds since the first moment of the calculation. A record costs about 20 bytes beside its key
 and value, a batch 61 (message format v2). Compression is a constant ratio: the client's estimate of it is not modelled.
 
-State of a producer at work: queues per partition, connections, the buffer pool, and what has happened so far.
-
-Times are seconds since the first moment of the calculation, sizes bytes.
-
-The producer's queues: taking records in, handing batches out, giving up (``RecordAccumulator``, ``BufferPool``).
-
-The producer at work: what each answer of the broker does to a batch, until the end.
-
-Rules of ``Sender.completeBatch`` (0.11 to trunk): MESSAGE_TOO_LARGE for a batch of several records splits it and sends
-the parts at once, whatever retries says; for a single record it is final. A request older than request.timeout.ms
-is sent again, up to retries times.
+Rules of ``RecordAccumulator``, ``BufferPool`` and ``Sender.completeBatch`` (0.11 to trunk): MESSAGE_TOO_LARGE for a
+batch of several records splits it and sends the parts at once, whatever retries says; for a single record it is final.
+A request older than request.timeout.ms is sent again, up to retries times.
 """
 
 from __future__ import annotations
@@ -30,7 +20,9 @@ from typing import Literal, NamedTuple
 from mqlab.models.kafka_defaults import Version, default, has_delivery_timeout, loops, splits
 
 RECORD_OVERHEAD = 20
+"""Bytes of a record beside key and value, about (message format v2, no headers)."""
 BATCH_OVERHEAD = 61
+"""Bytes of the header of a batch (DefaultRecordBatch.RECORD_BATCH_OVERHEAD)."""
 
 
 class Record(NamedTuple):

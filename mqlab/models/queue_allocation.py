@@ -1,28 +1,13 @@
-"""Which client takes which queue: RocketMQ's AllocateMessageQueueStrategy.
-
-Queues and the order in which every client sees them: MessageQueue.compareTo and String.compareTo.
-
-Shares by consistent hash: AllocateMessageQueueConsistentHash, ConsistentHashRouter, VirtualNode.
-
-The ring is keyed by id: a duplicate adds virtual nodes for the same id, so its share grows and no queue is orphaned.
-
-Shares by place in the list of ids: averagely, by circle, by machine room.
-
-AllocateMessageQueueAveragely, AllocateMessageQueueAveragelyByCircle, AllocateMessageQueueByMachineRoom.
-
-Shares by nearby machine room: AllocateMachineRoomNearby around another strategy.
-
-Who is in which room is the application's own MachineRoomResolver. Here a broker is in the room before the first @ of
-its name, a client in the one before the first - of its id.
-
-Strategies by the name that AllocateMessageQueueStrategy.getName gives, as client logs print it.
-
-Which client takes which queue: RocketMQ's AllocateMessageQueueStrategy, for ids that may repeat.
+"""Which client takes which queue: RocketMQ's AllocateMessageQueueStrategy, for ids that may repeat.
 
 Every client computes the whole allocation for itself, from the broker's list of ids (ConsumerGroupInfo.getAllClientId,
 duplicates included) and the topic's queues, and takes the share of its own id. Its place is the first occurrence of
-that id, so duplicates take one share and the shares of the other places belong to nobody.
-``python -m mqlab.models.allocation`` answers cases, see ``replay``.
+that id, so duplicates take one share and the shares of the other places belong to nobody. A consistent hash is keyed by
+id instead: a duplicate adds virtual nodes for the same id, so its share grows and no queue is orphaned.
+
+Strategies have the names that AllocateMessageQueueStrategy.getName gives, as client logs print them. Who is in which
+machine room is the application's own MachineRoomResolver; here a broker is in the room before the first @ of its name,
+a client in the one before the first - of its id.
 """
 
 from __future__ import annotations

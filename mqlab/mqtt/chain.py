@@ -37,6 +37,7 @@ from mqlab.mqtt.chain_stages import Chain, Gap, Row, Rows, Share, Stage, Step, W
 from mqlab.mqtt.copies import client_of
 from mqlab.mqtt.sessions import END
 from mqlab.mqtt.subscriptions import Subscription, subscriptions
+from mqlab.rows import GRID
 from mqlab.shared.actors import base_name
 from mqlab.shared.counters import increase
 from mqlab.shared.wording import clock, sample
@@ -236,7 +237,6 @@ def _refused(facts: Facts, bridge: Sequence[str]) -> tuple[int, str, list[Eviden
     return max(from_lines, from_counters), how, [e.first for e in lines[:2]]
 
 
-_WIDTH = 10.0
 _TAKING = ("received", "consumed", "processed")
 
 
@@ -282,7 +282,7 @@ def _ledgers(facts: Facts, roles: Sequence[str], sources: Sequence[str]) -> Iter
         rows = [r for r in facts.receipts if r.source == source and r.role in roles]
         if rows:
             sums = accumulate((r.rows for r in rows), initial=0)
-            times = (rows[0].at, *(r.at + _WIDTH for r in rows))
+            times = (rows[0].at, *(r.at + GRID for r in rows))
             points = tuple((at, float(total)) for at, total in zip(times, sums, strict=True))
             place = rows[0].first("")
             yield Course(chain_stages.names(facts, [source])[0], points, place, from_nothing=True)

@@ -34,7 +34,7 @@ from mqlab.mqtt.brokers import broker_of
 from mqlab.mqtt.connections import Connection, by_client
 from mqlab.mqtt.copies import Receiver, copies_by_topic, distinct, receivers, senders, subscribers, worst
 from mqlab.mqtt.subscriptions import Subscription, subscriptions
-from mqlab.rows import Flow, Receipt
+from mqlab.rows import GRID, Flow, Receipt
 from mqlab.shared.counters import increase
 
 _ID = ("bridge.remote_clientid", "bridge.clientid")
@@ -165,8 +165,6 @@ def _teller(facts: Facts, name: str) -> str | None:
 
 ROUNDS = 3
 """Copies of one message from which it goes round; two are what a filter that overlaps, or one echo, makes."""
-EPISODE = 10.0
-"""Seconds that a receipt spans."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +238,7 @@ def _circling(facts: Facts, one: Receiver) -> Circling | None:
     early = max((r.again_seconds for r in copied[:half]), default=0.0)
     if max(r.again_seconds for r in copied[half:]) <= early or _republished_at_home(facts, flow):
         return None
-    until = min(copied[-1].at + EPISODE, max(flow.first_at, one.receipts[-1].at + EPISODE))
+    until = min(copied[-1].at + GRID, max(flow.first_at, one.receipts[-1].at + GRID))
     return Circling(one, copies, flow, distinct(facts, one.source), max(copied[0].at, flow.first_at), until)
 
 
@@ -311,7 +309,7 @@ def published(facts: Facts, since: float, until: float) -> float:
 
 
 def _part(receipt: Receipt, since: float, until: float) -> float:
-    return max(0.0, min(until, receipt.at + EPISODE) - max(since, receipt.at)) / EPISODE
+    return max(0.0, min(until, receipt.at + GRID) - max(since, receipt.at)) / GRID
 
 
 def _is_all(receipt: Receipt, publishers: Collection[str | None]) -> bool:
@@ -413,7 +411,7 @@ def told_by_bridges(facts: Facts) -> Iterator[str]:
 
 def seconds(case: Case) -> float:
     """How long it lasted, at least the time that one receipt spans."""
-    return max(EPISODE, (case.until or 0.0) - (case.since or 0.0)) if case.since and case.until else EPISODE
+    return max(GRID, (case.until or 0.0) - (case.since or 0.0)) if case.since and case.until else GRID
 
 
 def suspect(facts: Facts, one: Circling) -> Connection | None:
@@ -423,7 +421,7 @@ def suspect(facts: Facts, one: Circling) -> Connection | None:
     """
     begin = one.receiver.copied()[0].at
     firsts = [own[0] for own in by_client(facts).values() if own[0].since is not None and own[0].begin is not None]
-    near = [c for c in firsts if begin - EPISODE <= (c.since or 0.0) < begin + EPISODE]
+    near = [c for c in firsts if begin - GRID <= (c.since or 0.0) < begin + GRID]
     return near[0] if len(near) == 1 else None
 
 

@@ -30,7 +30,7 @@ from mqlab.mqtt import subscriptions as mqtt_subscriptions
 from mqlab.mqtt.accounting import EDGE, Account, accounts
 from mqlab.mqtt.sessions import END
 from mqlab.mqtt.subscriptions import SKEW, Party, internal, receiving_ledgers, subscriber_of, subscriptions
-from mqlab.rows import TopicFlow
+from mqlab.rows import GRID, TopicFlow
 from mqlab.shared.wording import moment
 
 _PATTERN = "pattern-"
@@ -230,8 +230,6 @@ class Told:
         return sum(f.messages for f in self._meant if not self.ledgers & dict(f.received).keys())
 
 
-CELL = 10.0
-"""Seconds of a row of receipts, which is told by its begin."""
 FAULTS = frozenset({"not-authorized", "protocol-error"})
 """How a connection ends that the broker closes for a refusal: HiveMQ and EMQX say why, RabbitMQ calls it an error."""
 
@@ -325,7 +323,7 @@ def closes(facts: Facts, client: str | None, at: float | None) -> bool:
 def sent_again(facts: Facts, at: float) -> bool:
     """A publisher that loses its connection for a refusal sends again what has no answer yet: copies from then on."""
     own = [e for one in denied(facts) if one.kind == PUBLISH and one.closed > 1 for e in one.lines]
-    return any(e.first_at is not None and e.first_at - CELL <= at for e in own)
+    return any(e.first_at is not None and e.first_at - GRID <= at for e in own)
 
 
 def counter_agrees(facts: Facts, one: Told) -> bool:

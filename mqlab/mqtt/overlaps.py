@@ -19,11 +19,9 @@ from mqlab.mqtt.brokers import brokers
 from mqlab.mqtt.circles import links
 from mqlab.mqtt.copies import Receiver, copies_by_topic, receivers, senders, subscribers
 from mqlab.mqtt.subscriptions import Subscription, subscriptions
-from mqlab.rows import Receipt
+from mqlab.rows import GRID, Receipt
 from mqlab.shared.counters import increase
 
-EPISODE = 10.0
-"""Seconds that a receipt spans."""
 JITTER = 1.0
 """Seconds that network and scheduling may put between packets that were written together."""
 LEAST = 10
@@ -120,7 +118,7 @@ def _together(ledger: Receiver, copies: int) -> bool:
 
 
 def _handling(receipt: Receipt) -> float:
-    return EPISODE / receipt.rows
+    return GRID / receipt.rows
 
 
 def _others(facts: Facts, source: str, copies: Mapping[str, int]) -> bool:
@@ -178,7 +176,7 @@ def _fewer_sent(facts: Facts, ledger: Receiver) -> bool:
     """The broker sent less than all receivers note: some of it was counted twice at the client."""
     for series in facts.named("mqtt.publish_sent"):
         start, end = series.points[0][0], series.points[-1][0]
-        noted = [r for one in receivers(facts) for r in one.receipts if start <= r.at and r.at + EPISODE <= end]
+        noted = [r for one in receivers(facts) for r in one.receipts if start <= r.at and r.at + GRID <= end]
         rose = increase([series], start, end)
         mine = sum(r.again for r in noted if r.source == ledger.source)
         if rose is not None and mine and rose.value < sum(r.rows for r in noted) - mine / 2:

@@ -16,11 +16,9 @@ from mqlab.memo import per_facts
 from mqlab.models.mqtt import MOSQUITTO, most_again, replays_fit
 from mqlab.mqtt import accounting, sessions
 from mqlab.mqtt.copies import Receiver, copies_by_topic, subscribers, worst
-from mqlab.rows import Receipt
+from mqlab.rows import GRID, Receipt
 from mqlab.shared.counters import increase
 
-EPISODE = 10.0
-"""Seconds that a receipt spans."""
 STORM = 3
 """Connects with messages again, or copies of one message, from which it goes on and on."""
 MUCH = 0.1
@@ -79,10 +77,10 @@ def _by_ledger(facts: Facts, ledger: Receiver) -> Again | None:
     flagged = [r for r in ledger.receipts if r.dup]
     if not flagged:
         return None
-    since, until = flagged[0].at, flagged[-1].at + EPISODE
+    since, until = flagged[0].at, flagged[-1].at + GRID
     rows = sum(r.rows for r in ledger.receipts if since <= r.at < until)
     connects = _followed(facts, ledger.client, flagged)
-    going = ledger.receipts[-1].at - flagged[-1].at <= _pace(flagged) + EPISODE
+    going = ledger.receipts[-1].at - flagged[-1].at <= _pace(flagged) + GRID
     copies = worst(facts, ledger.source)[0]
     return Again(ledger.client, ledger.dup, rows, connects, copies, since, until, going, ledger, ())
 
@@ -90,7 +88,7 @@ def _by_ledger(facts: Facts, ledger: Receiver) -> Again | None:
 def _followed(facts: Facts, client: str, flagged: Sequence[Receipt]) -> int:
     """Connects of *client* in the ten seconds of messages that came again, or in those before."""
     moments = sessions.connected(facts, client)
-    return sum(1 for at in moments if any(r.at - EPISODE <= at < r.at + EPISODE for r in flagged))
+    return sum(1 for at in moments if any(r.at - GRID <= at < r.at + GRID for r in flagged))
 
 
 def _pace(flagged: Sequence[Receipt]) -> float:
@@ -105,11 +103,9 @@ def _by_trace(facts: Facts, client: str) -> Again:
     until = max(e.last_at or e.first_at or 0.0 for e in flagged)
     rows = sum(e.count for e in lines if since <= (e.first_at or 0.0) <= until)
     moments = sessions.connected(facts, client)
-    near = [
-        at for at in moments if any(at <= (e.last_at or 0.0) and (e.first_at or 0.0) <= at + EPISODE for e in flagged)
-    ]
+    near = [at for at in moments if any(at <= (e.last_at or 0.0) and (e.first_at or 0.0) <= at + GRID for e in flagged)]
     end = max(e.last_at or 0.0 for e in lines)
-    going = end - until <= EPISODE
+    going = end - until <= GRID
     dup = sum(e.count for e in flagged)
     return Again(client, dup, rows, len(near), 0, since, until, going, None, tuple(flagged))
 
@@ -176,15 +172,15 @@ def _replays_by_ledger(facts: Facts, ledger: Receiver) -> Replayed | None:
     moments = sessions.subscribed(facts, ledger.client)
     if len(moments) < 2 or not ledger.retained:
         return None
-    own = [r for r in ledger.receipts if r.at + EPISODE > moments[1]]
+    own = [r for r in ledger.receipts if r.at + GRID > moments[1]]
     flagged = [r for r in own if r.retained]
     if not flagged:
         return None
     retained, rows = sum(r.retained for r in own), sum(r.rows for r in own)
-    until = flagged[-1].at + EPISODE
+    until = flagged[-1].at + GRID
     return Replayed(
         ledger.client, len(moments) - 1, retained, rows - retained, _topics(facts, ledger, retained, len(moments) - 1),
-        moments[1], until, _goes_on(moments, ledger.receipts[-1].at + EPISODE), ledger, "ledger",
+        moments[1], until, _goes_on(moments, ledger.receipts[-1].at + GRID), ledger, "ledger",
     )  # fmt: skip
 
 
@@ -197,7 +193,7 @@ def _topics(facts: Facts, ledger: Receiver, retained: int, subscribes: int) -> i
 
 def _goes_on(moments: tuple[float, ...], end: float) -> bool:
     """The next subscribe is not overdue at the end."""
-    return end - moments[-1] <= 2 * (moments[-1] - moments[0]) / (len(moments) - 1) + EPISODE
+    return end - moments[-1] <= 2 * (moments[-1] - moments[0]) / (len(moments) - 1) + GRID
 
 
 def _replays_by_trace(facts: Facts, client: str) -> Replayed | None:

@@ -22,7 +22,7 @@ from mqlab.mqtt import brokers, sessions
 from mqlab.mqtt.accounting import LEAST, NEAR, Account, QueueCase, accounts
 from mqlab.mqtt.queue_drops import queue_cases
 from mqlab.mqtt.sessions import END
-from mqlab.rows import Client, Passage
+from mqlab.rows import GRID, Client, Passage
 from mqlab.shared.wording import moment, sample
 from mqlab.sources import Role
 
@@ -32,7 +32,6 @@ BEHIND = 20.0
 """Seconds that messages must come late where no queue is full: ledgers and reconnects make up to ten."""
 AGREE = 0.25
 """How far a delay or a loss may be from the model."""
-_CELL = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +127,8 @@ def _pace(facts: Facts, account: Account, case: QueueCase) -> Iterator[Pace]:
     delays = tuple(p for p in facts.passages if p.receiver in ledgers)
     ahead = min((p.least for p in delays), default=0.0)
     late = [r for r in facts.receipts if r.source in ledgers]
-    got = [r for r in late if since <= r.at - ahead and r.at + _CELL - ahead <= until]
-    seconds = len({r.at for r in got}) * _CELL
+    got = [r for r in late if since <= r.at - ahead and r.at + GRID - ahead <= until]
+    seconds = len({r.at for r in got}) * GRID
     if seconds < SHORTEST / 2 or not delays:
         return
     handled = sum(r.rows - r.again for r in got) / seconds

@@ -1,13 +1,8 @@
-"""Times in which the processes of a RocketMQ group stayed the same: who came, who went, who held which queue.
-
-Times in which the processes of a RocketMQ group stayed the same: who came, who went, and what the group was between.
+"""Times in which the processes of a RocketMQ group stayed the same, and who held which queue then.
 
 One source is followed throughout, since each knows a process by another name: the brokers by its address, its own log
 by the folder it lies in. A process that shows another port, as it does on each broker, is still the same.
-
-Changes of who is in a RocketMQ group: ids that went and ids that came, from one steady time to the next.
-
-Which process of a RocketMQ group holds which queue, by the allocation rule, by its own words and by its offsets.
+Who holds a queue is told by the allocation rule, by the processes' own words and by the offsets.
 """
 
 from __future__ import annotations
@@ -25,14 +20,14 @@ from mqlab.rocketmq.members import groups, streams
 from mqlab.rocketmq.shared_client_ids import Case
 from mqlab.rocketmq.slots import SETTLING
 from mqlab.shared.actors import folder
-from mqlab.shared.queues import Member, Pace, Snapshot, Stream, of_groups, paces
+from mqlab.shared.queues import Member, Membership, Pace, Snapshot, Stream, of_groups, paces, place
 
 _RANKS = {"broker log": 2, "listing": 1, "client logs": 0}
 """Which source to follow where they know equally many processes: the log dates each coming and going."""
 
 
 @dataclass(frozen=True, slots=True)
-class Era:
+class Era(Membership):
     """A time in which the group did not change."""
 
     since: float
@@ -41,18 +36,6 @@ class Era:
     seen: float
     """When it was last known to be this; a listing is true for its moment only."""
     members: tuple[Member, ...]
-    how: str
-    """listing, broker log or client logs."""
-
-    @property
-    def ids(self) -> tuple[str, ...]:
-        """Client ids, sorted, one as often as it is there."""
-        return tuple(sorted(m.client_id for m in self.members))
-
-    @property
-    def shared(self) -> tuple[str, ...]:
-        """Ids of several processes."""
-        return tuple(sorted(client for client, times in Counter(self.ids).items() if times > 1))
 
     @property
     def seconds(self) -> float:
@@ -107,11 +90,11 @@ def around(known: Sequence[Era], case: Case) -> tuple[Era | None, Era | None, Er
     return before, during, _longest([e for e in own if e.since >= during.until], during)
 
 
-def lasting(known: Sequence[Era], most: int = 3) -> tuple[Era, ...]:
-    """The longest times with anybody there, by time: those in which every client could settle, at least one."""
+def lasting(known: Sequence[Era]) -> tuple[Era, ...]:
+    """The three longest times with anybody there, by time: those in which every client could settle, at least one."""
     ranked = sorted((e for e in known if e.members), key=lambda e: (-e.seconds, e.since))
     settled = [e for e in ranked if e.seconds > SETTLING] or ranked[:1]
-    return tuple(sorted(settled[:most], key=lambda e: e.since))
+    return tuple(sorted(settled[:3], key=lambda e: e.since))
 
 
 def _longest(found: Sequence[Era], during: Era) -> Era | None:
@@ -128,7 +111,7 @@ def _eras(stream: Stream) -> Iterator[Era]:
             end += 1
         until = snapshots[end].at if end < len(snapshots) else max(stream.until, snapshots[-1].at)
         seen = until if stream.lasting else snapshots[end - 1].at
-        yield Era(snapshots[start].at, until, seen, snapshots[start].members, stream.how)
+        yield Era(snapshots[start].at, until, seen, snapshots[start].members)
         start = end
 
 
@@ -229,10 +212,7 @@ def terms(
 ) -> tuple[Terms, ...]:
     """The topics of *group* (or this *topic* only); *strategy* and *absent* by topic where they are known."""
     listed = {name: tuple(queues) for (owner, name), queues in of_groups(facts).items() if owner == group}
-    held: dict[str, set[str]] = defaultdict(set)
-    for one in facts.assignments:
-        if one.group == group:
-            held[one.topic].add(one.queue)
+    held = slots.held_by_topic(facts, group)
     named = slots.strategies(facts, group) or (slots.DEFAULT,)
     return tuple(
         Terms(
@@ -262,7 +242,7 @@ def panel(facts: Facts, group: str, title: str, era: Era, known: Sequence[Terms]
     return Panel(title, era, tuple(shares), by_rule)
 
 
-def had_been_unique(facts: Facts, group: str, title: str, era: Era, known: Sequence[Terms]) -> Panel:
+def had_been_unique(facts: Facts, group: str, era: Era, known: Sequence[Terms]) -> Panel:
     """What the rule gives the same processes, had each an id of its own; nobody says so and no offset shows it."""
     own = unique(era.ids)
     names = dict(zip(own, sorted(era.members, key=lambda m: m.client_id), strict=True))
@@ -270,14 +250,8 @@ def had_been_unique(facts: Facts, group: str, title: str, era: Era, known: Seque
     members = tuple(Member(new, m.place, m.evidence) for new, m in names.items())
     renamed = [replace(t, absent=tuple(new for given in t.absent for new in absent.get(given, ()))) for t in known]
     assumed = replace(era, members=members)
-    found = panel(facts, group, title, assumed, renamed)
+    found = panel(facts, group, "had each process an id of its own", assumed, renamed)
     return replace(found, shares=tuple(replace(s, said={}, speaking={}, pace=None) for s in found.shares))
-
-
-def place(queue: str) -> tuple[str, int]:
-    """Broker and number of ``broker-a/12``."""
-    broker, _, number = queue.rpartition("/")
-    return broker, int(number) if number.isdigit() else 0
 
 
 def _told(facts: Facts, group: str, topic: str, era: Era) -> Mapping[str, tuple[Collection[str], ...]]:

@@ -1,6 +1,4 @@
-"""Who was in a RocketMQ group when.
-
-Who was in a RocketMQ group when, process by process, by each source that can tell.
+"""Who was in a RocketMQ group when, process by process, by each source that can tell.
 
 Three kinds of sources tell it: the broker's list of connections (``consumerConnection``), the broker's log, and the
 logs of the clients themselves. A process is told by the address that the broker sees, or by the folder its log lies in.
@@ -19,6 +17,8 @@ from mqlab.shared.actors import base_name, folder
 from mqlab.shared.queues import OWN, TOGETHER, Member, Points, Snapshot, Stream, of_groups
 
 ROCKETMQ = "rocketmq"
+EXPIRY = 130.0
+"""Seconds for which a dead connection may stay listed: 120 s after its last heartbeat, and the scan is every 10 s."""
 NOT_ONLINE = "CODE: 206"
 """CONSUMER_NOT_ONLINE of ResponseCode."""
 

@@ -1,6 +1,4 @@
-"""Members of a RocketMQ group that were restarted one after another.
-
-Members of a RocketMQ group that were restarted one after another: a release, not a fault.
+"""Members of a RocketMQ group that were restarted one after another: a release, not a fault.
 
 A member is told by its host: a restart gives it another port, and from client 4.9 on another id. The former process
 leaves when the new one comes; one that stays has got a second process beside it.
@@ -16,13 +14,11 @@ from math import inf
 
 from mqlab.facts import Facts
 from mqlab.findings import Evidence
-from mqlab.rocketmq.members import streams
+from mqlab.rocketmq.members import EXPIRY, streams
 from mqlab.shared.queues import Member, Stream
 
 BETWEEN = 300.0
 """Seconds between two restarts that belong to one release, at most."""
-LINGERS = 130.0
-"""Seconds for which a connection that died is still listed: it expires after 120, looked for every 10."""
 RECONNECTED = 60.0
 """Seconds after a broker's start in which all clients connect to it again."""
 LEAST = 2
@@ -81,7 +77,7 @@ def _again(view: Stream, starts: Sequence[float]) -> Mapping[str, list[tuple[flo
         now = {_process(view, m): m for m in snapshot.members}
         afresh = any(0 <= snapshot.at - start <= RECONNECTED for start in starts)
         for member in (now[process] for process in sorted(now.keys() - seen)):
-            left = [old for old in former[member.host] if gone[old] <= snapshot.at + LINGERS]
+            left = [old for old in former[member.host] if gone[old] <= snapshot.at + EXPIRY]
             if left and not afresh:
                 former[member.host].remove(min(left, key=gone.__getitem__))
                 found[member.host].append((snapshot.at, member))

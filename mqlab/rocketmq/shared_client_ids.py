@@ -1,21 +1,13 @@
-"""Processes of a RocketMQ group that share a client id, what their queues did, and what that costs.
-
-Times in which one client id was that of several processes of a RocketMQ group.
+"""Processes of a RocketMQ group that share a client id: for how long, what their queues did, and what that costs.
 
 A second row is not yet a second process. A connection of which nobody said good-bye stays listed until the broker's
 scan finds it expired, 120 to 130 s after its last heartbeat (ClientHousekeepingService), and each broker sees another
 port of one client. So the same two hosts, or within one output the same two ports, must be there for longer.
-
-Queues that several processes were seen to read, by ledgers, clients' logs and the broker's remarks.
-
-One group whose processes share a client id: for how long, and what its queues did meanwhile.
-
-What a shared client id costs: messages that wait, messages handled several times, and when retention takes them.
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
@@ -26,15 +18,13 @@ from mqlab.findings import Certainty, Evidence
 from mqlab.memo import per_facts
 from mqlab.models.client_ids import parse
 from mqlab.rocketmq import members
-from mqlab.rocketmq.members import NOT_ONLINE, groups, log_ends, streams
-from mqlab.rocketmq.slots import SETTLING, Judgement, judged, judged_by_hash
+from mqlab.rocketmq.members import EXPIRY, NOT_ONLINE, groups, log_ends, streams
+from mqlab.rocketmq.slots import SETTLING, Judgement, judged
+from mqlab.rows import GRID
 from mqlab.shared.actors import folder
-from mqlab.shared.copies import BUCKET, Copies, copies
+from mqlab.shared.copies import Copies, copies
 from mqlab.shared.queues import TOGETHER, Member, Snapshot, Stream, lag, of_groups, totals
 from mqlab.shared.wording import clock
-
-EXPIRY = 130.0
-"""Seconds for which a dead connection may stay listed: 120 s after its last heartbeat, and the scan is every 10 s."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,18 +40,17 @@ class Sharing:
     """All ids of the group, one as often as it is there, sorted."""
     shared: tuple[str, ...]
     """Those that are there more than once."""
-    places: tuple[str, ...]
-    """Where the processes that share are."""
+    members: tuple[Member, ...]
+    """The processes that share."""
     persistent: bool
     """It lasted longer than a dead connection stays listed."""
-    evidence: tuple[Evidence, ...]
     streak: tuple[str, float]
     """The time in which this source saw the id shared without a break: the source's kind, and when it began."""
 
     @property
     def hosts(self) -> int:
         """Hosts on which they are."""
-        return len({m.rpartition(":")[0] or m for m in self.places})
+        return len({m.host for m in self.members})
 
     @property
     def seconds(self) -> float:
@@ -80,8 +69,8 @@ def _of_stream(group: str, stream: Stream) -> Iterator[Sharing]:
     start = 0
     while start < len(snapshots):
         end = start + 1
-        if shared_ids(snapshots[start]):
-            while end < len(snapshots) and set(shared_ids(snapshots[end])) & set(shared_ids(snapshots[end - 1])):
+        if snapshots[start].shared:
+            while end < len(snapshots) and set(snapshots[end].shared) & set(snapshots[end - 1].shared):
                 end += 1
             yield from _of_streak(group, stream, start, end)
         start = end
@@ -89,7 +78,7 @@ def _of_stream(group: str, stream: Stream) -> Iterator[Sharing]:
 
 def _of_streak(group: str, stream: Stream, begin: int, until: int) -> Iterator[Sharing]:
     """The steady parts of a streak; ids that are not shared may change, as long as they sort alike."""
-    clients = {client for n in range(begin, until) for client in shared_ids(stream.snapshots[n])}
+    clients = {client for n in range(begin, until) for client in stream.snapshots[n].shared}
     lasting = {client for client in clients if _persists(stream, range(begin, until), client)}
     start = begin
     while start < until:
@@ -97,19 +86,18 @@ def _of_streak(group: str, stream: Stream, begin: int, until: int) -> Iterator[S
         while end < until and _pattern(stream.snapshots[end]) == _pattern(stream.snapshots[start]):
             end += 1
         first, last = stream.snapshots[start], stream.snapshots[end - 1]
-        shared = shared_ids(last)
-        doubles = [m for m in last.members if m.client_id in shared]
+        shared = last.shared
+        doubles = tuple(m for m in last.members if m.client_id in shared)
         yield Sharing(
-            group, stream.how, first.at, _until(stream, end), last.ids, shared, tuple(m.place for m in doubles),
-            set(shared) <= lasting, tuple(m.evidence for m in doubles), (stream.how, stream.snapshots[begin].at),
+            group, stream.how, first.at, _until(stream, end), last.ids, shared, doubles, set(shared) <= lasting,
+            (stream.how, stream.snapshots[begin].at),
         )  # fmt: skip
         start = end
 
 
 def _pattern(snapshot: Snapshot) -> tuple[str, ...]:
     """The sorted ids, those that are not shared without their names: what a rule that goes by places depends on."""
-    shared = shared_ids(snapshot)
-    return tuple(client if client in shared else "" for client in snapshot.ids)
+    return tuple(client if client in snapshot.shared else "" for client in snapshot.ids)
 
 
 def _until(stream: Stream, end: int) -> float:
@@ -119,17 +107,12 @@ def _until(stream: Stream, end: int) -> float:
     return stream.snapshots[end].at if end < len(stream.snapshots) else stream.until
 
 
-def shared_ids(snapshot: Snapshot) -> tuple[str, ...]:
-    """Ids that are there more than once, sorted."""
-    return tuple(sorted(client for client, times in Counter(snapshot.ids).items() if times > 1))
-
-
 def _persists(stream: Stream, numbers: range, client: str) -> bool:
     """The same two hosts had the id for longer than a dead connection is listed, or the same two ports in a list."""
-    seen = [(_until(stream, n + 1), stream.snapshots[n]) for n in numbers]
-    if _two_stay([(until, s.at, _hosts(s, client)) for until, s in seen]):
+    seen = [(n, stream.snapshots[n].at, stream.snapshots[n].of(client)) for n in numbers]
+    if _two_stay([(_until(stream, n + 1), at, {m.host for m in members}) for n, at, members in seen]):
         return True
-    return not stream.lasting and _two_stay([(s.at, s.at, _places(s, client)) for _, s in seen])
+    return not stream.lasting and _two_stay([(at, at, {m.place for m in members}) for _, at, members in seen])
 
 
 def _two_stay(seen: Sequence[tuple[float, float, set[str]]]) -> bool:
@@ -141,18 +124,6 @@ def _two_stay(seen: Sequence[tuple[float, float, set[str]]]) -> bool:
         if later < len(seen) and max(len(who & seen[later][2]), len(who & seen[-1][2])) > 1:
             return True
     return False
-
-
-def _hosts(snapshot: Snapshot, client: str) -> set[str]:
-    return {m.host for m in _of(snapshot, client)}
-
-
-def _places(snapshot: Snapshot, client: str) -> set[str]:
-    return {m.place for m in _of(snapshot, client)}
-
-
-def _of(snapshot: Snapshot, client: str) -> list[Member]:
-    return [m for m in snapshot.members if m.client_id == client]
 
 
 NEAR = 60.0
@@ -325,11 +296,11 @@ def _windows(facts: Facts, one: Sharing) -> Iterator[tuple[float, float]]:
 
 
 def _judged(facts: Facts, one: Sharing, span: tuple[float, float], window: tuple[float, float]) -> Case:
-    judgements = judged(facts, one.group, one.ids, *window, {})
-    by_hash = {j.topic: j for j in judged_by_hash(facts, one.group, one.ids, *window)}
+    judgements = judged(facts, one.group, one.ids, window)
+    by_hash = {j.topic: j for j in judged(facts, one.group, one.ids, window, likely=("CONSISTENT_HASH",))}
     hands = {j.topic: doubles(facts, one, j) for j in judgements}
     chosen = tuple(_chosen(j, by_hash[j.topic], hands[j.topic]) for j in judgements)
-    counted = {j.topic: copies(facts, one.group, j.topic, span[0], span[1] + BUCKET) for j in chosen}
+    counted = {j.topic: copies(facts, one.group, j.topic, span[0], span[1] + GRID) for j in chosen}
     return Case(
         one.group, one, *span, _goes_on(facts, one, span[1]), chosen, hands,
         {topic: found for topic, found in counted.items() if found is not None},
@@ -347,7 +318,7 @@ def _goes_on(facts: Facts, one: Sharing, until: float) -> bool:
     """No source shows the group afterwards, for as long as it needs to settle, without shared ids or members."""
     for view in streams(facts, one.group):
         later = [s for s in view.snapshots if s.at > until or (view.lasting and s.at == until)]
-        alone = list(takewhile(lambda s: not shared_ids(s), later))
+        alone = list(takewhile(lambda s: not s.shared, later))
         if alone and (not view.lasting or min(view.until, _end(alone, view)) - alone[0].at > SETTLING):
             return False
     return not any(
@@ -367,7 +338,10 @@ def doubtful(facts: Facts) -> Iterator[tuple[float, str]]:
     for group in groups(facts):
         for case in cases(facts, group):
             if case.unclear and case.certainty is None and harmless(facts, case) is None:
-                names, places = " and ".join(case.sharing.shared), ", ".join(sorted(case.sharing.places))
+                names, places = (
+                    " and ".join(case.sharing.shared),
+                    ", ".join(sorted(m.place for m in case.sharing.members)),
+                )
                 yield case.since, f"{clock(case.since)} UTC: {group} lists {names} more than once ({places})"
 
 

@@ -1,7 +1,5 @@
 """Does a group's allocation rule put its orphans where messages were seen to pile up?
 
-Does a group's allocation rule put its orphans where messages were seen to pile up?
-
 The rule gives each process a share of a topic's queues by the place of its id among all ids. What it predicts is held
 against the queues whose committed position stood still while messages came in.
 """
@@ -13,7 +11,7 @@ from dataclasses import dataclass
 
 from mqlab.facts import Facts
 from mqlab.models import ownership
-from mqlab.shared.queues import OWN, Pace, of_groups, paces
+from mqlab.shared.queues import OWN, Pace, of_groups, paces, place
 
 SETTLING = 30.0
 """Seconds until every client has rebalanced (20 s), committed (5 s) and the broker has written it down (5 s)."""
@@ -29,7 +27,7 @@ _CLASSES = {
 }
 _PREDICTABLE = ("AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH")
 """Strategies that need nothing but ids and queues."""
-_BY_PLACE = ("AVG", "AVG_BY_CIRCLE")
+BY_PLACE = ("AVG", "AVG_BY_CIRCLE")
 """Those that are taken where nobody names one: what they leave without an owner can be seen."""
 
 
@@ -92,49 +90,43 @@ class Judgement:
 
 
 def judged(
-    facts: Facts, group: str, ids: Sequence[str], since: float, until: float, absent: Mapping[str, Collection[str]]
-) -> tuple[Judgement, ...]:
-    """A judgement for each topic of *group* while its ids were *ids*; *absent* names who does not read a topic.
-
-    Where nobody names a strategy, the default is taken, or the other that goes by places if that one fits.
-    """
-    return _judged(facts, (group, ids), (since, until), absent, _BY_PLACE)
-
-
-def judged_by_hash(facts: Facts, group: str, ids: Sequence[str], since: float, until: float) -> tuple[Judgement, ...]:
-    """The same, with consistent hashing where nobody names a strategy: it leaves no queue without an owner."""
-    return _judged(facts, (group, ids), (since, until), {}, ("CONSISTENT_HASH",))
-
-
-def _judged(
     facts: Facts,
-    who: tuple[str, Sequence[str]],
+    group: str,
+    ids: Sequence[str],
     span: tuple[float, float],
-    absent: Mapping[str, Collection[str]],
-    tried: Sequence[str],
+    subscribing: Collection[str] = (),
+    likely: Sequence[str] = BY_PLACE,
 ) -> tuple[Judgement, ...]:
-    (group, ids), (since, until) = who, span
+    """A judgement for each topic of *group* while its ids were *ids*.
+
+    *subscribing*: topics that some members read though no listing says so. Where nobody names a strategy, the first of
+    the *likely* ones is taken, or the other if that one fits.
+    """
     named = strategies(facts, group)
-    subscribed = _subscribed(facts, group)
+    tried = [s for s in named if s in _PREDICTABLE] or (["custom"] if named else list(likely))
+    read = {topic for c in facts.clients if c.group == group for topic in topics_of(c.subscription)}
     queues = {topic: found for (owner, topic), found in of_groups(facts).items() if owner == group}
-    held = _held(facts, group)
+    held = held_by_topic(facts, group)
     found = []
     for topic in sorted(name for name in {*queues, *held} if not name.startswith(OWN)):
-        if subscribed and topic not in {*subscribed, *absent}:
+        if read and topic not in {*read, *subscribing}:
             continue
         known = queues.get(topic, {})
-        seen = {q: p for q, p in paces(known, since + SETTLING, until).items() if p.produced > 0}
-        found.append(_best(topic, {*known, *held.get(topic, ())}, ids, seen, (named, tried), absent.get(topic, ())))
+        names = tuple(sorted({*known, *held.get(topic, ())}, key=place))
+        seen = {q: p for q, p in paces(known, span[0] + SETTLING, span[1]).items() if p.produced > 0}
+        each = [Judgement(topic, s, bool(named), names, owners(s, ids, topic, names), seen) for s in tried]
+        fitting = [j for j in each if j.agrees and (j.expected or not j.orphans)]
+        found.append(min(fitting, key=lambda j: len(j.stuck), default=each[0]))
     return tuple(found)
 
 
-def _subscribed(facts: Facts, group: str) -> set[str]:
-    """Topics that any member or listing of *group* subscribes to; none where nothing says it."""
-    told = {c.subscription for c in facts.clients if c.group == group and c.subscription}
-    return {part.partition(":")[0] for subscription in told for part in subscription.split(";")}
+def topics_of(subscription: str | None) -> Mapping[str, str]:
+    """Topic → expression of a subscription ``TOPIC:expression;TOPIC:expression``."""
+    parts = (part.partition(":") for part in (subscription or "").split(";"))
+    return {topic: expression for topic, _, expression in parts if topic}
 
 
-def _held(facts: Facts, group: str) -> Mapping[str, set[str]]:
+def held_by_topic(facts: Facts, group: str) -> Mapping[str, set[str]]:
     """Queues that members of *group* ever said they hold, by topic."""
     found: dict[str, set[str]] = {}
     for row in facts.assignments:
@@ -153,34 +145,11 @@ def strategies(facts: Facts, group: str) -> tuple[str, ...]:
     return tuple(sorted(told & set(_PREDICTABLE))) or tuple(sorted(told - {""}))
 
 
-def _best(
-    topic: str,
-    queues: Collection[str],
-    ids: Sequence[str],
-    seen: Mapping[str, Pace],
-    strategies: tuple[Sequence[str], Sequence[str]],
-    absent: Collection[str],
-) -> Judgement:
-    """The judgement by the strategy that is named, else by the default, else by the one that fits."""
-    named, likely = strategies
-    tried = [s for s in named if s in _PREDICTABLE] or (["custom"] if named else list(likely))
-    names = tuple(sorted(queues, key=_place))
-    every = [Judgement(topic, s, bool(named), names, owners(s, ids, topic, names, absent), seen) for s in tried]
-    fitting = [j for j in every if j.agrees and (j.expected or not j.orphans)]
-    return min(fitting, key=lambda j: len(j.stuck), default=every[0])
-
-
 def owners(
     strategy: str, ids: Sequence[str], topic: str, queues: Sequence[str], absent: Collection[str] = ()
 ) -> Mapping[str, tuple[str, ...]]:
     """Ids of the processes that own each of the *queues*, named ``broker/id``; empty for an unknown *strategy*."""
     if strategy not in _PREDICTABLE:
         return {}
-    places = {(topic, *_place(queue)): queue for queue in queues}
-    table = ownership.owned(strategy, ids, list(places), absent=absent)
-    return {places[place]: table.owners[place] for place in places}
-
-
-def _place(queue: str) -> tuple[str, int]:
-    broker, _, number = queue.rpartition("/")
-    return broker, int(number) if number.isdigit() else 0
+    names = {(topic, *place(queue)): queue for queue in queues}
+    return {names[queue]: ids for queue, ids in ownership.owned(strategy, ids, names, absent).owners.items()}

@@ -1,15 +1,9 @@
-"""RocketMQ groups whose members do not subscribe to the same.
-
-Which members of a RocketMQ group do not read a topic: by what they say, what their logs lack, or what stands still.
-
-Allocation gives a member that does not subscribe its share all the same (RebalanceImpl.rebalanceByTopic), so where
-nobody says who lacks the topic, the queues that stand still do: they are the share of one member, or of two.
-
-RocketMQ groups whose members do not subscribe to the same: who lacks which topic, and what that leaves unread.
+"""RocketMQ groups whose members do not subscribe to the same: who lacks which topic, and what that leaves unread.
 
 The broker keeps one subscription per group and takes the last heartbeat's (ConsumerGroupInfo.updateSubscription).
-With other topics it adds and removes the topic with every heartbeat, and the allocation of that topic still counts all
-members, so the share of those who do not read it has no owner. With other tags the newest wins and nothing flips.
+With other topics it adds and removes the topic with every heartbeat. Allocation gives a member that does not subscribe
+its share all the same (RebalanceImpl.rebalanceByTopic), so where nobody says who lacks the topic, the queues that stand
+still do: they are the share of one member, or of two. With other tags the newest wins and nothing flips.
 """
 
 from __future__ import annotations
@@ -22,19 +16,11 @@ from itertools import combinations
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Evidence
 from mqlab.rocketmq.members import ROCKETMQ, streams
-from mqlab.rocketmq.slots import Judgement, judged, owners
+from mqlab.rocketmq.slots import BY_PLACE, Judgement, judged, owners, topics_of
 from mqlab.rows import Client
 
-_BY_PLACE = ("AVG", "AVG_BY_CIRCLE")
 _MANY = 2
 """Members, at most, that are tried together."""
-
-
-def topics_of(subscription: str | None) -> Mapping[str, str]:
-    """Topic → expression of a subscription ``TOPIC:expression;TOPIC:expression``."""
-    return {
-        topic: rest for topic, _, rest in (part.partition(":") for part in (subscription or "").split(";")) if topic
-    }
 
 
 def judgements(
@@ -48,14 +34,12 @@ def judgements(
     if not ids:
         return {topic: _listed(facts, group, topic, span) for topic in topics}, ()
     found, absent = [], {}
-    plain = {j.topic: j for j in judged(facts, group, ids, *within, dict.fromkeys(topics, ()))}
+    plain = {j.topic: j for j in judged(facts, group, ids, within, topics)}
     for topic in sorted(topics):
         one = plain.get(topic)
         known = _known(facts, group, topic, span, ids, one)
         if one is not None and known:
-            one = next(
-                iter(_agreeing(one, ids, [known], alone=False).values()), replace(one, owners=_shares(one, ids, known))
-            )
+            one = _agreeing(one, ids, [known], alone=False).get(known) or _without(one, ids, known)
         elif one is not None and topics[topic] and len(set(ids)) == len(ids):
             known, one = _guessed(one, ids)
         absent[topic] = known
@@ -63,17 +47,17 @@ def judgements(
     return absent, tuple(found)
 
 
-def _shares(one: Judgement, ids: tuple[str, ...], absent: tuple[str, ...]) -> Mapping[str, tuple[str, ...]]:
-    return owners(one.strategy, ids, one.topic, one.queues, absent)
+def _without(one: Judgement, ids: tuple[str, ...], absent: tuple[str, ...]) -> Judgement:
+    """The judgement where these ids do not read the topic."""
+    return replace(one, owners=owners(one.strategy, ids, one.topic, one.queues, absent))
 
 
 def _agreeing(
     one: Judgement, ids: tuple[str, ...], tried: Collection[tuple[str, ...]], *, alone: bool
 ) -> Mapping[tuple[str, ...], Judgement]:
     """Of the sets of absent ids those whose share stands still (*alone*: and nothing else), by the first strategy."""
-    for strategy in (one.strategy,) if one.said else _BY_PLACE:
-        named = replace(one, strategy=strategy)
-        each = {these: replace(named, owners=_shares(named, ids, these)) for these in tried}
+    for strategy in (one.strategy,) if one.said else BY_PLACE:
+        each = {these: _without(replace(one, strategy=strategy), ids, these) for these in tried}
         fits = {these: j for these, j in each.items() if j.agrees and j.expected and not (alone and j.stuck)}
         if fits:
             return fits
@@ -235,15 +219,8 @@ def _differing(own: Mapping[str | None, Client]) -> Sequence[str]:
 def _told(
     flips: Mapping[str, Sequence[Episode]], said: Sequence[Episode], parts: Mapping[str, Sequence[Client]]
 ) -> list[Evidence]:
-    found = [
-        Evidence(e.first.source, e.first.line, e.first.text, f"the broker's subscription flips: {e.reason}")
-        for lines in flips.values()
-        for e in lines[:4]
-    ]
-    found += [Evidence(e.first.source, e.first.line, e.first.text, "mqadmin compared the members") for e in said[:2]]
-    found += [
-        Evidence(c.source, c.line, c.text, f"{c.client_id} reads {c.subscription}")
-        for clients in parts.values()
-        for c in clients[:4]
-    ]
-    return list(dict.fromkeys(found))
+    flipping = [e for lines in flips.values() for e in lines[:4]]
+    found = [e.first.because(f"the broker's subscription flips: {e.reason}") for e in flipping]
+    found += [e.first.because("mqadmin compared the members") for e in said[:2]]
+    listed = [c for clients in parts.values() for c in clients[:4]]
+    return list(dict.fromkeys([*found, *(c.evidence.because(f"{c.client_id} reads {c.subscription}") for c in listed)]))

@@ -1,7 +1,4 @@
-"""What would have left the producer with another setting?
-
-What would have left the producer with another setting? The model of splitting, fed with what was configured.
-"""
+"""What would have left the producer with another setting? The model of splitting, fed with what was configured."""
 
 from __future__ import annotations
 
@@ -16,6 +13,7 @@ from mqlab.models.kafka_defaults import Version
 from mqlab.models.producer import Link, Producer, burst, producer_of
 from mqlab.models.splitting import Outcome, outcome
 from mqlab.shared import configured
+from mqlab.shared.table import table
 
 _KEYS = (
     "batch.size", "max.request.size", "retries", "linger.ms", "delivery.timeout.ms", "request.timeout.ms",
@@ -23,6 +21,7 @@ _KEYS = (
 )  # fmt: skip
 _COLUMNS = ("with", "bytes in", "bytes out", "factor", "splits", "ends")
 _DEFAULT_BATCH = 16_384
+"""batch.size of the client where nobody sets it."""
 
 
 def configured_producer(facts: Facts, finding: Finding | None) -> Producer | None:
@@ -44,7 +43,7 @@ def trials(producer: Producer | None, link: Link, *, records: int = 20, payload:
     Without *payload* the records have the size of which two make a batch in the middle of what loops.
     """
     if producer is None:
-        return _frame([])
+        return table((), _COLUMNS)
     size = payload or _looping_payload(producer)
     variants = {
         f"as configured (batch.size {producer.batch_size}, client {producer.version})": producer,
@@ -53,12 +52,7 @@ def trials(producer: Producer | None, link: Link, *, records: int = 20, payload:
         "client 4.2.0": replace(producer, version=Version(4, 2)),
     }
     rows = [_row(name, outcome(one, link, burst(records, size))) for name, one in variants.items()]
-    return _frame(rows)
-
-
-def _frame(rows: list[tuple[str, ...]]) -> pd.DataFrame:
-    frame = pd.DataFrame(rows, columns=list(_COLUMNS)).set_index(_COLUMNS[0])
-    return frame.rename_axis(index=None, columns=_COLUMNS[0])
+    return table((dict(zip(_COLUMNS, row, strict=True)) for row in rows), _COLUMNS)
 
 
 def _looping_payload(producer: Producer) -> int:

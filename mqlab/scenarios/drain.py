@@ -1,12 +1,6 @@
 """From a request and the material to forecast and plan of a drain.
 
-What is asked of the drain planner, and what is taken where nothing was said.
-
-The plan that a request asks for: what it leaves open comes from the material, or is assumed and noted.
-
-From a request and the material to forecast and plan; says what was assumed.
-
-A group's drain in a finding: how long it will take, and how long it took where the material holds it.
+What the request leaves open is taken from the material, else assumed and noted.
 """
 
 from __future__ import annotations
@@ -16,23 +10,28 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from math import isfinite
 
-from mqlab import units
 from mqlab.errors import MqlabError
 from mqlab.facts import Facts
 from mqlab.models.consuming import Consumer
-from mqlab.models.draining import Backlog, Forecast, Group, Interval, Plan, Queue, Store, forecast, plan
+from mqlab.models.draining import Backlog, Forecast, Group, Interval, Plan, Queue, Store, forecast, lasting, plan
 from mqlab.models.falling import Falling, drained_level
 from mqlab.quantities import BadQuantityError
 from mqlab.rocketmq.members import reserved_seconds
-from mqlab.scenarios.drain_state import NoBacklogError, Speed, State, dealt, message_bytes, speed, state
+from mqlab.scenarios.drain_state import NoBacklogError, Speed, State, Waiting, dealt, message_bytes, speed, state
 from mqlab.units import duration
 
 RESERVE_SHARE = 0.3
+"""Of the capacity of the store: its other work must not feel the drain."""
 RETENTION_SECONDS = 172_800.0
+"""fileReservedTime of the broker.conf that is shipped; BrokerConfig itself says 72 h."""
 MESSAGE_BYTES = 1_000.0
+"""A message of which nothing tells the size."""
 PULL_SECONDS = 0.005
+"""Round trip of one pull within a data centre."""
 STEP_SECONDS = 300.0
+"""How long a step of the ramp is watched: five samples of metrics that are scraped each minute."""
 BATCH_MESSAGES = 32
+"""pullBatchSize of DefaultMQPushConsumer."""
 THREADS = 20
 """consumeThreadMin of DefaultMQPushConsumer."""
 
@@ -144,7 +143,7 @@ NOTHING_TOLD = Speed(None, None, False, None)
 
 
 @dataclass(frozen=True, slots=True)
-class DrainAnswer:
+class DrainAnswer(Waiting):
     """What the planner says."""
 
     group: str | None
@@ -162,21 +161,19 @@ class DrainAnswer:
     assumed: tuple[str, ...]
 
     @property
-    def backlog(self) -> float:
-        """Messages that wait."""
-        return sum(queue.backlog for queue in self.queues)
-
-    @property
-    def inflow_per_second(self) -> float:
-        """Messages that come in."""
-        return sum(queue.inflow_per_second for queue in self.queues)
-
-    @property
     def measured_seconds(self) -> float | None:
         """From the moment of the state until the backlog was drained, where the material holds that."""
         if self.fall is None or self.fall.reached_at is None or self.at is None:
             return None
         return self.fall.reached_at - self.at
+
+    @property
+    def outlook(self) -> str | None:
+        """How long it takes if nothing changes, or why it does not end; None without a forecast."""
+        if self.forecast is None:
+            return None
+        never, seconds = self.forecast.never, self.forecast.seconds
+        return f"never: {never}" if never else f"{seconds.words(lasting)} from the complete rebalance"
 
     @property
     def between_snapshots_seconds(self) -> float:
@@ -274,11 +271,10 @@ def _forecast(
         return None
     given = request.threads if request.threads is not None else told.threads
     threads = assumed.of(given, THREADS, f"{THREADS} threads in each instance (the client's default)")
-    owners = sorted({q.owner for q in queues if q.owner})
     batch = request.batch or BATCH_MESSAGES
     consumers = [
         Consumer(name, int(threads), request.response_time, request.orderly, batch, request.pull_time)
-        for name in owners
+        for name in sorted({q.owner for q in queues if q.owner})
     ]
     restart = request.restart or 0.0
     level = drained_level(known.points) if known else 0.0
@@ -305,12 +301,7 @@ def measures(found: DrainAnswer | None) -> Mapping[str, float]:
 
 def remark(found: DrainAnswer | None) -> str | None:
     """The prediction with its bounds, or why it does not end; None without one."""
-    if found is None or found.forecast is None:
+    if found is None or found.outlook is None:
         return None
-    if found.forecast.never:
-        return f"never: {found.forecast.never}"
-    seconds = found.forecast.seconds
-    high = units.duration(seconds.high) if isfinite(seconds.high) else "never"
-    told = f"{units.duration(seconds.likely)} ({units.duration(seconds.low)} to {high}) from the complete rebalance"
-    took = found.measured_seconds
-    return told if took is None else f"{told}; it took {units.duration(took)}"
+    took = None if found.forecast and found.forecast.never else found.measured_seconds
+    return found.outlook if took is None else f"{found.outlook}; it took {duration(took)}"

@@ -1,16 +1,11 @@
-"""The state of a group's backlog: what waits, who holds it, how fast they work.
+"""The state of a group's backlog: what waits in which queue, what comes in, who holds it, how fast they work.
 
-Who holds a group's queues and how fast its processes work, from Facts.
-
-The state of a group's backlog, from Facts: what waits in which queue, what comes in, who holds it.
-
-Lag is that of ``groups.queues``; a queue keeps its last known lag until the next snapshot that tells it. Dead letters
-are left out: nobody drains them. Messages waiting for a retry count; a retry queue in which nothing happens does not.
+A queue keeps its last known lag until the next snapshot that tells it. Dead letters are left out: nobody drains them.
+Messages waiting for a retry count; a retry queue in which nothing happens does not.
 """
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,8 +16,9 @@ from mqlab.facts import Facts, Position, Setting
 from mqlab.kafka.groups import groups
 from mqlab.models.draining import Queue
 from mqlab.models.falling import Falling, falling
+from mqlab.models.queue_allocation import averagely
 from mqlab.rows import Assignment
-from mqlab.shared.queues import OWN, Points, lag, of_groups
+from mqlab.shared.queues import OWN, Points, lag, of_groups, place
 
 Key = tuple[str, str]
 """(topic, queue)"""
@@ -67,17 +63,12 @@ def owners(facts: Facts, group: str, until: float) -> Mapping[Key, str]:
 
 def dealt(keys: Sequence[Key], instances: int) -> Mapping[Key, str]:
     """Queues in blocks, as AllocateMessageQueueAveragely deals those of a topic among ids without duplicates."""
-    by_topic: dict[str, list[Key]] = defaultdict(list)
-    for key in sorted(keys, key=_order):
-        by_topic[key[0]].append(key)
+    names = [f"instance {number + 1}" for number in range(instances)]
     held: dict[Key, str] = {}
-    for queues in by_topic.values():
-        each, rest = divmod(len(queues), instances)
-        start = 0
-        for number in range(instances):
-            size = each + (number < rest)
-            held |= dict.fromkeys(queues[start : start + size], f"instance {number + 1}")
-            start += size
+    for topic in sorted({topic for topic, _ in keys}):
+        queues = {(topic, *place(queue)): (topic, queue) for name, queue in keys if name == topic}
+        for name in names:
+            held |= {queues[queue]: name for queue in averagely(name, sorted(queues), names)}
     return held
 
 
@@ -135,11 +126,6 @@ def _number(text: str | None) -> int | None:
     return int(text) if text and text.isdigit() and int(text) > 0 else None
 
 
-def _order(key: Key) -> tuple[str, str, int]:
-    broker, _, number = key[1].rpartition("/")
-    return (key[0], broker, int(number) if re.fullmatch(r"\d+", number) else 0)
-
-
 WINDOW = 300.0
 """Seconds over which the inflow is measured."""
 SETTLING = 20.0
@@ -154,8 +140,25 @@ class NoBacklogError(MqlabError):
     """The material does not tell what waits."""
 
 
+class Waiting:
+    """Queues in which messages wait."""
+
+    __slots__ = ()
+    queues: tuple[Queue, ...]
+
+    @property
+    def backlog(self) -> float:
+        """Messages that wait."""
+        return sum(queue.backlog for queue in self.queues)
+
+    @property
+    def inflow_per_second(self) -> float:
+        """Messages that come in."""
+        return sum(queue.inflow_per_second for queue in self.queues)
+
+
 @dataclass(frozen=True, slots=True)
-class State:
+class State(Waiting):
     """A group's backlog at one moment."""
 
     group: str
@@ -168,22 +171,6 @@ class State:
     """Owners stand in the material; else queues are dealt in blocks, as AVG does."""
     inflow_known: bool
     """Two snapshots or more tell it."""
-
-    @property
-    def backlog(self) -> float:
-        """Messages that wait."""
-        return sum(queue.backlog for queue in self.queues)
-
-    @property
-    def inflow_per_second(self) -> float:
-        """Messages that come in."""
-        return sum(queue.inflow_per_second for queue in self.queues)
-
-    @property
-    def oldest_seconds(self) -> float | None:
-        """Age of the oldest message by the longest queue: its lag over its inflow; None without inflow."""
-        ages = [q.backlog / q.inflow_per_second for q in self.queues if q.inflow_per_second > 0]
-        return max(ages, default=None)
 
 
 def state(facts: Facts, group: str | None = None, instances: int | None = None) -> State:

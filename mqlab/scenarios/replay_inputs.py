@@ -34,7 +34,7 @@ from mqlab.kafka.rows import End, Life
 from mqlab.models import kafka_defaults
 from mqlab.models.assignment import ASSIGNORS
 from mqlab.models.group_terms import CONSUMER, Busy, Course, GroupProtocol, Log, Member, Pace, Settings, rising
-from mqlab.rows import Batch, Tally
+from mqlab.rows import GRID, Batch, Tally
 from mqlab.scenarios.replay_paces import Paces, paces, steady
 from mqlab.shared import configured
 from mqlab.shared.queues import Points, lag, totals
@@ -336,8 +336,6 @@ def _rate(before: Position, after: Position) -> float:
     return ((after.end or 0) - (before.end or 0)) / seconds if seconds > 0 else 0.0
 
 
-_SECONDS = 10.0
-"""Time that one row of a ledger stands for (``Tally``)."""
 _ROLES = ("processed", "consumed")
 _QUARTILE = 0.6745
 """Standard deviations from the middle of a normal distribution to its upper quartile."""
@@ -356,14 +354,14 @@ def from_ledgers(facts: Facts, topics: Collection[str], waiting: Waiting, since:
     full = [
         count
         for (source, at), count in noted.items()
-        if since <= at and at + _SECONDS <= until
-        if (source, at - _SECONDS) in noted and (source, at + _SECONDS) in noted and _waits(waiting, at, count)
+        if since <= at and at + GRID <= until
+        if (source, at - GRID) in noted and (source, at + GRID) in noted and _waits(waiting, at, count)
     ]
     if len(full) < _ROWS:
         return None
     _, middle, upper = quantiles(full, n=4, method="inclusive")
     deviation = (upper - middle) / _QUARTILE
-    each = _SECONDS / upper
+    each = GRID / upper
     return replace(steady(each), common=Pace(((since, each),), each * deviation / sqrt(upper)))
 
 
@@ -377,7 +375,7 @@ def _noted(tallies: Sequence[Tally]) -> Counter[tuple[str, float]]:
 def _waits(waiting: Waiting, at: float, count: int) -> bool:
     """More records waited in the listings next to it than were handled in it."""
     before = [lag for moment, lag in waiting if moment <= at]
-    after = [lag for moment, lag in waiting if moment >= at + _SECONDS]
+    after = [lag for moment, lag in waiting if moment >= at + GRID]
     return bool(before and after) and min(before[-1], after[0]) > count
 
 

@@ -1,11 +1,4 @@
-"""A group as a screen: rebalances, what-if, drain.
-
-The rebalances of a group as a table: when, what began each, what is behind it, and what it cost.
-
-The replay of a consumer group as one screen: what was, what would have been, and what that is worth.
-
-The drain plan as one screen: what waits, how long it takes, how to hold the rate, what it must not break.
-"""
+"""A consumer group as a screen: its rebalances, a replay with other settings, the plan of a drain."""
 
 from __future__ import annotations
 
@@ -16,7 +9,7 @@ from math import isinf
 
 from mqlab.kafka.rebalance_costs import standstills
 from mqlab.kafka.rows import Rebalance
-from mqlab.models.draining import Forecast, Interval, Plan, Store
+from mqlab.models.draining import Forecast, Plan, Store, lasting
 from mqlab.scenarios.drain import DrainAnswer
 from mqlab.scenarios.replay_request import Fit, ReplayAnswer, Told
 from mqlab.screens.rows import LABEL, clipped, line, row, safe
@@ -71,6 +64,7 @@ def _count(value: int | None) -> str:
 
 _NAME, _RECORDED, _COLUMN = 24, 14, 34
 _SMALL = 0.001
+"""Share below which a table would print zero."""
 
 
 def whatif_screen(answer: ReplayAnswer, tz: tzinfo = UTC) -> str:
@@ -89,68 +83,29 @@ def _headline(answer: ReplayAnswer, tz: tzinfo) -> str:
 
 
 def _table(answer: ReplayAnswer) -> Iterator[str]:
-    real, before, after = answer.recorded, answer.before, answer.after
-    heads = ("", "recorded", "replayed as it was", *(("with the change",) if after else ()))
-    yield line("", _trial_cells(*heads))
-    yield line("", _trial_cells("rebalances", _known(real.rebalances, number), *_both(before, after, _rebalances)))
-    yield line(
-        "", _trial_cells("longest poll", _known(real.longest_poll_seconds, duration), *_both(before, after, _longest))
+    real, replayed = answer.recorded, [told for told in (answer.before, answer.after) if told is not None]
+    rows: tuple[tuple[str, float | None, Callable[[float], str], Callable[[Told], str]], ...] = (
+        ("rebalances", real.rebalances, number, lambda told: told.rebalances.words(_whole)),
+        ("longest poll", real.longest_poll_seconds, duration, lambda told: told.longest_poll_seconds.words(duration)),
+        ("polls over the interval", real.late_share, _share, lambda told: _share(told.late_share.likely)),
+        ("lag at the end", real.final_lag, _whole, lambda told: told.final_lag.words(_whole)),
+        ("records handed out again", real.repeated, number, lambda told: told.repeated.words(_whole)),
     )
-    yield line(
-        "", _trial_cells("polls over the interval", _known(real.late_share, _share), *_both(before, after, _late))
-    )
-    yield line("", _trial_cells("lag at the end", _known(real.final_lag, _trial_count), *_both(before, after, _lag)))
-    yield line(
-        "", _trial_cells("records handed out again", _known(real.repeated, number), *_both(before, after, _repeated))
-    )
-
-
-def _trial_cells(name: str, *cells: str) -> str:
-    recorded, *replayed = cells
-    return f"{name:<{_NAME}}{recorded:>{_RECORDED}}" + "".join(f"{cell:>{_COLUMN}}" for cell in replayed)
-
-
-def _both(before: Told, after: Told | None, cell: Callable[[Told], str]) -> Iterator[str]:
-    yield cell(before)
-    if after is not None:
-        yield cell(after)
-
-
-def _known(value: float | None, told: Callable[[float], str]) -> str:
-    return "not known" if value is None else told(value)
-
-
-def _rebalances(told: Told) -> str:
-    return _bounds(told.rebalances, _trial_count)
-
-
-def _longest(told: Told) -> str:
-    return _bounds(told.longest_poll_seconds, duration)
-
-
-def _late(told: Told) -> str:
-    return _share(told.late_share.likely)
+    heads = ("replayed as it was", "with the change")[: len(replayed)]
+    cells = [("", "recorded", *heads)]
+    for name, value, cell, column in rows:
+        cells.append((name, "not known" if value is None else cell(value), *map(column, replayed)))
+    for name, recorded, *others in cells:
+        columns = "".join(f"{cell:>{_COLUMN}}" for cell in others)
+        yield line("", f"{name:<{_NAME}}{recorded:>{_RECORDED}}{columns}")
 
 
 def _share(value: float) -> str:
     return f"under {percent(_SMALL)}" if 0 < value < _SMALL else percent(value)
 
 
-def _lag(told: Told) -> str:
-    return _bounds(told.final_lag, _trial_count)
-
-
-def _repeated(told: Told) -> str:
-    return _bounds(told.repeated, _trial_count)
-
-
-def _trial_count(value: float) -> str:
+def _whole(value: float) -> str:
     return number(round(value))
-
-
-def _bounds(interval: Interval, told: Callable[[float], str]) -> str:
-    low, likely, high = (told(value) for value in (interval.low, interval.likely, interval.high))
-    return likely if low == high else f"{likely} ({low} to {high})"
 
 
 def _feasible(answer: ReplayAnswer) -> Iterator[str]:
@@ -198,7 +153,7 @@ def _calibration(answer: ReplayAnswer) -> Iterator[str]:
             f"{counted(round(before.rebalances.likely), 'rebalance')} where {number(real.rebalances)} {verb} recorded"
         )
     if real.final_lag is not None:
-        found.append(f"lag {_trial_count(before.final_lag.likely)} where {_trial_count(real.final_lag)}")
+        found.append(f"lag {_whole(before.final_lag.likely)} where {_whole(real.final_lag)}")
     told = f"replay of what was: {', '.join(found) or 'neither rebalances nor lag at the end are recorded'}"
     if answer.agrees:
         told += ": agrees"
@@ -219,12 +174,6 @@ def drain_screen(answer: DrainAnswer, tz: tzinfo = UTC) -> str:
     for place, sentence in enumerate(answer.assumed):
         lines.append(line("" if place else "ASSUMED", sentence))
     return "\n".join(one.rstrip() for one in lines) + "\n"
-
-
-def between(seconds: Interval) -> str:
-    """``36.0 min (31.2 min to 45.1 min)``."""
-    low, likely, high = ("never" if isinf(s) else duration(s) for s in (seconds.low, seconds.likely, seconds.high))
-    return f"{likely} ({low} to {high})"
 
 
 def _drain_headline(answer: DrainAnswer, tz: tzinfo) -> str:
@@ -254,7 +203,7 @@ def _measured(answer: DrainAnswer, tz: tzinfo) -> Iterator[str]:
 def _forecast(answer: DrainAnswer, forecast: Forecast) -> Iterator[str]:
     took = answer.measured_seconds
     since = "now on" if answer.fall and answer.fall.reached_at is None else "the complete rebalance"
-    told = f"never: {forecast.never}" if forecast.never else f"{between(forecast.seconds)} from {since}"
+    told = f"never: {forecast.never}" if forecast.never else f"{forecast.seconds.words(lasting)} from {since}"
     if forecast.start_seconds.likely and not forecast.never:
         told += f", {duration(forecast.seconds_with_start.likely)} from the restart"
     if took and not forecast.never:
@@ -314,7 +263,7 @@ def _levers(answer: DrainAnswer, plan: Plan) -> Iterator[str]:
     yield line("", f"pullInterval  {number(levers.pull_interval_ms)} ms with {pulled}")
     each = digits(levers.messages_per_second / levers.instances)
     yield line("", f"token bucket  {digits(levers.messages_per_second)}/s in all, {each}/s in each instance")
-    yield line("FINISH", f"{between(plan.seconds)}, {digits(plan.drained_per_second)}/s off the backlog")
+    yield line("FINISH", f"{plan.seconds.words(lasting)}, {digits(plan.drained_per_second)}/s off the backlog")
     for place, step in enumerate(plan.steps):
         lasts = "until drained" if not step.left else f"for {duration(step.seconds)}"
         threads = (

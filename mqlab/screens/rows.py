@@ -1,7 +1,4 @@
-"""Rows of the triage screen.
-
-Rows of the triage screen: labels, wrapping, excerpts of long lines, colour.
-"""
+"""Rows of the triage screen: labels, wrapping, excerpts of long lines, colour."""
 
 from __future__ import annotations
 

@@ -1,11 +1,8 @@
-"""Who is who: clients, hosts, brokers.
-
-Who is who: the client behind a line, the host behind a client, the hosts of the brokers.
-"""
+"""Who is who: the client behind a line, the host behind a client, the hosts of the brokers."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from mqlab.facts import Episode, Facts
 from mqlab.shared import counters
@@ -30,6 +27,13 @@ def client_of(facts: Facts, episode: Episode) -> str:
 def base_name(source: str) -> str:
     """The name of a file up to its first dot: ``clients/bridge.log.1`` is ``bridge``."""
     return source.rsplit("/", 1)[-1].split(".")[0]
+
+
+def log_end(facts: Facts, sources: Collection[str]) -> float | None:
+    """The last moment that these logs are known to cover."""
+    dated = [c.last_at for c in facts.coverage if c.source in sources and c.last_at is not None]
+    dated += [e.last_at for e in facts.episodes if e.source in sources and e.last_at is not None]
+    return max(dated, default=None)
 
 
 def by_client(facts: Facts, episodes: Sequence[Episode]) -> dict[str, list[Episode]]:

@@ -1,6 +1,4 @@
-"""What healthy starts and stops print.
-
-WARN and ERROR lines of every start, restart or hand-over: which shapes of a log are no symptoms.
+"""What healthy starts and stops print: which WARN and ERROR shapes of a log are no symptoms.
 
 ``WARN RocketmqClient - get Topic [TBW102] RouteInfoFromNameServer is not exist value``
 """
@@ -19,8 +17,8 @@ from mqlab.sources import Role
 
 STARTING = 90.0
 """Seconds after a log's first line, or a process's start, that belong to the start."""
-BEFORE = 60.0
-"""Seconds before a start in which others miss the process, or it says good-bye."""
+RESTART = 60.0
+"""Seconds around a start in which others miss the process: two requests that time out (request.timeout.ms 30000)."""
 STARTS = (
     "settings-printed", "broker-started", "rocketmq-broker-started", "rocketmq-broker-stopping", "broker-starting",
     "broker-stopping",
@@ -122,4 +120,4 @@ def _is_ordinary(text: str) -> bool:
 
 
 def _near(at: float, start: float) -> bool:
-    return start - BEFORE <= at <= start + STARTING
+    return start - RESTART <= at <= start + STARTING

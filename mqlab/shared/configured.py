@@ -1,6 +1,4 @@
-"""What was configured, for whom, at a moment.
-
-What was configured, for whom, at a moment: printed and dated values beat files, files beat defaults.
+"""What was configured, for whom, at a moment: printed and dated values beat files, files beat defaults.
 
 An undated file often shows the state after the repair; therefore it never beats a value that a process printed.
 """
@@ -38,11 +36,6 @@ class Value:
             return int(self.value)
         except ValueError:
             return None
-
-    @property
-    def dated(self) -> bool:
-        """True where the moment of the value is known."""
-        return self.setting is not None and self.setting.at is not None
 
 
 def version_of(facts: Facts, client_id: str | None, at: float | None = None) -> Version | None:
@@ -85,20 +78,21 @@ def producer_value(facts: Facts, client_id: str | None, key: str, at: float | No
         owners = {s.owner for s in facts.settings if s.key == key and s.scope == "producer"}
         alone = len(owners) == 1 and owners == {None}
         fitting = [s for s in facts.settings if s.key == key and s.scope == "producer"] if alone else []
-    found = _best(fitting, at)
-    if found:
-        return Value(key, found.value, found)
-    default = kafka_defaults.default(key, "producer", version_of(facts, client_id, at))
-    return Value(key, default, None) if default is not None else None
+    return _value(fitting, at, key, "producer", version_of(facts, client_id, at))
 
 
 def consumer_value(facts: Facts, client_id: str | None, key: str, at: float | None) -> Value | None:
     """What *key* was for the consumer *client_id* at *at*; the default of its version where nobody set it."""
     own = [s for s in facts.settings if s.key == key and s.scope == "consumer" and s.owner == client_id]
+    return _value(own, at, key, "consumer", version_of(facts, client_id, at))
+
+
+def _value(own: Iterable[Setting], at: float | None, key: str, scope: str, version: Version | None) -> Value | None:
+    """The best of the *own* settings, else the default of *version*."""
     found = _best(own, at)
     if found:
         return Value(key, found.value, found)
-    default = kafka_defaults.default(key, "consumer", version_of(facts, client_id, at))
+    default = kafka_defaults.default(key, scope, version)
     return Value(key, default, None) if default is not None else None
 
 
@@ -139,11 +133,8 @@ def certain(value: Value | None, at: float | None) -> bool:
 
 
 def _broker_limit(facts: Facts, at: float | None) -> Value | None:
-    found = _best([s for s in facts.settings if s.key == _LIMIT["broker"] and s.scope == "broker"], at)
-    if found:
-        return Value(found.key, found.value, found)
-    default = kafka_defaults.default(_LIMIT["broker"], "broker", broker_version(facts))
-    return Value(_LIMIT["broker"], default, None) if default else None
+    own = [s for s in facts.settings if s.key == _LIMIT["broker"] and s.scope == "broker"]
+    return _value(own, at, _LIMIT["broker"], "broker", broker_version(facts))
 
 
 def topic_changes(facts: Facts) -> list[Setting]:

@@ -1,7 +1,4 @@
-"""How often the members of a group handled the same message, by their own ledgers.
-
-How often the members of a group handled the same message, counted in their own ledgers.
-"""
+"""How often the members of a group handled the same message, counted in their own ledgers."""
 
 from __future__ import annotations
 
@@ -10,23 +7,17 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from mqlab.facts import Facts
-
-BUCKET = 10
-"""Seconds that one row of deliveries spans."""
+from mqlab.rows import GRID
 
 
 @dataclass(frozen=True, slots=True)
 class Copies:
     """What the ledgers of one group say about the messages of one time."""
 
-    messages: int
-    """Messages that were handled at least once."""
     extra: int
     """Times that a message was handled again."""
     by_queue: Mapping[str, float]
     """How often a message of the queue was handled, on average."""
-    sources: tuple[str, ...]
-    """The ledgers."""
 
 
 def copies(facts: Facts, group: str, topic: str, since: float, until: float) -> Copies | None:
@@ -36,13 +27,13 @@ def copies(facts: Facts, group: str, topic: str, since: float, until: float) -> 
     times: dict[str, int] = defaultdict(int)
     for delivery in facts.deliveries:
         noted = sum(source in own for source in delivery.sources)
-        if delivery.topic == topic and noted and since <= delivery.at <= until - BUCKET:
+        if delivery.topic == topic and noted and since <= delivery.at <= until - GRID:
             handled[delivery.queue] += delivery.messages
             times[delivery.queue] += noted * delivery.messages
     if not handled:
         return None
     by_queue = {queue: times[queue] / handled[queue] for queue in sorted(handled)}
-    return Copies(sum(handled.values()), sum(times.values()) - sum(handled.values()), by_queue, tuple(sorted(own)))
+    return Copies(sum(times.values()) - sum(handled.values()), by_queue)
 
 
 def ledgers_of(facts: Facts, group: str, topic: str) -> Collection[str]:

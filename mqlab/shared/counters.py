@@ -1,11 +1,8 @@
-"""Arithmetic of counters: increases, resets, ratios and their shifts.
-
-Arithmetic of counters: increases over a window, ratios, the moment at which a ratio changed.
+"""Arithmetic of counters: increases over a window, resets, ratios, the moment at which a ratio changed.
 
 A counter that falls was reset; what it shows afterwards was counted since. Increases run from the last sample at or
 before the start to the first at or after the end, so that a window never loses its edges.
-
-A ratio that stood at one level before and at another for a while, or to the end: found by segmentation.
+A ratio that stood at one level before and at another for a while, or to the end, is found by segmentation.
 """
 
 from __future__ import annotations
@@ -32,7 +29,6 @@ class Increase:
     since: float
     until: float
     resets: int
-    series: tuple[Series, ...]
 
 
 def increase(series: Iterable[Series], start: float, end: float, scraped: float | None = None) -> Increase | None:
@@ -41,7 +37,6 @@ def increase(series: Iterable[Series], start: float, end: float, scraped: float 
     Labelled counters (errors by kind, bytes by topic) appear with their first event: with *scraped*, the first
     moment at which their exporter was read at all, what they show at first counts from zero.
     """
-    used: list[Series] = []
     total, resets, since, until = 0.0, 0, float("inf"), float("-inf")
     for one in series:
         cut = _around(one.points, start, end)
@@ -51,8 +46,18 @@ def increase(series: Iterable[Series], start: float, end: float, scraped: float 
         total += sum(_steps(cut)) + born
         resets += sum(b[1] < a[1] for a, b in pairwise(cut))
         since, until = min(since, cut[0][0]), max(until, cut[-1][0])
-        used.append(one)
-    return Increase(total, since, until, resets, tuple(used)) if used else None
+    return Increase(total, since, until, resets) if since <= until else None
+
+
+def of_client(facts: Facts, name: str, client: str) -> list[Series]:
+    """The counters called *name* of this client."""
+    return [s for s in facts.named(name) if s.labels.get("client_id") == client]
+
+
+def rise(series: Iterable[Series], start: float, end: float, scraped: float | None = None) -> float | None:
+    """By how much *series* rose over [start, end] (``increase``); None where they do not cover it."""
+    found = increase(series, start, end, scraped)
+    return found.value if found else None
 
 
 def _around(points: Points, start: float, end: float) -> Points:
@@ -188,6 +193,10 @@ def onset(steps: Sequence[tuple[float, float, float]], at: float) -> ChangePoint
     return ChangePoint(rates[index][0], rates[index][1])
 
 
+REPEATED = 0.02
+"""Share of all transmissions from which repeats are more than what any disturbance leaves: they cost as many bytes."""
+RISE = 1.5
+"""Times the level before from which a ratio rose: one more reader of two makes as much, and noise far less."""
 LEAST_RISE = 0.3
 """Below this a rise of a ratio around one is noise."""
 FOR_A_WHILE = 2
@@ -211,7 +220,7 @@ class Shift:
     """True where it is the level of the last window."""
 
 
-def shift(values: Values, least: float = 1.5) -> Shift | None:
+def shift(values: Values) -> Shift | None:
     """The rise of a ratio, cut where the means in and outside differ most for their number of windows."""
     known = [(a, b, v) for a, b, v in values if v is not None]
     levels = [v for _, _, v in known]
@@ -220,7 +229,7 @@ def shift(values: Values, least: float = 1.5) -> Shift | None:
     first, last = max(_segments(len(known)), key=lambda cut: (_contrast(levels, *cut), cut))
     inside, outside = levels[first:last], levels[:first] + levels[last:]
     before, after = median(outside), median(inside)
-    if after < least * before or after - before < LEAST_RISE or _contrast(levels, first, last) <= 0:
+    if after < RISE * before or after - before < LEAST_RISE or _contrast(levels, first, last) <= 0:
         return None
     lasting = last == len(known)
     if not lasting and min(inside) < (before + after) / 2:

@@ -1,6 +1,4 @@
-"""Flows through the brokers: what came in, what went out, to whom.
-
-Flows through the brokers: what came in, what went out, to whom, over windows in which all were scraped.
+"""Flows through the brokers: what came in, what went out, to whom, over windows in which all were scraped.
 
 Broker metrics first; where they are missing or have gaps, the card of the only broker, then the clients' counters.
 """
@@ -12,6 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from mqlab.facts import Facts, Series
+from mqlab.rows import GRID
 from mqlab.shared import actors, counters
 
 WINDOWS = 8
@@ -54,13 +53,16 @@ def flows(facts: Facts) -> list[Flow]:
     measured = [s for pair in _measured(facts) for s in pair if s.points]
     if not measured:
         return []
-    step = counters.scrape(measured) or 10.0
-    start, end = min(s.points[0][0] for s in measured), max(s.points[-1][0] for s in measured)
-    pieces = max(1, min(WINDOWS, int((end - start) / (3 * step))))
-    edges = [start + (end - start) * n / pieces for n in range(pieces + 1)]
-    found = [flow(facts, a, b) for a, b in pairwise(edges)]
+    found = [flow(facts, a, b) for a, b in windows(measured)]
     busiest = max((f.came_in or 0.0 for f in found), default=0.0)
     return [f for f in found if (f.came_in or 0.0) >= BUSY * busiest]
+
+
+def windows(series: Sequence[Series]) -> list[tuple[float, float]]:
+    """The time of *series* in at most ``WINDOWS`` equal pieces of at least three scrapes."""
+    start, end = min(s.points[0][0] for s in series), max(s.points[-1][0] for s in series)
+    count = max(1, min(WINDOWS, int((end - start) / (3 * (counters.scrape(series) or GRID)))))
+    return list(pairwise(start + (end - start) * n / count for n in range(count + 1)))
 
 
 def warm(pieces: Sequence[Flow]) -> list[Flow]:
@@ -85,9 +87,9 @@ def flow(facts: Facts, since: float, until: float) -> Flow:
     return Flow(
         since,
         until,
-        _sum(came, since, until),
-        _sum(left, since, until),
-        _sum(all_topics(facts, "broker.replication_bytes_in"), since, until),
+        counters.rise(came, since, until),
+        counters.rise(left, since, until),
+        counters.rise(all_topics(facts, "broker.replication_bytes_in"), since, until),
         len(_reading(facts, since, until)),
     )
 
@@ -95,8 +97,7 @@ def flow(facts: Facts, since: float, until: float) -> Flow:
 def _reading(facts: Facts, since: float, until: float) -> set[str]:
     groups, reading = actors.groups(facts), set()
     for one in _consumed(facts):
-        found = counters.increase([one], since, until)
-        if found and found.value > 0:
+        if counters.rise([one], since, until):
             client = one.labels.get("client_id") or ""
             reading.add(one.labels.get("group") or groups.get(client, client))
     return reading
@@ -149,11 +150,6 @@ def _lost(facts: Facts, series: Sequence[Series]) -> float:
     instances = {s.labels.get("instance") for s in series}
     ups = [v for s in facts.named("up") if s.labels.get("instance") in instances for _, v in s.points]
     return sum(v < 1 for v in ups) / len(ups) if ups else 0.0
-
-
-def _sum(series: Sequence[Series], since: float, until: float) -> float | None:
-    found = counters.increase(series, since, until)
-    return found.value if found else None
 
 
 def brokers_card(facts: Facts, since: float, until: float) -> counters.Ratio | None:

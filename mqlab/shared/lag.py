@@ -1,9 +1,4 @@
-"""Lag of groups: where it grew beyond what is usual, and times in which nobody moved a queue.
-
-Lag of groups, derived from positions: where it grew beyond what is usual for the group.
-
-Times in which nobody moved any queue of a topic, and the time in which its lag rose to its peak.
-"""
+"""Lag of groups: where it grew beyond what is usual, when nobody moved a queue, and when it rose to its peak."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Positions of groups by queue, and how the queues fared.
-
-Positions of groups by queue: how far each was committed and how far it was produced, and how fast both moved.
+"""Positions of groups by queue, how fast both ends moved, and who was in a group at a moment.
 
 A snapshot may be told by several commands at once, so each queue has one position a moment. Lag is always the end
 minus the committed position, never a printed column.
@@ -8,7 +6,7 @@ minus the committed position, never a printed column.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
@@ -121,12 +119,18 @@ def snapshots(queues: Mapping[str, Points]) -> Sequence[Points]:
     return [tuple(points) for points in found]
 
 
+def place(queue: str) -> tuple[str, int]:
+    """Broker and number of ``broker-a/12``."""
+    broker, _, number = queue.rpartition("/")
+    return broker, int(number) if number.isdigit() else 0
+
+
 def spread(queues: Iterable[str]) -> str:
     """Names of queues, those of one broker together: ``broker-a 8-15, broker-b 0``."""
     by_broker: dict[str, list[int]] = defaultdict(list)
     for queue in queues:
-        broker, _, number = queue.rpartition("/")
-        by_broker[broker].append(int(number) if number.isdigit() else 0)
+        broker, number = place(queue)
+        by_broker[broker].append(number)
     return ", ".join(f"{broker} {_ranges(sorted(numbers))}".strip() for broker, numbers in sorted(by_broker.items()))
 
 
@@ -156,19 +160,35 @@ class Member:
         return head if colon and port.isdigit() else self.place
 
 
+class Membership:
+    """Who is in a group."""
+
+    __slots__ = ()
+    members: tuple[Member, ...]
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """Client ids, sorted, one as often as it is there: what the broker hands to every client (cidAll)."""
+        return tuple(sorted(m.client_id for m in self.members))
+
+    @property
+    def shared(self) -> tuple[str, ...]:
+        """Ids that are there more than once, sorted."""
+        return tuple(client for client, times in Counter(self.ids).items() if times > 1)
+
+    def of(self, client: str) -> Sequence[Member]:
+        """The processes that have this id."""
+        return [m for m in self.members if m.client_id == client]
+
+
 @dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(Membership):
     """The members at one moment."""
 
     at: float
     members: tuple[Member, ...]
     source: str = ""
     """The output that lists them."""
-
-    @property
-    def ids(self) -> tuple[str, ...]:
-        """Client ids, sorted, one as often as it is there: what the broker hands to every client (cidAll)."""
-        return tuple(sorted(m.client_id for m in self.members))
 
 
 @dataclass(frozen=True, slots=True)

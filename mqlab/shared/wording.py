@@ -1,9 +1,4 @@
-"""How findings write moments, sizes and samples, and how a benign look-alike is written down.
-
-Moments, sizes and samples as findings write them.
-
-How a benign look-alike is written down: a notice that explains a change without accusing anybody.
-"""
+"""Moments and samples as findings write them, and how a benign look-alike is written down."""
 
 from __future__ import annotations
 
@@ -12,16 +7,12 @@ from datetime import UTC, datetime
 
 from mqlab.facts import Facts, Series
 from mqlab.findings import Certainty, Evidence, Finding, Severity
+from mqlab.units import moment as moment
 
 
 def instant(at: float) -> datetime:
     """*at* as an aware datetime."""
     return datetime.fromtimestamp(round(at, 3), UTC)
-
-
-def moment(at: float | None) -> datetime | None:
-    """*at* as an aware datetime, None where it is unknown."""
-    return None if at is None else instant(at)
 
 
 def clock(at: float | None) -> str:

@@ -1,20 +1,9 @@
-"""What left its own earlier level when, what did so first and what followed.
+"""What left its own earlier level when, what did so first and what followed: the order of a cascade.
 
-Rows of what left its own earlier level when, and how they are ordered.
-
-Rows of ledgers, bytes of logs and lag of groups over time, as courses.
-
-What the material measures over time, as courses: events of clients and metrics; ledgers and logs besides.
-
-Events are counted in equal pieces of the time that their source covers; counters become rates.
-
-What left its own earlier level, by time, and what did so first: the order of a cascade.
-
-Causes come before their consequences, so the first riser that nothing earlier explains is where to look; most often it
-is concentrated in few client ids or in one topic. Of a total and its part, the part is named. Where the samples or the
-clocks do not tell two onsets apart, nobody can say which came first.
-
-What changed first and what followed, in words: one after the other, or that nobody can say which was first.
+Events of clients are counted in equal pieces of the time that their source covers; counters become rates; ledgers, logs
+and lag are taken as they are. Causes come before their consequences, so the first riser that nothing earlier explains
+is where to look; most often it is concentrated in few client ids or in one topic. Of a total and its part, the part is
+named. Where the samples or the clocks do not tell two onsets apart, nobody can say which came first.
 """
 
 from __future__ import annotations
@@ -25,13 +14,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 
 from mqlab.facts import Episode, Facts, Series
-from mqlab.findings import Certainty, Evidence, Finding
+from mqlab.findings import Certainty, Finding
 from mqlab.memo import per_facts
 from mqlab.models import onsets
 from mqlab.models.onsets import Onset, onset
 from mqlab.mqtt.connections import resumed
+from mqlab.rows import GRID
 from mqlab.shared import queues
-from mqlab.units import digits, number, percent, size
+from mqlab.units import digits, percent, size
 
 CLOCKS = 1.0
 """Seconds by which the clocks of two sources may differ unseen: the error of ``clocks.offsets`` for whole seconds."""
@@ -58,25 +48,17 @@ class Riser:
     source: str
     lasting: bool = True
     """It stayed up to the end."""
-    evidence: tuple[Evidence, ...] = ()
-
-    @property
-    def rises(self) -> bool:
-        """It went up."""
-        return self.after > self.before
 
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """What is measured of one quantity: points by time, with where to find them."""
+    """What is measured of one quantity, by time."""
 
     quantity: str
     who: str
     unit: str
     points: tuple[tuple[float, float], ...]
     source: str
-    places: tuple[Evidence, ...] = ()
-    """One a point, or none."""
     events: bool = False
     """Counts of what happens at random."""
 
@@ -87,43 +69,31 @@ def earlier(one: Riser, other: Riser) -> bool:
     return one.at + clocks < other.since or (one.source == other.source and one.at <= other.since)
 
 
-WIDTH = 10.0
-"""Seconds of one row of receipts."""
 _ROLES = {"sent": "published", "received": "received", "consumed": "consumed", "processed": "processed"}
 
 
-def courses(facts: Facts) -> Iterator[Course]:
-    """Every course, in a fixed order."""
-    yield from _receipts(facts)
-    yield from _volumes(facts)
-    yield from _lags(facts)
+def _whole_pieces(counts: Mapping[float, float], width: float) -> tuple[tuple[float, float], ...]:
+    """Counts by the begin of their piece of time, at its end; the first and the last piece are not whole."""
+    first, last = min(counts), max(counts)
+    times = [first + width * n for n in range(1, int((last - first) // width))]
+    return tuple((at + width, float(counts.get(at, 0))) for at in times)
 
 
 def _receipts(facts: Facts) -> Iterator[Course]:
-    """Rows a second of each ledger; its first and last ten seconds are not whole."""
-    found: dict[tuple[str, str], dict[float, tuple[int, int]]] = defaultdict(dict)
+    """Rows a second of each ledger."""
+    rates: dict[tuple[str, str], dict[float, float]] = defaultdict(dict)
     for receipt in facts.receipts:
         if receipt.role in _ROLES:
-            found[receipt.source, receipt.role][receipt.at] = (receipt.rows, receipt.line)
-    for (source, role), rows in sorted(found.items()):
-        first, last = min(rows), max(rows)
-        times = [first + WIDTH * n for n in range(1, int((last - first) // WIDTH))]
-        points, places, line = [], [], rows[first][1]
-        for at in times:
-            many, line = rows.get(at, (0, line))
-            points.append((at + WIDTH, many / WIDTH))
-            places.append(Evidence(source, line, ""))
-        yield Course(_ROLES[role], source, "/s", tuple(points), source, tuple(places))
+            rates[receipt.source, receipt.role][receipt.at] = receipt.rows / GRID
+    for (source, role), rows in sorted(rates.items()):
+        yield Course(_ROLES[role], source, "/s", _whole_pieces(rows, GRID), source)
 
 
 def _volumes(facts: Facts) -> Iterator[Course]:
-    """Bytes a minute of each log; its first and last minute are not whole."""
+    """Bytes a minute of each log."""
     for volume in facts.volumes:
-        written = {m.at: m.bytes for m in volume.minutes}
-        if written:
-            first, last = min(written), max(written)
-            times = [first + 60.0 * n for n in range(1, int((last - first) // 60))]
-            points = tuple((at + 60.0, float(written.get(at, 0))) for at in times)
+        if volume.minutes:
+            points = _whole_pieces({m.at: m.bytes for m in volume.minutes}, 60.0)
             yield Course("log volume", volume.source, "B/min", points, volume.source)
 
 
@@ -161,7 +131,9 @@ def all_courses(facts: Facts) -> Iterator[Course]:
         yield from (_rate(facts, s) for s in facts.named(name) if len(s.points) > 1)
     for name in _LEVELS:
         yield from (_level(facts, s) for s in facts.named(name) if s.points)
-    yield from courses(facts)
+    yield from _receipts(facts)
+    yield from _volumes(facts)
+    yield from _lags(facts)
 
 
 def _events(facts: Facts, kind: str, quantity: str) -> Iterator[Course]:
@@ -188,51 +160,31 @@ def _counted(
     begin = min([*moments, *(first for first, _ in covered if first is not None)])
     end = max([*moments, *(last for _, last in covered if last is not None)])
     pieces = [0] * max(1, int((end - begin) // PIECE))
-    places: dict[int, Evidence] = {}
     for episode in told:
         place = int(((episode.first_at or 0.0) - begin) // PIECE)
         if place < len(pieces):
             pieces[place] += episode.count
-            places.setdefault(place, episode.first)
     points = tuple((begin + PIECE * (n + 1), float(many)) for n, many in enumerate(pieces))
-    nowhere = told[0].first
-    every = tuple(places.get(n, nowhere) for n in range(len(pieces)))
-    return Course(quantity, who, f"in {PIECE:.0f} s", points, told[0].source, every, events=True)
+    return Course(quantity, who, f"in {PIECE:.0f} s", points, told[0].source, events=True)
 
 
 def _rate(facts: Facts, series: Series) -> Course:
     unit = "B/s" if "bytes" in series.name else "/s"
-    samples, places = _filled(facts, series)
-    points = tuple(onsets.rates(samples))
-    known = {at: place for (at, _), place in zip(samples, places, strict=True)}
     who = series.source if series.name in _PRINTED else _labels(series)
-    return Course(series.name, who, unit, points, series.source, tuple(known[at] for at, _ in points))
+    return Course(series.name, who, unit, tuple(onsets.rates(_filled(facts, series))), series.source)
 
 
 def _level(facts: Facts, series: Series) -> Course:
     unit = "B" if "bytes" in series.name else ""
-    points, places = _filled(facts, series)
-    return Course(series.name, _labels(series), unit, points, series.source, places)
+    return Course(series.name, _labels(series), unit, tuple(_filled(facts, series)), series.source)
 
 
-def _filled(facts: Facts, series: Series) -> tuple[tuple[tuple[float, float], ...], tuple[Evidence, ...]]:
+def _filled(facts: Facts, series: Series) -> Sequence[tuple[float, float]]:
     """Its samples; ``$SYS`` topics are published only when they change, so that the old value goes on between."""
-    samples = _samples(series)
     if not series.original.startswith("$SYS"):
-        return series.points, samples
+        return series.points
     beside = (s for s in facts.series if s.source == series.source and s.original.startswith("$SYS"))
-    points = tuple(onsets.level(series.points, sorted({at for s in beside for at, _ in s.points})))
-    known = {at: place for (at, _), place in zip(series.points, samples, strict=True)}
-    last = samples[0]
-    return points, tuple(last := known.get(at, last) for at, _ in points)
-
-
-def _samples(series: Series) -> tuple[Evidence, ...]:
-    lines = series.lines or (None,) * len(series.points)
-    return tuple(
-        Evidence(series.source, line, f"{series.original} {number(value)}")
-        for line, (_, value) in zip(lines, series.points, strict=True)
-    )
+    return onsets.level(series.points, sorted({at for s in beside for at, _ in s.points}))
 
 
 def _labels(series: Series) -> str:
@@ -275,7 +227,7 @@ def consequences(every: Sequence[Riser]) -> tuple[Riser, ...]:
 def _riser(course: Course, change: Onset, every: Sequence[Course]) -> Riser:
     return Riser(
         course.quantity, course.who, course.unit, change.before, change.after, change.since, change.at,
-        _share(course, change.at, every), course.source, change.lasting, _places(course, change),
+        _share(course, change.at, every), course.source, change.lasting,
     )  # fmt: skip
 
 
@@ -293,18 +245,7 @@ def _after(course: Course, at: float) -> float:
     return sum(value for moment, value in course.points if moment >= at)
 
 
-def _places(course: Course, change: Onset) -> tuple[Evidence, ...]:
-    """The first sample at the new level."""
-    times = [at for at, _ in course.points]
-    if len(course.places) != len(times):
-        return ()
-    return (course.places[times.index(change.at)],)
-
-
-_MOST_SHOWN = 3
-
-
-def order(risers: Sequence[Riser], tz: tzinfo = UTC, most: int = _MOST_SHOWN) -> str:
+def order(risers: Sequence[Riser], tz: tzinfo = UTC, most: int = 3) -> str:
     """The first ones, then those that surely came after them; empty where nothing left its level.
 
     What one client does, such as to connect and to take over, is one thing.

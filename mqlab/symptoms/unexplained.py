@@ -1,25 +1,17 @@
-"""What is out of the ordinary and whether a finding explains it.
-
-A symptom, and whether a finding explains what was seen at a moment.
-
-Events and counters that mean trouble, and the classes that account for them.
-
-Symptoms among counters: those that stand still in health, records sent again, bytes out over bytes in.
-
-Symptoms among events: those that mean trouble, and brokers that died.
-
-What is out of the ordinary and whether a finding explains it.
+"""What is out of the ordinary, and whether a finding explains it: the guard against calling trouble health.
 
 Symptoms are new ERROR and WARN shapes, events and counters that mean trouble, lag that grows, and a rise of bytes out
-over bytes in. Lines that brokers and clients print in every start, restart or hand-over are no symptoms
-(``ordinary``).
+over bytes in. Which classes account for an event stands in the catalogue. Lines that brokers and clients print in every
+start, restart or hand-over are no symptoms (``shared.benign_lines``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
+from mqlab.catalogue import INCIDENTS
 from mqlab.delivery import group_losses, loss_mechanisms
 from mqlab.delivery.group_audit import shelf
 from mqlab.facts import Episode, Facts
@@ -32,9 +24,6 @@ from mqlab.rows import LineShape
 from mqlab.shared import benign_lines, counters, flows, lag
 from mqlab.shared.wording import clock
 from mqlab.units import counted, number
-
-NEAR = 120.0
-"""Seconds around a finding in which it may explain a line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,77 +43,45 @@ def covers(finding: Finding, at: float | None) -> bool:
     """True where *at* lies within the finding's time or near it; an unknown time is within every other."""
     if at is None or finding.started_at is None:
         return True
-    if at < finding.started_at.timestamp() - NEAR:
+    if at < finding.started_at.timestamp() - explosion.NEAR:
         return False
-    return finding.ongoing or finding.ended_at is None or at <= finding.ended_at.timestamp() + NEAR
+    return finding.ongoing or finding.ended_at is None or at <= finding.ended_at.timestamp() + explosion.NEAR
 
 
-_LEAVING = ("poll-interval-exceeded", "session-timeout", "group-churn", "static-member-fenced", "rolling-restart")
-"""Classes in which members fall out of a group and come again."""
-FAILING_OVER = ("acks1-failover-loss", "unclean-election-loss", "under-min-isr")
-"""Classes in which brokers are away that replicas and producers need."""
-TROUBLE: dict[str, tuple[str, ...]] = {
-    "batch-split": ("batch-split-loop", "format-inflation"),
-    "produce-retry": ("retry-amplification", "batch-split-loop", "format-inflation", "rolling-restart", *FAILING_OVER),
-    "record-too-large": ("oversize-record-rejected", "retry-amplification", "batch-split-loop"),
-    "record-expired": ("retry-amplification", "batch-split-loop", "under-min-isr"),
-    "buffer-exhausted": ("retry-amplification", "batch-split-loop"),
-    "producer-stuck": ("batch-split-loop",),
-    "sender-error": ("batch-split-loop",),
-    "send-failed": ("retry-amplification", "batch-split-loop", "oversize-record-rejected", "under-min-isr"),
-    "request-timeout": ("retry-amplification", "rolling-restart"),
-    "out-of-memory": ("batch-split-loop",),
-    "process-exit": ("batch-split-loop", "group-churn", "session-timeout", "static-member-fenced"),
-    "isr-shrunk": ("rolling-restart", "replica-catch-up", *FAILING_OVER),
-    "member-expired": _LEAVING,
-    "member-dropped": _LEAVING,
-    "poll-timeout": ("poll-interval-exceeded",),
-    "commit-failed": _LEAVING,
-    "record-failed": ("poison-pill-stall", "group-churn"),
-    "call-failed": ("poll-interval-exceeded", "poison-pill-stall", "slow-consumer", "group-churn"),
-    "static-member-fenced": ("static-member-fenced",),
-    "truncation-detected": ("unclean-election-loss",),
-    "offset-reset": ("retention-loss", "offset-reset-loss"),
-    "session-timeout": _LEAVING,
-    "unclean-election": ("unclean-election-loss",),
-    "replication-too-large": (),
-    "broker-fenced": ("rolling-restart", *FAILING_OVER),
-    "offset-moved": ("duplicate-client-id", "consumer-offline"),
-    "consumer-disabled": ("slow-consumer", "duplicate-client-id"),
-    "message-expired-back": ("slow-consumer",),
-    "queue-stuck": ("slow-consumer", "duplicate-client-id"),
-    "send-busy": (),
-    "disk-full": (),
-    **symptoms.TROUBLE,
-}
-"""Events that mean trouble, and the classes that account for them."""
+_UNACCOUNTED = ("replication-too-large", "send-busy", "disk-full", "broker-crashed")
+"""Events that mean trouble, whether or not some class accounts for them."""
+
+
+@cache
+def trouble() -> Mapping[str, Sequence[str]]:
+    """Events that mean trouble, and counters that stand still in health, to the classes that account for them."""
+    classes: dict[str, list[str]] = {kind: [] for kind in _UNACCOUNTED}
+    for slug, incident in INCIDENTS.items():
+        for kind in incident.accounts_for:
+            classes.setdefault(kind, []).append(slug)
+    return {**classes, **symptoms.TROUBLE}
+
+
 SINGLE = {"produce-retry": 10, "request-timeout": 3, "call-failed": 3, **symptoms.SINGLE}
 """Events that any disturbance leaves, up to so many."""
 NOTICED = frozenset({"produce-retry", "request-timeout", "isr-shrunk", "broker-fenced"}) | symptoms.NOTICED
 """Events that clients and followers print when a broker is restarted in good order."""
 DISPROVED = {"batch-split": "batch-split-loop", "member-expired": "session-timeout"}
 """Events that are ordinary where the rule has looked at each of them and found it to be so."""
-COUNTED: dict[str, tuple[str, ...]] = {
-    "producer.batch_splits": TROUBLE["batch-split"],
-    "producer.record_errors": (*TROUBLE["record-too-large"], "rolling-restart"),
-    "broker.bytes_rejected": (*TROUBLE["record-too-large"], "format-inflation"),
-    "broker.unclean_elections": ("unclean-election-loss",),
-}
-"""Counters that stand still in health, and the classes that account for them."""
-
-
-SHARE = 0.02
-"""Share of repeats among all transmissions from which they are no remark."""
 OF_TRAFFIC = frozenset({"fan-out", "catch-up-read", "replica-catch-up", "replication-traffic"})
 """Benign classes that explain traffic and lag, but no line of trouble."""
 
 
+_OF_SPLITS = ("producer.batch_splits", "broker.bytes_rejected")
+"""Counters that rise with splits, also with those that end by themselves."""
+
+
 def rises(facts: Facts, findings: Sequence[Finding], rejected: Collection[str]) -> Iterator[Symptom]:
     """Counters that stand still in health and rose at a time that no finding covers."""
-    for name, classes in COUNTED.items():
-        if name in ("producer.batch_splits", "broker.bytes_rejected") and "batch-split-loop" in rejected:
+    for name, classes in trouble().items():
+        if "." not in name or (name in _OF_SPLITS and "batch-split-loop" in rejected):
             continue
-        totals = flows.all_topics(facts, name) if name.startswith("broker.") else list(facts.named(name))
+        totals = flows.all_topics(facts, name) if name.startswith("broker.") else facts.named(name)
         rose = [
             (a, v)
             for a, b, v in counters.summed(totals)
@@ -140,15 +97,13 @@ def rises(facts: Facts, findings: Sequence[Finding], rejected: Collection[str]) 
 def repeats(facts: Facts, findings: Sequence[Finding]) -> Iterator[Symptom]:
     """Producers that sent a good part of their records again."""
     for client in sorted({s.labels.get("client_id") or "" for s in facts.named("producer.record_retries")} - {""}):
-        again, sends = (
-            [s for s in facts.named(name) if s.labels.get("client_id") == client]
-            for name in ("producer.record_retries", "producer.record_sends")
-        )
+        names = ("producer.record_retries", "producer.record_sends")
+        again, sends = (counters.of_client(facts, name, client) for name in names)
         rose = [(a, v) for a, _, v in counters.summed(again) if v > 0]
         total, every = sum(v for _, v in rose), sum(v for _, _, v in counters.summed(sends))
-        if total < max(SINGLE["produce-retry"], SHARE * every):
+        if total < max(SINGLE["produce-retry"], counters.REPEATED * every):
             continue
-        if not explained(rose[0][0], findings, TROUBLE["produce-retry"]):
+        if not explained(rose[0][0], findings, trouble()["produce-retry"]):
             told = f"{clock(rose[0][0])} UTC: {client} begins to send records again, {number(total)} in all"
             yield Symptom(rose[0][0], told)
 
@@ -165,23 +120,19 @@ def ratio(facts: Facts, findings: Sequence[Finding]) -> Iterator[Symptom]:
         yield Symptom(shift.at, f"{clock(shift.at)} UTC: bytes out over bytes in of the brokers rose {levels}")
 
 
-RESTART = 60.0
-"""Seconds around a broker's orderly restart in which clients and followers notice it."""
-
-
 def troubles(
     facts: Facts, findings: Sequence[Finding], rejected: Collection[str], loud: Collection[LineShape]
 ) -> Iterator[Symptom]:
     """Kinds of trouble that are left; splits that end by themselves (*rejected*) and lines of *loud* shapes are not."""
     orderly = [e.first_at for e in facts.of_kind("broker-stopping") if e.first_at is not None]
-    for kind, classes in TROUBLE.items():
+    for kind, classes in trouble().items():
         left = [e for e in facts.of_kind(kind) if not explained(e.first_at, findings, classes) and _abnormal(facts, e)]
         if DISPROVED.get(kind) in rejected:
             continue
         flooded = explosion.accounted_sources(loud, facts.of_kind(kind))
         left = [e for e in left if e.source not in flooded]
         if kind in NOTICED:
-            left = [e for e in left if e.first_at is None or not any(abs(e.first_at - r) <= RESTART for r in orderly)]
+            left = [e for e in left if not _at_restart(e, orderly)]
         count = sum(e.count for e in left)
         if not left or count < SINGLE.get(kind, 1):
             continue
@@ -189,6 +140,10 @@ def troubles(
         yield Symptom(
             left[0].first_at, f"{clock(left[0].first_at)} UTC: {kind}, {counted(count, 'time')}, first at {place}"
         )
+
+
+def _at_restart(episode: Episode, restarts: Sequence[float]) -> bool:
+    return episode.first_at is not None and any(abs(episode.first_at - r) <= benign_lines.RESTART for r in restarts)
 
 
 def _abnormal(facts: Facts, episode: Episode) -> bool:
@@ -208,7 +163,7 @@ def crashes_of_brokers(facts: Facts, findings: Sequence[Finding]) -> Iterator[Sy
     for episode in sorted(told, key=lambda e: (e.first_at or 0.0, e.source, e.first.line or 0)):
         if episode.kind not in ("broker-started", "broker-starting"):
             running.discard(episode.source)
-        elif episode.source in running and not explained(episode.first_at, findings, FAILING_OVER):
+        elif episode.source in running and not explained(episode.first_at, findings, trouble()["broker-crashed"]):
             when, place = clock(episode.first_at), f"{episode.source}:{episode.first.line}"
             yield Symptom(episode.first_at, f"{when} UTC: broker started again without an orderly stop, {place}")
         else:

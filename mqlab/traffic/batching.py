@@ -1,8 +1,6 @@
-"""Producers that put more bytes on the wire per record than before.
+"""Producers that put more bytes on the wire per record than before, although their payload did not grow.
 
-Whether the payload of a producer's records grew: what its own metrics, its application and its host tell.
-
-Producers that put more bytes on the wire per record than before, although their payload did not grow.
+Whether the payload grew is told by the producer's own metrics, by its application and by its host.
 """
 
 from __future__ import annotations
@@ -10,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import inf
 from statistics import fmean, median
 
 from mqlab.facts import Facts, Series, Setting
 from mqlab.findings import Certainty, Finding, Severity
+from mqlab.rows import GRID
 from mqlab.shared import counters, flows
 from mqlab.shared.counters import Shift
 from mqlab.shared.wording import clock, moment, sample
@@ -23,17 +23,18 @@ GROWN = 1.2
 SAMPLED = 30.0
 """Seconds over which a client averages: a sample tells about the time before it."""
 FRAMING = 250.0
-"""Bytes that the headers of one batch and one request take at most."""
+"""Bytes that the headers of one batch (61) and one request (its client id, topic and partition) take at most."""
 ANSWER = 200.0
-"""Bytes that come back at most for one record sent in a request of its own."""
+"""Bytes that come back at most for one record sent in a request of its own: a produce response and TCP headers."""
 FOLLOWS = 0.25
 """Share of the bytes that left in addition from which bytes that came in in addition are their origin."""
 UNCOMPRESSED = 0.99
+"""compression-rate-avg from which batches are sent as they are; 1 without compression."""
 
 
 def own(facts: Facts, name: str, client: str) -> list[Series]:
     """The client's series of this name that have two samples."""
-    return [s for s in facts.named(name) if s.labels.get("client_id") == client and len(s.points) > 1]
+    return [s for s in counters.of_client(facts, name, client) if len(s.points) > 1]
 
 
 def grew(facts: Facts, client: str, rise: Shift) -> bool | None:
@@ -122,10 +123,6 @@ def _increases(series: Sequence[Series], rise: Shift) -> tuple[float, float]:
     return sum(v for _, v in steps) - inside, inside
 
 
-RISE = 1.5
-"""Times more bytes per record from which an encoding matters."""
-REPEATS = 0.02
-"""Share of repeats or splits from which they, not the encoding, make the bytes."""
 SLOWER = 0.5
 """Share of the earlier record rate below which batches are smaller because less is sent."""
 NEAR = 2
@@ -168,8 +165,8 @@ def _risen(facts: Facts, client: str) -> Waste | None:
     sends, outgoing = (own(facts, f"producer.{name}", client) for name in ("record_sends", "outgoing_bytes"))
     if not sends or not outgoing or _repeats(facts, client, sends):
         return None
-    windows = _pieces(outgoing)
-    rise = counters.shift([(a, b, _per_record(sends, outgoing, a, b)) for a, b in windows], RISE)
+    windows = flows.windows(outgoing)
+    rise = counters.shift([(a, b, _per_record(sends, outgoing, a, b)) for a, b in windows])
     if rise is None or too_many(facts, client, rise):
         return None
     changed = _changed(facts, client, sends, _onset(sends, outgoing, rise, windows))
@@ -177,36 +174,27 @@ def _risen(facts: Facts, client: str) -> Waste | None:
         changed = [] if requests_grew(facts, client, rise) else changed
     if not changed and _slower(sends, rise, windows):
         return None
-    sent, left = counters.increase(sends, rise.at, rise.until), counters.increase(outgoing, rise.at, rise.until)
-    return Waste(client, rise, tuple(changed), sent.value, left.value) if sent and left else None
+    sent, left = counters.rise(sends, rise.at, rise.until), counters.rise(outgoing, rise.at, rise.until)
+    return Waste(client, rise, tuple(changed), sent, left) if sent is not None and left is not None else None
 
 
 def _repeats(facts: Facts, client: str, sends: Sequence[Series]) -> bool:
-    sent = counters.increase(sends, 0, float("inf"))
-    again = counters.increase(own(facts, "producer.record_retries", client), 0, float("inf"))
-    splits = counters.increase(own(facts, "producer.batch_splits", client), 0, float("inf"))
-    many = bool(again and sent and again.value > REPEATS * sent.value)
-    return many or bool(splits and splits.value)
-
-
-def _pieces(series: Sequence[Series]) -> list[tuple[float, float]]:
-    start, end = min(s.points[0][0] for s in series), max(s.points[-1][0] for s in series)
-    step = counters.scrape(series) or 10.0
-    count = max(1, min(flows.WINDOWS, int((end - start) / (3 * step))))
-    return [(start + (end - start) * n / count, start + (end - start) * (n + 1) / count) for n in range(count)]
+    again, splits = (own(facts, f"producer.{name}", client) for name in ("record_retries", "batch_splits"))
+    sent, repeated = counters.rise(sends, 0, inf), counters.rise(again, 0, inf)
+    return bool(sent and (repeated or 0) > counters.REPEATED * sent) or bool(counters.rise(splits, 0, inf))
 
 
 def _per_record(sends: Sequence[Series], outgoing: Sequence[Series], since: float, until: float) -> float | None:
-    sent, left = counters.increase(sends, since, until), counters.increase(outgoing, since, until)
-    return left.value / sent.value if sent and left and sent.value >= FEW else None
+    sent, left = counters.rise(sends, since, until), counters.rise(outgoing, since, until)
+    return left / sent if sent is not None and left is not None and sent >= FEW else None
 
 
 def _slower(sends: Sequence[Series], rise: counters.Shift, windows: Sequence[tuple[float, float]]) -> bool:
-    before = counters.increase(sends, windows[0][0], rise.at)
-    after = counters.increase(sends, rise.at, rise.until)
-    if before is None or after is None or rise.at <= windows[0][0]:
+    since = windows[0][0]
+    before, after = counters.rise(sends, since, rise.at), counters.rise(sends, rise.at, rise.until)
+    if before is None or after is None or rise.at <= since:
         return False
-    return after.value / (rise.until - rise.at) < SLOWER * before.value / (rise.at - windows[0][0])
+    return after / (rise.until - rise.at) < SLOWER * before / (rise.at - since)
 
 
 def _onset(
@@ -236,7 +224,7 @@ def _changed(facts: Facts, client: str, sends: Sequence[Series], onset: float) -
 
 def _begins(sends: Sequence[Series], at: float, onset: float) -> bool:
     """True where what happened at *at* can begin a rise at *onset*: not after it, and no records as ever in between."""
-    near = NEAR * (counters.scrape(sends) or 10.0)
+    near = NEAR * (counters.scrape(sends) or GRID)
     between = sum(v for a, b, v in counters.summed(sends) if a >= at and b <= onset)
     return at <= onset + near and (onset - at <= near or between < FEW)
 

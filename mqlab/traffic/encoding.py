@@ -1,7 +1,4 @@
-"""Topics whose brokers store and send another form than producers send.
-
-Topics whose brokers store and send another form than producers send: by setting, and by bytes per reader.
-"""
+"""Topics whose brokers store and send another form than producers send: by setting, and by bytes per reader."""
 
 from __future__ import annotations
 
@@ -14,8 +11,6 @@ from mqlab.findings import Certainty, Evidence, Finding, Severity, Stage, Traffi
 from mqlab.shared import actors, configured, counters, flows
 from mqlab.shared.wording import clock, instant, moment, sample
 
-RISE = 1.5
-"""Times more bytes out per reader and byte in from which an encoding matters."""
 _PLAIN = {"none": "uncompressed"}
 
 
@@ -62,7 +57,7 @@ def measured(facts: Facts, setting: Setting) -> Recoding | None:
         return None
     back = _taken_back(facts, setting)
     at, until, before, after = _levels(setting.at, back, values)
-    if after is None or after < RISE * max(1.0, before or 1.0) or (before is None and not known):
+    if after is None or after < counters.RISE * max(1.0, before or 1.0) or (before is None and not known):
         return None
     came, left = _wire(facts, at, until)
     if not came or left is None:
@@ -86,7 +81,7 @@ def _levels(
     """(from, to, level before, level after) of a change at *at*, or of the rise that the bytes themselves show."""
     end = values[-1][1]
     if at is None:
-        rise = counters.shift(values, RISE)
+        rise = counters.shift(values)
         if rise is not None:
             return rise.at, rise.until, rise.before, rise.after
         return values[0][0], end, None, median(v for _, _, v in values)

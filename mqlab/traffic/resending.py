@@ -1,14 +1,8 @@
-"""Producers that send batches again, and applications that submit failed records again.
-
-Counters and bytes of a producer that sends batches again: how many, what share, what that cost on the wire.
-
-Does an application submit failed records again from its callback?
+"""Producers that send batches again, and applications that submit failed records again from a callback.
 
 Many records over the limit and one such record again and again print the same lines, and both make the broker reject
 far more than it accepts. What tells them apart is what came in: the application's own counter of resubmissions, or
 more failures (or failed bytes) than it received. A card counts too, where the host only passes on what it receives.
-
-How an application that submits failed records again is written down.
 """
 
 from __future__ import annotations
@@ -20,8 +14,7 @@ from mqlab import units
 from mqlab.facts import Episode, Facts, Series
 from mqlab.findings import Certainty, Finding, Severity, Stage, TrafficLedger
 from mqlab.models import kafka_defaults
-from mqlab.shared import actors, configured, flows
-from mqlab.shared import counters as shared_counters
+from mqlab.shared import actors, configured, counters, flows
 from mqlab.shared.wording import clock, instant, moment, sample
 
 _PRECONDITIONS = ("enable.idempotence", "acks", "retries", "max.in.flight.requests.per.connection")
@@ -75,11 +68,10 @@ def of_client(facts: Facts, client: str, episodes: Sequence[Episode]) -> Resendi
 
 def counted(facts: Facts, client: str, name: str, first: float | None, last: float | None) -> float | None:
     """Increase of the counter *name* of *client*; None where it does not cover the time."""
-    own = [s for s in facts.named(name) if s.labels.get("client_id") == client]
+    own = counters.of_client(facts, name, client)
     if not own or first is None or last is None:
         return None
-    found = shared_counters.increase(own, first, last, shared_counters.first_scrape(facts, own[0]))
-    return found.value if found else None
+    return counters.rise(own, first, last, counters.first_scrape(facts, own[0]))
 
 
 def idempotent(facts: Facts, client: str, at: float | None) -> bool | None:
@@ -93,7 +85,7 @@ def ledger(facts: Facts, client: str, found: Resending) -> TrafficLedger | None:
     host, share = actors.host_of(facts, client), found.share
     if host is None or found.first is None or found.last is None or share is None:
         return None
-    card = shared_counters.ratio(facts, host, found.first, found.last)
+    card = counters.ratio(facts, host, found.first, found.last)
     if card is None:
         return None
     own = counted(facts, client, "producer.outgoing_bytes", found.first, found.last)
@@ -171,10 +163,9 @@ def _failing(facts: Facts) -> dict[str, list[Episode]]:
 def _of_client(facts: Facts, client: str, lines: Sequence[Episode]) -> Resubmission | None:
     first, last = lines[0].first_at or 0.0, max(e.last_at or 0.0 for e in lines)
     failures = sum(e.count for e in lines)
-    counters = [
-        s for s in facts.series if s.name.startswith("app.resubmitted") and s.source in {e.source for e in lines}
-    ]
-    counted = [(a, b, v) for a, b, v in shared_counters.summed(counters) if v > 0]
+    sources = {e.source for e in lines}
+    own = tuple(s for s in facts.series if s.name.startswith("app.resubmitted") and s.source in sources)
+    counted = [(a, b, v) for a, b, v in counters.summed(own) if v > 0]
     times = sum(v for _, _, v in counted)
     if times >= FEW:
         first, last = min(first, counted[0][0]), max(last, counted[-1][1])
@@ -185,7 +176,7 @@ def _of_client(facts: Facts, client: str, lines: Sequence[Episode]) -> Resubmiss
     accepted = _increase(flows.all_topics(facts, "broker.bytes_in"), first, last)
     agrees = _fits(lines, rejected) or _jumped(facts, client, first, last) is not None
     count = times if times >= FEW else float(failures)
-    return Resubmission(client, first, last, count, how, tuple(lines), tuple(counters), rejected, accepted, agrees)
+    return Resubmission(client, first, last, count, how, tuple(lines), own, rejected, accepted, agrees)
 
 
 def _more_than_came_in(facts: Facts, client: str, lines: Sequence[Episode]) -> str | None:
@@ -208,7 +199,7 @@ def _came_in(facts: Facts, lines: Sequence[Episode], what: str) -> float | None:
 
 
 def _increase(series: Sequence[Series], first: float, last: float) -> float | None:
-    rose = shared_counters.increase(series, first, last)
+    rose = counters.increase(series, first, last)
     return rose.value if rose and rose.since <= first and rose.until >= last - LAG else None
 
 
@@ -220,8 +211,8 @@ def _fits(lines: Sequence[Episode], rejected: float | None) -> bool:
 def _jumped(facts: Facts, client: str, first: float, last: float) -> str | None:
     """What the card of a forwarding host shows, None where it shows nothing out of the ordinary."""
     host = actors.host_of(facts, client)
-    usual = shared_counters.usual_factor(facts, host, 0, first) if host else None
-    now = shared_counters.ratio(facts, host, first, last) if host else None
+    usual = counters.usual_factor(facts, host, 0, first) if host else None
+    now = counters.ratio(facts, host, first, last) if host else None
     if usual is None or now is None or now.factor is None or not FORWARDS[0] <= usual <= FORWARDS[1]:
         return None
     if now.factor < JUMP * usual:
@@ -271,13 +262,13 @@ def _measures(facts: Facts, found: Resubmission) -> dict[str, float]:
     if found.rejected is not None:
         measures["bytes_rejected"] = found.rejected
     host = actors.host_of(facts, found.client)
-    sent = shared_counters.ratio(facts, host, found.first, found.last) if host else None
+    sent = counters.ratio(facts, host, found.first, found.last) if host else None
     if host is None or sent is None or sent.factor is None:
         return measures
     measures |= {"bytes_in": sent.bytes_in, "bytes_out": sent.bytes_out, "amplification_factor": sent.factor}
     usual, top = (
-        shared_counters.usual_factor(facts, host, 0, found.first),
-        shared_counters.peak(facts, host, found.first, found.last),
+        counters.usual_factor(facts, host, 0, found.first),
+        counters.peak(facts, host, found.first, found.last),
     )
     if usual is not None:
         measures |= {"healthy_factor": usual, "excess_bytes": sent.bytes_out - usual * sent.bytes_in}
@@ -288,6 +279,4 @@ def _measures(facts: Facts, found: Resubmission) -> dict[str, float]:
 
 def goes_on(facts: Facts, source: str, last: float | None) -> bool:
     """True where the log *source* ends soon after *last*."""
-    ends = [e.last_at for e in facts.episodes if e.source == source and e.last_at is not None]
-    ends += [c.last_at for c in facts.coverage if c.source == source and c.last_at is not None]
-    return last is not None and max(ends, default=last) - last < LATELY
+    return last is not None and (actors.log_end(facts, {source}) or last) - last < LATELY

@@ -1,12 +1,7 @@
-"""Bytes of a split loop: what left the host, what the broker threw away.
+"""Bytes of a split loop: what left the host, what the broker threw away, and whether two ways of counting agree.
 
-What counters say of the bytes of a split loop: on the network card, from the producer, at the broker.
-
-Bytes of a split loop: what left the host, what the broker threw away, and whether two ways of counting agree.
-
-The ledger of a split loop as the report draws it: stages that add up, and the samples behind them.
-
-The loop as counters alone show it, for producers whose log is not in the material.
+The ledger that the report draws has stages that add up, and names the samples behind them. For producers whose log is
+not in the material the loop is told by counters alone.
 """
 
 from __future__ import annotations
@@ -40,21 +35,17 @@ class Sums:
 
 def splits_counted(facts: Facts, client: str, start: float, end: float) -> float | None:
     """Splits that the producer's own counter saw."""
-    own = [s for s in facts.named("producer.batch_splits") if s.labels.get("client_id") == client]
-    found = counters.increase(own, start, end)
-    return found.value if found else None
+    return counters.rise(counters.of_client(facts, "producer.batch_splits", client), start, end)
 
 
 def summed(facts: Facts, host: str | None, client: str, topic: str, span: tuple[float, float]) -> Sums:
     """What the counters say of the bytes between two moments."""
     start, end = span
-    own = [s for s in facts.named("producer.outgoing_bytes") if s.labels.get("client_id") == client]
-    outgoing = counters.increase(own, start, end)
     single = _oversize(facts, client, start, end)
     alone = actors.sole_producer(facts, client, topic)
     return Sums(
         counters.ratio(facts, host, start, end) if host else None,
-        outgoing.value if outgoing else None,
+        counters.rise(counters.of_client(facts, "producer.outgoing_bytes", client), start, end),
         topic_bytes(facts, "broker.bytes_rejected", topic, start, end),
         topic_bytes(facts, "broker.bytes_in", topic, start, end) if alone else None,
         sum(size for size, _ in single),
@@ -72,19 +63,12 @@ def topic_bytes(facts: Facts, name: str, topic: str, start: float, end: float) -
     of_topic = of_topic or flows.all_topics(facts, name)
     if not of_topic:
         return None
-    found = counters.increase(of_topic, start, end, counters.first_scrape(facts, of_topic[0]))
-    return found.value if found else None
-
-
-def title(sums: Sums, host: str) -> str:
-    """Which counters a ledger rests on, and from when to when."""
-    since, until = (sums.card.since, sums.card.until) if sums.card else (None, None)
-    return f"network card of {host}, {clock(since)} to {clock(until)} UTC"
+    return counters.rise(of_topic, start, end, counters.first_scrape(facts, of_topic[0]))
 
 
 def _oversize(facts: Facts, client: str, start: float, end: float) -> list[tuple[float, int]]:
     """(bytes on the wire, records) of single records over the limit in the window, sent once each."""
-    own: list[Series] = [s for s in facts.named("producer.record_size_max") if s.labels.get("client_id") == client]
+    own = counters.of_client(facts, "producer.record_size_max", client)
     biggest = max((v for s in own for _, v in s.points), default=0.0)
     found = []
     for one in facts.of_kind("record-too-large"):
@@ -244,7 +228,7 @@ def ledger(facts: Facts, found: SplitLedger) -> TrafficLedger | None:
     stages.append(Stage("unexplained", "UNEXPLAINED (scrape edges, framing)", rest, rest, rest, "rest"))
     return TrafficLedger(
         host,
-        title(sums, host),
+        f"network card of {host}, {clock(sums.card.since)} to {clock(sums.card.until)} UTC",
         instant(sums.card.since),
         instant(sums.card.until),
         round(sums.card.bytes_in),
@@ -296,7 +280,7 @@ def evidence(facts: Facts, client: str, topic: str, found: SplitLedger) -> tuple
                 told.append(sample(facts, series, sums.card.until, f"bytes {past} after"))
     rejected = [s for s in facts.named("broker.bytes_rejected") if s.labels.get("topic") == topic and s.points]
     told += [sample(facts, s, end, "bytes that the broker threw away") for s in rejected]
-    own = [s for s in facts.named("producer.record_retries") if s.labels.get("client_id") == client and s.points]
+    own = [s for s in counters.of_client(facts, "producer.record_retries", client) if s.points]
     told += [sample(facts, s, end, _RETRIES[any(v for _, v in s.points)]) for s in own]
     return tuple(told)
 
@@ -309,7 +293,7 @@ def findings(facts: Facts, incident: str, logged: frozenset[str]) -> tuple[Findi
 
 
 def _of_client(facts: Facts, client: str, incident: str) -> Finding | None:
-    own = [s for s in facts.named("producer.batch_splits") if s.labels.get("client_id") == client]
+    own = counters.of_client(facts, "producer.batch_splits", client)
     steps = [(a, b, v) for a, b, v in counters.summed(own) if v > 0]
     count = sum(v for _, _, v in steps)
     if count < MANY or kafka_defaults.loops(configured.version_of(facts, client)) is False:

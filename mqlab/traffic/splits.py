@@ -1,8 +1,6 @@
-"""Splits of one producer on one topic, and whether they are a loop.
+"""Splits of one producer on one topic, and whether they are a loop: the rule behind ``batch-split-loop``.
 
-What stands beside the splits of a producer: crashes, the trigger, the lines that prove the loop.
-
-Splits of one producer on one topic, and whether they are a loop: the rule behind ``batch-split-loop``.
+Beside the splits stand the crashes that end them, the trigger, and the lines that prove the loop.
 """
 
 from __future__ import annotations
@@ -14,7 +12,7 @@ from dataclasses import dataclass
 from mqlab import units
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Evidence
-from mqlab.models import kafka_defaults, limits
+from mqlab.models import kafka_defaults, splitting
 from mqlab.models.kafka_defaults import Version
 from mqlab.shared import actors, configured, counters
 from mqlab.shared.configured import Value
@@ -58,10 +56,7 @@ def ongoing(facts: Facts, splits: Sequence[Episode], ended: float | None) -> boo
     """True where the material ends while the splits go on."""
     if ended is None:
         return False
-    sources = {s.source for s in splits}
-    later = [c.last_at for c in facts.coverage if c.source in sources and c.last_at is not None]
-    dated = [e.last_at for e in facts.episodes if e.source in sources and e.last_at is not None]
-    return max([*later, *dated], default=ended) < ended + QUIET
+    return (actors.log_end(facts, {s.source for s in splits}) or ended) < ended + QUIET
 
 
 def trigger(facts: Facts, splits: Sequence[Episode], started: float | None) -> str | None:
@@ -88,22 +83,18 @@ def lines(
     """The lines that prove the loop: first and last split, the settings, the ends."""
     last = max(splits, key=lambda s: (s.last_at or 0, s.last.line or 0))
     found = [
-        _why(splits[0].first, "first split: attempts left stay the same"),
-        _why(last.last, "last split: the same number of attempts left"),
+        splits[0].first.because("first split: attempts left stay the same"),
+        last.last.because("last split: the same number of attempts left"),
     ]
     for value, why in ((batch_size, "batches may grow to this size"), (limit, "the broker takes no larger batch")):
         if value is not None and value.setting is not None:
-            found.append(_why(value.setting.evidence, why))
-    found += [_why(end.first, "the process ended") for end in ends]
+            found.append(value.setting.evidence.because(why))
+    found += [end.first.because("the process ended") for end in ends]
     memory = facts.of_kind("out-of-memory") if any(e.kind == "process-exit" for e in ends) else ()
-    found += [_why(m.first, "why the process ended") for m in memory]
+    found += [m.first.because("why the process ended") for m in memory]
     stuck = [e for e in facts.of_kind("producer-stuck", "record-expired") if e.source == splits[0].source]
-    found += [_why(e.first, "how the loop ended for these records") for e in stuck[:2]]
+    found += [e.first.because("how the loop ended for these records") for e in stuck[:2]]
     return tuple(found)
-
-
-def _why(evidence: Evidence, why: str) -> Evidence:
-    return Evidence(evidence.source, evidence.line, evidence.text, why, evidence.pointer)
 
 
 def begins_within(facts: Facts, splits: Sequence[Episode]) -> bool:
@@ -217,7 +208,7 @@ class Loop:
         size, most = (self.batch_size and self.batch_size.number), (self.limit and self.limit.number)
         if not most:
             return None
-        found = limits.loop_window(most, size) if size else None
+        found = splitting.loop_window(most, size) if size else None
         return found or (None if self.size_is_certain else (most + 1, None))
 
 
@@ -287,6 +278,6 @@ def mostly_splits(facts: Facts, loop: Loop) -> bool:
     if loop.first_at is None or loop.last_at is None:
         return False
     least = loop.limit.number if loop.limit and loop.limit.number else LEAST_LIMIT
-    own = [s for s in facts.named("producer.outgoing_bytes") if s.labels.get("client_id") == loop.client]
-    left = counters.increase(own, loop.first_at, loop.last_at)
-    return left is not None and loop.count * least * MOSTLY >= left.value > 0
+    own = counters.of_client(facts, "producer.outgoing_bytes", loop.client)
+    left = counters.rise(own, loop.first_at, loop.last_at)
+    return left is not None and loop.count * least * MOSTLY >= left > 0

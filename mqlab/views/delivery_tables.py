@@ -38,10 +38,10 @@ from mqlab.delivery.risks import risks as of_settings
 from mqlab.delivery.rows import Audit, Doubled, GroupRow, Loss
 from mqlab.facts import Facts
 from mqlab.frames import where
+from mqlab.shared.table import table
 from mqlab.units import clock, number
 from mqlab.views.audit_json import commands_for
 from mqlab.views.delivery import AuditView
-from mqlab.views.rocketmq_tables import table
 
 _PATH = (
     "partition", "group", "sent", "acknowledged", "failed", "unanswered", "stored", "handled", "committed at",

@@ -1,22 +1,18 @@
-"""Forecast and plan of a drain as a table.
-
-Forecast and plan of a drain as a table for the notebook.
-"""
+"""Forecast and plan of a drain as a table for the notebook."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import isinf
 
 import pandas as pd
 
 from mqlab.facts import Facts
-from mqlab.models.draining import Interval
+from mqlab.models.draining import lasting
 from mqlab.quantities import BadQuantityError
 from mqlab.scenarios.drain import DrainAnswer, Request, answer
 from mqlab.scenarios.drain_state import NoBacklogError
+from mqlab.shared.table import table
 from mqlab.units import digits, duration, number, percent
-from mqlab.views.rocketmq_tables import table
 
 
 def drain_answer(facts: Facts, request: Request) -> DrainAnswer | None:
@@ -35,9 +31,8 @@ def drain_plan(found: DrainAnswer | None) -> pd.DataFrame:
 
 def _drain(found: DrainAnswer) -> Iterator[tuple[str, str]]:
     yield "waiting", f"{number(round(found.backlog))} messages, {digits(found.inflow_per_second)}/s come in"
-    if found.forecast is not None:
-        told = found.forecast.never or f"{_between(found.forecast.seconds)} from the complete rebalance"
-        yield "if nothing changes", f"never: {told}" if found.forecast.never else told
+    if found.outlook is not None:
+        yield "if nothing changes", found.outlook
     if found.measured_seconds is not None:
         apart = duration(found.between_snapshots_seconds)
         yield "so long it took", f"{duration(found.measured_seconds)}, snapshots up to {apart} apart"
@@ -58,7 +53,7 @@ def _plan(found: DrainAnswer) -> Iterator[tuple[str, str]]:
         yield "hold", f"{number(round(plan.levers.messages_per_second))} messages/s in all"
         yield "by threads", f"{plan.levers.threads_per_instance} in each of {plan.levers.instances} processes"
         yield "or by pullInterval", f"{number(plan.levers.pull_interval_ms)} ms"
-    yield "so it takes", _between(plan.seconds)
+    yield "so it takes", plan.seconds.words(lasting)
     for step in plan.steps:
         lasts = "until drained" if not step.left else f"for {duration(step.seconds)}"
         yield f"ramp, {percent(step.share)}", f"{digits(step.messages_per_second)}/s in all, {lasts}"
@@ -67,8 +62,3 @@ def _plan(found: DrainAnswer) -> Iterator[tuple[str, str]]:
         lost = guard.loss_begins_seconds
         kept = f"{duration(guard.margin_seconds)} to spare" if guard.margin_seconds > 0 else "tight"
         yield "retention", kept if lost is None else f"LOSS begins in {duration(lost)}"
-
-
-def _between(seconds: Interval) -> str:
-    low, likely, high = ("never" if isinf(s) else duration(s) for s in (seconds.low, seconds.likely, seconds.high))
-    return f"{likely} ({low} to {high})"

@@ -20,7 +20,7 @@ from mqlab.kafka.rows import Behind, Life, Rebalance
 from mqlab.models.polling import Work, work
 from mqlab.rows import Batch
 from mqlab.shared.queues import Points
-from mqlab.views.queue_fates import waiting_over_time
+from mqlab.views.queue_lags import waiting_over_time
 
 _UNLIMITED = 2**31 - 1
 """Default of max.poll.records in 0.10.0: a poll has what was fetched."""

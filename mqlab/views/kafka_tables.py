@@ -38,9 +38,9 @@ from mqlab.models.burrow import INTERVALS, Commit, Status, kept, partition
 from mqlab.models.polling import ADVISED_MARGIN, largest_safe_records, share_over, smallest_safe_interval
 from mqlab.models.retention import TimeLag, time_lag
 from mqlab.shared.queues import Points, lag
+from mqlab.shared.table import table
 from mqlab.units import clock, digits, duration, number, percent
 from mqlab.views.kafka_group import Phase, RebalanceView, peak_lag, positions, told_of
-from mqlab.views.rocketmq_tables import table
 
 NOTHING = "—"
 _MOST = 400

@@ -17,9 +17,9 @@ from mqlab.models.polling import ADVISED_MARGIN, largest_safe_records, smallest_
 from mqlab.scenarios.replay import replay
 from mqlab.scenarios.replay_inputs import NoReplayError
 from mqlab.scenarios.replay_request import BadChangeError, Recorded, ReplayAnswer, Told, changes
+from mqlab.shared.table import table
 from mqlab.units import clock, digits, number, percent
 from mqlab.views.kafka_group import Phase, RebalanceView
-from mqlab.views.rocketmq_tables import table
 
 _COLUMNS = ("with", "rebalances", "longest poll", "polls too late", "lag at the end", "handed out twice")
 _THREADS = 4

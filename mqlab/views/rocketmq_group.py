@@ -1,7 +1,4 @@
-"""One RocketMQ group for the eye.
-
-One RocketMQ group for the eye: who was there, who held what before, during and after, and what waits.
-"""
+"""One RocketMQ group for the eye: who was there, who held what before, during and after, and what waits."""
 
 from __future__ import annotations
 
@@ -61,7 +58,7 @@ def group_view(facts: Facts, diagnosis: Diagnosis, group: str | None = None, top
     broadcast = _broadcast(facts, chosen, known)
     panels = () if broadcast else _panels(facts, chosen, case, known, told)
     shared = next((p for p in panels if p.era.shared), None)
-    alone = had_been_unique(facts, chosen, "had each process an id of its own", shared.era, told) if shared else None
+    alone = had_been_unique(facts, chosen, shared.era, told) if shared else None
     during = shared or max(panels, key=lambda p: (_overlap(p, finding), p.era.since), default=None)
     return GroupView(chosen, finding, case, differs, stays(known), told, panels, during, alone, broadcast)
 

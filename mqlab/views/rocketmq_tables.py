@@ -1,14 +1,12 @@
-"""Tables about a RocketMQ group.
+"""Tables about one RocketMQ group for the notebook.
 
-Tables about one RocketMQ group for the notebook: who was there, who held what, what waited, what it cost.
-
-What a shared client id costs, how it came about and how it is repaired, as tables for the notebook.
+Who was there, who held what, what waited, what it cost, how client ids came about and how they are repaired.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from shlex import quote
 
@@ -19,11 +17,12 @@ from mqlab.facts import Facts
 from mqlab.frames import where
 from mqlab.models.client_ids import EXPLICIT_NAME, parse, risks
 from mqlab.models.ownership import Capacity, owned
-from mqlab.rocketmq.eras import Panel, Share, place
+from mqlab.rocketmq.eras import Panel, Share
 from mqlab.rocketmq.shared_client_ids import Case, reserved_seconds
-from mqlab.shared.queues import spread
+from mqlab.shared.queues import place, spread
+from mqlab.shared.table import table
 from mqlab.units import clock, digits, duration, measure, number, percent, stamp
-from mqlab.views.queue_fates import Fate, fates
+from mqlab.views.queue_lags import QueueLag, queue_lags
 from mqlab.views.rocketmq_group import GroupView
 
 _NOTHING = "—"
@@ -74,7 +73,7 @@ def waiting(facts: Facts, view: GroupView) -> pd.DataFrame:
     """Queues by what became of them: how many messages wait, and how fast they came while the group was as drawn."""
     paces = {(s.topic, s.queue): s.pace for s in view.during.shares} if view.during else {}
     rows = []
-    for (kind, topic), told in groupby(sorted(fates(facts, view), key=_kind), key=_kind):
+    for (kind, topic), told in groupby(sorted(queue_lags(facts, view), key=_kind), key=_kind):
         found = list(told)
         known = [p for f in found if (p := paces.get((topic, f.queue))) is not None and p.seconds]
         rows.append(
@@ -106,12 +105,6 @@ def capacity(view: GroupView) -> pd.DataFrame:
     return table(rows, ("topic", "ids", "queues with an owner", "processes", "do useful work", "work done once"))
 
 
-def table(rows: Sequence[Mapping[str, object]], columns: tuple[str, ...]) -> pd.DataFrame:
-    """The first column is the index, so that no running number is shown; its name stands in the one header row."""
-    frame = pd.DataFrame(list(rows), columns=list(columns)).set_index(columns[0])
-    return frame.rename_axis(index=None, columns=columns[0])
-
-
 def _overview(facts: Facts, view: GroupView) -> Iterator[tuple[str, str]]:
     if view.group is None:
         yield "group", "this material names no consumer group of RocketMQ"
@@ -128,7 +121,7 @@ def _overview(facts: Facts, view: GroupView) -> Iterator[tuple[str, str]]:
     yield "ids that several processes shared", ", ".join(shared) or ("none" if counted else "nobody is listed")
     if view.mismatch is not None:
         yield "members do not all read", ", ".join(view.mismatch.topics)
-    peaks = [fate.peak for fate in fates(facts, view)]
+    peaks = [lag.peak for lag in queue_lags(facts, view)]
     yield "highest lag of one queue", number(max(peaks)) if peaks else "no offsets"
 
 
@@ -158,8 +151,8 @@ def _offsets(alike: Sequence[Share]) -> str:
     return f"moved by {number(read)}, {number(came)} came in" if read else f"stand still, {number(came)} came in"
 
 
-def _kind(fate: Fate) -> tuple[str, str]:
-    return fate.kind, fate.topic
+def _kind(lag: QueueLag) -> tuple[str, str]:
+    return lag.kind, lag.topic
 
 
 def _capacity(topic: str, ids: str, found: Capacity) -> dict[str, object]:

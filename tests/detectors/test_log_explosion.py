@@ -10,7 +10,7 @@ from mqlab.detectors import log_explosion
 from mqlab.detectors.base import CLEAR
 from mqlab.findings import Certainty, Evidence, Severity
 from mqlab.narrowing import narrowed
-from mqlab.symptoms.unexplained import TROUBLE
+from mqlab.symptoms.unexplained import trouble
 from mqlab.verdict import diagnose
 
 QUIET = [(0, 60, 2_000)]
@@ -283,4 +283,4 @@ def test_it_explains_its_own_lines_and_no_others():
     material = replace(facts(log("app.log", "application-log"), own, other), volumes=(loop(),))
     left = diagnose(material).symptoms
     assert [s.partition(" UTC: ")[2] for s in left] == ["out-of-memory, 1 time, first at app.log:900"]
-    assert "send-failed" in TROUBLE
+    assert "send-failed" in trouble()

@@ -5,7 +5,7 @@ from group_builder import GROUP, TOPIC, listings, queue, queues
 from report_example import diagnosis
 
 from mqlab.figures.rocketmq_group import kind_name, queue_lag
-from mqlab.views.queue_fates import ALONE, DOUBLED, ORPHAN, UNKNOWN, fates, flows, growth
+from mqlab.views.queue_lags import ALONE, DOUBLED, ORPHAN, UNKNOWN, flows, growth, queue_lags
 from mqlab.views.rocketmq_group import GroupView, group_view
 
 A1, A2, B = "A@9 10.0.0.1:1", "A@9 10.0.0.2:1", "B@9 10.0.0.3:1"
@@ -18,7 +18,7 @@ def view_of(every):
 
 
 def test_each_queue_is_what_the_allocation_made_of_it_orphans_first():
-    assert [(f.queue, f.kind, f.peak) for f in fates(SHARED, view_of(SHARED))] == [
+    assert [(f.queue, f.kind, f.peak) for f in queue_lags(SHARED, view_of(SHARED))] == [
         ("broker-a/2", ORPHAN, 900), ("broker-a/3", ORPHAN, 900), ("broker-a/0", DOUBLED, 0),
         ("broker-a/1", DOUBLED, 0), ("broker-a/4", ALONE, 0), ("broker-a/5", ALONE, 0),
     ]  # fmt: skip
@@ -26,14 +26,14 @@ def test_each_queue_is_what_the_allocation_made_of_it_orphans_first():
 
 def test_in_a_group_without_orphans_no_queue_is_special():
     healthy = facts(listings(0, 300, 20, "A@1 10.0.0.1:1", B), queues(2, {0, 1}))
-    assert {f.kind for f in fates(healthy, view_of(healthy))} == {UNKNOWN}
+    assert {f.kind for f in queue_lags(healthy, view_of(healthy))} == {UNKNOWN}
     assert growth(view_of(healthy)) == ()
 
 
 def test_a_queue_that_nobody_reads_grows_by_what_is_produced():
     (begin, low), (end, high) = growth(view_of(SHARED))
     assert (high - low) / (end - begin) == 3
-    told = next(f for f in fates(SHARED, view_of(SHARED)) if f.kind == ORPHAN)
+    told = next(f for f in queue_lags(SHARED, view_of(SHARED)) if f.kind == ORPHAN)
     assert dict(told.points)[end] == high
 
 
@@ -63,7 +63,7 @@ def test_a_line_for_each_queue_one_legend_for_each_kind():
 
 def test_of_very_many_queues_the_longest_are_drawn_and_all_are_named():
     every = facts(queues(60, range(60)), listings(0, 300, 20, "A@1 10.0.0.1:1"))
-    found = fates(every, view_of(every))
+    found = queue_lags(every, view_of(every))
     chart = queue_lag(every, view_of(every))
     assert sum(trace.legendgroup == UNKNOWN for trace in chart.data) == 16
     assert kind_name(found, UNKNOWN) == f"each queue (60): {TOPIC} broker-a 0-59"

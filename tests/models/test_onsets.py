@@ -21,7 +21,7 @@ def noisy(mean, sigma, count, seed):
 def test_a_step_is_seen_between_the_last_sample_before_and_the_first_after():
     assert onset(points(*[40] * 8, *[27] * 8)) == Onset(70, 80, 40, 27, True)
     assert onset(points(*[40] * 8, *[60] * 8)) == Onset(70, 80, 40, 60, True)
-    assert onset(points(*[40] * 8, *[60] * 8)).rises
+    assert onset(points(*[40] * 8, *[60] * 8)).after == 60
 
 
 def test_from_nothing_anything_that_lasts_is_a_step():

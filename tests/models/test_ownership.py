@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqlab.models.ownership import Capacity, owned, retry_queues, unique
+from mqlab.models.ownership import Capacity, owned, unique
 from mqlab.models.queue_allocation import java_order
 
 DRAWN = """
@@ -27,6 +27,10 @@ CONSISTENT_HASH 8  A A           2 2 2 2 2 2 2 2
 ids = st.lists(st.sampled_from(["10.0.0.1@1", "10.0.0.1@12", "10.0.0.1@1#5", "bj-a@1", "é@7"]), max_size=9)
 
 
+def orphans(ownership):
+    return [queue for queue, clients in ownership.owners.items() if not clients]
+
+
 def queues(count, topic="t", broker="broker-a"):
     return [(topic, broker, number) for number in range(count)]
 
@@ -40,12 +44,6 @@ def test_repeated_ids_double_their_first_share_and_orphan_the_others(row):
     ownership = owned(strategy, members, queues(int(count)))
 
     assert [len(clients) for clients in ownership.owners.values()] == drawn
-    assert ownership.orphans == tuple(
-        queue for queue, owners in zip(queues(int(count)), drawn, strict=True) if not owners
-    )
-    assert ownership.doubled == {
-        queue: owners for queue, owners in zip(queues(int(count)), drawn, strict=True) if owners > 1
-    }
 
 
 def test_an_owner_is_named_once_for_each_of_its_processes():
@@ -60,7 +58,7 @@ def test_an_owner_is_named_once_for_each_of_its_processes():
 def test_one_id_for_all_orphans_a_whole_broker():
     both = [*queues(4, broker="broker-b"), *queues(4)]
 
-    assert owned("AVG", ["A", "A"], both).orphans == tuple(queues(4, broker="broker-b"))
+    assert orphans(owned("AVG", ["A", "A"], both)) == queues(4, broker="broker-b")
 
 
 def test_useful_capacity_is_that_of_one_process_where_three_share_an_id():
@@ -85,7 +83,7 @@ def test_each_topic_is_divided_for_itself():
 
 
 def test_every_process_of_a_repeated_id_owns_the_retry_queue():
-    ownership = owned("AVG", ["A", "A"], retry_queues("g", ["broker-a"]))
+    ownership = owned("AVG", ["A", "A"], [("%RETRY%g", "broker-a", 0)])
 
     assert ownership.owners == {("%RETRY%g", "broker-a", 0): ("A", "A")}
 
@@ -93,8 +91,7 @@ def test_every_process_of_a_repeated_id_owns_the_retry_queue():
 def test_a_member_that_does_not_subscribe_leaves_its_share_to_nobody():
     ownership = owned("AVG", ["A", "B"], queues(4), absent=["B"])
 
-    assert ownership.orphans == (("t", "broker-a", 2), ("t", "broker-a", 3))
-    assert ownership.doubled == {}
+    assert list(ownership.owners.values()) == [("A",), ("A",), (), ()]
     assert ownership.unique_capacity == ownership.capacity
 
 
@@ -102,15 +99,6 @@ def test_all_processes_of_an_absent_id_stay_away_had_their_ids_been_unique_too()
     ownership = owned("AVG", ["A", "A", "B"], queues(3), absent=["A"])
 
     assert ownership.unique_capacity == Capacity(queues=3, served=1, owned=1, processes=3, useful_processes=1.0)
-
-
-def test_a_configured_list_is_owned_by_every_process_and_holds_no_other_queue():
-    fixed = {"message_queue_list": [("t", "broker-a", 0), ("t", "gone", 0)]}
-
-    assert owned("CONFIG", ["A", "B"], queues(2), fixed).owners == {
-        ("t", "broker-a", 0): ("A", "B"),
-        ("t", "broker-a", 1): (),
-    }
 
 
 def test_a_group_without_queues_lacks_nothing():
@@ -134,9 +122,10 @@ def test_unique_ids_would_own_every_queue_once(given_ids, count, strategy):
     ownership = owned(strategy, given_ids, queues(count))
 
     assert ownership.unique_capacity.served == ownership.unique_capacity.owned == count
-    assert ownership.capacity.served + len(ownership.orphans) == count
+    assert ownership.capacity.served + len(orphans(ownership)) == count
     assert ownership.capacity.useful_processes <= len(set(given_ids)) + 1e-9
-    assert (ownership.orphans == () and ownership.doubled == {}) or len(set(given_ids)) < len(given_ids)
+    alone = all(len(clients) == 1 for clients in ownership.owners.values())
+    assert alone or len(set(given_ids)) < len(given_ids)
 
 
 @given(ids.filter(bool), st.integers(0, 40))

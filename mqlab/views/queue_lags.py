@@ -1,7 +1,4 @@
-"""How the queues of a group fared.
-
-How the queues of a group fared: lag of each over time, and messages a second that came in and were read.
-"""
+"""How the queues of a group fared: lag of each over time, and messages a second that came in and were read."""
 
 from __future__ import annotations
 
@@ -19,7 +16,7 @@ ORPHAN, DOUBLED, ALONE, UNKNOWN = "nobody reads it", "several read it", "one pro
 
 
 @dataclass(frozen=True, slots=True)
-class Fate:
+class QueueLag:
     """One queue over time."""
 
     topic: str
@@ -45,11 +42,11 @@ class Flow:
     consumed: float
 
 
-def fates(facts: Facts, view: GroupView) -> tuple[Fate, ...]:
+def queue_lags(facts: Facts, view: GroupView) -> tuple[QueueLag, ...]:
     """Every queue of the group's topics whose lag is known, orphans first, then by their highest lag."""
     kinds = _kinds(view)
     found = [
-        Fate(topic, queue, kinds.get((topic, queue), UNKNOWN), tuple((p.at or 0.0, lag(p)) for p in points))
+        QueueLag(topic, queue, kinds.get((topic, queue), UNKNOWN), tuple((p.at or 0.0, lag(p)) for p in points))
         for topic, queues in _positions(facts, view).items()
         for queue, points in queues.items()
     ]

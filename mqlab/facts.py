@@ -126,6 +126,11 @@ class Position:
     line: int | None
     text: str
 
+    @property
+    def evidence(self) -> Evidence:
+        """Where it stands."""
+        return Evidence(self.source, self.line, self.text)
+
 
 @dataclass(frozen=True)
 class Facts:

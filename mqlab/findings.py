@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import IntEnum
 
@@ -33,6 +33,10 @@ class Evidence:
     text: str
     why: str = ""
     pointer: str | None = None
+
+    def showing(self, why: str) -> Evidence:
+        """The same place, and what it shows."""
+        return replace(self, why=why)
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,10 +68,8 @@ def _other(facts: Facts, group: str) -> str | None:
     if expelled:
         told = counted(expelled, "expulsion")
         return f"{group}: {told} by the coordinator, and no member left by itself while it worked"
-    late = sum(
-        bool(limit := poll_limits.interval(facts, b.client_id or "", b.at)) and b.longest_seconds > limit
-        for b in poll_limits.polls(facts, group)
-    )
+    polls = [(b, poll_limits.interval(facts, b.client_id or "", b.at)) for b in poll_limits.polls(facts, group)]
+    late = sum(limit is not None and batch.longest_seconds > limit for batch, limit in polls)
     if late:
         return f"{group}: {counted(late, 'poll')} took longer than the interval, and no member left for it"
     return f"{group}: every member that left closed its consumer first, {counted(stopped, 'time')}" if stopped else None

@@ -1,12 +1,7 @@
-"""Generations of a Kafka group, by coordinators, by clients and by a dump of ``__consumer_offsets``.
+"""Generations of a Kafka group, and epochs of KIP-848 groups: as coordinators began them, as clients joined them.
 
-The generations that a coordinator began, as its own lines tell of them, and the epochs of KIP-848 groups.
-
-The generations that one client's own log tells of, from the first step of each join to its last.
-
-Generations that only clients tell of: the coordinator's log is not there, or not for that time.
-
-Generations that only a dump of ``__consumer_offsets`` tells of: no coordinator and no client does.
+What the coordinators' own lines tell comes first; where they are not there, or not for that time, the logs of clients
+tell of generations, and where no client does, the records of ``__consumer_offsets``.
 """
 
 from __future__ import annotations
@@ -67,7 +62,11 @@ def told(lines: Lines) -> list[Begun]:
 
 
 def _generations(lines: Lines) -> Iterator[Begun]:
-    starts = _once([e for e in lines.coordinator if e.kind == "rebalance-started"])
+    once: dict[tuple[float | None, int | None, str | None], Episode] = {}
+    for line in lines.coordinator:
+        if line.kind == "rebalance-started":
+            once.setdefault((line.first_at, number(line), line.reason), line)
+    starts = list(once.values())
     done: dict[tuple[str, int | None], list[Episode]] = defaultdict(list)
     for line in lines.coordinator:
         if line.kind in ("rebalance-stabilized", "rebalance-assigned", "group-emptied"):
@@ -76,14 +75,6 @@ def _generations(lines: Lines) -> Iterator[Begun]:
     for place, start in enumerate(starts):
         next_at = starts[place + 1].first_at if place + 1 < len(starts) else None
         yield _generation(start, next_at or float("inf"), done, syncs)
-
-
-def _once(starts: Sequence[Episode]) -> list[Episode]:
-    """Each start once, though its log may be there twice."""
-    found: dict[tuple[float | None, int | None, str | None], Episode] = {}
-    for start in starts:
-        found.setdefault((start.first_at, number(start), start.reason), start)
-    return list(found.values())
 
 
 def _generation(

@@ -47,9 +47,9 @@ from mqlab.kafka.log_lines import (
     lines,
     timed_out,
 )
-from mqlab.kafka.member_lineage import CLOCKS, ONCE, Span
 from mqlab.kafka.poll_limits import interval, polls_of, session_limit
 from mqlab.kafka.rows import End
+from mqlab.kafka.spans import CLOCKS, ONCE, Span
 from mqlab.memo import per_facts
 from mqlab.rows import Batch, Shape
 from mqlab.shared.benign_lines import ORDERLY, WANTED

@@ -17,8 +17,8 @@ from mqlab.facts import Episode, Facts
 from mqlab.kafka.generations import Begun
 from mqlab.kafka.groups import topics
 from mqlab.kafka.log_lines import CLIENT, FOLLOW_UP, STOPS, between, client_of, lines, rejoined, trigger_of
-from mqlab.kafka.member_lineage import CLOCKS
 from mqlab.kafka.rows import Rebalance, Trigger
+from mqlab.kafka.spans import CLOCKS
 from mqlab.memo import per_facts
 
 _GIVEN_UP = frozenset({"partitions-revoked", "partitions-lost"})

@@ -1,17 +1,8 @@
 """Consumer groups of any system: what they read, who was there, and times in which the members stayed the same.
 
-Consumer groups of any system: what they read, who was in them, and how their queues are called.
-
-When a group had members, and what says that it had none, by every source that tells.
-
-Times within a rise of lag in which a group's members are known to have stayed the same.
-
-RocketMQ: a source saw the same ids all along. Kafka: besides, nobody rebalanced; a member that joins again under
-another id is another member, and whatever any source says of a change counts.
-
-What the members of a group can handle, as they say themselves.
-
-RocketMQ: threads ÷ time per message. Kafka: one thread a consumer, records of its polls ÷ the time that they took.
+RocketMQ: a source saw the same ids all along, and what members can handle is threads ÷ time per message. Kafka:
+besides, nobody rebalanced; a member that joins again under another id is another member, and whatever any source says
+of a change counts. There it is one thread a consumer, records of its polls ÷ the time that they took.
 """
 
 from __future__ import annotations

@@ -1,25 +1,13 @@
-"""How the life of a member of a Kafka group ended.
-
-Whether a member left just when the time between two of its polls was up.
-
-How the life of a member ended: by what was said, or by what its own log did afterwards.
+"""How the life of a member of a Kafka group ended: by what was said, or by what its own log did afterwards.
 
 Clients 0.10.1 to 2.0 leave without a word when their application does not poll (KIP-62): the heartbeat thread sends
 the LeaveGroup while the application works on. What is left to see is that the process neither stopped nor started
 anew, that its next commit fails, and that the interval had passed since its last poll.
-
-Whether the process of a member failed though it left the group in good order: ``close()`` runs after an error too.
-
-Two things tell of it: the status with which the process exits, maybe long after it left, or an error that is the last
-word of the application each time before it closes its consumer.
-
-Which line about a poll timeout, in a client's own log, tells of the end of which of its lives.
-
-The Java client writes it when it leaves. What librdkafka has to say waits for the application's next poll where the
-application takes its log (``log_cb``; ``logger`` of confluent-kafka): ``MAXPOLL`` is written when the batch that took
-too long is done, and before the member joins again.
-
-How long a member was silent before the coordinator gave it up.
+A process may have failed though it left in good order: ``close()`` runs after an error too. The status with which it
+exits tells of it, or an error that is the last word of the application each time before it closes its consumer.
+The Java client writes of a poll timeout when it leaves. What librdkafka has to say waits for the application's next
+poll where the application takes its log (``log_cb``; ``logger`` of confluent-kafka): ``MAXPOLL`` is written when the
+batch that took too long is done, and before the member joins again.
 """
 
 from __future__ import annotations

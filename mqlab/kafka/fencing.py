@@ -1,6 +1,4 @@
-"""Static members of Kafka groups that fence each other.
-
-Static members of Kafka groups that fence each other: who has the instance id, and whether it went back and forth.
+"""Static members of Kafka groups that fence each other: who has the instance id, and whether it went back and forth.
 
 A rolling deploy hands each id over once, from the old process to the new one. Two live processes with one id take it
 from each other, so a process that was fenced has it again (GroupCoordinator, KIP-345).

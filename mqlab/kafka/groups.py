@@ -1,20 +1,8 @@
 """Consumer groups of Kafka: what they read, who was in them when, by whose clock, and what their coordinator says.
 
-Consumer groups of Kafka that the material tells of, and what they read.
-
-Who was in a Kafka group when, by each source that can tell.
-
 Listings of members (``--members``) and the owners of partitions (``--describe``) are true for their moment; lives, put
-together from the coordinator's and the clients' logs, last. A member is told by the host or by its member id.
-
-Whether a client's log shows the same time as its coordinator's, told by the generations that both name.
-
-Lines of two logs tell of one thing only where their clocks agree: a clock that is off makes silences and restarts of
-members that were there.
-
-What the coordinator of a Kafka group says about the end of one of its members, as places in its log.
-
-How many rebalances of a Kafka group had which trigger, in a few words.
+together from the coordinator's and the clients' logs, last. A member is told by the host or by its member id. Lines of
+two logs tell of one thing only where their clocks agree, which generations tell that both name.
 """
 
 from __future__ import annotations
@@ -230,7 +218,7 @@ def of_life(facts: Facts, life: Life) -> tuple[Evidence, ...]:
     if not found:
         return ()
     place = min(found, key=lambda e: (_END_KINDS.index(e.kind), abs((e.first_at or 0.0) - at))).first
-    return (Evidence(place.source, place.line, place.text, "the coordinator takes it out", place.pointer),)
+    return (place.showing("the coordinator takes it out"),)
 
 
 def once(places: Iterable[Evidence]) -> tuple[Evidence, ...]:

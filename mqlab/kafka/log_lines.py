@@ -1,12 +1,7 @@
 """The lines about a Kafka group: kinds, what their words say, and which belong to one group.
 
-Kinds of episodes about Kafka groups, by who writes the lines.
-
-What the words of one line about a Kafka group say: who, what made the coordinator begin, and why a client left.
-
-Texts of GroupCoordinator.scala 0.9-3.9, GroupMetadataManager.java 3.7-4.x and of client reasons (KIP-800).
-
-The lines about one Kafka group: those of its coordinators, and the own log of each of its clients.
+They are those of its coordinators and the own log of each of its clients. Texts of GroupCoordinator.scala 0.9-3.9,
+GroupMetadataManager.java 3.7-4.x and of client reasons (KIP-800).
 """
 
 from __future__ import annotations

@@ -1,12 +1,7 @@
-"""What would have been: a recorded group simulated as it was, then with other settings.
+"""What would have been: a recorded group is simulated as it was, then with other settings.
 
-What a replay of a consumer group takes for granted, as sentences.
-
-What a replay is worth: bounds over equally likely courses, the record that it is held against, feasibility.
-
-What would have been: a recorded group is simulated as it was, then with other settings.
-
-The replay of what was is held against the record; its error is that of the answer, too.
+The replay of what was is held against the record; its error is that of the answer, too. Bounds are those of equally
+likely courses.
 """
 
 from __future__ import annotations

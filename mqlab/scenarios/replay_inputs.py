@@ -1,18 +1,7 @@
-"""From Facts to the course of a simulation.
+"""From Facts to the course of a simulation: the time it is about, arrivals, members, paces, protocol.
 
-How a recorded consumer was set, as the settings of a simulated one.
-
-The processes of a recorded group as members of a simulation: when they came and went, and how they were set.
-
-How a recorded group shares its partitions, and what its coordinator is set to.
-
-The time that a replay is about: the one that was asked for, else the incident; and what waited meanwhile.
-
-How a partition grew between two listings of its offsets: evenly, but for a burst that nobody had handled yet.
-
-How long a record took where no application tells of its polls: from ledgers, while records waited.
-
-From Facts to the course of a simulation: the time it is about, arrivals, members, paces, protocol.
+A partition grew evenly between two listings of its offsets, but for a burst that nobody had handled yet. Where no
+application tells of its polls, ledgers tell how long a record took, while records waited.
 """
 
 from __future__ import annotations

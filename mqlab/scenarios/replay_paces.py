@@ -1,9 +1,4 @@
-"""How long records took, and the processes of a recorded group as members of a simulation.
-
-When the time that records take changed, and polls that stood still: both from the polls themselves.
-
-How long a record took, from the polls that applications say they worked off.
-"""
+"""How long a record took, from the polls that applications say they worked off: turns, stalls, slower members."""
 
 from __future__ import annotations
 

@@ -1,18 +1,7 @@
-"""Tables about a Kafka group: rebalances, settings, lag, polls.
+"""Tables about one consumer group of Kafka: its rebalances, what it and its brokers were set to, lag, polls.
 
-Tables about one consumer group of Kafka for the notebook: its rebalances, what was behind them, what waited.
-
-The consumer groups of Kafka that the material tells of, and one of them in a few lines, as tables.
-
-What the clients of a Kafka group and its brokers were set to, as a table: who with which value, since when.
-
-Burrow's verdict on each partition of a group, and how old the next record is that it will read.
-
-Commits are those of a dump of ``__consumer_offsets``; without one, each snapshot counts as a commit of what it shows.
-
-What waits in each partition of a Kafka group, as a table for the notebook: Burrow's verdict and the age of it.
-
-Tables about polls: what was allowed, how long they took, and which settings would have been enough.
+Burrow's verdict on a partition takes commits of a dump of ``__consumer_offsets``; without one, each snapshot counts as
+a commit of what it shows.
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ def _elsewhere(known: Lines, old: Span, new: Span) -> bool:
     if old.end is not End.OPEN or not (old.evidence and new.evidence):
         return False
     mine, other = old.evidence[0].source, new.evidence[0].source
-    later = [e.source for e in following(known.clients.get(new.client_id, ()), new.since or new.seen)]
+    later = [e.source for e in following(known.of(new.client_id), new.since or new.seen)]
     return mine != other and mine in later and other in later
 
 
@@ -78,7 +78,7 @@ def _fell_out(known: Lines, old: Span, new: Span) -> bool:
     if old.end is not End.OPEN or old.since is None or new.since is None or not (old.evidence and new.evidence):
         return False
     source = old.evidence[0].source
-    between_joins = between(known.clients.get(new.client_id, ()), old.since, new.since)
+    between_joins = between(known.of(new.client_id), old.since, new.since)
     return source == new.evidence[0].source and any(e.kind in _OUT and e.source == source for e in between_joins)
 
 
@@ -100,7 +100,7 @@ def _started(known: Lines, old: Span | None, span: Span) -> float | None:
     if span.since is None:
         return None
     begun = -1.0 if old is None else old.since or old.seen
-    near = between(known.clients.get(span.client_id, ()), begun, span.since + CLOCKS)
+    near = between(known.of(span.client_id), begun, span.since + CLOCKS)
     starts = [e for e in near if e.kind in STARTS and (e.first_at or 0.0) > begun]
     moments = [e.first_at or 0.0 for e in starts]
     cut = max((place for place, (one, next_) in enumerate(pairwise(moments), 1) if next_ - one > _START), default=0)

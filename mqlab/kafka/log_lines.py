@@ -162,8 +162,9 @@ class Lines:
     """The own log of each client, by client id; the log's name where it tells of no id."""
 
     def of(self, client_id: str | None, *kinds: str) -> tuple[Episode, ...]:
-        """Lines of these kinds in the client's own log."""
-        return tuple(e for e in self.clients.get(client_id or "", ()) if e.kind in kinds)
+        """Lines of the client's own log, by time; of these kinds only, where some are given."""
+        own = self.clients.get(client_id or "", ())
+        return tuple(line for line in own if line.kind in kinds) if kinds else own
 
 
 def between(lines: Sequence[Episode], since: float, until: float) -> Sequence[Episode]:

@@ -147,7 +147,7 @@ def own_reason(facts: Facts, group: str, begun: Begun) -> Trigger:
 
 
 def _own(facts: Facts, group: str, begun: Begun) -> Sequence[Episode]:
-    own = lines(facts, group).clients.get(begun.client_id or "", ())
+    own = lines(facts, group).of(begun.client_id)
     return between(own, begun.started - 60, begun.started + 1)
 
 

@@ -117,8 +117,7 @@ def _owning(facts: Facts, group: str) -> Stream:
     found = []
     for (at, source), told in groupby(rows, key=lambda p: (p.at or 0.0, p.source)):
         first = {(p.client_id or "", p.member_id or p.peer or ""): p for p in reversed([*told])}
-        owners = {who: Evidence(p.source, p.line, p.text) for who, p in first.items()}
-        found.append(Snapshot(at, tuple(Member(*who, owners[who]) for who in sorted(owners)), source))
+        found.append(Snapshot(at, tuple(Member(*who, first[who].evidence) for who in sorted(first)), source))
     return _moments("owners", [*found, *_nobody(facts, group, [s.at for s in found])] if found else [])
 
 
@@ -139,22 +138,14 @@ def _living(facts: Facts, group: str) -> Stream:
     """A snapshot whenever a life begins or ends; who was there before the logs begin is there from their start."""
     known = lives(facts, group)
     first, last = _logged(facts, known)
-    moments = sorted({life.since if life.since is not None else first for life in known} | _ends(known))
-    found = tuple(Snapshot(at, tuple(_member(life) for life in known if _lives(life, at))) for at in moments)
-    return Stream("logs", found, max([last, *moments]) if found else 0.0, lasting=True)
-
-
-def _ends(known: tuple[Life, ...]) -> set[float]:
-    return {life.until for life in known if life.until is not None}
-
-
-def _lives(life: Life, at: float) -> bool:
-    return (life.since is None or life.since <= at) and (life.until is None or at < life.until)
-
-
-def _member(life: Life) -> Member:
-    place = life.evidence[0] if life.evidence else Evidence("", None, "")
-    return Member(life.client_id, life.member_id, place)
+    ends = {life.until for life in known if life.until is not None}
+    moments = sorted({life.since if life.since is not None else first for life in known} | ends)
+    found = []
+    for at in moments:
+        there = [o for o in known if (o.since is None or o.since <= at) and (o.until is None or at < o.until)]
+        nowhere = (Evidence("", None, ""),)
+        found.append(Snapshot(at, tuple(Member(o.client_id, o.member_id, (o.evidence or nowhere)[0]) for o in there)))
+    return Stream("logs", tuple(found), max([last, *moments]) if found else 0.0, lasting=True)
 
 
 def _logged(facts: Facts, known: tuple[Life, ...]) -> tuple[float, float]:

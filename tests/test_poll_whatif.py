@@ -134,6 +134,16 @@ def test_slower_records_more_threads_and_more_members_change_what_a_poll_takes_a
     assert [each.name for each in six.members] == ["a", "a~0001", "a~0002"]
 
 
+def test_each_member_that_is_added_to_a_static_group_has_an_instance_id_of_its_own():
+    course = inputs(LOOP, "billing").course
+    static = replace(course, members=tuple(replace(m, static=True, instance="billing-0") for m in course.members))
+
+    three = changed(static, changes(["members=3"]))
+
+    assert [(m.name, m.instance) for m in three.members] == [("a", "billing-0"), ("a~0001", None), ("a~0002", None)]
+    assert simulate(three).final_lag >= 0
+
+
 def test_an_incident_ends_with_the_first_start_of_a_process_after_it():
     restarted = facts(loop(), printed(), listings(), client("a", "10:03:20 starting"))
 

@@ -154,12 +154,12 @@ def _read(facts: Facts, group: str, topic: str, stretch: Stretch, queues: Mappin
 
 
 def _named(absent: Sequence[Evidence]) -> list[Evidence]:
-    return [Evidence(e.source, e.line, e.text, "the group has no members") for e in absent[:4]]
+    return [e.because("the group has no members") for e in absent[:4]]
 
 
 def _frozen(stretch: Stretch) -> list[Evidence]:
     return [
-        Evidence(p.source, p.line, p.text, f"{queue}: nobody moves the offset")
+        p.evidence.because(f"{queue}: nobody moves the offset")
         for queue, pace in list(stretch.paces.items())[:2]
         for p in (pace.first, pace.last)
     ]

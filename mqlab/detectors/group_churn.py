@@ -9,7 +9,8 @@ that fence each other, releases, members that are added or taken away.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from mqlab import units
@@ -29,6 +30,13 @@ from mqlab.units import counted
 
 INCIDENT = "group-churn"
 SYSTEMS: tuple[str, ...] = ("kafka",)
+_SHOWN = 3
+_LONGEST = 80
+"""Characters of an error that are read at a glance."""
+_SHORTEST = 8
+"""Characters from which it says something: shapes are cut."""
+_LAYOUT = re.compile(r"^.*?(?: - | : )")
+"""What stands before the message in most layouts."""
 
 
 def detect(facts: Facts) -> Result:
@@ -69,15 +77,59 @@ def _dying(facts: Facts, group: str, every: Sequence[Churn]) -> Finding:
     rows = _rebalances(facts, group, since, until)
     proven = any(one.failing for one in every) and len(rows) >= churn.LEAST
     again = extra(facts, group, since - NEAR, until + NEAR)
+    lived = min((one.lived for one in every if one.lived is not None), default=None)
+    names = ", ".join(f"{one.client_id} died {counted(one.deaths, 'time')}" for one in every[:_SHOWN])
+    more = f" and {counted(len(every) - _SHOWN, 'more member')}" if len(every) > _SHOWN else ""
+    short = f" after {units.duration(lived)}" if lived is not None else ""
+    cost = counted(len(rows), "rebalance") + (f" and {counted(again, 'record')} handled again" if again else "")
+    known: dict[str, float | None] = {
+        "members": len(every),
+        "deaths": sum(one.deaths for one in every),
+        "restarts": sum(len(one.restarts) for one in every),
+        "rebalances": len(rows),
+        "life_seconds": lived,
+        "duplicated_records": again or None,
+    }
     found = _finding(
         group,
         (since, None if _ongoing(facts, until) else until),
-        churn.statement(group, every, len(rows), again),
-        churn.measures(every, len(rows), again),
-        churn.evidence(every),
+        f"In {group} {names}{more}{short} and was started again. It cost {cost}{_last_words(every)}.",
+        {name: float(value) for name, value in known.items() if value is not None},
+        groups.once(_evidence(every)),
     )
-    found = replace(found, facts=churn.remarks(every, rows))
+    found = replace(found, facts=_remarks(every, rows))
     return replace(found, certainty=Certainty.PROVEN, severity=Severity.CRITICAL) if proven else found
+
+
+def _last_words(every: Sequence[Churn]) -> str:
+    """The first error that comes before each end, without the layout of its line."""
+    error = next((error for one in every for error in one.errors), None)
+    plain = " ".join((error.sample or error.shape).split()) if error else ""
+    words = (_LAYOUT.sub("", plain) or plain)[:_LONGEST]
+    return f"; before each end it says: {words}" if len(words) >= _SHORTEST else ""
+
+
+def _remarks(every: Sequence[Churn], rows: Sequence[Rebalance]) -> dict[str, str]:
+    """Who it is, what made the group rebalance, what is behind it."""
+    names = {one.client_id.split(" on ")[0] for one in every}
+    statuses = sorted({f"{e.value_max:.0f}" for one in every for e in one.exits if e.value_max is not None})
+    found = {
+        "members": ", ".join(one.client_id for one in every),
+        "triggers": groups.triggers(rows, [row for row in rows if row.client_id in names], "end"),
+        "cause": f"processes exit with status {', '.join(statuses)}" if statuses else "",
+    }
+    return {name: words for name, words in found.items() if words}
+
+
+def _evidence(every: Sequence[Churn]) -> Iterator[Evidence]:
+    """What ends each process, and its first restarts."""
+    for one in every:
+        yield from (e.first.because("its process fails") for e in one.exits[:_SHOWN])
+    for one in every:
+        yield from (Evidence(e.source, e.first_line, e.sample or e.shape, "before each end") for e in one.errors[:1])
+    for one in every:
+        for restart in one.restarts[:_SHOWN]:
+            yield from restart.places()
 
 
 def _passing(facts: Facts, group: str, passing: Sequence[Life]) -> Finding:

@@ -103,11 +103,11 @@ def _evidence(facts: Facts, case: Case) -> Iterator[Evidence]:
         cause, went = jump.places
         refused = "no committed offset" if jump.refused is None else "the log refuses the position"
         yield Evidence(cause.source, cause.line, cause.text, refused)
-        yield Evidence(went.source, went.line, went.text, f"it goes on at {units.number(jump.target)}, the end")
+        yield went.because(f"it goes on at {units.number(jump.target)}, the end")
         setting = _policy(facts, case, jump.client, jump.at)
         if setting is not None and setting.setting is not None:
             place = setting.setting.evidence
-            yield Evidence(place.source, place.line, place.text, "where a group without a valid offset begins")
+            yield place.because("where a group without a valid offset begins")
     at = max((jump.at for jump in found), default=float("inf"))
     for one in case.losses[:_SHOWN]:
         mark = before(offsets(facts, case.group, case.topic, one.queue).committed, at)

@@ -107,9 +107,9 @@ def _evidence(one: Stuck) -> tuple[Evidence, ...]:
     first = {e.source: e for e in reversed(one.failures)}
     failed = [e.first for e in sorted(first.values(), key=lambda e: (e.first_at or 0.0, e.source))]
     failed += [one.failures[-1].last] if len(one.failures) > 1 else []
-    told = [Evidence(p.source, p.line, p.text, "the record fails") for p in failed[: _SHOWN + 1]]
-    told += [Evidence(e.first.source, e.first.line, e.first.text, "back to it") for e in one.sought[:1]]
+    told = [p.because("the record fails") for p in failed[: _SHOWN + 1]]
+    told += [e.first.because("back to it") for e in one.sought[:1]]
     stands = [one.frozen[0], one.frozen[-1]] if len(one.frozen) > 1 else list(one.frozen)
-    told += [Evidence(p.source, p.line, p.text, "its committed offset stands still") for p in stands]
+    told += [p.evidence.because("its committed offset stands still") for p in stands]
     moving = [one.others[queue] for queue in one.moving[:1]]
-    return (*told, *(Evidence(p.last.source, p.last.line, p.last.text, "another moves") for p in moving))
+    return (*told, *(p.last.evidence.because("another moves") for p in moving))

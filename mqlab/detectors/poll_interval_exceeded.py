@@ -9,15 +9,22 @@ a long poll after which nobody left, commits that a cooperative rebalance put of
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from mqlab import units
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
-from mqlab.findings import Certainty, Finding, Severity
+from mqlab.findings import Certainty, Evidence, Finding, Severity
 from mqlab.kafka import groups as kafka_groups
-from mqlab.kafka import poll_limits, poll_timeout, poll_timeout_words
+from mqlab.kafka import poll_limits
 from mqlab.kafka.lives import lives
-from mqlab.kafka.poll_timeout import Case, Cause
-from mqlab.kafka.rebalances import history
-from mqlab.kafka.rows import End
+from mqlab.kafka.poll_departures import Departure
+from mqlab.kafka.poll_limits import SESSION
+from mqlab.kafka.poll_timeout import Case, Cause, case_of, cause, lag
+from mqlab.kafka.rows import Behind, End
+from mqlab.models import polling
+from mqlab.shared.configured import consumer_value
 from mqlab.shared.wording import moment
 from mqlab.sources import Role
 from mqlab.units import counted
@@ -27,9 +34,12 @@ SYSTEMS: tuple[str, ...] = ("kafka",)
 
 AGAIN = 2
 """Departures from which it is a loop."""
-_EMPTY = ("consumer-offline",)
-"""What comes of it where nobody is left."""
 CLIENT_LOGS = "the consumers' logs: members left and came again, and why is not told"
+_MORE_SHOWN = 3
+_NAMED = 4
+"""Members that are named in a statement; of more the number."""
+_LONGEST = 300
+"""Characters of a statement that is read at a glance."""
 
 
 def detect(facts: Facts) -> Result:
@@ -38,10 +48,9 @@ def detect(facts: Facts) -> Result:
     if not logs:
         return Result(missing=("the consumers' logs or server.log of the brokers",))
     groups = kafka_groups.groups(facts)
-    cases = [c for g in groups if (c := poll_timeout.case(facts, g, history(facts, g), lives(facts, g))) is not None]
-    sure = [one for one in cases if _sure(one)]
-    if sure:
-        return Result(tuple(_finding(facts, one) for one in sure))
+    cases = [case for group in groups if (case := case_of(facts, group)) is not None]
+    if sure := [case for case in cases if _sure(case)]:
+        return Result(tuple(_finding(facts, case) for case in sure))
     if cases:
         return Result(missing=(CLIENT_LOGS,))
     reasons = [reason for group in groups if (reason := _other(facts, group))]
@@ -55,59 +64,197 @@ def _sure(case: Case) -> bool:
 
 def _other(facts: Facts, group: str) -> str | None:
     """Why something that looks like it is none."""
-    expelled = [life for life in lives(facts, group) if life.end is End.EXPIRED]
-    stopped = [life for life in lives(facts, group) if life.end is End.LEFT and life.process_stopped is not None]
-    late = [
-        batch
-        for batch in poll_limits.polls(facts, group)
-        if (limit := poll_limits.interval(facts, batch.client_id or "", batch.at)) and batch.longest_seconds > limit
-    ]
-    if late and not expelled:
-        return f"{group}: {counted(len(late), 'poll')} took longer than the interval, and no member left for it"
+    expelled = sum(life.end is End.EXPIRED for life in lives(facts, group))
+    stopped = sum(life.end is End.LEFT and life.process_stopped is not None for life in lives(facts, group))
     if expelled:
-        told = counted(len(expelled), "expulsion")
+        told = counted(expelled, "expulsion")
         return f"{group}: {told} by the coordinator, and no member left by itself while it worked"
-    if stopped:
-        return f"{group}: every member that left closed its consumer first, {counted(len(stopped), 'time')}"
-    return None
+    polls = [(b, poll_limits.interval(facts, b.client_id or "", b.at)) for b in poll_limits.polls(facts, group)]
+    late = sum(limit is not None and batch.longest_seconds > limit for batch, limit in polls)
+    if late:
+        return f"{group}: {counted(late, 'poll')} took longer than the interval, and no member left for it"
+    return f"{group}: every member that left closed its consumer first, {counted(stopped, 'time')}" if stopped else None
 
 
 def _finding(facts: Facts, case: Case) -> Finding:
-    per_record = case.pace.mean if case.pace else None
-    behind = poll_timeout.cause(facts, case.group, case.since, case.until, per_record)
+    behind = cause(facts, case)
+    emptied = any(row.empty for row in case.rebalances)
     seen = any(one.told for one in case.departures) or bool(case.rebalances)
-    proven = case.measured and seen
-    often = len(case.departures) >= AGAIN
+    record = behind is not None and bool(behind.remedy)
     return Finding(
         id=f"{INCIDENT}:{case.group}",
         incident=INCIDENT,
-        severity=Severity.CRITICAL if often else Severity.WARNING,
-        certainty=Certainty.PROVEN if proven else Certainty.LIKELY,
+        severity=Severity.CRITICAL if len(case.departures) >= AGAIN else Severity.WARNING,
+        certainty=Certainty.PROVEN if case.measured and seen else Certainty.LIKELY,
         subject=case.group,
         started_at=moment(case.since),
         ended_at=None if case.ongoing else moment(case.until),
         ongoing=case.ongoing,
-        statement=poll_timeout_words.statement(case, behind),
-        measures=poll_timeout_words.measures(facts, case),
-        evidence=poll_timeout_words.evidence(facts, case, behind),
-        explains=("reprocess-duplicates", "backlog-drain", *(_EMPTY if any(r.empty for r in case.rebalances) else ())),
-        mitigate=_mitigate(behind),
+        statement=_statement(case, behind),
+        measures=_measures(facts, case),
+        evidence=kafka_groups.once(_evidence(facts, case, behind)),
+        explains=("reprocess-duplicates", "backlog-drain", *(("consumer-offline",) if emptied else ())),
+        mitigate=(
+            "Skip the record: members that are restarted come back to it; side effect: it is not handled."
+            if record
+            else "Restart the members with smaller polls or a longer interval; side effect of a longer interval: "
+            "a member that hangs keeps its partitions longer."
+        ),
         remedy=(
-            f"{(behind.remedy if behind else '') or poll_timeout_words.remedy(case)} Then time limits and a breaker "
-            "for the called service, pause() and resume() instead of waiting in the loop, a dead-letter topic."
+            f"{(behind.remedy if behind else '') or _remedy(case)} Then time limits and a breaker for the called "
+            "service, pause() and resume() instead of waiting in the loop, a dead-letter topic."
         ),
         verify=(
             f"kafka-consumer-groups.sh --bootstrap-server HOST:9092 --describe --group {case.group} --state stays "
             "Stable for three intervals, and time-between-poll-max stays below half of the interval."
         ),
-        facts=poll_timeout_words.remarks(case, behind),
+        facts=_remarks(case, behind),
     )
 
 
-def _mitigate(behind: Cause | None) -> str:
-    if behind is not None and behind.remedy:
-        return "Skip the record: members that are restarted come back to it; side effect: it is not handled."
-    return (
-        "Restart the members with smaller polls or a longer interval; side effect of a longer interval: a member that "
-        "hangs keeps its partitions longer."
+@dataclass(frozen=True, slots=True)
+class _Fit:
+    """What fits between two polls, by the times that were measured."""
+
+    records: int
+    """Records of a poll: the most that were handed out, no more than were allowed."""
+    mean: float
+    """Seconds per record."""
+    most: int | None
+    """Largest max.poll.records that is just enough for 99 of 100 records."""
+    advised: int | None
+    """The same with half of the interval to spare."""
+    interval: float
+    """Smallest interval that leaves as much to spare."""
+
+
+def _fit(case: Case) -> _Fit | None:
+    """None where the limit or the time per record is not known, or one poll stood still."""
+    if case.limit is None or case.pace is None or not case.pace.mean or case.stalled:
+        return None
+    records, slow = min(case.records or case.pace.largest, case.pace.largest), case.pace.each.p99
+    return _Fit(
+        records,
+        case.pace.mean,
+        polling.largest_safe_records(case.limit.seconds, slow),
+        polling.largest_safe_records(case.limit.seconds, slow, margin=polling.ADVISED_MARGIN),
+        polling.smallest_safe_interval(records, slow, margin=polling.ADVISED_MARGIN),
     )
+
+
+def _evidence(facts: Facts, case: Case, behind: Cause | None) -> Iterator[Evidence]:
+    """One departure as client and coordinator tell of it, the longest poll, settings, the cost; then more of them."""
+    first = case.departures[0]
+    yield from _client(facts, first)
+    yield from kafka_groups.said(facts, case.group, first.client_id, first.at)
+    if case.pace is not None and case.over:
+        yield case.pace.longest.evidence.because("the longest poll")
+    records = consumer_value(facts, first.client_id, "max.poll.records", first.at)
+    if case.limit is not None and case.limit.evidence is not None:
+        yield case.limit.evidence.because("what was set then")
+    if records is not None and records.setting is not None:
+        yield records.setting.evidence.because("what was set then")
+    yield from (e.first.because("its commit fails") for e in case.commits[:1])
+    yield from behind.evidence if behind else ()
+    for one in case.departures[1 : 1 + _MORE_SHOWN]:
+        yield from _client(facts, one)
+
+
+def _client(facts: Facts, one: Departure) -> list[Evidence]:
+    """The first line of the client's log that tells of a departure; where there is none, the coordinator's."""
+    brokers = kafka_groups.logs(facts)
+    place = min(one.evidence, key=lambda e: e.source in brokers, default=None)
+    if place is None:
+        return []
+    whose = "the coordinator takes it out" if place.source in brokers else f"{one.client_id} polled too late"
+    return [place.because(whose)]
+
+
+def _statement(case: Case, behind: Cause | None) -> str:
+    """Two sentences: what does not fit, and what came of it; the cause where there is room for it."""
+    limit = f"within {_name(case)}" + (f" ({units.duration(case.limit.seconds)})" if case.limit else "")
+    who = ", ".join(case.guilty) if len(case.guilty) <= _NAMED else f"{len(case.guilty)} members"
+    left = f"{who} left {case.group} {counted(len(case.departures), 'time')}: no poll came {limit}{_sum(case)}."
+    told = f"{left} {_cost(case)}"
+    longer = f"{told}; {behind.told}." if behind else ""
+    return longer if longer and len(longer) <= _LONGEST else f"{told}."
+
+
+def _cost(case: Case) -> str:
+    came = [counted(len(case.rebalances), "rebalance")] if case.rebalances else []
+    came += [counted(len(case.commits), "failed commit")] if case.commits else []
+    came += [f"{counted(case.repeated, 'record')} handled again"] if case.repeated else []
+    cost = f"It cost {', '.join(came[:-1])}{' and ' if came[1:] else ''}{came[-1]}" if came else ""
+    if not case.innocent:
+        return cost or "What it cost is not told"
+    others = f"{counted(len(case.innocent), 'other member')} polled in time"
+    pace = "" if case.fair is None else f" ({units.brief(case.fair.mean)} per record)"
+    return f"{cost}{'; ' if cost else ''}{others}{pace}"
+
+
+def _name(case: Case) -> str:
+    if case.limit is not None and case.limit.key == SESSION:
+        return "session.timeout.ms, which limits polls in this version"
+    return "max.poll.interval.ms"
+
+
+def _sum(case: Case) -> str:
+    """The multiplication that does not fit, or the one poll that stood still."""
+    fit = _fit(case)
+    if fit is not None:
+        product = units.duration(fit.records * fit.mean)
+        fits = f"at most {units.number(fit.most)} fit" if fit.most else "not even one fits"
+        return f"; {counted(fit.records, 'record')} × {units.brief(fit.mean)} = {product}, {fits}"
+    if not case.stalled or case.pace is None or case.usual is None:
+        return ""
+    longest = case.pace.longest
+    took = f"one poll of {counted(longest.longest_records, 'record')} took {units.duration(longest.longest_seconds)}"
+    return f"; {took} (usually {units.brief(case.usual.mean)} per record)"
+
+
+def _measures(facts: Facts, case: Case) -> dict[str, float]:
+    fit, pace = _fit(case), case.pace
+    known: dict[str, float | None] = {
+        "members": len(case.guilty),
+        "poll_timeouts": len(case.departures),
+        "rebalances": len(case.rebalances),
+        "commit_failures": len(case.commits),
+        "poll_interval_seconds": case.limit.seconds if case.limit else None,
+        "records_per_poll": case.records,
+        "polls_over_interval": case.over if pace else None,
+        "longest_batch_seconds": pace.longest.longest_seconds if pace else None,
+        "p50_record_seconds": pace.each.p50 if pace and not case.stalled else None,
+        "p99_record_seconds": pace.each.p99 if pace and not case.stalled else None,
+        "safe_records_per_poll": fit.most if fit else None,
+        "duplicated_records": case.repeated or None,
+    }
+    found = {name: float(value) for name, value in known.items() if value is not None}
+    return found | lag(facts, case.group, case.since, case.until)
+
+
+def _remedy(case: Case) -> str:
+    """What would have been enough, in numbers where they are known."""
+    fit = _fit(case)
+    if case.stalled:
+        return "Find what held this one poll: a call without a time limit, a lock, a pause of the machine."
+    if fit is None:
+        return "Fewer records per poll (max.poll.records) than can be worked off in half of max.poll.interval.ms."
+    longer = f"{_name(case).split(',')[0]} ≥ {round(fit.interval * 1000)}"
+    if fit.advised is None:
+        return f"{longer}, or fewer seconds per record: not even one is worked off in half of the interval."
+    enough = f"{fit.most} are just enough, {fit.advised} leave half of the interval"
+    return f"max.poll.records ≤ {fit.advised} ({enough}), or {longer}; neither makes the consumer faster."
+
+
+def _remarks(case: Case, behind: Cause | None) -> dict[str, str]:
+    """The interval, who it is, the triggers, what is behind it, the setting to replay."""
+    late = [row for row in case.rebalances if row.behind is Behind.POLL_TIMEOUT]
+    fit = _fit(case) if behind is None or not behind.remedy else None
+    told = {
+        "interval": units.duration(case.limit.seconds) if case.limit else "not known",
+        "members": ", ".join(case.guilty),
+        "triggers": kafka_groups.triggers(case.rebalances, late, "poll timeout"),
+        "cause": behind.told if behind else "",
+        "what_if": f"max.poll.records={fit.advised}" if fit and fit.advised else "",
+    }
+    return {name: words for name, words in told.items() if words}

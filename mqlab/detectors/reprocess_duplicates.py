@@ -131,11 +131,8 @@ def _evidence(facts: Facts, one: Repeats) -> tuple[Evidence, ...]:
     found: list[Evidence] = []
     for change, extra in one.by_change[:_SHOWN]:
         told = f"{change.what}; {units.counted(extra, 'time')} a record was handled again"
-        found += [Evidence(p.source, p.line, p.text, told) for p in change.evidence]
-        found += [
-            Evidence(e.first.source, e.first.line, e.first.text, "the owner begins at the last commit")
-            for e in _resumed(facts, one, change)[:2]
-        ]
+        found += [p.because(told) for p in change.evidence]
+        found += [e.first.because("the owner begins at the last commit") for e in _resumed(facts, one, change)[:2]]
     return tuple(dict.fromkeys(found)) or _stands(facts, one)
 
 
@@ -143,7 +140,7 @@ def _stands(facts: Facts, one: Repeats) -> tuple[Evidence, ...]:
     """Where the group stood when the first of them were handled, if nothing else tells of it."""
     own = [p for p in facts.positions if (p.group, p.topic) == (one.group, one.topic) and p.at is not None]
     nearest = sorted(own, key=lambda p: (abs((p.at or 0.0) - one.span[0]), p.source, p.line or 0))
-    return tuple(Evidence(p.source, p.line, p.text, "where the group stood") for p in nearest[:2])
+    return tuple(p.evidence.because("where the group stood") for p in nearest[:2])
 
 
 def _resumed(facts: Facts, one: Repeats, change: Change) -> list[Episode]:

@@ -16,10 +16,9 @@ from itertools import pairwise
 
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Episode, Facts
-from mqlab.findings import Evidence, Finding
+from mqlab.findings import Finding
 from mqlab.kafka import groups as kafka_groups
 from mqlab.kafka import releases
-from mqlab.kafka.groups import once
 from mqlab.kafka.rebalances import history
 from mqlab.kafka.releases import Round
 from mqlab.kafka.rows import Behind, Rebalance
@@ -66,14 +65,16 @@ def _of_kafka(facts: Facts, one: Round) -> Finding:
     rebalances = _caused(facts, one)
     often = "each once" if one.times == 1 else f"each {one.times} times"
     peak = _peak(facts, one.group, one.since, one.until)
+    caused = f"{counted(len(rebalances), 'rebalance')}, and what waited meanwhile, are"
+    cost = caused if rebalances else "What waited meanwhile is"
     found = notice(
         f"{INCIDENT}:{one.group}",
         (one.since, one.until),
         f"All {len(one.members)} members of {one.group} were restarted one after another between {clock(one.since)} "
-        f"and {clock(one.until)} UTC, {often}. {_price(len(rebalances))} the price of a release.",
+        f"and {clock(one.until)} UTC, {often}. {cost} the price of a release.",
         {"members": float(len(one.members)), "rebalances": float(len(rebalances))}
         | ({"peak_lag": float(peak)} if peak else {}),
-        _stops_and_starts(one),
+        kafka_groups.once(place for restart in one.restarts for place in restart.places()),
         verify=f"kafka-consumer-groups.sh --bootstrap-server HOST:9092 --describe --group {one.group} --state: Stable.",
     )
     return replace(
@@ -88,20 +89,6 @@ def _caused(facts: Facts, one: Round) -> list[Rebalance]:
     back = {restart.client_id: restart.started for restart in one.restarts}
     near = [r for r in history(facts, one.group) if one.since - BEFORE <= r.started <= one.until + AROUND]
     return [r for r in near if r.behind is not Behind.STOP or r.started < back.get(r.client_id or "", r.started + 1.0)]
-
-
-def _stops_and_starts(one: Round) -> tuple[Evidence, ...]:
-    return once(
-        Evidence(place.source, place.line, place.text, why, place.pointer)
-        for restart in one.restarts
-        for place, why in zip(restart.evidence, ("a member ends", "and comes again"), strict=False)
-    )
-
-
-def _price(rebalances: int) -> str:
-    if not rebalances:
-        return "What waited meanwhile is"
-    return f"{counted(rebalances, 'rebalance')}, and what waited meanwhile, are"
 
 
 def _of_group(facts: Facts, one: Renewal) -> Finding:

@@ -8,20 +8,21 @@ release, those that had left the group before for a late poll, members that die 
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import dataclass
+
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Finding, Severity
-from mqlab.kafka import churn, heartbeat_loss, heartbeat_loss_causes
-from mqlab.kafka import groups as kafka_groups
-from mqlab.kafka.heartbeat_loss import SOON, Expiry
-from mqlab.kafka.heartbeat_loss_causes import Cause, Kind, Told
-from mqlab.kafka.lives import lives
+from mqlab.kafka import churn, groups, heartbeat_loss
+from mqlab.kafka.heartbeat_loss import SOON, Cause, Expiry, Kind
 from mqlab.kafka.rebalances import history, whole
 from mqlab.kafka.redelivery import extra
+from mqlab.kafka.rows import Behind, Rebalance
 from mqlab.memo import per_facts
 from mqlab.shared.wording import moment
 from mqlab.sources import Role
-from mqlab.units import counted
+from mqlab.units import counted, duration
 
 INCIDENT = "session-timeout"
 SYSTEMS: tuple[str, ...] = ("kafka",)
@@ -32,26 +33,51 @@ ALIVE = 0.6
 """Share of the session timeout that a silence must have lasted: the last heartbeat may be a third of it late."""
 AFTER = 60.0
 """Seconds after the last expulsion in which its rebalances come, and after which it is over."""
+_NAMED = 4
 _SHOWN = frozenset({Kind.PAUSE, Kind.NETWORK, Kind.FROZEN})
 """Causes that lines show."""
+_REMEDY = {
+    Kind.PAUSE: "Heap and collector so that no pause comes near session.timeout.ms.",
+    Kind.NETWORK: "Repair the way between the member and the coordinator: the member itself worked on.",
+    Kind.DEATH: "Find why the process died: its last lines, the kernel's log, the limits of its container.",
+    Kind.FROZEN: "Find what stopped the process: pauses of the machine, CPU limits, collections (write a GC log).",
+    Kind.UNKNOWN: "Find what the process did in the session timeout before it was expelled.",
+}
 CLIENT_LOGS = "the consumers' logs: members were expelled, and what they did meanwhile is not told"
 COORDINATORS = "the whole log of the coordinator: lines are missing around the moment at which members were expelled"
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """All expulsions of one group, each with its cause."""
+
+    group: str
+    each: tuple[tuple[Expiry, Cause], ...]
+    rebalances: tuple[Rebalance, ...]
+    """Those that came of them."""
+    repeated: int
+    """Times that a record was handled again after them, by the ledgers."""
+    ongoing: bool
+
+    @property
+    def kind(self) -> Kind:
+        """The most frequent cause."""
+        return min(Counter(c.kind for _, c in self.each).items(), key=lambda item: (-item[1], item[0]))[0]
 
 
 def detect(facts: Facts) -> Result:
     """One finding for each group."""
     if not facts.logs_of("kafka", Role.CLIENT_LOG, Role.BROKER_LOG):
         return Result(missing=("server.log of the brokers, or the consumers' logs",))
-    groups = kafka_groups.groups(facts)
-    every = [told for group in groups if (told := _told(facts, group)) is not None]
-    if every:
-        return Result(tuple(_finding(one) for one in every))
-    expelled = [(group, one.client_id) for group in groups for one in _expelled(facts, group)]
+    every = groups.groups(facts)
+    if cases := [case for group in every if (case := _case(facts, group)) is not None]:
+        return Result(tuple(_finding(case) for case in cases))
+    expelled = [(group, one) for group in every for one in _expelled(facts, group)]
     if expelled:
-        off = frozenset(client for group, client in expelled if client in kafka_groups.astray(facts, group))
-        cut = any(one.seen for group in groups for one in _expelled(facts, group))
-        return Result(missing=(kafka_groups.missing(off) if off else COORDINATORS if cut else CLIENT_LOGS,))
-    reasons = [reason for group in groups if (reason := _traces(facts, group))]
+        off = frozenset(one.client_id for group, one in expelled if one.client_id in groups.astray(facts, group))
+        cut = any(one.seen for _, one in expelled)
+        return Result(missing=(groups.missing(off) if off else COORDINATORS if cut else CLIENT_LOGS,))
+    reasons = [reason for group in every if (reason := _traces(facts, group))]
     return Result(rejected="; ".join(reasons)) if reasons else CLEAR
 
 
@@ -59,22 +85,22 @@ def detect(facts: Facts) -> Result:
 def _expelled(facts: Facts, group: str) -> list[Expiry]:
     """Expulsions that are no trace of anything else."""
     dying = churn.dying(facts, group)
-    return [one for one in heartbeat_loss.expiries(facts, group, lives(facts, group)) if one.client_id not in dying]
+    return [one for one, why in heartbeat_loss.judged(facts, group) if why is None and one.client_id not in dying]
 
 
-def _told(facts: Facts, group: str) -> Told | None:
+def _case(facts: Facts, group: str) -> Case | None:
     """Those of which the material shows what the member did: a release that kills looks the same to a coordinator."""
-    every = [(one, heartbeat_loss_causes.cause(facts, group, one)) for one in _expelled(facts, group) if one.seen]
+    every = [(one, heartbeat_loss.cause(facts, group, one)) for one in _expelled(facts, group) if one.seen]
     each = tuple((one, why) for one, why in every if _is_shown(why) or _all_there(facts, group, one))
     if not each:
         return None
-    left = [one for one, _ in each]
-    last = max((c.last_at for c in facts.coverage if c.last_at is not None), default=left[-1].at)
-    times = [(one.silence.since if one.silence else one.at, one.at + AFTER) for one in left]
+    last = each[-1][0]
+    end = max((c.last_at for c in facts.coverage if c.last_at is not None), default=last.at)
+    times = [(one.silence.since if one.silence else one.at, one.at + AFTER) for one, _ in each]
     rebalances = tuple(r for r in history(facts, group) if any(a <= r.started <= b for a, b in times) and not r.empty)
-    open_ = left[-1].silence is not None and left[-1].silence.until is None and left[-1].back is None
+    silent = last.silence is not None and last.silence.until is None and last.back is None
     again = extra(facts, group, min(a for a, _ in times), max(b for _, b in times))
-    return Told(group, each, rebalances, again, ongoing=open_ and last - left[-1].at <= AFTER)
+    return Case(group, each, rebalances, again, ongoing=silent and end - last.at <= AFTER)
 
 
 def _is_shown(cause: Cause) -> bool:
@@ -91,7 +117,7 @@ def _all_there(facts: Facts, group: str, one: Expiry) -> bool:
 def _traces(facts: Facts, group: str) -> str | None:
     """Why expulsions of this group are none."""
     dying = churn.dying(facts, group)
-    found = heartbeat_loss.judged(facts, group, lives(facts, group))
+    found = heartbeat_loss.judged(facts, group)
     if not found:
         return None
     reasons = sorted({why or "dies again and again" for one, why in found if why or one.client_id in dying})
@@ -99,33 +125,41 @@ def _traces(facts: Facts, group: str) -> str | None:
     return f"{group}: {counted(len(found), 'expulsion')}: {who} {' or '.join(reasons)}"
 
 
-def _finding(told: Told) -> Finding:
-    living = [one for one, cause in told.each if cause.kind is not Kind.DEATH]
-    proven = any(_measured(one, cause) for one, cause in told.each)
+def _finding(case: Case) -> Finding:
+    living = [one for one, cause in case.each if cause.kind is not Kind.DEATH]
+    proven = any(_measured(one, cause) for one, cause in case.each)
+    ended = max(one.silence.until if one.silence and one.silence.until else one.at for one, _ in case.each)
+    shown = (place for one, cause in case.each[:_NAMED] for place in (*one.evidence, *one.after, *cause.evidence))
     return Finding(
-        id=f"{INCIDENT}:{told.group}",
+        id=f"{INCIDENT}:{case.group}",
         incident=INCIDENT,
         severity=Severity.CRITICAL if len(living) >= AGAIN else Severity.WARNING,
         certainty=Certainty.PROVEN if proven else Certainty.LIKELY,
-        subject=told.group,
-        started_at=moment(told.since),
-        ended_at=None if told.ongoing else moment(told.until),
-        ongoing=told.ongoing,
-        statement=heartbeat_loss_causes.statement(told),
-        measures=heartbeat_loss_causes.measures(told),
-        evidence=heartbeat_loss_causes.evidence(told),
+        subject=case.group,
+        started_at=moment(min(_begin(one) for one, _ in case.each)),
+        ended_at=None if case.ongoing else moment(ended),
+        ongoing=case.ongoing,
+        statement=_statement(case),
+        measures=_measures(case),
+        evidence=groups.once(e.because(e.why or "a member is expelled") for e in shown),
         explains=("reprocess-duplicates", "backlog-drain") if living else ("backlog-drain",),
         mitigate=(
             "Raise session.timeout.ms above the longest silence, within group.max.session.timeout.ms of the broker; "
             "side effect: a member that is dead is noticed later."
         ),
-        remedy=heartbeat_loss_causes.remedy(told),
+        remedy=_remedy(case),
         verify=(
-            f"No member of {told.group} is expelled for an hour, and last-heartbeat-seconds-ago stays below two "
+            f"No member of {case.group} is expelled for an hour, and last-heartbeat-seconds-ago stays below two "
             "heartbeat intervals."
         ),
-        facts=heartbeat_loss_causes.remarks(told),
+        facts=_remarks(case),
     )
+
+
+def _begin(one: Expiry) -> float:
+    """When its silence began, at the latest."""
+    timeout = one.timeout or 0.0
+    return one.at - timeout if one.silence is None else max(one.silence.since, one.at - 2 * timeout)
 
 
 def _measured(one: Expiry, cause: Cause) -> bool:
@@ -135,3 +169,52 @@ def _measured(one: Expiry, cause: Cause) -> bool:
     if cause.kind in (Kind.PAUSE, Kind.NETWORK):
         return True
     return one.silence is not None and one.silence.telling and one.at - one.silence.since >= ALIVE * one.timeout
+
+
+def _statement(case: Case) -> str:
+    """Two sentences: who was expelled and why, and what came of it."""
+    often = Counter(one.client_id for one, _ in case.each)
+    who = ", ".join(f"{client} {counted(count, 'time')}" for client, count in sorted(often.items()))
+    if len(often) > _NAMED:
+        who = f"{len(often)} members {counted(len(case.each), 'time')}"
+    timeout = case.each[0][0].timeout
+    after = f" ({duration(timeout)})" if timeout else ""
+    cause = min((c for _, c in case.each if c.kind is case.kind), key=lambda c: (-(c.seconds or 0.0), c.told))
+    came = counted(len(case.rebalances), "rebalance") if case.rebalances else "rebalances"
+    again = f" and {counted(case.repeated, 'record')} handled again" if case.repeated else ""
+    return (
+        f"The coordinator of {case.group} expelled {who}, having heard nothing for session.timeout.ms{after}: "
+        f"{cause.told}. It cost {came}{again}."
+    )
+
+
+def _measures(case: Case) -> dict[str, float]:
+    known: dict[str, float | None] = {
+        "members": len({one.client_id for one, _ in case.each}),
+        "expired_members": len(case.each),
+        "rebalances": len(case.rebalances),
+        "duplicated_records": case.repeated or None,
+        "session_timeout_seconds": case.each[0][0].timeout,
+        "silent_seconds": max((c.seconds for _, c in case.each if c.seconds is not None), default=None),
+    }
+    return {name: float(value) for name, value in known.items() if value is not None}
+
+
+def _remedy(case: Case) -> str:
+    """What helps against the cause, and which timeout would have been enough."""
+    paused = [c.seconds for _, c in case.each if c.kind in (Kind.PAUSE, Kind.FROZEN) and c.seconds is not None]
+    silent = max(paused) if paused and case.kind in (Kind.PAUSE, Kind.FROZEN) else None
+    enough = f" session.timeout.ms above {duration(silent)} would have covered it." if silent else ""
+    return _REMEDY[case.kind] + enough
+
+
+def _remarks(case: Case) -> dict[str, str]:
+    """What is behind it, who it is, what made the group rebalance."""
+    own = [row for row in case.rebalances if row.behind in (Behind.EXPIRY, Behind.CRASH)]
+    kinds = Counter(cause.kind.value for _, cause in case.each)
+    found = {
+        "cause": ", ".join(f"{kind} {count}×" if count > 1 else kind for kind, count in sorted(kinds.items())),
+        "members": ", ".join(sorted({one.client_id for one, _ in case.each})),
+        "triggers": groups.triggers(case.rebalances, own, "expulsion"),
+    }
+    return {name: words for name, words in found.items() if words}

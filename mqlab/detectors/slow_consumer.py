@@ -168,7 +168,7 @@ def _finding(facts: Facts, group: str, topic: str, rise: Stretch, queues: Mappin
 def _moving(rise: Stretch) -> list[Evidence]:
     worst = sorted(rise.paces.values(), key=lambda p: (lag(p.first) - lag(p.last), p.queue))
     return [
-        Evidence(p.source, p.line, p.text, f"{pace.queue} moves, but lags more and more")
+        p.evidence.because(f"{pace.queue} moves, but lags more and more")
         for pace in worst[:2]
         for p in (pace.first, pace.last)
     ]

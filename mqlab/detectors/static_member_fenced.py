@@ -110,11 +110,11 @@ def _given_up(facts: Facts, one: Fencing) -> bool:
 
 def _evidence(facts: Facts, one: Fencing) -> tuple[Evidence, ...]:
     own = [
-        Evidence(s.source, s.line, s.text, "a process with this instance id")
+        s.evidence.because("a process with this instance id")
         for s in fencing.printed_ids(facts, one.group)
         if s.value == one.instance
     ]
     first_of_each = list({e.source: e for e in reversed(own)}.values())
-    swaps = [Evidence(e.first.source, e.first.line, e.first.text, "the member changes hands") for e in one.swaps]
-    fenced = [Evidence(e.first.source, e.first.line, e.first.text, "and the other is fenced") for e in one.told]
+    swaps = [e.first.because("the member changes hands") for e in one.swaps]
+    fenced = [e.first.because("and the other is fenced") for e in one.told]
     return (*reversed(first_of_each), *swaps[:_SHOWN], *fenced[: 2 * _SHOWN])

@@ -1,13 +1,4 @@
-"""Members and rebalances of a Kafka group.
-
-Rebalances behind a figure: a band from the start until the members had their partitions again.
-
-Who was in the group when, and which rebalances stopped it? Lanes of lives, bands of rebalances.
-
-What did each rebalance cost? Seconds of standstill, and records that were handed out a second time.
-
-What waits in each partition, and what did rebalances do to it? Lag of each, with the rebalances behind it.
-"""
+"""Members, rebalances and lag of a Kafka group: lanes of lives, bands of rebalances, what each of them cost."""
 
 from __future__ import annotations
 

@@ -1,11 +1,4 @@
-"""Polls of a Kafka group: how long they took, and what is possible.
-
-Is it possible at all? Records of a poll against the time of one record, and the line beyond which polls are late.
-
-How long did polls take, and how long may they? Each poll over time, and records by its length.
-
-The replay of a group with sliders, for JupyterLab; a report shows the table of trials without them.
-"""
+"""Polls of a Kafka group: how long they took, how long they may, whether that is possible, sliders to replay it."""
 
 from __future__ import annotations
 

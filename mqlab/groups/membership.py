@@ -1,17 +1,8 @@
 """Consumer groups of any system: what they read, who was there, and times in which the members stayed the same.
 
-Consumer groups of any system: what they read, who was in them, and how their queues are called.
-
-When a group had members, and what says that it had none, by every source that tells.
-
-Times within a rise of lag in which a group's members are known to have stayed the same.
-
-RocketMQ: a source saw the same ids all along. Kafka: besides, nobody rebalanced; a member that joins again under
-another id is another member, and whatever any source says of a change counts.
-
-What the members of a group can handle, as they say themselves.
-
-RocketMQ: threads ÷ time per message. Kafka: one thread a consumer, records of its polls ÷ the time that they took.
+RocketMQ: a source saw the same ids all along, and what members can handle is threads ÷ time per message. Kafka:
+besides, nobody rebalanced; a member that joins again under another id is another member, and whatever any source says
+of a change counts. There it is one thread a consumer, records of its polls ÷ the time that they took.
 """
 
 from __future__ import annotations
@@ -36,7 +27,7 @@ from mqlab.rocketmq.members import NOT_ONLINE
 from mqlab.rocketmq.slots import SETTLING
 from mqlab.rows import Batch
 from mqlab.shared.lag import Stretch, stretch_between
-from mqlab.shared.queues import TOGETHER, Points, Snapshot, Stream, spread
+from mqlab.shared.queues import TOGETHER, Points, Stream, spread
 from mqlab.shared.wording import sample
 
 
@@ -75,7 +66,8 @@ def present(facts: Facts, group: str) -> Sequence[float]:
             later.at for view in views if view.lasting for one, later in pairwise(view.snapshots)
             if one.members and not later.members
         }  # fmt: skip
-        return sorted(listed | ends | set(_stated(facts, group)))
+        told = [e for e in facts.of_kind("group-state") if e.group == group and (e.value_max or 0.0) > 0]
+        return sorted(listed | ends | {e.first_at for e in told if e.first_at is not None})
     counted = {at for s in _counts(facts, group) for at, value in s.points if value > 0}
     return sorted(listed | counted)
 
@@ -109,18 +101,12 @@ def commits_alone(facts: Facts, group: str, queues: Mapping[str, Points]) -> boo
         (first, last) for first, last in pairwise(sorted(moments))
         if last > first and not any(first - TOGETHER <= at <= last + TOGETHER for at in here)
     ]  # fmt: skip
-    return any(_moved(points, *times) for times in alone for points in queues.values())
-
-
-def _moved(points: Points, first: float, last: float) -> bool:
-    inside = [p.committed or 0 for p in points if first <= (p.at or 0.0) <= last]
-    return any(after > before for before, after in pairwise(inside))
-
-
-def _stated(facts: Facts, group: str) -> Iterable[float]:
-    """Moments of ``--state`` that count members."""
-    told = [e for e in facts.of_kind("group-state") if e.group == group]
-    return (e.first_at for e in told if e.first_at is not None and (e.value_max or 0.0) > 0)
+    committed = [[(p.at or 0.0, p.committed or 0) for p in points] for points in queues.values()]
+    return any(
+        any(after > before for before, after in pairwise([offset for at, offset in points if first <= at <= last]))
+        for first, last in alone
+        for points in committed
+    )
 
 
 def _unowned(facts: Facts, group: str) -> list[Position]:
@@ -140,7 +126,7 @@ def _ownerless(facts: Facts, group: str, begin: float, end: float) -> list[tuple
     """One row of each describe that names no owner, where others name some."""
     rows = {p.source: p for p in reversed(_unowned(facts, group)) if begin <= (p.at or 0.0) < end}
     ordered = sorted(rows.values(), key=lambda p: (p.at or 0.0, p.source))
-    return [(p.at or 0.0, Evidence(p.source, p.line, p.text)) for p in ordered]
+    return [(p.at or 0.0, p.evidence) for p in ordered]
 
 
 def _counts(facts: Facts, group: str) -> list[Series]:
@@ -172,7 +158,10 @@ _LOOP = 2
 
 def steady(facts: Facts, group: str, queues: Mapping[str, Points], rise: Stretch) -> Stretch | None:
     """The longest part of the rise in which the members are known to have stayed the same; None where it is none."""
-    calm = _undisturbed(facts, group, rise) if is_kafka(facts, group) else _seen(facts, group, rise)
+    if is_kafka(facts, group):
+        calm = _undisturbed(facts, group, rise)
+    else:
+        calm = [part for view in streams(facts, group) for part in _same(view, rise)]
     if not calm:
         return None
     since, until = max(calm, key=lambda part: part[1] - part[0])
@@ -196,10 +185,6 @@ def disturbed(facts: Facts, group: str, rise: Stretch) -> str | None:
 def interrupted(facts: Facts, group: str, since: float, until: float) -> list[Rebalance]:
     """Rebalances of a Kafka group that began in this time and that nobody asked for."""
     return [r for r in history(facts, group) if since <= r.started <= until and r.behind in _TROUBLE]
-
-
-def _seen(facts: Facts, group: str, rise: Stretch) -> Sequence[Part]:
-    return [part for view in streams(facts, group) for part in _same(view, rise)]
 
 
 def _same(view: Stream, rise: Stretch) -> Iterator[Part]:
@@ -235,13 +220,9 @@ def _undisturbed(facts: Facts, group: str, rise: Stretch) -> Sequence[Part]:
 
 def _changes(view: Stream) -> Iterator[Part]:
     """From the last sight of the members before each change until those after it have settled."""
-    for before, after in zip(view.snapshots, view.snapshots[1:], strict=False):
-        if _who(before) != _who(after):
+    for before, after in pairwise(view.snapshots):
+        if {(m.client_id, m.place) for m in before.members} != {(m.client_id, m.place) for m in after.members}:
             yield after.at if view.lasting else before.at, after.at + SETTLING
-
-
-def _who(snapshot: Snapshot) -> set[tuple[str, str]]:
-    return {(m.client_id, m.place) for m in snapshot.members}
 
 
 _THREADS = "PROP_THREADPOOL_CORE_SIZE"
@@ -264,7 +245,8 @@ def capacity(facts: Facts, group: str, since: float, until: float) -> Capacity |
     ids = next((view[-1].ids for view in views if view), ())
     if is_kafka(facts, group):
         return _by_polls(facts, group, ids, since, until)
-    threads, times = _threads(facts), _times(facts, group, since, until)
+    threads = {s.owner: int(s.value) for s in facts.settings if s.key == _THREADS and s.owner and s.value.isdigit()}
+    times = _times(facts, group, since, until)
     if not ids or any(client not in threads or client not in times for client in ids):
         return None
     rate = sum(threads[client] * 1000 / times[client][0] for client in ids)
@@ -287,10 +269,6 @@ def _by_polls(facts: Facts, group: str, ids: Iterable[str], since: float, until:
     longest = [max(polls[c], key=lambda b: (b.longest_seconds, -b.at)) for c in members]
     each = ", ".join(f"{client} {units.digits(rate)}/s" for client, rate in zip(members, rates, strict=True))
     return Capacity(sum(rates), f"While at work, {each}, together", tuple(b.evidence for b in longest))
-
-
-def _threads(facts: Facts) -> dict[str, int]:
-    return {s.owner: int(s.value) for s in facts.settings if s.key == _THREADS and s.owner and s.value.isdigit()}
 
 
 def _times(facts: Facts, group: str, since: float, until: float) -> dict[str, tuple[float, Evidence]]:

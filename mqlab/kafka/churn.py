@@ -1,31 +1,21 @@
-"""Members of a Kafka group whose processes die and start again and again.
-
-Members of a Kafka group that start, die and start again, and members that come and go under ever new names.
-
-What is said about members of a Kafka group whose processes die again and again.
-"""
+"""Members of a Kafka group that start, die and start again, and members that come and go under ever new names."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 from statistics import median
 
-from mqlab import units
 from mqlab.facts import Episode, Facts
-from mqlab.findings import Evidence
 from mqlab.kafka import groups, log_lines, poll_limits, releases
-from mqlab.kafka.groups import once, triggers
 from mqlab.kafka.lives import lives
 from mqlab.kafka.releases import Restart, distinct, fenced, restarts
-from mqlab.kafka.rows import End, Life, Rebalance
+from mqlab.kafka.rows import End, Life
 from mqlab.memo import per_facts
 from mqlab.rows import Shape
 from mqlab.shared.benign_lines import ORDERLY
-from mqlab.units import counted
 
 LEAST = 3
 """Ends of one process from which it is a loop: a deploy that is taken back ends it twice."""
@@ -99,7 +89,13 @@ def _churn(facts: Facts, group: str, client: str, run: Sequence[Restart]) -> Chu
     ends = [one.stopped for one in run] + ([_end(last)] if last is not None else [])
     if _SHARED in client:
         return Churn(client, tuple(run), last, (), ())
-    return Churn(client, tuple(run), last, _exits(facts, group, client, ends), _errors(facts, group, client, ends))
+    exits = [e for e, who in poll_limits.own_lines(facts, group, "process-exit") if client == who]
+    failed = tuple(
+        e
+        for e in exits
+        if any(abs((e.first_at or 0.0) - at) <= NEAR for at in ends) and e.value_max not in (None, *ORDERLY)
+    )
+    return Churn(client, tuple(run), last, failed, _errors(facts, group, client, ends))
 
 
 def _loops(one: Churn) -> bool:
@@ -139,23 +135,16 @@ def _run(own: Sequence[Restart]) -> list[Restart]:
     return best
 
 
-def _exits(facts: Facts, group: str, client: str, ends: Sequence[float]) -> tuple[Episode, ...]:
-    exits = [e for e, who in poll_limits.own_lines(facts, group, "process-exit") if client == who]
-    near = [e for e in exits if any(abs((e.first_at or 0.0) - at) <= NEAR for at in ends)]
-    return tuple(e for e in near if e.value_max not in (None, *ORDERLY))
-
-
 def _errors(facts: Facts, group: str, client: str, ends: Sequence[float]) -> tuple[Shape, ...]:
-    """Errors about as frequent as its ends, of which the first and the last stand beside one."""
+    """Errors about as frequent as its ends, of which the first and the last, to the minute, stand beside one."""
     homes = log_lines.homes(facts, group)
-    own = [s for s in facts.shapes if homes.get(s.source) == client and s.level in ("ERROR", "FATAL")]
-    return tuple(s for s in own if len(ends) - 1 <= s.lines <= 2 * len(ends) and _spans(s, ends))
-
-
-def _spans(shape: Shape, ends: Sequence[float]) -> bool:
-    """Its first and its last line, to the minute, stand beside ends of the run."""
-    times = (shape.first_at, shape.last_at)
-    return all(at is not None and any(abs(at - end) <= NEAR for end in ends) for at in times)
+    return tuple(
+        s
+        for s in facts.shapes
+        if homes.get(s.source) == client and s.level in ("ERROR", "FATAL")
+        if len(ends) - 1 <= s.lines <= 2 * len(ends)
+        if all(at is not None and any(abs(at - end) <= NEAR for end in ends) for at in (s.first_at, s.last_at))
+    )
 
 
 @per_facts
@@ -176,81 +165,3 @@ def passing(facts: Facts, group: str) -> tuple[Life, ...]:
     last = max((life.until for life in every if life.until is not None), default=0.0)
     gone = [life for life in found if (life.until or 0.0) < last - NEAR]
     return tuple(sorted(gone, key=lambda o: (o.since or 0.0, o.client_id))) if len(gone) >= PASSING else ()
-
-
-_SHOWN = 3
-_LONGEST = 80
-"""Characters of an error that are read at a glance."""
-_SHORTEST = 8
-"""Characters from which it says something: shapes are cut."""
-_LAYOUT = re.compile(r"^.*?(?: - | : )")
-"""What stands before the message in most layouts."""
-
-
-def statement(group: str, every: Sequence[Churn], rebalances: int, again: int) -> str:
-    """Two sentences: who died how often, and what came of it."""
-    names = ", ".join(f"{one.client_id} died {counted(one.deaths, 'time')}" for one in every[:_SHOWN])
-    more = f" and {counted(len(every) - _SHOWN, 'more member')}" if len(every) > _SHOWN else ""
-    lived = _lived(every)
-    short = f" after {units.duration(lived)}" if lived is not None else ""
-    cost = counted(rebalances, "rebalance") + (f" and {counted(again, 'record')} handled again" if again else "")
-    errors = [error for one in every for error in one.errors]
-    words = _message(errors[0]) if errors else ""
-    said = f"; before each end it says: {words}" if len(words) >= _SHORTEST else ""
-    return f"In {group} {names}{more}{short} and was started again. It cost {cost}{said}."
-
-
-def measures(every: Sequence[Churn], rebalances: int, again: int) -> dict[str, float]:
-    """The numbers of the finding."""
-    lived = _lived(every)
-    found = {
-        "members": float(len(every)),
-        "deaths": float(sum(one.deaths for one in every)),
-        "restarts": float(sum(len(one.restarts) for one in every)),
-        "rebalances": float(rebalances),
-    }
-    if lived is not None:
-        found["life_seconds"] = lived
-    return found | ({"duplicated_records": float(again)} if again else {})
-
-
-def remarks(every: Sequence[Churn], rows: Sequence[Rebalance]) -> dict[str, str]:
-    """Short words for the screen: who it is, what made the group rebalance, what is behind it."""
-    names = {one.client_id.split(" on ")[0] for one in every}
-    own = [row for row in rows if row.client_id in names]
-    statuses = sorted({f"{e.value_max:.0f}" for one in every for e in one.exits if e.value_max is not None})
-    found = {
-        "members": ", ".join(one.client_id for one in every),
-        "triggers": triggers(rows, own, "end"),
-        "cause": f"processes exit with status {', '.join(statuses)}" if statuses else "",
-    }
-    return {name: words for name, words in found.items() if words}
-
-
-def evidence(every: Sequence[Churn]) -> tuple[Evidence, ...]:
-    """What ends each process, and its first restarts."""
-    found = [_with(e.first, "its process fails") for one in every for e in one.exits[:_SHOWN]]
-    errors = [error for one in every for error in one.errors[:1]]
-    found += [Evidence(e.source, e.first_line, e.sample or e.shape, "before each end") for e in errors]
-    found += [
-        _with(place, why)
-        for one in every
-        for restart in one.restarts[:_SHOWN]
-        for place, why in zip(restart.evidence, ("a member ends", "and comes again"), strict=False)
-    ]
-    return once(found)
-
-
-def _lived(every: Sequence[Churn]) -> float | None:
-    known = [one.lived for one in every if one.lived is not None]
-    return min(known) if known else None
-
-
-def _message(error: Shape) -> str:
-    """The error without the layout of its line."""
-    plain = " ".join((error.sample or error.shape).split())
-    return (_LAYOUT.sub("", plain) or plain)[:_LONGEST]
-
-
-def _with(place: Evidence, why: str) -> Evidence:
-    return Evidence(place.source, place.line, place.text, why, place.pointer)

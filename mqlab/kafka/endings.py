@@ -1,25 +1,13 @@
-"""How the life of a member of a Kafka group ended.
-
-Whether a member left just when the time between two of its polls was up.
-
-How the life of a member ended: by what was said, or by what its own log did afterwards.
+"""How the life of a member of a Kafka group ended: by what was said, or by what its own log did afterwards.
 
 Clients 0.10.1 to 2.0 leave without a word when their application does not poll (KIP-62): the heartbeat thread sends
 the LeaveGroup while the application works on. What is left to see is that the process neither stopped nor started
 anew, that its next commit fails, and that the interval had passed since its last poll.
-
-Whether the process of a member failed though it left the group in good order: ``close()`` runs after an error too.
-
-Two things tell of it: the status with which the process exits, maybe long after it left, or an error that is the last
-word of the application each time before it closes its consumer.
-
-Which line about a poll timeout, in a client's own log, tells of the end of which of its lives.
-
-The Java client writes it when it leaves. What librdkafka has to say waits for the application's next poll where the
-application takes its log (``log_cb``; ``logger`` of confluent-kafka): ``MAXPOLL`` is written when the batch that took
-too long is done, and before the member joins again.
-
-How long a member was silent before the coordinator gave it up.
+A process may have failed though it left in good order: ``close()`` runs after an error too. The status with which it
+exits tells of it, or an error that is the last word of the application each time before it closes its consumer.
+The Java client writes of a poll timeout when it leaves. What librdkafka has to say waits for the application's next
+poll where the application takes its log (``log_cb``; ``logger`` of confluent-kafka): ``MAXPOLL`` is written when the
+batch that took too long is done, and before the member joins again.
 """
 
 from __future__ import annotations
@@ -27,7 +15,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
@@ -47,9 +35,9 @@ from mqlab.kafka.log_lines import (
     lines,
     timed_out,
 )
-from mqlab.kafka.member_lineage import CLOCKS, ONCE, Span
 from mqlab.kafka.poll_limits import interval, polls_of, session_limit
 from mqlab.kafka.rows import End
+from mqlab.kafka.spans import CLOCKS, ONCE, Span
 from mqlab.memo import per_facts
 from mqlab.rows import Batch, Shape
 from mqlab.shared.benign_lines import ORDERLY, WANTED
@@ -58,6 +46,7 @@ EARLY = 0.3
 LATE = 1.0
 """Seconds around the interval: applications round times, the heartbeat thread looks every 100 ms or when it may."""
 _GIVEN = frozenset({"partitions-assigned", "sync-completed"})
+_PROCESS = STARTS | STOPS | {"process-exit"}
 
 
 def overdue(facts: Facts, group: str, client_id: str, until: float) -> float | None:
@@ -67,50 +56,35 @@ def overdue(facts: Facts, group: str, client_id: str, until: float) -> float | N
     the member got its partitions.
     """
     known = lines(facts, group)
-    run = max((start for start in _runs(facts, group).get(client_id, ()) if start <= until), default=None)
-    allowed = _allowed(facts, client_id, run)
-    if allowed is None:
+    run = max((at for at in _starts(facts, group, client_id) if at <= until), default=None)
+    allowed, poll = interval(facts, client_id, run), _last_poll(facts, known, client_id, until)
+    if allowed is None or poll is None:
         return None
-    waits = [until - poll for poll in _polls(facts, known, client_id, until)]
-    fitting = [wait for wait in waits if -EARLY <= wait - allowed <= LATE]
-    return min(fitting, key=lambda wait: abs(wait - allowed), default=None)
+    return until - poll if -EARLY <= until - poll - allowed <= LATE else None
 
 
-def _polls(facts: Facts, known: Lines, client_id: str, until: float) -> Iterable[float]:
-    """Moments that may be that of the last poll: the begin of the batch in work, or the latest of the others."""
+@per_facts
+def _starts(facts: Facts, group: str, client_id: str) -> Sequence[float]:
+    """When the processes of the client began; settings stay the same as long as one runs."""
+    return [e.first_at or 0.0 for e in lines(facts, group).of(client_id) if e.kind in STARTS]
+
+
+def _last_poll(facts: Facts, known: Lines, client_id: str, until: float) -> float | None:
     own = polls_of(facts, known.group, client_id)
     place = bisect_right(own, until, key=lambda b: b.at)
     after = own[place] if place < len(own) else None
     if after is not None and after.at - after.longest_seconds <= until:
-        yield after.at - after.longest_seconds
-        return
-    ended = own[place - 1].at if place else None
-    near = between(known.clients.get(client_id, ()), until - _LONGEST, until)
-    given = max((e.first_at or 0.0 for e in near if e.kind in _GIVEN), default=None)
-    if given is None:
+        return after.at - after.longest_seconds
+    near = between(known.of(client_id), until - _LONGEST, until)
+    given = [e.first_at or 0.0 for e in near if e.kind in _GIVEN]
+    if not given:
         told = between(known.coordinator, until - _LONGEST, until)
-        given = max((e.first_at or 0.0 for e in told if e.kind == "rebalance-assigned"), default=None)
-    latest = max((moment for moment in (ended, given) if moment is not None), default=None)
-    if latest is not None:
-        yield latest
+        given = [e.first_at or 0.0 for e in told if e.kind == "rebalance-assigned"]
+    return max([*given, *(b.at for b in own[max(0, place - 1) : place])], default=None)
 
 
 _LONGEST = 900.0
 """Seconds before its end in which a member's last poll is looked for: three times the default interval."""
-
-
-@per_facts
-def _runs(facts: Facts, group: str) -> Mapping[str, Sequence[float]]:
-    """When the processes of each client began; settings stay the same as long as one runs."""
-    return {
-        client: [e.first_at or 0.0 for e in these if e.kind in STARTS]
-        for client, these in lines(facts, group).clients.items()
-    }
-
-
-@per_facts
-def _allowed(facts: Facts, client_id: str, run: float | None) -> float | None:
-    return interval(facts, client_id, run)
 
 
 _CLOSING = 60.0
@@ -165,7 +139,7 @@ def _joined(lines: Lines, span: Span) -> float:
     """When *span* began; of one that was there before the material, when its process last started or joined."""
     if span.since is not None:
         return span.since
-    own = between(lines.clients.get(span.client_id, ()), 0.0, span.seen)
+    own = between(lines.of(span.client_id), 0.0, span.seen)
     return max((e.first_at or 0.0 for e in own if e.kind in STARTS or e.kind == "join-completed"), default=0.0)
 
 
@@ -176,7 +150,7 @@ def _wordless(stops: Sequence[Episode]) -> bool:
 
 def _stops(lines: Lines, span: Span, since: float, until: float) -> list[Episode]:
     """Lines with which the process stops, in its last run up to *until*."""
-    own = between(lines.clients.get(span.client_id, ()), since, until)
+    own = between(lines.of(span.client_id), since, until)
     last = max((e.first_at or 0.0 for e in own if e.kind in STOPS or e.kind == "process-exit"), default=None)
     if last is None:
         return []
@@ -190,13 +164,13 @@ def _stops(lines: Lines, span: Span, since: float, until: float) -> list[Episode
 
 def _renewed(lines: Lines, span: Span, since: float) -> float:
     """When the next process of the client began; applications may say that they started a while after they joined."""
-    later = following(lines.clients.get(span.client_id, ()), since)
-    starts = (e.first_at or 0.0 for e in later if e.kind in STARTS and (e.kind != "app-started" or _late(e, since)))
+    later = following(lines.of(span.client_id), since)
+    starts = (
+        e.first_at or 0.0
+        for e in later
+        if e.kind in STARTS and (e.kind != "app-started" or (e.first_at or 0.0) > since + _CLOSING)
+    )
     return next(starts, float("inf"))
-
-
-def _late(line: Episode, since: float) -> bool:
-    return (line.first_at or 0.0) > since + _CLOSING
 
 
 def _silent(facts: Facts, lines: Lines, span: Span) -> Ending:
@@ -216,14 +190,14 @@ def _silent(facts: Facts, lines: Lines, span: Span) -> Ending:
 
 def _went_on(lines: Lines, span: Span, until: float) -> bool:
     """The same process wrote something later on, before it stopped or was started anew."""
-    every = lines.clients.get(span.client_id, ())
+    every = lines.of(span.client_id)
     own = between(every, span.since or span.seen, until)
     if not every or (every[0].first_at or 0.0) > until:
         return False
-    if any(line.kind in STARTS or line.kind in STOPS or line.kind == "process-exit" for line in own):
+    if any(line.kind in _PROCESS for line in own):
         return False
-    for line in following(lines.clients.get(span.client_id, ()), until):
-        if line.kind in STARTS or line.kind in STOPS or line.kind == "process-exit":
+    for line in following(lines.of(span.client_id), until):
+        if line.kind in _PROCESS:
             return False
         if line.kind in CLIENT and (line.first_at or 0.0) > until + CLOCKS:
             return True
@@ -232,7 +206,7 @@ def _went_on(lines: Lines, span: Span, until: float) -> bool:
 
 def _failed(lines: Lines, span: Span, until: float) -> Episode | None:
     """The first line after the end that shows that the same process did not know of it."""
-    for line in following(lines.clients.get(span.client_id, ()), until):
+    for line in following(lines.of(span.client_id), until):
         if line.kind in _FAILING:
             return line
         if line.kind in STARTS or line.kind in STOPS or line.kind == "join-completed":
@@ -266,7 +240,7 @@ def _closing(known: Lines, span: Span) -> Episode | None:
     """The line with which the process began to close, in this life."""
     until = span.until or 0.0
     since = max(until - _CLOSING, span.since or span.seen) if span.end is End.LEFT else span.since or span.seen
-    own = between(known.clients.get(span.client_id, ()), since, until + ONCE)
+    own = between(known.of(span.client_id), since, until + ONCE)
     closes = [e for e in own if e.kind in _CLOSES and (e.kind != "leave-sent" or e.member_id in (None, span.member_id))]
     return closes[0] if closes else None
 
@@ -289,7 +263,7 @@ def _said_failure(
 
 def _exit(known: Lines, client: str, at: float | None) -> Episode | None:
     """The exit of the process that ran at *at* and did not join again."""
-    for line in following(known.clients.get(client, ()), (at or 0.0) - CLOCKS):
+    for line in following(known.of(client), (at or 0.0) - CLOCKS):
         if line.kind == "process-exit":
             return line
         if (line.kind in STARTS or line.kind in _JOINS) and (line.first_at or 0.0) > (at or 0.0):
@@ -315,15 +289,11 @@ def _last_words(facts: Facts, group: str, client: str, closings: Sequence[Episod
 def _next(facts: Facts, group: str, client: str, shape: Shape) -> Episode | Batch | None:
     """What the client's log says next after the first line of *shape*; partitions are revoked as part of closing."""
     own: list[Episode | Batch] = [
-        e for e in lines(facts, group).clients.get(client, ()) if e.kind != "partitions-revoked"
+        e for e in lines(facts, group).of(client) if e.kind != "partitions-revoked"
         and e.source == shape.source and (e.first.line or 0) > shape.first_line
     ]  # fmt: skip
     own += [b for b in polls_of(facts, group, client) if b.source == shape.source and b.line > shape.first_line]
-    return min(own, key=_line_of, default=None)
-
-
-def _line_of(row: Episode | Batch) -> int:
-    return row.line if isinstance(row, Batch) else row.first.line or 0
+    return min(own, key=lambda row: row.line if isinstance(row, Batch) else row.first.line or 0, default=None)
 
 
 @per_facts
@@ -377,7 +347,7 @@ def _timed_out(facts: Facts, lines: Lines, line: Episode, ended: Sequence[Span],
         return None
     until = span.until or 0.0
     again = bisect_left(began, at - CLOCKS) - bisect_right(began, until)
-    started = any(e.kind in STARTS for e in between(lines.clients.get(span.client_id, ()), until, at))
+    started = any(e.kind in STARTS for e in between(lines.of(span.client_id), until, at))
     own = polls_of(facts, lines.group, span.client_id)
     done = bisect_right(own, at, key=lambda b: b.at) - bisect_right(own, until, key=lambda b: b.at)
     return None if again > 0 or started or done > 1 else span
@@ -402,14 +372,8 @@ def silent_since(facts: Facts, known: Lines, span: Span) -> float | None:
         return None
     gap = span.until - own[-1]
     usual = median(later - one for one, later in pairwise(own))
-    limit = _session(facts, span.client_id)
-    return own[-1] if limit is not None and gap >= limit * _SHARE and gap >= usual * _UNUSUAL else None
-
-
-@per_facts
-def _session(facts: Facts, client_id: str) -> float | None:
-    found = session_limit(facts, client_id, None)
-    return found.seconds if found else None
+    limit = session_limit(facts, span.client_id, None)
+    return own[-1] if limit is not None and gap >= limit.seconds * _SHARE and gap >= usual * _UNUSUAL else None
 
 
 @per_facts

@@ -1,6 +1,4 @@
-"""Static members of Kafka groups that fence each other.
-
-Static members of Kafka groups that fence each other: who has the instance id, and whether it went back and forth.
+"""Static members of Kafka groups that fence each other: who has the instance id, and whether it went back and forth.
 
 A rolling deploy hands each id over once, from the old process to the new one. Two live processes with one id take it
 from each other, so a process that was fenced has it again (GroupCoordinator, KIP-345).
@@ -55,7 +53,12 @@ def _of_instance(facts: Facts, instance: str) -> Iterator[Fencing]:
         for e in facts.of_kind("static-member-fenced", "static-member-replaced")
         if e.reason == instance and e.first_at is not None
     ]
-    named = [(e, group) for e in lines if (group := e.group or _only_group(facts, e))]
+    printed: dict[str, set[str]] = defaultdict(set)
+    for setting in facts.settings:
+        if setting.key == "group.id":
+            printed[setting.source].add(setting.value)
+    named = [(e, g) for e in lines for g in ({e.group} if e.group else printed[e.source]) if g]
+    named = [(e, g) for e, g in named if e.group or len(printed[e.source]) == 1]
     by_group: dict[str | None, list[Episode]] = defaultdict(list)
     for line in lines:
         near = min(named, key=lambda pair: (pair[0] is not line, abs(_at(pair[0]) - _at(line))), default=None)
@@ -63,11 +66,6 @@ def _of_instance(facts: Facts, instance: str) -> Iterator[Fencing]:
     for group, own in sorted(by_group.items(), key=lambda item: item[0] or ""):
         if any(e.kind == "static-member-fenced" for e in own):
             yield _fencing(facts, instance, group, own)
-
-
-def _only_group(facts: Facts, line: Episode) -> str | None:
-    printed = {s.value for s in facts.settings if s.key == "group.id" and s.source == line.source}
-    return next(iter(printed)) if len(printed) == 1 else None
 
 
 def _fencing(facts: Facts, instance: str, group: str | None, lines: Sequence[Episode]) -> Fencing:
@@ -104,13 +102,13 @@ def _running(facts: Facts, printed: Sequence[Setting], at: float, swaps: Sequenc
     """Logs that printed the id before a fencing and go on until the coordinator told of it, or later."""
     begin = max((s for s in map(_at, swaps) if at - 2 * ONCE <= s <= at), default=at) - ONCE
     ends: dict[str, float] = defaultdict(float)
-    for source, last in [
+    last_seen = [
         *((c.source, c.last_at) for c in facts.coverage),
         *((e.source, e.last_at) for e in facts.episodes),
-    ]:
+        *((s.source, s.at) for s in printed),
+    ]
+    for source, last in last_seen:
         ends[log_of(source)] = max(ends[log_of(source)], last or 0.0)
-    for s in printed:
-        ends[log_of(s.source)] = max(ends[log_of(s.source)], s.at or 0.0)
     return {log_of(s.source) for s in printed if (s.at or 0.0) <= at + ONCE and ends[log_of(s.source)] >= begin}
 
 

@@ -1,12 +1,7 @@
-"""Generations of a Kafka group, by coordinators, by clients and by a dump of ``__consumer_offsets``.
+"""Generations of a Kafka group, and epochs of KIP-848 groups: as coordinators began them, as clients joined them.
 
-The generations that a coordinator began, as its own lines tell of them, and the epochs of KIP-848 groups.
-
-The generations that one client's own log tells of, from the first step of each join to its last.
-
-Generations that only clients tell of: the coordinator's log is not there, or not for that time.
-
-Generations that only a dump of ``__consumer_offsets`` tells of: no coordinator and no client does.
+What the coordinators' own lines tell comes first; where they are not there, or not for that time, the logs of clients
+tell of generations, and where no client does, the records of ``__consumer_offsets``.
 """
 
 from __future__ import annotations
@@ -29,8 +24,8 @@ from mqlab.kafka.log_lines import (
     number,
     trigger_of,
 )
-from mqlab.kafka.member_lineage import ONCE
 from mqlab.kafka.rows import Trigger
+from mqlab.kafka.spans import ONCE
 
 TOGETHER = 1.0
 """Seconds within which the coordinator writes what belongs to one change; 4.x writes it in any order."""
@@ -45,29 +40,39 @@ class Begun:
     """One generation or epoch that began."""
 
     started: float
-    stabilised: float | None
     generation: int | None
     trigger: Trigger
-    reason: str
-    client_id: str | None
-    member_id: str | None
-    host: str | None
-    members: int | None
-    """Members when it was stable, 0 where nobody was left; None where no line tells."""
     lines: tuple[Episode, ...]
     """What tells of it, the line that began it first."""
+    stabilised: float | None = None
+    reason: str = ""
+    client_id: str | None = None
+    member_id: str | None = None
+    host: str | None = None
+    members: int | None = None
+    """Members when it was stable, 0 where nobody was left; None where no line tells."""
     inferred: bool = False
     because: str = "the coordinator's line says so"
     classic: bool = True
 
 
-def told(lines: Lines) -> list[Begun]:
-    """What the coordinators' lines tell, by time."""
-    return sorted([*_generations(lines), *_epochs(lines)], key=lambda b: (b.started, b.generation or 0))
+def generations(lines: Lines) -> list[Begun]:
+    """Every generation and epoch that *lines* tell of, by time."""
+    told = sorted([*_generations(lines), *_epochs(lines)], key=_order)
+    told += _seen(lines, told)
+    return sorted([*told, *_recorded(lines, told)], key=_order)
+
+
+def _order(one: Begun) -> tuple[float, int]:
+    return one.started, one.generation or 0
 
 
 def _generations(lines: Lines) -> Iterator[Begun]:
-    starts = _once([e for e in lines.coordinator if e.kind == "rebalance-started"])
+    once: dict[tuple[float | None, int | None, str | None], Episode] = {}
+    for line in lines.coordinator:
+        if line.kind == "rebalance-started":
+            once.setdefault((line.first_at, number(line), line.reason), line)
+    starts = list(once.values())
     done: dict[tuple[str, int | None], list[Episode]] = defaultdict(list)
     for line in lines.coordinator:
         if line.kind in ("rebalance-stabilized", "rebalance-assigned", "group-emptied"):
@@ -76,14 +81,6 @@ def _generations(lines: Lines) -> Iterator[Begun]:
     for place, start in enumerate(starts):
         next_at = starts[place + 1].first_at if place + 1 < len(starts) else None
         yield _generation(start, next_at or float("inf"), done, syncs)
-
-
-def _once(starts: Sequence[Episode]) -> list[Episode]:
-    """Each start once, though its log may be there twice."""
-    found: dict[tuple[float | None, int | None, str | None], Episode] = {}
-    for start in starts:
-        found.setdefault((start.first_at, number(start), start.reason), start)
-    return list(found.values())
 
 
 def _generation(
@@ -157,7 +154,6 @@ def _epoch(lines: Lines, bump: Episode, cause: Episode | None, until: float, ass
         client_id=client_of(member) or (cause.client_id if cause else None),
         member_id=member,
         host=cause.peer if cause else None,
-        members=None,
         lines=tuple(e for e in (bump, cause, target) if e is not None),
         inferred=cause is None,
         because="the coordinator's line before it says so" if cause else "the epoch changed and nobody came or went",
@@ -216,7 +212,7 @@ _Run = tuple[int, list[Joined]]
 """A generation, and who joined it."""
 
 
-def seen(lines: Lines, told: Sequence[Begun]) -> list[Begun]:
+def _seen(lines: Lines, told: Sequence[Begun]) -> list[Begun]:
     """Generations that clients joined and that *told* lacks, by time."""
     known: dict[int | None, list[float]] = defaultdict(list)
     for one in told:
@@ -260,8 +256,6 @@ def _begun(lines: Lines, run: _Run, old: _Run | None) -> Begun:
         reason=(cause.reason or "") if cause else "",
         client_id=_owner(lines, cause) if cause else None,
         member_id=cause.member_id if cause else None,
-        host=None,
-        members=None,
         lines=tuple(dict.fromkeys((*((cause,) if cause else ()), first.lines[-1], first.lines[0]))),
         inferred=True,
         because=f"logs of clients tell of the generation, {because}",
@@ -311,7 +305,7 @@ def _owner(lines: Lines, line: Episode) -> str | None:
     return line.client_id or next((client for client, these in lines.clients.items() if line in these), None)
 
 
-def recorded(lines: Lines, told: Sequence[Begun]) -> list[Begun]:
+def _recorded(lines: Lines, told: Sequence[Begun]) -> Iterator[Begun]:
     """Generations that only records of ``__consumer_offsets`` tell of; the coordinator writes one when all is settled.
 
     Source: GroupMetadataManager.storeGroup, which is called with the leader's assignment and for an empty group.
@@ -319,29 +313,19 @@ def recorded(lines: Lines, told: Sequence[Begun]) -> list[Begun]:
     known: dict[int | None, list[float]] = defaultdict(list)
     for one in told:
         known[one.generation].append(one.started)
-    found = []
     for line in lines.coordinator:
         generation, at = number(line), line.first_at or 0.0
         fresh = all(abs(began - at) > SAME for began in known.get(generation, ()))
         if line.kind == "group-metadata" and generation and fresh:
             known[generation].append(at)
-            found.append(_recorded(line, generation, at))
-    return found
-
-
-def _recorded(line: Episode, generation: int, at: float) -> Begun:
-    members = count_told(line)
-    return Begun(
-        started=at,
-        stabilised=at if members else None,
-        generation=generation,
-        trigger=Trigger.UNKNOWN,
-        reason="",
-        client_id=None,
-        member_id=None,
-        host=None,
-        members=members,
-        lines=(line,),
-        inferred=True,
-        because="a record of the group's state tells of the generation, nobody of its begin",
-    )
+            members = count_told(line)
+            yield Begun(
+                started=at,
+                generation=generation,
+                trigger=Trigger.UNKNOWN,
+                lines=(line,),
+                stabilised=at if members else None,
+                members=members,
+                inferred=True,
+                because="a record of the group's state tells of the generation, nobody of its begin",
+            )

@@ -1,20 +1,8 @@
 """Consumer groups of Kafka: what they read, who was in them when, by whose clock, and what their coordinator says.
 
-Consumer groups of Kafka that the material tells of, and what they read.
-
-Who was in a Kafka group when, by each source that can tell.
-
 Listings of members (``--members``) and the owners of partitions (``--describe``) are true for their moment; lives, put
-together from the coordinator's and the clients' logs, last. A member is told by the host or by its member id.
-
-Whether a client's log shows the same time as its coordinator's, told by the generations that both name.
-
-Lines of two logs tell of one thing only where their clocks agree: a clock that is off makes silences and restarts of
-members that were there.
-
-What the coordinator of a Kafka group says about the end of one of its members, as places in its log.
-
-How many rebalances of a Kafka group had which trigger, in a few words.
+together from the coordinator's and the clients' logs, last. A member is told by the host or by its member id. Lines of
+two logs tell of one thing only where their clocks agree, which generations tell that both name.
 """
 
 from __future__ import annotations
@@ -130,8 +118,7 @@ def _owning(facts: Facts, group: str) -> Stream:
     found = []
     for (at, source), told in groupby(rows, key=lambda p: (p.at or 0.0, p.source)):
         first = {(p.client_id or "", p.member_id or p.peer or ""): p for p in reversed([*told])}
-        owners = {who: Evidence(p.source, p.line, p.text) for who, p in first.items()}
-        found.append(Snapshot(at, tuple(Member(*who, owners[who]) for who in sorted(owners)), source))
+        found.append(Snapshot(at, tuple(Member(*who, first[who].evidence) for who in sorted(first)), source))
     return _moments("owners", [*found, *_nobody(facts, group, [s.at for s in found])] if found else [])
 
 
@@ -152,22 +139,14 @@ def _living(facts: Facts, group: str) -> Stream:
     """A snapshot whenever a life begins or ends; who was there before the logs begin is there from their start."""
     known = lives(facts, group)
     first, last = _logged(facts, known)
-    moments = sorted({life.since if life.since is not None else first for life in known} | _ends(known))
-    found = tuple(Snapshot(at, tuple(_member(life) for life in known if _lives(life, at))) for at in moments)
-    return Stream("logs", found, max([last, *moments]) if found else 0.0, lasting=True)
-
-
-def _ends(known: tuple[Life, ...]) -> set[float]:
-    return {life.until for life in known if life.until is not None}
-
-
-def _lives(life: Life, at: float) -> bool:
-    return (life.since is None or life.since <= at) and (life.until is None or at < life.until)
-
-
-def _member(life: Life) -> Member:
-    place = life.evidence[0] if life.evidence else Evidence("", None, "")
-    return Member(life.client_id, life.member_id, place)
+    ends = {life.until for life in known if life.until is not None}
+    moments = sorted({life.since if life.since is not None else first for life in known} | ends)
+    found = []
+    for at in moments:
+        there = [o for o in known if (o.since is None or o.since <= at) and (o.until is None or at < o.until)]
+        nowhere = (Evidence("", None, ""),)
+        found.append(Snapshot(at, tuple(Member(o.client_id, o.member_id, (o.evidence or nowhere)[0]) for o in there)))
+    return Stream("logs", tuple(found), max([last, *moments]) if found else 0.0, lasting=True)
 
 
 def _logged(facts: Facts, known: tuple[Life, ...]) -> tuple[float, float]:
@@ -231,7 +210,7 @@ def of_life(facts: Facts, life: Life) -> tuple[Evidence, ...]:
     if not found:
         return ()
     place = min(found, key=lambda e: (_END_KINDS.index(e.kind), abs((e.first_at or 0.0) - at))).first
-    return (Evidence(place.source, place.line, place.text, "the coordinator takes it out", place.pointer),)
+    return (place.because("the coordinator takes it out"),)
 
 
 def once(places: Iterable[Evidence]) -> tuple[Evidence, ...]:

@@ -1,88 +1,57 @@
-"""The life of each member of a Kafka group.
+"""The life of each member of a Kafka group: when it joined, how it ended, and what its process did meanwhile.
 
-The life of each member of a Kafka group: when it joined, how it ended, and what its process did meanwhile.
+One client id may be in two processes at a time: a life that went on is the one before another only if its process
+started anew.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from itertools import pairwise
 
 from mqlab.facts import Facts
-from mqlab.kafka.endings import Ending, ending, failures, silent_since, timeouts
+from mqlab.kafka.endings import ending, failures, silent_since, timeouts
 from mqlab.kafka.log_lines import STARTS, Lines, between, following, lines
-from mqlab.kafka.member_lineage import CLOCKS, Span, spans
 from mqlab.kafka.rows import End, Life
+from mqlab.kafka.spans import CLOCKS, Span, spans
 from mqlab.memo import per_facts
 
 
 @per_facts
 def lives(facts: Facts, group: str) -> tuple[Life, ...]:
     """Lives of the members of *group*, by their beginning; those that were there from the start come first."""
-    return tuple(life for life, _ in chain(facts, group))
-
-
-@per_facts
-def chain(facts: Facts, group: str) -> tuple[tuple[Life, Life | None], ...]:
-    """Every life of ``lives`` and the life of the same client before it, where one is known."""
     known = lines(facts, group)
     every = spans(facts, known)
-    before = predecessors(every, known)
     told, failed = timeouts(facts, known, every), failures(facts, known, every)
-    made = {}
+    open_: dict[str, list[Span]] = defaultdict(list)
+    made: dict[int, Life] = {}
     for span in every:
-        start = _started(known, before.get(id(span)), span)
+        free = open_[span.client_id]
+        old = _best([s for s in free if _over(s, span, known)], span)
+        if old is not None:
+            free.remove(old)
+        open_[span.client_id] = [*free[-_KEPT:], span]
         how = ending(facts, known, span, told.get(id(span)))
-        life = _life(facts, known, span, start, how)
-        made[id(span)] = life if how.end is End.POLL_TIMEOUT else replace(life, failed=failed.get(id(span), ""))
-    pairs = [(made[id(s)], made[id(before[id(s)])] if id(s) in before else None) for s in every]
-    return tuple(sorted(pairs, key=lambda pair: _place(pair[0])))
-
-
-def _place(life: Life) -> tuple[float, str, str, float]:
-    return (life.since or 0.0, life.client_id, life.member_id, life.until or 0.0)
-
-
-def _life(facts: Facts, known: Lines, span: Span, start: float | None, how: Ending) -> Life:
-    return Life(
-        group=known.group,
-        client_id=span.client_id,
-        member_id=span.member_id,
-        host=span.host,
-        static=span.static,
-        since=span.since,
-        until=span.until,
-        end=how.end,
-        reason=span.reason,
-        process_started=start,
-        process_stopped=how.stopped,
-        silent_since=silent_since(facts, known, span) if how.end is End.EXPIRED else None,
-        evidence=tuple(dict.fromkeys((*span.evidence, *how.evidence)))[:3],
-        because=how.because,
-    )
-
-
-def predecessors(every: Sequence[Span], known: Lines) -> Mapping[int, Span]:
-    """``id`` of a span → the span of the same client before it.
-
-    One client id may be in two processes at a time: a span that went on is the one before only if its process
-    started anew.
-    """
-    by_client: dict[str, list[Span]] = defaultdict(list)
-    for span in every:
-        by_client[span.client_id].append(span)
-    found: dict[int, Span] = {}
-    for these in by_client.values():
-        free: list[Span] = []
-        for span in these:
-            old = _best([s for s in free if _over(s, span, known)], span)
-            if old is not None:
-                found[id(span)] = old
-                free.remove(old)
-            free = [*free[-_KEPT:], span]
-    return found
+        made[id(span)] = Life(
+            group=group,
+            client_id=span.client_id,
+            member_id=span.member_id,
+            host=span.host,
+            static=span.static,
+            since=span.since,
+            until=span.until,
+            end=how.end,
+            reason=span.reason,
+            process_started=_started(known, old, span),
+            process_stopped=how.stopped,
+            silent_since=silent_since(facts, known, span) if how.end is End.EXPIRED else None,
+            evidence=tuple(dict.fromkeys((*span.evidence, *how.evidence)))[:3],
+            because=how.because,
+            failed="" if how.end is End.POLL_TIMEOUT else failed.get(id(span), ""),
+            before=None if old is None else made[id(old)],
+        )
+    return tuple(sorted(made.values(), key=lambda o: (o.since or 0.0, o.client_id, o.member_id, o.until or 0.0)))
 
 
 _KEPT = 8
@@ -100,7 +69,7 @@ def _elsewhere(known: Lines, old: Span, new: Span) -> bool:
     if old.end is not End.OPEN or not (old.evidence and new.evidence):
         return False
     mine, other = old.evidence[0].source, new.evidence[0].source
-    later = [e.source for e in following(known.clients.get(new.client_id, ()), new.since or new.seen)]
+    later = [e.source for e in following(known.of(new.client_id), new.since or new.seen)]
     return mine != other and mine in later and other in later
 
 
@@ -109,7 +78,7 @@ def _fell_out(known: Lines, old: Span, new: Span) -> bool:
     if old.end is not End.OPEN or old.since is None or new.since is None or not (old.evidence and new.evidence):
         return False
     source = old.evidence[0].source
-    between_joins = between(known.clients.get(new.client_id, ()), old.since, new.since)
+    between_joins = between(known.of(new.client_id), old.since, new.since)
     return source == new.evidence[0].source and any(e.kind in _OUT and e.source == source for e in between_joins)
 
 
@@ -131,16 +100,11 @@ def _started(known: Lines, old: Span | None, span: Span) -> float | None:
     if span.since is None:
         return None
     begun = -1.0 if old is None else old.since or old.seen
-    near = between(known.clients.get(span.client_id, ()), begun, span.since + CLOCKS)
+    near = between(known.of(span.client_id), begun, span.since + CLOCKS)
     starts = [e for e in near if e.kind in STARTS and (e.first_at or 0.0) > begun]
-    runs = _last_run([e.first_at or 0.0 for e in starts])
-    return runs[0] if runs else None
-
-
-def _last_run(starts: Sequence[float]) -> Sequence[float]:
-    """Moments of the last start: a process that starts prints its settings and more within a minute."""
-    cut = max((place for place, (one, next_) in enumerate(pairwise(starts), 1) if next_ - one > _START), default=0)
-    return starts[cut:]
+    moments = [e.first_at or 0.0 for e in starts]
+    cut = max((place for place, (one, next_) in enumerate(pairwise(moments), 1) if next_ - one > _START), default=0)
+    return moments[cut] if moments else None
 
 
 _START = 60.0

@@ -1,12 +1,7 @@
 """The lines about a Kafka group: kinds, what their words say, and which belong to one group.
 
-Kinds of episodes about Kafka groups, by who writes the lines.
-
-What the words of one line about a Kafka group say: who, what made the coordinator begin, and why a client left.
-
-Texts of GroupCoordinator.scala 0.9-3.9, GroupMetadataManager.java 3.7-4.x and of client reasons (KIP-800).
-
-The lines about one Kafka group: those of its coordinators, and the own log of each of its clients.
+They are those of its coordinators and the own log of each of its clients. Texts of GroupCoordinator.scala 0.9-3.9,
+GroupMetadataManager.java 3.7-4.x and of client reasons (KIP-800).
 """
 
 from __future__ import annotations
@@ -167,8 +162,9 @@ class Lines:
     """The own log of each client, by client id; the log's name where it tells of no id."""
 
     def of(self, client_id: str | None, *kinds: str) -> tuple[Episode, ...]:
-        """Lines of these kinds in the client's own log."""
-        return tuple(e for e in self.clients.get(client_id or "", ()) if e.kind in kinds)
+        """Lines of the client's own log, by time; of these kinds only, where some are given."""
+        own = self.clients.get(client_id or "", ())
+        return tuple(line for line in own if line.kind in kinds) if kinds else own
 
 
 def between(lines: Sequence[Episode], since: float, until: float) -> Sequence[Episode]:

@@ -1,8 +1,4 @@
-"""Times at which a member left because its application had not polled.
-
-One time that a member of a Kafka group left because it had not polled, and whether that is measured.
-
-Times at which a member of a Kafka group left by itself because its application had not polled.
+"""Times at which a member of a Kafka group left by itself because its application had not polled.
 
 The heartbeat thread of the client counts: since 0.10.1 it sends the leave when max.poll.interval.ms has passed since
 the last poll, while the application still works. Before, heartbeats were sent by poll itself, so that the coordinator
@@ -44,7 +40,7 @@ class Departure:
     poll: Batch | None
     """The poll that was being worked off, where a line tells how long it took."""
     waited: float | None
-    """Seconds since the last sign of a poll."""
+    """Seconds since the last line that the client wrote in poll, or after a poll that it had worked off."""
     counted: bool
     """The client itself says by how much the limit was exceeded, or its metric of the time between polls does."""
     evidence: tuple[Evidence, ...]
@@ -52,13 +48,12 @@ class Departure:
     @property
     def measured(self) -> bool:
         """The time between two polls is known, and longer than the limit."""
-        if self.counted:
-            return True
-        if self.limit is None:
-            return False
+        if self.counted or self.limit is None:
+            return self.counted
         if self.poll is not None and self.poll.longest_seconds > self.limit.seconds:
             return True
-        return self.waited is not None and _near(self.waited, self.limit.seconds)
+        limit, latest = self.limit.seconds, self.limit.seconds + max(LATE, (1 - EARLY) * self.limit.seconds)
+        return self.waited is not None and EARLY * limit <= self.waited <= latest
 
     @property
     def contradicted(self) -> bool:
@@ -66,10 +61,6 @@ class Departure:
         if self.told or self.measured or self.limit is None:
             return False
         return self.waited is not None and self.waited < EARLY * self.limit.seconds
-
-
-def _near(waited: float, limit: float) -> bool:
-    return EARLY * limit <= waited <= limit + max(LATE, (1 - EARLY) * limit)
 
 
 ONCE = 10.0
@@ -86,37 +77,21 @@ _SIGNS = ("partitions-assigned", "sync-completed", "join-completed")
 def departures(facts: Facts, group: str) -> tuple[Departure, ...]:
     """Every departure of *group*, by time."""
     every = lives(facts, group)
-    found: dict[str, list[Departure]] = defaultdict(list)
-    for one in sorted(
-        [*_said(facts, group), *_ended(facts, group, every), *_uncommitted(facts, group, every)], key=_order
-    ):
-        if not one.contradicted:
-            found[one.client_id].append(one)
-    return tuple(sorted((one for own in found.values() for one in _apart(own)), key=lambda o: (o.at, o.client_id)))
-
-
-def _apart(own: Sequence[Departure]) -> Iterator[Departure]:
-    """Those of one client without what others tell of the same departure; a line about it counts more."""
-    by_time = sorted(own, key=lambda one: (one.at, not one.told))
-    run: list[Departure] = []
-    for one in by_time:
-        if run and not _same(run[-1], one):
-            yield _merged(run)
-            run = []
-        run.append(one)
-    if run:
-        yield _merged(run)
+    told = [*_said(facts, group), *_ended(facts, group, every), *_uncommitted(facts, group, every)]
+    runs: list[list[Departure]] = []
+    for one in sorted((o for o in told if not o.contradicted), key=lambda o: (o.client_id, o.at, not o.told)):
+        if runs and _same(runs[-1][-1], one):
+            runs[-1].append(one)
+        else:
+            runs.append([one])
+    return tuple(sorted(map(_merged, runs), key=lambda o: (o.at, o.client_id)))
 
 
 def _merged(run: Sequence[Departure]) -> Departure:
-    """The one that counts most, with the places of all."""
-    ordered = sorted(run, key=_order)
+    """The one that counts most, a line about it more than a conclusion, with the places of all."""
+    ordered = sorted(run, key=lambda one: (not one.told, one.at))
     places = tuple(dict.fromkeys(place for one in ordered for place in one.evidence))
     return replace(ordered[0], evidence=places)
-
-
-def _order(one: Departure) -> tuple[bool, float, str]:
-    return (not one.told, one.at, one.client_id)
 
 
 def _same(one: Departure, other: Departure) -> bool:
@@ -135,20 +110,15 @@ def _said(facts: Facts, group: str) -> Iterator[Departure]:
 def _ended(facts: Facts, group: str, every: Sequence[Life]) -> Iterator[Departure]:
     """By the lives of members: ended by a late poll, or over while a poll took longer than the member may be silent."""
     for life in (life for life in every if life.until is not None):
-        who = (life.until or 0.0, life.client_id, life.host)
+        end = life.evidence[1:] if life.since is not None and len(life.evidence) > 1 else life.evidence
+        one = _departure(facts, group, (life.until or 0.0, life.client_id, life.host), end, None)
+        concluded = replace(one, told=False)
         if life.end is End.POLL_TIMEOUT:
-            one = _departure(facts, group, who, _places(life), None)
-            yield _concluded(one) if life.because else one
+            yield concluded if life.because else one
         elif life.end in (End.EXPIRED, End.DROPPED):
-            one = _concluded(_departure(facts, group, who, _places(life), None))
             alike = life.end is End.DROPPED or (one.limit is not None and one.limit.key == SESSION)
             if alike and one.poll is not None and one.measured and not _other_process(life, every):
-                yield one
-
-
-def _places(life: Life) -> tuple[Evidence, ...]:
-    """Lines about the end of *life*, without that about its begin."""
-    return life.evidence[1:] if life.since is not None and len(life.evidence) > 1 else life.evidence
+                yield concluded
 
 
 def _other_process(life: Life, every: Sequence[Life]) -> bool:
@@ -178,7 +148,7 @@ def _uncommitted(facts: Facts, group: str, every: Sequence[Life]) -> Iterator[De
         begun = poll.at - poll.longest_seconds
         if not any(begun <= when <= at + COMMITTED for when in other[client]):
             who = (begun + limit.seconds, client, None)
-            yield _concluded(_departure(facts, group, who, (poll.evidence, line.first), None))
+            yield replace(_departure(facts, group, who, (poll.evidence, line.first), None), told=False)
 
 
 def _departure(
@@ -188,11 +158,10 @@ def _departure(
     limit = poll_limits.poll_limit(facts, client, at)
     poll = poll_limits.covering(facts, group, client, at)
     counted = excess is not None or (limit is not None and _metered(facts, client, at, limit.seconds))
-    return Departure(at, client, host, True, limit, poll, _waited(facts, group, client, at), counted, evidence)
-
-
-def _concluded(one: Departure) -> Departure:
-    return replace(one, told=False)
+    signs = poll_limits.signs(facts, group, client, *_SIGNS)
+    place = bisect_left(signs, at)
+    waited = at - signs[place - 1] if place else None
+    return Departure(at, client, host, True, limit, poll, waited, counted, evidence)
 
 
 def _metered(facts: Facts, client: str, at: float, limit: float) -> bool:
@@ -200,10 +169,3 @@ def _metered(facts: Facts, client: str, at: float, limit: float) -> bool:
     own = [s for s in facts.named("consumer.time_between_poll_max") if s.labels.get("client_id") == client]
     soon = [value for s in own for when, value in s.points if at <= when <= at + METERED * limit]
     return any(value > limit * 1000 for value in soon)
-
-
-def _waited(facts: Facts, group: str, client: str, at: float) -> float | None:
-    """Seconds since the last line that the client wrote in poll, or after a poll that it had worked off."""
-    moments = poll_limits.signs(facts, group, client, *_SIGNS)
-    place = bisect_left(moments, at)
-    return at - moments[place - 1] if place else None

@@ -1,25 +1,19 @@
-"""What clients of a Kafka group were allowed between two polls, and how long polls took.
+"""Which client of a Kafka group a row is about, how long its polls took, and what was allowed between two of them.
 
-Which client of a Kafka group a line of its log, or a poll that it worked off, belongs to.
-
-Lines of an application name no client: they belong to the only client that the log tells of.
-
-How long the polls of a Kafka group took: those that applications say they worked off (``Facts.batches``).
-
-What the clients of a Kafka group were allowed between two polls.
-
-A limit is what a process printed then, else what a line of the broker or of the client itself tells of it, else a
-file, else the default of its version.
+Lines of an application name no client: they belong to the only client that the log tells of. A limit is what a process
+printed then, else what a line of the broker or of the client itself tells of it, else a file, else the default of its
+version.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 
-from mqlab.facts import Episode, Facts, Setting
+from mqlab.facts import Episode, Facts
 from mqlab.findings import Evidence
 from mqlab.kafka.log_lines import homes
 from mqlab.memo import per_facts
@@ -30,6 +24,7 @@ from mqlab.rows import Batch
 from mqlab.shared import actors, configured
 
 _WATCHED = ("process-exit", "process-started")
+_done = attrgetter("at")
 _NEXT = 8
 """Polls that end after a moment and may have begun before it: those of as many processes with one client id."""
 
@@ -102,32 +97,17 @@ def signs(facts: Facts, group: str, client_id: str, *kinds: str) -> Sequence[flo
     return sorted([*told, *(b.at for b in polls_of(facts, group, client_id))])
 
 
-def _done(batch: Batch) -> float:
-    return batch.at
-
-
 @dataclass(frozen=True, slots=True)
 class Pace:
     """How long polls took, by all that were noted."""
 
-    polls: int
-    records: int
-    seconds: float
+    mean: float
+    """Seconds per record."""
     longest: Batch
     each: Percentiles
     """Seconds per record; each record counts as the average of its poll."""
     largest: int
     """Most records of one poll."""
-
-    @property
-    def mean(self) -> float:
-        """Seconds per record."""
-        return self.seconds / self.records if self.records else 0.0
-
-
-def within(batches: Sequence[Batch], since: float, until: float, clients: Collection[str] = ()) -> tuple[Batch, ...]:
-    """Those that were done in this time, of *clients* only where there are some."""
-    return tuple(b for b in batches if since <= b.at <= until and (not clients or b.client_id in clients))
 
 
 def pace(batches: Sequence[Batch]) -> Pace | None:
@@ -137,13 +117,7 @@ def pace(batches: Sequence[Batch]) -> Pace | None:
         return None
     longest = max(batches, key=lambda b: (b.longest_seconds, -b.at))
     largest = max(max(b.longest_records, round(b.records / b.polls)) for b in batches)
-    seconds = sum(b.seconds for b in batches)
-    return Pace(sum(b.polls for b in batches), done.records, seconds, longest, done.record_seconds, largest)
-
-
-def over(batches: Sequence[Batch], seconds: float) -> tuple[Batch, ...]:
-    """Polls that took longer than *seconds*, one second at least: such polls have a row of their own."""
-    return tuple(b for b in batches if b.longest_seconds > max(1.0, seconds))
+    return Pace(sum(b.seconds for b in batches) / done.records, longest, done.record_seconds, largest)
 
 
 INTERVAL = "max.poll.interval.ms"
@@ -229,9 +203,3 @@ def _told(facts: Facts) -> Mapping[tuple[str, str], Limit]:
             found.setdefault((client, SESSION), Limit(SESSION, int(session) / 1000, episode.first))
             found.setdefault((client, INTERVAL), Limit(INTERVAL, int(rebalance) / 1000, episode.first))
     return found
-
-
-def settings_of(facts: Facts, client_id: str, key: str) -> tuple[Setting, ...]:
-    """What *client_id* printed for *key*, by time."""
-    own = [s for s in facts.settings if s.key == key and s.owner == client_id and s.origin == "printed"]
-    return tuple(sorted(own, key=lambda s: (s.at or 0.0, s.source, s.line or 0)))

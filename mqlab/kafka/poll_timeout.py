@@ -1,15 +1,8 @@
-"""Kafka groups whose members poll too late: when, who, and why.
+"""One Kafka group whose members poll too late: when, who, how long polls took, what it did to the group, and why.
 
-Records that are tried again and again in the polling thread: no poll comes, and the record is behind it.
-
-A consumer that goes back to a record polls between two tries and stays in its group; one that waits in its loop leaves.
-
-One Kafka group whose members poll too late: when, who, how long their polls took, and what it did to the group.
-
-Why polls of a Kafka group took so long, where the material shows it: the service that the application calls.
-
-An access log tells how long its answers took and how many were 5xx; the application's own lines tell which calls
-failed. Both are compared with the time before. Or one record that is tried again and again in the polling thread.
+An access log of the service that the application calls tells how long its answers took and how many were 5xx; the
+application's own lines tell which calls failed. Both are compared with the time before. Or one record is tried again
+and again in the polling thread: a consumer that goes back to it polls between two tries and stays in its group.
 """
 
 from __future__ import annotations
@@ -19,13 +12,15 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from mqlab import units
-from mqlab.facts import Episode, Facts, Series
+from mqlab.facts import Episode, Facts
 from mqlab.findings import Evidence
 from mqlab.kafka import groups, poll_limits
+from mqlab.kafka.lives import lives
 from mqlab.kafka.poll_departures import Departure, departures
 from mqlab.kafka.poll_limits import Limit, Pace
+from mqlab.kafka.rebalances import history
 from mqlab.kafka.redelivery import FEWEST, Stuck, extra, many_fail, stuck_records
-from mqlab.kafka.rows import Behind, Life, Rebalance
+from mqlab.kafka.rows import Behind, Rebalance
 from mqlab.memo import per_facts
 from mqlab.shared import queues
 from mqlab.shared.wording import sample
@@ -37,36 +32,33 @@ _MOST = 0.5
 @per_facts
 def behind(facts: Facts, group: str) -> tuple[Stuck, ...]:
     """Records each of which kept every member from polling that left while it was tried."""
-    left = departures(facts, group)
     found = []
-    for one in stuck_records(facts):
-        meanwhile = [d for d in left if one.since <= d.at <= one.until]
-        mine = one.group == group and not many_fail(facts, one)
-        if mine and meanwhile and all(_blocked(facts, group, one, d) for d in meanwhile):
-            found.append(one)
+    for record in stuck_records(facts):
+        left = [d for d in departures(facts, group) if record.since <= d.at <= record.until]
+        mine = record.group == group and not many_fail(facts, record)
+        if mine and left and all(_blocked(facts, group, record, departure) for departure in left):
+            found.append(record)
     return tuple(found)
 
 
-def explains(facts: Facts, one: Stuck, trouble: Sequence[Rebalance]) -> bool:
+def explains(facts: Facts, record: Stuck, trouble: Sequence[Rebalance]) -> bool:
     """All of *trouble* are poll timeouts that the record made."""
     late = all(row.behind is Behind.POLL_TIMEOUT for row in trouble)
-    return late and one.group is not None and one in behind(facts, one.group)
+    return late and record.group is not None and record in behind(facts, record.group)
 
 
-def _blocked(facts: Facts, group: str, one: Stuck, left: Departure) -> bool:
+def _blocked(facts: Facts, group: str, record: Stuck, left: Departure) -> bool:
     """The client of *left* tried the record for most of the time in which it should have polled."""
     if left.limit is None:
         return False
+    place = (record.topic, record.queue, float(record.offset))
     tries = [
         e.first_at or 0.0
         for e, client in poll_limits.own_lines(facts, group, "record-failed")
-        if client == left.client_id and _same(one, e) and left.at - left.limit.seconds <= (e.first_at or 0.0) <= left.at
+        if client == left.client_id and (e.topic, e.queue, e.value_max) == place
+        if left.at - left.limit.seconds <= (e.first_at or 0.0) <= left.at
     ]
     return len(tries) >= FEWEST and max(tries) - min(tries) >= _MOST * left.limit.seconds
-
-
-def _same(one: Stuck, line: Episode) -> bool:
-    return (line.topic, line.queue, line.value_max) == (one.topic, one.queue, float(one.offset))
 
 
 AFTER = 5.0
@@ -121,64 +113,55 @@ class Case:
         return self.over > 0 or any(one.measured for one in self.departures)
 
 
-def case(facts: Facts, group: str, history: Sequence[Rebalance], lives: Sequence[Life]) -> Case | None:
+def case_of(facts: Facts, group: str) -> Case | None:
     """The case of *group*; None where no member left for a late poll."""
     left = departures(facts, group)
     if not left:
         return None
-    since, until = min(map(_begin, left)), max(map(_end, left))
-    guilty = tuple(sorted({one.client_id for one in left}))
-    innocent = tuple(sorted(_members(facts, group, lives, since, until) - set(guilty)))
-    limit = next((one.limit for one in left if one.limit is not None), None)
-    meanwhile = tuple(one for one in history if since <= one.started <= until + AFTER)
+    since = min(
+        d.poll.at - d.poll.longest_seconds if d.poll else d.at - (d.limit.seconds if d.limit else 0.0) for d in left
+    )
+    until = max(max(d.at, d.poll.at) if d.poll else d.at for d in left)
+    guilty = {d.client_id for d in left}
+    innocent = _members(facts, group, since, until) - guilty
+    limit = next((d.limit for d in left if d.limit is not None), None)
     polls = poll_limits.polls(facts, group)
-    own = poll_limits.within(polls, since, until + AFTER, guilty)
-    late = poll_limits.over(own, limit.seconds) if limit else ()
-    others = [b for b in polls if b.client_id in guilty and b not in own]
+    meanwhile = [b for b in polls if since <= b.at <= until + AFTER]
+    own = [b for b in meanwhile if b.client_id in guilty]
+    late = [b for b in own if limit and b.longest_seconds > max(1.0, limit.seconds)]
     return Case(
         group=group,
         departures=left,
         since=since,
         until=until,
-        ongoing=_goes_on(facts, left, until, limit, lives),
-        guilty=guilty,
-        innocent=innocent,
+        ongoing=_goes_on(facts, left, until, limit, group),
+        guilty=tuple(sorted(guilty)),
+        innocent=tuple(sorted(innocent)),
         limit=limit,
         records=poll_limits.poll_records(facts, left[0].client_id, left[0].at),
         pace=poll_limits.pace(own) if late else None,
-        usual=poll_limits.pace(others) if others else None,
-        fair=poll_limits.pace(poll_limits.within(polls, since, until + AFTER, innocent)) if innocent else None,
+        usual=poll_limits.pace([b for b in polls if b.client_id in guilty and b not in own]),
+        fair=poll_limits.pace([b for b in meanwhile if b.client_id in innocent]),
         over=len(late),
         commits=_commits(facts, group, since, until + AFTER),
-        rebalances=meanwhile,
+        rebalances=tuple(r for r in history(facts, group) if since <= r.started <= until + AFTER),
         repeated=extra(facts, group, since, until + AFTER),
     )
 
 
-def _begin(one: Departure) -> float:
-    """When the poll began that was too late."""
-    if one.poll is not None:
-        return one.poll.at - one.poll.longest_seconds
-    return one.at - (one.limit.seconds if one.limit else 0.0)
-
-
-def _end(one: Departure) -> float:
-    return max(one.at, one.poll.at) if one.poll is not None else one.at
-
-
-def _members(facts: Facts, group: str, lives: Sequence[Life], since: float, until: float) -> set[str]:
-    told = {o.client_id for o in lives if (o.since or since) <= until and (o.until or until) >= since}
+def _members(facts: Facts, group: str, since: float, until: float) -> set[str]:
+    living = {o.client_id for o in lives(facts, group) if (o.since or since) <= until and (o.until or until) >= since}
     lines = poll_limits.own_lines(facts, group, "partitions-assigned", "join-completed", "sync-completed")
-    return told | {client for e, client in lines if since <= (e.first_at or 0.0) <= until}
+    return living | {client for e, client in lines if since <= (e.first_at or 0.0) <= until}
 
 
-def _goes_on(facts: Facts, left: Sequence[Departure], until: float, limit: Limit | None, lives: Sequence[Life]) -> bool:
+def _goes_on(facts: Facts, left: Sequence[Departure], until: float, limit: Limit | None, group: str) -> bool:
     """The material ends before the next departure would have come, and nobody of the guilty was restarted."""
     last = max((c.last_at for c in facts.coverage if c.last_at is not None), default=until)
     gaps = sorted(b.at - a.at for a, b in pairwise(left))
     usual = gaps[len(gaps) // 2] if gaps else 0.0
-    guilty = {one.client_id for one in left}
-    afresh = any(o.client_id in guilty and (o.process_started or 0.0) > left[-1].at for o in lives)
+    guilty = {d.client_id for d in left}
+    afresh = any(o.client_id in guilty and (o.process_started or 0.0) > left[-1].at for o in lives(facts, group))
     return not afresh and last - until <= REST * max(usual, limit.seconds if limit else 0.0)
 
 
@@ -225,25 +208,10 @@ class Cause:
     """What helps against it, where that is something else than smaller polls."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Service:
-    requests: float
-    seconds: float
-    errors: float
-
-    @property
-    def mean(self) -> float:
-        return self.seconds / self.requests if self.requests else 0.0
-
-    @property
-    def failing(self) -> float:
-        return self.errors / self.requests if self.requests else 0.0
-
-
-def cause(facts: Facts, group: str, since: float, until: float, per_record: float | None) -> Cause | None:
+def cause(facts: Facts, case: Case) -> Cause | None:
     """What the called service did in this time, or which record it was; None where nothing tells of either."""
-    answers = _answers(facts, since, until, per_record)
-    known = [one for one in (_record(facts, group), answers, _calls(facts, group, since, until)) if one is not None]
+    every = (_record(facts, case.group), _answers(facts, case), _calls(facts, case))
+    known = [one for one in every if one is not None]
     if not known:
         return None
     places = tuple(place for one in known for place in one.evidence)
@@ -253,56 +221,51 @@ def cause(facts: Facts, group: str, since: float, until: float, per_record: floa
 def _record(facts: Facts, group: str) -> Cause | None:
     """A record that is tried in the polling thread without end."""
     for one in behind(facts, group):
-        first = one.failures[0].first
         told = f"{one.topic}-{one.queue}@{one.offset} was tried {units.number(one.tries)} times without a poll between"
-        place = Evidence(first.source, first.line, first.text, "the record fails")
+        place = one.failures[0].first.because("the record fails")
         return Cause(told, (place,), "Bounded retries, and a dead-letter topic for the record.")
     return None
 
 
-def _answers(facts: Facts, since: float, until: float, per_record: float | None) -> Cause | None:
-    before, now = _service(facts, float("-inf"), since), _service(facts, since, until)
-    if not now.requests:
+def _answers(facts: Facts, case: Case) -> Cause | None:
+    since, until = case.since, case.until
+    _, mean_before, failing_before = _service(facts, float("-inf"), since)
+    requests, mean, failing = _service(facts, since, until)
+    slower = mean >= SLOWER * mean_before and mean >= PART * ((case.pace.mean if case.pace else 0.0) or mean)
+    if not requests or not (slower or failing >= max(FAILING, MORE * failing_before)):
         return None
-    slower = now.mean >= SLOWER * before.mean and now.mean >= PART * (per_record or now.mean)
-    failing = now.failing >= max(FAILING, MORE * before.failing)
-    if not slower and not failing:
-        return None
-    was = f" (before: {units.brief(before.mean)})" if before.requests else ""
-    wrong = f", {units.percent(now.failing)} of them 5xx" if now.errors else ""
-    worst = [s for s in facts.named("http.slowest_seconds") if any(since <= at <= until for at, _ in s.points)]
-    return Cause(
-        f"answers of the called service took {units.brief(now.mean)} on average{was}{wrong}",
-        tuple(_slowest(facts, s, since, until) for s in worst[:_SHOWN]),
-    )
+    was = f" (before: {units.brief(mean_before)})" if mean_before else ""
+    wrong = f", {units.percent(failing)} of them 5xx" if failing else ""
+    places = []
+    for series in facts.named("http.slowest_seconds"):
+        inside = [(value, at) for at, value in series.points if since <= at <= until]
+        if inside:
+            places.append(sample(facts, series, max(inside)[1], "the slowest answer of ten seconds"))
+    told = f"answers of the called service took {units.brief(mean)} on average{was}{wrong}"
+    return Cause(told, tuple(places[:_SHOWN]))
 
 
-def _slowest(facts: Facts, series: Series, since: float, until: float) -> Evidence:
-    at = max((value, at) for at, value in series.points if since <= at <= until)[1]
-    return sample(facts, series, at, "the slowest answer of ten seconds")
+def _service(facts: Facts, since: float, until: float) -> tuple[float, float, float]:
+    """Requests to the called service in this time, seconds of each, and the share that was answered with 5xx."""
 
-
-def _service(facts: Facts, since: float, until: float) -> _Service:
     def added(name: str, status: str = "") -> float:
         every = [s for s in facts.named(name) if s.labels.get("status", "").startswith(status)]
         return sum(value for s in every for at, value in s.points if since <= at < until)
 
-    return _Service(added("http.requests"), added("http.seconds"), added("http.requests", "5"))
+    requests = added("http.requests")
+    return requests, added("http.seconds") / (requests or 1), added("http.requests", "5") / (requests or 1)
 
 
-def _calls(facts: Facts, group: str, since: float, until: float) -> Cause | None:
-    every = [e for e, _ in poll_limits.own_lines(facts, group, "call-failed")]
+def _calls(facts: Facts, case: Case) -> Cause | None:
+    """Calls that failed far more often than before."""
+    since, until = case.since, case.until
+    every = [e for e, _ in poll_limits.own_lines(facts, case.group, "call-failed")]
     now = [e for e in every if since <= (e.first_at or 0.0) <= until]
-    before = [e for e in every if (e.first_at or 0.0) < since]
+    failed, before = sum(e.count for e in now), sum(e.count for e in every if (e.first_at or 0.0) < since)
     first = min((c.first_at for c in facts.coverage if c.first_at is not None), default=since)
-    seconds, earlier = max(1.0, until - since), max(1.0, since - first)
-    if not now or _count(now) / seconds < MORE * _count(before) / earlier:
+    if not now or failed / max(1.0, until - since) < MORE * before / max(1.0, since - first):
         return None
     words = sorted({e.reason for e in now if e.reason})
     what = f" ({', '.join(words[:_SHOWN])})" if words else ""
-    places = tuple(Evidence(e.first.source, e.first.line, e.first.text, "a call that failed") for e in now[:_SHOWN])
-    return Cause(f"{units.counted(_count(now), 'call')} to it failed{what}", places)
-
-
-def _count(episodes: Sequence[Episode]) -> int:
-    return sum(e.count for e in episodes)
+    places = tuple(e.first.because("a call that failed") for e in now[:_SHOWN])
+    return Cause(f"{units.counted(failed, 'call')} to it failed{what}", places)

@@ -1,22 +1,15 @@
-"""What a rebalance cost: standstill, partitions that moved, records handled again.
+"""What a rebalance cost: how long the group stood still, partitions that moved, records delayed and handled again.
 
-How long a group stood still: all of it in an eager rebalance, what was given up in a cooperative one.
-
-Cooperative rebalances: which rebalance is the second half of the one before it.
-
-A cooperative member gives up what it is to lose only after it has its new assignment, and joins again so that others
-can have it: one change, two rebalances (KIP-429). Before 3.2 a member does not tell the coordinator why it joins again.
-
-How many partitions got another owner in each rebalance.
-
-What a rebalance cost: records that came in while nobody worked, and records that were handed out again.
+An eager group stands still as a whole, a cooperative one with what was given up. A cooperative member gives up what it
+is to lose only after it has its new assignment, and joins again so that others can have it: one change, two rebalances
+(KIP-429). Before 3.2 a member does not tell the coordinator why it joins again.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
@@ -24,8 +17,8 @@ from mqlab.facts import Episode, Facts
 from mqlab.kafka.generations import Begun
 from mqlab.kafka.groups import topics
 from mqlab.kafka.log_lines import CLIENT, FOLLOW_UP, STOPS, between, client_of, lines, rejoined, trigger_of
-from mqlab.kafka.member_lineage import CLOCKS
 from mqlab.kafka.rows import Rebalance, Trigger
+from mqlab.kafka.spans import CLOCKS
 from mqlab.memo import per_facts
 
 _GIVEN_UP = frozenset({"partitions-revoked", "partitions-lost"})
@@ -68,7 +61,8 @@ def idle(facts: Facts, group: str, begun: Sequence[Begun]) -> list[float | None]
     taking: set[int] = set()
     owners: dict[str, str] = {}
     freed: dict[str, tuple[float, int]] = {}
-    for at, client, line in _changes(facts, group):
+    for line, client in _changes(facts, group):
+        at = line.first_at or 0.0
         here = bisect_right(starts, at) - 1
         places = (line.reason or "").split(", ") if line.reason else []
         if line.kind in _GIVEN_UP:
@@ -84,7 +78,8 @@ def idle(facts: Facts, group: str, begun: Sequence[Begun]) -> list[float | None]
             if since is not None:
                 spans[since[1]].append((since[0], at))
             owners[place] = client
-    return [_seconds(spans[n]) if n in spans else 0.0 if n in taking else None for n in range(len(begun))]
+    idle = {n: max(until for _, until in these) - min(since for since, _ in these) for n, these in spans.items()}
+    return [idle.get(n, 0.0 if n in taking else None) for n in range(len(begun))]
 
 
 def _leaving(facts: Facts, group: str, client: str, at: float, starts: Sequence[float]) -> int | None:
@@ -95,19 +90,15 @@ def _leaving(facts: Facts, group: str, client: str, at: float, starts: Sequence[
     return following if soon and any(line.kind in STOPS for line in near) else None
 
 
-def _changes(facts: Facts, group: str) -> list[tuple[float, str, Episode]]:
-    """What members got and gave up, by time."""
+def _changes(facts: Facts, group: str) -> list[tuple[Episode, str]]:
+    """What members got and gave up, with the member, by time."""
     every = [
-        (e.first_at or 0.0, client, e)
+        (e, client)
         for client, these in lines(facts, group).clients.items()
         for e in these
         if e.kind == "partitions-assigned" or e.kind in _GIVEN_UP
     ]
-    return sorted(every, key=lambda one: (one[0], one[1], one[2].first.line or 0))
-
-
-def _seconds(spans: Sequence[tuple[float, float]]) -> float:
-    return max(until for _, until in spans) - min(since for since, _ in spans)
+    return sorted(every, key=lambda pair: (pair[0].first_at or 0.0, pair[1], pair[0].first.line or 0))
 
 
 _SOON = 10.0
@@ -156,12 +147,11 @@ def own_reason(facts: Facts, group: str, begun: Begun) -> Trigger:
 
 
 def _own(facts: Facts, group: str, begun: Begun) -> Sequence[Episode]:
-    own = lines(facts, group).clients.get(begun.client_id or "", ())
+    own = lines(facts, group).of(begun.client_id)
     return between(own, begun.started - 60, begun.started + 1)
 
 
 _PARTITION = re.compile(r"([^\s,\[\]]+)-(\d+)")
-_CHANGES = frozenset({"partitions-assigned", "partitions-revoked", "partitions-lost"})
 
 Place = tuple[str, str]
 """Topic and partition."""
@@ -175,14 +165,25 @@ def moved(facts: Facts, group: str, begun: Sequence[Begun]) -> list[int | None]:
     """
     whole = _whole(facts, group)
     moments = [at for at, _ in whole]
-    printed = _Printed(facts, group)
+    changes = deque(_changes(facts, group))
+    held: dict[str, set[Place]] = defaultdict(set)
     last: dict[Place, str] = {}
     found: list[int | None] = []
     ends = [later.started for _, later in pairwise(begun)] + [float("inf")]
     for one, end in zip(begun, ends, strict=False):
         place = bisect_left(moments, end) - 1
-        known = whole[place][1] if place >= 0 and moments[place] >= one.started else None
-        after = known if known is not None else printed.after(one, end)
+        after = whole[place][1] if place >= 0 and moments[place] >= one.started else None
+        told: set[str] | None = set() if after is None else None
+        while told is not None and changes and (changes[0][0].first_at or 0.0) < end:
+            line, client = changes.popleft()
+            places = {(part[1], part[2]) for part in _PARTITION.finditer(line.reason or "")}
+            if line.kind == "partitions-assigned":
+                held[client] |= places
+                told |= {client} if (line.first_at or 0.0) >= one.started else set()
+            else:
+                held[client] -= places
+        if told and (one.members is None or len(told) >= one.members):
+            after = {partition: client for client in sorted(told) for partition in held[client]}
         found.append(None if after is None or not last else sum(last.get(p, o) != o for p, o in after.items()))
         last.update(after or {})
     return found
@@ -203,41 +204,6 @@ def _whole(facts: Facts, group: str) -> Sequence[tuple[float, Mapping[Place, str
     return found
 
 
-class _Printed:
-    """What members print of their own partitions, followed from rebalance to rebalance."""
-
-    def __init__(self, facts: Facts, group: str) -> None:
-        """Of all lines of clients of *group*."""
-        every = [
-            (e, client) for client, these in lines(facts, group).clients.items() for e in these if e.kind in _CHANGES
-        ]
-        every.sort(key=lambda pair: (pair[0].first_at or 0.0, pair[1], pair[0].first.line or 0))
-        self._lines = [line for line, _ in every]
-        self._clients = [client for _, client in every]
-        self._held: dict[str, set[Place]] = defaultdict(set)
-        self._next = 0
-
-    def after(self, one: Begun, end: float) -> Mapping[Place, str] | None:
-        """Owners after *one*, whose time ends at *end*; None where not every member printed what it got."""
-        told = set()
-        while self._next < len(self._lines) and (self._lines[self._next].first_at or 0.0) < end:
-            line, client = self._lines[self._next], self._clients[self._next]
-            self._take(client, line)
-            if line.kind == "partitions-assigned" and (line.first_at or 0.0) >= one.started:
-                told.add(client)
-            self._next += 1
-        if not told or (one.members is not None and len(told) < one.members):
-            return None
-        return {place: client for client in sorted(told) for place in self._held[client]}
-
-    def _take(self, client: str, line: Episode) -> None:
-        places = {(found[1], found[2]) for found in _PARTITION.finditer(line.reason or "")}
-        if line.kind == "partitions-assigned":
-            self._held[client] |= places
-        else:
-            self._held[client] -= places
-
-
 Curve = tuple[tuple[float, ...], tuple[float, ...]]
 """Moments and values, by time."""
 
@@ -248,16 +214,11 @@ def delayed(facts: Facts, group: str, since: float, until: float) -> int | None:
     Ends of partitions are taken to grow evenly between two snapshots.
     """
     for curves in _curves(facts, group):
-        grown = [_grown(curve, since, until) for curve in curves]
-        known = [one for one in grown if one is not None]
-        if curves and len(known) == len(curves):
-            return round(sum(known))
+        ends = [(_value(curve, since), _value(curve, until)) for curve in curves]
+        grown = [end - begin for begin, end in ends if begin is not None and end is not None and end >= begin]
+        if curves and len(grown) == len(curves):
+            return round(sum(grown))
     return None
-
-
-def _grown(curve: Curve, since: float, until: float) -> float | None:
-    begin, end = _value(curve, since), _value(curve, until)
-    return None if begin is None or end is None or end < begin else end - begin
 
 
 def _value(curve: Curve, at: float) -> float | None:
@@ -311,20 +272,8 @@ def repeated(facts: Facts, group: str, since: float, until: float) -> int | None
 @per_facts
 def _repeats(facts: Facts, group: str) -> tuple[Sequence[float], Sequence[int]]:
     """Moments, and how many records that were first handled then were handled more than once."""
-    readers = _readers(facts)
-    own = {topic for topic in _read(facts, group) if readers.get(topic) == {group}}
+    readers = {(a.topic, a.group) for a in facts.assignments} | {(p.topic, p.group) for p in facts.positions}
+    own = {topic for topic, reader in readers if reader == group}
+    own -= {topic for topic, reader in readers if reader and reader != group}
     rows = sorted((d.at, d.messages if len(d.sources) > 1 else 0) for d in facts.deliveries if d.topic in own)
     return [at for at, _ in rows], [count for _, count in rows]
-
-
-@per_facts
-def _readers(facts: Facts) -> Mapping[str, set[str]]:
-    found: dict[str, set[str]] = defaultdict(set)
-    pairs: Iterable[tuple[str, str | None]] = (
-        *((a.topic, a.group) for a in facts.assignments),
-        *((p.topic, p.group) for p in facts.positions),
-    )
-    for topic, group in pairs:
-        if group:
-            found[topic].add(group)
-    return found

@@ -1,42 +1,27 @@
-"""The rebalances of a Kafka group, one by one: trigger, cause, whether its log is whole.
-
-Whether the coordinators' lines about a Kafka group are all there around a moment, or some are missing.
+"""The rebalances of a Kafka group, one by one: what began them, what is behind them, what they cost.
 
 Each rebalance takes a group from one generation to the next, and the coordinator writes a line at its begin and at its
 end (GroupCoordinator.prepareRebalance, onCompleteJoin); a KIP-848 group goes from epoch to epoch. Numbers that are
 left out, and a generation without its end, tell of lines that are gone: rotated away, cut off, never gathered.
-
-What is behind a rebalance: the life of the member that caused it, the one before it and the one after it.
-
-The rebalances of a Kafka group, one by one: what began them, what is behind them, and what they cost.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import inf
 
 from mqlab.facts import Episode, Facts
-from mqlab.findings import Evidence
 from mqlab.kafka.endings import EXITED, WENT_ON
-from mqlab.kafka.generations import Begun, recorded, seen, told
-from mqlab.kafka.lives import chain
+from mqlab.kafka.generations import Begun, generations
+from mqlab.kafka.lives import lives
 from mqlab.kafka.log_lines import CLOSED, POLL_TIMEOUT, Lines, lines, number
-from mqlab.kafka.member_lineage import Kin, kin
-from mqlab.kafka.rebalance_costs import (
-    cooperative,
-    delayed,
-    eager,
-    follow_up,
-    idle,
-    moved,
-    own_reason,
-    repeated,
-    standstills,
-)
+from mqlab.kafka.rebalance_costs import cooperative, delayed, eager, follow_up, idle, moved, own_reason, repeated
 from mqlab.kafka.rows import Behind, End, Life, Rebalance, Trigger
+from mqlab.kafka.spans import ONCE
 from mqlab.memo import per_facts
 
 _BEGIN = "rebalance-started"
@@ -93,7 +78,7 @@ _LEFT = frozenset({Trigger.LEAVE, Trigger.POLL_TIMEOUT})
 
 
 @dataclass(frozen=True, slots=True)
-class Cause:
+class _Cause:
     """Trigger, what is behind it, and how that is known."""
 
     trigger: Trigger
@@ -103,30 +88,69 @@ class Cause:
     life: Life | None = None
 
 
-def cause(begun: Begun, known: Kin) -> Cause:
-    """What is behind *begun*."""
+@dataclass(frozen=True, slots=True)
+class _Lineage:
+    """Lives by member id, and who came after whom."""
+
+    by_member: Mapping[str, Sequence[Life]]
+    after: Mapping[int, Life]
+    since: float
+    """From when on the material tells of the group; minus infinity where that is from its first generation on."""
+    nameless_since: float
+    """When a member ended first whose client nothing names."""
+
+
+def _lineage(known: Lines, begun: Sequence[Begun], every: Sequence[Life]) -> _Lineage:
+    by_member: dict[str, list[Life]] = defaultdict(list)
+    for life in every:
+        by_member[life.member_id].append(life)
+    firsts = [these[0].first_at or 0.0 for these in (known.coordinator, *known.clients.values()) if these]
+    since = -inf if begun and begun[0].generation == 1 else min(firsts, default=inf)
+    nameless = min((_until(life) for life in every if life.client_id == life.member_id), default=inf)
+    return _Lineage(by_member, {id(life.before): life for life in every if life.before}, since, nameless)
+
+
+def _until(life: Life) -> float:
+    return inf if life.until is None else life.until
+
+
+def _since(life: Life) -> float:
+    return life.since or 0.0
+
+
+def _nearest(lives: Sequence[Life], at: float, moment: Callable[[Life], float]) -> Life | None:
+    """Of *lives*, which are by time, the one whose *moment* is nearest to *at*."""
+    place = bisect_left(lives, at, key=moment)
+    return min(lives[max(0, place - 1) : place + 1], key=lambda life: abs(moment(life) - at), default=None)
+
+
+def _cause(begun: Begun, known: _Lineage) -> _Cause:
+    """What is behind *begun*, in the life of the member that caused it, the one before it and the one after it."""
+    lives = known.by_member.get(begun.member_id or "", ())
     if begun.trigger is Trigger.JOIN:
-        life = known.joined(begun.member_id, begun.started)
-        return _joined(begun, life, known)
-    if begun.trigger in _LEFT or begun.trigger is Trigger.HEARTBEAT_EXPIRY:
-        life = known.ended(begun.member_id, begun.started)
-        return _ended(begun, life, known)
-    return Cause(begun.trigger, Behind.UNKNOWN, begun.inferred, begun.because)
+        return _joined(begun, _nearest(lives, begun.started, _since), known)
+    life = _nearest(lives, begun.started, _until)
+    if life is not None and abs(_until(life) - begun.started) > ONCE:
+        life = None
+    if begun.trigger is Trigger.HEARTBEAT_EXPIRY:
+        return _expired(begun, life, known)
+    if begun.trigger in _LEFT:
+        return _left(begun, life, known)
+    return _Cause(begun.trigger, Behind.UNKNOWN, begun.inferred, begun.because)
 
 
-def _joined(begun: Begun, life: Life | None, known: Kin) -> Cause:
-    old = known.before.get(id(life)) if life else None
+def _joined(begun: Begun, life: Life | None, known: _Lineage) -> _Cause:
     if life is None:
-        return Cause(Trigger.JOIN, Behind.UNKNOWN, begun.inferred, begun.because)
-    if old is None:
-        if known.nameless(life):
-            return Cause(Trigger.JOIN, Behind.UNKNOWN, False, "nothing tells which client it is", life)
-        began = (life.since or 0.0) if life.process_started is None else life.process_started
-        first = known.since == -inf or (life.process_started is not None and began - known.since > RETURN)
-        because = "nobody of that name was there before" if first else "what was before it is not in the material"
-        return Cause(Trigger.JOIN, Behind.START if first else Behind.UNKNOWN, first, because, life)
-    behind, because = _again(life, old)
-    return Cause(Trigger.JOIN, behind, behind is not Behind.UNKNOWN, because, life)
+        return _Cause(Trigger.JOIN, Behind.UNKNOWN, begun.inferred, begun.because)
+    if life.before is not None:
+        behind, because = _again(life, life.before)
+        return _Cause(Trigger.JOIN, behind, behind is not Behind.UNKNOWN, because, life)
+    if life.client_id == life.member_id and known.nameless_since <= _since(life):
+        return _Cause(Trigger.JOIN, Behind.UNKNOWN, False, "nothing tells which client it is", life)
+    fresh = life.process_started is not None and life.process_started - known.since > RETURN
+    if fresh or known.since == -inf:
+        return _Cause(Trigger.JOIN, Behind.START, True, "nobody of that name was there before", life)
+    return _Cause(Trigger.JOIN, Behind.UNKNOWN, False, "what was before it is not in the material", life)
 
 
 def _again(life: Life, old: Life) -> tuple[Behind, str]:
@@ -138,9 +162,11 @@ def _again(life: Life, old: Life) -> tuple[Behind, str]:
             return Behind.RESTART, "its process was started anew when it was out of the group already"
         if old.because != EXITED and (old.process_stopped is not None or old.end is End.LEFT):
             return Behind.RESTART, "its process stopped and a new one joined"
-        return Behind.CRASH, "its process was started anew and had not said that it stops"
+        return Behind.CRASH, _DIED
     if old.end is End.POLL_TIMEOUT:
-        return Behind.POLL_TIMEOUT, _told("it comes again after it did not poll in time", old.because)
+        return Behind.POLL_TIMEOUT, ": ".join(
+            filter(None, ("it comes again after it did not poll in time", old.because))
+        )
     if old.end is End.EXPIRED:
         return Behind.EXPIRY, "it comes again after the coordinator gave it up"
     if old.process_stopped is not None or any(word in old.reason for word in CLOSED):
@@ -148,51 +174,43 @@ def _again(life: Life, old: Life) -> tuple[Behind, str]:
     return Behind.UNKNOWN, "it was there before, and nothing tells why it left"
 
 
-def _ended(begun: Begun, life: Life | None, known: Kin) -> Cause:
-    if begun.trigger is Trigger.HEARTBEAT_EXPIRY:
-        return _expired(begun, life, known)
+_DIED = "its process was started anew and had not said that it stops"
+
+
+def _left(begun: Begun, life: Life | None, known: _Lineage) -> _Cause:
     if begun.trigger is Trigger.POLL_TIMEOUT or (life is not None and life.end is End.POLL_TIMEOUT):
         said = POLL_TIMEOUT in begun.reason
         because = begun.because if said or life is None else life.because or "the client's own log says so"
-        return Cause(Trigger.POLL_TIMEOUT, Behind.POLL_TIMEOUT, begun.inferred or not said, because, life)
+        return _Cause(Trigger.POLL_TIMEOUT, Behind.POLL_TIMEOUT, begun.inferred or not said, because, life)
     if life is not None and life.failed:
-        return Cause(Trigger.LEAVE, Behind.CRASH, True, life.failed, life)
+        return _Cause(Trigger.LEAVE, Behind.CRASH, True, life.failed, life)
     if life is None or (life.process_stopped is None and not any(word in life.reason for word in CLOSED)):
-        return Cause(Trigger.LEAVE, Behind.UNKNOWN, begun.inferred, "it left, and nothing tells why", life)
+        return _Cause(Trigger.LEAVE, Behind.UNKNOWN, begun.inferred, "it left, and nothing tells why", life)
     behind, because = _back(life, known)
-    return Cause(Trigger.LEAVE, behind, True, f"its process stopped{because}", life)
+    return _Cause(Trigger.LEAVE, behind, True, because, life)
 
 
-def _back(life: Life, known: Kin) -> tuple[Behind, str]:
+def _back(life: Life, known: _Lineage) -> tuple[Behind, str]:
     new = known.after.get(id(life))
-    if new is not None and (new.since or 0.0) - (life.until or 0.0) <= RETURN:
-        return Behind.RESTART, " and came again"
-    return Behind.STOP, " and did not come again"
+    if new is not None and _since(new) - (life.until or 0.0) <= RETURN:
+        return Behind.RESTART, "its process stopped and came again"
+    return Behind.STOP, "its process stopped and did not come again"
 
 
-def _expired(begun: Begun, life: Life | None, known: Kin) -> Cause:
+def _expired(begun: Begun, life: Life | None, known: _Lineage) -> _Cause:
     trigger = Trigger.HEARTBEAT_EXPIRY
-    if life is None:
-        return Cause(trigger, Behind.EXPIRY, begun.inferred, begun.because)
-    new = known.after.get(id(life))
-    if life.failed or life.because == EXITED:
-        return Cause(trigger, Behind.CRASH, True, life.failed or EXITED, life)
-    if life.because == WENT_ON:
-        return Cause(trigger, Behind.EXPIRY, begun.inferred, WENT_ON, life)
-    if life.process_stopped is not None:
+    if life is not None and (life.failed or life.because == EXITED):
+        return _Cause(trigger, Behind.CRASH, True, life.failed or EXITED, life)
+    if life is not None and life.because == WENT_ON:
+        return _Cause(trigger, Behind.EXPIRY, begun.inferred, WENT_ON, life)
+    if life is not None and life.process_stopped is not None:
         behind, because = _back(life, known)
         how = "a static member says nothing when it stops; " if life.static else ""
-        return Cause(trigger, behind, True, f"{how}its process stopped{because}", life)
+        return _Cause(trigger, behind, True, how + because, life)
+    new = known.after.get(id(life))
     if new is not None and new.process_started is not None:
-        return Cause(trigger, Behind.CRASH, True, "its process was started anew and had not said that it stops", life)
-    return Cause(trigger, Behind.EXPIRY, begun.inferred, begun.because, life)
-
-
-def _told(sentence: str, because: str) -> str:
-    return f"{sentence}: {because}" if because else sentence
-
-
-__all__ = ["history", "standstills"]
+        return _Cause(trigger, Behind.CRASH, True, _DIED, life)
+    return _Cause(trigger, Behind.EXPIRY, begun.inferred, begun.because, life)
 
 
 @per_facts
@@ -202,106 +220,58 @@ def history(facts: Facts, group: str) -> tuple[Rebalance, ...]:
     What coordinators wrote comes first; generations that only clients tell of are concluded from their logs.
     """
     known = lines(facts, group)
-    own = told(known)
-    own += seen(known, own)
-    begun = sorted([*own, *recorded(known, own)], key=lambda b: (b.started, b.generation or 0))
-    family = kin(chain(facts, group), _since(known, begun))
-    rows = _stories([_row(group, one, _cause(facts, group, old, one, family)) for old, one in _pairs(begun)])
-    return tuple(_costed(facts, group, begun, rows))
+    begun = generations(known)
+    lineage = _lineage(known, begun, lives(facts, group))
+    found: list[Rebalance] = []
+    for old, one in zip([None, *begun[:-1]], begun, strict=True) if begun else ():
+        because, said = follow_up(facts, group, old, one), own_reason(facts, group, one)
+        if because:
+            why = _Cause(Trigger.FOLLOW_UP, Behind.UNKNOWN, True, because)
+        elif said is not Trigger.UNKNOWN:
+            why = _Cause(said, Behind.UNKNOWN, True, "the client's own log says why it joins again")
+        else:
+            why = _cause(one, lineage)
+        found.append(_row(group, old, one, why, found[-1] if found else None))
+    return tuple(_costed(facts, group, begun, found))
 
 
-def _since(known: Lines, begun: Sequence[Begun]) -> float:
-    """From when on the material tells of the group: always, where that is its first generation."""
-    if begun and begun[0].generation == 1:
-        return -inf
-    firsts = [these[0] for these in (known.coordinator, *known.clients.values()) if these]
-    return min((line.first_at or 0.0 for line in firsts), default=inf)
-
-
-def _pairs(begun: Sequence[Begun]) -> Iterable[tuple[Begun | None, Begun]]:
-    return zip([None, *begun[:-1]], begun, strict=True) if begun else ()
-
-
-def _cause(facts: Facts, group: str, old: Begun | None, one: Begun, family: Kin) -> Cause:
-    because = follow_up(facts, group, old, one)
-    if because:
-        return Cause(Trigger.FOLLOW_UP, Behind.UNKNOWN, True, because)
-    said = own_reason(facts, group, one)
-    if said is not Trigger.UNKNOWN:
-        return Cause(said, Behind.UNKNOWN, True, "the client's own log says why it joins again")
-    return cause(one, family)
-
-
-def _row(group: str, one: Begun, why: Cause) -> Rebalance:
-    own = _own_line(why)
+def _row(group: str, old: Begun | None, one: Begun, why: _Cause, last: Rebalance | None) -> Rebalance:
+    """The rebalance without its costs; a follow-up shares the story of the *last* one, and what began that."""
+    story = last if last is not None and why.trigger is Trigger.FOLLOW_UP else None
+    begin, *more = (line.first for line in one.lines)
+    own = why.life.evidence[-1:] if why.life else ()
+    before = 0 if old is None and one.generation == 1 and one.classic else None
+    if old is not None and old.generation is not None and one.generation == old.generation + 1:
+        before = old.members
     return Rebalance(
         group=group,
         started=one.started,
         stabilised=one.stabilised,
         generation=one.generation,
         trigger=why.trigger,
-        behind=why.behind,
+        behind=story.behind if story else why.behind,
         reason=one.reason,
         client_id=why.life.client_id if why.life else one.client_id,
         member_id=one.member_id,
         host=one.host or (why.life.host if why.life else None),
         inferred=why.inferred or one.inferred,
         because=why.because,
-        story=0,
-        members_before=None,
+        story=story.story if story else last.story + 1 if last else 1,
+        members_before=before,
         members_after=one.members,
         moved=None,
         standstill=None,
         delayed=None,
         repeated=None,
-        evidence=_evidence(one, own),
+        evidence=tuple(dict.fromkeys((begin, *own, *more)))[:3],
     )
 
 
-def _own_line(why: Cause) -> Evidence | None:
-    """The line of the client's own log, or the coordinator's about the end of its life."""
-    return why.life.evidence[-1] if why.life is not None and why.life.evidence else None
-
-
-def _evidence(one: Begun, own: Evidence | None) -> tuple[Evidence, ...]:
-    first, *more = [line.first for line in one.lines]
-    return tuple(dict.fromkeys((first, *((own,) if own else ()), *more)))[:3]
-
-
-def _stories(rows: Sequence[Rebalance]) -> list[Rebalance]:
-    """Rows with their story; a follow-up has behind it what began the story."""
-    found: list[Rebalance] = []
-    for row in rows:
-        if row.trigger is Trigger.FOLLOW_UP and found:
-            found.append(replace(row, story=found[-1].story, behind=found[-1].behind))
-        else:
-            found.append(replace(row, story=found[-1].story + 1 if found else 1))
-    return found
-
-
-def _costed(facts: Facts, group: str, begun: Sequence[Begun], rows: Sequence[Rebalance]) -> Iterable[Rebalance]:
-    owners = moved(facts, group, begun)
-    before = _members_before(begun)
+def _costed(facts: Facts, group: str, begun: Sequence[Begun], rows: Sequence[Rebalance]) -> Iterator[Rebalance]:
     still = idle(facts, group, begun) if cooperative(facts, group) else eager(rows)
     since = 0.0
-    for place, row in enumerate(rows):
-        lasted = still[place]
-        end = None if lasted is None else row.started + lasted
-        yield replace(
-            row,
-            members_before=before[place],
-            moved=owners[place],
-            standstill=lasted,
-            delayed=None if end is None else delayed(facts, group, row.started, end),
-            repeated=repeated(facts, group, since, row.started),
-        )
+    for row, lasted, owners in zip(rows, still, moved(facts, group, begun), strict=True):
+        came = None if lasted is None else delayed(facts, group, row.started, row.started + lasted)
+        again = repeated(facts, group, since, row.started)
+        yield replace(row, moved=owners, standstill=lasted, delayed=came, repeated=again)
         since = row.started
-
-
-def _members_before(begun: Sequence[Begun]) -> list[int | None]:
-    """Members at the start of each: those of the generation before it."""
-    found: list[int | None] = [0 if begun[0].generation == 1 and begun[0].classic else None] if begun else []
-    for old, new in pairwise(begun):
-        follows = None not in (old.generation, new.generation) and new.generation == (old.generation or 0) + 1
-        found.append(old.members if follows else None)
-    return found

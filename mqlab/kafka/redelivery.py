@@ -1,18 +1,10 @@
 """Records that members of a Kafka group handle again or try again and again, by their ledgers and logs.
 
-Which ledgers the members of a Kafka group keep: those that say so, else those named like one of its clients.
-
 A ledger belongs to the group that a map or a column of it names, then to the client that is its party, then to the one
 that its name, its folder or a log of the same name stands for. A ledger of which nothing tells whose it is belongs to
-the only group that reads its topics.
-
-How often the members of a Kafka group handled the same record, by their own ledgers, and which change is behind it.
-
-A record is (topic, partition, offset), so that a copy which a producer stored at another offset is another record. Only
-ledgers of one group count together: two applications that read one topic handle everything twice between them.
-
-Records of Kafka that a consumer tries again and again, and the partitions that stand still behind them.
-
+the only group that reads its topics. Only ledgers of one group count together: two applications that read one topic
+handle everything twice between them. A record is (topic, partition, offset), so that a copy which a producer stored at
+another offset is another record.
 A record that fails is told by the application (``orders-3@499 failed``) or by the client, which is sent back to one
 offset. Committed is the offset of the next record to handle, so it stands at the record, or before it in the same poll.
 """
@@ -21,7 +13,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
@@ -33,7 +25,7 @@ from mqlab.kafka.log_lines import homes
 from mqlab.kafka.rebalances import history
 from mqlab.kafka.rows import Behind, Trigger
 from mqlab.memo import per_facts
-from mqlab.rows import GRID, Delivery, Fate, too_often
+from mqlab.rows import GRID, Delivery, too_often
 from mqlab.shared import actors
 from mqlab.shared.actors import base_name
 from mqlab.shared.queues import TOGETHER, Pace, Points, lag, paces
@@ -100,31 +92,24 @@ def _owner(facts: Facts, source: str) -> tuple[frozenset[str], str]:
     log = _client_of(source, home)
     if log:
         return home[log]
-    return _only(facts, source), ""
-
-
-def _only(facts: Facts, source: str) -> frozenset[str]:
-    """The only group that reads the topics of a ledger."""
-    topics = {p.topic for p in facts.parts if p.source == source and p.topic}
-    reading = frozenset(group for topic in topics for group in readers(facts, topic))
-    return reading if len(reading) == 1 else frozenset()
+    reading = frozenset(group for topic in {p.topic for p in parts if p.topic} for group in readers(facts, topic))
+    return (reading if len(reading) == 1 else frozenset()), ""
 
 
 @per_facts
 def _clients(facts: Facts) -> Mapping[str, set[str]]:
     """Groups of every consumer by client id."""
+    pairs: Iterable[tuple[str | None, str | None]] = (
+        *((c.client_id, c.group) for c in facts.clients if c.system == "kafka"),
+        *((p.client_id, p.group) for p in facts.positions),
+        *((e.client_id, e.group) for e in facts.episodes),
+        *((s.owner, s.value) for s in facts.settings if s.scope == "consumer" and s.key == "group.id"),
+    )
     found: dict[str, set[str]] = defaultdict(set)
-    for client, group in _pairs(facts):
+    for client, group in pairs:
         if client and group:
             found[client].add(group)
     return found
-
-
-def _pairs(facts: Facts) -> Iterator[tuple[str | None, str | None]]:
-    yield from ((c.client_id, c.group) for c in facts.clients if c.system == "kafka")
-    yield from ((p.client_id, p.group) for p in facts.positions)
-    yield from ((e.client_id, e.group) for e in facts.episodes)
-    yield from ((s.owner, s.value) for s in facts.settings if s.scope == "consumer" and s.key == "group.id")
 
 
 @per_facts
@@ -263,21 +248,15 @@ def _rows(facts: Facts, topic: str, sources: frozenset[str]) -> list[tuple[Deliv
     Where the log gave a place to a second record, the records themselves are told apart, and dated by their
     acknowledgement.
     """
-    fates = [f for f in facts.fates if f.topic == topic and f.first_at is not None]
-    if any(f.overwritten for f in fates):
-        told = [
-            Delivery(f.first_at // GRID * GRID, f.topic, f.queue, _once_a_place(f, sources), f.messages)
-            for f in fates if f.first_at is not None
-        ]  # fmt: skip
+    fates = [(f.first_at, f) for f in facts.fates if f.topic == topic and f.first_at is not None]
+    rows = []
+    if any(f.overwritten for _, f in fates):
+        for at, fate in fates:
+            noted = [s for s in fate.handled if s in sources][: 1 + too_often(fate, sources)]
+            rows.append((Delivery(at // GRID * GRID, topic, fate.queue, tuple(noted), fate.messages), noted))
     else:
-        told = [d for d in facts.deliveries if d.topic == topic]
-    rows = [(d, [s for s in d.sources if s in sources]) for d in told]
+        rows = [(d, [s for s in d.sources if s in sources]) for d in facts.deliveries if d.topic == topic]
     return [(delivery, noted) for delivery, noted in rows if noted]
-
-
-def _once_a_place(fate: Fate, sources: frozenset[str]) -> tuple[str, ...]:
-    noted = [source for source in fate.handled if source in sources]
-    return tuple(noted[: 1 + too_often(fate, sources)])
 
 
 def _extra(delivery: Delivery, noted: Sequence[str]) -> int:
@@ -361,7 +340,12 @@ def stuck_records(facts: Facts) -> tuple[Stuck, ...]:
     for episode in facts.of_kind("record-failed", "offset-sought"):
         if episode.topic and episode.queue and episode.value_max is not None and episode.first_at is not None:
             tried[episode.topic, episode.queue, int(episode.value_max)].append(episode)
-    found = [_stuck(facts, place, told) for place, told in sorted(tried.items()) if _again_and_again(told)]
+    found = [
+        _stuck(facts, place, told)
+        for place, told in sorted(tried.items())
+        if _tries(told) >= FEWEST
+        and max(e.first_at or 0.0 for e in told) - min(e.first_at or 0.0 for e in told) >= SHORTEST
+    ]
     return tuple(sorted((one for one in found if one is not None), key=lambda one: (one.since, one.topic, one.queue)))
 
 
@@ -372,11 +356,6 @@ def many_fail(facts: Facts, one: Stuck) -> bool:
     here = {e.value_max for e in inside if e.queue == one.queue}
     elsewhere = {e.queue for e in inside if e.queue != one.queue}
     return len(here) > FEWEST or len(elsewhere) > len(one.others) / 2
-
-
-def _again_and_again(told: Sequence[Episode]) -> bool:
-    times = [e.first_at or 0.0 for e in told]
-    return _tries(told) >= FEWEST and max(times) - min(times) >= SHORTEST
 
 
 def _tries(told: Iterable[Episode]) -> int:

@@ -1,19 +1,13 @@
-"""Members of a Kafka group that are started anew one after another: releases and rollouts.
-
-Members of a Kafka group that are replaced by members of other names: a rollout gives each pod a new one.
-
-Members of a Kafka group whose processes were started anew, one after another: a release, not a fault.
+"""Members of a Kafka group whose processes were started anew, one after another: a release, not a fault.
 
 A restart is a member whose process stopped and came again as a new process of the same client; a rollout that gives
 each new process another name replaces one name by another. Static members leave no trace of a stop but their expiry.
-
-Which rounds of restarts in Kafka groups are releases, and why others are none.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import inf
@@ -31,33 +25,30 @@ MEETS = 60.0
 """Seconds around the end of a member in which another name takes its place."""
 
 
-def renamed(lives: Sequence[Life]) -> list[tuple[Life, Life]]:
-    """Names that ended for good, each with a name that began then: pods of a rollout have new names."""
-    first, last = _firsts(lives), _lasts(lives)
+def _renamed(lives: Sequence[Life]) -> list[tuple[Life, Life]]:
+    """Names that ended for good, each with a name that began then and stayed: pods of a rollout have new names.
+
+    A group that is stopped as a whole ends both.
+    """
+    by_time = sorted(lives, key=lambda o: o.since or 0.0)
+    firsts, lasts = {o.client_id: o for o in reversed(by_time)}, {o.client_id: o for o in by_time}
     begin = min((life.since for life in lives if life.since is not None), default=0.0)
-    begun = [o for o in first.values() if (o.since or 0.0) > begin + MEETS]
+    begun = [o for o in firsts.values() if (o.since or 0.0) > begin + MEETS]
     found = []
-    for old in sorted((o for o in last.values() if o.until is not None), key=lambda o: (o.until or 0.0, o.client_id)):
-        near = [o for o in begun if o.client_id != old.client_id and _takes_over(old, o)]
-        new = min(near, key=lambda o: (abs((o.since or 0.0) - (old.until or 0.0)), o.client_id), default=None)
+    for at, old in sorted(
+        ((o.until, o) for o in lasts.values() if o.until is not None), key=lambda p: (p[0], p[1].client_id)
+    ):
+        near = [
+            o
+            for o in begun
+            if o.client_id != old.client_id and abs((o.since or 0.0) - at) <= MEETS
+            if o.until is None or o.until > at + MEETS
+        ]
+        new = min(near, key=lambda o: (abs((o.since or 0.0) - at), o.client_id), default=None)
         if new is not None:
             begun.remove(new)
             found.append((old, new))
     return found
-
-
-def _takes_over(old: Life, new: Life) -> bool:
-    """*new* came when *old* went, and stayed: a group that is stopped as a whole ends both."""
-    at = old.until or 0.0
-    return abs((new.since or 0.0) - at) <= MEETS and (new.until is None or new.until > at + MEETS)
-
-
-def _firsts(lives: Sequence[Life]) -> dict[str, Life]:
-    return {o.client_id: o for o in sorted(lives, key=lambda o: o.since or 0.0, reverse=True)}
-
-
-def _lasts(lives: Sequence[Life]) -> dict[str, Life]:
-    return {o.client_id: o for o in sorted(lives, key=lambda o: o.since or 0.0)}
 
 
 BETWEEN = 300.0
@@ -83,6 +74,11 @@ class Restart:
     lived: float | None
     """Seconds that the life lasted which ended; None where its begin is not known."""
     evidence: tuple[Evidence, ...]
+
+    def places(self) -> Iterator[Evidence]:
+        """Where it ended and where it came again."""
+        for place, why in zip(self.evidence, ("a member ends", "and comes again"), strict=False):
+            yield place.because(why)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,19 +108,18 @@ class Round:
 def restarts(lives: Sequence[Life]) -> tuple[Restart, ...]:
     """Members that came again as new processes, by time."""
     known = distinct(lives)
-    found = []
     by_client: dict[str, list[Life]] = defaultdict(list)
     for life in sorted(known, key=lambda o: (o.since or 0.0, o.until or 0.0)):
         by_client[life.client_id].append(life)
+    pairs = _renamed(known)
     for own in by_client.values():
         began = [o.process_started for o in own]
-        pairs = [(a, b) for n, (a, b) in enumerate(pairwise(own), 1) if began[n] is None or began[n] != began[n - 1]]
-        found += [_restart(old, new) for old, new in pairs if _afresh(old, new)]
-    return tuple(
-        sorted(
-            [*found, *(_restart(old, new) for old, new in renamed(known))], key=lambda one: (one.started, one.client_id)
-        )
-    )
+        pairs += [
+            (old, new)
+            for (old, new), first, second in zip(pairwise(own), began, began[1:], strict=False)
+            if (second is None or second != first) and _afresh(old, new)
+        ]
+    return tuple(sorted((_restart(*pair) for pair in pairs), key=lambda one: (one.started, one.client_id)))
 
 
 def distinct(lives: Sequence[Life]) -> tuple[Life, ...]:
@@ -154,16 +149,17 @@ def _restart(old: Life, new: Life) -> Restart:
     return Restart(new.client_id, stopped, started, orderly, lived, (*old.evidence[-1:], *new.evidence[:1]))
 
 
-def rounds(group: str, lives: Sequence[Life]) -> tuple[Round, ...]:
+@per_facts
+def rounds_of_restarts(facts: Facts, group: str) -> tuple[Round, ...]:
     """Runs of restarts of at least two members, by time."""
     runs: list[list[Restart]] = []
-    lives = distinct(lives)
-    for one in restarts(lives):
+    known = distinct(lives(facts, group))
+    for one in restarts(known):
         if runs and one.started - runs[-1][-1].started <= BETWEEN:
             runs[-1].append(one)
         else:
             runs.append([one])
-    return tuple(_round(group, run, lives) for run in runs if len({one.client_id for one in run}) >= LEAST)
+    return tuple(_round(group, run, known) for run in runs if len({one.client_id for one in run}) >= LEAST)
 
 
 def _round(group: str, run: Sequence[Restart], lives: Sequence[Life]) -> Round:
@@ -186,20 +182,8 @@ def fenced(life: Life) -> bool:
     return life.end is End.FENCED and not handed_over
 
 
-def broken(lives: Sequence[Life], since: float, until: float) -> bool:
-    """Members fell out in this time, or shortly before, in a way that no release explains."""
-    out = [o for o in lives if o.end in _BROKEN or fenced(o)]
-    return any(since - MEETS <= (o.until or 0.0) <= until for o in out)
-
-
 OFTEN = 2
 """Times that a release restarts each member, at most, unless all stop in good order."""
-
-
-@per_facts
-def rounds_of_restarts(facts: Facts, group: str) -> tuple[Round, ...]:
-    """All rounds of restarts, by time."""
-    return rounds(group, lives(facts, group))
 
 
 @per_facts
@@ -215,7 +199,8 @@ def other(facts: Facts, group: str) -> str | None:
 
 
 def _why_not(facts: Facts, one: Round) -> str | None:
-    if broken(lives(facts, one.group), one.since, one.until) or _failing(facts, one):
+    out = [o.until or 0.0 for o in lives(facts, one.group) if o.end in _BROKEN or fenced(o)]
+    if any(one.since - MEETS <= at <= one.until for at in out) or _failing(facts, one):
         return "its members were restarted after they had fallen out"
     if not one.whole:
         return "not all of its members came again, or not equally often"
@@ -227,19 +212,24 @@ def _why_not(facts: Facts, one: Round) -> str | None:
 
 
 def _failing(facts: Facts, one: Round) -> bool:
-    """Commits failed before the first stop, or a process died with an error."""
+    """Commits failed before the first stop, or a process died with an error, or after one, without a word."""
     failed = poll_limits.own_lines(facts, one.group, "commit-failed", "poll-timeout")
     before = any(one.since - MEETS <= (e.first_at or 0.0) < one.since for e, _ in failed)
     exits = [e for e, _ in poll_limits.own_lines(facts, one.group, "process-exit")]
     meanwhile = [e for e in exits if one.since - MEETS <= (e.first_at or 0.0) <= one.until]
     if before or any(e.value_max is not None and e.value_max not in WANTED for e in meanwhile):
         return True
-    return any(_crashed(facts, restart, one.group) for restart in one.restarts if not restart.orderly)
-
-
-def _crashed(facts: Facts, restart: Restart, group: str) -> bool:
-    """An error stands in its log just before it was gone without a word."""
-    homes = log_lines.homes(facts, group)
-    own = [s for s in facts.shapes if s.level in ("ERROR", "FATAL") and homes.get(s.source) == restart.client_id]
-    times = [at for s in own for at in (s.first_at, s.last_at) if at is not None]
-    return any(restart.stopped - MEETS <= at <= restart.started for at in times)
+    homes = log_lines.homes(facts, one.group)
+    errors = [
+        (homes.get(s.source), at)
+        for s in facts.shapes
+        if s.level in ("ERROR", "FATAL")
+        for at in (s.first_at, s.last_at)
+        if at is not None
+    ]
+    return any(
+        client == restart.client_id and restart.stopped - MEETS <= at <= restart.started
+        for restart in one.restarts
+        if not restart.orderly
+        for client, at in errors
+    )

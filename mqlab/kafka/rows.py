@@ -1,11 +1,8 @@
-"""Rebalances of Kafka's consumer groups and the lives of their members, as plain data.
-
-Rebalances of Kafka's consumer groups and the lives of their members, as plain data.
-"""
+"""Rebalances of Kafka's consumer groups and the lives of their members, as plain data."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from mqlab.findings import Evidence
@@ -127,3 +124,5 @@ class Life:
     """How its end is known where no line says it outright; empty where one does."""
     failed: str = ""
     """How it is known that its process failed though it closed in good order; empty where nothing tells."""
+    before: Life | None = field(default=None, compare=False, repr=False)
+    """The life of the same client before it, where one is known."""

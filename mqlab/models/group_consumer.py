@@ -1,24 +1,13 @@
-"""A consumer of a simulated Kafka group.
-
-What one consumer holds: its partitions, how far it has handed out, and what its fetcher has brought.
+"""A consumer of a simulated Kafka group, which polls, works, commits and polls again, as the Java client does it.
 
 ``Fetcher.collectFetch``: a poll returns what was fetched before it, partition after partition, at most
 max.poll.records; then partitions without records are fetched again while the application works. A fetch that finds
 nothing waits fetch.max.wait.ms (0.5 s) for the first record. Partitions that the member had first are read first: the
 fetch session of the broker lists new ones behind those that it knows (KIP-227).
-
-What a simulated group has committed, and counts of what happened.
-
-How long the polls of one simulated member take.
-
 A poll of n records takes n times the time per record, over its threads, and the commit; it deviates from that by the
 deviation of one record times the root of n. The deviations come from a golden-ratio sequence, which spreads evenly
-over the normal distribution: the same course has the same polls again. Where a member stood still, that comes on top,
-whatever the records.
-
-One consumer that polls, works, commits and polls again, as the Java client does it.
-
-Its heartbeat thread says that it leaves when the next poll does not come within max.poll.interval.ms (KIP-62); it
+over the normal distribution: the same course has the same polls again.
+The heartbeat thread says that it leaves when the next poll does not come within max.poll.interval.ms (KIP-62); it
 hears of that at its next commit, which fails, and joins again with its next poll. A static member says nothing: the
 coordinator waits for its session, and one that comes earlier gets its old place without a rebalance (KIP-345).
 """

@@ -1,16 +1,13 @@
-"""The coordinator of a simulated Kafka group.
+"""The coordinator of a simulated Kafka group: who is in, who has come again, who gets what.
 
-The coordinator of a classic consumer group, eager or cooperative: who is in, who has come again, who gets what.
-
-``GroupCoordinator`` of 0.11 to 3.x and the classic groups of 4.x. A rebalance waits until every member has joined
-again, has left, or the rebalance timeout has passed, which is the longest max.poll.interval.ms of the members
-(KIP-62). A group that was empty waits for group.initial.rebalance.delay.ms, and a group that never had a generation
-again as long as somebody new comes (KIP-134). A member hears of a rebalance with its next heartbeat.
-
-The coordinator of a group of the consumer protocol (KIP-848): it deals at once, and nobody waits for anybody.
-
-Whoever comes or goes bumps the epoch of the group. A member takes its new partitions with its next poll, as far as
-their owners have let go of them; it lets go of its own with its next poll too.
+Classic groups, eager or cooperative: ``GroupCoordinator`` of 0.11 to 3.x and the classic groups of 4.x. A rebalance
+waits until every member has joined again, has left, or the rebalance timeout has passed, which is the longest
+max.poll.interval.ms of the members (KIP-62). A group that was empty waits for group.initial.rebalance.delay.ms, and a
+group that never had a generation again as long as somebody new comes (KIP-134). A member hears of a rebalance with its
+next heartbeat.
+Groups of the consumer protocol (KIP-848): whoever comes or goes bumps the epoch, the coordinator deals at once, and
+nobody waits for anybody. A member takes its new partitions with its next poll, as far as their owners have let go of
+them; it lets go of its own with its next poll too.
 """
 
 from __future__ import annotations

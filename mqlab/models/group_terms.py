@@ -1,16 +1,7 @@
-"""What the simulation of a Kafka group is told, and what it answers.
+"""What the simulation of a Kafka group is told, and what it answers. Times in seconds, offsets in records.
 
-Quantities that only grow, as straight lines between points: offsets over time, work that can be done over time.
-
-The order in which things happen in a simulation: by time, then by rank, then as they were planned.
-
-Who sets the times after which a silent member is expelled, by the protocol of the group.
-
-Source: KIP-62 (classic); KIP-848 and ``GroupCoordinatorConfig`` (consumer, since 4.0).
-
-What the simulation of a consumer group is told, and what it answers. Times in seconds, offsets in records.
-
-What a simulated consumer asks of its coordinator, whatever the protocol of the group.
+Who sets the times after which a silent member is expelled: KIP-62 (classic); KIP-848 and ``GroupCoordinatorConfig``
+(consumer, since 4.0).
 """
 
 from __future__ import annotations

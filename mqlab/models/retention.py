@@ -1,13 +1,8 @@
-"""How old the next record is, and when retention deletes what a group has not read.
-
-How old the next record is that a group will read, from the ends of the log over time.
+"""How old the next record is that a group will read, and when retention deletes what it has not read.
 
 The record at an offset was written between the last sample whose end had not passed it and the first whose end had;
 between the two a straight line is taken, as kafka-lag-exporter's ``LookupTable`` does. Unlike that one, nothing is
 extrapolated beyond the samples, and nothing across an end that went back.
-
-When retention deletes what a group has not read yet, if all goes on as it did.
-
 The oldest unread record ages by one second each second, less what reading gains: where *r* records a second are read
 and *p* come in, its age grows by 1 - r/p. It goes once it is older than the retention time
 (``UnifiedLog.deleteRetentionMsBreachedSegments``): a segment goes as a whole when its newest record is that old, and

@@ -1,35 +1,18 @@
-"""The sticky assignment of Kafka's partitions.
+"""The sticky assignment of Kafka's partitions (``AbstractStickyAssignor``).
 
-The order in which Java walks a ``HashMap``: the assignors iterate over maps, so it decides who gets what.
-
-``java.util.HashMap`` keeps entries in a table whose size is a power of two, at least 16 and never more than three
-quarters full. It walks the table from the first bin, and each bin in the order of insertion.
-
-What an assignor sees of a consumer group, and what it answers.
-
-What the members of a group still own when it rebalances: the first step of ``AbstractStickyAssignor``.
-
+The assignors iterate over maps, so the order in which Java walks a ``HashMap`` decides who gets what: a table whose
+size is a power of two, at least 16 and never more than three quarters full, from the first bin, each bin in the order
+of insertion.
 A partition that two members claim stays with the one of the higher generation; with equal generations it is taken from
 both (``Found multiple consumers … claiming the same TopicPartition``). Claims on partitions that are gone are dropped;
 the class only drops topics that are gone, and lets a member keep a partition that its topic no longer has.
-
-Which partitions moved between which members while a group was balanced.
-
-Class: ``AbstractStickyAssignor.PartitionMovements``. It keeps two members from swapping partitions of one topic: before
-a partition moves from A to B, one of the same topic that moved from B to A moves back.
-
-The sticky assignment of a group whose members all subscribe to the same topics.
-
-Class: ``AbstractStickyAssignor.ConstrainedAssignmentBuilder``. P partitions and m members: everybody gets ⌊P/m⌋, and
-P mod m members one more.
-
-The sticky assignment of a group whose members subscribe to different topics.
-
-Class: ``AbstractStickyAssignor.GeneralAssignmentBuilder``. Members keep what they own, each unassigned partition goes
-to the subscriber that has the fewest, and then partitions move while that makes two members more alike.
-
-The class ends in a ``NullPointerException`` where the owner of an older generation takes no part in balancing; here it
-gets the partition back.
+``PartitionMovements`` keeps two members from swapping partitions of one topic: before a partition moves from A to B,
+one of the same topic that moved from B to A moves back.
+``ConstrainedAssignmentBuilder``, where all members subscribe to the same topics, P partitions and m members: everybody
+gets ⌊P/m⌋, and P mod m members one more. ``GeneralAssignmentBuilder``, where they do not: members keep what they own,
+each unassigned partition goes to the subscriber that has the fewest, and then partitions move while that makes two
+members more alike. That class ends in a ``NullPointerException`` where the owner of an older generation takes no part
+in balancing; here it gets the partition back.
 """
 
 from __future__ import annotations

@@ -1,12 +1,7 @@
-"""What would have been: a recorded group simulated as it was, then with other settings.
+"""What would have been: a recorded group is simulated as it was, then with other settings.
 
-What a replay of a consumer group takes for granted, as sentences.
-
-What a replay is worth: bounds over equally likely courses, the record that it is held against, feasibility.
-
-What would have been: a recorded group is simulated as it was, then with other settings.
-
-The replay of what was is held against the record; its error is that of the answer, too.
+The replay of what was is held against the record; its error is that of the answer, too. Bounds are those of equally
+likely courses.
 """
 
 from __future__ import annotations
@@ -22,7 +17,6 @@ from mqlab.models import polling
 from mqlab.models.draining import Interval
 from mqlab.models.group_loop import equally_likely, simulate, with_pace, with_settings
 from mqlab.models.group_terms import Course, GroupProtocol, Member, Outcome, Settings
-from mqlab.rows import Batch
 from mqlab.scenarios.replay_inputs import (
     SERVER_HEARTBEAT,
     SERVER_SESSION,
@@ -57,12 +51,8 @@ _MOST = 4
 """Sentences about single members that fit on a screen."""
 
 
-def assumed(known: Inputs, asked: Changes) -> tuple[str, ...]:
+def _assumed(known: Inputs, asked: Changes) -> Iterator[str]:
     """One sentence each, those about single members in the middle."""
-    return tuple(_all(known, asked))
-
-
-def _all(known: Inputs, asked: Changes) -> Iterator[str]:
     paces = known.paces
     yield "what came in is as recorded, and who calls or is called notices nothing of the change"
     if paces.polls:
@@ -147,27 +137,19 @@ def recorded(facts: Facts, group: str, course: Course) -> Recorded:
     polls = [b for b in batches(facts, group) if since < b.at <= until]
     again = [one.repeated for one in begun if one.repeated is not None]
     waiting = lags(facts, group)
-    final = _between(waiting, until) if _listed_near(waiting, since, until) else None
+    interval, near = min(each.settings.interval for each in course.members), _NEAR * (until - since)
+    late = sum(b.longest_seconds >= interval for b in polls)
+    listed = any(until - near <= at <= until + near for at, _ in waiting)
+    final = _between(waiting, until) if listed else None
     inside = [lag for at, lag in waiting if since <= at <= until]
     return Recorded(
         rebalances=len(begun) if known else None,
         longest_poll_seconds=max((b.longest_seconds for b in polls), default=None),
-        late_share=_late(polls, min(each.settings.interval for each in course.members)),
+        late_share=late / sum(b.polls for b in polls) if polls else None,
         final_lag=final,
         peak_lag=max([final or 0.0, *inside]),
         repeated=sum(again) if again else None,
     )
-
-
-def _late(polls: Sequence[Batch], interval: float) -> float | None:
-    """Share of *polls* that took the interval or longer; long ones have a row of their own."""
-    late = sum(b.longest_seconds >= interval for b in polls)
-    return late / sum(b.polls for b in polls) if polls else None
-
-
-def _listed_near(points: Sequence[tuple[float, float]], since: float, until: float) -> bool:
-    near = _NEAR * (until - since)
-    return any(until - near <= at <= until + near for at, _ in points)
 
 
 def _between(points: Sequence[tuple[float, float]], at: float) -> float:
@@ -256,7 +238,12 @@ def replay(
     """
     name = group or chosen(facts)
     paced = steady(changes.numbers[RECORD] / 1000) if RECORD in changes.numbers else None
-    known = _known(facts, name, since, until, changes)
+    try:
+        known = inputs(facts, name, since, until)
+    except NoReplayError:
+        if paced is None:
+            raise
+        known = inputs(facts, name, since, until, paced)
     course, paces = known.course, known.paces
     real, before = recorded(facts, name, course), told(course, paces)
     off = error(before, real, course)
@@ -276,7 +263,7 @@ def replay(
         after=after,
         fit_before=fit(course, paces),
         fit_after=fit(other, other_paces),
-        assumed=assumed(known, changes),
+        assumed=tuple(_assumed(known, changes)),
     )
 
 
@@ -338,19 +325,13 @@ def _sound(asked: Course, changes: Changes) -> None:
 
 
 def _so_many(known: tuple[Member, ...], count: int) -> tuple[Member, ...]:
-    """The lives of the first *count* names; where there are fewer, copies of the last name's."""
+    """The lives of the first *count* names; where there are fewer, copies of the last name's, each with its own id.
+
+    Two static members with one group.instance.id would take the place of each other without end.
+    """
     names = sorted({each.name for each in known})
     kept = tuple(each for each in known if each.name in names[:count])
     copied = [each for each in known if each.name == names[-1]]
     added = range(1, count - len(names) + 1)
-    return (*kept, *(replace(each, name=f"{each.name}~{number:04d}") for number in added for each in copied))
-
-
-def _known(facts: Facts, group: str, since: float | None, until: float | None, asked: Changes) -> Inputs:
-    """What is known of the group; where no line tells how long records took, what is given is taken for that."""
-    try:
-        return inputs(facts, group, since, until)
-    except NoReplayError:
-        if RECORD not in asked.numbers:
-            raise
-        return inputs(facts, group, since, until, steady(asked.numbers[RECORD] / 1000))
+    copies = (replace(each, name=f"{each.name}~{number:04d}", instance=None) for number in added for each in copied)
+    return (*kept, *copies)

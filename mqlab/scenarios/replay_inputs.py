@@ -1,18 +1,7 @@
-"""From Facts to the course of a simulation.
+"""From Facts to the course of a simulation: the time it is about, arrivals, members, paces, protocol.
 
-How a recorded consumer was set, as the settings of a simulated one.
-
-The processes of a recorded group as members of a simulation: when they came and went, and how they were set.
-
-How a recorded group shares its partitions, and what its coordinator is set to.
-
-The time that a replay is about: the one that was asked for, else the incident; and what waited meanwhile.
-
-How a partition grew between two listings of its offsets: evenly, but for a burst that nobody had handled yet.
-
-How long a record took where no application tells of its polls: from ledgers, while records waited.
-
-From Facts to the course of a simulation: the time it is about, arrivals, members, paces, protocol.
+A partition grew evenly between two listings of its offsets, but for a burst that nobody had handled yet. Where no
+application tells of its polls, ledgers tell how long a record took, while records waited.
 """
 
 from __future__ import annotations
@@ -34,7 +23,7 @@ from mqlab.kafka.rows import End, Life
 from mqlab.models import kafka_defaults
 from mqlab.models.assignment import ASSIGNORS
 from mqlab.models.group_terms import CONSUMER, Busy, Course, GroupProtocol, Log, Member, Pace, Settings, rising
-from mqlab.rows import GRID, Batch, Tally
+from mqlab.rows import GRID, Batch
 from mqlab.scenarios.replay_paces import Paces, paces, steady
 from mqlab.shared import configured
 from mqlab.shared.queues import Points, lag, totals
@@ -48,29 +37,18 @@ def settings_of(facts: Facts, client: str, at: float) -> Settings:
     limit = poll_limits.poll_limit(facts, client, at)
     by_polls = limit is not None and limit.key == poll_limits.SESSION
     session = poll_limits.session_limit(facts, client, at)
+    records = poll_limits.poll_records(facts, client, at)
+    if records is None:  # a client without such a setting hands out what its application took at most
+        records = max((b.longest_records for b in facts.batches if b.client_id == client), default=_USUAL.records)
+    automatic = configured.consumer_value(facts, client, "enable.auto.commit", at)
+    by_itself = automatic is not None and automatic.value == "true"
     return Settings(
-        records=_records(facts, client, at),
+        records=records,
         interval=limit.seconds if limit else _USUAL.interval,
         session=session.seconds if session else _USUAL.session,
         heartbeat=0.0 if by_polls else _seconds(facts, client, "heartbeat.interval.ms", at, _USUAL.heartbeat),
-        commit_every=_commit_every(facts, client, at),
+        commit_every=_seconds(facts, client, "auto.commit.interval.ms", at, 5.0) if by_itself else 0.0,
     )
-
-
-def _records(facts: Facts, client: str, at: float) -> int:
-    """max.poll.records; a client that has no such setting hands out what its application took at most."""
-    told = poll_limits.poll_records(facts, client, at)
-    if told is not None:
-        return told
-    seen = [b.longest_records for b in facts.batches if b.client_id == client]
-    return max(seen, default=_USUAL.records)
-
-
-def _commit_every(facts: Facts, client: str, at: float) -> float:
-    automatic = configured.consumer_value(facts, client, "enable.auto.commit", at)
-    if automatic is None or automatic.value != "true":
-        return 0.0
-    return _seconds(facts, client, "auto.commit.interval.ms", at, 5.0)
 
 
 def _seconds(facts: Facts, client: str, key: str, at: float, otherwise: float) -> float:
@@ -94,15 +72,12 @@ def first_late(facts: Facts, group: str) -> float | None:
 
 def first_change(facts: Facts, group: str, after: float) -> float | None:
     """When the first process of *group* stopped, fell silent for good or was started after *after*."""
-    found = [stop.first_at for stop in facts.of_kind("app-stopping") if stop.client_id in _clients(facts, group)]
+    clients = {life.client_id for life in lives(facts, group)}
+    found = [stop.first_at for stop in facts.of_kind("app-stopping") if stop.client_id in clients]
     for life in lives(facts, group):
         found += [life.process_started, life.process_stopped]
         found.append(life.silent_since if life.end is End.EXPIRED else None)
     return min((at for at in found if at is not None and at > after), default=None)
-
-
-def _clients(facts: Facts, group: str) -> frozenset[str]:
-    return frozenset(life.client_id for life in lives(facts, group))
 
 
 def _chains(found: Sequence[Life]) -> list[list[Life]]:
@@ -213,12 +188,6 @@ def initial_delay(facts: Facts) -> float:
     return _seconds_of(facts, key, int(usual or 0) / 1000)
 
 
-def server_times(facts: Facts) -> tuple[float, float]:
-    """Heartbeat interval and session timeout of groups of the consumer protocol, in seconds: the broker's."""
-    heartbeat = _seconds_of(facts, CONSUMER.heartbeat_setting, SERVER_HEARTBEAT)
-    return heartbeat, _seconds_of(facts, CONSUMER.session_setting, SERVER_SESSION)
-
-
 def _seconds_of(facts: Facts, key: str, usual: float) -> float:
     told = sorted(s.value for s in facts.settings if s.key == key and s.scope == "broker" and s.value.isdigit())
     return int(told[0]) / 1000 if told else usual
@@ -322,13 +291,10 @@ def bursts(queues: Sequence[Points], polls: Sequence[Batch]) -> tuple[float, ...
     usual = median([(ends[b] - ends[a]) / (b - a) for a, b in gaps]) if gaps else 0.0
     found = []
     for before, after in gaps:
-        began = (b.at - b.seconds for b in polls if b.polls == 1 and _beyond(b, before, waited[before], usual))
-        found.append(min((at for at in began if before < at < after), default=None))
-    return tuple(at for at in found if at is not None)
-
-
-def _beyond(poll: Batch, listed: float, waited: int, usual: float) -> bool:
-    return poll.records > waited + usual * (poll.at - poll.seconds - listed)
+        singles = [(b.at - b.seconds, b.records) for b in polls if b.polls == 1]
+        began = [at for at, records in singles if records > waited[before] + usual * (at - before)]
+        found += sorted(at for at in began if before < at < after)[:1]
+    return tuple(found)
 
 
 def _rate(before: Position, after: Position) -> float:
@@ -350,7 +316,10 @@ def from_ledgers(facts: Facts, topics: Collection[str], waiting: Waiting, since:
     after as well, but for waits in rebalances: so it is the upper quartile of what was noted. Counts of records that
     follow each other deviate by the deviation of one record, of its mean, times the root of the count.
     """
-    noted = _noted([t for t in facts.tallies if t.role in _ROLES and t.topic in topics])
+    noted: Counter[tuple[str, float]] = Counter()
+    for tally in facts.tallies:
+        if tally.role in _ROLES and tally.topic in topics:
+            noted[tally.source, tally.at] += tally.messages
     full = [
         count
         for (source, at), count in noted.items()
@@ -363,13 +332,6 @@ def from_ledgers(facts: Facts, topics: Collection[str], waiting: Waiting, since:
     deviation = (upper - middle) / _QUARTILE
     each = GRID / upper
     return replace(steady(each), common=Pace(((since, each),), each * deviation / sqrt(upper)))
-
-
-def _noted(tallies: Sequence[Tally]) -> Counter[tuple[str, float]]:
-    found: Counter[tuple[str, float]] = Counter()
-    for tally in tallies:
-        found[tally.source, tally.at] += tally.messages
-    return found
 
 
 def _waits(waiting: Waiting, at: float, count: int) -> bool:
@@ -424,7 +386,11 @@ def inputs(
     protocol, assignor = protocol_of(facts, group, found[0].name, begin)
     began = _bursts(facts, group, ends)
     logs = tuple(
-        _log(topic, queue, points, begin, began)
+        Log(
+            (topic, int(queue)),
+            round(rising([(p.at or 0.0, float(p.committed or 0)) for p in points]).at(begin)),
+            rising(arrivals(points, began)),
+        )
         for topic, queues in sorted(topics.items())
         for queue, points in queues.items()
         if queue.isdigit()
@@ -432,8 +398,11 @@ def inputs(
     paced_members = (replace(m, pace=known.own.get(m.name), stalls=known.stalls.get(m.name, ())) for m in found)
     found = tuple(_begun(each, facts, begin) for each in paced_members)
     if protocol is GroupProtocol.CONSUMER:
-        heartbeat, session = server_times(facts)
-        found = tuple(replace(each, settings=_served(each.settings, heartbeat, session)) for each in found)
+        heartbeat = _seconds_of(facts, CONSUMER.heartbeat_setting, SERVER_HEARTBEAT)
+        session = _seconds_of(facts, CONSUMER.session_setting, SERVER_SESSION)
+        found = tuple(
+            replace(each, settings=replace(each.settings, heartbeat=heartbeat, session=session)) for each in found
+        )
     course = Course(begin, end, logs, found, known.common, protocol, assignor, initial_delay(facts))
     return Inputs(group, course, known, incident)
 
@@ -441,10 +410,6 @@ def inputs(
 def average(facts: Facts, group: str, since: float, until: float) -> Paces | None:
     """How long records took in that time, as one average."""
     return paces(batches(facts, group), since, until, steady=True)
-
-
-def _served(known: Settings, heartbeat: float, session: float) -> Settings:
-    return replace(known, heartbeat=heartbeat, session=session)
 
 
 def _begun(member: Member, facts: Facts, since: float) -> Member:
@@ -463,8 +428,3 @@ def _bursts(facts: Facts, group: str, queues: Sequence[Points]) -> tuple[float, 
     late = first_late(facts, group)
     first = () if late is None else (late_poll(facts, group, late),)
     return (*bursts(queues, batches(facts, group)), *first)
-
-
-def _log(topic: str, queue: str, points: Points, since: float, bursts: Sequence[float]) -> Log:
-    committed = rising([(p.at or 0.0, float(p.committed or 0)) for p in points]).at(since)
-    return Log((topic, int(queue)), round(committed), rising(arrivals(points, bursts)))

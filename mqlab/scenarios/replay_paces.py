@@ -1,9 +1,4 @@
-"""How long records took, and the processes of a recorded group as members of a simulation.
-
-When the time that records take changed, and polls that stood still: both from the polls themselves.
-
-How long a record took, from the polls that applications say they worked off.
-"""
+"""How long a record took, from the polls that applications say they worked off: turns, stalls, slower members."""
 
 from __future__ import annotations
 
@@ -103,17 +98,16 @@ def paces(batches: Sequence[Batch], since: float, until: float, *, steady: bool 
     means = {client: _mean([b for b in inside if b.client_id == client]) for client in apart}
     slowest = max(mean, *means.values(), 0.0)
     polls, records = sum(b.polls for b in inside), sum(b.records for b in inside)
-    return Paces(common, own, means, mean, slowest, low, high, polls, records, _by_client(stalls))
+    stood = {
+        client: tuple((b.at - b.seconds, b.seconds) for b in stalls if b.client_id == client)
+        for client in sorted({b.client_id or "" for b in stalls})
+    }
+    return Paces(common, own, means, mean, slowest, low, high, polls, records, stood)
 
 
 def steady(seconds: float) -> Paces:
     """Every record takes *seconds*."""
     return Paces(Pace(((0.0, seconds),)), {}, {}, seconds, seconds, 1.0, 1.0, 0, 0, {})
-
-
-def _by_client(stalls: Sequence[Batch]) -> dict[str, tuple[tuple[float, float], ...]]:
-    clients = sorted({b.client_id or "" for b in stalls})
-    return {client: tuple((b.at - b.seconds, b.seconds) for b in stalls if b.client_id == client) for client in clients}
 
 
 def _mean(batches: Sequence[Batch]) -> float:

@@ -1,9 +1,4 @@
-"""What is asked of a replay, and what it answers.
-
-What is asked of a replay: settings of a consumer group that would have been others.
-
-What a replay of a consumer group answers, as plain data.
-"""
+"""What is asked of a replay, settings of a consumer group that would have been others, and what it answers."""
 
 from __future__ import annotations
 

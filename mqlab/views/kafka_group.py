@@ -1,9 +1,4 @@
-"""One consumer group of Kafka for the eye.
-
-One consumer group of Kafka for the eye: who was in it, each rebalance, how long polls took and what waits.
-
-Which consumer group of Kafka to look at, and everything that is drawn about it.
-"""
+"""One consumer group of Kafka for the eye: who was in it, each rebalance, how long polls took and what waits."""
 
 from __future__ import annotations
 

@@ -1,18 +1,7 @@
-"""Tables about a Kafka group: rebalances, settings, lag, polls.
+"""Tables about one consumer group of Kafka: its rebalances, what it and its brokers were set to, lag, polls.
 
-Tables about one consumer group of Kafka for the notebook: its rebalances, what was behind them, what waited.
-
-The consumer groups of Kafka that the material tells of, and one of them in a few lines, as tables.
-
-What the clients of a Kafka group and its brokers were set to, as a table: who with which value, since when.
-
-Burrow's verdict on each partition of a group, and how old the next record is that it will read.
-
-Commits are those of a dump of ``__consumer_offsets``; without one, each snapshot counts as a commit of what it shows.
-
-What waits in each partition of a Kafka group, as a table for the notebook: Burrow's verdict and the age of it.
-
-Tables about polls: what was allowed, how long they took, and which settings would have been enough.
+Burrow's verdict on a partition takes commits of a dump of ``__consumer_offsets``; without one, each snapshot counts as
+a commit of what it shows.
 """
 
 from __future__ import annotations
@@ -220,12 +209,14 @@ def settings(facts: Facts, view: RebalanceView) -> pd.DataFrame:
     """One row per value of each setting, with all that had it; what nobody set is left out."""
     members = {life.client_id for life in view.lives} | {poll.batch.client_id for poll in view.polls}
     alike: dict[tuple[str, str, str], list[Setting]] = {}
-    for one in sorted(facts.settings, key=_order):
+    for one in sorted(facts.settings, key=lambda s: (s.at is None, s.at or 0.0, s.source, s.line or 0)):
         wanted = one.key in _KEYS.get(one.scope, ()) and one.value not in _UNSET
         if wanted and (one.scope == "broker" or one.owner in members):
             alike.setdefault((one.scope, one.key, one.value), []).append(one)
-    ordered = sorted(alike.items(), key=lambda row: _place(*row[0][:2]))
-    return table([_row(same) for _, same in ordered], _COLUMNS)
+    ordered = [
+        _row(alike[name]) for scope, keys in _KEYS.items() for key in keys for name in alike if name[:2] == (scope, key)
+    ]
+    return table(ordered, _COLUMNS)
 
 
 def _row(same: Sequence[Setting]) -> dict[str, object]:
@@ -238,14 +229,6 @@ def _row(same: Sequence[Setting]) -> dict[str, object]:
         "known from": first.origin,
         "where": where(first.evidence) + (f" and {len(same) - 1} more" if len(same) > 1 else ""),
     }
-
-
-def _order(one: Setting) -> tuple[bool, float, str, int]:
-    return (one.at is None, one.at or 0.0, one.source, one.line or 0)
-
-
-def _place(scope: str, key: str) -> tuple[int, int]:
-    return list(_KEYS).index(scope), _KEYS[scope].index(key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,9 +290,6 @@ def _since(status: Status, commits: Sequence[Commit]) -> float | None:
     return commits[0].at if status is Status.WARN else None
 
 
-_NOTHING = "—"
-
-
 def partitions(facts: Facts, view: RebalanceView) -> pd.DataFrame:
     """One row per partition of the group: Burrow's verdict, lag, and how long the next record has waited."""
     rows = [
@@ -321,7 +301,7 @@ def partitions(facts: Facts, view: RebalanceView) -> pd.DataFrame:
             "highest lag": number(max(map(lag, view.topics[one.topic][one.partition]))),
             "lag at the end": number(one.lag),
             "its next record waits": age(one.time_lag),
-            "last seen in": _seen(view, one),
+            "last seen in": where(view.topics[one.topic][one.partition][-1].evidence),
         }
         for one in (statuses(facts, view.group) if view.group else ())
         if one.partition in view.topics.get(one.topic, {})
@@ -336,17 +316,12 @@ def partitions(facts: Facts, view: RebalanceView) -> pd.DataFrame:
 def age(known: TimeLag | None) -> str:
     """``25.0 s (20.0 s to 30.0 s)``, ``≥ 40.0 s``."""
     if known is None:
-        return _NOTHING
+        return NOTHING
     if known.likely is None or known.high is None:
         return f"≥ {duration(known.low)}"
     if known.high == 0:
         return "nothing waits"
     return f"{duration(known.likely)} ({duration(known.low)} to {duration(known.high)})"
-
-
-def _seen(view: RebalanceView, one: LagStatus) -> str:
-    last = view.topics[one.topic][one.partition][-1]
-    return last.source if last.line is None else f"{last.source}:{last.line}"
 
 
 def polls(view: RebalanceView) -> pd.DataFrame:
@@ -379,17 +354,11 @@ def actions(view: RebalanceView) -> pd.DataFrame:
     finding = view.finding
     if finding is None:
         return table([], ("step", "what"))
-    steps = (("now", finding.mitigate), ("fix", finding.remedy), ("verify", finding.verify))
-    rows = [{"step": step, "what": what} for step, what in (*steps, *_commands(view)) if what]
+    commands = INCIDENTS[finding.incident].commands
+    steps = [("now", finding.mitigate), ("fix", finding.remedy), ("verify", finding.verify)]
+    steps += [("command", c.run) for c in commands if c.system == "kafka" and "{file}" not in c.run]
+    rows = [{"step": step, "what": what} for step, what in steps if what]
     return table(rows, ("step", "what"))
-
-
-def _commands(view: RebalanceView) -> Iterator[tuple[str, str]]:
-    finding = view.finding
-    known = INCIDENTS[finding.incident].commands if finding else ()
-    for command in known:
-        if command.system == "kafka" and "{file}" not in command.run:
-            yield "command", command.run
 
 
 def _polls(phase: Phase) -> dict[str, object]:
@@ -397,16 +366,16 @@ def _polls(phase: Phase) -> dict[str, object]:
     share = share_over(phase.pairs, phase.interval) if phase.interval is not None else None
     each, whole = phase.work.record_seconds, phase.work.poll_seconds
     return {
-        "time": _time(phase),
-        "may pass": _NOTHING if phase.interval is None else duration(phase.interval),
-        "max.poll.records": _NOTHING if phase.most_records is None else number(phase.most_records),
+        "time": f"{clock(phase.since)} to {clock(phase.until)}",
+        "may pass": NOTHING if phase.interval is None else duration(phase.interval),
+        "max.poll.records": NOTHING if phase.most_records is None else number(phase.most_records),
         "polls": number(phase.work.polls),
         "records": number(phase.work.records),
         "one record, half": f"{digits(each.p50 * 1000)} ms",
         "one record, 99 %": f"{digits(each.p99 * 1000)} ms",
         "one poll, half": f"{digits(whole.p50)} s",
         "one poll, 99 %": f"{digits(whole.p99)} s",
-        "too late": _NOTHING if share is None else _late(phase, share),
+        "too late": NOTHING if share is None else _late(phase, share),
         "longest": f"{digits(longest.longest_seconds)} s, {where(longest.evidence)}",
     }
 
@@ -419,7 +388,7 @@ def _enough(phase: Phase) -> dict[str, object]:
     each, interval = phase.work.record_seconds.p99, phase.interval or 0.0
     takes = phase.records * each
     return {
-        "time": _time(phase),
+        "time": f"{clock(phase.since)} to {clock(phase.until)}",
         "set": f"{number(phase.records)} in {duration(interval)}",
         "a full poll takes": f"{digits(takes)} s",
         "fits": "yes" if takes < interval else "no",
@@ -432,13 +401,8 @@ def _enough(phase: Phase) -> dict[str, object]:
 
 def _most(interval: float, each: float, margin: float) -> str:
     most = largest_safe_records(interval, each, margin=margin) if each > 0 else None
-    return _NOTHING if most is None else number(most)
+    return NOTHING if most is None else number(most)
 
 
 def _least(phase: Phase, each: float, margin: float) -> str:
     return number(ceil(1000 * smallest_safe_interval(phase.records, each, margin=margin)))
-
-
-def _time(phase: Phase) -> str:
-    first = phase.since
-    return f"{clock(first)} to {clock(phase.until)}"

@@ -1,7 +1,4 @@
-"""What if the settings of a Kafka group had been others?
-
-What if the settings of a Kafka group had been others? Replays of what was recorded, as tables for the notebook.
-"""
+"""What if the settings of a Kafka group had been others? Replays of what was recorded, as tables for the notebook."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Rebalances as JSON, schema ``mqlab.rebalances/1``.
-
-Rebalances of Kafka's consumer groups as JSON, schema ``mqlab.rebalances/1``: the same facts give the same bytes.
-"""
+"""Rebalances of Kafka's consumer groups as JSON, schema ``mqlab.rebalances/1``: the same facts give the same bytes."""
 
 from __future__ import annotations
 

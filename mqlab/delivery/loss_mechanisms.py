@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 from mqlab.delivery import durability
 from mqlab.delivery.elections import Election, Handover, election, handovers, in_good_order, set_backs
-from mqlab.delivery.leaders import Cut, leaderships, truncations
+from mqlab.delivery.leaders import leaderships, truncations
 from mqlab.delivery.log_losses import BY_DUMP, BY_END, BY_OFFSETS, Piece, counted_by_ids, pieces
 from mqlab.delivery.rows import Loss, Side
 from mqlab.facts import Episode, Facts
@@ -143,8 +143,8 @@ def _cut(facts: Facts, piece: Piece) -> tuple[Evidence, ...]:
     """A broker cut its log at or below the messages, at the new leader's first offset where that is known."""
     known = truncations(facts).get((piece.topic, piece.queue), ())
     limit = piece.handover.to_offset if piece.handover is not None else (piece.first_offset or 0)
-    fitting: list[Cut] = [cut for cut in known if 0 < cut.to_offset <= limit]
-    closest = max(fitting, key=lambda cut: (cut.to_offset, cut.at or 0.0), default=None)
+    fitting = [cut for cut in known if 0 < cut.offset <= limit]
+    closest = max(fitting, key=lambda cut: (cut.offset, cut.at or 0.0), default=None)
     if closest is None:
         return ()
     place = closest.evidence

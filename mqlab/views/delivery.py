@@ -217,10 +217,10 @@ def levels(facts: Facts, topic: str) -> Iterator[Level]:
     followed = _of(leaders.follower_starts(facts), topic)
     names = _names([(r.leader, r.evidence) for r in led] + [(r.replica, r.evidence) for r in followed])
     found = [(r.at, r.queue, r.leader, r.from_offset, LEADER, r.evidence) for r in led]
-    found += [(r.at, r.queue, r.replica, r.log_end, FOLLOWER, r.evidence) for r in followed]
+    found += [(r.at, r.queue, r.replica, r.offset, FOLLOWER, r.evidence) for r in followed]
     for cut in _of(leaders.truncations(facts), topic):
         broker = names.get(_folder(cut.evidence), cut.replica)
-        found.append((cut.at, cut.queue, broker, cut.to_offset, CUT, cut.evidence))
+        found.append((cut.at, cut.queue, broker, cut.offset, CUT, cut.evidence))
     for at, queue, broker, offset, what, place in found:
         if at is not None:
             yield Level(queue, broker, at, offset, what, where(place))

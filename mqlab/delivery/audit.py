@@ -133,7 +133,8 @@ def _statement(
         return f"{counts}. Nothing was lost: every acknowledged message is accounted for."
     if outcome is Outcome.UNKNOWN:
         return f"{counts}. The material does not allow to say that nothing was lost."
-    named = sorted({slug for one in (*losses, *doubled) if (slug := one.incident)})
+    rows: tuple[Loss | Doubled, ...] = (*losses, *doubled)
+    named = sorted({one.incident for one in rows if one.incident})
     return f"{counts}. " + (
         f"By mechanism: {', '.join(named)}." if named else "Nothing in the material tells the mechanism."
     )

@@ -6,7 +6,7 @@ Partitions with fewer replicas in sync than ``min.insync.replicas``, and the wri
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mqlab.delivery import durability, log_audit
 from mqlab.delivery.leaders import InSync, in_sync
@@ -141,7 +141,7 @@ def _evidence(
     brokers = [e.first for e in own if by_broker(e)][:1]
     clients = [e for e in own if not by_broker(e)]
     found = [*brokers, *(e.first for e in clients[:1]), *(e.last for e in clients[-1:])]
-    found += [Evidence(e.source, e.line, e.text, "replicas in sync") for e in sets[:_SHOWN]]
+    found += [replace(e, why="replicas in sync") for e in sets[:_SHOWN]]
     found += [e.first for e in late[:1]]
     metrics = [s for s in below(facts) if s.points]
     found += [sample(facts, s, _peak(s), "partitions below min.insync.replicas") for s in metrics[:1]]

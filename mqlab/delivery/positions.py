@@ -20,7 +20,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import pairwise
 from typing import TypeVar
@@ -134,7 +134,7 @@ class Mark:
         """Where it stands."""
         if isinstance(self.row, Position):
             return Evidence(self.row.source, self.row.line, self.row.text, self.why)
-        return Evidence(self.row.last.source, self.row.last.line, self.row.last.text, self.why)
+        return replace(self.row.last, why=self.why)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ log lost; a member without a ledger, a ledger that begins late or was cut; recor
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from mqlab import units
 from mqlab.delivery.group_losses import Case, Memory, cases, lost_queues, places, signs, stops, untold
@@ -90,21 +91,21 @@ def _signature(facts: Facts, early: Early) -> Iterator[Evidence]:
     if early.auto is not None:
         same = [s for s in facts.settings if s.key == early.auto.key and s.owner == early.auto.owner]
         for place in dict.fromkeys((early.auto.evidence, *(s.evidence for s in same if s.origin == "file"))):
-            yield Evidence(place.source, place.line, place.text, "commits what was polled, handled or not")
+            yield replace(place, why="commits what was polled, handled or not")
     if early.waiting is not None:
         place = early.waiting.last
-        yield Evidence(place.source, place.line, place.text, "the last word about what waits in memory")
+        yield replace(place, why="the last word about what waits in memory")
     if early.ahead is not None:
         place = early.ahead.place
-        yield Evidence(place.source, place.line, place.text, "a commit ahead of everything handled until then")
+        yield replace(place, why="a commit ahead of everything handled until then")
 
 
 def _evidence(case: Case) -> Iterator[Evidence]:
     """How the member ended, and the first record of each partition that is missing."""
     for loss in case.losses[:_SHOWN]:
         *ends, first = loss.evidence
-        yield from (Evidence(e.source, e.line, e.text, "the member ends") for e in ends)
-        yield Evidence(first.source, first.line, first.text, "the first record that no ledger of the group notes")
+        yield from (replace(e, why="the member ends") for e in ends)
+        yield replace(first, why="the first record that no ledger of the group notes")
 
 
 def _printed(memory: Memory) -> Finding:
@@ -126,9 +127,9 @@ def _printed(memory: Memory) -> Finding:
         ),
         measures={"backlog_records": float(records)},
         evidence=(
-            Evidence(setting.source, setting.line, setting.text, "commits what was polled, handled or not"),
-            Evidence(line.source, line.line, line.text, "the last word about what waits in memory"),
-            Evidence(memory.stop.source, memory.stop.line, memory.stop.text, "the member stops"),
+            replace(setting, why="commits what was polled, handled or not"),
+            replace(line, why="the last word about what waits in memory"),
+            replace(memory.stop, why="the member stops"),
         ),
         mitigate="Let the queue run empty before the process stops; side effect: slower deploys.",
         remedy="Commit after processing, per partition the lowest offset that is not done.",

@@ -9,6 +9,7 @@ offset that somebody set while the group had no members; what retention had dele
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from mqlab import units
 from mqlab.delivery.group_losses import Case, cases, dense, places
@@ -102,21 +103,21 @@ def _evidence(facts: Facts, case: Case) -> Iterator[Evidence]:
     for jump in found[:_SHOWN]:
         cause, went = jump.places
         refused = "no committed offset" if jump.refused is None else "the log refuses the position"
-        yield Evidence(cause.source, cause.line, cause.text, refused)
-        yield Evidence(went.source, went.line, went.text, f"it goes on at {units.number(jump.target)}, the end")
+        yield replace(cause, why=refused)
+        yield replace(went, why=f"it goes on at {units.number(jump.target)}, the end")
         setting = _policy(facts, case, jump.client, jump.at)
         if setting is not None and setting.setting is not None:
             place = setting.setting.evidence
-            yield Evidence(place.source, place.line, place.text, "where a group without a valid offset begins")
+            yield replace(place, why="where a group without a valid offset begins")
     at = max((jump.at for jump in found), default=float("inf"))
     for one in case.losses[:_SHOWN]:
         mark = before(offsets(facts, case.group, case.topic, one.queue).committed, at)
         if mark is not None:
-            yield Evidence(mark.place.source, mark.place.line, mark.place.text, "the last position that is known")
+            yield replace(mark.place, why="the last position that is known")
     removed = [e for e in facts.of_kind("offsets-removed") if (e.group, e.topic) == (case.group, case.topic)]
-    yield from (Evidence(e.source, e.first.line, e.first.text, "somebody removed the offset") for e in removed[:1])
+    yield from (replace(e.first, why="somebody removed the offset") for e in removed[:1])
     expired = [e for e in facts.of_kind("offsets-expired") if e.first_at is not None and e.first_at <= at]
-    yield from (Evidence(e.source, e.first.line, e.first.text, "offsets expired before") for e in expired[-1:])
+    yield from (replace(e.first, why="offsets expired before") for e in expired[-1:])
 
 
 def _policy(facts: Facts, case: Case, client: str | None, at: float) -> Value | None:

@@ -9,6 +9,8 @@ for a group that commits after each poll may repeat its last one.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from mqlab import units
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Episode, Facts
@@ -130,11 +132,8 @@ def _evidence(facts: Facts, one: Repeats) -> tuple[Evidence, ...]:
     found: list[Evidence] = []
     for change, extra in one.by_change[:_SHOWN]:
         told = f"{change.what}; {units.counted(extra, 'time')} a record was handled again"
-        found += [Evidence(p.source, p.line, p.text, told) for p in change.evidence]
-        found += [
-            Evidence(e.first.source, e.first.line, e.first.text, "the owner begins at the last commit")
-            for e in _resumed(facts, one, change)[:2]
-        ]
+        found += [replace(p, why=told) for p in change.evidence]
+        found += [replace(e.first, why="the owner begins at the last commit") for e in _resumed(facts, one, change)[:2]]
     return tuple(dict.fromkeys(found)) or _stands(facts, one)
 
 

@@ -11,6 +11,7 @@ before, a position that auto.offset.reset=latest took past records that were sti
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from mqlab import units
 from mqlab.delivery.group_audit import group_rows
@@ -132,12 +133,12 @@ def _evidence(facts: Facts, case: Case) -> Iterator[Evidence]:
     """What the consumer said, where the log began, and how long records were kept."""
     for loss in case.losses[:_SHOWN]:
         for place in loss.evidence:
-            yield Evidence(place.source, place.line, place.text, place.why or "the position that is gone, and the next")
+            yield replace(place, why=place.why or "the position that is gone, and the next")
         known = offsets(facts, case.group, loss.topic, loss.queue)
         begins = [mark for mark in known.starts if mark.offset > (loss.last_offset or 0)][:1]
-        yield from (Evidence(m.place.source, m.place.line, m.place.text, "the log start went past it") for m in begins)
+        yield from (replace(m.place, why="the log start went past it") for m in begins)
     for setting in _kept(facts, case.topic):
-        yield Evidence(setting.source, setting.line, setting.text, "how long records are kept")
+        yield replace(setting.evidence, why="how long records are kept")
 
 
 def _kept(facts: Facts, topic: str) -> list[Setting]:

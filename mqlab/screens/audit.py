@@ -1,13 +1,4 @@
-"""The delivery audit as a screen.
-
-The row of the triage screen that says what was lost: by the audits of topics, else by what findings counted.
-
-The way of MQTT messages on screens: a row of the triage screen, and a table of the audit.
-
-The way of a topic's messages as a table of the screen, that leaves out what tells least where there is no room.
-
-The delivery audit as a screen: for each topic the verdict, the way of its messages, what was lost and doubled.
-"""
+"""The delivery audit as a screen: for each topic the verdict, the way of its messages, what was lost and doubled."""
 
 from __future__ import annotations
 
@@ -26,7 +17,7 @@ from mqlab.delivery.path import (
     Toll,
     bounded,
     by_gravity,
-    count,
+    cells,
     groups,
     partition,
     path,
@@ -147,6 +138,10 @@ def _evidence(place: Evidence) -> str:
     return f"{'':<{LABEL}}  {safe(where)}  {clipped(safe(place.text), 60)}".rstrip()
 
 
+_COLUMNS = (
+    "partition", "sent", "acknowledged", "failed", "of them stored", "unanswered", "stored", "handled",
+    "committed at", "log", "lost", "pending", "doubled", "unknown",
+)  # fmt: skip
 _ALWAYS = ("partition", "sent", "acknowledged", "stored")
 _READ = ("handled", "committed at")
 _LESS_TELLING = ("of them stored", "unanswered", "log", "failed")
@@ -159,13 +154,12 @@ def path_rows(rows: Sequence[PathRow], group: str | None) -> Iterator[str]:
     told = f"to group {group}" if group else "to the log; no group that reads it is told of"
     yield line("PATH", told)
     shown = telling(rows, _MOST_STAGES)
-    cells = [_cells(one) for one in shown]
-    cells += [_cells(total(rows))] if len(rows) > 1 else []
+    table = [_safe(one) for one in (*shown, *([total(rows)] if len(rows) > 1 else []))]
     widths = {
-        name: max(len(name), *(len(one[name]) for one in cells)) for name in cells[0] if _shown(name, group, cells)
+        name: max(len(name), *(len(one[name]) for one in table)) for name in _COLUMNS if _shown(name, group, table)
     }
     names = _fitting(widths)
-    for one in ({name: name for name in names}, *cells):
+    for one in ({name: name for name in names}, *table):
         texts = (f"{one[n]:<{widths[n]}}" if n == "partition" else f"{one[n]:>{widths[n]}}" for n in names)
         yield " " * LABEL + "  ".join(texts)
     if len(shown) < len(rows):
@@ -184,36 +178,18 @@ def _fitting(widths: Mapping[str, int]) -> list[str]:
     return names
 
 
-def _cells(one: PathRow) -> dict[str, str]:
-    def cell(name: str, value: int | None) -> str:
-        return f"≥ {number(value)}" if value is not None and name in one.partly else count(value)
-
-    whole = one.queue is None
-    return {
-        "partition": "all" if whole else safe(one.queue) or "not told",
-        "sent": cell("sent", one.sent),
-        "acknowledged": cell("acked", one.acked),
-        "failed": cell("failed", one.failed),
-        "of them stored": cell("failed_stored", one.failed_stored),
-        "unanswered": cell("unanswered", one.unanswered),
-        "stored": cell("stored", one.stored),
-        "handled": cell("handled", one.handled),
-        "committed at": "" if whole else count(one.committed),
-        "log": "" if whole or one.start is None is one.end else f"{count(one.start)} to {count(one.end)}",
-        "lost": f"{one.bound} {number(one.lost)}".strip(),
-        "pending": cell("pending", one.pending),
-        "doubled": number(one.doubled),
-        "unknown": number(one.unknown),
-    }
+def _safe(row: PathRow) -> Mapping[str, str]:
+    told = cells(row)
+    return {**told, "partition": safe(told["partition"])}
 
 
-def _shown(name: str, group: str | None, cells: Sequence[dict[str, str]]) -> bool:
+def _shown(name: str, group: str | None, table: Sequence[Mapping[str, str]]) -> bool:
     """Columns of the path always, others where they say something."""
     if name in (*_ALWAYS, "lost", "doubled"):
         return True
     if name in (*_READ, "pending"):
         return group is not None
-    return any(one[name] not in ("", "0", NOT_TOLD) for one in cells)
+    return any(one[name] not in ("", "0", NOT_TOLD) for one in table)
 
 
 _MOST_PARTS = 8
@@ -285,7 +261,7 @@ def _tolls(label: str, tolls: Sequence[Toll], tz: tzinfo) -> Iterator[str]:
     verb = "acknowledged " if label == "LOST" else ""
     for toll in tolls:
         when = delivery_path.between(toll.since, toll.until, tz)
-        told = f"{toll.incident}: {bounded(toll.records, toll.least, toll.most)} {toll.where}"
+        told = f"{toll.incident}: {toll.words} {toll.where}"
         yield line(label, told + (f", {verb}{when}" if when else ""))
         ways = {one.how for one in toll.parts}
         yield from row("", f"  counted: {', '.join(ways)}", 2) if len(ways) == 1 and all(ways) else ()
@@ -301,7 +277,7 @@ def _risks(risks: Sequence[Risk]) -> Iterator[str]:
     for place, risk in enumerate(risks[:_MOST_RISKS]):
         told = f"{risk.setting}={risk.value} of {risk.owner}: {risk.may}"
         yield from row("" if place else "RISKS", told, 2)
-        each = ", ".join(part for part in (delivery_path.at_stake(risk), delivery_path.due(risk)) if part)
+        each = delivery_path.at_stake(risk)
         yield _placed(f"  {f'each time {each}' if each else 'how many is not known'}; {risk.effective}", risk.evidence)
     if len(risks) > _MOST_RISKS:
         yield line("", f"{number(len(risks) - _MOST_RISKS)} more (mqlab audit --format json lists them)")

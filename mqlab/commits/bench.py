@@ -1,14 +1,9 @@
-"""The commit study, measured at a live broker that somebody names.
+"""The commit study, measured at a live broker that somebody names: the only part of mqlab that talks to one.
 
-One consumer of the commit study at a live broker: it reads a topic to the end, or dies on the way.
-
-The topic has one partition whose records are worked off in order, so that positions count them. A process of its own
-dies without closing anything (``os._exit``): to the broker that is a ``kill -9``.
-
-The commit study, measured at a live broker that somebody names: the only part of mqlab that talks to one.
-
-It makes one topic with a name that nobody else uses, fills it, reads it again and again with groups whose names begin
-like it, and deletes topic and groups. It looks at no other topic, and sends nothing anywhere else.
+It makes one topic of one partition with a name that nobody else uses, fills it, reads it again and again with groups
+whose names begin like it, and deletes topic and groups. It looks at no other topic, and sends nothing anywhere else.
+Records are worked off in order, so that positions count them. A process of its own dies without closing anything
+(``os._exit``): to the broker that is a ``kill -9``.
 """
 
 from __future__ import annotations

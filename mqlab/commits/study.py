@@ -1,10 +1,6 @@
-"""What the commit study measured, and its tables.
-
-What the commit study measured: ways to commit side by side, recorded or at a broker just now, and what is expected.
+"""What the commit study measured: ways to commit side by side, recorded or at a broker just now, and their tables.
 
 The recorded figures stand in ``study.toml``, with what they were measured on; they are read at first use.
-
-Tables of the commit study: what each way to commit took and left, beside what is expected of it.
 """
 
 from __future__ import annotations

@@ -1,20 +1,11 @@
-"""What became of the messages of a topic in each Kafka group that reads it.
+"""What became of the messages of a topic in each Kafka group that reads it: handled, lost, doubled, waiting.
 
-Records that a Kafka group could not handle and put into a topic of their own, for somebody to look at.
-
-Spring's DeadLetterPublishingRecoverer calls that topic ``orders.DLT`` or ``orders-dlt``, others ``orders.dlq`` or
-``dead-letter-orders``. They are accounted for where it holds as many records as the application says that it failed.
-
-Missing records of a Kafka group that end where the log began, or begin where the log refused a position.
-
-A consumer that is overtaken by retention while it reads says so itself; where its log is not there, or does not tell
-where it went on, its ledger breaks off at some offset and goes on at a log start that was seen then.
-
-Records that a Kafka group lost because it never read them: deleted before it came, or jumped over.
-
-What a Kafka group lost in one partition, and by which mechanism; what nothing tells is counted as unknown.
-
-What became of the messages of a topic in each Kafka group that reads it: handled, lost, doubled, waiting.
+Lost is what was deleted before the group came, jumped over, or committed before it was handled; what nothing tells is
+counted as unknown. A consumer that retention overtakes while it reads says so itself; where its log is not there, its
+ledger breaks off at some offset and goes on at a log start that was seen then.
+Records that it could not handle may stand in a topic of their own: Spring's DeadLetterPublishingRecoverer calls that
+``orders.DLT`` or ``orders-dlt``, others ``orders.dlq`` or ``dead-letter-orders``. They are accounted for where it holds
+as many records as the application says that it failed.
 """
 
 from __future__ import annotations

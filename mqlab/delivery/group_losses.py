@@ -1,9 +1,4 @@
-"""What Kafka groups lost by one mechanism, and what their members had in memory.
-
-What Kafka groups lost by one mechanism, a case for each group and topic.
-
-What members of Kafka groups had in memory when they stopped, and what would tell whether it was lost.
-"""
+"""What Kafka groups lost by one mechanism, by group and topic, and what members had in memory as they stopped."""
 
 from __future__ import annotations
 

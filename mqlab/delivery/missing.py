@@ -1,12 +1,6 @@
-"""Messages that a Kafka group has gone past and that none of its ledgers has.
+"""Messages of one partition that a Kafka group has gone past and that none of its ledgers notes.
 
-Messages of one partition, one after the other by offset, that a group should have handled: cut and counted.
-
-Messages of one partition that a Kafka group has gone past and that none of its ledgers notes.
-
-Whether the ledgers of a Kafka group would show a record that it handled: who had to note it, and from when to when.
-
-A member without a ledger, one that begins late, ends early or was cut makes what it does not note unknown.
+Whether they were handled is unknown where a member has no ledger, or one that begins late, ends early or was cut.
 """
 
 from __future__ import annotations

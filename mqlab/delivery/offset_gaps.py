@@ -1,25 +1,16 @@
-"""Ranges of offsets that a Kafka group did not read, and why.
+"""Ranges of offsets that a Kafka group did not read: deleted before it came, jumped over, or skipped by hand.
 
-A Kafka group that finds no committed offset and is told to begin at the end: what came in while it was on its way.
+A consumer whose position the log refuses, or that finds no committed one, goes where auto.offset.reset says
+(SubscriptionState, ``offset out of range`` and ``Found no committed offset``); what lies between is not read. Below the
+log start it was deleted (retention), from there on it was still there (reset). Without a consumer's log, a log start
+above the committed offset of a group that stands still tells the same. librdkafka does not say where it goes: then the
+ledger tells, which breaks off at a removed offset and goes on further behind.
 
 Records that were there before the group are not its own. Those that were acknowledged after its members subscribed and
 before they knew where to begin are passed over: on a busy host the assignment comes a minute after the first line, and
 partitions that were added later are noticed after metadata.max.age.ms only. Who joins a topic that holds records
 already has lost them only where a producer noted when they were acknowledged: from offsets alone it is a start.
-
-A Kafka group that took over from another one: the same clients under a new group id, which has no offsets yet.
-
-Records that a Kafka group left out because somebody had removed its committed offset.
-
-A member that finds none goes where auto.offset.reset says. librdkafka does not say where that was: then the ledger
-tells, which breaks off at the removed offset and goes on further behind.
-
-Ranges of offsets that a Kafka group did not read: deleted before it came, jumped over, or skipped by hand.
-
-A consumer whose position the log refuses, or that finds no committed one, goes where auto.offset.reset says
-(SubscriptionState, ``offset out of range`` and ``Found no committed offset``); what lies between is not read. Below the
-log start it was deleted (retention), from there on it was still there (reset). Without a consumer's log, a log start
-above the committed offset of a group that stands still tells the same.
+A group id of the same clients that replaces another one has no offsets yet and begins where the earlier one stood.
 """
 
 from __future__ import annotations

@@ -1,12 +1,7 @@
-"""Who worked on one partition of a Kafka group from when to when, and commits before the work.
-
-Who worked on one partition of a Kafka group from when to when, and up to which offset the group had committed then.
+"""Who worked on one partition of a Kafka group from when to when, how far it had committed, and commits before work.
 
 A stint begins where a consumer says at which offset it begins to read. One that goes on after a rebalance with the same
 process is the same stint: what the process has in memory stays there.
-
-Signs that a consumer of Kafka committed offsets before the records were handled.
-
 Automatic commit takes what the last poll returned for done (ConsumerCoordinator.maybeAutoCommitOffsetsAsync): true for
 a loop in one thread, wrong once records are handed to a queue or to other threads, and close() commits all of it.
 """

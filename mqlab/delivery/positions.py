@@ -1,18 +1,7 @@
-"""Where a Kafka group stood in a partition over time, and positions that somebody moved.
+"""Where a Kafka group stood in one partition over time, where the log began and ended, and positions that were moved.
 
-What the material tells of single partitions of Kafka, by topic and partition.
-
-Times in which a Kafka group had no members.
-
-Ranges of offsets in one partition that a Kafka group did not read, and why.
-
-Where a Kafka group stood in one partition over time, and where the partition began and ended meanwhile.
-
-Positions of a Kafka group that somebody moved: by kafka-consumer-groups --reset-offsets, or by a seek.
-
-The tool works only on a group without members, and nobody else commits for one then.
-
-What a consumer of Kafka says when its position is of no use: why, and where it goes on instead.
+kafka-consumer-groups --reset-offsets works only on a group without members, and nobody else commits for one then; an
+application may seek. A consumer whose position is of no use says why, and where it goes on instead.
 """
 
 from __future__ import annotations

@@ -1,11 +1,4 @@
-"""Rows of the settings audit, and the rates at which its risks count.
-
-Rows of the settings audit: what one setting of the delivery path makes possible, and for how many records.
-
-How many records a second producers sent, topics took in and consumers read, by whatever counts them.
-
-Whether retention is about to delete what a group has not read: its lag in time against retention.ms and .bytes.
-"""
+"""Rows of the settings audit, how many records a second there were, and what retention is about to delete unread."""
 
 from __future__ import annotations
 

@@ -1,25 +1,12 @@
-"""What each setting of the delivery path may lose or double.
-
-What the settings of consumers may lose or repeat: automatic commits, and where to begin without a valid offset.
-
-Sources: ConsumerCoordinator (auto-commit takes the positions that polls reached, close() all of them), ConsumerConfig
-(auto.offset.reset = latest by default), ``models.commits``.
-
-What the settings of producers may lose or double when a broker dies or an answer is lost.
-
-Sources: ProducerConfig (acks), KIP-679 and KAFKA-13598 (idempotence), ReplicaManager.maybeShrinkIsr: a follower stays
-in sync until it has not caught up for replica.lag.time.max.ms, which is looked at every half of it, so that a new
-leader lacks at most what came in within one and a half of it.
-
-What the settings of topics and brokers may lose: unclean elections, and topics with a single copy.
-
-Sources: KIP-106 (unclean.leader.election.enable, false since 0.11), Partition and ReplicaManager: a replica that is out
-of sync lacks all that came in since it stopped to follow, so that only the length of the log bounds it.
-
-The settings audit of the delivery path: what acks, replicas, commits, resets and retention may lose or double.
+"""The settings audit of the delivery path: what acks, replicas, commits, resets and retention may lose or double.
 
 Rows, not findings: with the defaults of most releases something is always possible, and nothing of it says that it
 happened. ``settings_audit`` makes notices of the few that are about to do damage.
+Sources: ConsumerCoordinator (auto-commit takes the positions that polls reached, close() all of them), ConsumerConfig
+(auto.offset.reset = latest by default), ProducerConfig (acks), KIP-679 and KAFKA-13598 (idempotence), KIP-106
+(unclean.leader.election.enable, false since 0.11), ReplicaManager.maybeShrinkIsr: a follower stays in sync until it has
+not caught up for replica.lag.time.max.ms, which is looked at every half of it, so that a new leader lacks at most what
+came in within one and a half of it; one that is out of sync lacks all that came in since it stopped to follow.
 """
 
 from __future__ import annotations

@@ -1,11 +1,4 @@
-"""Messages of a topic: the funnel, leaders, replicas and offsets.
-
-How far did the messages of a topic get? One bar per stage; beside what arrived, what was lost before it, and how.
-
-What happened to the offsets of one partition as its leader changed? Offsets by time, and the part that was lost.
-
-Who led each partition, who was in sync, and where did each replica's log end? One lane per replica.
-"""
+"""Messages of a topic: how far they got, who led each partition, and what happened to its offsets."""
 
 from __future__ import annotations
 

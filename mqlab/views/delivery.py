@@ -1,13 +1,4 @@
-"""The delivery audit of one topic for the eye.
-
-The delivery audit of one topic for the eye: its rows, its leaders and replicas by time, offsets by time.
-
-Acknowledged messages of one partition as stretches of time and offsets, those that were lost told apart.
-
-Leaders and replicas of a topic's partitions as stretches of time, for the eye.
-
-Which topic of the delivery audit to look at, and everything that is drawn about it.
-"""
+"""The delivery audit of one topic for the eye: its rows, leaders and replicas by time, and offsets by time."""
 
 from __future__ import annotations
 

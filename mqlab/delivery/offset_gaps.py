@@ -36,12 +36,12 @@ from mqlab.delivery.positions import (
     positions,
     vacant,
 )
-from mqlab.facts import Facts
+from mqlab.facts import Facts, span
 from mqlab.findings import Evidence
 from mqlab.kafka.groups import groups
 from mqlab.kafka.redelivery import noting, readers
 from mqlab.memo import per_facts
-from mqlab.rows import Fate, Tally, times
+from mqlab.rows import Tally, times
 from mqlab.shared.configured import consumer_value
 from mqlab.shared.queues import TOGETHER
 
@@ -63,16 +63,14 @@ class _End:
     """Producers noted what was acknowledged, and when."""
 
 
-def first_start(facts: Facts, known: Offsets, at: float, target: int, places: tuple[Evidence, ...]) -> Iterator[Skip]:
+def _first_start(facts: Facts, known: Offsets, at: float, target: int, places: tuple[Evidence, ...]) -> Iterator[Skip]:
     """What a group passed over that began at *target*, the end, without ever having had a position."""
-    begun = since(facts, known.group, known.topic)
-    seen = before(known.starts, at)
+    begun, seen = _reads_since(facts, known.group, known.topic), before(known.starts, at)
     start = seen.offset if seen is not None else _oldest(facts, known)
     if begun is None or target <= start:
         return
     end = _end(facts, known, begun, start, target)
-    certain = end.noted and at - begun > ORDINARY
-    if end.guess > start and not certain:
+    if end.guess > start and not (end.noted and at - begun > ORDINARY):
         end = _End(target, target, target)
     if end.guess > start:
         yield Skip(Why.CONFIGURED, start, end.guess, at, places)
@@ -81,7 +79,7 @@ def first_start(facts: Facts, known: Offsets, at: float, target: int, places: tu
 
 
 @per_facts
-def since(facts: Facts, group: str, topic: str) -> float | None:
+def _reads_since(facts: Facts, group: str, topic: str) -> float | None:
     """The first sign that *group* reads *topic*: a subscription, an assignment or a position."""
     told = [p.at for p in facts.positions if (p.group, p.topic) == (group, topic)]
     told += [a.at for a in facts.assignments if (a.group, a.topic) == (group, topic)]
@@ -89,17 +87,12 @@ def since(facts: Facts, group: str, topic: str) -> float | None:
         e.first_at for e in facts.of_kind("subscribed", "partitions-assigned")
         if e.group == group and _names(e.reason, topic, e.kind == "subscribed")
     ]  # fmt: skip
-    return min((at for at in told if at is not None), default=None)
+    return span(told)[0]
 
 
 def _names(reason: str | None, topic: str, whole: bool) -> bool:
     places = (reason or "").split(", ")
     return topic in places if whole else any(place.rpartition("-")[0] == topic for place in places)
-
-
-def _oldest(facts: Facts, known: Offsets) -> int:
-    offsets = [f.first_offset for f in _own(facts, known) if f.first_offset is not None]
-    return min(offsets, default=0)
 
 
 def _end(facts: Facts, known: Offsets, at: float, start: int, target: int) -> _End:
@@ -139,20 +132,16 @@ def _counted(rows: Sequence[Tally], at: float, first: int, within: tuple[int, in
     return _End(low, max(low, min(guess, high)), high, noted=True)
 
 
-def _own(facts: Facts, known: Offsets) -> Iterator[Fate]:
-    return (f for f in facts.fates if (f.topic, f.queue) == (known.topic, known.queue) and f.acked)
-
-
-def inherited(facts: Facts, known: Offsets, at: float) -> int:
-    """The furthest offset that an earlier group of the same clients had committed in this partition; 0 without one."""
-    earlier = predecessors(facts, known.group, known.topic)
-    return max((furthest(offsets(facts, one, known.topic, known.queue), at) for one in earlier), default=0)
+def _oldest(facts: Facts, known: Offsets) -> int:
+    """The first offset that producers noted as acknowledged; 0 without one."""
+    acked = (f for f in facts.fates if (f.topic, f.queue) == (known.topic, known.queue) and f.acked)
+    return min((f.first_offset for f in acked if f.first_offset is not None), default=0)
 
 
 @per_facts
-def predecessors(facts: Facts, group: str, topic: str) -> tuple[str, ...]:
+def _predecessors(facts: Facts, group: str, topic: str) -> tuple[str, ...]:
     """Groups with a client of the same id that read *topic* before *group* did and not any more, by name."""
-    begun = since(facts, group, topic)
+    begun = _reads_since(facts, group, topic)
     own = _clients(facts, group)
     others = [one for one in groups(facts) if one != group and one in readers(facts, topic)]
     return tuple(
@@ -163,19 +152,18 @@ def predecessors(facts: Facts, group: str, topic: str) -> tuple[str, ...]:
 
 @per_facts
 def _clients(facts: Facts, group: str) -> frozenset[str]:
-    named = {e.client_id for e in facts.episodes if e.group == group and e.client_id}
-    named |= {p.client_id for p in facts.positions if p.group == group and p.client_id}
-    return frozenset(named)
+    named = {e.client_id for e in facts.episodes if e.group == group}
+    named |= {p.client_id for p in facts.positions if p.group == group}
+    return frozenset(name for name in named if name)
 
 
 def _last(facts: Facts, group: str, topic: str) -> float | None:
     """When a member of *group* was last seen to own a partition of *topic* or to say where it reads there."""
     told = [p.at for p in facts.positions if (p.group, p.topic) == (group, topic) and p.client_id]
-    told += [e.first_at for e in facts.episodes if (e.group, e.topic) == (group, topic)]
-    return max((at for at in told if at is not None), default=None)
+    return span([*told, *(e.first_at for e in facts.episodes if (e.group, e.topic) == (group, topic))])[1]
 
 
-def removed(facts: Facts, known: Offsets) -> Iterator[Skip]:
+def _removed(facts: Facts, known: Offsets) -> Iterator[Skip]:
     """What lies between such an offset and what the group noted next; nothing where it is told to begin anew."""
     own = noting(facts, known.group, known.topic)
     noted = [f.first_offset or 0 for f in fates(facts, known.topic, known.queue) if times(f, own)]
@@ -198,16 +186,12 @@ def _to_end(facts: Facts, group: str, at: float | None) -> bool:
     )
 
 
-EARLIEST = "earliest"
-"""auto.offset.reset that goes to the log start, so that all that was passed over had been deleted."""
-
-
 @per_facts
 def skips(facts: Facts, group: str, topic: str, queue: str) -> tuple[Skip, ...]:
     """Ranges of one partition, by offset; those with a cause that is seen do not overlap."""
     known = offsets(facts, group, topic, queue)
     told = [skip for jump in jumps(facts, known) for skip in _of_jump(facts, known, jump)]
-    told += [skip for skip in removed(facts, known) if not _overlapping(skip, told)]
+    told += [skip for skip in _removed(facts, known) if not _overlapping(skip, told)]
     told += [skip for skip in by_hand(facts, known) if not _overlapping(skip, told)]
     seen = [skip for skip in _overtaken(facts, known) if not _overlapping(skip, told)]
     return tuple(sorted((*told, *seen), key=lambda s: (s.low, s.high, s.why)))
@@ -217,7 +201,9 @@ def _of_jump(facts: Facts, known: Offsets, jump: Jump) -> Iterator[Skip]:
     """What lies between the position and where it went on; nothing where it went back."""
     stood = furthest(known, jump.at)
     if jump.refused is None and not stood:
-        stood = inherited(facts, known, jump.at)
+        earlier = _predecessors(facts, known.group, known.topic)
+        committed = [furthest(offsets(facts, one, known.topic, known.queue), jump.at) for one in earlier]
+        stood = max(committed, default=0)
     low = stood if jump.refused is None else max(jump.refused, stood)
     to_end = _skipped_to_end(facts, known, jump)
     if jump.truncated:
@@ -228,9 +214,11 @@ def _of_jump(facts: Facts, known: Offsets, jump: Jump) -> Iterator[Skip]:
             yield Skip(Why.RESET, begun, jump.target, jump.at, jump.places)
         return
     if jump.refused is None and not stood:
-        yield from first_start(facts, known, jump.at, jump.target, jump.places) if to_end else ()
+        yield from _first_start(facts, known, jump.at, jump.target, jump.places) if to_end else ()
         return
-    start = max(low, min(jump.target, _log_start(known, jump) if to_end else jump.target))
+    begins = before(known.starts, jump.at)
+    log_start = jump.target if not to_end else begins.offset if begins is not None else 0
+    start = max(low, min(jump.target, log_start))
     if start > low:
         yield Skip(Why.RETENTION, low, start, jump.at, jump.places)
     if jump.target > start:
@@ -241,7 +229,7 @@ def _skipped_to_end(facts: Facts, known: Offsets, jump: Jump) -> bool:
     """Its auto.offset.reset sent it to the end; where nobody says what that was, it got at least as far as the end."""
     value = consumer_value(facts, jump.client, "auto.offset.reset", jump.at)
     if value is not None and value.setting is not None:
-        return value.value != EARLIEST
+        return value.value != "earliest"
     end = before(known.ends, jump.at)
     return end is not None and jump.target >= end.offset
 
@@ -254,12 +242,6 @@ def _written_anew(facts: Facts, known: Offsets, jump: Jump) -> int | None:
         and (e.first_at or 0.0) <= jump.at and e.value_max <= (jump.refused or 0)
     ]  # fmt: skip
     return told[-1] if told else None
-
-
-def _log_start(known: Offsets, jump: Jump) -> int:
-    """The log start when a consumer jumped, as it was seen last."""
-    seen = before(known.starts, jump.at)
-    return seen.offset if seen is not None else 0
 
 
 def _overtaken(facts: Facts, known: Offsets) -> Iterator[Skip]:

@@ -17,14 +17,12 @@ from mqlab.facts import Facts, Position, span
 from mqlab.findings import Evidence
 from mqlab.kafka.log_lines import client_of
 from mqlab.kafka.poll_limits import members, polls_of
-from mqlab.kafka.redelivery import kept, noting
+from mqlab.kafka.redelivery import BUCKET, kept, noting
 from mqlab.memo import per_facts
 from mqlab.rows import Assignment, Fate, times
 
 Place = tuple[str, str, str]
 """A group, a topic and a partition."""
-BUCKET = 10.0
-"""Seconds that one row of tallies spans."""
 
 
 @dataclass(frozen=True, slots=True)

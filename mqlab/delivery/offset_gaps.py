@@ -39,7 +39,7 @@ from mqlab.delivery.positions import (
 from mqlab.facts import Facts, span
 from mqlab.findings import Evidence
 from mqlab.kafka.groups import groups
-from mqlab.kafka.redelivery import noting, readers
+from mqlab.kafka.redelivery import BUCKET, noting, readers
 from mqlab.memo import per_facts
 from mqlab.rows import Tally, times
 from mqlab.shared.configured import consumer_value
@@ -48,8 +48,6 @@ from mqlab.shared.queues import TOGETHER
 ORDINARY = 10.0
 """Seconds from the subscription to the position in an ordinary start: connections of a client that starts, and
 group.initial.rebalance.delay.ms (3 s). Who joins a topic in use with ``latest`` begins when it has its position."""
-_BUCKET = 10.0
-"""Seconds that one row of tallies spans."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,10 +122,10 @@ def _added(facts: Facts, known: Offsets, at: float) -> bool:
 
 def _counted(rows: Sequence[Tally], at: float, first: int, within: tuple[int, int]) -> _End:
     """The same from counts of ten seconds, on top of the *first* offset."""
-    earlier = first + sum(t.messages for t in rows if t.at + _BUCKET <= at)
-    partly = [t for t in rows if t.at < at < t.at + _BUCKET]
+    earlier = first + sum(t.messages for t in rows if t.at + BUCKET <= at)
+    partly = [t for t in rows if t.at < at < t.at + BUCKET]
     later = earlier + sum(t.messages for t in partly)
-    guess = earlier + round(sum(t.messages * (at - t.at) / _BUCKET for t in partly))
+    guess = earlier + round(sum(t.messages * (at - t.at) / BUCKET for t in partly))
     low, high = max(within[0], min(earlier, within[1])), min(within[1], max(later, within[0]))
     return _End(low, max(low, min(guess, high)), high, noted=True)
 

@@ -18,7 +18,7 @@ from mqlab.findings import Evidence
 from mqlab.kafka.lives import lives
 from mqlab.kafka.log_lines import homes, lines
 from mqlab.kafka.poll_limits import client_of
-from mqlab.kafka.redelivery import noting
+from mqlab.kafka.redelivery import BUCKET, noting
 from mqlab.kafka.rows import End
 from mqlab.memo import per_facts
 from mqlab.shared.configured import consumer_value
@@ -153,10 +153,6 @@ def _stops(facts: Facts, group: str, client: str) -> tuple[_Stop, ...]:
     return tuple(sorted(found, key=lambda s: (s.at, s.place.source, s.place.line or 0)))
 
 
-_BUCKET = 10.0
-"""Seconds that one row of tallies spans."""
-
-
 @dataclass(frozen=True, slots=True)
 class Early:
     """What shows it in one stint; None where nothing does."""
@@ -195,11 +191,11 @@ def _ahead(facts: Facts, place: tuple[str, str, str], stint: Stint) -> Mark | No
     own = noting(facts, group, topic)
     rows = sorted(
         (t.at, t.messages) for t in facts.tallies
-        if t.source in own and (t.topic, t.queue) == (topic, queue) and t.at + _BUCKET > stint.since
+        if t.source in own and (t.topic, t.queue) == (topic, queue) and t.at + BUCKET > stint.since
     )  # fmt: skip
     moments, handled = [at for at, _ in rows], [0, *accumulate(many for _, many in rows)]
     until = stint.until if stint.until is not None else float("inf")
-    inside = [m for m in offsets(facts, *place).committed if stint.since <= m.at <= until - _BUCKET]
+    inside = [m for m in offsets(facts, *place).committed if stint.since <= m.at <= until - BUCKET]
     lead = [(m.offset - stint.low - handled[bisect_right(moments, m.at)], m) for m in inside]
     best = max(lead, key=lambda pair: (pair[0], -pair[1].at), default=None)
     return best[1] if best is not None and best[0] > 0 and own else None

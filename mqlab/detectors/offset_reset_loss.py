@@ -14,13 +14,13 @@ from dataclasses import replace
 from mqlab import units
 from mqlab.delivery.group_losses import Case, cases, dense, places
 from mqlab.delivery.offset_gaps import skips
-from mqlab.delivery.positions import Jump, Skip, Why, before, jumps, offsets
+from mqlab.delivery.positions import Jump, Why, before, jumps, offsets
 from mqlab.delivery.positions import moved_by_hand as moved
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
 from mqlab.kafka.log_lines import homes
-from mqlab.shared.configured import Value, consumer_value
+from mqlab.shared.configured import consumer_value
 from mqlab.shared.wording import clock, moment
 
 INCIDENT = "offset-reset-loss"
@@ -55,7 +55,9 @@ def _harmless(facts: Facts, place: tuple[str, str, str]) -> Iterator[str]:
 
 
 def _finding(facts: Facts, case: Case) -> Finding:
-    at = [jump.at for jump in _jumps(facts, case)] or [skip.at for skip in _own(facts, case)]
+    # No consumer tells where it went on where only the ledger does.
+    left_out = [skip for one in case.losses for skip in skips(facts, case.group, case.topic, one.queue)]
+    at = [jump.at for jump in _jumps(facts, case)] or [skip.at for skip in left_out if skip.why is Why.RESET]
     proven = all(dense(one) for one in case.losses)
     return Finding(
         id=f"{INCIDENT}:{case.subject}",
@@ -85,12 +87,6 @@ def _finding(facts: Facts, case: Case) -> Finding:
     )
 
 
-def _own(facts: Facts, case: Case) -> list[Skip]:
-    """The ranges that were left out, where no consumer tells where it went on."""
-    told = [skip for one in case.losses for skip in skips(facts, case.group, case.topic, one.queue)]
-    return [skip for skip in told if skip.why is Why.RESET]
-
-
 def _jumps(facts: Facts, case: Case) -> list[Jump]:
     told = [jump for one in case.losses for jump in jumps(facts, offsets(facts, case.group, case.topic, one.queue))]
     lost = {place for one in case.losses for place in one.evidence}
@@ -105,10 +101,10 @@ def _evidence(facts: Facts, case: Case) -> Iterator[Evidence]:
         refused = "no committed offset" if jump.refused is None else "the log refuses the position"
         yield replace(cause, why=refused)
         yield replace(went, why=f"it goes on at {units.number(jump.target)}, the end")
-        setting = _policy(facts, case, jump.client, jump.at)
-        if setting is not None and setting.setting is not None:
-            place = setting.setting.evidence
-            yield replace(place, why="where a group without a valid offset begins")
+        client = jump.client or min(homes(facts, case.group).values(), default=None)
+        value = consumer_value(facts, client, "auto.offset.reset", jump.at)
+        if value is not None and value.setting is not None:
+            yield replace(value.setting.evidence, why="where a group without a valid offset begins")
     at = max((jump.at for jump in found), default=float("inf"))
     for one in case.losses[:_SHOWN]:
         mark = before(offsets(facts, case.group, case.topic, one.queue).committed, at)
@@ -118,8 +114,3 @@ def _evidence(facts: Facts, case: Case) -> Iterator[Evidence]:
     yield from (replace(e.first, why="somebody removed the offset") for e in removed[:1])
     expired = [e for e in facts.of_kind("offsets-expired") if e.first_at is not None and e.first_at <= at]
     yield from (replace(e.first, why="offsets expired before") for e in expired[-1:])
-
-
-def _policy(facts: Facts, case: Case, client: str | None, at: float) -> Value | None:
-    known = client or next(iter(sorted(set(homes(facts, case.group).values()))), None)
-    return consumer_value(facts, known, "auto.offset.reset", at)

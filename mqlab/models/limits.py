@@ -2,23 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from mqlab.models.kafka_defaults import Version, default, leaks, splits
+from mqlab.models.kafka_defaults import Version, leaks
 
 _MIB = 1 << 20
 _REGIONS = 2048
 """G1 divides the heap into about this many regions (JDK, ``G1HeapRegionSize``)."""
-
-
-def message_limit(topic: Mapping[str, str], broker: Mapping[str, str], version: Version | None) -> int | None:
-    """Largest batch in bytes that a topic accepts: its own setting, else the broker's, else the broker's default."""
-    value = (
-        topic.get("max.message.bytes")
-        or broker.get("message.max.bytes")
-        or default("message.max.bytes", "broker", version)
-    )
-    return int(value) if value and value.isdigit() else None
 
 
 def loop_window(limit: int, batch_size: int) -> tuple[int, int] | None:
@@ -30,19 +18,6 @@ def loop_window(limit: int, batch_size: int) -> tuple[int, int] | None:
     return (limit + 1, batch_size) if batch_size > limit else None
 
 
-def rounds_bound(version: Version, records: int, size: int, limit: int, batch_size: int) -> int | None:
-    """Most splits that one batch of *size* bytes can cause; None where there is no bound.
-
-    One split by batch.size ends it where batch.size does not exceed the limit. Since 4.2.0 a batch that was split is
-    halved, and each halving parts at least one record from the others.
-    """
-    if records < 2 or size <= limit or not splits(version):
-        return 0
-    if batch_size <= limit:
-        return 1
-    return records if version >= Version(4, 2) else None
-
-
 def leak_bytes_per_split(
     version: Version | None, batch_size: int, heap_bytes: int | None = None
 ) -> tuple[int, int] | None:
@@ -50,16 +25,12 @@ def leak_bytes_per_split(
 
     Each split allocates ``max(first record, batch.size)``, and a batch that loops is not above batch.size. Serial and
     parallel collectors keep that (least; 512 MB died after 293 splits of 1,638,400, which leaves 57 MB for the rest).
-    G1 rounds an array of half a region or more up to whole regions (most; 1 GB died after 490 splits: 2.10 MB each).
+    G1 rounds an array of half a region (a power of two from 1 to 32 MiB) or more up to whole regions (most; 1 GB died
+    after 490 splits: 2.10 MB each).
     """
     if not leaks(version):
         return None
-    region = _region(heap_bytes)
+    wanted = (heap_bytes or 0) // _REGIONS
+    region = min(max(1 << max(wanted.bit_length() - 1, 0), _MIB), 32 * _MIB)
     humongous = batch_size >= region // 2
     return batch_size, -(-batch_size // region) * region if humongous else batch_size
-
-
-def _region(heap_bytes: int | None) -> int:
-    """Region size of G1 in bytes: a power of two from 1 to 32 MiB."""
-    wanted = (heap_bytes or 0) // _REGIONS
-    return int(min(max(1 << max(wanted.bit_length() - 1, 0), _MIB), 32 * _MIB))

@@ -99,11 +99,6 @@ def unique(ids: Sequence[str]) -> tuple[str, ...]:
     return tuple(result)
 
 
-def retry_queues(group: str, brokers: Iterable[str]) -> tuple[Queue, ...]:
-    """The queues of a group's retry topic, one a broker (retryQueueNums 1), which every member subscribes to."""
-    return tuple((f"%RETRY%{group}", broker, 0) for broker in brokers)
-
-
 def _owners(
     strategy: str,
     ids: Sequence[str],

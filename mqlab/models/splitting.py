@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from mqlab.models.limits import leak_bytes_per_split, loop_window, message_limit, rounds_bound
+from mqlab.models.limits import leak_bytes_per_split, loop_window
 from mqlab.models.producer import Link, Producer, Record, Work, burst, heap_is_full, pending, producer_of, run
 
 __all__ = [
@@ -29,10 +29,8 @@ __all__ = [
     "burst",
     "leak_bytes_per_split",
     "loop_window",
-    "message_limit",
     "outcome",
     "producer_of",
-    "rounds_bound",
 ]
 
 Ends = Literal["delivered", "rejected", "request-timeout", "delivery-timeout", "heap", "never"]

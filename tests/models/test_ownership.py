@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqlab.models.ownership import Capacity, owned, retry_queues, unique
+from mqlab.models.ownership import Capacity, owned, unique
 from mqlab.models.queue_allocation import java_order
 
 DRAWN = """
@@ -85,7 +85,7 @@ def test_each_topic_is_divided_for_itself():
 
 
 def test_every_process_of_a_repeated_id_owns_the_retry_queue():
-    ownership = owned("AVG", ["A", "A"], retry_queues("g", ["broker-a"]))
+    ownership = owned("AVG", ["A", "A"], [("%RETRY%g", "broker-a", 0)])
 
     assert ownership.owners == {("%RETRY%g", "broker-a", 0): ("A", "A")}
 

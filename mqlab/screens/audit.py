@@ -9,7 +9,6 @@ from datetime import UTC, tzinfo
 
 import click
 
-from mqlab import units
 from mqlab.delivery import path as delivery_path
 from mqlab.delivery.path import (
     NOT_TOLD,
@@ -55,30 +54,19 @@ def loss(diagnosis: Diagnosis, lead: Finding | None, audits: Sequence[Audit] = (
 
 def _found(diagnosis: Diagnosis, audited: bool) -> Iterator[str]:
     """What findings counted; losses and doubles only where no audit did."""
-    if not audited:
-        yield from _lost(diagnosis)
+    measures = [finding.measures for finding in diagnosis.findings]
+    lost = [m for m in measures if m.get("lost_records")]
+    if lost and not audited:
+        least = sum(m.get("lost_records_least", m["lost_records"]) for m in lost)
+        most = sum(m.get("lost_records_most", m["lost_records"]) for m in lost)
+        bounds = f" ({number(least)} to {number(most)})" if least != most else ""
+        yield f"{counted(sum(m['lost_records'] for m in lost), 'record')}{bounds} lost"
     for name, text in _SUMS:
-        total = _total(diagnosis, name)
-        if total:
-            yield text.format(units.number(total))
-    again = max((f.measures.get("duplicated_records", 0) for f in diagnosis.findings), default=0)
+        if whole := sum(m.get(name, 0) for m in measures):
+            yield text.format(number(whole))
+    again = max((m.get("duplicated_records", 0) for m in measures), default=0)
     if again and not audited:
-        yield f"{units.counted(again, 'record')} handed out again"
-
-
-def _lost(diagnosis: Diagnosis) -> Iterator[str]:
-    found = [f.measures for f in diagnosis.findings if f.measures.get("lost_records")]
-    if found:
-        lost = [m["lost_records"] for m in found]
-        least = sum(m.get("lost_records_least", m["lost_records"]) for m in found)
-        most = sum(m.get("lost_records_most", m["lost_records"]) for m in found)
-        counted = units.counted(sum(lost), "record")
-        bounds = f" ({units.number(least)} to {units.number(most)})" if least != most else ""
-        yield f"{counted}{bounds} lost"
-
-
-def _total(diagnosis: Diagnosis, name: str) -> float:
-    return sum(f.measures.get(name, 0) for f in diagnosis.findings)
+        yield f"{counted(again, 'record')} handed out again"
 
 
 _MOST_SHARES = 8
@@ -130,12 +118,8 @@ def _gap(label: str, gap: Gap, tz: tzinfo) -> Iterator[str]:
     yield from row(label, audit_json.missing(gap, tz), 2)
     yield from row("", f"  {gap.how}", 2)
     for place in gap.evidence[:2]:
-        yield _evidence(place)
-
-
-def _evidence(place: Evidence) -> str:
-    where = f"{place.source}:{place.line}" if place.line else place.source
-    return f"{'':<{LABEL}}  {safe(where)}  {clipped(safe(place.text), 60)}".rstrip()
+        where = f"{place.source}:{place.line}" if place.line else place.source
+        yield f"{'':<{LABEL}}  {safe(where)}  {clipped(safe(place.text), 60)}".rstrip()
 
 
 _COLUMNS = (
@@ -158,7 +142,10 @@ def path_rows(rows: Sequence[PathRow], group: str | None) -> Iterator[str]:
     widths = {
         name: max(len(name), *(len(one[name]) for one in table)) for name in _COLUMNS if _shown(name, group, table)
     }
-    names = _fitting(widths)
+    names = list(widths)
+    for less in _LESS_TELLING:
+        if sum(widths[name] + 2 for name in names) - 2 > ROOM:
+            names = [name for name in names if name != less]
     for one in ({name: name for name in names}, *table):
         texts = (f"{one[n]:<{widths[n]}}" if n == "partition" else f"{one[n]:>{widths[n]}}" for n in names)
         yield " " * LABEL + "  ".join(texts)
@@ -166,16 +153,6 @@ def path_rows(rows: Sequence[PathRow], group: str | None) -> Iterator[str]:
         yield line(
             "", f"{counted(len(rows) - len(shown), 'more partition')} in the sum (mqlab audit --format json lists them)"
         )
-
-
-def _fitting(widths: Mapping[str, int]) -> list[str]:
-    """The columns that there is room for."""
-    names = list(widths)
-    for less in _LESS_TELLING:
-        if sum(widths[name] + 2 for name in names) - 2 <= ROOM:
-            break
-        names = [name for name in names if name != less]
-    return names
 
 
 def _safe(row: PathRow) -> Mapping[str, str]:

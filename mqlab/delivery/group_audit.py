@@ -161,7 +161,7 @@ def reckon(facts: Facts, group: str, topic: str, queue: str) -> Reckoning:
         return Reckoning(tuple(found), _least(rest), who, by_hand)
     deleted, rest = _deleted(facts, place, rest)
     failed, rest = _failed(facts, place, rest)
-    aside = sum(loss.records for loss in failed) if shelf(facts, topic) else 0
+    aside = sum(loss.records for loss in failed) if dead_letter_topic(facts, topic) else 0
     found += deleted if aside else [*deleted, *failed]
     unknown, doubts = 0, list[str]()
     for stint in reversed(stints(facts, *place)):
@@ -236,7 +236,7 @@ def _failed(facts: Facts, place: Place, rest: Sequence[Run]) -> tuple[list[Loss]
 
 
 @per_facts
-def shelf(facts: Facts, topic: str) -> str | None:
+def dead_letter_topic(facts: Facts, topic: str) -> str | None:
     """The topic that holds what could not be handled of *topic*; None where there is none, or too little in it."""
     failed = {
         (e.queue, e.value_max) for e in facts.of_kind("record-failed") if e.topic == topic and e.value_max is not None

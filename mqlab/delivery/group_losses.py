@@ -52,7 +52,7 @@ class Case:
         return all(loss.exact for loss in self.losses)
 
     @property
-    def told(self) -> str:
+    def amount(self) -> str:
         """Their number, with the interval where it is an estimate."""
         least, most = sum(one.least for one in self.losses), sum(one.most for one in self.losses)
         records = units.counted(self.records, "record")
@@ -162,7 +162,7 @@ def lost_queues(facts: Facts) -> tuple[Memory, ...]:
 
 
 @per_facts
-def untold(facts: Facts) -> tuple[str, ...]:
+def missing_ledgers(facts: Facts) -> tuple[str, ...]:
     """What would tell whether a stop lost records: of groups that commit by themselves, or whose ledgers leave gaps."""
     found: set[str] = set()
     for place in places(facts):

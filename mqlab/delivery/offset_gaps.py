@@ -22,19 +22,19 @@ from itertools import groupby
 
 from mqlab.delivery.missing import fates
 from mqlab.delivery.positions import (
-    Jump,
     Mark,
+    OffsetReset,
     Offsets,
     Skip,
     Why,
     after,
     before,
     by_hand,
+    empty_intervals,
     furthest,
-    jumps,
+    offset_resets,
     offsets,
     positions,
-    vacant,
 )
 from mqlab.facts import Facts, span
 from mqlab.findings import Evidence
@@ -188,63 +188,63 @@ def _to_end(facts: Facts, group: str, at: float | None) -> bool:
 def skips(facts: Facts, group: str, topic: str, queue: str) -> tuple[Skip, ...]:
     """Ranges of one partition, by offset; those with a cause that is seen do not overlap."""
     known = offsets(facts, group, topic, queue)
-    told = [skip for jump in jumps(facts, known) for skip in _of_jump(facts, known, jump)]
+    told = [skip for reset in offset_resets(facts, known) for skip in _of_reset(facts, known, reset)]
     told += [skip for skip in _removed(facts, known) if not _overlapping(skip, told)]
     told += [skip for skip in by_hand(facts, known) if not _overlapping(skip, told)]
     seen = [skip for skip in _overtaken(facts, known) if not _overlapping(skip, told)]
     return tuple(sorted((*told, *seen), key=lambda s: (s.low, s.high, s.why)))
 
 
-def _of_jump(facts: Facts, known: Offsets, jump: Jump) -> Iterator[Skip]:
+def _of_reset(facts: Facts, known: Offsets, reset: OffsetReset) -> Iterator[Skip]:
     """What lies between the position and where it went on; nothing where it went back."""
-    stood = furthest(known, jump.at)
-    if jump.refused is None and not stood:
+    stood = furthest(known, reset.at)
+    if reset.refused is None and not stood:
         earlier = _predecessors(facts, known.group, known.topic)
-        committed = [furthest(offsets(facts, one, known.topic, known.queue), jump.at) for one in earlier]
+        committed = [furthest(offsets(facts, one, known.topic, known.queue), reset.at) for one in earlier]
         stood = max(committed, default=0)
-    low = stood if jump.refused is None else max(jump.refused, stood)
-    to_end = _skipped_to_end(facts, known, jump)
-    if jump.truncated:
+    low = stood if reset.refused is None else max(reset.refused, stood)
+    to_end = _skipped_to_end(facts, known, reset)
+    if reset.truncated:
         return
-    if jump.refused is not None and jump.refused >= jump.target:
-        begun = _written_anew(facts, known, jump)
-        if to_end and begun is not None and begun < jump.target:
-            yield Skip(Why.RESET, begun, jump.target, jump.at, jump.places)
+    if reset.refused is not None and reset.refused >= reset.target:
+        begun = _written_anew(facts, known, reset)
+        if to_end and begun is not None and begun < reset.target:
+            yield Skip(Why.RESET, begun, reset.target, reset.at, reset.places)
         return
-    if jump.refused is None and not stood:
-        yield from _first_start(facts, known, jump.at, jump.target, jump.places) if to_end else ()
+    if reset.refused is None and not stood:
+        yield from _first_start(facts, known, reset.at, reset.target, reset.places) if to_end else ()
         return
-    begins = before(known.starts, jump.at)
-    log_start = jump.target if not to_end else begins.offset if begins is not None else 0
-    start = max(low, min(jump.target, log_start))
+    begins = before(known.starts, reset.at)
+    log_start = reset.target if not to_end else begins.offset if begins is not None else 0
+    start = max(low, min(reset.target, log_start))
     if start > low:
-        yield Skip(Why.RETENTION, low, start, jump.at, jump.places)
-    if jump.target > start:
-        yield Skip(Why.RESET, start, jump.target, jump.at, jump.places)
+        yield Skip(Why.RETENTION, low, start, reset.at, reset.places)
+    if reset.target > start:
+        yield Skip(Why.RESET, start, reset.target, reset.at, reset.places)
 
 
-def _skipped_to_end(facts: Facts, known: Offsets, jump: Jump) -> bool:
+def _skipped_to_end(facts: Facts, known: Offsets, reset: OffsetReset) -> bool:
     """Its auto.offset.reset sent it to the end; where nobody says what that was, it got at least as far as the end."""
-    value = consumer_value(facts, jump.client, "auto.offset.reset", jump.at)
+    value = consumer_value(facts, reset.client, "auto.offset.reset", reset.at)
     if value is not None and value.setting is not None:
         return value.value != "earliest"
-    end = before(known.ends, jump.at)
-    return end is not None and jump.target >= end.offset
+    end = before(known.ends, reset.at)
+    return end is not None and reset.target >= end.offset
 
 
-def _written_anew(facts: Facts, known: Offsets, jump: Jump) -> int | None:
+def _written_anew(facts: Facts, known: Offsets, reset: OffsetReset) -> int | None:
     """Where the log was cut before a position turned out to be above its end: what is behind that is new."""
     told = [
         int(e.value_max) for e in facts.of_kind("leader-started", "log-truncated")
         if (e.topic, e.queue) == (known.topic, known.queue) and e.value_max is not None
-        and (e.first_at or 0.0) <= jump.at and e.value_max <= (jump.refused or 0)
+        and (e.first_at or 0.0) <= reset.at and e.value_max <= (reset.refused or 0)
     ]  # fmt: skip
     return told[-1] if told else None
 
 
 def _overtaken(facts: Facts, known: Offsets) -> Iterator[Skip]:
     """A log start that was seen above the committed offset while that stood still."""
-    spans = vacant(facts, known.group)
+    spans = empty_intervals(facts, known.group)
     for still, later in _passed(known):
         until = later.at if later else float("inf")
         gone = [s for s in known.starts if still[0].at <= s.at < until and s.offset > still[0].offset]

@@ -12,7 +12,7 @@ from bisect import bisect_right
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
-from mqlab.delivery.positions import Mark, Offsets, before, jumps, offsets, vacant
+from mqlab.delivery.positions import Mark, Offsets, before, empty_intervals, offset_resets, offsets
 from mqlab.facts import Episode, Facts, Setting
 from mqlab.findings import Evidence
 from mqlab.kafka.lives import lives
@@ -109,7 +109,9 @@ def _begins(facts: Facts, known: Offsets) -> list[tuple[str, Begin]]:
         (e.client_id or home.get(e.source, ""), Begin(e.first_at or 0.0, int(e.value_max), e.first))
         for e in known.lines if e.kind == "offset-set" and e.value_max is not None
     ]  # fmt: skip
-    found += [(j.client or "", Begin(j.at, j.target, j.places[-1])) for j in jumps(facts, known) if j.refused is None]
+    found += [
+        (j.client or "", Begin(j.at, j.target, j.places[-1])) for j in offset_resets(facts, known) if j.refused is None
+    ]
     return sorted(found, key=lambda b: (b[1].at, b[1].place.source, b[1].place.line or 0))
 
 
@@ -117,7 +119,7 @@ def _after_vacancies(facts: Facts, known: Offsets) -> list[tuple[str, Begin]]:
     """Without the logs of consumers: the group begins anew after each time in which it had no members."""
     if not known.committed:
         return []
-    moments = [known.committed[0].at, *(back for _, back in vacant(facts, known.group) if back < float("inf"))]
+    moments = [known.committed[0].at, *(back for _, back in empty_intervals(facts, known.group) if back < float("inf"))]
     marks = [(at, before(known.committed, at)) for at in sorted(moments)]
     return [("", Begin(at, mark.offset, mark.place)) for at, mark in marks if mark is not None]
 
@@ -137,7 +139,7 @@ def _stops(facts: Facts, group: str, client: str) -> tuple[_Stop, ...]:
     """Ends of the processes of *client*, by time; of the whole group where no client is known."""
     if not client:
         nobody = [e for e in facts.of_kind("group-emptied", "group-state") if e.group == group]
-        spans = [since for since, _ in vacant(facts, group)]
+        spans = [since for since, _ in empty_intervals(facts, group)]
         return tuple(_Stop(e.first_at or 0.0, False, e.first) for e in nobody if e.first_at in spans)
     own = lines(facts, group).of(client, *_STOPS)
     found = [_Stop(e.first_at or 0.0, e.kind != "process-exit", e.first) for e in own]

@@ -300,7 +300,7 @@ def summary(audits: Sequence[Audit]) -> Summary:
     )
 
 
-def kept(audits: Sequence[Audit]) -> str:
+def intact(audits: Sequence[Audit]) -> str:
     """What became of topics that are known to have lost nothing, with a blank before; empty where there are none."""
     known = [audit for audit in audits if audit.outcome in (Outcome.COMPLETE, Outcome.IN_LOG)]
     parts = [f" {audit.topic}: {audit.statement}" for audit in by_gravity(known)[:_SHOWN]]
@@ -308,7 +308,7 @@ def kept(audits: Sequence[Audit]) -> str:
     return "".join(parts) + more
 
 
-def told(audits: Sequence[Audit]) -> Iterator[str]:
+def sentences(audits: Sequence[Audit]) -> Iterator[str]:
     """Each topic in half a sentence, the worst first."""
     shown = by_gravity(audits)[:_SHOWN]
     yield from (f"{audit.topic}: {', '.join(_parts(audit))}" for audit in shown)

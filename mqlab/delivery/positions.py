@@ -56,7 +56,7 @@ def _by_place(rows: Iterable[R]) -> Mapping[Place, Sequence[R]]:
 
 
 @per_facts
-def vacant(facts: Facts, group: str) -> tuple[tuple[float, float], ...]:
+def empty_intervals(facts: Facts, group: str) -> tuple[tuple[float, float], ...]:
     """Times between two words that the group had no members, without a sign of one in between; infinite at the end."""
     nobody = sorted({e.first_at or 0.0 for e in empty(facts, group)})
     here = [*present(facts, group), float("inf")]
@@ -302,7 +302,7 @@ def moves(facts: Facts, known: Offsets) -> Iterator[tuple[Mark, Mark]]:
     told = lines(facts, known.group)
     if not (told.coordinator or told.clients) or _alone(facts, known.group, known.topic):
         return
-    spans = vacant(facts, known.group)
+    spans = empty_intervals(facts, known.group)
     begun = {(e.source, e.first.line) for e in known.lines if e.kind == "offset-set"}
     for one, later in pairwise(known.committed):
         if one.offset == later.offset:
@@ -323,7 +323,7 @@ _SOON = 600.0
 
 
 @dataclass(frozen=True, slots=True)
-class Jump:
+class OffsetReset:
     """A consumer's own words about a position that was refused or missing, and where it went instead."""
 
     at: float
@@ -335,7 +335,7 @@ class Jump:
     places: tuple[Evidence, ...]
 
 
-def jumps(facts: Facts, known: Offsets) -> Iterator[Jump]:
+def offset_resets(facts: Facts, known: Offsets) -> Iterator[OffsetReset]:
     """Jumps of one partition, by time."""
     cause: Episode | None = None
     for line in known.lines:
@@ -349,5 +349,5 @@ def jumps(facts: Facts, known: Offsets) -> Iterator[Jump]:
                 who = line.client_id or homes(facts, known.group).get(line.source)
                 refused = None if cause.kind == "offset-missing" or cause.value_max is None else int(cause.value_max)
                 truncated = "Truncation detected" in cause.first.text
-                yield Jump(at, who, refused, int(line.value_max), truncated, (cause.first, line.first))
+                yield OffsetReset(at, who, refused, int(line.value_max), truncated, (cause.first, line.first))
             cause = None

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from mqlab import units
-from mqlab.delivery.group_losses import Case, Memory, cases, lost_queues, places, signs, stops, untold
+from mqlab.delivery.group_losses import Case, Memory, cases, lost_queues, missing_ledgers, places, signs, stops
 from mqlab.delivery.ownership_intervals import Early
 from mqlab.delivery.positions import moved_by_hand as moved
 from mqlab.detectors.base import CLEAR, Result
@@ -39,11 +39,11 @@ def detect(facts: Facts) -> Result:
     if known or printed:
         return Result((*(_finding(facts, case) for case in known), *map(_printed, printed)))
     if given_up := cases(facts, None):
-        told = "; ".join(f"{case.group}: {case.told} of {case.topic} {case.losses[0].how}" for case in given_up)
+        told = "; ".join(f"{case.group}: {case.amount} of {case.topic} {case.losses[0].how}" for case in given_up)
         return Result(rejected=f"not lost by an early commit: {told}")
     if by_hand := [told for place in places(facts) for told in moved(facts, place)]:
         return Result(rejected="; ".join(by_hand))
-    missing = untold(facts)
+    missing = missing_ledgers(facts)
     return Result(missing=missing) if missing else CLEAR
 
 
@@ -68,7 +68,7 @@ def _finding(facts: Facts, case: Case) -> Finding:
         ended_at=moment(max(at, default=case.span[1])),
         ongoing=False,
         statement=(
-            f"{case.group} committed {case.told} of {case.where} that "
+            f"{case.group} committed {case.amount} of {case.where} that "
             f"it never handled. {who} {how} at {clock(min(at, default=None))} UTC with them in memory{queue}: "
             "lag does not show them."
         ),

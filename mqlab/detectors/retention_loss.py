@@ -86,7 +86,7 @@ def _finding(facts: Facts, case: Case) -> Finding:
         ended_at=None if ongoing else moment(max(at, default=None)),
         ongoing=ongoing,
         statement=(
-            f"Retention deleted {case.told} of {case.where} before "
+            f"Retention deleted {case.amount} of {case.where} before "
             f"{case.group} read them: the log start went past its position. {end}"
         ),
         measures={

@@ -21,7 +21,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from mqlab.delivery import group_losses, loss_mechanisms
-from mqlab.delivery.group_audit import shelf
+from mqlab.delivery.group_audit import dead_letter_topic
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Certainty, Finding, Severity
 from mqlab.logs import explosion
@@ -192,7 +192,7 @@ def troubles(
 
 
 def _abnormal(facts: Facts, episode: Episode) -> bool:
-    if episode.kind == "record-failed" and episode.topic and shelf(facts, episode.topic):
+    if episode.kind == "record-failed" and episode.topic and dead_letter_topic(facts, episode.topic):
         return False
     if episode.kind != "process-exit":
         return symptoms.abnormal(facts, episode)
@@ -247,7 +247,7 @@ def _losses(facts: Facts) -> Iterator[Symptom]:
         lost = f"{number(piece.records)} acknowledged records of {piece.topic}-{piece.queue}"
         yield Symptom(piece.since, f"{clock(piece.since)} UTC: {lost} are gone from the log")
     for own in group_losses.cases(facts, None):
-        told = f"{own.told} of {own.topic} that {own.group} went past are in no ledger of it: {own.losses[0].how}"
+        told = f"{own.amount} of {own.topic} that {own.group} went past are in no ledger of it: {own.losses[0].how}"
         yield Symptom(own.span[0], f"{clock(own.span[0])} UTC: {told}" if own.span[0] is not None else told)
 
 

@@ -318,10 +318,6 @@ def _alone(facts: Facts, group: str, topic: str) -> bool:
     return commits_alone(facts, group, of_groups(facts).get((group, topic), {}))
 
 
-_SOON = 600.0
-"""Seconds within which a consumer says where it goes on: it asks for offsets until a broker answers."""
-
-
 @dataclass(frozen=True, slots=True)
 class OffsetReset:
     """A consumer's own words about a position that was refused or missing, and where it went instead."""
@@ -336,7 +332,7 @@ class OffsetReset:
 
 
 def offset_resets(facts: Facts, known: Offsets) -> Iterator[OffsetReset]:
-    """Jumps of one partition, by time."""
+    """Those of one partition, by time."""
     cause: Episode | None = None
     for line in known.lines:
         if line.kind in ("offset-missing", "offset-reset"):
@@ -344,10 +340,11 @@ def offset_resets(facts: Facts, known: Offsets) -> Iterator[OffsetReset]:
         elif line.kind == "offset-set":
             cause = None
         elif line.kind == "offset-reset-to" and cause is not None and line.value_max is not None:
-            begun, at = cause.first_at or 0.0, line.first_at or 0.0
-            if cause.source == line.source and at - begun <= _SOON:
+            if cause.source == line.source:
                 who = line.client_id or homes(facts, known.group).get(line.source)
                 refused = None if cause.kind == "offset-missing" or cause.value_max is None else int(cause.value_max)
                 truncated = "Truncation detected" in cause.first.text
-                yield OffsetReset(at, who, refused, int(line.value_max), truncated, (cause.first, line.first))
+                yield OffsetReset(
+                    line.first_at or 0.0, who, refused, int(line.value_max), truncated, (cause.first, line.first)
+                )
             cause = None

@@ -151,7 +151,7 @@ def _counted(series: Sequence[Series], source: str) -> Rate | None:
 
 
 _LEAST = 60.0
-"""Seconds of snapshots below which no pace is told."""
+"""Seconds of snapshots below which no pace is told: scrape_interval of Prometheus by default."""
 _TIMES = (("retention.ms", 0.001), ("log.retention.minutes", 60.0), ("log.retention.hours", 3600.0))
 """Settings of the time, the one that wins first, with their unit in seconds (KafkaConfig)."""
 _USUAL = 168 * 3600.0

@@ -35,48 +35,49 @@ def risks(facts: Facts) -> list[Finding]:
     """One notice per class, whoever has the settings that make it possible."""
     owners = _producers(facts)
     lowest = _lowest_limit(facts)
-    found = [
-        _notice("batch-split-loop", list(_looping(facts, owners, lowest)), _LOOP),
-        _notice("oversize-record-rejected", list(_oversize(facts, owners, lowest)), _OVERSIZE),
-        _notice("unclean-election-loss", list(_chosen(facts)), _UNCLEAN),
-        _notice("retention-loss", list(_due(facts)), _RETENTION),
-    ]
-    return [f for f in found if f is not None]
+    found = {
+        "batch-split-loop": list(_looping(facts, owners, lowest)),
+        "oversize-record-rejected": list(_oversize(facts, owners, lowest)),
+        "unclean-election-loss": list(_chosen(facts)),
+        "retention-loss": list(_due(facts)),
+    }
+    return [_notice(incident, own) for incident, own in found.items() if own]
 
 
 _USUAL = "1048588"
 """The larger of the two defaults of message.max.bytes, where no broker tells its version."""
 _PRINTED = "The settings that the producer prints when it starts."
-_LOOP = (
-    "producer",
-    "Batches between the two sizes would be split into themselves and resent",
-    "Set batch.size below the smallest max.message.bytes.",
-    _PRINTED,
-)
-_OVERSIZE = (
-    "producer",
-    "Records between the two sizes would be sent, refused by the broker and lost to the application",
-    "Keep max.request.size at or below the smallest max.message.bytes.",
-    _PRINTED,
-)
-_UNCLEAN = (
-    "topic",
-    "A replica that is out of sync may become the leader, and what it lacks would be lost",
-    "Set unclean.leader.election.enable to false, if losing records is worse than waiting for a broker.",
-    "kafka-topics --describe of the topic.",
-)
-_RETENTION = (
-    "group",
-    "Records would be deleted before the group has read them",
-    "Make the group faster than its producers, or raise the retention until it has caught up.",
-    "The lag of the group in time, against the retention of the topic.",
-)
+_WORDS = {
+    "batch-split-loop": (
+        "producer",
+        "Batches between the two sizes would be split into themselves and resent",
+        "Set batch.size below the smallest max.message.bytes.",
+        _PRINTED,
+    ),
+    "oversize-record-rejected": (
+        "producer",
+        "Records between the two sizes would be sent, refused by the broker and lost to the application",
+        "Keep max.request.size at or below the smallest max.message.bytes.",
+        _PRINTED,
+    ),
+    "unclean-election-loss": (
+        "topic",
+        "A replica that is out of sync may become the leader, and what it lacks would be lost",
+        "Set unclean.leader.election.enable to false, if losing records is worse than waiting for a broker.",
+        "kafka-topics --describe of the topic.",
+    ),
+    "retention-loss": (
+        "group",
+        "Records would be deleted before the group has read them",
+        "Make the group faster than its producers, or raise the retention until it has caught up.",
+        "The lag of the group in time, against the retention of the topic.",
+    ),
+}
+"""Class to whose setting it is, what it would do, the remedy, and what verifies it."""
 
 
-def _notice(incident: str, found: Sequence[_Risk], words: tuple[str, str, str, str]) -> Finding | None:
-    if not found:
-        return None
-    role, effect, remedy, verify = words
+def _notice(incident: str, found: Sequence[_Risk]) -> Finding:
+    role, effect, remedy, verify = _WORDS[incident]
     names, told = ", ".join(dict.fromkeys(r.who for r in found)), "; ".join(dict.fromkeys(r.told for r in found))
     return Finding(
         id=f"{incident}:{names}/settings",

@@ -9,7 +9,7 @@ from mqlab import __version__, scope, settings_audit
 from mqlab.catalogue import INCIDENTS
 from mqlab.changes import changes
 from mqlab.delivery.audit import audits
-from mqlab.delivery.path import kept
+from mqlab.delivery.path import intact
 from mqlab.detectors import DETECTORS
 from mqlab.detectors.base import Result
 from mqlab.diagnosis import Diagnosis, Material, NotChecked, Rejected, Verdict
@@ -87,21 +87,21 @@ def _verdict(findings: Sequence[Finding], left: Sequence[Symptom], facts: Facts,
     also = tuple(f.id for f in findings)
     if left:
         told = f"{counted(len(left), 'symptom')} that no rule of mqlab explains; the earliest: {left[0].text}."
-        return Verdict("undetermined", None, f"{told} Nothing it can recognise was found.{kept(audits(facts))}", also)
+        return Verdict("undetermined", None, f"{told} Nothing it can recognise was found.{intact(audits(facts))}", also)
     known = scope.enough(facts, results)
     visible = _benign(findings, None if known else _ALONE)
     if visible is not None:
         others = tuple(f.id for f in findings if f is not visible)
         rest = "" if known else " Not every other class could be checked."
-        return Verdict(visible.incident, visible.certainty, f"{visible.statement}{rest}{kept(audits(facts))}", others)
+        return Verdict(visible.incident, visible.certainty, f"{visible.statement}{rest}{intact(audits(facts))}", others)
     if not known:
         told = f"The material does not suffice to call it healthy: {_why_not(facts)}."
-        return Verdict("undetermined", None, f"{told}{kept(audits(facts))}", also)
+        return Verdict("undetermined", None, f"{told}{intact(audits(facts))}", also)
     clear = sum(_is_clear(r) for r in results.values())
     told = (
         f"{clear} classes were checked and found clear; no ERROR or WARN shape and no change of traffic is left over."
     )
-    return Verdict("healthy", None, f"{told}{kept(audits(facts))}", also)
+    return Verdict("healthy", None, f"{told}{intact(audits(facts))}", also)
 
 
 def _why_not(facts: Facts) -> str:

@@ -5,7 +5,7 @@ from kafka_builder import GROUP, TOPIC
 from loss_builder import A, B, begins, consumer, counts, killed, life, listed, log_starts, lost, messages, noted, stands
 from message_builder import of_topic
 
-from mqlab.delivery.group_audit import group_doubled, group_doubts, group_losses
+from mqlab.delivery.group_audit import group_doubled, group_losses, reckon
 from mqlab.facts import Position
 from mqlab.kafka.redelivery import kept, noting
 from mqlab.rows import Part
@@ -44,7 +44,9 @@ def test_a_member_that_still_runs_has_it_in_memory():
     ]  # fmt: skip
     assert lost(running, AUTO) == []
     assert counts(running, AUTO)[0][-1] == 400
-    assert group_doubts(facts(running), TOPIC) == ("what a has in memory: it still runs when the material ends",)
+    assert reckon(facts(running), GROUP, TOPIC, "0").doubts == (
+        "what a has in memory: it still runs when the material ends",
+    )
 
 
 def test_a_kill_after_which_everything_is_read_again_loses_nothing():
@@ -77,7 +79,7 @@ def test_a_member_without_a_ledger_leaves_unknown_what_it_had():
     ]  # fmt: skip
     assert lost(mixed) == []
     assert counts(mixed)[0][-1] == 400
-    assert group_doubts(facts(mixed), TOPIC) == ("the ledger of b",)
+    assert reckon(facts(mixed), GROUP, TOPIC, "0").doubts == ("the ledger of b",)
 
 
 def test_a_ledger_that_was_cut_leaves_unknown_what_came_after():
@@ -86,7 +88,7 @@ def test_a_ledger_that_was_cut_leaves_unknown_what_came_after():
         stands("10:00:10 0 400\n10:00:50 0 900\n10:01:00 0 1000", dumped=True),
     ]  # fmt: skip
     assert lost(cut) == []
-    assert group_doubts(facts(cut), TOPIC) == (f"the end of {A}: it stops before the process does",)
+    assert reckon(facts(cut), GROUP, TOPIC, "0").doubts == (f"the end of {A}: it stops before the process does",)
 
 
 def test_a_cut_within_the_last_ten_seconds_shows_by_what_its_client_did_later():
@@ -103,7 +105,7 @@ def test_a_ledger_that_begins_late_leaves_unknown_what_came_before():
     rows = messages(f"from to at handled\n0 599 10:00 -\n600 999 10:00 {A}")
     late = [LIFE, rows, AUTO, noted("10:00:45 0 400"), stands("10:00:10 0 300\n10:01:00 0 1000", dumped=True)]
     assert lost(late) == []
-    assert group_doubts(facts(late), TOPIC) == (f"the begin of {A}",)
+    assert reckon(facts(late), GROUP, TOPIC, "0").doubts == (f"the begin of {A}",)
 
 
 def test_without_any_ledger_nothing_is_called_lost():
@@ -214,7 +216,7 @@ def test_an_owner_of_whom_only_snapshots_tell_may_have_handled_it():
         Position(at("10:00:40"), GROUP, TOPIC, "0", 800, 1000, None, "b", None, None, "offsets/describe.txt", 3, ""),
     ]
     assert lost(STOPPED, AUTO, owned) == []
-    assert group_doubts(facts(STOPPED, AUTO, owned), TOPIC) == ("the ledger of b",)
+    assert reckon(facts(STOPPED, AUTO, owned), GROUP, TOPIC, "0").doubts == ("the ledger of b",)
     assert lost(STOPPED, AUTO, owned, noted("10:00:45 0 1\n10:00:55 0 1", B)) != []
 
 

@@ -6,7 +6,7 @@ from loss_builder import A, begins, life, listed, lost, messages, noted, said, s
 from message_builder import acked
 
 from mqlab.delivery.audit import audits
-from mqlab.delivery.path import kept
+from mqlab.delivery.path import intact
 from mqlab.delivery.rows import Outcome
 from mqlab.detectors import commit_before_process_loss, offset_reset_loss
 from mqlab.facts import Position
@@ -72,21 +72,21 @@ GIVEN_UP = [
 ]  # fmt: skip
 
 
-def shelf(name, records):
+def dead_letter_topic(name, records):
     return Position(at("10:02:00"), None, name, "0", None, records, None, None, None, None, "latest.txt", 1, name)
 
 
 def test_records_in_a_topic_for_such_were_set_aside():
     for name in (f"{TOPIC}.DLT", f"{TOPIC}-dlt", f"{TOPIC}.dlq", f"dead-letter-{TOPIC}"):
-        one = audit(GIVEN_UP, ONE_COPY, acked(999, topic=TOPIC), shelf(name, 1))
+        one = audit(GIVEN_UP, ONE_COPY, acked(999, topic=TOPIC), dead_letter_topic(name, 1))
         assert (one.losses, [row.aside for row in one.groups]) == ((), [1])
         assert "1 could not be handled by billing and were set aside in a topic for such" in one.statement
-        assert unexplained(facts(GIVEN_UP, shelf(name, 1)), ()) == ()
+        assert unexplained(facts(GIVEN_UP, dead_letter_topic(name, 1)), ()) == ()
 
 
 def test_others_are_given_up():
     for name, records in ((f"{TOPIC}.DLT", 0), (f"{TOPIC}.retry", 1), ("other.DLT", 1)):
-        assert lost(GIVEN_UP, shelf(name, records)) == [(None, "0", "600..600", 1)]
+        assert lost(GIVEN_UP, dead_letter_topic(name, records)) == [(None, "0", "600..600", 1)]
 
 
 def test_a_group_without_a_ledger_leaves_open_what_it_handled_and_nothing_else():
@@ -108,5 +108,5 @@ def test_the_verdict_tells_of_topics_that_lost_nothing():
     given = facts(BY_HAND, ONE_COPY, acked(999, topic=TOPIC), log("logs/server.log", "kafka-broker-log"))
     verdict = diagnose(given).verdict
     assert verdict.incident == "undetermined"
-    assert verdict.statement.endswith(kept(audits(given)))
+    assert verdict.statement.endswith(intact(audits(given)))
     assert f" {TOPIC}: 1,000 acknowledged; 800 were left out by {GROUP} on purpose" in verdict.statement

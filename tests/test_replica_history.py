@@ -6,8 +6,6 @@ from message_builder import BROKERS, controller, cuts, followers, kraft, leaders
 
 from mqlab.delivery.elections import election, handovers, in_good_order, set_backs
 from mqlab.delivery.leaders import (
-    Elected,
-    Started,
     elected,
     follower_starts,
     in_sync,
@@ -26,16 +24,16 @@ PLACE = ("orders", "0")
         (
             "epoch 5 from offset 100 with high watermark 98 ISR [1,2] addingReplicas [] removingReplicas []. "
             "Previous leader epoch was 4.",
-            Started(5, 98, ("1", "2")),
+            (5, 98, ("1", "2")),
         ),
-        ("Epoch 5 from offset 100. Previous Leader Epoch was: 4", Started(5, None, None)),
-        ("5 from offset 95 with high watermark 95. Previous leader epoch was 4.", Started(5, 95, None)),
+        ("Epoch 5 from offset 100. Previous Leader Epoch was: 4", (5, None, None)),
+        ("5 from offset 95 with high watermark 95. Previous leader epoch was 4.", (5, 95, None)),
         (
             "epoch 1 from offset 9 with partition epoch 6, high watermark 8, ISR [3, 1], adding replicas [] and "
             "removing replicas [] . Previous leader Some(2) and previous leader epoch was 0.",
-            Started(1, 8, ("3", "1")),
+            (1, 8, ("3", "1")),
         ),
-        (None, Started(None, None, None)),
+        (None, (None, None, None)),
     ],
 )
 def test_what_a_broker_says_when_it_begins_is_read_in_every_version(reason, told):
@@ -45,17 +43,17 @@ def test_what_a_broker_says_when_it_begins_is_read_in_every_version(reason, told
 @pytest.mark.parametrize(
     ("reason", "told"),
     [
-        ("LeaderAndIsr(leader=3, leaderEpoch=2, isr=List(3, 1), zkVersion=2)", Elected(2, None, ("3", "1"))),
-        ("(Leader:-1,ISR:3,1,LeaderEpoch:1,ZkVersion:1,ControllerEpoch:2)", Elected(1, None, ("3", "1"))),
+        ("LeaderAndIsr(leader=3, leaderEpoch=2, isr=List(3, 1), zkVersion=2)", (2, ("3", "1"), ())),
+        ("(Leader:-1,ISR:3,1,LeaderEpoch:1,ZkVersion:1,ControllerEpoch:2)", (1, ("3", "1"), ())),
         (
             "isr: [3] -> [1], leader: 3 -> 1, leaderEpoch: 2 -> 3, partitionEpoch: 5 -> 6",
-            Elected(3, ("3",), ("1",)),
+            (3, ("1",), ()),
         ),
         (
             "isr: [] -> [1], elr: [1, 2] -> [2], leader: -1 -> 1, leaderEpoch: 2 -> 3",
-            Elected(3, (), ("1",), ("1", "2")),
+            (3, ("1",), ("1", "2")),
         ),
-        ("preferred replica leader election", Elected(None, None, None)),
+        ("preferred replica leader election", (None, None, ())),
     ],
 )
 def test_what_controllers_of_both_kinds_say_is_read(reason, told):
@@ -109,8 +107,8 @@ at        queue epoch broker from
 
 def test_followers_and_cuts_stand_by_partition():
     known = facts(followers("at queue epoch broker from\n10:05 0 2 2 150"), cuts("at queue broker to\n10:06 0 2 100"))
-    assert [(f.replica, f.log_end) for f in follower_starts(known)[PLACE]] == [("2", 150)]
-    assert [c.to_offset for c in truncations(known)[PLACE]] == [100]
+    assert [(f.replica, f.offset) for f in follower_starts(known)[PLACE]] == [("2", 150)]
+    assert [c.offset for c in truncations(known)[PLACE]] == [100]
 
 
 def test_in_sync_sets_of_controllers_leaders_and_descriptions_stand_by_time():

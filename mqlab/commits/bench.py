@@ -1,26 +1,20 @@
-"""The commit study, measured at a live broker that somebody names.
+"""The commit study, measured at a live broker that somebody names: the only part of mqlab that talks to one.
 
-One consumer of the commit study at a live broker: it reads a topic to the end, or dies on the way.
-
-The topic has one partition whose records are worked off in order, so that positions count them. A process of its own
-dies without closing anything (``os._exit``): to the broker that is a ``kill -9``.
-
-The commit study, measured at a live broker that somebody names: the only part of mqlab that talks to one.
-
-It makes one topic with a name that nobody else uses, fills it, reads it again and again with groups whose names begin
-like it, and deletes topic and groups. It looks at no other topic, and sends nothing anywhere else.
+It makes one topic of one partition with a name that nobody else uses, fills it, reads it again and again with groups
+whose names begin like it, and deletes topic and groups. It looks at no other topic, and sends nothing anywhere else.
+Records are worked off in order, so that positions count them. A process of its own dies without closing anything
+(``os._exit``): to the broker that is a ``kill -9``.
 """
 
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from statistics import median
-from time import monotonic, sleep
+from time import monotonic, perf_counter, sleep
 from uuid import uuid4
 
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition, libversion, version
@@ -74,17 +68,17 @@ def read(reader: Reader, records: int) -> Read:
     """
     consumer = _opened(reader)
     worked, polls, spent = _first(consumer), 0, 0.0
-    began = time.perf_counter()
+    began = perf_counter()
     while worked < records:
         worked += _worked_off(consumer, reader, records - worked)
         polls += 1
         spent += _commit(consumer, reader, worked)
-    done = time.perf_counter()
+    done = perf_counter()
     if reader.way is Way.MIXED:
         consumer.commit(offsets=[TopicPartition(reader.topic, 0, worked)], asynchronous=False)
     consumer.close()
     calls = 0 if reader.way in (None, Way.AUTO) else polls + (reader.way is Way.MIXED)
-    return Read(polls, done - began, time.perf_counter() - done, calls, spent)
+    return Read(polls, done - began, perf_counter() - done, calls, spent)
 
 
 def crashed(reader: Reader, after: int) -> int:
@@ -149,15 +143,15 @@ def _opened(reader: Reader) -> Consumer:
 
 def _meet_coordinator(consumer: Consumer, topic: str) -> None:
     """Ask for the group's position until its coordinator has loaded what it is asked for."""
-    until = time.monotonic() + _WAIT
+    until = monotonic() + _WAIT
     while True:
         try:
             consumer.committed([TopicPartition(topic, 0)], timeout=_WAIT)
             return
         except KafkaException as error:
-            if time.monotonic() > until:
+            if monotonic() > until:
                 raise CommitBenchError(str(error.args[0])) from error
-            time.sleep(0.2)
+            sleep(0.2)
 
 
 def _first(consumer: Consumer) -> int:
@@ -172,7 +166,7 @@ def _worked_off(consumer: Consumer, reader: Reader, most: int) -> int:
     records = sum(m.error() is None for m in consumer.consume(min(most, reader.poll_records), timeout=_WAIT))
     if not records:
         raise CommitBenchError(f"no record came within {_WAIT:g} s")
-    time.sleep(reader.work_seconds)
+    sleep(reader.work_seconds)
     return records
 
 
@@ -183,12 +177,12 @@ def _commit(consumer: Consumer, reader: Reader, worked: int) -> float:
     that of a later poll.
     """
     places = [TopicPartition(reader.topic, 0, worked)]
-    began = time.perf_counter()
+    began = perf_counter()
     if reader.way is Way.SYNC:
         consumer.commit(offsets=places, asynchronous=False)
     elif reader.way in (Way.ASYNC, Way.MIXED):
         consumer.commit(offsets=places, asynchronous=True)
-    return time.perf_counter() - began
+    return perf_counter() - began
 
 
 def _doomed(reader: Reader, after: int, tell: Connection) -> None:

@@ -1,10 +1,6 @@
-"""What the commit study measured, and its tables.
-
-What the commit study measured: ways to commit side by side, recorded or at a broker just now, and what is expected.
+"""What the commit study measured: ways to commit side by side, recorded or at a broker just now, and their tables.
 
 The recorded figures stand in ``study.toml``, with what they were measured on; they are read at first use.
-
-Tables of the commit study: what each way to commit took and left, beside what is expected of it.
 """
 
 from __future__ import annotations
@@ -13,7 +9,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import resources
-from typing import Any, Final
+from typing import Final
 
 import pandas as pd
 
@@ -87,16 +83,12 @@ class Study:
 def recorded() -> tuple[Study, ...]:
     """What was measured once and is shown where no broker is given."""
     table = tomllib.loads(resources.files("mqlab.commits").joinpath("study.toml").read_text(encoding="utf-8"))
-    return tuple(_study(entry, table["where"]) for entry in table["study"])
-
-
-def _study(entry: Mapping[str, Any], where: Mapping[str, str]) -> Study:
-    rows = tuple(_run(way, numbers) for way, numbers in entry["ways"].items())
-    return Study(recorded=True, where=where, rows=rows, **{k: v for k, v in entry.items() if k != "ways"})
-
-
-def _run(way: str, numbers: Mapping[str, Any]) -> Run:
-    return Run(None if way == "none" else Way(way), **numbers)
+    found = []
+    for entry in table["study"]:
+        ways = entry.pop("ways")
+        rows = tuple(Run(None if way == "none" else Way(way), **numbers) for way, numbers in ways.items())
+        found.append(Study(recorded=True, where=table["where"], rows=rows, **entry))
+    return tuple(found)
 
 
 _NOTHING = "—"
@@ -162,19 +154,19 @@ def _source(study: Study) -> Iterator[tuple[str, str]]:
 
 
 def _way(study: Study, run: Run) -> dict[str, object]:
-    loop = study.loop
-    known = loop if run.way is not None else None
+    expected, again = _NOTHING, _NOTHING
+    if study.loop and run.way:
+        expected = duration(commits.loop_seconds(study.loop, run.way))
+        again = number(commits.after_crash(study.loop, run.way).again_most)
     return {
         "way": NAMES[run.way],
         "commits": _NOTHING if run.way is Way.AUTO else number(run.commits),
         "took": duration(run.seconds),
-        "expected": duration(commits.loop_seconds(known, run.way)) if known and run.way else _NOTHING,
+        "expected": expected,
         "closing": brief(run.closing_seconds),
         "records a second": number(round(study.records / run.seconds)),
         "again after a crash": f"{number(run.again)} of {number(run.crashed_after)}",
-        "with mean answers, at most": number(commits.after_crash(known, run.way).again_most)
-        if known and run.way
-        else _NOTHING,
+        "with mean answers, at most": again,
         "lost by the crash": number(run.lost),
     }
 

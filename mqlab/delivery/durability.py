@@ -1,7 +1,4 @@
-"""What decides whether an acknowledged record survives.
-
-What decides whether an acknowledged record survives: acks of who writes a topic, replicas, elections, compaction.
-"""
+"""What decides whether an acknowledged record survives: acks of who writes a topic, replicas, elections, compaction."""
 
 from __future__ import annotations
 

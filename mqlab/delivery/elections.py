@@ -1,16 +1,12 @@
-"""Changes of a partition's leader, and whether the new one was in sync.
-
-Changes of a partition's leader: how far the log reached before, and where the new leader began.
+"""Changes of a partition's leader: how far its log reached before, where the new leader began, and was it in sync?
 
 What was read or committed lay below the high watermark, which every replica in sync has: a clean election never begins
 below it. What only the old leader's own log end shows may have been acknowledged with acks=1 and by nobody else.
 
-Was a new leader in sync? What controllers, in-sync sets, metrics and settings tell of one change of leader.
-
-KRaft says it of every change; the controllers of ZooKeeper mode say which replicas were in sync when they elected. A
-set that only the old leader told may be older than the election, so it counts together with the setting. The in-sync
-set of a leader elected uncleanly is itself alone. KRaft writes UNCLEAN of eligible replicas too, which have everything
-that was committed (KIP-966).
+KRaft says of every change whether it was clean; the controllers of ZooKeeper mode say which replicas were in sync when
+they elected. A set that only the old leader told may be older than the election, so it counts together with the
+setting. The in-sync set of a leader elected uncleanly is itself alone. KRaft writes UNCLEAN of eligible replicas too,
+which have everything that was committed (KIP-966).
 """
 
 from __future__ import annotations
@@ -23,16 +19,16 @@ from mqlab.delivery import durability, leaders
 from mqlab.delivery.leaders import (
     SLACK,
     End,
-    Following,
-    InSync,
     Leadership,
     Place,
+    ReplicaEnd,
     diverged,
     follower_starts,
     furthest,
     in_sync,
     leaderships,
     log_ends,
+    offered,
     watermarks,
 )
 from mqlab.facts import Episode, Facts
@@ -157,7 +153,7 @@ def _next(facts: Facts, before: Leadership, after: Leadership) -> bool:
     return not others and (len(between) <= 1 or {r.epoch for r in told} == set(between))
 
 
-def _old_end(known: tuple[Following, ...], before: Leadership, later: tuple[Leadership, ...]) -> End | None:
+def _old_end(known: tuple[ReplicaEnd, ...], before: Leadership, later: tuple[Leadership, ...]) -> End | None:
     """The log end with which the old leader began to follow, before it led again."""
     first_later = later[0].epoch or 0
     again = min((r.epoch for r in later if r.leader == before.leader and r.epoch is not None), default=None)
@@ -167,7 +163,7 @@ def _old_end(known: tuple[Following, ...], before: Leadership, later: tuple[Lead
         and (again is None or f.epoch < again) and (f.at or 0.0) >= (before.at or 0.0)
     ]  # fmt: skip
     first = min(own, key=lambda f: (f.epoch or 0, f.at or 0.0), default=None)
-    return End(first.log_end, first.evidence) if first is not None else None
+    return End(first.offset, first.evidence) if first is not None else None
 
 
 _IN_ORDER = (" -> ", "preferred replica", "using ELR")
@@ -189,84 +185,65 @@ class Election:
 @per_facts
 def election(facts: Facts, one: Handover) -> Election:
     """How the leader of *one* was elected."""
-    marked = _marked(facts, one)
-    if marked is not None and one.after.leader in leaders.elected(marked.reason).eligible:
-        return Election(False, True, "it was an eligible replica (KIP-966)", (_why(marked.first, "the election"),))
+    leader = one.after.leader
+    marked = next(_lines(facts, one, "unclean-election"), None)
+    if marked is not None and leader in leaders.elected(marked.reason)[2]:
+        shown = (replace(marked.first, why="the election"),)
+        return Election(False, True, "it was an eligible replica (KIP-966)", shown)
     if marked is not None:
-        return Election(True, True, "the controller says that the election was unclean", (_why(marked.first, "said"),))
-    said = _elected(facts, one)
-    if said is not None and any(words in (said.reason or "") for words in _IN_ORDER):
-        return Election(False, True, "the controller elected it in good order", (_why(said.first, "the election"),))
+        shown = (replace(marked.first, why="said"),)
+        return Election(True, True, "the controller says that the election was unclean", shown)
+    said = [line for line in _lines(facts, one, "leader-elected") if offered(line) == leader]
+    if said and any(words in (said[-1].reason or "") for words in _IN_ORDER):
+        shown = (replace(said[-1].first, why="the election"),)
+        return Election(False, True, "the controller elected it in good order", shown)
     return _by_in_sync_set(facts, one)
 
 
 def _by_in_sync_set(facts: Facts, one: Handover) -> Election:
-    told = durability.in_force(facts, one.after.topic, "unclean.leader.election.enable", one.after.at)
-    allowed = told.value if told is not None and told.evidence is not None else None
-    last = _last_told(facts, one)
-    shown = (_why(last.evidence, "replicas in sync before the election"),) if last is not None else ()
-    switched_off = (*shown, *((told.evidence,) if told is not None and told.evidence is not None else ()))
+    leader, after = one.after.leader, one.after.isr
+    setting = durability.in_force(facts, one.after.topic, "unclean.leader.election.enable", one.after.at)
+    allowed = setting.value if setting is not None and setting.evidence is not None else None
+    last = _last_in_sync(facts, one)
+    shown = (replace(last.evidence, why="replicas in sync before the election"),) if last is not None else ()
+    switched_off = (*shown, *((setting.evidence,) if setting is not None and setting.evidence is not None else ()))
     if last is None:
         if allowed == "false":
             return Election(False, False, "unclean elections are switched off", switched_off)
         return Election(None, False, "nothing tells which replicas were in sync", ())
     names = ", ".join(last.isr)
-    if len(one.after.isr or ()) > 1 and not last.controller:
-        return Election(False, False, f"others were in sync with it ({', '.join(one.after.isr or ())})", shown)
-    if one.after.leader in last.isr and (last.controller or allowed != "true"):
+    if len(after or ()) > 1 and not last.controller:
+        return Election(False, False, f"others were in sync with it ({', '.join(after or ())})", shown)
+    if leader in last.isr and (last.controller or allowed != "true"):
         return Election(False, last.controller, f"it was in sync before ({names})", shown)
-    alone = one.after.isr in (None, (one.after.leader,))
-    if one.after.leader not in last.isr and alone and allowed != "false" and (last.controller or allowed == "true"):
+    possible = allowed != "false" and (last.controller or allowed == "true")
+    if leader not in last.isr and after in (None, (leader,)) and possible:
         return Election(True, last.controller, f"only {names} had been in sync", shown)
     if allowed == "false" and not last.controller:
         return Election(False, False, "unclean elections are switched off", switched_off)
     return Election(None, False, f"in sync was {names}, as far as is told", shown)
 
 
-def _marked(facts: Facts, one: Handover) -> Episode | None:
-    return next((e for e in facts.of_kind("unclean-election") if _is_of(e, one)), None)
+def _lines(facts: Facts, one: Handover, kind: str) -> Iterator[Episode]:
+    """Lines of controllers about this partition, between both leaderships, that name this leader or nobody."""
+    since, until = one.before.at or float("-inf"), one.after.at or float("-inf")
+    for line in facts.of_kind(kind):
+        here = (line.topic, line.queue) == (one.after.topic, one.after.queue)
+        named = offered(line) in (one.after.leader, "")
+        if here and named and line.first_at is not None and since < line.first_at <= until + SLACK:
+            yield line
 
 
-def _elected(facts: Facts, one: Handover) -> Episode | None:
-    """The controller's line about the election of this leader."""
-    found = [e for e in facts.of_kind("leader-elected") if _is_of(e, one) and _offered(e) == one.after.leader]
-    return found[-1] if found else None
-
-
-def _is_of(episode: Episode, one: Handover) -> bool:
-    """The line is about this partition and between both leaderships."""
-    at, since, until = episode.first_at, one.before.at, one.after.at
-    here = (episode.topic, episode.queue) == (one.after.topic, one.after.queue)
-    if not here or at is None or until is None or at > until + SLACK or _offered(episode) not in (one.after.leader, ""):
-        return False
-    return since is None or at > since
-
-
-def _offered(episode: Episode) -> str:
-    return "" if episode.value_min is None else f"{episode.value_min:.0f}"
-
-
-def _last_told(facts: Facts, one: Handover) -> InSync | None:
+def _last_in_sync(facts: Facts, one: Handover) -> leaders.InSync | None:
     """The in-sync set before the election: by epoch where lines have one, else by time."""
-    epoch, at = one.after.epoch, one.after.at
-    told = in_sync(facts).get((one.after.topic, one.after.queue), ())
-    dated = [r for r in told if r.epoch is not None and epoch is not None and _in_epochs(r.epoch, one)]
-    if dated:
-        newest = max(dated, key=lambda r: (r.epoch or 0, r.controller, r.at or 0.0))
-        later = [r for r in told if r.epoch is None and r.at is not None and _between(r.at, newest.at, at)]
-        return newest if newest.controller and newest.epoch != one.before.epoch else (later[-1] if later else newest)
-    before = [r for r in told if r.epoch is None and r.at is not None and at is not None and r.at < at]
-    return before[-1] if before else None
-
-
-def _in_epochs(epoch: int, one: Handover) -> bool:
-    first = one.before.epoch if one.before.epoch is not None else -1
-    return first <= epoch < (one.after.epoch or 0)
-
-
-def _between(at: float, since: float | None, until: float | None) -> bool:
-    return (since is None or at > since) and until is not None and at < until - SLACK
-
-
-def _why(evidence: Evidence, why: str) -> Evidence:
-    return Evidence(evidence.source, evidence.line, evidence.text, why, evidence.pointer)
+    epoch, at, first = one.after.epoch, one.after.at, one.before.epoch
+    known = in_sync(facts).get((one.after.topic, one.after.queue), ())
+    dated = [r for r in known if r.epoch is not None and (-1 if first is None else first) <= r.epoch < (epoch or 0)]
+    undated = [r for r in known if r.epoch is None and r.at is not None and at is not None]
+    if not dated:
+        return next((r for r in reversed(undated) if (r.at or 0.0) < (at or 0.0)), None)
+    newest = max(dated, key=lambda r: (r.epoch or 0, r.controller, r.at or 0.0))
+    if newest.controller and newest.epoch != first:
+        return newest
+    later = (r for r in reversed(undated) if (newest.at or float("-inf")) < (r.at or 0.0) < (at or 0.0) - SLACK)
+    return next(later, newest)

@@ -1,9 +1,4 @@
-"""What Kafka groups lost by one mechanism, and what their members had in memory.
-
-What Kafka groups lost by one mechanism, a case for each group and topic.
-
-What members of Kafka groups had in memory when they stopped, and what would tell whether it was lost.
-"""
+"""What Kafka groups lost by one mechanism, by group and topic, and what members had in memory as they stopped."""
 
 from __future__ import annotations
 
@@ -57,7 +52,7 @@ class Case:
         return all(loss.exact for loss in self.losses)
 
     @property
-    def told(self) -> str:
+    def amount(self) -> str:
         """Their number, with the interval where it is an estimate."""
         least, most = sum(one.least for one in self.losses), sum(one.most for one in self.losses)
         records = units.counted(self.records, "record")
@@ -122,14 +117,14 @@ class Memory:
 
 def stops(facts: Facts, case: Case) -> tuple[Stint, ...]:
     """Stints that ended with what the case counts in memory, by time."""
-    found = {stint for loss in case.losses for stint in _ended(facts, case.group, loss)}
+    found = {stint for loss in case.losses for stint in _ended(facts, loss)}
     return tuple(sorted(found, key=lambda s: (s.since, s.client, s.low)))
 
 
-def _ended(facts: Facts, group: str, loss: Loss) -> Iterator[Stint]:
+def _ended(facts: Facts, loss: Loss) -> Iterator[Stint]:
     """Stints on one partition that ended with what was lost in memory."""
     low, high = loss.first_offset or 0, (loss.last_offset or 0) + 1
-    for stint in stints(facts, group, loss.topic, loss.queue):
+    for stint in stints(facts, loss.group or "", loss.topic, loss.queue):
         if stint.until is not None and stint.low <= low and high <= stint.high:
             yield until_given_back(stint, high) or stint
 
@@ -138,7 +133,7 @@ def signs(facts: Facts, case: Case) -> Early:
     """The best of each sign in those stints."""
     every = [
         early(facts, (case.group, case.topic, loss.queue), stint)
-        for loss in case.losses for stint in _ended(facts, case.group, loss)
+        for loss in case.losses for stint in _ended(facts, loss)
     ]  # fmt: skip
     waiting = [one.waiting for one in every if one.waiting is not None]
     return Early(
@@ -155,36 +150,27 @@ def lost_queues(facts: Facts) -> tuple[Memory, ...]:
     Only an orderly stop is sure to commit what was polled (``ConsumerCoordinator.close``).
     """
     found = {}
-    for group, topic, queue in places(facts):
-        if noting(facts, group, topic):
-            continue
-        for stint in stints(facts, group, topic, queue):
-            memory = _memory(facts, (group, topic, queue), stint)
-            if memory is not None:
-                found[group, memory.client, memory.at] = memory
+    for place in places(facts):
+        for stint in stints(facts, *place) if not noting(facts, *place[:2]) else ():
+            sign = early(facts, place, stint)
+            if sign.auto is None or sign.waiting is None or stint.until is None or not stint.orderly:
+                continue
+            if stint.until - (sign.waiting.last_at or 0.0) <= _DRAINED:
+                memory = Memory(place[0], stint.client, stint.until, sign.waiting, sign.auto, stint.places[-1])
+                found[memory.group, memory.client, memory.at] = memory
     return tuple(found[key] for key in sorted(found))
 
 
-def _memory(facts: Facts, place: tuple[str, str, str], stint: Stint) -> Memory | None:
-    told = early(facts, place, stint)
-    if told.auto is None or told.waiting is None or stint.until is None or not stint.orderly:
-        return None
-    if stint.until - (told.waiting.last_at or 0.0) > _DRAINED:
-        return None
-    return Memory(place[0], stint.client, stint.until, told.waiting, told.auto, stint.places[-1])
-
-
 @per_facts
-def untold(facts: Facts) -> tuple[str, ...]:
+def missing_ledgers(facts: Facts) -> tuple[str, ...]:
     """What would tell whether a stop lost records: of groups that commit by themselves, or whose ledgers leave gaps."""
-    return tuple(sorted({doubt for place in places(facts) for doubt in _doubts(facts, place)}))
-
-
-def _doubts(facts: Facts, place: tuple[str, str, str]) -> Iterator[str]:
-    reckoning = reckon(facts, *place)
-    if noting(facts, place[0], place[1]):
-        yield from reckoning.doubts if reckoning.unknown else ()
-        return
-    ended = [stint for stint in stints(facts, *place) if stint.stopped and stint.high > stint.low]
-    if any(early(facts, place, stint).auto is not None for stint in ended):
-        yield f"what the members of {place[0]} handled, with partition and offset, by a ledger or their sink"
+    found: set[str] = set()
+    for place in places(facts):
+        reckoning = reckon(facts, *place)
+        if noting(facts, *place[:2]):
+            found |= set(reckoning.doubts) if reckoning.unknown else set()
+            continue
+        ended = [stint for stint in stints(facts, *place) if stint.stopped and stint.high > stint.low]
+        if any(early(facts, place, stint).auto is not None for stint in ended):
+            found.add(f"what the members of {place[0]} handled, with partition and offset, by a ledger or their sink")
+    return tuple(sorted(found))

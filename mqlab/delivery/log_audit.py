@@ -1,20 +1,18 @@
-"""The audit from the producer to the log: sent, acknowledged, failed, stored.
-
-Records that a producer was told of as failed: how many, why, and how many are in the log all the same.
+"""The audit from the producer to the log: what each partition was sent, acknowledged, stores, lost and has twice.
 
 A failure that was told is no loss of an acknowledged record. Some of these records were stored before the answer was
 lost or the in-sync set fell: failed is not absent.
-
-The audit from the producer to the log: what each partition was sent, acknowledged, stores, lost and has twice.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 
 from mqlab.delivery.doubles import doubles
 from mqlab.delivery.leaders import last_end, last_start
 from mqlab.delivery.loss_mechanisms import cases
+from mqlab.delivery.path import by_number
 from mqlab.delivery.rows import Doubled, LogRow, Loss, Side
 from mqlab.facts import Episode, Facts, span
 from mqlab.memo import per_facts
@@ -44,49 +42,47 @@ def producer_losses(facts: Facts, topic: str) -> tuple[Loss, ...]:
                      for queue in sorted({f.queue for f in own}))  # fmt: skip
     if any(p.role == "failed" and p.topic == topic for p in facts.parts):
         return ()
-    return tuple(_of_lines(facts, topic, queue, rows) for queue, rows in _expired(facts, topic).items())
+    lines: dict[str, list[Episode]] = defaultdict(list)
+    for line in facts.of_kind("record-expired"):
+        if line.topic == topic:
+            lines[line.queue or ""].append(line)
+    return tuple(_of_lines(facts, topic, queue, rows) for queue, rows in sorted(lines.items()))
 
 
 def never_stored(facts: Facts, incident: str, topic: str | None) -> int:
     """Records of *topic* (of any where it is None) that *incident* refused and that are known to be nowhere."""
     topics = sorted({f.topic for f in failed(facts.fates) if f.topic and topic in (None, f.topic)})
-    losses = [loss for name in topics for loss in producer_losses(facts, name)]
-    return sum(loss.least for loss in losses if loss.incident == incident)
+    return sum(one.least for name in topics for one in producer_losses(facts, name) if one.incident == incident)
 
 
 def _of_ids(facts: Facts, topic: str, queue: str, fates: Sequence[Fate]) -> Loss:
     records = sum(f.messages for f in fates)
     since, until = span(t for f in fates for t in (f.first_at, f.last_at))
-    whole = _seen_whole(facts, topic, until)
     return Loss(
-        _why(facts, topic, queue), Side.PRODUCER, topic, queue, None, records, records if whole else 0, records,
+        _why(facts, topic, queue), Side.PRODUCER, topic, queue, None, records,
+        records if until is not None and _seen_whole(facts, topic, until) else 0, records,
         None, None, since, until, "ids reported as failed that neither a dump nor a consumer has",
         (fates[0].first, fates[-1].last),
     )  # fmt: skip
 
 
-def _seen_whole(facts: Facts, topic: str, until: float | None) -> bool:
+def _seen_whole(facts: Facts, topic: str, until: float) -> bool:
     """Every partition was dumped from its begin, or read up to its last acknowledged message, after all of it."""
     parts = [p for p in facts.parts if p.topic == topic and p.queue]
     ends = {p.queue: p.last_offset or 0 for p in parts if p.role == "acked"}
-    if not ends:
-        return False
-    dumped = {p.queue for p in parts if p.role == "stored" and not p.first_offset and _later(p.taken_at, until)}
-    reached: dict[str, int] = {}
-    for part in parts:
-        if part.role in ("received", "consumed", "processed") and _later(part.last_at, until):
-            reached[part.queue] = max(reached.get(part.queue, 0), part.last_offset or 0)
-    return all(queue in dumped or reached.get(queue, -1) >= last for queue, last in ends.items())
-
-
-def _later(at: float | None, until: float | None) -> bool:
-    return at is not None and until is not None and at > until
+    whole = {p.queue for p in parts if p.role == "stored" and not p.first_offset and (p.taken_at or 0.0) > until}
+    whole |= {
+        p.queue for p in parts
+        if p.role in ("received", "consumed", "processed") and (p.last_at or 0.0) > until
+        and p.queue in ends and (p.last_offset or 0) >= ends[p.queue]
+    }  # fmt: skip
+    return bool(ends) and whole >= ends.keys()
 
 
 def _of_lines(facts: Facts, topic: str, queue: str, rows: Sequence[Episode]) -> Loss:
-    told, most = expired(rows)
+    likely, most = expired(rows)
     return Loss(
-        _why(facts, topic, queue), Side.PRODUCER, topic, queue, None, told, 0, most, None, None,
+        _why(facts, topic, queue), Side.PRODUCER, topic, queue, None, likely, 0, most, None, None,
         *span(t for e in rows for t in (e.first_at, e.last_at)),
         "records that expired in the producer; some may be stored", (rows[0].first, rows[-1].last),
     )  # fmt: skip
@@ -98,17 +94,9 @@ def expired(rows: Sequence[Episode]) -> tuple[int, int]:
     return round(least), round(sum((e.value_max or 1) * e.count for e in rows))
 
 
-def _expired(facts: Facts, topic: str) -> dict[str, list[Episode]]:
-    found: dict[str, list[Episode]] = {}
-    for episode in facts.of_kind("record-expired"):
-        if episode.topic == topic:
-            found.setdefault(episode.queue or "", []).append(episode)
-    return dict(sorted(found.items()))
-
-
 def _why(facts: Facts, topic: str, queue: str) -> str | None:
     """The class that refused them, where one alone was at work."""
-    few = any(_is_of(e, topic, queue) for e in refusals(facts))
+    few = any(e.topic in (topic, None) and (not queue or e.queue in (queue, None)) for e in refusals(facts))
     large = any(e.topic in (topic, None) for e in facts.of_kind("record-too-large"))
     if few == large:
         return None
@@ -117,13 +105,9 @@ def _why(facts: Facts, topic: str, queue: str) -> str | None:
 
 def refusals(facts: Facts) -> list[Episode]:
     """Lines of brokers and clients about writes that were refused for want of replicas in sync, by time."""
-    told = [e for e in facts.of_kind("produce-retry", "send-failed") if (e.reason or "").startswith(TOO_FEW)]
-    told += facts.of_kind("not-enough-replicas")
-    return sorted(told, key=lambda e: (e.first_at or 0.0, e.source, e.first.line or 0))
-
-
-def _is_of(episode: Episode, topic: str, queue: str) -> bool:
-    return episode.topic in (topic, None) and (not queue or episode.queue in (queue, None))
+    lines = [e for e in facts.of_kind("produce-retry", "send-failed") if (e.reason or "").startswith(TOO_FEW)]
+    lines += facts.of_kind("not-enough-replicas")
+    return sorted(lines, key=lambda e: (e.first_at or 0.0, e.source, e.first.line or 0))
 
 
 @per_facts
@@ -133,7 +117,7 @@ def log_rows(facts: Facts, topic: str) -> tuple[LogRow, ...]:
     queues = {f.queue for f in own} | {loss.queue for loss in log_losses(facts, topic)}
     queues |= {p.queue for p in facts.parts if p.topic == topic and p.queue and p.role != "committed"}
     return tuple(
-        _row(facts, topic, queue, [f for f in own if f.queue == queue]) for queue in sorted(queues, key=_place)
+        _row(facts, topic, queue, [f for f in own if f.queue == queue]) for queue in sorted(queues, key=by_number)
     )
 
 
@@ -152,34 +136,24 @@ def log_doubled(facts: Facts, topic: str) -> tuple[Doubled, ...]:
 def _row(facts: Facts, topic: str, queue: str, fates: Sequence[Fate]) -> LogRow:
     roles = {p.role for p in facts.parts if p.topic == topic}
     given_up = failed(fates)
-    told_failed = "failed" in roles or bool(given_up)
-    losses = [case.loss for case in cases(facts, topic) if case.loss.queue == queue]
-    doubled = [one for one in log_doubled(facts, topic) if one.queue == queue]
-    place = (topic, queue)
+    failures_told = "failed" in roles or bool(given_up)
+
+    def messages(rows: Iterable[Fate]) -> int:
+        return sum(f.messages for f in rows)
+
     return LogRow(
         topic,
         queue,
-        sent=_count(fates, "sent") if "sent" in roles else None,
-        acked=_count(fates, "acked") if "acked" in roles else None,
-        failed=sum(f.messages for f in given_up) if told_failed else None,
-        failed_stored=kept(given_up) if told_failed else None,
-        unanswered=_unanswered(fates) if {"sent", "acked"} <= roles else None,
-        stored=sum(f.messages for f in fates if f.acked or f.stored or f.handled) if queue and fates else None,
-        lost=sum(loss.records for loss in losses),
-        doubled=sum(one.extra for one in doubled),
-        start=last_start(facts, place) if queue else None,
-        end=last_end(facts, place) if queue else None,
+        sent=messages(f for f in fates if f.sent) if "sent" in roles else None,
+        acked=messages(f for f in fates if f.acked) if "acked" in roles else None,
+        failed=messages(given_up) if failures_told else None,
+        failed_stored=kept(given_up) if failures_told else None,
+        unanswered=messages(f for f in fates if f.sent and not (f.acked or f.failed))
+        if {"sent", "acked"} <= roles
+        else None,
+        stored=messages(f for f in fates if f.acked or f.stored or f.handled) if queue and fates else None,
+        lost=sum(case.piece.records for case in cases(facts, topic) if case.piece.queue == queue),
+        doubled=sum(one.extra for one in log_doubled(facts, topic) if one.queue == queue),
+        start=last_start(facts, (topic, queue)) if queue else None,
+        end=last_end(facts, (topic, queue)) if queue else None,
     )
-
-
-def _count(fates: Sequence[Fate], role: str) -> int:
-    return sum(f.messages for f in fates if (f.sent if role == "sent" else f.acked))
-
-
-def _unanswered(fates: Sequence[Fate]) -> int:
-    return sum(f.messages for f in fates if f.sent and not (f.acked or f.failed))
-
-
-def _place(queue: str) -> tuple[bool, int, str]:
-    """Partitions by number; what has none comes last."""
-    return (not queue.isdigit(), int(queue) if queue.isdigit() else 0, queue)

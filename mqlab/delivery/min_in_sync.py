@@ -1,15 +1,12 @@
-"""Partitions with fewer replicas in sync than ``min.insync.replicas``.
-
-Partitions with fewer replicas in sync than ``min.insync.replicas``, and the writes that were refused for it.
-"""
+"""Partitions with fewer replicas in sync than ``min.insync.replicas``, and the writes that were refused for it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mqlab.delivery import durability, log_audit
-from mqlab.delivery.leaders import InSync, in_sync
+from mqlab.delivery.leaders import in_sync
 from mqlab.delivery.log_audit import UNDER_MIN_ISR, expired, failed, kept, refusals
 from mqlab.delivery.loss_mechanisms import cases
 from mqlab.facts import Episode, Facts, Series, span
@@ -62,21 +59,18 @@ def _refusal(facts: Facts, topic: str, lines: Sequence[Episode]) -> Refusal:
     since, until = span(t for e in own for t in (e.first_at, e.last_at))
     by_ids = [f for f in failed(facts.fates) if f.topic == topic]
     late = [e for e in facts.of_kind("record-expired") if e.topic in (topic, None) and _within(e, since)]
-    told = expired(late)[0]
     full = [e for e in facts.of_kind("buffer-exhausted") if _within(e, since)]
     queues = tuple(sorted({e.queue for e in own if e.queue}, key=lambda q: (len(q), q)))
     said = list(_short(facts, topic, queues, own))
-    records = sum(f.messages for f in by_ids) or told
-    stored = kept(by_ids) if by_ids else None
     return Refusal(
         topic,
         queues,
         requests=max(sum(e.count for e in own if by_broker(e)), sum(e.count for e in own if not by_broker(e))),
-        failed=records,
-        stored=stored,
+        failed=sum(f.messages for f in by_ids) or expired(late)[0],
+        stored=kept(by_ids) if by_ids else None,
         dropped=sum(loss.least for loss in log_audit.log_losses(facts, topic) if loss.incident == UNDER_MIN_ISR),
         blocked=sum(e.count for e in full),
-        counted=_counted(facts, topic),
+        counted=any(p.role == "acked" and p.topic == topic for p in facts.parts) and not cases(facts, topic),
         short=said[0][0] if said else None,
         required=_required(facts, topic, own),
         since=since,
@@ -94,11 +88,6 @@ def _within(episode: Episode, since: float | None) -> bool:
     return since is None or episode.first_at is None or episode.first_at >= since
 
 
-def _counted(facts: Facts, topic: str) -> bool:
-    acked = any(p.role == "acked" and p.topic == topic for p in facts.parts)
-    return acked and not cases(facts, topic)
-
-
 def _required(facts: Facts, topic: str, lines: Sequence[Episode]) -> int | None:
     told = [e.value_max for e in lines if by_broker(e) and e.value_max]
     return round(told[0]) if told else durability.min_in_sync(facts, topic)
@@ -112,16 +101,11 @@ def _short(facts: Facts, topic: str, queues: Sequence[str], lines: Sequence[Epis
     required = _required(facts, topic, lines)
     since, until = span(t for e in lines for t in (e.first_at, e.last_at))
     for queue in queues:
-        for row in _during(in_sync(facts).get((topic, queue), ()), since, until):
+        rows = [r for r in in_sync(facts).get((topic, queue), ()) if r.at is not None and r.at <= (until or 0.0)]
+        before = [r for r in rows if since is not None and (r.at or 0.0) < since]
+        for row in rows[max(0, len(before) - 1) :]:
             if required is not None and len(row.isr) < required:
                 yield ",".join(row.isr), row.evidence
-
-
-def _during(rows: Sequence[InSync], since: float | None, until: float | None) -> list[InSync]:
-    """The last row before the refusals and those meanwhile."""
-    dated = [r for r in rows if r.at is not None and until is not None and r.at <= until]
-    before = [r for r in dated if since is not None and (r.at or 0.0) < since]
-    return [*before[-1:], *[r for r in dated if r not in before]]
 
 
 @per_facts
@@ -141,12 +125,11 @@ def _evidence(
     brokers = [e.first for e in own if by_broker(e)][:1]
     clients = [e for e in own if not by_broker(e)]
     found = [*brokers, *(e.first for e in clients[:1]), *(e.last for e in clients[-1:])]
-    found += [Evidence(e.source, e.line, e.text, "replicas in sync") for e in sets[:_SHOWN]]
+    found += [replace(e, why="replicas in sync") for e in sets[:_SHOWN]]
     found += [e.first for e in late[:1]]
     metrics = [s for s in below(facts) if s.points]
-    found += [sample(facts, s, _peak(s), "partitions below min.insync.replicas") for s in metrics[:1]]
+    found += [
+        sample(facts, s, max(s.points, key=lambda point: point[1])[0], "partitions below min.insync.replicas")
+        for s in metrics[:1]
+    ]
     return tuple(dict.fromkeys(found))
-
-
-def _peak(series: Series) -> float:
-    return max(series.points, key=lambda point: point[1])[0]

@@ -1,12 +1,6 @@
-"""Messages that a Kafka group has gone past and that none of its ledgers has.
+"""Messages of one partition that a Kafka group has gone past and that none of its ledgers notes.
 
-Messages of one partition, one after the other by offset, that a group should have handled: cut and counted.
-
-Messages of one partition that a Kafka group has gone past and that none of its ledgers notes.
-
-Whether the ledgers of a Kafka group would show a record that it handled: who had to note it, and from when to when.
-
-A member without a ledger, one that begins late, ends early or was cut makes what it does not note unknown.
+Whether they were handled is unknown where a member has no ledger, or one that begins late, ends early or was cut.
 """
 
 from __future__ import annotations
@@ -18,14 +12,17 @@ from itertools import pairwise
 
 from mqlab.delivery.log_losses import BY_OFFSETS, pieces
 from mqlab.delivery.ownership_intervals import Stint, stints
-from mqlab.delivery.positions import Mark, Offsets, offsets, partitions
-from mqlab.facts import Facts, Position
+from mqlab.delivery.positions import Offsets, offsets, partitions
+from mqlab.facts import Facts, Position, span
 from mqlab.findings import Evidence
 from mqlab.kafka.log_lines import client_of
 from mqlab.kafka.poll_limits import members, polls_of
 from mqlab.kafka.redelivery import kept, noting
 from mqlab.memo import per_facts
 from mqlab.rows import GRID, Assignment, Fate, times
+
+Place = tuple[str, str, str]
+"""A group, a topic and a partition."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +51,18 @@ def outside(runs: Iterable[Run], low: int, high: int) -> list[Run]:
     return [part for run in runs for part in _left(run, low, high)]
 
 
-def joined(runs: Sequence[Run]) -> list[Run]:
+def _joined(runs: Sequence[Run]) -> tuple[Run, ...]:
     """*runs* by offset, those that touch put together."""
     found: list[Run] = []
     for run in sorted(runs, key=lambda r: (r.low, r.high)):
         if found and found[-1].high == run.low:
-            found[-1] = _sum(found[-1], run)
-        else:
-            found.append(run)
-    return found
+            one = found.pop()
+            run = Run(
+                one.low, run.high, one.messages + run.messages, one.least + run.least, one.most + run.most,
+                span((one.since, run.since))[0], span((one.until, run.until))[1], one.first,
+            )  # fmt: skip
+        found.append(run)
+    return tuple(found)
 
 
 def _left(run: Run, low: int, high: int) -> Iterator[Run]:
@@ -78,24 +78,15 @@ def _left(run: Run, low: int, high: int) -> Iterator[Run]:
 def _part(run: Run, low: int, high: int) -> Run:
     if (low, high) == (run.low, run.high):
         return run
-    whole, span = run.high - run.low, high - low
-    messages = round(run.messages * span / whole)
-    least, most = max(0, run.least - (whole - span)), min(run.most, span)
+    whole, part = run.high - run.low, high - low
+    messages = round(run.messages * part / whole)
+    least, most = max(0, run.least - (whole - part)), min(run.most, part)
     step = 0.0 if run.since is None or run.until is None else (run.until - run.since) / whole
     since = None if run.since is None else run.since + step * (low - run.low)
     until = None if run.until is None else run.until - step * (run.high - high)
     return replace(
         run, low=low, high=high, messages=messages, least=least, most=most, since=since, until=until,
         first=run.first if low == run.low else None,
-    )  # fmt: skip
-
-
-def _sum(one: Run, other: Run) -> Run:
-    since = min((t for t in (one.since, other.since) if t is not None), default=None)
-    until = max((t for t in (one.until, other.until) if t is not None), default=None)
-    return Run(
-        one.low, other.high, one.messages + other.messages, one.least + other.least, one.most + other.most,
-        since, until, one.first,
     )  # fmt: skip
 
 
@@ -111,11 +102,10 @@ def _by_place(facts: Facts) -> Mapping[tuple[str, str], tuple[Fate, ...]]:
     for fate in facts.fates:
         if fate.first_offset is not None:
             found[fate.topic, fate.queue].append(fate)
-    return {place: tuple(sorted(these, key=_of_offset)) for place, these in found.items()}
-
-
-def _of_offset(fate: Fate) -> tuple[int, int, float]:
-    return (fate.first_offset or 0, fate.last_offset or 0, fate.first_at or 0.0)
+    return {
+        place: tuple(sorted(these, key=lambda f: (f.first_offset, f.last_offset or 0, f.first_at or 0.0)))
+        for place, these in found.items()
+    }
 
 
 def in_log(fate: Fate) -> bool:
@@ -136,8 +126,7 @@ def position(facts: Facts, group: str, topic: str, queue: str) -> int | None:
     if last is not None:
         return last.offset
     own = noting(facts, group, topic)
-    noted = [_behind(f) for f in fates(facts, topic, queue) if times(f, own)]
-    return max(noted, default=None)
+    return max((_behind(f) for f in fates(facts, topic, queue) if times(f, own)), default=None)
 
 
 @per_facts
@@ -162,7 +151,7 @@ def unhandled(facts: Facts, group: str, topic: str, queue: str) -> tuple[Run, ..
             left = outside(left, piece.first_offset, (piece.last_offset or 0) + 1)
     if sparse(facts, topic):
         left = [replace(run, least=0) for run in left]
-    return tuple(joined(left))
+    return _joined(left)
 
 
 @per_facts
@@ -178,11 +167,6 @@ def sparse(facts: Facts, topic: str) -> bool:
     return compacted or any(
         s.key == "transactional.id" and s.scope == "producer" and s.value not in ("", "null") for s in facts.settings
     )
-
-
-def below(runs: Sequence[Run], offset: int) -> list[Run]:
-    """Those of *runs* before an offset."""
-    return inside(runs, 0, offset)
 
 
 def _run(fate: Fate) -> Run:
@@ -208,7 +192,7 @@ def _gaps(known: Offsets, told: int | None, rows: Sequence[Fate]) -> list[Run]:
     return [Run(low, end, end - low, 0, end - low, None, None, None)] if low < end else []
 
 
-def doubt(facts: Facts, place: tuple[str, str, str], stint: Stint, run: Run) -> str:
+def doubt(facts: Facts, place: Place, stint: Stint, run: Run) -> str:
     """Why the ledgers do not tell whether *run*, of *stint* in *place*, was handled; empty where they do.
 
     *place* is a group, a topic and a partition.
@@ -231,7 +215,7 @@ def doubt(facts: Facts, place: tuple[str, str, str], stint: Stint, run: Run) -> 
     return ""
 
 
-def noted_at(facts: Facts, place: tuple[str, str, str], offset: int) -> bool:
+def noted_at(facts: Facts, place: Place, offset: int) -> bool:
     """A ledger of the group notes the record at *offset*: what it was handed before, it had the time to note."""
     own = noting(facts, *place[:2])
     return any(
@@ -240,7 +224,7 @@ def noted_at(facts: Facts, place: tuple[str, str, str], offset: int) -> bool:
     )
 
 
-def _owners(facts: Facts, place: tuple[str, str, str], stint: Stint) -> set[str]:
+def _owners(facts: Facts, place: Place, stint: Stint) -> set[str]:
     """Clients that snapshots or assignments show to own the partition before somebody else is seen to begin."""
     end = min((other.since for other in stints(facts, *place) if other.since > stint.since), default=float("inf"))
     return {who for at, who in _seen(facts).get(place, ()) if stint.since <= at < end}
@@ -275,7 +259,7 @@ def _noted(facts: Facts, group: str, client: str) -> Mapping[str, Sequence[float
     return {who: sorted(moments) for who, moments in sorted(found.items())}
 
 
-def _begins(facts: Facts, place: tuple[str, str, str], stint: Stint, run: Run, own: Sequence[float]) -> bool:
+def _begins(facts: Facts, place: Place, stint: Stint, run: Run, own: Sequence[float]) -> bool:
     """They note something before any of *run* was committed.
 
     One that begins in the middle of a stint, behind records that are not noted, may have begun late.
@@ -286,7 +270,7 @@ def _begins(facts: Facts, place: tuple[str, str, str], stint: Stint, run: Run, o
     return own[0] <= committed and not late
 
 
-def _ledger_behind(facts: Facts, place: tuple[str, str, str], stint: Stint, run: Run) -> bool:
+def _ledger_behind(facts: Facts, place: Place, stint: Stint, run: Run) -> bool:
     """The first record that its ledgers note in the stint is behind *run*."""
     group, topic, queue = place
     own = frozenset(s for s, who in kept(facts, group).items() if not stint.client or who in ("", stint.client))
@@ -309,17 +293,11 @@ def _lasts(facts: Facts, group: str, stint: Stint, own: Sequence[float]) -> bool
 @per_facts
 def _committing(facts: Facts, group: str, client: str) -> float:
     """When *client* was last seen to commit something new, in any partition."""
-    found = [0.0]
+    last = 0.0
     for topic in sorted({p.topic for p in facts.positions if p.group == group}):
         for queue in partitions(facts, group, topic):
-            for stint in stints(facts, group, topic, queue):
-                if stint.client == client:
-                    found += _moves(offsets(facts, group, topic, queue).committed, stint)
-    return max(found)
-
-
-def _moves(marks: Sequence[Mark], stint: Stint) -> list[float]:
-    """Moments within *stint* at which the committed offset had moved."""
-    until = stint.until if stint.until is not None else float("inf")
-    inside = [m for m in marks if stint.since <= m.at <= until]
-    return [later.at for one, later in pairwise(inside) if later.offset > one.offset]
+            marks = offsets(facts, group, topic, queue).committed
+            for stint in (one for one in stints(facts, group, topic, queue) if one.client == client):
+                own = [m for m in marks if stint.since <= m.at and (stint.until is None or m.at <= stint.until)]
+                last = max([last, *(later.at for one, later in pairwise(own) if later.offset > one.offset)])
+    return last

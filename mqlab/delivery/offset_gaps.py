@@ -1,25 +1,16 @@
-"""Ranges of offsets that a Kafka group did not read, and why.
+"""Ranges of offsets that a Kafka group did not read: deleted before it came, jumped over, or skipped by hand.
 
-A Kafka group that finds no committed offset and is told to begin at the end: what came in while it was on its way.
+A consumer whose position the log refuses, or that finds no committed one, goes where auto.offset.reset says
+(SubscriptionState, ``offset out of range`` and ``Found no committed offset``); what lies between is not read. Below the
+log start it was deleted (retention), from there on it was still there (reset). Without a consumer's log, a log start
+above the committed offset of a group that stands still tells the same. librdkafka does not say where it goes: then the
+ledger tells, which breaks off at a removed offset and goes on further behind.
 
 Records that were there before the group are not its own. Those that were acknowledged after its members subscribed and
 before they knew where to begin are passed over: on a busy host the assignment comes a minute after the first line, and
 partitions that were added later are noticed after metadata.max.age.ms only. Who joins a topic that holds records
 already has lost them only where a producer noted when they were acknowledged: from offsets alone it is a start.
-
-A Kafka group that took over from another one: the same clients under a new group id, which has no offsets yet.
-
-Records that a Kafka group left out because somebody had removed its committed offset.
-
-A member that finds none goes where auto.offset.reset says. librdkafka does not say where that was: then the ledger
-tells, which breaks off at the removed offset and goes on further behind.
-
-Ranges of offsets that a Kafka group did not read: deleted before it came, jumped over, or skipped by hand.
-
-A consumer whose position the log refuses, or that finds no committed one, goes where auto.offset.reset says
-(SubscriptionState, ``offset out of range`` and ``Found no committed offset``); what lies between is not read. Below the
-log start it was deleted (retention), from there on it was still there (reset). Without a consumer's log, a log start
-above the committed offset of a group that stands still tells the same.
+A group id of the same clients that replaces another one has no offsets yet and begins where the earlier one stood.
 """
 
 from __future__ import annotations
@@ -31,26 +22,26 @@ from itertools import groupby
 
 from mqlab.delivery.missing import fates
 from mqlab.delivery.positions import (
-    Jump,
     Mark,
+    OffsetReset,
     Offsets,
     Skip,
     Why,
     after,
     before,
     by_hand,
+    empty_intervals,
     furthest,
-    jumps,
+    offset_resets,
     offsets,
     positions,
-    vacant,
 )
-from mqlab.facts import Facts
+from mqlab.facts import Facts, span
 from mqlab.findings import Evidence
 from mqlab.kafka.groups import groups
 from mqlab.kafka.redelivery import noting, readers
 from mqlab.memo import per_facts
-from mqlab.rows import GRID, Fate, Tally, times
+from mqlab.rows import GRID, Tally, times
 from mqlab.shared.configured import consumer_value
 from mqlab.shared.queues import TOGETHER
 
@@ -70,16 +61,14 @@ class _End:
     """Producers noted what was acknowledged, and when."""
 
 
-def first_start(facts: Facts, known: Offsets, at: float, target: int, places: tuple[Evidence, ...]) -> Iterator[Skip]:
+def _first_start(facts: Facts, known: Offsets, at: float, target: int, places: tuple[Evidence, ...]) -> Iterator[Skip]:
     """What a group passed over that began at *target*, the end, without ever having had a position."""
-    begun = since(facts, known.group, known.topic)
-    seen = before(known.starts, at)
+    begun, seen = _reads_since(facts, known.group, known.topic), before(known.starts, at)
     start = seen.offset if seen is not None else _oldest(facts, known)
     if begun is None or target <= start:
         return
     end = _end(facts, known, begun, start, target)
-    certain = end.noted and at - begun > ORDINARY
-    if end.guess > start and not certain:
+    if end.guess > start and not (end.noted and at - begun > ORDINARY):
         end = _End(target, target, target)
     if end.guess > start:
         yield Skip(Why.CONFIGURED, start, end.guess, at, places)
@@ -88,7 +77,7 @@ def first_start(facts: Facts, known: Offsets, at: float, target: int, places: tu
 
 
 @per_facts
-def since(facts: Facts, group: str, topic: str) -> float | None:
+def _reads_since(facts: Facts, group: str, topic: str) -> float | None:
     """The first sign that *group* reads *topic*: a subscription, an assignment or a position."""
     told = [p.at for p in facts.positions if (p.group, p.topic) == (group, topic)]
     told += [a.at for a in facts.assignments if (a.group, a.topic) == (group, topic)]
@@ -96,17 +85,12 @@ def since(facts: Facts, group: str, topic: str) -> float | None:
         e.first_at for e in facts.of_kind("subscribed", "partitions-assigned")
         if e.group == group and _names(e.reason, topic, e.kind == "subscribed")
     ]  # fmt: skip
-    return min((at for at in told if at is not None), default=None)
+    return span(told)[0]
 
 
 def _names(reason: str | None, topic: str, whole: bool) -> bool:
     places = (reason or "").split(", ")
     return topic in places if whole else any(place.rpartition("-")[0] == topic for place in places)
-
-
-def _oldest(facts: Facts, known: Offsets) -> int:
-    offsets = [f.first_offset for f in _own(facts, known) if f.first_offset is not None]
-    return min(offsets, default=0)
 
 
 def _end(facts: Facts, known: Offsets, at: float, start: int, target: int) -> _End:
@@ -146,20 +130,16 @@ def _counted(rows: Sequence[Tally], at: float, first: int, within: tuple[int, in
     return _End(low, max(low, min(guess, high)), high, noted=True)
 
 
-def _own(facts: Facts, known: Offsets) -> Iterator[Fate]:
-    return (f for f in facts.fates if (f.topic, f.queue) == (known.topic, known.queue) and f.acked)
-
-
-def inherited(facts: Facts, known: Offsets, at: float) -> int:
-    """The furthest offset that an earlier group of the same clients had committed in this partition; 0 without one."""
-    earlier = predecessors(facts, known.group, known.topic)
-    return max((furthest(offsets(facts, one, known.topic, known.queue), at) for one in earlier), default=0)
+def _oldest(facts: Facts, known: Offsets) -> int:
+    """The first offset that producers noted as acknowledged; 0 without one."""
+    acked = (f for f in facts.fates if (f.topic, f.queue) == (known.topic, known.queue) and f.acked)
+    return min((f.first_offset for f in acked if f.first_offset is not None), default=0)
 
 
 @per_facts
-def predecessors(facts: Facts, group: str, topic: str) -> tuple[str, ...]:
+def _predecessors(facts: Facts, group: str, topic: str) -> tuple[str, ...]:
     """Groups with a client of the same id that read *topic* before *group* did and not any more, by name."""
-    begun = since(facts, group, topic)
+    begun = _reads_since(facts, group, topic)
     own = _clients(facts, group)
     others = [one for one in groups(facts) if one != group and one in readers(facts, topic)]
     return tuple(
@@ -170,19 +150,18 @@ def predecessors(facts: Facts, group: str, topic: str) -> tuple[str, ...]:
 
 @per_facts
 def _clients(facts: Facts, group: str) -> frozenset[str]:
-    named = {e.client_id for e in facts.episodes if e.group == group and e.client_id}
-    named |= {p.client_id for p in facts.positions if p.group == group and p.client_id}
-    return frozenset(named)
+    named = {e.client_id for e in facts.episodes if e.group == group}
+    named |= {p.client_id for p in facts.positions if p.group == group}
+    return frozenset(name for name in named if name)
 
 
 def _last(facts: Facts, group: str, topic: str) -> float | None:
     """When a member of *group* was last seen to own a partition of *topic* or to say where it reads there."""
     told = [p.at for p in facts.positions if (p.group, p.topic) == (group, topic) and p.client_id]
-    told += [e.first_at for e in facts.episodes if (e.group, e.topic) == (group, topic)]
-    return max((at for at in told if at is not None), default=None)
+    return span([*told, *(e.first_at for e in facts.episodes if (e.group, e.topic) == (group, topic))])[1]
 
 
-def removed(facts: Facts, known: Offsets) -> Iterator[Skip]:
+def _removed(facts: Facts, known: Offsets) -> Iterator[Skip]:
     """What lies between such an offset and what the group noted next; nothing where it is told to begin anew."""
     own = noting(facts, known.group, known.topic)
     noted = [f.first_offset or 0 for f in fates(facts, known.topic, known.queue) if times(f, own)]
@@ -205,73 +184,67 @@ def _to_end(facts: Facts, group: str, at: float | None) -> bool:
     )
 
 
-EARLIEST = "earliest"
-"""auto.offset.reset that goes to the log start, so that all that was passed over had been deleted."""
-
-
 @per_facts
 def skips(facts: Facts, group: str, topic: str, queue: str) -> tuple[Skip, ...]:
     """Ranges of one partition, by offset; those with a cause that is seen do not overlap."""
     known = offsets(facts, group, topic, queue)
-    told = [skip for jump in jumps(facts, known) for skip in _of_jump(facts, known, jump)]
-    told += [skip for skip in removed(facts, known) if not _overlapping(skip, told)]
+    told = [skip for reset in offset_resets(facts, known) for skip in _of_reset(facts, known, reset)]
+    told += [skip for skip in _removed(facts, known) if not _overlapping(skip, told)]
     told += [skip for skip in by_hand(facts, known) if not _overlapping(skip, told)]
     seen = [skip for skip in _overtaken(facts, known) if not _overlapping(skip, told)]
     return tuple(sorted((*told, *seen), key=lambda s: (s.low, s.high, s.why)))
 
 
-def _of_jump(facts: Facts, known: Offsets, jump: Jump) -> Iterator[Skip]:
+def _of_reset(facts: Facts, known: Offsets, reset: OffsetReset) -> Iterator[Skip]:
     """What lies between the position and where it went on; nothing where it went back."""
-    stood = furthest(known, jump.at)
-    if jump.refused is None and not stood:
-        stood = inherited(facts, known, jump.at)
-    low = stood if jump.refused is None else max(jump.refused, stood)
-    to_end = _skipped_to_end(facts, known, jump)
-    if jump.truncated:
+    stood = furthest(known, reset.at)
+    if reset.refused is None and not stood:
+        earlier = _predecessors(facts, known.group, known.topic)
+        committed = [furthest(offsets(facts, one, known.topic, known.queue), reset.at) for one in earlier]
+        stood = max(committed, default=0)
+    low = stood if reset.refused is None else max(reset.refused, stood)
+    to_end = _skipped_to_end(facts, known, reset)
+    if reset.truncated:
         return
-    if jump.refused is not None and jump.refused >= jump.target:
-        begun = _written_anew(facts, known, jump)
-        if to_end and begun is not None and begun < jump.target:
-            yield Skip(Why.RESET, begun, jump.target, jump.at, jump.places)
+    if reset.refused is not None and reset.refused >= reset.target:
+        begun = _written_anew(facts, known, reset)
+        if to_end and begun is not None and begun < reset.target:
+            yield Skip(Why.RESET, begun, reset.target, reset.at, reset.places)
         return
-    if jump.refused is None and not stood:
-        yield from first_start(facts, known, jump.at, jump.target, jump.places) if to_end else ()
+    if reset.refused is None and not stood:
+        yield from _first_start(facts, known, reset.at, reset.target, reset.places) if to_end else ()
         return
-    start = max(low, min(jump.target, _log_start(known, jump) if to_end else jump.target))
+    begins = before(known.starts, reset.at)
+    log_start = reset.target if not to_end else begins.offset if begins is not None else 0
+    start = max(low, min(reset.target, log_start))
     if start > low:
-        yield Skip(Why.RETENTION, low, start, jump.at, jump.places)
-    if jump.target > start:
-        yield Skip(Why.RESET, start, jump.target, jump.at, jump.places)
+        yield Skip(Why.RETENTION, low, start, reset.at, reset.places)
+    if reset.target > start:
+        yield Skip(Why.RESET, start, reset.target, reset.at, reset.places)
 
 
-def _skipped_to_end(facts: Facts, known: Offsets, jump: Jump) -> bool:
+def _skipped_to_end(facts: Facts, known: Offsets, reset: OffsetReset) -> bool:
     """Its auto.offset.reset sent it to the end; where nobody says what that was, it got at least as far as the end."""
-    value = consumer_value(facts, jump.client, "auto.offset.reset", jump.at)
+    value = consumer_value(facts, reset.client, "auto.offset.reset", reset.at)
     if value is not None and value.setting is not None:
-        return value.value != EARLIEST
-    end = before(known.ends, jump.at)
-    return end is not None and jump.target >= end.offset
+        return value.value != "earliest"
+    end = before(known.ends, reset.at)
+    return end is not None and reset.target >= end.offset
 
 
-def _written_anew(facts: Facts, known: Offsets, jump: Jump) -> int | None:
+def _written_anew(facts: Facts, known: Offsets, reset: OffsetReset) -> int | None:
     """Where the log was cut before a position turned out to be above its end: what is behind that is new."""
     told = [
         int(e.value_max) for e in facts.of_kind("leader-started", "log-truncated")
         if (e.topic, e.queue) == (known.topic, known.queue) and e.value_max is not None
-        and (e.first_at or 0.0) <= jump.at and e.value_max <= (jump.refused or 0)
+        and (e.first_at or 0.0) <= reset.at and e.value_max <= (reset.refused or 0)
     ]  # fmt: skip
     return told[-1] if told else None
 
 
-def _log_start(known: Offsets, jump: Jump) -> int:
-    """The log start when a consumer jumped, as it was seen last."""
-    seen = before(known.starts, jump.at)
-    return seen.offset if seen is not None else 0
-
-
 def _overtaken(facts: Facts, known: Offsets) -> Iterator[Skip]:
     """A log start that was seen above the committed offset while that stood still."""
-    spans = vacant(facts, known.group)
+    spans = empty_intervals(facts, known.group)
     for still, later in _passed(known):
         until = later.at if later else float("inf")
         gone = [s for s in known.starts if still[0].at <= s.at < until and s.offset > still[0].offset]

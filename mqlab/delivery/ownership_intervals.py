@@ -1,12 +1,7 @@
-"""Who worked on one partition of a Kafka group from when to when, and commits before the work.
-
-Who worked on one partition of a Kafka group from when to when, and up to which offset the group had committed then.
+"""Who worked on one partition of a Kafka group from when to when, how far it had committed, and commits before work.
 
 A stint begins where a consumer says at which offset it begins to read. One that goes on after a rebalance with the same
 process is the same stint: what the process has in memory stays there.
-
-Signs that a consumer of Kafka committed offsets before the records were handled.
-
 Automatic commit takes what the last poll returned for done (ConsumerCoordinator.maybeAutoCommitOffsetsAsync): true for
 a loop in one thread, wrong once records are handed to a queue or to other threads, and close() commits all of it.
 """
@@ -14,18 +9,17 @@ a loop in one thread, wrong once records are handed to a queue or to other threa
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
-from mqlab.delivery.positions import Mark, Offsets, before, jumps, offsets, vacant
+from mqlab.delivery.positions import Mark, Offsets, before, empty_intervals, offset_resets, offsets
 from mqlab.facts import Episode, Facts, Setting
 from mqlab.findings import Evidence
 from mqlab.kafka.lives import lives
 from mqlab.kafka.log_lines import homes, lines
 from mqlab.kafka.poll_limits import client_of
 from mqlab.kafka.redelivery import noting
-from mqlab.kafka.rows import End, Life
+from mqlab.kafka.rows import End
 from mqlab.memo import per_facts
 from mqlab.rows import GRID
 from mqlab.shared.configured import consumer_value
@@ -54,29 +48,23 @@ class Stint:
     """It said that it stops."""
     places: tuple[Evidence, ...]
     """Where it began and how it ended."""
-    again: tuple[Again, ...] = ()
+    again: tuple[Begin, ...] = ()
     """Where the same process began anew in between: after a rebalance that took all partitions from it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Again:
-    """A process goes on with a partition that it had given back: what it had committed by then, it reads no more."""
+class Begin:
+    """A process begins to read a partition, or goes on with one that it had given back, at the committed offset."""
 
     at: float
-    offset: int
-    place: Evidence
-
-
-@dataclass(frozen=True, slots=True)
-class _Begin:
-    at: float
-    client: str
     offset: int
     place: Evidence
 
 
 @dataclass(frozen=True, slots=True)
 class _Stop:
+    """A process ended."""
+
     at: float
     orderly: bool
     place: Evidence
@@ -87,9 +75,22 @@ def stints(facts: Facts, group: str, topic: str, queue: str) -> tuple[Stint, ...
     """Stints on one partition, by time; none where no position of the group is known."""
     known = offsets(facts, group, topic, queue)
     begun = _begins(facts, known) or _after_vacancies(facts, known)
-    ends = [later.at for later in begun[1:]] + [float("inf")]
-    found = [_stint(facts, known, one, end) for one, end in zip(begun, ends, strict=False)]
-    return tuple(_merged(found))
+    ends = [later.at for _, later in begun[1:]] + [float("inf")]
+    found: list[Stint] = []
+    for begin, end in zip(begun, ends, strict=False):
+        one = _stint(facts, known, begin, end)
+        if found and found[-1].client == one.client and not found[-1].stopped:
+            earlier = found.pop()
+            one = replace(
+                one,
+                since=earlier.since,
+                low=min(earlier.low, one.low),
+                high=max(earlier.high, one.high),
+                places=(*earlier.places[:1], *one.places[1:]),
+                again=(*earlier.again, Begin(one.since, one.low, one.places[0])),
+            )
+        found.append(one)
+    return tuple(found)
 
 
 def until_given_back(stint: Stint, offset: int) -> Stint | None:
@@ -102,34 +103,36 @@ def until_given_back(stint: Stint, offset: int) -> Stint | None:
     )
 
 
-def _begins(facts: Facts, known: Offsets) -> list[_Begin]:
+def _begins(facts: Facts, known: Offsets) -> list[tuple[str, Begin]]:
+    """Clients that say where they begin to read, by time."""
     home = homes(facts, known.group)
     found = [
-        _Begin(e.first_at or 0.0, e.client_id or home.get(e.source, ""), int(e.value_max), e.first)
+        (e.client_id or home.get(e.source, ""), Begin(e.first_at or 0.0, int(e.value_max), e.first))
         for e in known.lines if e.kind == "offset-set" and e.value_max is not None
     ]  # fmt: skip
-    found += [_Begin(j.at, j.client or "", j.target, j.places[-1]) for j in jumps(facts, known) if j.refused is None]
-    return sorted(found, key=lambda b: (b.at, b.place.source, b.place.line or 0))
+    found += [
+        (j.client or "", Begin(j.at, j.target, j.places[-1])) for j in offset_resets(facts, known) if j.refused is None
+    ]
+    return sorted(found, key=lambda b: (b[1].at, b[1].place.source, b[1].place.line or 0))
 
 
-def _after_vacancies(facts: Facts, known: Offsets) -> list[_Begin]:
+def _after_vacancies(facts: Facts, known: Offsets) -> list[tuple[str, Begin]]:
     """Without the logs of consumers: the group begins anew after each time in which it had no members."""
     if not known.committed:
         return []
-    moments = [known.committed[0].at, *(back for _, back in vacant(facts, known.group) if back < float("inf"))]
+    moments = [known.committed[0].at, *(back for _, back in empty_intervals(facts, known.group) if back < float("inf"))]
     marks = [(at, before(known.committed, at)) for at in sorted(moments)]
-    return [_Begin(at, "", mark.offset, mark.place) for at, mark in marks if mark is not None]
+    return [("", Begin(at, mark.offset, mark.place)) for at, mark in marks if mark is not None]
 
 
-def _stint(facts: Facts, known: Offsets, one: _Begin, end: float) -> Stint:
-    stop = next((s for s in _stops(facts, known.group, one.client) if one.at < s.at < end), None)
-    closed = end if end < float("inf") else None
-    until = stop.at if stop is not None else closed
+def _stint(facts: Facts, known: Offsets, begin: tuple[str, Begin], end: float) -> Stint:
+    client, one = begin
+    stop = next((s for s in _stops(facts, known.group, client) if one.at < s.at < end), None)
+    until = stop.at if stop is not None else end if end < float("inf") else None
     mark = before(known.committed, end)
     high = max(one.offset, mark.offset if mark is not None else one.offset)
     places = (one.place, stop.place) if stop is not None else (one.place,)
-    orderly = stop is not None and stop.orderly
-    return Stint(one.client, one.at, one.offset, high, until, stop is not None, orderly, places)
+    return Stint(client, one.at, one.offset, high, until, stop is not None, stop is not None and stop.orderly, places)
 
 
 @per_facts
@@ -137,39 +140,20 @@ def _stops(facts: Facts, group: str, client: str) -> tuple[_Stop, ...]:
     """Ends of the processes of *client*, by time; of the whole group where no client is known."""
     if not client:
         nobody = [e for e in facts.of_kind("group-emptied", "group-state") if e.group == group]
-        spans = [since for since, _ in vacant(facts, group)]
+        spans = [since for since, _ in empty_intervals(facts, group)]
         return tuple(_Stop(e.first_at or 0.0, False, e.first) for e in nobody if e.first_at in spans)
     own = lines(facts, group).of(client, *_STOPS)
     found = [_Stop(e.first_at or 0.0, e.kind != "process-exit", e.first) for e in own]
     for life in lives(facts, group):
-        if life.client_id == client and life.evidence:
-            found += _of_life(life)
-    return tuple(sorted(found, key=lambda s: (s.at, s.place.source, s.place.line or 0)))
-
-
-def _of_life(life: Life) -> Iterator[_Stop]:
-    """Its process ended with it; and where a new one begins, the one before it has ended."""
-    if life.until is not None and life.end not in _FELL_OUT:
-        orderly = life.process_stopped is not None or life.end is End.LEFT
-        yield _Stop(life.process_stopped or life.until, orderly, life.evidence[-1])
-    if life.process_started is not None:
-        yield _Stop(life.process_started, False, life.evidence[0])
-
-
-def _merged(found: Sequence[Stint]) -> Iterator[Stint]:
-    kept: Stint | None = None
-    for one in found:
-        if kept is not None and kept.client == one.client and not kept.stopped:
-            low, high = min(kept.low, one.low), max(kept.high, one.high)
-            again = (*kept.again, Again(one.since, one.low, one.places[0]))
-            places = (*kept.places[:1], *one.places[1:])
-            kept = replace(one, since=kept.since, low=low, high=high, places=places, again=again)
+        if life.client_id != client or not life.evidence:
             continue
-        if kept is not None:
-            yield kept
-        kept = one
-    if kept is not None:
-        yield kept
+        if life.until is not None and life.end not in _FELL_OUT:
+            orderly = life.process_stopped is not None or life.end is End.LEFT
+            found.append(_Stop(life.process_stopped or life.until, orderly, life.evidence[-1]))
+        if life.process_started is not None:
+            # Where a new process begins, the one before it has ended.
+            found.append(_Stop(life.process_started, False, life.evidence[0]))
+    return tuple(sorted(found, key=lambda s: (s.at, s.place.source, s.place.line or 0)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,20 +176,16 @@ class Early:
 def early(facts: Facts, place: tuple[str, str, str], stint: Stint) -> Early:
     """Signs in *stint*; *place* is a group, a topic and a partition."""
     value = consumer_value(facts, stint.client or None, "enable.auto.commit", stint.since)
-    told = value.setting if value is not None and value.value == "true" else None
-    return Early(told, _waiting(facts, place[0], stint), _ahead(facts, place, stint))
-
-
-def _waiting(facts: Facts, group: str, stint: Stint) -> Episode | None:
-    """It is asked for the time until the process stopped."""
+    auto = value.setting if value is not None and value.value == "true" else None
     until = stint.until if stint.until is not None else float("inf")
-    told = [
+    waiting = [
         e for e in facts.of_kind("handed-over")
         if e.first_at is not None and stint.since <= e.first_at <= until
-        and client_of(facts, group, e) in (stint.client, None if not stint.client else stint.client)
+        and client_of(facts, place[0], e) in (stint.client, stint.client or None)
     ]  # fmt: skip
-    last = max(told, key=lambda e: (e.last_at or 0.0, e.source, e.first.line or 0), default=None)
-    return last if last is not None and (last.value_max or 0.0) > 0 else None
+    last = max(waiting, key=lambda e: (e.last_at or 0.0, e.source, e.first.line or 0), default=None)
+    full = last if last is not None and (last.value_max or 0.0) > 0 else None
+    return Early(auto, full, _ahead(facts, place, stint))
 
 
 def _ahead(facts: Facts, place: tuple[str, str, str], stint: Stint) -> Mark | None:

@@ -1,24 +1,29 @@
-"""The way of a topic's messages as rows and words, and what all audits say together.
-
-The way of a topic's messages as rows: sent, acknowledged, stored, handled, committed, one row for each partition.
-
-What the audit says, in the words that screen, tables and figures share: intervals, places, offsets.
-
-What all audits say together, for the first screens: lost, of how many, pending, doubled, or why nobody knows.
-"""
+"""The way of a topic's messages as rows, one for each partition, and words that screens, tables and figures share."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
 from itertools import groupby
 
 from mqlab.delivery.risk_rates import Risk
-from mqlab.delivery.rows import Audit, Doubled, GroupRow, LogRow, Loss, Outcome, Side
+from mqlab.delivery.rows import Audit, Doubled, Loss, Outcome, Side
+from mqlab.facts import span
 from mqlab.units import counted, duration, number
 
-_SUMMED = ("sent", "acked", "failed", "failed_stored", "unanswered", "stored", "handled", "pending")
+NOT_TOLD = "–"
+UNEXPLAINED = "mechanism not told"
+_FROM = {Side.PRODUCER: "at the producer", Side.LOG: "in the log", Side.GROUP: "by group"}
+_OF_LOG = ("sent", "acked", "failed", "failed_stored", "unanswered", "stored")
+_OF_GROUP = ("handled", "pending")
+_CELLS = {"sent": "sent", "acknowledged": "acked", "failed": "failed", "of them stored": "failed_stored",
+          "unanswered": "unanswered", "stored": "stored", "handled": "handled", "pending": "pending"}  # fmt: skip
+"""Columns of tables and the fields that they show."""
+GRAVITY = (Outcome.LOST_AND_DOUBLED, Outcome.LOST, Outcome.DOUBLED, Outcome.UNKNOWN, Outcome.IN_LOG, Outcome.COMPLETE)
+"""The worst first."""
+_SHOWN = 3
+"""Topics, and partitions of each, that a sentence names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +59,23 @@ def path(audit: Audit, group: str | None) -> tuple[PathRow, ...]:
     """The partitions by number, on their way to *group*; None is the way to the log alone."""
     logs = {row.queue: row for row in audit.log}
     own = {row.queue: row for row in audit.groups if row.group == group}
-    return tuple(
-        replace(_row(queue, group, logs.get(queue), own.get(queue)), bound=_bound(_of(audit, queue, group)))
-        for queue in sorted({*logs, *own}, key=by_number)
-    )
+    found = []
+    for queue in sorted({*logs, *own}, key=by_number):
+        row, log, read = PathRow(queue, group), logs.get(queue), own.get(queue)
+        if log:
+            told = {name: getattr(log, name) for name in (*_OF_LOG, "start", "end", "lost", "doubled")}
+            row = replace(row, **told)
+        if read:
+            told = {name: getattr(read, name) for name in (*_OF_GROUP, "committed", "unknown")}
+            row = replace(row, **told, lost=row.lost + read.lost, doubled=row.doubled + read.doubled)
+        signs = {_sign(one) for one in audit.losses if one.queue == queue and _is_of(one, group)}
+        found.append(replace(row, bound=_joint(signs)))
+    return tuple(found)
+
+
+def _is_of(one: Loss, group: str | None) -> bool:
+    """The log lost it, or *group* did."""
+    return one.side is Side.LOG or (one.side is Side.GROUP and one.group == group)
 
 
 def groups(audit: Audit) -> tuple[str | None, ...]:
@@ -67,16 +85,16 @@ def groups(audit: Audit) -> tuple[str | None, ...]:
 
 def total(rows: Sequence[PathRow]) -> PathRow:
     """All partitions together."""
-    partly = {name for name in _SUMMED if any(_get(row, name) is None for row in rows)}
+    columns = {name: [getattr(row, name) for row in rows] for name in (*_OF_LOG, *_OF_GROUP)}
     return PathRow(
         None,
         rows[0].group if rows else None,
-        **{name: added(_get(row, name) for row in rows) for name in _SUMMED},
+        **{name: added(values) for name, values in columns.items()},
         lost=sum(row.lost for row in rows),
         bound=_joint({row.bound for row in rows if row.lost or row.bound}),
         doubled=sum(row.doubled for row in rows),
         unknown=sum(row.unknown for row in rows),
-        partly=frozenset(partly),
+        partly=frozenset(name for name, values in columns.items() if None in values),
     )
 
 
@@ -84,6 +102,26 @@ def telling(rows: Sequence[PathRow], most: int) -> list[PathRow]:
     """At most so many of them, in their order: those with losses, doubles or something unknown stay."""
     kept = sorted(rows, key=lambda one: not (one.lost or one.doubled or one.unknown))[:most]
     return [one for one in rows if one in kept]
+
+
+def cells(one: PathRow) -> Mapping[str, str]:
+    """The row as text, by the columns that screens and tables have."""
+    whole = one.queue is None
+    numbers = {column: getattr(one, name) for column, name in _CELLS.items()}
+    told = {
+        column: f"≥ {number(value)}" if value is not None and _CELLS[column] in one.partly else count(value)
+        for column, value in numbers.items()
+    }
+    return {
+        "partition": "all" if whole else one.queue or "not told",
+        "group": one.group or NOT_TOLD,
+        **told,
+        "committed at": "" if whole else count(one.committed),
+        "log": "" if whole or one.start is None is one.end else f"{count(one.start)} to {count(one.end)}",
+        "lost": f"{one.bound} {number(one.lost)}".strip(),
+        "doubled": number(one.doubled),
+        "unknown": number(one.unknown),
+    }
 
 
 def added(values: Iterable[int | None]) -> int | None:
@@ -97,20 +135,6 @@ def by_number(queue: str) -> tuple[bool, int, str]:
     return (not queue.isdigit(), int(queue) if queue.isdigit() else 0, queue)
 
 
-def _of(audit: Audit, queue: str, group: str | None) -> list[Loss]:
-    """What the log and *group* lost of one partition."""
-    sides = {(Side.LOG, None), (Side.GROUP, group)}
-    return [one for one in audit.losses if one.queue == queue and (one.side, _reader(one)) in sides]
-
-
-def _reader(one: Loss) -> str | None:
-    return one.group if one.side is Side.GROUP else None
-
-
-def _bound(losses: Sequence[Loss]) -> str:
-    return _joint({_sign(one) for one in losses})
-
-
 def _joint(signs: set[str]) -> str:
     """The sign of a sum: upper and lower bounds together are neither."""
     known = signs - {""}
@@ -121,37 +145,6 @@ def _sign(one: Loss) -> str:
     if one.exact:
         return ""
     return "≤" if one.records == one.most else "≥" if one.records == one.least else "~"
-
-
-def _get(row: PathRow, name: str) -> int | None:
-    value: int | None = getattr(row, name)
-    return value
-
-
-def _row(queue: str, group: str | None, log: LogRow | None, own: GroupRow | None) -> PathRow:
-    return PathRow(
-        queue,
-        group,
-        sent=log.sent if log else None,
-        acked=log.acked if log else None,
-        failed=log.failed if log else None,
-        failed_stored=log.failed_stored if log else None,
-        unanswered=log.unanswered if log else None,
-        stored=log.stored if log else None,
-        handled=own.handled if own else None,
-        committed=own.committed if own else None,
-        start=log.start if log else None,
-        end=log.end if log else None,
-        lost=(log.lost if log else 0) + (own.lost if own else 0),
-        pending=own.pending if own else None,
-        doubled=(log.doubled if log else 0) + (own.doubled if own else 0),
-        unknown=own.unknown if own else 0,
-    )
-
-
-NOT_TOLD = "–"
-UNEXPLAINED = "mechanism not told"
-_FROM = {Side.PRODUCER: "at the producer", Side.LOG: "in the log", Side.GROUP: "by group"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +161,11 @@ class Toll:
     until: float | None
     parts: tuple[Loss | Doubled, ...]
     """By partition and offset."""
+
+    @property
+    def words(self) -> str:
+        """How many, with the interval where they were not counted."""
+        return bounded(self.records, self.least, self.most)
 
 
 def count(value: int | None) -> str:
@@ -188,34 +186,56 @@ def bounded(records: int, least: int, most: int) -> str:
 
 def losses(audit: Audit) -> tuple[Toll, ...]:
     """What log and groups lost, by mechanism and place, the most first."""
-    return _tolls([(one, one.records) for one in audit.losses if one.side is not Side.PRODUCER])
+    return _tolls([one for one in audit.losses if one.side is not Side.PRODUCER])
 
 
 def refused(audit: Audit) -> tuple[Toll, ...]:
     """What the producers were told of as failed, by mechanism: nobody acknowledged it, so that no log lost it."""
-    return _tolls([(one, one.records) for one in audit.losses if one.side is Side.PRODUCER])
+    return _tolls([one for one in audit.losses if one.side is Side.PRODUCER])
 
 
 def doubles(audit: Audit) -> tuple[Toll, ...]:
     """What was doubled by mechanism and place, the most first."""
-    return _tolls([(one, one.extra) for one in audit.doubled])
+    return _tolls(audit.doubled)
+
+
+def _tolls(rows: Sequence[Loss | Doubled]) -> tuple[Toll, ...]:
+    def mechanism(one: Loss | Doubled) -> tuple[str, str, str]:
+        return (one.incident or "", one.side, one.group or "")
+
+    def place(one: Loss | Doubled) -> tuple[tuple[bool, int, str], int, float]:
+        first = one.first_offset if isinstance(one, Loss) else None
+        return (by_number(one.queue), first or 0, one.since or 0.0)
+
+    found = []
+    for (incident, side, group), own in groupby(sorted(rows, key=lambda one: (mechanism(one), place(one))), mechanism):
+        parts = tuple(own)
+        found.append(
+            Toll(
+                incident or UNEXPLAINED,
+                f"{_FROM[Side(side)]} {group}" if side == Side.GROUP else _FROM[Side(side)],
+                sum(one.extra if isinstance(one, Doubled) else one.records for one in parts),
+                sum(one.least for one in parts),
+                sum(one.most for one in parts),
+                span(one.since for one in parts)[0],
+                span(one.until for one in parts)[1],
+                parts,
+            )
+        )
+    return tuple(sorted(found, key=lambda toll: (-toll.records, toll.incident, toll.where)))
 
 
 def at_stake(risk: Risk) -> str:
-    """``about 529 records (≤ 1,558)``, ``up to 417 records``; empty where nothing bounds it."""
+    """``about 529 records (≤ 1,558)``, ``up to 417 records``, and when; empty where nothing bounds it."""
+    due = f"in {duration(risk.due_seconds)} if all goes on as it did" if risk.due_seconds is not None else ""
+    bound = f" (≤ {number(risk.high)})" if risk.high not in (None, risk.records) else ""
     if risk.records is not None:
-        bound = f" (≤ {number(risk.high)})" if risk.high not in (None, risk.records) else ""
-        return f"about {counted(risk.records, 'record')}{bound}"
-    if risk.high is None:
-        return f"{counted(risk.low, 'record')} or more" if risk.low else ""
-    return (
-        f"{number(risk.low)} to {counted(risk.high, 'record')}" if risk.low else f"up to {counted(risk.high, 'record')}"
-    )
-
-
-def due(risk: Risk) -> str:
-    """``in 3.20 h if all goes on as it did``; empty where that is not known."""
-    return "" if risk.due_seconds is None else f"in {duration(risk.due_seconds)} if all goes on as it did"
+        many = f"about {counted(risk.records, 'record')}{bound}"
+    elif risk.high is None:
+        many = f"{counted(risk.low, 'record')} or more" if risk.low else ""
+    else:
+        many = f"{f'{number(risk.low)} to' if risk.low else 'up to'} {counted(risk.high, 'record')}"
+    return ", ".join(part for part in (many, due) if part)
 
 
 def partition(queue: str) -> str:
@@ -236,42 +256,6 @@ def between(since: float | None, until: float | None, tz: tzinfo = UTC) -> str:
     """``12:04:32 to 12:04:38``; empty where no moment is known."""
     times = [f"{datetime.fromtimestamp(at, tz):%H:%M:%S}" for at in (since, until) if at is not None]
     return " to ".join(dict.fromkeys(times))
-
-
-def _tolls(rows: Sequence[tuple[Loss | Doubled, int]]) -> tuple[Toll, ...]:
-    ordered = sorted(rows, key=lambda row: (_mechanism(row[0]), *_in_partition(row[0])))
-    tolls = [_toll(list(own)) for _, own in groupby(ordered, key=lambda row: _mechanism(row[0]))]
-    return tuple(sorted(tolls, key=lambda toll: (-toll.records, toll.incident, toll.where)))
-
-
-def _toll(rows: Sequence[tuple[Loss | Doubled, int]]) -> Toll:
-    parts = tuple(one for one, _ in rows)
-    first = parts[0]
-    return Toll(
-        first.incident or UNEXPLAINED,
-        f"{_FROM[first.side]} {first.group}" if first.side is Side.GROUP else _FROM[first.side],
-        sum(records for _, records in rows),
-        sum(one.least for one in parts),
-        sum(one.most for one in parts),
-        min((one.since for one in parts if one.since is not None), default=None),
-        max((one.until for one in parts if one.until is not None), default=None),
-        parts,
-    )
-
-
-def _mechanism(one: Loss | Doubled) -> tuple[str, str, str]:
-    return (one.incident or "", one.side, one.group or "")
-
-
-def _in_partition(one: Loss | Doubled) -> tuple[tuple[bool, int, str], int, float]:
-    first = one.first_offset if isinstance(one, Loss) else None
-    return (by_number(one.queue), first or 0, one.since or 0.0)
-
-
-GRAVITY = (Outcome.LOST_AND_DOUBLED, Outcome.LOST, Outcome.DOUBLED, Outcome.UNKNOWN, Outcome.IN_LOG, Outcome.COMPLETE)
-"""The worst first."""
-_MOST_TOPICS = 3
-_MOST_PARTS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,7 +290,7 @@ def summary(audits: Sequence[Audit]) -> Summary:
     gone = [one for audit in audits for one in audit.losses if one.side is not Side.PRODUCER]
     return Summary(
         len(audits),
-        added(total(path(audit, None)).acked for audit in audits),
+        added(row.acked for audit in audits for row in audit.log),
         sum(one.records for one in gone),
         sum(one.least for one in gone),
         sum(one.most for one in gone),
@@ -316,17 +300,17 @@ def summary(audits: Sequence[Audit]) -> Summary:
     )
 
 
-def kept(audits: Sequence[Audit]) -> str:
+def intact(audits: Sequence[Audit]) -> str:
     """What became of topics that are known to have lost nothing, with a blank before; empty where there are none."""
     known = [audit for audit in audits if audit.outcome in (Outcome.COMPLETE, Outcome.IN_LOG)]
-    parts = [f" {audit.topic}: {audit.statement}" for audit in by_gravity(known)[:_MOST_TOPICS]]
-    more = f" {counted(len(known) - _MOST_TOPICS, 'more topic')} lost nothing." if len(known) > _MOST_TOPICS else ""
+    parts = [f" {audit.topic}: {audit.statement}" for audit in by_gravity(known)[:_SHOWN]]
+    more = f" {counted(len(known) - _SHOWN, 'more topic')} lost nothing." if len(known) > _SHOWN else ""
     return "".join(parts) + more
 
 
-def told(audits: Sequence[Audit]) -> Iterator[str]:
+def sentences(audits: Sequence[Audit]) -> Iterator[str]:
     """Each topic in half a sentence, the worst first."""
-    shown = by_gravity(audits)[:_MOST_TOPICS]
+    shown = by_gravity(audits)[:_SHOWN]
     yield from (f"{audit.topic}: {', '.join(_parts(audit))}" for audit in shown)
     if len(audits) > len(shown):
         yield f"{counted(len(audits) - len(shown), 'more topic')} (mqlab audit)"
@@ -338,8 +322,9 @@ def _parts(audit: Audit) -> Iterator[str]:
     of = f" of {least}{number(whole.acked)} acknowledged" if whole.acked is not None else ""
     gone = losses(audit)
     for place, toll in enumerate(gone):
-        many = bounded(toll.records, toll.least, toll.most)
-        yield f"{many}{'' if place else of} lost {toll.where} ({toll.incident}; {_where(toll)})"
+        parts = [f"{partition(one.queue)} {offsets(one)}".strip() for one in toll.parts[:_SHOWN]]
+        more = f" and {number(len(toll.parts) - _SHOWN)} more" if len(toll.parts) > _SHOWN else ""
+        yield f"{toll.words}{'' if place else of} lost {toll.where} ({toll.incident}; {', '.join(parts)}{more})"
     if audit.outcome is Outcome.UNKNOWN:
         yield "CANNOT SAY" + (f" (missing: {audit.missing[0]})" if audit.missing else "")
     elif not gone:
@@ -349,10 +334,4 @@ def _parts(audit: Audit) -> Iterator[str]:
         if group and waiting:
             yield f"{number(waiting)} only wait for {group}"
     for toll in doubles(audit):
-        yield f"{bounded(toll.records, toll.least, toll.most)} doubled {toll.where}"
-
-
-def _where(toll: Toll) -> str:
-    parts = [f"{partition(one.queue)} {offsets(one)}".strip() for one in toll.parts[:_MOST_PARTS]]
-    more = len(toll.parts) - len(parts)
-    return ", ".join(parts) + (f" and {number(more)} more" if more else "")
+        yield f"{toll.words} doubled {toll.where}"

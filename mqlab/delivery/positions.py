@@ -1,18 +1,7 @@
-"""Where a Kafka group stood in a partition over time, and positions that somebody moved.
+"""Where a Kafka group stood in one partition over time, where the log began and ended, and positions that were moved.
 
-What the material tells of single partitions of Kafka, by topic and partition.
-
-Times in which a Kafka group had no members.
-
-Ranges of offsets in one partition that a Kafka group did not read, and why.
-
-Where a Kafka group stood in one partition over time, and where the partition began and ended meanwhile.
-
-Positions of a Kafka group that somebody moved: by kafka-consumer-groups --reset-offsets, or by a seek.
-
-The tool works only on a group without members, and nobody else commits for one then.
-
-What a consumer of Kafka says when its position is of no use: why, and where it goes on instead.
+kafka-consumer-groups --reset-offsets works only on a group without members, and nobody else commits for one then; an
+application may seek. A consumer whose position is of no use says why, and where it goes on instead.
 """
 
 from __future__ import annotations
@@ -20,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import pairwise
 from typing import TypeVar
@@ -67,15 +56,14 @@ def _by_place(rows: Iterable[R]) -> Mapping[Place, Sequence[R]]:
 
 
 @per_facts
-def vacant(facts: Facts, group: str) -> tuple[tuple[float, float], ...]:
+def empty_intervals(facts: Facts, group: str) -> tuple[tuple[float, float], ...]:
     """Times between two words that the group had no members, without a sign of one in between; infinite at the end."""
     nobody = sorted({e.first_at or 0.0 for e in empty(facts, group)})
     here = [*present(facts, group), float("inf")]
     found: list[tuple[float, float]] = []
     for at in nobody:
-        back = here[bisect_right(here, at)]
         if not found or found[-1][1] < at:
-            found.append((at, back))
+            found.append((at, here[bisect_right(here, at)]))
     return tuple(found)
 
 
@@ -134,7 +122,7 @@ class Mark:
         """Where it stands."""
         if isinstance(self.row, Position):
             return Evidence(self.row.source, self.row.line, self.row.text, self.why)
-        return Evidence(self.row.last.source, self.row.last.line, self.row.last.text, self.why)
+        return replace(self.row.last, why=self.why)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,18 +171,24 @@ class Offsets:
 @per_facts
 def offsets(facts: Facts, group: str, topic: str, queue: str) -> Offsets:
     """Everything about *group* in one partition."""
-    rows = positions(facts).get((topic, queue), ())
     lines = _lines(facts, group, topic, queue)
-    told = [_of_line(e, "the committed offset it begins at") for e in lines if e.kind == "offset-set"]
-    raised = [_of_line(e, "the log start moved") for e in moved(facts).get((topic, queue), ())]
-    own = [_mark(p, p.committed, "committed") for p in rows if p.group == group and p.committed is not None]
-    return Offsets(
-        group, topic, queue,
-        committed=_by_time([*own, *told]),
-        starts=_by_time([*(_mark(p, p.start, "log start") for p in rows if p.start is not None), *raised]),
-        ends=_by_time([_mark(p, p.end, "log end") for p in rows if p.end is not None]),
-        lines=lines,
-    )  # fmt: skip
+    committed, starts, ends = list[Mark](), list[Mark](), list[Mark]()
+    for row in positions(facts).get((topic, queue), ()):
+        if row.at is None:
+            continue
+        if row.group == group and row.committed is not None and row.committed >= 0:
+            committed.append(Mark(row.at, row.committed, row, "committed"))
+        if row.start is not None and row.start >= 0:
+            starts.append(Mark(row.at, row.start, row, "log start"))
+        if row.end is not None and row.end >= 0:
+            ends.append(Mark(row.at, row.end, row, "log end"))
+    told = [(committed, e, "the committed offset it begins at") for e in lines if e.kind == "offset-set"]
+    told += [(starts, e, "the log start moved") for e in moved(facts).get((topic, queue), ())]
+    for marks, line, why in told:
+        at = line.last_at or line.first_at
+        if at is not None and line.value_max is not None:
+            marks.append(Mark(at, int(line.value_max), line, why))
+    return Offsets(group, topic, queue, _by_time(committed), _by_time(starts), _by_time(ends), lines)
 
 
 @per_facts
@@ -247,23 +241,8 @@ def _lines(facts: Facts, group: str, topic: str, queue: str) -> tuple[Episode, .
     )  # fmt: skip
 
 
-def _mark(row: Position, offset: int | None, why: str) -> Mark | None:
-    return None if row.at is None or offset is None or offset < 0 else Mark(row.at, offset, row, why)
-
-
-def _of_line(line: Episode, why: str) -> Mark | None:
-    at = line.last_at or line.first_at
-    return None if at is None or line.value_max is None else Mark(at, int(line.value_max), line, why)
-
-
-def _by_time(marks: Sequence[Mark | None]) -> tuple[Mark, ...]:
-    known = [mark for mark in marks if mark is not None]
-    return tuple(sorted(known, key=_in_order))
-
-
-def _in_order(mark: Mark) -> tuple[float, str, int]:
-    line = mark.row.line if isinstance(mark.row, Position) else mark.row.last.line
-    return (mark.at, mark.row.source, line or 0)
+def _by_time(marks: Iterable[Mark]) -> tuple[Mark, ...]:
+    return tuple(sorted(marks, key=lambda m: (m.at, m.row.source, m.place.line or 0)))
 
 
 def by_hand(facts: Facts, known: Offsets) -> Iterator[Skip]:
@@ -272,7 +251,11 @@ def by_hand(facts: Facts, known: Offsets) -> Iterator[Skip]:
         if later.offset > one.offset:
             yield Skip(Why.HAND, one.offset, later.offset, later.at, (one.place, later.place))
     yield from _by_tool(facts, known)
-    failed = {int(e.value_max) for e in facts.of_kind("record-failed") if _same(e, known) and e.value_max is not None}
+    failed = {
+        int(e.value_max)
+        for e in facts.of_kind("record-failed")
+        if (e.topic, e.queue) == (known.topic, known.queue) and e.value_max is not None
+    }
     for line in known.lines:
         stood = before(known.committed, line.first_at or 0.0)
         if line.kind != "offset-sought" or line.value_max is None or stood is None:
@@ -319,7 +302,7 @@ def moves(facts: Facts, known: Offsets) -> Iterator[tuple[Mark, Mark]]:
     told = lines(facts, known.group)
     if not (told.coordinator or told.clients) or _alone(facts, known.group, known.topic):
         return
-    spans = vacant(facts, known.group)
+    spans = empty_intervals(facts, known.group)
     begun = {(e.source, e.first.line) for e in known.lines if e.kind == "offset-set"}
     for one, later in pairwise(known.committed):
         if one.offset == later.offset:
@@ -330,22 +313,13 @@ def moves(facts: Facts, known: Offsets) -> Iterator[tuple[Mark, Mark]]:
             yield one, later
 
 
-def _same(line: Episode, known: Offsets) -> bool:
-    """It is about a record of this partition, which an application seeks again to try it once more."""
-    return (line.topic, line.queue) == (known.topic, known.queue)
-
-
 @per_facts
 def _alone(facts: Facts, group: str, topic: str) -> bool:
     return commits_alone(facts, group, of_groups(facts).get((group, topic), {}))
 
 
-_SOON = 600.0
-"""Seconds within which a consumer says where it goes on: it asks for offsets until a broker answers."""
-
-
 @dataclass(frozen=True, slots=True)
-class Jump:
+class OffsetReset:
     """A consumer's own words about a position that was refused or missing, and where it went instead."""
 
     at: float
@@ -357,8 +331,8 @@ class Jump:
     places: tuple[Evidence, ...]
 
 
-def jumps(facts: Facts, known: Offsets) -> Iterator[Jump]:
-    """Jumps of one partition, by time."""
+def offset_resets(facts: Facts, known: Offsets) -> Iterator[OffsetReset]:
+    """Those of one partition, by time."""
     cause: Episode | None = None
     for line in known.lines:
         if line.kind in ("offset-missing", "offset-reset"):
@@ -366,17 +340,11 @@ def jumps(facts: Facts, known: Offsets) -> Iterator[Jump]:
         elif line.kind == "offset-set":
             cause = None
         elif line.kind == "offset-reset-to" and cause is not None and line.value_max is not None:
-            begun, at = cause.first_at or 0.0, line.first_at or 0.0
-            if cause.source == line.source and at - begun <= _SOON:
+            if cause.source == line.source:
                 who = line.client_id or homes(facts, known.group).get(line.source)
-                target, places = int(line.value_max), (cause.first, line.first)
-                yield Jump(at, who, _refused(cause), target, _truncated(cause), places)
+                refused = None if cause.kind == "offset-missing" or cause.value_max is None else int(cause.value_max)
+                truncated = "Truncation detected" in cause.first.text
+                yield OffsetReset(
+                    line.first_at or 0.0, who, refused, int(line.value_max), truncated, (cause.first, line.first)
+                )
             cause = None
-
-
-def _refused(cause: Episode) -> int | None:
-    return None if cause.kind == "offset-missing" or cause.value_max is None else int(cause.value_max)
-
-
-def _truncated(cause: Episode) -> bool:
-    return "Truncation detected" in cause.first.text

@@ -1,15 +1,8 @@
-"""Rows of the settings audit, and the rates at which its risks count.
-
-Rows of the settings audit: what one setting of the delivery path makes possible, and for how many records.
-
-How many records a second producers sent, topics took in and consumers read, by whatever counts them.
-
-Whether retention is about to delete what a group has not read: its lag in time against retention.ms and .bytes.
-"""
+"""Rows of the settings audit, how many records a second there were, and what retention is about to delete unread."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from mqlab.delivery import durability
@@ -59,9 +52,9 @@ def listed(names: Sequence[str]) -> str:
     return ", ".join(names[:_MOST]) + (f" and {number(more)} more" if more > 0 else "")
 
 
-def shown(places: Sequence[Evidence]) -> tuple[Evidence, ...]:
-    """The first places, each once."""
-    return tuple(dict.fromkeys(places))[:_MOST]
+def shown(places: Iterable[Evidence | None]) -> tuple[Evidence, ...]:
+    """The first of the places that are known, each once."""
+    return tuple(dict.fromkeys(place for place in places if place is not None))[:_MOST]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +79,8 @@ class Rate:
 def of_producer(facts: Facts, owner: str | None) -> Rate | None:
     """What *owner* sent: by its counters, its ledgers, else what came into the topics that it alone writes."""
     own = [s for s in facts.named("producer.record_sends") if owner and s.labels.get("client_id") == owner]
-    return _counted(own, "counters of the producer") or _topics(facts, owner)
+    alone = [topic for topic in written(facts, owner) if durability.producers(facts, topic) == (owner,)]
+    return _counted(own, "counters of the producer") or of_topics(facts, alone)
 
 
 @per_facts
@@ -100,16 +94,30 @@ def of_consumer(facts: Facts, owner: str | None, group: str | None) -> Rate | No
 @per_facts
 def of_group(facts: Facts, group: str | None) -> Rate | None:
     """By how much the committed offsets of *group* moved, all its topics together."""
-    whole = [_committed(facts, name, topic) for name, topic in of_groups(facts) if name == group]
-    moved = sum(whole)
+    topics = [queues for (name, _), queues in of_groups(facts).items() if name == group]
+    moved = sum(max(0, pace.consumed) / pace.seconds for queues in topics for pace in _paces(queues))
     return Rate(moved, "commits of the whole group") if moved > 0 else None
+
+
+def _paces(queues: Mapping[str, Points]) -> list[Pace]:
+    return [pace for pace in paces(queues, float("-inf"), float("inf")).values() if pace.seconds > 0]
 
 
 @per_facts
 def of_topic(facts: Facts, topic: str) -> Rate | None:
     """What came into *topic*: by ledgers of acknowledged ids, brokers' counters, else ends of the log in snapshots."""
+    parts = [p for p in facts.parts if p.topic == topic and p.role == "acked"]
+    since, until = span(at for p in parts for at in (p.first_at, p.last_at))
+    messages = sum(p.messages for p in parts)
+    if since is not None and until is not None and until > since and messages:
+        return Rate(messages / (until - since), "ledgers of acknowledged ids")
     counters = [s for s in facts.named("broker.messages_in") if s.labels.get("topic") == topic]
-    return _noted(facts, topic) or _counted(counters, "counters of the brokers") or _ends(facts, topic)
+    if counted := _counted(counters, "counters of the brokers"):
+        return counted
+    # The group whose snapshots show most tells it; others see the same ends.
+    groups = [queues for (_, name), queues in of_groups(facts).items() if name == topic]
+    most = max((sum(max(0, p.produced) / p.seconds for p in _paces(queues)) for queues in groups), default=0.0)
+    return Rate(most, "ends of the log in snapshots") if most > 0 else None
 
 
 def of_topics(facts: Facts, topics: Iterable[str]) -> Rate | None:
@@ -132,11 +140,6 @@ def written(facts: Facts, owner: str | None) -> tuple[str, ...]:
     return tuple(topic for topic in user_topics(facts) if owner in durability.producers(facts, topic))
 
 
-def _topics(facts: Facts, owner: str | None) -> Rate | None:
-    alone = [topic for topic in written(facts, owner) if durability.producers(facts, topic) == (owner,)]
-    return of_topics(facts, alone)
-
-
 def _counted(series: Sequence[Series], source: str) -> Rate | None:
     """Increase over the time in which there was any, whichever of *series* showed it."""
     steps = [(since, until, more) for since, until, more in summed(series) if more > 0 and until > since]
@@ -147,44 +150,8 @@ def _counted(series: Sequence[Series], source: str) -> Rate | None:
     return Rate(sum(more for _, _, more in steps) / seconds, source) if seconds else None
 
 
-def _noted(facts: Facts, topic: str) -> Rate | None:
-    parts = [p for p in facts.parts if p.topic == topic and p.role == "acked"]
-    since, until = span(at for p in parts for at in (p.first_at, p.last_at))
-    messages = sum(p.messages for p in parts)
-    if since is None or until is None or until <= since or not messages:
-        return None
-    return Rate(messages / (until - since), "ledgers of acknowledged ids")
-
-
-def _ends(facts: Facts, topic: str) -> Rate | None:
-    """The group whose snapshots show most tells it; others see the same ends."""
-    found = max((_moved(facts, key, _produced) for key in of_groups(facts) if key[1] == topic), default=0.0)
-    return Rate(found, "ends of the log in snapshots") if found > 0 else None
-
-
-def _committed(facts: Facts, group: str, topic: str) -> float:
-    return _moved(facts, (group, topic), _consumed)
-
-
-def _moved(facts: Facts, key: tuple[str, str], of: Callable[[int, int], int]) -> float:
-    every = paces(of_groups(facts)[key], float("-inf"), float("inf")).values()
-    return sum(_speeds((of(p.produced, p.consumed), p.seconds) for p in every))
-
-
-def _speeds(moved: Iterable[tuple[int, float]]) -> Iterator[float]:
-    yield from (max(0, count) / seconds for count, seconds in moved if seconds > 0)
-
-
-def _produced(produced: int, _: int) -> int:
-    return produced
-
-
-def _consumed(_: int, consumed: int) -> int:
-    return consumed
-
-
 _LEAST = 60.0
-"""Seconds of snapshots below which no pace is told."""
+"""Seconds of snapshots below which no pace is told: scrape_interval of Prometheus by default."""
 _TIMES = (("retention.ms", 0.001), ("log.retention.minutes", 60.0), ("log.retention.hours", 3600.0))
 """Settings of the time, the one that wins first, with their unit in seconds (KafkaConfig)."""
 _USUAL = 168 * 3600.0
@@ -196,44 +163,37 @@ def retention_risks(facts: Facts) -> Iterator[Risk]:
     for (group, topic), queues in groups.topics(facts).items():
         if topic.startswith("__") or durability.compacted(facts, topic):
             continue
-        seconds, told = kept(facts, topic, len(queues))
+        seconds, told = _kept(facts, topic, len(queues))
         found = [one for points in queues.values() if (one := _overtaken(points, seconds)) is not None]
         if found:
             yield _risk((group, topic), queues, found, (seconds, told))
 
 
-def kept(facts: Facts, topic: str, partitions: int) -> tuple[float, Told]:
+def _kept(facts: Facts, topic: str, partitions: int) -> tuple[float, Told]:
     """Seconds for which a record of *topic* stays at least, by time or by size, and the setting that says so."""
-    by_time, told = _by_time(facts, topic)
-    by_size = _by_size(facts, topic, partitions)
-    return by_size if by_size is not None and by_size[0] < by_time else (by_time, told)
-
-
-def _by_time(facts: Facts, topic: str) -> tuple[float, Told]:
-    for key, unit in _TIMES:
+    by_time = (_USUAL, Told("log.retention.hours = 168 (default)", None))
+    for key, unit in reversed(_TIMES):
         told = durability.in_force(facts, topic, key)
         if told is not None and told.value.lstrip("-").isdigit():
             seconds = int(told.value) * unit if int(told.value) >= 0 else float("inf")
-            return seconds, Told(f"{key} = {told.value}", told.evidence)
-    return _USUAL, Told("log.retention.hours = 168 (default)", None)
-
-
-def _by_size(facts: Facts, topic: str, partitions: int) -> tuple[float, Told] | None:
-    """How long it takes to fill the size that a partition may have, at the bytes that came in."""
+            by_time = (seconds, Told(f"{key} = {told.value}", told.evidence))
     told = durability.in_force(facts, topic, "retention.bytes")
     series = [s for s in facts.named("broker.bytes_in") if s.labels.get("topic") == topic]
     came = increase(series, float("-inf"), float("inf")) if series else None
     if told is None or not told.value.isdigit() or came is None or came.value <= 0 or came.until <= came.since:
-        return None
-    a_second = came.value / (came.until - came.since) / max(1, partitions)
-    return int(told.value) / a_second, Told(f"retention.bytes = {told.value}", told.evidence)
+        return by_time
+    fills = int(told.value) * (came.until - came.since) * max(1, partitions) / came.value
+    return (fills, Told(f"retention.bytes = {told.value}", told.evidence)) if fills < by_time[0] else by_time
 
 
 def _overtaken(points: Points, seconds: float) -> tuple[Pace, Overtaken] | None:
     """What is to come in one partition, where the snapshots are long enough to say."""
     pace = paces({"": points}, float("-inf"), float("inf")).get("")
     last = points[-1]
-    if pace is None or pace.seconds < _LEAST or not _falls_behind(points, pace):
+    if pace is None or pace.seconds < _LEAST:
+        return None
+    # Lag varies by what comes in between two snapshots anyway.
+    if lag(last) - lag(points[0]) <= pace.produced / (len(points) - 1):
         return None
     waited = time_lag([(p.at or 0.0, p.end or 0) for p in points], last.committed or 0, last.at or 0.0)
     if waited is None:
@@ -241,11 +201,6 @@ def _overtaken(points: Points, seconds: float) -> tuple[Pace, Overtaken] | None:
     age = waited.likely if waited.likely is not None else waited.low
     found = overtaken(age, seconds, pace.produced / pace.seconds, max(0, pace.consumed) / pace.seconds)
     return (pace, found) if found is not None and found.seconds < DAY else None
-
-
-def _falls_behind(points: Points, pace: Pace) -> bool:
-    """Lag grew by more than comes in between two snapshots, which is what it may vary by anyway."""
-    return lag(points[-1]) - lag(points[0]) > pace.produced / (len(points) - 1)
 
 
 def _risk(

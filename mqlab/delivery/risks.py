@@ -1,30 +1,18 @@
-"""What each setting of the delivery path may lose or double.
-
-What the settings of consumers may lose or repeat: automatic commits, and where to begin without a valid offset.
-
-Sources: ConsumerCoordinator (auto-commit takes the positions that polls reached, close() all of them), ConsumerConfig
-(auto.offset.reset = latest by default), ``models.commits``.
-
-What the settings of producers may lose or double when a broker dies or an answer is lost.
-
-Sources: ProducerConfig (acks), KIP-679 and KAFKA-13598 (idempotence), ReplicaManager.maybeShrinkIsr: a follower stays
-in sync until it has not caught up for replica.lag.time.max.ms, which is looked at every half of it, so that a new
-leader lacks at most what came in within one and a half of it.
-
-What the settings of topics and brokers may lose: unclean elections, and topics with a single copy.
-
-Sources: KIP-106 (unclean.leader.election.enable, false since 0.11), Partition and ReplicaManager: a replica that is out
-of sync lacks all that came in since it stopped to follow, so that only the length of the log bounds it.
-
-The settings audit of the delivery path: what acks, replicas, commits, resets and retention may lose or double.
+"""The settings audit of the delivery path: what acks, replicas, commits, resets and retention may lose or double.
 
 Rows, not findings: with the defaults of most releases something is always possible, and nothing of it says that it
 happened. ``settings_audit`` makes notices of the few that are about to do damage.
+Sources: ConsumerCoordinator (auto-commit takes the positions that polls reached, close() all of them), ConsumerConfig
+(auto.offset.reset = latest by default), ProducerConfig (acks), KIP-679 and KAFKA-13598 (idempotence), KIP-106
+(unclean.leader.election.enable, false since 0.11), ReplicaManager.maybeShrinkIsr: a follower stays in sync until it has
+not caught up for replica.lag.time.max.ms, which is looked at every half of it, so that a new leader lacks at most what
+came in within one and a half of it; one that is out of sync lacks all that came in since it stopped to follow.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import median
 
@@ -42,7 +30,7 @@ from mqlab.delivery.risk_rates import (
     user_topics,
     written,
 )
-from mqlab.facts import Episode, Facts
+from mqlab.facts import Facts
 from mqlab.findings import Evidence
 from mqlab.kafka import groups
 from mqlab.kafka.poll_limits import client_of
@@ -51,11 +39,11 @@ from mqlab.models import kafka_defaults
 from mqlab.models.kafka_defaults import Version
 from mqlab.shared import configured
 from mqlab.shared.configured import Value
-from mqlab.shared.queues import Points, lag
+from mqlab.shared.queues import lag
 from mqlab.units import brief, digits, number
 
 
-def consumer_risks(facts: Facts) -> Iterator[Risk]:
+def _consumer_risks(facts: Facts) -> Iterator[Risk]:
     """Rows of every consumer that the material names with its settings, by name."""
     for owner in sorted({s.owner for s in facts.settings if s.scope == "consumer" and s.owner}):
         group = group_of(facts, owner)
@@ -74,7 +62,8 @@ def group_of(facts: Facts, owner: str) -> str | None:
 
 
 def _auto(facts: Facts, owner: str, group: str | None, auto: Value) -> Risk:
-    waiting = _waiting(facts, owner, group)
+    lines = [e for e in facts.of_kind("handed-over") if e.value_max and client_of(facts, group or "", e) == owner]
+    waiting = sorted(lines, key=lambda e: (-(e.value_max or 0.0), e.first_at or 0.0))
     if waiting:
         most = round(waiting[0].value_max or 0)
         return Risk(
@@ -101,42 +90,30 @@ def _auto(facts: Facts, owner: str, group: str | None, auto: Value) -> Risk:
     )  # fmt: skip
 
 
-def _waiting(facts: Facts, owner: str, group: str | None) -> Sequence[Episode]:
-    """The lines of *owner* about records that wait in a queue of its process, the fullest first."""
-    lines = [e for e in facts.of_kind("handed-over") if client_of(facts, group or "", e) == owner]
-    return sorted((e for e in lines if e.value_max), key=lambda e: (-(e.value_max or 0.0), e.first_at or 0.0))
-
-
 def _reset(facts: Facts, owner: str, group: str | None) -> Iterator[Risk]:
     value = _of(facts, owner, "auto.offset.reset")
     if value is None or value.value != "latest":
         return
-    known = _positions(facts, group)
-    told = _said(value)
+    by_topic = groups.topics(facts).items()
+    known = [points for (name, _), queues in by_topic if name == group for points in queues.values()]
     if known:
         behind = sum(lag(points[-1]) for points in known)
         yield Risk(
-            "auto.offset.reset", f"consumer {owner}", told, "the group has offsets: it matters once they are gone",
+            "auto.offset.reset", f"consumer {owner}", _said(value),
+            "the group has offsets: it matters once they are gone",
             "records that wait are skipped if the offsets expire or fall out of the log", "offset-reset-loss",
             None, 0, behind, f"lag of {group} as last seen, and what comes in until it reads again", _places(value),
         )  # fmt: skip
         return
-    rate = of_topics(facts, _topics(facts, group))
+    held = {a.topic for a in facts.assignments if a.group == group}
+    held |= {p.topic for p in facts.positions if p.group == group}
+    rate = of_topics(facts, sorted(held)) if group else None
     yield Risk(
-        "auto.offset.reset", f"consumer {owner}", told, "partitions without a committed offset begin at their end",
+        "auto.offset.reset", f"consumer {owner}", _said(value),
+        "partitions without a committed offset begin at their end",
         "records from before its first position are skipped", "offset-reset-loss", None, 0, None,
         f"{rate.told} until its first position" if rate else "no rate is known", _places(value),
     )  # fmt: skip
-
-
-def _positions(facts: Facts, group: str | None) -> Sequence[Points]:
-    by_topic: Mapping[tuple[str, str], Mapping[str, Points]] = groups.topics(facts)
-    return [points for (name, _), queues in by_topic.items() if name == group for points in queues.values()]
-
-
-def _topics(facts: Facts, group: str | None) -> Sequence[str]:
-    held = {a.topic for a in facts.assignments if a.group == group}
-    return sorted(held | {p.topic for p in facts.positions if p.group == group}) if group else ()
 
 
 def _of(facts: Facts, owner: str, key: str) -> Value | None:
@@ -158,7 +135,7 @@ _NO_EFFECT = (Version(3, 0), Version(3, 1))
 _KEYS = ("acks", "retries", "max.in.flight.requests.per.connection", "enable.idempotence")
 
 
-def producer_risks(facts: Facts) -> Iterator[Risk]:
+def _producer_risks(facts: Facts) -> Iterator[Risk]:
     """Rows of every producer, by name; none of one whose topics have a single copy."""
     owners = {s.owner for s in facts.settings if s.scope == "producer"}
     for owner in sorted((o for o in owners if o or owners == {None}), key=lambda o: o or ""):
@@ -178,21 +155,25 @@ def _acks(facts: Facts, owner: str | None) -> Iterator[Risk]:
     copies = copied(facts, topics)
     if value is None or copies == 1:
         return
-    rate, places = of_producer(facts, owner), _producer_places(value)
+    rate = of_producer(facts, owner)
     if value.value in ("0", "1"):
         yield _leader_only(facts, owner, value, rate)
     elif alone := [t for t in topics if durability.min_in_sync(facts, t) == 1 and durability.replicas(facts, t) != 1]:
+        told = [durability.in_force(facts, topic, "min.insync.replicas") for topic in alone]
         how = f"{rate.told}, for as long as the leader is alone in sync" if rate else "no rate is known"
         yield Risk(
             "min.insync.replicas", f"topic {listed(alone)}", "1", f"acks=all of {owner or 'a producer'} waits for "
             "the replicas in sync: where that is the leader alone, for nobody else",
             "acknowledged records are lost when the leader dies alone", "acks1-failover-loss",
-            None, 0, None, how, (*places, *_min_places(facts, alone)),
+            None, 0, None, how, (*_places(value), *shown(t.evidence for t in told if t)),
         )  # fmt: skip
 
 
 def _leader_only(facts: Facts, owner: str | None, value: Value, rate: Rate | None) -> Risk:
-    lag = _lag_seconds(facts)
+    key = "replica.lag.time.max.ms"
+    told = durability.in_force(facts, "", key)
+    default = kafka_defaults.default(key, "broker", configured.broker_version(facts)) or "30000"
+    lag = SHRINK * int(told.value if told is not None and told.value.isdigit() else default) / 1000
     word = "the leader's word is enough" if value.value == "1" else "nobody's word is waited for, errors go unseen"
     return Risk(
         "acks", f"producer {owner or ''}".strip(), _said(value), word,
@@ -201,38 +182,28 @@ def _leader_only(facts: Facts, owner: str | None, value: Value, rate: Rate | Non
         f"{rate.told} × {brief(lag)}, the longest that a follower in sync may be behind "
         f"({digits(SHRINK)} × replica.lag.time.max.ms); one that keeps up is behind by milliseconds"
         if rate else "no rate is known",
-        _producer_places(value),
+        _places(value),
     )  # fmt: skip
-
-
-def _lag_seconds(facts: Facts) -> float:
-    told = durability.in_force(facts, "", "replica.lag.time.max.ms")
-    default = kafka_defaults.default("replica.lag.time.max.ms", "broker", configured.broker_version(facts)) or "30000"
-    value = told.value if told is not None and told.value.isdigit() else default
-    return SHRINK * int(value) / 1000
 
 
 def _idempotence(facts: Facts, owner: str | None) -> Iterator[Risk]:
     version = configured.version_of(facts, owner)
     values = {key: value for key in _KEYS if (value := _of_producer(facts, owner, key)) is not None}
-    said = {k: v.value for k, v in values.items() if v.setting is not None and not _void(v, version)}
+    said = {k: v.value for k, v in values.items() if v.setting is not None}
+    declared = values.get("enable.idempotence")
+    printed = declared is not None and declared.setting is not None and declared.setting.origin == "printed"
+    if printed and version in _NO_EFFECT:
+        del said["enable.idempotence"]
     retries = values.get("retries")
     if kafka_defaults.idempotence(said, version) is not False or retries is None or retries.value == "0":
         return
     high, how = _in_flight(facts, owner, values)
-    declared = values.get("enable.idempotence")
     yield Risk(
         "enable.idempotence", f"producer {owner or ''}".strip(), _said(declared) if declared else "not set",
         f"off{f' in client {version}' if version else ''}: {_why_off(said)}",
         "records are stored twice when an answer is lost and the request is sent again", "producer-duplicates",
-        None, 0, high, how, _producer_places(*values.values()),
+        None, 0, high, how, _places(*values.values()),
     )  # fmt: skip
-
-
-def _void(value: Value, version: Version | None) -> bool:
-    """A printed true that has no effect."""
-    told = value.setting is not None and value.setting.origin == "printed" and value.key == "enable.idempotence"
-    return told and version in _NO_EFFECT
 
 
 def _why_off(said: Mapping[str, str]) -> str:
@@ -266,22 +237,7 @@ def _of_producer(facts: Facts, owner: str | None, key: str) -> Value | None:
     return configured.producer_value(facts, owner, key, float("inf"))
 
 
-def _producer_places(*values: Value) -> tuple[Evidence, ...]:
-    return tuple(dict.fromkeys(v.setting.evidence for v in values if v.setting is not None))
-
-
-def _min_places(facts: Facts, topics: Sequence[str]) -> tuple[Evidence, ...]:
-    told = [durability.in_force(facts, topic, "min.insync.replicas") for topic in topics]
-    return shown([t.evidence for t in told if t is not None and t.evidence is not None])
-
-
 _UNCLEAN = "unclean.leader.election.enable"
-
-
-def topic_risks(facts: Facts) -> Iterator[Risk]:
-    """One row per setting and value, with all topics that have it."""
-    yield from _unclean(facts)
-    yield from _single(facts)
 
 
 def _unclean(facts: Facts) -> Iterator[Risk]:
@@ -295,11 +251,13 @@ def _unclean(facts: Facts) -> Iterator[Risk]:
         if not rows:
             continue
         topics = [topic for topic, _ in rows]
+        rate = of_topics(facts, topics)
         yield Risk(
             _UNCLEAN, f"topic {listed(topics)}", "true (default)" if by_default else "true",
             "a replica that is out of sync may become the leader",
-            "all that was acknowledged since it fell out of sync is lost", "unclean-election-loss",
-            None, 0, None, _for_as_long(facts, topics), _topic_places([told for _, told in rows]),
+            "all that was acknowledged since it fell out of sync is lost", "unclean-election-loss", None, 0, None,
+            f"{rate.told} for as long as that replica had not followed" if rate else "no rate is known",
+            shown(told.evidence for _, told in rows),
         )  # fmt: skip
 
 
@@ -311,42 +269,27 @@ def _single(facts: Facts) -> Iterator[Risk]:
         return
     described = [s for s in facts.settings if s.key == "replication.factor" and s.owner in topics]
     first = {s.owner: s.evidence for s in reversed(described)}
+    ends = sorted((p for p in facts.positions if p.topic in topics and p.end is not None), key=lambda p: p.at or 0.0)
+    last = {(p.topic, p.queue): (p.end or 0) - (p.start or 0) for p in ends}
+    stored = sum(last.values()) if last else None
     yield Risk(
         "replication.factor", f"topic {listed(topics)}", "1", "one broker has the only copy",
         "nothing can be written or read while that broker is down; all is lost with its disk", None,
-        _stored(facts, topics), 0, _stored(facts, topics), "records between start and end of the logs, as last seen",
+        stored, 0, stored, "records between start and end of the logs, as last seen",
         shown([first[topic] for topic in topics]),
     )  # fmt: skip
-
-
-def _stored(facts: Facts, topics: Sequence[str]) -> int | None:
-    rows = [p for p in facts.positions if p.topic in topics and p.end is not None]
-    last = {(p.topic, p.queue): (p.end or 0) - (p.start or 0) for p in sorted(rows, key=lambda p: p.at or 0.0)}
-    return sum(last.values()) if last else None
-
-
-def _for_as_long(facts: Facts, topics: Sequence[str]) -> str:
-    rate = of_topics(facts, topics)
-    return f"{rate.told} for as long as that replica had not followed" if rate else "no rate is known"
-
-
-def _topic_places(told: Sequence[Told]) -> tuple[Evidence, ...]:
-    return shown([t.evidence for t in told if t.evidence is not None])
 
 
 @per_facts
 def risks(facts: Facts) -> tuple[Risk, ...]:
     """Rows along the path, producers first; what is the same for several owners is one row with all their names."""
-    rows = (*producer_risks(facts), *topic_risks(facts), *consumer_risks(facts), *retention_risks(facts))
-    return tuple(_together(rows))
-
-
-def _together(rows: Iterable[Risk]) -> Iterable[Risk]:
-    alike: dict[Risk, list[Risk]] = {}
-    for row in rows:
-        kind = row.owner.partition(" ")[0]
-        alike.setdefault(replace(row, owner=kind, evidence=()), []).append(row)
+    path = (_producer_risks, _unclean, _single, _consumer_risks, retention_risks)
+    alike: dict[Risk, list[Risk]] = defaultdict(list)
+    for row in (row for rule in path for row in rule(facts)):
+        alike[replace(row, owner=row.owner.partition(" ")[0], evidence=())].append(row)
+    found = []
     for key, same in alike.items():
-        names = [row.owner.partition(" ")[2] for row in same]
-        places = shown([place for row in same for place in row.evidence])
-        yield replace(key, owner=f"{key.owner} {listed([n for n in names if n])}".strip(), evidence=places)
+        names = [name for row in same if (name := row.owner.partition(" ")[2])]
+        places = shown(place for row in same for place in row.evidence)
+        found.append(replace(key, owner=f"{key.owner} {listed(names)}".strip(), evidence=places))
+    return tuple(found)

@@ -1,6 +1,4 @@
-"""Rows of the delivery audit.
-
-Rows of the delivery audit: what became of the messages of a topic, stage by stage, and what was lost or doubled.
+"""Rows of the delivery audit: what became of the messages of a topic, stage by stage, and what was lost or doubled.
 
 Terms: a message is *lost* where it was acknowledged and is gone from the log, or where a group committed past it and
 never handled it; *pending* where it is only not yet read; *doubled* where the log or a group has it more than once.

@@ -11,11 +11,12 @@ log lost; a member without a ledger, a ledger that begins late or was cut; recor
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import replace
 
 from mqlab import units
-from mqlab.delivery.group_losses import Case, Memory, cases, lost_queues, places, signs, stops, untold
-from mqlab.delivery.ownership_intervals import Early, Stint
+from mqlab.delivery.group_losses import Case, Memory, cases, lost_queues, missing_ledgers, places, signs, stops
+from mqlab.delivery.ownership_intervals import Early
 from mqlab.delivery.positions import moved_by_hand as moved
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
@@ -25,21 +26,24 @@ from mqlab.shared.wording import clock, moment
 INCIDENT = "commit-before-process-loss"
 SYSTEMS: tuple[str, ...] = ("kafka",)
 _SHOWN = 3
+_AUTO = "commits what was polled, handled or not"
+_WAITING = "the last word about what waits in memory"
+_MITIGATE = "Let the queue run empty before the process stops; side effect: slower deploys."
+_VERIFY = "Stop a consumer in a test: every id in the log is handled at least once."
 
 
 def detect(facts: Facts) -> Result:
     """One finding for each group and topic; for each group where only its own lines tell."""
-    found = tuple(_finding(facts, case) for case in cases(facts, INCIDENT))
-    known = {case.group for case in cases(facts, INCIDENT)}
-    found += tuple(_printed(memory) for memory in lost_queues(facts) if memory.group not in known)
-    if found:
-        return Result(found)
+    known = cases(facts, INCIDENT)
+    printed = [memory for memory in lost_queues(facts) if memory.group not in {case.group for case in known}]
+    if known or printed:
+        return Result((*(_finding(facts, case) for case in known), *map(_printed, printed)))
     if given_up := cases(facts, None):
-        told = "; ".join(f"{case.group}: {case.told} of {case.topic} {case.losses[0].how}" for case in given_up)
+        told = "; ".join(f"{case.group}: {case.amount} of {case.topic} {case.losses[0].how}" for case in given_up)
         return Result(rejected=f"not lost by an early commit: {told}")
     if by_hand := [told for place in places(facts) for told in moved(facts, place)]:
         return Result(rejected="; ".join(by_hand))
-    missing = untold(facts)
+    missing = missing_ledgers(facts)
     return Result(missing=missing) if missing else CLEAR
 
 
@@ -50,6 +54,9 @@ def _finding(facts: Facts, case: Case) -> Finding:
     at = [stint.until for stint in ends if stint.until is not None]
     who = ", ".join(sorted({stint.client for stint in ends if stint.client})) or "a member"
     backlog = early.waiting.value_max if early.waiting is not None else None
+    how = "gave its partitions to another member"
+    if any(stint.stopped for stint in ends):
+        how = "stopped in good order" if all(stint.orderly for stint in ends) else "stopped or crashed"
     queue = f"; up to {units.number(backlog)} waited in its queue just before" if backlog else ""
     return Finding(
         id=f"{INCIDENT}:{case.subject}",
@@ -61,8 +68,8 @@ def _finding(facts: Facts, case: Case) -> Finding:
         ended_at=moment(max(at, default=case.span[1])),
         ongoing=False,
         statement=(
-            f"{case.group} committed {case.told} of {case.where} that "
-            f"it never handled. {who} {_ended(ends)} at {clock(min(at, default=None))} UTC with them in memory{queue}: "
+            f"{case.group} committed {case.amount} of {case.where} that "
+            f"it never handled. {who} {how} at {clock(min(at, default=None))} UTC with them in memory{queue}: "
             "lag does not show them."
         ),
         measures={
@@ -72,45 +79,36 @@ def _finding(facts: Facts, case: Case) -> Finding:
         },
         evidence=tuple(dict.fromkeys((*_signature(facts, early), *_evidence(case)))),
         explains=("session-timeout", "rolling-restart"),
-        mitigate="Let the queue run empty before the process stops; side effect: slower deploys.",
+        mitigate=_MITIGATE,
         remedy="Commit after processing, per partition the lowest offset that is not done; no automatic commit where "
         "records go to a queue or to other threads.",
-        verify="Stop a consumer in a test: every id in the log is handled at least once.",
+        verify=_VERIFY,
         facts={"members": who, "counted": "; ".join(sorted({one.how for one in case.losses}))},
     )
-
-
-def _ended(ends: Sequence[Stint]) -> str:
-    if not any(stint.stopped for stint in ends):
-        return "gave its partitions to another member"
-    return "stopped in good order" if all(stint.orderly for stint in ends) else "stopped or crashed"
 
 
 def _signature(facts: Facts, early: Early) -> Iterator[Evidence]:
     if early.auto is not None:
         same = [s for s in facts.settings if s.key == early.auto.key and s.owner == early.auto.owner]
         for place in dict.fromkeys((early.auto.evidence, *(s.evidence for s in same if s.origin == "file"))):
-            yield Evidence(place.source, place.line, place.text, "commits what was polled, handled or not")
+            yield replace(place, why=_AUTO)
     if early.waiting is not None:
-        place = early.waiting.last
-        yield Evidence(place.source, place.line, place.text, "the last word about what waits in memory")
+        yield replace(early.waiting.last, why=_WAITING)
     if early.ahead is not None:
-        place = early.ahead.place
-        yield Evidence(place.source, place.line, place.text, "a commit ahead of everything handled until then")
+        yield replace(early.ahead.place, why="a commit ahead of everything handled until then")
 
 
 def _evidence(case: Case) -> Iterator[Evidence]:
     """How the member ended, and the first record of each partition that is missing."""
     for loss in case.losses[:_SHOWN]:
         *ends, first = loss.evidence
-        yield from (Evidence(e.source, e.line, e.text, "the member ends") for e in ends)
-        yield Evidence(first.source, first.line, first.text, "the first record that no ledger of the group notes")
+        yield from (replace(e, why="the member ends") for e in ends)
+        yield replace(first, why="the first record that no ledger of the group notes")
 
 
 def _printed(memory: Memory) -> Finding:
     """No ledger tells; the queue that was printed and the setting do."""
     records, at = memory.waiting.value_max or 0.0, memory.at
-    line, setting = memory.waiting.last, memory.auto.evidence
     return Finding(
         id=f"{INCIDENT}:{memory.group}",
         incident=INCIDENT,
@@ -126,12 +124,12 @@ def _printed(memory: Memory) -> Finding:
         ),
         measures={"backlog_records": float(records)},
         evidence=(
-            Evidence(setting.source, setting.line, setting.text, "commits what was polled, handled or not"),
-            Evidence(line.source, line.line, line.text, "the last word about what waits in memory"),
-            Evidence(memory.stop.source, memory.stop.line, memory.stop.text, "the member stops"),
+            replace(memory.auto.evidence, why=_AUTO),
+            replace(memory.waiting.last, why=_WAITING),
+            replace(memory.stop, why="the member stops"),
         ),
-        mitigate="Let the queue run empty before the process stops; side effect: slower deploys.",
+        mitigate=_MITIGATE,
         remedy="Commit after processing, per partition the lowest offset that is not done.",
-        verify="Stop a consumer in a test: every id in the log is handled at least once.",
+        verify=_VERIFY,
         facts={"members": memory.client},
     )

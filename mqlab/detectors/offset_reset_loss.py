@@ -9,17 +9,18 @@ offset that somebody set while the group had no members; what retention had dele
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from mqlab import units
 from mqlab.delivery.group_losses import Case, cases, dense, places
 from mqlab.delivery.offset_gaps import skips
-from mqlab.delivery.positions import Jump, Skip, Why, before, jumps, offsets
+from mqlab.delivery.positions import OffsetReset, Why, before, offset_resets, offsets
 from mqlab.delivery.positions import moved_by_hand as moved
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
 from mqlab.kafka.log_lines import homes
-from mqlab.shared.configured import Value, consumer_value
+from mqlab.shared.configured import consumer_value
 from mqlab.shared.wording import clock, moment
 
 INCIDENT = "offset-reset-loss"
@@ -45,16 +46,18 @@ def _harmless(facts: Facts, place: tuple[str, str, str]) -> Iterator[str]:
             yield f"{group} began at the end of {topic}, as it was told: what is older was there before the group"
         if skip.why is Why.RETENTION:
             yield f"what {group} left out of {topic} had been deleted"
-    for jump in jumps(facts, known):
-        stood = before(known.committed, jump.at)
-        if jump.refused is not None and jump.target <= jump.refused:
+    for reset in offset_resets(facts, known):
+        stood = before(known.committed, reset.at)
+        if reset.refused is not None and reset.target <= reset.refused:
             yield f"{group} went back in {topic}: its position was above the end of the log"
-        elif stood is not None and jump.target < stood.offset:
+        elif stood is not None and reset.target < stood.offset:
             yield f"{group} went back in {topic} and reads again what it had read"
 
 
 def _finding(facts: Facts, case: Case) -> Finding:
-    at = [jump.at for jump in _jumps(facts, case)] or [skip.at for skip in _own(facts, case)]
+    # No consumer tells where it went on where only the ledger does.
+    left_out = [skip for one in case.losses for skip in skips(facts, case.group, case.topic, one.queue)]
+    at = [reset.at for reset in _resets(facts, case)] or [skip.at for skip in left_out if skip.why is Why.RESET]
     proven = all(dense(one) for one in case.losses)
     return Finding(
         id=f"{INCIDENT}:{case.subject}",
@@ -67,7 +70,7 @@ def _finding(facts: Facts, case: Case) -> Finding:
         ongoing=False,
         statement=(
             f"{case.group} had no valid committed offset in {case.where} "
-            f"at {clock(min(at, default=None))} UTC and went to the end. It left out {case.told} that "
+            f"at {clock(min(at, default=None))} UTC and went to the end. It left out {case.amount} that "
             "were acknowledged and still there."
         ),
         measures={
@@ -84,41 +87,30 @@ def _finding(facts: Facts, case: Case) -> Finding:
     )
 
 
-def _own(facts: Facts, case: Case) -> list[Skip]:
-    """The ranges that were left out, where no consumer tells where it went on."""
-    told = [skip for one in case.losses for skip in skips(facts, case.group, case.topic, one.queue)]
-    return [skip for skip in told if skip.why is Why.RESET]
-
-
-def _jumps(facts: Facts, case: Case) -> list[Jump]:
-    told = [jump for one in case.losses for jump in jumps(facts, offsets(facts, case.group, case.topic, one.queue))]
+def _resets(facts: Facts, case: Case) -> list[OffsetReset]:
     lost = {place for one in case.losses for place in one.evidence}
-    return [jump for jump in told if lost.intersection(jump.places)]
+    known = [offsets(facts, case.group, case.topic, one.queue) for one in case.losses]
+    return [reset for one in known for reset in offset_resets(facts, one) if lost.intersection(reset.places)]
 
 
 def _evidence(facts: Facts, case: Case) -> Iterator[Evidence]:
     """The consumer's lines, the position before, the setting, and offsets that expired before that."""
-    found = _jumps(facts, case)
-    for jump in found[:_SHOWN]:
-        cause, went = jump.places
-        refused = "no committed offset" if jump.refused is None else "the log refuses the position"
-        yield Evidence(cause.source, cause.line, cause.text, refused)
-        yield went.because(f"it goes on at {units.number(jump.target)}, the end")
-        setting = _policy(facts, case, jump.client, jump.at)
-        if setting is not None and setting.setting is not None:
-            place = setting.setting.evidence
-            yield place.because("where a group without a valid offset begins")
-    at = max((jump.at for jump in found), default=float("inf"))
+    found = _resets(facts, case)
+    for reset in found[:_SHOWN]:
+        cause, went = reset.places
+        refused = "no committed offset" if reset.refused is None else "the log refuses the position"
+        yield replace(cause, why=refused)
+        yield replace(went, why=f"it goes on at {units.number(reset.target)}, the end")
+        client = reset.client or min(homes(facts, case.group).values(), default=None)
+        value = consumer_value(facts, client, "auto.offset.reset", reset.at)
+        if value is not None and value.setting is not None:
+            yield replace(value.setting.evidence, why="where a group without a valid offset begins")
+    at = max((reset.at for reset in found), default=float("inf"))
     for one in case.losses[:_SHOWN]:
         mark = before(offsets(facts, case.group, case.topic, one.queue).committed, at)
         if mark is not None:
-            yield Evidence(mark.place.source, mark.place.line, mark.place.text, "the last position that is known")
+            yield replace(mark.place, why="the last position that is known")
     removed = [e for e in facts.of_kind("offsets-removed") if (e.group, e.topic) == (case.group, case.topic)]
-    yield from (Evidence(e.source, e.first.line, e.first.text, "somebody removed the offset") for e in removed[:1])
+    yield from (replace(e.first, why="somebody removed the offset") for e in removed[:1])
     expired = [e for e in facts.of_kind("offsets-expired") if e.first_at is not None and e.first_at <= at]
-    yield from (Evidence(e.source, e.first.line, e.first.text, "offsets expired before") for e in expired[-1:])
-
-
-def _policy(facts: Facts, case: Case, client: str | None, at: float) -> Value | None:
-    known = client or next(iter(sorted(set(homes(facts, case.group).values()))), None)
-    return consumer_value(facts, known, "auto.offset.reset", at)
+    yield from (replace(e.first, why="offsets expired before") for e in expired[-1:])

@@ -37,25 +37,24 @@ def detect(facts: Facts) -> Result:
         return Result(
             tuple(_finding(facts, client, own, episodes, again) for (client, own), episodes in groups.items())
         )
-    errors = [e for e in facts.named("producer.record_errors") if any(v for _, v in e.points)]
-    if errors and not actors.producers_told(facts):
+    errors = facts.named("producer.record_errors")
+    if actors.producers_told(facts):
+        return CLEAR
+    if any(value for series in errors for _, value in series.points):
         return Result(missing=("the log of the producers: records failed, and only it says why",))
-    seen = actors.producers_told(facts) or facts.named("producer.record_errors") or flows.nothing_rejected(facts)
-    if not seen:
-        return Result(missing=("a log or metrics of the producers",))
-    return CLEAR
+    return CLEAR if errors or flows.nothing_rejected(facts) else Result(missing=("a log or metrics of the producers",))
 
 
 def _finding(facts: Facts, client: str, in_client: bool, episodes: Sequence[Episode], again: frozenset[str]) -> Finding:
     count = sum(e.count for e in episodes)
     first, last = episodes[0].first_at, max((e.last_at for e in episodes if e.last_at is not None), default=None)
-    errors = resending.counted(facts, client, "producer.record_errors", first, last)
-    open_still = _ongoing(facts, episodes, last)
     topic = next((e.topic for e in episodes if e.topic), None)
-    limit = _limit(facts, client, in_client, topic, first)
     largest = max((e.value_max or 0 for e in episodes), default=0)
-    if not in_client and _lifted(facts, topic, largest, last):
-        open_still = False
+    if in_client:
+        limit = configured.producer_value(facts, client, "max.request.size", first)
+    else:
+        limit = configured.limit(facts, topic, first)
+    ongoing = _ongoing(facts, episodes, last) and (in_client or not _lifted(facts, topic, largest, last))
     resubmitted = client in again and not in_client
     measures = {
         "rejected_sends" if resubmitted else "rejected_records": count,
@@ -63,18 +62,20 @@ def _finding(facts: Facts, client: str, in_client: bool, episodes: Sequence[Epis
         "bytes_out": 0 if in_client else None,
         "dropped_records": log_audit.never_stored(facts, INCIDENT, topic) or None,
     }
+    counted = resending.counted(facts, client, "producer.record_errors", first, last)
+    end = f"The last one failed at {clock(last)} UTC."
     return Finding(
         id=f"{INCIDENT}:{client}" + ("/client-side" if in_client else ""),
         incident=INCIDENT,
         severity=Severity.WARNING,
-        certainty=Certainty.PROVEN if errors else Certainty.LIKELY,
+        certainty=Certainty.PROVEN if counted else Certainty.LIKELY,
         subject=f"{client} -> {topic}" if topic else client,
         started_at=moment(first),
         ended_at=moment(last),
-        ongoing=open_still,
-        statement=_lost(client, count, largest, resubmitted)
+        ongoing=ongoing,
+        statement=_refused(client, count, largest, resubmitted)
         + _where(in_client, limit, resubmitted)
-        + _until(last, open_still),
+        + ("It still happens at the end of the material." if ongoing else end),
         measures={name: value for name, value in measures.items() if value is not None},
         evidence=_evidence(facts, client, episodes, limit, last),
         mitigate=(
@@ -89,17 +90,11 @@ def _finding(facts: Facts, client: str, in_client: bool, episodes: Sequence[Epis
     )
 
 
-def _lost(client: str, count: int, largest: float, resubmitted: bool) -> str:
+def _refused(client: str, count: int, largest: float, resubmitted: bool) -> str:
     over = f" of up to {units.size(largest)}" if largest else ""
     if resubmitted:
         return f"{count} sends by {client} failed for records{over} that exceed "
     return f"{client} lost {count} record{'s' if count != 1 else ''}{over} that exceed "
-
-
-def _until(last: float | None, ongoing: bool) -> str:
-    if ongoing:
-        return "It still happens at the end of the material."
-    return f"The last one failed at {clock(last)} UTC."
 
 
 def _where(in_client: bool, limit: configured.Value | None, resubmitted: bool) -> str:
@@ -109,12 +104,6 @@ def _where(in_client: bool, limit: configured.Value | None, resubmitted: bool) -
     if resubmitted:
         sent = "the application submits them again, so these are fewer records"
     return f"{where}{shown}: {sent}. "
-
-
-def _limit(facts: Facts, client: str, in_client: bool, topic: str | None, at: float | None) -> configured.Value | None:
-    if in_client:
-        return configured.producer_value(facts, client, "max.request.size", at)
-    return configured.limit(facts, topic, at)
 
 
 def _ongoing(facts: Facts, episodes: Sequence[Episode], last: float | None) -> bool:

@@ -9,14 +9,16 @@ for a group that commits after each poll may repeat its last one.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from mqlab import units
 from mqlab.detectors.base import CLEAR, Result
-from mqlab.facts import Episode, Facts
+from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
 from mqlab.kafka.groups import groups
 from mqlab.kafka.lives import lives
 from mqlab.kafka.rebalances import history
-from mqlab.kafka.redelivery import Change, Repeats, commit_gap, repeats
+from mqlab.kafka.redelivery import Repeats, commit_gap, repeats
 from mqlab.rows import GRID
 from mqlab.shared.configured import consumer_value
 from mqlab.shared.wording import moment
@@ -29,6 +31,7 @@ NEARLY_ALL = 0.9
 POLL = 500
 """max.poll.records by default: what one member repeats at most that commits after each poll."""
 _SHOWN = 4
+_NO_CHANGE = "Nothing in the material tells which change of members is behind it."
 _NEAR = 10.0
 """Seconds that the first join of a group and the stop of all its members may take."""
 _SOON = 60.0
@@ -66,6 +69,9 @@ def _finding(facts: Facts, one: Repeats) -> Finding:
     proven = told >= NEARLY_ALL * one.extra and one.fitting >= NEARLY_ALL * told
     changes = [change for change, _ in one.by_change]
     gap = commit_gap(facts, one.group, one.topic)
+    worst = sorted(one.by_change, key=lambda pair: (-pair[1], pair[0].at))[:_SHOWN]
+    why = ", ".join(f"{units.number(extra)} after {change.what}" for change, extra in worst)
+    why = f"What was not committed was handed out again: {why}." if why else _NO_CHANGE
     return Finding(
         id=f"{INCIDENT}:{one.group}/{one.topic}",
         incident=INCIDENT,
@@ -77,7 +83,7 @@ def _finding(facts: Facts, one: Repeats) -> Finding:
         ongoing=False,
         statement=(
             f"{one.group} handled {units.number(one.again)} of {units.number(one.handled)} records of {one.topic} more "
-            f"than once, {units.counted(one.extra, 'time')} too often in all. {_why(one)}"
+            f"than once, {units.counted(one.extra, 'time')} too often in all. {why}"
         ),
         measures={
             "duplicated_records": float(one.extra),
@@ -95,57 +101,36 @@ def _finding(facts: Facts, one: Repeats) -> Finding:
     )
 
 
-def _why(one: Repeats) -> str:
-    if not one.by_change:
-        return "Nothing in the material tells which change of members is behind it."
-    worst = sorted(one.by_change, key=lambda pair: (-pair[1], pair[0].at))[:_SHOWN]
-    told = ", ".join(f"{units.number(extra)} after {change.what}" for change, extra in worst)
-    return f"What was not committed was handed out again: {told}."
-
-
 def _severity(facts: Facts, one: Repeats) -> Severity:
     """Critical from more repeats on than a group makes that commits after each poll.
 
     Behind a fault of another class they are its consequence, so that class leads.
     """
     after_faults = sum(extra for change, extra in one.by_change if change.fault)
-    few = one.extra <= _largest_poll(facts, one) * max(1, len(one.by_change))
     if 2 * after_faults > one.extra:
         return Severity.WARNING
-    if not few:
+    # Records of the largest poll: as applications tell, else as they were allowed.
+    polled = [b.longest_records for b in facts.batches if b.group in (one.group, None)]
+    clients = {p.client_id for p in facts.positions if p.group == one.group and p.client_id}
+    values = [consumer_value(facts, client, "max.poll.records", None) for client in sorted(clients)]
+    allowed = [value.number for value in values if value is not None and value.number is not None]
+    if one.extra > max(polled, default=max(allowed, default=POLL)) * max(1, len(one.by_change)):
         return Severity.CRITICAL
     return Severity.WARNING if any(change.crash for change, _ in one.by_change) else Severity.NOTICE
 
 
-def _largest_poll(facts: Facts, one: Repeats) -> int:
-    """Records of the largest poll: as applications tell, else as they were allowed."""
-    worked_off = [b.longest_records for b in facts.batches if b.group in (one.group, None)]
-    clients = {p.client_id for p in facts.positions if p.group == one.group and p.client_id}
-    values = [consumer_value(facts, client, "max.poll.records", None) for client in sorted(clients)]
-    allowed = [value.number for value in values if value is not None and value.number is not None]
-    return max(worked_off, default=max(allowed, default=POLL))
-
-
 def _evidence(facts: Facts, one: Repeats) -> tuple[Evidence, ...]:
-    """Each change with what the next owner began with, and the ledgers."""
+    """Each change with what the next owner began with; where the group stood then if nothing else tells of it."""
     found: list[Evidence] = []
     for change, extra in one.by_change[:_SHOWN]:
         told = f"{change.what}; {units.counted(extra, 'time')} a record was handled again"
-        found += [p.because(told) for p in change.evidence]
-        found += [e.first.because("the owner begins at the last commit") for e in _resumed(facts, one, change)[:2]]
-    return tuple(dict.fromkeys(found)) or _stands(facts, one)
-
-
-def _stands(facts: Facts, one: Repeats) -> tuple[Evidence, ...]:
-    """Where the group stood when the first of them were handled, if nothing else tells of it."""
+        found += [replace(place, why=told) for place in change.evidence]
+        resumed = [
+            e.first for e in facts.of_kind("offset-set")
+            if e.topic == one.topic and e.group in (one.group, None) and 0 <= (e.first_at or 0.0) - change.at <= _SOON
+        ]  # fmt: skip
+        found += [replace(place, why="the owner begins at the last commit") for place in resumed[:2]]
     own = [p for p in facts.positions if (p.group, p.topic) == (one.group, one.topic) and p.at is not None]
     nearest = sorted(own, key=lambda p: (abs((p.at or 0.0) - one.span[0]), p.source, p.line or 0))
-    return tuple(p.evidence.because("where the group stood") for p in nearest[:2])
-
-
-def _resumed(facts: Facts, one: Repeats, change: Change) -> list[Episode]:
-    """Lines of members that went to a committed offset within a minute after the change."""
-    return [
-        e for e in facts.of_kind("offset-set")
-        if e.topic == one.topic and e.group in (one.group, None) and 0 <= (e.first_at or 0.0) - change.at <= _SOON
-    ]  # fmt: skip
+    stood = [Evidence(p.source, p.line, p.text, "where the group stood") for p in nearest[:2]]
+    return tuple(dict.fromkeys(found or stood))

@@ -11,16 +11,17 @@ before, a position that auto.offset.reset=latest took past records that were sti
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from mqlab import units
 from mqlab.delivery.group_audit import group_rows
 from mqlab.delivery.group_losses import Case, cases, dense, places
 from mqlab.delivery.offset_gaps import skips
-from mqlab.delivery.positions import Skip, Why, offsets
+from mqlab.delivery.positions import Mark, Why, offsets
 from mqlab.delivery.positions import moved_by_hand as moved
 from mqlab.delivery.rows import Loss
 from mqlab.detectors.base import CLEAR, Result
-from mqlab.facts import Facts, Setting
+from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
 from mqlab.shared.configured import topic_changes
 from mqlab.shared.wording import moment
@@ -38,22 +39,22 @@ def detect(facts: Facts) -> Result:
     reasons = [reason for place in places(facts) for reason in _harmless(facts, place)]
     if reasons:
         return Result(rejected="; ".join(dict.fromkeys(reasons)))
-    unresolved = [e for e in facts.of_kind("offset-reset") if e.topic and _below(facts, e.topic, e.queue, e.value_max)]
-    if unresolved:
+    if _unresolved(facts):
         return Result(
             missing=("where the consumer went on after its offset was out of range: its log, or the log start",)
         )
     return CLEAR
 
 
-def _below(facts: Facts, topic: str, queue: str | None, offset: float | None) -> bool:
-    """A refused offset that is not known to be above the end."""
-    ends = [p.end for p in facts.positions if (p.topic, p.queue) == (topic, queue) and p.end is not None]
-    return offset is not None and not any(end < offset for end in ends) and not _went_on(facts, topic, queue)
-
-
-def _went_on(facts: Facts, topic: str, queue: str | None) -> bool:
-    return any((e.topic, e.queue) == (topic, queue) for e in facts.of_kind("offset-reset-to"))
+def _unresolved(facts: Facts) -> bool:
+    """A refused offset that is not known to be above the end, and nothing tells where its consumer went on."""
+    resumed = {(e.topic, e.queue) for e in facts.of_kind("offset-reset-to")}
+    for line in facts.of_kind("offset-reset"):
+        offset, place = line.value_max, (line.topic, line.queue)
+        ends = [p.end for p in facts.positions if (p.topic, p.queue) == place and p.end is not None]
+        if line.topic and offset is not None and place not in resumed and not any(end < offset for end in ends):
+            return True
+    return False
 
 
 def _harmless(facts: Facts, place: tuple[str, str, str]) -> Iterator[str]:
@@ -65,9 +66,13 @@ def _harmless(facts: Facts, place: tuple[str, str, str]) -> Iterator[str]:
 
 
 def _finding(facts: Facts, case: Case) -> Finding:
-    gone = [skip for loss in case.losses for skip in _skips(facts, loss)]
+    gone = [
+        skip for loss in case.losses for skip in skips(facts, case.group, loss.topic, loss.queue)
+        if skip.why is Why.RETENTION and skip.low == loss.first_offset
+    ]  # fmt: skip
     ongoing = any(skip.ongoing for skip in gone)
-    proven = all(_agree(facts, loss) for loss in case.losses)
+    # As many ids, or offsets, as lie between the position and a log start that was seen, or that was asked for.
+    proven = all(dense(loss) and _starts_behind(facts, loss) for loss in case.losses)
     at = [skip.at for skip in gone]
     waiting = sum(row.pending or 0 for row in group_rows(facts, case.topic) if row.group == case.group)
     end = _state(facts, case, waiting) if ongoing else "Its lag looks as if it had been worked off."
@@ -81,7 +86,7 @@ def _finding(facts: Facts, case: Case) -> Finding:
         ended_at=None if ongoing else moment(max(at, default=None)),
         ongoing=ongoing,
         statement=(
-            f"Retention deleted {case.told} of {case.where} before "
+            f"Retention deleted {case.amount} of {case.where} before "
             f"{case.group} read them: the log start went past its position. {end}"
         ),
         measures={
@@ -117,29 +122,18 @@ def _sent_on(facts: Facts, case: Case) -> bool:
     return any(skip.why is Why.RESET and (skip.low, skip.at) in ends for skip in own)
 
 
-def _skips(facts: Facts, loss: Loss) -> list[Skip]:
-    own = skips(facts, loss.group or "", loss.topic, loss.queue)
-    return [skip for skip in own if skip.why is Why.RETENTION and skip.low == loss.first_offset]
-
-
-def _agree(facts: Facts, loss: Loss) -> bool:
-    """As many ids, or offsets, as lie between the position and a log start that was seen, or that was asked for."""
-    known = offsets(facts, loss.group or "", loss.topic, loss.queue)
-    return dense(loss) and any(mark.offset > (loss.last_offset or 0) for mark in known.starts)
-
-
 def _evidence(facts: Facts, case: Case) -> Iterator[Evidence]:
     """What the consumer said, where the log began, and how long records were kept."""
     for loss in case.losses[:_SHOWN]:
         for place in loss.evidence:
-            yield Evidence(place.source, place.line, place.text, place.why or "the position that is gone, and the next")
-        known = offsets(facts, case.group, loss.topic, loss.queue)
-        begins = [mark for mark in known.starts if mark.offset > (loss.last_offset or 0)][:1]
-        yield from (Evidence(m.place.source, m.place.line, m.place.text, "the log start went past it") for m in begins)
-    for setting in _kept(facts, case.topic):
-        yield Evidence(setting.source, setting.line, setting.text, "how long records are kept")
+            yield replace(place, why=place.why or "the position that is gone, and the next")
+        yield from (replace(m.place, why="the log start went past it") for m in _starts_behind(facts, loss)[:1])
+    settings = (*facts.settings, *topic_changes(facts))
+    kept = [s.evidence for s in settings if s.owner == case.topic and s.key.startswith("retention.")]
+    yield from (replace(place, why="how long records are kept") for place in kept[:2])
 
 
-def _kept(facts: Facts, topic: str) -> list[Setting]:
-    own = [s for s in (*facts.settings, *topic_changes(facts)) if s.owner == topic and s.key.startswith("retention.")]
-    return own[:2]
+def _starts_behind(facts: Facts, loss: Loss) -> list[Mark]:
+    """Log starts that were seen behind all of what was lost."""
+    known = offsets(facts, loss.group or "", loss.topic, loss.queue)
+    return [mark for mark in known.starts if mark.offset > (loss.last_offset or 0)]

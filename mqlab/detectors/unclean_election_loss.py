@@ -9,46 +9,44 @@ that were made again.
 
 from __future__ import annotations
 
-from mqlab.delivery import durability, loss_finding, loss_mechanisms
-from mqlab.delivery.loss_mechanisms import UNCLEAN, Case, of_incident
+from mqlab.delivery import durability, loss_mechanisms
+from mqlab.delivery.loss_finding import TopicLoss, evidence, measures, topic_losses
+from mqlab.delivery.loss_mechanisms import UNCLEAN
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
-from mqlab.findings import Certainty, Evidence, Finding, Severity
+from mqlab.findings import Finding, Severity
 from mqlab.shared.wording import clock, moment
 from mqlab.units import counted, number
 
 INCIDENT = UNCLEAN
 SYSTEMS: tuple[str, ...] = ("kafka",)
 
-_ALLOWED = "unclean.leader.election.enable"
-
 
 def detect(facts: Facts) -> Result:
     """One finding a topic."""
-    found = of_incident(facts, INCIDENT)
-    if found:
-        return Result(tuple(_finding(facts, topic, own) for topic, own in loss_finding.by_topic(found)))
-    missing = (*loss_mechanisms.open_questions(facts, INCIDENT), *loss_mechanisms.unmeasured_elections(facts))
-    if missing:
+    if found := topic_losses(facts, INCIDENT):
+        return Result(tuple(_finding(facts, one) for one in found))
+    if missing := loss_mechanisms.open_questions(facts, INCIDENT):
         return Result(missing=missing)
     because = loss_mechanisms.disproved(facts, INCIDENT)
     return Result(rejected=because) if because else CLEAR
 
 
-def _finding(facts: Facts, topic: str, cases: list[Case]) -> Finding:
-    since, until = loss_finding.times(cases)
+def _finding(facts: Facts, one: TopicLoss) -> Finding:
+    allowed = durability.in_force(facts, one.topic, "unclean.leader.election.enable")
+    chosen = allowed.evidence if allowed is not None and allowed.value == "true" else None
     return Finding(
-        id=f"{INCIDENT}:{topic}",
+        id=f"{INCIDENT}:{one.topic}",
         incident=INCIDENT,
         severity=Severity.CRITICAL,
-        certainty=Certainty(min(c.certainty for c in cases)),
-        subject=topic,
-        started_at=moment(since),
-        ended_at=moment(until),
+        certainty=one.certainty,
+        subject=one.topic,
+        started_at=moment(one.span[0]),
+        ended_at=moment(one.span[1]),
         ongoing=False,
-        statement=_statement(topic, cases),
-        measures=loss_finding.measures(facts, topic, cases),
-        evidence=(*_setting(facts, topic), *loss_finding.evidence(facts, cases)),
+        statement=_statement(one),
+        measures=measures(facts, one),
+        evidence=(*([chosen] if chosen else ()), *evidence(facts, one)),
         explains=("reprocess-duplicates", "offset-reset-loss", "session-timeout"),
         mitigate=(
             "Switch unclean.leader.election.enable off for the topic; side effect: a partition stays offline until a "
@@ -59,27 +57,17 @@ def _finding(facts: Facts, topic: str, cases: list[Case]) -> Finding:
             "the missing ids from the source."
         ),
         verify="UncleanLeaderElectionsPerSec stands still, and every acknowledged id is found in the log.",
-        facts={"who": f"topic {topic}, {counted(len({c.piece.queue for c in cases}), 'partition')}"},
+        facts={"who": f"topic {one.topic}, {counted(one.queues, 'partition')}"},
     )
 
 
-def _statement(topic: str, cases: list[Case]) -> str:
-    one = loss_finding.handover(cases)
-    led = ""
+def _statement(loss: TopicLoss) -> str:
+    one, led, known = loss.handover, "", ""
     if one is not None:
         led = (
-            f"Broker {one.after.leader}, which was not in sync, began to lead {topic}-{one.after.queue} at offset "
+            f"Broker {one.after.leader}, which was not in sync, began to lead {loss.topic}-{one.after.queue} at offset "
             f"{one.to_offset:,} at {clock(one.after.at)} UTC. "
         )
-    read = sum(c.piece.read for c in cases if c.loss.exact)
-    known = (
-        f" Consumers had read {number(read)} of them before: a sink may be complete while the log is not."
-        if read
-        else ""
-    )
-    return f"{led}{loss_finding.amount(cases)} records of {loss_finding.places(cases)} are gone from the log.{known}"
-
-
-def _setting(facts: Facts, topic: str) -> tuple[Evidence, ...]:
-    told = durability.in_force(facts, topic, _ALLOWED)
-    return (told.evidence,) if told is not None and told.value == "true" and told.evidence is not None else ()
+    if loss.read:
+        known = f" Consumers had read {number(loss.read)} of them before: a sink may be complete while the log is not."
+    return f"{led}{loss.records} are gone from the log.{known}"

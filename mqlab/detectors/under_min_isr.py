@@ -9,8 +9,6 @@ From 3.7 on a partition below its minimum shows consumers nothing new even where
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from mqlab.delivery import min_in_sync
 from mqlab.delivery.min_in_sync import Refusal
 from mqlab.detectors.base import CLEAR, Result
@@ -38,6 +36,14 @@ def detect(facts: Facts) -> Result:
 
 def _finding(one: Refusal) -> Finding:
     proven = one.short is not None
+    measures = {
+        "refused_requests": one.requests,
+        "failed_records": one.failed or None,
+        "failed_but_stored_records": one.stored,
+        "dropped_records": one.dropped or None,
+        "blocked_sends": one.blocked or None,
+        "lost_records": 0 if one.counted else None,
+    }
     return Finding(
         id=f"{INCIDENT}:{one.topic or 'brokers'}",
         incident=INCIDENT,
@@ -48,7 +54,7 @@ def _finding(one: Refusal) -> Finding:
         ended_at=moment(one.until),
         ongoing=False,
         statement=_statement(one),
-        measures=_measures(one),
+        measures={name: float(value) for name, value in measures.items() if value is not None},
         evidence=one.evidence,
         explains=("retry-amplification",),
         mitigate=(
@@ -64,23 +70,10 @@ def _finding(one: Refusal) -> Finding:
     )
 
 
-def _measures(one: Refusal) -> dict[str, float]:
-    found = {"refused_requests": float(one.requests)}
-    if one.failed:
-        found["failed_records"] = float(one.failed)
-    if one.stored is not None:
-        found["failed_but_stored_records"] = float(one.stored)
-    if one.dropped:
-        found["dropped_records"] = float(one.dropped)
-    if one.blocked:
-        found["blocked_sends"] = float(one.blocked)
-    if one.counted:
-        found["lost_records"] = 0.0
-    return found
-
-
 def _statement(one: Refusal) -> str:
-    where = f"{one.topic} ({_places(one.queues)})" if one.queues else (one.topic or "topics that the lines do not name")
+    where = one.topic or "topics that the lines do not name"
+    if one.queues:
+        where = f"{one.topic} (partition{'s' if len(one.queues) > 1 else ''} {', '.join(one.queues)})"
     short = f": in sync was {one.short}, required are {one.required}" if one.short and one.required else ""
     first = (
         f"{counted(one.requests, 'write')} with acks=all to {where} were refused from {clock(one.since)} to "
@@ -97,7 +90,3 @@ def _fate(one: Refusal) -> str:
     rest = f" and {number(one.dropped)} were dropped" if one.dropped else ""
     safe = "; nothing that was acknowledged is gone" if one.counted else ""
     return f"{number(one.failed)} records were reported as failed{kept}{rest}{safe}."
-
-
-def _places(queues: Sequence[str]) -> str:
-    return f"partition{'s' if len(queues) > 1 else ''} {', '.join(queues)}"

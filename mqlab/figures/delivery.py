@@ -1,14 +1,8 @@
-"""Messages of a topic: the funnel, leaders, replicas and offsets.
-
-How far did the messages of a topic get? One bar per stage; beside what arrived, what was lost before it, and how.
-
-What happened to the offsets of one partition as its leader changed? Offsets by time, and the part that was lost.
-
-Who led each partition, who was in sync, and where did each replica's log end? One lane per replica.
-"""
+"""Messages of a topic: how far they got, who led each partition, and what happened to its offsets."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -194,31 +188,29 @@ def chosen(view: AuditView, queue: str | None = None) -> Offsets | None:
     """The partition that is asked for, else the one that lost most, else the one with most changes of its leader."""
     if queue is not None:
         return next((one for one in view.offsets if one.queue == queue), None)
-    return max(view.offsets, key=lambda one: _trouble(view, one), default=None)
-
-
-def _trouble(view: AuditView, one: Offsets) -> tuple[int, int]:
-    lost = sum(part.messages for part in one.acked if part.lost)
-    return lost, sum(reign.queue == one.queue for reign in view.reigns)
+    led = Counter(reign.queue for reign in view.reigns)
+    return max(
+        view.offsets, key=lambda one: (sum(p.messages for p in one.acked if p.lost), led[one.queue]), default=None
+    )
 
 
 def _draw_acked(chart: go.Figure, name: str, colour: str, parts: Sequence[Acked]) -> None:
     if not parts:
         return
+    words = [
+        label(
+            f"{number(one.messages)} at offsets {number(one.first_offset)} to {number(one.last_offset)}, "
+            f"{clock(one.since)} to {clock(one.until)}, {one.place}"
+        )
+        for one in parts
+    ]
     chart.add_scatter(
         x=[at for one in parts for at in (time(one.since), time(one.until), None)],
         y=[offset for one in parts for offset in (one.first_offset, one.last_offset, None)],
-        text=[words for one in parts for words in (_words(one), _words(one), None)],
+        text=[text for one in words for text in (one, one, None)],
         name=name, mode="lines+markers", line={"color": colour, "width": 4 if colour == ALARM else 2.5},
         marker={"size": 5 if colour == ALARM else 3}, hovertemplate="%{text}<extra>" + name + "</extra>",
     )  # fmt: skip
-
-
-def _words(one: Acked) -> str:
-    return label(
-        f"{number(one.messages)} at offsets {number(one.first_offset)} to {number(one.last_offset)}, "
-        f"{clock(one.since)} to {clock(one.until)}, {one.place}"
-    )
 
 
 def _draw_steps(chart: go.Figure, name: str, colour: str, points: Sequence[tuple[float, int]]) -> None:
@@ -281,25 +273,17 @@ def _draw_window(chart: go.Figure, shown: Offsets, view: AuditView) -> None:
         annotation={"text": f"lost: {number(first)} to {number(last)}", "font": {"size": 10, "color": ALARM}},
         annotation_position="top left",
     )  # fmt: skip
-    since, until = _moments(lost, shown, view)
+    # From the first lost message to the last return of a replica; else to when a group had gone past it.
+    since = min(one.since for one in lost)
+    passed = [next((at for at, offset in points if offset > last), since) for points in shown.committed.values()]
+    back = [one.at for one in view.levels if one.queue == shown.queue and one.what == CUT and one.at >= since]
+    back += [one.since for one in view.reigns if one.queue == shown.queue and one.since >= since]
+    until = max([*(one.until for one in lost), *(back or passed)])
     beside, above = max(_LEAST_ROOM, _ROOM * (until - since)), max(10.0, _ROOM * (last - first))
     levels = [one.offset for one in view.levels if one.queue == shown.queue and since <= one.at <= until]
     chart.update_xaxes(range=[time(since - beside), time(until + beside)])
     highest = max([last, *levels]) + 2 * above
     chart.update_yaxes(range=[max(min([first, *levels]) - above, -0.05 * highest), highest])
-
-
-def _moments(lost: Sequence[Acked], shown: Offsets, view: AuditView) -> tuple[float, float]:
-    """From the first lost message to the last return of a replica; else to when a group had gone past it."""
-    since, until = min(one.since for one in lost), max(one.until for one in lost)
-    behind = max(one.last_offset for one in lost)
-    passed = [next((at for at, offset in points if offset > behind), since) for points in shown.committed.values()]
-    return since, max([until, *(list(_returns(shown.queue, view, since)) or passed)])
-
-
-def _returns(queue: str, view: AuditView, since: float) -> Iterator[float]:
-    yield from (one.at for one in view.levels if one.queue == queue and one.what == CUT and one.at >= since)
-    yield from (one.since for one in view.reigns if one.queue == queue and one.since >= since)
 
 
 LED, LED_UNCLEAN, IN_SYNC = "leads", "leads after an unclean election", "in sync"
@@ -337,7 +321,7 @@ def lanes_of(view: AuditView) -> tuple[tuple[str, str], ...]:
     """(partition, broker) of each lane; of very many those whose leader changed most often."""
     rows: tuple[Reign | InSync | Level, ...] = (*view.reigns, *view.in_sync, *view.levels)
     told = {(one.queue, one.broker) for one in rows}
-    changes = {queue: sum(one.queue == queue for one in view.reigns) for queue, _ in told}
+    changes = Counter(one.queue for one in view.reigns)
     kept = sorted(told, key=lambda one: (-changes[one[0]], by_number(one[0]), by_number(one[1])))[:_MOST_LANES]
     return tuple(sorted(kept, key=lambda one: (by_number(one[0]), by_number(one[1]))))
 

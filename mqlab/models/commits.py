@@ -69,16 +69,6 @@ def loop_seconds(loop: Loop, way: Way) -> float:
     return loop.polls * each
 
 
-def closing_seconds(loop: Loop, way: Way) -> float:
-    """Longest time from then until all commits are answered: what closing in good order waits for."""
-    if way is Way.SYNC or not loop.polls:
-        return 0.0
-    if way is Way.AUTO:
-        return loop.round_trip
-    behind = (loop.polls - 1) * max(0.0, loop.round_trip - loop.poll_seconds)
-    return behind + loop.round_trip * (2 if way is Way.MIXED else 1)
-
-
 def commits(loop: Loop, way: Way) -> int:
     """Requests to commit, the one at the close included."""
     if way is Way.AUTO:

@@ -1,15 +1,10 @@
-"""Versions of Apache Kafka, and what its clients and brokers do when nobody tells them.
-
-Versions of Apache Kafka, comparable, whoever packaged them.
+"""Versions of Apache Kafka, whoever packaged them, and what its clients and brokers do when nobody tells them.
 
 Confluent counts its own releases; the table is its published one, "Confluent Platform and Apache Kafka
 Compatibility" (docs.confluent.io, versions-interoperability).
-
-What Kafka's clients and brokers do when nobody tells them: defaults per version.
-
-Sources: ProducerConfig, ConsumerConfig and KafkaConfig at the release tags. KIP-62 (poll interval), KIP-91 (delivery
-timeout, endless retries), KIP-679 and KAFKA-13598 (idempotence), KIP-735 (session timeout), KIP-848 (group.consumer.*,
-group.protocol), KIP-1030 (linger).
+Sources of defaults: ProducerConfig, ConsumerConfig and KafkaConfig at the release tags. KIP-62 (poll interval), KIP-91
+(delivery timeout, endless retries), KIP-679 and KAFKA-13598 (idempotence), KIP-735 (session timeout), KIP-848
+(group.consumer.*, group.protocol), KIP-1030 (linger).
 """
 
 from __future__ import annotations

@@ -1,13 +1,4 @@
-"""The delivery audit as a screen.
-
-The row of the triage screen that says what was lost: by the audits of topics, else by what findings counted.
-
-The way of MQTT messages on screens: a row of the triage screen, and a table of the audit.
-
-The way of a topic's messages as a table of the screen, that leaves out what tells least where there is no room.
-
-The delivery audit as a screen: for each topic the verdict, the way of its messages, what was lost and doubled.
-"""
+"""The delivery audit as a screen: for each topic the verdict, the way of its messages, what was lost and doubled."""
 
 from __future__ import annotations
 
@@ -18,7 +9,6 @@ from datetime import UTC, tzinfo
 
 import click
 
-from mqlab import units
 from mqlab.delivery import path as delivery_path
 from mqlab.delivery.path import (
     NOT_TOLD,
@@ -26,7 +16,7 @@ from mqlab.delivery.path import (
     Toll,
     bounded,
     by_gravity,
-    count,
+    cells,
     groups,
     partition,
     path,
@@ -53,7 +43,7 @@ _SUMS = (
 def loss(diagnosis: Diagnosis, lead: Finding | None, audits: Sequence[Audit] = (), tz: tzinfo = UTC) -> str:
     """What was lost, refused, doubled, or that nothing tells it."""
     inside = [f"MQTT: {audit_json.sentence(way, tz)}" for way in diagnosis.chains if way.system is None]
-    told = [*delivery_path.told(audits), *inside, *_found(diagnosis, bool(audits or inside))]
+    told = [*delivery_path.sentences(audits), *inside, *_found(diagnosis, bool(audits or inside))]
     if lead is not None and lead.measures.get("crashes") and not audits:
         told.append("unacknowledged at the crashes NOT CHECKED (send: the application's ledger)")
     elif not told:
@@ -64,30 +54,19 @@ def loss(diagnosis: Diagnosis, lead: Finding | None, audits: Sequence[Audit] = (
 
 def _found(diagnosis: Diagnosis, audited: bool) -> Iterator[str]:
     """What findings counted; losses and doubles only where no audit did."""
-    if not audited:
-        yield from _lost(diagnosis)
+    measures = [finding.measures for finding in diagnosis.findings]
+    lost = [m for m in measures if m.get("lost_records")]
+    if lost and not audited:
+        least = sum(m.get("lost_records_least", m["lost_records"]) for m in lost)
+        most = sum(m.get("lost_records_most", m["lost_records"]) for m in lost)
+        bounds = f" ({number(least)} to {number(most)})" if least != most else ""
+        yield f"{counted(sum(m['lost_records'] for m in lost), 'record')}{bounds} lost"
     for name, text in _SUMS:
-        total = _total(diagnosis, name)
-        if total:
-            yield text.format(units.number(total))
-    again = max((f.measures.get("duplicated_records", 0) for f in diagnosis.findings), default=0)
+        if whole := sum(m.get(name, 0) for m in measures):
+            yield text.format(number(whole))
+    again = max((m.get("duplicated_records", 0) for m in measures), default=0)
     if again and not audited:
-        yield f"{units.counted(again, 'record')} handed out again"
-
-
-def _lost(diagnosis: Diagnosis) -> Iterator[str]:
-    found = [f.measures for f in diagnosis.findings if f.measures.get("lost_records")]
-    if found:
-        lost = [m["lost_records"] for m in found]
-        least = sum(m.get("lost_records_least", m["lost_records"]) for m in found)
-        most = sum(m.get("lost_records_most", m["lost_records"]) for m in found)
-        counted = units.counted(sum(lost), "record")
-        bounds = f" ({units.number(least)} to {units.number(most)})" if least != most else ""
-        yield f"{counted}{bounds} lost"
-
-
-def _total(diagnosis: Diagnosis, name: str) -> float:
-    return sum(f.measures.get(name, 0) for f in diagnosis.findings)
+        yield f"{counted(again, 'record')} handed out again"
 
 
 _MOST_SHARES = 8
@@ -139,14 +118,14 @@ def _gap(label: str, gap: Gap, tz: tzinfo) -> Iterator[str]:
     yield from row(label, audit_json.missing(gap, tz), 2)
     yield from row("", f"  {gap.how}", 2)
     for place in gap.evidence[:2]:
-        yield _evidence(place)
+        where = f"{place.source}:{place.line}" if place.line else place.source
+        yield f"{'':<{LABEL}}  {safe(where)}  {clipped(safe(place.text), 60)}".rstrip()
 
 
-def _evidence(place: Evidence) -> str:
-    where = f"{place.source}:{place.line}" if place.line else place.source
-    return f"{'':<{LABEL}}  {safe(where)}  {clipped(safe(place.text), 60)}".rstrip()
-
-
+_COLUMNS = (
+    "partition", "sent", "acknowledged", "failed", "of them stored", "unanswered", "stored", "handled",
+    "committed at", "log", "lost", "pending", "doubled", "unknown",
+)  # fmt: skip
 _ALWAYS = ("partition", "sent", "acknowledged", "stored")
 _READ = ("handled", "committed at")
 _LESS_TELLING = ("of them stored", "unanswered", "log", "failed")
@@ -159,13 +138,15 @@ def path_rows(rows: Sequence[PathRow], group: str | None) -> Iterator[str]:
     told = f"to group {group}" if group else "to the log; no group that reads it is told of"
     yield line("PATH", told)
     shown = telling(rows, _MOST_STAGES)
-    cells = [_cells(one) for one in shown]
-    cells += [_cells(total(rows))] if len(rows) > 1 else []
+    table = [_safe(one) for one in (*shown, *([total(rows)] if len(rows) > 1 else []))]
     widths = {
-        name: max(len(name), *(len(one[name]) for one in cells)) for name in cells[0] if _shown(name, group, cells)
+        name: max(len(name), *(len(one[name]) for one in table)) for name in _COLUMNS if _shown(name, group, table)
     }
-    names = _fitting(widths)
-    for one in ({name: name for name in names}, *cells):
+    names = list(widths)
+    for less in _LESS_TELLING:
+        if sum(widths[name] + 2 for name in names) - 2 > ROOM:
+            names = [name for name in names if name != less]
+    for one in ({name: name for name in names}, *table):
         texts = (f"{one[n]:<{widths[n]}}" if n == "partition" else f"{one[n]:>{widths[n]}}" for n in names)
         yield " " * LABEL + "  ".join(texts)
     if len(shown) < len(rows):
@@ -174,46 +155,18 @@ def path_rows(rows: Sequence[PathRow], group: str | None) -> Iterator[str]:
         )
 
 
-def _fitting(widths: Mapping[str, int]) -> list[str]:
-    """The columns that there is room for."""
-    names = list(widths)
-    for less in _LESS_TELLING:
-        if sum(widths[name] + 2 for name in names) - 2 <= ROOM:
-            break
-        names = [name for name in names if name != less]
-    return names
+def _safe(row: PathRow) -> Mapping[str, str]:
+    told = cells(row)
+    return {**told, "partition": safe(told["partition"])}
 
 
-def _cells(one: PathRow) -> dict[str, str]:
-    def cell(name: str, value: int | None) -> str:
-        return f"≥ {number(value)}" if value is not None and name in one.partly else count(value)
-
-    whole = one.queue is None
-    return {
-        "partition": "all" if whole else safe(one.queue) or "not told",
-        "sent": cell("sent", one.sent),
-        "acknowledged": cell("acked", one.acked),
-        "failed": cell("failed", one.failed),
-        "of them stored": cell("failed_stored", one.failed_stored),
-        "unanswered": cell("unanswered", one.unanswered),
-        "stored": cell("stored", one.stored),
-        "handled": cell("handled", one.handled),
-        "committed at": "" if whole else count(one.committed),
-        "log": "" if whole or one.start is None is one.end else f"{count(one.start)} to {count(one.end)}",
-        "lost": f"{one.bound} {number(one.lost)}".strip(),
-        "pending": cell("pending", one.pending),
-        "doubled": number(one.doubled),
-        "unknown": number(one.unknown),
-    }
-
-
-def _shown(name: str, group: str | None, cells: Sequence[dict[str, str]]) -> bool:
+def _shown(name: str, group: str | None, table: Sequence[Mapping[str, str]]) -> bool:
     """Columns of the path always, others where they say something."""
     if name in (*_ALWAYS, "lost", "doubled"):
         return True
     if name in (*_READ, "pending"):
         return group is not None
-    return any(one[name] not in ("", "0", NOT_TOLD) for one in cells)
+    return any(one[name] not in ("", "0", NOT_TOLD) for one in table)
 
 
 _MOST_PARTS = 8
@@ -285,7 +238,7 @@ def _tolls(label: str, tolls: Sequence[Toll], tz: tzinfo) -> Iterator[str]:
     verb = "acknowledged " if label == "LOST" else ""
     for toll in tolls:
         when = delivery_path.between(toll.since, toll.until, tz)
-        told = f"{toll.incident}: {bounded(toll.records, toll.least, toll.most)} {toll.where}"
+        told = f"{toll.incident}: {toll.words} {toll.where}"
         yield line(label, told + (f", {verb}{when}" if when else ""))
         ways = {one.how for one in toll.parts}
         yield from row("", f"  counted: {', '.join(ways)}", 2) if len(ways) == 1 and all(ways) else ()
@@ -301,7 +254,7 @@ def _risks(risks: Sequence[Risk]) -> Iterator[str]:
     for place, risk in enumerate(risks[:_MOST_RISKS]):
         told = f"{risk.setting}={risk.value} of {risk.owner}: {risk.may}"
         yield from row("" if place else "RISKS", told, 2)
-        each = ", ".join(part for part in (delivery_path.at_stake(risk), delivery_path.due(risk)) if part)
+        each = delivery_path.at_stake(risk)
         yield _placed(f"  {f'each time {each}' if each else 'how many is not known'}; {risk.effective}", risk.evidence)
     if len(risks) > _MOST_RISKS:
         yield line("", f"{number(len(risks) - _MOST_RISKS)} more (mqlab audit --format json lists them)")

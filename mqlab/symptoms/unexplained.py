@@ -13,7 +13,7 @@ from functools import cache
 
 from mqlab.catalogue import INCIDENTS
 from mqlab.delivery import group_losses, loss_mechanisms
-from mqlab.delivery.group_audit import shelf
+from mqlab.delivery.group_audit import dead_letter_topic
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Certainty, Finding, Severity
 from mqlab.logs import explosion
@@ -147,7 +147,7 @@ def _at_restart(episode: Episode, restarts: Sequence[float]) -> bool:
 
 
 def _abnormal(facts: Facts, episode: Episode) -> bool:
-    if episode.kind == "record-failed" and episode.topic and shelf(facts, episode.topic):
+    if episode.kind == "record-failed" and episode.topic and dead_letter_topic(facts, episode.topic):
         return False
     if episode.kind != "process-exit":
         return symptoms.abnormal(facts, episode)
@@ -198,11 +198,11 @@ def unexplained(facts: Facts, findings: Sequence[Finding], rejected: Collection[
 
 def _losses(facts: Facts) -> Iterator[Symptom]:
     """Acknowledged records that a log or a group lost by no mechanism that the material tells."""
-    for case in (case for case in loss_mechanisms.undecided(facts) if case.loss.least):
-        lost = f"{number(case.loss.records)} acknowledged records of {case.loss.topic}-{case.loss.queue}"
-        yield Symptom(case.loss.since, f"{clock(case.loss.since)} UTC: {lost} are gone from the log")
+    for piece in (case.piece for case in loss_mechanisms.of_incident(facts, None) if case.piece.least):
+        lost = f"{number(piece.records)} acknowledged records of {piece.topic}-{piece.queue}"
+        yield Symptom(piece.since, f"{clock(piece.since)} UTC: {lost} are gone from the log")
     for own in group_losses.cases(facts, None):
-        told = f"{own.told} of {own.topic} that {own.group} went past are in no ledger of it: {own.losses[0].how}"
+        told = f"{own.amount} of {own.topic} that {own.group} went past are in no ledger of it: {own.losses[0].how}"
         yield Symptom(own.span[0], f"{clock(own.span[0])} UTC: {told}" if own.span[0] is not None else told)
 
 

@@ -1,12 +1,6 @@
-"""The delivery audit as JSON, schema ``mqlab.audit/1``.
+"""The delivery audit and the way of MQTT messages as JSON (schema ``mqlab.audit/1``), and that way in sentences.
 
-The way of messages over a bridge in words: how many reached each stage, and where the others are.
-
-The way of MQTT messages as JSON-ready values; times in UTC, null for what the material does not say.
-
-What there is to say where nothing can be audited, and which commands fetch what is missing.
-
-The delivery audit as JSON, schema ``mqlab.audit/1``: the same facts give the same bytes.
+The same facts give the same bytes; times in UTC, null for what the material does not say.
 """
 
 from __future__ import annotations
@@ -21,9 +15,8 @@ from typing import Any
 from mqlab.commands import commands
 from mqlab.delivery.path import NOT_TOLD, bounded, by_number
 from mqlab.delivery.risk_rates import Risk
-from mqlab.delivery.rows import Audit, Doubled, GroupRow, LogRow, Loss
+from mqlab.delivery.rows import Audit
 from mqlab.facts import Facts
-from mqlab.findings import Evidence
 from mqlab.mqtt.chain_stages import Chain, Gap, Stage, Step, Whereabouts
 from mqlab.scope import systems
 from mqlab.units import iso, number
@@ -125,6 +118,45 @@ def worst(chains: Sequence[Chain]) -> list[Chain]:
     return sorted(chains, key=lambda chain: (order.index(outcome(chain)), chain.topic or ""))
 
 
+_STAGE = "stage=step who messages at_least=low at_most=high copies=again how since until shares evidence"
+_GAP = "after before where who messages at_least=low at_most=high how since until offline_since=away_since evidence"
+_LOG = (
+    "partition=queue sent acknowledged=acked failed failed_but_stored=failed_stored unanswered stored lost doubled "
+    "log_start=start log_end=end"
+)
+_GROUP = (
+    "group partition=queue handled times_handled=times committed_offset=committed pending lost doubled unknown "
+    "skipped_by_hand=by_hand set_aside=aside"
+)
+_LOSS = (
+    "incident side group partition=queue records at_least=least at_most=most first_offset last_offset since until how "
+    "evidence"
+)
+_DOUBLED = "incident side group partition=queue records extra at_least=least at_most=most since until how evidence"
+_RISK = "setting owner value effective may incident records at_least=low at_most=high how due_seconds evidence"
+_MOMENTS = ("since", "until", "away_since")
+
+
+def _fields(row: object, names: str) -> dict[str, Any]:
+    """Fields of *row*, ``key=field`` where JSON calls one otherwise."""
+    pairs = [(name.partition("=")[0], name.rpartition("=")[2]) for name in names.split()]
+    return {key: _value(field, getattr(row, field)) for key, field in pairs}
+
+
+def _value(field: str, value: Any) -> Any:
+    if field in _MOMENTS:
+        return iso(value)
+    if field == "who":
+        return value or None
+    if field == "evidence":
+        return [{"source": place.source, "line": place.line, "text": place.text} for place in value]
+    if field == "shares":
+        return [{"who": share.who, "messages": share.messages, "source": share.place} for share in value]
+    if field == "due_seconds" and value is not None:
+        return round(value, 3)
+    return value
+
+
 def chain_json(chain: Chain) -> dict[str, Any]:
     """One way with its stages and what is missing."""
     return {
@@ -134,47 +166,10 @@ def chain_json(chain: Chain) -> dict[str, Any]:
         "by": chain.by,
         "outcome": outcome(chain),
         "statement": sentence(chain),
-        "stages": [_chain_stage(stage) for stage in chain.stages],
-        "missing": [_gap(gap) for gap in chain.gaps],
+        "stages": [_fields(stage, _STAGE) for stage in chain.stages],
+        "missing": [_fields(gap, _GAP) for gap in chain.gaps],
         "notes": list(chain.notes),
     }
-
-
-def _chain_stage(one: Stage) -> dict[str, Any]:
-    return {
-        "stage": one.step.value,
-        "who": one.who or None,
-        "messages": one.messages,
-        "at_least": one.low,
-        "at_most": one.high,
-        "copies": one.again,
-        "how": one.how,
-        "since": iso(one.since),
-        "until": iso(one.until),
-        "shares": [{"who": s.who, "messages": s.messages, "source": s.place} for s in one.shares],
-        "evidence": [_place(place) for place in one.evidence],
-    }
-
-
-def _gap(one: Gap) -> dict[str, Any]:
-    return {
-        "after": one.after.value,
-        "before": one.before.value,
-        "where": one.where.value,
-        "who": one.who or None,
-        "messages": one.messages,
-        "at_least": one.low,
-        "at_most": one.high,
-        "how": one.how,
-        "since": iso(one.since),
-        "until": iso(one.until),
-        "offline_since": iso(one.away_since),
-        "evidence": [_place(place) for place in one.evidence],
-    }
-
-
-def _place(one: Evidence) -> dict[str, Any]:
-    return {"source": one.source, "line": one.line, "text": one.text}
 
 
 _FETCH = (
@@ -223,14 +218,14 @@ def dumps(audits: Sequence[Audit], because: str = "", risks: Sequence[Risk] = ()
     *because* says why there is no topic; *ways* are those of MQTT messages, which are told where there are any.
     """
     topics = [_topic(audit) for audit in sorted(audits, key=lambda audit: audit.topic)]
-    told: dict[str, Any] = {
+    document = {
         "schema": SCHEMA,
         "topics": topics,
         "because": None if topics or ways else because,
-        "risks": [_risk(risk) for risk in risks],
+        "risks": [_fields(risk, _RISK) for risk in risks],
+        **({"mqtt": [chain_json(way) for way in ways]} if ways else {}),
     }
-    told |= {"mqtt": [chain_json(way) for way in ways]} if ways else {}
-    return json.dumps(told, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
+    return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
 
 
 def _topic(audit: Audit) -> dict[str, Any]:
@@ -239,94 +234,10 @@ def _topic(audit: Audit) -> dict[str, Any]:
         "topic": audit.topic,
         "outcome": audit.outcome.value,
         "statement": audit.statement,
-        "partitions": [_log(row) for row in sorted(audit.log, key=lambda row: by_number(row.queue))],
-        "groups": [_group(row) for row in groups],
-        "losses": [_loss(one) for one in audit.losses],
-        "doubled": [_doubled(one) for one in audit.doubled],
+        "partitions": [_fields(row, _LOG) for row in sorted(audit.log, key=lambda row: by_number(row.queue))],
+        "groups": [_fields(row, _GROUP) for row in groups],
+        "losses": [_fields(one, _LOSS) for one in audit.losses],
+        "doubled": [_fields(one, _DOUBLED) for one in audit.doubled],
         "missing": list(audit.missing),
         "fetch": list(commands_for(audit.missing)),
-    }
-
-
-def _log(row: LogRow) -> dict[str, Any]:
-    return {
-        "partition": row.queue,
-        "sent": row.sent,
-        "acknowledged": row.acked,
-        "failed": row.failed,
-        "failed_but_stored": row.failed_stored,
-        "unanswered": row.unanswered,
-        "stored": row.stored,
-        "lost": row.lost,
-        "doubled": row.doubled,
-        "log_start": row.start,
-        "log_end": row.end,
-    }
-
-
-def _group(row: GroupRow) -> dict[str, Any]:
-    return {
-        "group": row.group,
-        "partition": row.queue,
-        "handled": row.handled,
-        "times_handled": row.times,
-        "committed_offset": row.committed,
-        "pending": row.pending,
-        "lost": row.lost,
-        "doubled": row.doubled,
-        "unknown": row.unknown,
-        "skipped_by_hand": row.by_hand,
-        "set_aside": row.aside,
-    }
-
-
-def _loss(one: Loss) -> dict[str, Any]:
-    return {
-        "incident": one.incident,
-        "side": one.side.value,
-        "group": one.group,
-        "partition": one.queue,
-        "records": one.records,
-        "at_least": one.least,
-        "at_most": one.most,
-        "first_offset": one.first_offset,
-        "last_offset": one.last_offset,
-        "since": iso(one.since),
-        "until": iso(one.until),
-        "how": one.how,
-        "evidence": [_place(place) for place in one.evidence],
-    }
-
-
-def _doubled(one: Doubled) -> dict[str, Any]:
-    return {
-        "incident": one.incident,
-        "side": one.side.value,
-        "group": one.group,
-        "partition": one.queue,
-        "records": one.records,
-        "extra": one.extra,
-        "at_least": one.least,
-        "at_most": one.most,
-        "since": iso(one.since),
-        "until": iso(one.until),
-        "how": one.how,
-        "evidence": [_place(place) for place in one.evidence],
-    }
-
-
-def _risk(one: Risk) -> dict[str, Any]:
-    return {
-        "setting": one.setting,
-        "owner": one.owner,
-        "value": one.value,
-        "effective": one.effective,
-        "may": one.may,
-        "incident": one.incident,
-        "records": one.records,
-        "at_least": one.low,
-        "at_most": one.high,
-        "how": one.how,
-        "due_seconds": None if one.due_seconds is None else round(one.due_seconds, 3),
-        "evidence": [_place(place) for place in one.evidence],
     }

@@ -1,13 +1,4 @@
-"""The delivery audit of one topic for the eye.
-
-The delivery audit of one topic for the eye: its rows, its leaders and replicas by time, offsets by time.
-
-Acknowledged messages of one partition as stretches of time and offsets, those that were lost told apart.
-
-Leaders and replicas of a topic's partitions as stretches of time, for the eye.
-
-Which topic of the delivery audit to look at, and everything that is drawn about it.
-"""
+"""The delivery audit of one topic for the eye: its rows, leaders and replicas by time, and offsets by time."""
 
 from __future__ import annotations
 
@@ -128,18 +119,15 @@ _MOST = 2000
 
 def acked(facts: Facts, audit: Audit, queue: str) -> tuple[Acked, ...]:
     """Stretches of one partition by time, those that were lost apart."""
-    own = [one for one in audit.losses if one.queue == queue and _whole(one)]
+    own = [
+        one for one in audit.losses
+        if one.queue == queue and one.first_offset is not None and one.last_offset is not None
+        and one.last_offset - one.first_offset + 1 == one.records
+    ]  # fmt: skip
     fates = [f for f in facts.fates if (f.topic, f.queue) == (audit.topic, queue) and f.acked]
     parts = [part for fate in fates for part in _parts(fate, own)]
     kept = sorted(parts, key=lambda part: (not part.lost, part.since))[:_MOST]
     return tuple(sorted(kept, key=lambda part: (part.since, part.first_offset, part.until)))
-
-
-def _whole(loss: Loss) -> bool:
-    """Every offset of its range was lost."""
-    if loss.first_offset is None or loss.last_offset is None:
-        return False
-    return loss.last_offset - loss.first_offset + 1 == loss.records
 
 
 def _parts(fate: Fate, losses: Sequence[Loss]) -> Iterator[Acked]:
@@ -148,7 +136,10 @@ def _parts(fate: Fate, losses: Sequence[Loss]) -> Iterator[Acked]:
         return
     low, high = fate.first_offset or 0, fate.last_offset or 0
     since, until = fate.first_at or 0.0, fate.last_at or 0.0
-    own = [one for one in losses if fate.overwritten or _meets(one, since, until)]
+    own = [
+        one for one in losses
+        if fate.overwritten or one.since is None or one.until is None or (one.since <= until and since <= one.until)
+    ]  # fmt: skip
     edges = sorted({low, high + 1, *(e for one in own for e in _edges(one) if low < e <= high)})
     for first, after in pairwise(edges):
         last = after - 1
@@ -160,13 +151,6 @@ def _parts(fate: Fate, losses: Sequence[Loss]) -> Iterator[Acked]:
 
 def _edges(loss: Loss) -> tuple[int, int]:
     return loss.first_offset or 0, (loss.last_offset or 0) + 1
-
-
-def _meets(loss: Loss, since: float, until: float) -> bool:
-    """They were acknowledged at the same time, as far as it is known."""
-    if loss.since is None or loss.until is None:
-        return True
-    return loss.since <= until and since <= loss.until
 
 
 _Row = TypeVar("_Row")
@@ -199,16 +183,13 @@ def in_sync(facts: Facts, topic: str) -> Iterator[InSync]:
             yield from (InSync(queue, broker, since, until) for since, until in _joined(spans))
 
 
-def _joined(spans: Sequence[tuple[float, float]]) -> Iterator[tuple[float, float]]:
+def _joined(spans: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
     """Spans that touch each other as one."""
-    since, until = spans[0] if spans else (0.0, 0.0)
-    for begin, end in spans[1:]:
-        if begin > until:
-            yield since, until
-            since = begin
-        until = end
-    if spans:
-        yield since, until
+    found: list[tuple[float, float]] = []
+    for begin, end in spans:
+        since = found.pop()[0] if found and begin <= found[-1][1] else begin
+        found.append((since, end))
+    return found
 
 
 def levels(facts: Facts, topic: str) -> Iterator[Level]:
@@ -217,10 +198,10 @@ def levels(facts: Facts, topic: str) -> Iterator[Level]:
     followed = _of(leaders.follower_starts(facts), topic)
     names = _names([(r.leader, r.evidence) for r in led] + [(r.replica, r.evidence) for r in followed])
     found = [(r.at, r.queue, r.leader, r.from_offset, LEADER, r.evidence) for r in led]
-    found += [(r.at, r.queue, r.replica, r.log_end, FOLLOWER, r.evidence) for r in followed]
+    found += [(r.at, r.queue, r.replica, r.offset, FOLLOWER, r.evidence) for r in followed]
     for cut in _of(leaders.truncations(facts), topic):
         broker = names.get(_folder(cut.evidence), cut.replica)
-        found.append((cut.at, cut.queue, broker, cut.to_offset, CUT, cut.evidence))
+        found.append((cut.at, cut.queue, broker, cut.offset, CUT, cut.evidence))
     for at, queue, broker, offset, what, place in found:
         if at is not None:
             yield Level(queue, broker, at, offset, what, where(place))

@@ -1,13 +1,4 @@
-"""Tables of the delivery audit.
-
-Tables of the delivery audit for the notebook: topics, the way of their messages, log ends, what is missing.
-
-Tables of the groups that read an audited topic: where they stood, and which offsets they passed over unread.
-
-Tables of what was lost and doubled, by mechanism and partition, for the notebook.
-
-Table of what settings of the delivery path may lose or double, for the notebook.
-"""
+"""Tables of the delivery audit for the notebook: topics, the way of their messages, losses, positions, settings."""
 
 from __future__ import annotations
 
@@ -19,24 +10,12 @@ import pandas as pd
 from mqlab.delivery import offset_gaps
 from mqlab.delivery import path as delivery_path
 from mqlab.delivery import positions as delivery_positions
-from mqlab.delivery.path import (
-    NOT_TOLD,
-    PathRow,
-    Toll,
-    at_stake,
-    bounded,
-    by_number,
-    count,
-    due,
-    groups,
-    path,
-    telling,
-    total,
-)
+from mqlab.delivery.path import NOT_TOLD, Toll, bounded, by_number, cells, count, groups, path, telling, total
 from mqlab.delivery.positions import Mark
 from mqlab.delivery.risks import risks as of_settings
 from mqlab.delivery.rows import Audit, Doubled, GroupRow, Loss
 from mqlab.facts import Facts
+from mqlab.findings import Evidence
 from mqlab.frames import where
 from mqlab.shared.table import table
 from mqlab.units import clock, number
@@ -53,27 +32,52 @@ _IF_TOLD = ("failed", "unanswered", "unknown")
 """Columns that are left out where they have nothing to say."""
 
 
+def _table(columns: str, rows: Sequence[Sequence[object]]) -> pd.DataFrame:
+    """A table whose columns are named in one string, parted by ``|``."""
+    names = tuple(columns.split("|"))
+    return table([dict(zip(names, row, strict=True)) for row in rows], names)
+
+
 def topics(audits: Sequence[Audit]) -> pd.DataFrame:
     """One row per topic: the outcome and the numbers behind it."""
-    rows = []
-    for audit in sorted(audits, key=lambda one: one.topic):
-        log = total(path(audit, None))
-        rows.append(
-            {
-                "topic": audit.topic,
-                "outcome": audit.outcome.value,
-                "acknowledged": _cell(log, "acked", log.acked),
-                "lost": _sum(delivery_path.losses(audit)),
-                "doubled": _sum(delivery_path.doubles(audit)),
-                "what that means": audit.statement,
-            }
+    rows = [
+        (
+            audit.topic,
+            audit.outcome.value,
+            cells(total(path(audit, None)))["acknowledged"],
+            _sum(delivery_path.losses(audit)),
+            _sum(delivery_path.doubles(audit)),
+            audit.statement,
         )
-    return table(rows, ("topic", "outcome", "acknowledged", "lost", "doubled", "what that means"))
+        for audit in sorted(audits, key=lambda one: one.topic)
+    ]
+    return _table("topic|outcome|acknowledged|lost|doubled|what that means", rows)
+
+
+def _sum(tolls: Sequence[Toll]) -> str:
+    return bounded(sum(t.records for t in tolls), sum(t.least for t in tolls), sum(t.most for t in tolls))
 
 
 def answer(view: AuditView) -> pd.DataFrame:
     """The topic that is looked at, in a few lines."""
-    return table([{"question": asked, "answer": told} for asked, told in _answers(view)], ("question", "answer"))
+    return _table("question|answer", list(_answers(view)))
+
+
+def _answers(view: AuditView) -> Iterator[tuple[str, str]]:
+    if view.audit is None:
+        yield "topic", "this material names no topic of Kafka that could be audited"
+        return
+    yield "topic", view.audit.topic
+    yield "outcome", view.audit.outcome.value
+    yield "what that means", view.audit.statement
+    for toll in delivery_path.losses(view.audit):
+        yield f"lost {toll.where}", f"{toll.words}: {toll.incident}"
+    for toll in delivery_path.doubles(view.audit):
+        yield f"doubled {toll.where}", f"{toll.words} copies: {toll.incident}"
+    for group in groups(view.audit):
+        whole = total(path(view.audit, group))
+        if group and whole.pending:
+            yield f"pending at group {group}", f"{cells(whole)['pending']}: not lost, only not read yet"
 
 
 def way(view: AuditView) -> pd.DataFrame:
@@ -81,8 +85,8 @@ def way(view: AuditView) -> pd.DataFrame:
     rows = []
     for group in groups(view.audit) if view.audit and (view.audit.log or view.audit.groups) else ():
         own = path(view.audit, group) if view.audit else ()
-        rows += [_path(one) for one in (*telling(own, _MOST), *([total(own)] if len(own) > 1 else []))]
-    silent = [name for name in _IF_TOLD if all(row[name] in (delivery_path.NOT_TOLD, "0") for row in rows)]
+        rows += [cells(one) for one in (*telling(own, _MOST), *([total(own)] if len(own) > 1 else []))]
+    silent = [name for name in _IF_TOLD if all(row[name] in (NOT_TOLD, "0") for row in rows)]
     return table(rows, tuple(name for name in _PATH if name not in silent))
 
 
@@ -94,129 +98,29 @@ def replicas(view: AuditView) -> pd.DataFrame:
     rows = []
     for one in sorted(kept, key=lambda level: (by_number(level.queue), level.at, by_number(level.broker))):
         reign = reigns.get((one.queue, one.broker, one.place))
-        rows.append(
-            {
-                "partition": one.queue,
-                "UTC": clock(one.at),
-                "broker": one.broker,
-                "what": f"{one.what}{', unclean election' if reign and reign.unclean else ''}",
-                "log end": number(one.offset),
-                "epoch": count(reign.epoch if reign else None),
-                "high watermark": count(reign.high_watermark if reign else None),
-                "in sync": ", ".join(reign.isr) if reign and reign.isr else delivery_path.NOT_TOLD,
-                "where": one.place,
-            }
-        )
-    columns = ("partition", "UTC", "broker", "what", "log end", "epoch", "high watermark", "in sync", "where")
-    return table(rows, columns)
+        what = f"{one.what}{', unclean election' if reign and reign.unclean else ''}"
+        election = (count(reign.epoch), count(reign.high_watermark), ", ".join(reign.isr)) if reign else ("", "", "")
+        told = [text or NOT_TOLD for text in election]
+        rows.append((one.queue, clock(one.at), one.broker, what, number(one.offset), *told, one.place))
+    return _table("partition|UTC|broker|what|log end|epoch|high watermark|in sync|where", rows)
 
 
 def missing(view: AuditView) -> pd.DataFrame:
     """What would make it certain, and the command that fetches it."""
     told = view.audit.missing if view.audit else ()
-    rows = [
-        {"missing": words, "fetched by": "\n".join(commands_for([words])) or delivery_path.NOT_TOLD} for words in told
-    ]
-    return table(rows, ("missing", "fetched by"))
-
-
-def _answers(view: AuditView) -> Iterator[tuple[str, str]]:
-    if view.audit is None:
-        yield "topic", "this material names no topic of Kafka that could be audited"
-        return
-    yield "topic", view.audit.topic
-    yield "outcome", view.audit.outcome.value
-    yield "what that means", view.audit.statement
-    for toll in delivery_path.losses(view.audit):
-        yield f"lost {toll.where}", f"{bounded(toll.records, toll.least, toll.most)}: {toll.incident}"
-    for toll in delivery_path.doubles(view.audit):
-        yield f"doubled {toll.where}", f"{bounded(toll.records, toll.least, toll.most)} copies: {toll.incident}"
-    for group in groups(view.audit):
-        whole = total(path(view.audit, group))
-        if group and whole.pending:
-            yield f"pending at group {group}", f"{_cell(whole, 'pending', whole.pending)}: not lost, only not read yet"
-
-
-def _path(one: PathRow) -> dict[str, object]:
-    whole = one.queue is None
-    return {
-        "partition": "all" if whole else one.queue or "not told",
-        "group": one.group or delivery_path.NOT_TOLD,
-        "sent": _cell(one, "sent", one.sent),
-        "acknowledged": _cell(one, "acked", one.acked),
-        "failed": _cell(one, "failed", one.failed),
-        "unanswered": _cell(one, "unanswered", one.unanswered),
-        "stored": _cell(one, "stored", one.stored),
-        "handled": _cell(one, "handled", one.handled),
-        "committed at": "" if whole else count(one.committed),
-        "log": "" if whole or one.start is None is one.end else f"{count(one.start)} to {count(one.end)}",
-        "lost": f"{one.bound} {number(one.lost)}".strip(),
-        "pending": _cell(one, "pending", one.pending),
-        "doubled": number(one.doubled),
-        "unknown": number(one.unknown),
-    }
-
-
-def _cell(row: PathRow, column: str, value: int | None) -> str:
-    return f"≥ {number(value)}" if value is not None and column in row.partly else count(value)
-
-
-def _sum(tolls: Sequence[Toll]) -> str:
-    parts = [(toll.records, toll.least, toll.most) for toll in tolls]
-    return bounded(*(sum(column) for column in zip(*parts, strict=True))) if parts else "0"
-
-
-_POSITIONS = (
-    "group", "partition", "first position", "last position", "log start", "log end", "handled", "pending", "lost",
-    "doubled", "unknown",
-)  # fmt: skip
-_SKIPS = ("group", "partition", "UTC", "from", "up to", "offsets", "why", "for example")
+    return _table("missing|fetched by", [(words, "\n".join(commands_for([words])) or NOT_TOLD) for words in told])
 
 
 def positions(facts: Facts, view: AuditView) -> pd.DataFrame:
     """One row per group and partition: its position as first and last seen, the log around it, what it handled."""
-    return table([_position(facts, row) for row in _rows(view)], _POSITIONS)
-
-
-def skips(facts: Facts, view: AuditView) -> pd.DataFrame:
-    """One row per range of offsets that a group passed over without reading it, and why."""
-    rows = [
-        {
-            "group": row.group,
-            "partition": row.queue,
-            "UTC": clock(one.at),
-            "from": number(one.low),
-            "up to": number(one.high - 1),
-            "offsets": number(one.high - one.low),
-            "why": f"{one.why}{', it has not come back' if one.ongoing else ''}",
-            "for example": where(one.places[0]) if one.places else NOT_TOLD,
-        }
-        for row in _rows(view)
-        for one in offset_gaps.skips(facts, row.group, row.topic, row.queue)
-    ]
-    return table(rows, _SKIPS)
-
-
-def _rows(view: AuditView) -> list[GroupRow]:
-    groups = view.audit.groups if view.audit else ()
-    return sorted(groups, key=lambda row: (row.group, by_number(row.queue)))
-
-
-def _position(facts: Facts, row: GroupRow) -> dict[str, object]:
-    known = delivery_positions.offsets(facts, row.group, row.topic, row.queue)
-    return {
-        "group": row.group,
-        "partition": row.queue,
-        "first position": _mark(known.committed[0] if known.committed else None),
-        "last position": _mark(known.last),
-        "log start": _mark(known.start),
-        "log end": _mark(known.end),
-        "handled": count(row.handled),
-        "pending": count(row.pending),
-        "lost": number(row.lost),
-        "doubled": number(row.doubled),
-        "unknown": number(row.unknown),
-    }
+    rows = []
+    for row in _group_rows(view):
+        known = delivery_positions.offsets(facts, row.group, row.topic, row.queue)
+        marks = (known.committed[0] if known.committed else None, known.last, known.start, known.end)
+        numbers = (row.handled, row.pending, row.lost, row.doubled, row.unknown)
+        rows.append((row.group, row.queue, *map(_mark, marks), *map(count, numbers)))
+    columns = "group|partition|first position|last position|log start|log end|handled|pending|lost|doubled|unknown"
+    return _table(columns, rows)
 
 
 def _mark(mark: Mark | None) -> str:
@@ -224,83 +128,63 @@ def _mark(mark: Mark | None) -> str:
     return NOT_TOLD if mark is None else f"{number(mark.offset)} at {clock(mark.at)}"
 
 
-_PARTS = ("mechanism", "where", "partition", "messages", "offsets", "acknowledged", "how it was counted", "for example")
-_DOUBLES = (
-    "mechanism",
-    "where",
-    "partition",
-    "messages",
-    "copies too many",
-    "when",
-    "how it was counted",
-    "for example",
-)
+def skips(facts: Facts, view: AuditView) -> pd.DataFrame:
+    """One row per range of offsets that a group passed over without reading it, and why."""
+    rows = []
+    for row in _group_rows(view):
+        for one in offset_gaps.skips(facts, row.group, row.topic, row.queue):
+            why = f"{one.why}{', it has not come back' if one.ongoing else ''}"
+            offsets = (number(one.low), number(one.high - 1), number(one.high - one.low))
+            rows.append((row.group, row.queue, clock(one.at), *offsets, why, _place(one.places)))
+    return _table("group|partition|UTC|from|up to|offsets|why|for example", rows)
+
+
+def _group_rows(view: AuditView) -> list[GroupRow]:
+    return sorted(view.audit.groups if view.audit else (), key=lambda row: (row.group, by_number(row.queue)))
+
+
+def _place(evidence: Sequence[Evidence]) -> str:
+    return where(evidence[0]) if evidence else NOT_TOLD
 
 
 def lost(view: AuditView) -> pd.DataFrame:
     """One row per mechanism and partition that lost messages."""
-    tolls = delivery_path.losses(view.audit) if view.audit else ()
-    return table([_loss(toll, one) for toll in tolls for one in toll.parts if isinstance(one, Loss)], _PARTS)
+    rows = []
+    for toll, one in _parts(delivery_path.losses(view.audit) if view.audit else ()):
+        many = bounded(one.records, one.least, one.most)
+        offsets = delivery_path.offsets(one).removeprefix("at offset").removeprefix("s").strip()
+        rows.append((*_mechanism(toll, one), many, offsets or NOT_TOLD, *_shown(one)))
+    return _table("mechanism|where|partition|messages|offsets|acknowledged|how it was counted|for example", rows)
 
 
 def doubled(view: AuditView) -> pd.DataFrame:
     """One row per mechanism and partition that doubled messages."""
-    tolls = delivery_path.doubles(view.audit) if view.audit else ()
-    return table([_double(toll, one) for toll in tolls for one in toll.parts if isinstance(one, Doubled)], _DOUBLES)
+    rows = []
+    for toll, one in _parts(delivery_path.doubles(view.audit) if view.audit else ()):
+        extra = one.extra if isinstance(one, Doubled) else 0
+        numbers = (number(one.records), bounded(extra, one.least, one.most))
+        rows.append((*_mechanism(toll, one), *numbers, *_shown(one)))
+    return _table("mechanism|where|partition|messages|copies too many|when|how it was counted|for example", rows)
 
 
-def _loss(toll: Toll, one: Loss) -> dict[str, object]:
-    return {
-        "mechanism": toll.incident,
-        "where": toll.where,
-        "partition": one.queue or "not told",
-        "messages": bounded(one.records, one.least, one.most),
-        "offsets": delivery_path.offsets(one).removeprefix("at offset").removeprefix("s").strip()
-        or delivery_path.NOT_TOLD,
-        "acknowledged": delivery_path.between(one.since, one.until) or delivery_path.NOT_TOLD,
-        "how it was counted": one.how,
-        "for example": where(one.evidence[0]) if one.evidence else delivery_path.NOT_TOLD,
-    }
+def _parts(tolls: Sequence[Toll]) -> Iterator[tuple[Toll, Loss | Doubled]]:
+    yield from ((toll, one) for toll in tolls for one in toll.parts)
 
 
-def _double(toll: Toll, one: Doubled) -> dict[str, object]:
-    return {
-        "mechanism": toll.incident,
-        "where": toll.where,
-        "partition": one.queue or "not told",
-        "messages": number(one.records),
-        "copies too many": bounded(one.extra, one.least, one.most),
-        "when": delivery_path.between(one.since, one.until) or delivery_path.NOT_TOLD,
-        "how it was counted": one.how,
-        "for example": where(one.evidence[0]) if one.evidence else delivery_path.NOT_TOLD,
-    }
+def _mechanism(toll: Toll, one: Loss | Doubled) -> tuple[str, str, str]:
+    return toll.incident, toll.where, one.queue or "not told"
 
 
-_COLUMNS = (
-    "whose",
-    "setting",
-    "value",
-    "what it means here",
-    "what may happen",
-    "each time",
-    "how that is known",
-    "where",
-)
+def _shown(one: Loss | Doubled) -> tuple[str, str, str]:
+    return delivery_path.between(one.since, one.until) or NOT_TOLD, one.how, _place(one.evidence)
 
 
 def risks(facts: Facts) -> pd.DataFrame:
     """One row per setting that may lose or double records; nothing in it says that it did."""
-    rows = [
-        {
-            "whose": one.owner,
-            "setting": one.setting,
-            "value": one.value,
-            "what it means here": one.effective,
-            "what may happen": f"{one.may}{f' ({one.incident})' if one.incident else ''}",
-            "each time": ", ".join(part for part in (at_stake(one), due(one)) if part) or NOT_TOLD,
-            "how that is known": one.how or NOT_TOLD,
-            "where": where(one.evidence[0]) if one.evidence else NOT_TOLD,
-        }
-        for one in of_settings(facts)
-    ]
-    return table(rows, _COLUMNS)
+    rows = []
+    for one in of_settings(facts):
+        may = f"{one.may}{f' ({one.incident})' if one.incident else ''}"
+        each = (delivery_path.at_stake(one) or NOT_TOLD, one.how or NOT_TOLD)
+        rows.append((one.owner, one.setting, one.value, one.effective, may, *each, _place(one.evidence)))
+    columns = "whose|setting|value|what it means here|what may happen|each time|how that is known|where"
+    return _table(columns, rows)

@@ -16,7 +16,7 @@ from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
 from mqlab.mqtt import accounting, overlaps
-from mqlab.mqtt.copies import first_copy, receivers
+from mqlab.mqtt.copies import CELL, first_copy, receivers
 from mqlab.mqtt.overlaps import Doubled
 from mqlab.shared.wording import moment
 
@@ -93,8 +93,8 @@ def _when(one: Doubled) -> tuple[float | None, float | None, bool]:
     if one.receiver is None:
         return None, None, True
     copied = one.receiver.copied()
-    ongoing = copied[-1].at >= one.receiver.receipts[-1].at - overlaps.EPISODE
-    return copied[0].at, copied[-1].at + overlaps.EPISODE, ongoing
+    ongoing = copied[-1].at >= one.receiver.receipts[-1].at - CELL
+    return copied[0].at, copied[-1].at + CELL, ongoing
 
 
 def _traced(facts: Facts, one: Doubled) -> bool:

@@ -15,7 +15,7 @@ from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
 from mqlab.mqtt import accounting, redeliveries, sessions
-from mqlab.mqtt.copies import receivers
+from mqlab.mqtt.copies import CELL, receivers
 from mqlab.mqtt.redeliveries import Replayed
 from mqlab.shared.wording import moment, sample
 
@@ -93,7 +93,7 @@ def _finding(facts: Facts, one: Replayed) -> Finding:
 def _evidence(facts: Facts, one: Replayed) -> Iterator[Evidence]:
     yield from sessions.evidence(sessions.connections(facts, one.client)[: _SHOWN + 1])
     if one.receiver is not None:
-        flagged = next(r for r in one.receiver.receipts if r.retained and r.at + redeliveries.EPISODE > one.since)
+        flagged = next(r for r in one.receiver.receipts if r.retained and r.at + CELL > one.since)
         yield flagged.first(f"{flagged.retained} retained within ten seconds")
     for name, why in (("mqtt.retained_messages", "what the broker keeps"), ("mqtt.publish_sent", "what it sent")):
         for series in facts.named(name):

@@ -19,6 +19,8 @@ from mqlab.memo import per_facts
 from mqlab.rows import Flow, Receipt, TopicFlow
 from mqlab.shared.actors import base_name
 
+CELL = 10.0
+"""Seconds that a receipt spans, which is told by its begin."""
 RECEIVING = ("received", "consumed", "processed")
 """Roles of the ledgers of receivers."""
 SENDING = ("sent", "acked")

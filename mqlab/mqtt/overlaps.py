@@ -1,6 +1,4 @@
-"""Clients that get as many copies of a message as their filters match.
-
-Clients that get as many copies of a message as their filters match, and who made the copies: broker or client.
+"""Clients that get as many copies of a message as their filters match, and who made the copies: broker or client.
 
 Copies of one message stand one behind the other: between them is the time that the client takes for one message.
 """
@@ -15,19 +13,15 @@ from mqlab.facts import Facts, Setting
 from mqlab.memo import per_facts
 from mqlab.models.mqtt import matches, overlap, shared
 from mqlab.mqtt import accounting
-from mqlab.mqtt.brokers import brokers
+from mqlab.mqtt.brokers import LEAST, brokers
 from mqlab.mqtt.circles import links
-from mqlab.mqtt.copies import Receiver, copies_by_topic, receivers, senders, subscribers
+from mqlab.mqtt.copies import CELL, Receiver, copies_by_topic, receivers, senders, subscribers
 from mqlab.mqtt.subscriptions import Subscription, subscriptions
 from mqlab.rows import Receipt
 from mqlab.shared.counters import increase
 
-EPISODE = 10.0
-"""Seconds that a receipt spans."""
 JITTER = 1.0
 """Seconds that network and scheduling may put between packets that were written together."""
-LEAST = 10
-"""Messages of a topic in a trace below which its ratios mean nothing."""
 NEAR = 0.1
 """How far counts of a trace may be from a whole number of copies: it begins and ends between them."""
 DUPLICATES = "allow_duplicate_messages"
@@ -120,7 +114,7 @@ def _together(ledger: Receiver, copies: int) -> bool:
 
 
 def _handling(receipt: Receipt) -> float:
-    return EPISODE / receipt.rows
+    return CELL / receipt.rows
 
 
 def _others(facts: Facts, source: str, copies: Mapping[str, int]) -> bool:
@@ -178,7 +172,7 @@ def _fewer_sent(facts: Facts, ledger: Receiver) -> bool:
     """The broker sent less than all receivers note: some of it was counted twice at the client."""
     for series in facts.named("mqtt.publish_sent"):
         start, end = series.points[0][0], series.points[-1][0]
-        noted = [r for one in receivers(facts) for r in one.receipts if start <= r.at and r.at + EPISODE <= end]
+        noted = [r for one in receivers(facts) for r in one.receipts if start <= r.at and r.at + CELL <= end]
         rose = increase([series], start, end)
         mine = sum(r.again for r in noted if r.source == ledger.source)
         if rose is not None and mine and rose.value < sum(r.rows for r in noted) - mine / 2:

@@ -1,8 +1,8 @@
-"""Clients to which messages, or retained messages, were sent again and again.
+"""Clients to which messages were sent again: unacknowledged ones at each connect, retained ones at each subscribe.
 
-Clients that get messages again with the DUP flag: how many, after how many connects, and what the window allows.
-
-Clients to which retained messages were sent again and again, since they subscribed again and again.
+A subscribe makes the broker send every retained message that matches (MQTT 3.1.1 §3.3.1.3; MQTT 5 §3.3.1.3, unless
+retain handling says no). A session that comes back gets what it had not acknowledged, with the DUP flag (§4.4), which
+is the in-flight window at most.
 """
 
 from __future__ import annotations
@@ -13,14 +13,11 @@ from itertools import pairwise
 
 from mqlab.facts import Episode, Facts, Series
 from mqlab.memo import per_facts
-from mqlab.models.mqtt import MOSQUITTO, most_again, replays_fit
 from mqlab.mqtt import accounting, sessions
-from mqlab.mqtt.copies import Receiver, copies_by_topic, subscribers, worst
+from mqlab.mqtt.copies import CELL, Receiver, copies_by_topic, subscribers, worst
 from mqlab.rows import Receipt
 from mqlab.shared.counters import increase
 
-EPISODE = 10.0
-"""Seconds that a receipt spans."""
 STORM = 3
 """Connects with messages again, or copies of one message, from which it goes on and on."""
 MUCH = 0.1
@@ -66,23 +63,23 @@ def again(facts: Facts) -> tuple[Again, ...]:
 def window(facts: Facts) -> int:
     """Messages that may be under way to a client: as the broker is told, else mosquitto's default; 0 is no limit."""
     told = [s.value for s in facts.settings if s.key in WINDOW and s.value.isdigit()]
-    return int(told[-1]) if told else MOSQUITTO
+    return int(told[-1]) if told else 20
 
 
 def redelivery_fits(facts: Facts, one: Again) -> bool:
     """No more came again than connects × window; one connect may lie before the material."""
-    most = most_again(one.connects + 1, window(facts))
-    return one.connects >= STORM and (most is None or one.dup <= most)
+    allowed = window(facts)
+    return one.connects >= STORM and (not allowed or one.dup <= (one.connects + 1) * allowed)
 
 
 def _by_ledger(facts: Facts, ledger: Receiver) -> Again | None:
     flagged = [r for r in ledger.receipts if r.dup]
     if not flagged:
         return None
-    since, until = flagged[0].at, flagged[-1].at + EPISODE
+    since, until = flagged[0].at, flagged[-1].at + CELL
     rows = sum(r.rows for r in ledger.receipts if since <= r.at < until)
     connects = _followed(facts, ledger.client, flagged)
-    going = ledger.receipts[-1].at - flagged[-1].at <= _pace(flagged) + EPISODE
+    going = ledger.receipts[-1].at - flagged[-1].at <= _pace(flagged) + CELL
     copies = worst(facts, ledger.source)[0]
     return Again(ledger.client, ledger.dup, rows, connects, copies, since, until, going, ledger, ())
 
@@ -90,7 +87,7 @@ def _by_ledger(facts: Facts, ledger: Receiver) -> Again | None:
 def _followed(facts: Facts, client: str, flagged: Sequence[Receipt]) -> int:
     """Connects of *client* in the ten seconds of messages that came again, or in those before."""
     moments = sessions.connected(facts, client)
-    return sum(1 for at in moments if any(r.at - EPISODE <= at < r.at + EPISODE for r in flagged))
+    return sum(1 for at in moments if any(r.at - CELL <= at < r.at + CELL for r in flagged))
 
 
 def _pace(flagged: Sequence[Receipt]) -> float:
@@ -105,11 +102,9 @@ def _by_trace(facts: Facts, client: str) -> Again:
     until = max(e.last_at or e.first_at or 0.0 for e in flagged)
     rows = sum(e.count for e in lines if since <= (e.first_at or 0.0) <= until)
     moments = sessions.connected(facts, client)
-    near = [
-        at for at in moments if any(at <= (e.last_at or 0.0) and (e.first_at or 0.0) <= at + EPISODE for e in flagged)
-    ]
+    near = [at for at in moments if any(at <= (e.last_at or 0.0) and (e.first_at or 0.0) <= at + CELL for e in flagged)]
     end = max(e.last_at or 0.0 for e in lines)
-    going = end - until <= EPISODE
+    going = end - until <= CELL
     dup = sum(e.count for e in flagged)
     return Again(client, dup, rows, len(near), 0, since, until, going, None, tuple(flagged))
 
@@ -137,7 +132,7 @@ class Replayed:
     @property
     def fits(self) -> bool:
         """Retained topics × subscribes are the rows, within one replay."""
-        return self.topics is not None and replays_fit(self.retained, self.topics, self.subscribes)
+        return bool(self.topics) and abs(self.retained - (self.topics or 0) * self.subscribes) <= (self.topics or 0)
 
     @property
     def storm(self) -> bool:
@@ -176,15 +171,15 @@ def _replays_by_ledger(facts: Facts, ledger: Receiver) -> Replayed | None:
     moments = sessions.subscribed(facts, ledger.client)
     if len(moments) < 2 or not ledger.retained:
         return None
-    own = [r for r in ledger.receipts if r.at + EPISODE > moments[1]]
+    own = [r for r in ledger.receipts if r.at + CELL > moments[1]]
     flagged = [r for r in own if r.retained]
     if not flagged:
         return None
     retained, rows = sum(r.retained for r in own), sum(r.rows for r in own)
-    until = flagged[-1].at + EPISODE
+    until = flagged[-1].at + CELL
     return Replayed(
         ledger.client, len(moments) - 1, retained, rows - retained, _topics(facts, ledger, retained, len(moments) - 1),
-        moments[1], until, _goes_on(moments, ledger.receipts[-1].at + EPISODE), ledger, "ledger",
+        moments[1], until, _goes_on(moments, ledger.receipts[-1].at + CELL), ledger, "ledger",
     )  # fmt: skip
 
 
@@ -197,7 +192,7 @@ def _topics(facts: Facts, ledger: Receiver, retained: int, subscribes: int) -> i
 
 def _goes_on(moments: tuple[float, ...], end: float) -> bool:
     """The next subscribe is not overdue at the end."""
-    return end - moments[-1] <= 2 * (moments[-1] - moments[0]) / (len(moments) - 1) + EPISODE
+    return end - moments[-1] <= 2 * (moments[-1] - moments[0]) / (len(moments) - 1) + CELL
 
 
 def _replays_by_trace(facts: Facts, client: str) -> Replayed | None:

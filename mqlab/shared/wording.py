@@ -1,17 +1,14 @@
-"""How findings write moments, sizes and samples, and how a benign look-alike is written down.
-
-Moments, sizes and samples as findings write them.
-
-How a benign look-alike is written down: a notice that explains a change without accusing anybody.
-"""
+"""How findings are written: moments, names, places and samples; an accusation, and a notice that accuses nobody."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from typing import TypedDict, Unpack
 
-from mqlab.facts import Facts, Series
+from mqlab.facts import Facts, Position, Series, Setting
 from mqlab.findings import Certainty, Evidence, Finding, Severity
+from mqlab.rows import Client
 
 
 def instant(at: float) -> datetime:
@@ -42,6 +39,48 @@ def sample(facts: Facts, series: Series, at: float, why: str) -> Evidence:
 
 def _plain(number: float) -> str:
     return str(int(number)) if number == int(number) else repr(number)
+
+
+def cite(row: Evidence | Setting | Client | Position, why: str) -> Evidence:
+    """The line of *row* as evidence."""
+    return Evidence(row.source, row.line, row.text, why)
+
+
+def few(names: Sequence[str], shown: int, what: str = "more") -> str:
+    """The first of *names*, and how many there are besides: ``a, b and 3 more``."""
+    rest = f" and {len(names) - shown} {what}" if len(names) > shown else ""
+    return ", ".join(names[:shown]) + rest
+
+
+class Told(TypedDict, total=False):
+    """What a finding says besides who, when and how sure."""
+
+    statement: str
+    measures: Mapping[str, float]
+    evidence: tuple[Evidence, ...]
+    explains: tuple[str, ...]
+    mitigate: str
+    remedy: str
+    verify: str
+    facts: Mapping[str, str]
+
+
+def accusation(
+    name: str,
+    certainty: Certainty,
+    span: tuple[float | None, float | None],
+    *,
+    ongoing: bool = False,
+    severity: Severity | None = None,
+    **told: Unpack[Told],
+) -> Finding:
+    """A finding named class:subject about a *span* of time: critical where it is proven, if nothing else is said."""
+    incident, _, subject = name.partition(":")
+    usual = Severity.CRITICAL if certainty is Certainty.PROVEN else Severity.WARNING
+    end = None if ongoing else moment(span[1])
+    return Finding(
+        name, incident, severity or usual, certainty, subject, moment(span[0]), end, ongoing, **told
+    )  # fmt: skip
 
 
 def notice(

@@ -17,7 +17,7 @@ AS = {"A": A, "B": B, "C": C}
 
 def steady(seconds=1.0):
     """Java and Python: the same wait after every connection that was accepted."""
-    return lambda lived: seconds
+    return lambda _: seconds
 
 
 def doubling(longest=600.0):

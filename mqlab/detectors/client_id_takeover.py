@@ -21,7 +21,7 @@ from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding
 from mqlab.mqtt.brokers import rise
-from mqlab.mqtt.connections import Connection, connections, told_by_clients
+from mqlab.mqtt.connections import Connection, by_own_log, connections
 from mqlab.mqtt.takeovers import UNDECIDED, War, replaced, wars
 from mqlab.shared.wording import accusation, clock, few
 
@@ -133,7 +133,7 @@ def _goes_on(facts: Facts, war: War) -> bool:
 
 
 def _evidence(facts: Facts, war: War) -> tuple[Evidence, ...]:
-    own = [c for c in told_by_clients(facts) if c.client_id == war.client_id]
+    own = by_own_log(facts).get(war.client_id, ())
     firsts: dict[str, Connection] = {}
     for connection in (*war.connections, *own):
         key = connection.address or "" if connection.told_by == "broker" else connection.source

@@ -1,31 +1,26 @@
 """What became of messages on their way from an MQTT broker over a bridge to a log: how many are where, how known.
 
-Where ledgers share ids every message is followed; else counters and offsets are compared over the time that all of
-them cover. Where there is no bridge, the way ends at the receivers of MQTT. A counter that only rises lies between its
-samples: the growth from one moment to another is at least that between the samples inside and at most that between the
-samples around.
+Where ledgers share ids every message is followed; else counters and offsets are compared. Where there is no bridge, the
+way ends at the receivers of MQTT.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import accumulate, pairwise
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import inf
 
-from mqlab.facts import Facts, Series
+from mqlab.facts import Facts
 from mqlab.findings import Evidence
 from mqlab.memo import per_facts
 from mqlab.models.mqtt import matches
 from mqlab.mqtt import chain_stages
 from mqlab.mqtt.brokers import value
-from mqlab.mqtt.chain_stages import Chain, Gap, Row, Rows, Share, Stage, Step, Whereabouts, away, unseen
-from mqlab.mqtt.copies import CELL, RECEIVING, client_of
+from mqlab.mqtt.chain_counts import counted_chains
+from mqlab.mqtt.chain_stages import Chain, Gap, Row, Rows, Step, Whereabouts, away, unseen
+from mqlab.mqtt.copies import CELL, client_of
 from mqlab.mqtt.sessions import END
 from mqlab.mqtt.subscriptions import Subscription, subscriptions
-from mqlab.shared.actors import base_name
 from mqlab.shared.counters import increase
 from mqlab.shared.wording import clock, sample
 
@@ -179,193 +174,6 @@ def _refused(facts: Facts, bridge: Sequence[str]) -> tuple[int, str, list[Eviden
     from_counters = round(counted.value) if counted else 0
     how = "the bridge says that it could not store as many"
     return max(from_lines, from_counters), how, [e.first for e in lines[:2]]
-
-
-@dataclass(frozen=True, slots=True)
-class Course:
-    """What was counted up to each moment; points by time."""
-
-    who: str
-    points: tuple[tuple[float, float], ...]
-    place: Evidence
-    from_nothing: bool
-    """It begins at 0: a ledger or a process; a broker's counter may be older than its first sample."""
-    late: bool = False
-    """Its moments are those at which commands were started: what they print may have been read much later."""
-
-
-def published(facts: Facts) -> tuple[Course, ...]:
-    """Ledgers of publishers; else what their logs count; else what the broker counts as received."""
-    sources = sorted({r.source for r in facts.receipts})
-    ledgers = tuple(_ledgers(facts, ("sent",), sources)) or tuple(_ledgers(facts, ("acked",), sources))
-    clients = {e.source for e in facts.of_kind(*chain_stages.MQTT_CLIENT)}
-    printed = tuple(_counter(s) for s in facts.named("app.published") if s.source in clients and s.points)
-    return ledgers or printed or tuple(_counter(s) for s in facts.named("mqtt.publish_received") if s.points)
-
-
-def taken(facts: Facts) -> Iterator[Course]:
-    """Ledgers that say that they forward; else what logs of clients count that are producers, too."""
-    named = {r.source for r in facts.receipts if chain_stages.FORWARDED.search(base_name(r.source))}
-    ledgers = tuple(_ledgers(facts, RECEIVING, sorted(named)))
-    if ledgers:
-        yield from ledgers
-        return
-    both = chain_stages.producers(facts)
-    own = {e.source: e.client_id for e in facts.of_kind(*chain_stages.MQTT_CLIENT) if e.client_id in both}
-    for series in facts.named("app.received"):
-        if series.source in own and series.points:
-            yield _counter(series, own[series.source])
-
-
-def _ledgers(facts: Facts, roles: Sequence[str], sources: Sequence[str]) -> Iterator[Course]:
-    """How many rows of *roles* each of the ledgers had, by the end of each ten seconds."""
-    for source in sources:
-        rows = [r for r in facts.receipts if r.source == source and r.role in roles]
-        if rows:
-            sums = accumulate((r.rows for r in rows), initial=0)
-            times = (rows[0].at, *(r.at + CELL for r in rows))
-            points = tuple((at, float(total)) for at, total in zip(times, sums, strict=True))
-            place = rows[0].first("")
-            yield Course(chain_stages.names(facts, [source])[0], points, place, from_nothing=True)
-
-
-def _counter(series: Series, who: str | None = None) -> Course:
-    """A counter of which a fall is a new start."""
-    total = series.points[0][1]
-    points = [series.points[0]]
-    for (_, before), (at, now) in pairwise(series.points):
-        total += now - before if now >= before else now
-        points.append((at, total))
-    line = series.lines[-1] if series.lines else None
-    place = Evidence(series.source, line, f"{series.original} {series.points[-1][1]:.0f}")
-    return Course(who or base_name(series.source), tuple(points), place, series.name.startswith("app."))
-
-
-def ends(facts: Facts, topic: str) -> Iterator[Course]:
-    """Ends of the log of *topic*, by partition: of snapshots, else as exporters count them."""
-    told = tuple(_offsets(facts, topic, None))
-    yield from told
-    for series in () if told else facts.named("topic.end_offset"):
-        if series.labels.get("topic") == topic and series.points:
-            yield _counter(series)
-
-
-def committed(facts: Facts, topic: str) -> Mapping[str, tuple[Course, ...]]:
-    """What each group committed of *topic*, by partition."""
-    groups = sorted({p.group for p in facts.positions if p.topic == topic and p.group and p.committed is not None})
-    return {group: tuple(_offsets(facts, topic, group)) for group in groups}
-
-
-def _offsets(facts: Facts, topic: str, group: str | None) -> Iterator[Course]:
-    """By partition: ends of the log, or what *group* committed; they only rise."""
-    found: dict[str, dict[float, tuple[int, Evidence]]] = defaultdict(dict)
-    for one in facts.positions:
-        offset = one.end if group is None else one.committed
-        if one.topic == topic and one.at is not None and offset is not None and group in (None, one.group):
-            known = found[one.queue].get(one.at)
-            if known is None or offset > known[0]:
-                found[one.queue][one.at] = (offset, Evidence(one.source, one.line, one.text))
-    for queue, told in sorted(found.items()):
-        points = tuple((at, float(told[at][0])) for at in sorted(told))
-        yield Course(f"{topic} {queue}", points, told[points[-1][0]][1], from_nothing=False, late=True)
-
-
-def growth(course: Course, since: float, until: float) -> tuple[float, float, float]:
-    """At least, about and at most by how much *course* rose."""
-    before, start, after = _at(course, since)
-    early, end, late = _at(course, until)
-    return max(0.0, early - after), max(0.0, end - start), late - before
-
-
-def _at(course: Course, at: float) -> tuple[float, float, float]:
-    """At least, about and at most what was counted up to *at*."""
-    times = [moment for moment, _ in course.points]
-    first, last = bisect_right(times, at) - 1, bisect_left(times, at)
-    if first < 0:
-        start = 0.0 if course.from_nothing else course.points[0][1]
-        return start, start, start
-    if last >= len(times):
-        return (course.points[-1][1],) * 3
-    (t0, low), (t1, high) = course.points[first], course.points[last]
-    share = (at - t0) / (t1 - t0) if t1 > t0 else 0.0
-    about = low + share * (high - low)
-    if course.late:
-        low = course.points[first - 1][1] if first else 0.0
-    return low, about, high
-
-
-WHOLE = "counters do not tell topics apart: what was published elsewhere counts as missing"
-
-_LEAST = 2
-"""Stages that there must be to compare."""
-
-
-def counted_chains(facts: Facts) -> tuple[Chain, ...]:
-    """One for each topic of a log into which the only known bridge writes; empty where none is known."""
-    takers = tuple(taken(facts))
-    bridge = tuple(sorted({course.who for course in takers}))
-    topics = sorted({p.topic for p in facts.positions if p.end is not None and not p.topic.startswith(("__", "%"))})
-    source = published(facts)
-    if not (takers and source and len(topics) == 1):
-        return ()
-    handled = {(Step.HANDLED, group): own for group, own in committed(facts, topics[0]).items()}
-    told = {(Step.PUBLISHED, ""): source, (Step.TAKEN, ", ".join(bridge)): takers,
-            (Step.STORED, topics[0]): tuple(ends(facts, topics[0])), **handled}  # fmt: skip
-    measured = {stage: own for stage, own in told.items() if _lasts(own)}
-    window = _window(measured.values())
-    if window is None or (Step.PUBLISHED, "") not in measured or len(measured) < _LEAST:
-        return ()
-    stages = tuple(_stage(step, who, own, window) for (step, who), own in measured.items())
-    gaps = tuple(_gaps(facts, stages, bridge))
-    return (Chain("kafka", topics[0], bridge, "counts", stages, gaps, (WHOLE,)),)
-
-
-def _lasts(courses: Sequence[Course]) -> bool:
-    """It was counted at two moments."""
-    return bool(courses) and min(c.points[0][0] for c in courses) < max(c.points[-1][0] for c in courses)
-
-
-def _window(every: Collection[Sequence[Course]]) -> tuple[float, float] | None:
-    """The time that each stage covers."""
-    since = max((min(course.points[0][0] for course in own) for own in every), default=0.0)
-    until = min((max(course.points[-1][0] for course in own) for own in every), default=0.0)
-    return (since, until) if since < until else None
-
-
-def _stage(step: Step, who: str, courses: Sequence[Course], window: tuple[float, float]) -> Stage:
-    bounds = [growth(course, *window) for course in courses]
-    low, high = (round(sum(b[n] for b in bounds)) for n in (0, 2))
-    many = round(sum(b[1] for b in bounds))
-    own = [Share(c.who, round(b[1]), c.place.source) for c, b in zip(courses, bounds, strict=True)]
-    shares = tuple(own) if len(own) > 1 and step is not Step.STORED else ()
-    how = "by counters, between the samples around" if low != high else "by counters"
-    how += "; snapshots may be read later than their moment says" if any(course.late for course in courses) else ""
-    places = tuple(course.place for course in courses[:3])
-    return Stage(step, who, many, low, high, how, *window, shares=shares, evidence=places)
-
-
-def _gaps(facts: Facts, stages: Sequence[Stage], bridge: Collection[str]) -> Iterator[Gap]:
-    """Differences of stages that follow one another, where they are larger than the samples' error."""
-    waiting = away(facts, bridge)
-    before = None
-    for stage in stages:
-        if before is not None and (before.low or 0) > (stage.high or 0):
-            yield _gap(before, stage, waiting)
-        before = stage if stage.step is not Step.HANDLED else before
-
-
-def _gap(here: Stage, there: Stage, waiting: Sequence[Subscription]) -> Gap:
-    where, who, since = Whereabouts.UNKNOWN, there.who, None
-    if there.step is Step.HANDLED and here.step is Step.STORED:
-        where = Whereabouts.PENDING
-    elif there.step is Step.TAKEN and waiting:
-        where, who = Whereabouts.QUEUED, ", ".join(sorted({one.client_id for one in waiting}))
-        since = min(one.away[-1][0] for one in waiting)
-    many = ((here.messages or 0) - (there.messages or 0), (here.low or 0) - (there.high or 0))
-    most = (here.high or 0) - (there.low or 0)
-    places = (*here.evidence[:1], *there.evidence[:1])
-    return Gap(here.step, there.step, where, who, *many, most, "difference of the counters", here.since, here.until,
-               since, places)  # fmt: skip
 
 
 @per_facts

@@ -233,6 +233,15 @@ def told_by_clients(facts: Facts) -> tuple[Connection, ...]:
     return tuple(sorted((c for lines in _client_logs(facts).values() for c in _of_log(facts, lines)), key=_order))
 
 
+@per_facts
+def by_own_log(facts: Facts) -> Mapping[str, tuple[Connection, ...]]:
+    """Client id → the connections that clients' own logs tell of, by begin."""
+    found: dict[str, list[Connection]] = defaultdict(list)
+    for connection in told_by_clients(facts):
+        found[connection.client_id].append(connection)
+    return {client: tuple(own) for client, own in found.items()}
+
+
 def _of_log(facts: Facts, lines: Sequence[Episode]) -> Iterator[Connection]:
     configured: dict[str, Episode] = {}
     running: dict[str, Connection] = {}

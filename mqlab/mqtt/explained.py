@@ -9,7 +9,7 @@ missing, waits or has no answer may be all that is seen of them: it is told as a
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -24,7 +24,7 @@ from mqlab.mqtt.brokers import LEAST, brokers
 from mqlab.mqtt.diversion import diversions
 from mqlab.mqtt.queue_drops import queue_cases
 from mqlab.mqtt.sessions import BEGIN, END, offline_sessions
-from mqlab.rows import Flow, TopicFlow
+from mqlab.rows import Flow
 from mqlab.shared.wording import clock
 from mqlab.units import counted, number
 
@@ -120,7 +120,64 @@ Symptoms = Iterator[tuple[float, str]]
 """Since when, and words."""
 
 
-def waiting(facts: Facts) -> Symptoms:
+def every(facts: Facts) -> Symptoms:
+    """What no class explains: what is lost, what the broker counts, what waits."""
+    lost = [*_topics_lost(facts), *_missed(facts)] or [*_noted_by_nobody(facts)]
+    for at, words in (*lost, *_dropping(facts), *_waiting(facts), *_unanswered(facts), *_uncounted(facts)):
+        yield at, f"{clock(at)} UTC: {words}"
+
+
+def _topics_lost(facts: Facts) -> Symptoms:
+    """Messages that came to nobody: whole topics beside others that came."""
+    for sender in sorted({f.sender for f in facts.topic_flows if f.sender is not None}):
+        own = [f for f in facts.topic_flows if f.sender == sender and f.topic is not None]
+        known = {f.topic for f in own if f.received or f.failed}
+        silent = [f for f in own if f.topic not in known]
+        count = sum(f.messages for f in silent)
+        if count >= LEAST and any(f.received for f in own):
+            topics = counted(len({f.topic for f in silent}), "topic")
+            what = f"{counted(count, 'message')} of {topics} of {subscriptions.name_of(facts, sender)}"
+            yield min(f.first_at for f in silent), f"{what} came to no ledger here, and those of its other topics did"
+
+
+def _missed(facts: Facts) -> Symptoms:
+    """Parts of what a receiver should get."""
+    for account in accounts(facts):
+        one = _explained(facts, account) if account.counted else None
+        rest = one.steps[-1].messages.low if one is not None and not one.unknown else 0.0
+        if one is not None and rest >= max(LEAST, SHARE * one.published):
+            what = f"{number(round(rest))} of {number(one.published)} messages published for {one.receiver}"
+            yield min((r.first_at for r in account.lost), default=0.0), f"{what} are not in its ledgers"
+
+
+def _noted_by_nobody(facts: Facts) -> Symptoms:
+    """Where nothing tells who subscribed to what: messages in no ledger, before the last one that came."""
+    for sender, flows in _by_sender(facts).items():
+        own = [f for f in flows if not f.failed]
+        end = max((f.last_at for f in own if f.received), default=0.0)
+        gone = [f for f in own if not f.received and f.last_at < end]
+        yield from _part(facts, sender, gone, own, "are in no receiver's ledger")
+
+
+def _part(facts: Facts, sender: str, some: Sequence[Flow], own: Sequence[Flow], what: str) -> Symptoms:
+    """A good part of a publisher's messages."""
+    count, sent = sum(f.messages for f in some), sum(f.messages for f in own)
+    if count >= max(LEAST, SHARE * sent):
+        of = f"{number(count)} of {number(sent)} messages of {subscriptions.name_of(facts, sender)}"
+        yield min(f.first_at for f in some), f"{of} {what}"
+
+
+def _dropping(facts: Facts) -> Symptoms:
+    """Counters of brokers that say that messages were dropped."""
+    for series in facts.named("mqtt.publish_dropped", "mqtt.queue_full_dropped"):
+        rose = mqtt_brokers.increase(series, BEGIN, END) or 0.0
+        if rose >= LEAST:
+            first, begin = series.points[0]
+            at = next((at for at, value in series.points if value > begin), first)
+            yield at, f"{series.original} begins to rise, by {number(round(rose))} in all"
+
+
+def _waiting(facts: Facts) -> Symptoms:
     """Brokers that store more and more to the end beside retained messages, and no session that is away is known."""
     for name in (broker.name for broker in brokers(facts)):
         stored = mqtt_brokers.gauge(facts, "mqtt.stored_messages", name)
@@ -133,22 +190,21 @@ def waiting(facts: Facts) -> Symptoms:
         away = any(s.broker in (name, None) and s.since <= half for s in offline_sessions(facts))
         if last >= max(LEAST, _TOP * most) and last - queued[0][1] >= LEAST and not away:
             at = next(at for at, count in queued if count >= LEAST)
-            told = f"{number(round(last))} messages wait at {name}, and no session that is away is known"
-            yield at, f"{clock(at)} UTC: {told}"
+            yield at, f"{number(round(last))} messages wait at {name}, and no session that is away is known"
 
 
-def unanswered(facts: Facts) -> Symptoms:
-    """Publishers of which a good part of the messages has no acknowledgement: they wait, or could not be sent."""
+def _unanswered(facts: Facts) -> Symptoms:
+    """Publishers of which a good part of the messages has no acknowledgement: they wait, or could not be sent.
+
+    Where others came ever later, the way to the broker is too slow for them.
+    """
     for sender, own in _by_sender(facts).items():
-        failed = [f for f in own if f.failed]
-        count, sent = sum(f.messages for f in failed), sum(f.messages for f in own)
-        if count >= max(LEAST, SHARE * sent):
-            at = min(f.first_at for f in failed)
-            what = f"{number(count)} of {number(sent)} messages of {subscriptions.name_of(facts, sender)}"
-            yield at, f"{clock(at)} UTC: {what} have no acknowledgement{_late_to_answer(facts, sender)}"
+        took = max((p.most - p.least for p in facts.passages if p.sender == sender), default=0.0)
+        late = f"; others came up to {took:.0f} s late: they wait at the client for a slow way" if took >= LEAST else ""
+        yield from _part(facts, sender, [f for f in own if f.failed], own, f"have no acknowledgement{late}")
 
 
-def uncounted(facts: Facts) -> Symptoms:
+def _uncounted(facts: Facts) -> Symptoms:
     """The same for clients without a ledger, whose logs count what they published and what was acknowledged."""
     noted = {subscriptions.client_of(facts, sender) for sender in _by_sender(facts)}
     for sent in facts.named("app.published"):
@@ -160,8 +216,8 @@ def uncounted(facts: Facts) -> Symptoms:
         grows = len(gaps) > 2 and all(a[1] <= b[1] for a, b in pairwise(gaps))
         if grows and gaps[-1][1] >= max(WINDOW, SHARE * sent.points[-1][1]) and gaps[0][1] < gaps[-1][1]:
             what = f"{number(round(gaps[-1][1]))} of {number(round(sent.points[-1][1]))} messages"
-            told = f"{what} of {client or sent.source} wait for an acknowledgement, more each time that it counts"
-            yield gaps[0][0], f"{clock(gaps[0][0])} UTC: {told}"
+            who = client or sent.source
+            yield gaps[0][0], f"{what} of {who} wait for an acknowledgement, more each time that it counts"
 
 
 @per_facts
@@ -171,77 +227,3 @@ def _by_sender(facts: Facts) -> Mapping[str, list[Flow]]:
         if flow.sender is not None:
             found[flow.sender].append(flow)
     return {sender: found[sender] for sender in sorted(found)}
-
-
-def _late_to_answer(facts: Facts, sender: str) -> str:
-    """Words about those that came, where they came ever later: the way to the broker is too slow for them."""
-    took = max((p.most - p.least for p in facts.passages if p.sender == sender), default=0.0)
-    return f"; others came up to {took:.0f} s late: they wait at the client for a slow way" if took >= LEAST else ""
-
-
-def every(facts: Facts) -> Symptoms:
-    """All of it: what is lost, what the broker counts, what waits."""
-    yield from lost(facts)
-    yield from dropped(facts)
-    yield from waiting(facts)
-    yield from unanswered(facts)
-    yield from uncounted(facts)
-
-
-def lost(facts: Facts) -> Symptoms:
-    """Messages that came to nobody: whole topics beside others that came, and parts of what a receiver should get."""
-    found = [*_topics_lost(facts), *_missed(facts)]
-    yield from found or _noted_by_nobody(facts)
-
-
-def _topics_lost(facts: Facts) -> Symptoms:
-    for sender, own in _topics(facts).items():
-        gone = [flows for flows in own.values() if not any(f.received or f.failed for f in flows)]
-        silent = [f for flows in gone for f in flows]
-        count = sum(f.messages for f in silent)
-        if count >= LEAST and any(f.received for flows in own.values() for f in flows):
-            at = min(f.first_at for f in silent)
-            of = f"{counted(len(gone), 'topic')} of {subscriptions.name_of(facts, sender)}"
-            what = f"{counted(count, 'message')} of {of}"
-            yield at, f"{clock(at)} UTC: {what} came to no ledger here, and those of its other topics did"
-
-
-def _topics(facts: Facts) -> Mapping[str, Mapping[str, list[TopicFlow]]]:
-    """Publisher's ledger → topic → what became of its messages."""
-    found: dict[str, dict[str, list[TopicFlow]]] = defaultdict(lambda: defaultdict(list))
-    for flow in facts.topic_flows:
-        if flow.sender is not None and flow.topic is not None:
-            found[flow.sender][flow.topic].append(flow)
-    return {sender: found[sender] for sender in sorted(found)}
-
-
-def _missed(facts: Facts) -> Symptoms:
-    for one in explained(facts):
-        rest = one.steps[-1].messages.low
-        if not one.unknown and rest >= max(LEAST, SHARE * one.published):
-            at = min((r.first_at for a in accounts(facts) if a.name == one.receiver for r in a.lost), default=0.0)
-            what = f"{number(round(rest))} of {number(one.published)} messages published for {one.receiver}"
-            yield at, f"{clock(at)} UTC: {what} are not in its ledgers"
-
-
-def _noted_by_nobody(facts: Facts) -> Symptoms:
-    """Where nothing tells who subscribed to what: messages in no ledger, before the last one that came."""
-    for sender in sorted({f.sender for f in facts.flows if f.sender is not None}):
-        own = [f for f in facts.flows if f.sender == sender and not f.failed]
-        end = max((f.last_at for f in own if f.received), default=0.0)
-        gone = [f for f in own if not f.received and f.last_at < end]
-        count, sent = sum(f.messages for f in gone), sum(f.messages for f in own)
-        if count >= max(LEAST, SHARE * sent):
-            at = min(f.first_at for f in gone)
-            what = f"{number(count)} of {number(sent)} messages of {subscriptions.name_of(facts, sender)}"
-            yield at, f"{clock(at)} UTC: {what} are in no receiver's ledger"
-
-
-def dropped(facts: Facts) -> Symptoms:
-    """Counters of brokers that say that messages were dropped."""
-    for series in facts.named("mqtt.publish_dropped", "mqtt.queue_full_dropped"):
-        rose = mqtt_brokers.increase(series, float("-inf"), float("inf")) or 0.0
-        if rose >= LEAST:
-            first, begin = series.points[0]
-            at = next((at for at, value in series.points if value > begin), first)
-            yield at, f"{clock(at)} UTC: {series.original} begins to rise, by {number(round(rose))} in all"

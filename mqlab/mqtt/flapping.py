@@ -22,7 +22,7 @@ from mqlab.findings import Evidence
 from mqlab.memo import per_facts
 from mqlab.models import mqtt
 from mqlab.models.mqtt import bytes_per_second
-from mqlab.mqtt.connections import Connection, by_client, client_of, silent_ends, told_by_clients
+from mqlab.mqtt.connections import Connection, by_client, by_own_log, client_of, silent_ends
 from mqlab.mqtt.takeovers import fought
 
 _KEYS = re.compile(
@@ -130,12 +130,10 @@ class Flapping:
 @per_facts
 def flapping(facts: Facts) -> tuple[Flapping, ...]:
     """Every client with lives that are alike, by broker and id; not those whose id others take."""
-    own: dict[str, list[Connection]] = defaultdict(list)
-    for connection in told_by_clients(facts):
-        own[connection.client_id].append(connection)
     found = []
     for (broker, client), seen in by_client(facts).items():
-        every = own[client] if sum(c.end is not None for c in own[client]) >= LEAST else seen
+        own = by_own_log(facts).get(client, ())
+        every = own if sum(c.end is not None for c in own) >= LEAST else seen
         lives = [c for c in every if c.seconds is not None and c.ended is not None and c.ended not in ON_PURPOSE]
         life = _common([c.seconds for c in lives if c.seconds is not None])
         if life is not None and (broker, client) not in fought(facts):

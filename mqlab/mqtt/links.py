@@ -15,14 +15,14 @@ from statistics import median
 
 from mqlab.facts import Facts
 from mqlab.memo import per_facts
-from mqlab.mqtt.connections import Connection, by_client, silent_ends, told_by_clients
+from mqlab.mqtt.connections import Connection, by_client, by_own_log, silent_ends
 from mqlab.mqtt.flapping import flapping
 from mqlab.mqtt.reconnects import storms
 from mqlab.mqtt.takeovers import AWAY, UNDECIDED, came_back_alone, wars
 
 LEAST = 3
 """Losses of one client at least: one or two happen to any."""
-VOUCHED = 2
+CONFIRMED = 2
 """Losses that suffice where the client's own log tells that it alone came back each time."""
 _NEAR = 2.0
 """Seconds by which two lines about one loss may differ; brokers may print whole seconds."""
@@ -84,19 +84,17 @@ def links(facts: Facts) -> tuple[tuple[Link, ...], ...]:
 def _links(facts: Facts) -> Iterator[Link]:
     fought_for = {(w.broker, w.client_id) for w in wars(facts) if w.judged.why_not in (None, *UNDECIDED)}
     timed = {(one.broker, one.client_id) for one in flapping(facts)}
-    own: dict[str, list[Connection]] = defaultdict(list)
-    for connection in told_by_clients(facts):
-        own[connection.client_id].append(connection)
     for (broker, client), seen in by_client(facts).items():
+        own = by_own_log(facts).get(client, ())
         if (broker, client) in fought_for:
             continue
         spans = [(storm.down, storm.until) for storm in storms(facts) if storm.broker == broker]
         free = [p for p in pairwise(seen) if not any(a <= (p[1].since or 0.0) <= b for a, b in spans)]
         by_broker = tuple(_by_broker(free)) if seen[0].told_by == "broker" else ()
-        losses = _losses(by_broker, tuple(_by_client(facts, client, own[client])), regular=(broker, client) in timed)
+        losses = _losses(by_broker, tuple(_by_client(facts, client, own)), regular=(broker, client) in timed)
         if len(losses) >= LEAST:
             yield Link(broker, client, losses)
-        elif [loss.how for loss in by_broker] == ["replaced"] * VOUCHED and came_back_alone(seen, own[client]):
+        elif [loss.how for loss in by_broker] == ["replaced"] * CONFIRMED and came_back_alone(seen, own):
             yield Link(broker, client, by_broker)
 
 

@@ -20,7 +20,7 @@ from statistics import median
 from mqlab.facts import Facts
 from mqlab.memo import per_facts
 from mqlab.models import backoff
-from mqlab.mqtt.connections import Connection, by_client, told_by_clients
+from mqlab.mqtt.connections import Connection, by_client, by_own_log
 
 AWAY = 2.0
 """Seconds until a client is back, from which on its link was away: with a sound link every library tries sooner."""
@@ -105,10 +105,9 @@ def _made(facts: Facts, run: Sequence[Connection]) -> dict[str, list[float]]:
     first = run[0].since if run[0].since is not None else run[1].since
     since, until = (first or 0.0) - _NEAR, (run[-1].since or 0.0) + _NEAR
     found: dict[str, list[float]] = defaultdict(list)
-    for connection in told_by_clients(facts):
-        at = connection.since
-        if connection.client_id == run[0].client_id and at is not None and since <= at <= until:
-            found[connection.source].append(at)
+    for connection in by_own_log(facts).get(run[0].client_id, ()):
+        if connection.since is not None and since <= connection.since <= until:
+            found[connection.source].append(connection.since)
     return found
 
 

@@ -52,7 +52,7 @@ def few(names: Sequence[str], shown: int, what: str = "more") -> str:
     return ", ".join(names[:shown]) + rest
 
 
-class Told(TypedDict, total=False):
+class Details(TypedDict, total=False):
     """What a finding says besides who, when and how sure."""
 
     statement: str
@@ -72,14 +72,14 @@ def accusation(
     *,
     ongoing: bool = False,
     severity: Severity | None = None,
-    **told: Unpack[Told],
+    **details: Unpack[Details],
 ) -> Finding:
     """A finding named class:subject about a *span* of time: critical where it is proven, if nothing else is said."""
     incident, _, subject = name.partition(":")
     usual = Severity.CRITICAL if certainty is Certainty.PROVEN else Severity.WARNING
     end = None if ongoing else moment(span[1])
     return Finding(
-        name, incident, severity or usual, certainty, subject, moment(span[0]), end, ongoing, **told
+        name, incident, severity or usual, certainty, subject, moment(span[0]), end, ongoing, **details
     )  # fmt: skip
 
 

@@ -9,6 +9,8 @@ an absence that ends and hands everything over, one that is as short as a restar
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from mqlab import units
 from mqlab.detectors.base import CLEAR, Result, together
 from mqlab.facts import Facts
@@ -150,8 +152,7 @@ def _memory_lasts(facts: Facts, one: Growth) -> float | None:
 
 
 def _evidence(facts: Facts, one: Growth) -> tuple[Evidence, ...]:
-    place = one.subscriptions[0].evidence
-    subscribed = Evidence(place.source, place.line, place.text, "what it subscribed to", place.pointer)
+    subscribed = replace(one.subscriptions[0].evidence, why="what it subscribed to")
     found = [*leaving(one.subscriptions[0].session, subscribed)]
     if one.grown is not None:
         found.append(sample(facts, one.grown.series, one.grown.until, "messages that the broker stores"))

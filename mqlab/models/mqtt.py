@@ -1,4 +1,4 @@
-"""Rules of MQTT, its brokers and clients: filters, keep-alive, session queues, share groups, limits, the loss funnel.
+"""Rules of MQTT, its brokers and clients: filters, keep-alive, reconnects, queues, share groups, limits, the funnel.
 
 - Filters: MQTT 5.0 §4.7 and §4.8; brokers of the EMQX family also know ``$queue/FILTER``.
 - Keep-alive: the server closes after one and a half keep-alive without a packet (MQTT 3.1.1, 3.1.2.10); ``ping.go`` of
@@ -11,6 +11,10 @@
 - Share groups: mosquitto deals strictly in turn, members without connection included (``subs__shared_process``: the
   first leaf is moved to the end). EMQX picks by its strategy among sessions, connected or not
   (``emqx_shared_sub:do_pick_subscriber``). HiveMQ keeps one queue, from which connected members take.
+- Reconnects: ``backoff.go`` of paho Go 1.4 (at once after the first loss; 1, 2, 4 … s up to MaxReconnectInterval,
+  10 min, while a connection lasts no longer than 6 s); ``MqttAsyncClient`` of paho Java (1 s, doubled only while
+  connecting fails); ``reconnect_delay_set`` of paho Python (1 s after any connection that was accepted); bridges of
+  mosquitto wait 5 to 30 s.
 - Limits: nginx ``ngx_parse_size`` (k and m are powers of 1024); EMQX 4.x ``rate_limit.conn_bytes_in = 100KB,10s``
   (capacity and interval) and 5.x ``bytes_rate = "1MB/s"``; HiveMQ ``incoming-bandwidth-throttling`` (bytes a second).
 """
@@ -21,6 +25,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import pairwise
 from math import inf, sqrt
 
 from mqlab.models.draining import Interval
@@ -293,3 +298,31 @@ def overlap(one: str, other: str) -> bool:
         if here != there and ["+"] not in (here, there):
             return False
     return True
+
+
+GO_LONGEST = 600.0
+"""Seconds between two attempts of paho Go at most (MaxReconnectInterval)."""
+SLOWEST = 30.0
+"""Seconds that the slowest of these clients waits after a connection that was accepted, if it waits steadily."""
+_ALIKE = 0.25
+"""Share by which waits that are the same may differ: machines are busy."""
+
+
+def steady(waits: Sequence[float], grain: float = 0.0) -> bool:
+    """At least three of four waits are the same, as far as a clock that shows every *grain* seconds tells."""
+    if not waits:
+        return False
+    middle = sorted(waits)[len(waits) // 2]
+    alike = [w for w in waits if abs(w - middle) <= max(grain, _ALIKE * middle)]
+    return len(alike) >= 0.75 * len(waits)
+
+
+def doubling(waits: Sequence[float], grain: float = 0.0) -> bool:
+    """Waits that grow to the double each time until they stay at the longest, as far as a clock shows: at least three.
+
+    Those that it cannot tell from none are left out.
+    """
+    shown = [w for w in waits if w > grain]
+    longest = max(shown, default=0.0)
+    twice = [abs(b - min(2 * a, longest)) <= max(2 * grain, _ALIKE * b) for a, b in pairwise(shown)]
+    return len(shown) >= 3 and longest >= 3 * shown[0] and all(twice)

@@ -19,7 +19,7 @@ from statistics import median
 
 from mqlab.facts import Facts
 from mqlab.memo import per_facts
-from mqlab.models import backoff
+from mqlab.models.mqtt import GO_LONGEST, SLOWEST, doubling, steady
 from mqlab.mqtt.connections import Connection, by_client, by_own_log
 
 AWAY = 2.0
@@ -149,7 +149,7 @@ def _by_address(run: Sequence[Connection], apart: Mapping[Party, Sequence[float]
     paced = [
         party
         for party, waits in apart.items()
-        if backoff.doubling(waits, grain) or (median(waits) <= backoff.SLOWEST and backoff.steady(waits, grain))
+        if doubling(waits, grain) or (median(waits) <= SLOWEST and steady(waits, grain))
     ]
     if not paced:
         return Judged((), "", "its address changes at no steady pace, as that of one client with two networks does")
@@ -163,7 +163,7 @@ def _by_pace(run: Sequence[Connection], made: Mapping[str, Sequence[float]], *, 
     """
     grain = _grain(run)
     lives = [b - a for a, b in pairwise([c.since or 0.0 for c in run[1:]])]
-    keep_alive = next((c.keep_alive for c in run if c.keep_alive), None) or backoff.SLOWEST
+    keep_alive = next((c.keep_alive for c in run if c.keep_alive), None) or SLOWEST
     turns = (lives[::2], lives[1::2])
     if any(0.0 < _share(own, run) <= _PART for own in made.values()):
         return Judged((_party(run[-1]),), "logs")
@@ -171,11 +171,11 @@ def _by_pace(run: Sequence[Connection], made: Mapping[str, Sequence[float]], *, 
         return Judged((), "", "one address, and too few times to tell a second client from one that comes back")
     if not counted and 2 * sum(c.ended is not None for c in run[:-1]) < len(lives):
         return Judged((), "", UNENDED)
-    if any(backoff.doubling(own, grain) for own in turns):
+    if any(doubling(own, grain) for own in turns):
         return Judged((_party(run[-1]),), "pace")
-    if not all(backoff.steady(own, grain) for own in turns):
+    if not all(steady(own, grain) for own in turns):
         return Judged((), "", "one address and no steady pace: a client whose old connection was not noticed yet")
-    if median(lives) >= min(keep_alive, backoff.SLOWEST):
+    if median(lives) >= min(keep_alive, SLOWEST):
         return Judged((), "", "one address, and time enough between two for a client that gives up by its keep-alive")
     apart = abs(median(turns[0]) - median(turns[1])) > max(1.5 * grain, _UNLIKE * median(lives))
     quick = median(lives) < _RESTART
@@ -189,7 +189,7 @@ def _grain(run: Sequence[Connection]) -> float:
 
 AT_ONCE = 2.0
 """Seconds in which a broker accepts a connection and closes the other one; brokers may print whole seconds."""
-PAUSE = backoff.GO_LONGEST + 60.0
+PAUSE = GO_LONGEST + 60.0
 """Seconds without a takeover after which another war begins: no client waits longer."""
 LEAST = 3
 """Takeovers in a war at least: two can be a release and its way back."""

@@ -96,16 +96,11 @@ def notice(
 
     *name* is the id: class and subject.
     """
-    incident, _, subject = name.partition(":")
-    return Finding(
-        id=name,
-        incident=incident,
+    return accusation(
+        name,
+        Certainty.PROVEN,
+        span,
         severity=Severity.NOTICE,
-        certainty=Certainty.PROVEN,
-        subject=subject,
-        started_at=moment(span[0]),
-        ended_at=moment(span[1]),
-        ongoing=False,
         statement=statement,
         measures=measures,
         evidence=evidence,

@@ -6,8 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqlab.models.backoff import doubling, steady
-from mqlab.models.mqtt import broker_gives_up, bytes_per_second, double_gives_up, fits, go_gives_up, survives
+from mqlab.models.mqtt import (
+    broker_gives_up,
+    bytes_per_second,
+    double_gives_up,
+    doubling,
+    fits,
+    go_gives_up,
+    steady,
+    survives,
+)
 
 KEEP_ALIVES = st.floats(5, 1200)
 

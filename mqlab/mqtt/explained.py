@@ -32,7 +32,7 @@ FAILED, DENIED, DIVERTED, DROPPED, WAITING, QUOTA, UNKEPT, LATE = (
     "failed at the publisher", "refused by access rules", "dealt to members that are away", "dropped by a full queue",
     "waiting for a client that is away", "above a quota", "QoS 0 that nobody kept", "on their way",
 )  # fmt: skip
-"""Stages of the funnel, in their order; the last one is ``models.received_count.RESIDUAL``."""
+"""Stages of the funnel, in their order; the last one is ``models.mqtt.RESIDUAL``."""
 
 
 @dataclass(frozen=True, slots=True)

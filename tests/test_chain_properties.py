@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mqlab.findings import Evidence
-from mqlab.mqtt.chain import Course, chains, growth, within_mqtt
+from mqlab.mqtt.chain import chains, within_mqtt
+from mqlab.mqtt.chain_counts import Course, growth
 from mqlab.mqtt.chain_stages import Step
 from mqlab.rows import Flow, Part, TopicFlow
 

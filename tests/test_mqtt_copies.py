@@ -1,12 +1,12 @@
 """What receivers note more than once."""
 
-from copies_builder import came, noted
 from facts_builder import at, episode, facts, log
+from mqtt_mail import came, ledger
 
 from mqlab.mqtt import copies as mqtt_copies
 from mqlab.mqtt.copies import client_of, copies_by_topic, distinct, receivers, senders, worst
 
-VIEWER = noted(
+VIEWER = ledger(
     "viewer",
     """
     10:00:00  20  0  0    0  0
@@ -20,7 +20,7 @@ CAME = came("10:00:00 10:00:09 20 viewer:1\n10:00:10 10:00:19 3 viewer:4 hall:1\
 def test_a_ledger_tells_rows_copies_and_flags_in_all():
     (one,) = receivers(facts(VIEWER))
     assert (one.source, one.client) == ("clients/received-viewer.csv", "received-viewer")
-    assert (one.rows, one.again, one.dup, one.retained, one.latest) == (80, 14, 3, 10, 9.5)
+    assert (one.rows, one.again, one.dup, one.retained) == (80, 14, 3, 10)
     assert [r.at for r in one.copied()] == [at(10), at(20)]
 
 
@@ -30,7 +30,7 @@ def test_only_copies_beyond_the_flags_of_their_ten_seconds_are_certain_to_have_n
 
 
 def test_ledgers_of_publishers_are_none_of_receivers():
-    sent = noted("meter", "10:00:00 20 0 0 0 0", role="sent")
+    sent = ledger("meter", "10:00:00 20 0 0 0 0", role="sent")
     assert [one.source for one in senders(facts(sent, VIEWER))] == ["clients/published-meter.csv"]
     assert [one.source for one in receivers(facts(sent, VIEWER))] == ["clients/received-viewer.csv"]
 
@@ -71,7 +71,7 @@ def test_the_first_copy_is_shown_where_it_stands():
 
 
 def test_beside_another_system_only_ledgers_of_mqtt_clients_are_subscribers():
-    consumer = noted("etl", "10:00:00 20 0 0 0 0", role="consumed")
+    consumer = ledger("etl", "10:00:00 20 0 0 0 0", role="consumed")
     known = [episode("client-connected", 0, client_id="viewer", system="mqtt"), VIEWER, consumer]
     alone, behind = facts(known), facts(known, log("logs/server.log", "kafka-broker-log"))
     assert [one.client for one in mqtt_copies.subscribers(alone)] == ["consumed-etl", "viewer"]

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from mqtt_builder import broker
 from mqtt_mail import mail, noted
 
-from mqlab.mqtt.subscriptions import in_folders, owners, receiving_ledgers, subscriptions
+from mqlab.mqtt.subscriptions import owners, receiving_ledgers, subscriptions
 
 WORKERS = ("fan-worker-1", "fan-worker-2", "fan-worker-3")
 FANS = ("fan-1", "fan-2", "fan-3", "fan-4")
@@ -36,16 +36,6 @@ def test_folders_and_names_with_the_numbers_of_ids_are_theirs():
         "in/forwarded-02.csv": "in-02",
         "in/forwarded-1.csv.gz": "in-1",
     }
-
-
-def test_files_in_a_folder_with_a_word_of_an_id_are_its_own():
-    views = ["office-view", "control-view"]
-    told = {"x/office/in.csv": "office-view", "control/in.csv": "control-view"}
-    assert in_folders(["x/office/in.csv", "control/in.csv", "in.csv"], views) == told
-    assert in_folders(["view/in.csv"], views) == {}
-    assert in_folders(["office/in.csv", "office/more.csv"], views) == {}
-    assert in_folders(["office/in.csv", "view/in.csv"], ["office-view"]) == {}
-    assert in_folders(["off/in.csv"], views) == {}
 
 
 def test_other_numbers_or_several_kinds_of_ids_tell_nothing():

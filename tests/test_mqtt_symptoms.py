@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 import pytest
-from copies_builder import noted
 from facts_builder import at, episode, facts, log
 from mqtt_builder import broker
+from mqtt_mail import ledger
 
 from mqlab.findings import Certainty, Finding, Severity
 from mqlab.rows import Shape
@@ -107,7 +107,7 @@ def test_other_errors_of_clients_are_symptoms(text):
     assert symptoms(LOG, shapes=[shape(text)]) == [f"new ERROR shape, 5 lines, clients/gw.log:7  {text}"]
 
 
-COPIES = noted("hall", "10:05:00 200 50 4 0 0")
+COPIES = ledger("hall", "10:05:00 200 50 4 0 0")
 
 
 def test_copies_that_no_class_explains_are_a_symptom():
@@ -122,9 +122,9 @@ def test_copies_of_a_class_that_was_found_are_explained(incident):
 
 @pytest.mark.parametrize("flags", ["50 0", "0 50"])
 def test_copies_with_a_flag_and_a_few_of_many_are_none(flags):
-    assert symptoms(noted("hall", f"10:05:00 200 50 4 {flags}")) == []
-    assert symptoms(noted("hall", "10:05:00 200 9 4 0 0")) == []
-    assert symptoms(noted("hall", "10:05:00 20000 50 4 0 0")) == []
+    assert symptoms(ledger("hall", f"10:05:00 200 50 4 {flags}")) == []
+    assert symptoms(ledger("hall", "10:05:00 200 9 4 0 0")) == []
+    assert symptoms(ledger("hall", "10:05:00 20000 50 4 0 0")) == []
 
 
 def test_kept_sessions_that_are_used_again_after_their_connections_were_over_are_no_symptom():

@@ -11,43 +11,47 @@ to, full queues, ``$SYS``.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+from mqlab import units
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
-from mqlab.findings import Certainty, Finding
+from mqlab.findings import Certainty, Evidence, Finding
 from mqlab.models.mosquitto_acl import WRITE
 from mqlab.mqtt import denials, subscriptions
-from mqlab.mqtt.accounting import LEAST, accounts
-from mqlab.mqtt.denials import PUBLISH, Refused, Told, of_lines, of_rules, topics
+from mqlab.mqtt.accounting import accounts
+from mqlab.mqtt.brokers import LEAST
+from mqlab.mqtt.denials import PUBLISH, SUBSCRIBE, Denied, Refused
+from mqlab.shared.wording import accusation, cite, few
 
 INCIDENT = "acl-silent-drop"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
 
+_SHOWN = 4
+_MITIGATE = "Allow the topic and reload the rules; side effect: whoever the rule matches may use it."
+_REMEDY = "Test rules against the topics in use, let publishers use MQTT 5 and read reason codes, log what is refused."
+
 
 def detect(facts: Facts) -> Result:
     """One finding for what each publisher is refused, and for what each receiver is."""
-    by_rules, told = _of_rules(facts), [_of_lines(facts, one) for one in denials.denied(facts)]
-    named = {f.subject for f in by_rules.findings}
-    found = (*by_rules.findings, *(f for r in told for f in r.findings if f.subject not in named))
+    by_rules, by_lines = _by_rules(facts), [_by_lines(facts, one) for one in denials.denied(facts)]
+    subjects = {f.subject for f in by_rules.findings}
+    found = (*by_rules.findings, *(f for r in by_lines for f in r.findings if f.subject not in subjects))
     if found:
         return Result(found)
-    because = "; ".join(r.rejected for r in (by_rules, *told) if r.rejected)
-    if because:
-        return Result(rejected=because)
-    return by_rules
+    because = "; ".join(r.rejected for r in (by_rules, *by_lines) if r.rejected)
+    return Result(rejected=because) if because else by_rules
 
 
-def _of_rules(facts: Facts) -> Result:
+def _by_rules(facts: Facts) -> Result:
     every = [r for r in denials.refused(facts) if r.messages]
     if not every:
         unseen = [r for r in denials.unseen(facts) if r.messages]
         return Result(_findings(facts, unseen, Certainty.LIKELY)) if unseen else _without(facts)
     gone = [r for r in every if not r.arrived]
     if not gone:
-        return Result(rejected=f"{topics(every)}: rules refuse them, but their messages arrive")
-    others = _arriving(facts, every)
-    if not others:
+        return Result(rejected=f"{_topics(every)}: rules refuse them, but their messages arrive")
+    if not _others_arrive(facts, every):
         return Result(missing=("topics that the rules allow, with messages that arrive",))
     return Result(_findings(facts, gone, Certainty.PROVEN))
 
@@ -56,7 +60,7 @@ def _findings(facts: Facts, own: Sequence[Refused], certainty: Certainty) -> tup
     by_subject: dict[str, list[Refused]] = defaultdict(list)
     for one in own:
         by_subject[one.receiver or subscriptions.name_of(facts, one.sender)].append(one)
-    return tuple(of_rules(facts, subject, these, certainty) for subject, these in sorted(by_subject.items()))
+    return tuple(_of_rules(facts, subject, these, certainty) for subject, these in sorted(by_subject.items()))
 
 
 def _without(facts: Facts) -> Result:
@@ -64,9 +68,7 @@ def _without(facts: Facts) -> Result:
     unheard = denials.unheard(facts)
     if unheard:
         return Result(missing=(f"what came to {', '.join(unheard)}, which the rules refuse topics that it wants",))
-    if denials.rules(facts) and denials.published(facts):
-        return CLEAR
-    if _complete(facts):
+    if (denials.rules(facts) and denials.published(facts)) or _complete(facts):
         return CLEAR
     if denials.rules(facts):
         return Result(missing=("topics published and received, with ids",))
@@ -88,20 +90,108 @@ def _complete(facts: Facts) -> bool:
     return bool(known) and every and left < LEAST and all(many < LEAST for many in missing)
 
 
-def _arriving(facts: Facts, every: Sequence[Refused]) -> int:
-    """Messages of topics that no rule refuses, and that arrived."""
+def _others_arrive(facts: Facts, every: Sequence[Refused]) -> bool:
+    """Messages of topics that no rule refuses arrive, or such that it refuses to one receiver come to another one."""
     refused = {(r.sender, r.topic) for r in every}
-    flows = [f for key, own in denials.published(facts).items() if key not in refused for f in own]
-    own = {(r.sender, r.topic): r for r in every if r.access != WRITE}
-    beside = [f for r in own.values() for f in r.flows if set(dict(f.received)) - r.ledgers]
-    return sum(f.messages for f in (*flows, *beside) if f.received)
+    allowed = [f for key, own in denials.published(facts).items() if key not in refused for f in own]
+    elsewhere = (set(dict(f.received)) - r.ledgers for r in every if r.access != WRITE for f in r.flows)
+    return any(f.received for f in allowed) or any(elsewhere)
 
 
-def _of_lines(facts: Facts, one: Told) -> Result:
+def _by_lines(facts: Facts, one: Denied) -> Result:
     name = one.client_id
-    if one.kind == PUBLISH and not one.thrown_out and one.failed >= max(1, one.messages):
+    if one.kind == PUBLISH and not one.closed and one.failed >= max(1, one.messages):
         return Result(rejected=f"{name} noted that its publishes failed: it was told")
     if one.messages and not one.nowhere:
         return Result(rejected=f"what {name} was refused arrived all the same")
     proven = one.agrees or (one.kind == PUBLISH and denials.counter_agrees(facts, one))
-    return Result((of_lines(one, Certainty.PROVEN if proven else Certainty.LIKELY),))
+    return Result((_of_lines(one, Certainty.PROVEN if proven else Certainty.LIKELY),))
+
+
+def _of_rules(facts: Facts, subject: str, own: Sequence[Refused], certainty: Certainty) -> Finding:
+    """What mosquitto's rules refuse one publisher or one receiver."""
+    writes, users = own[0].access == WRITE, ", ".join(sorted({user for r in own for user in r.users}))
+    lost = sum(r.messages for r in own)
+    sent = sum(
+        f.messages for (sender, _), fs in denials.published(facts).items() for f in fs if sender == own[0].sender
+    )
+    where = "that arrived nowhere" if writes else f"that did not come to {subject}"
+    seen = (
+        ", all of these topics and no other ones." if certainty is Certainty.PROVEN
+        else " by these rules; no ledger of a receiver shows it."
+    )  # fmt: skip
+    return accusation(
+        f"{INCIDENT}:{subject}",
+        certainty,
+        (min(f.first_at for r in own for f in r.flows), max(f.last_at for r in own for f in r.flows)),
+        statement=(
+            f"No rule of the ACL file allows {'writing' if writes else 'reading'} {_topics(own)} to user {users}, and "
+            f"mosquitto tells nobody: the publisher noted success for {units.counted(lost, 'message')} {where}{seen}"
+        ),
+        measures={
+            "lost_records": float(lost),
+            "topics": float(len({r.topic for r in own})),
+            "published_messages": float(sent),
+        },
+        evidence=tuple(_evidence(facts, own)),
+        mitigate=_MITIGATE,
+        remedy=_REMEDY,
+        verify="Received / published = 1 for each of these topics.",
+        facts={"user": users, "topics": _topics(own), "access": own[0].access},
+    )
+
+
+def _topics(own: Sequence[Refused]) -> str:
+    return few(sorted({r.topic for r in own}), _SHOWN, "more topics")
+
+
+def _evidence(facts: Facts, own: Sequence[Refused]) -> Iterator[Evidence]:
+    users = {user for r in own for user in r.users}
+    rules = [s for s in denials.lines(facts) if (s.owner or "anonymous") in users]
+    yield from (cite(s, "a rule of this user; none allows the topic") for s in rules[: 2 * _SHOWN])
+    yield from [cite(s, "the rules are in force") for s in facts.settings if s.key == "acl_file"][:1]
+    yield from (cite(r.flows[0].first, "published, and did not arrive") for r in own[:_SHOWN])
+
+
+def _of_lines(one: Denied, certainty: Certainty) -> Finding:
+    """What lines say that one client was refused."""
+    lost = one.nowhere or (one.count if one.kind == PUBLISH and not one.closed else 0)
+    topics = sorted({e.topic for e in one.lines if e.topic})
+    shown = few(topics, _SHOWN)
+    what = "publishing to" if one.kind == PUBLISH else "subscribing to"
+    moments = sorted(at for e in one.lines for at in (e.first_at, e.last_at) if at is not None)
+    return accusation(
+        f"{INCIDENT}:{one.client_id}",
+        certainty,
+        (moments[0], moments[-1]) if moments else (None, None),
+        statement=(
+            f"{one.client_id} was refused {what} {shown} {units.counted(one.count, 'time')} and {_then(one)}. "
+            f"{_lost(one, lost)}."
+        ),
+        measures={"denied": float(one.count), "topics": float(len(topics))}
+        | ({"lost_records": float(lost)} if lost else {})
+        | ({"closed_connections": float(one.closed)} if one.closed else {}),
+        evidence=tuple(cite(e.first, "refused") for e in one.lines[:_SHOWN]),
+        mitigate=_MITIGATE,
+        remedy=_REMEDY,
+        verify="No further refusals, and received / published = 1 for each topic.",
+        facts={"topics": shown},
+        explains=("reconnect-flaky-link",) if one.closed else (),
+    )
+
+
+def _then(one: Denied) -> str:
+    """What the broker does with the connection."""
+    if not one.closed:
+        return "stayed connected"
+    again = ", and the client connected again to be refused again" if one.closed > 1 else ""
+    closed = units.counted(one.closed, "connection")
+    return f"the broker closed {closed} for it, which tells a client of MQTT 3.1.1 no reason{again}"
+
+
+def _lost(one: Denied, lost: int) -> str:
+    if not lost:
+        return "How many messages were lost with it is not told"
+    if one.kind == SUBSCRIBE and not one.ledgers:
+        return f"{units.counted(lost, 'message')} were published for it meanwhile"
+    return f"{units.counted(lost, 'message')} were lost with it"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -19,6 +20,16 @@ class Result:
 
 
 CLEAR = Result()
+
+
+def together(results: Iterable[Result]) -> Result:
+    """What several subjects' results make: their findings, else what is missing, else why there are none."""
+    every = tuple(results)
+    found = tuple(finding for result in every for finding in result.findings)
+    missing = tuple(dict.fromkeys(what for result in every for what in result.missing))
+    if found or missing:
+        return Result(found) if found else Result(missing=missing)
+    return Result(rejected="; ".join(result.rejected for result in every if result.rejected) or None)
 
 
 class Detector(Protocol):

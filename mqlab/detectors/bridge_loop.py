@@ -9,18 +9,17 @@ and replay (flags), filters that overlap (a fixed number of copies at one moment
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from mqlab import units
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
-from mqlab.findings import Certainty, Evidence, Finding, Severity
-from mqlab.models.mqtt import round_trip
-from mqlab.mqtt import circles
-from mqlab.mqtt.circles import Case, Closed, missing, ring, suspect
+from mqlab.findings import Certainty, Evidence, Finding
+from mqlab.mqtt.circles import ROUNDS, Case, Closed, cases, missing, ring, suspect
 from mqlab.mqtt.connections import Connection
 from mqlab.mqtt.copies import first_copy, receivers
-from mqlab.shared.wording import clock, moment, sample
+from mqlab.shared.wording import accusation, cite, clock, sample
 
 INCIDENT = "bridge-loop"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
@@ -28,41 +27,52 @@ SYSTEMS: tuple[str, ...] = ("mqtt",)
 
 def detect(facts: Facts) -> Result:
     """One finding for each way on which messages come back."""
-    every = circles.cases(facts)
-    found = tuple(_finding(facts, case) for case in every if case.certainty is not None)
+    every = cases(facts)
+    found = tuple(_finding(facts, case, case.certainty) for case in every if case.certainty is not None)
     if found:
         return Result(found)
     if any(case.circling for case in every):
         return Result(missing=("how the brokers are bridged, and what they took in ($SYS)",))
-    counted = receivers(facts) or facts.named("mqtt.publish_received")
-    told = "; ".join(circles.told_by_bridges(facts))
-    if told:
+    bridged = "; ".join(_nothing_back(case) for case in every if isinstance(case.way, Closed))
+    if bridged:
         judged = receivers(facts) or any(t.factor or t.before is not None for case in every for t in case.taken)
-        return Result(rejected=told) if judged else Result(missing=("messages with ids, or $SYS of both brokers",))
+        return Result(rejected=bridged) if judged else Result(missing=("messages with ids, or $SYS of both brokers",))
+    counted = receivers(facts) or facts.named("mqtt.publish_received")
     known = counted or facts.of_kind("publish-received") or facts.settings
     return CLEAR if known else Result(missing=("settings of bridges, $SYS, or messages with ids",))
 
 
-def _finding(facts: Facts, case: Case) -> Finding:
-    proven = case.certainty is Certainty.PROVEN
-    return Finding(
-        id=f"{INCIDENT}:{case.subject}",
-        incident=INCIDENT,
-        severity=Severity.CRITICAL if proven else Severity.WARNING,
-        certainty=case.certainty or Certainty.POSSIBLE,
-        subject=case.subject,
-        started_at=moment(case.since),
-        ended_at=None if case.ongoing else moment(case.until),
+def _nothing_back(case: Case) -> str:
+    topics = f" for {case.way.topics}" if isinstance(case.way, Closed) and case.way.topics is not None else ""
+    return f"two bridges between {case.subject}{topics}, but no id came more than {ROUNDS - 1} times"
+
+
+def _finding(facts: Facts, case: Case, certainty: Certainty) -> Finding:
+    if isinstance(case.way, Closed):
+        mitigate = (
+            f"Stop the bridge {case.way.links[1].bridge.name}; side effect: what only it carries waits or is lost."
+        )
+        remedy = (
+            "One bridge between two brokers (topic … both), or one direction for each, or local and remote prefixes."
+        )
+    else:
+        who = case.way.client if case.way is not None else "the client or bridge that publishes what it reads"
+        mitigate = f"Stop {who}; side effect: its own messages stop as well."
+        remedy = "Publish to topics that the same client does not read, or subscribe with MQTT 5 no-local."
+    return accusation(
+        f"{INCIDENT}:{case.subject}",
+        certainty,
+        (case.since, case.until),
         ongoing=case.ongoing,
         statement=f"{_way(facts, case)} {_counts(case)}".strip(),
         measures=_measures(facts, case),
-        evidence=_evidence(facts, case),
+        evidence=tuple(_evidence(facts, case)),
         explains=(
             "session-queue-drop", "session-queue-growth", "slow-consumer", "log-explosion", "overlapping-subscription",
             "redelivery-storm",
         ),
-        mitigate=_stop(case),
-        remedy=_remedy(case),
+        mitigate=mitigate,
+        remedy=remedy,
         verify="Each id is delivered once to each subscriber, and publish/messages/received of every broker rises as "
         "fast as publishers publish.",
     )  # fmt: skip
@@ -101,7 +111,7 @@ def _counts(case: Case) -> str:
     for one in case.taken:
         what = f"{one.broker} takes in {units.digits(one.rate)}/s"
         if one.factor is not None:
-            what += f" where {units.digits(one.published / one.seconds)}/s are published"
+            what += f" where {units.digits(one.published)}/s are published"
         elif one.before is not None:
             what += f" where it took in {units.digits(one.before)}/s before"
         told.append(what)
@@ -117,51 +127,33 @@ def _measures(facts: Facts, case: Case) -> dict[str, float]:
             "copies_of_worst_id": float(worst.copies),
             "delivered_rows": float(worst.receiver.rows),
             "distinct_messages": float(worst.distinct),
-            "amplification_factor": worst.factor,
-            "round_trip_seconds": round_trip(worst.copies, seen) or 0.0,
+            "amplification_factor": worst.receiver.rows / worst.distinct if worst.distinct else 1.0,
+            "round_trip_seconds": seen / (worst.copies - 1),
         }
         if any(f.sender for f in facts.flows):
             found["missing_messages"] = float(missing(facts, worst.receiver, case.since or worst.since))
     if case.taken:
         most = max(case.taken, key=lambda t: t.rate)
-        found["circulating_per_second"] = max(0.0, most.rate - most.published / most.seconds)
+        found["circulating_per_second"] = max(0.0, most.rate - most.published)
         if most.factor is not None:
             found["received_per_published_factor"] = most.factor
     dropped = [s.points[-1][1] - s.points[0][1] for s in facts.named("mqtt.publish_dropped") if s.points]
     return found | ({"dropped_messages": sum(d for d in dropped if d > 0)} if any(d > 0 for d in dropped) else {})
 
 
-def _evidence(facts: Facts, case: Case) -> tuple[Evidence, ...]:
-    found: list[Evidence] = []
-    if isinstance(case.way, Closed):
-        found += [place for link in case.way.links for place in link.topics]
-    elif case.way is not None:
-        found += first_copy(case.way.ledger, f"{case.way.client} publishes an id again that is not its own")
+def _evidence(facts: Facts, case: Case) -> Iterator[Evidence]:
+    links = case.way.links if isinstance(case.way, Closed) else ()
+    yield from (place for link in links for place in link.topics)
+    if case.way is not None and not isinstance(case.way, Closed):
+        yield from first_copy(case.way.ledger, f"{case.way.client} publishes an id again that is not its own")
     for one in case.circling:
-        text = one.worst.first
-        found.append(Evidence(text.source, text.line, text.text, f"came {units.number(one.copies)} times"))
-        found += first_copy(one.receiver, f"{one.receiver.client} gets an id again")
-    found += [sample(facts, t.series, t.series.points[-1][0], f"what {t.broker} took in") for t in case.taken]
-    if isinstance(case.way, Closed):
-        found += [place for link in case.way.links for place in link.evidence]
+        yield cite(one.worst.first, f"came {units.number(one.copies)} times")
+        yield from first_copy(one.receiver, f"{one.receiver.client} gets an id again")
+    yield from (sample(facts, t.series, t.series.points[-1][0], f"what {t.broker} took in") for t in case.taken)
+    yield from (place for link in links for place in link.evidence)
     came = _suspect(facts, case)
     if came is not None and came.begin is not None:
-        found.append(replace(came.begin, why="the circle begins when it connects"))
+        yield replace(came.begin, why="the circle begins when it connects")
     both = ring(facts, case.circling) if case.way is None else None
-    found += [replace(s.evidence, why=f"{s.client_id} reads {s.filter}") for s in both or ()]
-    dropping = facts.of_kind("session-queue-dropping")[:2]
-    return (*found, *(Evidence(e.first.source, e.first.line, e.first.text, "a consequence: queues") for e in dropping))
-
-
-def _stop(case: Case) -> str:
-    if isinstance(case.way, Closed):
-        name = case.way.links[1].bridge.name
-        return f"Stop the bridge {name}; side effect: what only it carries waits or is lost."
-    who = case.way.client if case.way is not None else "the client or bridge that publishes what it reads"
-    return f"Stop {who}; side effect: its own messages stop as well."
-
-
-def _remedy(case: Case) -> str:
-    if isinstance(case.way, Closed):
-        return "One bridge between two brokers (topic … both), or one direction for each, or local and remote prefixes."
-    return "Publish to topics that the same client does not read, or subscribe with MQTT 5 no-local."
+    yield from (replace(s.evidence, why=f"{s.client_id} reads {s.filter}") for s in both or ())
+    yield from (cite(e.first, "a consequence: queues") for e in facts.of_kind("session-queue-dropping")[:2])

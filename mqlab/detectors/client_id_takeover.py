@@ -19,10 +19,11 @@ from itertools import pairwise
 from mqlab import units
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
-from mqlab.findings import Certainty, Evidence, Finding, Severity
-from mqlab.mqtt.connections import Connection, connections, told_by_clients
+from mqlab.findings import Certainty, Evidence, Finding
+from mqlab.mqtt.brokers import rise
+from mqlab.mqtt.connections import Connection, by_own_log, connections
 from mqlab.mqtt.takeovers import UNDECIDED, War, replaced, wars
-from mqlab.shared.wording import clock, moment
+from mqlab.shared.wording import accusation, clock, few
 
 INCIDENT = "client-id-takeover"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
@@ -57,52 +58,39 @@ def detect(facts: Facts) -> Result:
 def _longest(every: Sequence[War]) -> list[tuple[War, bool]]:
     """The longest war for each id at each broker, and whether it is the only one for that id."""
     found: dict[tuple[str | None, str], War] = {}
-    for war in every:
-        key = (war.broker, war.client_id)
-        if war.judged.why_not is None and (key not in found or war.takeovers > found[key].takeovers):
-            found[key] = war
+    for war in (war for war in every if war.judged.why_not is None):
+        known = found.setdefault((war.broker, war.client_id), war)
+        if war.takeovers > known.takeovers:
+            found[war.broker, war.client_id] = war
     places = Counter(client for _, client in found)
     return [(war, places[war.client_id] == 1) for war in found.values()]
 
 
 def _reasons(by_client: Mapping[str, str]) -> list[str]:
-    told: dict[str, list[str]] = {}
+    clients: dict[str, list[str]] = {}
     for client, why in by_client.items():
-        told.setdefault(why, []).append(client)
-    return [
-        f"{', '.join(who[:_SHOWN])}{f' and {len(who) - _SHOWN} more' if len(who) > _SHOWN else ''}: {why}"
-        for why, who in told.items()
-    ]
+        clients.setdefault(why, []).append(client)
+    return [f"{few(who, _SHOWN)}: {why}" for why, who in clients.items()]
 
 
 def _finding(facts: Facts, war: War, *, alone: bool) -> Finding:
-    subject = war.client_id if alone else f"{war.broker}/{war.client_id}"
     proven = war.judged.known_by in ("logs", "addresses") and _agrees(facts, war)
-    ongoing = _goes_on(facts, war)
     place = f" at {war.broker}" if war.broker else ""
     since, until = war.moments[0], war.moments[-1]
     hours = (until - since) / 3600
-    return Finding(
-        id=f"{INCIDENT}:{subject}",
-        incident=INCIDENT,
-        severity=Severity.CRITICAL if proven else Severity.WARNING,
-        certainty=Certainty.PROVEN if proven else Certainty.LIKELY,
-        subject=subject,
-        started_at=moment(since),
-        ended_at=None if ongoing else moment(until),
-        ongoing=ongoing,
+    measures = {"takeovers": float(war.takeovers), "period_seconds": war.period, "parties": float(war.judged.count)}
+    return accusation(
+        f"{INCIDENT}:{war.client_id if alone else f'{war.broker}/{war.client_id}'}",
+        Certainty.PROVEN if proven else Certainty.LIKELY,
+        (since, until),
+        ongoing=_goes_on(facts, war),
         statement=(
             f"{_who(war)} connect{place} with client id {war.client_id} and take it from each other: "
             f"{units.counted(war.takeovers, 'time')} from {clock(since)} to {clock(until)} UTC, one each "
             f"{units.duration(war.period)}. Whoever is thrown out comes back and throws the other out; what is in "
             "flight comes late, twice or not at all."
         ),
-        measures={
-            "takeovers": float(war.takeovers),
-            "period_seconds": war.period,
-            "parties": float(war.judged.count),
-        }
-        | ({"takeovers_per_hour": (war.takeovers - 1) / hours} if hours else {}),
+        measures=measures | ({"takeovers_per_hour": (war.takeovers - 1) / hours} if hours else {}),
         evidence=_evidence(facts, war),
         explains=("reconnect-storm", "redelivery-storm", "retained-replay-storm"),
         mitigate="Stop one of the clients; side effect: its function is away until it has an id of its own.",
@@ -130,17 +118,11 @@ def _who(war: War) -> str:
 
 def _agrees(facts: Facts, war: War) -> bool:
     """Lines about takeovers, or a counter of them, tell of as many as there were connects."""
-    connects = len(war.connections) - 1
-    if war.told >= AGREE * connects:
-        return True
     since, until = war.moments[0], war.moments[-1]
-    for series in facts.named("mqtt.takeovers"):
-        seen = [(at, value) for at, value in series.points if since <= at <= until]
-        if len(seen) > 1 and until > since:
-            rate = (seen[-1][1] - seen[0][1]) / (seen[-1][0] - seen[0][0])
-            if rate >= AGREE * war.takeovers / (until - since):
-                return True
-    return False
+    rises = [rise(series, since, until) for series in facts.named("mqtt.takeovers")]
+    counted = [r.per_second * (until - since) for r in rises if r is not None]
+    lines = war.told >= AGREE * (len(war.connections) - 1)
+    return lines or any(many >= AGREE * war.takeovers for many in counted)
 
 
 def _goes_on(facts: Facts, war: War) -> bool:
@@ -151,7 +133,7 @@ def _goes_on(facts: Facts, war: War) -> bool:
 
 
 def _evidence(facts: Facts, war: War) -> tuple[Evidence, ...]:
-    own = [c for c in told_by_clients(facts) if c.client_id == war.client_id]
+    own = by_own_log(facts).get(war.client_id, ())
     firsts: dict[str, Connection] = {}
     for connection in (*war.connections, *own):
         key = connection.address or "" if connection.told_by == "broker" else connection.source

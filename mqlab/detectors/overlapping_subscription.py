@@ -20,7 +20,7 @@ from mqlab.mqtt.copies import first_copy, receivers
 from mqlab.mqtt.overlaps import Doubled
 from mqlab.mqtt.subscriptions import all_told
 from mqlab.rows import GRID
-from mqlab.shared.wording import moment
+from mqlab.shared.wording import accusation, cite, few
 
 INCIDENT = "overlapping-subscription"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
@@ -31,6 +31,10 @@ _MADE = {
     "client": "The broker sends each message once: the client's handlers are called once for each filter that matches.",
     None: "Nothing tells whether the broker sent the copies or the client handled one message several times.",
 }
+_REMEDY_CLIENT = "One handler for each topic: paho Go calls every handler whose filter matches for one message."
+_REMEDY_BROKER = (
+    "Filters that do not overlap; with mosquitto also allow_duplicate_messages false, which is its default."
+)
 
 
 def detect(facts: Facts) -> Result:
@@ -52,23 +56,17 @@ def _finding(facts: Facts, one: Doubled) -> Finding:
     agrees = one.explained or (one.maker == "broker" and one.others_once and _traced(facts, one))
     most = max(one.copies.values())
     began, ended, ongoing = _when(one)
-    topics = ", ".join(list(one.copies)[:_SHOWN]) + (
-        f" and {len(one.copies) - _SHOWN} more" if len(one.copies) > _SHOWN else ""
-    )
     names = sorted({f.filter for f in one.filters})
     why = f"{len(names)} of its filters match ({', '.join(names[:_SHOWN])})" if names else "its filters are not known"
-    return Finding(
-        id=f"{INCIDENT}:{one.client}",
-        incident=INCIDENT,
-        severity=Severity.WARNING,
-        certainty=Certainty.PROVEN if agrees else Certainty.LIKELY,
-        subject=one.client,
-        started_at=moment(began),
-        ended_at=None if ongoing else moment(ended),
+    return accusation(
+        f"{INCIDENT}:{one.client}",
+        Certainty.PROVEN if agrees else Certainty.LIKELY,
+        (began, ended),
         ongoing=ongoing,
+        severity=Severity.WARNING,
         statement=(
-            f"{one.client} gets each message of {topics} {_often(one)} times at the same moment: {why}. "
-            f"{_MADE[one.maker]} {units.number(one.extra)} of what it got are copies of "
+            f"{one.client} gets each message of {few(list(one.copies), _SHOWN)} {_often(one)} times at the same "
+            f"moment: {why}. {_MADE[one.maker]} {units.number(one.extra)} of what it got are copies of "
             f"{units.counted(one.messages, 'message')}, none with the DUP flag."
         ),
         measures={
@@ -80,15 +78,9 @@ def _finding(facts: Facts, one: Doubled) -> Finding:
         },
         evidence=tuple(_evidence(facts, one)),
         mitigate="Unsubscribe the narrower filter; side effect: none where the wider one covers its topics.",
-        remedy=_remedy(one),
+        remedy=_REMEDY_CLIENT if one.maker == "client" else _REMEDY_BROKER,
         verify="Received / published is 1 for each topic of this client.",
     )
-
-
-def _remedy(one: Doubled) -> str:
-    if one.maker == "client":
-        return "One handler for each topic: paho Go calls every handler whose filter matches for one message."
-    return "Filters that do not overlap; with mosquitto also allow_duplicate_messages false, which is its default."
 
 
 def _when(one: Doubled) -> tuple[float | None, float | None, bool]:
@@ -110,19 +102,15 @@ def _often(one: Doubled) -> str:
 
 
 def _evidence(facts: Facts, one: Doubled) -> Iterator[Evidence]:
-    for line in {f.filter: f.evidence for f in one.filters}.values():
-        yield Evidence(line.source, line.line, line.text, "a filter that matches")
-    for told in overlaps.settings(facts):
-        yield Evidence(told.source, told.line, told.text, "whether mosquitto sends a copy for each filter")
+    for place in {f.filter: f.evidence for f in one.filters}.values():
+        yield cite(place, "a filter that matches")
+    for setting in overlaps.settings(facts):
+        yield cite(setting, "whether mosquitto sends a copy for each filter")
     if one.receiver is not None:
         yield from first_copy(one.receiver, "the second copy of a message")
+    sent = accounting.went_out(facts, None).get(one.client, {})
     for topic in list(one.copies)[:_SHOWN]:
-        came, went = (
-            accounting.came_in(facts).get(topic),
-            accounting.went_out(facts, None).get(one.client, {}).get(topic),
-        )
+        came, went = accounting.came_in(facts).get(topic), sent.get(topic)
         if came is not None and went is not None:
-            line = came.first.first
-            yield Evidence(line.source, line.line, line.text, f"the broker took in {units.number(came.messages)}")
-            line = went.first.first
-            yield Evidence(line.source, line.line, line.text, f"and sent {units.number(went.messages)} to {one.client}")
+            yield cite(came.first.first, f"the broker took in {units.number(came.messages)}")
+            yield cite(went.first.first, f"and sent {units.number(went.messages)} to {one.client}")

@@ -9,76 +9,64 @@ all messages among those that live; QoS 0 to a client that is away; a session wi
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+
 from mqlab import units
-from mqlab.detectors.base import CLEAR, Result
+from mqlab.detectors.base import CLEAR, Result, together
 from mqlab.facts import Facts
-from mqlab.findings import Certainty, Finding, Severity
+from mqlab.findings import Certainty, Evidence, Finding
 from mqlab.models.mqtt import Strategy
 from mqlab.mqtt import brokers as mqtt_brokers
-from mqlab.mqtt import connections, diversion, queue_growth, sessions
-from mqlab.mqtt.brokers import brokers
-from mqlab.mqtt.diversion import LEAST, Diversion, away_since, evidence, statement, told
-from mqlab.mqtt.queue_growth import untold
+from mqlab.mqtt import connections, sessions
+from mqlab.mqtt.brokers import LASTING, LEAST, brokers
+from mqlab.mqtt.diversion import Diversion, diversions
+from mqlab.mqtt.queue_growth import NEAR, Unknown, counts, leaving, unknown_subscriptions
+from mqlab.mqtt.sessions import BEGIN
 from mqlab.mqtt.subscriptions import share_groups
-from mqlab.shared.wording import moment
+from mqlab.shared.wording import accusation, cite, clock, sample
 
 INCIDENT = "persistent-session-diversion"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
 
-LASTING = 60.0
-"""Seconds that a member must be away: one that is started again is back sooner."""
+_CONSEQUENCES = ("session-queue-growth", "session-queue-drop")
+_SHOWN = 4
 
 
 def detect(facts: Facts) -> Result:
     """One finding for each share group."""
-    unnamed = tuple(queue_growth.diversion(facts, one) for one in untold(facts) if one.dealt)
+    unnamed = Result(tuple(_of_unknown(facts, one) for one in unknown_subscriptions(facts) if one.dealt))
     if not share_groups(facts):
-        return Result(unnamed) if unnamed else _without_groups(facts)
-    every = [_judged(facts, one) for one in diversion.diversions(facts)]
-    found = tuple(f for result in every for f in result.findings)
-    if found or unnamed:
-        return Result((*found, *unnamed))
-    missing = tuple(m for result in every for m in result.missing)
-    because = "; ".join(result.rejected for result in every if result.rejected)
-    return Result(rejected=because or None) if not missing else Result(missing=missing)
+        return unnamed if unnamed.findings else _without_groups(facts)
+    return together([*(_judged(facts, one) for one in diversions(facts)), unnamed])
 
 
 def _without_groups(facts: Facts) -> Result:
     """Nobody shares a subscription, nobody that might is away, or brokers keep a queue a group; else it is unknown."""
     seen = any(c.told_by == "broker" for c in connections.connections(facts)) or sessions.rows(facts)
-    told = facts.of_kind("client-subscribed") or any(c.subscription for c in facts.clients if c.system == "mqtt")
+    subscribed = facts.of_kind("client-subscribed") or any(c.subscription for c in facts.clients if c.system == "mqtt")
     queues = [mqtt_brokers.dispatch(facts, broker.name) is Strategy.QUEUE for broker in brokers(facts)]
-    if told or (seen and not untold(facts)) or (queues and all(queues)):
+    if subscribed or (seen and not unknown_subscriptions(facts)) or (queues and all(queues)):
         return CLEAR
     return Result(missing=("subscriptions: the clients' or the broker's log, or a list",))
 
 
 def _judged(facts: Facts, one: Diversion) -> Result:
-    names = ", ".join(sorted({client for p in one.phases for client in p.dead}))
+    name = one.group.name
+    short = min(one.phases[-1].until, mqtt_brokers.end_of(facts)) - one.phases[0].since < LASTING
     if mqtt_brokers.dispatch(facts, one.group.broker) is Strategy.QUEUE:
-        return Result(rejected=f"{names} was away, but this broker keeps one queue for the group {one.group.name}")
+        return Result(rejected=f"{one.names} was away, but this broker keeps one queue for the group {name}")
     if one.nothing_missing:
-        return Result(rejected=f"{names} was away, but the members of {one.group.name} got every message")
-    if not one.away:
-        return _came_back(facts, one, names)
-    if _short(facts, one):
+        return Result(rejected=f"{one.names} was away, but the members of {name} got every message")
+    if not one.away and (short or not one.counted):
+        return Result(rejected=f"{one.names} was away from {name} for a while and came back to what had waited")
+    if short:
         return CLEAR
     if one.counted or one.grows or one.listed:
         return Result((_finding(facts, one, Certainty.PROVEN),))
     if _some(facts, one):
         return Result((_finding(facts, one, Certainty.LIKELY),))
-    return Result(missing=(f"what was published for {one.group.name} while {names} was away",))
-
-
-def _came_back(facts: Facts, one: Diversion, names: str) -> Result:
-    if one.counted and not _short(facts, one):
-        return Result((_finding(facts, one, Certainty.PROVEN),))
-    return Result(rejected=f"{names} was away from {one.group.name} for a while and came back to what had waited")
-
-
-def _short(facts: Facts, one: Diversion) -> bool:
-    begin = one.phases[0].since
-    return min(one.phases[-1].until, mqtt_brokers.end_of(facts)) - begin < LASTING
+    return Result(missing=(f"what was published for {name} while {one.names} was away",))
 
 
 def _some(facts: Facts, one: Diversion) -> bool:
@@ -94,49 +82,157 @@ def _some(facts: Facts, one: Diversion) -> bool:
 
 
 def _finding(facts: Facts, one: Diversion, certainty: Certainty) -> Finding:
-    ongoing = bool(one.away)
     group = f"$share/{one.group.name}/{one.group.filter}"
-    ids = ", ".join(sorted({client for p in one.phases for client in p.dead}))
-    return Finding(
-        id=f"{INCIDENT}:{one.group.name}/{one.group.filter}",
-        incident=INCIDENT,
-        severity=Severity.CRITICAL if certainty is Certainty.PROVEN else Severity.WARNING,
-        certainty=certainty,
-        subject=group,
-        started_at=moment(away_since(one)),
-        ended_at=None if ongoing else moment(one.phases[-1].until),
-        ongoing=ongoing,
-        statement=statement(facts, one),
+    finding = accusation(
+        f"{INCIDENT}:{one.group.name}/{one.group.filter}",
+        certainty,
+        (one.away_since, one.phases[-1].until),
+        ongoing=bool(one.away),
+        statement=_statement(facts, one),
         measures=_measures(one),
-        evidence=evidence(facts, one),
-        explains=("session-queue-growth", "session-queue-drop"),
-        mitigate=f"Connect once with the client id {ids} and clean_session=false: it gets what waits for it; then "
-        "unsubscribe. Side effect: what had been in flight comes twice.",
-        remedy=f"Delete the session (connect once as {ids} with clean_session=true), give members of {group} clean "
-        "sessions or a short expiry, and keep client ids over releases.",
+        evidence=tuple(_evidence(facts, one)),
+        explains=_CONSEQUENCES,
+        mitigate=_mitigate(one.names),
+        remedy=f"Delete the session (connect once as {one.names} with clean_session=true), give members of {group} "
+        "clean sessions or a short expiry, and keep client ids over releases.",
         verify=f"Members of {group} = connected consumers, stored messages level off, and received / published = "
         f"{units.percent(1.0)}.",
-        facts=told(facts, one),
+        facts=_around(facts, one),
+    )
+    return replace(finding, subject=group)
+
+
+def _mitigate(ids: str) -> str:
+    return (
+        f"Connect once with the client id {ids} and clean_session=false: it gets what waits for it; then unsubscribe. "
+        "Side effect: what had been in flight comes twice."
     )
 
 
 def _measures(one: Diversion) -> dict[str, float]:
     last = one.phases[-1]
-    found = {
-        "members": float(len(last.members)),
-        "dead_members": float(len(last.dead)),
-        "diverted_fraction": len(last.dead) / len(last.members),
-    }
+    members, dead = len(last.members), len(last.dead)
+    found = {"members": float(members), "dead_members": float(dead), "diverted_fraction": dead / members}
     if one.count is not None:
         low, likely, high = (float(round(n)) for n in (one.count.low, one.count.likely, one.count.high))
         found |= {"diverted_messages": likely, "diverted_messages_low": low, "diverted_messages_high": high}
     if one.published:
-        found |= {
-            "published_messages": float(round(one.published)),
-            "expected_messages": float(round(one.expected.likely)),
-        }
+        found["published_messages"] = float(round(one.published))
+        found["expected_messages"] = float(round(one.expected.likely))
     if one.grown is not None:
         found["queue_growth_per_second"] = one.grown.per_second
-    if one.alone:
-        found["alone_seconds"] = sum(p.until - p.since for p in one.alone)
+    return found | ({"alone_seconds": one.alone_seconds} if one.alone_seconds else {})
+
+
+def _statement(facts: Facts, one: Diversion) -> str:
+    """Two or three sentences: who is away, what it gets, what is missing elsewhere."""
+    last, since = one.phases[-1], one.away_since
+    when = f"since {clock(since)}" if since is not None else "all the time"
+    broker = mqtt_brokers.software(facts, one.group.broker) or "the broker"
+    alone = f" For {units.duration(one.alone_seconds)} it was the only member and got all of them."
+    return (
+        f"{one.names} is not connected {when}, but its session is still a member of the share group "
+        f"{one.group.name}: {broker} deals {len(last.dead)} of {len(last.members)} messages of {one.group.filter} to "
+        f"sessions that nobody reads. {_counted(one)}{alone if one.alone_seconds >= 1 else ''}"
+    )
+
+
+def _counted(one: Diversion) -> str:
+    if one.missing is not None:
+        sent, missing, law = (units.number(round(n)) for n in (one.published, one.missing.likely, one.expected.likely))
+        text = (
+            f"Of {sent} messages published meanwhile {missing} reached no living member, by their ids; "
+            f"the rule says {law}."
+        )
+        return text if one.count is not None else f"{text} So some are missing for another reason, or a ledger is."
+    if one.count is not None:
+        spread = (one.count.high - one.count.low) / 2
+        about = f" ± {units.number(round(spread))}" if spread >= 1 else ""
+        return f"That makes {units.number(round(one.count.likely))}{about} messages."
+    return "How many that were is not told."
+
+
+def _around(facts: Facts, one: Diversion) -> dict[str, str]:
+    """Who is there, who came after it, and what those note who read what the members wrote."""
+    last = one.phases[-1]
+    found = {"away": ", ".join(last.dead), "connected": ", ".join(_living(one)) or "nobody"}
+    if names := sorted(set(_successors(one))):
+        found["came after it"] = ", ".join(names)
+    if behind := "; ".join(_downstream(facts, one)):
+        found["behind the members"] = behind
     return found
+
+
+def _living(one: Diversion) -> list[str]:
+    return sorted(set(one.phases[-1].members) - set(one.phases[-1].dead))
+
+
+def _successors(one: Diversion) -> Iterator[str]:
+    """Members that subscribed first when one was away, from its address or in its log: an upgrade under a new id."""
+    for dead in one.away:
+        begin = min((a for a, _ in dead.away), default=BEGIN)
+        places = {dead.evidence.source, dead.session.last.address if dead.session else None} - {None}
+        for other in one.group.members:
+            mine = {other.evidence.source, other.session.last.address if other.session else None}
+            if other.client_id != dead.client_id and other.since >= begin and places & mine:
+                yield other.client_id
+
+
+def _downstream(facts: Facts, one: Diversion) -> Iterator[str]:
+    """What other ledgers, such as that of a Kafka consumer, note of what the members noted."""
+    own = {source for these in one.account.ledgers.values() for source in these}
+    noted = [f for f in facts.flows if own & dict(f.received).keys()]
+    given = sum(f.messages for f in noted if f.sender)
+    for source in sorted({source for f in noted for source, _ in f.received} - own):
+        got = sum(f.messages for f in noted if f.sender and source in dict(f.received))
+        yield f"{source} notes {units.number(got)} of the {units.number(given)} that the members noted"
+
+
+def _evidence(facts: Facts, one: Diversion) -> Iterator[Evidence]:
+    """The dead members' lines, those of the living, the growth, the first message that went away."""
+    dead = {client for p in one.phases for client in p.dead}
+    for member in [m for m in one.group.members if m.client_id in dead][:_SHOWN]:
+        yield from leaving(member.session, replace(member.evidence, why="is a member of the share group"))
+    for member in [m for m in one.group.members if m.client_id in _living(one)][:_SHOWN]:
+        yield replace(member.evidence, why="a living member of the same group")
+    if one.grown is not None:
+        rate = f"{units.digits(one.grown.per_second)}/s"
+        yield sample(facts, one.grown.series, one.grown.until, f"stored messages grow by {rate}")
+        dropped = mqtt_brokers.gauge(facts, "mqtt.publish_dropped", one.group.broker)
+        if dropped is not None:
+            yield sample(facts, dropped, one.grown.until, "messages that the broker dropped")
+    lost = [r for r in one.account.lost if r.last_at >= one.phases[0].since] if one.missing is not None else []
+    yield from (cite(r.first, "the first that no member noted") for r in lost[:1])
+    yield from mqtt_brokers.limit_told(facts, one.group.broker)
+
+
+def _of_unknown(facts: Facts, one: Unknown) -> Finding:
+    """Members of a share group that no line names: likely, since only their share tells that they are members."""
+    counter = mqtt_brokers.gauge(facts, "mqtt.publish_received", one.broker)
+    dealt = mqtt_brokers.risen(counter, one.since, mqtt_brokers.end_of(facts)) * one.share
+    gone = [f for f in facts.flows if f.sender and not f.failed and not f.received and f.last_at >= one.since]
+    lost = sum(f.messages for f in gone)
+    return accusation(
+        f"{INCIDENT}:{one.names}",
+        Certainty.LIKELY,
+        (one.since, None),
+        ongoing=True,
+        statement=(
+            f"{one.names} is away since {clock(one.since)} with a session that is kept, and stored messages grew by "
+            f"{len(one.sessions)} of {one.shared} of what came in: it is most likely still a member of a share group "
+            f"with {one.shared} subscriptions. Which one is not told."
+        ),
+        measures={
+            "members": float(one.shared or 0),
+            "dead_members": float(len(one.sessions)),
+            "diverted_fraction": one.share,
+            # Ledgers count better than counters, where they tell of about as many.
+            "diverted_messages": float(round(lost if abs(lost - dealt) <= NEAR * max(lost, dealt) else dealt)),
+            "queue_growth_per_second": one.grown.per_second if one.grown is not None else 0.0,
+        },
+        evidence=counts(facts, one),
+        explains=_CONSEQUENCES,
+        mitigate=_mitigate(one.names),
+        remedy="Delete the session (connect once with its id and clean_session=true); clean sessions for share groups.",
+        verify="Stored messages level off, and received / published = 1.",
+    )

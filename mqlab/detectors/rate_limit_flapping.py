@@ -11,17 +11,18 @@ for, a limit that is never reached.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from statistics import median
 
 from mqlab import units
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
-from mqlab.findings import Certainty, Evidence, Finding, Severity
+from mqlab.findings import Certainty, Evidence, Finding
 from mqlab.models import mqtt
-from mqlab.mqtt.connections import Connection, connections
+from mqlab.mqtt.connections import connections
 from mqlab.mqtt.flapping import AT_ONCE, LEAST, Flapping, Limit, flapping, limit_of, limits
-from mqlab.shared.wording import clock, moment
+from mqlab.shared.wording import accusation, cite, clock
 
 INCIDENT = "rate-limit-flapping"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
@@ -90,15 +91,16 @@ def _reached(one: Flapping, configured: tuple[Limit, ...]) -> Limit | None:
 
 def _exact(one: Flapping, rate: float) -> int:
     """How many lives carried this rate times their length."""
-    return sum(abs(c.bytes - rate * c.seconds) <= rate * _slack(c.seconds) for c in one.carried)
+    slack = [max(EXACT * c.seconds, min(1.0, _LUMP * c.seconds)) for c in one.carried]
+    return sum(abs(c.bytes - rate * c.seconds) <= rate * some for c, some in zip(one.carried, slack, strict=True))
 
 
-def _slack(seconds: float) -> float:
-    return max(EXACT * seconds, min(1.0, _LUMP * seconds))
+def _usual_rate(one: Flapping) -> float:
+    return median([c.bytes / c.seconds for c in one.carried] or [0.0])
 
 
 def _one_rate(one: Flapping) -> bool:
-    return len(one.carried) >= LEAST and _exact(one, median(c.rate for c in one.carried)) == len(one.carried)
+    return len(one.carried) >= LEAST and _exact(one, _usual_rate(one)) == len(one.carried)
 
 
 def _finding(facts: Facts, one: Flapping, configured: tuple[Limit, ...]) -> Finding:
@@ -106,31 +108,27 @@ def _finding(facts: Facts, one: Flapping, configured: tuple[Limit, ...]) -> Find
     limit = reached or (configured[0] if configured else None)
     proven = (one.kept_alive and reached is not None) or (one.silent and (reached is not None or _paused(one)))
     since, until = one.lives[0].since, one.lives[-1].until
-    rate = limit.rate if limit else median([c.rate for c in one.carried] or [0.0])
-    told = f"{units.size(rate)}/s" if rate else "a limit"
-    ongoing = _goes_on(facts, one)
+    rate = limit.rate if limit else _usual_rate(one)
+    patience = f" of {one.keep_alive:g} s" if one.keep_alive else ""
+    # It goes on unless the log lasted for longer than another life after the last end.
+    last = max((c.last_at for c in facts.coverage if c.source == one.lives[-1].source and c.last_at), default=0.0)
     measures = {"lives": float(len(one.lives)), "life_seconds": one.life}
     measures |= {"limit_bytes": rate} if rate else {}
     measures |= {"life_bytes": float(median(c.bytes for c in one.carried))} if one.carried else {}
     measures |= {"pause_seconds": one.paused} if one.paused else {}
-    return Finding(
-        id=f"{INCIDENT}:{one.client_id}",
-        incident=INCIDENT,
-        severity=Severity.CRITICAL if proven else Severity.WARNING,
-        certainty=Certainty.PROVEN if proven else Certainty.LIKELY,
-        subject=one.client_id,
-        started_at=moment(since),
-        ended_at=None if ongoing else moment(until),
-        ongoing=ongoing,
+    return accusation(
+        f"{INCIDENT}:{one.client_id}",
+        Certainty.PROVEN if proven else Certainty.LIKELY,
+        (since, until),
+        ongoing=last - (until or 0.0) < 1.5 * one.life,
         statement=(
             f"{one.client_id} lost its connection {units.counted(len(one.lives), 'time')} from {clock(since)} to "
             f"{clock(until)} UTC, mostly after {units.duration(one.life)}, and was back at once: it sends faster than "
-            f"{told} is read, its pings wait behind the data until the keep-alive"
-            f"{f' of {one.keep_alive:g} s' if one.keep_alive else ''} has passed. "
-            "What waits in buffers is lost with QoS 0 and sent again with QoS 1."
+            f"{f'{units.size(rate)}/s' if rate else 'a limit'} is read, its pings wait behind the data until the "
+            f"keep-alive{patience} has passed. What waits in buffers is lost with QoS 0 and sent again with QoS 1."
         ),
         measures=measures,
-        evidence=_evidence(one, limit),
+        evidence=tuple(_evidence(one, limit)),
         explains=("redelivery-storm", "reconnect-storm", "log-explosion"),
         mitigate="Raise the limit for this client or listener; side effect: it may crowd out others.",
         remedy="Let the sender keep below 0.8 of the limit in small messages with QoS 1; no files over MQTT.",
@@ -139,19 +137,11 @@ def _finding(facts: Facts, one: Flapping, configured: tuple[Limit, ...]) -> Find
     )
 
 
-def _goes_on(facts: Facts, one: Flapping) -> bool:
-    """The log did not last for longer than another life after the last end."""
-    last = max((c.last_at for c in facts.coverage if c.source == one.lives[-1].source and c.last_at), default=0.0)
-    return last - (one.lives[-1].until or 0.0) < 1.5 * one.life
-
-
-def _evidence(one: Flapping, limit: Limit | None) -> tuple[Evidence, ...]:
-    told = [limit.evidence] if limit else []
-    told += [replace(c.line, why="limit times life") for c in one.carried[:_SHOWN]]
-    told += [replace(e.first, why="silence ends a connection") for e in one.unanswered[:_SHOWN]]
-    return (*told, *(_end(c) for c in one.lives[:_SHOWN] if c.end))
-
-
-def _end(life: Connection) -> Evidence:
-    place = life.end or Evidence(life.source, None, "")
-    return replace(place, why=f"after {units.duration(life.seconds or 0.0)}")
+def _evidence(one: Flapping, limit: Limit | None) -> Iterator[Evidence]:
+    if limit is not None:
+        yield cite(limit.setting, "the limit")
+    yield from (replace(c.line, why="limit times life") for c in one.carried[:_SHOWN])
+    yield from (replace(e.first, why="silence ends a connection") for e in one.unanswered[:_SHOWN])
+    for life in one.lives[:_SHOWN]:
+        if life.end is not None:
+            yield replace(life.end, why=f"after {units.duration(life.seconds or 0.0)}")

@@ -16,7 +16,7 @@ from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
 from mqlab.mqtt.connections import connections
 from mqlab.mqtt.reconnects import Storm, cut_off, storms
-from mqlab.shared.wording import clock, notice
+from mqlab.shared.wording import accusation, clock
 from mqlab.units import counted, duration
 
 INCIDENT = "reconnect-storm"
@@ -38,35 +38,37 @@ def detect(facts: Facts) -> Result:
 
 def _finding(storm: Storm) -> Finding:
     place = storm.broker or "the broker"
-    away, after = max(0.0, storm.up - storm.down), max(0.0, storm.until - storm.up)
-    found = notice(
+    after = max(0.0, storm.until - storm.up)
+    measures = {
+        "clients": float(storm.count),
+        "clients_before": float(storm.connected),
+        "down_seconds": max(0.0, storm.up - storm.down),
+        "back_seconds": after,
+    }
+    mitigate, remedy = "None needed.", "None needed; clients should wait a random time before they connect again."
+    if storm.goes_on:
+        measures["connects_again"] = float(storm.again)
+        mitigate = (
+            "Admit clients in groups (a limit on new connections at the listener); side effect: some wait longer."
+        )
+        remedy = "Random back-off in the clients, and capacity for all connects within one back-off."
+    finding = accusation(
         f"{INCIDENT}:{place}@{clock(storm.up)}",
+        Certainty.PROVEN if storm.broker and not storm.goes_on else Certainty.LIKELY,
         (storm.down, storm.until),
-        f"{_cause(storm, place)} {storm.count} of {counted(storm.connected, 'client')} were back by "
-        f"{clock(storm.until)} UTC, {duration(after)} after the first could be. {_after(storm)}",
-        {
-            "clients": float(storm.count),
-            "clients_before": float(storm.connected),
-            "down_seconds": away,
-            "back_seconds": after,
-        },
-        _evidence(storm),
+        severity=Severity.WARNING if storm.goes_on else Severity.NOTICE,
+        statement=(
+            f"{_cause(storm, place)} {storm.count} of {counted(storm.connected, 'client')} were back by "
+            f"{clock(storm.until)} UTC, {duration(after)} after the first could be. {_after(storm)}"
+        ),
+        measures=measures,
+        evidence=_evidence(storm),
+        explains=("reconnect-flaky-link", "redelivery-storm", "retained-replay-storm"),
+        mitigate=mitigate,
+        remedy=remedy,
         verify="Connects a minute are as before, and as many clients are connected as before.",
     )
-    found = replace(
-        found, subject=place, explains=("reconnect-flaky-link", "redelivery-storm", "retained-replay-storm")
-    )
-    found = replace(found, remedy="None needed; clients should wait a random time before they connect again.")
-    if not storm.goes_on:
-        return found if storm.broker else replace(found, certainty=Certainty.LIKELY)
-    return replace(
-        found,
-        severity=Severity.WARNING,
-        certainty=Certainty.LIKELY,
-        measures={**found.measures, "connects_again": float(storm.again)},
-        mitigate="Admit clients in groups (a limit on new connections at the listener); side effect: some wait longer.",
-        remedy="Random back-off in the clients, and capacity for all connects within one back-off.",
-    )
+    return replace(finding, subject=place)
 
 
 def _cause(storm: Storm, place: str) -> str:
@@ -89,11 +91,8 @@ def _cause(storm: Storm, place: str) -> str:
 
 
 def _after(storm: Storm) -> str:
-    if storm.goes_on:
-        return (
-            f"It does not end: they connected {counted(storm.again, 'time')} again in the five minutes that followed."
-        )
-    return "Since then they stay connected."
+    again = f"they connected {counted(storm.again, 'time')} again in the five minutes that followed"
+    return f"It does not end: {again}." if storm.goes_on else "Since then they stay connected."
 
 
 def _evidence(storm: Storm) -> tuple[Evidence, ...]:

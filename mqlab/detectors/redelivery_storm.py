@@ -17,7 +17,7 @@ from mqlab.findings import Certainty, Evidence, Finding, Severity
 from mqlab.mqtt import accounting, redeliveries, sessions
 from mqlab.mqtt.copies import receivers
 from mqlab.mqtt.redeliveries import Again
-from mqlab.shared.wording import moment
+from mqlab.shared.wording import accusation, cite
 
 INCIDENT = "redelivery-storm"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
@@ -46,22 +46,20 @@ def _small(one: Again) -> str:
 def _finding(facts: Facts, one: Again) -> Finding:
     proven = redeliveries.redelivery_fits(facts, one)
     own = sessions.connections(facts, one.client)
-    why = sessions.cause(own)
+    end = sessions.usual_end(own)
+    why = f"; {sessions.ENDS[end]}" if end in sessions.ENDS else ""
     when = f"after {units.number(one.connects)} connects" if one.connects else "without a new connection"
     worst = f", one of them {units.number(one.copies)} times" if one.copies > 1 else ""
-    return Finding(
-        id=f"{INCIDENT}:{one.client}",
-        incident=INCIDENT,
-        severity=Severity.CRITICAL if proven and not sessions.taken_over(own) else Severity.WARNING,
-        certainty=Certainty.PROVEN if proven else Certainty.LIKELY,
-        subject=one.client,
-        started_at=moment(one.since),
-        ended_at=None if one.ongoing else moment(one.until),
+    return accusation(
+        f"{INCIDENT}:{one.client}",
+        Certainty.PROVEN if proven else Certainty.LIKELY,
+        (one.since, one.until),
         ongoing=one.ongoing,
+        severity=Severity.WARNING if end == "taken-over" else None,
         statement=(
             f"{one.client} got {units.counted(one.dup, 'message')} again with the DUP flag {when}{worst}: it had not "
             f"acknowledged them. They are {units.percent(one.dup / one.rows)} of what it got meanwhile"
-            f"{f'; {why}' if why else ''}."
+            f"{why}."
         ),
         measures=_measures(facts, one),
         evidence=tuple(_evidence(facts, one)),
@@ -91,7 +89,7 @@ def _evidence(facts: Facts, one: Again) -> Iterator[Evidence]:
             why = f"{receipt.dup} with DUP within ten seconds"
             yield receipt.repeated(why) or receipt.first(why)
     for line in one.lines[:_SHOWN]:
-        yield Evidence(line.first.source, line.first.line, line.first.text, "sent again with the DUP flag")
+        yield cite(line.first, "sent again with the DUP flag")
     for told in facts.settings:
         if told.key in redeliveries.WINDOW:
-            yield Evidence(told.source, told.line, told.text, "what may be under way unacknowledged")
+            yield cite(told, "what may be under way unacknowledged")

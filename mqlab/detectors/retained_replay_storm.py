@@ -19,7 +19,7 @@ from mqlab.mqtt.copies import receivers
 from mqlab.mqtt.redeliveries import Replayed
 from mqlab.mqtt.subscriptions import all_told
 from mqlab.rows import GRID
-from mqlab.shared.wording import moment, sample
+from mqlab.shared.wording import accusation, sample
 
 INCIDENT = "retained-replay-storm"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
@@ -57,25 +57,23 @@ def _small(one: Replayed) -> str:
 def _finding(facts: Facts, one: Replayed) -> Finding:
     proven = one.fits and one.counted != "counter"
     own = sessions.connections(facts, one.client)
-    why = sessions.cause(own)
+    end = sessions.usual_end(own)
+    why = f"; {sessions.ENDS[end]}" if end in sessions.ENDS else ""
     period = (one.until - one.since) / one.subscribes
     each = (
         f"all {units.number(one.topics)} retained messages" if one.topics is not None and one.fits
         else f"about {units.digits(one.retained / one.subscribes)} retained messages"
     )  # fmt: skip
-    return Finding(
-        id=f"{INCIDENT}:{one.client}",
-        incident=INCIDENT,
-        severity=Severity.CRITICAL if proven and not sessions.taken_over(own) else Severity.WARNING,
-        certainty=Certainty.PROVEN if proven else Certainty.LIKELY,
-        subject=one.client,
-        started_at=moment(one.since),
-        ended_at=None if one.ongoing else moment(one.until),
+    return accusation(
+        f"{INCIDENT}:{one.client}",
+        Certainty.PROVEN if proven else Certainty.LIKELY,
+        (one.since, one.until),
         ongoing=one.ongoing,
+        severity=Severity.WARNING if end == "taken-over" else None,
         statement=(
             f"{one.client} subscribed {units.number(one.subscribes)} times again, every {units.duration(period)}, and "
             f"got {each} each time: {units.number(one.retained)} replayed messages beside "
-            f"{units.number(one.live)} live ones{f'; {why}' if why else ''}."
+            f"{units.number(one.live)} live ones{why}."
         ),
         measures={
             "subscribes": float(one.subscribes),

@@ -9,15 +9,15 @@ that are denied, QoS 0 that is lost before it comes to the broker, an absence th
 
 from __future__ import annotations
 
-from mqlab.detectors.base import CLEAR, Result
+from mqlab import units
+from mqlab.detectors.base import CLEAR, Result, together
 from mqlab.facts import Facts
-from mqlab.findings import Certainty, Evidence, Finding, Severity
+from mqlab.findings import Certainty, Evidence, Finding
 from mqlab.mqtt import brokers, queue_drops
-from mqlab.mqtt.accounting import LEAST, QueueCase
-from mqlab.mqtt.brokers import gauge
-from mqlab.mqtt.queue_drops import limit_words, queue_cases, statement
-from mqlab.shared.wording import moment, sample
-from mqlab.sources import Role
+from mqlab.mqtt.brokers import LEAST, gauge
+from mqlab.mqtt.queue_drops import MIXED, QueueCase, queue_cases
+from mqlab.mqtt.sessions import END
+from mqlab.shared.wording import accusation, cite, clock, sample
 
 INCIDENT = "session-queue-drop"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
@@ -26,21 +26,13 @@ _SHOWN = 3
 
 def detect(facts: Facts) -> Result:
     """One finding for each client whose queue dropped."""
-    every = [_judged(facts, case) for case in queue_cases(facts) if queue_drops.signed(facts, case)]
-    found = tuple(f for result in every for f in result.findings)
-    if found:
-        return Result(found)
-    because = "; ".join(result.rejected for result in every if result.rejected)
-    missing = tuple(dict.fromkeys(m for result in every for m in result.missing))
-    if because or missing:
-        return Result(rejected=because or None) if not missing else Result(missing=missing)
-    return CLEAR if _would_show(facts) else Result(missing=("the broker's log, its counters, or a list of clients",))
-
-
-def _would_show(facts: Facts) -> bool:
-    counted = facts.named("mqtt.publish_dropped", "mqtt.queue_full_dropped")
-    logs = any(facts.logs_of(name, Role.BROKER_LOG) for name in brokers.KNOWN)
-    return logs or bool(counted) or any(c.dropped is not None for c in facts.clients if c.system == "mqtt")
+    result = together(_judged(facts, case) for case in queue_cases(facts) if queue_drops.signed(facts, case))
+    if result != CLEAR:
+        return result
+    listed = any(c.dropped is not None for c in facts.clients if c.system == "mqtt")
+    if listed or brokers.tells_of_drops(facts):
+        return CLEAR
+    return Result(missing=("the broker's log, its counters, or a list of clients",))
 
 
 def _judged(facts: Facts, case: QueueCase) -> Result:
@@ -51,69 +43,95 @@ def _judged(facts: Facts, case: QueueCase) -> Result:
     proofs = queue_drops.proofs(facts, case)
     lost = queue_drops.lost(facts, case)
     if proofs and (lost is None or lost >= 1):
-        return Result((_finding(facts, case, Certainty.PROVEN, proofs),))
+        return Result((_finding(facts, case, lost, proofs),))
     if case.missing is not None and case.missing.likely < LEAST:
         return Result(rejected=f"{case.client_id} got every message that was published for it")
     if case.lost is not None or lost or case.row is not None:
-        return Result((_finding(facts, case, Certainty.LIKELY, ()),))
+        return Result((_finding(facts, case, lost, ()),))
     return Result(missing=(f"what {case.client_id} lost: ids published and received, or the broker's count of drops",))
 
 
-def _finding(facts: Facts, case: QueueCase, certainty: Certainty, proofs: tuple[str, ...]) -> Finding:
-    span = case.span
-    lost = queue_drops.lost(facts, case)
-    return Finding(
-        id=f"{INCIDENT}:{case.client_id}",
-        incident=INCIDENT,
-        severity=Severity.CRITICAL if certainty is Certainty.PROVEN else Severity.WARNING,
-        certainty=certainty,
-        subject=case.client_id,
-        started_at=moment(span[0]) if span else None,
-        ended_at=moment(span[1]) if span else None,
-        ongoing=False,
-        statement=statement(facts, case, lost, proofs),
+def _finding(facts: Facts, case: QueueCase, lost: float | None, proofs: tuple[str, ...]) -> Finding:
+    return accusation(
+        f"{INCIDENT}:{case.client_id}",
+        Certainty.PROVEN if proofs else Certainty.LIKELY,
+        case.span or (None, None),
+        statement=f"{_full(facts, case)} {_lost(case, lost)}{_known(proofs)}",
         measures=_measures(case, lost),
         evidence=_evidence(facts, case),
         mitigate="Raise the limit of queued messages above rate × longest absence; side effect: memory of the broker.",
         remedy="A subscriber that keeps up and is not away for longer than its queue lasts, or a store before it; "
         "what is lost comes from the publisher again or not at all.",
         verify=f"The broker's count of dropped messages stays, and {case.client_id} receives what is published.",
-        facts={"limit": limit_words(facts, case), "client": "away" if case.was_away else "connected"}
+        facts={"limit": _limit(facts, case), "client": "away" if case.was_away else "connected"}
         | ({"survived": case.kept} if case.kept else {}),
     )
+
+
+def _limit(facts: Facts, case: QueueCase) -> str:
+    """The limit of the queue, and where it comes from."""
+    if case.queue is None or case.limit is None:
+        return "not known" if case.queue is None else "none"
+    product = " ".join(w for w in (brokers.software(facts, case.broker), brokers.version(facts, case.broker)) if w)
+    default = "" if brokers.limit_told(facts, case.broker) else f" (default of {product})"
+    return f"{units.number(case.limit)} messages{default}"
+
+
+def _full(facts: Facts, case: QueueCase) -> str:
+    holds = f"its queue holds {_limit(facts, case)}" if case.limit is not None else "its queue is full"
+    spans = [(a, b) for a, b in case.away if case.span is None or (a <= case.span[1] and case.span[0] <= b)]
+    if case.was_away and spans:
+        a, b = spans[0]
+        until = "and did not come back" if b == END else f"until {clock(b)}"
+        return f"{case.client_id} was away from {clock(a)} {until}, and {holds}."
+    if case.was_away:
+        return f"{case.client_id} is away, and {holds}."
+    if case.silent:
+        return f"Nobody reads the messages of {case.client_id} any more, and {holds}; no line tells when it left."
+    if case.session is None:
+        return f"What {case.client_id} gets is more than it takes, or it is away, which no line tells; {holds}."
+    return f"{case.client_id} is connected but slower than what comes in, and {holds} besides what is in flight."
+
+
+def _lost(case: QueueCase, lost: float | None) -> str:
+    if lost is None:
+        return "The broker drops what does not fit."
+    text = f"{units.counted(round(lost), 'message')} were dropped"
+    if case.account is not None and case.missing is not None:
+        text += f" of {units.number(case.account.published)} published for it"
+    if case.kept is not None and case.kept != MIXED:
+        text += f"; of what came while it was away the {case.kept} {units.number(round(case.survivors))} survived"
+    return f"{text}."
+
+
+def _known(proofs: tuple[str, ...]) -> str:
+    if not proofs:
+        return " No second count confirms it."
+    told = ", and ".join(proofs)
+    return f" {told[:1].upper()}{told[1:]}."
 
 
 def _measures(case: QueueCase, lost: float | None) -> dict[str, float]:
     found = {} if lost is None else {"lost_records": float(round(lost))}
     if case.counter is not None:
         found["dropped_messages"] = case.counter
-    if case.queue is not None and case.queue.limit is not None:
-        found["queue_limit"] = float(case.queue.limit)
+    if case.limit is not None:
+        found["queue_limit"] = float(case.limit)
     if case.account is not None and case.missing is not None:
-        found |= {
-            "published_messages": float(case.account.published),
-            "received_messages": float(case.account.received),
-        }
-    if case.was_away and case.survivors:
-        found["survivors"] = float(round(case.survivors))
-    return found
+        found["published_messages"] = float(case.account.published)
+        found["received_messages"] = float(case.account.received)
+    return found | ({"survivors": float(round(case.survivors))} if case.was_away and case.survivors else {})
 
 
 def _evidence(facts: Facts, case: QueueCase) -> tuple[Evidence, ...]:
-    lines = [Evidence(e.first.source, e.first.line, e.first.text, "its queue is full") for e in case.lines[:_SHOWN]]
-    listed = [] if case.row is None else [Evidence(case.row.source, case.row.line, case.row.text, "what it dropped")]
-    rows = case.account.lost if case.account is not None and case.missing is not None else ()
-    ends = (
-        [(rows[0].first, "the first that is missing"), (max(rows, key=lambda r: r.last_at).last, "the last")]
-        if rows
-        else []
-    )
-    lost = [Evidence(place.source, place.line, place.text, why) for place, why in ends]
+    found = [cite(e.first, "its queue is full") for e in case.lines[:_SHOWN]]
+    found += [cite(case.row, "what it dropped")] if case.row is not None else []
+    if case.lost_rows:
+        last = max(case.lost_rows, key=lambda r: r.last_at)
+        found += [cite(case.lost_rows[0].first, "the first that is missing"), cite(last.last, "the last")]
     counter = gauge(facts, "mqtt.publish_dropped", case.broker)
-    counted = [sample(facts, counter, counter.points[-1][0], "messages that the broker dropped")] if counter else []
-    return (*lines, *listed, *lost, *counted, *_absence(case), *brokers.limit_told(facts, case.broker))
-
-
-def _absence(case: QueueCase) -> list[Evidence]:
+    if counter is not None:
+        found.append(sample(facts, counter, counter.points[-1][0], "messages that the broker dropped"))
     ends = [c.end for c in case.session.connections if c.end is not None] if case.session and case.was_away else []
-    return [Evidence(e.source, e.line, e.text, "it goes away and keeps its session") for e in ends[:1]]
+    found += [cite(end, "it goes away and keeps its session") for end in ends[:1]]
+    return (*found, *brokers.limit_told(facts, case.broker))

@@ -1,12 +1,6 @@
-"""MQTT clients: connections, takeovers, sessions, messages.
+"""MQTT clients: how long connections lasted, who used an id when, what waits in sessions, why messages are missing.
 
-How long did connections last, and how did they end? Constant lengths point to a timer, others to a network.
-
-Who used a client id when? One row per address; bars that take turns are two devices with one id.
-
-What does the broker keep for sessions? Messages that wait and that were dropped, and the memory that they take.
-
-Why did a receiver get fewer messages than were published? From published down to received, one bar per reason.
+Constant lengths of connections point to a timer, others to a network; bars that take turns are two devices with one id.
 """
 
 from __future__ import annotations

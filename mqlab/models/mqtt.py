@@ -1,48 +1,22 @@
-"""Rules of MQTT brokers: sessions, queues, filters, shares, limits.
+"""Rules of MQTT, its brokers and clients: filters, keep-alive, reconnects, queues, share groups, limits, the funnel.
 
-When an MQTT connection whose pings are not answered, or whose packets are not read, is given up.
-
-Sources: MQTT 3.1.1, 3.1.2.10 and MQTT 5, 3.1.2.10 (the server closes after one and a half keep-alive without a packet);
-``ping.go`` of paho Go 1.4 (check every 5 s, or half a keep-alive of 10 s and less; PingTimeout 10 s);
-``_check_keepalive`` of paho Python and ``ClientState.checkForActivity`` of paho Java (an answer is due within another
-keep-alive); ``keepalive.c`` of mosquitto 2.0 (looks every 5 s); ``emqx_keepalive.erl`` of EMQX 4.x (looks every
-0.75 keep-alive, closes at the second look without a byte).
-
-Why fewer messages were received than published: the known losses one after the other, and what is left over.
-
-How many bytes a second a configured limit lets through, in the notations of proxies and brokers.
-
-Sources: nginx ``ngx_parse_size`` (k and m are powers of 1024); EMQX 4.x ``rate_limit.conn_bytes_in = 100KB,10s``
-(capacity and interval; KB is 1024) and 5.x ``bytes_rate = "1MB/s"``, ``"300KB/5m"``; HiveMQ
-``incoming-bandwidth-throttling`` (bytes per second).
-
-The queue of one MQTT session: what it holds, which messages survive when it is full, how it fills memory.
-
-An offline session holds its queue limit. A connected one holds the limit and, besides, what is in flight.
-EMQX throws the oldest away (``emqx_mqueue:in/2``), mosquitto refuses the newest (``db__message_insert``).
-
-Limits of session queues by broker and version: defaults, and the settings that change them.
-
-How brokers deal the messages of a share group: how many go to members that are not connected.
-
-mosquitto deals strictly in turn, members without connection included (``subs__shared_process``: the first leaf is
-moved to the end). EMQX picks by its strategy among sessions, connected or not (``emqx_shared_sub:do_pick_subscriber``),
-unless it waits for acknowledgements. HiveMQ keeps one queue for the group, from which connected members take.
-
-Topic filters of MQTT: which topics a filter matches, and which filters have a topic in common (MQTT 5.0 §4.7, §4.8).
-
-A filter of a share group is written ``$share/GROUP/FILTER``; brokers of the EMQX family also know ``$queue/FILTER``.
-
-Arithmetic of messages that circulate: how long a round takes, and how much more a broker takes in than is published.
-
-A message that went round once is a new one to the broker, so with one copy a round each message that comes in adds one
-round after the other, until the line or a queue is full.
-
-Arithmetic of what a broker sends again: retained messages at each subscribe, unacknowledged ones at each connect.
-
-A subscribe makes the broker send every retained message that matches (MQTT 3.1.1 §3.3.1.3; MQTT 5 §3.3.1.3, unless
-retain handling says no). A session that comes back gets what it had not acknowledged, with the DUP flag (§4.4), which
-is the in-flight window at most.
+- Filters: MQTT 5.0 §4.7 and §4.8; brokers of the EMQX family also know ``$queue/FILTER``.
+- Keep-alive: the server closes after one and a half keep-alive without a packet (MQTT 3.1.1, 3.1.2.10); ``ping.go`` of
+  paho Go 1.4 (check every 5 s, or half a keep-alive of 10 s and less; PingTimeout 10 s); ``_check_keepalive`` of paho
+  Python and ``ClientState.checkForActivity`` of paho Java (an answer is due within another keep-alive); ``keepalive.c``
+  of mosquitto 2.0 (looks every 5 s); ``emqx_keepalive.erl`` of EMQX 4.x (looks every 0.75 keep-alive, closes at the
+  second look without a byte).
+- Queues: an offline session holds its queue limit, a connected one also what is in flight. EMQX throws the oldest
+  message away (``emqx_mqueue:in/2``), mosquitto refuses the newest (``db__message_insert``).
+- Share groups: mosquitto deals strictly in turn, members without connection included (``subs__shared_process``: the
+  first leaf is moved to the end). EMQX picks by its strategy among sessions, connected or not
+  (``emqx_shared_sub:do_pick_subscriber``). HiveMQ keeps one queue, from which connected members take.
+- Reconnects: ``backoff.go`` of paho Go 1.4 (at once after the first loss; 1, 2, 4 … s up to MaxReconnectInterval,
+  10 min, while a connection lasts no longer than 6 s); ``MqttAsyncClient`` of paho Java (1 s, doubled only while
+  connecting fails); ``reconnect_delay_set`` of paho Python (1 s after any connection that was accepted); bridges of
+  mosquitto wait 5 to 30 s.
+- Limits: nginx ``ngx_parse_size`` (k and m are powers of 1024); EMQX 4.x ``rate_limit.conn_bytes_in = 100KB,10s``
+  (capacity and interval) and 5.x ``bytes_rate = "1MB/s"``; HiveMQ ``incoming-bandwidth-throttling`` (bytes a second).
 """
 
 from __future__ import annotations
@@ -51,6 +25,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import pairwise
 from math import inf, sqrt
 
 from mqlab.models.draining import Interval
@@ -61,10 +36,6 @@ PING_TIMEOUT = 10.0
 ANSWERED = 2
 """Pings answered in one life at most that the lives of a limited connection are compared with: with more, any life
 fits."""
-_CHECK = 5.0
-_PATIENCE = 1.5
-_EMQX = 2.25
-_LOOK = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,14 +52,13 @@ class Span:
 
 def broker_gives_up(keep_alive: float) -> Span:
     """Seconds from the last packet read until the broker closes: 1.5 keep-alive, up to 2.25 with EMQX 4.x."""
-    return Span(_PATIENCE * keep_alive, max(_PATIENCE * keep_alive + _LOOK, _EMQX * keep_alive))
+    return Span(1.5 * keep_alive, max(1.5 * keep_alive + 5.0, 2.25 * keep_alive))
 
 
-def go_gives_up(keep_alive: float, ping_timeout: float = PING_TIMEOUT, answered: int = 0) -> Span:
+def go_gives_up(keep_alive: float, answered: int = 0) -> Span:
     """Seconds from connecting until paho Go gives up, when *answered* pings were answered before."""
-    check = _check(keep_alive)
-    pings = answered + 1
-    return Span(pings * keep_alive + ping_timeout, pings * (keep_alive + check) + max(ping_timeout, check))
+    check, pings = 5.0 if keep_alive > 10 else keep_alive / 2, answered + 1
+    return Span(pings * keep_alive + PING_TIMEOUT, pings * (keep_alive + check) + max(PING_TIMEOUT, check))
 
 
 def double_gives_up(keep_alive: float, answered: int = 0) -> Span:
@@ -96,26 +66,16 @@ def double_gives_up(keep_alive: float, answered: int = 0) -> Span:
     return Span((2 + answered) * keep_alive, (2 + answered) * (keep_alive + 1.0))
 
 
-def fits(life: float, keep_alive: float, ping_timeout: float = PING_TIMEOUT) -> bool:
+def fits(life: float, keep_alive: float) -> bool:
     """A life so long is what client or broker make of a connection that is not read, after a few answered pings."""
     spans = [broker_gives_up(keep_alive)]
-    for answered in range(ANSWERED + 1):
-        spans += [go_gives_up(keep_alive, ping_timeout, answered), double_gives_up(keep_alive, answered)]
+    spans += [gives_up(keep_alive, n) for n in range(ANSWERED + 1) for gives_up in (go_gives_up, double_gives_up)]
     return any(span.holds(life, 1.0) for span in spans)
 
 
-def pause(batch_bytes: float, burst_bytes: float, bytes_per_second: float) -> float:
-    """Seconds for which a token bucket does not read after a batch, 0 where it fits into the burst."""
-    return max(0.0, batch_bytes - burst_bytes) / bytes_per_second
-
-
-def survives(paused: float, keep_alive: float, ping_timeout: float = PING_TIMEOUT) -> bool:
+def survives(paused: float, keep_alive: float) -> bool:
     """A pause so long ends no connection: both sides wait longer."""
-    return paused < min(broker_gives_up(keep_alive).low, keep_alive + ping_timeout)
-
-
-def _check(keep_alive: float) -> float:
-    return _CHECK if keep_alive > 10 else keep_alive / 2
+    return paused < min(broker_gives_up(keep_alive).low, keep_alive + PING_TIMEOUT)
 
 
 RESIDUAL = "unexplained"
@@ -141,25 +101,9 @@ def funnel(published: int, received: int, losses: Sequence[tuple[str, Interval]]
     for name, messages in losses:
         left -= messages.likely
         steps.append(Step(name, messages, left))
-    low, high = (float(published - received) for _ in range(2))
-    for _, messages in losses:
-        low, high = low - messages.high, high - messages.low
-    return (*steps, Step(RESIDUAL, Interval(low, left - received, high), float(received)))
-
-
-def explained(steps: Sequence[Step]) -> bool:
-    """The residual may be zero."""
-    return steps[-1].messages.low <= 0 <= steps[-1].messages.high
-
-
-def limited(published: int, rate: float, seconds: float) -> int:
-    """How many of *published* a limit of *rate* a second lets through in so many *seconds*."""
-    return min(published, int(rate * seconds))
-
-
-def held(published: int, members: int, limit: int | None) -> int:
-    """How many of *published* are left at a share group whose members are all offline: each queue holds its limit."""
-    return published if limit is None else min(published, members * limit)
+    low = published - received - sum(messages.high for _, messages in losses)
+    high = published - received - sum(messages.low for _, messages in losses)
+    return (*steps, Step(RESIDUAL, Interval(float(low), left - received, float(high)), float(received)))
 
 
 _LIMIT = re.compile(r"\s*\"?(\d+(?:\.\d+)?)\s*([kKmMgG]?)[bB]?\s*(?:[,/]\s*(\d*)\s*(ms|s|m|h|d))?\"?\s*")
@@ -198,75 +142,20 @@ class Queue:
         return inf if self.limit is None else self.limit + (self.inflight if connected else 0)
 
 
-@dataclass(frozen=True, slots=True)
-class Filling:
-    """What becomes of a session that gets messages faster than it hands them over; in messages and seconds."""
-
-    full_after: float
-    """Seconds until the queue is full; infinity where it never is."""
-    received: float
-    """Handed over within the time, and afterwards from the queue."""
-    dropped: float
-    delay: float
-    """How long a message waits at the end of the time."""
+OVERHEADS = {"mosquitto": 390.0, "emqx": 1000.0}
+"""Bytes of memory beside the payload for a message that waits for one session: measured at mosquitto 2.0.11 (300 for
+the message, 90 for the session); EMQX: message record and queue node, an estimate."""
 
 
-def survivors(messages: int, queue: Queue) -> tuple[int, int]:
-    """First and last (1-based) of *messages* to an idle session that are left; (1, 0) is none."""
-    kept = messages if queue.limit is None else min(messages, queue.limit)
-    return (messages - kept + 1, messages) if queue.keeps == NEWEST else (1, kept)
+def memory_lasts(used: float, growth: float, memory: float | None, expires_in: float | None) -> float | None:
+    """Seconds until a *memory* of so many bytes, *used* and growing, is full; None if never or the session ends first.
 
-
-def filling(queue: Queue, arriving: float, handled: float, seconds: float) -> Filling:
-    """A session to which *arriving* messages a second come and that hands *handled* a second over; 0 is offline."""
-    room = queue.holds(connected=handled > 0)
-    surplus = max(0.0, arriving - handled)
-    full_after = room / surplus if surplus > 0 else inf
-    waiting = min(room, surplus * seconds)
-    dropped = surplus * max(0.0, seconds - full_after)
-    delay = waiting / handled if handled > 0 else inf
-    return Filling(full_after, arriving * seconds - dropped, dropped, delay)
-
-
-@dataclass(frozen=True, slots=True)
-class Overhead:
-    """Bytes of memory that a broker needs for a queued message besides its payload."""
-
-    once: float
-    """For the message, however many sessions it waits for."""
-    each: float
-    """For each session."""
-
-
-OVERHEADS = {"mosquitto": Overhead(300.0, 90.0), "emqx": Overhead(0.0, 1000.0)}
-"""Measured at mosquitto 2.0.11; EMQX: message record and queue node, an estimate."""
-
-
-def bytes_per_message(overhead: Overhead, payload: float, sessions: int = 1) -> float:
-    """Memory of one message that waits for *sessions*: the payload is stored once."""
-    return payload + overhead.once + overhead.each * sessions
-
-
-@dataclass(frozen=True, slots=True)
-class Forecast:
-    """Where a queue that grows will end; seconds from now."""
-
-    full_in: float | None
-    """Memory is used up; None where its size is not known or the session expires first."""
-    expires_in: float | None
-    """The session expires and its queue is thrown away; None where it never does."""
-    peak_bytes: float | None
-    """Memory when the first of them happens; None where neither is known to."""
-
-
-def forecast(used: float, growth: float, memory: float | None, expires_in: float | None) -> Forecast:
-    """Bytes *used* that grow by *growth* a second, in a *memory* of so many bytes, until the session expires."""
-    full = (memory - used) / growth if memory is not None and growth > 0 else inf
-    expires = inf if expires_in is None else expires_in
-    first = min(full, expires)
-    return Forecast(
-        full if full <= expires and full < inf else None, expires_in, None if first == inf else used + growth * first
-    )
+    *growth* is bytes a second, *expires_in* the seconds after which the broker throws the session and its queue away.
+    """
+    if memory is None or growth <= 0:
+        return None
+    full = (memory - used) / growth
+    return full if expires_in is None or full <= expires_in else None
 
 
 _DEFAULTS = {
@@ -282,10 +171,8 @@ _LIMITS = (
     "max_queued_messages", "mqtt.max_mqueue_len", "max_mqueue_len", "zone.external.max_mqueue_len", "max-queue-size",
 )  # fmt: skip
 _INFLIGHT = ("max_inflight_messages", "mqtt.max_inflight", "max_inflight", "zone.external.max_inflight")
-_STRATEGY = "strategy"
 _KEEPS = {"discard": OLDEST, "discard-oldest": NEWEST}
 """HiveMQ's queued-messages strategy: discard refuses the new message (its default), discard-oldest the oldest."""
-_ENDLESS = ("0", "infinity")
 
 
 def queue(broker: str, version: Version | None, settings: Mapping[str, str]) -> Queue | None:
@@ -299,24 +186,16 @@ def queue(broker: str, version: Version | None, settings: Mapping[str, str]) -> 
     limit = usual.limit
     if broker == "mosquitto" and version is not None and version < Version(2, 0):
         limit = _OLD_MOSQUITTO
-    told = _first(_LIMITS, settings)
-    keeps = usual.keeps or _KEEPS.get(settings.get(_STRATEGY, "discard"))
-    return Queue(limit if told is None else _number(told, limit), _inflight(settings, usual.inflight), keeps)
+    keeps = usual.keeps or _KEEPS.get(settings.get("strategy", "discard"))
+    inflight = _configured(settings, _INFLIGHT, usual.inflight) or usual.inflight
+    return Queue(_configured(settings, _LIMITS, limit), inflight, keeps)
 
 
-def _inflight(settings: Mapping[str, str], usual: int) -> int:
-    told = _first(_INFLIGHT, settings)
-    return _number(told, usual) or usual if told is not None else usual
-
-
-def _first(keys: tuple[str, ...], settings: Mapping[str, str]) -> str | None:
-    return next((settings[key].strip() for key in keys if key in settings), None)
-
-
-def _number(told: str, usual: int | None) -> int | None:
-    if told in _ENDLESS:
+def _configured(settings: Mapping[str, str], keys: tuple[str, ...], usual: int | None) -> int | None:
+    value = next((settings[key].strip() for key in keys if key in settings), "")
+    if value in ("0", "infinity"):
         return None
-    return int(told) if told.isdigit() else usual
+    return int(value) if value.isdigit() else usual
 
 
 SIGMAS = 4
@@ -378,11 +257,6 @@ def diverted(how: Strategy, members: int, dead: int, messages: int, publishers: 
     return Interval(max(0.0, mean - spread), mean, min(float(messages), mean + spread))
 
 
-def acknowledged(members: int, dead: int, messages: int) -> int:
-    """The same where the broker waits for the member's answer: the next member gets it while there is a living one."""
-    return messages if members and dead >= members else 0
-
-
 QUEUE = "$queue"
 """Name of the group that ``$queue/FILTER`` stands for."""
 _WILD = ("+", "#")
@@ -395,13 +269,6 @@ def shared(name: str) -> tuple[str | None, str]:
         return QUEUE, rest
     group, _, inner = rest.partition("/")
     return (group, inner) if first == "$share" and group and inner else (None, name)
-
-
-def valid(name: str) -> bool:
-    """``#`` stands alone at the end, ``+`` alone in its level, and the filter is not empty (§4.7.1)."""
-    levels = shared(name)[1].split("/")
-    lone = all(level in _WILD or not set(level) & set(_WILD) for level in levels)
-    return bool(name) and lone and "#" not in levels[:-1]
 
 
 def matches(name: str, topic: str) -> bool:
@@ -420,7 +287,7 @@ def matches(name: str, topic: str) -> bool:
 def overlap(one: str, other: str) -> bool:
     """Some topic is matched by both filters, shared or not."""
     mine, yours = shared(one)[1].split("/"), shared(other)[1].split("/")
-    if mine[0] != yours[0] and any(a.startswith("$") and b in _WILD for a, b in _both(mine[0], yours[0])):
+    if any(a[0].startswith("$") and b[0] in _WILD for a, b in ((mine, yours), (yours, mine))):
         return False
     for place in range(max(len(mine), len(yours))):
         here, there = mine[place : place + 1], yours[place : place + 1]
@@ -433,29 +300,29 @@ def overlap(one: str, other: str) -> bool:
     return True
 
 
-def _both(one: str, other: str) -> tuple[tuple[str, str], tuple[str, str]]:
-    return (one, other), (other, one)
+GO_LONGEST = 600.0
+"""Seconds between two attempts of paho Go at most (MaxReconnectInterval)."""
+SLOWEST = 30.0
+"""Seconds that the slowest of these clients waits after a connection that was accepted, if it waits steadily."""
+_ALIKE = 0.25
+"""Share by which waits that are the same may differ: machines are busy."""
 
 
-def round_trip(copies: int, seconds: float) -> float | None:
-    """Seconds that one round took on average, of a message that was noted *copies* times within *seconds*."""
-    return seconds / (copies - 1) if copies > 1 else None
+def steady(waits: Sequence[float], grain: float = 0.0) -> bool:
+    """At least three of four waits are the same, as far as a clock that shows every *grain* seconds tells."""
+    if not waits:
+        return False
+    middle = sorted(waits)[len(waits) // 2]
+    alike = [w for w in waits if abs(w - middle) <= max(grain, _ALIKE * middle)]
+    return len(alike) >= 0.75 * len(waits)
 
 
-def amplification(received: float, published: float) -> float | None:
-    """Messages that a broker took in for each that somebody published; None where nobody published."""
-    return received / published if published > 0 else None
+def doubling(waits: Sequence[float], grain: float = 0.0) -> bool:
+    """Waits that grow to the double each time until they stay at the longest, as far as a clock shows: at least three.
 
-
-MOSQUITTO = 20
-"""``max_inflight_messages`` of mosquitto where nothing is set (mosquitto.conf(5))."""
-
-
-def replays_fit(retained: int, topics: int, subscribes: int) -> bool:
-    """*subscribes* replays of *topics* make so many rows; one may be cut off at either end of the material."""
-    return topics > 0 and abs(retained - topics * subscribes) <= topics
-
-
-def most_again(connects: int, window: int) -> int | None:
-    """Messages that can come again after so many connects; None where the window (0) has no limit."""
-    return connects * window if window > 0 else None
+    Those that it cannot tell from none are left out.
+    """
+    shown = [w for w in waits if w > grain]
+    longest = max(shown, default=0.0)
+    twice = [abs(b - min(2 * a, longest)) <= max(2 * grain, _ALIKE * b) for a, b in pairwise(shown)]
+    return len(shown) >= 3 and longest >= 3 * shown[0] and all(twice)

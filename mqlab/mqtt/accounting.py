@@ -1,34 +1,24 @@
-"""Messages of MQTT counted at each receiver.
+"""What each receiver of MQTT messages should have got, by its filters, and what its ledgers note.
 
-Messages that brokers print one by one (message trace): how many came in of each topic, and went to each client.
-
-What one receiver of MQTT messages should have got and what its ledgers note, as rows that are counted by time.
-
-Counts are exact where a row of Facts lies within the time that is asked for; a row that lies across its edge counts in
-proportion.
-
-One queue of an MQTT session that was full: what says so, and what it lost, by ids.
-
-Messages of MQTT counted at each receiver: what it should have got, by its filters, and what its ledgers note.
-
-A share group is one receiver: any member's ledger will do.
+A share group is one receiver: any member's ledger will do. Counts are exact where a row of Facts lies within the time
+that is asked for; a row that lies across its edge counts in proportion. A broker's trace counts what came in and went
+out by topic.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Evidence
 from mqlab.memo import per_facts
 from mqlab.models.draining import Interval
-from mqlab.models.mqtt import NEWEST, OLDEST, Queue, matches, shared
-from mqlab.mqtt import sessions as mqtt_sessions
-from mqlab.mqtt.sessions import BEGIN, END, Session, Span, sessions
+from mqlab.models.mqtt import matches, shared
+from mqlab.mqtt.brokers import EDGE
+from mqlab.mqtt.sessions import BEGIN, END, sessions
 from mqlab.mqtt.subscriptions import (
-    SKEW,
     ShareGroup,
     Subscription,
     internal,
@@ -36,7 +26,7 @@ from mqlab.mqtt.subscriptions import (
     share_groups,
     subscriptions,
 )
-from mqlab.rows import Client, Flow, TopicFlow
+from mqlab.rows import Flow, TopicFlow
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +38,20 @@ class Traced:
     """The first line of them."""
 
 
+def _traced(lines: Iterable[Episode]) -> Mapping[str, Traced]:
+    by_topic: dict[str, list[Episode]] = defaultdict(list)
+    for line in lines:
+        by_topic[line.topic or ""].append(line)
+    return {
+        topic: Traced(sum(e.count for e in own), min(own, key=lambda e: (e.first_at or 0.0, e.first.line or 0)))
+        for topic, own in sorted(by_topic.items())
+    }
+
+
 @per_facts
 def came_in(facts: Facts) -> Mapping[str, Traced]:
     """Topic → messages that brokers took in."""
-    lines: dict[str, list[Episode]] = defaultdict(list)
-    for line in facts.of_kind("publish-received"):
-        if line.topic:
-            lines[line.topic].append(line)
-    return {topic: _traced(lines[topic]) for topic in sorted(lines)}
+    return _traced(line for line in facts.of_kind("publish-received") if line.topic)
 
 
 @per_facts
@@ -64,18 +60,10 @@ def went_out(facts: Facts, flag: str | None) -> Mapping[str, Mapping[str, Traced
 
     Topics of the broker's own statistics are left out.
     """
-    lines: dict[str, dict[str, list[Episode]]] = defaultdict(lambda: defaultdict(list))
-    for line in facts.of_kind("publish-sent"):
-        known = line.client_id and line.topic and not line.topic.startswith("$")
-        if known and (flag in (line.reason or "").split(" ") if flag else line.reason is None):
-            lines[line.client_id or ""][line.topic or ""].append(line)
-    return {
-        client: {topic: _traced(lines[client][topic]) for topic in sorted(lines[client])} for client in sorted(lines)
-    }
-
-
-def _traced(lines: list[Episode]) -> Traced:
-    return Traced(sum(line.count for line in lines), min(lines, key=lambda e: (e.first_at or 0.0, e.first.line or 0)))
+    lines = [e for e in facts.of_kind("publish-sent") if e.client_id and e.topic and not e.topic.startswith("$")]
+    sent = [e for e in lines if (flag in (e.reason or "").split(" ") if flag else e.reason is None)]
+    clients = sorted({e.client_id or "" for e in sent})
+    return {client: _traced(e for e in sent if e.client_id == client) for client in clients}
 
 
 NOWHERE = Interval(0.0, 0.0, 0.0)
@@ -172,7 +160,12 @@ class Account:
         return bool(self.ledgers) and bool(self.rows)
 
 
-def total(counts: Iterator[Interval]) -> Interval:
+def exactly(messages: float) -> Interval:
+    """A count that is sure."""
+    return Interval(float(messages), float(messages), float(messages))
+
+
+def total(counts: Iterable[Interval]) -> Interval:
     """Sum, bounds added up."""
     found = NOWHERE
     for count in counts:
@@ -190,136 +183,18 @@ def without_ledger(account: Account, since: float, until: float) -> tuple[str, .
     return tuple(sorted(there - set(account.ledgers)))
 
 
-LEAST = 10
-"""Messages below which nothing is told from what is on its way."""
-NEAR = 0.05
-"""How far two counts of one loss may differ."""
-EDGE = 1.5
-"""Seconds by which an edge may be off: brokers print whole seconds, and clocks differ."""
-MIXED = "scattered"
-_WHOLE = 0.9
-"""Share of the survivors that lies before or after all that is lost where the queue kept one end."""
-
-
-@dataclass(frozen=True, slots=True)
-class QueueCase:
-    """One client's queue, or that of a share group's living members."""
-
-    client_id: str
-    broker: str | None
-    queue: Queue | None
-    lines: tuple[Episode, ...]
-    """With which the broker tells that the queue dropped."""
-    row: Client | None
-    """The last list about it."""
-    account: Account | None
-    session: Session | None
-    """The last of the client's sessions; None where no connection is known."""
-    counter: float | None
-    """How far the broker's own count of dropped messages rose, for all its clients."""
-
-    @property
-    def away(self) -> tuple[Span, ...]:
-        """When the session was kept while its client was not connected."""
-        return self.session.away if self.session is not None else ()
-
-    @property
-    def was_away(self) -> bool:
-        """The queue dropped while its client was away: by the lines, else by what is lost."""
-        moments = [e.first_at for e in self.lines if e.first_at is not None]
-        lost = self.account.lost if self.account is not None else ()
-        moments = moments or [(r.first_at + r.last_at) / 2 for r in lost]
-        inside = sum(any(a - SKEW <= at <= b + SKEW for a, b in self.away) for at in moments)
-        listed = self.row is not None and mqtt_sessions.is_away(self.row)
-        return listed if not moments else 2 * inside > len(moments)
-
-    @property
-    def silent(self) -> bool:
-        """Its ledgers note nothing any more when its queue drops: nobody reads it, though no line says that it left."""
-        own = self.account.ledgers.get(self.client_id, ()) if self.account is not None else ()
-        at = min((e.first_at for e in self.lines if e.first_at is not None), default=None)
-        got = [r.last_at for r in self.account.rows if set(own) & set(r.here)] if self.account is not None else []
-        return at is not None and bool(got) and max(got) < at - EDGE and not self.was_away
-
-    @property
-    def flooded(self) -> bool:
-        """Most of what it got it had got before: copies fill the queue, and who makes them is the cause."""
-        return self.account is not None and self.account.copies > self.account.received
-
-    @property
-    def missing(self) -> Interval | None:
-        """Messages that it did not note; None where no ledger tells."""
-        own = self.account
-        if own is None or not own.counted or any(client not in own.ledgers for client in own.clients):
-            return None
-        return own.missing()
-
-    @property
-    def waiting(self) -> float:
-        """How many of the missing ones are in the queue of a client that did not come back."""
-        if not self.away or self.away[-1][1] < END or self.account is None:
-            return 0.0
-        since = self.away[-1][0] - SKEW
-        late = total(r.certain(since, END) for r in self.account.lost).likely
-        limit = self.queue.limit if self.queue is not None else None
-        return late if limit is None else min(late, float(limit))
-
-    @property
-    def lost(self) -> float | None:
-        """Missing messages that are in no queue either."""
-        return None if self.missing is None else max(0.0, self.missing.likely - self.waiting)
-
-    @property
-    def span(self) -> Span | None:
-        """When the messages that are lost were published, from the first to the last."""
-        lost = self.account.lost if self.account is not None and self.missing is not None else ()
-        if lost:
-            return min(r.first_at for r in lost), max(r.last_at for r in lost)
-        moments = [at for e in self.lines for at in (e.first_at, e.last_at) if at is not None]
-        return (min(moments), max(moments)) if moments else None
-
-    @property
-    def survivors(self) -> float:
-        """Messages that were published while the client was away and came to it afterwards.
-
-        The limit, where they differ by no more than a broker that prints whole seconds makes.
-        """
-        got = [r for r in self.account.rows if r.copies] if self.account is not None else []
-        found = sum(r.within(a, b) for r in got for a, b in self.away)
-        limit = self.queue.limit if self.queue is not None else None
-        edges = sum(r.within(a - EDGE, a + EDGE) for r in got for a, _ in self.away)
-        return float(limit) if limit is not None and abs(found - limit) <= edges / 2 else found
-
-    @property
-    def kept(self) -> str | None:
-        """Which end of an absence survived: oldest, newest or scattered; None where nothing tells."""
-        if self.account is None or not self.was_away:
-            return None
-        inside = [r for r in self.account.rows if any(r.within(a, b) for a, b in self.away)]
-        got, lost = [r for r in inside if r.copies], [r for r in inside if not r.copies]
-        return _end(got, lost) if got and lost else None
-
-
-def _end(got: list[Row], lost: list[Row]) -> str:
-    begin, end = min(r.first_at for r in lost), max(r.last_at for r in lost)
-    every = sum(r.messages for r in got)
-    if sum(r.within(float("-inf"), begin) for r in got) >= _WHOLE * every:
-        return OLDEST
-    return NEWEST if sum(r.within(end, END) for r in got) >= _WHOLE * every else MIXED
-
-
 @per_facts
 def accounts(facts: Facts) -> tuple[Account, ...]:
     """Every receiver: share groups first, then clients, by name."""
-    grouped = [_of_group(facts, group) for group in share_groups(facts)]
+    groups = share_groups(facts)
+    grouped = [_account(facts, f"$share/{g.name}/{g.filter}", g, list(g.members)) for g in groups]
     own: dict[str, list[Subscription]] = defaultdict(list)
     for one in subscriptions(facts):
         if shared(one.filter)[0] is None and not internal(one.filter):
             own[one.client_id].append(one)
-    members = {client for group in share_groups(facts) for client in group.clients}
-    untold = {c for c in receiving_ledgers(facts) if c not in members and c not in own}
-    names = sorted(set(own) | {c for c in untold if not _shares(facts, c)})
-    return (*grouped, *(_account(facts, name, None, own.get(name, [])) for name in names))
+    members = {client for group in groups for client in group.clients}
+    others = {client for client in receiving_ledgers(facts) if client not in members and not _shares(facts, client)}
+    return (*grouped, *(_account(facts, name, None, own.get(name, [])) for name in sorted({*own, *others})))
 
 
 def _shares(facts: Facts, client: str) -> bool:
@@ -334,37 +209,33 @@ def _shares(facts: Facts, client: str) -> bool:
     return False
 
 
-def _of_group(facts: Facts, group: ShareGroup) -> Account:
-    return _account(facts, f"$share/{group.name}/{group.filter}", group, list(group.members))
-
-
 def _account(facts: Facts, name: str, group: ShareGroup | None, own: Sequence[Subscription]) -> Account:
     """What was published before it subscribed is left out, unless all that it got is older: then clocks differ."""
     every = receiving_ledgers(facts)
     clients = {s.client_id for s in own} or {name}
     ledgers = {client: every[client] for client in sorted(clients) if client in every}
     rows = tuple(_rows(facts, [s.filter for s in own], frozenset(x for these in ledgers.values() for x in these)))
-    since = min((s.since for s in own), default=_connected(facts, name))
+    connected = min((s.since for s in sessions(facts) if s.client_id == name), default=BEGIN)
+    since = min((s.since for s in own), default=connected)
     got = [r.last_at for r in rows if r.copies]
     fits = not got or max(got) > since
     begun = tuple(r for r in rows if r.copies or r.last_at > since or not fits)
     return Account(name, group, tuple(own), ledgers, begun, _known_until(facts, own, ledgers))
 
 
-def _connected(facts: Facts, client: str) -> float:
-    """When a client connected first, as far as it is told: what is published before it subscribed is no loss."""
-    return min((s.since for s in sessions(facts) if s.client_id == client), default=BEGIN)
-
-
 def _rows(facts: Facts, filters: Sequence[str], ledgers: frozenset[str]) -> Iterator[Row]:
-    """Rows of each publisher: by time where all its topics are meant, else by topic."""
+    """Rows of each publisher: by time where all its topics are meant, else by topic.
+
+    Where no filter is told, topics are meant of which its ledgers note something.
+    """
     by_sender: dict[str, list[TopicFlow]] = defaultdict(list)
     for flow in facts.topic_flows:
         if flow.sender is not None:
             by_sender[flow.sender].append(flow)
     whole = set()
     for sender, flows in by_sender.items():
-        wanted = [f for f in flows if _wanted(f, filters, ledgers, flows)]
+        noted = {f.topic for f in flows if ledgers & dict(f.received).keys()}
+        wanted = [f for f in flows if (_matched(f.topic, filters) if filters else f.topic in noted)]
         if wanted and len(wanted) == len(flows):
             whole.add(sender)
         else:
@@ -372,11 +243,8 @@ def _rows(facts: Facts, filters: Sequence[str], ledgers: frozenset[str]) -> Iter
     yield from (_row(f, None, ledgers) for f in facts.flows if f.sender in whole)
 
 
-def _wanted(flow: TopicFlow, filters: Sequence[str], ledgers: frozenset[str], flows: Sequence[TopicFlow]) -> bool:
-    """Its topic is subscribed to; where no filter is told, some message of the topic was received."""
-    if filters:
-        return flow.topic is None or any(matches(name, flow.topic) for name in filters)
-    return any(ledgers & dict(f.received).keys() for f in flows if f.topic == flow.topic)
+def _matched(topic: str | None, filters: Sequence[str]) -> bool:
+    return topic is None or any(matches(name, topic) for name in filters)
 
 
 def _row(flow: Flow | TopicFlow, topic: str | None, ledgers: frozenset[str]) -> Row:

@@ -1,33 +1,34 @@
-"""MQTT brokers: which sources tell of which, their software, bridges' ends, and what they publish about themselves.
-
-Which sources tell of which MQTT broker: logs that are parts of one, and statistics and settings beside them.
+"""MQTT brokers: which sources tell of which, their software and its settings, and what they publish about themselves.
 
 The parts of a rotated log are one broker's, and so are the files that HiveMQ writes beside its log. Two brokers tell
 themselves apart by their folders or names: ``logs/mosquitto-east.log`` and ``metrics/sys-topics-east.log``.
-
-What software an MQTT broker is, by its version and settings: how large its queues are and how it deals shares.
-
-At which broker a bridge of MQTT ends: where its client id connects, else the one that its address is named after.
-
-Values that an MQTT broker publishes about itself, at any moment: it publishes a value only when it changes.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from mqlab.facts import Episode, Facts, Series, Setting
+from mqlab.facts import Facts, Series, Setting
 from mqlab.findings import Evidence
 from mqlab.memo import per_facts
 from mqlab.models import mqtt as models_mqtt
 from mqlab.models.kafka_defaults import Version
 from mqlab.models.mqtt import Queue, Strategy, strategy
 from mqlab.shared.actors import base_name
+from mqlab.shared.wording import cite
+from mqlab.sources import Role
+
+LEAST = 10
+"""Messages below which nothing is told from what is on its way."""
+EDGE = 1.5
+"""Seconds by which an edge may be off: brokers print whole seconds, and clocks differ."""
+LASTING = 60.0
+"""Seconds that a client must be away: one that is started again is back sooner, and at the end all may be stopped."""
 
 BROKER_KINDS = (
     "client-connected", "client-disconnected", "session-takeover", "session-expired", "session-queue-dropping",
@@ -37,7 +38,7 @@ BROKER_KINDS = (
 """Events of which only a broker's own log tells."""
 _BESIDE = re.compile(r"[-_.]?(event|dropped|denied)$")
 """What HiveMQ appends for logs of single subjects (logback.xml: event.log)."""
-_WORD = re.compile(r"[A-Za-z]*\d*")
+_WORD = re.compile(r"[A-Za-z]+\d*|\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,18 +53,19 @@ class Broker:
 @per_facts
 def brokers(facts: Facts) -> tuple[Broker, ...]:
     """The MQTT brokers of which there are logs, else those of which there are statistics, by name."""
-    mqtt = [e for e in facts.of_kind(*BROKER_KINDS) if e.system == "mqtt"]
-    sources = sorted({e.source for e in mqtt}) or sorted({s.source for s in facts.series if s.name[:5] == "mqtt."})
+    logs = {e.source for e in facts.of_kind(*BROKER_KINDS) if e.system == "mqtt"}
     by_log: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for source in sources:
-        folder = source.rpartition("/")[0]
-        by_log[folder, _BESIDE.sub("", base_name(source))].append(source)
+    for source in sorted(logs or {s.source for s in facts.series if s.name.startswith("mqtt.")}):
+        by_log[source.rpartition("/")[0], _BESIDE.sub("", base_name(source))].append(source)
     for folder, name in [key for key in by_log if not key[1]]:
         own = by_log.pop((folder, name))
         beside = [key for key in by_log if key[0] == folder]
         by_log[beside[0] if len(beside) == 1 else (folder, "broker")].extend(own)
-    names = _names(by_log)
-    return tuple(Broker(names[key], tuple(sorted(own))) for key, own in sorted(by_log.items()))
+    same = Counter(name for _, name in by_log)
+    return tuple(
+        Broker(f"{folder}/{name}".lstrip("/") if same[name] > 1 else name, tuple(sorted(own)))
+        for (folder, name), own in sorted(by_log.items())
+    )
 
 
 @per_facts
@@ -73,34 +75,25 @@ def broker_of(facts: Facts, source: str) -> str | None:
     None where several brokers are known and nothing in the name of *source* tells them apart.
     """
     known = brokers(facts)
-    own = [b.name for b in known if source in b.sources]
-    if own or len(known) == 1:
-        return own[0] if own else known[0].name
-    words = {b.name: _words(" ".join(b.sources)) for b in known}
-    said = _words(source)
-    told = {name: len((mine - _others(words, name)) & said) for name, mine in words.items()}
-    best = sorted(name for name, count in told.items() if count and count == max(told.values()))
+    own = [b.name for b in known if source in b.sources or len(known) == 1]
+    return own[0] if own else named({b.name: words(" ".join(b.sources)) for b in known}, source)
+
+
+def words(text: str) -> frozenset[str]:
+    """The words and numbers of a name."""
+    return frozenset(word.lower() for word in _WORD.findall(text))
+
+
+def named(known: Mapping[str, Collection[str]], text: str) -> str | None:
+    """Which of *known*, by words of theirs that no other one has, *text* is named after most; None where two are."""
+    count = Counter(word for own in known.values() for word in own)
+    alone = {name: sum(count[word] == 1 for word in words(text) & set(own)) for name, own in known.items()}
+    best = [name for name, many in alone.items() if many and many == max(alone.values())]
     return best[0] if len(best) == 1 else None
 
 
-def _names(logs: Collection[tuple[str, str]]) -> Mapping[tuple[str, str], str]:
-    """A short name for each log: its own, with its folder where several have the same."""
-    found = {}
-    for folder, name in logs:
-        same = sum(1 for _, other in logs if other == name)
-        found[folder, name] = f"{folder}/{name}".lstrip("/") if same > 1 else name
-    return found
-
-
-def _words(text: str) -> set[str]:
-    return {word.lower() for word in _WORD.findall(text) if word}
-
-
-def _others(words: Mapping[str, set[str]], name: str) -> set[str]:
-    return {word for other, own in words.items() if other != name for word in own}
-
-
 KNOWN = ("mosquitto", "emqx", "hivemq", "rabbitmq", "vernemq", "aws")
+"""Products, as their formats begin."""
 _STRATEGIES = ("broker.shared_subscription_strategy", "mqtt.shared_subscription_strategy")
 _EXPIRIES = (
     "persistent_client_expiration", "mqtt.session_expiry_interval", "zone.external.session_expiry_interval",
@@ -109,14 +102,18 @@ _UNITS = {"s": 1.0, "h": 3600.0, "d": 86_400.0, "w": 7 * 86_400.0, "m": 30 * 86_
 _LIMITS = frozenset({"max_queued_messages", "max_queued_bytes", "max_queue_size", "max-queue-size"})
 
 
+def _about(facts: Facts, source: str, broker: str | None) -> bool:
+    return broker is None or broker_of(facts, source) in (broker, None)
+
+
 @per_facts
 def software(facts: Facts, broker: str | None) -> str | None:
     """The product that *broker* is: by its logs, settings or lists; None where nothing tells."""
-    own = {s for b in brokers(facts) if broker in (None, b.name) for s in b.sources}
+    logs = {s for b in brokers(facts) if broker in (None, b.name) for s in b.sources}
     products = {c.source: c.software for c in facts.coverage if c.software in KNOWN}
-    near = sorted(products[s] for s in own if s in products)
-    every = [*near, *(name for source, name in sorted(products.items()) if broker_of(facts, source) in (broker, None))]
-    return next(iter(every), None)
+    near = sorted(name for source, name in products.items() if source in logs)
+    beside = [name for source, name in sorted(products.items()) if _about(facts, source, broker)]
+    return next(iter([*near, *beside]), None)
 
 
 @per_facts
@@ -124,10 +121,6 @@ def version(facts: Facts, broker: str | None) -> str | None:
     """What it printed at its last start."""
     lines = [e for e in facts.of_kind("broker-starting") if e.system == "mqtt" and _about(facts, e.source, broker)]
     return lines[-1].reason if lines else None
-
-
-def _about(facts: Facts, source: str, broker: str | None) -> bool:
-    return broker is None or broker_of(facts, source) in (broker, None)
 
 
 @per_facts
@@ -143,16 +136,22 @@ def _own(facts: Facts, broker: str | None) -> list[Setting]:
 @per_facts
 def queue(facts: Facts, broker: str | None) -> Queue | None:
     """The queue of each of its sessions; None where its software is not known, or where bytes limit it."""
-    told = settings(facts, broker)
-    if told.get("max_queued_bytes", "0") not in ("0", ""):
+    configured = settings(facts, broker)
+    if configured.get("max_queued_bytes", "0") not in ("0", ""):
         return None
-    return models_mqtt.queue(software(facts, broker) or "", Version.parse(version(facts, broker)), told)
+    return models_mqtt.queue(software(facts, broker) or "", Version.parse(version(facts, broker)), configured)
 
 
 def limit_told(facts: Facts, broker: str | None) -> tuple[Evidence, ...]:
-    """The lines that set the limit of its queues."""
+    """The line that sets the limit of its queues."""
     own = [s for s in _own(facts, broker) if s.key in _LIMITS or s.key.endswith("max_mqueue_len")]
-    return tuple(Evidence(s.source, s.line, s.text, "the limit of each session's queue") for s in own[-1:])
+    return tuple(cite(s, "the limit of each session's queue") for s in own[-1:])
+
+
+def tells_of_drops(facts: Facts) -> bool:
+    """Brokers' logs or counters tell when a queue drops."""
+    logs = any(facts.logs_of(name, Role.BROKER_LOG) for name in KNOWN)
+    return logs or bool(facts.named("mqtt.publish_dropped", "mqtt.queue_full_dropped"))
 
 
 def expiry(facts: Facts, broker: str | None) -> float | None:
@@ -160,11 +159,10 @@ def expiry(facts: Facts, broker: str | None) -> float | None:
 
     mosquitto writes ``persistent_client_expiration 14d`` (h, d, w, m, y), EMQX ``session_expiry_interval = 2h``.
     """
-    told = settings(facts, broker)
-    value = next((told[key].strip() for key in _EXPIRIES if key in told), "")
-    if not value[:-1].isdigit() or value[-1:] not in _UNITS:
-        return float(value) if value.isdigit() else None
-    return float(value[:-1]) * _UNITS[value[-1]]
+    configured = settings(facts, broker)
+    value = next((configured[key].strip() for key in _EXPIRIES if key in configured), "")
+    number, unit = (value, "s") if value.isdigit() else (value[:-1], value[-1:])
+    return float(number) * _UNITS[unit] if number.isdigit() and unit in _UNITS else None
 
 
 @per_facts
@@ -173,78 +171,13 @@ def dispatch(facts: Facts, broker: str | None) -> Strategy | None:
 
     EMQX deals at random in 4.x and in turn in 5.x, unless it is told otherwise.
     """
-    told = settings(facts, broker)
-    named = next((strategy(told[key]) for key in _STRATEGIES if key in told), None)
-    if named is not None:
-        return named
+    configured = settings(facts, broker)
+    by_setting = next((strategy(configured[key]) for key in _STRATEGIES if key in configured), None)
     product, release = software(facts, broker), Version.parse(version(facts, broker))
-    if product == "emqx" and release is not None:
+    if by_setting is None and product == "emqx" and release is not None:
         return Strategy.RANDOM if release < Version(5, 0) else Strategy.ROUND_ROBIN
-    return {"mosquitto": Strategy.TURNS, "hivemq": Strategy.QUEUE}.get(product or "")
-
-
-_NAME_WORD = re.compile(r"[A-Za-z]+\d*|\d+")
-
-
-def came(facts: Facts, ids: Collection[str], name: str, there: str) -> tuple[Episode, ...]:
-    """Lines with which the other broker lets a bridge in, where that of the broker that opens it is not there."""
-    if not several(facts):
-        return ()
-    lines = [e for e in facts.of_kind("client-connected") if _of_bridge(e.client_id or "", ids, name)]
-    return tuple(e for e in lines if broker_of(facts, e.source) == there)
-
-
-def entered(facts: Facts, ids: Collection[str], name: str, here: str) -> str | None:
-    """The only other broker at which a bridge's client id connected, where there are logs of several.
-
-    Without a directive the id is the host's name and that of the bridge, ``host.name`` (``bridge__new``, mosquitto).
-    """
-    if not several(facts):
-        return None
-    lines = [e for e in facts.of_kind("client-connected") if _of_bridge(e.client_id or "", ids, name)]
-    names = {told for e in lines for told in (broker_of(facts, e.source),) if told and told != here}
-    return names.pop() if len(names) == 1 else None
-
-
-def _of_bridge(client: str, ids: Collection[str], name: str) -> bool:
-    return client in ids if ids else client.endswith(f".{name}")
-
-
-def end(facts: Facts, address: str, here: str) -> str:
-    """The broker at an address: that which listens there, else whose sources are named after it; else the address."""
-    host = address.split(" ")[0].rsplit(":", 1)[0]
-    listening = {_node(facts, s.source) for s in facts.settings if s.key == "listener" and host in s.value.split()[1:]}
-    if len(listening) == 1:
-        return listening.pop()
-    words = _places(facts)
-    every = [word for own in words.values() for word in own]
-    told = {
-        name: sum(1 for word in own & _words_of_name(host) if every.count(word) == 1)
-        for name, own in sorted(words.items())
-    }
-    best = [name for name, count in told.items() if count and count == max(told.values())]
-    return best[0] if len(best) == 1 and best[0] != here else address
-
-
-def _node(facts: Facts, source: str) -> str:
-    return (broker_of(facts, source) if several(facts) else None) or source
-
-
-@per_facts
-def _places(facts: Facts) -> dict[str, frozenset[str]]:
-    """Broker → words of the names of its sources: its logs, else the files that configure bridges."""
-    if several(facts):
-        return {b.name: _words_of_name(" ".join(b.sources)) for b in brokers(facts)}
-    return {s.source: _words_of_name(s.source) for s in facts.settings if s.key == "bridge"}
-
-
-def several(facts: Facts) -> bool:
-    """Brokers are known by their logs or statistics; the only one of which there are any may be either end."""
-    return len(brokers(facts)) > 1
-
-
-def _words_of_name(text: str) -> frozenset[str]:
-    return frozenset(word.lower() for word in _NAME_WORD.findall(text))
+    usual = {"mosquitto": Strategy.TURNS, "hivemq": Strategy.QUEUE}.get(product or "")
+    return usual if by_setting is None else by_setting
 
 
 Points = Sequence[tuple[float, float]]
@@ -267,20 +200,15 @@ class Rise:
 
 def gauge(facts: Facts, name: str, broker: str | None) -> Series | None:
     """The series with this canonical name that is *broker*'s; None where there is none, or several nodes tell it."""
-    own = [s for s in facts.named(name) if len(s.points) > 0 and _of(facts, s, broker)]
+    own = [s for s in facts.named(name) if s.points and _about(facts, s.source, broker)]
     return own[0] if len(own) == 1 else None
 
 
-def _of(facts: Facts, series: Series, broker: str | None) -> bool:
-    return broker is None or broker_of(facts, series.source) in (broker, None)
-
-
 def value(series: Series | None, at: float) -> float | None:
-    """What it was at that moment: its last sample by then."""
-    if series is None:
-        return None
-    place = bisect_right([moment for moment, _ in series.points], at)
-    return series.points[place - 1][1] if place else None
+    """What it was at that moment, by its last sample: a broker publishes a value only when it changes."""
+    points = series.points if series is not None else ()
+    place = bisect_right(points, at, key=lambda point: point[0])
+    return points[place - 1][1] if place else None
 
 
 def rise(series: Series | None, since: float, until: float) -> Rise | None:
@@ -299,12 +227,23 @@ def increase(series: Series | None, since: float, until: float) -> float | None:
     if series is None or not series.points or series.points[0][0] > until:
         return None
     begin = value(series, since)
-    points = [p for p in series.points if since < p[0] <= until]
-    before, rose = series.points[0][1] if begin is None else begin, 0.0
-    for _, now in points:
-        rose += now - before if now >= before else now
-        before = now
-    return rose
+    values = [series.points[0][1] if begin is None else begin, *(v for at, v in series.points if since < at <= until)]
+    return sum((after - before if after >= before else after for before, after in pairwise(values)), 0.0)
+
+
+def risen(series: Series | None, since: float, until: float) -> float:
+    """The same without what it rose after its last sample before *since* until then.
+
+    As if it rose evenly over the broker's interval, which is the shortest time between two samples.
+    """
+    points = series.points if series is not None else ()
+    place = bisect_right(points, since, key=lambda point: point[0])
+    rose = increase(series, since, until) or 0.0
+    if not 0 < place < len(points):
+        return rose
+    (before, low), (after, high) = points[place - 1], points[place]
+    begin = max(before, after - min(b - a for (a, _), (b, _) in pairwise(points)))
+    return max(0.0, rose - max(0.0, high - low) * max(0.0, since - begin) / (after - begin))
 
 
 def counted(series: Series | None, at: float) -> float | None:
@@ -314,7 +253,7 @@ def counted(series: Series | None, at: float) -> float | None:
     broker that starts again counts from zero.
     """
     points = series.points if series is not None else ()
-    place = bisect_right([moment for moment, _ in points], at)
+    place = bisect_right(points, at, key=lambda point: point[0])
     if place == 0 or len(points) < 2 or any(b < a for (_, a), (_, b) in pairwise(points)):
         return None
     (begin, before), (end, after) = points[place - 1 : place + 1] if place < len(points) else points[-2:]
@@ -329,9 +268,8 @@ def end_of(facts: Facts) -> float:
     are asked only where nothing else tells.
     """
     logs = {source for broker in brokers(facts) for source in broker.sources}
-    values = [s.points[-1][0] for s in facts.series if s.points and s.name.startswith("mqtt.")]
-    told = [c.last_at for c in facts.coverage if c.source in logs and c.last_at is not None]
-    sent = [flow.last_at for flow in facts.flows if flow.sender]
-    return max(
-        [*told, *values, *sent], default=max((c.last_at for c in facts.coverage if c.last_at is not None), default=0.0)
-    )
+    moments = [(c.source, c.last_at) for c in facts.coverage if c.last_at is not None]
+    known = [at for source, at in moments if source in logs]
+    known += [s.points[-1][0] for s in facts.series if s.points and s.name.startswith("mqtt.")]
+    known += [flow.last_at for flow in facts.flows if flow.sender]
+    return max(known, default=max((at for _, at in moments), default=0.0))

@@ -1,50 +1,36 @@
-"""What became of messages from an MQTT broker over a bridge to a log, stage by stage.
+"""What became of messages on their way from an MQTT broker over a bridge to a log: how many are where, how known.
 
-Messages that an MQTT broker acknowledged and nobody took: in the queue of a session, thrown away, or not known.
-
-Messages that a bridge took and that a reader of the log does not note: pending, refused, or not known.
-
-Courses of what stages of a chain count without ids: rows of ledgers, counters of logs and brokers, offsets.
-
-A counter that only rises lies between its samples: the growth from one moment to another is at least that between the
-samples inside and at most that between the samples around.
-
-A chain without ids: counters and offsets of its stages, compared over the time that all of them cover.
-
-The bridge is a ledger that says that it forwards, or a process that is a client of MQTT and a producer of the log.
-
-What became of messages on their way from an MQTT broker over a bridge to a log: how many are where, how known.
-
-Where ledgers share ids every message is followed; else counters and offsets are compared over the time that all of
-them cover. Where there is no bridge, the way ends at the receivers of MQTT.
+Where ledgers share ids every message is followed; else counters and offsets are compared. Where there is no bridge, the
+way ends at the receivers of MQTT.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import accumulate, pairwise
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import inf
 
-from mqlab.facts import Facts, Position, Series
+from mqlab.facts import Facts
 from mqlab.findings import Evidence
 from mqlab.memo import per_facts
 from mqlab.models.mqtt import matches
 from mqlab.mqtt import chain_stages
-from mqlab.mqtt.chain_stages import Chain, Gap, Row, Rows, Share, Stage, Step, Whereabouts, away, unseen
+from mqlab.mqtt.brokers import value
+from mqlab.mqtt.chain_counts import counted_chains
+from mqlab.mqtt.chain_stages import Chain, Gap, Row, Rows, Step, Whereabouts, away, unseen
 from mqlab.mqtt.copies import client_of
 from mqlab.mqtt.sessions import END
 from mqlab.mqtt.subscriptions import Subscription, subscriptions
 from mqlab.rows import GRID
-from mqlab.shared.actors import base_name
 from mqlab.shared.counters import increase
-from mqlab.shared.wording import clock, sample
+from mqlab.shared.wording import cite, clock, sample
 
 ROUNDED = 1.0
 """Seconds: brokers print whole ones, so that a client may be away that much earlier than its line says."""
 STORED, DROPPED = "mqtt.stored_messages", "mqtt.publish_dropped"
+
+
+_ACKNOWLEDGED = (Step.ACKNOWLEDGED, Step.TAKEN)
 
 
 def whereabouts(facts: Facts, rows: Sequence[Row], takers: Sequence[str]) -> tuple[Gap, ...]:
@@ -54,93 +40,69 @@ def whereabouts(facts: Facts, rows: Sequence[Row], takers: Sequence[str]) -> tup
     clients = {client for source in takers if (client := client_of(facts, source))}
     waiting = away(facts, clients)
     since = min((one.away[-1][0] for one in waiting), default=END) - ROUNDED
+    ended = max((r.at + GRID for r in facts.receipts if r.source in takers), default=END)
     queued = [row for row in rows if row.last_at >= since]
-    late, other = _split(facts, [row for row in rows if row.last_at < since], takers)
-    found = _lost(facts, other, takers)
+    before = [row for row in rows if row.last_at < since]
+    late = [row for row in before if row.first_at > ended]
+    found = _lost(facts, [row for row in before if row.first_at <= ended], takers)
     if queued:
+        # Others that are there may have got some of it.
         gone = clients <= {one.client_id for one in waiting}
-        unsure = chain_stages.count(rows) if unseen(facts, takers) else 0 if gone else _late(facts, queued, takers)
-        found = [*_queued(facts, queued, waiting, unsure), *found]
+        unsure = 0 if gone else chain_stages.count(row for row in queued if row.first_at > ended)
+        found = [
+            *_queued(facts, queued, waiting, chain_stages.count(rows) if unseen(facts, takers) else unsure),
+            *found,
+        ]
     if late:
         how = "published after the last message that the next ledgers note: on its way, or the ledgers end"
-        found.append(chain_stages.gap(Step.ACKNOWLEDGED, Step.TAKEN, Whereabouts.AFTER_END, late, how))
+        found.append(chain_stages.gap(_ACKNOWLEDGED, Whereabouts.AFTER_END, late, how))
     return tuple(found)
 
 
-def _late(facts: Facts, rows: Sequence[Row], takers: Sequence[str]) -> int:
-    return chain_stages.count(_split(facts, rows, takers)[0])
-
-
-def _split(facts: Facts, rows: Sequence[Row], takers: Sequence[str]) -> tuple[list[Row], list[Row]]:
-    """Those that were published when all ledgers of the takers had ended, and the others."""
-    ends = [r.at + 10.0 for r in facts.receipts if r.source in takers]
-    last = max(ends, default=END)
-    return [row for row in rows if row.first_at > last], [row for row in rows if row.first_at <= last]
-
-
 def _queued(facts: Facts, rows: Sequence[Row], waiting: Sequence[Subscription], unsure: int) -> list[Gap]:
-    """What was published since the clients have been away, and was not taken: it waits for them, or was thrown away.
-
-    Others that are there may have got *unsure* of it.
-    """
+    """What was published since the clients have been away, and was not taken: it waits for them, or was thrown away."""
     begin = min(one.away[-1][0] for one in waiting)
     clients = sorted({one.client_id for one in waiting})
-    many, thrown = chain_stages.count(rows), _thrown(facts, begin, clients)
-    grown = _grown(facts, begin)
-    dropped = min(many, thrown)
+    many = chain_stages.count(rows)
+    dropped = min(many, _counted_drops(facts, begin, END, clients))
     kept = many - dropped
-    low = max(0, kept - unsure) if grown is None else max(0, min(kept, round(grown[0])))
-    how = "published since then and noted by no receiver"
-    how += f"; the broker stored {grown[0]:,.0f} more by {clock(grown[1])}" if grown is not None else ""
-    steps, (first, last) = (Step.ACKNOWLEDGED, Step.TAKEN), chain_stages.ends(rows)
-    places = (*_places(facts, waiting), *chain_stages.places(rows))
-    queue = Gap(*steps, Whereabouts.QUEUED, ", ".join(clients), kept, low, many, how, first, last, begin, places)
+    stored = [s for s in facts.named(STORED) if s.points and s.points[0][0] <= begin < s.points[-1][0]]
+    low, how = max(0, kept - unsure), "published since then and noted by no receiver"
+    if stored:
+        grown = sum(s.points[-1][1] - (value(s, begin) or 0.0) for s in stored)
+        low = max(0, min(kept, round(grown)))
+        how += f"; the broker stored {grown:,.0f} more by {clock(max(s.points[-1][0] for s in stored))}"
+    gone = [one.session.last.end for one in waiting if one.session is not None and one.session.last.end is not None]
+    places = (*dict.fromkeys((*gone, *_samples(facts, STORED, "stored messages"))), *chain_stages.places(rows))
+    queue = Gap(*_ACKNOWLEDGED, Whereabouts.QUEUED, ", ".join(clients), kept, low, many, how, *chain_stages.ends(rows),
+                begin, places)  # fmt: skip
     return [queue, *_dropped(facts, dropped, rows, clients)]
 
 
-def _thrown(facts: Facts, since: float, clients: Sequence[str]) -> int:
-    """Messages that the broker counts as thrown away since, where its lines do not say that it was for others only."""
-    told = {e.client_id for e in facts.of_kind("session-queue-dropping") if e.client_id}
-    found = increase(facts.named(DROPPED), since, END)
-    return 0 if found is None or (told and not told & set(clients)) else round(found.value)
+def _counted_drops(facts: Facts, since: float, until: float, clients: Sequence[str]) -> int:
+    """Messages that the broker counts as thrown away, where its lines do not say that it was for others only."""
+    found = increase(facts.named(DROPPED), since, until)
+    full = {e.client_id for e in facts.of_kind("session-queue-dropping") if e.client_id}
+    return 0 if found is None or (full and not full & set(clients)) else round(found.value)
 
 
 def _dropped(facts: Facts, many: int, rows: Sequence[Row], clients: Sequence[str]) -> list[Gap]:
     if not many:
         return []
-    told = [e for e in facts.of_kind("session-queue-dropping") if e.client_id in clients]
-    how = "the broker counts as many as thrown away, and says that a queue was full" if told else (
+    lines = [e for e in facts.of_kind("session-queue-dropping") if e.client_id in clients]
+    how = "the broker counts as many as thrown away, and says that a queue was full" if lines else (
         "the broker counts as many as thrown away, of this queue or of others"
     )  # fmt: skip
-    first, last = chain_stages.ends(rows)
-    places = (*(e.first for e in told[:2]), *_samples(facts, DROPPED, "thrown away"))
-    who = ", ".join(sorted({e.client_id for e in told if e.client_id}))
-    steps = (Step.ACKNOWLEDGED, Step.TAKEN)
-    low = many if len({e.client_id for e in facts.of_kind("session-queue-dropping")}) == 1 and told else 0
-    return [Gap(*steps, Whereabouts.DROPPED, who, many, low, many, how, first, last, evidence=places)]
-
-
-def _places(facts: Facts, waiting: Sequence[Subscription]) -> tuple[Evidence, ...]:
-    ends = [one.session.last.end for one in waiting if one.session is not None]
-    stored = _samples(facts, STORED, "stored messages")
-    return tuple(dict.fromkeys((*(place for place in ends if place is not None), *stored)))
+    places = (*(e.first for e in lines[:2]), *_samples(facts, DROPPED, "thrown away"))
+    who = ", ".join(sorted({e.client_id for e in lines if e.client_id}))
+    low = many if len({e.client_id for e in facts.of_kind("session-queue-dropping")}) == 1 and lines else 0
+    return [Gap(*_ACKNOWLEDGED, Whereabouts.DROPPED, who, many, low, many, how, *chain_stages.ends(rows),
+                evidence=places)]  # fmt: skip
 
 
 def _samples(facts: Facts, name: str, why: str) -> list[Evidence]:
     """The last sample of each series of that name."""
     return [sample(facts, s, s.points[-1][0], why) for s in facts.named(name) if s.points]
-
-
-def _grown(facts: Facts, since: float) -> tuple[float, float] | None:
-    """By how much all brokers' stores grew from *since* on, and when that was seen last."""
-    series = [s for s in facts.named(STORED) if s.points and s.points[0][0] <= since < s.points[-1][0]]
-    if not series:
-        return None
-    return sum(_rise(s, since) for s in series), max(s.points[-1][0] for s in series)
-
-
-def _rise(series: Series, since: float) -> float:
-    return series.points[-1][1] - [value for at, value in series.points if at <= since][-1]
 
 
 def _lost(facts: Facts, rows: Sequence[Row], takers: Sequence[str]) -> list[Gap]:
@@ -149,31 +111,20 @@ def _lost(facts: Facts, rows: Sequence[Row], takers: Sequence[str]) -> list[Gap]
     if first is None or last is None:
         return []
     own, others = chain_stages.names(facts, takers), unseen(facts, takers)
-    full = sorted({e.client_id for e in facts.of_kind("session-queue-dropping") if e.client_id})
-    many, dropped = chain_stages.count(rows), _counted(facts, first, last)
-    dropped = min(chain_stages.count(rows), dropped) if not full or set(full) & set(own) else 0
-    steps, rest = (Step.ACKNOWLEDGED, Step.TAKEN), many - dropped
+    many = chain_stages.count(rows)
+    dropped = min(many, _counted_drops(facts, first, last, own))
+    rest = many - dropped
     how = "noted by no receiver; no queue is known in which they wait"
-    how += "".join(f"; the broker stores {n:,.0f} at the end, retained ones included" for n in _left(facts))
+    stored = [s.points[-1][1] for s in facts.named(STORED) if s.points]
+    how += "".join(f"; the broker stores {n:,.0f} at the end, retained ones included" for n in stored)
     how += f"; {', '.join(others)} got messages, too, and the material has no ledger of it" if others else ""
-    place = chain_stages.places(rows)
-    unknown = Gap(*steps, Whereabouts.UNKNOWN, ", ".join(own), rest, rest if not dropped else 0, many, how, first, last,
-                  evidence=place)  # fmt: skip
+    unknown = chain_stages.gap(_ACKNOWLEDGED, Whereabouts.UNKNOWN, rows, how, ", ".join(own))
+    unknown = replace(unknown, messages=rest, low=0 if dropped else rest)
     return [*_dropped(facts, dropped, rows, own), *([unknown] if rest else [])]
 
 
-def _left(facts: Facts) -> list[float]:
-    """What each broker stores at the end: a receiver that is connected may have a queue, too."""
-    return [s.points[-1][1] for s in facts.named(STORED) if s.points]
-
-
-def _counted(facts: Facts, since: float, until: float) -> int:
-    found = increase(facts.named(DROPPED), since, until)
-    return round(found.value) if found else 0
-
-
 _REFUSED = ("record-too-large", "record-expired", "send-failed", "record-failed")
-_STEPS = (Step.TAKEN, Step.HANDLED)
+_TAKEN = (Step.TAKEN, Step.HANDLED)
 
 
 def whereabouts_in_log(
@@ -190,14 +141,13 @@ def whereabouts_in_log(
         some = min(left, many)
         if some:
             low = some if some == many else 0
-            found.append(Gap(*_STEPS, where, named, some, low, some, how, *chain_stages.ends(rows),
+            found.append(Gap(*_TAKEN, where, named, some, low, some, how, *chain_stages.ends(rows),
                              evidence=(*places, *chain_stages.places(rows))))  # fmt: skip
         left -= some
     if left:
-        first, last = chain_stages.ends(rows)
         how = f"taken by the bridge, noted by no ledger of {who}; the material does not tell whether they are stored"
-        place = chain_stages.places(rows)
-        found.append(Gap(*_STEPS, Whereabouts.UNKNOWN, who, left, left, left, how, first, last, evidence=place))
+        unknown = chain_stages.gap(_TAKEN, Whereabouts.UNKNOWN, rows, how, who)
+        found.append(replace(unknown, messages=left, low=left, high=left))
     return tuple(found)
 
 
@@ -207,27 +157,17 @@ def _pending(facts: Facts, topic: str, ledgers: Sequence[str]) -> tuple[int, str
     for part in facts.parts:
         if part.source in ledgers and part.topic == topic and part.queue and part.last_offset is not None:
             handled[part.queue] = max(handled.get(part.queue, -1), part.last_offset)
-    ends = {queue: last for queue in handled if (last := last_end(facts, topic, queue))}
-    many = sum(max(0, (one.end or 0) - handled[queue] - 1) for queue, one in ends.items())
-    how = "the log holds as many behind what the reader notes last"
-    return many, how, [place(one) for one in ends.values()]
-
-
-def last_end(facts: Facts, topic: str, queue: str) -> Position | None:
-    """The position that tells the highest end of a partition."""
-    told = [p for p in facts.positions if p.topic == topic and p.queue == queue and p.end is not None]
-    return max(told, key=lambda p: (p.end or 0, p.source, p.line or 0), default=None)
-
-
-def place(position: Position) -> Evidence:
-    """Where a position stands."""
-    return Evidence(position.source, position.line, position.text)
+    told = [p for p in facts.positions if p.topic == topic and p.queue in handled and p.end is not None]
+    ends = {p.queue: p for p in sorted(told, key=lambda p: (p.end or 0, p.source, p.line or 0))}
+    many = sum(max(0, (ends[queue].end or 0) - handled[queue] - 1) for queue in ends)
+    places = [cite(p, "") for p in (ends[queue] for queue in handled if queue in ends)]
+    return many, "the log holds as many behind what the reader notes last", places
 
 
 def _refused(facts: Facts, bridge: Sequence[str]) -> tuple[int, str, list[Evidence]]:
     """Records that the processes of the bridge say they could not store: lines, else their own counters of failures."""
     clients = set(chain_stages.names(facts, bridge))
-    logs = {e.source for e in facts.of_kind("client-configured", "connection-made") if e.client_id in clients}
+    logs = {e.source for e in facts.of_kind(*chain_stages.MQTT_CLIENT) if e.client_id in clients}
     lines = [e for e in facts.of_kind(*_REFUSED) if e.client_id in clients or e.source in logs]
     counters = [s for s in facts.named("app.failed") if s.source in logs]
     counted = increase(counters, -inf, inf)
@@ -235,199 +175,6 @@ def _refused(facts: Facts, bridge: Sequence[str]) -> tuple[int, str, list[Eviden
     from_counters = round(counted.value) if counted else 0
     how = "the bridge says that it could not store as many"
     return max(from_lines, from_counters), how, [e.first for e in lines[:2]]
-
-
-_TAKING = ("received", "consumed", "processed")
-
-
-@dataclass(frozen=True, slots=True)
-class Course:
-    """What was counted up to each moment; points by time."""
-
-    who: str
-    points: tuple[tuple[float, float], ...]
-    place: Evidence
-    from_nothing: bool
-    """It begins at 0: a ledger or a process; a broker's counter may be older than its first sample."""
-    late: bool = False
-    """Its moments are those at which commands were started: what they print may have been read much later."""
-
-
-def published(facts: Facts) -> tuple[Course, ...]:
-    """Ledgers of publishers; else what their logs count; else what the broker counts as received."""
-    sources = sorted({r.source for r in facts.receipts})
-    ledgers = tuple(_ledgers(facts, ("sent",), sources)) or tuple(_ledgers(facts, ("acked",), sources))
-    clients = {e.source for e in facts.of_kind("client-configured", "connection-made")}
-    printed = tuple(_counter(s) for s in facts.named("app.published") if s.source in clients and s.points)
-    return ledgers or printed or tuple(_counter(s) for s in facts.named("mqtt.publish_received") if s.points)
-
-
-def taken(facts: Facts) -> Iterator[Course]:
-    """Ledgers that say that they forward; else what logs of clients count that are producers, too."""
-    named = {r.source for r in facts.receipts if chain_stages.FORWARDED.search(base_name(r.source))}
-    ledgers = tuple(_ledgers(facts, _TAKING, sorted(named)))
-    if ledgers:
-        yield from ledgers
-        return
-    both = chain_stages.producers(facts)
-    own = {e.source: e.client_id for e in facts.of_kind("client-configured", "connection-made") if e.client_id in both}
-    for series in facts.named("app.received"):
-        if series.source in own and series.points:
-            yield _counter(series, own[series.source])
-
-
-def _ledgers(facts: Facts, roles: Sequence[str], sources: Sequence[str]) -> Iterator[Course]:
-    """How many rows of *roles* each of the ledgers had, by the end of each ten seconds."""
-    for source in sources:
-        rows = [r for r in facts.receipts if r.source == source and r.role in roles]
-        if rows:
-            sums = accumulate((r.rows for r in rows), initial=0)
-            times = (rows[0].at, *(r.at + GRID for r in rows))
-            points = tuple((at, float(total)) for at, total in zip(times, sums, strict=True))
-            place = rows[0].first("")
-            yield Course(chain_stages.names(facts, [source])[0], points, place, from_nothing=True)
-
-
-def _counter(series: Series, who: str | None = None) -> Course:
-    """A counter of which a fall is a new start."""
-    total = series.points[0][1]
-    points = [series.points[0]]
-    for (_, before), (at, value) in pairwise(series.points):
-        total += value - before if value >= before else value
-        points.append((at, total))
-    line = series.lines[-1] if series.lines else None
-    place = Evidence(series.source, line, f"{series.original} {series.points[-1][1]:.0f}")
-    return Course(who or base_name(series.source), tuple(points), place, series.name.startswith("app."))
-
-
-def ends(facts: Facts, topic: str) -> Iterator[Course]:
-    """Ends of the log of *topic*, by partition: of snapshots, else as exporters count them."""
-    told = tuple(_offsets(facts, topic, None))
-    yield from told
-    for series in () if told else facts.named("topic.end_offset"):
-        if series.labels.get("topic") == topic and series.points:
-            yield _counter(series)
-
-
-def committed(facts: Facts, topic: str) -> Mapping[str, tuple[Course, ...]]:
-    """What each group committed of *topic*, by partition."""
-    groups = sorted({p.group for p in facts.positions if p.topic == topic and p.group and p.committed is not None})
-    return {group: tuple(_offsets(facts, topic, group)) for group in groups}
-
-
-def _offsets(facts: Facts, topic: str, group: str | None) -> Iterator[Course]:
-    """By partition: ends of the log, or what *group* committed; they only rise."""
-    found: dict[str, dict[float, tuple[int, Evidence]]] = defaultdict(dict)
-    for one in facts.positions:
-        value = one.end if group is None else one.committed
-        if one.topic == topic and one.at is not None and value is not None and (group is None or one.group == group):
-            known = found[one.queue].get(one.at)
-            if known is None or value > known[0]:
-                found[one.queue][one.at] = (value, Evidence(one.source, one.line, one.text))
-    for queue, told in sorted(found.items()):
-        points = tuple((at, float(told[at][0])) for at in sorted(told))
-        yield Course(f"{topic} {queue}", points, told[points[-1][0]][1], from_nothing=False, late=True)
-
-
-def growth(course: Course, since: float, until: float) -> tuple[float, float, float]:
-    """At least, about and at most by how much *course* rose."""
-    before, start, after = _at(course, since)
-    early, end, late = _at(course, until)
-    return max(0.0, early - after), max(0.0, end - start), late - before
-
-
-def _at(course: Course, at: float) -> tuple[float, float, float]:
-    """At least, about and at most what was counted up to *at*."""
-    times = [moment for moment, _ in course.points]
-    first, last = bisect_right(times, at) - 1, bisect_left(times, at)
-    if first < 0:
-        start = 0.0 if course.from_nothing else course.points[0][1]
-        return start, start, start
-    if last >= len(times):
-        return (course.points[-1][1],) * 3
-    (t0, low), (t1, high) = course.points[first], course.points[last]
-    share = (at - t0) / (t1 - t0) if t1 > t0 else 0.0
-    about = low + share * (high - low)
-    if course.late:
-        low = course.points[first - 1][1] if first else 0.0
-    return low, about, high
-
-
-WHOLE = "counters do not tell topics apart: what was published elsewhere counts as missing"
-
-_LEAST = 2
-"""Stages that there must be to compare."""
-
-
-def counted_chains(facts: Facts) -> tuple[Chain, ...]:
-    """One for each topic of a log into which the only known bridge writes; empty where none is known."""
-    takers = tuple(taken(facts))
-    topics = sorted({p.topic for p in facts.positions if p.end is not None and not p.topic.startswith(("__", "%"))})
-    source = published(facts)
-    if not (takers and source and len(topics) == 1):
-        return ()
-    handled = {(Step.HANDLED, group): own for group, own in committed(facts, topics[0]).items()}
-    told = {(Step.PUBLISHED, ""): source, (Step.TAKEN, ", ".join(_names(takers))): takers,
-            (Step.STORED, topics[0]): tuple(ends(facts, topics[0])), **handled}  # fmt: skip
-    measured = {stage: own for stage, own in told.items() if _lasts(own)}
-    window = _window(measured.values())
-    if window is None or (Step.PUBLISHED, "") not in measured or len(measured) < _LEAST:
-        return ()
-    stages = tuple(_stage(step, who, own, window) for (step, who), own in measured.items())
-    gaps = tuple(_gaps(facts, stages, takers))
-    return (Chain("kafka", topics[0], _names(takers), "counts", stages, gaps, (WHOLE,)),)
-
-
-def _names(taken: Iterable[Course]) -> tuple[str, ...]:
-    return tuple(sorted({course.who for course in taken}))
-
-
-def _lasts(courses: Sequence[Course]) -> bool:
-    """It was counted at two moments."""
-    return bool(courses) and min(c.points[0][0] for c in courses) < max(c.points[-1][0] for c in courses)
-
-
-def _window(every: Collection[Sequence[Course]]) -> tuple[float, float] | None:
-    """The time that each stage covers."""
-    since = max((min(course.points[0][0] for course in own) for own in every), default=0.0)
-    until = min((max(course.points[-1][0] for course in own) for own in every), default=0.0)
-    return (since, until) if since < until else None
-
-
-def _stage(step: Step, who: str, courses: Sequence[Course], window: tuple[float, float]) -> Stage:
-    bounds = [growth(course, *window) for course in courses]
-    low, high = (round(sum(b[n] for b in bounds)) for n in (0, 2))
-    many = round(sum(b[1] for b in bounds))
-    own = [Share(c.who, round(b[1]), c.place.source) for c, b in zip(courses, bounds, strict=True)]
-    shares = tuple(own) if len(own) > 1 and step is not Step.STORED else ()
-    how = "by counters, between the samples around" if low != high else "by counters"
-    how += "; snapshots may be read later than their moment says" if any(course.late for course in courses) else ""
-    places = tuple(course.place for course in courses[:3])
-    return Stage(step, who, many, low, high, how, *window, shares=shares, evidence=places)
-
-
-def _gaps(facts: Facts, stages: Sequence[Stage], taken: Iterable[Course]) -> Iterator[Gap]:
-    """Differences of stages that follow one another, where they are larger than the samples' error."""
-    waiting = away(facts, {course.who for course in taken})
-    before = None
-    for stage in stages:
-        if before is not None and (before.low or 0) > (stage.high or 0):
-            yield _gap(before, stage, waiting)
-        before = stage if stage.step is not Step.HANDLED else before
-
-
-def _gap(here: Stage, there: Stage, waiting: Sequence[Subscription]) -> Gap:
-    where, who, since = Whereabouts.UNKNOWN, there.who, None
-    if there.step is Step.HANDLED and here.step is Step.STORED:
-        where = Whereabouts.PENDING
-    elif there.step is Step.TAKEN and waiting:
-        where, who = Whereabouts.QUEUED, ", ".join(sorted({one.client_id for one in waiting}))
-        since = min(one.away[-1][0] for one in waiting)
-    many = ((here.messages or 0) - (there.messages or 0), (here.low or 0) - (there.high or 0))
-    most = (here.high or 0) - (there.low or 0)
-    places = (*here.evidence[:1], *there.evidence[:1])
-    return Gap(here.step, there.step, where, who, *many, most, "difference of the counters", here.since, here.until,
-               since, places)  # fmt: skip
 
 
 @per_facts
@@ -453,8 +200,7 @@ def within_mqtt(facts: Facts) -> Chain | None:
     for takers in chain_stages.sharing(rows):
         own = tuple(_without(row, far) for row in _bridged(facts, takers, ()))
         stages.append(chain_stages.taken(facts, own, takers))
-        gone = chain_stages.missing(own, lambda _: True, takers)
-        gaps += whereabouts(facts, gone, takers)
+        gaps += whereabouts(facts, chain_stages.missing(own, takers), takers)
     return Chain(None, None, (), "ids", tuple(stages), tuple(gaps), _notes(rows, rows, chain_stages.receivers(rows)))
 
 
@@ -464,12 +210,8 @@ def ways(facts: Facts) -> tuple[Chain, ...]:
     over = chains(facts)
     inside = within_mqtt(facts)
     known = {share.place for chain in over for stage in chain.stages for share in stage.shares}
-    told = {s.place for s in _shares(inside)} if inside else set()
+    told = {share.place for stage in inside.stages for share in stage.shares} if inside else set()
     return (*over, inside) if inside and (not over or told - known) else over
-
-
-def _shares(chain: Chain) -> list[Share]:
-    return [share for stage in chain.stages for share in stage.shares]
 
 
 def _chain(facts: Facts, topic: str) -> Chain:
@@ -505,9 +247,9 @@ def _gaps_of_chain(
     far = [source for own in readers.values() for source in own]
     takers = (*bridge, *far)
     found = [*chain_stages.refused(rows)]
-    found += whereabouts(facts, chain_stages.missing(rows, lambda _: True, takers), bridge or far)
+    found += whereabouts(facts, chain_stages.missing(rows, takers), bridge or far)
     for reader in readers.items() if bridge else ():
-        unread = chain_stages.missing(rows, lambda row: chain_stages.noted(row, takers) > 0, reader[1])
+        unread = [r for r in chain_stages.missing(rows, reader[1]) if chain_stages.noted(r, takers)]
         found += whereabouts_in_log(facts, unread, topic, reader, bridge)
     return tuple(found)
 

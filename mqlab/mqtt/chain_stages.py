@@ -1,25 +1,16 @@
-"""Who is who on the way from an MQTT broker over a bridge to a log, and the rows of that way.
-
-Rows of the way of messages from an MQTT broker over a bridge to a log such as Kafka's, stage by stage.
+"""The way of messages from an MQTT broker over a bridge to a log such as Kafka's, stage by stage, where ids are known.
 
 A *stage* is a place that messages reach one after the other: published, acknowledged, taken by the bridge, stored,
-handled. A *gap* is what reached one stage and not the next, and where it is.
-
-Who is who on the way from MQTT to a log: ledgers of log consumers, the bridge's ledgers, its client ids.
-
-A bridge is known by ledgers that say that they forward, by the ids that it shares with what the log's consumers
-handled, or as a client that connects to MQTT and produces to the log in one process.
-
-Stages of a chain whose messages ledgers follow by id: how many reached each, and which did not reach the next.
-
-Who else has a part in the messages of a bridge or a receiver: sessions that wait, members without a ledger.
+handled. A *gap* is what reached one stage and not the next, and where it is. A bridge is known by ledgers that say that
+they forward, by the ids that it shares with what the log's consumers handled, or as a client that connects to MQTT and
+produces to the log in one process.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import combinations
@@ -28,7 +19,7 @@ from mqlab.facts import Facts, span
 from mqlab.findings import Evidence
 from mqlab.memo import per_facts
 from mqlab.models.mqtt import shared
-from mqlab.mqtt.copies import client_of
+from mqlab.mqtt.copies import RECEIVING, client_of
 from mqlab.mqtt.sessions import END
 from mqlab.mqtt.subscriptions import Subscription, subscriptions
 from mqlab.rows import Flow, TopicFlow
@@ -145,8 +136,8 @@ class Chain:
 
 FORWARDED = re.compile(r"(?i)(?:^|[^a-z])forwarded(?![a-z])")
 """A ledger whose name says that what it notes was handed on (formats of ledgers: published, received, forwarded)."""
-_HANDLING = ("received", "consumed", "processed")
-_MQTT = ("client-configured", "connection-made")
+MQTT_CLIENT = ("client-configured", "connection-made")
+"""Events of which MQTT clients' own logs tell."""
 _PRODUCING = ("record-too-large", "record-expired", "send-failed", "produce-retry", "request-timeout", "batch-split")
 
 Rows = Sequence[Flow | TopicFlow]
@@ -155,8 +146,8 @@ Rows = Sequence[Flow | TopicFlow]
 @per_facts
 def log_ledgers(facts: Facts) -> Mapping[str, str]:
     """Ledgers of those who read a log, and its topic: their rows have a partition or queue, which MQTT has not."""
-    found = {p.source: p.topic for p in facts.parts if p.role in _HANDLING and p.topic and p.queue}
-    found |= {t.source: t.topic for t in facts.tallies if t.role in _HANDLING and t.topic and t.queue}
+    found = {p.source: p.topic for p in facts.parts if p.role in RECEIVING and p.topic and p.queue}
+    found |= {t.source: t.topic for t in facts.tallies if t.role in RECEIVING and t.topic and t.queue}
     return dict(sorted(found.items()))
 
 
@@ -164,9 +155,8 @@ def readers(facts: Facts, topic: str) -> Mapping[str, tuple[str, ...]]:
     """Ledgers of the readers of *topic* by group, else by whose ledger it is, else by its name."""
     parts = {p.source: p.group or p.party for p in facts.parts if p.topic == topic}
     found: dict[str, list[str]] = defaultdict(list)
-    for source, own in log_ledgers(facts).items():
-        if own == topic:
-            found[parts.get(source) or base_name(source)].append(source)
+    for source in (source for source, of in log_ledgers(facts).items() if of == topic):
+        found[parts.get(source) or base_name(source)].append(source)
     return {who: tuple(sources) for who, sources in sorted(found.items())}
 
 
@@ -183,7 +173,7 @@ def bridges(facts: Facts, rows: Rows, readers: Iterable[str]) -> tuple[str, ...]
     found = sorted({source for here in passed for source in here})
     elsewhere = {source for here in behind if here & (logs - far) for source in here} - set(found)
     told = [source for source in sorted({s for here in behind for s in here} - logs - elsewhere)
-            if FORWARDED.search(base_name(source)) or _produces(facts, source)]  # fmt: skip
+            if FORWARDED.search(base_name(source)) or client_of(facts, source) in producers(facts)]  # fmt: skip
     if told:
         return tuple(told)
     if not any({a, b} <= here for here in passed for a, b in combinations(found, 2)):
@@ -196,7 +186,7 @@ def sharing(rows: Rows) -> tuple[tuple[str, ...], ...]:
     """Ledgers of receivers in sets of which no two note the same message, as members of a share group do; by name."""
     together = {pair for row in rows for pair in combinations([source for source, _ in row.received], 2)}
     found: list[list[str]] = []
-    for source in sorted({source for row in rows for source, _ in row.received}):
+    for source in receivers(rows):
         own = next((s for s in found if not any((one, source) in together for one in s)), None)
         if own is None:
             found.append([source])
@@ -205,20 +195,14 @@ def sharing(rows: Rows) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(own) for own in found)
 
 
-def _produces(facts: Facts, ledger: str) -> bool:
-    client = client_of(facts, ledger)
-    return client is not None and client in producers(facts)
-
-
 @per_facts
 def producers(facts: Facts) -> frozenset[str]:
     """MQTT client ids of processes that are producers of a log, too: same id, or one log that tells of both."""
-    own = {s.owner for s in facts.settings if s.scope == "producer" and s.owner}
+    events = facts.of_kind(*_PRODUCING)
+    own = {s.owner for s in facts.settings if s.scope == "producer"} | {e.client_id for e in events}
     logs = {s.source for s in facts.settings if s.scope == "producer" and s.origin == "printed"}
-    for episode in facts.of_kind(*_PRODUCING):
-        own.add(episode.client_id or "")
-        logs.add(episode.source)
-    clients = facts.of_kind(*_MQTT)
+    logs |= {e.source for e in events}
+    clients = facts.of_kind(*MQTT_CLIENT)
     return frozenset(e.client_id for e in clients if e.client_id and (e.client_id in own or e.source in logs))
 
 
@@ -237,19 +221,33 @@ def stages(facts: Facts, rows: Rows, bridge: Sequence[str], readers: Mapping[str
     A message that was handled had been stored; one that the bridge took and nobody has handled yet may be.
     """
     sent = [row for row in rows if row.sender is not None]
-    found = [_published(sent), _acknowledged(sent)]
+    good = [row for row in sent if not row.failed]
+    promised = count(row for row in good if row.qos != 0)
+    without = count(good) - promised
+    how = f"{BY_IDS}; {without:,} of QoS 0, which nobody acknowledges" if without else BY_IDS
+    shares = tuple(
+        _share(source, [r for r in sent if r.sender == source]) for source in sorted({r.sender or "" for r in sent})
+    )
+    found = [
+        replace(_stage(Step.PUBLISHED, "", sent, BY_IDS), shares=shares),
+        replace(_stage(Step.ACKNOWLEDGED, "", good, how), low=promised),
+    ]
     if bridge:
         found.append(taken(facts, sent, bridge))
     if readers:
-        far = sorted({source for own in readers.values() for source in own})
+        far = [source for own in readers.values() for source in own]
         found.append(_stored(sent, bridge, far))
         found += [_noted(facts, Step.HANDLED, who, sent, own) for who, own in readers.items()]
     return tuple(found)
 
 
+def _share(source: str, own: Rows) -> Share:
+    return Share(next((r.party for r in own if r.party), None) or source, count(own), source)
+
+
 def taken(facts: Facts, rows: Rows, takers: Sequence[str]) -> Stage:
     """What the ledgers *takers* note of the messages of publishers."""
-    return _noted(facts, Step.TAKEN, "", [row for row in rows if row.sender is not None], takers)
+    return _noted(facts, Step.TAKEN, ", ".join(names(facts, takers)), [r for r in rows if r.sender is not None], takers)
 
 
 def receivers(rows: Rows) -> tuple[str, ...]:
@@ -268,40 +266,19 @@ def noted(row: Row, ledgers: Iterable[str]) -> int:
     return sum(times for source, times in row.received if source in own)
 
 
-def _published(sent: Rows) -> Stage:
-    shares = tuple(
-        Share(next((r.party for r in sent if r.sender == source and r.party), None) or source,
-              count(r for r in sent if r.sender == source), source)
-        for source in sorted({r.sender for r in sent if r.sender})
-    )  # fmt: skip
-    return replace(_stage(Step.PUBLISHED, "", sent, BY_IDS), shares=shares)
-
-
-def _acknowledged(sent: Rows) -> Stage:
-    good = [row for row in sent if not row.failed]
-    promised = count(row for row in good if row.qos != 0)
-    without = count(good) - promised
-    how = f"{BY_IDS}; {without:,} of QoS 0, which nobody acknowledges" if without else BY_IDS
-    return replace(_stage(Step.ACKNOWLEDGED, "", good, how), low=promised)
-
-
 def _noted(facts: Facts, step: Step, who: str, sent: Rows, ledgers: Sequence[str]) -> Stage:
     here = [row for row in sent if noted(row, ledgers)]
     again = sum((noted(row, ledgers) - 1) * row.messages for row in here)
-    shares = tuple(
-        Share(names(facts, [source])[0], count(r for r in here if noted(r, [source])), source) for source in ledgers
-    )
-    named = who or ", ".join(names(facts, ledgers))
-    return replace(_stage(step, named, here, BY_IDS), shares=shares, again=again)
+    own = {source: count(r for r in here if noted(r, [source])) for source in ledgers}
+    shares = tuple(Share(names(facts, [source])[0], many, source) for source, many in own.items())
+    return replace(_stage(step, who, here, BY_IDS), shares=shares, again=again)
 
 
 def _stored(sent: Rows, bridge: Sequence[str], far: Sequence[str]) -> Stage:
     there = [row for row in sent if noted(row, far)]
-    high = count(row for row in sent if noted(row, far) or noted(row, bridge)) if bridge else None
-    how = "those that were handled had been stored"
-    if high is not None and high > count(there):
-        how += "; what the bridge took besides may be"
-    return replace(_stage(Step.STORED, "", there, how), high=count(sent) if high is None else high)
+    high = count(row for row in sent if not bridge or noted(row, far) or noted(row, bridge))
+    besides = "; what the bridge took besides may be" if bridge and high > count(there) else ""
+    return replace(_stage(Step.STORED, "", there, f"those that were handled had been stored{besides}"), high=high)
 
 
 def _stage(step: Step, who: str, rows: Rows, how: str) -> Stage:
@@ -318,51 +295,38 @@ def places(rows: Rows) -> tuple[Evidence, ...]:
     """Where the first and the last of them are noted."""
     if not rows:
         return ()
-    first, last = min(rows, key=_first), max(rows, key=_last)
+    first = min(rows, key=lambda row: (row.first_at, row.first.source, row.first.line or 0))
+    last = max(rows, key=lambda row: (row.last_at, row.last.source, row.last.line or 0))
     return tuple(dict.fromkeys((first.first, last.last)))
-
-
-def _first(row: Row) -> tuple[float, str, int]:
-    return (row.first_at, row.first.source, row.first.line or 0)
-
-
-def _last(row: Row) -> tuple[float, str, int]:
-    return (row.last_at, row.last.source, row.last.line or 0)
 
 
 def refused(rows: Rows) -> tuple[Gap, ...]:
     """Messages whose publisher noted that it failed, and that nobody received."""
-    gone = [row for row in rows if row.sender is not None and row.failed and not row.received]
-    if not gone:
-        return ()
-    arrived = count(row for row in rows if row.failed and row.received)
+    failed = [row for row in rows if row.failed]
+    gone = [row for row in failed if row.sender is not None and not row.received]
+    arrived = count(row for row in failed if row.received)
     how = "their publishers noted a failure or no answer"
     how += f"; {arrived:,} more of those were received all the same" if arrived else ""
-    return (gap(Step.PUBLISHED, Step.ACKNOWLEDGED, Whereabouts.REFUSED, gone, how),)
+    return (gap((Step.PUBLISHED, Step.ACKNOWLEDGED), Whereabouts.REFUSED, gone, how),) if gone else ()
 
 
-def gap(after: Step, before: Step, where: Whereabouts, rows: Rows, how: str, who: str = "") -> Gap:
+def gap(between: tuple[Step, Step], where: Whereabouts, rows: Rows, how: str, who: str = "") -> Gap:
     """All messages of *rows*, counted."""
     many = count(rows)
-    return Gap(after, before, where, who, many, many, many, how, *ends(rows), evidence=places(rows))
+    return Gap(*between, where, who, many, many, many, how, *ends(rows), evidence=places(rows))
 
 
-def missing(rows: Rows, reached: Callable[[Row], bool], nexts: Sequence[str]) -> tuple[Row, ...]:
-    """Acknowledged messages of publishers that *reached* a stage and that none of the ledgers *nexts* notes."""
-    return tuple(r for r in rows if r.sender is not None and not r.failed and reached(r) and not noted(r, nexts))
+def missing(rows: Rows, nexts: Sequence[str]) -> tuple[Row, ...]:
+    """Acknowledged messages of publishers that none of the ledgers *nexts* notes."""
+    return tuple(r for r in rows if r.sender is not None and not r.failed and not noted(r, nexts))
 
 
 def away(facts: Facts, clients: Collection[str]) -> tuple[Subscription, ...]:
     """Kept subscriptions whose client is away at the end, of *clients* or of the share groups that they are in."""
     every = subscriptions(facts)
-    groups = {shared(one.filter) for one in every if one.client_id in clients}
-    groups = {(name, inner) for name, inner in groups if name is not None}
-    return tuple(
-        one
-        for one in every
-        if one.away and one.away[-1][1] == END and _persistent(one)
-        and (one.client_id in clients or shared(one.filter) in groups)
-    )  # fmt: skip
+    groups = {shared(one.filter) for one in every if one.client_id in clients and shared(one.filter)[0] is not None}
+    kept = [one for one in every if one.away and one.away[-1][1] == END and one.session and one.session.persistent]
+    return tuple(one for one in kept if one.client_id in clients or shared(one.filter) in groups)
 
 
 def unseen(facts: Facts, takers: Sequence[str]) -> tuple[str, ...]:
@@ -372,7 +336,3 @@ def unseen(facts: Facts, takers: Sequence[str]) -> tuple[str, ...]:
     groups = {one.filter for one in every if one.client_id in own and shared(one.filter)[0] is not None}
     members = {one.client_id for one in every if one.filter in groups}
     return tuple(sorted(members - own - {one.client_id for one in away(facts, own)}))
-
-
-def _persistent(one: Subscription) -> bool:
-    return one.session is not None and one.session.persistent

@@ -1,21 +1,12 @@
-"""Connections of MQTT clients, by brokers' and by clients' logs.
-
-One connection of an MQTT client, as a broker's or the client's own log tells of it.
-
-Connections of MQTT clients from the lines of the brokers that accepted and ended them.
-
-Connections of MQTT clients from their own logs.
-
-Many lines do not name the client id: they belong to the only id that the same log names. Library and application tell
-of one connection in a line each.
-
-The connections of MQTT clients: who, from where, from when until when, and how each ended.
+"""The connections of MQTT clients: who, from where, from when until when, and how each ended.
 
 A broker's log tells of all its clients; what only clients tell of themselves is added for ids that no broker names.
 mosquitto prints whole seconds and gives no address where a connection ends: an end belongs to the oldest connection of
 its client id that is open. The protocol allows one connection for each id (MQTT 3.1.1, 3.1.4-2; MQTT 5, 3.1.4-3), so a
-connection that no line ends was over when the id connected again. Sessions that are kept for clients that are away:
-``mqtt_offline.offline_sessions``.
+connection that no line ends was over when the id connected again.
+
+Many lines of clients' logs do not name the id: they belong to the only one that the same log names. Library and
+application tell of one connection in a line each.
 """
 
 from __future__ import annotations
@@ -85,17 +76,12 @@ _ENDING = "not-authorized"
 """The reason of a refusal with which the connection ended (HiveMQ says both in one line)."""
 _AGAIN = 5.0
 """Seconds in which a broker tells of one end in two lines: that it closes a connection, and that it is closed."""
+_KEPT = {"persistent": True, "clean": False}
 
 _NO_ADDRESS = "(null)"
 """What mosquitto prints as the address of a session without a connection."""
 _MAYBE_RESUMED = "session taken over"
 """Words of mosquitto 2.1 from which alone no one knows whether there was a connection before the log."""
-
-
-def lives_by_brokers(facts: Facts) -> Iterator[Connection]:
-    """The connections that brokers' logs tell of, broker by broker."""
-    for told in _told(facts):
-        yield from told.every()
 
 
 @per_facts
@@ -105,24 +91,26 @@ def resumed(facts: Facts) -> frozenset[Episode]:
     mosquitto 2.1 prints ``session taken over`` for it, with the address of that connection, or ``(null):0`` where it
     was over before the broker started.
     """
-    return frozenset(line for told in _told(facts) for line in told.resumed)
+    return frozenset(line for log in _by_brokers(facts) for line in log.resumed)
 
 
 @per_facts
-def _told(facts: Facts) -> tuple[_Told, ...]:
-    every = []
+def _by_brokers(facts: Facts) -> tuple[_BrokerLog, ...]:
+    every = [*facts.of_kind(*_KINDS), *(e for e in facts.of_kind(*_REFUSED) if e.reason == _ENDING)]
+    lines = sorted(
+        (e for e in every if e.first_at is not None), key=lambda e: (e.first_at, e.source, e.first.line or 0)
+    )
+    logs = []
     for broker in brokers(facts):
-        every_line = [*facts.of_kind(*_KINDS), *(e for e in facts.of_kind(*_REFUSED) if e.reason == _ENDING)]
-        lines = [e for e in every_line if e.source in broker.sources and e.first_at is not None]
-        lines.sort(key=lambda e: (e.first_at, e.source, e.first.line or 0))
-        told = _Told(broker.name)
+        log = _BrokerLog(broker.name)
         for line in lines:
-            told.read(line)
-        every.append(told)
-    return tuple(every)
+            if line.source in broker.sources:
+                log.read(line)
+        logs.append(log)
+    return tuple(logs)
 
 
-class _Told:
+class _BrokerLog:
     """Connections of one broker while its lines are read."""
 
     def __init__(self, broker: str) -> None:
@@ -135,56 +123,51 @@ class _Told:
     def read(self, line: Episode) -> None:
         """Take the next line into account."""
         if line.kind in ("broker-stopping", "broker-starting"):
-            self._all_over(line)
-        elif line.kind == "client-connected":
-            if line.client_id:
-                self._open[line.client_id].append(self._begun(line, line.client_id))
-        else:
-            self._ended(line)
+            reason = "broker-stopped" if line.kind == "broker-stopping" else "broker-restarted"
+            for client, own in self._open.items():
+                self._over[client] += [replace(c, until=line.first_at, ended=reason, end=line.first) for c in own]
+                own.clear()
+        elif line.kind != "client-connected":
+            self._end(line)
+        elif line.client_id:
+            self._open[line.client_id].append(Connection(
+                self._broker, line.client_id, line.source, "broker", line.first_at, None, None, line.peer,
+                line.member_id, line.value_min, _KEPT.get(line.reason or ""), line.first, count=line.count,
+            ))  # fmt: skip
 
-    def every(self) -> Iterator[Connection]:
+    def connections(self) -> Iterator[Connection]:
         """All connections; those that no line ended are over where their id connected again."""
         for client in sorted({*self._open, *self._over}):
             own = sorted([*self._over[client], *self._open[client]], key=lambda c: c.since or 0.0)
-            for number, connection in enumerate(own):
-                later = [c.since for c in own[number + 1 :] if c.since is not None]
-                over = connection.until is None and bool(later)
-                yield replace(connection, until=later[0]) if over else connection
+            for number, connection in enumerate(own, 1):
+                later = next((c.since for c in own[number:] if c.since is not None), None)
+                yield replace(connection, until=later) if connection.until is None else connection
 
-    def _begun(self, line: Episode, client: str) -> Connection:
-        kept = {"persistent": True, "clean": False}.get(line.reason or "")
-        return Connection(
-            self._broker, client, line.source, "broker", line.first_at, None, None, line.peer, line.member_id,
-            line.value_min, kept, line.first, count=line.count,
-        )  # fmt: skip
-
-    def _ended(self, line: Episode) -> None:
-        reason = "taken-over" if line.kind == "session-takeover" else line.reason
-        client = line.client_id or self._client_at(line.peer)
+    def _end(self, line: Episode) -> None:
+        """Some lines name the address only: the client is the one whose open connection comes from there."""
+        at_peer = (client for client, own in self._open.items() for c in own if line.peer and c.peer == line.peer)
+        client = line.client_id or next(at_peer, None)
         if client is None:
             return
+        takeover = line.kind == "session-takeover"
+        reason = "taken-over" if takeover else line.reason
         over = _meant(self._open[client], line.peer)
         if over is not None:
             self._open[client].remove(over)
             self._over[client].append(replace(over, until=line.first_at, ended=reason, end=line.first))
-        elif line.kind == "session-takeover" and self._is_resumed(line, client):
+        elif takeover and self._is_resumed(line, client):
             self.resumed.append(line)
         elif not self._told_before(line, client) and line.reason != _MAYBE_RESUMED:
-            unseen = Connection(
+            self._over[client].append(Connection(
                 self._broker, client, line.source, "broker", None, line.first_at, reason, line.peer, end=line.first
-            )
-            self._over[client].append(unseen)
+            ))  # fmt: skip
 
     def _is_resumed(self, line: Episode, client: str) -> bool:
         """It calls a takeover of a connection that another line had ended, or that never was."""
         if line.peer is None or address_of(line.peer) == line.peer:
             return False
-        same = [c for c in self._over[client] if c.peer == line.peer and c.ended != "taken-over"]
-        return bool(same) or address_of(line.peer) == _NO_ADDRESS
-
-    def _client_at(self, peer: str | None) -> str | None:
-        """The client whose open connection comes from *peer*: some lines name the address only."""
-        return next((client for client, own in self._open.items() for c in own if peer and c.peer == peer), None)
+        same = any(c.peer == line.peer and c.ended != "taken-over" for c in self._over[client])
+        return same or address_of(line.peer) == _NO_ADDRESS
 
     def _told_before(self, line: Episode, client: str) -> bool:
         """The last connection of the client had just ended, or with the broker: this is a second line about it."""
@@ -193,13 +176,6 @@ class _Told:
             return False
         return line.first_at - last.until <= _AGAIN or (last.ended or "").startswith("broker-")
 
-    def _all_over(self, line: Episode) -> None:
-        reason = "broker-stopped" if line.kind == "broker-stopping" else "broker-restarted"
-        for client, own in sorted(self._open.items()):
-            ended = [replace(c, until=line.first_at, ended=reason, end=line.first) for c in own]
-            self._over[client] += ended
-            own.clear()
-
 
 def _meant(mine: Sequence[Connection], peer: str | None) -> Connection | None:
     """The open connection that a line ends: that from *peer*, else the oldest where one side tells no port."""
@@ -207,8 +183,8 @@ def _meant(mine: Sequence[Connection], peer: str | None) -> Connection | None:
     if exact or peer is None:
         return next(iter(exact or mine), None)
     host = address_of(peer)
-    near = [c for c in mine if c.address in (host, None) and (c.address == c.peer or host == peer)]
-    return near[0] if near else None
+    near = (c for c in mine if c.address in (host, None) and (c.address == c.peer or host == peer))
+    return next(near, None)
 
 
 SILENT = "Keep alive timeout"
@@ -219,100 +195,102 @@ _SAME = 0.5
 
 
 @per_facts
-def own_id(facts: Facts) -> Mapping[str, str]:
-    """The client id of each client's log that names exactly one."""
-    named: dict[str, set[str]] = {}
+def _client_logs(facts: Facts) -> Mapping[str, list[Episode]]:
+    found: dict[str, list[Episode]] = defaultdict(list)
     for line in facts.of_kind(*_CLIENT_KINDS):
-        if line.system == "mqtt" and line.client_id:
-            named.setdefault(line.source, set()).add(line.client_id)
-    return {source: next(iter(ids)) for source, ids in named.items() if len(ids) == 1}
+        if line.system == "mqtt":
+            found[line.source].append(line)
+    return found
+
+
+@per_facts
+def _own_id(facts: Facts) -> Mapping[str, str]:
+    """The client id of each client's log that names exactly one."""
+    named = {source: {e.client_id for e in lines} - {None, ""} for source, lines in _client_logs(facts).items()}
+    return {source: ids.pop() or "" for source, ids in named.items() if len(ids) == 1}
 
 
 def client_of(facts: Facts, line: Episode) -> str | None:
     """The client id that a line of a client's log is about; None where it names none and the log names several."""
-    return line.client_id or own_id(facts).get(line.source)
+    return line.client_id or _own_id(facts).get(line.source)
 
 
-def lives_by_clients(facts: Facts) -> Iterator[Connection]:
-    """The connections that clients' logs tell of, log by log."""
-    by_log: dict[str, list[Episode]] = {}
-    for line in facts.of_kind(*_CLIENT_KINDS):
-        if line.system == "mqtt" and line.first_at is not None:
-            by_log.setdefault(line.source, []).append(line)
-    for _, lines in sorted(by_log.items()):
-        lines.sort(key=lambda e: (e.first_at, e.first.line or 0))
-        yield from _of_log(facts, lines)
+@per_facts
+def silent_ends(facts: Facts) -> Mapping[str, tuple[Episode, ...]]:
+    """Lines of clients' logs that say that a ping had no answer, by client."""
+    found: dict[str, list[Episode]] = defaultdict(list)
+    for line in facts.of_kind("ping-unanswered", "connection-lost"):
+        silent = line.kind == "ping-unanswered" or line.reason == SILENT
+        client = client_of(facts, line) if silent and line.system == "mqtt" else None
+        if client is not None and line.first_at is not None:
+            found[client].append(line)
+    return {client: tuple(lines) for client, lines in found.items()}
 
 
-def _of_log(facts: Facts, lines: list[Episode]) -> Iterator[Connection]:
+@per_facts
+def told_by_clients(facts: Facts) -> tuple[Connection, ...]:
+    """Every connection that a client's own log tells of, by begin; ``source`` says which log."""
+    return tuple(sorted((c for lines in _client_logs(facts).values() for c in _of_log(facts, lines)), key=_order))
+
+
+@per_facts
+def by_own_log(facts: Facts) -> Mapping[str, tuple[Connection, ...]]:
+    """Client id → the connections that clients' own logs tell of, by begin."""
+    found: dict[str, list[Connection]] = defaultdict(list)
+    for connection in told_by_clients(facts):
+        found[connection.client_id].append(connection)
+    return {client: tuple(own) for client, own in found.items()}
+
+
+def _of_log(facts: Facts, lines: Sequence[Episode]) -> Iterator[Connection]:
     configured: dict[str, Episode] = {}
     running: dict[str, Connection] = {}
     ended: dict[str, float] = {}
-    for line in lines:
-        client = client_of(facts, line)
-        at = line.first_at
-        if client is None or at is None or _told_before(line, at, running.get(client), ended.get(client)):
+    dated = [e for e in lines if e.first_at is not None]
+    for line in sorted(dated, key=lambda e: (e.first_at, e.first.line or 0)):
+        client, at = client_of(facts, line), line.first_at or 0.0
+        if client is None or _again(line, at, running.get(client), ended.get(client)):
             continue
+        # In a log of many clients that prints one configuration it is that of all.
+        settings = configured.get(client) or (next(iter(configured.values())) if len(configured) == 1 else None)
         before = running.pop(client, None)
         if line.kind in ("connection-lost", "connection-closed"):
             ended[client] = at
-            yield _over(before, line, client, _settings(configured, client))
+            how = "normal" if line.kind == "connection-closed" else line.reason
+            since = None if line.value_min is None else at - line.value_min
+            over = before or replace(_made(line, client, settings), broker=None, since=since, begin=None)
+            yield replace(over, until=at, ended=how, end=line.first)
             continue
         if before is not None:
             yield replace(before, until=at)
         if line.kind == "client-configured":
             configured[client] = line
         else:
-            running[client] = _made(line, client, _settings(configured, client))
+            running[client] = _made(line, client, settings)
     yield from running.values()
 
 
-def _told_before(line: Episode, at: float, running: Connection | None, ended: float | None) -> bool:
+def _again(line: Episode, at: float, running: Connection | None, ended: float | None) -> bool:
     """The line says again what the one before said: that there is a connection, or none."""
     if line.kind == "connection-made":
         return running is not None and at - (running.since or at) <= _SAME
-    if line.kind == "client-configured":
-        return False
-    return running is None and ended is not None and at - ended <= _SAME
-
-
-def _settings(configured: Mapping[str, Episode], client: str) -> Episode | None:
-    """What the client was configured with; in a log of many clients that prints one configuration, that one."""
-    only = next(iter(configured.values())) if len(configured) == 1 else None
-    return configured.get(client, only)
+    return line.kind != "client-configured" and running is None and ended is not None and at - ended <= _SAME
 
 
 def _made(line: Episode, client: str, settings: Episode | None) -> Connection:
-    kept = {"persistent": True, "clean": False}.get((settings.reason if settings else None) or "")
     return Connection(
         line.reason, client, line.source, "client", line.first_at, None, None,
-        keep_alive=settings.value_min if settings else None, persistent=kept, begin=line.first, count=line.count,
+        keep_alive=settings.value_min if settings else None,
+        persistent=_KEPT.get((settings.reason if settings else None) or ""), begin=line.first, count=line.count,
     )  # fmt: skip
-
-
-def _over(before: Connection | None, line: Episode, client: str, settings: Episode | None) -> Connection:
-    how = "normal" if line.kind == "connection-closed" else line.reason
-    if before is not None:
-        return replace(before, until=line.first_at, ended=how, end=line.first)
-    seconds, at = line.value_min, line.first_at
-    since = at - seconds if at is not None and seconds is not None else None
-    made = _made(replace(line, reason=None), client, settings)
-    return replace(made, since=since, until=at, ended=how, begin=None, end=line.first)
 
 
 @per_facts
 def connections(facts: Facts) -> tuple[Connection, ...]:
     """Every connection, by begin: as brokers tell, and as clients tell of ids that no broker's log names."""
-    told = tuple(lives_by_brokers(facts))
-    named = {c.client_id for c in told}
-    own = [c for c in lives_by_clients(facts) if c.client_id not in named]
-    return tuple(sorted((*told, *own), key=order))
-
-
-@per_facts
-def told_by_clients(facts: Facts) -> tuple[Connection, ...]:
-    """Every connection that a client's own log tells of, by begin; ``source`` says which log."""
-    return tuple(sorted(lives_by_clients(facts), key=order))
+    seen = [c for log in _by_brokers(facts) for c in log.connections()]
+    named = {c.client_id for c in seen}
+    return tuple(sorted((*seen, *(c for c in told_by_clients(facts) if c.client_id not in named)), key=_order))
 
 
 @per_facts
@@ -328,8 +306,7 @@ def by_client(facts: Facts) -> Mapping[tuple[str | None, str], tuple[Connection,
     return {key: tuple(found[key]) for key in sorted(found, key=lambda key: (key[0] or "", key[1]))}
 
 
-def order(connection: Connection) -> tuple[float, str, int]:
-    """What connections are sorted by: begin, else end; then source and line."""
+def _order(connection: Connection) -> tuple[float, str, int]:
     place = connection.begin or connection.end
     at = connection.since if connection.since is not None else connection.until
     return (at or 0.0, connection.source, (place.line if place else None) or 0)

@@ -1,6 +1,4 @@
-"""What receivers of MQTT messages note more than once.
-
-What receivers of MQTT messages note more than once: how often, how late, with which flags, and of which topics.
+"""What receivers of MQTT messages note more than once: how often, how late, with which flags, and of which topics.
 
 Four mechanisms make copies, and each leaves its own mark in a receiver's ledger: filters that overlap (each message of
 a topic as often, at the same moment), redelivery (DUP flag), replay of retained messages (RETAIN flag), and messages
@@ -16,7 +14,7 @@ from dataclasses import dataclass
 from mqlab.facts import Facts
 from mqlab.findings import Evidence
 from mqlab.memo import per_facts
-from mqlab.rows import Flow, Receipt, TopicFlow
+from mqlab.rows import Flow, Receipt
 from mqlab.shared.actors import base_name
 
 RECEIVING = ("received", "consumed", "processed")
@@ -62,11 +60,6 @@ class Receiver:
     def retained(self) -> int:
         """Rows with the RETAIN flag."""
         return sum(r.retained for r in self.receipts)
-
-    @property
-    def latest(self) -> float:
-        """Longest time in seconds after which an id came again."""
-        return max((r.again_seconds for r in self.receipts), default=0.0)
 
     @property
     def unflagged(self) -> int:
@@ -147,30 +140,23 @@ def _names(facts: Facts) -> Mapping[str, str]:
 
 def worst(facts: Facts, source: str) -> tuple[int, Flow | None]:
     """How often the message that came most often is noted in a receiver's ledger, and the flow that it is of."""
-    told = ((dict(f.received).get(source, 0), f) for f in facts.flows)
-    return max(told, key=_times, default=(0, None))
-
-
-def _times(told: tuple[int, Flow]) -> tuple[int, float, str]:
-    return (told[0], -told[1].first_at, told[1].first_key)
+    noted = ((times, f) for f in facts.flows for ledger, times in f.received if ledger == source)
+    return max(noted, key=lambda one: (one[0], -one[1].first_at, one[1].first_key), default=(0, None))
 
 
 def copies_by_topic(facts: Facts, source: str) -> Mapping[str, Mapping[int, int]]:
     """Topic → how often its messages are noted in a ledger → how many messages; those never noted are left out."""
     found: dict[str, Counter[int]] = defaultdict(Counter)
-    for flow in _of_ledger(facts, source):
-        if flow.topic is not None:
-            found[flow.topic][dict(flow.received)[source]] += flow.messages
+    for flow in facts.topic_flows:
+        times = dict(flow.received).get(source)
+        if flow.topic is not None and times is not None:
+            found[flow.topic][times] += flow.messages
     return {topic: dict(sorted(found[topic].items())) for topic in sorted(found)}
 
 
 def distinct(facts: Facts, source: str) -> int:
     """Different messages that a receiver's ledger notes."""
     return sum(f.messages for f in facts.flows if source in dict(f.received))
-
-
-def _of_ledger(facts: Facts, source: str) -> Iterator[TopicFlow]:
-    return (f for f in facts.topic_flows if source in dict(f.received))
 
 
 def first_copy(one: Receiver, why: str) -> tuple[Evidence, ...]:

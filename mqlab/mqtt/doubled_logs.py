@@ -1,6 +1,4 @@
-"""Logs of MQTT that were gathered twice.
-
-Logs of MQTT that were gathered twice, or as parts that overlap: each line of them counts once.
+"""Logs of MQTT that were gathered twice, or as parts that overlap: each line of them counts once.
 
 Whoever copies a log that is rotated meanwhile has its last lines twice, and they would be twice as many takeovers. Two
 brokers may write the same line in the same second, but not all of their lines.

@@ -1,21 +1,15 @@
-"""Why an MQTT receiver got fewer messages than were published for it, and what stays unexplained.
+"""Why an MQTT receiver got fewer messages than were published for it, and what no class explains.
 
-Why an MQTT receiver got fewer messages than were published for it: a funnel of known losses, and what is left over.
-
-Each loss is taken from elsewhere than the receiver's ledger where that is possible: rules, the law by which shares are
-dealt, the broker's count of drops. So what is left over tells whether they explain what the ledger lacks.
-
-Messages of MQTT that wait for no reason that is known, at a broker or at their publisher: since when, and words.
-
-Messages of MQTT that are missing, wait or have no answer for no reason that is known: symptoms, and no class.
-
-Access rules and full queues leave no line at most brokers, so what is missing may be all that is seen of them.
+A funnel of known losses leads from published to received. Each loss is taken from elsewhere than the receiver's ledger
+where that is possible: rules, the law by which shares are dealt, the broker's count of drops. So what is left over
+tells whether they explain what the ledger lacks. Access rules and full queues leave no line at most brokers, so what is
+missing, waits or has no answer may be all that is seen of them: it is told as a symptom.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -25,12 +19,12 @@ from mqlab.models.draining import Interval
 from mqlab.models.mqtt import Step, funnel
 from mqlab.mqtt import brokers as mqtt_brokers
 from mqlab.mqtt import copies, denials, queue_drops, subscriptions
-from mqlab.mqtt.accounting import NOWHERE, Account, accounts, total
-from mqlab.mqtt.brokers import brokers
+from mqlab.mqtt.accounting import Account, accounts, exactly, total
+from mqlab.mqtt.brokers import LEAST, brokers
 from mqlab.mqtt.diversion import diversions
 from mqlab.mqtt.queue_drops import queue_cases
-from mqlab.mqtt.sessions import END, offline_sessions
-from mqlab.rows import Flow, TopicFlow
+from mqlab.mqtt.sessions import BEGIN, END, offline_sessions
+from mqlab.rows import Flow
 from mqlab.shared.wording import clock
 from mqlab.units import counted, number
 
@@ -38,7 +32,7 @@ FAILED, DENIED, DIVERTED, DROPPED, WAITING, QUOTA, UNKEPT, LATE = (
     "failed at the publisher", "refused by access rules", "dealt to members that are away", "dropped by a full queue",
     "waiting for a client that is away", "above a quota", "QoS 0 that nobody kept", "on their way",
 )  # fmt: skip
-"""Stages of the funnel, in their order; the last one is ``models.received_count.RESIDUAL``."""
+"""Stages of the funnel, in their order; the last one is ``models.mqtt.RESIDUAL``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,61 +71,36 @@ def _explained(facts: Facts, account: Account) -> Explained:
 
 
 def _losses(facts: Facts, account: Account) -> list[tuple[str, Interval]]:
-    denied, late = _denied(facts, account), _late(account)
+    """QoS 0 is sent once: what is missing of it, beyond what is named, may be lost on either side's connection."""
     unsent = sum(r.messages for r in account.rows if r.failed and not r.copies)
+    waits = () if account.group is not None else queue_cases(facts)
+    diverted = [d for d in diversions(facts) if d.account.name == account.name]
     kept = [
-        (DENIED, denied),
-        (DIVERTED, _diverted(facts, account)),
-        (DROPPED, _dropped(facts, account)),
-        (WAITING, _waiting(facts, account)),
-        (QUOTA, _quota(facts)),
+        (DENIED, _denied(facts, account)),
+        # By the law, not by what is missing; nothing where the members got all of it.
+        (DIVERTED, total(d.expected for d in diverted if not d.nothing_missing)),
+        (DROPPED, exactly(_dropped(facts, account))),
+        (WAITING, total(exactly(c.waiting) for c in waits if c.client_id in account.clients)),
+        (QUOTA, exactly(mqtt_brokers.increase(mqtt_brokers.gauge(facts, "mqtt.quota_exceeded", None), 0.0, END) or 0)),
     ]
-    named = sum(count.likely for _, count in kept)
-    return [(FAILED, _exactly(unsent)), *kept, (UNKEPT, _unkept(account, named)), (LATE, late)]
-
-
-def _exactly(messages: float) -> Interval:
-    return Interval(messages, messages, messages)
+    lost = sum(r.within(BEGIN, account.known_until) for r in account.lost if r.qos == 0)
+    rest = max(0.0, lost - sum(count.likely for _, count in kept))
+    return [(FAILED, exactly(unsent)), *kept, (UNKEPT, Interval(0.0, rest, rest)), (LATE, _late(account))]
 
 
 def _denied(facts: Facts, account: Account) -> Interval:
     own = frozenset(source for these in account.ledgers.values() for source in these)
     found = [r for r in denials.refused(facts) if r.ledgers & own and not r.arrived]
     topics = {(r.sender, r.topic): r.messages for r in found if r.receiver in (None, *account.clients)}
-    return _exactly(float(sum(topics.values())))
+    return exactly(sum(topics.values()))
 
 
-def _diverted(facts: Facts, account: Account) -> Interval:
-    """By the law, not by what is missing; nothing where the members got all of it."""
-    own = [d for d in diversions(facts) if d.account.name == account.name and not d.nothing_missing]
-    return total(d.expected for d in own)
-
-
-def _dropped(facts: Facts, account: Account) -> Interval:
+def _dropped(facts: Facts, account: Account) -> float:
     """By the broker's count where it is this client's, else by what it lost."""
     cases = [c for c in queue_cases(facts) if c.client_id in account.clients and queue_drops.signed(facts, c)]
-    alone = len(queue_drops.dropping(facts)) <= 1
-    if cases and alone and cases[0].counter:
-        return _exactly(cases[0].counter)
-    return _exactly(max((queue_drops.lost(facts, c) or 0.0 for c in cases), default=0.0))
-
-
-def _waiting(facts: Facts, account: Account) -> Interval:
-    if account.group is not None:
-        return NOWHERE
-    return total(_exactly(c.waiting) for c in queue_cases(facts) if c.client_id in account.clients)
-
-
-def _quota(facts: Facts) -> Interval:
-    counter = mqtt_brokers.gauge(facts, "mqtt.quota_exceeded", None)
-    return _exactly(mqtt_brokers.increase(counter, 0.0, END) or 0.0)
-
-
-def _unkept(account: Account, named: float) -> Interval:
-    """QoS 0 is sent once: what is missing of it, beyond what is named, may be lost on either side's connection."""
-    lost = sum(r.within(float("-inf"), account.known_until) for r in account.lost if r.qos == 0)
-    rest = max(0.0, lost - named)
-    return Interval(0.0, rest, rest)
+    if cases and cases[0].counter and len(queue_drops.dropping(facts)) <= 1:
+        return cases[0].counter
+    return max((queue_drops.lost(facts, c) or 0.0 for c in cases), default=0.0)
 
 
 def _late(account: Account) -> Interval:
@@ -141,21 +110,76 @@ def _late(account: Account) -> Interval:
     return Interval(every - known.high, every - known.likely, every - known.low)
 
 
-LEAST = 10
-"""Messages below which nothing is told from what is under way at the end."""
 WINDOW = 20
 """Messages that a client has under way unacknowledged by default (paho and libmosquitto: max_inflight_messages)."""
 SHARE = 0.02
 """Share of what was published from which it is more than what one lost connection costs."""
 _TOP = 0.9
 """Share of the most that a broker stored from which on it still stores it."""
-Told = Iterator[tuple[float, str]]
+Symptoms = Iterator[tuple[float, str]]
 """Since when, and words."""
 
 
-def waiting(facts: Facts) -> Told:
+def every(facts: Facts) -> Symptoms:
+    """What no class explains: what is lost, what the broker counts, what waits."""
+    lost = [*_topics_lost(facts), *_missed(facts)] or [*_noted_by_nobody(facts)]
+    for at, words in (*lost, *_dropping(facts), *_waiting(facts), *_unanswered(facts), *_uncounted(facts)):
+        yield at, f"{clock(at)} UTC: {words}"
+
+
+def _topics_lost(facts: Facts) -> Symptoms:
+    """Messages that came to nobody: whole topics beside others that came."""
+    for sender in sorted({f.sender for f in facts.topic_flows if f.sender is not None}):
+        own = [f for f in facts.topic_flows if f.sender == sender and f.topic is not None]
+        known = {f.topic for f in own if f.received or f.failed}
+        silent = [f for f in own if f.topic not in known]
+        count = sum(f.messages for f in silent)
+        if count >= LEAST and any(f.received for f in own):
+            topics = counted(len({f.topic for f in silent}), "topic")
+            what = f"{counted(count, 'message')} of {topics} of {subscriptions.name_of(facts, sender)}"
+            yield min(f.first_at for f in silent), f"{what} came to no ledger here, and those of its other topics did"
+
+
+def _missed(facts: Facts) -> Symptoms:
+    """Parts of what a receiver should get."""
+    for account in accounts(facts):
+        one = _explained(facts, account) if account.counted else None
+        rest = one.steps[-1].messages.low if one is not None and not one.unknown else 0.0
+        if one is not None and rest >= max(LEAST, SHARE * one.published):
+            what = f"{number(round(rest))} of {number(one.published)} messages published for {one.receiver}"
+            yield min((r.first_at for r in account.lost), default=0.0), f"{what} are not in its ledgers"
+
+
+def _noted_by_nobody(facts: Facts) -> Symptoms:
+    """Where nothing tells who subscribed to what: messages in no ledger, before the last one that came."""
+    for sender, flows in _by_sender(facts).items():
+        own = [f for f in flows if not f.failed]
+        end = max((f.last_at for f in own if f.received), default=0.0)
+        gone = [f for f in own if not f.received and f.last_at < end]
+        yield from _part(facts, sender, gone, own, "are in no receiver's ledger")
+
+
+def _part(facts: Facts, sender: str, some: Sequence[Flow], own: Sequence[Flow], what: str) -> Symptoms:
+    """A good part of a publisher's messages."""
+    count, sent = sum(f.messages for f in some), sum(f.messages for f in own)
+    if count >= max(LEAST, SHARE * sent):
+        of = f"{number(count)} of {number(sent)} messages of {subscriptions.name_of(facts, sender)}"
+        yield min(f.first_at for f in some), f"{of} {what}"
+
+
+def _dropping(facts: Facts) -> Symptoms:
+    """Counters of brokers that say that messages were dropped."""
+    for series in facts.named("mqtt.publish_dropped", "mqtt.queue_full_dropped"):
+        rose = mqtt_brokers.increase(series, BEGIN, END) or 0.0
+        if rose >= LEAST:
+            first, begin = series.points[0]
+            at = next((at for at, value in series.points if value > begin), first)
+            yield at, f"{series.original} begins to rise, by {number(round(rose))} in all"
+
+
+def _waiting(facts: Facts) -> Symptoms:
     """Brokers that store more and more to the end beside retained messages, and no session that is away is known."""
-    for name in [broker.name for broker in brokers(facts)]:
+    for name in (broker.name for broker in brokers(facts)):
         stored = mqtt_brokers.gauge(facts, "mqtt.stored_messages", name)
         kept = mqtt_brokers.gauge(facts, "mqtt.retained_messages", name)
         if stored is None or kept is None:
@@ -166,22 +190,21 @@ def waiting(facts: Facts) -> Told:
         away = any(s.broker in (name, None) and s.since <= half for s in offline_sessions(facts))
         if last >= max(LEAST, _TOP * most) and last - queued[0][1] >= LEAST and not away:
             at = next(at for at, count in queued if count >= LEAST)
-            told = f"{number(round(last))} messages wait at {name}, and no session that is away is known"
-            yield at, f"{clock(at)} UTC: {told}"
+            yield at, f"{number(round(last))} messages wait at {name}, and no session that is away is known"
 
 
-def unanswered(facts: Facts) -> Told:
-    """Publishers of which a good part of the messages has no acknowledgement: they wait, or could not be sent."""
+def _unanswered(facts: Facts) -> Symptoms:
+    """Publishers of which a good part of the messages has no acknowledgement: they wait, or could not be sent.
+
+    Where others came ever later, the way to the broker is too slow for them.
+    """
     for sender, own in _by_sender(facts).items():
-        failed = [f for f in own if f.failed]
-        count, sent = sum(f.messages for f in failed), sum(f.messages for f in own)
-        if count >= max(LEAST, SHARE * sent):
-            at = min(f.first_at for f in failed)
-            what = f"{number(count)} of {number(sent)} messages of {subscriptions.name_of(facts, sender)}"
-            yield at, f"{clock(at)} UTC: {what} have no acknowledgement{_late_to_answer(facts, sender)}"
+        took = max((p.most - p.least for p in facts.passages if p.sender == sender), default=0.0)
+        late = f"; others came up to {took:.0f} s late: they wait at the client for a slow way" if took >= LEAST else ""
+        yield from _part(facts, sender, [f for f in own if f.failed], own, f"have no acknowledgement{late}")
 
 
-def uncounted(facts: Facts) -> Told:
+def _uncounted(facts: Facts) -> Symptoms:
     """The same for clients without a ledger, whose logs count what they published and what was acknowledged."""
     noted = {subscriptions.client_of(facts, sender) for sender in _by_sender(facts)}
     for sent in facts.named("app.published"):
@@ -193,8 +216,8 @@ def uncounted(facts: Facts) -> Told:
         grows = len(gaps) > 2 and all(a[1] <= b[1] for a, b in pairwise(gaps))
         if grows and gaps[-1][1] >= max(WINDOW, SHARE * sent.points[-1][1]) and gaps[0][1] < gaps[-1][1]:
             what = f"{number(round(gaps[-1][1]))} of {number(round(sent.points[-1][1]))} messages"
-            told = f"{what} of {client or sent.source} wait for an acknowledgement, more each time that it counts"
-            yield gaps[0][0], f"{clock(gaps[0][0])} UTC: {told}"
+            who = client or sent.source
+            yield gaps[0][0], f"{what} of {who} wait for an acknowledgement, more each time that it counts"
 
 
 @per_facts
@@ -204,77 +227,3 @@ def _by_sender(facts: Facts) -> Mapping[str, list[Flow]]:
         if flow.sender is not None:
             found[flow.sender].append(flow)
     return {sender: found[sender] for sender in sorted(found)}
-
-
-def _late_to_answer(facts: Facts, sender: str) -> str:
-    """Words about those that came, where they came ever later: the way to the broker is too slow for them."""
-    took = max((p.most - p.least for p in facts.passages if p.sender == sender), default=0.0)
-    return f"; others came up to {took:.0f} s late: they wait at the client for a slow way" if took >= LEAST else ""
-
-
-def every(facts: Facts) -> Told:
-    """All of it: what is lost, what the broker counts, what waits."""
-    yield from lost(facts)
-    yield from dropped(facts)
-    yield from waiting(facts)
-    yield from unanswered(facts)
-    yield from uncounted(facts)
-
-
-def lost(facts: Facts) -> Told:
-    """Messages that came to nobody: whole topics beside others that came, and parts of what a receiver should get."""
-    found = [*_topics_lost(facts), *_missed(facts)]
-    yield from found or _noted_by_nobody(facts)
-
-
-def _topics_lost(facts: Facts) -> Told:
-    for sender, own in _topics(facts).items():
-        gone = [flows for flows in own.values() if not any(f.received or f.failed for f in flows)]
-        silent = [f for flows in gone for f in flows]
-        count = sum(f.messages for f in silent)
-        if count >= LEAST and any(f.received for flows in own.values() for f in flows):
-            at = min(f.first_at for f in silent)
-            of = f"{counted(len(gone), 'topic')} of {subscriptions.name_of(facts, sender)}"
-            what = f"{counted(count, 'message')} of {of}"
-            yield at, f"{clock(at)} UTC: {what} came to no ledger here, and those of its other topics did"
-
-
-def _topics(facts: Facts) -> Mapping[str, Mapping[str, list[TopicFlow]]]:
-    """Publisher's ledger → topic → what became of its messages."""
-    found: dict[str, dict[str, list[TopicFlow]]] = defaultdict(lambda: defaultdict(list))
-    for flow in facts.topic_flows:
-        if flow.sender is not None and flow.topic is not None:
-            found[flow.sender][flow.topic].append(flow)
-    return {sender: found[sender] for sender in sorted(found)}
-
-
-def _missed(facts: Facts) -> Told:
-    for one in explained(facts):
-        rest = one.steps[-1].messages.low
-        if not one.unknown and rest >= max(LEAST, SHARE * one.published):
-            at = min((r.first_at for a in accounts(facts) if a.name == one.receiver for r in a.lost), default=0.0)
-            what = f"{number(round(rest))} of {number(one.published)} messages published for {one.receiver}"
-            yield at, f"{clock(at)} UTC: {what} are not in its ledgers"
-
-
-def _noted_by_nobody(facts: Facts) -> Told:
-    """Where nothing tells who subscribed to what: messages in no ledger, before the last one that came."""
-    for sender in sorted({f.sender for f in facts.flows if f.sender is not None}):
-        own = [f for f in facts.flows if f.sender == sender and not f.failed]
-        end = max((f.last_at for f in own if f.received), default=0.0)
-        gone = [f for f in own if not f.received and f.last_at < end]
-        count, sent = sum(f.messages for f in gone), sum(f.messages for f in own)
-        if count >= max(LEAST, SHARE * sent):
-            at = min(f.first_at for f in gone)
-            what = f"{number(count)} of {number(sent)} messages of {subscriptions.name_of(facts, sender)}"
-            yield at, f"{clock(at)} UTC: {what} are in no receiver's ledger"
-
-
-def dropped(facts: Facts) -> Told:
-    """Counters of brokers that say that messages were dropped."""
-    for series in facts.named("mqtt.publish_dropped", "mqtt.queue_full_dropped"):
-        rose = mqtt_brokers.increase(series, float("-inf"), float("inf")) or 0.0
-        if rose >= LEAST:
-            first, begin = series.points[0]
-            at = next((at for at, value in series.points if value > begin), first)
-            yield at, f"{clock(at)} UTC: {series.original} begins to rise, by {number(round(rose))} in all"

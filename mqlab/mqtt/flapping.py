@@ -1,16 +1,10 @@
 """MQTT clients whose connections end after the same time again and again, and limits that end them.
 
-Limits on what MQTT clients may send, and how much went through single connections of a proxy.
-
-MQTT clients whose connections end after the same time again and again, and what makes them.
-
 A client whose packets are read more slowly than it sends them gets no answer to its pings in time: client or broker
 gives up by its keep-alive, and the client is back at once, since its link is sound.
 
-MQTT connections that a proxy ends because nothing was sent for too long: its idle limit is below the keep-alive.
-
-A client need not send anything until its keep-alive has passed (MQTT 3.1.1, 3.1.2.10), so a proxy that waits for less
-ends the connection of every quiet client, always after the same time, and no side notices silence before.
+A client need not send anything until its keep-alive has passed (MQTT 3.1.1, 3.1.2.10), so a proxy whose idle limit is
+less ends the connection of every quiet client, always after the same time, and no side notices silence before.
 """
 
 from __future__ import annotations
@@ -28,7 +22,7 @@ from mqlab.findings import Evidence
 from mqlab.memo import per_facts
 from mqlab.models import mqtt
 from mqlab.models.mqtt import bytes_per_second
-from mqlab.mqtt.connections import SILENT, Connection, by_client, client_of, told_by_clients
+from mqlab.mqtt.connections import Connection, by_client, by_own_log, client_of, silent_ends
 from mqlab.mqtt.takeovers import fought
 
 _KEYS = re.compile(
@@ -36,8 +30,8 @@ _KEYS = re.compile(
 )
 """nginx; EMQX 4.x and 5.x; HiveMQ."""
 _RECEIVED = re.compile(r"received (\d+)")
-_SAME = 2.0
-"""Seconds by which a proxy and a client may differ about one connection's begin and end."""
+_NEAR = 2.0
+"""Seconds by which broker, proxy and client may differ about one moment; brokers may print whole seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +42,6 @@ class Limit:
     """Bytes a second."""
     setting: Setting
 
-    @property
-    def evidence(self) -> Evidence:
-        """Where it is configured."""
-        return Evidence(self.setting.source, self.setting.line, self.setting.text, "the limit")
-
 
 @dataclass(frozen=True, slots=True)
 class Carried:
@@ -62,41 +51,26 @@ class Carried:
     bytes: int
     line: Evidence
 
-    @property
-    def rate(self) -> float:
-        """Bytes a second."""
-        return self.bytes / self.seconds
-
 
 def limits(facts: Facts) -> tuple[Limit, ...]:
     """Configured limits on the bytes that a connection may bring, the lowest first."""
-    found = []
-    for setting in facts.settings:
-        if setting.scope in ("proxy", "broker") and _KEYS.search(setting.key):
-            rate = bytes_per_second(setting.value)
-            if rate:
-                found.append(Limit(rate, setting))
+    own = [s for s in facts.settings if s.scope in ("proxy", "broker") and _KEYS.search(s.key)]
+    found = [Limit(rate, s) for s in own if (rate := bytes_per_second(s.value))]
     return tuple(sorted(found, key=lambda one: (one.rate, one.setting.source, one.setting.line or 0)))
 
 
-def carried(facts: Facts, lives: Sequence[Connection]) -> tuple[Carried, ...]:
+def _carried(facts: Facts, lives: Sequence[Connection]) -> Iterator[Carried]:
     """What a proxy carried of *lives*: connections that began and ended with one of them, each used once."""
-    free = [e for e in facts.of_kind("proxied-connection") if e.system == "mqtt" and e.value_min]
-    found = []
+    free = [e for e in facts.of_kind("proxied-connection") if e.system == "mqtt" and e.value_min and e.first_at]
     for life in lives:
-        same = [e for e in free if _is_of(e, life)]
+        until, seconds = life.until or 0.0, life.seconds or 0.0
+        apart = [(abs((e.first_at or 0.0) - until), abs((e.value_min or 0.0) - seconds), e) for e in free]
+        same = [(ends, e) for ends, lasted, e in apart if ends <= _NEAR and lasted <= _NEAR]
         if same:
-            nearest = min(same, key=lambda e: abs((e.first_at or 0.0) - (life.until or 0.0)))
+            _, nearest = min(same, key=lambda pair: pair[0])
             free.remove(nearest)
             received = _RECEIVED.search(nearest.reason or "")
-            found.append(Carried(nearest.value_min or 0.0, int(received.group(1)) if received else 0, nearest.first))
-    return tuple(found)
-
-
-def _is_of(line: Episode, life: Connection) -> bool:
-    if line.first_at is None or life.until is None or life.seconds is None:
-        return False
-    return abs(line.first_at - life.until) <= _SAME and abs((line.value_min or 0.0) - life.seconds) <= _SAME
+            yield Carried(nearest.value_min or 0.0, int(received.group(1)) if received else 0, nearest.first)
 
 
 LEAST = 3
@@ -106,7 +80,6 @@ ON_PURPOSE = frozenset({"normal", "broker-stopped", "broker-restarted", "kicked"
 """Ends that are no loss of a connection by silence."""
 AT_ONCE = 5.0
 """Seconds in which a client with a sound link is back: after the first waits of any library."""
-_NEAR = 2.0
 _ALIKE, _SAME_LENGTH, _MOST = 0.1, 1.5, 0.6
 """Lives are alike that differ by a tenth, since clients look every 5 s, or by 1.5 s; so must most be: the first one
 fills buffers first."""
@@ -157,28 +130,26 @@ class Flapping:
 @per_facts
 def flapping(facts: Facts) -> tuple[Flapping, ...]:
     """Every client with lives that are alike, by broker and id; not those whose id others take."""
-    return tuple(_of_every(facts))
-
-
-def _of_every(facts: Facts) -> Iterator[Flapping]:
-    own: dict[str, list[Connection]] = {}
-    for connection in told_by_clients(facts):
-        own.setdefault(connection.client_id, []).append(connection)
-    for (broker, client), told in by_client(facts).items():
-        if (broker, client) in fought(facts):
-            continue
-        seen = own.get(client, [])
-        lost = [c for c in seen if c.end is not None]
-        every = seen if len(lost) >= LEAST else list(told)
+    found = []
+    for (broker, client), seen in by_client(facts).items():
+        own = by_own_log(facts).get(client, ())
+        every = own if sum(c.end is not None for c in own) >= LEAST else seen
         lives = [c for c in every if c.seconds is not None and c.ended is not None and c.ended not in ON_PURPOSE]
-        life = _common(lives)
-        if life is not None:
-            yield _flapping(facts, (broker, client), every, lives, life)
+        life = _common([c.seconds for c in lives if c.seconds is not None])
+        if life is not None and (broker, client) not in fought(facts):
+            gaps = [(b.since or 0.0) - a.until for a, b in pairwise(every) if a.until is not None and a in lives]
+            told = [c for seen in by_client(facts).values() for c in seen if c.client_id == client]
+            patience = next((c.keep_alive for c in (*lives, *told) if c.keep_alive), None)
+            paused = [e.value_max or 0.0 for e in facts.of_kind("rate-limited") if e.client_id == client]
+            found.append(Flapping(
+                broker, client, tuple(lives), life, median(gaps) if gaps else 0.0, patience,
+                tuple(_silences(facts, client)), tuple(_carried(facts, lives)), max(paused, default=0.0) / 1000,
+            ))  # fmt: skip
+    return tuple(found)
 
 
-def _common(lives: Sequence[Connection]) -> float | None:
+def _common(lasted: Sequence[float]) -> float | None:
     """The time that most of the lives lasted, where there is one."""
-    lasted = [c.seconds for c in lives if c.seconds is not None]
     if len(lasted) < LEAST:
         return None
     middle = median(lasted)
@@ -186,37 +157,15 @@ def _common(lives: Sequence[Connection]) -> float | None:
     return middle if len(alike) >= max(LEAST, _MOST * len(lasted)) and middle > _SAME_LENGTH else None
 
 
-def _flapping(
-    facts: Facts, key: tuple[str | None, str], every: Sequence[Connection], lives: Sequence[Connection], life: float
-) -> Flapping:
-    broker, client = key
-    again = [(b.since or 0.0) - a.until for a, b in pairwise(every) if a.until is not None and a in lives]
-    patience = next((c.keep_alive for c in lives if c.keep_alive), None) or _configured(facts, client)
-    paused = [e.value_max or 0.0 for e in facts.of_kind("rate-limited") if e.client_id == client]
-    return Flapping(
-        broker, client, tuple(lives), life, median(again) if again else 0.0, patience,
-        _silences(facts).get(client, ()), carried(facts, lives), max(paused, default=0.0) / 1000,
-    )  # fmt: skip
-
-
-def _configured(facts: Facts, client: str) -> float | None:
-    told = [c.keep_alive for own in by_client(facts).values() for c in own if c.client_id == client and c.keep_alive]
-    return told[0] if told else None
-
-
-@per_facts
-def _silences(facts: Facts) -> Mapping[str, tuple[Episode, ...]]:
-    """Lines that say that silence ended a connection, by client: one for each time."""
-    found: dict[str, list[Episode]] = {}
-    for line in facts.of_kind("ping-unanswered", "client-disconnected", "connection-lost"):
-        silence = line.kind == "ping-unanswered" or line.reason in ("keep-alive", SILENT)
-        client = client_of(facts, line) if silence and line.system == "mqtt" else None
-        if client is None or line.first_at is None:
-            continue
-        mine = found.setdefault(client, [])
-        if not mine or line.first_at - (mine[-1].first_at or 0.0) > _NEAR:
-            mine.append(line)
-    return {client: tuple(lines) for client, lines in found.items()}
+def _silences(facts: Facts, client: str) -> Iterator[Episode]:
+    """Lines that say that silence ended a connection: one for each time."""
+    lines = facts.of_kind("client-disconnected", "connection-lost")
+    ended = [e for e in lines if e.reason == "keep-alive" and e.system == "mqtt" and client_of(facts, e) == client]
+    last = float("-inf")
+    for line in sorted((*ended, *silent_ends(facts).get(client, ())), key=lambda e: e.first_at or 0.0):
+        if line.first_at is not None and line.first_at - last > _NEAR:
+            last = line.first_at
+            yield line
 
 
 _IDLE_KEYS = re.compile(r"^(proxy_timeout|timeout[ .](client|server|tunnel)|(.*[._])?idle[._]?timeout)$")
@@ -251,7 +200,7 @@ def idle(facts: Facts) -> tuple[Idle, ...]:
         place = next((n for n, limit in enumerate(limits) if limit_of(one, limit)), None)
         if place is not None:
             found[place].append(one)
-    return tuple(Idle(limits[place], tuple(found[place])) for place in sorted(found))
+    return tuple(Idle(limits[place], tuple(own)) for place, own in sorted(found.items()))
 
 
 def limit_of(one: Flapping, setting: Setting) -> bool:

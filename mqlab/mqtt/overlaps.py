@@ -1,6 +1,4 @@
-"""Clients that get as many copies of a message as their filters match.
-
-Clients that get as many copies of a message as their filters match, and who made the copies: broker or client.
+"""Clients that get as many copies of a message as their filters match, and who made the copies: broker or client.
 
 Copies of one message stand one behind the other: between them is the time that the client takes for one message.
 """
@@ -10,22 +8,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import combinations
 
 from mqlab.facts import Facts, Setting
 from mqlab.memo import per_facts
 from mqlab.models.mqtt import matches, overlap, shared
 from mqlab.mqtt import accounting
-from mqlab.mqtt.brokers import brokers
+from mqlab.mqtt.brokers import LEAST, brokers
 from mqlab.mqtt.circles import links
 from mqlab.mqtt.copies import Receiver, copies_by_topic, receivers, senders, subscribers
 from mqlab.mqtt.subscriptions import Subscription, subscriptions
-from mqlab.rows import GRID, Receipt
+from mqlab.rows import GRID
 from mqlab.shared.counters import increase
 
 JITTER = 1.0
 """Seconds that network and scheduling may put between packets that were written together."""
-LEAST = 10
-"""Messages of a topic in a trace below which its ratios mean nothing."""
 NEAR = 0.1
 """How far counts of a trace may be from a whole number of copies: it begins and ends between them."""
 DUPLICATES = "allow_duplicate_messages"
@@ -74,10 +71,8 @@ def overlapping(facts: Facts) -> Iterator[tuple[str, str, str]]:
     for one in subscriptions(facts):
         if shared(one.filter)[0] is None:
             own.setdefault(one.client_id, set()).add(one.filter)
-    for client in sorted(own):
-        names = sorted(own[client])
-        pairs = ((a, b) for place, a in enumerate(names) for b in names[place + 1 :] if overlap(a, b))
-        yield from ((client, a, b) for a, b in pairs)
+    for client, filters in sorted(own.items()):
+        yield from ((client, a, b) for a, b in combinations(sorted(filters), 2) if overlap(a, b))
 
 
 def matching(filters: tuple[Subscription, ...], topic: str) -> int:
@@ -113,12 +108,8 @@ def _steady(counts: Mapping[int, int]) -> bool:
 def _together(ledger: Receiver, copies: int) -> bool:
     """In nearly all ten seconds the copies came at the same moment, or while the client handled as many messages."""
     copied = ledger.copied()
-    late = sum(1 for r in copied if r.again_seconds > JITTER + _handling(r) * copies)
+    late = sum(r.again_seconds > JITTER + GRID / r.rows * copies for r in copied)
     return late <= NEAR * len(copied)
-
-
-def _handling(receipt: Receipt) -> float:
-    return GRID / receipt.rows
 
 
 def _others(facts: Facts, source: str, copies: Mapping[str, int]) -> bool:
@@ -128,14 +119,9 @@ def _others(facts: Facts, source: str, copies: Mapping[str, int]) -> bool:
     """
     if links(facts) or len(brokers(facts)) > 1:
         return False
-    found = [
-        times
-        for one in receivers(facts)
-        if one.source != source
-        for topic, counts in copies_by_topic(facts, one.source).items()
-        if topic in copies
-        for times in counts
-    ]
+    others = [one.source for one in receivers(facts) if one.source != source]
+    found = [t for other in others for topic, counts in copies_by_topic(facts, other).items()
+             if topic in copies for t in counts]  # fmt: skip
     return bool(found) and max(found) == 1
 
 

@@ -1,27 +1,144 @@
-"""Queues of MQTT sessions that were full, and what they lost.
-
-Queues of MQTT sessions of which something says that they were full, client by client.
-
-How well it is known that a session's queue dropped: whether two counts of the loss agree.
-
-What is told of a session whose queue dropped messages.
-"""
+"""Queues of MQTT sessions of which something says that they were full, client by client: what they lost, how known."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from mqlab import units
-from mqlab.facts import Episode, Facts, Series
+from mqlab.facts import Episode, Facts
 from mqlab.memo import per_facts
+from mqlab.models.draining import Interval
+from mqlab.models.mqtt import NEWEST, OLDEST, Queue
 from mqlab.mqtt import brokers
 from mqlab.mqtt import sessions as mqtt_sessions
-from mqlab.mqtt.accounting import LEAST, MIXED, NEAR, Account, QueueCase, accounts
+from mqlab.mqtt.accounting import Account, Row, accounts, total
+from mqlab.mqtt.brokers import EDGE, LEAST
 from mqlab.mqtt.diversion import diversions
-from mqlab.mqtt.queue_growth import untold
-from mqlab.mqtt.sessions import END, sessions
+from mqlab.mqtt.queue_growth import unknown_subscriptions
+from mqlab.mqtt.sessions import BEGIN, END, Session, Span, sessions
 from mqlab.mqtt.subscriptions import SKEW
-from mqlab.shared.wording import clock
+from mqlab.rows import Client
+
+NEAR = 0.05
+"""How far two counts of one loss may differ."""
+MIXED = "scattered"
+_WHOLE = 0.9
+"""Share of the survivors that lies before or after all that is lost where the queue kept one end."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueueCase:
+    """One client's queue, or that of a share group's living members."""
+
+    client_id: str
+    broker: str | None
+    queue: Queue | None
+    lines: tuple[Episode, ...]
+    """With which the broker tells that the queue dropped."""
+    row: Client | None
+    """The last list about it, where that tells of drops."""
+    account: Account | None
+    session: Session | None
+    """The last of the client's sessions; None where no connection is known."""
+    counter: float | None
+    """How far the broker's own count of dropped messages rose, for all its clients."""
+
+    @property
+    def limit(self) -> int | None:
+        """Messages that the queue holds; None where it has no limit, or it is not known."""
+        return self.queue.limit if self.queue is not None else None
+
+    @property
+    def moments(self) -> list[float]:
+        """When lines say that it dropped."""
+        return [at for e in self.lines for at in (e.first_at, e.last_at) if at is not None]
+
+    @property
+    def lost_rows(self) -> tuple[Row, ...]:
+        """Messages that its ledgers lack, where all of it have one."""
+        return self.account.lost if self.account is not None and self.missing is not None else ()
+
+    @property
+    def away(self) -> tuple[Span, ...]:
+        """When the session was kept while its client was not connected."""
+        return self.session.away if self.session is not None else ()
+
+    @property
+    def was_away(self) -> bool:
+        """The queue dropped while its client was away: by the lines, else by what is lost, else by the list."""
+        moments = [e.first_at for e in self.lines if e.first_at is not None]
+        lost = self.account.lost if self.account is not None else ()
+        moments = moments or [(r.first_at + r.last_at) / 2 for r in lost]
+        if not moments:
+            return self.row is not None and mqtt_sessions.is_away(self.row)
+        return 2 * sum(any(a - SKEW <= at <= b + SKEW for a, b in self.away) for at in moments) > len(moments)
+
+    @property
+    def silent(self) -> bool:
+        """Its ledgers note nothing any more when its queue drops: nobody reads it, though no line says that it left."""
+        if self.account is None or not self.moments or self.was_away:
+            return False
+        own = set(self.account.ledgers.get(self.client_id, ()))
+        got = [r.last_at for r in self.account.rows if own & set(r.here)]
+        return bool(got) and max(got) < min(self.moments) - EDGE
+
+    @property
+    def flooded(self) -> bool:
+        """Most of what it got it had got before: copies fill the queue, and who makes them is the cause."""
+        return self.account is not None and self.account.copies > self.account.received
+
+    @property
+    def missing(self) -> Interval | None:
+        """Messages that it did not note; None where no ledger tells."""
+        own = self.account
+        if own is None or not own.counted or any(client not in own.ledgers for client in own.clients):
+            return None
+        return own.missing()
+
+    @property
+    def waiting(self) -> float:
+        """How many of the missing ones are in the queue of a client that did not come back."""
+        if not self.away or self.away[-1][1] < END or self.account is None:
+            return 0.0
+        late = total(r.certain(self.away[-1][0] - SKEW, END) for r in self.account.lost).likely
+        return late if self.limit is None else min(late, float(self.limit))
+
+    @property
+    def lost(self) -> float | None:
+        """Missing messages that are in no queue either."""
+        return None if self.missing is None else max(0.0, self.missing.likely - self.waiting)
+
+    @property
+    def span(self) -> Span | None:
+        """When the messages that are lost were published, from the first to the last."""
+        if self.lost_rows:
+            return min(r.first_at for r in self.lost_rows), max(r.last_at for r in self.lost_rows)
+        return (min(self.moments), max(self.moments)) if self.moments else None
+
+    @property
+    def survivors(self) -> float:
+        """Messages that were published while the client was away and came to it afterwards.
+
+        The limit, where they differ by no more than a broker that prints whole seconds makes.
+        """
+        got = [r for r in self.account.rows if r.copies] if self.account is not None else []
+        found = sum(r.within(a, b) for r in got for a, b in self.away)
+        edges = sum(r.within(a - EDGE, a + EDGE) for r in got for a, _ in self.away)
+        return float(self.limit) if self.limit is not None and abs(found - self.limit) <= edges / 2 else found
+
+    @property
+    def kept(self) -> str | None:
+        """Which end of an absence survived: oldest, newest or scattered; None where nothing tells."""
+        rows = self.account.rows if self.account is not None and self.was_away else ()
+        inside = [r for r in rows if any(r.within(a, b) for a, b in self.away)]
+        got, lost = [r for r in inside if r.copies], [r for r in inside if not r.copies]
+        if not got or not lost:
+            return None
+        begin, end = min(r.first_at for r in lost), max(r.last_at for r in lost)
+        whole = _WHOLE * sum(r.messages for r in got)
+        if sum(r.within(BEGIN, begin) for r in got) >= whole:
+            return OLDEST
+        return NEWEST if sum(r.within(end, END) for r in got) >= whole else MIXED
 
 
 @per_facts
@@ -31,37 +148,24 @@ def queue_cases(facts: Facts) -> tuple[QueueCase, ...]:
     Members of share groups of which one was away are left out: what these miss went another way.
     """
     diverted = {client for one in diversions(facts) for client in one.group.clients}
-    diverted |= {session.client_id for one in untold(facts) if one.dealt for session in one.sessions}
+    diverted |= {s.client_id for one in unknown_subscriptions(facts) if one.dealt for s in one.sessions}
     return tuple(case for case in _cases(facts) if case.client_id not in diverted)
 
 
 def _cases(facts: Facts) -> Iterator[QueueCase]:
-    lines: dict[str, list[Episode]] = {}
-    for line in facts.of_kind("session-queue-dropping"):
-        if line.client_id:
-            lines.setdefault(line.client_id, []).append(line)
+    lines = [e for e in facts.of_kind("session-queue-dropping") if e.client_id]
     listed = {client: own[-1] for client, own in mqtt_sessions.rows(facts).items() if own[-1].dropped}
-    known = _by_client(facts)
-    for client in sorted({*lines, *listed, *known}):
+    # The account of each client is its own, else that of the group that it shares with others.
+    every = sorted(accounts(facts), key=lambda a: (a.group is None, a.name))
+    known = {client: account for account in every for client in account.clients}
+    for client in sorted({e.client_id or "" for e in lines} | {*listed, *known}):
         own = [s for s in sessions(facts) if s.client_id == client]
         broker = own[-1].broker if own and own[-1].last.told_by == "broker" else None
-        counter = brokers.gauge(facts, "mqtt.publish_dropped", broker)
+        counter = brokers.increase(brokers.gauge(facts, "mqtt.publish_dropped", broker), 0.0, END)
         yield QueueCase(
-            client,
-            broker,
-            brokers.queue(facts, broker),
-            tuple(lines.get(client, ())),
-            listed.get(client),
-            known.get(client),
-            own[-1] if own else None,
-            brokers.increase(counter, 0.0, END),
-        )
-
-
-def _by_client(facts: Facts) -> Mapping[str, Account]:
-    """The account of each client: its own, else that of the group that it shares with others."""
-    every = sorted(accounts(facts), key=lambda a: (a.group is None, a.name))
-    return {client: account for account in every for client in account.clients}
+            client, broker, brokers.queue(facts, broker), tuple(e for e in lines if e.client_id == client),
+            listed.get(client), known.get(client), own[-1] if own else None, counter,
+        )  # fmt: skip
 
 
 def lost(facts: Facts, case: QueueCase) -> float | None:
@@ -70,18 +174,13 @@ def lost(facts: Facts, case: QueueCase) -> float | None:
     The broker's count is for all its clients: it is this one's where no other one's queue dropped. Where it is more
     than ids tell, a publisher has no ledger here or clocks differ, and it counts.
     """
-    told = _by_broker(facts, case)
-    if case.lost is None or (told is not None and told > case.lost and not _near(told, case.lost)):
-        return told
-    return case.lost
-
-
-def _by_broker(facts: Facts, case: QueueCase) -> float | None:
+    counted = by_lines(facts, case)
     if case.row is not None and case.row.dropped:
-        return float(case.row.dropped)
-    if case.counter and [c.client_id for c in dropping(facts)] == [case.client_id]:
-        return case.counter
-    return by_lines(facts, case)
+        counted = float(case.row.dropped)
+    elif case.counter and [c.client_id for c in dropping(facts)] == [case.client_id]:
+        counted = case.counter
+    more = counted is not None and case.lost is not None and counted > case.lost and not _near(counted, case.lost)
+    return counted if case.lost is None or more else case.lost
 
 
 def by_lines(facts: Facts, case: QueueCase) -> float | None:
@@ -101,128 +200,56 @@ def signed(facts: Facts, case: QueueCase) -> bool:
     if case.lines or case.row is not None:
         return True
     alone = case.account is not None and len(case.account.clients) == 1
-    return alone and case.lost is not None and case.lost >= LEAST and _by_counter(facts, case)
+    return alone and (case.lost or 0.0) >= LEAST and _by_counter(facts, case)
 
 
 def proofs(facts: Facts, case: QueueCase) -> tuple[str, ...]:
     """In words, which counts of the loss agree; empty where none does."""
-    found = []
-    if case.lost is not None and case.lost >= LEAST:
-        if _by_counter(facts, case):
-            found.append("the broker's counter of dropped messages rose by as many")
-        if _survived(case):
-            found.append("as many came afterwards as the queue holds")
-        if case.row is not None and _near(float(case.row.dropped or 0), case.lost):
-            found.append("the list of clients counts as many dropped")
-        told = by_lines(facts, case)
-        if told is not None and _near(told, case.lost):
-            found.append("the broker wrote a line for each")
-    elif case.lost is None:
-        found += _plateau(facts, case)
-    return tuple(found)
+    if case.lost is None:
+        return _plateau(facts, case)
+    if case.lost < LEAST:
+        return ()
+    listed, by_line = case.row.dropped if case.row is not None else None, by_lines(facts, case)
+    agree = {
+        "the broker's counter of dropped messages rose by as many": _by_counter(facts, case),
+        "as many came afterwards as the queue holds": _survived(case),
+        "the list of clients counts as many dropped": listed is not None and _near(float(listed), case.lost),
+        "the broker wrote a line for each": by_line is not None and _near(by_line, case.lost),
+    }
+    return tuple(words for words, does in agree.items() if does)
 
 
 def _by_counter(facts: Facts, case: QueueCase) -> bool:
     """The broker's counter is the sum of what all clients with such queues lost."""
     if not case.counter or case.lost is None:
         return False
-    others = [c for c in queue_cases(facts) if c.broker == case.broker and c.client_id != case.client_id]
-    every = case.lost + sum(c.lost or 0.0 for c in others if c.lines or c.row is not None)
-    return _near(case.counter, case.lost) or _near(case.counter, every)
+    others = [c for c in dropping(facts) if c.broker == case.broker and c.client_id != case.client_id]
+    return _near(case.counter, case.lost) or _near(case.counter, case.lost + sum(c.lost or 0.0 for c in others))
 
 
 def _survived(case: QueueCase) -> bool:
-    limit = case.queue.limit if case.queue is not None else None
-    if limit is None or not case.was_away or len(case.away) != 1:
+    if case.queue is None or case.limit is None or not case.was_away or len(case.away) != 1:
         return False
-    inflight = case.queue.inflight if case.queue is not None else 0
-    return limit * (1 - NEAR) <= case.survivors <= (limit + inflight) * (1 + NEAR)
+    return case.limit * (1 - NEAR) <= case.survivors <= (case.limit + case.queue.inflight) * (1 + NEAR)
 
 
-def _plateau(facts: Facts, case: QueueCase) -> list[str]:
+def _plateau(facts: Facts, case: QueueCase) -> tuple[str, ...]:
     """Without ids: stored messages rose by what the queue holds, and the broker counts drops from then on."""
-    queue = case.queue
-    if not case.lines or queue is None or queue.limit is None or len(dropping(facts)) > 1:
-        return ["the list of clients shows it full"] if _listed_full(case) else []
+    if not case.lines or case.queue is None or case.limit is None or len(dropping(facts)) > 1:
+        full = case.row is not None and case.limit is not None and (case.row.queued or 0) >= (1 - NEAR) * case.limit
+        return ("the list of clients shows it full",) if full else ()
     stored = brokers.gauge(facts, "mqtt.stored_messages", case.broker)
-    counter = brokers.gauge(facts, "mqtt.publish_dropped", case.broker)
-    at = min((e.first_at for e in case.lines if e.first_at is not None), default=None)
-    if stored is None or counter is None or at is None or not case.counter or case.counter < LEAST:
-        return []
-    before = _before(case, stored, at)
-    top = max((v for t, v in stored.points if t > at), default=0.0)
-    room = queue.holds(connected=not case.was_away)
-    fits = (1 - NEAR) * queue.limit <= top - before <= (1 + NEAR) * room + LEAST
-    return [f"stored messages rose by {top - before:,.0f}, which is what the queue holds"] if fits else []
-
-
-def _before(case: QueueCase, stored: Series, at: float) -> float:
-    """Stored messages with an empty queue: what they were when the client went away, else their least by then.
-
-    Retained ones are among them, and the broker's own values are: these come within its first interval.
-    """
+    at = min(case.moments, default=None)
+    if stored is None or at is None or (case.counter or 0.0) < LEAST:
+        return ()
+    # With an empty queue: retained ones are stored, too, and the broker's own values, within its first interval.
     left = [a for a, b in case.away if a - SKEW <= at <= b + SKEW]
     known = brokers.value(stored, min(left)) if left else None
-    return min((v for t, v in stored.points if t <= at), default=0.0) if known is None else known
-
-
-def _listed_full(case: QueueCase) -> bool:
-    limit = case.queue.limit if case.queue is not None else None
-    row = case.row
-    return row is not None and limit is not None and (row.queued or 0) >= (1 - NEAR) * limit and bool(row.dropped)
+    before = min((v for t, v in stored.points if t <= at), default=0.0) if known is None else known
+    rose = max((v for t, v in stored.points if t > at), default=0.0) - before
+    fits = (1 - NEAR) * case.limit <= rose <= (1 + NEAR) * case.queue.holds(connected=not case.was_away) + LEAST
+    return (f"stored messages rose by {rose:,.0f}, which is what the queue holds",) if fits else ()
 
 
 def _near(one: float, other: float) -> bool:
     return abs(one - other) <= max(2.0, NEAR * max(one, other))
-
-
-def limit_words(facts: Facts, case: QueueCase) -> str:
-    """The limit of the queue, and where it comes from."""
-    if case.queue is None:
-        return "not known"
-    if case.queue.limit is None:
-        return "none"
-    told = brokers.limit_told(facts, case.broker)
-    product = " ".join(w for w in (brokers.software(facts, case.broker), brokers.version(facts, case.broker)) if w)
-    return f"{units.number(case.queue.limit)} messages" + ("" if told else f" (default of {product})")
-
-
-def statement(facts: Facts, case: QueueCase, lost: float | None, proofs: Sequence[str]) -> str:
-    """Two or three sentences: whose queue is full and why, what is lost, how that is known."""
-    return f"{_full(facts, case)} {_lost(case, lost)}{_known(proofs)}"
-
-
-def _full(facts: Facts, case: QueueCase) -> str:
-    limit = limit_words(facts, case)
-    holds = (
-        f"its queue holds {limit}" if case.queue is not None and case.queue.limit is not None else "its queue is full"
-    )
-    spans = [(a, b) for a, b in case.away if case.span is None or (a <= case.span[1] and case.span[0] <= b)]
-    if case.was_away and spans:
-        a, b = spans[0]
-        until = "and did not come back" if b == END else f"until {clock(b)}"
-        return f"{case.client_id} was away from {clock(a)} {until}, and {holds}."
-    if case.was_away:
-        return f"{case.client_id} is away, and {holds}."
-    if case.silent:
-        return f"Nobody reads the messages of {case.client_id} any more, and {holds}; no line tells when it left."
-    if case.session is None:
-        return f"What {case.client_id} gets is more than it takes, or it is away, which no line tells; {holds}."
-    return f"{case.client_id} is connected but slower than what comes in, and {holds} besides what is in flight."
-
-
-def _lost(case: QueueCase, lost: float | None) -> str:
-    if lost is None:
-        return "The broker drops what does not fit."
-    text = f"{units.counted(round(lost), 'message')} were dropped"
-    if case.account is not None and case.missing is not None:
-        text += f" of {units.number(case.account.published)} published for it"
-    if case.kept is not None and case.kept != MIXED:
-        text += f"; of what came while it was away the {case.kept} {units.number(round(case.survivors))} survived"
-    return f"{text}."
-
-
-def _known(proofs: Sequence[str]) -> str:
-    if not proofs:
-        return " No second count confirms it."
-    return f" {proofs[0][:1].upper()}{proofs[0][1:]}" + "".join(f", and {p}" for p in proofs[1:]) + "."

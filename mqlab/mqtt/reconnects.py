@@ -1,16 +1,8 @@
-"""Moments at which many MQTT clients lost their connections together and came back.
+"""Moments at which many MQTT clients lost their connections together and came back, and what was behind each.
 
-Clients of an MQTT broker that lost their connections together and came back: what a storm is.
-
-Many MQTT clients that come back within seconds though no broker restarted.
-
-A network, a NAT gateway or a proxy cuts off those behind it, whose old connections the broker may hold until their
-keep-alive has passed.
-
-Moments at which many MQTT clients lost their connections together and came back, and what was behind each.
-
-A broker that stops cuts everybody off; a network, a gateway or a proxy those behind it. Wars for an id are none of it,
-nor are clients that are cut off after the same time again and again, each by itself.
+A broker that stops cuts everybody off; a network, a NAT gateway or a proxy those behind it, whose old connections the
+broker may hold until their keep-alive has passed. Wars for an id are none of it, nor are clients that are cut off after
+the same time again and again, each by itself.
 """
 
 from __future__ import annotations
@@ -79,20 +71,15 @@ class Storm:
         return self.again >= AGAIN * len(self.back)
 
 
-def firsts(after: Sequence[Connection], until: float) -> tuple[Connection, ...]:
-    """The first of each client up to *until*, by time."""
-    found: dict[str, Connection] = {}
-    for connection in sorted(after, key=lambda c: (c.since or 0.0, c.source, c.client_id)):
-        if (connection.since or 0.0) <= until:
-            found.setdefault(connection.client_id, connection)
-    return tuple(found.values())
-
-
-def again(after: Sequence[Connection], back: Sequence[Connection]) -> int:
-    """How often the clients of *back* connected once more in the minutes after the last was back."""
-    first, last = {c.client_id: c.since or 0.0 for c in back}, back[-1].since or 0.0
-    later = [c for c in after if c.client_id in first and (c.since or 0.0) > first[c.client_id] + ONE_RETURN]
-    return sum(c.count for c in later if (c.since or 0.0) <= last + RATE)
+def _back(after: Sequence[Connection], until: float) -> tuple[tuple[Connection, ...], int]:
+    """The first connection of each client up to *until*, by time, and how often they connected in the minutes after."""
+    first: dict[str, Connection] = {}
+    for connection in sorted(after, key=lambda c: (_at(c), c.source, c.client_id)):
+        if _at(connection) <= until:
+            first.setdefault(connection.client_id, connection)
+    last = max((_at(c) for c in first.values()), default=0.0)
+    later = [c for c in after if c.client_id in first and _at(c) > _at(first[c.client_id]) + ONE_RETURN]
+    return tuple(first.values()), sum(c.count for c in later if _at(c) <= last + RATE)
 
 
 TOGETHER = 30.0
@@ -104,67 +91,65 @@ CUT_OFF = 600.0
 """Seconds that clients were away at most, to have been cut off by the same event."""
 
 
-def bursts(
+_Pair = tuple[Connection, Connection]
+"""A connection that was cut off, and the one with which its client came back."""
+
+
+def _bursts(
     broker: str | None, clients: Sequence[Sequence[Connection]], explained: Sequence[tuple[float, float]]
 ) -> Iterator[Storm]:
     """Without a restart: many that had been connected come back within seconds, cut off and not by themselves."""
     pairs = [pair for own in clients for pair in _returns(own)]
-    pairs.sort(key=lambda pair: (_at(pair[0]), pair[0].source, pair[0].client_id))
-    moments = [_at(after) for after, _ in pairs]
+    pairs.sort(key=lambda pair: (_at(pair[1]), pair[1].source, pair[1].client_id))
+    moments = [_at(after) for _, after in pairs]
     begins = sorted(_at(c) for own in clients for c in own)
     ends = sorted(c.until for own in clients for c in own if c.until is not None)
     done = float("-inf")
     for number, at in enumerate(moments):
-        if at <= done or any(a <= at <= b for a, b in explained):
-            continue
-        group = pairs[number : bisect_right(moments, at + TOGETHER)]
-        there = bisect_left(begins, at) - bisect_left(ends, at - TOGETHER)
-        storm = _burst(broker, clients, group) if _can_be(group, there) else None
-        if storm is not None:
-            done = storm.until
-            yield storm
+        if at > done and not any(a <= at <= b for a, b in explained):
+            group = pairs[number : bisect_right(moments, at + TOGETHER)]
+            connected = bisect_left(begins, at) - bisect_left(ends, at - TOGETHER)
+            storm = _burst(broker, clients, group) if _can_be(group, connected) else None
+            if storm is not None:
+                done = storm.until
+                yield storm
 
 
-def _can_be(group: Sequence[tuple[Connection, Connection]], there: int) -> bool:
+def _can_be(group: Sequence[_Pair], connected: int) -> bool:
     """Enough clients, by a count of connections: a quick look, in which a client counts three times at most."""
-    names = {after.client_id for after, _ in group}
+    names = {after.client_id for _, after in group}
     if len(names) < LEAST or len(group) > 1.5 * len(names):
         return False
-    return 3 * len(names) >= MOST * there or _of_one_address(group)[1] >= ONE * len(names)
+    return 3 * len(names) >= MOST * connected or _of_one_address(group)[1] >= ONE * len(names)
 
 
-def _of_one_address(group: Sequence[tuple[Connection, Connection]]) -> tuple[str | None, int]:
+def _of_one_address(group: Sequence[_Pair]) -> tuple[str | None, int]:
     """The address of most, and how many come from it."""
-    addresses = Counter(after.address for after, _ in group if after.address)
+    addresses = Counter(after.address for _, after in group if after.address)
     return min(addresses.items(), key=lambda item: (-item[1], item[0]), default=(None, 0))
 
 
-def _returns(own: Sequence[Connection]) -> Iterator[tuple[Connection, Connection]]:
-    """Each connection of a client that had been cut off, and the one before; those of one return are one."""
+def _returns(own: Sequence[Connection]) -> Iterator[_Pair]:
+    """Each connection of a client that was cut off, and the one after; those of one return are one.
+
+    It did not end on purpose, and the client was not away for long.
+    """
     last: Connection | None = None
     for before, after in pairwise(own):
         if last is None or not _is_one_return(last, after):
             last = after
-            if _cut_off(before, after):
-                yield after, before
+            cut_off = before.ended not in (None, "normal", "kicked", "not-authorized")
+            if cut_off and before.until is not None and -1.0 <= _at(after) - before.until <= CUT_OFF:
+                yield before, after
 
 
 def _is_one_return(one: Connection, another: Connection) -> bool:
     return one.address == another.address and _at(another) - _at(one) <= ONE_RETURN
 
 
-def _cut_off(before: Connection, after: Connection) -> bool:
-    """It did not end on purpose, and the client was not away for long."""
-    if after.since is None or before.until is None or before.ended in ("normal", "kicked", "not-authorized"):
-        return False
-    return -1.0 <= after.since - before.until <= CUT_OFF and before.ended is not None
-
-
-def _burst(
-    broker: str | None, clients: Sequence[Sequence[Connection]], group: Sequence[tuple[Connection, Connection]]
-) -> Storm | None:
-    names = {after.client_id for after, _ in group}
-    begin, end = _at(group[0][0]), _at(group[-1][0])
+def _burst(broker: str | None, clients: Sequence[Sequence[Connection]], group: Sequence[_Pair]) -> Storm | None:
+    names = {after.client_id for _, after in group}
+    begin, end = _at(group[0][1]), _at(group[-1][1])
     there = [own for own in clients if any(_there(c, begin) for c in own)]
     address, most = _of_one_address(group)
     behind = [own for own in there if own[0].address == address]
@@ -174,28 +159,23 @@ def _burst(
         cause, connected = "standstill" if broker and _stood_still(clients, group) else "network", len(there)
     else:
         return None
-    after = [c for own in clients if own[0].client_id in names for c in own if (c.since or -1.0) >= begin]
-    back = firsts(after, end)
-    down = min((b.until for _, b in group if b.until is not None), default=begin)
-    return Storm(broker, cause, min(down, begin), begin, connected, back, again(after, back), ())
+    after = [c for own in clients if own[0].client_id in names for c in own if c.since is not None and c.since >= begin]
+    down = min((before.until for before, _ in group if before.until is not None), default=begin)
+    return Storm(broker, cause, min(down, begin), begin, connected, *_back(after, end), ())
 
 
-def _stood_still(clients: Sequence[Sequence[Connection]], group: Sequence[tuple[Connection, Connection]]) -> bool:
+def _stood_still(clients: Sequence[Sequence[Connection]], group: Sequence[_Pair]) -> bool:
     """The broker read at one moment what had waited for it: connects that were given up, or timeouts and returns.
 
     A network that breaks lets no connect through to the listener, and each timeout comes at a time of its own.
     """
-    names = {after.client_id for after, _ in group}
-    begin, end = _at(group[0][0]), _at(group[-1][0]) + ONE_RETURN
-    twice = {
-        one.client_id
-        for own in clients
-        for one, another in pairwise(own)
-        if one.client_id in names and begin <= _at(one) <= end and _is_one_return(one, another)
-    }
+    names = {after.client_id for _, after in group}
+    begin, end = _at(group[0][1]), _at(group[-1][1]) + ONE_RETURN
+    pairs = [p for own in clients if own[0].client_id in names for p in pairwise(own) if begin <= _at(p[0]) <= end]
+    twice = {one.client_id for one, another in pairs if _is_one_return(one, another)}
     late = {
-        before.client_id
-        for after, before in group
+        after.client_id
+        for before, after in group
         if before.ended == "keep-alive"
         and _at(after) - begin <= ONE_RETURN
         and abs((before.until or 0.0) - begin) <= ONE_RETURN
@@ -226,14 +206,13 @@ def storms(facts: Facts) -> tuple[Storm, ...]:
     for key, own in by_client(facts).items():
         if key not in fought(facts):
             clients[key[0]].append(own)
-        if key not in fought(facts) | timed:
-            others[key[0]].append(own)
+            others[key[0]] += [] if key in timed else [own]
     found: list[Storm] = []
     for broker in sorted(clients, key=lambda name: name or ""):
         restarts = list(_restarts(facts, broker, clients[broker]))
         found += restarts
         explained = [(storm.down, storm.up + BACK) for storm in restarts]
-        found += (_since_when(facts, storm) for storm in bursts(broker, others[broker], explained))
+        found += (_since_when(facts, storm) for storm in _bursts(broker, others[broker], explained))
     return tuple(found)
 
 
@@ -277,12 +256,12 @@ def _starts(facts: Facts, broker: str | None) -> Iterator[tuple[float, float, tu
 
 
 def _restarts(facts: Facts, broker: str | None, clients: Sequence[Sequence[Connection]]) -> Iterator[Storm]:
-    for down, up, told in _starts(facts, broker):
+    for down, up, lines in _starts(facts, broker):
         cut = [own for own in clients if any(_ended_by_restart(c, down, up) for c in own)]
-        after = [c for own in cut for c in own if up <= (c.since or -1.0) and not _was_open(c, down, up)]
-        back = firsts(after, up + BACK)
+        after = [c for own in cut for c in own if c.since is not None and up <= c.since and not _was_open(c, down, up)]
+        back, again = _back(after, up + BACK)
         if len(back) >= LEAST and len(back) >= MOST * len(cut):
-            yield Storm(broker, "restart", down, up, len(cut), back, again(after, back), told)
+            yield Storm(broker, "restart", down, up, len(cut), back, again, lines)
 
 
 def _ended_by_restart(connection: Connection, down: float, up: float) -> bool:

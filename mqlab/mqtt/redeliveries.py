@@ -1,26 +1,26 @@
-"""Clients to which messages, or retained messages, were sent again and again.
+"""Clients to which messages were sent again: unacknowledged ones at each connect, retained ones at each subscribe.
 
-Clients that get messages again with the DUP flag: how many, after how many connects, and what the window allows.
-
-Clients to which retained messages were sent again and again, since they subscribed again and again.
+A subscribe makes the broker send every retained message that matches (MQTT 3.1.1 §3.3.1.3; MQTT 5 §3.3.1.3, unless
+retain handling says no). A session that comes back gets what it had not acknowledged, with the DUP flag (§4.4), which
+is the in-flight window at most.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from mqlab.facts import Episode, Facts, Series
 from mqlab.memo import per_facts
-from mqlab.models.mqtt import MOSQUITTO, most_again, replays_fit
 from mqlab.mqtt import accounting, sessions
 from mqlab.mqtt.copies import Receiver, copies_by_topic, subscribers, worst
-from mqlab.rows import GRID, Receipt
+from mqlab.rows import GRID
 from mqlab.shared.counters import increase
 
 STORM = 3
 """Connects with messages again, or copies of one message, from which it goes on and on."""
+MORE = 1.5
+"""How much more than before brokers may take in where they send more: each connect and acknowledgement counts."""
 MUCH = 0.1
 """Part of what a client gets from which messages again are more than what a lost connection costs."""
 WINDOW = ("max_inflight_messages", "mqtt.max_inflight", "zone.external.max_inflight")
@@ -64,50 +64,46 @@ def again(facts: Facts) -> tuple[Again, ...]:
 def window(facts: Facts) -> int:
     """Messages that may be under way to a client: as the broker is told, else mosquitto's default; 0 is no limit."""
     told = [s.value for s in facts.settings if s.key in WINDOW and s.value.isdigit()]
-    return int(told[-1]) if told else MOSQUITTO
+    return int(told[-1]) if told else 20
 
 
 def redelivery_fits(facts: Facts, one: Again) -> bool:
     """No more came again than connects × window; one connect may lie before the material."""
-    most = most_again(one.connects + 1, window(facts))
-    return one.connects >= STORM and (most is None or one.dup <= most)
+    allowed = window(facts)
+    return one.connects >= STORM and (not allowed or one.dup <= (one.connects + 1) * allowed)
 
 
 def _by_ledger(facts: Facts, ledger: Receiver) -> Again | None:
+    """Connects count in the ten seconds of messages that came again, or in those before."""
     flagged = [r for r in ledger.receipts if r.dup]
     if not flagged:
         return None
     since, until = flagged[0].at, flagged[-1].at + GRID
     rows = sum(r.rows for r in ledger.receipts if since <= r.at < until)
-    connects = _followed(facts, ledger.client, flagged)
-    going = ledger.receipts[-1].at - flagged[-1].at <= _pace(flagged) + GRID
+    moments = sessions.connected(facts, ledger.client)
+    connects = sum(any(r.at - GRID <= at < r.at + GRID for r in flagged) for at in moments)
+    pace = max((b.at - a.at for a, b in pairwise(flagged)), default=0.0)
+    going = ledger.receipts[-1].at - flagged[-1].at <= pace + GRID
     copies = worst(facts, ledger.source)[0]
     return Again(ledger.client, ledger.dup, rows, connects, copies, since, until, going, ledger, ())
 
 
-def _followed(facts: Facts, client: str, flagged: Sequence[Receipt]) -> int:
-    """Connects of *client* in the ten seconds of messages that came again, or in those before."""
-    moments = sessions.connected(facts, client)
-    return sum(1 for at in moments if any(r.at - GRID <= at < r.at + GRID for r in flagged))
-
-
-def _pace(flagged: Sequence[Receipt]) -> float:
-    """The longest time between two of them."""
-    return max((b.at - a.at for a, b in pairwise(flagged)), default=0.0)
+def _traced(facts: Facts, client: str) -> list[Episode]:
+    """What a trace shows that went to a client, but for the broker's own statistics."""
+    return [e for e in facts.of_kind("publish-sent") if e.client_id == client and not (e.topic or "$").startswith("$")]
 
 
 def _by_trace(facts: Facts, client: str) -> Again:
-    lines = [e for e in facts.of_kind("publish-sent") if e.client_id == client and not (e.topic or "$").startswith("$")]
+    lines = _traced(facts, client)
     flagged = [e for e in lines if "dup" in (e.reason or "").split(" ")]
-    since = min(e.first_at or 0.0 for e in flagged)
-    until = max(e.last_at or e.first_at or 0.0 for e in flagged)
+    spans = [(e.first_at or 0.0, e.last_at or e.first_at or 0.0) for e in flagged]
+    since, until = min(begin for begin, _ in spans), max(end for _, end in spans)
     rows = sum(e.count for e in lines if since <= (e.first_at or 0.0) <= until)
     moments = sessions.connected(facts, client)
-    near = [at for at in moments if any(at <= (e.last_at or 0.0) and (e.first_at or 0.0) <= at + GRID for e in flagged)]
-    end = max(e.last_at or 0.0 for e in lines)
-    going = end - until <= GRID
+    connects = sum(any(begin - GRID <= at <= end for begin, end in spans) for at in moments)
+    going = max(e.last_at or 0.0 for e in lines) - until <= GRID
     dup = sum(e.count for e in flagged)
-    return Again(client, dup, rows, len(near), 0, since, until, going, None, tuple(flagged))
+    return Again(client, dup, rows, connects, 0, since, until, going, None, tuple(flagged))
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +129,7 @@ class Replayed:
     @property
     def fits(self) -> bool:
         """Retained topics × subscribes are the rows, within one replay."""
-        return self.topics is not None and replays_fit(self.retained, self.topics, self.subscribes)
+        return bool(self.topics) and abs(self.retained - (self.topics or 0) * self.subscribes) <= (self.topics or 0)
 
     @property
     def storm(self) -> bool:
@@ -170,25 +166,19 @@ def uncounted(facts: Facts) -> tuple[str, ...]:
 
 def _replays_by_ledger(facts: Facts, ledger: Receiver) -> Replayed | None:
     moments = sessions.subscribed(facts, ledger.client)
-    if len(moments) < 2 or not ledger.retained:
-        return None
-    own = [r for r in ledger.receipts if r.at + GRID > moments[1]]
+    own = [r for r in ledger.receipts if len(moments) > 1 and r.at + GRID > moments[1]]
     flagged = [r for r in own if r.retained]
     if not flagged:
         return None
-    retained, rows = sum(r.retained for r in own), sum(r.rows for r in own)
-    until = flagged[-1].at + GRID
-    return Replayed(
-        ledger.client, len(moments) - 1, retained, rows - retained, _topics(facts, ledger, retained, len(moments) - 1),
-        moments[1], until, _goes_on(moments, ledger.receipts[-1].at + GRID), ledger, "ledger",
-    )  # fmt: skip
-
-
-def _topics(facts: Facts, ledger: Receiver, retained: int, subscribes: int) -> int | None:
-    """Retained topics: those of the ledger, or as many as the broker says that it keeps; whichever agrees better."""
+    subscribes, retained = len(moments) - 1, sum(r.retained for r in own)
+    # Retained topics are those of the ledger, or as many as the broker says that it keeps; whichever agrees better.
     told = [len(copies_by_topic(facts, ledger.source))]
     told += [round(s.points[-1][1]) for s in facts.named("mqtt.retained_messages") if s.points]
-    return min((t for t in told if t), key=lambda t: (abs(retained - t * subscribes), t), default=None)
+    topics = min((t for t in told if t), key=lambda t: (abs(retained - t * subscribes), t), default=None)
+    return Replayed(
+        ledger.client, subscribes, retained, sum(r.rows for r in own) - retained, topics, moments[1],
+        flagged[-1].at + GRID, _goes_on(moments, ledger.receipts[-1].at + GRID), ledger, "ledger",
+    )  # fmt: skip
 
 
 def _goes_on(moments: tuple[float, ...], end: float) -> bool:
@@ -198,63 +188,55 @@ def _goes_on(moments: tuple[float, ...], end: float) -> bool:
 
 def _replays_by_trace(facts: Facts, client: str) -> Replayed | None:
     moments = sessions.subscribed(facts, client)
-    if len(moments) < 2:
-        return None
-    topics = accounting.went_out(facts, "retained")[client]
-    lines = [e for e in facts.of_kind("publish-sent") if e.client_id == client and not (e.topic or "$").startswith("$")]
-    late = [e for e in lines if (e.first_at or 0.0) >= moments[1]]
+    late = [e for e in _traced(facts, client) if len(moments) > 1 and (e.first_at or 0.0) >= moments[1]]
     flagged = [e for e in late if "retained" in (e.reason or "")]
-    retained = sum(e.count for e in flagged)
-    live = sum(e.count for e in late) - retained
     if not flagged:
         return None
+    retained = sum(e.count for e in flagged)
     until = max(e.last_at or e.first_at or 0.0 for e in flagged)
     end = max((e.last_at or 0.0 for e in facts.of_kind("publish-sent", "publish-received")), default=until)
-    going = _goes_on(moments, end)
-    told = (len(moments) - 1, retained, live, len(topics), moments[1], until, going)
-    return Replayed(client, *told, None, "trace")
+    return Replayed(
+        client, len(moments) - 1, retained, sum(e.count for e in late) - retained,
+        len(accounting.went_out(facts, "retained")[client]), moments[1], until, _goes_on(moments, end), None, "trace",
+    )  # fmt: skip
 
 
 def _by_counter(facts: Facts) -> Replayed | None:
     """The one client that came back again and again, where a broker sends more by what it keeps for each time."""
     clients = {e.client_id for e in facts.of_kind("client-connected") if e.client_id}
-    often = sorted(((len(sessions.subscribed(facts, c)), c) for c in clients), reverse=True)
-    if not often or often[0][0] <= STORM or (len(often) > 1 and often[1][0] > STORM):
-        return None
-    client = often[0][1]
-    moments = sessions.subscribed(facts, client)
+    often = [c for c in sorted(clients) if len(sessions.subscribed(facts, c)) > STORM]
     kept = [s.points[-1][1] for s in facts.named("mqtt.retained_messages") if s.points]
     sent = facts.named("mqtt.publish_sent")
-    if len(sent) != 1 or len(kept) != 1 or not _as_before(facts, moments):
+    if len(often) != 1 or len(sent) != 1 or len(kept) != 1:
         return None
-    more = _more(sent[0], moments)
+    moments = sessions.subscribed(facts, often[0])
+    more = _more(sent[0], moments) if _as_before(facts, moments) else None
     subscribes = len(moments) - 1
     if more is None or not kept[0] / 2 <= more[0] / subscribes <= kept[0]:
         return None
-    going = _goes_on(moments, sent[0].points[-1][0])
     return Replayed(
-        client, subscribes, round(more[0]), round(more[1]), None, moments[1], moments[-1], going, None, "counter"
-    )
+        often[0], subscribes, round(more[0]), round(more[1]), None, moments[1], moments[-1],
+        _goes_on(moments, sent[0].points[-1][0]), None, "counter",
+    )  # fmt: skip
+
+
+def _paces(series: Series, at: float) -> tuple[float, float, float] | None:
+    """Messages a second before and since *at*, and seconds since."""
+    before = increase([series], series.points[0][0], at)
+    since = increase([series], at, series.points[-1][0])
+    if before is None or since is None or before.until <= before.since or since.until <= since.since:
+        return None
+    seconds = since.until - since.since
+    return before.value / (before.until - before.since), since.value / seconds, seconds
 
 
 def _more(sent: Series, moments: tuple[float, ...]) -> tuple[float, float] | None:
     """What was sent since the second subscribe beyond the pace before it, and what that pace makes."""
-    before = increase([sent], sent.points[0][0], moments[1])
-    since = increase([sent], moments[1], sent.points[-1][0])
-    if before is None or since is None or before.until <= before.since:
-        return None
-    usual = before.value / (before.until - before.since) * (since.until - since.since)
-    return since.value - usual, usual
+    paces = _paces(sent, moments[1])
+    return None if paces is None else ((paces[1] - paces[0]) * paces[2], paces[0] * paces[2])
 
 
 def _as_before(facts: Facts, moments: tuple[float, ...]) -> bool:
     """Brokers take in no more than before; connects and acknowledgements are in the counter, too."""
-    for series in facts.named("mqtt.messages_received"):
-        before = increase([series], series.points[0][0], moments[1])
-        since = increase([series], moments[1], series.points[-1][0])
-        if before is None or since is None:
-            return False
-        paces = [i.value / (i.until - i.since) if i.until > i.since else 0.0 for i in (before, since)]
-        if paces[1] > 1.5 * paces[0]:
-            return False
-    return True
+    paces = [_paces(series, moments[1]) for series in facts.named("mqtt.messages_received")]
+    return all(pace is not None and pace[1] <= MORE * pace[0] for pace in paces)

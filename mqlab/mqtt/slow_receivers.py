@@ -1,12 +1,8 @@
-"""Connected MQTT clients that take less than is published for them.
-
-MQTT: how fast a connected client takes its messages, against how fast they are published for it.
+"""Connected MQTT clients that take less than is published for them: MQTT's part of the rule for slow consumers.
 
 A client has one queue, so a slow one gets everything late, whoever sent it; where messages of one publisher come late
 and those of another do not, the way from the publisher is slow. A connected session holds its queue and what is in
 flight: the delay at a full queue is (limit + in flight) / pace.
-
-MQTT's part of the rule for slow consumers: a connected client whose queue is full, or that gets all of it late.
 """
 
 from __future__ import annotations
@@ -19,12 +15,12 @@ from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
 from mqlab.memo import per_facts
 from mqlab.mqtt import brokers, sessions
-from mqlab.mqtt.accounting import LEAST, NEAR, Account, QueueCase, accounts
-from mqlab.mqtt.queue_drops import queue_cases
+from mqlab.mqtt.accounting import Account, accounts
+from mqlab.mqtt.brokers import LEAST
+from mqlab.mqtt.queue_drops import NEAR, QueueCase, queue_cases
 from mqlab.mqtt.sessions import END
 from mqlab.rows import GRID, Client, Passage
-from mqlab.shared.wording import moment, sample
-from mqlab.sources import Role
+from mqlab.shared.wording import accusation, cite, sample
 
 SHORTEST = 30.0
 """Seconds of publishing over which a pace is taken: three times what ledgers are thinned to."""
@@ -53,7 +49,7 @@ class Pace:
     @property
     def latest(self) -> float:
         """Seconds that the latest message took longer than the fastest one: clocks may differ."""
-        return max((spread(p) for p in self.delays), default=0.0)
+        return max((_spread(p) for p in self.delays), default=0.0)
 
     @property
     def behind(self) -> bool:
@@ -64,39 +60,38 @@ class Pace:
     def alike(self) -> bool:
         """Messages of all publishers come late: nobody passes by a queue."""
         known = [p for p in self.delays if p.messages >= LEAST]
-        return bool(known) and min(spread(p) for p in known) >= self.latest / 2
+        return bool(known) and min(_spread(p) for p in known) >= self.latest / 2
+
+    @property
+    def backlog(self) -> float:
+        """Messages that are left over at these rates."""
+        return (self.published - self.handled) * (self.until - self.since)
+
+    @property
+    def room(self) -> float | None:
+        """Messages that its queue holds; None where it has no limit or none is known."""
+        limited = self.case.queue is not None and self.case.queue.limit is not None
+        return self.case.queue.holds(connected=True) if limited and self.case.queue is not None else None
 
     @property
     def full_delay(self) -> float | None:
         """Seconds that a full queue makes a message wait at this pace; None where it has no limit or none is known."""
-        queue = self.case.queue
-        if queue is None or queue.limit is None or self.handled <= 0:
-            return None
-        return queue.holds(connected=True) / self.handled
-
-    @property
-    def expected_loss(self) -> float | None:
-        """Messages that do not fit into the queue at these rates."""
-        queue = self.case.queue
-        if queue is None or queue.limit is None:
-            return None
-        surplus = (self.published - self.handled) * (self.until - self.since)
-        return max(0.0, surplus - queue.holds(connected=True))
+        return None if self.room is None or self.handled <= 0 else self.room / self.handled
 
     @property
     def agrees(self) -> bool:
         """The delay, or the loss, is what the queue and both rates make."""
-        full, loss, lost = self.full_delay, self.expected_loss, self.case.lost
-        by_delay = full is not None and _near(self.latest, full)
-        by_loss = loss is not None and lost is not None and loss >= LEAST and _near(lost, loss)
-        return by_delay or by_loss or ((lost or 0.0) < LEAST and self._unbounded())
-
-    def _unbounded(self) -> bool:
-        """The delay is that of a queue which takes everything, read until publishing ends, or until it is empty."""
-        backlog = (self.published - self.handled) * (self.until - self.since)
-        if self.handled <= 0 or self.published <= 0:
+        full, lost = self.full_delay, self.case.lost
+        if full is not None and _near(self.latest, full):
+            return True
+        loss = max(0.0, self.backlog - self.room) if self.room is not None else 0.0
+        if lost is not None and loss >= LEAST and _near(lost, loss):
+            return True
+        if (lost or 0.0) >= LEAST or self.handled <= 0 or self.published <= 0:
             return False
-        return backlog / self.published * (1 - AGREE) <= self.latest <= backlog / self.handled * (1 + AGREE)
+        # A queue that takes everything is read until publishing ends, or until it is empty.
+        until_end, until_empty = self.backlog / self.published, self.backlog / self.handled
+        return until_end * (1 - AGREE) <= self.latest <= until_empty * (1 + AGREE)
 
 
 @per_facts
@@ -136,18 +131,15 @@ def _pace(facts: Facts, account: Account, case: QueueCase) -> Iterator[Pace]:
     yield Pace(case, account, since, until, account.sent(since, until) / (until - since) / share, handled, delays)
 
 
-def others_in_time(facts: Facts, pace: Pace) -> tuple[Passage, ...]:
+def _others_in_time(facts: Facts, pace: Pace) -> list[Passage]:
     """Messages of the same publishers that came to other receivers without such delay."""
     senders = {p.sender for p in pace.delays}
     own = pace.account.ledgers[pace.case.client_id]
-    return tuple(
-        p
-        for p in facts.passages
-        if p.sender in senders and p.receiver not in own and p.messages >= LEAST and spread(p) < pace.latest / 2
-    )
+    others = [p for p in facts.passages if p.sender in senders and p.receiver not in own and p.messages >= LEAST]
+    return [p for p in others if _spread(p) < pace.latest / 2]
 
 
-def spread(passage: Passage) -> float:
+def _spread(passage: Passage) -> float:
     """How much longer the slowest message took than the fastest one, in seconds."""
     return passage.most - passage.least
 
@@ -170,28 +162,20 @@ class Slow:
 
 def slow(facts: Facts) -> Slow:
     """One finding for each slow client; missing where neither ledgers of receivers nor lists of clients tell."""
-    known = paces(facts)
-    listed = [found for client, own in sessions.rows(facts).items() for found in _listed(facts, client, own)]
-    every = [_judged(facts, pace) for pace in known]
-    found = (*(f for result in every for f in result.findings), *listed)
+    every = [_judged(facts, pace) for pace in paces(facts)]
+    found = [f for result in every for f in result.findings]
+    found += [f for client, own in sessions.rows(facts).items() for f in _listed(facts, client, own)]
     if found:
-        return Slow(found)
+        return Slow(tuple(found))
     because = "; ".join(result.rejected for result in every if result.rejected)
     if because:
         return Slow(rejected=because)
     without = [c.client_id for c in queue_cases(facts) if c.lines and not c.was_away and c.missing is None]
     if without:
         return Slow(missing=(f"what came to {', '.join(without)}: a ledger with times, or a list of clients",))
-    return Slow() if known or sessions.rows(facts) or _drops_known(facts) else Slow(missing=(_NEEDED,))
-
-
-_NEEDED = "when messages were published and received, or queues in a list of clients"
-
-
-def _drops_known(facts: Facts) -> bool:
-    """The broker tells when a queue drops."""
-    logs = any(facts.logs_of(name, Role.BROKER_LOG) for name in brokers.KNOWN)
-    return logs or bool(facts.named("mqtt.publish_dropped", "mqtt.queue_full_dropped"))
+    if every or sessions.rows(facts) or brokers.tells_of_drops(facts):
+        return Slow()
+    return Slow(missing=("when messages were published and received, or queues in a list of clients",))
 
 
 def _judged(facts: Facts, pace: Pace) -> Slow:
@@ -216,15 +200,13 @@ def _explained(facts: Facts, pace: Pace) -> bool:
     if (pace.case.missing is not None and pace.case.missing.likely >= LEAST) or not pace.agrees:
         return False
     stored = brokers.gauge(facts, "mqtt.stored_messages", pace.case.broker)
-    before, top = brokers.value(stored, pace.since) or 0.0, _top(facts, pace)
-    backlog = (pace.published - pace.handled) * (pace.until - pace.since)
-    return bool(others_in_time(facts, pace)) or top - before >= backlog / 2
+    points = stored.points if stored is not None else ()
+    top = max((v for t, v in points if pace.since <= t <= pace.until), default=0.0)
+    grown = top - (brokers.value(stored, pace.since) or 0.0)
+    return bool(_others_in_time(facts, pace)) or grown >= pace.backlog / 2
 
 
-def _top(facts: Facts, pace: Pace) -> float:
-    stored = brokers.gauge(facts, "mqtt.stored_messages", pace.case.broker)
-    inside = [v for t, v in stored.points if pace.since <= t <= pace.until] if stored is not None else []
-    return max(inside, default=0.0)
+_MITIGATE = "A larger queue for bursts; side effect: memory, and what is late comes later still."
 
 
 def _finding(facts: Facts, pace: Pace, certainty: Certainty) -> Finding:
@@ -238,76 +220,59 @@ def _finding(facts: Facts, pace: Pace, certainty: Certainty) -> Finding:
     if pace.full_delay is not None:
         measures["full_queue_delay_seconds"] = pace.full_delay
     loses = f" Its queue is full: {units.number(round(drops))} messages were dropped." if drops >= 1 else ""
-    return Finding(
-        id=f"{INCIDENT}:{client}",
-        incident=INCIDENT,
+    return accusation(
+        f"{INCIDENT}:{client}",
+        certainty,
+        (pace.since, pace.until),
         severity=Severity.WARNING,
-        certainty=certainty,
-        subject=client,
-        started_at=moment(pace.since),
-        ended_at=moment(pace.until),
-        ongoing=False,
         statement=(
             f"{client} is connected all the time and takes {units.digits(pace.handled)} messages/s where "
             f"{units.digits(pace.published)}/s are published for it, so they come up to "
             f"{units.duration(pace.latest)} late.{loses}"
         ),
         measures=measures,
-        evidence=_evidence(facts, pace),
+        evidence=tuple(_evidence(facts, pace)),
         explains=("session-queue-drop",),
-        mitigate="A larger queue for bursts; side effect: memory, and what is late comes later still.",
+        mitigate=_MITIGATE,
         remedy=f"Make {client} faster: work off in batches or beside the callback, or share the load in a share group.",
         verify=f"Delay at {client} is below a second, and the broker's count of dropped messages stays.",
     )
 
 
-def _evidence(facts: Facts, pace: Pace) -> tuple[Evidence, ...]:
-    lines = [Evidence(e.first.source, e.first.line, e.first.text, "its queue is full") for e in pace.case.lines[:2]]
-    late = max(pace.delays, key=lambda p: (spread(p), p.sender))
-    own = next((r for r in facts.receipts if r.source == late.receiver), None)
+def _evidence(facts: Facts, pace: Pace) -> Iterator[Evidence]:
+    yield from (cite(e.first, "its queue is full") for e in pace.case.lines[:2])
+    firsts = {r.source: r for r in reversed(facts.receipts)}
+    late = max(pace.delays, key=lambda p: (_spread(p), p.sender))
     half = late.median - late.least
-    took = f"messages of {late.sender} come up to {spread(late):.1f} s late, half of them {half:.1f} s"
-    places = [] if own is None else [own.first(took)]
-    others = others_in_time(facts, pace)[:1]
-    beside = [
-        r.first(f"others of the same publisher come here within {spread(p):.1f} s")
-        for p in others
-        for r in [next((r for r in facts.receipts if r.source == p.receiver), None)]
-        if r is not None
-    ]
+    if late.receiver in firsts:
+        took = f"messages of {late.sender} come up to {_spread(late):.1f} s late, half of them {half:.1f} s"
+        yield firsts[late.receiver].first(took)
+    for p in _others_in_time(facts, pace)[:1]:
+        if p.receiver in firsts:
+            yield firsts[p.receiver].first(f"others of the same publisher come here within {_spread(p):.1f} s")
     stored = brokers.gauge(facts, "mqtt.stored_messages", pace.case.broker)
-    held = [sample(facts, stored, pace.until, "messages that wait at the broker")] if stored is not None else []
-    return (*lines, *places, *beside, *held)
+    if stored is not None:
+        yield sample(facts, stored, pace.until, "messages that wait at the broker")
 
 
-def _listed(facts: Facts, client: str, own: tuple[Client, ...]) -> list[Finding]:
+def _listed(facts: Facts, client: str, own: tuple[Client, ...]) -> Iterator[Finding]:
     """A list shows a connected client whose queue is at its limit."""
     last = own[-1]
-    case = next((c for c in queue_cases(facts) if c.client_id == client), None)
-    if case is None or not sessions.is_there(last) or not _at_limit(case, last):
-        return []
-    return [
-        Finding(
-            id=f"{INCIDENT}:{client}",
-            incident=INCIDENT,
-            severity=Severity.WARNING,
-            certainty=Certainty.PROVEN if last.dropped else Certainty.LIKELY,
-            subject=client,
-            started_at=moment(own[0].at),
-            ended_at=None,
-            ongoing=True,
-            statement=f"{client} is connected, and {units.number(last.queued or 0)} messages wait for it, as many as "
-            f"its queue holds; {units.number(last.dropped or 0)} were dropped.",
-            measures={"pending_records": float(last.queued or 0), "dropped_messages": float(last.dropped or 0)},
-            evidence=(Evidence(last.source, last.line, last.text, "connected, with a full queue"),),
-            explains=("session-queue-drop",),
-            mitigate="A larger queue for bursts; side effect: memory, and what is late comes later still.",
-            remedy=f"Make {client} faster, or share the load in a share group.",
-            verify=f"The queue of {client} is empty in the next list.",
-        )
-    ]
-
-
-def _at_limit(case: QueueCase, row: Client) -> bool:
-    limit = case.queue.limit if case.queue is not None else None
-    return limit is not None and (row.queued or 0) >= limit
+    limit = next((c.limit for c in queue_cases(facts) if c.client_id == client), None)
+    if limit is None or not sessions.is_there(last) or (last.queued or 0) < limit:
+        return
+    yield accusation(
+        f"{INCIDENT}:{client}",
+        Certainty.PROVEN if last.dropped else Certainty.LIKELY,
+        (own[0].at, None),
+        ongoing=True,
+        severity=Severity.WARNING,
+        statement=f"{client} is connected, and {units.number(last.queued or 0)} messages wait for it, as many as "
+        f"its queue holds; {units.number(last.dropped or 0)} were dropped.",
+        measures={"pending_records": float(last.queued or 0), "dropped_messages": float(last.dropped or 0)},
+        evidence=(cite(last, "connected, with a full queue"),),
+        explains=("session-queue-drop",),
+        mitigate=_MITIGATE,
+        remedy=f"Make {client} faster, or share the load in a share group.",
+        verify=f"The queue of {client} is empty in the next list.",
+    )

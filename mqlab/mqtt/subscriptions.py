@@ -1,20 +1,8 @@
-"""Who subscribed to which topic filters, in which share groups, and whose ledgers tell of it.
-
-Files of clients that are numbered as their ids are: ``w1/got.tsv`` and ``forwarded-1.csv`` of ``fan-worker-1``.
-
-Services that are started several times keep their files in folders, or under names, that tell only their numbers; the
-folder of others is the first or the last word of their id: ``office/in.csv`` of ``office-view``.
-
-Which users and client ids of MQTT a ledger or a client may be: what access rules are evaluated for.
-
-Who subscribed to which topic filters at MQTT brokers, from when until when.
+"""Who subscribed to which topic filters at MQTT brokers and in which share groups, and whose ledgers tell of it.
 
 Brokers' logs and lists name the client; a client's own lines often do not: they are about the client id that the same
-log named last, else that the log is named after, or numbered as.
-
-Whose the ledgers of MQTT receivers are.
-
-Share groups of MQTT: whose subscriptions share the messages of one filter, and which of them were away, by time.
+log named last, else that the log is named after, or numbered as: ``w1/got.tsv`` and ``forwarded-1.csv`` are of
+``fan-worker-1`` where files and ids have the same numbers.
 """
 
 from __future__ import annotations
@@ -33,6 +21,7 @@ from mqlab.mqtt import connections, copies
 from mqlab.mqtt import sessions as mqtt_sessions
 from mqlab.mqtt.sessions import BEGIN, END, Session, Span, outside, sessions
 from mqlab.shared.actors import base_name
+from mqlab.shared.wording import cite
 
 LEAST = 2
 """Numbers from which it is no chance that files and ids have the same ones."""
@@ -46,35 +35,14 @@ def owners(sources: Iterable[str], clients: Iterable[str]) -> Mapping[str, str]:
     Nothing for sources that fit ids of several kinds.
     """
     kinds = _alike((client, client) for client in set(clients))
+    stems = [(folder + slash + name.partition(".")[0], f"{folder}{slash}{name}")
+             for folder, slash, name in (source.rpartition("/") for source in set(sources))]  # fmt: skip
     found: dict[str, str] = {}
-    for numbers in _alike((_without_ending(source), source) for source in set(sources)).values():
+    for numbers in _alike(stems).values():
         fitting = [own for own in kinds.values() if own.keys() == numbers.keys()]
         if len(numbers) >= LEAST and len(fitting) == 1:
             found |= {source: fitting[0][number] for number, source in numbers.items()}
     return dict(sorted(found.items()))
-
-
-def in_folders(sources: Iterable[str], clients: Iterable[str]) -> Mapping[str, str]:
-    """Source → client id, where its folder is a word at an end of one id alone, and no other source is there."""
-    by_folder: dict[str, list[str]] = defaultdict(list)
-    for source in sorted(set(sources)):
-        by_folder[source.rpartition("/")[0].rpartition("/")[2]].append(source)
-    found: dict[str, str] = {}
-    for folder, own in by_folder.items():
-        fitting = [client for client in sorted(set(clients)) if folder and _ends_with(client, folder)]
-        if len(own) == 1 and len(fitting) == 1:
-            found[own[0]] = fitting[0]
-    return {source: client for source, client in found.items() if list(found.values()).count(client) == 1}
-
-
-def _ends_with(client: str, word: str) -> bool:
-    parts = re.split(r"[-_.]", client)
-    return word in (client, parts[0], parts[-1])
-
-
-def _without_ending(source: str) -> str:
-    folder, slash, name = source.rpartition("/")
-    return folder + slash + name.partition(".")[0]
 
 
 def _alike(names: Iterable[tuple[str, str]]) -> Mapping[str, Mapping[int, str]]:
@@ -97,43 +65,32 @@ _ROLES = frozenset({"published", "sent", "acked", "received", "forwarded", "ledg
 @per_facts
 def parties(facts: Facts) -> tuple[Party, ...]:
     """Every user and client id that brokers saw connect."""
-    return tuple(
-        sorted({(c.user, c.client_id) for c in connections.connections(facts) if c.told_by == "broker"}, key=_key)
-    )
+    seen = {(c.user, c.client_id) for c in connections.connections(facts) if c.told_by == "broker"}
+    return tuple(sorted(seen, key=lambda party: (party[0] or "", party[1])))
 
 
 @per_facts
 def of_ledger(facts: Facts, ledger: str) -> tuple[Party, ...]:
     """Who may have written *ledger*: the client that it is named after, else all that connected."""
-    client = client_of(facts, ledger)
-    return of_client(facts, client) if client is not None else parties(facts)
+    return of_client(facts, client_of(facts, ledger))
 
 
-def of_client(facts: Facts, client: str) -> tuple[Party, ...]:
+def of_client(facts: Facts, client: str | None) -> tuple[Party, ...]:
     """The users with which *client* connected; all that connected where no broker tells of it."""
-    own = tuple(party for party in parties(facts) if party[1] == client)
-    return own or parties(facts)
+    return tuple(party for party in parties(facts) if party[1] == client) or parties(facts)
 
 
 @per_facts
 def client_of(facts: Facts, ledger: str) -> str | None:
     """The client id that a ledger is named after, also where words of the id are left out: only one may fit."""
-    named = copies.client_of(facts, ledger)
-    if named is not None:
-        return named
     words = {w.lower() for w in _WORD.findall(base_name(ledger))} - _ROLES
-    ids = sorted({client for _, client in parties(facts)})
-    fitting = [i for i in ids if words and words <= {w.lower() for w in _WORD.findall(i)}]
-    return fitting[0] if len(fitting) == 1 else None
+    fitting = {i for _, i in parties(facts) if words and words <= {w.lower() for w in _WORD.findall(i)}}
+    return copies.client_of(facts, ledger) or (fitting.pop() if len(fitting) == 1 else None)
 
 
 def name_of(facts: Facts, ledger: str) -> str:
     """The client id behind a ledger, else the ledger's own name."""
     return client_of(facts, ledger) or base_name(ledger)
-
-
-def _key(party: Party) -> tuple[str, str]:
-    return (party[0] or "", party[1])
 
 
 SKEW = 5.0
@@ -172,14 +129,15 @@ def subscriptions(facts: Facts) -> tuple[Subscription, ...]:
     for one in sessions(facts):
         own[one.client_id].append(one)
     found: dict[tuple[str, str, int], Subscription] = {}
-    for client, name, at, qos, place in sorted(_told(facts), key=lambda t: (t[0], t[1], t[2], t[4].line or 0)):
+    for client, name, at, qos, place in sorted(_subscribes(facts), key=lambda t: (t[0], t[1], t[2], t[4].line or 0)):
         number = _session(own[client], at)
-        session = None if number is None else own[client][number]
-        if (client, name, number or 0) not in found:
+        if (client, name, number) not in found:
+            session = own[client][number] if own[client] else None
             begin = at if session is None else max(session.since, min(at, session.until))
-            end = min(session.until if session else END, _left(facts, client, name, begin))
-            away = mqtt_sessions.away(facts, client, _there(session))
-            found[client, name, number or 0] = Subscription(client, name, qos, begin, end, session, place, away)
+            end = min(session.until if session else END, _unsubscribed(facts, client, name, begin))
+            seen = [t for c in (session.connections if session else ()) for t in (c.since, c.until) if t is not None]
+            away = mqtt_sessions.away(facts, client, seen)
+            found[client, name, number] = Subscription(client, name, qos, begin, end, session, place, away)
     return tuple(found[key] for key in sorted(found))
 
 
@@ -190,22 +148,14 @@ def all_told(facts: Facts) -> bool:
     return bool(connects) and connects <= {e.source for e in facts.of_kind("client-subscribed")}
 
 
-def _there(session: Session | None) -> tuple[float, ...]:
-    """Moments at which lines say that the client was connected."""
-    known = () if session is None else session.connections
-    return tuple(at for c in known for at in (c.since, c.until) if at is not None)
-
-
-def _session(own: list[Session], at: float) -> int | None:
+def _session(own: Sequence[Session], at: float) -> int:
     """Which of a client's sessions a line at that moment is about: the one that began last before it, or just after."""
     near = [n for n, session in enumerate(own) if abs(session.since - at) <= SKEW]
-    if near:
-        return min(near, key=lambda n: abs(own[n].since - at))
     before = [n for n, session in enumerate(own) if session.since <= at]
-    return before[-1] if before else (0 if own else None)
+    return min(near, key=lambda n: abs(own[n].since - at)) if near else max(before, default=0)
 
 
-def _told(facts: Facts) -> Iterator[tuple[str, str, float, int | None, Evidence]]:
+def _subscribes(facts: Facts) -> Iterator[tuple[str, str, float, int | None, Evidence]]:
     for line in facts.of_kind("client-subscribed"):
         client = subscriber_of(facts, line)
         if client and line.topic:
@@ -213,8 +163,7 @@ def _told(facts: Facts) -> Iterator[tuple[str, str, float, int | None, Evidence]
             yield client, line.topic, BEGIN if line.first_at is None else line.first_at, qos, line.first
     for row in facts.clients:
         if row.system == "mqtt" and row.client_id and row.subscription:
-            for name in filters_of(row.subscription):
-                yield row.client_id, name, BEGIN, None, row.evidence
+            yield from ((row.client_id, name, BEGIN, None, row.evidence) for name in filters_of(row.subscription))
 
 
 def filters_of(text: str) -> list[str]:
@@ -223,10 +172,9 @@ def filters_of(text: str) -> list[str]:
     return [part.rpartition(":")[0] if part[-2:-1] == ":" and part[-1:] in "012" else part for part in parts]
 
 
-def _left(facts: Facts, client: str, name: str, since: float) -> float:
-    lines = facts.of_kind("client-unsubscribed")
-    at = [e.first_at for e in lines if e.topic == name and e.first_at and subscriber_of(facts, e) == client]
-    return min((moment for moment in at if moment >= since), default=END)
+def _unsubscribed(facts: Facts, client: str, name: str, since: float) -> float:
+    lines = [e for e in facts.of_kind("client-unsubscribed") if e.topic == name and subscriber_of(facts, e) == client]
+    return min((e.first_at for e in lines if e.first_at is not None and e.first_at >= since), default=END)
 
 
 def subscriber_of(facts: Facts, line: Episode) -> str | None:
@@ -264,8 +212,8 @@ def _named(facts: Facts) -> Mapping[str, list[tuple[int, str]]]:
 def receiving_ledgers(facts: Facts) -> Mapping[str, tuple[str, ...]]:
     """Client id → its ledgers of received messages, by names; the last ledger left is the last subscriber's.
 
-    Ledgers without the name of a client may be numbered as subscribers are that have none, or be in their folders. Of a
-    client that notes what it received and what it processed, what it received.
+    Ledgers without the name of a client may be numbered as subscribers are that have none. Of a client that notes what
+    it received and what it processed, what it received.
     """
     roles = {r.source: r.role for r in facts.receipts if r.role in copies.RECEIVING}
     named = {source: copies.client_of(facts, source) for source in sorted(roles)}
@@ -274,7 +222,7 @@ def receiving_ledgers(facts: Facts) -> Mapping[str, tuple[str, ...]]:
     without = sorted({s.client_id for s in subscriptions(facts) if not internal(s.filter)} - set(named.values()))
     if len(nameless) == 1 and len(without) == 1:
         named[nameless[0]] = without[0]
-    named |= {**in_folders(nameless, without), **owners(nameless, without)}
+    named |= owners(nameless, without)
     found: dict[str, list[str]] = defaultdict(list)
     for source in sorted(sources, key=lambda name: (copies.RECEIVING.index(roles[name]), name)):
         kept = found[named[source] or source]
@@ -339,45 +287,38 @@ def _presumed(facts: Facts, name: str, inner: str, told: Sequence[Subscription])
     """
     every = receiving_ledgers(facts)
     known = {s.client_id for s in subscriptions(facts)}
-    members = [m.client_id for m in told]
+    members = [every[m.client_id] for m in told if m.client_id in every]
     found = []
     for client in sorted(set(every) - known):
-        own = [s for s in sessions(facts) if s.client_id == client]
-        begin = (own[0].last.begin if own else None) or _first_row(facts, every[client])
-        if begin is not None and _deals(
-            facts, inner, [every[c] for c in (*members, client) if c in every], every[client]
-        ):
-            place = Evidence(begin.source, begin.line, begin.text, "gets messages that no member gets")
-            shared_name = f"$share/{name}/{inner}"
-            found += [Subscription(client, shared_name, None, s.since, s.until, s, place) for s in own]
-            found += [] if own else [Subscription(client, shared_name, None, BEGIN, END, None, place)]
-            members.append(client)
+        own: list[Session | None] = [s for s in sessions(facts) if s.client_id == client]
+        noted = (r.first("") for r in facts.receipts if r.source in every[client])
+        begin = (own[0].last.begin if own and own[0] else None) or next(noted, None)
+        if begin is not None and _deals(facts, inner, [*members, every[client]]):
+            place = cite(begin, "gets messages that no member gets")
+            kept = [(s.since, s.until) if s else (BEGIN, END) for s in own or [None]]
+            found += [
+                Subscription(client, f"$share/{name}/{inner}", None, *span, session, place)
+                for span, session in zip(kept, own or [None], strict=True)
+            ]
+            members.append(every[client])
     return found
 
 
-def _first_row(facts: Facts, ledgers: Sequence[str]) -> Evidence | None:
-    """Where a client of whose connections no line tells notes its first message."""
-    return next((r.first("") for r in facts.receipts if r.source in ledgers), None)
-
-
-def _deals(facts: Facts, inner: str, ledgers: Sequence[tuple[str, ...]], own: tuple[str, ...]) -> bool:
-    """All that *own* notes is of the filter, and no message is noted by two of *ledgers*."""
-    mine = [f for f in facts.topic_flows if set(own) & dict(f.received).keys()]
+def _deals(facts: Facts, inner: str, ledgers: Sequence[tuple[str, ...]]) -> bool:
+    """All that the last one of *ledgers* notes is of the filter, and no message is noted by two of them."""
+    mine = [f for f in facts.topic_flows if set(ledgers[-1]) & dict(f.received).keys()]
     apart = all(sum(bool(set(these) & dict(f.received).keys()) for these in ledgers) < 2 for f in mine)
     return len(ledgers) > 1 and apart and all(f.topic is not None and matches(inner, f.topic) for f in mine)
 
 
 def phases(group: ShareGroup, since: float, until: float) -> tuple[Phase, ...]:
     """The times of *group* between two moments, by what stayed the same; those without members are left out."""
-    edges = {since, until}
-    for member in group.members:
-        edges |= {at for span in (*member.away, (member.since, member.until)) for at in span if since < at < until}
-    moments = sorted(edges)
-    every = (_phase(group, a, b) for a, b in pairwise(moments))
-    return tuple(phase for phase in every if phase.members)
-
-
-def _phase(group: ShareGroup, since: float, until: float) -> Phase:
-    own = [m for m in group.members if m.since <= since and until <= m.until]
-    dead = {m.client_id for m in own if any(a <= since and until <= b for a, b in m.away)}
-    return Phase(since, until, tuple(sorted({m.client_id for m in own})), tuple(sorted(dead)))
+    spans = [span for member in group.members for span in (*member.away, (member.since, member.until))]
+    moments = sorted({since, until, *(at for span in spans for at in span if since < at < until)})
+    found = []
+    for begin, end in pairwise(moments):
+        own = [m for m in group.members if m.since <= begin and end <= m.until]
+        dead = {m.client_id for m in own if any(a <= begin and end <= b for a, b in m.away)}
+        if own:
+            found.append(Phase(begin, end, tuple(sorted({m.client_id for m in own})), tuple(sorted(dead))))
+    return tuple(found)

@@ -1,22 +1,17 @@
-"""What is out of the ordinary in MQTT's material, and which brokers and clients changed.
-
-Changes of who uses an MQTT broker: brokers that start and stop, clients that come later, and such as stay away.
-
-What is out of the ordinary in MQTT's material, and which classes account for it: part of ``symptoms``.
-"""
+"""What is out of the ordinary in MQTT's material, which classes account for it, and who came and went."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from mqlab.facts import Episode, Facts
-from mqlab.findings import Change, Evidence
+from mqlab.findings import Change
 from mqlab.mqtt import connections, denials, flapping
 from mqlab.mqtt import copies as mqtt_copies
-from mqlab.mqtt.connections import Connection, by_client
+from mqlab.mqtt.connections import by_client
 from mqlab.mqtt.sessions import offline_sessions
 from mqlab.mqtt.subscriptions import share_groups
-from mqlab.shared.wording import clock
+from mqlab.shared.wording import clock, few
 from mqlab.units import duration, number
 
 _BEGIN = 10.0
@@ -39,21 +34,14 @@ def mqtt_changes(facts: Facts) -> Iterator[Change]:
 
 def _came(facts: Facts) -> Iterator[Change]:
     """Clients whose first connection came after the others were there."""
-    lives = {client: own for (_, client), own in by_client(facts).items() if own[0].told_by == "broker"}
-    first = min((own[0].since for own in lives.values() if own[0].since is not None), default=None)
-    if first is None:
-        return
-    later = [(client, own) for client, own in lives.items() if (own[0].since or first) > first + _BEGIN]
-    if len(later) > _MOST:
-        return
+    firsts = {client: own[0] for (_, client), own in by_client(facts).items() if own[0].told_by == "broker"}
+    begin = min((c.since for c in firsts.values() if c.since is not None), default=0.0)
+    later = [(client, c) for client, c in firsts.items() if c.since is not None and c.since > begin + _BEGIN]
     groups = {member.client_id: group.name for group in share_groups(facts) for member in group.members}
-    for client, own in later:
+    for client, first in later if len(later) <= _MOST else ():
         shared = f", member of the share group {groups[client]}" if client in groups else ""
-        yield Change(own[0].since, f"client {client}", None, f"connected{shared}", _place(own))
-
-
-def _place(own: Sequence[Connection]) -> tuple[Evidence, ...]:
-    return () if own[0].begin is None else (own[0].begin,)
+        place = () if first.begin is None else (first.begin,)
+        yield Change(first.since, f"client {client}", None, f"connected{shared}", place)
 
 
 _COMING_BACK = (
@@ -128,12 +116,13 @@ def copies(facts: Facts) -> Iterator[tuple[float, str]]:
 def cut_off_when_idle(facts: Facts) -> Iterator[tuple[float | None, str]]:
     """Idle limits that end connections: since when, and words; no class is about them."""
     for one in flapping.idle(facts):
-        names = ", ".join(client.client_id for client in one.clients[:_SHOWN])
-        more = f" and {len(one.clients) - _SHOWN} more" if len(one.clients) > _SHOWN else ""
+        names = few([client.client_id for client in one.clients], _SHOWN)
         patience = min((client.keep_alive for client in one.clients if client.keep_alive), default=None)
         below = f", below their keep-alive of {patience:g} s" if patience else ""
+        limit = f"{one.limit.key} {one.limit.value} ({one.limit.source}:{one.limit.line})"
+        lasted = duration(one.clients[0].life)
         yield (
             one.since,
-            f"{clock(one.since)} UTC: connections of {names}{more} end after {duration(one.clients[0].life)} each, "
-            f"likely by the idle limit {one.limit.key} {one.limit.value} ({one.limit.source}:{one.limit.line}){below}",
+            f"{clock(one.since)} UTC: connections of {names} end after {lasted} each, likely by the idle limit "
+            f"{limit}{below}",
         )

@@ -1,22 +1,12 @@
-"""MQTT client ids that are taken over again and again, and by how many parties.
-
-Whether a client's own log tells that it alone came back, each time that it replaced a connection of its own.
-
-Such a log tells of every connection that the broker does, all of them from one address; the client did not lose one and
-have another at once, as with a sound link behind a limit or a proxy. Where a device lost its power, its log tells of
-starts without an end between them.
-
-By how many parties a client id was taken over, and how one knows.
-
-A party is known by its address, user, keep-alive and kind of session at the broker, or by its own log. Where all that
-is the same, behind one NAT address, only the pace tells: two clients that are thrown out come back after the waits of
-their libraries, faster than one alone could notice that its link is gone.
-
-MQTT client ids that are taken over again and again, and which of them two or more live clients fight for.
+"""MQTT client ids that are taken over again and again, which of them live clients fight for, and how many those are.
 
 Two live clients throw each other out: the one that lost the id takes it back as soon as its library allows, again and
 again. A client that comes back before its old connection was noticed makes the same line at the broker, but once for
 each loss of its link, at no steady pace, and nobody else is alive meanwhile.
+
+A party is known by its address, user, keep-alive and kind of session at the broker, or by its own log. Where all that
+is the same, behind one NAT address, only the pace tells: two clients that are thrown out come back after the waits of
+their libraries, faster than one alone could notice that its link is gone.
 """
 
 from __future__ import annotations
@@ -29,8 +19,8 @@ from statistics import median
 
 from mqlab.facts import Facts
 from mqlab.memo import per_facts
-from mqlab.models import backoff
-from mqlab.mqtt.connections import Connection, by_client, told_by_clients
+from mqlab.models.mqtt import GO_LONGEST, SLOWEST, doubling, steady
+from mqlab.mqtt.connections import Connection, by_client, by_own_log
 
 AWAY = 2.0
 """Seconds until a client is back, from which on its link was away: with a sound link every library tries sooner."""
@@ -39,27 +29,20 @@ _NEAR = 2.0
 
 
 def came_back_alone(told: Sequence[Connection], own: Sequence[Connection]) -> bool:
-    """All that brokers tell of an id (*told*) are connections of one client, in whose log (*own*) no link was sound."""
-    one_place = len({c.address for c in told}) == 1 and len({c.source for c in own}) == 1
-    return one_place and _tells_of_each(told, own) and not any(_at_once(*pair) for pair in pairwise(own))
+    """All that brokers tell of an id (*told*) are connections of one client, in whose log (*own*) no link was sound.
 
-
-def _tells_of_each(told: Sequence[Connection], own: Sequence[Connection]) -> bool:
+    Where a device lost its power, its log tells of starts without an end between them.
+    """
     left = [c.since for c in own if c.since is not None]
     for connection in told:
-        since = connection.since
-        same = [at for at in left if since is not None and abs(at - since) <= _NEAR]
+        same = [at for at in left if connection.since is not None and abs(at - connection.since) <= _NEAR]
         if not same:
             return False
         left.remove(same[0])
-    return True
-
-
-def _at_once(before: Connection, after: Connection) -> bool:
-    """The client noticed a loss, and was back at once."""
-    if before.end is None or before.until is None or after.since is None or before.ended == "normal":
-        return False
-    return after.since - before.until < AWAY
+    one_place = len({c.address for c in told}) == 1 and len({c.source for c in own}) == 1
+    noticed = [(a.until, b.since) for a, b in pairwise(own) if a.end is not None and a.ended != "normal"]
+    back_at_once = any(a is not None and b is not None and b - a < AWAY for a, b in noticed)
+    return one_place and not back_at_once
 
 
 Party = tuple[str, ...]
@@ -70,7 +53,6 @@ _PACE = 6
 """Intervals at least from which alone two clients are told: three of each."""
 _ALL, _PART = 0.75, 0.67
 """Share of the connections from which on a log is that of the only client, and up to which there must be another."""
-_AROUND = 2.0
 _UNLIKE = 0.25
 """Share of the period by which the waits of two clients must differ to be told from one client's."""
 _RESTART = 2.0
@@ -103,44 +85,36 @@ def judged(facts: Facts, run: Sequence[Connection]) -> Judged:
     if run[0].told_by == "broker":
         only = [source for source, own in sorted(made.items()) if _share(own, run) >= _ALL]
         if only:
-            return _none(f"the client's own log tells of every connection ({only[0]})")
+            return Judged((), "", f"the client's own log tells of every connection ({only[0]})")
     logs = tuple((source,) for source in _taking_turns(made))
     apart = _returned(run)
     if len(logs) > 1:
-        return Judged(max((*logs, *_untold(made, run)), tuple(sorted(apart)), key=len), "logs")
+        # One more party, where the logs tell of far less connections than the broker does.
+        left = len(run) - sum(len(own) for own in made.values())
+        more = (("another one that no log is of",),) if left >= max(_PACE, (1 - _ALL) / 2 * len(run)) else ()
+        return Judged(max((*logs, *more), tuple(sorted(apart)), key=len), "logs")
     if len(apart) > 1:
         return _by_address(run, apart)
     if len({_party(c) for c in run if c.since is not None}) > 1:
-        return _none("no address that lost the id took it back twice")
+        return Judged((), "", "no address that lost the id took it back twice")
     return _by_pace(run, made, counted=bool(facts.named("mqtt.takeovers")))
-
-
-def _none(why: str) -> Judged:
-    return Judged((), "", why)
 
 
 def _made(facts: Facts, run: Sequence[Connection]) -> dict[str, list[float]]:
     """When each log of a client with the id connected meanwhile."""
     first = run[0].since if run[0].since is not None else run[1].since
-    since, until = (first or 0.0) - _AROUND, (run[-1].since or 0.0) + _AROUND
+    since, until = (first or 0.0) - _NEAR, (run[-1].since or 0.0) + _NEAR
     found: dict[str, list[float]] = defaultdict(list)
-    for connection in told_by_clients(facts):
-        at = connection.since
-        if connection.client_id == run[0].client_id and at is not None and since <= at <= until:
-            found[connection.source].append(at)
+    for connection in by_own_log(facts).get(run[0].client_id, ()):
+        if connection.since is not None and since <= connection.since <= until:
+            found[connection.source].append(connection.since)
     return found
 
 
 def _share(own: Sequence[float], run: Sequence[Connection]) -> float:
     """How many of the connections in the time of a log it tells of; 0 where that is too short to say."""
-    seen = [c for c in run if own[0] - _AROUND <= (c.since or 0.0) <= own[-1] + _AROUND]
+    seen = [c for c in run if own[0] - _NEAR <= (c.since or 0.0) <= own[-1] + _NEAR]
     return len(own) / len(seen) if len(own) > _AGAIN else 0.0
-
-
-def _untold(made: Mapping[str, Sequence[float]], run: Sequence[Connection]) -> tuple[Party, ...]:
-    """One more party, where the logs tell of far less connections than the broker does."""
-    left = len(run) - sum(len(own) for own in made.values())
-    return (("another one that no log is of",),) if left >= max(_PACE, (1 - _ALL) / 2 * len(run)) else ()
 
 
 def _taking_turns(made: Mapping[str, Sequence[float]]) -> list[str]:
@@ -175,10 +149,10 @@ def _by_address(run: Sequence[Connection], apart: Mapping[Party, Sequence[float]
     paced = [
         party
         for party, waits in apart.items()
-        if backoff.doubling(waits, grain) or (median(waits) <= backoff.SLOWEST and backoff.steady(waits, grain))
+        if doubling(waits, grain) or (median(waits) <= SLOWEST and steady(waits, grain))
     ]
     if not paced:
-        return _none("its address changes at no steady pace, as that of one client with two networks does")
+        return Judged((), "", "its address changes at no steady pace, as that of one client with two networks does")
     return Judged(tuple(sorted(apart)), "addresses")
 
 
@@ -189,20 +163,20 @@ def _by_pace(run: Sequence[Connection], made: Mapping[str, Sequence[float]], *, 
     """
     grain = _grain(run)
     lives = [b - a for a, b in pairwise([c.since or 0.0 for c in run[1:]])]
-    keep_alive = next((c.keep_alive for c in run if c.keep_alive), None) or backoff.SLOWEST
+    keep_alive = next((c.keep_alive for c in run if c.keep_alive), None) or SLOWEST
     turns = (lives[::2], lives[1::2])
     if any(0.0 < _share(own, run) <= _PART for own in made.values()):
         return Judged((_party(run[-1]),), "logs")
     if len(lives) < _PACE:
-        return _none("one address, and too few times to tell a second client from one that comes back")
+        return Judged((), "", "one address, and too few times to tell a second client from one that comes back")
     if not counted and 2 * sum(c.ended is not None for c in run[:-1]) < len(lives):
-        return _none(UNENDED)
-    if any(backoff.doubling(own, grain) for own in turns):
+        return Judged((), "", UNENDED)
+    if any(doubling(own, grain) for own in turns):
         return Judged((_party(run[-1]),), "pace")
-    if not all(backoff.steady(own, grain) for own in turns):
-        return _none("one address and no steady pace: a client whose old connection was not noticed yet")
-    if median(lives) >= min(keep_alive, backoff.SLOWEST):
-        return _none("one address, and time enough between two for a client that gives up by its keep-alive")
+    if not all(steady(own, grain) for own in turns):
+        return Judged((), "", "one address and no steady pace: a client whose old connection was not noticed yet")
+    if median(lives) >= min(keep_alive, SLOWEST):
+        return Judged((), "", "one address, and time enough between two for a client that gives up by its keep-alive")
     apart = abs(median(turns[0]) - median(turns[1])) > max(1.5 * grain, _UNLIKE * median(lives))
     quick = median(lives) < _RESTART
     return Judged((_party(run[-1]),), "pace" if apart or quick else "", None if apart or quick else OPEN)
@@ -215,7 +189,7 @@ def _grain(run: Sequence[Connection]) -> float:
 
 AT_ONCE = 2.0
 """Seconds in which a broker accepts a connection and closes the other one; brokers may print whole seconds."""
-PAUSE = backoff.GO_LONGEST + 60.0
+PAUSE = GO_LONGEST + 60.0
 """Seconds without a takeover after which another war begins: no client waits longer."""
 LEAST = 3
 """Takeovers in a war at least: two can be a release and its way back."""
@@ -272,31 +246,27 @@ def fought(facts: Facts) -> frozenset[tuple[str | None, str]]:
 
 
 @per_facts
-def replaced(facts: Facts) -> Mapping[str, int]:
-    """How often each id was taken over that was so less often than a war takes."""
-    found = {}
-    for (_, client), own in by_client(facts).items():
-        taken = sum(_took_over(before, after) for before, after in pairwise(own))
-        if 0 < taken < LEAST:
-            found[client] = taken
-    return found
+def replaced(facts: Facts) -> frozenset[str]:
+    """Ids that were taken over less often than a war takes."""
+    taken = [(client, sum(_took_over(*p) for p in pairwise(own))) for (_, client), own in by_client(facts).items()]
+    return frozenset(client for client, times in taken if 0 < times < LEAST)
 
 
 _WITH_OTHERS = Judged((), "", "others are replaced at the same moments: by the address that they share, or a proxy")
 
 
 def _runs(own: Sequence[Connection]) -> Iterator[tuple[Connection, ...]]:
+    """Connections that each took over the one before, without a pause between them."""
     run: list[Connection] = []
     for before, after in pairwise(own):
         taken = _took_over(before, after)
-        far = bool(run) and (after.since or 0.0) - (before.since or after.since or 0.0) > PAUSE
+        far = (after.since or 0.0) - (before.since or after.since or 0.0) > PAUSE
         if run and (far or not taken):
             yield tuple(run)
             run = []
         if taken:
             run = [*(run or [before]), after]
-    if run:
-        yield tuple(run)
+    yield tuple(run)
 
 
 def _took_over(before: Connection, after: Connection) -> bool:

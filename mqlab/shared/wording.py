@@ -1,18 +1,24 @@
-"""Moments and samples as findings write them, and how a benign look-alike is written down."""
+"""How findings are written: moments, names, places and samples; an accusation, and a notice that accuses nobody."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from typing import TypedDict, Unpack
 
-from mqlab.facts import Facts, Series
+from mqlab.facts import Facts, Position, Series, Setting
 from mqlab.findings import Certainty, Evidence, Finding, Severity
-from mqlab.units import moment as moment
+from mqlab.rows import Client
 
 
 def instant(at: float) -> datetime:
     """*at* as an aware datetime."""
     return datetime.fromtimestamp(round(at, 3), UTC)
+
+
+def moment(at: float | None) -> datetime | None:
+    """*at* as an aware datetime, None where it is unknown."""
+    return None if at is None else instant(at)
 
 
 def clock(at: float | None) -> str:
@@ -35,6 +41,48 @@ def _plain(number: float) -> str:
     return str(int(number)) if number == int(number) else repr(number)
 
 
+def cite(row: Evidence | Setting | Client | Position, why: str) -> Evidence:
+    """The line of *row* as evidence."""
+    return Evidence(row.source, row.line, row.text, why)
+
+
+def few(names: Sequence[str], shown: int, what: str = "more") -> str:
+    """The first of *names*, and how many there are besides: ``a, b and 3 more``."""
+    rest = f" and {len(names) - shown} {what}" if len(names) > shown else ""
+    return ", ".join(names[:shown]) + rest
+
+
+class Details(TypedDict, total=False):
+    """What a finding says besides who, when and how sure."""
+
+    statement: str
+    measures: Mapping[str, float]
+    evidence: tuple[Evidence, ...]
+    explains: tuple[str, ...]
+    mitigate: str
+    remedy: str
+    verify: str
+    facts: Mapping[str, str]
+
+
+def accusation(
+    name: str,
+    certainty: Certainty,
+    span: tuple[float | None, float | None],
+    *,
+    ongoing: bool = False,
+    severity: Severity | None = None,
+    **details: Unpack[Details],
+) -> Finding:
+    """A finding named class:subject about a *span* of time: critical where it is proven, if nothing else is said."""
+    incident, _, subject = name.partition(":")
+    usual = Severity.CRITICAL if certainty is Certainty.PROVEN else Severity.WARNING
+    end = None if ongoing else moment(span[1])
+    return Finding(
+        name, incident, severity or usual, certainty, subject, moment(span[0]), end, ongoing, **details
+    )  # fmt: skip
+
+
 def notice(
     name: str,
     span: tuple[float | None, float | None],
@@ -48,16 +96,11 @@ def notice(
 
     *name* is the id: class and subject.
     """
-    incident, _, subject = name.partition(":")
-    return Finding(
-        id=name,
-        incident=incident,
+    return accusation(
+        name,
+        Certainty.PROVEN,
+        span,
         severity=Severity.NOTICE,
-        certainty=Certainty.PROVEN,
-        subject=subject,
-        started_at=moment(span[0]),
-        ended_at=moment(span[1]),
-        ongoing=False,
         statement=statement,
         measures=measures,
         evidence=evidence,

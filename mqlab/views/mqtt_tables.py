@@ -1,9 +1,4 @@
-"""MQTT connections, sessions and messages as tables.
-
-MQTT connections and sessions as pandas tables, for the notebook.
-
-MQTT messages as pandas tables: share groups, what receivers lack, ways over bridges, what changed first.
-"""
+"""MQTT connections, sessions and messages as pandas tables, for the notebook."""
 
 from __future__ import annotations
 
@@ -60,8 +55,8 @@ def away(facts: Facts) -> pd.DataFrame:
             "broker": one.broker or "",
             "away since": clock(one.since),
             "how it left": (one.connection.ended if one.connection else None) or "not told",
-            "queued": "" if one.queued is None else number(one.queued),
-            "dropped": "" if one.dropped is None else number(one.dropped),
+            "queued": _known(one.queued),
+            "dropped": _known(one.dropped),
             "line": next((f"{e.source}:{e.line}" for e in one.evidence[::-1]), ""),
         }
         for one in offline_sessions(facts)

@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 import pytest
-from copies_builder import came, noted
 from facts_builder import at, episode, facts, ramp, series
+from mqtt_mail import came, ledger
 
 from mqlab.detectors.bridge_loop import detect
 from mqlab.facts import Setting
@@ -40,8 +40,8 @@ def taken(broker, *legs, start=0):
     return series("mqtt.publish_received", ramp(*legs), start=start, source=source)
 
 
-SENT = noted("sensor", "\n".join(f"{10}:{n // 60:02}:{n % 60:02} 40 0 0 0 0" for n in range(0, 120, 10)), role="sent")
-ROUND = noted(
+SENT = ledger("sensor", "\n".join(f"{10}:{n // 60:02}:{n % 60:02} 40 0 0 0 0" for n in range(0, 120, 10)), role="sent")
+ROUND = ledger(
     "hall",
     """
     10:00:50  40    0     0     0 0
@@ -124,8 +124,8 @@ def test_ids_that_come_round_without_a_known_way_and_counters_are_not_judged():
 
 
 def test_a_client_that_publishes_what_it_reads_is_proven():
-    reads = noted("relay", "10:00:00 100 0 0 0 0\n10:00:10 900 890 19 0 0")
-    sends = noted("relay", "10:00:00 100 0 0 0 0\n10:00:10 900 890 19 0 0", role="sent")
+    reads = ledger("relay", "10:00:00 100 0 0 0 0\n10:00:10 900 890 19 0 0")
+    sends = ledger("relay", "10:00:00 100 0 0 0 0\n10:00:10 900 890 19 0 0", role="sent")
     told = episode("client-configured", 0, "clients/relay.log", client_id="relay", system="mqtt")
     rounds = came("10:00:00 10:00:05 9 relay:90\n10:00:05 10:00:09 3 relay:60")
     (one,) = detect(facts(told, reads, sends, rounds)).findings
@@ -164,7 +164,7 @@ def test_what_applications_print_stands_in_for_ledgers_of_publishers():
     assert "east takes in 400/s where 4.00/s are published" in one.statement
 
 
-ONCE = noted("hall", "10:01:00 400 0 0 0 0\n10:01:10 400 0 0 0 0")
+ONCE = ledger("hall", "10:01:00 400 0 0 0 0\n10:01:10 400 0 0 0 0")
 EACH_ONCE = came("10:01:00 10:01:19 800 hall:1")
 
 
@@ -196,7 +196,7 @@ def test_settings_alone_are_not_judged():
 
 
 def test_more_traffic_after_the_second_bridge_that_publishers_note_is_none():
-    busy = noted("sensor", "\n".join(f"10:01:{n:02} 4000 0 0 0 0" for n in range(0, 60, 10)), role="sent")
+    busy = ledger("sensor", "\n".join(f"10:01:{n:02} 4000 0 0 0 0" for n in range(0, 60, 10)), role="sent")
     assert detect(facts(busy, BOTH_WAYS, OPENED, SWOLLEN)).findings == ()
 
 
@@ -215,23 +215,23 @@ def test_copies_with_a_flag_are_none(flag):
 
 
 def test_as_many_copies_of_each_message_of_a_topic_are_none():
-    even = noted("hall", "10:01:00 300 200 0.1 0 0\n10:01:10 300 200 0.2 0 0")
+    even = ledger("hall", "10:01:00 300 200 0.1 0 0\n10:01:10 300 200 0.2 0 0")
     assert detect(facts(even, came("10:01:00 10:01:19 200 hall:3"), SENT, BOTH_WAYS)).findings == ()
 
 
 def test_two_copies_at_most_are_none():
-    twice = noted("hall", "10:01:00 300 100 5 0 0\n10:01:10 300 100 9 0 0")
+    twice = ledger("hall", "10:01:00 300 100 5 0 0\n10:01:10 300 100 9 0 0")
     messages = came("10:01:00 10:01:10 200 hall:1\n10:01:10 10:01:19 200 hall:2")
     assert detect(facts(twice, messages, SENT, BOTH_WAYS)).findings == ()
 
 
 def test_a_publisher_that_sends_its_own_ids_again_is_none():
-    again = noted("sensor", "10:01:00 2000 1990 9 0 0\n10:01:10 2000 1990 19 0 0", role="sent")
+    again = ledger("sensor", "10:01:00 2000 1990 9 0 0\n10:01:10 2000 1990 19 0 0", role="sent")
     assert detect(facts(ROUND, CAME, again, BOTH_WAYS)).findings == ()
 
 
 def test_a_circle_that_was_opened_again_has_an_end():
-    later = noted("hall", "10:02:00 40 0 0 0 0\n10:02:10 40 0 0 0 0")
+    later = ledger("hall", "10:02:00 40 0 0 0 0\n10:02:10 40 0 0 0 0")
     (one,) = detect(facts(ROUND, later, CAME, SENT, BOTH_WAYS, OPENED, SWOLLEN)).findings
     assert not one.ongoing
     assert one.ended_at.timestamp() == at(90)

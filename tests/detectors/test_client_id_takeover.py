@@ -10,16 +10,36 @@ from mqtt_builder import broker, client, clock, turns
 
 from mqlab.detectors.client_id_takeover import detect
 from mqlab.findings import Certainty, Severity
-from mqlab.models.backoff import Doubling, Steady, war
 
 A, B, C = "10.0.0.1", "10.0.0.2", "10.0.0.3"
 AS = {"A": A, "B": B, "C": C}
 
 
+def steady(seconds=1.0):
+    """Java and Python: the same wait after every connection that was accepted."""
+    return lambda _: seconds
+
+
+def doubling(longest=600.0):
+    """paho Go: at once after a connection of more than 6 s, else twice as long as the last time, 1 s at least."""
+    last = [None]
+
+    def wait(lived):
+        last[0] = 0.0 if last[0] is None or lived > 6 else min(max(1.0, 2 * last[0]), longest)
+        return last[0]
+
+    return wait
+
+
 def fight(waits, names="AB", *, times=20, also="k30 c1", whole=True):
-    """The broker's log of clients that wait as *waits* say; their addresses by *names*."""
+    """The broker's log of clients that wait as *waits* say, one thrown out by the next; their addresses by *names*."""
     rows = [f"10:00:00 dev connected {AS[names[0]]}:40000 {also}"]
-    for number, (moment, party) in enumerate(war(waits, times), 1):
+    back, owner, since = [(float(n), n) for n in range(1, len(waits))], 0, 0.0
+    for number in range(1, times + 1):
+        back.sort()
+        moment, party = back.pop(0)
+        back.append((moment + waits[owner](moment - since), owner))
+        owner, since = party, moment
         told = clock(36_000 + (int(moment) if whole else moment))
         rows += [f"{told} dev taken-over", f"{told} dev connected {AS[names[party]]}:{40000 + number} {also}"]
     return broker("\n".join(rows))
@@ -41,8 +61,8 @@ def test_two_addresses_that_take_turns_each_second_are_proven():
 
 @pytest.mark.parametrize(
     "waits",
-    [[Steady(1.007), Steady(1.007)], [Doubling(), Steady()], [Doubling(), Doubling()], [Steady(10), Steady(5)],
-     [Doubling(longest=30.0), Doubling(longest=30.0)]],
+    [[steady(1.007), steady(1.007)], [doubling(), steady()], [doubling(), doubling()], [steady(10), steady(5)],
+     [doubling(longest=30.0), doubling(longest=30.0)]],
 )  # fmt: skip
 def test_clients_of_every_library_are_known_by_their_pace(waits):
     (one,) = detect(facts(fight(waits))).findings
@@ -50,7 +70,7 @@ def test_clients_of_every_library_are_known_by_their_pace(waits):
 
 
 def test_three_addresses_with_one_id_are_three_parties():
-    (one,) = detect(facts(fight([Steady(), Steady(), Steady()], "ABC", times=30))).findings
+    (one,) = detect(facts(fight([steady(), steady(), steady()], "ABC", times=30))).findings
     assert (one.certainty, one.measures["parties"]) == (Certainty.PROVEN, 3)
 
 
@@ -84,10 +104,10 @@ def test_a_log_that_tells_of_half_of_the_connects_leaves_another_client():
 
 
 def test_behind_one_address_a_pace_that_no_single_client_has_is_likely():
-    (one,) = detect(facts(fight([Steady(1.007), Steady(1.007)], "AA"))).findings
+    (one,) = detect(facts(fight([steady(1.007), steady(1.007)], "AA"))).findings
     assert (one.certainty, one.severity) == (Certainty.LIKELY, Severity.WARNING)
     assert "behind 10.0.0.1" in one.statement
-    (other,) = detect(facts(fight([Doubling(), Doubling()], "AA", whole=False))).findings
+    (other,) = detect(facts(fight([doubling(), doubling()], "AA", whole=False))).findings
     assert other.certainty == Certainty.LIKELY
     (two_paces,) = detect(facts(broker(turns("dev", [A], every=[2, 6] * 8)))).findings
     assert two_paces.certainty == Certainty.LIKELY

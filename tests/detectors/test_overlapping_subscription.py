@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 import pytest
-from copies_builder import came, noted
 from facts_builder import at, episode, facts, log, ramp, series, settings
+from mqtt_mail import came, ledger
 
 from mqlab.detectors.base import CLEAR
 from mqlab.detectors.overlapping_subscription import detect
@@ -28,9 +28,9 @@ def traced(topic, received, **sent):
     return [episode("publish-received", 60, client_id="meter", count=received, until=69, **told), *out]
 
 
-TWICE = noted("billing", "10:01:00 125 25 0.002 0 0\n10:01:10 125 25 0.004 0 0")
-ONCE = noted("viewer", "10:01:00 100 0 0 0 0\n10:01:10 100 0 0 0 0")
-SENT = noted("meter", "10:01:00 100 0 0 0 0\n10:01:10 100 0 0 0 0", role="sent")
+TWICE = ledger("billing", "10:01:00 125 25 0.002 0 0\n10:01:10 125 25 0.004 0 0")
+ONCE = ledger("viewer", "10:01:00 100 0 0 0 0\n10:01:10 100 0 0 0 0")
+SENT = ledger("meter", "10:01:00 100 0 0 0 0\n10:01:10 100 0 0 0 0", role="sent")
 DOUBLED = came("10:01:00 10:01:19 50 billing:2 viewer:1", topic="grid/n1/power", sender="meter")
 SINGLE = came("10:01:00 10:01:19 150 billing:1 viewer:1", topic="grid/n2/power", sender="meter")
 LEDGERS = (TWICE, ONCE, SENT, DOUBLED, SINGLE)
@@ -104,7 +104,7 @@ def test_a_trace_alone_shows_the_copies():
 
 
 def test_filters_that_overlap_without_copies_are_rejected():
-    once = noted("billing", "10:01:00 100 0 0 0 0\n10:01:10 100 0 0 0 0")
+    once = ledger("billing", "10:01:00 100 0 0 0 0\n10:01:10 100 0 0 0 0")
     messages = came("10:01:00 10:01:19 200 billing:1 viewer:1", topic="grid/n1/power", sender="meter")
     result = detect(facts(once, ONCE, SENT, messages, FILTERS))
     assert result.findings == ()
@@ -124,12 +124,12 @@ def test_copies_with_a_flag_are_none(flag):
 
 
 def test_copies_that_come_later_are_none():
-    late = noted("billing", "10:01:00 125 25 5 0 0\n10:01:10 125 25 9 0 0")
+    late = ledger("billing", "10:01:00 125 25 5 0 0\n10:01:10 125 25 9 0 0")
     assert detect(facts(late, LEDGERS[1:], FILTERS)).findings == ()
 
 
 def test_a_client_that_takes_a_second_for_each_message_has_its_copies_a_second_apart():
-    slow = noted("billing", "10:01:00 5 2 2.5 0 0\n10:01:10 5 2 2.5 0 0")
+    slow = ledger("billing", "10:01:00 5 2 2.5 0 0\n10:01:10 5 2 2.5 0 0")
     (one,) = detect(facts(slow, LEDGERS[1:], FILTERS)).findings
     assert one.certainty is Certainty.PROVEN
 
@@ -140,13 +140,13 @@ def test_a_message_now_and_then_that_came_twice_is_none():
 
 
 def test_copies_that_every_receiver_gets_are_not_this_clients():
-    both = noted("viewer", "10:01:00 125 25 0.002 0 0")
+    both = ledger("viewer", "10:01:00 125 25 0.002 0 0")
     messages = came("10:01:00 10:01:19 50 billing:2 viewer:2", topic="grid/n1/power", sender="meter")
     assert detect(facts(TWICE, both, SENT, messages)).findings == ()
 
 
 def test_copies_that_the_publisher_sent_are_not_the_subscriptions():
-    again = noted("meter", "10:01:00 125 25 0.01 0 0", role="sent")
+    again = ledger("meter", "10:01:00 125 25 0.01 0 0", role="sent")
     assert detect(facts(TWICE, ONCE, again, DOUBLED, SINGLE, FILTERS)).findings == ()
 
 
@@ -178,7 +178,7 @@ def test_without_messages_filters_that_do_not_overlap_are_clear_where_the_broker
 
 def test_topics_that_more_filters_match_come_more_often():
     thrice = came("10:01:00 10:01:19 50 billing:3 viewer:1", topic="grid/n3/power", sender="meter")
-    more = noted("billing", "10:01:00 175 75 0.002 0 0\n10:01:10 175 75 0.004 0 0")
+    more = ledger("billing", "10:01:00 175 75 0.002 0 0\n10:01:10 175 75 0.004 0 0")
     filters = subscribed("billing", "grid/+/power", "grid/n1/#", "grid/n3/#", "grid/#")
     found = detect(facts(more, ONCE, SENT, DOUBLED, thrice, SINGLE, filters)).findings
     told = "billing gets each message of grid/n1/power, grid/n3/power 2 to 3 times at the same moment: 4 of its filters"

@@ -1,9 +1,9 @@
 """Messages that come again with the DUP flag at each connect; and what is one reconnect, or no redelivery."""
 
 import pytest
-from copies_builder import came, noted
 from facts_builder import at, episode, facts, settings
 from mqtt_builder import broker
+from mqtt_mail import came, ledger
 
 from mqlab.detectors.redelivery_storm import detect
 from mqlab.findings import Certainty, Severity
@@ -11,7 +11,7 @@ from mqlab.findings import Certainty, Severity
 LOOP = broker(
     "\n".join(f"10:0{n}:05 store connected 10.0.0.7:{4000 + n} k30 c0\n10:0{n}:55 store closed" for n in range(6))
 )
-AGAIN = noted("store", "\n".join(f"10:0{n}:00 40 {20 * bool(n)} {60 * n} {20 * bool(n)} 0" for n in range(6)))
+AGAIN = ledger("store", "\n".join(f"10:0{n}:00 40 {20 * bool(n)} {60 * n} {20 * bool(n)} 0" for n in range(6)))
 CAME = came("10:00:00 10:00:05 20 store:6\n10:00:05 10:05:00 120 store:1")
 
 
@@ -55,14 +55,14 @@ def test_messages_again_without_a_known_connect_are_likely():
 
 
 def test_one_reconnect_is_rejected():
-    once = noted("store", "10:00:00 40 0 0 0 0\n10:01:00 40 20 60 20 0\n10:02:00 40 0 0 0 0")
+    once = ledger("store", "10:00:00 40 0 0 0 0\n10:01:00 40 20 60 20 0\n10:02:00 40 0 0 0 0")
     result = detect(facts(LOOP, once, came("10:00:00 10:00:05 20 store:2")))
     assert result.findings == ()
     assert result.rejected == "store got 20 messages of 40 again, after 1 connect"
 
 
 def test_a_few_messages_again_of_many_are_rejected():
-    few = noted("store", "\n".join(f"10:0{n}:00 400 7 60 7 0" for n in range(6)))
+    few = ledger("store", "\n".join(f"10:0{n}:00 400 7 60 7 0" for n in range(6)))
     result = detect(facts(LOOP, few))
     assert result.findings == ()
     assert result.rejected == "store got 42 messages of 2,400 again, after 6 connects"
@@ -70,7 +70,7 @@ def test_a_few_messages_again_of_many_are_rejected():
 
 @pytest.mark.parametrize("flags", ["0 0", "0 20"])
 def test_copies_without_the_flag_are_none(flags):
-    other = noted("store", "\n".join(f"10:0{n}:00 40 20 60 {flags}" for n in range(6)))
+    other = ledger("store", "\n".join(f"10:0{n}:00 40 20 60 {flags}" for n in range(6)))
     result = detect(facts(LOOP, other, CAME))
     assert (result.findings, result.rejected, result.missing) == ((), None, ())
 

@@ -1,8 +1,8 @@
 """Retained messages that come at every subscribe; and first subscribes, bursts and statistics, which are none."""
 
-from copies_builder import came, noted
 from facts_builder import at, episode, facts, ramp, series
 from mqtt_builder import broker
+from mqtt_mail import came, ledger
 
 from mqlab.detectors.base import CLEAR
 from mqlab.detectors.retained_replay_storm import detect
@@ -13,7 +13,7 @@ RESTARTS = "\n".join(
 )
 LOOP = broker(RESTARTS)
 """Six connects, a minute apart."""
-REPLAYS = noted(
+REPLAYS = ledger(
     "panel",
     """
     10:00:00  20   0   0    0  0
@@ -84,7 +84,7 @@ def test_a_burst_of_real_traffic_while_a_client_comes_back_is_none():
 
 def test_the_first_subscribe_of_a_client_is_none():
     once = broker("10:00:05 panel connected 10.0.0.7:4001 k30 c1")
-    first = noted("panel", "10:00:00 500 0 0 0 500\n10:00:10 20 0 0 0 0")
+    first = ledger("panel", "10:00:00 500 0 0 0 500\n10:00:10 20 0 0 0 0")
     assert detect(facts(once, first, TOPICS)).findings == ()
 
 
@@ -96,7 +96,7 @@ def test_one_reconnect_is_rejected():
 
 
 def test_few_retained_messages_beside_many_live_ones_are_rejected():
-    few = noted("panel", "\n".join(f"10:0{n}:00 120 0 0 0 2" for n in range(6)))
+    few = ledger("panel", "\n".join(f"10:0{n}:00 120 0 0 0 2" for n in range(6)))
     result = detect(facts(LOOP, few))
     assert result.findings == ()
     assert result.rejected.startswith("panel got 10 retained messages after 5 further subscribes")
@@ -104,12 +104,12 @@ def test_few_retained_messages_beside_many_live_ones_are_rejected():
 
 def test_many_clients_that_come_back_once_each_are_none():
     rows = "\n".join(f"10:0{m}:05 node-{n} connected 10.0.0.{n}:400{m} k30 c1" for m in range(2) for n in range(1, 9))
-    ledgers = [noted(f"node-{n}", "10:00:00 50 0 0 0 50\n10:01:00 50 50 60 0 50") for n in range(1, 9)]
+    ledgers = [ledger(f"node-{n}", "10:00:00 50 0 0 0 50\n10:01:00 50 50 60 0 50") for n in range(1, 9)]
     assert detect(facts(broker(rows), ledgers, TOPICS)).findings == ()
 
 
 def test_messages_again_without_the_retain_flag_are_none():
-    live = noted("panel", "\n".join(f"10:0{n}:00 120 {100 * bool(n)} {60 * n} 100 0" for n in range(6)))
+    live = ledger("panel", "\n".join(f"10:0{n}:00 120 {100 * bool(n)} {60 * n} 100 0" for n in range(6)))
     result = detect(facts(LOOP, live))
     assert (result.findings, result.rejected, result.missing) == ((), None, ())
 
@@ -148,7 +148,7 @@ def test_after_takeovers_it_is_their_consequence():
 
 
 def test_a_client_that_comes_back_often_and_of_which_nothing_counts_what_it_got_is_not_checked():
-    other = noted("wall", "10:00:00 20 0 0 0 0")
+    other = ledger("wall", "10:00:00 20 0 0 0 0")
     result = detect(facts(LOOP, other))
     assert (result.findings, result.rejected) == ((), None)
     assert result.missing == ("what came to panel, which subscribed again and again: a ledger, or $SYS",)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqlab.models.mqtt import Strategy, acknowledged, diverted, fraction, strategy
+from mqlab.models.mqtt import Strategy, diverted, fraction, strategy
 
 SIZES = st.integers(1, 9).flatmap(lambda k: st.tuples(st.just(k), st.integers(0, k)))
 MESSAGES = st.integers(0, 5000)
@@ -53,12 +53,6 @@ def test_whole_publishers_or_topics_are_affected_under_sticky_and_hash(how):
 
 def test_one_queue_for_the_group_gives_nothing_to_the_dead():
     assert diverted(Strategy.QUEUE, 3, 2, 1000).high == 0
-
-
-@given(SIZES, MESSAGES)
-def test_who_waits_for_an_answer_loses_nothing_while_one_lives(sizes, messages):
-    members, dead = sizes
-    assert acknowledged(members, dead, messages) == (messages if dead == members else 0)
 
 
 @given(st.sampled_from(list(Strategy)), SIZES, MESSAGES)

@@ -52,6 +52,7 @@ def told(lines, name="app.log", **how):
         ),
         ("acked orders-0@{n} id={n} retries=0 error=null", "acked", "verb", (*PLACE, "key", "status")),
         ("saved orders-0@{n} after retries=2", "processed", "verb", PLACE),
+        ("shipped order {n} (orders-0@{n})", "processed", "verb", ("key", *PLACE)),
     ],
 )  # fmt: skip
 def test_lines_that_name_places_are_a_ledger(statement, role, by, fields):
@@ -131,6 +132,10 @@ def test_what_failed_counts_beside_what_was_sent():
 def test_a_bridge_tells_of_the_log_that_it_writes_to():
     lines = [*log("received topic=a/b id={n} qos=1"), *log("acked id={n} partition=0 offset={n}")]
     assert told(lines) == ([("acked", "verb", ("key", "queue", "offset"))], False)
+
+
+def test_any_verb_in_the_past_says_that_a_record_was_handled_only_beside_its_place():
+    assert told(log("shipped topic=orders id={n}"), "orders.log") == ([], False)
 
 
 def test_a_collector_may_date_the_lines():

@@ -1,7 +1,6 @@
 """A message that an application notes in a file and in its log was handled once."""
 
 import json
-from dataclasses import replace
 
 import pytest
 
@@ -47,14 +46,6 @@ def test_what_a_party_keeps_in_a_file_is_not_read_from_its_log(kept, noted, left
     found = once([kept, noted])
     assert found[0] == kept
     assert roles(found[1]) == left
-
-
-def test_a_file_of_lines_is_not_read_beside_rows_but_instead_of_a_log():
-    lines = replace(file("c/payer.audit.log", "processed", "payer"), format="ledger-lines")
-    rows, noted = file("l/payer-processed.csv", "processed", "payer"), log("c/payer.log", "processed")
-    assert [one.layout is not None for one in once([rows, lines, noted])] == [True, False, False]
-    assert [one.layout is not None for one in once([lines, noted])] == [True, False]
-    assert [one.layout is not None for one in once([lines])] == [True]
 
 
 def test_a_log_that_is_no_ledger_any_more_is_one_among_others():

@@ -6,9 +6,9 @@ Sample lines::
     2026-11-22T07:00:01.123Z level=info msg=sent topic=orders partition=3 offset=1032 key=ord-17
     {"ts":"2026-11-22T07:00:01.123Z","level":"info","msg":"acked","topic":"orders","partition":3,"offset":1032}
 
-Which lines these are is told by the first of them (``ledgers.line_shapes``) or by the user's map; the layout of the
-log holds the regex of each shape. Files of nothing but such lines are read by ``ledger_lines``. What a line shows of a
-record's value is not kept. A moment without a zone is read as UTC.
+Which lines these are is told by the first of them (``ledgers.log_shapes``) or by the user's map; the layout of the
+log holds the regex of each shape. What a line shows of a record's value is not kept. A moment without a zone is read as
+UTC.
 """
 
 from __future__ import annotations

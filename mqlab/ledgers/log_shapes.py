@@ -1,59 +1,23 @@
-"""Which lines of a log are those of a ledger, and where each fact stands in them.
-
-What a line says was done with a message: by its verb, else by the name of its file.
-
-Sample lines and what they tell::
-
-    acked orders-0@33                                acked
-    Message delivered to orders [0] @ 33             acked: only an acknowledgement tells where a record was put
-    sent SMS17 to carrier (orders-0@33)              processed: who sends a message on has read it there
-    could not send topic=orders id=17                nothing
-
-What the values in lines of one shape are called, also those that no name stands before.
-
-Sample statements, with what the value without a name is taken for::
-
-    paid <PO-17> (topic=payouts partition=1 offset=33)           id
-    published <plant/1/temp> qos=1                               topic
-    processed orders-0@33 in <812> ms                            took
-    handled partition=<orders-0> offset=33                       topic_partition
-
-What the values in lines of one shape are, and the regex by which they are read.
-
-Sample statement and its columns::
-
-    paid <PO-17> (topic=<payouts> partition=<1> offset=<33>)      key 0, topic 1, queue 2, offset 3
-
-Lines of a log that may be about one message each, as statements of one shape.
-
-Sample lines that surely are not::
-
-    … [Consumer clientId=payer, groupId=payer] Resetting offset for partition payouts-1 to position …
-    … committed payouts-1@35
-    … processed 500 records up to payouts-1@35
-    … paid PO-19 (topic=payouts partition=1 offset=35) failed
-
-Which lines of a log are those of a ledger: lines of one shape, each about one message.
+"""Which lines of an application's log are rows of a ledger: lines of one shape, each about one message.
 
 Sample lines, of which the first two are a ledger's, and the others are not::
 
     2026-11-22 07:00:01,123 INFO  [main] com.acme.Payer - paid PO-17 (topic=payouts partition=1 offset=33)
     2026-11-22 07:00:01,125 INFO  [main] com.acme.Payer - paid PO-18 (topic=payouts partition=1 offset=34)
     2026-11-22 07:00:01,126 INFO  [main] … - [Consumer clientId=payer, groupId=payer] Resetting offset for partition …
-    2026-11-22 07:00:01,127 INFO  [main] com.acme.Payer - committed payouts-1@35
+    2026-11-22 07:00:01,127 INFO  [main] com.acme.Payer - processed 500 records up to payouts-1@35
     2026-11-22 07:00:01,128 WARN  [main] com.acme.Payer - cannot pay PO-19 (topic=payouts partition=1 offset=35)
 
-A shape names a place (partition and offset, maybe a topic), or an id and a topic with a verb that tells the role. What
-a library prints, what is about a position or about many messages, and what denies its verb is none.
+A shape names a place (partition and offset, maybe a topic), or an id and a topic with a verb that tells the role. Its
+values are named by what stands before them and by what they look like, as columns of a table are. The role is told by
+the verb, else by the name of the log::
 
-The layout of a log in which an application notes its messages between other lines.
+    acked orders-0@33                                acked
+    Message delivered to orders [0] @ 33             acked: only an acknowledgement tells where a record was put
+    sent SMS17 to carrier (orders-0@33)              processed: who sends a message on has read it there
+    paid PO-17 (topic=payouts partition=1 offset=33) processed: any other verb in the past, beside a place
 
-Sample lines of such a log, of which the second one is a row of its ledger::
-
-    2026-11-22 07:00:00,950 INFO  [main] com.acme.Payer - consumer starting
-    2026-11-22 07:00:01,123 INFO  [main] com.acme.Payer - paid PO-17 (topic=payouts partition=1 offset=33)
-
-Only logs of applications are looked at: what a broker prints about records is no ledger.
+What a library or a broker prints, what is about a position or about many messages, and what denies its verb is none.
 """
 
 from __future__ import annotations
@@ -78,6 +42,7 @@ from mqlab.ledgers.words import (
     ROLE_OF,
     Piece,
     is_dated,
+    is_past,
     pieces,
     statement,
     words,
@@ -103,9 +68,11 @@ def role(said: Sequence[Piece], named: str | None, *, placed: bool, produces: bo
     *named* is the role in the file's name, *placed* whether the statement names a place, *produces* whether the log is
     that of a process that only produces.
     """
-    verb = next(((n, w) for n, p in enumerate(said) if not p.pattern for w in words(p.text) if w in _VERBS), None)
+    spoken = [(n, word) for n, piece in enumerate(said) if not piece.pattern for word in words(piece.text)]
+    known = (verb for verb in spoken if verb[1] in _VERBS)
+    verb = next(known, None) or next((verb for verb in spoken if placed and is_past(verb[1])), None)
     by_name: Told = (named, "name" if named else None)
-    own = ROLE_OF.get(verb[1]) if verb else None
+    own = ROLE_OF.get(verb[1], "processed" if placed and is_past(verb[1]) else None) if verb else None
     if denies(" ".join(piece.text for piece in said if not piece.pattern)) and own != "failed":
         return None
     if verb is None:
@@ -190,12 +157,12 @@ Cells = Sequence[Sequence[str]]
 def columns(said: Sequence[Piece], cells: Cells, *, timed: bool) -> Columns:
     """Numbers of the values by field, as in a table of them; a line that is dated (*timed*) needs no moment."""
     lead = [[_MOMENT] * len(cells[0])] if timed else []
-    own_names = [*(["time"] if timed else []), *names(said, cells)]
+    titles = [*(["time"] if timed else []), *names(said, cells)]
     rows = [list(row) for row in zip(*lead, *cells, strict=True)]
     found = {
-        field: n - len(lead) for field, n in mqtt_columns.named(own_names, rows, "").columns.items() if field in _FIELDS
+        field: n - len(lead) for field, n in mqtt_columns.named(titles, rows, "").columns.items() if field in _FIELDS
     }
-    called = {field: field_of(own_names[n + len(lead)]) for field, n in found.items()}
+    called = {field: field_of(titles[n + len(lead)]) for field, n in found.items()}
     guessed = {field for field in ("queue", "offset", "place") if called.get(field, field) != field}
     return {f: n for f, n in found.items() if n >= 0 and f not in guessed and not (timed and f == "time")}
 
@@ -264,16 +231,6 @@ def groups(lines: Iterable[str], *, clocked: bool) -> Groups:
     return found
 
 
-def unlike(lines: Sequence[str]) -> bool:
-    """Whether most *lines* are surely not about one message each, or deny what they say."""
-    return 2 * sum(_is_unlike(line[:NEAR]) for line in lines) > len(lines)
-
-
-def _is_unlike(line: str) -> bool:
-    said = None if _LIBRARY.search(line) else _about_one(pieces(statement(line)))
-    return said is None or role(said, None, placed=False, produces=False) is None
-
-
 def _about_one(said: list[Piece]) -> list[Piece] | None:
     """The pieces up to the last value before a payload; None where the line is surely not about one message."""
     end = next((n for n, p in enumerate(said) if _PAYLOAD.fullmatch(p.name.rpartition(".")[2])), len(said))
@@ -337,23 +294,22 @@ def _shape(rows: Sequence[Sequence[Piece]], log: _Log, *, timed: bool, pure: boo
     """The shape that statements have in common, where it names messages."""
     first = rows[0]
     cells = [[row[n].text for row in rows] for n, piece in enumerate(first) if piece.pattern]
-    own_columns = columns(first, cells, timed=timed)
-    own_places = placed(own_columns)
-    told = role(first, log.named, placed=own_places, produces=log.produces)
-    if told is None or not (timed or "time" in own_columns) or not apart(own_columns, cells):
+    fields = columns(first, cells, timed=timed)
+    has_place = placed(fields)
+    told = role(first, log.named, placed=has_place, produces=log.produces)
+    if told is None or not (timed or "time" in fields) or not apart(fields, cells):
         return None
-    noted = _is_placed if own_places else _is_named
-    if not noted(first, told[0], own_columns, log if pure else None):
-        return None
-    own_pattern, groups = pattern(first, own_columns)
-    return _Found(
-        LineShape(own_pattern, groups, *told),
-        own_columns,
-        not own_places and is_mqtt(own_columns, _topics(own_columns, cells)),
+    is_ledger = (
+        _is_placed(first, told[0], fields, pure) if has_place else _is_named(told[0], fields, pure and log.named)
     )
+    if not is_ledger:
+        return None
+    regex, groups = pattern(first, fields)
+    topics = cells[fields["topic"]] if "topic" in fields else []
+    return _Found(LineShape(regex, groups, *told), fields, not has_place and is_mqtt(fields, topics))
 
 
-def _is_placed(said: Sequence[Piece], role: str | None, columns: Columns, pure: _Log | None) -> bool:
+def _is_placed(said: Sequence[Piece], role: str | None, columns: Columns, pure: bool) -> bool:
     """Whether lines with places are a ledger's.
 
     What failed has no place. Where nothing tells the role, names and values are all there is in a log that holds
@@ -361,18 +317,13 @@ def _is_placed(said: Sequence[Piece], role: str | None, columns: Columns, pure: 
     """
     if role is None:
         bare = not any(words(re.sub(r"[\w.@-]+\"?[ \t]?[=:]", "", p.text)) for p in said if not p.pattern)
-        return pure is not None and bare and "key" in columns
+        return pure and bare and "key" in columns
     return role != "failed"
 
 
-def _is_named(_: Sequence[Piece], role: str | None, columns: Columns, pure: _Log | None) -> bool:
-    """Whether lines with ids are a ledger's: they name a topic, or the log is nothing else, as its name says."""
-    alone = pure is not None and pure.named is not None
-    return role is not None and ("topic" in columns or role == "failed" or alone)
-
-
-def _topics(columns: Columns, cells: Cells) -> Sequence[str]:
-    return cells[columns["topic"]] if "topic" in columns else []
+def _is_named(role: str | None, columns: Columns, called: object) -> bool:
+    """Whether lines with ids are a ledger's: they name a topic, or the log is nothing else and is *called* so."""
+    return role is not None and ("topic" in columns or role == "failed" or bool(called))
 
 
 def _kept(shapes: Sequence[_Found]) -> Sequence[_Found]:
@@ -384,8 +335,8 @@ def _kept(shapes: Sequence[_Found]) -> Sequence[_Found]:
     stages = [one for one in shapes if one.shape.role not in HANDLED[:last]]
     roles = {one.shape.role for one in stages}
     noted = [one for one in stages if one.shape.role != "failed" or roles & {"sent", "acked"}]
-    own_places = [one for one in noted if placed(one.columns)]
-    return own_places if own_places and any(one.mqtt for one in noted) else noted
+    with_places = [one for one in noted if placed(one.columns)]
+    return with_places if with_places and any(one.mqtt for one in noted) else noted
 
 
 PLAIN = "application-log"

@@ -33,7 +33,6 @@ NASTY = [
 GOOD = {
     "ledger-csv": "ts_ms,topic,partition,offset,key\n1795262756811,orders,0,0,k2",
     "ledger-json": '{"ts": 1795262756811, "topic": "orders", "partition": 0, "offset": 0, "key": "k2"}',
-    "ledger-lines": "\n".join(f"2026-11-22 03:21:15,59{n} INFO ack id={n} partition=0 offset={n}" for n in range(5)),
 }
 """A head that tells where each fact of a message stands."""
 

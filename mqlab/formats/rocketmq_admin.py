@@ -49,7 +49,9 @@ _KNOWN = (
 )  # fmt: skip
 """Rows and pairs that say something, also where no table holds it."""
 _NOISE = (shapes.HEADER, shapes.SECTION, shapes.SERVER, shapes.REMARK)
-_PARTS = (rocketmq_tables, rocketmq_tables, rocketmq_tables, rocketmq_tables)
+_PARTS = (
+    rocketmq_tables.queue_rows, rocketmq_tables.client_rows, rocketmq_tables.rate_rows, rocketmq_tables.value_rows,
+)  # fmt: skip
 
 
 def recognise(head: Head) -> bool:
@@ -61,7 +63,7 @@ def recognise(head: Head) -> bool:
 def parse(lines: Iterable[Line], about: About) -> Iterator[Item]:
     """Everything that the answers tell; headers, titles and conclusions are noise."""
     for one, place in shapes.placed(console.shown(lines, about), about):
-        rows = [row for part in _PARTS for row in part.rows(place)]
+        rows = [row for rows_of in _PARTS for row in rows_of(place)]
         if one.error:
             rows.append(one.error)
         yield Data(one.line, rows) if rows else _without_rows(one, place)

@@ -11,17 +11,13 @@ from __future__ import annotations
 import re
 
 from mqlab.formats import application_lines, batch_lines, kafka_layout, layouts
-from mqlab.formats.base import Head, Signature
+from mqlab.formats.base import Head, Signature, Spec
 from mqlab.sources import Reading, Role
-from mqlab.tables import EVENTS, METRICS, VOLUME, Table
+from mqlab.tables import EVENTS, METRICS, VOLUME
 
-FORMAT = "application-log"
-SOFTWARE = ""
-ROLE = Role.APPLICATION_LOG
-SYSTEM = "kafka"
-LAYOUT = kafka_layout.LAYOUT
-TABLES: tuple[Table, ...] = (EVENTS, VOLUME, METRICS)
-READING = Reading.LOG
+FORMAT = Spec(
+    "application-log", Role.APPLICATION_LOG, (EVENTS, VOLUME, METRICS), "", Reading.LOG, "kafka", kafka_layout.LAYOUT
+)
 
 _VERBS = (
     *("received", "delivered", "consumed", "processed", "forwarded", "sent", "acked", "published", "acknowledged"),

@@ -11,17 +11,11 @@ from __future__ import annotations
 import re
 
 from mqlab.formats import kafka_broker_lines, kafka_layout
-from mqlab.formats.base import Head, Signature
+from mqlab.formats.base import Head, Signature, Spec
 from mqlab.sources import Reading, Role
-from mqlab.tables import EVENTS, VOLUME, Table
+from mqlab.tables import EVENTS, VOLUME
 
-FORMAT = "kafka-broker-log"
-SOFTWARE = "kafka"
-ROLE = Role.BROKER_LOG
-SYSTEM = "kafka"
-LAYOUT = kafka_layout.LAYOUT
-TABLES: tuple[Table, ...] = (EVENTS, VOLUME)
-READING = Reading.LOG
+FORMAT = Spec("kafka-broker-log", Role.BROKER_LOG, (EVENTS, VOLUME), "kafka", Reading.LOG, "kafka", kafka_layout.LAYOUT)
 
 _LINE = re.compile(
     r"^\[?\d{4}-\d\d-\d\d[T ][\d:.,]+.*"

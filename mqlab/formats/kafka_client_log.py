@@ -15,18 +15,20 @@ from __future__ import annotations
 import re
 
 from mqlab.formats import kafka_group_lines, kafka_layout
-from mqlab.formats.base import Head, Signature
+from mqlab.formats.base import Head, Signature, Spec
 from mqlab.formats.kafka_layout import PARTITION
 from mqlab.sources import Reading, Role
-from mqlab.tables import EVENTS, METRICS, SETTINGS, VOLUME, Table
+from mqlab.tables import EVENTS, METRICS, SETTINGS, VOLUME
 
-FORMAT = "kafka-client-log"
-SOFTWARE = "kafka"
-ROLE = Role.CLIENT_LOG
-SYSTEM = "kafka"
-LAYOUT = kafka_layout.LAYOUT
-TABLES: tuple[Table, ...] = (EVENTS, SETTINGS, METRICS, VOLUME)
-READING = Reading.LOG
+FORMAT = Spec(
+    "kafka-client-log",
+    Role.CLIENT_LOG,
+    (EVENTS, SETTINGS, METRICS, VOLUME),
+    "kafka",
+    Reading.LOG,
+    "kafka",
+    kafka_layout.LAYOUT,
+)
 
 _OURS = re.compile(
     r"\[(?:Producer|Consumer|AdminClient) (?:instanceId=[^,\]]+, )?clientId="

@@ -19,17 +19,13 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from mqlab.formats import console, documents, kafka_group_records
-from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Reject
+from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Reject, Spec
 from mqlab.formats.kafka_group_records import Group
 from mqlab.formats.values import MICRO, epoch, whole
-from mqlab.sources import Reading, Role
-from mqlab.tables import ASSIGNMENTS, CLIENTS, EVENTS, POSITIONS, Table
+from mqlab.sources import Role
+from mqlab.tables import ASSIGNMENTS, CLIENTS, EVENTS, POSITIONS
 
-FORMAT = "kafka-dump-offsets"
-SOFTWARE = "kafka"
-ROLE = Role.COMMAND
-TABLES: tuple[Table, ...] = (POSITIONS, CLIENTS, ASSIGNMENTS, EVENTS)
-READING = Reading.TABLE
+FORMAT = Spec("kafka-dump-offsets", Role.COMMAND, (POSITIONS, CLIENTS, ASSIGNMENTS, EVENTS), "kafka")
 
 BUCKET = 10
 """Seconds of which the last commit of a partition is kept."""

@@ -17,19 +17,15 @@ from collections.abc import Sequence
 import polars as pl
 
 from mqlab.formats import console, ledger_rows
-from mqlab.formats.base import About, Block, Head
+from mqlab.formats.base import About, Block, Head, Spec
 from mqlab.formats.values import rust
 from mqlab.ledgers.alike_lines import APART, MOMENT, Noted, noted
 from mqlab.ledgers.layout import Layout, party_in
 from mqlab.ledgers.log_shapes import found, unlike
-from mqlab.sources import Reading, Role
-from mqlab.tables import LEDGER, Table
+from mqlab.sources import Role
+from mqlab.tables import LEDGER
 
-FORMAT = "ledger-lines"
-SOFTWARE = ""
-ROLE = Role.LEDGER
-TABLES: tuple[Table, ...] = (LEDGER,)
-READING = Reading.TABLE
+FORMAT = Spec("ledger-lines", Role.LEDGER, (LEDGER,))
 
 _LOOKED_AT = 500
 """Lines by which words are told."""

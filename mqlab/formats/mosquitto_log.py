@@ -16,20 +16,12 @@ from __future__ import annotations
 
 import re
 
-from mqlab.formats.base import Head
+from mqlab.formats.base import Head, Spec
 from mqlab.formats.mosquitto_lines import PREFIX, SIGNATURES
 from mqlab.sources import Reading, Role
-from mqlab.tables import EVENTS, VOLUME, Table
+from mqlab.tables import EVENTS, VOLUME
 
-FORMAT = "mosquitto-log"
-SOFTWARE = "mosquitto"
-ROLE = Role.BROKER_LOG
-SYSTEM = "mqtt"
-LAYOUT = ""
-TABLES: tuple[Table, ...] = (EVENTS, VOLUME)
-READING = Reading.LOG
-
-__all__ = ["FORMAT", "LAYOUT", "READING", "ROLE", "SIGNATURES", "SOFTWARE", "SYSTEM", "TABLES", "recognise"]
+FORMAT = Spec("mosquitto-log", Role.BROKER_LOG, (EVENTS, VOLUME), "mosquitto", Reading.LOG, "mqtt")
 
 _SURE = "|".join(f"(?:{s.unnamed})" for s in SIGNATURES if not s.unless)
 _BESIDES = (

@@ -26,17 +26,11 @@ import re
 
 from mqlab.formats import application_lines
 from mqlab.formats.application_lines import SCHEME
-from mqlab.formats.base import Head, Signature
+from mqlab.formats.base import Head, Signature, Spec
 from mqlab.sources import Reading, Role
-from mqlab.tables import EVENTS, VOLUME, Table
+from mqlab.tables import EVENTS, VOLUME
 
-FORMAT = "mqtt-client-log"
-SOFTWARE = "mqtt"
-ROLE = Role.CLIENT_LOG
-SYSTEM = "mqtt"
-LAYOUT = ""
-TABLES: tuple[Table, ...] = (EVENTS, VOLUME)
-READING = Reading.LOG
+FORMAT = Spec("mqtt-client-log", Role.CLIENT_LOG, (EVENTS, VOLUME), "mqtt", Reading.LOG, "mqtt")
 
 _CONNECT = r"Sending CONNECT \(u\d, p\d, wr\d, wq\d, wf\d, "
 _KEPT = r"(?:k(?P<value>\d+)\)(?: client_id=b?['\"]?(?P<client_id>.*?)['\"]?(?: properties=|$))?)?"

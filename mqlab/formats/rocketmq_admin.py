@@ -21,15 +21,11 @@ from collections.abc import Iterable, Iterator
 
 from mqlab.formats import console, rocketmq_tables
 from mqlab.formats import rocketmq_lines as shapes
-from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Reject
-from mqlab.sources import Reading, Role
-from mqlab.tables import ASSIGNMENTS, CLIENTS, EVENTS, METRICS, POSITIONS, SETTINGS, Table
+from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Reject, Spec
+from mqlab.sources import Role
+from mqlab.tables import ASSIGNMENTS, CLIENTS, EVENTS, METRICS, POSITIONS, SETTINGS
 
-FORMAT = "rocketmq-admin"
-SOFTWARE = "rocketmq"
-ROLE = Role.COMMAND
-TABLES: tuple[Table, ...] = (POSITIONS, CLIENTS, ASSIGNMENTS, METRICS, SETTINGS, EVENTS)
-READING = Reading.TABLE
+FORMAT = Spec("rocketmq-admin", Role.COMMAND, (POSITIONS, CLIENTS, ASSIGNMENTS, METRICS, SETTINGS, EVENTS), "rocketmq")
 
 _STATUS = re.compile(r"^(?:\S+\s+)?(?:brokerVersionDesc|bootTimestamp|msgPutTotalTodayNow)\s*: ", re.ASCII)
 _PROOF = (

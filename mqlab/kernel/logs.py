@@ -156,7 +156,7 @@ class LogReader:
         found = batch.texts.str.contains(_one_of(signatures.words().begins)).to_numpy().copy()
         severe = np.flatnonzero(batch.severe)
         found[severe] |= batch.texts.gather(severe).str.contains(_one_of(signatures.words().contains)).to_numpy()
-        if self.split.format == own_lines.FORMAT:
+        if self.split.format == mosquitto_log.FORMAT.name:
             found |= ~batch.texts.str.contains(mosquitto_log.BESIDES).to_numpy()
         return floods.Candidates(np.flatnonzero(found & (batch.inner.lengths > 0)))
 
@@ -171,7 +171,7 @@ class LogReader:
 
     def _selected(self, batch: Batch, place: int, text: str, numbers: Iterable[int]) -> tuple[Found | None, bool]:
         """The signature that selects the line, and whether the broker itself wrote it there."""
-        said = own_lines.message(text) if self.split.format == own_lines.FORMAT else None
+        said = own_lines.message(text) if self.split.format == mosquitto_log.FORMAT.name else None
         if said is not None:
             return own_lines.select(text, said), True
         severe, plain = bool(batch.severe[place]), bool(batch.headers.plain[place])

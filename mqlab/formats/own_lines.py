@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from mqlab.formats.mosquitto_lines import PREFIX
+from mqlab.formats.mosquitto_log import PREFIX
 from mqlab.formats.signatures import FAR, SIGNATURES, Found, compiled
 
 TRACE = r" PUBLISH (?:to|from) .* \(d\d, q\d, r\d, m\d+, '"

@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from mqlab.formats import batch_lines, log_events, mosquitto_log, noted_lines, own_lines, signatures
+from mqlab.formats import application_log, log_events, mosquitto_log, noted_lines, own_lines, signatures
 from mqlab.formats.base import Line
 from mqlab.formats.layouts import LEVELS, Moment, moment
 from mqlab.formats.printed_settings import Blocks
@@ -182,7 +182,7 @@ class LogReader:
         kind = SIGNATURES[found.number].kind
         allowed = _CAUSED if line.text.startswith("Caused by") else 1
         near = self._kind == kind and line.number - self._line <= allowed
-        self._kind, self._line = None if kind == batch_lines.KIND else kind, line.number
+        self._kind, self._line = None if kind == application_log.BATCH else kind, line.number
         return own or not near
 
     def _notes(self, batch: Batch, kept: Flags, layout: str) -> None:

@@ -116,8 +116,8 @@ def formats() -> int:
 
     for form in FORMATS:
         first = (sys.modules[str(form.__name__)].__doc__ or "").strip().split("\n")[0]  # type: ignore[attr-defined]
-        tables = ", ".join(t.name for t in form.TABLES) or "counted"
-        click.echo(f"{form.FORMAT:<30} {tables:<32} {first}")
+        tables = ", ".join(t.name for t in form.FORMAT.tables) or "counted"
+        click.echo(f"{form.FORMAT.name:<30} {tables:<32} {first}")
     return 0
 
 

@@ -80,7 +80,7 @@ class Source:
     path: str
     location: str
     format: str
-    """A format's FORMAT, or ``unrecognised``, ``binary``, ``empty``, ``unreadable``."""
+    """A format's name, or ``unrecognised``, ``binary``, ``empty``, ``unreadable``."""
     reading: Reading
     envelope: Envelope
     size: int

@@ -121,7 +121,7 @@ def log(source="clients/app.log", form="kafka-client-log", first="10:00", last="
     known = BY_NAME[form]
     return Coverage(
         source, form, lines, lines * 100, lines, 0, 0, "UTC", "assumed", at(first), at(last), None,
-        known.SOFTWARE, known.ROLE,
+        known.FORMAT.software, known.FORMAT.role,
     )  # fmt: skip
 
 

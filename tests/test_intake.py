@@ -12,16 +12,18 @@ import pytest
 import zstandard
 
 from mqlab.errors import NoSuchPathError, NothingReadableError, UnsafeArchiveError
+from mqlab.formats.base import Spec
 from mqlab.intake import gather
 from mqlab.material import remote
-from mqlab.sources import Envelope, Reading
+from mqlab.sources import Envelope, Reading, Role
 
 LOG = "[2026-11-21 12:18:43,427] INFO started (kafka.server.KafkaServer)\n"
 TEXT = LOG.encode() * 3
 
 
 def form(name, reading, start):
-    return SimpleNamespace(FORMAT=name, READING=reading, TABLES=(), recognise=lambda head: head.text.startswith(start))
+    spec = Spec(name, Role.LOG, (), reading=reading)
+    return SimpleNamespace(FORMAT=spec, recognise=lambda head: head.text.startswith(start))
 
 
 FORMATS = (

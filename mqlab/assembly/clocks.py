@@ -110,7 +110,7 @@ def _clock(
             if row["kind"] in _MADE and _client(row, own) in joined
         ),
         generations=generations,
-        kin=source.path.rpartition("/")[0] if source.format == kafka_broker_log.FORMAT else None,
+        kin=source.path.rpartition("/")[0] if source.format == kafka_broker_log.FORMAT.name else None,
     )
 
 

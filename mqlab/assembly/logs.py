@@ -119,8 +119,8 @@ def coverage(gathered: Gathered, settled: Mapping[str, zones.Zone], instant: zon
             instant(source.path, min((t for t in firsts if t is not None), default=None), None),
             instant(source.path, max((t for t in lasts if t is not None), default=None), None),
             source.problem,
-            form.SOFTWARE if form else "",
-            form.ROLE if form else Role.UNKNOWN,
+            form.FORMAT.software if form else "",
+            form.FORMAT.role if form else Role.UNKNOWN,
         )
 
 

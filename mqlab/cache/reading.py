@@ -56,7 +56,7 @@ def unneeded(cache: Path, names: Collection[str]) -> None:
 CHANGED = "It changed while it was read: what was added since is not in here, and the next run reads it again."
 _THINNER = 10
 """Bytes of material for each byte of rows that are thinned, at least."""
-_DUMPS = frozenset(f.FORMAT for f in FORMATS if f.TABLES == (LEDGER,) and not isinstance(f, LaidOut))
+_DUMPS = frozenset(f.FORMAT.name for f in FORMATS if f.FORMAT.tables == (LEDGER,) and not isinstance(f, LaidOut))
 """Formats of dumps: what is stored, by offset."""
 
 

@@ -21,16 +21,12 @@ from datetime import datetime
 from functools import lru_cache
 
 from mqlab.formats import console
-from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Reject
+from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Reject, Spec
 from mqlab.formats.values import MICRO, epoch, instant, micros, real
-from mqlab.sources import Reading, Role
-from mqlab.tables import METRICS, Row, Table
+from mqlab.sources import Role
+from mqlab.tables import METRICS, Row
 
-FORMAT = "access-log"
-SOFTWARE = ""
-ROLE = Role.LOG
-TABLES: tuple[Table, ...] = (METRICS,)
-READING = Reading.TABLE
+FORMAT = Spec("access-log", Role.LOG, (METRICS,))
 
 BUCKET = 10
 """Seconds that one sample spans."""

@@ -22,16 +22,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from mqlab.formats import console
-from mqlab.formats.base import About, Data, Head, Item, Line
+from mqlab.formats.base import About, Data, Head, Item, Line, Spec
 from mqlab.formats.values import filled, instant, whole
-from mqlab.sources import Reading, Role
-from mqlab.tables import EVENTS, Row, Table
+from mqlab.sources import Role
+from mqlab.tables import EVENTS, Row
 
-FORMAT = "aws-iot-log"
-SOFTWARE = "aws"
-ROLE = Role.BROKER_LOG
-TABLES: tuple[Table, ...] = (EVENTS,)
-READING = Reading.TABLE
+FORMAT = Spec("aws-iot-log", Role.BROKER_LOG, (EVENTS,), "aws")
 
 _TYPES = (
     *("Connect", "Disconnect", "Subscribe", "Unsubscribe", "Publish-In", "Publish-Out", "Queued", "Ping"),

@@ -86,15 +86,26 @@ class Block(NamedTuple):
     """``data``, ``noise`` or null for each line."""
 
 
+class Spec(NamedTuple):
+    """What a format is."""
+
+    name: str
+    role: Role
+    tables: tuple[Table, ...]
+    software: str = ""
+    """Whose files look so: kafka, rocketmq, mosquitto, …, ``mqtt`` for any client's; empty where anything's may."""
+    reading: Reading = Reading.TABLE
+    system: str = ""
+    """What the events of the signatures of a log are about: kafka, rocketmq, mqtt, os."""
+    layout: str = ""
+    """Regex with named groups of what lines of a log say before their message, or anywhere where it has no beginning.
+    """
+
+
 class Format(Protocol):
     """Every format says what it reads and how it knows it."""
 
-    FORMAT: str
-    SOFTWARE: str
-    """Whose files look so: kafka, rocketmq, mosquitto, …, ``mqtt`` for any client's; empty where anything's may."""
-    ROLE: Role
-    TABLES: tuple[Table, ...]
-    READING: Reading
+    FORMAT: Spec
 
     def recognise(self, head: Head) -> bool:
         """True when the content is this format's."""
@@ -159,7 +170,7 @@ class Signature:
     ``broker`` goes before the queue's number, ``entries`` is a list with commas of which the number of entries is the
     value, ``dotted`` a topic as AMQP writes it. A digit behind a name tells several places of one column apart; the
     first that holds something counts, those of the selecting regex before those of ``also``, and these before those of
-    the format's ``LAYOUT``.
+    the format's layout.
     """
 
     kind: str
@@ -191,8 +202,4 @@ class Signature:
 class LogFormat(Format, Protocol):
     """A format of dated lines: a table of signatures, no code."""
 
-    SYSTEM: str
-    """What the events of its signatures are about: kafka, rocketmq, mqtt, os."""
-    LAYOUT: str
-    """Regex with named groups of what such lines say before their message, or anywhere where it has no beginning."""
     SIGNATURES: tuple[Signature, ...]

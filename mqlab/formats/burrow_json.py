@@ -19,16 +19,12 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from mqlab.formats import console, documents
-from mqlab.formats.base import About, Data, Head, Item, Line
+from mqlab.formats.base import About, Data, Head, Item, Line, Spec
 from mqlab.formats.values import epoch
-from mqlab.sources import Reading, Role
-from mqlab.tables import EVENTS, POSITIONS, Row, Table
+from mqlab.sources import Role
+from mqlab.tables import EVENTS, POSITIONS, Row
 
-FORMAT = "burrow-json"
-SOFTWARE = ""
-ROLE = Role.COMMAND
-TABLES: tuple[Table, ...] = (POSITIONS, EVENTS)
-READING = Reading.TABLE
+FORMAT = Spec("burrow-json", Role.COMMAND, (POSITIONS, EVENTS))
 
 _SAYS = r'"message"\s*:\s*"(?:consumer (?:group )?(?:status|lag) returned|cluster or consumer not found)"'
 _ANSWER = re.compile(rf'^\{{\s*"error"\s*:\s*(?:true|false)\s*,\s*{_SAYS}', re.ASCII)

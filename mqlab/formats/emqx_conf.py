@@ -23,16 +23,12 @@ import re
 from collections.abc import Iterable, Iterator
 
 from mqlab.formats import console
-from mqlab.formats.base import About, Data, Head, Item, Line, Noise
+from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Spec
 from mqlab.secrets import MASK
-from mqlab.sources import Reading, Role
-from mqlab.tables import SETTINGS, Row, Table
+from mqlab.sources import Role
+from mqlab.tables import SETTINGS, Row
 
-FORMAT = "emqx-conf"
-SOFTWARE = "emqx"
-ROLE = Role.CONFIGURATION
-TABLES: tuple[Table, ...] = (SETTINGS,)
-READING = Reading.TABLE
+FORMAT = Spec("emqx-conf", Role.CONFIGURATION, (SETTINGS,), "emqx")
 
 _OWN = re.compile(
     r"^(?:zone\.\w+\.|listener\.(?:tcp|ssl|ws|wss)\.|broker\.shared_|mqtt\.(?:max_|\w+_backoff)"

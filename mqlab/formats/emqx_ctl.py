@@ -22,16 +22,12 @@ import re
 from collections.abc import Iterable, Iterator
 
 from mqlab.formats import console
-from mqlab.formats.base import About, Data, Head, Item, Line, Noise
+from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Spec
 from mqlab.formats.values import first_of_each, real, whole
-from mqlab.sources import Reading, Role
-from mqlab.tables import CLIENTS, EVENTS, METRICS, SETTINGS, Row, Table
+from mqlab.sources import Role
+from mqlab.tables import CLIENTS, EVENTS, METRICS, SETTINGS, Row
 
-FORMAT = "emqx-ctl"
-SOFTWARE = "emqx"
-ROLE = Role.COMMAND
-TABLES: tuple[Table, ...] = (CLIENTS, EVENTS, METRICS, SETTINGS)
-READING = Reading.TABLE
+FORMAT = Spec("emqx-ctl", Role.COMMAND, (CLIENTS, EVENTS, METRICS, SETTINGS), "emqx")
 
 _CLIENT = re.compile(
     r"^Client ?\((?P<client>(?:(?!, username=).)*+), username=(?:(?!, peername=).)*+"

@@ -21,16 +21,9 @@ from __future__ import annotations
 
 import re
 
-from mqlab.formats.base import Head, Signature
+from mqlab.formats.base import Head, Signature, Spec
 from mqlab.sources import Reading, Role
-from mqlab.tables import EVENTS, VOLUME, Table
-
-FORMAT = "emqx-log"
-SOFTWARE = "emqx"
-ROLE = Role.BROKER_LOG
-SYSTEM = "mqtt"
-TABLES: tuple[Table, ...] = (EVENTS, VOLUME)
-READING = Reading.LOG
+from mqlab.tables import EVENTS, VOLUME
 
 _LEVEL = r"\[(?:debug|info|notice|warning|error|critical|alert|emergency)\] "
 _ADDRESS = r"(?:\d{1,3}(?:\.\d{1,3}){3}|\[?[0-9a-fA-F:]+\]?):\d+"
@@ -41,6 +34,7 @@ LAYOUT = (
     rf"|, topic: (?P<topic>.+?){_NEXT}|, peername: (?P<peer2>{_ADDRESS})"
 )
 """4.x, 5.x."""
+FORMAT = Spec("emqx-log", Role.BROKER_LOG, (EVENTS, VOLUME), "emqx", Reading.LOG, "mqtt", LAYOUT)
 
 _MESSAGE = r", Topic=(?P<topic>.+?), From="
 _REASON = r"\breason: (?P<reason>\w+)"

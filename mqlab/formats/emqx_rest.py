@@ -19,16 +19,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from mqlab.formats import console
-from mqlab.formats.base import About, Data, Head, Item, Line
+from mqlab.formats.base import About, Data, Head, Item, Line, Spec
 from mqlab.formats.values import filled, real, whole
-from mqlab.sources import Reading, Role
-from mqlab.tables import CLIENTS, EVENTS, METRICS, Row, Table
+from mqlab.sources import Role
+from mqlab.tables import CLIENTS, EVENTS, METRICS, Row
 
-FORMAT = "emqx-rest"
-SOFTWARE = "emqx"
-ROLE = Role.COMMAND
-TABLES: tuple[Table, ...] = (CLIENTS, EVENTS, METRICS)
-READING = Reading.TABLE
+FORMAT = Spec("emqx-rest", Role.COMMAND, (CLIENTS, EVENTS, METRICS), "emqx")
 
 _OWN = re.compile(
     r'"(?:mqueue_len|mqueue_dropped|mqueue_max|max_mqueue|inflight_cnt|inflight_len|awaiting_rel(?:_cnt|_len)?'

@@ -19,16 +19,12 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from mqlab.formats import console
-from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Reject
+from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Reject, Spec
 from mqlab.formats.values import MICRO, instant
-from mqlab.sources import Reading, Role
-from mqlab.tables import EVENTS, Row, Table
+from mqlab.sources import Role
+from mqlab.tables import EVENTS, Row
 
-FORMAT = "gc-log"
-SOFTWARE = ""
-ROLE = Role.LOG
-TABLES: tuple[Table, ...] = (EVENTS,)
-READING = Reading.TABLE
+FORMAT = Spec("gc-log", Role.LOG, (EVENTS,))
 
 _UNIFIED = r"(?:\[[^\]]*\])*\[ *(?:gc|safepoint)\b[^\]]*\] *"
 _DATE = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[.,]\d{3}[+-]\d{4}"

@@ -17,16 +17,12 @@ import re
 from collections.abc import Iterable, Iterator
 
 from mqlab.formats import console
-from mqlab.formats.base import About, Data, Head, Item, Line, Noise
+from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Spec
 from mqlab.formats.values import cells, labels, moment, real
-from mqlab.sources import Reading, Role
-from mqlab.tables import METRICS, Row, Table
+from mqlab.sources import Role
+from mqlab.tables import METRICS, Row
 
-FORMAT = "grafana-csv"
-SOFTWARE = ""
-ROLE = Role.METRICS
-TABLES: tuple[Table, ...] = (METRICS,)
-READING = Reading.TABLE
+FORMAT = Spec("grafana-csv", Role.METRICS, (METRICS,))
 
 _HEADER = re.compile(r'^"?(?:Time|Series)"?(?P<separator>[,;])')
 _SEP = re.compile(r"^sep=[,;]$")

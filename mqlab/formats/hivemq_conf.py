@@ -24,16 +24,12 @@ from collections.abc import Iterable, Iterator
 from xml.parsers import expat
 
 from mqlab.formats import console
-from mqlab.formats.base import About, Data, Head, Item, Line, Noise
+from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Spec
 from mqlab.secrets import MASK
-from mqlab.sources import Reading, Role
-from mqlab.tables import SETTINGS, Row, Table
+from mqlab.sources import Role
+from mqlab.tables import SETTINGS, Row
 
-FORMAT = "hivemq-conf"
-SOFTWARE = "hivemq"
-ROLE = Role.CONFIGURATION
-TABLES: tuple[Table, ...] = (SETTINGS,)
-READING = Reading.TABLE
+FORMAT = Spec("hivemq-conf", Role.CONFIGURATION, (SETTINGS,), "hivemq")
 
 _ROOT = re.compile(r"^\s*<hivemq(?: [^<>]*)?>", re.ASCII | re.MULTILINE)
 _MARKUP = re.compile(r"^\s*+(?:(?:<[^<>]*>\s*+)+|<!--.*|.*-->\s*)$", re.ASCII)

@@ -22,17 +22,11 @@ from __future__ import annotations
 
 import re
 
-from mqlab.formats.base import Head, Signature
+from mqlab.formats.base import Head, Signature, Spec
 from mqlab.sources import Reading, Role
-from mqlab.tables import EVENTS, VOLUME, Table
+from mqlab.tables import EVENTS, VOLUME
 
-FORMAT = "hivemq-log"
-SOFTWARE = "hivemq"
-ROLE = Role.BROKER_LOG
-SYSTEM = "mqtt"
-LAYOUT = ""
-TABLES: tuple[Table, ...] = (EVENTS, VOLUME)
-READING = Reading.LOG
+FORMAT = Spec("hivemq-log", Role.BROKER_LOG, (EVENTS, VOLUME), "hivemq", Reading.LOG, "mqtt")
 
 _CLIENT = r"Client ID: (?:UNKNOWN|(?P<client_id>.*)), IP: (?:(?P<peer>[0-9A-Fa-f.:]+)|\S+?),?"
 """An event without a client says UNKNOWN, which is nobody's name."""

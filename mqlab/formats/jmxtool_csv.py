@@ -16,16 +16,12 @@ import re
 from collections.abc import Iterable, Iterator
 
 from mqlab.formats import console
-from mqlab.formats.base import About, Data, Head, Item, Line, Noise
+from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Spec
 from mqlab.formats.values import cells, first_of_each, moment, real
-from mqlab.sources import Reading, Role
-from mqlab.tables import METRICS, Row, Table
+from mqlab.sources import Role
+from mqlab.tables import METRICS, Row
 
-FORMAT = "jmxtool-csv"
-SOFTWARE = ""
-ROLE = Role.METRICS
-TABLES: tuple[Table, ...] = (METRICS,)
-READING = Reading.TABLE
+FORMAT = Spec("jmxtool-csv", Role.METRICS, (METRICS,))
 
 _HEADER = re.compile(r'^"?time"?,\s*"?[\w.]+:[\w-]+=', re.ASCII)
 _ROW = re.compile(r'^"?(?:\d{13}|\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[^",]*)"?,', re.ASCII)

@@ -15,15 +15,11 @@ import re
 from collections.abc import Iterable, Iterator
 
 from mqlab.formats import console
-from mqlab.formats.base import About, Data, Head, Item, Line, Noise
-from mqlab.sources import Reading, Role
-from mqlab.tables import SETTINGS, Row, Table
+from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Spec
+from mqlab.sources import Role
+from mqlab.tables import SETTINGS, Row
 
-FORMAT = "kafka-configs-describe"
-SOFTWARE = "kafka"
-ROLE = Role.COMMAND
-TABLES: tuple[Table, ...] = (SETTINGS,)
-READING = Reading.TABLE
+FORMAT = Spec("kafka-configs-describe", Role.COMMAND, (SETTINGS,), "kafka")
 
 _HEADER = re.compile(
     r"^\s*(?:(?:Dynamic|All|Default|Quota|SCRAM credential) )?[Cc]onfigs? for (?:the default )?"

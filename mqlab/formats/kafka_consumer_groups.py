@@ -15,16 +15,12 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from mqlab.formats import console
-from mqlab.formats.base import About, Data, Head, Item, Line, Noise
+from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Spec
 from mqlab.formats.values import whole
-from mqlab.sources import Reading, Role
-from mqlab.tables import POSITIONS, Row, Table
+from mqlab.sources import Role
+from mqlab.tables import POSITIONS, Row
 
-FORMAT = "kafka-consumer-groups"
-SOFTWARE = "kafka"
-ROLE = Role.COMMAND
-TABLES: tuple[Table, ...] = (POSITIONS,)
-READING = Reading.TABLE
+FORMAT = Spec("kafka-consumer-groups", Role.COMMAND, (POSITIONS,), "kafka")
 
 _MODERN = re.compile(
     r"^\s*(?:GROUP\s+)?TOPIC\s+PARTITION\s+(?:LEADER-EPOCH\s+)?CURRENT-OFFSET\s+LOG-END-OFFSET\b", re.ASCII

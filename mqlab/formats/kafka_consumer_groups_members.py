@@ -15,16 +15,12 @@ import re
 from collections.abc import Iterable, Iterator
 
 from mqlab.formats import console
-from mqlab.formats.base import About, Data, Head, Item, Line, Noise
+from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Spec
 from mqlab.formats.values import filled
-from mqlab.sources import Reading, Role
-from mqlab.tables import ASSIGNMENTS, CLIENTS, Row, Table
+from mqlab.sources import Role
+from mqlab.tables import ASSIGNMENTS, CLIENTS, Row
 
-FORMAT = "kafka-consumer-groups-members"
-SOFTWARE = "kafka"
-ROLE = Role.COMMAND
-TABLES: tuple[Table, ...] = (ASSIGNMENTS, CLIENTS)
-READING = Reading.TABLE
+FORMAT = Spec("kafka-consumer-groups-members", Role.COMMAND, (ASSIGNMENTS, CLIENTS), "kafka")
 
 _HEADER = re.compile(
     r"^\s*(?:GROUP\s+)?CONSUMER-ID\s+(?:GROUP-INSTANCE-ID\s+)?HOST\s+CLIENT-ID\s+#PARTITIONS", re.ASCII

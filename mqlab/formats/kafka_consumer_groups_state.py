@@ -15,16 +15,12 @@ import re
 from collections.abc import Iterable, Iterator
 
 from mqlab.formats import console
-from mqlab.formats.base import About, Head, Item, Line
+from mqlab.formats.base import About, Head, Item, Line, Spec
 from mqlab.formats.values import real
-from mqlab.sources import Reading, Role
-from mqlab.tables import EVENTS, Row, Table
+from mqlab.sources import Role
+from mqlab.tables import EVENTS, Row
 
-FORMAT = "kafka-consumer-groups-state"
-SOFTWARE = "kafka"
-ROLE = Role.COMMAND
-TABLES: tuple[Table, ...] = (EVENTS,)
-READING = Reading.TABLE
+FORMAT = Spec("kafka-consumer-groups-state", Role.COMMAND, (EVENTS,), "kafka")
 
 _STATE = (
     r"(?P<state>PreparingRebalance|AwaitingSync|CompletingRebalance|Stable|Empty|Dead|Assigning|Reconciling|NotReady"

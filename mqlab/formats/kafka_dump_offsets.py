@@ -5,31 +5,32 @@ group metadata. Sample lines::
 
     | offset: 1 CreateTime: 1795263301773 … key: {"type":"1","data":{"group":"g","topic":"t","partition":0}} payload: …
     | offset: 1 … CreateTime: 1795262743796 … key: offset_commit::group=g,partition=t-0 payload: offset=981
+     key: group_metadata::group=g payload: {"protocolType":"consumer",…,"generationId":1,"assignment":"{m=[t-0, t-1]}"}
+    g::GroupMetadata(groupId=g, generation=1, protocolType=Some(consumer), currentState=Stable, members=Map(…))
     [g,t,0]::OffsetAndMetadata(offset=5, leaderEpoch=Optional.empty, metadata=, commitTimestamp=1600000000000, …)
 
 A commit is a position without an end; of several within ten seconds the last is kept. Its moment is that of the
-commit, else the record's. What becomes of group metadata stands in ``kafka_group_records``. Tombstones, batches,
+commit, else the record's. Tombstones, batches,
 markers of transactions and the records of KIP-848 groups are noise. Dumps of other topics are not read here.
+
+Of group metadata the event's value is the generation, its reason the number of members; its moment is that at which
+the group came into its state, else the record's. The text form of dumps tells no addresses: the tool's own log lines
+``Loaded member …``, which break a record in two, do. The console consumer tells no moment, and no assignments.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from mqlab.formats import console, documents, kafka_group_records
-from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Reject
-from mqlab.formats.kafka_group_records import Group
-from mqlab.formats.values import MICRO, epoch, whole
-from mqlab.sources import Reading, Role
-from mqlab.tables import ASSIGNMENTS, CLIENTS, EVENTS, POSITIONS, Table
+from mqlab.formats import console, documents
+from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Reject, Spec
+from mqlab.formats.values import MICRO, epoch, filled, whole
+from mqlab.sources import Role
+from mqlab.tables import ASSIGNMENTS, CLIENTS, EVENTS, POSITIONS, Row
 
-FORMAT = "kafka-dump-offsets"
-SOFTWARE = "kafka"
-ROLE = Role.COMMAND
-TABLES: tuple[Table, ...] = (POSITIONS, CLIENTS, ASSIGNMENTS, EVENTS)
-READING = Reading.TABLE
+FORMAT = Spec("kafka-dump-offsets", Role.COMMAND, (POSITIONS, CLIENTS, ASSIGNMENTS, EVENTS), "kafka")
 
 BUCKET = 10
 """Seconds of which the last commit of a partition is kept."""
@@ -66,6 +67,45 @@ _NOISE = re.compile(
     r"|^Processed a total of \d+ messages|^Found \d+ invalid messages|^\{\"key\":",
     re.ASCII,
 )
+_SAID = re.compile(
+    r"\bkey: (?:group_metadata::group=(?P<group>.*)|metadata::(?P<older>.*)|\{\"metadata\":\"(?P<oldest>.*)\"\})"
+    r" payload: (?!<DELETE>|NULL|null)",
+    re.ASCII,
+)
+_SHOWN = re.compile(r"^(?P<group>\S.*?)::\[?GroupMetadata\(", re.ASCII)
+_GENERATION = re.compile(r'(?:"generationId":|\bgeneration=| payload: \w*:[\w-]*:)(\d+)', re.ASCII)
+_HOLDS = re.compile(r"(?<=[{ ])(?P<member_id>[^\s={]+)=\[(?P<queues>[^\]]*)\]", re.ASCII)
+_MEMBER = (
+    r"MemberMetadata\(memberId=(?P<member_id>[^,]*),.*?clientId=(?P<client_id>[^,]*),.*?clientHost=/?(?P<peer>[^,]*),"
+)
+_MEMBERS = re.compile(_MEMBER)
+_LOADED = re.compile(rf"Loaded member {_MEMBER}")
+_CLIENT = re.compile(r"^(.+)-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
+_LONGEST = 501
+"""Characters of a record that its rows keep: one more than evidence shows."""
+
+
+class Member(NamedTuple):
+    """One member of a group; what its record does not tell is None."""
+
+    member_id: str | None
+    client_id: str | None
+    peer: str | None = None
+    subscription: str | None = None
+    held: tuple[tuple[str | None, str | None], ...] = ()
+    """Topics and partitions."""
+
+
+class Group(NamedTuple):
+    """What one record tells of a group."""
+
+    line: Line
+    at: int | None
+    name: str | None
+    generation: int | None
+    members: tuple[Member, ...]
+    counted: bool
+    """The record has all members."""
 
 
 class Commit(NamedTuple):
@@ -82,9 +122,7 @@ def recognise(head: Head) -> bool:
     """True for a dump of the topic, or for records of groups however they were printed."""
     lines = console.plain_lines(head)
     others = any(line.startswith("Dumping ") and not _TOPIC.search(line) for line in lines)
-    return not others and any(
-        kafka_group_records.is_text(line) or any(known.search(line) for known in _KNOWN) for line in lines
-    )
+    return not others and any(_is_group(line) or any(known.search(line) for known in _KNOWN) for line in lines)
 
 
 def parse(lines: Iterable[Line], about: About) -> Iterator[Item]:  # noqa: ARG001 - records tell their own moment
@@ -95,7 +133,7 @@ def parse(lines: Iterable[Line], about: About) -> Iterator[Item]:  # noqa: ARG00
     peers: dict[str | None, str] = {}
     for line in lines:
         plain = console.plain(line.text)
-        if member := kafka_group_records.loaded(plain):
+        if member := _loaded(plain):
             peers[member[0]] = min(member[1], peers.get(*member))
         created = _moment(_CREATED, plain)
         if _PARTED.search(plain):
@@ -109,7 +147,7 @@ def parse(lines: Iterable[Line], about: About) -> Iterator[Item]:  # noqa: ARG00
             yield found
     yield from commits.values()
     for group in waiting:
-        yield Data(group.line, tuple(kafka_group_records.rows(group, peers)))
+        yield Data(group.line, tuple(_group_rows(group, peers)))
 
 
 def _record(line: Line, plain: str, created: int | None) -> Group | Commit | Item:
@@ -119,12 +157,12 @@ def _record(line: Line, plain: str, created: int | None) -> Group | Commit | Ite
         if documents.part(record, "key", "data", "topic") is not None:
             return _written(record, created)
         if documents.part(record, "key", "data", "group") is not None:
-            return _ready(kafka_group_records.written(line, plain, record, created))
+            return _ready(_group_written(line, plain, record, created))
         return Data(line)
     if said := next(filter(None, (commit.search(plain) for commit in _COMMITS)), None):
         return _told(said, plain, created)
-    if kafka_group_records.is_text(plain):
-        return _ready(kafka_group_records.told(line, plain, created))
+    if _is_group(plain):
+        return _ready(_group_told(line, plain, created))
     return Noise(line) if _NOISE.search(plain) or console.is_remark(plain) else Reject(line)
 
 
@@ -132,7 +170,7 @@ def _ready(group: Group) -> Group | Item:
     """What the record says, unless it leaves out addresses, which other lines may tell."""
     if any(member.peer is None for member in group.members):
         return group
-    return Data(group.line, tuple(kafka_group_records.rows(group, {})))
+    return Data(group.line, tuple(_group_rows(group, {})))
 
 
 def _latest(commits: dict[tuple[str | int | None, ...], Data], line: Line, found: Commit) -> Iterator[Item]:
@@ -183,3 +221,89 @@ def _told(said: re.Match[str], plain: str, created: int | None) -> Commit:
 def _moment(pattern: re.Pattern[str], plain: str) -> int | None:
     found = pattern.search(plain)
     return epoch(found[1]) if found else None
+
+
+def _is_group(plain: str) -> bool:
+    """True for group metadata in its text forms."""
+    return _SAID.search(plain) is not None or _SHOWN.search(plain) is not None
+
+
+def _loaded(plain: str) -> tuple[str, str] | None:
+    """Id and address of the member that the tool says it loaded."""
+    found = _LOADED.search(plain) if "Loaded member " in plain else None
+    return (found["member_id"], found["peer"]) if found and found["peer"] else None
+
+
+def _group_written(line: Line, plain: str, record: object, created: int | None) -> Group:
+    """The group of a *record* that is printed as JSON."""
+    data = documents.part(record, "value", "data")
+    at, generation = epoch(documents.number(data, "currentStateTimestamp")), documents.number(data, "generation")
+    return Group(
+        line,
+        created if at is None else at,
+        documents.word(record, "key", "data", "group"),
+        _generation(plain) if generation is None else generation,
+        tuple(_member(member) for member in documents.entries(data, "members")),
+        isinstance(documents.part(data, "members"), list) and not plain.endswith("…"),
+    )
+
+
+def _group_told(line: Line, plain: str, created: int | None) -> Group:
+    """The group of a record in one of the text forms."""
+    shown, said = _SHOWN.search(plain), _SAID.search(plain)
+    name = next(filter(None, said.groups()), None) if said else None
+    if shown:
+        members = tuple(Member(one["member_id"], one["client_id"], one["peer"]) for one in _MEMBERS.finditer(plain))
+    else:
+        members = tuple(_holding(one) for one in _HOLDS.finditer(plain))
+    return Group(
+        line, created, name or (shown["group"] if shown else None), _generation(plain), members, not plain.endswith("…")
+    )
+
+
+def _group_rows(group: Group, peers: Mapping[str | None, str]) -> Iterator[Row]:
+    """An event of the *group*, its members and what they hold; *peers* are addresses by the ids of members."""
+    text = group.line.text[:_LONGEST]
+    generation = None if group.generation is None else float(group.generation)
+    count = str(len(group.members)) if group.counted else None
+    yield EVENTS.row(
+        at=group.at, system="kafka", kind="group-metadata", group=group.name, value=generation, reason=count, text=text
+    )
+    for member in group.members:
+        peer = peers.get(member.member_id) if member.peer is None else member.peer
+        who = {"at": group.at, "group": group.name, "client_id": member.client_id, "peer": peer, "text": text}
+        yield CLIENTS.row(system="kafka", subscription=member.subscription, **who)
+        for topic, queue in member.held:
+            yield ASSIGNMENTS.row(member_id=member.member_id, topic=topic, queue=queue, **who)
+
+
+def _generation(plain: str) -> int | None:
+    found = _GENERATION.search(plain)
+    return whole(found[1]) if found else None
+
+
+def _member(member: object) -> Member:
+    topics = documents.part(member, "subscription", "topics")
+    host = documents.word(member, "clientHost")
+    return Member(
+        documents.word(member, "memberId"),
+        documents.word(member, "clientId"),
+        host.rpartition("/")[2] if host is not None else None,
+        ";".join(sorted(filter(None, map(documents.word, topics)))) if isinstance(topics, list) else None,
+        tuple(
+            (documents.word(part, "topic"), documents.word(queue))
+            for part in documents.entries(member, "assignment", "assignedPartitions")
+            for queue in documents.entries(part, "partitions")
+        ),
+    )
+
+
+def _holding(found: re.Match[str]) -> Member:
+    """A member that is told by its id and its partitions, ``m=[t-0, t-1]``."""
+    client = _CLIENT.search(found["member_id"])
+    held = (queue.rpartition("-") for queue in found["queues"].split(", ") if queue)
+    return Member(
+        found["member_id"],
+        client[1] if client else None,
+        held=tuple((filled(topic), queue) for topic, _, queue in held),
+    )

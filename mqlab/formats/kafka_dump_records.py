@@ -22,17 +22,13 @@ from itertools import compress
 import polars as pl
 
 from mqlab.formats import console, ledger_rows
-from mqlab.formats.base import About, Block, Head, Line
+from mqlab.formats.base import About, Block, Head, Line, Spec
 from mqlab.formats.ledger_rows import whole
 from mqlab.formats.values import instant, rust
-from mqlab.sources import Reading, Role
-from mqlab.tables import LEDGER, Table
+from mqlab.sources import Role
+from mqlab.tables import LEDGER
 
-FORMAT = "kafka-dump-records"
-SOFTWARE = "kafka"
-ROLE = Role.COMMAND
-TABLES: tuple[Table, ...] = (LEDGER,)
-READING = Reading.TABLE
+FORMAT = Spec("kafka-dump-records", Role.COMMAND, (LEDGER,), "kafka")
 
 _FRAME = rust(
     r"^(?:\| )?(?:offset|baseOffset): \d|^Dumping |^(?:Log s|S)tarting offset: "

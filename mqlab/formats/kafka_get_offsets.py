@@ -15,16 +15,12 @@ import re
 from collections.abc import Iterable, Iterator
 
 from mqlab.formats import console
-from mqlab.formats.base import About, Data, Head, Item, Line
+from mqlab.formats.base import About, Data, Head, Item, Line, Spec
 from mqlab.formats.values import whole
-from mqlab.sources import Reading, Role
-from mqlab.tables import POSITIONS, Table
+from mqlab.sources import Role
+from mqlab.tables import POSITIONS
 
-FORMAT = "kafka-get-offsets"
-SOFTWARE = "kafka"
-ROLE = Role.COMMAND
-TABLES: tuple[Table, ...] = (POSITIONS,)
-READING = Reading.TABLE
+FORMAT = Spec("kafka-get-offsets", Role.COMMAND, (POSITIONS,), "kafka")
 
 _ROW = re.compile(
     r"^(?=[^:]*[A-Za-z_])(?P<topic>[A-Za-z0-9._-]+):(?P<queue>\d+):(?P<offsets>(?:\d+(?:,\d+)*|-1)?)\s*$", re.ASCII

@@ -16,16 +16,12 @@ import re
 from collections.abc import Iterable, Iterator
 
 from mqlab.formats import console
-from mqlab.formats.base import About, Head, Item, Line
+from mqlab.formats.base import About, Head, Item, Line, Spec
 from mqlab.formats.values import real
-from mqlab.sources import Reading, Role
-from mqlab.tables import EVENTS, Row, Table
+from mqlab.sources import Role
+from mqlab.tables import EVENTS, Row
 
-FORMAT = "kafka-reset-offsets"
-SOFTWARE = "kafka"
-ROLE = Role.COMMAND
-TABLES: tuple[Table, ...] = (EVENTS,)
-READING = Reading.TABLE
+FORMAT = Spec("kafka-reset-offsets", Role.COMMAND, (EVENTS,), "kafka")
 
 _HEADER = re.compile(r"^\s*(?:GROUP\s+)?TOPIC\s+PARTITION\s+NEW-OFFSET\s*", re.ASCII)
 _ROW = re.compile(

@@ -15,16 +15,12 @@ import re
 from collections.abc import Iterable, Iterator
 
 from mqlab.formats import console
-from mqlab.formats.base import About, Data, Head, Item, Line
+from mqlab.formats.base import About, Data, Head, Item, Line, Spec
 from mqlab.formats.values import real
-from mqlab.sources import Reading, Role
-from mqlab.tables import EVENTS, SETTINGS, Row, Table
+from mqlab.sources import Role
+from mqlab.tables import EVENTS, SETTINGS, Row
 
-FORMAT = "kafka-topics-describe"
-SOFTWARE = "kafka"
-ROLE = Role.COMMAND
-TABLES: tuple[Table, ...] = (SETTINGS, EVENTS)
-READING = Reading.TABLE
+FORMAT = Spec("kafka-topics-describe", Role.COMMAND, (SETTINGS, EVENTS), "kafka")
 
 _TOPIC = re.compile(
     r"^\s*Topic:\s*(?P<topic>\S+)\s+(?:TopicId:\s*\S+\s+)?PartitionCount:\s*(?P<partitions>\d+)"

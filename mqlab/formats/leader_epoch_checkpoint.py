@@ -16,16 +16,12 @@ import re
 from collections.abc import Iterable, Iterator
 
 from mqlab.formats import console
-from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Reject
+from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Reject, Spec
 from mqlab.formats.values import real
-from mqlab.sources import Reading, Role
-from mqlab.tables import EVENTS, Table
+from mqlab.sources import Role
+from mqlab.tables import EVENTS
 
-FORMAT = "leader-epoch-checkpoint"
-SOFTWARE = "kafka"
-ROLE = Role.STORE
-TABLES: tuple[Table, ...] = (EVENTS,)
-READING = Reading.TABLE
+FORMAT = Spec("leader-epoch-checkpoint", Role.STORE, (EVENTS,), "kafka")
 
 _NAMED = re.compile(r"(?i)leader-epoch")
 _FILE = re.compile(r"^0\s+(\d{1,9})\s+((?:\d+ \d+\s+)*)$", re.ASCII)

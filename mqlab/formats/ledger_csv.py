@@ -21,21 +21,17 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 
 from mqlab.formats import console, ledger_rows
-from mqlab.formats.base import About, Block, Data, Head, Line, Noise
+from mqlab.formats.base import About, Block, Data, Head, Line, Noise, Spec
 from mqlab.formats.values import rust
 from mqlab.ledgers import columns as ledgers_columns
 from mqlab.ledgers import mqtt_columns
 from mqlab.ledgers.layout import MOMENT as NAMED_MOMENT
 from mqlab.ledgers.layout import Layout, is_mqtt, named_columns, party_in, role_in
 from mqlab.ledgers.words import MOMENT
-from mqlab.sources import Reading, Role
-from mqlab.tables import LEDGER, Table
+from mqlab.sources import Role
+from mqlab.tables import LEDGER
 
-FORMAT = "ledger-csv"
-SOFTWARE = ""
-ROLE = Role.LEDGER
-TABLES: tuple[Table, ...] = (LEDGER,)
-READING = Reading.TABLE
+FORMAT = Spec("ledger-csv", Role.LEDGER, (LEDGER,))
 
 SEPARATORS = (",", ";", "\t", "|")
 _TIME = r"(?i)^(?:ts|time|timestamp|date|at)(?:_ms|_utc)?$|_(?:utc|ms|at)$"

@@ -19,18 +19,14 @@ from typing import Any
 import polars as pl
 
 from mqlab.formats import console, ledger_rows
-from mqlab.formats.base import About, Block, Head
+from mqlab.formats.base import About, Block, Head, Spec
 from mqlab.ledgers import columns as ledgers_columns
 from mqlab.ledgers import mqtt_columns
 from mqlab.ledgers.layout import Layout, is_mqtt, named_columns, party_in
-from mqlab.sources import Reading, Role
-from mqlab.tables import LEDGER, Table
+from mqlab.sources import Role
+from mqlab.tables import LEDGER
 
-FORMAT = "ledger-json"
-SOFTWARE = ""
-ROLE = Role.LEDGER
-TABLES: tuple[Table, ...] = (LEDGER,)
-READING = Reading.TABLE
+FORMAT = Spec("ledger-json", Role.LEDGER, (LEDGER,))
 
 _LOOKED_AT = 50
 _ROWS = 500

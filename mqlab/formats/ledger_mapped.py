@@ -12,17 +12,13 @@ from __future__ import annotations
 import polars as pl
 
 from mqlab.formats import console, ledger_csv, ledger_json, ledger_rows
-from mqlab.formats.base import About, Block, Head
+from mqlab.formats.base import About, Block, Head, Spec
 from mqlab.ledgers.layout import Layout
 from mqlab.ledgers.mapping import Entry
-from mqlab.sources import Reading, Role
-from mqlab.tables import LEDGER, Table
+from mqlab.sources import Role
+from mqlab.tables import LEDGER
 
-FORMAT = "ledger-mapped"
-SOFTWARE = ""
-ROLE = Role.LEDGER
-TABLES: tuple[Table, ...] = (LEDGER,)
-READING = Reading.TABLE
+FORMAT = Spec("ledger-mapped", Role.LEDGER, (LEDGER,))
 
 
 def recognise(_: Head) -> bool:

@@ -10,17 +10,11 @@ from __future__ import annotations
 import re
 
 from mqlab.formats import kafka_layout
-from mqlab.formats.base import Head, Signature
+from mqlab.formats.base import Head, Signature, Spec
 from mqlab.sources import Reading, Role
-from mqlab.tables import EVENTS, VOLUME, Table
+from mqlab.tables import EVENTS, VOLUME
 
-FORMAT = "librdkafka-log"
-SOFTWARE = "kafka"
-ROLE = Role.CLIENT_LOG
-SYSTEM = "kafka"
-LAYOUT = kafka_layout.LAYOUT
-TABLES: tuple[Table, ...] = (EVENTS, VOLUME)
-READING = Reading.LOG
+FORMAT = Spec("librdkafka-log", Role.CLIENT_LOG, (EVENTS, VOLUME), "kafka", Reading.LOG, "kafka", kafka_layout.LAYOUT)
 
 _LINE = re.compile(r"^%\d\|\d{10}\.\d{3}\||\b(?:REQTMOUT|MAXPOLL|SESSTMOUT|COMMITFAIL)\b.*\[thrd:")
 

@@ -20,8 +20,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from mqlab.formats import batch_lines
-from mqlab.formats.application_log import COUNTER, COUNTERS
+from mqlab.formats.application_log import BATCH, COUNTER, COUNTERS, poll
 from mqlab.formats.signatures import ORIGINS, SIGNATURES, Found, compiled
 from mqlab.formats.values import real
 from mqlab.tables import ASSIGNMENTS, EVENTS, METRICS, Row
@@ -41,10 +40,10 @@ _QUEUE = re.compile(r"MessageQueue \[topic=[^,]*, brokerName=([^,\]]+), queueId=
 def rows(line: str, found: Found) -> list[Row]:
     """What the *line*, without its envelope, says: an event and what follows from it; none where it makes no sense."""
     signature, told = SIGNATURES[found.number], _told(line, found)
-    if signature.kind == batch_lines.KIND:
-        poll = batch_lines.poll(line[found.start :], told)
-        return [poll] if poll else []
-    system = signature.system or ORIGINS[found.number].SYSTEM
+    if signature.kind == BATCH:
+        batch = poll(line[found.start :], told)
+        return [batch] if batch else []
+    system = signature.system or ORIGINS[found.number].FORMAT.system
     beside = _BESIDE.get(signature.kind)
     return [EVENTS.row(system=system, kind=signature.kind, **told), *(beside(line, told) if beside else ())]
 
@@ -79,7 +78,7 @@ def _said(line: str, found: Found) -> dict[str, str]:
 
 def _finds(line: str, found: Found) -> Iterator[re.Match[str]]:
     """All that counts, in the order in which it does."""
-    signature, layout = SIGNATURES[found.number], ORIGINS[found.number].LAYOUT
+    signature, layout = SIGNATURES[found.number], ORIGINS[found.number].FORMAT.layout
     if selecting := compiled(signature.begins or signature.contains).match(line, found.start):
         yield selecting
     if signature.also:

@@ -17,15 +17,11 @@ import re
 from collections.abc import Iterable, Iterator
 
 from mqlab.formats import console
-from mqlab.formats.base import About, Data, Head, Item, Line, Noise
-from mqlab.sources import Reading, Role
-from mqlab.tables import SETTINGS, Table
+from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Spec
+from mqlab.sources import Role
+from mqlab.tables import SETTINGS
 
-FORMAT = "mosquitto-acl"
-SOFTWARE = "mosquitto"
-ROLE = Role.CONFIGURATION
-TABLES: tuple[Table, ...] = (SETTINGS,)
-READING = Reading.TABLE
+FORMAT = Spec("mosquitto-acl", Role.CONFIGURATION, (SETTINGS,), "mosquitto")
 
 _USER = re.compile(r"^\s*user\s+(?P<name>\S(?:.*\S)?)", re.ASCII)
 _RULE = re.compile(

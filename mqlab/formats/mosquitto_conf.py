@@ -17,15 +17,11 @@ import re
 from collections.abc import Iterable, Iterator
 
 from mqlab.formats import console
-from mqlab.formats.base import About, Data, Head, Item, Line, Noise
-from mqlab.sources import Reading, Role
-from mqlab.tables import SETTINGS, Row, Table
+from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Spec
+from mqlab.sources import Role
+from mqlab.tables import SETTINGS, Row
 
-FORMAT = "mosquitto-conf"
-SOFTWARE = "mosquitto"
-ROLE = Role.CONFIGURATION
-TABLES: tuple[Table, ...] = (SETTINGS,)
-READING = Reading.TABLE
+FORMAT = Spec("mosquitto-conf", Role.CONFIGURATION, (SETTINGS,), "mosquitto")
 
 _PAIR = re.compile(r"^\s*(?P<directive>[a-z][a-z0-9_]*)(?:\s+(?P<value>\S(?:.*\S)?))?\s*$", re.ASCII)
 _COMMENT = re.compile(r"^\s*(?:#.*)?$", re.ASCII)

@@ -23,16 +23,12 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from mqlab.formats import console
-from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Reject
+from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Reject, Spec
 from mqlab.formats.values import epoch, instant, real
-from mqlab.sources import Reading, Role
-from mqlab.tables import METRICS, SETTINGS, Row, Table
+from mqlab.sources import Role
+from mqlab.tables import METRICS, SETTINGS, Row
 
-FORMAT = "mqtt-sys"
-SOFTWARE = "mqtt"
-ROLE = Role.METRICS
-TABLES: tuple[Table, ...] = (METRICS, SETTINGS)
-READING = Reading.TABLE
+FORMAT = Spec("mqtt-sys", Role.METRICS, (METRICS, SETTINGS), "mqtt")
 
 _ISO = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: ?Z| ?[+-]\d\d:?\d\d)?"
 _SECONDS = r"1\d{9}(?:\d{3}|\.\d{1,9})?"

@@ -21,16 +21,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from mqlab.formats import console
-from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Reject
+from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Reject, Spec
 from mqlab.formats.values import filled
-from mqlab.sources import Reading, Role
-from mqlab.tables import SETTINGS, Row, Table
+from mqlab.sources import Role
+from mqlab.tables import SETTINGS, Row
 
-FORMAT = "nginx-conf"
-SOFTWARE = ""
-ROLE = Role.CONFIGURATION
-TABLES: tuple[Table, ...] = (SETTINGS,)
-READING = Reading.TABLE
+FORMAT = Spec("nginx-conf", Role.CONFIGURATION, (SETTINGS,))
 
 _COMMENT = re.compile(r"\s*(?:#.*)?$", re.ASCII)
 _ASIDE = re.compile(r"\s#", re.ASCII)

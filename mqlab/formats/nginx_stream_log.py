@@ -20,16 +20,12 @@ from collections.abc import Iterable, Iterator
 
 from mqlab.formats import console
 from mqlab.formats.access_log import moment
-from mqlab.formats.base import About, Data, Head, Item, Line
+from mqlab.formats.base import About, Data, Head, Item, Line, Spec
 from mqlab.formats.values import filled, real
-from mqlab.sources import Reading, Role
-from mqlab.tables import EVENTS, Row, Table
+from mqlab.sources import Role
+from mqlab.tables import EVENTS, Row
 
-FORMAT = "nginx-stream-log"
-SOFTWARE = ""
-ROLE = Role.LOG
-TABLES: tuple[Table, ...] = (EVENTS,)
-READING = Reading.TABLE
+FORMAT = Spec("nginx-stream-log", Role.LOG, (EVENTS,))
 
 _ISO = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:Z|[+-]\d\d:?\d\d)"
 _ENGLISH = r"\d{2}/[A-Z][a-z]{2}/\d{4}:\d{2}:\d{2}:\d{2} [+-]\d{4}"

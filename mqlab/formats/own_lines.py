@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import re
 
-from mqlab.formats import mosquitto_log
-from mqlab.formats.mosquitto_lines import PREFIX
+from mqlab.formats.mosquitto_log import PREFIX
 from mqlab.formats.signatures import FAR, SIGNATURES, Found, compiled
 
-FORMAT = mosquitto_log.FORMAT
 TRACE = r" PUBLISH (?:to|from) .* \(d\d, q\d, r\d, m\d+, '"
 """A line that the broker writes for one message."""
 VARIES = r", m\d+, '|\(\d+ bytes\)\)\s*$"

@@ -10,6 +10,17 @@ Sample lines::
     Nov 22, 2026 7:21:50 AM lab.Dev$2 connectionLost
     WARNING: Connection lost
     Connection lost (32109) - java.io.EOFException
+    2026/11/21 11:40:24.482480 ingest 2.0.0 starting on in-1 client_id=ingest-a clean_session=false keepalive=30 …
+    2026/11/21 11:40:24.483640 connected to tcp://mqtt-1:1883 as ingest-a (connection #1)
+    2026/11/21 11:40:24.484080 subscribed map[$share/ingest/plant/+/t:1] err=<nil>
+    2026/11/21 12:02:02.573924 connection lost after 35.0s: pingresp not received, disconnecting
+    22.11.2026 05:43:08,931 subscribed crane/+/weight qos=1
+    2026-11-22T10:46:15.287+01:00 INFO subscribe result map[cat/#:1] err=<nil>
+    2026/11/21 11:48:34.765535 [node1-012] connected
+    2026-11-21 11:39:47,134 INFO gateway starting id=press-line-07 broker=mqtt-1:1883 keepalive=30
+    2026-11-21 11:40:16,645 WARNING disconnected rc=Unspecified error from_server=False
+    2026-11-22 07:18:26,019 WARNING disconnected rc=16 after 24.0s
+    2026-11-21 11:39:47,139 INFO suback mid=1 ['Granted QoS 1']
 
 ``java.util.logging`` dates a record in a line of its own, with the method that wrote it: callbacks of paho for Java are
 told by their names, ``connectionLost`` of ``MqttCallback`` and ``connectComplete`` of ``MqttCallbackExtended``.
@@ -18,33 +29,76 @@ What the Go client says of a lost connection besides, such as ``error triggered 
 callback prints at the same moment, and is no event of its own. Words of the libraries are those of ``client.go`` and
 ``ping.go`` (paho.mqtt.golang), ``client.py`` (paho.mqtt.python), ``logcat.properties`` (paho.mqtt.java), ``lib/`` of
 mosquitto and ``mqtt_client.c`` of ESP-IDF.
+
+paho's Python client 2.x calls back twice when its ping is not answered: what tells of a second loss, of a connection of
+0.0 s, is ``ping-unanswered``. A map of several filters is one line and so one event: its topic is the first of them.
 """
 
 from __future__ import annotations
 
 import re
 
-from mqlab.formats import application_lines
-from mqlab.formats.application_lines import SCHEME
-from mqlab.formats.base import Head, Signature
+from mqlab.formats.base import Head, Signature, Spec
 from mqlab.sources import Reading, Role
-from mqlab.tables import EVENTS, VOLUME, Table
+from mqlab.tables import EVENTS, VOLUME
 
-FORMAT = "mqtt-client-log"
-SOFTWARE = "mqtt"
-ROLE = Role.CLIENT_LOG
-SYSTEM = "mqtt"
-LAYOUT = ""
-TABLES: tuple[Table, ...] = (EVENTS, VOLUME)
-READING = Reading.LOG
+FORMAT = Spec("mqtt-client-log", Role.CLIENT_LOG, (EVENTS, VOLUME), "mqtt", Reading.LOG, "mqtt")
 
+SCHEME = r"(?:tcp|ssl|tls|mqtts?|wss?)://"
+_STARTING = r"[\w.@/-]+ (?:\S+ )?starting (?:on \S+ )?(?:client_)?id="
+_CLEAN = r"\bclean(?:_session|_start)?="
+_CONFIGURED = (
+    r"starting (?:on \S+ )?(?:client_)?id=(?P<client_id>.*?)(?= clean_session=| clean_start=| broker=| keepalive=)"
+    r"|\bkeep_?alive=(?P<value>\d+)"
+)
+_NORMAL = r"(?:0\b|Success|Normal disconnection)"
+"""Result 0 of a callback: the client itself closed its connection."""
+SILENT = "Keep alive timeout"
+"""What paho's Python client calls MQTT_ERR_KEEPALIVE, 16: no answer to its ping."""
+_AFTER = r" after (?P<value>\d[\d.]*) ?s\b"
+_MAP = r"subscribe(?:d| result| ok) map\[(?P<topic>.*?):"
+_QOS = r"[,;]? \(?(?:with )?[Qq][Oo][Ss][ =:]{1,2}"
+_SUBSCRIBED = rf"[Ss]ubscribed(?: to)?:? '?\"?(?P<topic>[^\s'\",;]{{1,1000}})'?\"?{_QOS}"
 _CONNECT = r"Sending CONNECT \(u\d, p\d, wr\d, wq\d, wf\d, "
 _KEPT = r"(?:k(?P<value>\d+)\)(?: client_id=b?['\"]?(?P<client_id>.*?)['\"]?(?: properties=|$))?)?"
 _SLEPT = r"slept for(?:\"? (?:seconds=)?(?P<value>\d+))?"
 _CALLED = r"^[A-Z][a-z]{2} \d{1,2}, \d{4},? [\d:]{7,8}\W[AP]M \S+ "
 
 SIGNATURES: tuple[Signature, ...] = (
-    *application_lines.MQTT_SIGNATURES,
+    Signature("client-configured", begins=rf"{_STARTING}.*{_CLEAN}(?:[Tt]rue|1)", also=_CONFIGURED, told="clean"),
+    Signature("client-configured", begins=rf"{_STARTING}.*{_CLEAN}(?:[Ff]alse|0)", also=_CONFIGURED, told="persistent"),
+    Signature("client-configured", begins=rf"{_STARTING}.*\bkeep_?alive=\d", also=_CONFIGURED),
+    Signature(
+        "connection-made",
+        begins=rf"connected to (?P<reason>{SCHEME}\S+) as (?:(?P<client_id>.+) \(connection #(?P<value>\d+)\))?",
+    ),
+    Signature("connection-made", begins=r"connected rc=(?:Success|0)\b(?:.*?\bconnection=(?P<value>\d+))?"),
+    Signature("connection-made", begins=r"\[(?P<client_id>[^\[\]]+)\] connected\s*$"),
+    Signature(
+        "connection-lost",
+        begins=r"[Cc]onnection lost(?: after (?P<value>\d[\d.]*) ?s)?: (?P<reason>.*)",
+        also=r":\d\d(?:[.,]\d+)? \[(?P<client_id>[^\[\]]+)\] connection lost: |(?:read|write) tcp (?P<peer>[^\s>]+)->",
+    ),
+    Signature(
+        "connection-lost",
+        begins=r"[Cc]onnection lost,? (?:err|error|reason|cause)=\"?(?P<reason>[^\"]*)",
+    ),
+    Signature("connection-closed", begins=rf"disconnected rc={_NORMAL}", told="normal"),
+    Signature("ping-unanswered", begins=rf"disconnected rc=(?:16|{SILENT}) after 0\.0+ ?s\b", told=SILENT),
+    Signature("connection-lost", begins=rf"disconnected rc=(?:16|{SILENT})(?:[^\w.]|$)", also=_AFTER, told=SILENT),
+    Signature(
+        "connection-lost",
+        begins=r"disconnected rc=(?P<reason>.*?)(?: from_server=| after \d|$)",
+        also=_AFTER,
+    ),
+    Signature("subscribe-denied", begins=rf"{_MAP}(?:\d+[ \]].*:)?128[\] ]", told="128"),
+    Signature("client-subscribed", begins=rf"{_MAP}(?P<value>[012])(?: .*)?\] err=<nil>"),
+    Signature("subscribe-denied", begins=rf"{_SUBSCRIBED}128\b", told="128"),
+    Signature("client-subscribed", begins=rf"{_SUBSCRIBED}(?P<value>[012])\b"),
+    Signature("subscribe-denied", begins=r"suback mid=\d+ \[.*'(?P<reason>Not authorized|Unspecified error)'"),
+    Signature("client-subscribed", begins=r"suback mid=\d+ \['Granted QoS (?P<value>\d)"),
+    Signature("subscribe-denied", begins=r"subscription mid=\d+ granted \[.*\b128\b", told="128"),
+    Signature("app-stopping", begins=r"shutting down, \w+=\d", system="os"),
     Signature("client-configured", begins=rf"{_CONNECT}c1, {_KEPT}", told="clean"),
     Signature("client-configured", begins=rf"{_CONNECT}c0, {_KEPT}", told="persistent"),
     Signature("connection-made", begins=r"Received CONNACK \(\d+, (?:0|Success)\)"),

@@ -15,16 +15,12 @@ import re
 from collections.abc import Iterable, Iterator
 
 from mqlab.formats import console
-from mqlab.formats.base import About, Data, Head, Item, Line, Noise
+from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Spec
 from mqlab.formats.values import cells, moment, real
-from mqlab.sources import Reading, Role
-from mqlab.tables import METRICS, Row, Table
+from mqlab.sources import Role
+from mqlab.tables import METRICS, Row
 
-FORMAT = "process-csv"
-SOFTWARE = ""
-ROLE = Role.METRICS
-TABLES: tuple[Table, ...] = (METRICS,)
-READING = Reading.TABLE
+FORMAT = Spec("process-csv", Role.METRICS, (METRICS,))
 
 _FIRST = r"(?:utc|time|timestamp|ts|date|datetime|at|epoch)(?:_?(?:ms|s|utc|iso))?"
 _MEMORY = r"(?:vm|process_|mem_?)?(?:rss|resident)(?:_?(?:memory|mem|size))?"

@@ -14,17 +14,11 @@ from __future__ import annotations
 
 import re
 
-from mqlab.formats.base import Head, Signature
+from mqlab.formats.base import Head, Signature, Spec
 from mqlab.sources import Reading, Role
-from mqlab.tables import EVENTS, VOLUME, Table
+from mqlab.tables import EVENTS, VOLUME
 
-FORMAT = "process-log"
-SOFTWARE = ""
-ROLE = Role.LOG
-SYSTEM = "os"
-LAYOUT = ""
-TABLES: tuple[Table, ...] = (EVENTS, VOLUME)
-READING = Reading.LOG
+FORMAT = Spec("process-log", Role.LOG, (EVENTS, VOLUME), "", Reading.LOG, "os")
 
 _UNIT = r"(?P<reason>[\w.@-]+?)(?:\.service)?"
 _ENDED = r"exited with|\(exit status|\(terminated|Main process exited"

@@ -22,15 +22,11 @@ from typing import NamedTuple
 import yaml
 
 from mqlab.formats import console
-from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Reject
-from mqlab.sources import Reading, Role
-from mqlab.tables import SETTINGS, Row, Table
+from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Reject, Spec
+from mqlab.sources import Role
+from mqlab.tables import SETTINGS, Row
 
-FORMAT = "prometheus-config"
-SOFTWARE = ""
-ROLE = Role.CONFIGURATION
-TABLES: tuple[Table, ...] = (SETTINGS,)
-READING = Reading.TABLE
+FORMAT = Spec("prometheus-config", Role.CONFIGURATION, (SETTINGS,))
 
 _SCRAPES = re.compile(r"(?m)^scrape_configs:", re.ASCII)
 _GLOBAL = re.compile(r"(?m)^global:\s*\n(?:[ #].*\n)*?\s+scrape_interval:", re.ASCII)

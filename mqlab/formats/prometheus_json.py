@@ -18,16 +18,12 @@ from functools import lru_cache
 from math import isfinite
 from typing import Any
 
-from mqlab.formats.base import About, Data, Head, Item, Line, Reject
+from mqlab.formats.base import About, Data, Head, Item, Line, Reject, Spec
 from mqlab.formats.values import epoch, first_of_each, real
 from mqlab.sources import Reading, Role
-from mqlab.tables import EVENTS, METRICS, Row, Table
+from mqlab.tables import EVENTS, METRICS, Row
 
-FORMAT = "prometheus-json"
-SOFTWARE = ""
-ROLE = Role.METRICS
-TABLES: tuple[Table, ...] = (METRICS, EVENTS)
-READING = Reading.DOCUMENT
+FORMAT = Spec("prometheus-json", Role.METRICS, (METRICS, EVENTS), "", Reading.DOCUMENT)
 
 _FAILED = re.compile(r'"status"\s*:\s*"error"', re.ASCII)
 _EMPTY = re.compile(r'"resultType"\s*:\s*"(?:matrix|vector)"', re.ASCII)

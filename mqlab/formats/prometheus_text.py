@@ -17,16 +17,12 @@ from functools import lru_cache
 from math import isfinite
 
 from mqlab.formats import console
-from mqlab.formats.base import About, Data, Head, Item, Line, Noise
+from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Spec
 from mqlab.formats.values import epoch, labels
-from mqlab.sources import Reading, Role
-from mqlab.tables import METRICS, Row, Table
+from mqlab.sources import Role
+from mqlab.tables import METRICS, Row
 
-FORMAT = "prometheus-text"
-SOFTWARE = ""
-ROLE = Role.METRICS
-TABLES: tuple[Table, ...] = (METRICS,)
-READING = Reading.TABLE
+FORMAT = Spec("prometheus-text", Role.METRICS, (METRICS,))
 
 _META = re.compile(r"# (?:TYPE|HELP|UNIT|EOF)\b", re.ASCII)
 _SAMPLE = re.compile(

@@ -20,15 +20,11 @@ from collections.abc import Iterable, Iterator, Sequence
 import javaproperties
 
 from mqlab.formats import console
-from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Reject
-from mqlab.sources import Reading, Role
-from mqlab.tables import SETTINGS, Row, Table
+from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Reject, Spec
+from mqlab.sources import Role
+from mqlab.tables import SETTINGS, Row
 
-FORMAT = "properties"
-SOFTWARE = ""
-ROLE = Role.CONFIGURATION
-TABLES: tuple[Table, ...] = (SETTINGS,)
-READING = Reading.TABLE
+FORMAT = Spec("properties", Role.CONFIGURATION, (SETTINGS,))
 
 _KEY = r"(?:[^=:\s\\#!\[{\"']|\\.)(?:[^=:\s\\\"'{}()<>]|\\.)*"
 _PAIR = re.compile(rf"\s*(?P<key>{_KEY})(?:\s*[=:]\s*|\s+)(?P<value>.*)", re.ASCII)

@@ -21,17 +21,11 @@ from __future__ import annotations
 
 import re
 
-from mqlab.formats.base import Head, Signature
+from mqlab.formats.base import Head, Signature, Spec
 from mqlab.sources import Reading, Role
-from mqlab.tables import EVENTS, VOLUME, Table
+from mqlab.tables import EVENTS, VOLUME
 
-FORMAT = "rabbitmq-mqtt-log"
-SOFTWARE = "rabbitmq"
-ROLE = Role.BROKER_LOG
-SYSTEM = "mqtt"
-LAYOUT = ""
-TABLES: tuple[Table, ...] = (EVENTS, VOLUME)
-READING = Reading.LOG
+FORMAT = Spec("rabbitmq-mqtt-log", Role.BROKER_LOG, (EVENTS, VOLUME), "rabbitmq", Reading.LOG, "mqtt")
 
 _CONNECTION = r"[^()]*[0-9]"
 """The addresses of a connection, as a string or as a binary."""

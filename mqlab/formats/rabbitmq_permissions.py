@@ -17,15 +17,11 @@ import re
 from collections.abc import Iterable, Iterator
 
 from mqlab.formats import console
-from mqlab.formats.base import About, Data, Head, Item, Line, Noise
-from mqlab.sources import Reading, Role
-from mqlab.tables import SETTINGS, Table
+from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Spec
+from mqlab.sources import Role
+from mqlab.tables import SETTINGS
 
-FORMAT = "rabbitmq-permissions"
-SOFTWARE = "rabbitmq"
-ROLE = Role.COMMAND
-TABLES: tuple[Table, ...] = (SETTINGS,)
-READING = Reading.TABLE
+FORMAT = Spec("rabbitmq-permissions", Role.COMMAND, (SETTINGS,), "rabbitmq")
 
 _HEADER = re.compile(r"^user\t(?P<first>exchange|configure)\twrite\tread\s*$", re.ASCII)
 _LISTING = re.compile(r"^Listing (?:topic )?permissions for (?:vhost|user) ", re.ASCII)

@@ -112,5 +112,5 @@ FORMATS: tuple[Format, ...] = (
 )
 """The first that recognises a file reads it."""
 
-BY_NAME: Mapping[str, Format] = {form.FORMAT: form for form in FORMATS}
+BY_NAME: Mapping[str, Format] = {form.FORMAT.name: form for form in FORMATS}
 """Each format by its name."""

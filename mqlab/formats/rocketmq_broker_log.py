@@ -16,17 +16,11 @@ from __future__ import annotations
 
 import re
 
-from mqlab.formats.base import Head, Signature
+from mqlab.formats.base import Head, Signature, Spec
 from mqlab.sources import Reading, Role
-from mqlab.tables import EVENTS, VOLUME, Table
+from mqlab.tables import EVENTS, VOLUME
 
-FORMAT = "rocketmq-broker-log"
-SOFTWARE = "rocketmq"
-ROLE = Role.BROKER_LOG
-SYSTEM = "rocketmq"
-LAYOUT = ""
-TABLES: tuple[Table, ...] = (EVENTS, VOLUME)
-READING = Reading.LOG
+FORMAT = Spec("rocketmq-broker-log", Role.BROKER_LOG, (EVENTS, VOLUME), "rocketmq", Reading.LOG, "rocketmq")
 
 GMT_PLUS_8 = "+08:00"
 _DATE = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"

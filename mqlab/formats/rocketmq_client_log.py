@@ -17,18 +17,12 @@ from __future__ import annotations
 
 import re
 
-from mqlab.formats.base import Head, Signature
+from mqlab.formats.base import Head, Signature, Spec
 from mqlab.formats.rocketmq_broker_log import ADDRESS, CLIENT, FIELDS, GMT_PLUS_8, NAME, QUEUE
 from mqlab.sources import Reading, Role
-from mqlab.tables import EVENTS, VOLUME, Table
+from mqlab.tables import EVENTS, VOLUME
 
-FORMAT = "rocketmq-client-log"
-SOFTWARE = "rocketmq"
-ROLE = Role.CLIENT_LOG
-SYSTEM = "rocketmq"
-LAYOUT = ""
-TABLES: tuple[Table, ...] = (EVENTS, VOLUME)
-READING = Reading.LOG
+FORMAT = Spec("rocketmq-client-log", Role.CLIENT_LOG, (EVENTS, VOLUME), "rocketmq", Reading.LOG, "rocketmq")
 
 _STAMP = r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d"
 _DATED = re.compile(_STAMP)

@@ -20,16 +20,12 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from mqlab.formats import console, rocketmq_lines
-from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Reject
+from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Reject, Spec
 from mqlab.formats.values import whole
-from mqlab.sources import Reading, Role
-from mqlab.tables import POSITIONS, SETTINGS, Row, Table
+from mqlab.sources import Role
+from mqlab.tables import POSITIONS, SETTINGS, Row
 
-FORMAT = "rocketmq-store"
-SOFTWARE = "rocketmq"
-ROLE = Role.STORE
-TABLES: tuple[Table, ...] = (POSITIONS, SETTINGS)
-READING = Reading.TABLE
+FORMAT = Spec("rocketmq-store", Role.STORE, (POSITIONS, SETTINGS), "rocketmq")
 
 _TABLES = (
     r"offsetTable|topicConfigTable|subscriptionGroupTable|brokerDatas|queueDatas|filterServerTable|filterDataByTopic"

@@ -14,15 +14,11 @@ import re
 from collections.abc import Iterable, Iterator
 
 from mqlab.formats import console
-from mqlab.formats.base import About, Data, Head, Item, Line, Noise
-from mqlab.sources import Reading, Role
-from mqlab.tables import CLIENTS, Table
+from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Spec
+from mqlab.sources import Role
+from mqlab.tables import CLIENTS
 
-FORMAT = "ss"
-SOFTWARE = ""
-ROLE = Role.COMMAND
-TABLES: tuple[Table, ...] = (CLIENTS,)
-READING = Reading.TABLE
+FORMAT = Spec("ss", Role.COMMAND, (CLIENTS,))
 
 _HEADER = re.compile(
     r"^\s*(?:Netid\s+)?(?:State\s+)?Recv-Q\s+Send-Q\s+Local Address:\s*Port\s+Peer Address:\s*Port", re.ASCII

@@ -17,17 +17,11 @@ from __future__ import annotations
 
 import re
 
-from mqlab.formats.base import Head, Signature
+from mqlab.formats.base import Head, Signature, Spec
 from mqlab.sources import Reading, Role
-from mqlab.tables import EVENTS, VOLUME, Table
+from mqlab.tables import EVENTS, VOLUME
 
-FORMAT = "vernemq-log"
-SOFTWARE = "vernemq"
-ROLE = Role.BROKER_LOG
-SYSTEM = "mqtt"
-LAYOUT = ""
-TABLES: tuple[Table, ...] = (EVENTS, VOLUME)
-READING = Reading.LOG
+FORMAT = Spec("vernemq-log", Role.BROKER_LOG, (EVENTS, VOLUME), "vernemq", Reading.LOG, "mqtt")
 
 _SUBSCRIBER = r"\{(?:(?:\[\]|\"[^\"]*\"),<<\"(?P<client_id>.*?)\">>\})?"
 """Mount point and client id, as Erlang prints them."""

@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from mqlab.formats import batch_lines, log_events, mosquitto_log, noted_lines, own_lines, signatures
+from mqlab.formats import application_log, log_events, mosquitto_log, noted_lines, own_lines, signatures
 from mqlab.formats.base import Line
 from mqlab.formats.layouts import LEVELS, Moment, moment
 from mqlab.formats.printed_settings import Blocks
@@ -156,7 +156,7 @@ class LogReader:
         found = batch.texts.str.contains(_one_of(signatures.words().begins)).to_numpy().copy()
         severe = np.flatnonzero(batch.severe)
         found[severe] |= batch.texts.gather(severe).str.contains(_one_of(signatures.words().contains)).to_numpy()
-        if self.split.format == own_lines.FORMAT:
+        if self.split.format == mosquitto_log.FORMAT.name:
             found |= ~batch.texts.str.contains(mosquitto_log.BESIDES).to_numpy()
         return floods.Candidates(np.flatnonzero(found & (batch.inner.lengths > 0)))
 
@@ -171,7 +171,7 @@ class LogReader:
 
     def _selected(self, batch: Batch, place: int, text: str, numbers: Iterable[int]) -> tuple[Found | None, bool]:
         """The signature that selects the line, and whether the broker itself wrote it there."""
-        said = own_lines.message(text) if self.split.format == own_lines.FORMAT else None
+        said = own_lines.message(text) if self.split.format == mosquitto_log.FORMAT.name else None
         if said is not None:
             return own_lines.select(text, said), True
         severe, plain = bool(batch.severe[place]), bool(batch.headers.plain[place])
@@ -182,7 +182,7 @@ class LogReader:
         kind = SIGNATURES[found.number].kind
         allowed = _CAUSED if line.text.startswith("Caused by") else 1
         near = self._kind == kind and line.number - self._line <= allowed
-        self._kind, self._line = None if kind == batch_lines.KIND else kind, line.number
+        self._kind, self._line = None if kind == application_log.BATCH else kind, line.number
         return own or not near
 
     def _notes(self, batch: Batch, kept: Flags, layout: str) -> None:

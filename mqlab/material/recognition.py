@@ -70,7 +70,7 @@ def recognise(start: bytes, name: str, size: int, formats: Sequence[Format]) -> 
         peeled = _asked(Head(plain.name, inner, size), envelope, formats)
         if peeled.format != "unrecognised" and peeled.reading is not Reading.DOCUMENT:
             return peeled
-        document = _asked(plain, Envelope.NONE, [form for form in formats if form.READING is Reading.DOCUMENT])
+        document = _asked(plain, Envelope.NONE, [form for form in formats if form.FORMAT.reading is Reading.DOCUMENT])
         return document if document.format != "unrecognised" else peeled
     return _asked(plain, Envelope.NONE, formats)
 
@@ -100,7 +100,7 @@ def _asked(head: Head, envelope: Envelope, formats: Sequence[Format]) -> Recogni
         if form.recognise(head):
             rule = form.zone(head) if isinstance(form, Clocked) else None
             layout = form.layout(head) if isinstance(form, LaidOut) else None
-            return Recognised(form.FORMAT, form.READING, envelope, zone, rule, layout)
+            return Recognised(form.FORMAT.name, form.FORMAT.reading, envelope, zone, rule, layout)
     return Recognised("unrecognised", Reading.COUNT, envelope, zone)
 
 
@@ -112,7 +112,7 @@ def mapped_lines(start: bytes, name: str, size: int, entries: Sequence[Entry], f
     """What a log is of which the user's map reads some lines: what it is without, else a log of an application."""
     known = recognise(start, name, size, formats)
     if known.reading is not Reading.LOG:
-        known = replace(known, format=application_log.FORMAT, reading=Reading.LOG, zone_rule=None)
+        known = replace(known, format=application_log.FORMAT.name, reading=Reading.LOG, zone_rule=None)
     shapes = tuple(shape(entry.pattern or "", entry.role, _fixed(entry)) for entry in entries)
     lines = start.decode("utf-8", "replace").splitlines()
     topics = [
@@ -142,7 +142,9 @@ def mapped(start: bytes, name: str, size: int, entry: Entry) -> Recognised:
         text = "\n".join(envelopes.peel(line.rstrip("\r"), envelope) for line in lines)
     head = Head(without_compression(name), text, size)
     layout = ledger_mapped.mapped(head, entry)
-    return Recognised(ledger_mapped.FORMAT, ledger_mapped.READING, envelope, writes_zone(head.lines), layout=layout)
+    return Recognised(
+        ledger_mapped.FORMAT.name, ledger_mapped.FORMAT.reading, envelope, writes_zone(head.lines), layout=layout
+    )
 
 
 _NOBODY = "unrecognised"

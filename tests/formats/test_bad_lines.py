@@ -48,10 +48,10 @@ DOCUMENTS = [
 def covered(form, text, place):
     """Lines of a file with this *text* that are data, noise or not understood: all of them."""
     place.write_text(text, newline="")
-    good = GOOD.get(form.FORMAT, "")
+    good = GOOD.get(form.FORMAT.name, "")
     split = Split(
-        source="x", number=0, location=str(place), start=0, end=WHOLE, format=form.FORMAT, reading=form.READING.value,
-        envelope=Envelope.NONE.value, name=place.name, snapshot_at=None,
+        source="x", number=0, location=str(place), start=0, end=WHOLE, format=form.FORMAT.name,
+        reading=form.FORMAT.reading.value, envelope=Envelope.NONE.value, name=place.name, snapshot_at=None,
         layout=form.layout(Head(place.name, good, len(good))) if isinstance(form, LaidOut) else None,
         large=True, size=len(text),
     )  # fmt: skip
@@ -63,13 +63,17 @@ def covered(form, text, place):
     return sum(row["lines"] for row in rows)
 
 
-@pytest.mark.parametrize("form", [x for x in FORMATS if x.READING is not Reading.DOCUMENT], ids=lambda x: x.FORMAT)
+@pytest.mark.parametrize(
+    "form", [x for x in FORMATS if x.FORMAT.reading is not Reading.DOCUMENT], ids=lambda x: x.FORMAT.name
+)
 def test_a_bad_line_never_fails_a_job(form, tmp_path):
     text = "".join(f"{line}\n" for line in NASTY)
     assert covered(form, text, tmp_path / "x.csv") == text.count("\n")
 
 
-@pytest.mark.parametrize("form", [x for x in FORMATS if x.READING is Reading.DOCUMENT], ids=lambda x: x.FORMAT)
+@pytest.mark.parametrize(
+    "form", [x for x in FORMATS if x.FORMAT.reading is Reading.DOCUMENT], ids=lambda x: x.FORMAT.name
+)
 def test_a_bad_document_never_fails_a_job(form, tmp_path):
     for text in DOCUMENTS:
         assert covered(form, f"{text}\n", tmp_path / "x.csv") == text.count("\n") + 1

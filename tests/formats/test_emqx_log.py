@@ -8,7 +8,7 @@ from mqlab.formats import emqx_log
 from mqlab.formats.base import Head
 from mqlab.material import envelopes
 
-FORM = emqx_log.FORMAT
+FORM = emqx_log.FORMAT.name
 OLD, NEW, FIVE = "2020-02-18 16:10:03.872 ", "2023-03-30T20:50:48.088416+08:00 ", "2024-03-20T11:08:39.568980+01:00 "
 
 # line, kind, value, reason, names

@@ -32,7 +32,7 @@ def test_the_folder_of_a_file_rides_in_its_link(tmp_path):
     folder.mkdir(parents=True)
     (folder / "leader-epoch-checkpoint").write_text(TEXT)
     (source,) = intake.gather([str(tmp_path)], tmp_path / "unpacked", [loader])
-    assert (source.format, source.link.split(".", 3)[3]) == (loader.FORMAT, "orders-0.leader-epoch-checkpoint")
+    assert (source.format, source.link.split(".", 3)[3]) == (loader.FORMAT.name, "orders-0.leader-epoch-checkpoint")
 
 
 def test_every_line_has_a_class(classes):

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from mqlab.formats import rocketmq_tables
+from mqlab.formats import rocketmq_admin
 from mqlab.formats.exporters import canonical, factor, is_known, labels_of
 
 
@@ -132,9 +132,9 @@ def test_labels_of_rocketmqs_exporters_are_the_same_as_those_of_its_tools():
 
 
 def test_every_number_that_rocketmqs_tools_print_has_a_name():
-    printed = re.findall(r"rocketmq\.[a-z]+\.[a-z0-9_]+", inspect.getsource(rocketmq_tables))
-    printed += [f"rocketmq.broker.{name}" for name in rocketmq_tables.STATUS.values()]
-    printed += [f"rocketmq.consumer.{name}" for name in rocketmq_tables.SPEEDS]
+    printed = re.findall(r"rocketmq\.[a-z]+\.[a-z0-9_]+", inspect.getsource(rocketmq_admin))
+    printed += [f"rocketmq.broker.{name}" for name in rocketmq_admin.STATUS.values()]
+    printed += [f"rocketmq.consumer.{name}" for name in rocketmq_admin.SPEEDS]
     assert [name for name in printed if canonical(name) != name] == []
 
 

@@ -99,7 +99,7 @@ ABOUT_A_NAME = (
 )
 
 
-def _read(lines, form=mosquitto_log.FORMAT):
+def _read(lines, form=mosquitto_log.FORMAT.name):
     return read(lines, form)
 
 

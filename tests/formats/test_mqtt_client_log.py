@@ -12,7 +12,7 @@ from mqlab.formats.base import Head
 from mqlab.formats.signatures import LOG_FORMATS
 from mqlab.tables import METRICS
 
-FORM = paho_log.FORMAT
+FORM = paho_log.FORMAT.name
 GO = "2026/11/21 11:40:24.482480 "
 PYTHON = "2026-11-21 11:40:24,482 "
 
@@ -172,9 +172,9 @@ def test_records_of_java_util_logging_are_events_of_their_first_line():
 
 @pytest.mark.parametrize("name", ["x" * 4096, "[" * 4096, "Client ID: " * 400, "a b, " * 800, "<b>" * 1300, "'" * 4096])
 def test_a_long_name_does_not_cost_its_square(name):
-    formats = [form for form in LOG_FORMATS if form.SYSTEM == "mqtt"]
+    formats = [form for form in LOG_FORMATS if form.FORMAT.system == "mqtt"]
     told = {s.also for form in formats for s in form.SIGNATURES}
-    patterns = {form.LAYOUT for form in formats} | told | {s.begins or s.contains for s in paho_log.SIGNATURES}
+    patterns = {form.FORMAT.layout for form in formats} | told | {s.begins or s.contains for s in paho_log.SIGNATURES}
     lines = (
         f"{GO}connected to tcp://a:1 as {name}",
         f"{GO}subscribed map[{name}",

@@ -46,5 +46,5 @@ def test_no_module_right_of_facts_holds_the_name_of_a_format():
 
 @pytest.mark.parametrize("name", sorted(BY_NAME))
 def test_a_format_whose_name_says_log_is_one(name):
-    assert BY_NAME[name].ROLE.is_log is name.endswith("-log")
-    assert BY_NAME[name].ROLE is not Role.UNKNOWN
+    assert BY_NAME[name].FORMAT.role.is_log is name.endswith("-log")
+    assert BY_NAME[name].FORMAT.role is not Role.UNKNOWN

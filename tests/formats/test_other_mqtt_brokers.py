@@ -109,11 +109,11 @@ def test_each_line_says_what_became_of_whose_connection(form, lines):
         {"kind": kind, **names} | ({"reason": reason} if reason else {}) | {"system": "mqtt"}
         for _, kind, reason, names in lines
     ]
-    assert events([line for line, *_ in lines], form.FORMAT) == expected
+    assert events([line for line, *_ in lines], form.FORMAT.name) == expected
 
 
 def test_other_protocols_refusals_and_ordinary_lines_are_no_events():
-    assert kept(OTHERS, rabbitmq_log.FORMAT) == [False] * len(OTHERS)
+    assert kept(OTHERS, rabbitmq_log.FORMAT.name) == [False] * len(OTHERS)
 
 
 @pytest.mark.parametrize(("form", "lines"), BROKERS, ids=["HiveMQ", "RabbitMQ", "VerneMQ"])

@@ -32,13 +32,13 @@ OTHERS = (
 
 
 def test_each_line_says_which_process_ended_how_or_began():
-    _, events = read([line for line, *_ in LINES], process_log.FORMAT)
+    _, events = read([line for line, *_ in LINES], process_log.FORMAT.name)
     assert picked(events, "kind value reason") == [tuple(expected) for _, *expected in LINES]
 
 
 def test_they_are_kept_and_nothing_else():
     lines = [*(line for line, *_ in LINES), *OTHERS]
-    assert kept(lines, process_log.FORMAT) == [True] * len(LINES) + [False] * len(OTHERS)
+    assert kept(lines, process_log.FORMAT.name) == [True] * len(LINES) + [False] * len(OTHERS)
 
 
 @pytest.mark.parametrize("lines", [LINES[:7], LINES[7:10], LINES[10:]], ids=["supervisord", "systemd", "a loop"])

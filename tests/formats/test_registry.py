@@ -21,14 +21,14 @@ def test_every_module_that_recognises_files_is_in_the_tuple_once():
 
 
 def test_every_name_of_a_format_is_that_of_one_in_the_tuple():
-    assert {module.FORMAT for module in _modules() if hasattr(module, "FORMAT")} == BY_NAME.keys()
+    assert {module.FORMAT.name for module in _modules() if hasattr(module, "FORMAT")} == BY_NAME.keys()
     assert len(BY_NAME) == len(FORMATS)
 
 
 def test_logs_are_read_by_the_signatures_of_every_format_of_dated_lines():
-    dated = [form for form in FORMATS if form.READING is Reading.LOG]
+    dated = [form for form in FORMATS if form.FORMAT.reading is Reading.LOG]
     assert sorted(LOG_FORMATS, key=str) == sorted(dated, key=str)
 
 
 def test_formats_are_named_like_the_tool_that_writes_them():
-    assert all(re.fullmatch("[a-z0-9-]+", form.FORMAT) for form in FORMATS)
+    assert all(re.fullmatch("[a-z0-9-]+", form.FORMAT.name) for form in FORMATS)

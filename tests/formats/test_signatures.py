@@ -66,9 +66,9 @@ def test_a_line_says_what_the_groups_of_its_signature_hold(form, line, kind, col
     assert [(one["kind"], {c: one[c] for c in told if one.get(c) is not None}) for one in events] == [(kind, columns)]
 
 
-@pytest.mark.parametrize("form", LOG_FORMATS, ids=lambda form: form.FORMAT)
+@pytest.mark.parametrize("form", LOG_FORMATS, ids=lambda form: form.FORMAT.name)
 def test_every_group_is_a_column_of_events_or_becomes_one(form):
-    patterns = [form.LAYOUT, *(p for s in form.SIGNATURES for p in (s.begins or s.contains, s.also))]
+    patterns = [form.FORMAT.layout, *(p for s in form.SIGNATURES for p in (s.begins or s.contains, s.also))]
     named = {name.rstrip("0123456789") for pattern in patterns for name in re.compile(pattern).groupindex}
     assert named - {"broker", "entries", "dotted"} <= set(EVENTS.names) - {
         "source",

@@ -230,7 +230,7 @@ class Capture:
         Raises:
             UnknownFindingError: no finding is called so.
         """
-        from mqlab.material.quoting import shown
+        from mqlab.material.context import shown
 
         numbered = {f"F{number}": one for number, one in enumerate(self.findings, start=1)}
         named = (one for one in self.findings if finding in (one.id, one.incident))
@@ -246,7 +246,7 @@ class Capture:
         Raises:
             UnknownSourceError: no source, or more than one, is called so.
         """
-        from mqlab.material.quoting import excerpt
+        from mqlab.material.context import excerpt
 
         with self.readable() as sources:
             known = [one for one in sources if one.path == source] or [

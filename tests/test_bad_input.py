@@ -158,7 +158,7 @@ def test_a_moment_that_does_not_exist_is_none(messy):
 
 
 def test_evidence_shows_lines_of_archive_members(opening, tmp_path):
-    from mqlab.material.quoting import shown
+    from mqlab.material.context import shown
 
     bundle = tar(tmp_path / "bundle.tar.gz", {"clients/bridge.log": LOG})
     capture = opening(bundle)

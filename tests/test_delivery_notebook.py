@@ -12,6 +12,8 @@ from message_builder import BROKERS, acked, acks, cuts, fates, followers, leader
 
 from mqlab import capture
 from mqlab.facts import Facts
+from mqlab.plots import Plots
+from mqlab.verdict import diagnose
 
 NOTEBOOK = Path(__file__).parents[1] / "notebooks" / "04_delivery_audit.py"
 LED = leaders("""
@@ -44,7 +46,8 @@ def run(monkeypatch, tmp_path):
     def running(known):
         (tmp_path / "notebooks").mkdir()
         monkeypatch.chdir(tmp_path / "notebooks")
-        monkeypatch.setattr(capture, "open_capture", lambda *_, **__: SimpleNamespace(facts=known))
+        opened = SimpleNamespace(facts=known, options=capture.Options(), plot=Plots(known, diagnose(known)))
+        monkeypatch.setattr(capture, "open_capture", lambda *_, **__: opened)
         names = runpy.run_path(str(NOTEBOOK))
         written = json.loads((tmp_path / "build" / "audit.json").read_text(encoding="utf-8"))
         return names, [(topic["topic"], topic["outcome"]) for topic in written["topics"]]

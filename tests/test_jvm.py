@@ -17,15 +17,15 @@ RELEASE = 'JAVA_VERSION="{}"\nMODULES="java.base jdk.incubator.vector"\n'
 STARTING = """
 import sys
 from pathlib import Path
-from mqlab import jvm
+from mqlab.spark import jvm
 started = jvm.start_jvm(master="local[*]")
 print(started.process.pid, started.folder, "pyspark" in sys.modules, flush=True)
 """
 WAITING = STARTING + "started.connection(); print('answers', flush=True); sys.stdin.read()"
 USING = """
 import os
-from mqlab import jvm
-from mqlab.session import spark_session
+from mqlab.spark import jvm
+from mqlab.spark.session import spark_session
 started = jvm.start_jvm(master="local[1]")
 spark = spark_session(master="local[1]")
 rows = spark.range(3).mapInArrow(lambda batches: batches, "id long").count()
@@ -177,10 +177,10 @@ def test_one_that_still_starts_ends_with_its_process(run, how):
 @pytest.mark.slow
 def test_a_damaged_archive_does_not_stop_it(run, tmp_path):
     (tmp_path / "mqlab").mkdir()
-    code = "from mqlab import java; print(*java.archives(java.java()), sep='\\n')"
+    code = "from mqlab.spark import jvm as java; print(*java.archives(java.java()), sep='\\n')"
     for name in run(code).communicate()[0].splitlines():
         Path(name).write_bytes(b"\xf0\x0b" * 5000)
-    told = "from mqlab import java\nprint(started.connection()[0] > 0, java.sharing(java.java()) != [])"
+    told = "from mqlab.spark import jvm as java\nprint(started.connection()[0] > 0, java.sharing(java.java()) != [])"
     out, _ = run(STARTING + told).communicate(timeout=120)
 
     assert out.splitlines()[-1] == "True True"

@@ -13,7 +13,7 @@ from test_secrets import SEEDED
 
 from mqlab import jsonout, screen
 from mqlab.capture import open_capture
-from mqlab.material.quoting import shown
+from mqlab.material.context import shown
 from mqlab.tables import EVENTS, SETTINGS
 
 pytestmark = pytest.mark.slow

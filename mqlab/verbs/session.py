@@ -13,7 +13,6 @@ from pathlib import Path
 
 import click
 
-from mqlab.capture import open_capture
 from mqlab.verbs.material import progress
 
 _MATERIAL = {
@@ -42,6 +41,8 @@ def warm_up() -> None:
     Raises:
         MqlabError: no session, or no place for temporary files.
     """
+    from mqlab.capture import open_capture
+
     with tempfile.TemporaryDirectory() as place:
         material = Path(place, "material")
         material.mkdir()

@@ -36,6 +36,8 @@ import re
 from collections.abc import Mapping
 from functools import cache
 
+from mqlab.formats.base import regex
+
 _BROKER = r"\$SYS/broker/"
 
 _PUBLISHED: dict[str, str] = {
@@ -364,7 +366,7 @@ def is_known(name: str) -> bool:
 
 @cache
 def _known() -> re.Pattern[str]:
-    return re.compile(f"(?i)(?:{'|'.join((*CANONICAL.values(), _WITHOUT_RULES))})$", re.ASCII)
+    return regex(f"(?i)(?:{'|'.join((*CANONICAL.values(), _WITHOUT_RULES))})$")
 
 
 def labels_of(canonical: str, original: str, labels: Mapping[str, str]) -> dict[str, str]:

@@ -15,13 +15,13 @@ named, such as ``D=4000``, ``duration_us=4000``, ``took=4ms``. Of addresses, URL
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 
 from mqlab.formats import console
-from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Reject, Spec
+from mqlab.formats.base import About, Data, Head, Items, Line, Lines, Noise, Reject, Spec, regex
 from mqlab.formats.values import MICRO, epoch, instant, micros, real
 from mqlab.sources import Role
 from mqlab.tables import METRICS, Row
@@ -33,17 +33,14 @@ BUCKET = 10
 
 _STAMP = r"\d{2}/[A-Z][a-z]{2}/\d{4}:\d{2}:\d{2}:\d{2} [+-]\d{4}"
 _QUOTED = r'"(?:[^"\\]++|\\.)*+"'
-_ROW = re.compile(
-    rf'[^\[\]"{{]*\[(?P<stamp>{_STAMP})\] {_QUOTED} (?P<status>\d{{3}}) (?:\d+|-)(?= |$)(?P<rest>.*)$', re.ASCII
-)
-_ASIDE = re.compile(rf"(?<= ){_QUOTED}", re.ASCII)
+_ROW = regex(rf'[^\[\]"{{]*\[(?P<stamp>{_STAMP})\] {_QUOTED} (?P<status>\d{{3}}) (?:\d+|-)(?= |$)(?P<rest>.*)$')
+_ASIDE = regex(rf"(?<= ){_QUOTED}")
 """Referrer and agent may hold anything."""
-_BARE = re.compile(r"(?:^| )(\d{1,6}\.\d{3})(?= |$)", re.ASCII)
+_BARE = regex(r"(?:^| )(\d{1,6}\.\d{3})(?= |$)")
 _TIME = r"(?:(?:r|req|request|resp|response)_?t(?:ime)?|duration|took|elapsed|latency|time)"
-_NAMED = re.compile(
+_NAMED = regex(
     rf'(?i)(?:^|[\s"])(?P<name>{_TIME}|D)(?:_?(?P<unit>s|ms|us|micros))?[=:]"?(?P<number>\d+(?:\.\d+)?)'
-    r"(?P<behind>s|ms|us|µs)?\b",
-    re.ASCII,
+    r"(?P<behind>s|ms|us|µs)?\b"
 )
 _FACTORS = {"us": 1e-6, "µs": 1e-6, "micros": 1e-6, "ms": 1e-3, "s": 1.0}
 _SECONDS = ("rt", "request_time")
@@ -52,11 +49,9 @@ _SECONDS = ("rt", "request_time")
 _STATUS = r'"(?:status|status_code|response_code)"\s*:\s*"?(?P<status>\d{3})\b'
 _MOMENT = r'"(?:time|time_local|time_iso8601|timestamp|@timestamp|start_time|ts|msec)"\s*:\s*"?(?P<moment>[^",}]+)'
 _REQUEST = r'"(?:request|request_method|method|uri|request_uri|path)"\s*:'
-_JSON = re.compile(rf"\s*\{{(?=.*?{_STATUS})(?=.*?{_MOMENT})(?=.*?{_REQUEST}).*\}}\s*$", re.ASCII)
-_JSON_SECONDS = re.compile(r'"request_time"\s*:\s*"?(\d+(?:\.\d+)?)"?\s*[,}]', re.ASCII)
-_JSON_MILLIS = re.compile(
-    r'"(?:duration|latency|response_time|request_time)_ms"\s*:\s*"?(\d+(?:\.\d+)?)"?\s*[,}]', re.ASCII
-)
+_JSON = regex(rf"\s*\{{(?=.*?{_STATUS})(?=.*?{_MOMENT})(?=.*?{_REQUEST}).*\}}\s*$")
+_JSON_SECONDS = regex(r'"request_time"\s*:\s*"?(\d+(?:\.\d+)?)"?\s*[,}]')
+_JSON_MILLIS = regex(r'"(?:duration|latency|response_time|request_time)_ms"\s*:\s*"?(\d+(?:\.\d+)?)"?\s*[,}]')
 _LIKELY = 0.9
 """Share of lines that are requests; the rest may be cut, or remarks of the server."""
 
@@ -86,7 +81,7 @@ def recognise(head: Head) -> bool:
     return bool(lines) and sum(bool(_ROW.match(line) or _JSON.match(line)) for line in lines) >= _LIKELY * len(lines)
 
 
-def parse(lines: Iterable[Line], about: About) -> Iterator[Item]:  # noqa: ARG001 - each request tells its moment
+def parse(lines: Lines, about: About) -> Items:  # noqa: ARG001 - each request tells its moment
     """Three samples for each class of status and ten seconds, told with the last request."""
     buckets: dict[tuple[int, str], _Bucket] = {}
     last: Line | None = None

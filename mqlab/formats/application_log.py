@@ -22,7 +22,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mqlab.formats import kafka_layout, layouts
-from mqlab.formats.base import Head, Signature, Spec
+from mqlab.formats.base import Head, Signature, Spec, regex
 from mqlab.formats.values import real, whole
 from mqlab.sources import Reading, Role
 from mqlab.tables import EVENTS, METRICS, POLLS, VOLUME, Row
@@ -73,17 +73,17 @@ _WORDS = (*_either((*_WORKED, *_BATCH)), *_WROTE)
 _BEGINS = rf"(?:{'|'.join(_WORDS)})\b[^\n]{{0,40}}?{_COUNT}[^\n]{{0,80}}?(?:{_TOOK}{_TIME}|{_BARE})"
 
 
-_SAID = re.compile(rf"({_BEGINS})", re.ASCII)
-_COUNT_IN = re.compile(rf"({_COUNT})", re.ASCII)
-_TAKEN = re.compile(rf"({_TOOK}{_TIME}|{_BARE})$", re.ASCII)
-_TIMED = re.compile(rf"({_TIME})$", re.ASCII)
-_BARE_MILLIS = re.compile(r"_?[Mm]s[=:] ?([0-9]+)$", re.ASCII)
-_OF_A_PERIOD = re.compile(_PERIOD, re.ASCII)
+_SAID = regex(rf"({_BEGINS})")
+_COUNT_IN = regex(rf"({_COUNT})")
+_TAKEN = regex(rf"({_TOOK}{_TIME}|{_BARE})$")
+_TIMED = regex(rf"({_TIME})$")
+_BARE_MILLIS = regex(r"_?[Mm]s[=:] ?([0-9]+)$")
+_OF_A_PERIOD = regex(_PERIOD)
 _UNITS = (
-    (re.compile(r"(\d+)H", re.ASCII), 3600.0),
-    (re.compile(r"(\d[\d,]*(?:\.\d+)?) ?(?:m|M|mins?|minutes?)(?![a-z])", re.ASCII), 60.0),
-    (re.compile(r"(\d[\d,]*(?:\.\d+)?) ?(?:s|S|secs?|seconds?)(?![a-z])", re.ASCII), 1.0),
-    (re.compile(r"(\d[\d,]*(?:\.\d+)?) ?(?:ms|milli)", re.ASCII), 0.001),
+    (regex(r"(\d+)H"), 3600.0),
+    (regex(r"(\d[\d,]*(?:\.\d+)?) ?(?:m|M|mins?|minutes?)(?![a-z])"), 60.0),
+    (regex(r"(\d[\d,]*(?:\.\d+)?) ?(?:s|S|secs?|seconds?)(?![a-z])"), 1.0),
+    (regex(r"(\d[\d,]*(?:\.\d+)?) ?(?:ms|milli)"), 0.001),
 )
 
 _WHO = ("worker", "consumer", "application", "service", "process")
@@ -128,8 +128,7 @@ SIGNATURES: tuple[Signature, ...] = (
     Signature(COUNTERS, begins=rf"(?:[\w-]+:? )?{_COUNTED}=\d+,? \w+=\d+", rare=_RARE),
     Signature(BATCH, begins=_BEGINS),
     Signature(
-        "handed-over",
-        begins=rf"(?:{'|'.join(_HANDS_OVER)}) \d+ (?:records|messages|events|tasks|jobs)\b.*\b{_WAITING}",
+        "handed-over", begins=rf"(?:{'|'.join(_HANDS_OVER)}) \d+ (?:records|messages|events|tasks|jobs)\b.*\b{_WAITING}"
     ),
     Signature("app-started", begins=rf"(?:{'|'.join(_said(_STARTS))}|Started \w+ in \d[\d.]* seconds)"),
     Signature("app-stopping", begins=rf"(?:{'|'.join((*_said(_STOPS), *_LAST_WORDS))})"),

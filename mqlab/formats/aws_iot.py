@@ -17,12 +17,11 @@ are not taken.
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mqlab.formats import console
-from mqlab.formats.base import About, Data, Head, Item, Line, Spec
+from mqlab.formats.base import About, Data, Head, Items, Lines, Spec, regex
 from mqlab.formats.values import filled, instant, whole
 from mqlab.sources import Role
 from mqlab.tables import EVENTS, Row
@@ -35,7 +34,7 @@ _TYPES = (
 )
 _NAMED = rf'"eventType"\s*:\s*"(?:{"|".join(_TYPES)})"'
 _ENTRY = r'"(?:logLevel|traceId|sessionIdentifier|versionNumber|principalIdentifier|accountId)"\s*:'
-_ROW = re.compile(rf"^[^{{]*\{{(?=.*{_NAMED})(?=.*{_ENTRY}).*\}}\s*$", re.ASCII)
+_ROW = regex(rf"^[^{{]*\{{(?=.*{_NAMED})(?=.*{_ENTRY}).*\}}\s*$")
 _JSON = json.JSONDecoder(strict=False)
 _TOLD = (
     *("timestamp", "status", "eventType", "clientId", "sourceIp", "sourcePort", "ipAddress", "topicName", "reason"),
@@ -76,7 +75,7 @@ def recognise(head: Head) -> bool:
     return bool(lines) and sum(bool(_ROW.search(line)) for line in lines) >= _LIKELY * len(lines)
 
 
-def parse(lines: Iterable[Line], about: About) -> Iterator[Item]:
+def parse(lines: Lines, about: About) -> Items:
     """One event an entry, one a topic where several are subscribed at once."""
     for one in console.shown(lines, about):
         yield Data(one.line, _events(_entry(one.plain))) if _ROW.search(one.plain) else console.remark(one)

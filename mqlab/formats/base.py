@@ -75,6 +75,13 @@ class Reject(NamedTuple):
 
 Item = Data | Noise | Reject
 """What became of one line."""
+Lines = Iterable[Line]
+Items = Iterator[Item]
+
+
+def regex(pattern: str) -> re.Pattern[str]:
+    """The *pattern* compiled; its digits, words and blanks are those of ASCII, as in all that software writes."""
+    return re.compile(pattern, re.ASCII)
 
 
 class Block(NamedTuple):
@@ -115,7 +122,7 @@ class Format(Protocol):
 class LineFormat(Format, Protocol):
     """A format in which every line is a row, a header or a remark; of a document the only line is all of it."""
 
-    def parse(self, lines: Iterable[Line], about: About) -> Iterator[Item]:
+    def parse(self, lines: Lines, about: About) -> Items:
         """What each line is, one item a line and in any order; *lines* are in theirs."""
         ...
 

@@ -19,7 +19,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from mqlab.formats import console, documents
-from mqlab.formats.base import About, Data, Head, Item, Line, Spec
+from mqlab.formats.base import About, Data, Head, Items, Lines, Spec, regex
 from mqlab.formats.values import epoch
 from mqlab.sources import Role
 from mqlab.tables import EVENTS, POSITIONS, Row
@@ -27,8 +27,8 @@ from mqlab.tables import EVENTS, POSITIONS, Row
 FORMAT = Spec("burrow-json", Role.COMMAND, (POSITIONS, EVENTS))
 
 _SAYS = r'"message"\s*:\s*"(?:consumer (?:group )?(?:status|lag) returned|cluster or consumer not found)"'
-_ANSWER = re.compile(rf'^\{{\s*"error"\s*:\s*(?:true|false)\s*,\s*{_SAYS}', re.ASCII)
-_PART = re.compile(r"^\s*(?:[{}\[\]]|\"[\w-]+\"\s*:|-?\d+,?\s*$)", re.ASCII)
+_ANSWER = regex(rf'^\{{\s*"error"\s*:\s*(?:true|false)\s*,\s*{_SAYS}')
+_PART = regex(r"^\s*(?:[{}\[\]]|\"[\w-]+\"\s*:|-?\d+,?\s*$)")
 """A line of an answer that was laid out over many lines."""
 _CUT = re.compile(r",\{[^{}]*(?:\{[^{}]*\}[^{}]*)*(?:\{[^{}]*)?…$")
 _LONGEST = 501
@@ -40,7 +40,7 @@ def recognise(head: Head) -> bool:
     return _ANSWER.match(head.text.lstrip("\ufeff \r\n")) is not None
 
 
-def parse(lines: Iterable[Line], about: About) -> Iterator[Item]:
+def parse(lines: Lines, about: About) -> Items:
     """Positions of every partition that an answer tells of; an answer that there is no such group is an event."""
     parts = []
     for one in console.shown(lines, about):
@@ -54,7 +54,7 @@ def parse(lines: Iterable[Line], about: About) -> Iterator[Item]:
     yield from _spread(parts)
 
 
-def _spread(parts: Sequence[console.Shown]) -> Iterator[Item]:
+def _spread(parts: Sequence[console.Shown]) -> Items:
     """Lines of answers that were laid out over many: the rows of each are its first line's."""
     text = _closed("\n".join(one.plain for one in parts))
     start = end = 0

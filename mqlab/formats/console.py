@@ -13,13 +13,13 @@ A moment without a zone, or with an ambiguous one such as ``CST``, is read as UT
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
-from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Reject
+from mqlab.formats.base import About, Data, Head, Item, Items, Line, Lines, Noise, Reject, regex
 from mqlab.formats.values import MICRO, at_zone, east, filled
 from mqlab.tables import EVENTS, Row
 
@@ -35,51 +35,46 @@ _DATES = (
     rf"(?P<year>20\d\d)[-/](?P<month>\d\d)[-/](?P<day>\d\d)[T ]+{_CLOCK}{_ZONE}[\s=*#<-]*$",
     rf"(?P<year>\d{{4}})年\s*(?P<month>\d{{1,2}})月\s*(?P<day>\d{{1,2}})日.*?{_CLOCK}{_ZONE}\s*$",
 )
-_DATED = tuple(re.compile(date, re.ASCII) for date in _DATES)
+_DATED = tuple(regex(date) for date in _DATES)
 _OFFSETS = {"UTC": "Z", "GMT": "Z", "Z": "Z", "CET": "+01:00", "CEST": "+02:00", "EET": "+02:00", "EEST": "+03:00",
             "MSK": "+03:00", "HKT": "+08:00", "JST": "+09:00", "KST": "+09:00", "EST": "-05:00", "EDT": "-04:00",
             "CDT": "-05:00", "MST": "-07:00", "PST": "-08:00", "PDT": "-07:00"}  # fmt: skip
-_CLOCKED = re.compile(r"\d:\d\d:\d\d", re.ASCII)
-_EPOCH = re.compile(r"^\d{10}$", re.ASCII)
-_CELL = re.compile(
-    r"\s\d+\s+-?\d+\s+-?\d+\s+(?:\S+\s+)?(?:-?\d+\s+){0,2}20\d\d-\d\d-\d\d \d\d:\d\d:\d\d(?:,\d+)?\s*$", re.ASCII
-)
+_CLOCKED = regex(r"\d:\d\d:\d\d")
+_EPOCH = regex(r"^\d{10}$")
+_CELL = regex(r"\s\d+\s+-?\d+\s+-?\d+\s+(?:\S+\s+)?(?:-?\d+\s+){0,2}20\d\d-\d\d-\d\d \d\d:\d\d:\d\d(?:,\d+)?\s*$")
 """A moment that is the last cell of a row of numbers, such as ``#LastTime``: it does not say when it was printed."""
-GLUED = re.compile(rf"(?:{_DAY}.*\d:\d\d:\d\d.*|20\d\d-\d\d-\d\d[T ]\d\d:\d\d:\d\d.*|\[\w+@[^\]]*\][$#].*)$", re.ASCII)
+GLUED = regex(rf"(?:{_DAY}.*\d:\d\d:\d\d.*|20\d\d-\d\d-\d\d[T ]\d\d:\d\d:\d\d.*|\[\w+@[^\]]*\][$#].*)$")
 """What Kafka 3.8 and 3.9 let stick to the last cell, since their tables end without a line break."""
 
-_GROUP = re.compile(
+_GROUP = regex(
     r"--group[ =]['\"]?([^\s'\"]+)|[Gg]roup [`']([^`']+)[`']"
-    r"|\bmqadmin\b.*\s(?:-g|--groupName)[ =]+['\"]?([^\s'\"]+)|\bgroup\[([^\]]+)\]|: %RETRY%([\w|-]+)",
-    re.ASCII,
+    r"|\bmqadmin\b.*\s(?:-g|--groupName)[ =]+['\"]?([^\s'\"]+)|\bgroup\[([^\]]+)\]|: %RETRY%([\w|-]+)"
 )
 _TOOL_LOG = r"^\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d+\] "
-_ERROR = re.compile(
+_ERROR = regex(
     r"^\s*(?:Error(?::| while | connecting )|Warning: |Exception in thread |command terminated with exit code "
     r"|connect to \S+ failed|(?:[a-z]\w*\.)+\w*(?:Exception|Error)\b"
     r"|Consumer group [`'].*(?:not exist|is rebalancing|no active members)"
     r"|Skip getting offsets|Topics? .* (?:does|do) not exist"
     r"|\S*: (?:line \d+: )?\S+: (?:command not found|No such file or directory|Permission denied))"
-    rf"|{_TOOL_LOG}(?:WARN|ERROR|FATAL) ",
-    re.ASCII,
+    rf"|{_TOOL_LOG}(?:WARN|ERROR|FATAL) "
 )
-_MARGINS = re.compile(rf"{_TOOL_LOG}|^\s+|\s+$", re.ASCII)
-_NOISE = re.compile(
+_MARGINS = regex(rf"{_TOOL_LOG}|^\s+|\s+$")
+_NOISE = regex(
     r"^\s*$|^Note: |^\s*at [\w.$]+[(/]|^\s*Caused by: |^\s*\.\.\. \d+ |^OpenJDK .* warning|^Java HotSpot|^SLF4J:"
     r"|^Picked up |^[-=#*_+~\s]+$|^Every [\d.,]+s: |^[^|{}]*\bkafka[-\w]*\.sh |^[$#>%+]+ \S|^\[?\S+@\S+[^$#]*[$#]( |$)"
     r"|^[^|{}]*\bmqadmin(?:\.\w+)? [a-z]\w+( |$)"
     r"|^RocketMQLog:WARN|^See https?://\S+ for further details|^For more information, please visit the url"
     rf"|^\d{{10}}$|{_TOOL_LOG}(?:TRACE|DEBUG|INFO) |"
-    + "|".join(f"^[\\s=*#>-]*{re.sub(r'[?]P<[a-z]+>', '?:', date)}" for date in _DATES),
-    re.ASCII,
+    + "|".join(f"^[\\s=*#>-]*{re.sub(r'[?]P<[a-z]+>', '?:', date)}" for date in _DATES)
 )
 _STAMP = r"(?:[._-]?(?:\d{8}[T_-]?\d{6}Z?|1\d{9}(?:\d{3})?))?(?:\.(?:txt|log|out|json))*$"
 CONSUMERS = r"consumer[-_]?(?:progress|connection|status)(?![-_.]all\b)(?:-s(?=-))?"
 """Commands of RocketMQ about one group, as files with their answers are named."""
-_CAUSE = re.compile(r"^\s*Caused by: (?:\w+\.)*\w+: (.*\S)", re.ASCII)
+_CAUSE = regex(r"^\s*Caused by: (?:\w+\.)*\w+: (.*\S)")
 _SOON = 12
 """Lines behind an exception of RocketMQ's tools in which its cause is told."""
-_ROCKETMQ = re.compile(r"rocketmq|mqadmin|CODE: \d+ +DESC: ", re.ASCII)
+_ROCKETMQ = regex(r"rocketmq|mqadmin|CODE: \d+ +DESC: ")
 
 
 class Shown(NamedTuple):
@@ -101,7 +96,7 @@ def plain(text: str) -> str:
     return _DRESS.sub("", text)
 
 
-def shown(lines: Iterable[Line], about: About) -> list[Shown]:
+def shown(lines: Lines, about: About) -> list[Shown]:
     """All *lines* of a file, each with what stands around it."""
     bare = [(line, plain(line.text)) for line in lines]
     names = [group_named(text) for _, text in bare]
@@ -115,12 +110,7 @@ def shown(lines: Iterable[Line], about: About) -> list[Shown]:
     return found
 
 
-def table(
-    lines: Iterable[Line],
-    about: About,
-    rows: Callable[[Shown], Sequence[Row]],
-    aside: Callable[[str], object],
-) -> Iterator[Item]:
+def table(lines: Lines, about: About, rows: Callable[[Shown], Sequence[Row]], aside: Callable[[str], object]) -> Items:
     """Lines whose *rows* tell something are data, those that are *aside* noise, the others remarks."""
     for one in shown(lines, about):
         if found := rows(one):

@@ -20,37 +20,35 @@ type, gives nothing of a file with one damaged line, and takes 15 s for 130 KB.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from mqlab.formats import console
-from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Spec
+from mqlab.formats.base import About, Data, Head, Items, Lines, Noise, Spec, regex
 from mqlab.secrets import MASK
 from mqlab.sources import Role
 from mqlab.tables import SETTINGS, Row
 
 FORMAT = Spec("emqx-conf", Role.CONFIGURATION, (SETTINGS,), "emqx")
 
-_OWN = re.compile(
+_OWN = regex(
     r"^(?:zone\.\w+\.|listener\.(?:tcp|ssl|ws|wss)\.|broker\.shared_|mqtt\.(?:max_|\w+_backoff)"
     r"|acl_nomatch|acl_deny_action|flapping_detect|node\.cookie|cluster\.discovery|force_shutdown\b"
     r"|(?:mqtt|listeners(?:\.\w+)*|authorization|durable_sessions|sysmon|retainer) *\{"
-    r"|\{(?:allow|deny)(?:, *\{?\w|\}\.))",
-    re.ASCII,
+    r"|\{(?:allow|deny)(?:, *\{?\w|\}\.))"
 )
-_DATED = re.compile(r"^\W?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:", re.ASCII)
+_DATED = regex(r"^\W?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:")
 """A log prints settings, too."""
-_COMMENT = re.compile(r"^\s*(?:#|//|%).*$|^\s*$", re.ASCII)
-_OPENS = re.compile(r'^\s*"?(?P<name>[\w.$"-]+?)"?\s*[=:]?\s*\{\s*$', re.ASCII)
-_PAIR = re.compile(r'^\s*(?P<quote>")?(?P<key>[a-zA-Z][\w.$-]*)(?(quote)")\s*[=:]\s*+(?P<value>.*\S)', re.ASCII)
-_RULE = re.compile(r"^\s*\{(?P<word>allow|deny)(?:,\s*(?P<rest>.*))?\}\.\s*$", re.ASCII)
-_LIST = re.compile(r'^\s*(?:[\[\]{}(),]+|"[^"]*"\s*,?|[\w./:+#$-]+\s*,?)\s*$', re.ASCII)
-_PARTS = re.compile(
+_COMMENT = regex(r"^\s*(?:#|//|%).*$|^\s*$")
+_OPENS = regex(r'^\s*"?(?P<name>[\w.$"-]+?)"?\s*[=:]?\s*\{\s*$')
+_PAIR = regex(r'^\s*(?P<quote>")?(?P<key>[a-zA-Z][\w.$-]*)(?(quote)")\s*[=:]\s*+(?P<value>.*\S)')
+_RULE = regex(r"^\s*\{(?P<word>allow|deny)(?:,\s*(?P<rest>.*))?\}\.\s*$")
+_LIST = regex(r'^\s*(?:[\[\]{}(),]+|"[^"]*"\s*,?|[\w./:+#$-]+\s*,?)\s*$')
+_PARTS = regex(
     r'(?P<kept>"(?:[^"\\]|\\.)*+"?|\$\{[^{}]*\})|(?P<brace>[{}])|(?P<comma>,\s*(?=[a-zA-Z][\w.]*\s*[=:]))'
-    r"|\s(?:#|//).*$",
-    re.ASCII,
+    r"|\s(?:#|//).*$"
 )
 """What holds braces as text, braces, commas between pairs, and a comment behind a value."""
-_SECRET = re.compile(r"(?i)(?:password|secret|cookie|token|api_key)$", re.ASCII)
+_SECRET = regex(r"(?i)(?:password|secret|cookie|token|api_key)$")
 _DEEPEST = 6
 """Blocks within blocks that are told apart."""
 
@@ -65,7 +63,7 @@ def recognise(head: Head) -> bool:
     return own >= min(2, len(lines)) > 0 and fit * 10 >= len(lines) * 9
 
 
-def parse(lines: Iterable[Line], about: About) -> Iterator[Item]:
+def parse(lines: Lines, about: About) -> Items:
     """One row a value or an access rule; comments and members of lists are noise."""
     blocks: list[str | None] = []
     for one in console.shown(lines, about):

@@ -19,46 +19,37 @@ Moments are seconds in 4.0 to 4.2 and milliseconds later; none of them says when
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
 
 from mqlab.formats import console
-from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Spec
+from mqlab.formats.base import About, Data, Head, Items, Lines, Noise, Spec, regex
 from mqlab.formats.values import first_of_each, real, whole
 from mqlab.sources import Role
 from mqlab.tables import CLIENTS, EVENTS, METRICS, SETTINGS, Row
 
 FORMAT = Spec("emqx-ctl", Role.COMMAND, (CLIENTS, EVENTS, METRICS, SETTINGS), "emqx")
 
-_CLIENT = re.compile(
+_CLIENT = regex(
     r"^Client ?\((?P<client>(?:(?!, username=).)*+), username=(?:(?!, peername=).)*+"
-    r", peername=(?P<peer>[^,\s]+), (?P<fields>.*)\)\s*$",
-    re.ASCII,
+    r", peername=(?P<peer>[^,\s]+), (?P<fields>.*)\)\s*$"
 )
-_MEMBER = re.compile(r"\b(\w+)=([^,)]+)", re.ASCII)
+_MEMBER = regex(r"\b(\w+)=([^,)]+)")
 _SUBSCRIBED = (
-    re.compile(
-        r"^(?P<client>(?:(?! -> topic:).)*+) -> topic:(?P<topic>.*) qos:(?P<qos>[012])(?: (?:nl|rh|rap):\d)*\s*$",
-        re.ASCII,
-    ),
-    re.compile(r"^(?P<client>(?:(?! -> ).)*+) -> (?P<topic>.*):(?P<qos>[012])\s*$", re.ASCII),
+    regex(r"^(?P<client>(?:(?! -> topic:).)*+) -> topic:(?P<topic>.*) qos:(?P<qos>[012])(?: (?:nl|rh|rap):\d)*\s*$"),
+    regex(r"^(?P<client>(?:(?! -> ).)*+) -> (?P<topic>.*):(?P<qos>[012])\s*$"),
 )
 """As 5.x and as 4.x print it."""
-_METRIC = re.compile(r"^(?P<name>(?:[a-z_]+[./])+[a-z_]*[a-z_/-]|[a-z_]+/[a-z_/-]+)\s*: (?P<value>-?\d+)\s*$", re.ASCII)
-_LISTENER = re.compile(
-    r"^(?P<name>(?:mqtt|tcp|ssl|ws|wss|quic|http|dashboard|management|https)(?::[\w.:-]+)+)\s*$", re.ASCII
-)
-_FIELD = re.compile(
+_METRIC = regex(r"^(?P<name>(?:[a-z_]+[./])+[a-z_]*[a-z_/-]|[a-z_]+/[a-z_/-]+)\s*: (?P<value>-?\d+)\s*$")
+_LISTENER = regex(r"^(?P<name>(?:mqtt|tcp|ssl|ws|wss|quic|http|dashboard|management|https)(?::[\w.:-]+)+)\s*$")
+_FIELD = regex(
     r"^\s+(?P<name>listen_on|acceptors|proxy_protocol|running|max_conns|max_conn|current_conns?|shutdown_count)"
-    r"\s*: (?P<value>(?:.*\S)?)\s*$",
-    re.ASCII,
+    r"\s*: (?P<value>(?:.*\S)?)\s*$"
 )
-_COUNTED = re.compile(r"\{([a-z_]+),(\d+)\}", re.ASCII)
-_ASIDE = re.compile(
-    r"^(?:Node '[^']*' \S+ is|emqx \S+ is running|sysdescr|version\s*:|uptime\s*:|datetime\s*:)|emqx(?:_|[ ])ctl",
-    re.ASCII,
+_COUNTED = regex(r"\{([a-z_]+),(\d+)\}")
+_ASIDE = regex(
+    r"^(?:Node '[^']*' \S+ is|emqx \S+ is running|sysdescr|version\s*:|uptime\s*:|datetime\s*:)|emqx(?:_|[ ])ctl"
 )
 _OWN = (_CLIENT, *_SUBSCRIBED, _LISTENER, re.compile(r"^(?:messages|packets|session|delivery)\."))
-_INSIDE = re.compile(r"^\s|emqx(?:_|\s)ctl|^[$#] ", re.ASCII)
+_INSIDE = regex(r"^\s|emqx(?:_|\s)ctl|^[$#] ")
 
 
 def recognise(head: Head) -> bool:
@@ -69,7 +60,7 @@ def recognise(head: Head) -> bool:
     return own > 0 and told * 2 > len(lines)
 
 
-def parse(lines: Iterable[Line], about: About) -> Iterator[Item]:
+def parse(lines: Lines, about: About) -> Items:
     """A client for each line about one, a subscription, a counter, a field of the listener named above."""
     listener = None
     for one in console.shown(lines, about):

@@ -15,33 +15,28 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mqlab.formats import console
-from mqlab.formats.base import About, Data, Head, Item, Line, Spec
+from mqlab.formats.base import About, Data, Head, Items, Lines, Spec, regex
 from mqlab.formats.values import filled, real, whole
 from mqlab.sources import Role
 from mqlab.tables import CLIENTS, EVENTS, METRICS, Row
 
 FORMAT = Spec("emqx-rest", Role.COMMAND, (CLIENTS, EVENTS, METRICS), "emqx")
 
-_OWN = re.compile(
+_OWN = regex(
     r'"(?:mqueue_len|mqueue_dropped|mqueue_max|max_mqueue|inflight_cnt|inflight_len|awaiting_rel(?:_cnt|_len)?'
     r"|subscriptions_(?:cnt|count)|clean_start|packets\.connect\.received|messages\.dropped|live_connections\.count"
-    r'|sessions\.count|session\.(?:takeovered|takenover))"\s*:',
-    re.ASCII,
+    r'|sessions\.count|session\.(?:takeovered|takenover))"\s*:'
 )
-_SUBSCRIPTION = re.compile(
-    r'^\{?\s*(?:"(?:meta|data)"|\[?\s*\{).*"topic"\s*:.*"clientid"\s*:|"clientid"\s*:.*"topic"\s*:', re.ASCII
-)
-_RULE = re.compile(r'"(?:sql|rawsql)"\s*:.*"metrics"\s*:|"metrics"\s*:.*"(?:sql|rawsql)"\s*:', re.ASCII)
-_PART = re.compile(
-    r'^\s*(?:[{}\[\]]|"(?:[^"\\]|\\.)*"\s*(?:[:,]|$)|-?\d[\d.eE+-]*,?\s*$|(?:true|false|null),?\s*$)', re.ASCII
-)
+_SUBSCRIPTION = regex(r'^\{?\s*(?:"(?:meta|data)"|\[?\s*\{).*"topic"\s*:.*"clientid"\s*:|"clientid"\s*:.*"topic"\s*:')
+_RULE = regex(r'"(?:sql|rawsql)"\s*:.*"metrics"\s*:|"metrics"\s*:.*"(?:sql|rawsql)"\s*:')
+_PART = regex(r'^\s*(?:[{}\[\]]|"(?:[^"\\]|\\.)*"\s*(?:[:,]|$)|-?\d[\d.eE+-]*,?\s*$|(?:true|false|null),?\s*$)')
 _JSON = json.JSONDecoder()
 _LIST = re.compile(r'\s*(?:\{.*?"data"\s*:\s*)?\[\s*', re.ASCII | re.DOTALL)
-_BETWEEN = re.compile(r"[\s,]*", re.ASCII)
+_BETWEEN = regex(r"[\s,]*")
 _QUOTED = 500
 """Characters of an entry that are cited."""
 
@@ -56,7 +51,7 @@ def recognise(head: Head) -> bool:
     return text[:1] in ("{", "[") and any(one.search(begun) for one in (_OWN, _SUBSCRIPTION, _RULE))
 
 
-def parse(lines: Iterable[Line], about: About) -> Iterator[Item]:
+def parse(lines: Lines, about: About) -> Items:
     """Every line of the answer is data, the first with a row for each client, subscription and counter in it."""
     told = console.shown(lines, about)
     at = min((one.at for one in told if one.at is not None), default=None)

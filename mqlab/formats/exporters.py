@@ -1,40 +1,31 @@
-"""Names of exporters' metrics, and what they mean.
-
-MQTT's part of the vocabulary of metrics: what brokers publish below ``$SYS``, and what exporters call it.
-
-Mosquitto's ``sys_tree.c`` names them; ``clients/active``, ``clients/inactive`` and ``messages/stored`` are second names
-of what stands here. A stored message is one that waits in a queue or is retained.
-
-EMQX's command line, its API and Prometheus say the same with other dots: ``emqx.messages.dropped`` is what ``emqx_ctl
-metrics`` and the API print, ``emqx_messages_dropped`` what Prometheus scrapes. ``connections.count`` counts sessions of
-clients that are away, too (emqx_cm); ``takeovered`` of 4.x is ``takenover`` in 5.x. The command line cuts names after
-30 characters.
-
-HiveMQ registers ``com.hivemq.messages.dropped.count`` (class ``HiveMQMetrics``), which its extension for Prometheus
-shows as ``com_hivemq_messages_dropped_count`` and JMX as ``metrics:name=com.hivemq.messages.dropped.count``. VerneMQ's
-names have no prefix, so only those are known that nobody else has: ``bytes_received`` stays unknown. RabbitMQ counts
-messages of all its protocols under one name, told apart by a label only, so none of them is known.
-
-RocketMQ's part of the vocabulary of metrics.
-
-``rocketmq.group.diff`` is what consumerProgress prints as ``#Diff Total`` and rocketmq-exporter as
-``rocketmq_group_diff``; RocketMQ 5 itself exports ``rocketmq_consumer_lag_messages``, which counts otherwise and is
-``rocketmq.group.lag_messages``. Neither knows single queues. Names without an exporter's are those of command outputs.
-
-The vocabulary of metrics: what each exporter calls a quantity that mqlab knows.
+"""The vocabulary of metrics: what each exporter calls a quantity that mqlab knows.
 
 ``broker.bytes_in`` is ``kafka_server_brokertopicmetrics_bytesin_total`` (jmx_exporter, Strimzi),
 ``kafka_server_brokertopicmetrics_bytesinpersec_count`` (Bitnami) and
 ``kafka.server:type=BrokerTopicMetrics,name=BytesInPerSec:Count`` (JmxTool). jmx_exporter without rules puts half of it
 into a label: ``kafka_server_BrokerTopicMetrics_Count{name="BytesInPerSec"}``. Rates are never taken for counters:
 ``…_oneminuterate`` and the unsuffixed names of cp-helm, which are one-minute rates, stay unknown.
+
+Mosquitto's ``sys_tree.c`` names what it publishes below ``$SYS``; ``clients/active``, ``clients/inactive`` and
+``messages/stored`` are second names. A stored message is one that waits in a queue or is retained. EMQX's command line
+and API print ``emqx.messages.dropped``, Prometheus scrapes ``emqx_messages_dropped``. ``connections.count`` counts
+sessions of clients that are away, too (emqx_cm); ``takeovered`` of 4.x is ``takenover`` in 5.x. HiveMQ registers
+``com.hivemq.messages.dropped.count`` (class ``HiveMQMetrics``), its extension for Prometheus shows it with underscores
+and JMX as ``metrics:name=com.hivemq.messages.dropped.count``. VerneMQ's names have no prefix, so only those are known
+that nobody else has. RabbitMQ tells its protocols apart by a label only, so none of its names is known.
+
+``rocketmq.group.diff`` is what consumerProgress prints as ``#Diff Total`` and rocketmq-exporter as
+``rocketmq_group_diff``; RocketMQ 5 itself exports ``rocketmq_consumer_lag_messages``, which counts otherwise. Neither
+knows single queues. Names without an exporter's are those of command outputs.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
+
+from mqlab.formats.base import regex
 
 _BROKER = r"\$SYS/broker/"
 
@@ -110,77 +101,51 @@ MQTT: dict[str, str] = {
 """Canonical name → regex over whole names of exporters."""
 
 
-_ROCKETMQ_EXPORTED: dict[str, tuple[str, ...]] = {
-    "group.members": (),
-    "group.count": ("rocketmq_group_count",),
-    "group.diff": ("rocketmq_group_diff",),
-    "group.retry_diff": ("rocketmq_group_retrydiff",),
-    "group.dlq_diff": ("rocketmq_group_dlqdiff",),
-    "group.inflight": (),
-    "group.consume_tps": ("rocketmq_group_consume_tps",),
-    "group.total_offset": ("rocketmq_group_(?:consume_)?total_offset",),
-    "group.get_latency_ms": ("rocketmq_group_get_latency",),
-    "group.store_latency_ms": ("rocketmq_group_get_latency_by_storetime",),
-    "group.sent_back": ("rocketmq_send_back_nums",),
-    "group.lag_messages": ("rocketmq_consumer_lag_messages",),
-    "group.lag_latency_ms": ("rocketmq_consumer_lag_latency(?:_milliseconds)?",),
-    "group.inflight_messages": ("rocketmq_consumer_inflight_messages",),
-    "group.ready_messages": ("rocketmq_consumer_ready_messages",),
-    "group.queueing_latency_ms": ("rocketmq_consumer_queueing_latency(?:_milliseconds)?",),
-    "group.connections": ("rocketmq_consumer_connections",),
-    "consumer.tps": ("rocketmq_consumer_tps",),
-    "consumer.offset": ("rocketmq_consumer_offset",),
-    "consumer.message_size": ("rocketmq_consumer_message_size",),
-    "consumer.pull_rt_ms": (),
-    "consumer.pull_tps": (),
-    "consumer.consume_rt_ms": (),
-    "consumer.consume_ok_tps": (),
-    "consumer.consume_failed_tps": (),
-    "client.consume_rt_ms": ("rocketmq_client_consume_rt",),
-    "client.consume_ok_tps": ("rocketmq_client_consume_ok_msg_tps",),
-    "client.consume_failed_tps": ("rocketmq_client_consume_fail_msg_tps",),
-    "client.consume_failed": ("rocketmq_client_consume_fail_msg_count",),
-    "client.pull_rt_ms": ("rocketmq_client_consumer_pull_rt",),
-    "client.pull_tps": ("rocketmq_client_consumer_pull_tps",),
-    "producer.tps": ("rocketmq_producer_tps",),
-    "producer.offset": ("rocketmq_producer_offset",),
-    "producer.message_size": ("rocketmq_producer_message_size",),
-    "topic.in_tps": (),
-    "topic.out_tps": (),
-    "topic.in_24h": (),
-    "topic.out_24h": (),
-    "topic.messages_in": ("rocketmq_messages_in_total",),
-    "topic.messages_out": ("rocketmq_messages_out_total",),
-    "broker.in_tps": ("rocketmq_broker_tps",),
-    "broker.out_tps": ("rocketmq_broker_qps",),
-    "broker.put_tps": ("rocketmq_brokeruntime_put_tps10",),
-    "broker.get_total_tps": ("rocketmq_brokeruntime_gettotal_tps10",),
-    "broker.get_transferred_tps": ("rocketmq_brokeruntime_gettransfered_tps10",),
-    "broker.disk_ratio": ("rocketmq_brokeruntime_commitlog_disk_ratio",),
-    "broker.consume_queue_disk_ratio": ("rocketmq_brokeruntime_consumequeue_disk_ratio",),
-    "broker.earliest_message_ms": ("rocketmq_brokeruntime_earliest_message_timestamp",),
-    "broker.boot_ms": (),
-    "broker.commit_log_max_offset": ("rocketmq_brokeruntime_commitlog_maxoffset",),
-    "broker.commit_log_min_offset": ("rocketmq_brokeruntime_commitlog_minoffset",),
-    "broker.dispatch_behind_bytes": (
-        "rocketmq_brokeruntime_dispatch_behind_bytes",
-        "rocketmq_storage_dispatch_behind_bytes",
-    ),
-    "broker.message_size_avg": ("rocketmq_brokeruntime_put_message_average_size",),
-    "broker.put_messages": ("rocketmq_brokeruntime_putmessage_times_total",),
-    "broker.messages_in": ("rocketmq_brokeruntime_msg_put_total_today_now",),
-    "broker.messages_out": ("rocketmq_brokeruntime_msg_gettotal_today_now",),
-    "broker.send_queue_size": ("rocketmq_brokeruntime_send_threadpool_queue_size",),
-    "broker.send_queue_wait_ms": ("rocketmq_brokeruntime_send_threadpoolqueue_headwait_timemills",),
-    "broker.pull_queue_size": ("rocketmq_brokeruntime_pull_threadpoolqueue_size",),
-    "broker.pull_queue_wait_ms": ("rocketmq_brokeruntime_pull_threadpoolqueue_headwait_timemills",),
-    "broker.page_cache_lock_ms": ("rocketmq_brokeruntime_pagecache_lock_time_mills",),
-}
-"""What is said of groups, topics, clients and brokers, and the names that exporters give it."""
+_ROCKETMQ: dict[str, str] = {
+    "group.members": "", "group.count": "group_count", "group.diff": "group_diff",
+    "group.retry_diff": "group_retrydiff", "group.dlq_diff": "group_dlqdiff", "group.inflight": "",
+    "group.consume_tps": "group_consume_tps", "group.total_offset": "group_(?:consume_)?total_offset",
+    "group.get_latency_ms": "group_get_latency", "group.store_latency_ms": "group_get_latency_by_storetime",
+    "group.sent_back": "send_back_nums", "group.lag_messages": "consumer_lag_messages",
+    "group.lag_latency_ms": "consumer_lag_latency(?:_milliseconds)?",
+    "group.inflight_messages": "consumer_inflight_messages", "group.ready_messages": "consumer_ready_messages",
+    "group.queueing_latency_ms": "consumer_queueing_latency(?:_milliseconds)?",
+    "group.connections": "consumer_connections",
+    "consumer.tps": "consumer_tps", "consumer.offset": "consumer_offset",
+    "consumer.message_size": "consumer_message_size", "consumer.pull_rt_ms": "", "consumer.pull_tps": "",
+    "consumer.consume_rt_ms": "", "consumer.consume_ok_tps": "", "consumer.consume_failed_tps": "",
+    "client.consume_rt_ms": "client_consume_rt", "client.consume_ok_tps": "client_consume_ok_msg_tps",
+    "client.consume_failed_tps": "client_consume_fail_msg_tps",
+    "client.consume_failed": "client_consume_fail_msg_count", "client.pull_rt_ms": "client_consumer_pull_rt",
+    "client.pull_tps": "client_consumer_pull_tps",
+    "producer.tps": "producer_tps", "producer.offset": "producer_offset",
+    "producer.message_size": "producer_message_size",
+    "topic.in_tps": "", "topic.out_tps": "", "topic.in_24h": "", "topic.out_24h": "",
+    "topic.messages_in": "messages_in_total", "topic.messages_out": "messages_out_total",
+    "broker.in_tps": "broker_tps", "broker.out_tps": "broker_qps", "broker.put_tps": "brokeruntime_put_tps10",
+    "broker.get_total_tps": "brokeruntime_gettotal_tps10",
+    "broker.get_transferred_tps": "brokeruntime_gettransfered_tps10",
+    "broker.disk_ratio": "brokeruntime_commitlog_disk_ratio",
+    "broker.consume_queue_disk_ratio": "brokeruntime_consumequeue_disk_ratio",
+    "broker.earliest_message_ms": "brokeruntime_earliest_message_timestamp", "broker.boot_ms": "",
+    "broker.commit_log_max_offset": "brokeruntime_commitlog_maxoffset",
+    "broker.commit_log_min_offset": "brokeruntime_commitlog_minoffset",
+    "broker.dispatch_behind_bytes": "(?:brokeruntime|storage)_dispatch_behind_bytes",
+    "broker.message_size_avg": "brokeruntime_put_message_average_size",
+    "broker.put_messages": "brokeruntime_putmessage_times_total",
+    "broker.messages_in": "brokeruntime_msg_put_total_today_now",
+    "broker.messages_out": "brokeruntime_msg_gettotal_today_now",
+    "broker.send_queue_size": "brokeruntime_send_threadpool_queue_size",
+    "broker.send_queue_wait_ms": "brokeruntime_send_threadpoolqueue_headwait_timemills",
+    "broker.pull_queue_size": "brokeruntime_pull_threadpoolqueue_size",
+    "broker.pull_queue_wait_ms": "brokeruntime_pull_threadpoolqueue_headwait_timemills",
+    "broker.page_cache_lock_ms": "brokeruntime_pagecache_lock_time_mills",
+}  # fmt: skip
+"""What is said of groups, topics, clients and brokers, and what exporters call it behind ``rocketmq_``."""
 
 ROCKETMQ = {
-    f"rocketmq.{name}": "|".join((re.escape(f"rocketmq.{name}"), *exported))
-    for name, exported in _ROCKETMQ_EXPORTED.items()
+    f"rocketmq.{name}": rf"rocketmq\.{re.escape(name)}" + (f"|rocketmq_{exported}" if exported else "")
+    for name, exported in _ROCKETMQ.items()
 }
 """Canonical name → regex over whole names, the canonical one among them."""
 
@@ -217,6 +182,11 @@ def _client(kind: str, group: str, attribute: str) -> str:
     return rf"kafka[._]{kind}[._](?:{long}|{short}){name}|kafka\.{kind}:type={mbean}:{attribute}"
 
 
+def _named(whose: str, pattern: Callable[[str], str], names: Mapping[str, str]) -> dict[str, str]:
+    """Canonical names of what belongs to *whose*, and the *pattern* of what each is called."""
+    return {f"{whose}.{name}": pattern(exported) for name, exported in names.items()}
+
+
 def _flat(name: str) -> str:
     return name.replace("-", "[._-]")
 
@@ -227,17 +197,13 @@ _TOPICS = "kafka.server:brokertopicmetrics"
 _REPLICAS = "kafka.server:replicamanager"
 
 CANONICAL: dict[str, str] = {
-    "broker.bytes_in": _meter(_TOPICS, "bytesin"),
-    "broker.bytes_out": _meter(_TOPICS, "bytesout"),
-    "broker.bytes_rejected": _meter(_TOPICS, "bytesrejected"),
-    "broker.messages_in": _meter(_TOPICS, "messagesin"),
-    "broker.replication_bytes_in": _meter(_TOPICS, "replicationbytesin"),
-    "broker.replication_bytes_out": _meter(_TOPICS, "replicationbytesout"),
-    "broker.reassignment_bytes_in": _meter(_TOPICS, "reassignmentbytesin"),
-    "broker.produce_requests": _meter(_TOPICS, "totalproducerequests"),
-    "broker.failed_produce_requests": _meter(_TOPICS, "failedproducerequests"),
-    "broker.fetch_requests": _meter(_TOPICS, "totalfetchrequests"),
-    "broker.message_conversions": _meter(_TOPICS, "(?:produce|fetch)messageconversions"),
+    **_named("broker", lambda name: _meter(_TOPICS, name), {
+        "bytes_in": "bytesin", "bytes_out": "bytesout", "bytes_rejected": "bytesrejected", "messages_in": "messagesin",
+        "replication_bytes_in": "replicationbytesin", "replication_bytes_out": "replicationbytesout",
+        "reassignment_bytes_in": "reassignmentbytesin", "produce_requests": "totalproducerequests",
+        "failed_produce_requests": "failedproducerequests", "fetch_requests": "totalfetchrequests",
+        "message_conversions": "(?:produce|fetch)messageconversions",
+    }),
     "broker.request_errors": _meter("kafka.network:requestmetrics", "errors"),
     "broker.requests": _meter("kafka.network:requestmetrics", "requests"),
     "broker.under_replicated_partitions": _gauge(_REPLICAS, "underreplicatedpartitions"),
@@ -249,41 +215,33 @@ CANONICAL: dict[str, str] = {
     "broker.log_end_offset": _gauge("kafka.log:log", "logendoffset"),
     "broker.log_start_offset": _gauge("kafka.log:log", "logstartoffset"),
     "broker.log_size": _gauge("kafka.log:log", "size"),
-    "producer.outgoing_bytes": _client("producer", "", "outgoing-byte-total"),
-    "producer.record_sends": _client("producer", "", "record-send-total"),
-    "producer.record_retries": _client("producer", "", "record-retry-total"),
-    "producer.record_errors": _client("producer", "", "record-error-total"),
-    "producer.batch_splits": _client("producer", "", "batch-split-total"),
-    "producer.batch_size_avg": _client("producer", "", "batch-size-avg"),
-    "producer.record_size_avg": _client("producer", "", "record-size-avg"),
-    "producer.record_size_max": _client("producer", "", "record-size-max"),
-    "producer.request_size_avg": _client("producer", "", "request-size-avg"),
-    "producer.request_size_max": _client("producer", "", "request-size-max"),
-    "producer.requests": _client("producer", "", "request-total"),
-    "producer.records_per_request_avg": _client("producer", "", "records-per-request-avg"),
-    "producer.compression_rate_avg": _client("producer", "", "compression-rate-avg"),
-    "producer.buffer_available_bytes": _client("producer", "", "buffer-available-bytes"),
-    "producer.topic_bytes": _client("producer", "topic", "byte-total"),
-    "producer.topic_record_sends": _client("producer", "topic", "record-send-total"),
-    "producer.topic_record_errors": _client("producer", "topic", "record-error-total"),
-    "producer.topic_record_retries": _client("producer", "topic", "record-retry-total"),
-    "consumer.bytes_consumed": _client("consumer", "fetch-manager", "bytes-consumed-total"),
-    "consumer.records_consumed": _client("consumer", "fetch-manager", "records-consumed-total"),
-    "consumer.records_lag": _client("consumer", "fetch-manager", "records-lag"),
-    "consumer.records_lag_max": _client("consumer", "fetch-manager", "records-lag-max"),
-    "consumer.fetch_size_avg": _client("consumer", "fetch-manager", "fetch-size-avg"),
-    "consumer.fetch_size_max": _client("consumer", "fetch-manager", "fetch-size-max"),
-    "consumer.records_per_request_avg": _client("consumer", "fetch-manager", "records-per-request-avg"),
-    "consumer.incoming_bytes": _client("consumer", "", "incoming-byte-total"),
-    "consumer.time_between_poll_max": _client("consumer", "", "time-between-poll-max"),
-    "consumer.last_poll_seconds_ago": _client("consumer", "", "last-poll-seconds-ago"),
-    "consumer.poll_idle_ratio": _client("consumer", "", "poll-idle-ratio-avg"),
-    "consumer.last_heartbeat_seconds_ago": _client("consumer", "coordinator", "last-heartbeat-seconds-ago"),
-    "consumer.heartbeat_rate": _client("consumer", "coordinator", "heartbeat-rate"),
-    "consumer.commit_latency_max": _client("consumer", "coordinator", "commit-latency-max"),
-    "consumer.rebalances": _client("consumer", "coordinator", "rebalance-total"),
-    "consumer.failed_rebalances": _client("consumer", "coordinator", "failed-rebalance-total"),
-    "consumer.assigned_partitions": _client("consumer", "coordinator", "assigned-partitions"),
+    **_named("producer", lambda name: _client("producer", "", name), {
+        "outgoing_bytes": "outgoing-byte-total", "record_sends": "record-send-total",
+        "record_retries": "record-retry-total", "record_errors": "record-error-total",
+        "batch_splits": "batch-split-total", "batch_size_avg": "batch-size-avg", "record_size_avg": "record-size-avg",
+        "record_size_max": "record-size-max", "request_size_avg": "request-size-avg",
+        "request_size_max": "request-size-max", "requests": "request-total",
+        "records_per_request_avg": "records-per-request-avg", "compression_rate_avg": "compression-rate-avg",
+        "buffer_available_bytes": "buffer-available-bytes",
+    }),
+    **_named("producer", lambda name: _client("producer", "topic", name), {
+        "topic_bytes": "byte-total", "topic_record_sends": "record-send-total",
+        "topic_record_errors": "record-error-total", "topic_record_retries": "record-retry-total",
+    }),
+    **_named("consumer", lambda name: _client("consumer", "fetch-manager", name), {
+        "bytes_consumed": "bytes-consumed-total", "records_consumed": "records-consumed-total",
+        "records_lag": "records-lag", "records_lag_max": "records-lag-max", "fetch_size_avg": "fetch-size-avg",
+        "fetch_size_max": "fetch-size-max", "records_per_request_avg": "records-per-request-avg",
+    }),
+    **_named("consumer", lambda name: _client("consumer", "", name), {
+        "incoming_bytes": "incoming-byte-total", "time_between_poll_max": "time-between-poll-max",
+        "last_poll_seconds_ago": "last-poll-seconds-ago", "poll_idle_ratio": "poll-idle-ratio-avg",
+    }),
+    **_named("consumer", lambda name: _client("consumer", "coordinator", name), {
+        "last_heartbeat_seconds_ago": "last-heartbeat-seconds-ago", "heartbeat_rate": "heartbeat-rate",
+        "commit_latency_max": "commit-latency-max", "rebalances": "rebalance-total",
+        "failed_rebalances": "failed-rebalance-total", "assigned_partitions": "assigned-partitions",
+    }),
     "group.committed_offset": (
         r"kafka_consumergroup_current_offset|kafka_consumergroup_group_offset|burrow_kafka_consumer_current_offset"
     ),
@@ -321,7 +279,7 @@ CANONICAL: dict[str, str] = {
     **{name: re.escape(name) for name in ("http.requests", "http.seconds", "http.slowest_seconds")},
     **ROCKETMQ,
     **MQTT,
-}
+}  # fmt: skip
 """Canonical name → regex over whole names of exporters, without regard to case."""
 
 _FACTORS = {"jvm.gc_last_pause_seconds": 1e-3}
@@ -364,7 +322,7 @@ def is_known(name: str) -> bool:
 
 @cache
 def _known() -> re.Pattern[str]:
-    return re.compile(f"(?i)(?:{'|'.join((*CANONICAL.values(), _WITHOUT_RULES))})$", re.ASCII)
+    return regex(f"(?i)(?:{'|'.join((*CANONICAL.values(), _WITHOUT_RULES))})$")
 
 
 def labels_of(canonical: str, original: str, labels: Mapping[str, str]) -> dict[str, str]:

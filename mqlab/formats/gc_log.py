@@ -15,11 +15,10 @@ beside the application, such as a concurrent mark, is no pause.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from mqlab.formats import console
-from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Reject, Spec
+from mqlab.formats.base import About, Data, Head, Items, Lines, Noise, Reject, Spec, regex
 from mqlab.formats.values import MICRO, instant
 from mqlab.sources import Role
 from mqlab.tables import EVENTS, Row
@@ -30,29 +29,26 @@ _UNIFIED = r"(?:\[[^\]]*\])*\[ *(?:gc|safepoint)\b[^\]]*\] *"
 _DATE = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[.,]\d{3}[+-]\d{4}"
 _STAMP = rf"(?:{_DATE}: )?(?:\d+[.,]\d{{3}}: )?(?:#\d+: )?"
 _STOPPED = r"Total time for which application threads were stopped: (?P<seconds>\d{1,9}[.,]\d+) seconds"
-_UNIFIED_PAUSE = re.compile(
+_UNIFIED_PAUSE = regex(
     rf"{_UNIFIED}(?:"
     r"GC\(\d+\) (?:[A-Za-z]: )?(?P<kind>Pause(?: [A-Z]\w*)++)\b.* (?P<millis>\d{1,12}(?:[.,]\d+)?)ms\s*$"
-    rf'|Safepoint "(?P<why>[^"]+)", .*\bTotal: +(?P<nanos>\d{{1,18}}) ns|{_STOPPED})',
-    re.ASCII,
+    rf'|Safepoint "(?P<why>[^"]+)", .*\bTotal: +(?P<nanos>\d{{1,18}}) ns|{_STOPPED})'
 )
-_OLD_PAUSE = re.compile(
+_OLD_PAUSE = regex(
     rf"{_STAMP}(?:"
     r"\[(?P<kind>(?:Full )?GC(?: pause| remark| cleanup)?)\b(?! ?concurrent).*, (?P<length>\d{1,9}[.,]\d+) secs\]"
-    rf"(?: \[Times: [^\]]*\])?\s*$|{_STOPPED})",
-    re.ASCII,
+    rf"(?: \[Times: [^\]]*\])?\s*$|{_STOPPED})"
 )
 _UNITS = {"millis": 1e3, "nanos": 1e9, "seconds": 1.0, "length": 1.0}
-_COLLECTOR = re.compile(_UNIFIED, re.ASCII)
-_OLD = re.compile(rf"{_STAMP}(?:\[(?:Full )?GC[ -]|{_STOPPED})", re.ASCII)
-_NOISE = re.compile(
+_COLLECTOR = regex(_UNIFIED)
+_OLD = regex(rf"{_STAMP}(?:\[(?:Full )?GC[ -]|{_STOPPED})")
+_NOISE = regex(
     rf"\[[^\]]*\]\[|{_UNIFIED}|(?:{_DATE}: )?\d+[.,]\d{{3}}: |{_DATE}: |\s|CommandLine flags: |Memory: |Heap"
     r"|.*HotSpot\(TM\)|OpenJDK |[{}]|\[(?:Times|Eden|PSYoungGen|ParOldGen|Metaspace)|Desired survivor|- age "
-    r"|Total time for which|Application time: |={5,}|, \d|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d GC log file ",
-    re.ASCII,
+    r"|Total time for which|Application time: |={5,}|, \d|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d GC log file "
 )
-_WRITTEN = re.compile(_DATE, re.ASCII)
-_UPTIME = re.compile(rf"(?:\[[^\]]*\])*?\[(\d{{1,9}}[.,]\d{{3}})s\]|(?:{_DATE}: )?(\d{{1,9}}[.,]\d{{3}}): ", re.ASCII)
+_WRITTEN = regex(_DATE)
+_UPTIME = regex(rf"(?:\[[^\]]*\])*?\[(\d{{1,9}}[.,]\d{{3}})s\]|(?:{_DATE}: )?(\d{{1,9}}[.,]\d{{3}}): ")
 _LIKELY = 0.5
 """Share of lines that the collector or a safepoint begins; older collectors print many lines about one pause."""
 
@@ -78,7 +74,7 @@ def recognise(head: Head) -> bool:
     )
 
 
-def parse(lines: Iterable[Line], about: About) -> Iterator[Item]:  # noqa: ARG001 - these logs date themselves
+def parse(lines: Lines, about: About) -> Items:  # noqa: ARG001 - these logs date themselves
     """One event a pause; all else that the machine writes is noise."""
     began: int | None = None
     before: _Pause | None = None

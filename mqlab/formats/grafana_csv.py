@@ -14,10 +14,10 @@ bytes, bits and numbers, durations seconds. A column ``Value`` is named after th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from mqlab.formats import console
-from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Spec
+from mqlab.formats.base import About, Data, Head, Items, Lines, Noise, Spec, regex
 from mqlab.formats.values import cells, labels, moment, real
 from mqlab.sources import Role
 from mqlab.tables import METRICS, Row
@@ -27,12 +27,12 @@ FORMAT = Spec("grafana-csv", Role.METRICS, (METRICS,))
 _HEADER = re.compile(r'^"?(?:Time|Series)"?(?P<separator>[,;])')
 _SEP = re.compile(r"^sep=[,;]$")
 _TIME = r"(?:\d{13}|\d{10}|\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?)"
-_ROW = re.compile(rf'^(?:"(?:[^"]|"")*"|[^",;]*)?;?"?{_TIME}"?[,;]', re.ASCII)
-_MINUTE = re.compile(r"(?<=[T ]\d\d:\d\d)(?!:)", re.ASCII)
+_ROW = regex(rf'^(?:"(?:[^"]|"")*"|[^",;]*)?;?"?{_TIME}"?[,;]')
+_MINUTE = regex(r"(?<=[T ]\d\d:\d\d)(?!:)")
 """Where a clock leaves its seconds out."""
-_SELECTOR = re.compile(r"(?P<name>[A-Za-z_:][\w:.]*)?\{(?P<labels>.*)\}", re.ASCII)
-_NUMBER = re.compile(r"\s*(?P<number>-?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?)\s*(?P<unit>[^\s/]*)", re.ASCII)
-_PANEL = re.compile(r"(?:-data)?(?:-as-[a-z-]+)?(?:[-_. ]\d[\d_ .-]*)?\.csv$", re.ASCII)
+_SELECTOR = regex(r"(?P<name>[A-Za-z_:][\w:.]*)?\{(?P<labels>.*)\}")
+_NUMBER = regex(r"\s*(?P<number>-?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?)\s*(?P<unit>[^\s/]*)")
+_PANEL = regex(r"(?:-data)?(?:-as-[a-z-]+)?(?:[-_. ]\d[\d_ .-]*)?\.csv$")
 _UNITS = {
     **dict.fromkeys(("K", "k", "kB", "KB", "kb", "Kb", "kBs", "kbs"), 1e3),
     **dict.fromkeys(("M", "Mil", "MB", "Mb", "MBs", "Mbs"), 1e6),
@@ -49,7 +49,7 @@ def recognise(head: Head) -> bool:
     return len(lines) > 1 and bool(_HEADER.search(lines[0])) and bool(_ROW.search(lines[1]))
 
 
-def parse(lines: Iterable[Line], about: About) -> Iterator[Item]:
+def parse(lines: Lines, about: About) -> Items:
     """One sample a cell that holds a number."""
     legends: list[str] = []
     separator, panel = ",", _PANEL.sub("", about.name)

@@ -20,11 +20,10 @@ line by line, each as a piece of its own. Values of passwords and secrets are no
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
 from xml.parsers import expat
 
 from mqlab.formats import console
-from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Spec
+from mqlab.formats.base import About, Data, Head, Item, Items, Lines, Noise, Spec, regex
 from mqlab.secrets import MASK
 from mqlab.sources import Role
 from mqlab.tables import SETTINGS, Row
@@ -32,8 +31,8 @@ from mqlab.tables import SETTINGS, Row
 FORMAT = Spec("hivemq-conf", Role.CONFIGURATION, (SETTINGS,), "hivemq")
 
 _ROOT = re.compile(r"^\s*<hivemq(?: [^<>]*)?>", re.ASCII | re.MULTILINE)
-_MARKUP = re.compile(r"^\s*+(?:(?:<[^<>]*>\s*+)+|<!--.*|.*-->\s*)$", re.ASCII)
-_SECRET = re.compile(r"(?i)(?:password|secret|token)", re.ASCII)
+_MARKUP = regex(r"^\s*+(?:(?:<[^<>]*>\s*+)+|<!--.*|.*-->\s*)$")
+_SECRET = regex(r"(?i)(?:password|secret|token)")
 
 
 class _DeclarationError(ValueError):
@@ -94,7 +93,7 @@ def recognise(head: Head) -> bool:
     return head.text.lstrip("\ufeff \t\r\n").startswith("<") and _ROOT.search(head.text) is not None
 
 
-def parse(lines: Iterable[Line], about: About) -> Iterator[Item]:
+def parse(lines: Lines, about: About) -> Items:
     """One row an element with a value, in the order of the file; what only begins or ends an element is noise."""
     told = console.shown(lines, about)
     document = _Elements()

@@ -51,8 +51,7 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     Signature("client-connected", contains=rf"{_CLIENT} Clean Start: .* connected\."),
     Signature(
-        "session-takeover",
-        contains=rf"{_ENDED}(?P<reason>Another client connected with the same client id.*?)\.*\s*$",
+        "session-takeover", contains=rf"{_ENDED}(?P<reason>Another client connected with the same client id.*?)\.*\s*$"
     ),
     _refused("publish-denied", r"publish (?:on|to) topic '"),
     _refused("subscribe-denied", r"subscribe to topic(?: filter)? '"),
@@ -70,8 +69,7 @@ SIGNATURES: tuple[Signature, ...] = (
         r"(?:topic: (?P<topic>.*), qos: \d|messageType: )(?:.*?, reason: (?P<reason>.*?)\.*\s*$)?",
     ),
     Signature(
-        "broker-starting",
-        begins=r"HiveMQ version: (?P<reason>\S+)|Starting HiveMQ (?:Community Edition |Edge )?Server",
+        "broker-starting", begins=r"HiveMQ version: (?P<reason>\S+)|Starting HiveMQ (?:Community Edition |Edge )?Server"
     ),
     Signature("broker-stopping", begins=r"Shutting down HiveMQ"),
 )

@@ -13,20 +13,20 @@ come without quotes, so it is cut where the next mbean begins.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from mqlab.formats import console
-from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Spec
+from mqlab.formats.base import About, Data, Head, Items, Lines, Noise, Spec, regex
 from mqlab.formats.values import cells, first_of_each, moment, real
 from mqlab.sources import Role
 from mqlab.tables import METRICS, Row
 
 FORMAT = Spec("jmxtool-csv", Role.METRICS, (METRICS,))
 
-_HEADER = re.compile(r'^"?time"?,\s*"?[\w.]+:[\w-]+=', re.ASCII)
-_ROW = re.compile(r'^"?(?:\d{13}|\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[^",]*)"?,', re.ASCII)
-_NEXT_COLUMN = re.compile(r'"?,\s*"?(?=[\w.]+:[\w-]+=)', re.ASCII)
-_NEXT_PROPERTY = re.compile(r",(?=[\w-]+=)", re.ASCII)
+_HEADER = regex(r'^"?time"?,\s*"?[\w.]+:[\w-]+=')
+_ROW = regex(r'^"?(?:\d{13}|\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[^",]*)"?,')
+_NEXT_COLUMN = regex(r'"?,\s*"?(?=[\w.]+:[\w-]+=)')
+_NEXT_PROPERTY = regex(r",(?=[\w-]+=)")
 _COLUMN = re.compile(r"(?P<domain>[^:]+):(?P<properties>.*):(?P<attribute>[^:]+)")
 _Series = tuple[str, dict[str, str]]
 """Name and labels."""
@@ -37,7 +37,7 @@ def recognise(head: Head) -> bool:
     return any(_HEADER.search(line) for line in console.plain_lines(head)[:5])
 
 
-def parse(lines: Iterable[Line], about: About) -> Iterator[Item]:
+def parse(lines: Lines, about: About) -> Items:
     """One sample a cell that holds a finite number."""
     columns: list[_Series] = []
     for one in console.shown(lines, about):

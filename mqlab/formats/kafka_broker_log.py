@@ -258,12 +258,10 @@ _QUORUM: tuple[Signature, ...] = (
         rf"(?: {PARTITION})?",
     ),
     Signature(
-        "no-leader",
-        contains=rf"Failed to elect leader for partition {PARTITION} under strategy (?P<reason>.*?){END}",
+        "no-leader", contains=rf"Failed to elect leader for partition {PARTITION} under strategy (?P<reason>.*?){END}"
     ),
     Signature(
-        "no-leader",
-        contains=rf"No broker in ISR for partition {PARTITION}(?:.*?(?P<reason>Live brokers are.*?){END})?",
+        "no-leader", contains=rf"No broker in ISR for partition {PARTITION}(?:.*?(?P<reason>Live brokers are.*?){END})?"
     ),
     Signature(
         "broker-failed",

@@ -105,10 +105,7 @@ _LEAVING: tuple[Signature, ...] = (
         begins=r"Attempt to heartbeat (?:with .*?memberId='(?P<member_id>[^']*)')?.*?failed"
         r"(?: (?:due to:?|for since|since) (?P<reason>.*?)(?:, resetting generation)?\s*$)?",
     ),
-    Signature(
-        "heartbeat-failed",
-        begins=rf"Heartbeat failed for group (?P<group>{_NAME})(?: because (?P<reason>.*))?",
-    ),
+    Signature("heartbeat-failed", begins=rf"Heartbeat failed for group (?P<group>{_NAME})(?: because (?P<reason>.*))?"),
     Signature("heartbeat-failed", begins=r"Heartbeat: (?P<reason>local member_id was not.*)"),
     Signature(
         "generation-reset",
@@ -163,13 +160,9 @@ _OFFSETS: tuple[Signature, ...] = (
         r"(?:.*?\) to (?:cached |offset )?(?P<reason>\w+))?",
     ),
     Signature(
-        "offset-reset-to",
-        begins=rf"Resetting offset for partition {PARTITION} to (?:offset |position ){_OFFSET}",
+        "offset-reset-to", begins=rf"Resetting offset for partition {PARTITION} to (?:offset |position ){_OFFSET}"
     ),
-    Signature(
-        "offset-sought",
-        begins=rf"Seeking to (?:offset (?P<value>\d+) for|\w+ offset of) partition {PARTITION}",
-    ),
+    Signature("offset-sought", begins=rf"Seeking to (?:offset (?P<value>\d+) for|\w+ offset of) partition {PARTITION}"),
     Signature(
         "commit-failed",
         begins=r"Failing OffsetCommit request since the consumer is not part",

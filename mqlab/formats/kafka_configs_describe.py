@@ -12,30 +12,25 @@ A value whose first synonym is the default, or that has none, was never set by a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from mqlab.formats import console
-from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Spec
+from mqlab.formats.base import About, Data, Head, Items, Lines, Noise, Spec, regex
 from mqlab.sources import Role
 from mqlab.tables import SETTINGS, Row
 
 FORMAT = Spec("kafka-configs-describe", Role.COMMAND, (SETTINGS,), "kafka")
 
-_HEADER = re.compile(
+_HEADER = regex(
     r"^\s*(?:(?:Dynamic|All|Default|Quota|SCRAM credential) )?[Cc]onfigs? for (?:the default )?"
     r"(?P<entity>topic|broker|client-id|client|user-principal|user|ip|group)s?\b[ :]?(?P<owner>.*?) are\b:?"
-    r"(?P<entries>.*)$",
-    re.ASCII,
+    r"(?P<entries>.*)$"
 )
-_ROW = re.compile(
-    r"^\s+(?P<key>[A-Za-z][\w.-]*)=(?P<value>.*) sensitive=(?:true|false) synonyms=\{(?P<synonyms>.*)\}\s*$", re.ASCII
-)
-_NEXT_KEY = re.compile(r",\s*(?=[A-Za-z][\w.]*=)", re.ASCII)
-_MARKS = re.compile(r"^:?\s*'?|'$", re.ASCII)
+_ROW = regex(r"^\s+(?P<key>[A-Za-z][\w.-]*)=(?P<value>.*) sensitive=(?:true|false) synonyms=\{(?P<synonyms>.*)\}\s*$")
+_NEXT_KEY = regex(r",\s*(?=[A-Za-z][\w.]*=)")
+_MARKS = regex(r"^:?\s*'?|'$")
 """What surrounds an owner's name; without a name it is the default of all, as in ``for brokers in the cluster``."""
-_LOGGED = re.compile(
-    r"^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.,]\d+\]?.* (?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL) ", re.ASCII
-)
+_LOGGED = regex(r"^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.,]\d+\]?.* (?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL) ")
 _FEW = 5
 """Lines of its own log that the tool may print beside its output."""
 _SAID = r"executing config command|ConfigCommand"
@@ -53,7 +48,7 @@ def recognise(head: Head) -> bool:
     return found > others + max(0, logged - _FEW)
 
 
-def parse(lines: Iterable[Line], about: About) -> Iterator[Item]:
+def parse(lines: Lines, about: About) -> Items:
     """One setting an entry; scope and owner come from the header nearest above, which may hold entries itself."""
     scope, owner = "client", None
     for one in console.shown(lines, about):

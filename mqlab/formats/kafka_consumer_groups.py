@@ -12,33 +12,29 @@ long CONSUMER-ID to the HOST; narrow terminals wrap a row into two lines; 3.8 an
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 
 from mqlab.formats import console
-from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Spec
+from mqlab.formats.base import About, Data, Head, Items, Lines, Noise, Spec, regex
 from mqlab.formats.values import whole
 from mqlab.sources import Role
 from mqlab.tables import POSITIONS, Row
 
 FORMAT = Spec("kafka-consumer-groups", Role.COMMAND, (POSITIONS,), "kafka")
 
-_MODERN = re.compile(
-    r"^\s*(?:GROUP\s+)?TOPIC\s+PARTITION\s+(?:LEADER-EPOCH\s+)?CURRENT-OFFSET\s+LOG-END-OFFSET\b", re.ASCII
+_MODERN = regex(r"^\s*(?:GROUP\s+)?TOPIC\s+PARTITION\s+(?:LEADER-EPOCH\s+)?CURRENT-OFFSET\s+LOG-END-OFFSET\b")
+_OLD = regex(
+    r"^\s*(?:Group\s+Topic\s+Pid\s+Offset\s+logSize\s+Lag\b|GROUP, TOPIC, PARTITION, CURRENT OFFSET, LOG END OFFSET)"
 )
-_OLD = re.compile(
-    r"^\s*(?:Group\s+Topic\s+Pid\s+Offset\s+logSize\s+Lag\b|GROUP, TOPIC, PARTITION, CURRENT OFFSET, LOG END OFFSET)",
-    re.ASCII,
-)
-_REST_OF_HEADER = re.compile(r"^\s*(?:(?:LAG|CONSUMER-ID|HOST|CLIENT-ID)(?:\s+|$))+$", re.ASCII)
+_REST_OF_HEADER = regex(r"^\s*(?:(?:LAG|CONSUMER-ID|HOST|CLIENT-ID)(?:\s+|$))+$")
 _OLD_NAMES = ("GROUP", "TOPIC", "PARTITION", "CURRENT-OFFSET", "LOG-END-OFFSET", "LAG", "OWNER")
-_ROW = re.compile(
+_ROW = regex(
     r"^\s*(?:\S+\s+)?\S+\s+\d+,?\s+(?:(?:\d+|-)\s+)?(?:\d+|-|unknown|none),?\s+(?:\d+|-|unknown|none),?"
-    r"\s+(?:-?\d+|-|unknown|none),?(?:\s|$)",
-    re.ASCII,
+    r"\s+(?:-?\d+|-|unknown|none),?(?:\s|$)"
 )
-_REST_OF_ROW = re.compile(r"^\s*(?:\S+?\s*/(?:\d+\.|[0-9a-f]*:)\S*|-\s+-)(?:\s+\S+)?\s*$", re.ASCII)
-_IDLE = re.compile(r"^\s*-\s+-\s+-\s+-\s+|^BROKER INFO|^\d+ -> \S+:\d+$", re.ASCII)
-_HOST = re.compile(r"(?<=[^\s/])(/(?:(?:\d{1,3}\.){3}\d{1,3}|[0-9a-f]*(?::[0-9a-f]*){2,}))", re.ASCII)
+_REST_OF_ROW = regex(r"^\s*(?:\S+?\s*/(?:\d+\.|[0-9a-f]*:)\S*|-\s+-)(?:\s+\S+)?\s*$")
+_IDLE = regex(r"^\s*-\s+-\s+-\s+-\s+|^BROKER INFO|^\d+ -> \S+:\d+$")
+_HOST = regex(r"(?<=[^\s/])(/(?:(?:\d{1,3}\.){3}\d{1,3}|[0-9a-f]*(?::[0-9a-f]*){2,}))")
 _COMMA = re.compile(r",(?=\s|$)")
 _OLD_CLIENT = re.compile(r"^(.+?)_?/")
 _SAID = r"^Error.*consumer group|^(?:(?:Warning|Error): )?(?:The )?[Cc]onsumer group [`'\"]|ConsumerGroupCommand"
@@ -52,7 +48,7 @@ def recognise(head: Head) -> bool:
     return told or console.only_errors(head, _SAID, r"consumer-groups")
 
 
-def parse(lines: Iterable[Line], about: About) -> Iterator[Item]:
+def parse(lines: Lines, about: About) -> Items:
     """One position a row; second halves of rows are data, headers and members without partitions noise."""
     header: Sequence[str] = ()
     for one, below in console.with_next(console.shown(lines, about)):

@@ -12,22 +12,19 @@ they also end without a line break, so that what is printed next sticks to the l
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from mqlab.formats import console
-from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Spec
+from mqlab.formats.base import About, Data, Head, Items, Lines, Noise, Spec, regex
 from mqlab.formats.values import filled
 from mqlab.sources import Role
 from mqlab.tables import ASSIGNMENTS, CLIENTS, Row
 
 FORMAT = Spec("kafka-consumer-groups-members", Role.COMMAND, (ASSIGNMENTS, CLIENTS), "kafka")
 
-_HEADER = re.compile(
-    r"^\s*(?:GROUP\s+)?CONSUMER-ID\s+(?:GROUP-INSTANCE-ID\s+)?HOST\s+CLIENT-ID\s+#PARTITIONS", re.ASCII
-)
-_ROW = re.compile(
-    r"^\s*(?P<member>\S+(?:\s+\S+){0,2}?)\s+/(?P<peer>\S+)\s+(?P<client_id>.*?)\s+\d+(?:\s+(?P<held>\S.*))?\s*$",
-    re.ASCII,
+_HEADER = regex(r"^\s*(?:GROUP\s+)?CONSUMER-ID\s+(?:GROUP-INSTANCE-ID\s+)?HOST\s+CLIENT-ID\s+#PARTITIONS")
+_ROW = regex(
+    r"^\s*(?P<member>\S+(?:\s+\S+){0,2}?)\s+/(?P<peer>\S+)\s+(?P<client_id>.*?)\s+\d+(?:\s+(?P<held>\S.*))?\s*$"
 )
 _SHARE = re.compile(r"(?<![A-Za-z0-9._-])(?P<topic>[A-Za-z0-9._-]+)[:(](?P<queues>[0-9,]+)")
 """Partitions of one topic, in either notation."""
@@ -40,7 +37,7 @@ def recognise(head: Head) -> bool:
     return "members" in head.name and console.only_errors(head, r"\A\Z", r"group.*members")
 
 
-def parse(lines: Iterable[Line], about: About) -> Iterator[Item]:
+def parse(lines: Lines, about: About) -> Items:
     """Who was in the group, and which partitions they held where the tool names the topic; headers are noise."""
     header = ""
     for one in console.shown(lines, about):

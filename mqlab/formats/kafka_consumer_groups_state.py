@@ -11,11 +11,8 @@ a line break: what is printed next sticks to the last row.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
-
 from mqlab.formats import console
-from mqlab.formats.base import About, Head, Item, Line, Spec
+from mqlab.formats.base import About, Head, Items, Lines, Spec, regex
 from mqlab.formats.values import real
 from mqlab.sources import Role
 from mqlab.tables import EVENTS, Row
@@ -26,17 +23,12 @@ _STATE = (
     r"(?P<state>PreparingRebalance|AwaitingSync|CompletingRebalance|Stable|Empty|Dead|Assigning|Reconciling|NotReady"
     r"|Unknown)"
 )
-_HEADER = re.compile(
-    r"^\s*(?:GROUP\s+)?COORDINATOR \(ID\)\s+.*STATE|^\s*GROUP\s+(?:TYPE\s+)?(?:PROTOCOL\s+)?STATE\s*$", re.ASCII
-)
-_DESCRIBED = re.compile(
+_HEADER = regex(r"^\s*(?:GROUP\s+)?COORDINATOR \(ID\)\s+.*STATE|^\s*GROUP\s+(?:TYPE\s+)?(?:PROTOCOL\s+)?STATE\s*$")
+_DESCRIBED = regex(
     rf"^\s*(?:(?P<group>\S+)\s+)?(?P<coordinator>\S*:-?\d+)\s+\(-?\d+\)\s+(?:\S+\s+)?{_STATE}"
-    r"(?:\s+(?:-|\d+)){0,2}\s+(?P<members>\d+)\s*$",
-    re.ASCII,
+    r"(?:\s+(?:-|\d+)){0,2}\s+(?P<members>\d+)\s*$"
 )
-_LISTED = re.compile(
-    rf"^\s*(?P<group>\S+)\s+(?:(?:Classic|Consumer|Share|Streams)\s+)?(?:\S+\s+)?{_STATE}\s*$", re.ASCII
-)
+_LISTED = regex(rf"^\s*(?P<group>\S+)\s+(?:(?:Classic|Consumer|Share|Streams)\s+)?(?:\S+\s+)?{_STATE}\s*$")
 
 
 def recognise(head: Head) -> bool:
@@ -46,7 +38,7 @@ def recognise(head: Head) -> bool:
     return "state" in head.name and console.only_errors(head, r"\A\Z", r"group.*state")
 
 
-def parse(lines: Iterable[Line], about: About) -> Iterator[Item]:
+def parse(lines: Lines, about: About) -> Items:
     """One event a group; headers are noise."""
     return console.table(lines, about, _states, _HEADER.search)
 

@@ -21,11 +21,11 @@ the group came into its state, else the record's. The text form of dumps tells n
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from mqlab.formats import console, documents
-from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Reject, Spec
+from mqlab.formats.base import About, Data, Head, Item, Items, Line, Lines, Noise, Reject, Spec, regex
 from mqlab.formats.values import MICRO, epoch, filled, whole
 from mqlab.sources import Role
 from mqlab.tables import ASSIGNMENTS, CLIENTS, EVENTS, POSITIONS, Row
@@ -35,46 +35,40 @@ FORMAT = Spec("kafka-dump-offsets", Role.COMMAND, (POSITIONS, CLIENTS, ASSIGNMEN
 BUCKET = 10
 """Seconds of which the last commit of a partition is kept."""
 
-_TOPIC = re.compile(r"^Dumping \S*__consumer_offsets-\d+/", re.ASCII)
+_TOPIC = regex(r"^Dumping \S*__consumer_offsets-\d+/")
 _SAYS_COMMIT = (
     r"\bkey: (?:offset_commit::group=(?P<group>.*),partition=(?P<topic>[\w.-]+)-"
     r"|offset::(?P<older_group>\S+):(?P<older_topic>[\w.-]+):)(?P<queue>\d+) payload: "
 )
 _SHOWS_COMMIT = r"^\[(?P<group>.+),(?P<topic>[\w.-]+),(?P<queue>\d+)\]::"
-_COMMITS = (
-    re.compile(rf"{_SAYS_COMMIT}(?!<DELETE>|NULL|null)", re.ASCII),
-    re.compile(rf"{_SHOWS_COMMIT}\[?Offset", re.ASCII),
-)
-_JSON_DATA = re.compile(
-    r'(?:\bkey: \{"(?:type|version)":"?[012]"?,.* payload: |^\{"key":\{"(?:type|version)":"?[012]"?,.*"value":)\{',
-    re.ASCII,
+_COMMITS = (regex(rf"{_SAYS_COMMIT}(?!<DELETE>|NULL|null)"), regex(rf"{_SHOWS_COMMIT}\[?Offset"))
+_JSON_DATA = regex(
+    r'(?:\bkey: \{"(?:type|version)":"?[012]"?,.* payload: |^\{"key":\{"(?:type|version)":"?[012]"?,.*"value":)\{'
 )
 _KNOWN = (
     _TOPIC,
-    re.compile(_SAYS_COMMIT, re.ASCII),
-    re.compile(_SHOWS_COMMIT, re.ASCII),
-    re.compile(r'(?:\bkey: |^\{"key":)\{"(?:type|version)":"?\d+"?,"data":\{"group(?:Id)?":', re.ASCII),
+    regex(_SAYS_COMMIT),
+    regex(_SHOWS_COMMIT),
+    regex(r'(?:\bkey: |^\{"key":)\{"(?:type|version)":"?\d+"?,"data":\{"group(?:Id)?":'),
 )
-_BEFORE_KEY = re.compile(r"^.*?\bkey: ", re.ASCII)
+_BEFORE_KEY = regex(r"^.*?\bkey: ")
 _BEFORE_VALUE = re.compile(r"(?<=\}) payload: ")
 _CUT = re.compile(r',\{"memberId":(?:(?!\{"memberId":).)*…\}?$')
-_CREATED = re.compile(r"\bCreateTime: (\d{13})", re.ASCII)
+_CREATED = regex(r"\bCreateTime: (\d{13})")
 _PARTED = re.compile(r"^(?: key: |(?:\| )?offset: (?!.* key: ))")
-_OFFSET = re.compile(r"(?: payload: (?:offset=)?|[:(]offset=|OffsetMetadata\[)(\d+)\b", re.ASCII)
-_COMMITTED_AT = re.compile(r"(?:commitTimestamp(?:Ms)?=|CommitTime )(\d+)", re.ASCII)
-_NOISE = re.compile(
+_OFFSET = regex(r"(?: payload: (?:offset=)?|[:(]offset=|OffsetMetadata\[)(\d+)\b")
+_COMMITTED_AT = regex(r"(?:commitTimestamp(?:Ms)?=|CommitTime )(\d+)")
+_NOISE = regex(
     r"^(?:\| )?(?:offset|baseOffset|endTxnMarker): |^Dumping |^(?:Log s|S)tarting offset: |^ key: |^\S+::|^\[.+\]::"
-    r"|^Processed a total of \d+ messages|^Found \d+ invalid messages|^\{\"key\":",
-    re.ASCII,
+    r"|^Processed a total of \d+ messages|^Found \d+ invalid messages|^\{\"key\":"
 )
-_SAID = re.compile(
+_SAID = regex(
     r"\bkey: (?:group_metadata::group=(?P<group>.*)|metadata::(?P<older>.*)|\{\"metadata\":\"(?P<oldest>.*)\"\})"
-    r" payload: (?!<DELETE>|NULL|null)",
-    re.ASCII,
+    r" payload: (?!<DELETE>|NULL|null)"
 )
-_SHOWN = re.compile(r"^(?P<group>\S.*?)::\[?GroupMetadata\(", re.ASCII)
-_GENERATION = re.compile(r'(?:"generationId":|\bgeneration=| payload: \w*:[\w-]*:)(\d+)', re.ASCII)
-_HOLDS = re.compile(r"(?<=[{ ])(?P<member_id>[^\s={]+)=\[(?P<queues>[^\]]*)\]", re.ASCII)
+_SHOWN = regex(r"^(?P<group>\S.*?)::\[?GroupMetadata\(")
+_GENERATION = regex(r'(?:"generationId":|\bgeneration=| payload: \w*:[\w-]*:)(\d+)')
+_HOLDS = regex(r"(?<=[{ ])(?P<member_id>[^\s={]+)=\[(?P<queues>[^\]]*)\]")
 _MEMBER = (
     r"MemberMetadata\(memberId=(?P<member_id>[^,]*),.*?clientId=(?P<client_id>[^,]*),.*?clientHost=/?(?P<peer>[^,]*),"
 )
@@ -125,7 +119,7 @@ def recognise(head: Head) -> bool:
     return not others and any(_is_group(line) or any(known.search(line) for known in _KNOWN) for line in lines)
 
 
-def parse(lines: Iterable[Line], about: About) -> Iterator[Item]:  # noqa: ARG001 - records tell their own moment
+def parse(lines: Lines, about: About) -> Items:  # noqa: ARG001 - records tell their own moment
     """Commits and group metadata are data, all other lines of a dump noise."""
     above: int | None = None
     commits: dict[tuple[str | int | None, ...], Data] = {}
@@ -173,7 +167,7 @@ def _ready(group: Group) -> Group | Item:
     return Data(group.line, tuple(_group_rows(group, {})))
 
 
-def _latest(commits: dict[tuple[str | int | None, ...], Data], line: Line, found: Commit) -> Iterator[Item]:
+def _latest(commits: dict[tuple[str | int | None, ...], Data], line: Line, found: Commit) -> Items:
     """Put the commit where others of its partition and its ten seconds go; what it takes the place of has no rows."""
     if found.committed is None or found.committed < 0:
         yield Data(line)

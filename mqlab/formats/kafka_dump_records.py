@@ -22,7 +22,7 @@ from itertools import compress
 import polars as pl
 
 from mqlab.formats import console, ledger_rows
-from mqlab.formats.base import About, Block, Head, Line, Spec
+from mqlab.formats.base import About, Block, Head, Line, Spec, regex
 from mqlab.formats.ledger_rows import whole
 from mqlab.formats.values import instant, rust
 from mqlab.sources import Role
@@ -35,9 +35,8 @@ _FRAME = rust(
     r"|^[\s=*#<>-]*(?:[A-Z][a-z]{2},? .*\d:\d\d:\d\d|\[?20\d\d[-/]\d\d[-/]\d\d[ T]\d)"
 )
 """Records, batches and what holds a moment. All other lines are of payloads, or say nothing."""
-_FILE = re.compile(
-    r"^Dumping (?:.*[/\\])?([\w.-]+)-(\d+)(?:\.[0-9a-f]{32}-(?:delete|future|stray))?[/\\](\d+)\.log(?:\.\w+)?\s*$",
-    re.ASCII,
+_FILE = regex(
+    r"^Dumping (?:.*[/\\])?([\w.-]+)-(\d+)(?:\.[0-9a-f]{32}-(?:delete|future|stray))?[/\\](\d+)\.log(?:\.\w+)?\s*$"
 )
 _RECORD = rust(r"^(?:\| )?offset: \d+ (?:\w+: \S+ )*?(?:key|payload)[sS]ize: -?\d")
 _BATCH = rust(r"^baseOffset: \d+ lastOffset: \d+ (?:\w+: \S+ ){3}")
@@ -55,7 +54,7 @@ _STORED = {
 }  # fmt: skip
 _DUMP = {"first": pl.Int64, "heading": pl.String, "made": pl.Int64,
          "topic": pl.String, "queue": pl.String, "start": pl.String}  # fmt: skip
-_LOGGED = re.compile(r"^\[(20\d\d-\d\d-\d\d \d\d:\d\d:\d\d)", re.ASCII)
+_LOGGED = regex(r"^\[(20\d\d-\d\d-\d\d \d\d:\d\d:\d\d)")
 _NEAR = 3
 """Lines below the first of a dump in which the tool's own log, which is another stream, says when it started."""
 _LARGEST = 1_000_000

@@ -12,20 +12,17 @@ without either the offset is the end (the high watermark).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
 
 from mqlab.formats import console
-from mqlab.formats.base import About, Data, Head, Item, Line, Spec
+from mqlab.formats.base import About, Data, Head, Items, Lines, Spec, regex
 from mqlab.formats.values import whole
 from mqlab.sources import Role
 from mqlab.tables import POSITIONS
 
 FORMAT = Spec("kafka-get-offsets", Role.COMMAND, (POSITIONS,), "kafka")
 
-_ROW = re.compile(
-    r"^(?=[^:]*[A-Za-z_])(?P<topic>[A-Za-z0-9._-]+):(?P<queue>\d+):(?P<offsets>(?:\d+(?:,\d+)*|-1)?)\s*$", re.ASCII
-)
-_TIME = re.compile(r"(?:GetOffsetShell|get-offsets\S*)\s.*--time[ =](?P<asked>\S+)", re.ASCII)
+_ROW = regex(r"^(?=[^:]*[A-Za-z_])(?P<topic>[A-Za-z0-9._-]+):(?P<queue>\d+):(?P<offsets>(?:\d+(?:,\d+)*|-1)?)\s*$")
+_TIME = regex(r"(?:GetOffsetShell|get-offsets\S*)\s.*--time[ =](?P<asked>\S+)")
 _EARLIEST = re.compile(r"(?i)earliest|oldest|log-?start|beginning")
 _SAID = r"Skip getting offsets|GetOffsetShell|partitions? \S+ does not have a leader"
 
@@ -40,7 +37,7 @@ def recognise(head: Head) -> bool:
     return rows >= 9 * others
 
 
-def parse(lines: Iterable[Line], about: About) -> Iterator[Item]:
+def parse(lines: Lines, about: About) -> Items:
     """One position a line; of ``100,50,0`` (``--offsets 3``) the first is the latest."""
     asked = "earliest" if _EARLIEST.search(about.name) else "latest"
     for one in console.shown(lines, about):

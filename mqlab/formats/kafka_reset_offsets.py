@@ -13,29 +13,23 @@ same table as one that was executed: that an offset was set is shown by what the
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
 
 from mqlab.formats import console
-from mqlab.formats.base import About, Head, Item, Line, Spec
+from mqlab.formats.base import About, Head, Items, Lines, Spec, regex
 from mqlab.formats.values import real
 from mqlab.sources import Role
 from mqlab.tables import EVENTS, Row
 
 FORMAT = Spec("kafka-reset-offsets", Role.COMMAND, (EVENTS,), "kafka")
 
-_HEADER = re.compile(r"^\s*(?:GROUP\s+)?TOPIC\s+PARTITION\s+NEW-OFFSET\s*", re.ASCII)
-_ROW = re.compile(
-    r"\s*(?:(?P<group>\S+)\s+)?(?P<topic>\S+)\s+(?P<queue>\d{1,9})\s+(?P<offset>\d{1,19})(?=\s|$)\s*", re.ASCII
-)
+_HEADER = regex(r"^\s*(?:GROUP\s+)?TOPIC\s+PARTITION\s+NEW-OFFSET\s*")
+_ROW = regex(r"\s*(?:(?P<group>\S+)\s+)?(?P<topic>\S+)\s+(?P<queue>\d{1,9})\s+(?P<offset>\d{1,19})(?=\s|$)\s*")
 """One of the rows of a line."""
-_DELETED = re.compile(
+_DELETED = regex(
     r"^Request succeed for deleting offsets with topic (?P<topic>\S+?)(?::(?P<queue>\d+))?"
-    r" group (?P<group>\S+)\s*$",
-    re.ASCII,
+    r" group (?P<group>\S+)\s*$"
 )
-_STATUS = re.compile(
-    r"^\s*(?:TOPIC\s+PARTITION\s+STATUS|\S+\s+(?:\d+|Not Provided)\s+(?:Successful|Error: .*))\s*$", re.ASCII
-)
+_STATUS = regex(r"^\s*(?:TOPIC\s+PARTITION\s+STATUS|\S+\s+(?:\d+|Not Provided)\s+(?:Successful|Error: .*))\s*$")
 
 
 def recognise(head: Head) -> bool:
@@ -43,7 +37,7 @@ def recognise(head: Head) -> bool:
     return any(_HEADER.search(line) or _DELETED.search(line) for line in console.plain_lines(head))
 
 
-def parse(lines: Iterable[Line], about: About) -> Iterator[Item]:
+def parse(lines: Lines, about: About) -> Items:
     """One event a partition; headers and what the tool says of each removal are noise."""
     return console.table(lines, about, _changes, lambda text: _HEADER.search(text) or _STATUS.search(text))
 

@@ -12,26 +12,24 @@ hold commas.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from mqlab.formats import console
-from mqlab.formats.base import About, Data, Head, Item, Line, Spec
+from mqlab.formats.base import About, Data, Head, Items, Lines, Spec, regex
 from mqlab.formats.values import real
 from mqlab.sources import Role
 from mqlab.tables import EVENTS, SETTINGS, Row
 
 FORMAT = Spec("kafka-topics-describe", Role.COMMAND, (SETTINGS, EVENTS), "kafka")
 
-_TOPIC = re.compile(
+_TOPIC = regex(
     r"^\s*Topic:\s*(?P<topic>\S+)\s+(?:TopicId:\s*\S+\s+)?PartitionCount:\s*(?P<partitions>\d+)"
     r"\s+ReplicationFactor:\s*(?P<replicas>\d+)(?:\s+Configs:\s*(?P<configs>.*?))?"
-    r"(?:\s*MarkedForDeletion:\s*\w+)?\s*$",
-    re.ASCII,
+    r"(?:\s*MarkedForDeletion:\s*\w+)?\s*$"
 )
-_PARTITION = re.compile(
+_PARTITION = regex(
     r"^\s*Topic:\s*(?P<topic>\S+)\s+Partition:\s*(?P<queue>\d+)\s+Leader:\s*(?P<leader>\S+).*?"
-    r"\s+Replicas:\s*(?P<replicas>[\d,]*)\s+Isr:\s*(?P<in_sync>[\d,]*)",
-    re.ASCII,
+    r"\s+Replicas:\s*(?P<replicas>[\d,]*)\s+Isr:\s*(?P<in_sync>[\d,]*)"
 )
 _NEXT_KEY = re.compile(r",(?=[a-z][a-z.]*=)")
 _SAID = r"executing topic command|TopicCommand"
@@ -43,7 +41,7 @@ def recognise(head: Head) -> bool:
     return found or console.only_errors(head, _SAID, r"topics-describe|kafka-topics")
 
 
-def parse(lines: Iterable[Line], about: About) -> Iterator[Item]:
+def parse(lines: Lines, about: About) -> Items:
     """Replication and configs of each topic; leader and in-sync replicas of each partition."""
     for one in console.shown(lines, about):
         if topic := _TOPIC.search(one.plain):

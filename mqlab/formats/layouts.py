@@ -1,9 +1,11 @@
-"""Layouts of log lines and their dates.
-
-Moments as only a few programs write them, at the beginning of a line.
+"""Moments and levels of dated log lines, in the many ways in which programs write them.
 
 Sample lines::
 
+    [2026-11-21 12:18:43,427] INFO [GroupCoordinator 1]: Preparing to rebalance … (kafka.coordinator…)
+    2026-11-21 12:13:33,850 WARN  [kafka-producer-network-thread | p] Sender: [Producer clientId=p] Got error …
+    %4|1729766123.421|MAXPOLL|rdkafka#consumer-1| [thrd:main]: Application maximum poll interval …
+    1795261186: New connection from 10.41.3.40:46436 on port 1883.
     22.11.2026 06:43:08: Client trolley-055 disconnected.          mosquitto, log_timestamp_format %d.%m.%Y %H:%M:%S
     22/Nov/2026:10:46:14 +0100: Client cat-4 disconnected.         mosquitto, %d/%b/%Y:%H:%M:%S %z
     Sun Nov 22 10:46:14 2026: Client cat-4 disconnected.           mosquitto, %c
@@ -12,18 +14,7 @@ Sample lines::
     1795330392.917 INFO connected rc=Success                       Python, seconds since 1970
 
 Java 20 and later write a narrow no-break space before AM and PM (CLDR 42). A date with slashes that begins with a day
-or a month in figures is none of these: nothing tells which of the two it is.
-
-Layouts of dated log lines: where the moment and the level stand in one line.
-
-Sample lines::
-
-    [2026-11-21 12:18:43,427] INFO [GroupCoordinator 1]: Preparing to rebalance … (kafka.coordinator…)
-    2026-11-21 12:13:33,850 WARN  [kafka-producer-network-thread | p] Sender: [Producer clientId=p] Got error …
-    %4|1729766123.421|MAXPOLL|rdkafka#consumer-1| [thrd:main]: Application maximum poll interval …
-    1795261186: New connection from 10.41.3.40:46436 on port 1883.
-
-Moments that only a few programs write are those of ``other_dates``. A moment without a year, as syslog writes it
+or a month in figures is no moment: nothing tells which of the two it is. One without a year, as syslog writes it
 (``Nov 22 00:24:29 …``), is in the year ``NO_YEAR``; see ``mqlab.clocks.years``.
 """
 

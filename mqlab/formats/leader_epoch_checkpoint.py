@@ -13,10 +13,9 @@ The folder that the file is in is its topic and partition, ``orders-0``.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
 
 from mqlab.formats import console
-from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Reject, Spec
+from mqlab.formats.base import About, Data, Head, Items, Lines, Noise, Reject, Spec, regex
 from mqlab.formats.values import real
 from mqlab.sources import Role
 from mqlab.tables import EVENTS
@@ -24,11 +23,11 @@ from mqlab.tables import EVENTS
 FORMAT = Spec("leader-epoch-checkpoint", Role.STORE, (EVENTS,), "kafka")
 
 _NAMED = re.compile(r"(?i)leader-epoch")
-_FILE = re.compile(r"^0\s+(\d{1,9})\s+((?:\d+ \d+\s+)*)$", re.ASCII)
+_FILE = regex(r"^0\s+(\d{1,9})\s+((?:\d+ \d+\s+)*)$")
 _NUMBER = re.compile(r"[0-9]*")
-_EPOCH = re.compile(r"^(?P<epoch>\d+) (?P<offset>\d+)\s*$", re.ASCII)
-_FOLDER = re.compile(r"^(?P<topic>[\w.-]+)-(?P<queue>\d+)\.leader-epoch-checkpoint", re.ASCII)
-_COPY = re.compile(r"leader-epoch-checkpoint[-_.](?P<topic>[\w.-]+?)-(?P<queue>\d+)(?:\.|$)", re.ASCII)
+_EPOCH = regex(r"^(?P<epoch>\d+) (?P<offset>\d+)\s*$")
+_FOLDER = regex(r"^(?P<topic>[\w.-]+)-(?P<queue>\d+)\.leader-epoch-checkpoint")
+_COPY = regex(r"leader-epoch-checkpoint[-_.](?P<topic>[\w.-]+?)-(?P<queue>\d+)(?:\.|$)")
 
 
 def recognise(head: Head) -> bool:
@@ -37,7 +36,7 @@ def recognise(head: Head) -> bool:
     return found is not None and (head.size > len(head.text) or len(found[2].splitlines()) == int(found[1]))
 
 
-def parse(lines: Iterable[Line], about: About) -> Iterator[Item]:
+def parse(lines: Lines, about: About) -> Items:
     """One event an epoch: ``value`` is the offset that it began at, ``reason`` its number; what is above is noise."""
     place = _FOLDER.search(about.name) or _COPY.search(about.name)
     topic, queue = (place["topic"], place["queue"]) if place else (None, None)

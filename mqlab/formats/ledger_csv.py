@@ -21,7 +21,7 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 
 from mqlab.formats import console, ledger_rows
-from mqlab.formats.base import About, Block, Data, Head, Line, Noise, Spec
+from mqlab.formats.base import About, Block, Data, Head, Line, Noise, Spec, regex
 from mqlab.formats.values import rust
 from mqlab.ledgers import columns as ledgers_columns
 from mqlab.ledgers import mqtt_columns
@@ -46,13 +46,12 @@ _ROW = rust(
 )
 _BEFORE = r"[\s\"#\ufeff]*"
 _WORD = r"[^\d\s,;\t|\"+-][^,;\t|]*"
-_HEADER = re.compile(
+_HEADER = regex(
     rf"(?i)^(?=(?:.*{_PARTED})?{_BEFORE}(?:{NAMED_MOMENT})[\s\"]*(?:{_PARTED}|$))"
     rf"{_BEFORE}(?:[@a-z][\w .-]*\"?{_PARTED}\s*\"?)+[@a-z][\w .-]*\"?\s*$"
     rf"|^(?=(?:.*{_PARTED})?{_BEFORE}(?:mqtt_?)?(?:topic|channel)[\s\"]*(?:{_PARTED}|$))"
     rf"{_BEFORE}(?:[@a-z][^/,;\t|]*\"?{_PARTED}\s*\"?)+[@a-z][^/,;\t|]*\"?\s*$"
-    rf"|^{_BEFORE}(?:{_WORD}{_PARTED}\s*\"?){{2,}}{_WORD}$",
-    re.ASCII,
+    rf"|^{_BEFORE}(?:{_WORD}{_PARTED}\s*\"?){{2,}}{_WORD}$"
 )
 """A header that names a moment, or a topic, or one of three words or more in any language."""
 _BEGIN = 20
@@ -60,7 +59,7 @@ _BEGIN = 20
 _LOOKED_AT = 500
 """Rows by which columns are told."""
 _NAME = re.compile(r"(?:@|[^\W\d])[\w .-]*")
-_COLUMN = re.compile(r"\d{1,6}", re.ASCII)
+_COLUMN = regex(r"\d{1,6}")
 
 
 def recognise(head: Head) -> bool:

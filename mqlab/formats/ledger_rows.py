@@ -1,19 +1,13 @@
-"""Rows of ledgers and their moments.
+"""Rows of ledgers → LEDGER, once a line is cut into cells: what all formats of ledgers share.
 
-Moments as applications write them into ledgers, as columns of microseconds since 1970.
-
-Samples::
+There are hundreds of thousands of them, so they are read as columns. What a layout (``ledgers.layout``) has no place
+for costs nothing. Long keys become their length and a hash. Samples of moments::
 
     1795262756811    1795262756.811    2026-11-21T12:05:56.811Z    2026-11-21 12:05:56,811 +0100
     21.11.2026 12:05:56.811    2026/11/21 12:05:56    21/Nov/2026:12:05:56 +0100
 
 Where no zone is written the moment is taken for UTC. A date of slashes that begins with numbers for day and month is
 no moment: nothing tells which is which.
-
-Rows of ledgers → LEDGER, once a line is cut into cells: what all formats of ledgers share.
-
-There are hundreds of thousands of them, so they are read as columns. What a layout (``ledgers.layout``) has no place
-for costs nothing. Long keys become their length and a hash.
 """
 
 from __future__ import annotations

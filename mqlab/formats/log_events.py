@@ -21,20 +21,21 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from mqlab.formats.application_log import BATCH, COUNTER, COUNTERS, poll
+from mqlab.formats.base import regex
 from mqlab.formats.signatures import ORIGINS, SIGNATURES, Found, compiled
 from mqlab.formats.values import real
 from mqlab.tables import ASSIGNMENTS, EVENTS, METRICS, Row
 
 _NEAR = 2000
 """Characters of a line in which it names who and what it is about."""
-_COUNTER = re.compile(COUNTER, re.ASCII)
-_MEMBER = re.compile(r"(?<![^\s{=])([^\s{=]+)=Assignment\(partitions=\[([^\]]*)\]", re.ASCII)
-_PARTITION = re.compile(r"^(.+)-(\d+)$", re.ASCII)
+_COUNTER = regex(COUNTER)
+_MEMBER = regex(r"(?<![^\s{=])([^\s{=]+)=Assignment\(partitions=\[([^\]]*)\]")
+_PARTITION = regex(r"^(.+)-(\d+)$")
 _CONVERTED = ("value", "entries", "broker", "dotted")
 """Groups that are no columns as they stand."""
 _DOTS = str.maketrans("./*", "/.+")
 """A topic as AMQP writes it, and as MQTT does."""
-_QUEUE = re.compile(r"MessageQueue \[topic=[^,]*, brokerName=([^,\]]+), queueId=(\d+)\]", re.ASCII)
+_QUEUE = regex(r"MessageQueue \[topic=[^,]*, brokerName=([^,\]]+), queueId=(\d+)\]")
 
 
 def rows(line: str, found: Found) -> list[Row]:

@@ -13,22 +13,18 @@ Rules above the first ``user`` hold for clients without a name, and ``pattern`` 
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
-
 from mqlab.formats import console
-from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Spec
+from mqlab.formats.base import About, Data, Head, Items, Lines, Noise, Spec, regex
 from mqlab.sources import Role
 from mqlab.tables import SETTINGS
 
 FORMAT = Spec("mosquitto-acl", Role.CONFIGURATION, (SETTINGS,), "mosquitto")
 
-_USER = re.compile(r"^\s*user\s+(?P<name>\S(?:.*\S)?)", re.ASCII)
-_RULE = re.compile(
-    r"^\s*(?P<word>topic|pattern)\s+(?:(?P<access>readwrite|read|write|deny)\s+(?P<filter>\S(?:.*\S)?)|(?P<only>\S+))\s*$",
-    re.ASCII,
+_USER = regex(r"^\s*user\s+(?P<name>\S(?:.*\S)?)")
+_RULE = regex(
+    r"^\s*(?P<word>topic|pattern)\s+(?:(?P<access>readwrite|read|write|deny)\s+(?P<filter>\S(?:.*\S)?)|(?P<only>\S+))\s*$"
 )
-_COMMENT = re.compile(r"^\s*(?:#.*)?$", re.ASCII)
+_COMMENT = regex(r"^\s*(?:#.*)?$")
 
 
 def recognise(head: Head) -> bool:
@@ -38,7 +34,7 @@ def recognise(head: Head) -> bool:
     return any(rules) and all(rule or _USER.match(line) for rule, line in zip(rules, lines, strict=True))
 
 
-def parse(lines: Iterable[Line], about: About) -> Iterator[Item]:
+def parse(lines: Lines, about: About) -> Items:
     """One row a rule, in the order of the file; the owner is the user, and null where the rule is everybody's."""
     owner = None
     for one in console.shown(lines, about):

@@ -39,7 +39,7 @@ PREFIX = (
     rf"(?:1\d{{9}}: |{_DATED}|[A-Z][a-z]{{2}} [ \d]\d \d\d:\d\d:\d\d mosquitto: "
     r"|\d{4}-\d\d-\d\dT[\d:.,]{8,18}(?:Z|[+-]\d\d:?\d\d) mosquitto: )"
 )
-"""Seconds since 1970, ``log_timestamp_format`` as ``other_dates`` reads it, or what is left of syslog's envelope."""
+"""Seconds since 1970, ``log_timestamp_format`` as ``layouts`` reads it, or what is left of syslog's envelope."""
 END = r"\s*$"
 ERRNO = (
     r"(?:Connection reset by peer|Broken pipe|Connection timed out|Connection refused|No route to host"

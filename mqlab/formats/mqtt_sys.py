@@ -19,11 +19,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from mqlab.formats import console
-from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Reject, Spec
+from mqlab.formats.base import About, Data, Head, Items, Lines, Noise, Reject, Spec, regex
 from mqlab.formats.values import epoch, instant, real
 from mqlab.sources import Role
 from mqlab.tables import METRICS, SETTINGS, Row
@@ -36,30 +35,23 @@ _MOMENT = rf"\[?(?P<written>{_ISO}|{_SECONDS})\]?:?"
 _KNOWN = r"\$SYS/broker/(?:retained messages/count|heap/current size)"
 _BREAK = r"\s*[,;|]\s*"
 _ROWS = (
-    re.compile(
-        rf"^(?:{_MOMENT}\s+)?(?P<topic>{_KNOWN}|\$SYS/[^\s\"]*[^\s\":=])[:=]?(?:\s+(?P<payload>\S(?:.*\S)?))?\s*$",
-        re.ASCII,
-    ),
-    re.compile(
+    regex(rf"^(?:{_MOMENT}\s+)?(?P<topic>{_KNOWN}|\$SYS/[^\s\"]*[^\s\":=])[:=]?(?:\s+(?P<payload>\S(?:.*\S)?))?\s*$"),
+    regex(
         rf"^\"?{_MOMENT}\"?{_BREAK}\"?(?P<topic>{_KNOWN}|\$SYS/[^\s\",;|]+)\"?"
-        rf"(?:{_BREAK}\"?(?P<payload>\S(?:.*\S)?))?\"?\s*$",
-        re.ASCII,
+        rf"(?:{_BREAK}\"?(?P<payload>\S(?:.*\S)?))?\"?\s*$"
     ),
 )
 """Moment, topic and value, parted by blanks, or as cells of a table."""
-_HEADER = re.compile(
-    r"(?i)^\"?#? ?[a-z_]+\"?(?:[,;|\t] ?\"?[a-z_ ]+\"?)*[,;|\t] ?\"?(?:topic|value|payload|message)\b", re.ASCII
-)
-_AFTER = re.compile(rf"\s{_MOMENT}$", re.ASCII)
+_HEADER = regex(r"(?i)^\"?#? ?[a-z_]+\"?(?:[,;|\t] ?\"?[a-z_ ]+\"?)*[,;|\t] ?\"?(?:topic|value|payload|message)\b")
+_AFTER = regex(rf"\s{_MOMENT}$")
 """The moment behind a payload."""
-_JSON = re.compile(r'^\s*\{.*"topic"\s*:\s*"\$SYS/[^"]+".*\}\s*$', re.ASCII)
-_OTHER = re.compile(
-    rf'^"?(?:{_MOMENT}"?(?:{_BREAK}|\s+)"?)?[^\s$/{{,;|"][^\s/]*/\S*(?:\s.*)?$|^\s*\{{.*"topic"\s*:\s*"[^"]*".*\}}\s*$',
-    re.ASCII,
+_JSON = regex(r'^\s*\{.*"topic"\s*:\s*"\$SYS/[^"]+".*\}\s*$')
+_OTHER = regex(
+    rf'^"?(?:{_MOMENT}"?(?:{_BREAK}|\s+)"?)?[^\s$/{{,;|"][^\s/]*/\S*(?:\s.*)?$|^\s*\{{.*"topic"\s*:\s*"[^"]*".*\}}\s*$'
 )
-_NUMBER = re.compile(r"^(-?\d+(?:\.\d+)?)(?: seconds?| bytes)?$", re.ASCII)
-_VERSION = re.compile(r"^(?:\w+ version )?(\d+\.\d+[\w.\-]*)$", re.ASCII)
-_NODE = re.compile(r"^\$SYS/brokers/([^/]+)/", re.ASCII)
+_NUMBER = regex(r"^(-?\d+(?:\.\d+)?)(?: seconds?| bytes)?$")
+_VERSION = regex(r"^(?:\w+ version )?(\d+\.\d+[\w.\-]*)$")
+_NODE = regex(r"^\$SYS/brokers/([^/]+)/")
 _LIKELY = 0.5
 
 
@@ -76,7 +68,7 @@ def recognise(head: Head) -> bool:
     return bool(lines) and sum(_is_row(line) for line in lines) >= _LIKELY * len(lines)
 
 
-def parse(lines: Iterable[Line], about: About) -> Iterator[Item]:
+def parse(lines: Lines, about: About) -> Items:
     """One sample a value that is a number, and the broker's version."""
     for one in console.shown(lines, about):
         if _is_row(one.plain):

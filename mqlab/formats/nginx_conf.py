@@ -18,26 +18,25 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from mqlab.formats import console
-from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Reject, Spec
+from mqlab.formats.base import About, Data, Head, Items, Lines, Noise, Reject, Spec, regex
 from mqlab.formats.values import filled
 from mqlab.sources import Role
 from mqlab.tables import SETTINGS, Row
 
 FORMAT = Spec("nginx-conf", Role.CONFIGURATION, (SETTINGS,))
 
-_COMMENT = re.compile(r"\s*(?:#.*)?$", re.ASCII)
-_ASIDE = re.compile(r"\s#", re.ASCII)
-_ENDS = re.compile(r"[;{}]\s*$", re.ASCII)
-_GOES_ON = re.compile(r"\s*['\"$\w]", re.ASCII)
+_COMMENT = regex(r"\s*(?:#.*)?$")
+_ASIDE = regex(r"\s#")
+_ENDS = regex(r"[;{}]\s*$")
+_GOES_ON = regex(r"\s*['\"$\w]")
 _TOKEN = re.compile(r"[;{}]|[^;{}'\"]+|'(?:[^'\\]++|\\.)*+'?|\"(?:[^\"\\]++|\\.)*+\"?")
 """A torn quotation goes on to the end."""
-_OWN = re.compile(
+_OWN = regex(
     r"(?m)^\s*(?:stream|http|events|server|upstream\s+\S+)\s*\{|^\s*(?:worker_processes|worker_connections|listen"
-    r"|proxy_\w+|server_name|load_module|access_log|log_format)\s[^=;\n]*;",
-    re.ASCII,
+    r"|proxy_\w+|server_name|load_module|access_log|log_format)\s[^=;\n]*;"
 )
 _LIKELY = 0.8
 _INSIDE = ("location", "if", "limit_except", "types")
@@ -51,7 +50,7 @@ def recognise(head: Head) -> bool:
     return len(_OWN.findall("\n".join(lines))) >= 2 and ended >= _LIKELY * len(lines)
 
 
-def parse(lines: Iterable[Line], about: About) -> Iterator[Item]:
+def parse(lines: Lines, about: About) -> Items:
     """One setting a directive, at the line at which its statement begins; comments are noise."""
     shown = console.shown(lines, about)
     settings = _settings(shown)

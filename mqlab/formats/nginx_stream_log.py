@@ -15,12 +15,9 @@ method in quotes and are no such lines.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
-
 from mqlab.formats import console
 from mqlab.formats.access_log import moment
-from mqlab.formats.base import About, Data, Head, Item, Line, Spec
+from mqlab.formats.base import About, Data, Head, Items, Lines, Spec, regex
 from mqlab.formats.values import filled, real
 from mqlab.sources import Role
 from mqlab.tables import EVENTS, Row
@@ -29,20 +26,19 @@ FORMAT = Spec("nginx-stream-log", Role.LOG, (EVENTS,))
 
 _ISO = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:Z|[+-]\d\d:?\d\d)"
 _ENGLISH = r"\d{2}/[A-Z][a-z]{2}/\d{4}:\d{2}:\d{2}:\d{2} [+-]\d{4}"
-_MOMENT = re.compile(rf" \[?({_ISO}|1\d{{9}}\.\d{{3}})\]?(?= )|\[({_ENGLISH})\]", re.ASCII)
-_ADDRESS = re.compile(
+_MOMENT = regex(rf" \[?({_ISO}|1\d{{9}}\.\d{{3}})\]?(?= )|\[({_ENGLISH})\]")
+_ADDRESS = regex(
     r"[ =\"](\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?|\[[0-9A-Fa-f:.]+\]:\d{1,5}"
-    r"|[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,8}(?::\d{1,5})?|unix:)(?=[ \"\]]|$)",
-    re.ASCII,
+    r"|[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,8}(?::\d{1,5})?|unix:)(?=[ \"\]]|$)"
 )
 _STATUS = r"(?:status=)?(?:200|400|403|500|502|503)"
-_PLACED = re.compile(rf" {_STATUS} (?P<sent>\d+) (?P<received>\d+) (?P<seconds>\d+\.\d{{3}})(?= |$)", re.ASCII)
-_NAMED = re.compile(rf" {_STATUS}(?: .*?)?? (?:\w*(?:sent|received|time)|in|out|secs)=", re.ASCII)
-_NUMBER = re.compile(
-    r"[ \"](?:(?:bytes_)?(sent|out|received|in)[=:]\"?(\d+)|(?:(?:session_?)?time|secs)[=:]\"?(\d+\.\d{3}))", re.ASCII
+_PLACED = regex(rf" {_STATUS} (?P<sent>\d+) (?P<received>\d+) (?P<seconds>\d+\.\d{{3}})(?= |$)")
+_NAMED = regex(rf" {_STATUS}(?: .*?)?? (?:\w*(?:sent|received|time)|in|out|secs)=")
+_NUMBER = regex(
+    r"[ \"](?:(?:bytes_)?(sent|out|received|in)[=:]\"?(\d+)|(?:(?:session_?)?time|secs)[=:]\"?(\d+\.\d{3}))"
 )
 _KEYS = {"out": "sent", "in": "received", "": "seconds"}
-_REQUEST = re.compile(r"\"[A-Z]+ \S+ HTTP/", re.ASCII)
+_REQUEST = regex(r"\"[A-Z]+ \S+ HTTP/")
 _LIKELY = 0.9
 
 
@@ -52,7 +48,7 @@ def recognise(head: Head) -> bool:
     return bool(lines) and sum(bool(_session(line)) for line in lines) >= _LIKELY * len(lines)
 
 
-def parse(lines: Iterable[Line], about: About) -> Iterator[Item]:
+def parse(lines: Lines, about: About) -> Items:
     """One event of kind ``proxied-connection`` a session."""
     others = []
     for line in lines:

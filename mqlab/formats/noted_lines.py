@@ -13,7 +13,6 @@ UTC.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -21,6 +20,7 @@ from functools import lru_cache
 import polars as pl
 
 from mqlab.formats import layouts, ledger_rows
+from mqlab.formats.base import regex
 from mqlab.formats.ledger_rows import instants
 from mqlab.formats.values import MICRO, rust
 from mqlab.ledgers.layout import Layout, LineShape
@@ -71,7 +71,7 @@ def _fits(lines: pl.Series, one: LineShape) -> pl.Series:
 def _finds(lines: pl.Series, pattern: str) -> pl.Series:
     if _is_rust(pattern):
         return lines.str.contains(rust(pattern))
-    search = re.compile(pattern, re.ASCII).search
+    search = regex(pattern).search
     return lines.map_elements(lambda line: search(line) is not None, return_dtype=pl.Boolean)
 
 
@@ -79,7 +79,7 @@ def _groups(lines: pl.Series, pattern: str) -> pl.Series:
     """What the groups of the *pattern* hold in each line, by their numbers."""
     if _is_rust(pattern):
         return lines.str.extract_groups(rust(pattern))
-    compiled = re.compile(pattern, re.ASCII)
+    compiled = regex(pattern)
     names = [str(n) for n in range(1, compiled.groups + 1)]
     found = [dict(zip(names, one.groups(), strict=True)) if (one := compiled.search(line)) else None for line in lines]
     return pl.Series(found, dtype=pl.Struct(dict.fromkeys(names, pl.String)))

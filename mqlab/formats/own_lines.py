@@ -6,8 +6,7 @@ mosquitto they are read as a whole: what stands behind the moment must fit from 
 
 from __future__ import annotations
 
-import re
-
+from mqlab.formats.base import regex
 from mqlab.formats.mosquitto_log import PREFIX
 from mqlab.formats.signatures import FAR, SIGNATURES, Found, compiled
 
@@ -18,8 +17,8 @@ VARIES = r", m\d+, '|\(\d+ bytes\)\)\s*$"
 
 _OWN = tuple((n, s) for n, s in enumerate(SIGNATURES) if s.only)
 _SURE = tuple((n, s) for n, s in _OWN if not s.unless)
-_SAID = re.compile("|".join(f"(?:{s.unnamed})" for _, s in _SURE), re.ASCII)
-_PREFIX = re.compile(PREFIX, re.ASCII)
+_SAID = regex("|".join(f"(?:{s.unnamed})" for _, s in _SURE))
+_PREFIX = regex(PREFIX)
 
 
 def message(line: str) -> str | None:

@@ -9,17 +9,16 @@ Sample lines::
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from mqlab.formats.base import Line
+from mqlab.formats.base import Line, regex
 from mqlab.formats.layouts import Moment
 from mqlab.tables import SETTINGS, Row
 
-SETTING = re.compile(r"^\s+([a-z][\w.-]+) = (.*)$", re.ASCII)
+SETTING = regex(r"^\s+([a-z][\w.-]+) = (.*)$")
 """A line of the block."""
-_HEAD = re.compile(r"\b(\w+)Config values:", re.ASCII)
+_HEAD = regex(r"\b(\w+)Config values:")
 _OWNERS = ("client.id", "group.id", "broker.id", "node.id")
 
 

@@ -11,11 +11,10 @@ value stays as it is written. Linux counts kB of 1024 bytes (``proc(5)``). Other
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from mqlab.formats import console
-from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Spec
+from mqlab.formats.base import About, Data, Head, Items, Lines, Noise, Spec, regex
 from mqlab.formats.values import cells, moment, real
 from mqlab.sources import Role
 from mqlab.tables import METRICS, Row
@@ -25,13 +24,11 @@ FORMAT = Spec("process-csv", Role.METRICS, (METRICS,))
 _FIRST = r"(?:utc|time|timestamp|ts|date|datetime|at|epoch)(?:_?(?:ms|s|utc|iso))?"
 _MEMORY = r"(?:vm|process_|mem_?)?(?:rss|resident)(?:_?(?:memory|mem|size))?"
 _COLUMN = rf"{_MEMORY}[_ .(]*(?P<unit>k|m|g)?i?(?:b|bytes)\)?"
-_HEADER = re.compile(
-    rf'(?i)^"?{_FIRST}"?\s*(?P<separator>[,;\t])(?:.*[,;\t])?\s*"?{_COLUMN}"?\s*(?:[,;\t].*)?$', re.ASCII
-)
-_TITLE = re.compile(rf"(?i)\s*{_COLUMN}\s*", re.ASCII)
+_HEADER = regex(rf'(?i)^"?{_FIRST}"?\s*(?P<separator>[,;\t])(?:.*[,;\t])?\s*"?{_COLUMN}"?\s*(?:[,;\t].*)?$')
+_TITLE = regex(rf"(?i)\s*{_COLUMN}\s*")
 _TIME = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?|\d{10}(?:\d{3}|\.\d{1,9})?"
-_ROW = re.compile(rf'^"?(?:{_TIME})"?\s*[,;\t]', re.ASCII)
-_NUMBER = re.compile(r"\s*\d+(?:\.\d+)?\s*", re.ASCII)
+_ROW = regex(rf'^"?(?:{_TIME})"?\s*[,;\t]')
+_NUMBER = regex(r"\s*\d+(?:\.\d+)?\s*")
 
 
 def recognise(head: Head) -> bool:
@@ -40,7 +37,7 @@ def recognise(head: Head) -> bool:
     return len(lines) > 1 and bool(_HEADER.search(lines[0])) and bool(_ROW.search(lines[1]))
 
 
-def parse(lines: Iterable[Line], about: About) -> Iterator[Item]:
+def parse(lines: Lines, about: About) -> Items:
     """One sample a cell of memory."""
     names: list[str | None] = []
     separator = ","

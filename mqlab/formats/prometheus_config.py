@@ -22,14 +22,14 @@ from typing import NamedTuple
 import yaml
 
 from mqlab.formats import console
-from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Reject, Spec
+from mqlab.formats.base import About, Data, Head, Items, Lines, Noise, Reject, Spec, regex
 from mqlab.sources import Role
 from mqlab.tables import SETTINGS, Row
 
 FORMAT = Spec("prometheus-config", Role.CONFIGURATION, (SETTINGS,))
 
-_SCRAPES = re.compile(r"(?m)^scrape_configs:", re.ASCII)
-_GLOBAL = re.compile(r"(?m)^global:\s*\n(?:[ #].*\n)*?\s+scrape_interval:", re.ASCII)
+_SCRAPES = regex(r"(?m)^scrape_configs:")
+_GLOBAL = regex(r"(?m)^global:\s*\n(?:[ #].*\n)*?\s+scrape_interval:")
 _COMMENT = re.compile(r"\s*#")
 _UNREADABLE = re.compile(r"[^\t -~\xa0-\u2027\u202a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What YAML allows nowhere, and what else it takes for the end of a line."""
@@ -75,7 +75,7 @@ def recognise(head: Head) -> bool:
     return bool(_SCRAPES.search(head.text) or _GLOBAL.search(head.text))
 
 
-def parse(lines: Iterable[Line], about: About) -> Iterator[Item]:
+def parse(lines: Lines, about: About) -> Items:
     """The interval (owner null: global) and each target, owned by its job; other YAML is noise."""
     shown = console.shown(lines, about)
     rows: dict[int, list[Row]] = {}

@@ -12,23 +12,22 @@ An instant query answers with ``vector`` and one ``value``. Values are texts and
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from math import isfinite
 from typing import Any
 
-from mqlab.formats.base import About, Data, Head, Item, Line, Reject, Spec
+from mqlab.formats.base import About, Data, Head, Items, Lines, Reject, Spec, regex
 from mqlab.formats.values import epoch, first_of_each, real
 from mqlab.sources import Reading, Role
 from mqlab.tables import EVENTS, METRICS, Row
 
 FORMAT = Spec("prometheus-json", Role.METRICS, (METRICS, EVENTS), "", Reading.DOCUMENT)
 
-_FAILED = re.compile(r'"status"\s*:\s*"error"', re.ASCII)
-_EMPTY = re.compile(r'"resultType"\s*:\s*"(?:matrix|vector)"', re.ASCII)
-_BEGINS = re.compile(r'\{\s*"(?:status|data)"', re.ASCII)
-_SERIES = re.compile(r'"metric"\s*:\s*\{[^{}]*\}\s*,\s*"values?"\s*:\s*\[\s*\[?\s*\d', re.ASCII)
+_FAILED = regex(r'"status"\s*:\s*"error"')
+_EMPTY = regex(r'"resultType"\s*:\s*"(?:matrix|vector)"')
+_BEGINS = regex(r'\{\s*"(?:status|data)"')
+_SERIES = regex(r'"metric"\s*:\s*\{[^{}]*\}\s*,\s*"values?"\s*:\s*\[\s*\[?\s*\d')
 _BLANK = "\ufeff \t\r\n"
 _SHOWN = 500
 """Characters of an error's document that its event shows."""
@@ -43,7 +42,7 @@ def recognise(head: Head) -> bool:
     return bool(_EMPTY.search(text) or failed or (_BEGINS.match(text) and _SERIES.search(text)))
 
 
-def parse(lines: Iterable[Line], about: About) -> Iterator[Item]:  # noqa: ARG001 - each sample tells its moment
+def parse(lines: Lines, about: About) -> Items:  # noqa: ARG001 - each sample tells its moment
     """One row a sample of the document, NaN and infinite ones left out; half a document is not understood."""
     for line in lines:
         rows = _rows(_decoded(line.text), line.text)

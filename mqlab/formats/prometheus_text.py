@@ -11,25 +11,23 @@ A sample's moment is its own, else that of a ``date`` line or comment above, els
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
 from math import isfinite
 
 from mqlab.formats import console
-from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Spec
+from mqlab.formats.base import About, Data, Head, Item, Items, Line, Lines, Noise, Spec, regex
 from mqlab.formats.values import epoch, labels
 from mqlab.sources import Role
 from mqlab.tables import METRICS, Row
 
 FORMAT = Spec("prometheus-text", Role.METRICS, (METRICS,))
 
-_META = re.compile(r"# (?:TYPE|HELP|UNIT|EOF)\b", re.ASCII)
-_SAMPLE = re.compile(
+_META = regex(r"# (?:TYPE|HELP|UNIT|EOF)\b")
+_SAMPLE = regex(
     r"(?P<name>[A-Za-z_:][\w:]*+)(?:\{(?P<labels>(?:[^\"{}]++|\"(?:[^\"\\]++|\\.)*+\")*+)\})?"
     r"\s+(?P<value>[-+]?(?:\d++\.?\d*+(?:[eE][-+]?\d+)?|\.\d+|[Nn]a[Nn]|[Ii]nf))(?:\s+(?P<at>-?\d+(?:\.\d+)?))?"
-    r"\s*(?:# \{.*)?$",
-    re.ASCII,
+    r"\s*(?:# \{.*)?$"
 )
 _labels = lru_cache(maxsize=4096)(labels)
 
@@ -45,7 +43,7 @@ def recognise(head: Head) -> bool:
     return len(found) >= 9 * sum(1 for line in others if not console.is_remark(line))
 
 
-def parse(lines: Iterable[Line], about: About) -> Iterator[Item]:
+def parse(lines: Lines, about: About) -> Items:
     """One metric a sample; NaN and infinite ones are left out, comments are noise."""
     others: list[Line] = []
     for line in lines:

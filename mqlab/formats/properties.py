@@ -20,18 +20,18 @@ from collections.abc import Iterable, Iterator, Sequence
 import javaproperties
 
 from mqlab.formats import console
-from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Reject, Spec
+from mqlab.formats.base import About, Data, Head, Item, Items, Lines, Noise, Reject, Spec, regex
 from mqlab.sources import Role
 from mqlab.tables import SETTINGS, Row
 
 FORMAT = Spec("properties", Role.CONFIGURATION, (SETTINGS,))
 
 _KEY = r"(?:[^=:\s\\#!\[{\"']|\\.)(?:[^=:\s\\\"'{}()<>]|\\.)*"
-_PAIR = re.compile(rf"\s*(?P<key>{_KEY})(?:\s*[=:]\s*|\s+)(?P<value>.*)", re.ASCII)
-_COMMENT = re.compile(r"\s*(?:[#!;].*|\[[^\]=]*\]\s*)?$", re.ASCII)
+_PAIR = regex(rf"\s*(?P<key>{_KEY})(?:\s*[=:]\s*|\s+)(?P<value>.*)")
+_COMMENT = regex(r"\s*(?:[#!;].*|\[[^\]=]*\]\s*)?$")
 _OPEN = re.compile(r"(?<!\\)(?:\\\\)*\\$")
 """An odd number of backslashes at the end: the value goes on in the next line."""
-_DATED = re.compile(r"\W?(?:\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d|\d{10,})", re.ASCII)
+_DATED = regex(r"\W?(?:\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d|\d{10,})")
 _BLANK = " \t\n\v\f\r"
 
 _SCOPES = {
@@ -43,7 +43,7 @@ _SCOPES = {
     r"|enable\.auto\.commit|partition\.assignment\.strategy",
     "topic": r"cleanup\.policy|retention\.(?:ms|bytes)|max\.message\.bytes|segment\.bytes",
 }
-_KNOWN = {scope: re.compile(keys, re.ASCII) for scope, keys in _SCOPES.items()}
+_KNOWN = {scope: regex(keys) for scope, keys in _SCOPES.items()}
 _OWNERS = ("client.id", "group.id", "broker.id", "node.id", "brokerName")
 
 
@@ -55,7 +55,7 @@ def recognise(head: Head) -> bool:
     """
     lines = [line for line in console.plain_lines(head) if not _COMMENT.match(line)]
     separator = "[=:]" if re.search(r"\.(?:properties|conf|cfg|ini)\b", head.name, re.ASCII) else "="
-    pair = re.compile(rf"\s*({_KEY})\s*{separator}", re.ASCII)
+    pair = regex(rf"\s*({_KEY})\s*{separator}")
     keys = [found[1] for line in lines if (found := pair.match(line))]
     told = [line for line, before in zip(lines, ["", *lines], strict=False) if not _OPEN.search(before)]
     if not keys or any(_DATED.match(line) for line in lines):
@@ -63,7 +63,7 @@ def recognise(head: Head) -> bool:
     return len(keys) >= 0.8 * len(told) and len(set(keys)) >= 0.8 * len(keys)
 
 
-def parse(lines: Iterable[Line], about: About) -> Iterator[Item]:
+def parse(lines: Lines, about: About) -> Items:
     """One setting a key, values over several lines joined; scope and owner from the whole file."""
     settings = [(pieces, _pair(pieces)) for pieces in _logical(console.shown(lines, about))]
     pairs = [pair for _, pair in settings if pair]

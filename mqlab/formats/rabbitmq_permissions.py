@@ -13,19 +13,16 @@ where topics of MQTT have slashes, and no filters. The owner is the user, keys a
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
-
 from mqlab.formats import console
-from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Spec
+from mqlab.formats.base import About, Data, Head, Items, Lines, Noise, Spec, regex
 from mqlab.sources import Role
 from mqlab.tables import SETTINGS
 
 FORMAT = Spec("rabbitmq-permissions", Role.COMMAND, (SETTINGS,), "rabbitmq")
 
-_HEADER = re.compile(r"^user\t(?P<first>exchange|configure)\twrite\tread\s*$", re.ASCII)
-_LISTING = re.compile(r"^Listing (?:topic )?permissions for (?:vhost|user) ", re.ASCII)
-_ROW = re.compile(r"^(?P<user>[^\t]+)\t(?P<first>[^\t]*)\t(?P<write>[^\t]*)\t(?P<read>(?:[^\t]*[^\s])?)\s*$", re.ASCII)
+_HEADER = regex(r"^user\t(?P<first>exchange|configure)\twrite\tread\s*$")
+_LISTING = regex(r"^Listing (?:topic )?permissions for (?:vhost|user) ")
+_ROW = regex(r"^(?P<user>[^\t]+)\t(?P<first>[^\t]*)\t(?P<write>[^\t]*)\t(?P<read>(?:[^\t]*[^\s])?)\s*$")
 
 
 def recognise(head: Head) -> bool:
@@ -33,7 +30,7 @@ def recognise(head: Head) -> bool:
     return any(_HEADER.match(line) for line in console.plain_lines(head)[:5])
 
 
-def parse(lines: Iterable[Line], about: About) -> Iterator[Item]:
+def parse(lines: Lines, about: About) -> Items:
     """One row a permission: three of a user's line, two where it is about topics of an exchange."""
     first = ""
     for one in console.shown(lines, about):

@@ -23,19 +23,19 @@ total of brokerConsumeStats, which is that of all groups, is none. Secrets are l
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from mqlab.formats import console
 from mqlab.formats import rocketmq_lines as shapes
-from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Reject, Spec
+from mqlab.formats.base import About, Data, Head, Item, Items, Lines, Noise, Reject, Spec, regex
 from mqlab.formats.values import epoch, real, whole
 from mqlab.sources import Role
 from mqlab.tables import ASSIGNMENTS, CLIENTS, EVENTS, METRICS, POSITIONS, SETTINGS, Row
 
 FORMAT = Spec("rocketmq-admin", Role.COMMAND, (POSITIONS, CLIENTS, ASSIGNMENTS, METRICS, SETTINGS, EVENTS), "rocketmq")
 
-_STATUS = re.compile(r"^(?:\S+\s+)?(?:brokerVersionDesc|bootTimestamp|msgPutTotalTodayNow)\s*: ", re.ASCII)
+_STATUS = regex(r"^(?:\S+\s+)?(?:brokerVersionDesc|bootTimestamp|msgPutTotalTodayNow)\s*: ")
 _PROOF = (
     shapes.HEADER, shapes.PROPERTIES, shapes.SERVER, shapes.CONFIRMED, shapes.MISMATCH, shapes.RUNNING, shapes.PRODUCER,
     _STATUS,
@@ -61,7 +61,7 @@ def recognise(head: Head) -> bool:
     return proven or console.only_errors(head, _SAID, _NAMED)
 
 
-def parse(lines: Iterable[Line], about: About) -> Iterator[Item]:
+def parse(lines: Lines, about: About) -> Items:
     """Everything that the answers tell; headers, titles and conclusions are noise."""
     for one, place in shapes.placed(console.shown(lines, about), about):
         rows = [row for rows_of in _READERS for row in rows_of(place)]
@@ -80,8 +80,8 @@ def _without_rows(one: console.Shown, place: shapes.Place) -> Item:
 
 
 _SECRET = re.compile(r"(?i)password|passwd|secret|accesskey|token|credential")
-_FIELD = re.compile(r"(?P<key>[\w.]+)=(?P<value>[^,\[\]{}]*)", re.ASCII)
-_OWNER = re.compile(r"\b(?:topicName|groupName)=(?P<name>[^,\]}]+)", re.ASCII)
+_FIELD = regex(r"(?P<key>[\w.]+)=(?P<value>[^,\[\]{}]*)")
+_OWNER = regex(r"\b(?:topicName|groupName)=(?P<name>[^,\]}]+)")
 
 
 class _Setting(NamedTuple):
@@ -134,7 +134,7 @@ def _of_broker(place: shapes.Place) -> Iterator[_Setting]:
         yield _Setting("broker", place.broker, pair["key"], pair["value"] or "")
 
 
-_SELF = re.compile(r"^PROP_CLIENT_VERSION\s*: (?P<version>\S+)", re.ASCII)
+_SELF = regex(r"^PROP_CLIENT_VERSION\s*: (?P<version>\S+)")
 
 
 def _client_rows(place: shapes.Place) -> Iterator[Row]:
@@ -197,7 +197,7 @@ def _stuck(stuck: re.Match[str], place: shapes.Place) -> Row:
     )
 
 
-_LOST = re.compile(r"\bdrop{1,2}ed=true", re.ASCII)
+_LOST = regex(r"\bdrop{1,2}ed=true")
 
 
 def _queue_rows(place: shapes.Place) -> Iterator[Row]:
@@ -242,7 +242,7 @@ _FOOTERS = {
     "Consume TPS": "group.consume_tps", "Diff Total": "group.diff", "Consume Diff Total": "group.diff",
     "Consume Inflight Total": "group.inflight", "Topic Put TPS": "topic.in_tps",
 }  # fmt: skip
-_SPACE = re.compile(r"(?<=\s)(?P<share>\d+\.\d+)(?:\s+(?:true|false))?\s*$", re.ASCII)
+_SPACE = regex(r"(?<=\s)(?P<share>\d+\.\d+)(?:\s+(?:true|false))?\s*$")
 """The share of the disk that is used; a slave prints -1."""
 SPEEDS = ("pull_rt_ms", "pull_tps", "consume_rt_ms", "consume_ok_tps", "consume_failed_tps")
 """Columns of ``#Consumer RT&TPS#`` that are ``rocketmq.consumer.<name>``."""

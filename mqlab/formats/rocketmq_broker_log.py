@@ -95,16 +95,10 @@ SIGNATURES: tuple[Signature, ...] = (
         told="expired",
     ),
     Signature(
-        "consumer-disconnected",
-        begins=rf"unregister a consumer\[(?P<group>{NAME})",
-        also=_CHANNEL,
-        told="unregistered",
+        "consumer-disconnected", begins=rf"unregister a consumer\[(?P<group>{NAME})", also=_CHANNEL, told="unregistered"
     ),
     Signature(
-        "producer-disconnected",
-        begins=rf"unregister a producer\[(?P<group>{NAME})",
-        also=_CHANNEL,
-        told="unregistered",
+        "producer-disconnected", begins=rf"unregister a producer\[(?P<group>{NAME})", also=_CHANNEL, told="unregistered"
     ),
     Signature("subscription-changed", begins=r"subscription changed, add new ", also=FIELDS, told="add"),
     Signature(
@@ -114,17 +108,9 @@ SIGNATURES: tuple[Signature, ...] = (
         told="remove",
     ),
     Signature(
-        "subscription-changed",
-        begins=r"subscription changed, group: (?P<group>\S+) OLD: ",
-        also=FIELDS,
-        told="update",
+        "subscription-changed", begins=r"subscription changed, group: (?P<group>\S+) OLD: ", also=FIELDS, told="update"
     ),
-    Signature(
-        "subscription-missing",
-        begins=r"the consumer's subscription not exist, ",
-        also=FIELDS,
-        told="not exist",
-    ),
+    Signature("subscription-missing", begins=r"the consumer's subscription not exist, ", also=FIELDS, told="not exist"),
     Signature(
         "subscription-missing",
         begins=r"(?:the consumer's subscription not latest, |The broker's subscription is not latest)",
@@ -154,13 +140,11 @@ SIGNATURES: tuple[Signature, ...] = (
         r"|(?:NewClientId: |current client id=)(?P<client_id>[^,\]\s]+)",
     ),
     Signature(
-        "consumer-disabled",
-        begins=r"the consumer\[(?P<group>[^\]]*)\] consume slowly(?:, (?P<value>\d+) bytes)?",
+        "consumer-disabled", begins=r"the consumer\[(?P<group>[^\]]*)\] consume slowly(?:, (?P<value>\d+) bytes)?"
     ),
     Signature("disk-full", begins=r"(?:physic|logics) disk maybe full soon(?: (?P<value>[\d.]*\d))?"),
     Signature(
-        "rocketmq-broker-started",
-        begins=rf"The broker\[(?P<node>[^,\]]+)(?:, (?P<peer>{ADDRESS}))?.*\] boot success",
+        "rocketmq-broker-started", begins=rf"The broker\[(?P<node>[^,\]]+)(?:, (?P<peer>{ADDRESS}))?.*\] boot success"
     ),
     Signature("rocketmq-broker-stopping", begins=r"Shutdown hook was invoked, "),
 )

@@ -63,10 +63,7 @@ SIGNATURES: tuple[Signature, ...] = (
         r"|the consumer message (?P<reason3>buffer) is full, so do flow control)",
         also=rf"{_PULLED}|flowControlTimes=(?P<value>\d+)",
     ),
-    Signature(
-        "not-in-group",
-        begins=r"ConsumerGroup: (?P<group>\S+) The consumerId: (?P<client_id>\S+) not in cidAll",
-    ),
+    Signature("not-in-group", begins=r"ConsumerGroup: (?P<group>\S+) The consumerId: (?P<client_id>\S+) not in cidAll"),
     Signature(
         "lock-failed",
         begins=rf"(?:doRebalance, (?P<group>{NAME})\S* add a new mq failed, .*because lock (?:is )?failed"

@@ -15,15 +15,11 @@ from functools import cached_property
 from typing import NamedTuple
 
 from mqlab.formats import console
-from mqlab.formats.base import About
+from mqlab.formats.base import About, regex
 
 _MOMENT = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:,\d+)?"
 _VERSION = r"(?P<version>V\d\w*|HIGHER_VERSION)"
 _NUMBER = r"-?\d+(?:\.\d+)?(?:E-?\d+)?"
-
-
-def _shape(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.ASCII)
 
 
 def _titled(titles: Iterable[str]) -> str:
@@ -48,71 +44,71 @@ _TITLES = {
     "resets": r"#brokerName\s+#queueId\s+#offset",
 }
 """Header of each table, by what its rows are about."""
-_KIND = _shape("|".join(f"(?P<{name}>{title})" for name, title in _TITLES.items()))
-SECTION = _shape(r"^\s*#(?P<section>(?:Consumer|User Consume) [\w& ]+?)#\s*$")
+_KIND = regex("|".join(f"(?P<{name}>{title})" for name, title in _TITLES.items()))
+SECTION = regex(r"^\s*#(?P<section>(?:Consumer|User Consume) [\w& ]+?)#\s*$")
 """``#Consumer Properties#`` and the other parts of what one consumer says about itself."""
-PROPERTIES = _shape(r"^\s*#Consumer Properties#")
-HEADER = _shape(_titled(_TITLES.values()))
+PROPERTIES = regex(r"^\s*#Consumer Properties#")
+HEADER = regex(_titled(_TITLES.values()))
 _WITHIN = ("subscriptions", "offsets", "details", "speeds")
 """Tables that stand inside an answer and do not begin one."""
-_STARTS = _shape(
+_STARTS = regex(
     rf"{PROPERTIES.pattern}|^=+\s*(?:Master|Slave|NameServer)"
     rf"|{_titled(title for name, title in _TITLES.items() if name not in _WITHIN)}"
 )
 
-QUEUE = _shape(
+QUEUE = regex(
     r"^\s*\S+(?:\s+\S+){0,2}\s+\d+(?:\s+-?\d+){1,2}(?:\s+(?!\d{4}-)[\w.:%-]+|\s+N/A)?(?:\s+-?\d+){0,2}"
     rf"(?:\s+(?:N/A|{_MOMENT}))?\s*$"
 )
 """One queue: its topic (and group), broker, number and offsets."""
-DETAIL = _shape(r"^\s*(?P<topic>\S+)\s+(?P<broker>\S+)\s+(?P<number>\d+)\s+(?:Pop)?ProcessQueueInfo \[")
-SPEED = _shape(
+DETAIL = regex(r"^\s*(?P<topic>\S+)\s+(?P<broker>\S+)\s+(?P<number>\d+)\s+(?:Pop)?ProcessQueueInfo \[")
+SPEED = regex(
     rf"^\s*(?P<topic>\S+)\s+(?P<pull_rt_ms>{_NUMBER})\s+(?P<pull_tps>{_NUMBER})\s+(?P<consume_rt_ms>{_NUMBER})"
     rf"\s+(?P<consume_ok_tps>{_NUMBER})\s+(?P<consume_failed_tps>{_NUMBER})\s+\d+\s*$"
 )
-SUBSCRIBED = _shape(r"^\d{3} Topic: (?P<topic>\S+)\s+ClassFilter: \S+\s+SubExpression: (?P<expression>.*)$")
-MEMBERS = _shape(
+SUBSCRIBED = regex(r"^\d{3} Topic: (?P<topic>\S+)\s+ClassFilter: \S+\s+SubExpression: (?P<expression>.*)$")
+MEMBERS = regex(
     rf"^\s*(?P<group>\S+)\s+(?P<count>\d+)\s+(?P<version>OFFLINE|V\d\w*|HIGHER_VERSION)"
     rf"(?:\s+(?P<type>[A-Z]\w*)\s+(?P<model>[A-Z]\w*))?\s+(?P<tps>{_NUMBER})\s+(?P<diff>-?\d+)\s*$"
 )
 _WORDS = r"\S+(?:\s+\S+)*?"
 _PEER = rf"(?P<client>{_WORDS})\s+/?(?P<peer>\S+:\d+)\s+[A-Z_]+\s+{_VERSION}\s*$"
-CONNECTION = _shape(rf"^\s*(?!\d{{4}}\s){_PEER}")
-PRODUCER = _shape(rf"^\s*\d{{4}}\s+{_PEER}")
-SUBSCRIPTION = _shape(
+CONNECTION = regex(rf"^\s*(?!\d{{4}}\s){_PEER}")
+PRODUCER = regex(rf"^\s*\d{{4}}\s+{_PEER}")
+SUBSCRIPTION = regex(
     r"^\s*(?P<topic>[%|\w-]+)\s+(?=\S)(?P<expression>\*|[\w-]+(?:\s*\|\|\s*[\w-]+)*"
     r"|(?=.*(?:[=<>]|\b(?i:IN|IS|BETWEEN|NOT)\b)).*)$"
 )
-RUNNING = _shape(rf"^\s*\d+\s+(?P<client>{_WORDS})\s+{_VERSION}\s+(?P<millis>\d+)/\S.*$")
-STATS = _shape(
+RUNNING = regex(rf"^\s*\d+\s+(?P<client>{_WORDS})\s+{_VERSION}\s+(?P<millis>\d+)/\S.*$")
+STATS = regex(
     rf"^\s*(?P<topic>\S+)\s+(?P<group>\S+)\s+(?P<diff>-?\d+)\s+(?P<in_tps>{_NUMBER})\s+(?P<out_tps>{_NUMBER})"
     r"\s+(?P<in_24h>-?\d+)\s+(?P<out_24h>-?\d+)\s*$"
 )
-UNREAD = _shape(rf"^\s*(?P<topic>\S+)\s+-?\d+\s+(?P<in_tps>{_NUMBER})\s+(?P<in_24h>-?\d+)\s+NO_CONSUMER\s*$")
-CLUSTER = _shape(
+UNREAD = regex(rf"^\s*(?P<topic>\S+)\s+-?\d+\s+(?P<in_tps>{_NUMBER})\s+(?P<in_24h>-?\d+)\s+NO_CONSUMER\s*$")
+CLUSTER = regex(
     r"^\s*(?P<cluster>\S+)\s+(?P<broker>\S+)\s+\d+\s+(?P<address>\S+:\d+)\s+(?:(?P<version>\w+)\s+)?"
     rf"(?P<in_tps>{_NUMBER})\([^)]*\)\s+(?P<out_tps>{_NUMBER})\([^)]*\)(?P<rest>.*)$"
 )
-ROUTE = _shape(
+ROUTE = regex(
     r"^\s*\S+\s+(?P<broker>\S+)\s+\{.*\}\s+(?P<readQueueNums>\d+)\s+(?P<writeQueueNums>\d+)\s+(?P<perm>\S+)\s*$"
 )
-PAIR = _shape(r"^(?:(?P<address>\S+)\s+)?(?P<key>[A-Za-z_][\w./-]*?)\s*:(?: (?P<value>.*))?$")
-BROKER_PAIR = _shape(r"^(?P<key>[A-Za-z][\w.]*)\s*=(?:\s{2}(?P<value>.*))?$")
+PAIR = regex(r"^(?:(?P<address>\S+)\s+)?(?P<key>[A-Za-z_][\w./-]*?)\s*:(?: (?P<value>.*))?$")
+BROKER_PAIR = regex(r"^(?P<key>[A-Za-z][\w.]*)\s*=(?:\s{2}(?P<value>.*))?$")
 """``getBrokerConfig`` parts key and value by two spaces on either side."""
-SERVER = _shape(r"^=+\s*(?:Master|Slave|NameServer): *(?P<broker>\S+?)\s*=+\s*$")
-FOOTER = _shape(
+SERVER = regex(r"^=+\s*(?:Master|Slave|NameServer): *(?P<broker>\S+?)\s*=+\s*$")
+FOOTER = regex(
     r"^\s*(?P<key>Consume TPS|Diff Total|Consume Diff Total|Consume Inflight Total|Topic Put TPS): *"
     rf"(?P<number>{_NUMBER})\s*$"
 )
-MODEL = _shape(r"^\s*(?P<key>ConsumeType|MessageModel|ConsumeFromWhere): *(?P<value>\w+)\s*$")
-STUCK = _shape(
+MODEL = regex(r"^\s*(?P<key>ConsumeType|MessageModel|ConsumeFromWhere): *(?P<value>\w+)\s*$")
+STUCK = regex(
     r"^\s*(?P<client>\S.*?) MessageQueue \[topic=(?P<topic>[^,\]]+), brokerName=(?P<broker>[^,\]]+), "
     r"queueId=(?P<number>\d+)\] "
     r"(?:can't lock for a while, |can't consume for a while, maybe blocked, |unlock )(?P<value>\d+)"
 )
-MISMATCH = _shape(r"^\s*WARN: Different subscription in the same group of consumer")
-CONFIRMED = _shape(r"^\s*(?P<what>Topic|SubscriptionGroup)Config ?[\[{](?P<fields>.*)[\]}]\s*$")
-REMARK = _shape(
+MISMATCH = regex(r"^\s*WARN: Different subscription in the same group of consumer")
+CONFIRMED = regex(r"^\s*(?P<what>Topic|SubscriptionGroup)Config ?[\[{](?P<fields>.*)[\]}]\s*$")
+REMARK = regex(
     r"^Below is subscription:|^\s*Same subscription in the same group of consumer|^\s*Rebalance OK|^\s*Total:"
     r"|^\s*(?:create|update|delete|set|wipe|clean)\b.*\bsuccess|^(?:start|rollback) .*offset by specified"
     r"|\bTID: \d+ STATE: [A-Z_]+|^\S.*\s[\w.$]+\((?:[\w$]+(?:\.\w+)?:-?\d+|Native Method|Unknown Source)\)\s*$"
@@ -122,15 +118,15 @@ REMARK = _shape(
 
 def _option(names: str, about: str) -> re.Pattern[str]:
     """What a command line of ``mqadmin`` says behind one of the *names* of an option."""
-    return _shape(rf"\bmqadmin\b.*\s(?:{names})[ =]+['\"]?(?P<{about}>[^\s'\"]+)")
+    return regex(rf"\bmqadmin\b.*\s(?:{names})[ =]+['\"]?(?P<{about}>[^\s'\"]+)")
 
 
 TOPIC = _option("-t|--topic", "topic")
 _COMMAND = (TOPIC, _option("-i|--clientId", "client"), _option("-b|--brokerAddr", "broker"), SERVER)
 """What a command or the title above its answer says it is about."""
-_RETRY = _shape(r"(?:^\s*|^\d{3} Topic: )%RETRY%(?P<group>[\w|-]+)")
-_OWN = _shape(r"^(?P<key>consumerGroup|clientIP|instanceName|unitName)\s*: (?P<value>\S+)\s*$")
-_CLIENT = _shape(r"^(?P<ip>\d+(?:\.\d+){3})[@_](?P<instance>.+?)(?:[#_](?P<nano>\d{10,19}))?(?:\.txt|\.gz|\.bz2)*$")
+_RETRY = regex(r"(?:^\s*|^\d{3} Topic: )%RETRY%(?P<group>[\w|-]+)")
+_OWN = regex(r"^(?P<key>consumerGroup|clientIP|instanceName|unitName)\s*: (?P<value>\S+)\s*$")
+_CLIENT = regex(r"^(?P<ip>\d+(?:\.\d+){3})[@_](?P<instance>.+?)(?:[#_](?P<nano>\d{10,19}))?(?:\.txt|\.gz|\.bz2)*$")
 """A client id as a file's name, whose ``@`` and ``#`` may have become ``_`` on the way."""
 
 

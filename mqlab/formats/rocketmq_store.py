@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from mqlab.formats import console, rocketmq_lines
-from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Reject, Spec
+from mqlab.formats.base import About, Data, Head, Item, Items, Lines, Noise, Reject, Spec, regex
 from mqlab.formats.values import whole
 from mqlab.sources import Role
 from mqlab.tables import POSITIONS, SETTINGS, Row
@@ -37,16 +37,15 @@ _DOCUMENT = re.compile(
 )
 _TEXT = r'"[^"\\]*(?:\\.[^"\\]*)*"'
 _END = r"(?=\s*(?:[,}\]]|$))"
-_PIECE = re.compile(
+_PIECE = regex(
     r"\s*(?:"
     rf"(?P<closed>[}}\]])(?:\s*:\s*(?P<offset>-?\d+){_END})?"
     rf"|(?P<key>{_TEXT}|\d+)\s*:\s*(?:(?P<opened>[{{\[])|(?P<value>{_TEXT}|[\w.+-]+){_END}|$)"
     rf"|(?P<bare>[{{\[])|,|:|(?:{_TEXT}|-?\d[\w.+-]*|true|false|null){_END}"
-    r")\s*",
-    re.ASCII,
+    r")\s*"
 )
 """An end, with the offset whose key the object is; a key with what it has; a beginning; an element."""
-_NUMBER = re.compile(r"-?\d+", re.ASCII)
+_NUMBER = regex(r"-?\d+")
 _ENTRY = re.compile(r"(?P<topic>[^@]+)@(?P<group>[^@]+)")
 """The broker itself reads no other keys."""
 _OWNERS = {"topicConfigTable": "topic", "subscriptionGroupTable": "group"}
@@ -57,7 +56,7 @@ def recognise(head: Head) -> bool:
     return bool(_DOCUMENT.search(head.text[:16_384]))
 
 
-def parse(lines: Iterable[Line], about: About) -> Iterator[Item]:
+def parse(lines: Lines, about: About) -> Items:
     """Lines with values are data, those that only open and close noise; of a broken one what can be read."""
     document = _Document(console.named_after("topic[-_]?route", about))
     told: list[Item] = []

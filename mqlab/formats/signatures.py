@@ -37,7 +37,7 @@ from mqlab.formats import (
     rocketmq_client_log,
     vernemq_log,
 )
-from mqlab.formats.base import LogFormat, Signature
+from mqlab.formats.base import LogFormat, Signature, regex
 
 LOG_FORMATS: tuple[LogFormat, ...] = (
     rocketmq_broker_log,
@@ -152,14 +152,14 @@ def _begun(line: str, pattern: str, *, is_plain: bool) -> re.Match[str] | None:
 @cache
 def compiled(pattern: str) -> re.Pattern[str]:
     """The regex *pattern*, compiled once and when it is needed."""
-    return re.compile(pattern, re.ASCII)
+    return regex(pattern)
 
 
 @cache
 def _begins(pattern: str) -> re.Pattern[str]:
-    return re.compile(rf"(?:^|{BEFORE})(?P<message>(?:{pattern})[^\n]*)", re.ASCII)
+    return regex(rf"(?:^|{BEFORE})(?P<message>(?:{pattern})[^\n]*)")
 
 
 @cache
 def _begins_plain(pattern: str) -> re.Pattern[str]:
-    return re.compile(rf"{AFTER_LEVEL}(?P<message>(?:{pattern})[^\n]*)", re.ASCII)
+    return regex(rf"{AFTER_LEVEL}(?P<message>(?:{pattern})[^\n]*)")

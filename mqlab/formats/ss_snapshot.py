@@ -10,25 +10,19 @@ Sample lines::
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
-
 from mqlab.formats import console
-from mqlab.formats.base import About, Data, Head, Item, Line, Noise, Spec
+from mqlab.formats.base import About, Data, Head, Items, Lines, Noise, Spec, regex
 from mqlab.sources import Role
 from mqlab.tables import CLIENTS
 
 FORMAT = Spec("ss", Role.COMMAND, (CLIENTS,))
 
-_HEADER = re.compile(
-    r"^\s*(?:Netid\s+)?(?:State\s+)?Recv-Q\s+Send-Q\s+Local Address:\s*Port\s+Peer Address:\s*Port", re.ASCII
-)
+_HEADER = regex(r"^\s*(?:Netid\s+)?(?:State\s+)?Recv-Q\s+Send-Q\s+Local Address:\s*Port\s+Peer Address:\s*Port")
 _STATE = r"ESTAB|LISTEN|SYN-SENT|SYN-RECV|FIN-WAIT-[12]|TIME-WAIT|CLOSE-WAIT|LAST-ACK|CLOSING|UNCONN|CLOSED?"
-_ROW = re.compile(
-    rf"^\s*(?:tcp\s+)?(?:(?P<state>{_STATE})\s+)?\d+\s+\d+\s+\S+:(?:\d+|\*)\s+(?P<peer>\S+:(?:\d+|\*))(?:\s+.*)?$",
-    re.ASCII,
+_ROW = regex(
+    rf"^\s*(?:tcp\s+)?(?:(?P<state>{_STATE})\s+)?\d+\s+\d+\s+\S+:(?:\d+|\*)\s+(?P<peer>\S+:(?:\d+|\*))(?:\s+.*)?$"
 )
-_IDLE = re.compile(r"^\s*(?:tcp\s+)?LISTEN\s|^\s+\S.*\b(?:rto|cwnd|skmem|timer)[:(]", re.ASCII)
+_IDLE = regex(r"^\s*(?:tcp\s+)?LISTEN\s|^\s+\S.*\b(?:rto|cwnd|skmem|timer)[:(]")
 """A listener, or the TCP figures of the connection above."""
 
 
@@ -37,7 +31,7 @@ def recognise(head: Head) -> bool:
     return any(_HEADER.search(line) for line in console.plain_lines(head)[:20])
 
 
-def parse(lines: Iterable[Line], about: About) -> Iterator[Item]:
+def parse(lines: Lines, about: About) -> Items:
     """One client a connection: its peer, and whether it is established."""
     for one in console.shown(lines, about):
         row = _ROW.search(one.plain)

@@ -1,18 +1,12 @@
-r"""Values of cells and words, and regexes of the kernel's engine.
+r"""Numbers, moments, labels and cells of CSV as texts hold them, and regexes for Polars, whose engine is Rust's.
 
-Numbers, moments, labels and cells of CSV as texts hold them: what formats share.
-
-What is no number or no moment is None, never an error: a bad line stops nothing.
-
-Regexes for Polars, whose engine is Rust's.
-
-Samples::
+What is no number or no moment is None, never an error: a bad line stops nothing. Samples of regexes::
 
     ^\\d{10}\\s    ^[0-9]{10}[\t-\r ]        its \\d, \\s, \\w and \b would know all of Unicode
     \\<a\\>         <a>                    its \\< and \\> are ends of words
     (?:a.){0,500}  (?:a.)*              it needs no such bound, and would copy the group as often
 
-It knows no lookaround and no back references.
+Rust's engine knows no lookaround and no back references.
 """
 
 from __future__ import annotations

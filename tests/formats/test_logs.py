@@ -22,7 +22,6 @@ LINES = (
     ("settings-printed", "INFO", "ProducerConfig values: "),
     ("idempotence-off", "INFO", "Idempotence will be disabled because acks is set to 1, not set to 'all'."),
     ("poll-timeout", "WARN", "consumer poll timeout has expired. This means the time between subsequent calls"),
-    ("offset-reset", "INFO", "Fetch position FetchPosition{offset=9} is out of range for partition t-1, resetting offset"),
     ("broker-started", "INFO", "[KafkaServer id=1] started (kafka.server.KafkaServer)"),
     ("broker-started", "INFO", "[KafkaRaftServer nodeId=1] Kafka Server started (kafka.server.KafkaRaftServer)"),
     ("broker-started", "INFO", "[KafkaRaftServer nodeId=1] Kafka Server started"),
@@ -33,28 +32,10 @@ LINES = (
     ("log-recovery", "INFO", "[LogLoader partition=t-0, dir=/x] Recovering unflushed segment 0. (kafka.log.LogLoader)"),
     ("topic-config-changed", "INFO", "Processing override for entityPath: topics/t with config: HashMap(a.b -> 1) (kafka.server.X)"),
     ("topic-config-changed", "INFO", "[DynamicConfigPublisher broker id=1] Updating topic t with new configuration : a.b -> 1 (kafka.x)"),
-    ("rebalance-started", "INFO", "[GroupCoordinator 1]: Preparing to rebalance group g in state PreparingRebalance with old "
-     "generation 4 (__consumer_offsets-2) (reason: removing member m on heartbeat expiration) (kafka.coordinator.group.GroupCoordinator)"),
-    ("rebalance-started", "INFO", "[GroupCoordinator id=1 topic=__consumer_offsets partition=31] Preparing to rebalance group g in "
-     "state Stable with old generation 4 (reason: r). (org.apache.kafka.coordinator.group.GroupMetadataManager)"),
-    ("rebalance-stabilized", "INFO", "[GroupCoordinator 1]: Stabilized group g generation 5 (kafka.coordinator.group.GroupCoordinator)"),
-    ("member-expired", "INFO", "[GroupCoordinator 1]: Member m-1 in group g has failed, removing it from the group (kafka.x)"),
-    ("member-expired", "INFO", "[GroupCoordinator id=1 topic=__consumer_offsets partition=4] [GroupId g] Member j1 fenced from the "
-     "group because the member session expired.. (org.apache.kafka.x)"),
     ("member-joined", "INFO", "[GroupCoordinator 1]: Dynamic member with unknown member id joins group g in Empty state. (kafka.x)"),
-    ("isr-shrunk", "INFO", "[Partition t-0 broker=1] Shrinking ISR from 1,2,3 to 1. Leader: (highWatermark: 0) (kafka.cluster.Partition)"),
-    ("isr-updated", "INFO", "[Partition t-0 broker=1] ISR updated to 1,2  and version updated to 7 (kafka.cluster.Partition)"),
-    ("isr-updated", "INFO", "[Partition t-0 broker=1] Expanding ISR from 1 to 1,2 (kafka.cluster.Partition)"),
     ("reassignment", "INFO", "[Controller id=1] Completed partition reassignment of t-0 (kafka.controller.KafkaController)"),
     ("unclean-election", "INFO", "[QuorumController id=1] UNCLEAN partition change for t-0 with topic ID x (org.apache.kafka.x)"),
     ("broker-fenced", "INFO", "[QuorumController id=1] Fencing broker 2 because its session has timed out. (org.apache.kafka.x)"),
-    ("join-requested", "INFO", "[Consumer clientId=c, groupId=g] Requesting to re-join the group and trigger rebalance since the"
-     " assignment metadata has changed from (version28: {t=4}) to (version31: {t=9})"),
-    ("join-requested", "INFO", "[Consumer clientId=c, groupId=g] Need to revoke partitions [t-3, t-8] and re-join the group"),
-    ("poll-timeout", "ERROR", 'consumer error: KafkaError{code=_MAX_POLL_EXCEEDED,val=-147,str="Application maximum poll'
-     ' interval (12000ms) exceeded by 385ms"}'),
-    ("commit-failed", "ERROR", 'commit failed: KafkaError{code=_ASSIGNMENT_LOST,val=-142,str="Commit failed: Local: lost"}'),
-    ("commit-deferred", "ERROR", 'commit failed: KafkaError{code=REBALANCE_IN_PROGRESS,val=27,str="Commit failed: Broker"}'),
     ("record-too-large", "ERROR", "send failed: org.apache.kafka.common.errors.RecordTooLargeException: The message is 9 bytes"),
     ("record-expired", "ERROR", "org.apache.kafka.common.errors.TimeoutException: Expiring 4 record(s) for t-2:120 ms has passed"),
 )  # fmt: skip

@@ -71,6 +71,36 @@ from mqlab.formats.exporters import canonical, factor, is_known, labels_of
         ("rocketmq_client_consumer_pull_rt", "rocketmq.client.pull_rt_ms"),
         ("rocketmq_consumer_lag_messages", "rocketmq.group.lag_messages"),
         ("rocketmq_brokeruntime_commitlog_disk_ratio", "rocketmq.broker.disk_ratio"),
+        ("emqx.delivery.dropped.queue_full", "mqtt.queue_full_dropped"),
+        ("emqx_delivery_dropped_queue_full", "mqtt.queue_full_dropped"),
+        ("emqx.session.takeovered", "mqtt.takeovers"),
+        ("emqx_session_takenover", "mqtt.takeovers"),
+        ("emqx.packets.publish.auth_error", "mqtt.publish_denied"),
+        ("emqx.packets.publish.quota_exceede", "mqtt.quota_exceeded"),
+        ("emqx.live_connections.count", "mqtt.clients_connected"),
+        ("emqx_connections_count", "mqtt.clients_total"),
+        ("emqx.memory/total", "mqtt.heap_bytes"),
+        ("emqx.messages.dropped", None),
+        ("com_hivemq_messages_dropped_count", "mqtt.publish_dropped"),
+        ("com.hivemq.messages.dropped.count", "mqtt.publish_dropped"),
+        ("metrics:name=com.hivemq.messages.dropped.count:Count", "mqtt.publish_dropped"),
+        ("com.hivemq.messages.dropped.queue-full.count", "mqtt.queue_full_dropped"),
+        ("com_hivemq_messages_incoming_publish_count", "mqtt.publish_received"),
+        ("com_hivemq_messages_outgoing_total_count", "mqtt.messages_sent"),
+        ("com_hivemq_networking_connections_current", "mqtt.clients_connected"),
+        ("com_hivemq_networking_bytes_read_total", "mqtt.bytes_received"),
+        ("com_hivemq_sessions_overall_current", "mqtt.sessions"),
+        ("mqtt_publish_received", "mqtt.publish_received"),
+        ("mqtt_publish_auth_error", "mqtt.publish_denied"),
+        ("queue_message_drop", "mqtt.queue_full_dropped"),
+        ("queue_processes", "mqtt.sessions"),
+        ("rabbitmq_process_resident_memory_bytes", "process.resident_bytes"),
+        ("$SYS/broker/publish/messages/dropped", "mqtt.publish_dropped"),
+        ("com_hivemq_messages_dropped_rate", None),
+        ("com_hivemq_messages_incoming_publish_rate_count", None),
+        ("bytes_received", None),
+        ("rabbitmq_global_messages_received_total", None),
+        ("enqueue_processes", None),
         ("rocketmq_groups_diff", None),
         ("up", "up"),
         ("kafka_server_brokertopicmetrics_bytesinpersec_oneminuterate", None),
@@ -81,7 +111,9 @@ from mqlab.formats.exporters import canonical, factor, is_known, labels_of
     ],
 )
 def test_each_exporters_name_has_one_meaning(original, name):
+    """Of HiveMQ, VerneMQ and RabbitMQ rates and names that others have, too, stay unknown."""
     assert canonical(original) == name
+    assert is_known(original) or name is None
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,8 @@
-"""What became of the lines of each source, and how the logs grew.
+"""What became of the lines of each source, shapes of lines that are no known event, and how the logs grew, in UTC.
 
-Undated lines of a log belong to the dated record before them: a stack trace, a payload over several lines.
-
-The scan counts lines by minute and keeps the number of the first of them. What lies between the first line of one
-minute and that of the next and was not counted under the minute is undated, so that its number follows without
-reading the log again. Only their bytes are taken to be evenly spread over the undated lines.
-
-What became of the lines of each source: coverage, rejects, shapes of lines that are no known event.
-
-How the logs grew: from the rows of ``volumes`` and the lines read once more to facts in UTC.
+Undated lines of a log belong to the dated record before them: a stack trace, a payload over several lines. Lines are
+counted by minute with the number of the first of them; what lies between the first line of one minute and that of the
+next and was not counted under the minute is undated. Only their bytes are taken to be evenly spread over them.
 """
 
 from __future__ import annotations

@@ -1,11 +1,4 @@
-"""Rows of Facts about messages and groups.
-
-From the rows that leave Spark to the rows of Facts about messages: fates, and parts of ledgers and dumps.
-
-From the rows that leave Spark to the rows of Facts about messages of MQTT. Clocks of ledgers write their zone.
-
-From the rows that leave Spark to the rows of Facts about consumer groups.
-"""
+"""From the rows that leave Spark to the rows of Facts about messages and groups; clocks of ledgers write their zone."""
 
 from __future__ import annotations
 

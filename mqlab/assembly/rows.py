@@ -1,17 +1,4 @@
-"""From the rows that leave Spark to episodes, positions, settings and series.
-
-What the rows that leave Spark have in common: moments in microseconds, texts of lines, places.
-
-The rows that leave Spark, by fact, with the sources that they are about.
-
-From the rows that leave Spark to episodes, by time.
-
-From the rows that leave Spark to positions of groups, by time.
-
-From the rows that leave Spark to settings, by source and line.
-
-From the rows that leave Spark to series: exporters' names become canonical ones, values their units.
-"""
+"""From the rows that leave Spark, by fact and with their sources, to episodes, positions, settings and series."""
 
 from __future__ import annotations
 

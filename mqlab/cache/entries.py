@@ -1,12 +1,9 @@
-"""Entries: what recognition and thinning made of some paths, and whether all was read.
-
-Whether all was read that is there: what stopped a reader, and bytes counted against bytes on disk.
-
-Entries: what recognition and thinning made of some paths, so that the same paths need no Spark a second time.
+"""Entries: what recognition and thinning made of some paths, so that the same paths need no Spark a second time.
 
 An entry is one compressed file: a line that says for which state of the files it holds and in which batches their rows
 stand, and a line with all the rest. It is named after the paths and the code, so that material that grows has one
-entry, not one for each of its states.
+entry, not one for each of its states. ``checked`` says beforehand whether all was read: bytes counted against bytes on
+disk.
 """
 
 from __future__ import annotations

@@ -1,10 +1,6 @@
-"""From paths to rows: only what no earlier run has read is read; what nobody has used goes.
+"""From paths to rows: only what no earlier run has read is read; what nobody used for a month goes.
 
-What goes from the workspace: leftovers of runs that were killed, and what nobody has used for a month.
-
-From paths to rows: only what no earlier run has read is read, and the rows of all are thinned.
-
-Files are known by their content (``fingerprints``), so that one that was renamed or rotated is not read again. A file
+Files are known by their content (``material.names``), so that one that was renamed or rotated is not read again. A file
 that has grown is another one: it is read as a whole, and its earlier rows are left out.
 """
 

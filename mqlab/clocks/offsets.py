@@ -1,19 +1,14 @@
-"""Clocks of hosts and ledgers that are off.
-
-Facts of sources whose clock is off, moved onto the clock of the others.
-
-Clocks of ledgers that are off, told by messages: none is received before it was sent, and the fastest is at once.
-
-Ledgers lie on hosts; those that lie beside a client's log share its clock. A host is off where all that it shares with
-others says the same, and these agree with a broker or with a third one. Messages that come late to one receiver may
-have waited for it, so lateness tells of a publisher's clock only, and only where several receivers agree.
-
-Clocks of hosts that are off: by how much, told by connections that a broker and a client both saw.
+"""Clocks of hosts and ledgers that are off, and facts moved onto the clock of the others.
 
 A broker notes a client's connection when it accepts it, the client a little later: the least difference of the two
 lines is the offset of the client's clock, off by what the broker's line does not say (parts of a second) and by how
 long an acceptance takes. Logs of clients that connect from one address share a clock, and so do the ledgers that lie
-beside them under their name. Zones are settled before (``settling``); what is left here is a clock that is wrong.
+beside them under their name.
+
+Where too few connections tell, messages do: none is received before it was sent, and the fastest is at once. A host is
+off where all that it shares with others says the same, and these agree with a broker or with a third one. Messages that
+come late to one receiver may have waited for it, so lateness tells of a publisher's clock only, and only where several
+receivers agree. Zones are settled before (``settling``); what is left here is a clock that is wrong.
 """
 
 from __future__ import annotations
@@ -23,13 +18,13 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
-from typing import TypeVar
+from typing import Any
 
 from mqlab.facts import Episode, Facts, Series
-from mqlab.rows import Coverage, Flow, Passage, Receipt, Shape, TopicFlow
+from mqlab.rows import Flow, Passage, TopicFlow
 
-_Span = TypeVar("_Span", Shape, Coverage)
-_Flow = TypeVar("_Flow", Flow, TopicFlow)
+_SPANS = ("episodes", "shapes", "coverage", "flows", "topic_flows")
+"""Rows of Facts with a first and a last moment."""
 
 
 def shifted(facts: Facts, by: Mapping[str, float]) -> Facts:
@@ -37,15 +32,13 @@ def shifted(facts: Facts, by: Mapping[str, float]) -> Facts:
 
     Logs of clients and ledgers of MQTT messages are moved, and what passed between two ledgers takes the difference.
     """
+    moved: dict[str, Any] = {name: tuple(_span(row, by) for row in getattr(facts, name)) for name in _SPANS}
+    moved["episodes"] = tuple(sorted(moved["episodes"], key=_by_time))
     return replace(
         facts,
-        episodes=tuple(sorted((_episode(e, by) for e in facts.episodes), key=_by_time)),
+        **moved,
         series=tuple(_series(s, by) for s in facts.series),
-        shapes=tuple(_span(s, by) for s in facts.shapes),
-        coverage=tuple(_span(c, by) for c in facts.coverage),
-        flows=tuple(_flow(f, by) for f in facts.flows),
-        topic_flows=tuple(_flow(f, by) for f in facts.topic_flows),
-        receipts=tuple(_receipt(r, by) for r in facts.receipts),
+        receipts=tuple(replace(r, at=r.at + by[r.source]) if r.source in by else r for r in facts.receipts),
         passages=tuple(_passage(p, by) for p in facts.passages),
     )
 
@@ -54,37 +47,18 @@ def _by_time(episode: Episode) -> tuple[float, str, str, int]:
     return (episode.first_at or 0.0, episode.source, episode.kind, episode.first.line or 0)
 
 
-def _moved(at: float | None, seconds: float) -> float | None:
-    return None if at is None else at + seconds
-
-
-def _episode(row: Episode, by: Mapping[str, float]) -> Episode:
-    seconds = by.get(row.source)
-    if seconds is None:
+def _span(row: Any, by: Mapping[str, float]) -> Any:
+    """A row with both its moments moved; a flow is on the clock of its sender."""
+    source = row.sender or row.first.source if isinstance(row, Flow | TopicFlow) else row.source
+    if source not in by:
         return row
-    return replace(row, first_at=_moved(row.first_at, seconds), last_at=_moved(row.last_at, seconds))
-
-
-def _span(row: _Span, by: Mapping[str, float]) -> _Span:
-    seconds = by.get(row.source)
-    if seconds is None:
-        return row
-    return replace(row, first_at=_moved(row.first_at, seconds), last_at=_moved(row.last_at, seconds))
+    ends = {name: getattr(row, name) for name in ("first_at", "last_at")}
+    return replace(row, **{name: None if at is None else at + by[source] for name, at in ends.items()})
 
 
 def _series(row: Series, by: Mapping[str, float]) -> Series:
     seconds = by.get(row.source)
     return row if seconds is None else replace(row, points=tuple((at + seconds, value) for at, value in row.points))
-
-
-def _flow(row: _Flow, by: Mapping[str, float]) -> _Flow:
-    seconds = by.get(row.sender or row.first.source)
-    return row if seconds is None else replace(row, first_at=row.first_at + seconds, last_at=row.last_at + seconds)
-
-
-def _receipt(row: Receipt, by: Mapping[str, float]) -> Receipt:
-    seconds = by.get(row.source)
-    return row if seconds is None else replace(row, at=row.at + seconds)
 
 
 def _passage(row: Passage, by: Mapping[str, float]) -> Passage:

@@ -1,9 +1,5 @@
 """Which zone a source's clock shows, and why.
 
-By how much a clock is off, told by events that it shares with clocks that are known.
-
-Which zone a source's clock shows, and why.
-
 Order: written in the line, which nothing overrides > an epoch that the line prints beside its clock > a rule of the
 format > a client id that a zoned source saw connect > alignment with zoned sources on at least three shared events or
 generations of a consumer group, in steps of fifteen minutes > `--log-tz` > the zone of the other logs of the same

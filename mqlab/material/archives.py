@@ -1,9 +1,5 @@
 """Archives, unpacked without trusting them.
 
-Members of an archive, written under numbers into a folder of our own, as far as the limits allow.
-
-Archives, unpacked without trusting them.
-
 Members are written under numbers, never under their own names, so no name can lead anywhere. A member that points
 outside, is encrypted, damaged or grows without end is refused; the others are unpacked.
 """

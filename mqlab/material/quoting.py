@@ -34,7 +34,7 @@ def first_lines(rows: Iterable[tuple[str, str]], sources: Sequence[Source]) -> l
     *rows* are those that Spark handed over. A file that cannot be read any more gives none.
     """
     wanted: dict[str, set[int]] = defaultdict(set)
-    for fact, payload in rows:
+    for fact, payload in sorted(rows):
         if fact in _WANTED:
             for source, lines in _WANTED[fact](json.loads(payload)):
                 wanted[source].update(lines if fact == "log" or len(wanted[source]) < MOST else ())

@@ -1,13 +1,7 @@
-"""Files and workspaces on other file systems.
+"""Files on other file systems by their Hadoop URI: ``s3a://``, ``hdfs://``, ``abfs://``, ``gs://``, ``file://``.
 
-Other file systems by their Hadoop URI, each opened once: the plain operations, done by pyarrow.
-
-URIs are taken as Hadoop takes them, without percent escapes. pyarrow is imported late: few runs need it.
-
-Sources on other file systems: ``s3a://``, ``hdfs://``, ``abfs://``, ``gs://``, ``file://``.
-
-The driver lists them, reads their beginnings and fetches what Spark cannot read where it lies; all the rest stays in
-place.
+URIs are taken as Hadoop takes them, without percent escapes. pyarrow is imported late: few runs need it. Files are
+listed, and read where they lie, but for archives, which are fetched.
 """
 
 from __future__ import annotations

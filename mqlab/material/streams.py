@@ -1,9 +1,4 @@
-"""Compressed files and files in UTF-16, read as streams.
-
-Compressed files: what they are, what is in them, and whether they are whole.
-
-UTF-16 files made readable: as UTF-8, in the scratch folder.
-"""
+"""Compressed files and files in UTF-16, read as streams: what they are, what is in them, and whether they are whole."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""The files behind the paths of a command line.
-
-The files behind the paths of a command line: folders walked, globs expanded, nothing read.
-
-What lies behind the paths, before anybody looks into it: files here and elsewhere, pipes, members of archives.
-"""
+"""The files behind the paths of a command line: folders, globs, other file systems and pipes; no content is read."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Which master or Connect server, and whether it answers.
-
-Where Spark runs when it is not here: which master or Connect server was chosen, and whether it answers.
+"""Where Spark runs when it is not here: which master or Connect server was chosen, and whether it answers.
 
 Everything is asked before a session starts, with a deadline: Spark itself would try again for minutes.
 """

@@ -1,6 +1,4 @@
-"""What begins before Python has imported the rest: the JVM and the session.
-
-What begins before Python has imported the rest: the JVM and the session, unless the workspace has the answer.
+"""What begins before Python has imported the rest: the JVM and the session, unless the workspace has the answer.
 
 Importing what reads and diagnoses takes as long as Spark's start; both go on side by side, so the JVM comes first.
 """

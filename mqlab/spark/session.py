@@ -1,7 +1,5 @@
 """The only place that builds a Spark session.
 
-The Spark session: the only place that builds one.
-
 On a cluster or a Connect server everything is left to its own configuration, except what results depend on, and except
 that small material gets few partitions; its workers are sent this package.
 """

@@ -1,13 +1,4 @@
-"""Events, polls, metrics and settings made small.
-
-EVENTS thinned to episodes: one row per kind, actor and ten seconds, with count, extrema, first and last line.
-
-Polls that applications say they worked off, thinned in Spark: long ones one by one, short ones together.
-
-METRICS thinned: samples of the series that mqlab knows by name, one row a series.
-
-SETTINGS thinned: processes print the same block at each start.
-"""
+"""Events, polls, metrics and settings of one source made small: runs, extrema and series instead of rows."""
 
 from __future__ import annotations
 

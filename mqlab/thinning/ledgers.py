@@ -1,12 +1,8 @@
-"""LEDGER, thinned: counts instead of messages, runs instead of single fates.
-
-What each ledger or dump tells of each partition, counted.
-
-LEDGER, thinned: counts instead of messages, and what became of messages as runs instead of rows.
+"""LEDGER, thinned: counts instead of messages, and what became of messages as runs instead of rows.
 
 In ``tallies`` and ``deliveries`` a message is (topic, queue, offset); where a ledger notes no offset, (topic, key).
 ``fates`` says how messages are told apart there. Messages of MQTT have neither queues nor offsets, and no ledger
-must note all of them: they are told by ``thinning.mqtt_flows`` instead.
+must note all of them: they are told by ``mqtt_flows`` instead.
 """
 
 from __future__ import annotations

@@ -1,13 +1,7 @@
-"""Logs made small: coverage, shapes, growth.
+"""Logs made small: what became of the lines of each source, shapes of lines, and bytes by minute of the loudest.
 
-What became of the lines of each source: data, noise, or not understood.
-
-VOLUME thinned: one row per source, level and line shape.
-
-How each log grew: bytes per minute in all, and for the few shapes of line with the loudest minutes.
-
-Lines that the scan keeps verbatim carry bytes like any others, so they are counted here too, by a shape of their own.
-Lines without a moment have no minute; ``continuation`` says to which they belong.
+Lines that are kept verbatim carry bytes like any others, so they are counted under a shape of their own. Lines without
+a moment have no minute; ``assembly.logs`` says to which they belong.
 """
 
 from __future__ import annotations

@@ -1,16 +1,14 @@
-"""Messages of MQTT: who published each, and which ledgers note it.
-
-What ledgers note about messages of MQTT: rows with keys, and what each ledger is to these messages.
+"""Messages of MQTT, one row each: who published it, and which ledgers note it how often.
 
 A publisher may keep one ledger of what it sent and another one of what was acknowledged: both are one sender. Ledgers
 of other systems, such as that of a Kafka consumer behind a bridge, join as receivers where most of their keys are ids
 that ledgers of MQTT note, too.
 
-Messages of MQTT, one row each: who published it, and which ledgers note it how often.
-
 A message is told apart by its id. Where publishers use the same ids, since each counts from 0, the topic tells them
-apart, too; a ledger behind a bridge may note an id under another topic than its publisher. What two publishers say
-that they sent under one id and topic is told by neither.
+apart, too. So each row is about one of the titles (topics) of its id, in this order: the topic that it notes, where
+that is a title; the only title, unless the same ledger notes that one besides; what the same publisher says of the id
+elsewhere; else the topic that it notes, as a ledger behind a bridge may note an id under another topic. What two
+publishers say that they sent under one id and topic is told by neither.
 """
 
 from __future__ import annotations

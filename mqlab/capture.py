@@ -259,9 +259,9 @@ class Capture:
 
     def between(self, since: str | float, until: str | float, node: str | None = None) -> pd.DataFrame:
         """What log lines say happened from *since* to *until*, by time; of one broker or client with *node*."""
-        begin, end = units.epoch(since), units.epoch(until)
+        begin, end, events = units.epoch(since), units.epoch(until), self.events
         inside = F.unix_micros("at").between(int((begin or 0.0) * 1e6), int((end or 0.0) * 1e6))
-        rows = self.events.where(inside if node is None else inside & (F.col("node") == node))
+        rows = events.where(inside if node is None else inside & (F.col("node") == node))
         return rows.select("at", "node", "kind", "text", "source", "line").orderBy("at", "source", "line").toPandas()
 
     def lag(self, group: str, topic: str, partition: int | str | None = None) -> pd.Series[int]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 from mqlab.facts import Episode, Facts, Position, Series, Setting
 from mqlab.findings import Evidence
 from mqlab.formats.registry import BY_NAME
@@ -152,3 +154,8 @@ def _opened(rows):
             yield from _opened(row)
         else:
             yield row
+
+
+def rows_of(known: Facts) -> dict[str, tuple]:
+    """The rows of Facts by subject, which compare by value."""
+    return {field.name: getattr(known, field.name) for field in fields(Facts)}

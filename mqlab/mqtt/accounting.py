@@ -94,7 +94,7 @@ class Row:
         if since <= self.first_at and self.last_at <= until:
             return float(self.messages)
         common = min(until, self.last_at) - max(since, self.first_at)
-        return self.messages * common / (self.last_at - self.first_at) if common > 0 else 0.0
+        return self.messages * min(1.0, common / (self.last_at - self.first_at)) if common > 0 else 0.0
 
     def certain(self, since: float, until: float) -> Interval:
         """The same with bounds: where it lies across an edge, its smaller part may be empty, or twice as large."""

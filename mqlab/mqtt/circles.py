@@ -278,7 +278,7 @@ def _published(facts: Facts, since: float, until: float) -> float:
 
 
 def _within(receipt: Receipt, since: float, until: float) -> float:
-    return receipt.rows * max(0.0, min(until, receipt.at + GRID) - max(since, receipt.at)) / GRID
+    return receipt.rows * (max(0.0, min(until, receipt.at + GRID) - max(since, receipt.at)) / GRID)
 
 
 def missing(facts: Facts, one: Receiver, since: float) -> int:

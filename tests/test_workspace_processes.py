@@ -18,17 +18,25 @@ from mqlab.capture import open_capture
 
 PATIENCE = 300
 """Seconds to wait for what a process does next, on however slow a machine."""
+HELD = f"""
+import time
+from mqlab.cache import entries
+from mqlab.cli import main
+entries.store = lambda *_: time.sleep({PATIENCE})
+main()
+"""
 
 
 @pytest.fixture
 def started(tmp_path):
-    """Start ``mqlab triage`` on a small material as a process group of its own."""
+    """Start ``mqlab triage`` on a small material as a process group of its own, *held* before its entry is written."""
     copied(tmp_path / "m")
     running = []
     environment = os.environ | {"PYTHONPATH": str(Path(mqlab.__file__).parents[1])}
 
-    def start():
-        command = [sys.executable, "-m", "mqlab.cli", "triage", "m", "--format", "json", "--workspace", "w"]
+    def start(*, held=False):
+        program = ["-c", HELD] if held else ["-m", "mqlab.cli"]
+        command = [sys.executable, *program, "triage", "m", "--format", "json", "--workspace", "w"]
         running.append(
             subprocess.Popen(
                 command, cwd=tmp_path, env=environment, process_group=0, stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -74,7 +82,7 @@ def test_runs_killed_on_their_way_leave_nothing_that_the_next_one_takes_for_a_re
         "the index is written": lambda: any(cache.glob("scan-*/index.json")),
     }
     for moment, reached in moments.items():
-        process = started()
+        process = started(held=True)
         if seen(process, reached):
             killed.append(moment)
         kill(process)

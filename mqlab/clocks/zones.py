@@ -1,9 +1,5 @@
 """Zones of clocks, and years that lines leave out.
 
-Zones of clocks, and moments that are told on a clock in one of them.
-
-The year of lines that write none, as those of syslog: ``Nov 22 00:24:29 app-7 systemd[1]: …``.
-
 They come out of Spark in a leap year long before Kafka. Each moment is put into the year in which it is nearest to
 what the rest of the material covers; without such, into the last year in which it was not later than its file's last
 change. Zones are settled afterwards: no offset moves a moment by half a year.

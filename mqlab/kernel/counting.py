@@ -1,14 +1,10 @@
 """Lines that nothing keeps, counted by minute, level and shape.
 
-Line shapes: what remains of a line when everything that varies is masked.
-
 Rough shapes, with their digits masked, are made of all lines at once (``vectors.rough``); ``fine`` is asked about the
 few that are left after counting::
 
     [2026-11-21 12:18:43,427] INFO [UnifiedLog partition=t-0, dir=/data] Rolled new log segment at offset 4711 in 3 ms.
     INFO [UnifiedLog partition=t-#, dir=/data] Rolled new log segment at offset # in # ms.
-
-Lines of logs counted by minute, level and shape, and what became of them.
 """
 
 from __future__ import annotations

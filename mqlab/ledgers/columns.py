@@ -1,7 +1,5 @@
 """What the columns of a ledger are, by their names and by what stands in them.
 
-What the columns of a ledger without a header are, by what stands in them.
-
 Sample rows::
 
     1795262756811,orders,0,0,2
@@ -9,8 +7,6 @@ Sample rows::
 
 The moment is the column in which every cell is one. An offset rises within its partition, one by one as far as
 nothing is left out; a key may rise too, but has gaps there. A topic is a word that comes again and again.
-
-What the named columns of a ledger are, by their names and by what stands in them.
 
 Sample rows::
 

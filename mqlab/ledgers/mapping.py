@@ -1,15 +1,11 @@
 r"""The file behind ``--ledger``: which files are ledgers, and what stands in them.
 
-Patterns of the user's map: regexes whose named groups say what stands where in lines of a log.
-
 Sample::
 
     pattern = 'did (?P<key>\S+) from (?P<topic>[\w.-]+)/(?P<partition>\d+)/(?P<offset>\d+)'
 
 A pattern is looked for anywhere in a line. Python checks it and Rust reads it where it can, so it may hold only what
 both read alike: no lookaround, no back references, no braces or brackets that stand for themselves without a backslash.
-
-The file behind ``--ledger``: which files are ledgers, and what stands in them, where recognition cannot know.
 
 Sample::
 

@@ -1,9 +1,5 @@
 """What the columns of a ledger about messages of MQTT are.
 
-What stands in columns of ledgers about messages of MQTT: topics with levels, ids, words.
-
-What the columns of a ledger about messages of MQTT are, by their names and by what stands in them.
-
 Sample rows::
 
     t,sample,topic,qos,t_ack,res
@@ -15,8 +11,6 @@ Sample rows::
 Here the names say less and the cells say more than in other ledgers: a topic with levels, QoS and flags leave few
 columns over. Only who receives a message sees whether it is a duplicate or was retained (MQTT 3.1.1, sections 3.3.1.1
 and 3.3.1.3), and only who publishes it waits for an acknowledgement; so columns tell the role where nothing else does.
-
-What the columns of a ledger about messages of MQTT are where none has a name.
 
 Sample rows::
 

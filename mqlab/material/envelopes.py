@@ -1,12 +1,8 @@
 """Envelopes: what a collector wrapped around each line.
 
-Structured log lines: one JSON object a line, rebuilt to ``<time> <LEVEL> [<thread or ->] <logger> - <message>``.
-
 ECS, logstash and logback encoders, log4j2 layouts, zap, logrus, pino, Loki and Kibana exports. A message that still
 carries its own date is the original line and stays as it is. EMQX's names of clients and topics stay beside its
 message.
-
-Envelopes: what a collector wrapped around each line, found on the head of a file and taken off every line.
 """
 
 from __future__ import annotations

@@ -1,9 +1,5 @@
 """What a file is known by: its content in the workspace, the moment in its name.
 
-What a file is known by in the workspace: its content, not its name, so that a rotated log is not read again.
-
-Moments in the names of files: a snapshot says when it was taken, where its content does not.
-
 ``groups.20261121T121918Z.txt``, ``2026-11-21T12-19-18Z``, ``20261121-121918`` and ``1795263520.json`` are moments.
 A date alone or the suffix of a rolled log, ``server.log.2026-11-21-11``, is none.
 """

@@ -1,11 +1,4 @@
-"""What a file is, by its first 64 KB, by the user's map of ledgers, and as a log with messages between its lines.
-
-What a file is, by its first 64 KB.
-
-What a file is that the user's map of ledgers names: for a table no format is asked, for lines of a log all are.
-
-What a log is in which an application may note its messages between other lines.
-"""
+"""What a file is, by its first 64 KB, by the user's map of ledgers, and as a log with messages between its lines."""
 
 from __future__ import annotations
 

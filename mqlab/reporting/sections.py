@@ -1,9 +1,4 @@
-"""Which notebooks fit, and how what they show becomes sections of the report.
-
-The gate to the page: nothing from the material or from a notebook passes it as live mark-up.
-
-Which notebooks fit, and how what they show becomes sections of the report.
-"""
+"""Which notebooks fit, and how what they show becomes sections of the report."""
 
 from __future__ import annotations
 

@@ -1,13 +1,4 @@
-"""The four tiles of the first screen.
-
-One tile of the report's first screen.
-
-Tiles about delivery: what audits of topics say was lost, doubled, or only waits.
-
-Tiles of findings about the members of a consumer group: polls, silences, restarts, what they cost.
-
-The four tiles of the first screen: factor, excess, damage, loss; or what stands in their place.
-"""
+"""The four tiles of the first screen."""
 
 from __future__ import annotations
 

@@ -1,10 +1,6 @@
 """What the first screen says, and the postmortem below it, as plain data.
 
 What a report is told from; ``mqlab.capture.Capture`` is one.
-
-The postmortem template: what the data knows is filled in, what only people know is visibly empty.
-
-What the first screen says, as plain data: the template only lays it out.
 """
 
 from __future__ import annotations

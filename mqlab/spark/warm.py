@@ -1,7 +1,5 @@
 """A Spark server that stays warm on this machine.
 
-The warm session: a local Spark Connect server that stays, so that the next triage does not wait for Spark.
-
 PySpark's own management of such a server does the work: it listens on loopback only, and the token that it asks for
 is in a file that only the user can read. That file and the server's log are in the folder ``session`` of the user's
 cache, whatever ``--workspace`` says. A server that was killed, does not answer, or belongs to another Spark version

@@ -1,19 +1,13 @@
 """Whose side ledgers are on, and which topic each is about.
 
-Whose side ledgers are on that do not say it: who notes messages first has sent them, who notes them later got them.
-
 Two ledgers are compared where both note messages: those of one topic of MQTT, those of one queue of other systems. A
 message is told by its topic and key there, by its place and its key or topic here. One ledger *follows* another one
 where it notes nearly all of these messages, too, and most of them later. Of MQTT's, two receivers may follow each other
 by a hair's breadth, so who sends must note answers besides. Clocks of other zones are off by a quarter of an hour or
 more: that tells nothing.
 
-Ledgers that note ids of messages and no places: what they are about is told by dumps and ledgers with the same ids.
-
 Two producers may both count from 0: an id alone proves little, so a ledger must share far more of them with one topic
 than with any other.
-
-Which topic each ledger is about, and whether its keys tell messages apart.
 
 Many ledgers note no topic, and many note as key what a device or a customer is called. Both are told by what the
 ledgers share and by how often their keys differ.

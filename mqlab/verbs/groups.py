@@ -1,11 +1,4 @@
-"""``mqlab rebalances``, ``mqlab what-if``, ``mqlab drain``.
-
-``mqlab rebalances``: every rebalance of the Kafka groups in the material, what began it and what it cost.
-
-``mqlab what-if``: a recorded consumer group with other settings.
-
-``mqlab drain``: how long the backlog takes, and how fast it may be drained.
-"""
+"""``mqlab rebalances``, ``mqlab what-if``, ``mqlab drain``."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""``mqlab session``: a Spark that stays warm on this machine, so that the next triage answers sooner.
-
-Warming up: a server that has read something answers the next triage in half the time.
-
-``mqlab session``: a Spark that stays warm on this machine, so that the next triage answers sooner.
-"""
+"""``mqlab session``: a Spark that stays warm on this machine, so that the next triage answers sooner."""
 
 from __future__ import annotations
 

@@ -16,6 +16,7 @@ that a notebook after a triage needs no Spark until it asks for a table.
 
 from __future__ import annotations
 
+import re
 import sys
 import weakref
 from collections.abc import Callable, Iterator, Sequence
@@ -128,12 +129,12 @@ class Capture:
     def __repr__(self) -> str:
         from mqlab.card import text
 
-        return text(self)
+        return text(self.diagnosis, self.sizes())
 
     def _repr_html_(self) -> str:
         from mqlab.card import html
 
-        return html(self)
+        return html(self.diagnosis, self.sizes())
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -208,7 +209,7 @@ class Capture:
 
     def sql(self, query: str) -> DataFrame:
         """The answer to *query*; the tables are views: ``select kind, count(*) from events group by kind``."""
-        words = set(query.replace("`", " ").replace("(", " ").replace(")", " ").replace(",", " ").lower().split())
+        words = set(re.findall(r"\w+", query.lower()))
         for table in TABLES:
             if table.name in words:
                 self.table(table).createOrReplaceTempView(table.name)
@@ -381,7 +382,7 @@ def open_capture(  # noqa: PLR0913 - the one function that people type, its opti
         except BaseException:
             hold.release()
             raise
-    weakref.finalize(capture, hold.release)
+    weakref.finalize(capture.places, hold.release)
     return capture
 
 

@@ -1,5 +1,6 @@
 """What people type: a capture's card, findings, lines, lag, figures and filters; tables that need Spark come last."""
 
+import gc
 from pathlib import Path
 
 import pandas as pd
@@ -85,6 +86,15 @@ def test_every_table_is_an_attribute(capture, name):
 
 def test_every_canonical_table_has_an_attribute_of_its_name():
     assert {table.name for table in tables.TABLES} <= set(dir(mqlab.Capture))
+
+
+def test_a_part_keeps_what_was_read_in_the_workspace_when_the_whole_is_gone(tmp_path):
+    part = mqlab.open_capture(SAMPLES / "kafka-amp-05", workspace=str(tmp_path)).where(since=0)
+    gc.collect()
+    assert [*tmp_path.glob("using-*")] != []
+    del part
+    gc.collect()
+    assert [*tmp_path.glob("using-*")] == []
 
 
 def test_tables_are_views_of_sql_and_their_sizes_are_known_without_it(capture):

@@ -24,6 +24,7 @@ from mqlab.rows import (
     Flow,
     Part,
     Passage,
+    Placed,
     Receipt,
     Reject,
     Shape,
@@ -86,7 +87,7 @@ class Series:
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(Placed):
     """One configured value; row of SETTINGS, distinct per source, owner, moment and value."""
 
     key: str
@@ -103,14 +104,9 @@ class Setting:
     text: str
     version: str | None = None
 
-    @property
-    def evidence(self) -> Evidence:
-        """Where it stands."""
-        return Evidence(self.source, self.line, self.text)
-
 
 @dataclass(frozen=True, slots=True)
-class Position:
+class Position(Placed):
     """One group's position in one partition at one moment; row of POSITIONS."""
 
     at: float | None
@@ -126,11 +122,6 @@ class Position:
     source: str
     line: int | None
     text: str
-
-    @property
-    def evidence(self) -> Evidence:
-        """Where it stands."""
-        return Evidence(self.source, self.line, self.text)
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,6 +14,20 @@ GRID = 10.0
 """Seconds that one row stands for where rows are thinned by time: tallies, deliveries, batches, receipts."""
 
 
+class Placed:
+    """A row that stands at one line."""
+
+    __slots__ = ()
+    source: str
+    line: int | None
+    text: str
+
+    @property
+    def evidence(self) -> Evidence:
+        """Where it stands."""
+        return Evidence(self.source, self.line, self.text)
+
+
 @dataclass(frozen=True, slots=True)
 class Reject:
     """Lines or a file that no format understood."""
@@ -49,7 +63,7 @@ class Coverage:
 
 
 @dataclass(frozen=True, slots=True)
-class Client:
+class Client(Placed):
     """One client as one snapshot saw it; row of CLIENTS."""
 
     at: float | None
@@ -70,14 +84,9 @@ class Client:
     queued: int | None = None
     dropped: int | None = None
 
-    @property
-    def evidence(self) -> Evidence:
-        """Where it stands."""
-        return Evidence(self.source, self.line, self.text)
-
 
 @dataclass(frozen=True, slots=True)
-class Assignment:
+class Assignment(Placed):
     """One queue held by one member at one moment; row of ASSIGNMENTS."""
 
     at: float | None
@@ -90,11 +99,6 @@ class Assignment:
     source: str
     line: int | None
     text: str
-
-    @property
-    def evidence(self) -> Evidence:
-        """Where it stands."""
-        return Evidence(self.source, self.line, self.text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from mqlab.mqtt import denials, subscriptions
 from mqlab.mqtt.accounting import accounts
 from mqlab.mqtt.brokers import LEAST
 from mqlab.mqtt.denials import PUBLISH, SUBSCRIBE, Denied, Refused
-from mqlab.shared.wording import accusation, cite, few
+from mqlab.shared.wording import accusation, few
 
 INCIDENT = "acl-silent-drop"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
@@ -148,9 +148,9 @@ def _topics(own: Sequence[Refused]) -> str:
 def _evidence(facts: Facts, own: Sequence[Refused]) -> Iterator[Evidence]:
     users = {user for r in own for user in r.users}
     rules = [s for s in denials.lines(facts) if (s.owner or "anonymous") in users]
-    yield from (cite(s, "a rule of this user; none allows the topic") for s in rules[: 2 * _SHOWN])
-    yield from [cite(s, "the rules are in force") for s in facts.settings if s.key == "acl_file"][:1]
-    yield from (cite(r.flows[0].first, "published, and did not arrive") for r in own[:_SHOWN])
+    yield from (s.evidence.because("a rule of this user; none allows the topic") for s in rules[: 2 * _SHOWN])
+    yield from [s.evidence.because("the rules are in force") for s in facts.settings if s.key == "acl_file"][:1]
+    yield from (r.flows[0].first.because("published, and did not arrive") for r in own[:_SHOWN])
 
 
 def _of_lines(one: Denied, certainty: Certainty) -> Finding:
@@ -171,7 +171,7 @@ def _of_lines(one: Denied, certainty: Certainty) -> Finding:
         measures={"denied": float(one.count), "topics": float(len(topics))}
         | ({"lost_records": float(lost)} if lost else {})
         | ({"closed_connections": float(one.closed)} if one.closed else {}),
-        evidence=tuple(cite(e.first, "refused") for e in one.lines[:_SHOWN]),
+        evidence=tuple(e.first.because("refused") for e in one.lines[:_SHOWN]),
         mitigate=_MITIGATE,
         remedy=_REMEDY,
         verify="No further refusals, and received / published = 1 for each topic.",

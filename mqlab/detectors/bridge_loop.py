@@ -19,7 +19,7 @@ from mqlab.findings import Certainty, Evidence, Finding
 from mqlab.mqtt.circles import ROUNDS, Case, Closed, cases, missing, ring, suspect
 from mqlab.mqtt.connections import Connection
 from mqlab.mqtt.copies import first_copy, receivers
-from mqlab.shared.wording import accusation, cite, clock, sample
+from mqlab.shared.wording import accusation, clock, sample
 
 INCIDENT = "bridge-loop"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
@@ -147,7 +147,7 @@ def _evidence(facts: Facts, case: Case) -> Iterator[Evidence]:
     if case.way is not None and not isinstance(case.way, Closed):
         yield from first_copy(case.way.ledger, f"{case.way.client} publishes an id again that is not its own")
     for one in case.circling:
-        yield cite(one.worst.first, f"came {units.number(one.copies)} times")
+        yield one.worst.first.because(f"came {units.number(one.copies)} times")
         yield from first_copy(one.receiver, f"{one.receiver.client} gets an id again")
     yield from (sample(facts, t.series, t.series.points[-1][0], f"what {t.broker} took in") for t in case.taken)
     yield from (place for link in links for place in link.evidence)
@@ -156,4 +156,4 @@ def _evidence(facts: Facts, case: Case) -> Iterator[Evidence]:
         yield replace(came.begin, why="the circle begins when it connects")
     both = ring(facts, case.circling) if case.way is None else None
     yield from (replace(s.evidence, why=f"{s.client_id} reads {s.filter}") for s in both or ())
-    yield from (cite(e.first, "a consequence: queues") for e in facts.of_kind("session-queue-dropping")[:2])
+    yield from (e.first.because("a consequence: queues") for e in facts.of_kind("session-queue-dropping")[:2])

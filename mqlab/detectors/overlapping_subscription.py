@@ -20,7 +20,7 @@ from mqlab.mqtt.copies import first_copy, receivers
 from mqlab.mqtt.overlaps import Doubled
 from mqlab.mqtt.subscriptions import all_told
 from mqlab.rows import GRID
-from mqlab.shared.wording import accusation, cite, few
+from mqlab.shared.wording import accusation, few
 
 INCIDENT = "overlapping-subscription"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
@@ -103,14 +103,14 @@ def _often(one: Doubled) -> str:
 
 def _evidence(facts: Facts, one: Doubled) -> Iterator[Evidence]:
     for place in {f.filter: f.evidence for f in one.filters}.values():
-        yield cite(place, "a filter that matches")
+        yield place.because("a filter that matches")
     for setting in overlaps.settings(facts):
-        yield cite(setting, "whether mosquitto sends a copy for each filter")
+        yield setting.evidence.because("whether mosquitto sends a copy for each filter")
     if one.receiver is not None:
         yield from first_copy(one.receiver, "the second copy of a message")
     sent = accounting.went_out(facts, None).get(one.client, {})
     for topic in list(one.copies)[:_SHOWN]:
         came, went = accounting.came_in(facts).get(topic), sent.get(topic)
         if came is not None and went is not None:
-            yield cite(came.first.first, f"the broker took in {units.number(came.messages)}")
-            yield cite(went.first.first, f"and sent {units.number(went.messages)} to {one.client}")
+            yield came.first.first.because(f"the broker took in {units.number(came.messages)}")
+            yield went.first.first.because(f"and sent {units.number(went.messages)} to {one.client}")

@@ -24,7 +24,7 @@ from mqlab.mqtt.diversion import Diversion, diversions
 from mqlab.mqtt.queue_growth import NEAR, Unknown, counts, leaving, unknown_subscriptions
 from mqlab.mqtt.sessions import BEGIN
 from mqlab.mqtt.subscriptions import share_groups
-from mqlab.shared.wording import accusation, cite, clock, sample
+from mqlab.shared.wording import accusation, clock, sample
 
 INCIDENT = "persistent-session-diversion"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
@@ -202,7 +202,7 @@ def _evidence(facts: Facts, one: Diversion) -> Iterator[Evidence]:
         if dropped is not None:
             yield sample(facts, dropped, one.grown.until, "messages that the broker dropped")
     lost = [r for r in one.account.lost if r.last_at >= one.phases[0].since] if one.missing is not None else []
-    yield from (cite(r.first, "the first that no member noted") for r in lost[:1])
+    yield from (r.first.because("the first that no member noted") for r in lost[:1])
     yield from mqtt_brokers.limit_told(facts, one.group.broker)
 
 

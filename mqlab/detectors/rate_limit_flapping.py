@@ -22,7 +22,7 @@ from mqlab.findings import Certainty, Evidence, Finding
 from mqlab.models import mqtt
 from mqlab.mqtt.connections import connections
 from mqlab.mqtt.flapping import AT_ONCE, LEAST, Flapping, Limit, flapping, limit_of, limits
-from mqlab.shared.wording import accusation, cite, clock
+from mqlab.shared.wording import accusation, clock
 
 INCIDENT = "rate-limit-flapping"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
@@ -139,7 +139,7 @@ def _finding(facts: Facts, one: Flapping, configured: tuple[Limit, ...]) -> Find
 
 def _evidence(one: Flapping, limit: Limit | None) -> Iterator[Evidence]:
     if limit is not None:
-        yield cite(limit.setting, "the limit")
+        yield limit.setting.evidence.because("the limit")
     yield from (replace(c.line, why="limit times life") for c in one.carried[:_SHOWN])
     yield from (replace(e.first, why="silence ends a connection") for e in one.unanswered[:_SHOWN])
     for life in one.lives[:_SHOWN]:

@@ -17,7 +17,7 @@ from mqlab.findings import Certainty, Evidence, Finding, Severity
 from mqlab.mqtt import accounting, redeliveries, sessions
 from mqlab.mqtt.copies import receivers
 from mqlab.mqtt.redeliveries import Again
-from mqlab.shared.wording import accusation, cite
+from mqlab.shared.wording import accusation
 
 INCIDENT = "redelivery-storm"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
@@ -89,7 +89,7 @@ def _evidence(facts: Facts, one: Again) -> Iterator[Evidence]:
             why = f"{receipt.dup} with DUP within ten seconds"
             yield receipt.repeated(why) or receipt.first(why)
     for line in one.lines[:_SHOWN]:
-        yield cite(line.first, "sent again with the DUP flag")
+        yield line.first.because("sent again with the DUP flag")
     for told in facts.settings:
         if told.key in redeliveries.WINDOW:
-            yield cite(told, "what may be under way unacknowledged")
+            yield told.evidence.because("what may be under way unacknowledged")

@@ -17,7 +17,7 @@ from mqlab.mqtt import brokers, queue_drops
 from mqlab.mqtt.brokers import LEAST, gauge
 from mqlab.mqtt.queue_drops import MIXED, QueueCase, queue_cases
 from mqlab.mqtt.sessions import END
-from mqlab.shared.wording import accusation, cite, clock, sample
+from mqlab.shared.wording import accusation, clock, sample
 
 INCIDENT = "session-queue-drop"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
@@ -124,14 +124,14 @@ def _measures(case: QueueCase, lost: float | None) -> dict[str, float]:
 
 
 def _evidence(facts: Facts, case: QueueCase) -> tuple[Evidence, ...]:
-    found = [cite(e.first, "its queue is full") for e in case.lines[:_SHOWN]]
-    found += [cite(case.row, "what it dropped")] if case.row is not None else []
+    found = [e.first.because("its queue is full") for e in case.lines[:_SHOWN]]
+    found += [case.row.evidence.because("what it dropped")] if case.row is not None else []
     if case.lost_rows:
         last = max(case.lost_rows, key=lambda r: r.last_at)
-        found += [cite(case.lost_rows[0].first, "the first that is missing"), cite(last.last, "the last")]
+        found += [case.lost_rows[0].first.because("the first that is missing"), last.last.because("the last")]
     counter = gauge(facts, "mqtt.publish_dropped", case.broker)
     if counter is not None:
         found.append(sample(facts, counter, counter.points[-1][0], "messages that the broker dropped"))
     ends = [c.end for c in case.session.connections if c.end is not None] if case.session and case.was_away else []
-    found += [cite(end, "it goes away and keeps its session") for end in ends[:1]]
+    found += [end.because("it goes away and keeps its session") for end in ends[:1]]
     return (*found, *brokers.limit_told(facts, case.broker))

@@ -20,7 +20,6 @@ from mqlab.models import mqtt as models_mqtt
 from mqlab.models.kafka_defaults import Version
 from mqlab.models.mqtt import Queue, Strategy, strategy
 from mqlab.shared.actors import base_name
-from mqlab.shared.wording import cite
 from mqlab.sources import Role
 
 LEAST = 10
@@ -145,7 +144,7 @@ def queue(facts: Facts, broker: str | None) -> Queue | None:
 def limit_told(facts: Facts, broker: str | None) -> tuple[Evidence, ...]:
     """The line that sets the limit of its queues."""
     own = [s for s in _own(facts, broker) if s.key in _LIMITS or s.key.endswith("max_mqueue_len")]
-    return tuple(cite(s, "the limit of each session's queue") for s in own[-1:])
+    return tuple(s.evidence.because("the limit of each session's queue") for s in own[-1:])
 
 
 def tells_of_drops(facts: Facts) -> bool:

@@ -23,7 +23,7 @@ from mqlab.mqtt.sessions import END
 from mqlab.mqtt.subscriptions import Subscription, subscriptions
 from mqlab.rows import GRID
 from mqlab.shared.counters import increase
-from mqlab.shared.wording import cite, clock, sample
+from mqlab.shared.wording import clock, sample
 
 ROUNDED = 1.0
 """Seconds: brokers print whole ones, so that a client may be away that much earlier than its line says."""
@@ -160,7 +160,7 @@ def _pending(facts: Facts, topic: str, ledgers: Sequence[str]) -> tuple[int, str
     told = [p for p in facts.positions if p.topic == topic and p.queue in handled and p.end is not None]
     ends = {p.queue: p for p in sorted(told, key=lambda p: (p.end or 0, p.source, p.line or 0))}
     many = sum(max(0, (ends[queue].end or 0) - handled[queue] - 1) for queue in ends)
-    places = [cite(p, "") for p in (ends[queue] for queue in handled if queue in ends)]
+    places = [p.evidence.because("") for p in (ends[queue] for queue in handled if queue in ends)]
     return many, "the log holds as many behind what the reader notes last", places
 
 

@@ -21,7 +21,6 @@ from mqlab.mqtt.copies import RECEIVING
 from mqlab.mqtt.subscriptions import Subscription
 from mqlab.rows import GRID
 from mqlab.shared.actors import base_name
-from mqlab.shared.wording import cite
 
 WHOLE = "counters do not tell topics apart: what was published elsewhere counts as missing"
 
@@ -96,7 +95,7 @@ def _offsets(facts: Facts, topic: str, group: str | None) -> Iterator[Course]:
                 found[row.queue][row.at] = (offset, row)
     for queue, by_time in sorted(found.items()):
         points = tuple((at, float(by_time[at][0])) for at in sorted(by_time))
-        place = cite(by_time[points[-1][0]][1], "")
+        place = by_time[points[-1][0]][1].evidence.because("")
         yield Course(f"{topic} {queue}", points, place, from_nothing=False, late=True)
 
 

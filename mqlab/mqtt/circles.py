@@ -23,7 +23,6 @@ from mqlab.mqtt.copies import Receiver, copies_by_topic, distinct, receivers, se
 from mqlab.mqtt.subscriptions import Subscription, subscriptions
 from mqlab.rows import GRID, Flow, Receipt
 from mqlab.shared.counters import increase
-from mqlab.shared.wording import cite
 
 _ID = ("bridge.remote_clientid", "bridge.clientid")
 """Directives that give a bridge its client id at the other broker; the second is the older name."""
@@ -45,14 +44,16 @@ class Link:
     @property
     def topics(self) -> tuple[Evidence, ...]:
         """The settings that say what it carries."""
-        return tuple(cite(s, f"bridge of {self.bridge.here}") for s in self.settings if s.key == "bridge.topic")
+        return tuple(
+            s.evidence.because(f"bridge of {self.bridge.here}") for s in self.settings if s.key == "bridge.topic"
+        )
 
     @property
     def evidence(self) -> tuple[Evidence, ...]:
         """Its name in the settings, and the first line with which it was opened."""
         own = [s for s in self.settings if s.key in ("bridge", "bridge.try_private")]
-        opened = [cite(e.first, "the bridge is opened") for e in self.lines[:1]]
-        return (*(cite(s, f"bridge of {self.bridge.here}") for s in own), *opened)
+        opened = [e.first.because("the bridge is opened") for e in self.lines[:1]]
+        return (*(s.evidence.because(f"bridge of {self.bridge.here}") for s in own), *opened)
 
 
 @dataclass(frozen=True, slots=True)

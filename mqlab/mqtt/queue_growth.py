@@ -21,7 +21,7 @@ from mqlab.mqtt.accounting import Account, accounts, total
 from mqlab.mqtt.brokers import EDGE, LASTING, LEAST, Rise
 from mqlab.mqtt.sessions import END, Session, left_behind
 from mqlab.mqtt.subscriptions import Subscription, subscriptions
-from mqlab.shared.wording import cite, sample
+from mqlab.shared.wording import sample
 
 NEAR = 0.1
 """How far a growth may be from the law: the broker publishes its values every ten seconds by default."""
@@ -225,10 +225,10 @@ def _memory(facts: Facts, grown: Rise) -> Rise | None:
 def leaving(session: Session | None, *meanwhile: Evidence) -> Iterator[Evidence]:
     """The lines with which a client connects that keeps its session, *meanwhile*, and with which it goes away."""
     if session is not None and session.last.begin is not None:
-        yield cite(session.last.begin, "connects with a persistent session")
+        yield session.last.begin.because("connects with a persistent session")
     yield from meanwhile
     if session is not None and session.last.end is not None:
-        yield cite(session.last.end, "goes away and keeps its session")
+        yield session.last.end.because("goes away and keeps its session")
 
 
 def counts(facts: Facts, one: Unknown) -> tuple[Evidence, ...]:

@@ -23,7 +23,6 @@ from mqlab.mqtt.brokers import broker_of, brokers
 from mqlab.mqtt.connections import Connection, by_client
 from mqlab.mqtt.copies import client_of
 from mqlab.rows import Client
-from mqlab.shared.wording import cite
 
 Span = tuple[float, float]
 BEGIN, END = float("-inf"), float("inf")
@@ -290,6 +289,6 @@ def usual_end(connections: Sequence[Connection]) -> str | None:
 
 def evidence(connections: Sequence[Connection]) -> tuple[Evidence, ...]:
     """The lines that begin and end these connections, as far as they are known."""
-    begins = [cite(c.begin, "it connects") for c in connections if c.begin is not None]
-    ends = [cite(c.end, "its connection ends") for c in connections if c.end is not None]
+    begins = [c.begin.because("it connects") for c in connections if c.begin is not None]
+    ends = [c.end.because("its connection ends") for c in connections if c.end is not None]
     return tuple(sorted((*begins, *ends), key=lambda place: (place.source, place.line or 0)))

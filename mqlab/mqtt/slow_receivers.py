@@ -20,7 +20,7 @@ from mqlab.mqtt.brokers import LEAST
 from mqlab.mqtt.queue_drops import NEAR, QueueCase, queue_cases
 from mqlab.mqtt.sessions import END
 from mqlab.rows import GRID, Client, Passage
-from mqlab.shared.wording import accusation, cite, sample
+from mqlab.shared.wording import accusation, sample
 
 SHORTEST = 30.0
 """Seconds of publishing over which a pace is taken: three times what ledgers are thinned to."""
@@ -240,7 +240,7 @@ def _finding(facts: Facts, pace: Pace, certainty: Certainty) -> Finding:
 
 
 def _evidence(facts: Facts, pace: Pace) -> Iterator[Evidence]:
-    yield from (cite(e.first, "its queue is full") for e in pace.case.lines[:2])
+    yield from (e.first.because("its queue is full") for e in pace.case.lines[:2])
     firsts = {r.source: r for r in reversed(facts.receipts)}
     late = max(pace.delays, key=lambda p: (_spread(p), p.sender))
     half = late.median - late.least
@@ -270,7 +270,7 @@ def _listed(facts: Facts, client: str, own: tuple[Client, ...]) -> Iterator[Find
         statement=f"{client} is connected, and {units.number(last.queued or 0)} messages wait for it, as many as "
         f"its queue holds; {units.number(last.dropped or 0)} were dropped.",
         measures={"pending_records": float(last.queued or 0), "dropped_messages": float(last.dropped or 0)},
-        evidence=(cite(last, "connected, with a full queue"),),
+        evidence=(last.evidence.because("connected, with a full queue"),),
         explains=("session-queue-drop",),
         mitigate=_MITIGATE,
         remedy=f"Make {client} faster, or share the load in a share group.",

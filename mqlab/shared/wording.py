@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TypedDict, Unpack
 
-from mqlab.facts import Facts, Position, Series, Setting
+from mqlab.facts import Facts, Series
 from mqlab.findings import Certainty, Evidence, Finding, Severity
-from mqlab.rows import Client
 
 
 def instant(at: float) -> datetime:
@@ -39,11 +38,6 @@ def sample(facts: Facts, series: Series, at: float, why: str) -> Evidence:
 
 def _plain(number: float) -> str:
     return str(int(number)) if number == int(number) else repr(number)
-
-
-def cite(row: Evidence | Setting | Client | Position, why: str) -> Evidence:
-    """The line of *row* as evidence."""
-    return Evidence(row.source, row.line, row.text, why)
 
 
 def few(names: Sequence[str], shown: int, what: str = "more") -> str:

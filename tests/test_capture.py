@@ -1,13 +1,14 @@
 """What people type: a capture's card, findings, lines, lag, figures and filters; tables that need Spark come last."""
 
 import gc
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 import mqlab
-from mqlab import tables
+from mqlab import card, tables
 from mqlab.errors import UnknownFindingError, UnknownSourceError
 
 SAMPLES = Path(__file__).parents[1] / "data" / "samples"
@@ -29,10 +30,13 @@ def test_its_text_is_a_card_of_a_few_lines(capture):
 
 
 def test_the_card_of_a_notebook_escapes_the_material(capture):
-    hostile = capture.where(topic="x")
-    page = hostile._repr_html_()
+    hostile = "<script>alert(1)</script>"
+    finding = replace(capture.findings[0], subject=hostile)
+    verdict = replace(capture.diagnosis.verdict, statement=hostile)
+    page = card.html(replace(capture.diagnosis, findings=(finding,), verdict=verdict), {})
 
     assert "<script" not in page
+    assert page.count("&lt;script&gt;alert(1)&lt;/script&gt;") == 2
     assert "capture.plot.timeline()" in page
 
 

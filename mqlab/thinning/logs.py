@@ -10,9 +10,6 @@ import polars as pl
 
 from mqlab.sources import Reading
 
-NOT_READ = ("unrecognised", "binary", "empty", "unreadable")
-"""Formats of sources that nobody understands."""
-
 
 def coverage(rows: pl.DataFrame) -> pl.DataFrame:
     """Lines and bytes per source and class: data, noise, or null for what nobody understands."""

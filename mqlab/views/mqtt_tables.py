@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from statistics import median, pstdev
 
 import pandas as pd
@@ -18,6 +18,7 @@ from mqlab.mqtt.connections import Connection, by_client
 from mqlab.mqtt.explained import Explained, explained
 from mqlab.mqtt.sessions import offline_sessions
 from mqlab.mqtt.subscriptions import share_groups
+from mqlab.shared.table import table
 from mqlab.symptoms.change_points import risers
 from mqlab.units import clock, duration, number, percent
 
@@ -44,7 +45,7 @@ def peers(facts: Facts) -> pd.DataFrame:
     known = sorted(
         by_client(facts).items(), key=lambda one: (-sum(c.count for c in one[1]), one[0][1], one[0][0] or "")
     )
-    return _frame((_peer(client, broker, own) for (broker, client), own in known[:_MOST]), _PEERS)
+    return table((_peer(client, broker, own) for (broker, client), own in known[:_MOST]), _PEERS)
 
 
 def away(facts: Facts) -> pd.DataFrame:
@@ -61,7 +62,7 @@ def away(facts: Facts) -> pd.DataFrame:
         }
         for one in offline_sessions(facts)
     )
-    return _frame(rows, _AWAY)
+    return table(rows, _AWAY)
 
 
 def _peer(client: str, broker: str | None, own: Sequence[Connection]) -> Mapping[str, object]:
@@ -89,12 +90,6 @@ def _variation(lasted: Sequence[float]) -> str:
     return f"{100 * pstdev(lasted) / mean:.0f} %" if len(lasted) > 1 and mean > 0 else ""
 
 
-def _frame(rows: Iterable[Mapping[str, object]], columns: Sequence[str]) -> pd.DataFrame:
-    """The first column is the index, so that no running number is shown."""
-    frame = pd.DataFrame(list(rows), columns=list(columns)).set_index(columns[0])
-    return frame.rename_axis(index=None, columns=columns[0])
-
-
 _SHARES = ("share group", "filter", "member", "session", "away since", "queued", "dropped", "line")
 _LOST = ("receiver", "published", "received", "again", "missing", "why", "unexplained", "nothing told of")
 _WAY = ("stage", "who", "messages", "how it is known", "where the rest is")
@@ -117,7 +112,7 @@ def shares(facts: Facts) -> pd.DataFrame:
                 "queued": _known(off.queued if off else None), "dropped": _known(off.dropped if off else None),
                 "line": f"{member.evidence.source}:{member.evidence.line}",
             })  # fmt: skip
-    return _frame(rows, _SHARES)
+    return table(rows, _SHARES)
 
 
 def worst(facts: Facts) -> Explained | None:
@@ -136,7 +131,7 @@ def losses(facts: Facts) -> pd.DataFrame:
             "again": number(one.copies), "missing": number(one.published - one.received), "why": ", ".join(known),
             "unexplained": bounded(rest), "nothing told of": ", ".join(one.unknown),
         })  # fmt: skip
-    return _frame(rows, _LOST)
+    return table(rows, _LOST)
 
 
 def way(facts: Facts) -> pd.DataFrame:
@@ -151,12 +146,12 @@ def way(facts: Facts) -> pd.DataFrame:
                 "stage": stage.step.value, "who": stage.who, "messages": _counted(stage),
                 "how it is known": stage.how, "where the rest is": ", ".join(rest),
             })  # fmt: skip
-    return _frame(rows, _WAY)
+    return table(rows, _WAY)
 
 
 def first_risers(facts: Facts) -> pd.DataFrame:
     """One row per quantity that left its own earlier level, the first one first."""
-    return _frame(
+    return table(
         (
             {
                 "between": clock(one.since), "and": clock(one.at), "what": one.quantity, "who": one.who,

@@ -41,6 +41,8 @@ class Incident:
     verify: str
     accounts_for: tuple[str, ...] = ()
     """Events and counters that mean trouble, and that a finding of this class explains."""
+    signs: tuple[str, ...] = ()
+    """Events that its mechanism prints itself, trouble or not; what a hypothesis is built on."""
     benign: bool = False
     """A state or a look-alike: nothing to repair."""
 
@@ -92,7 +94,7 @@ class _Catalogue(Mapping[str, Incident]):
 
 def _incident(slug: str, entry: dict[str, Any]) -> Incident:
     known = commands()
-    lists = {name: tuple(entry.get(name, ())) for name in ("systems", "needs", "accounts_for")}
+    lists = {name: tuple(entry.get(name, ())) for name in ("systems", "needs", "accounts_for", "signs")}
     wanted = tuple(known[name] for name in entry.pop("fetch"))
     return Incident(slug=slug, commands=wanted, **(entry | lists))
 

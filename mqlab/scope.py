@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from mqlab.detectors import DETECTORS
 from mqlab.detectors.base import Detector, Result
 from mqlab.facts import Facts
 from mqlab.mqtt.brokers import KNOWN
 from mqlab.rows import Coverage
+from mqlab.shared.wording import few
+from mqlab.sources import Role
 
 SYSTEMS = {"kafka": "Kafka", "rocketmq": "RocketMQ", "mqtt": "MQTT"}
 NO_RULE = "this version has no rule for it"
@@ -67,6 +71,13 @@ def systems(facts: Facts) -> frozenset[str]:
         told.add("kafka")
     own = [e for e in facts.episodes if e.kind not in _OF_ANYTHING]
     return frozenset(told | {e.system for e in own if e.system in SYSTEMS})
+
+
+def read(facts: Facts) -> str:
+    """Which software the material is of, in one sentence; empty where no format was recognised."""
+    known = Counter((c.software, c.role) for c in facts.coverage if c.role is not Role.UNKNOWN)
+    kinds = [f"{role}{f' ({software})' if software else ''}" for (software, role), _ in known.most_common()]
+    return f"What was read: {few(kinds, 3)}." if kinds else ""
 
 
 def logs(facts: Facts) -> bool:

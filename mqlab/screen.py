@@ -9,7 +9,7 @@ from datetime import UTC, datetime, tzinfo
 
 from mqlab import units
 from mqlab.delivery.rows import Audit
-from mqlab.diagnosis import Diagnosis
+from mqlab.diagnosis import Diagnosis, Verdict
 from mqlab.findings import Change, Finding, Severity
 from mqlab.screens import audit
 from mqlab.screens.audit import loss
@@ -84,6 +84,7 @@ def _of_quiet(diagnosis: Diagnosis, tz: tzinfo, audits: Sequence[Audit]) -> Iter
         told = "" if finding.statement == diagnosis.verdict.statement else f": {finding.statement}"
         yield from row("NOTICE", f"{finding.incident} {finding.certainty.name}{told}", 3)
         yield from (line("", proof(evidence)) for evidence in finding.evidence[:2])
+    yield from _hypotheses(diagnosis.verdict)
     for number, symptom in enumerate(diagnosis.symptoms):
         yield from row("" if number else "SYMPTOMS", symptom, 2)
     for number, change in enumerate(diagnosis.changes[:5]):
@@ -91,6 +92,16 @@ def _of_quiet(diagnosis: Diagnosis, tz: tzinfo, audits: Sequence[Audit]) -> Iter
     yield from audit.rows(diagnosis.chains, tz)
     yield from row("LOSS", loss(diagnosis, None, audits, tz), 4) if audits or diagnosis.chains else ()
     yield from _rejected(diagnosis)
+
+
+def _hypotheses(verdict: Verdict) -> Iterator[str]:
+    """Each with its share of the lines, what proves it, what speaks against it, and how to tell."""
+    for hypothesis in verdict.hypotheses:
+        share = units.percent(hypothesis.weight)
+        yield from row("MAYBE", f"{hypothesis.incident}, explains {share}: {'; '.join(hypothesis.explains[:2])}", 2)
+        yield from (line("", f"  {proof(evidence)}") for evidence in hypothesis.evidence[:2])
+        yield from (line("", f"  against: {text}") for text in hypothesis.against)
+        yield from (line("", f"  to tell: {way.missing}: {way.fetch}") for way in hypothesis.settle[:1])
 
 
 def _status(diagnosis: Diagnosis, lead: Finding, near: Sequence[Change], tz: tzinfo) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from mqlab import __version__, scope, settings_audit
+from mqlab import __version__, hypotheses, scope, settings_audit
 from mqlab.catalogue import INCIDENTS
 from mqlab.changes import changes
 from mqlab.delivery.audit import audits
@@ -43,7 +43,7 @@ def diagnose(facts: Facts, dismissed: Sequence[str] = ()) -> Diagnosis:
     return Diagnosis(
         version=__version__,
         material=_material(facts),
-        verdict=_verdict(findings, left, facts, results),
+        verdict=_weighed(_verdict(findings, left, facts, results), findings, left, facts, results),
         findings=findings,
         rejected=_rejected(results, findings),
         clear=tuple(slug for slug, r in sorted(results.items()) if _is_clear(r)),
@@ -86,8 +86,8 @@ def _verdict(findings: Sequence[Finding], left: Sequence[Symptom], facts: Facts,
         return Verdict(lead.incident, lead.certainty, lead.statement, tuple(f.id for f in findings if f is not lead))
     also = tuple(f.id for f in findings)
     if left:
-        told = f"{counted(len(left), 'symptom')} that no rule of mqlab explains; the earliest: {left[0].text}."
-        return Verdict("undetermined", None, f"{told} Nothing it can recognise was found.{intact(audits(facts))}", also)
+        told = f"{counted(len(left), 'symptom')} that nothing found explains; the earliest: {left[0].text}."
+        return Verdict("undetermined", None, f"{told}{intact(audits(facts))}", also)
     known = scope.enough(facts, results)
     visible = _benign(findings, None if known else _ALONE)
     if visible is not None:
@@ -102,6 +102,17 @@ def _verdict(findings: Sequence[Finding], left: Sequence[Symptom], facts: Facts,
         f"{clear} classes were checked and found clear; no ERROR or WARN shape and no change of traffic is left over."
     )
     return Verdict("healthy", None, f"{told}{intact(audits(facts))}", also)
+
+
+def _weighed(
+    verdict: Verdict, findings: Sequence[Finding], left: Sequence[Symptom], facts: Facts, results: dict[str, Result]
+) -> Verdict:
+    """An undetermined *verdict* with what it may be, first of all."""
+    if verdict.incident != "undetermined":
+        return verdict
+    ranked = hypotheses.hypotheses(facts, findings, left, results, scope.systems(facts))
+    told = hypotheses.sentence(ranked) or scope.read(facts)
+    return replace(verdict, statement=f"{told} {verdict.statement}".strip(), hypotheses=ranked)
 
 
 def _why_not(facts: Facts) -> str:

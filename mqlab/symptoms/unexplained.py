@@ -32,6 +32,10 @@ class Symptom:
 
     at: float | None
     text: str
+    kind: str
+    """An event, a counter, or what else classes account for in the catalogue."""
+    lines: int = 1
+    """Lines or samples that show it."""
 
 
 def explained(at: float | None, findings: Sequence[Finding], classes: Sequence[str] | None) -> bool:
@@ -90,7 +94,9 @@ def rises(facts: Facts, findings: Sequence[Finding], rejected: Collection[str]) 
         if rose:
             total, original = sum(v for _, v in rose), next(s.original for s in totals)
             yield Symptom(
-                rose[0][0], f"{clock(rose[0][0])} UTC: {original} begins to rise, by {number(round(total))} in all"
+                rose[0][0],
+                f"{clock(rose[0][0])} UTC: {original} begins to rise, by {number(round(total))} in all",
+                name,
             )
 
 
@@ -105,7 +111,7 @@ def repeats(facts: Facts, findings: Sequence[Finding]) -> Iterator[Symptom]:
             continue
         if not explained(rose[0][0], findings, trouble()["produce-retry"]):
             told = f"{clock(rose[0][0])} UTC: {client} begins to send records again, {number(total)} in all"
-            yield Symptom(rose[0][0], told)
+            yield Symptom(rose[0][0], told, "produce-retry")
 
 
 def ratio(facts: Facts, findings: Sequence[Finding]) -> Iterator[Symptom]:
@@ -117,7 +123,9 @@ def ratio(facts: Facts, findings: Sequence[Finding]) -> Iterator[Symptom]:
     readers = max((flows.readers(facts, p) or 0 for p in pieces), default=0)
     if shift.after > 1.3 * max(1, readers) and not explained(shift.at, findings, tuple(OF_TRAFFIC)):
         levels = f"from {shift.before:.3g} to {shift.after:.3g}"
-        yield Symptom(shift.at, f"{clock(shift.at)} UTC: bytes out over bytes in of the brokers rose {levels}")
+        yield Symptom(
+            shift.at, f"{clock(shift.at)} UTC: bytes out over bytes in of the brokers rose {levels}", "traffic-ratio"
+        )
 
 
 def troubles(
@@ -126,7 +134,7 @@ def troubles(
     """Kinds of trouble that are left; splits that end by themselves (*rejected*) and lines of *loud* shapes are not."""
     orderly = [e.first_at for e in facts.of_kind("broker-stopping") if e.first_at is not None]
     for kind, classes in trouble().items():
-        left = [e for e in facts.of_kind(kind) if not explained(e.first_at, findings, classes) and _abnormal(facts, e)]
+        left = [e for e in facts.of_kind(kind) if not explained(e.first_at, findings, classes) and abnormal(facts, e)]
         if DISPROVED.get(kind) in rejected:
             continue
         flooded = explosion.accounted_sources(loud, facts.of_kind(kind))
@@ -137,16 +145,16 @@ def troubles(
         if not left or count < SINGLE.get(kind, 1):
             continue
         place = f"{left[0].source}:{left[0].first.line}"
-        yield Symptom(
-            left[0].first_at, f"{clock(left[0].first_at)} UTC: {kind}, {counted(count, 'time')}, first at {place}"
-        )
+        told = f"{clock(left[0].first_at)} UTC: {kind}, {counted(count, 'time')}, first at {place}"
+        yield Symptom(left[0].first_at, told, kind, count)
 
 
 def _at_restart(episode: Episode, restarts: Sequence[float]) -> bool:
     return episode.first_at is not None and any(abs(episode.first_at - r) <= benign_lines.RESTART for r in restarts)
 
 
-def _abnormal(facts: Facts, episode: Episode) -> bool:
+def abnormal(facts: Facts, episode: Episode) -> bool:
+    """False for an event that looks like trouble and is an ordinary end: an orderly exit, a good-bye."""
     if episode.kind == "record-failed" and episode.topic and dead_letter_topic(facts, episode.topic):
         return False
     if episode.kind != "process-exit":
@@ -165,7 +173,9 @@ def crashes_of_brokers(facts: Facts, findings: Sequence[Finding]) -> Iterator[Sy
             running.discard(episode.source)
         elif episode.source in running and not explained(episode.first_at, findings, trouble()["broker-crashed"]):
             when, place = clock(episode.first_at), f"{episode.source}:{episode.first.line}"
-            yield Symptom(episode.first_at, f"{when} UTC: broker started again without an orderly stop, {place}")
+            yield Symptom(
+                episode.first_at, f"{when} UTC: broker started again without an orderly stop, {place}", "broker-crashed"
+            )
         else:
             running.add(episode.source)
 
@@ -185,12 +195,24 @@ def unexplained(facts: Facts, findings: Sequence[Finding], rejected: Collection[
         *repeats(facts, known),
         *_losses(facts),
         *_shapes(facts, [f for f in known if f.incident not in OF_TRAFFIC], loud),
-        *(Symptom(grown.at, grown.told) for grown in lag.grown(facts) if not explained(grown.at, known, None)),
-        *(Symptom(at, told) for at, told in lag.stuck(facts) if not explained(at, known, None)),
-        *(Symptom(at, told) for at, told in shared_client_ids.doubtful(facts)),
-        *(Symptom(a, told) for a, told in symptoms.copies(facts) if not explained(a, known, symptoms.COPYING)),
-        *(Symptom(at, told) for at, told in symptoms.cut_off_when_idle(facts)),
-        *(Symptom(at, told) for at, told in mqtt_explained.every(facts) if not explained(at, known, symptoms.MISSING)),
+        *(
+            Symptom(grown.at, grown.told, "backlog-grows")
+            for grown in lag.grown(facts)
+            if not explained(grown.at, known, None)
+        ),
+        *(Symptom(at, told, "backlog-stands") for at, told in lag.stuck(facts) if not explained(at, known, None)),
+        *(Symptom(at, told, "queue-locked-by-other") for at, told in shared_client_ids.doubtful(facts)),
+        *(
+            Symptom(a, told, "copies")
+            for a, told in symptoms.copies(facts)
+            if not explained(a, known, symptoms.COPYING)
+        ),
+        *(Symptom(at, told, "connection-lost") for at, told in symptoms.cut_off_when_idle(facts)),
+        *(
+            Symptom(at, told, "messages-missing")
+            for at, told in mqtt_explained.every(facts)
+            if not explained(at, known, symptoms.MISSING)
+        ),
         *ratio(facts, known),
     ]
     return tuple(sorted(found, key=lambda s: (s.at if s.at is not None else float("inf"), s.text)))
@@ -200,10 +222,12 @@ def _losses(facts: Facts) -> Iterator[Symptom]:
     """Acknowledged records that a log or a group lost by no mechanism that the material tells."""
     for piece in (case.piece for case in loss_mechanisms.of_incident(facts, None) if case.piece.least):
         lost = f"{number(piece.records)} acknowledged records of {piece.topic}-{piece.queue}"
-        yield Symptom(piece.since, f"{clock(piece.since)} UTC: {lost} are gone from the log")
+        yield Symptom(piece.since, f"{clock(piece.since)} UTC: {lost} are gone from the log", "records-lost")
     for own in group_losses.cases(facts, None):
         told = f"{own.amount} of {own.topic} that {own.group} went past are in no ledger of it: {own.losses[0].how}"
-        yield Symptom(own.span[0], f"{clock(own.span[0])} UTC: {told}" if own.span[0] is not None else told)
+        yield Symptom(
+            own.span[0], f"{clock(own.span[0])} UTC: {told}" if own.span[0] is not None else told, "records-lost"
+        )
 
 
 def _shapes(facts: Facts, findings: Sequence[Finding], loud: Collection[LineShape]) -> Iterator[Symptom]:
@@ -216,4 +240,6 @@ def _shapes(facts: Facts, findings: Sequence[Finding], loud: Collection[LineShap
                 shape.first_at,
                 f"{clock(shape.first_at)} UTC: new {shape.level} shape, {counted(shape.lines, 'line')}, "
                 f"{shape.source}:{shape.first_line}  {shape.shape.strip()[:120]}",
+                "line-shape",
+                shape.lines,
             )

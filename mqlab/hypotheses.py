@@ -20,12 +20,16 @@ from mqlab.commands import read_toml
 from mqlab.detectors.base import Result
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Certainty, Evidence, Finding
+from mqlab.shared.benign_lines import STARTS
 from mqlab.shared.wording import clock, few
+from mqlab.sources import Role
 from mqlab.symptoms.unexplained import Symptom, abnormal, explained, trouble
 from mqlab.units import counted
 
 SHOWN = 4
 """Hypotheses that a reader can weigh against each other."""
+_ALTERNATIVES = 2
+"""Hypotheses that are told even where a class explains events without a sign of its own."""
 _LINES = 3
 """Lines that are cited for each."""
 
@@ -90,17 +94,42 @@ def hypotheses(
     ranked = []
     for slug, incident in INCIDENTS.items():
         result = results.get(slug, Result())
-        if not systems & frozenset(incident.systems) or result.rejected:
-            continue
-        own = sum(mark.lines for mark in marks if mark.kind in incident.signs)
+        own = [mark for mark in marks if mark.kind in incident.signs]
         ours = [mark for mark in marks if mark.kind in incident.signs or mark.kind in incident.accounts_for]
-        if ours:
-            open_ = bool(result.missing or result.findings)
+        if ours and systems & frozenset(incident.systems):
+            settled = bool(result.rejected) or not (result.missing or result.findings)
             weight = sum(mark.lines for mark in ours) / every
             hypothesis = _hypothesis(incident, result, ours, [m for m in marks if m not in ours], weight, systems)
-            ranked.append(((not open_, not own, -own, -weight), hypothesis))
+            loud = sum(mark.lines for mark in own if mark.kind in trouble())
+            rank = (not own, settled, -loud, -sum(mark.lines for mark in own), -weight)
+            ranked.append((rank, hypothesis))
     ranked.sort(key=lambda entry: entry[0])
-    return tuple(hypothesis for _, hypothesis in ranked[:SHOWN])
+    with_signs = sum(not rank[0] for rank, _ in ranked)
+    likely = tuple(hypothesis for _, hypothesis in ranked[: min(SHOWN, max(with_signs, _ALTERNATIVES))])
+    is_calm = not any(mark.kind in trouble() or mark.kind not in words() for mark in marks)
+    is_read = any(c.data + c.noise > 0 and c.role is not Role.UNKNOWN for c in facts.coverage)
+    return (_quiet(facts, results), *likely) if is_calm and is_read else likely
+
+
+def _quiet(facts: Facts, results: Mapping[str, Result]) -> Hypothesis:
+    """Nothing unusual, in material that does not suffice to say more."""
+    starts = facts.of_kind(*STARTS, "app-started", "client-created")
+    lines = sum(c.lines for c in facts.coverage)
+    levels = Counter(shape.level for shape in facts.shapes if shape.level in ("WARN", "ERROR", "FATAL"))
+    what = f"a start ({words().get(starts[0].kind, starts[0].kind)})" if starts else "nothing unusual"
+    told = f"{what} and no trouble in {counted(lines, 'line')}"
+    told += "" if levels else ", none of them WARN or worse"
+    open_ = sum(bool(result.missing) for result in results.values())
+    missing = next((r.missing[0] for r in results.values() if r.missing), None)
+    return Hypothesis(
+        incident="healthy",
+        weight=1.0,
+        explains=(told,),
+        evidence=tuple(episode.first for episode in starts[:1]),
+        against=(f"too little to call the whole healthy: {open_} classes could not be checked",),
+        unexplained=(),
+        settle=(Settle(missing, next(iter(INCIDENTS["slow-consumer"].fetch), "")),) if missing else (),
+    )
 
 
 def sentence(ranked: Sequence[Hypothesis]) -> str:
@@ -109,6 +138,8 @@ def sentence(ranked: Sequence[Hypothesis]) -> str:
         return ""
     first, *others = ranked
     rest = f", or {few([h.incident for h in others], 2, 'others')}" if others else ""
+    if first.incident == "healthy":
+        return f"{first.explains[0][:1].upper()}{first.explains[0][1:]}; {first.against[0]}."
     told = f"Most likely {first.incident} ({first.explains[0]}){rest}."
     return f"{told} To tell: {first.settle[0].missing}." if first.settle else told
 
@@ -126,7 +157,9 @@ def _hypothesis(
     against = []
     if incident.signs and not own:
         against.append(f"no sign of its own is there: {few([words()[kind] for kind in incident.signs], 2)}")
-    if not (result.missing or result.findings):
+    if result.rejected:
+        against.append(result.rejected)
+    elif not (result.missing or result.findings):
         against.append("its rule looked at this material and found nothing")
     here = [system for system in incident.systems if system in systems]
     fetch = incident.fetch_on(here[0]) or incident.fetch

@@ -203,7 +203,7 @@ def unexplained(facts: Facts, findings: Sequence[Finding], rejected: Collection[
         *(Symptom(at, told, "backlog-stands") for at, told in lag.stuck(facts) if not explained(at, known, None)),
         *(Symptom(at, told, "queue-locked-by-other") for at, told in shared_client_ids.doubtful(facts)),
         *(
-            Symptom(a, told, "copies")
+            Symptom(a, told, "messages-copied")
             for a, told in symptoms.copies(facts)
             if not explained(a, known, symptoms.COPYING)
         ),

@@ -34,7 +34,7 @@ REPEATED = 3
 """Lines from which a WARN shape is no single remark."""
 
 OFTEN = 60
-"""Lines of one shape that a start may bring about: one a second (reconnect.backoff.max.ms 1000) for ``RESTART``."""
+"""Lines of one shape within a minute, one a second (reconnect.backoff.max.ms 1000), that a start may bring about."""
 
 _REMARKS = re.compile(
     r"(?:isn't|aren't|are not|was not) (?:a )?known config|deprecated|SLF4J|log4j:WARN|InstanceAlreadyExists"
@@ -79,12 +79,12 @@ class Starts:
     brokers: frozenset[str]
     """Logs of brokers and name servers."""
 
-    def account_for(self, shape: Shape) -> bool:
+    def account_for(self, facts: Facts, shape: Shape) -> bool:
         """Every line of *shape* may belong to a start: all to one, or the first and the last to one each.
 
         A log that begins may be one that was rotated: its first lines excuse warnings, no errors.
         """
-        if shape.first_at is None or shape.last_at is None or shape.lines > OFTEN:
+        if shape.first_at is None or shape.last_at is None or not is_slow(facts, shape):
             return False
         known = [*self.every, *self._clients(shape.source)]
         ends = [any(_near(at, start) for start in known) for at in (shape.first_at, shape.last_at)]
@@ -117,15 +117,22 @@ def starts(facts: Facts) -> Starts:
     )
 
 
-def notable(shape: Shape) -> bool:
+def is_slow(facts: Facts, shape: Shape) -> bool:
+    """True where its lines come no faster than from clients of its log that try again once a second each."""
+    clients = len({client for _, client in facts.named_clients(shape.source)})
+    lasts = shape.last_at - shape.first_at if shape.first_at is not None and shape.last_at is not None else 0.0
+    return shape.lines <= (OFTEN + lasts) * max(1, clients)
+
+
+def notable(facts: Facts, shape: Shape) -> bool:
     """A shape of WARN or worse that health does not print, or not so often; a WARN that is no single remark."""
     if shape.level == "WARN":
-        return shape.lines >= REPEATED and not _REMARKS.search(shape.shape) and not _is_ordinary(shape)
-    return shape.level in ("ERROR", "FATAL") and not _is_ordinary(shape)
+        return shape.lines >= REPEATED and not _REMARKS.search(shape.shape) and not _is_ordinary(facts, shape)
+    return shape.level in ("ERROR", "FATAL") and not _is_ordinary(facts, shape)
 
 
-def _is_ordinary(shape: Shape) -> bool:
-    if shape.lines > OFTEN:
+def _is_ordinary(facts: Facts, shape: Shape) -> bool:
+    if not is_slow(facts, shape):
         return False
     if _ORDINARY.search(shape.shape):
         return True

@@ -231,11 +231,13 @@ def _losses(facts: Facts) -> Iterator[Symptom]:
 
 
 def _shapes(facts: Facts, findings: Sequence[Finding], loud: Collection[LineShape]) -> Iterator[Symptom]:
+    """Lines that complain and are no event; a notice, such as a release, accounts for a few of a shape only."""
     known = benign_lines.starts(facts)
     for shape in facts.shapes:
-        if not benign_lines.notable(shape) or explosion.accounts_for_shape(loud, shape):
+        if not benign_lines.notable(facts, shape) or explosion.accounts_for_shape(loud, shape):
             continue
-        if not known.account_for(shape) and not explained(shape.first_at, findings, None):
+        able = [f for f in findings if f.severity > Severity.NOTICE or benign_lines.is_slow(facts, shape)]
+        if not known.account_for(facts, shape) and not explained(shape.first_at, able, None):
             yield Symptom(
                 shape.first_at,
                 f"{clock(shape.first_at)} UTC: new {shape.level} shape, {counted(shape.lines, 'line')}, "

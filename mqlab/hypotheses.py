@@ -10,6 +10,7 @@ says it:
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from mqlab.commands import read_toml
 from mqlab.detectors.base import Result
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Certainty, Evidence, Finding
+from mqlab.rows import Shape
 from mqlab.shared.benign_lines import STARTS
 from mqlab.shared.wording import clock, few
 from mqlab.sources import Role
@@ -30,6 +32,14 @@ SHOWN = 4
 """Hypotheses that a reader can weigh against each other."""
 _ALTERNATIVES = 2
 """Hypotheses that are told even where a class explains events without a sign of its own."""
+_SEVERE = frozenset({"WARN", "ERROR", "FATAL"})
+_FAILURE = re.compile(
+    r"exception|error|fail|refus|denied|reject|unable|can ?not|can't|could not|timed? ?out|killed|corrupt|lost"
+    r"|unavailable|expired|unknown|invalid|missing|not (?:found|available|connected|authori[sz]ed)|no such|no space"
+    r"|too (?:many|large)",
+    re.IGNORECASE,
+)
+"""How lines of any program tell of a failure; only what holds none of these words may be called quiet."""
 _LINES = 3
 """Lines that are cited for each."""
 
@@ -101,24 +111,29 @@ def hypotheses(
             weight = sum(mark.lines for mark in ours) / every
             hypothesis = _hypothesis(incident, result, ours, [m for m in marks if m not in ours], weight, systems)
             loud = sum(mark.lines for mark in own if mark.kind in trouble())
-            rank = (not own, settled, -loud, -sum(mark.lines for mark in own), -weight)
+            is_other = not own and not incident.benign  # what is to be told apart is the benign look-alike
+            rank = (not own, is_other, settled, -loud, -sum(mark.lines for mark in own), -weight)
             ranked.append((rank, hypothesis))
     ranked.sort(key=lambda entry: entry[0])
     with_signs = sum(not rank[0] for rank, _ in ranked)
     likely = tuple(hypothesis for _, hypothesis in ranked[: min(SHOWN, max(with_signs, _ALTERNATIVES))])
-    is_calm = not any(mark.kind in trouble() or mark.kind not in words() for mark in marks)
+    is_calm = not any(mark.kind in trouble() or mark.kind not in words() for mark in marks) and not complaints(facts)
     is_read = any(c.data + c.noise > 0 and c.role is not Role.UNKNOWN for c in facts.coverage)
-    return (_quiet(facts, results), *likely) if is_calm and is_read else likely
+    return (*likely[:1], _quiet(facts, results), *likely[1:]) if is_calm and is_read else likely
+
+
+def complaints(facts: Facts) -> tuple[Shape, ...]:
+    """Lines of WARN or worse, or of no level that tell of a failure, and that are no event; most frequent first."""
+    loud = [s for s in facts.shapes if (s.level or "") in _SEVERE or (not s.level and _FAILURE.search(s.shape))]
+    return tuple(sorted(loud, key=lambda s: (-s.lines, s.source, s.first_line)))
 
 
 def _quiet(facts: Facts, results: Mapping[str, Result]) -> Hypothesis:
     """Nothing unusual, in material that does not suffice to say more."""
     starts = facts.of_kind(*STARTS, "app-started", "client-created")
     lines = sum(c.lines for c in facts.coverage)
-    levels = Counter(shape.level for shape in facts.shapes if shape.level in ("WARN", "ERROR", "FATAL"))
     what = f"a start ({words().get(starts[0].kind, starts[0].kind)})" if starts else "nothing unusual"
-    told = f"{what} and no trouble in {counted(lines, 'line')}"
-    told += "" if levels else ", none of them WARN or worse"
+    told = f"{what} and no trouble in {counted(lines, 'line')}, none of them WARN or worse"
     open_ = sum(bool(result.missing) for result in results.values())
     missing = next((r.missing[0] for r in results.values() if r.missing), None)
     return Hypothesis(
@@ -179,11 +194,12 @@ def _signs(facts: Facts, findings: Sequence[Finding]) -> Iterable[Mark]:
     """Events that are trouble or a class's own sign, and that no finding explains; the most frequent first."""
     signs = {kind for incident in INCIDENTS.values() for kind in (*incident.signs, *incident.accounts_for)}
     marks = []
-    for kind in sorted(signs):
-        classes = (*trouble().get(kind, ()), *(slug for slug, i in INCIDENTS.items() if kind in i.signs))
-        left = [e for e in facts.of_kind(kind) if not explained(e.first_at, findings, classes) and abnormal(facts, e)]
-        if left:
-            marks.append(_mark(kind, left))
+    for sign in sorted(signs):
+        kind, _, reason = sign.partition(": ")
+        classes = (*trouble().get(sign, ()), *(slug for slug, i in INCIDENTS.items() if sign in i.signs))
+        told = [e for e in facts.of_kind(kind) if reason in (e.reason or "") and abnormal(facts, e)]
+        if left := [e for e in told if not explained(e.first_at, findings, classes)]:
+            marks.append(_mark(sign, left))
     return sorted(marks, key=lambda mark: (-mark.lines, mark.kind))
 
 

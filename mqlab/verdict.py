@@ -111,8 +111,19 @@ def _weighed(
     if verdict.incident != "undetermined":
         return verdict
     ranked = hypotheses.hypotheses(facts, findings, left, results, scope.systems(facts))
-    told = hypotheses.sentence(ranked) or scope.read(facts)
+    told = hypotheses.sentence(ranked) or _read(facts)
     return replace(verdict, statement=f"{told} {verdict.statement}".strip(), hypotheses=ranked)
+
+
+def _read(facts: Facts) -> str:
+    """Whose lines these are, and which of them complain, where nothing tells what it may be."""
+    loud = hypotheses.complaints(facts)
+    if not loud:
+        return scope.read(facts)
+    first = f"{loud[0].source}:{loud[0].first_line}  {loud[0].shape.strip()[:120]}"
+    return (
+        f"{scope.read(facts)} {counted(len(loud), 'kind')} of lines that complain and mqlab has no name for: {first}."
+    )
 
 
 def _why_not(facts: Facts) -> str:

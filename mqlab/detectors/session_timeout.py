@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Finding, Severity
-from mqlab.kafka import churn, groups, heartbeat_loss
+from mqlab.kafka import groups, heartbeat_loss
 from mqlab.kafka.heartbeat_loss import SOON, Cause, Expiry, Kind
 from mqlab.kafka.rebalances import history, whole
 from mqlab.kafka.redelivery import extra
+from mqlab.kafka.restarts import dying
 from mqlab.kafka.rows import Behind, Rebalance
 from mqlab.memo import per_facts
 from mqlab.shared.wording import moment
@@ -84,8 +85,8 @@ def detect(facts: Facts) -> Result:
 @per_facts
 def _expelled(facts: Facts, group: str) -> list[Expiry]:
     """Expulsions that are no trace of anything else."""
-    dying = churn.dying(facts, group)
-    return [one for one, why in heartbeat_loss.judged(facts, group) if why is None and one.client_id not in dying]
+    looping = dying(facts, group)
+    return [one for one, why in heartbeat_loss.judged(facts, group) if why is None and one.client_id not in looping]
 
 
 def _case(facts: Facts, group: str) -> Case | None:
@@ -116,11 +117,11 @@ def _all_there(facts: Facts, group: str, one: Expiry) -> bool:
 
 def _traces(facts: Facts, group: str) -> str | None:
     """Why expulsions of this group are none."""
-    dying = churn.dying(facts, group)
+    looping = dying(facts, group)
     found = heartbeat_loss.judged(facts, group)
     if not found:
         return None
-    reasons = sorted({why or "dies again and again" for one, why in found if why or one.client_id in dying})
+    reasons = sorted({why or "dies again and again" for one, why in found if why or one.client_id in looping})
     who = "the member" if len(found) == 1 else "each member"
     return f"{group}: {counted(len(found), 'expulsion')}: {who} {' or '.join(reasons)}"
 

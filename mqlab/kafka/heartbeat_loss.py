@@ -16,11 +16,11 @@ from enum import StrEnum
 from mqlab import units
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Evidence
-from mqlab.kafka import groups, log_lines, poll_limits, releases
+from mqlab.kafka import groups, log_lines, poll_limits, restarts
 from mqlab.kafka.lives import lives as lives_of
 from mqlab.kafka.log_lines import static_of
 from mqlab.kafka.poll_departures import departures
-from mqlab.kafka.releases import distinct, fenced
+from mqlab.kafka.restarts import distinct, fenced
 from mqlab.kafka.rows import End, Life
 from mqlab.memo import per_facts
 from mqlab.shared.benign_lines import ORDERLY
@@ -217,7 +217,7 @@ def _trace(facts: Facts, group: str, one: Expiry, life: Life, lives: Sequence[Li
     if one.static and not died and not (one.silence and one.silence.telling and one.silence.until is not None):
         return "is a static member, which says nothing when it stops"
     names = {o.client_id for o in distinct([life])} | {one.client_id}
-    for round_ in releases.rounds_of_restarts(facts, group):
+    for round_ in restarts.rounds(facts, group):
         meanwhile = round_.since - reach <= one.at <= round_.until + reach
         if one.replaced and meanwhile and names & set(round_.members) and (round_.whole or not died):
             return "was replaced with the others"

@@ -36,11 +36,11 @@ from mqlab.kafka.log_lines import (
     timed_out,
 )
 from mqlab.kafka.poll_limits import interval, polls_of, session_limit
-from mqlab.kafka.rows import End
-from mqlab.kafka.spans import CLOCKS, ONCE, Span
+from mqlab.kafka.rows import ONCE, End, Span
 from mqlab.memo import per_facts
 from mqlab.rows import Batch, Shape
 from mqlab.shared.benign_lines import ORDERLY, WANTED
+from mqlab.shared.restarts import CLOCKS
 
 EARLY = 0.3
 LATE = 1.0

@@ -24,8 +24,7 @@ from mqlab.kafka.log_lines import (
     number,
     trigger_of,
 )
-from mqlab.kafka.rows import Trigger
-from mqlab.kafka.spans import ONCE
+from mqlab.kafka.rows import ONCE, Trigger
 
 TOGETHER = 1.0
 """Seconds within which the coordinator writes what belongs to one change; 4.x writes it in any order."""

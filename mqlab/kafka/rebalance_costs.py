@@ -18,8 +18,8 @@ from mqlab.kafka.generations import Begun
 from mqlab.kafka.groups import topics
 from mqlab.kafka.log_lines import CLIENT, FOLLOW_UP, STOPS, between, client_of, lines, rejoined, trigger_of
 from mqlab.kafka.rows import Rebalance, Trigger
-from mqlab.kafka.spans import CLOCKS
 from mqlab.memo import per_facts
+from mqlab.shared.restarts import CLOCKS
 
 _GIVEN_UP = frozenset({"partitions-revoked", "partitions-lost"})
 

@@ -20,8 +20,7 @@ from mqlab.kafka.generations import Begun, generations
 from mqlab.kafka.lives import lives
 from mqlab.kafka.log_lines import CLOSED, POLL_TIMEOUT, Lines, lines, number
 from mqlab.kafka.rebalance_costs import cooperative, delayed, eager, follow_up, idle, moved, own_reason, repeated
-from mqlab.kafka.rows import Behind, End, Life, Rebalance, Trigger
-from mqlab.kafka.spans import ONCE
+from mqlab.kafka.rows import ONCE, Behind, End, Life, Rebalance, Trigger
 from mqlab.memo import per_facts
 
 _BEGIN = "rebalance-started"

@@ -84,6 +84,11 @@ class Rebalance:
         return self.members_after == 0
 
 
+ONCE = 10.0
+"""Seconds within which client and coordinator tell of one thing, and a client in several lines: nobody who is back ends
+again within the shortest default of session.timeout.ms."""
+
+
 class End(StrEnum):
     """How the life of a member ended."""
 
@@ -95,6 +100,25 @@ class End(StrEnum):
     FENCED = "fenced"
     OPEN = "open"
     """It has not ended, as far as the material tells."""
+
+
+@dataclass(eq=False)
+class Span:
+    """One life as far as lines name the member."""
+
+    member_id: str
+    client_id: str
+    host: str | None = None
+    static: bool = False
+    since: float | None = None
+    until: float | None = None
+    end: End = End.OPEN
+    reason: str = ""
+    seen: float = 0.0
+    """The first line that names it."""
+    evidence: list[Evidence] = field(default_factory=list)
+    sure: bool = False
+    """The coordinator told of the end; it knows when, and the clock of the client may differ."""
 
 
 @dataclass(frozen=True, slots=True)

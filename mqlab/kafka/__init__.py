@@ -1,1 +1,1 @@
-"""Groups of Kafka: members, their lives and restarts, rebalances, late polls, lost heartbeats, records handled again."""
+"""Groups of Kafka: members, their lives and restarts, rebalances, late polls, lost heartbeats, repeated records."""

@@ -8,8 +8,7 @@ client wrote often enough before it.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -19,72 +18,18 @@ from mqlab.findings import Evidence
 from mqlab.kafka import groups, log_lines, poll_limits, restarts
 from mqlab.kafka.lives import lives as lives_of
 from mqlab.kafka.log_lines import static_of
-from mqlab.kafka.poll_departures import departures
+from mqlab.kafka.poll_limits import Silence, silence
+from mqlab.kafka.poll_timeout import departures
 from mqlab.kafka.restarts import distinct, fenced
 from mqlab.kafka.rows import End, Life
 from mqlab.memo import per_facts
 from mqlab.shared.benign_lines import ORDERLY
 from mqlab.shared.configured import consumer_value
-
-LOOKED = 60.0
-"""Seconds before a silence by which it is known how often the client writes."""
-ROW = 10
-"""Polls of one row that count, at most."""
-EXPECTED = 4.0
-"""Lines that would have been written in a silence; that none is by chance is less likely than one in fifty."""
-
-
-@dataclass(frozen=True, slots=True)
-class Silence:
-    """A time in which a client wrote nothing."""
-
-    since: float
-    until: float | None
-    """None where it never wrote again."""
-    telling: bool
-    """It usually writes so often that this is no chance."""
-
-
-@per_facts
-def _signs(facts: Facts, group: str) -> Mapping[str, Sequence[float]]:
-    """Moments by client of *group*, sorted; polls that share a row have the moment of the last one, each."""
-    found: dict[str, list[float]] = defaultdict(list)
-    homes = log_lines.homes(facts, group)
-    brokers = groups.logs(facts)
-    for episode in facts.episodes:
-        client = poll_limits.client_of(facts, group, episode)
-        known = episode.group == group or episode.source in homes
-        if client and known and episode.source not in brokers:
-            found[client] += [at for at in (episode.first_at, episode.last_at) if at is not None]
-    for batch in poll_limits.polls(facts, group):
-        found[batch.client_id or ""] += [batch.at] * min(batch.polls, ROW)
-    return {client: sorted(moments) for client, moments in sorted(found.items())}
-
-
-def _silence(moments: Sequence[float], at: float, timeout: float) -> Silence | None:
-    """The silence in which a member was expelled at *at*; None where nothing tells of the client.
-
-    What it wrote less than half of *timeout* before is no part of it: then it was alive and not heard. The coordinator
-    heard it until *timeout* before *at*: where it had been quiet for long by then, its log is cut there, or a silence
-    of it tells nothing.
-    """
-    place = bisect_right(moments, at)
-    if not place:
-        return None
-    since, until = moments[place - 1], moments[place] if place < len(moments) else None
-    if at - since < timeout / 2:
-        return None
-    often = (place - bisect_left(moments, since - LOOKED)) / LOOKED
-    lasted = (until if until is not None else at) - since
-    heard = max(0.0, at - timeout - since)
-    return Silence(since, until, often * lasted >= EXPECTED > often * heard)
-
+from mqlab.shared.restarts import CLOCKS
 
 SOON = 15.0
 """Seconds beyond the session timeout after a stop or a late poll within which the expiry is its trace."""
 _NOTICED = ("session-timeout", "coordinator-lost", "heartbeat-failed", "generation-reset", "commit-failed")
-TAKEN = 2.0
-"""Seconds by which clocks of clients and brokers may differ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,9 +74,8 @@ def judged(facts: Facts, group: str) -> tuple[tuple[Expiry, str | None], ...]:
 def _expiry(facts: Facts, group: str, life: Life, lives: Sequence[Life]) -> Expiry:
     at, client = life.until or 0.0, life.client_id
     limit = poll_limits.session_limit(facts, client, at)
-    moments = _signs(facts, group).get(client, ())
+    moments = poll_limits.signs_of_life(facts, group).get(client, ())
     timeout = limit.seconds if limit else None
-    counted = None if life.silent_since is None else Silence(life.silent_since, None, telling=True)
     later = [o for o in lives if o.client_id == client and o is not life and (o.since or 0.0) >= (life.since or 0.0)]
     mine = [o for o in later if o.host in (None, life.host) or life.host is None]
     back = min((o for o in mine or later if o.since is not None), key=lambda o: o.since or 0.0, default=None)
@@ -141,10 +85,10 @@ def _expiry(facts: Facts, group: str, life: Life, lives: Sequence[Life]) -> Expi
         host=life.host,
         static=_static(facts, life, lives),
         timeout=timeout,
-        silence=(_silence(moments, at, timeout) if timeout else None) or counted,
+        silence=silence(facts, group, client, at, timeout) if timeout else None,
         working=timeout is not None and _worked(facts, client, moments, at, timeout),
         back=back,
-        seen=_seen(moments, life, back) and client not in groups.astray(facts, group),
+        seen=_seen(moments, back) and client not in groups.astray(facts, group),
         told=True,
         evidence=groups.of_life(facts, life) or life.evidence[-1:],
         after=_after(facts, group, client, at, back),
@@ -153,24 +97,24 @@ def _expiry(facts: Facts, group: str, life: Life, lives: Sequence[Life]) -> Expi
 
 def _after(facts: Facts, group: str, client: str, at: float, back: Life | None) -> tuple[Evidence, ...]:
     """The client's first line about an expulsion at *at*, before it joins again."""
-    until = float("inf") if back is None or back.since is None else back.since + TAKEN
+    until = float("inf") if back is None or back.since is None else back.since + CLOCKS
     said = [e for e, who in poll_limits.own_lines(facts, group, *_NOTICED) if who == client]
-    first = next((e.first for e in said if at - TAKEN <= (e.first_at or 0.0) <= until), None)
+    first = next((e.first for e in said if at - CLOCKS <= (e.first_at or 0.0) <= until), None)
     return () if first is None else (first.because(f"{client} notices"),)
 
 
 def _worked(facts: Facts, client: str, moments: Sequence[float], at: float, timeout: float) -> bool:
     """The process ran while the coordinator heard nothing: its metrics were scraped, or it wrote several times."""
     own = [s for s in facts.series if s.name.startswith("consumer.") and s.labels.get("client_id") == client]
-    scraped = any(at - timeout + TAKEN < moment < at - TAKEN for s in own for moment, _ in s.points)
+    scraped = any(at - timeout + CLOCKS < moment < at - CLOCKS for s in own for moment, _ in s.points)
     return scraped or bisect_right(moments, at) - bisect_left(moments, at - timeout / 2) >= 2
 
 
-def _seen(moments: Sequence[float], life: Life, back: Life | None) -> bool:
+def _seen(moments: Sequence[float], back: Life | None) -> bool:
     """The material has lines of the client, and of its return where it came back: else its log was cut before."""
     if back is not None and back.since is not None and moments:
-        return moments[-1] >= back.since - TAKEN
-    return bool(moments) or life.silent_since is not None
+        return moments[-1] >= back.since - CLOCKS
+    return bool(moments)
 
 
 def _static(facts: Facts, life: Life, lives: Sequence[Life]) -> bool:
@@ -192,9 +136,9 @@ def _by_clients(facts: Facts, group: str) -> list[Expiry]:
         lost = [e for e, who in unknown if who == client and abs((e.first_at or 0.0) - at) <= SOON]
         if limit is None or not lost:
             continue
-        moments = _signs(facts, group).get(client, ())
-        quiet = _silence(moments, at - TAKEN, limit.seconds)
-        worked = _worked(facts, client, moments, at - TAKEN, limit.seconds)
+        moments = poll_limits.signs_of_life(facts, group).get(client, ())
+        quiet = silence(facts, group, client, at - CLOCKS, limit.seconds)
+        worked = _worked(facts, client, moments, at - CLOCKS, limit.seconds)
         places = (line.first, lost[0].first)
         found.append(Expiry(at, client, line.peer, False, limit.seconds, quiet, worked, None, True, False, places))
     return found
@@ -204,7 +148,7 @@ def _trace(facts: Facts, group: str, one: Expiry, life: Life, lives: Sequence[Li
     """What an expulsion is the trace of, where it is not the member's silence that matters."""
     reach = (one.timeout or 0.0) + SOON
     late = [o.at for o in departures(facts, group) if o.client_id == one.client_id]
-    if any(-reach <= at - one.at <= TAKEN for at in late):
+    if any(-reach <= at - one.at <= CLOCKS for at in late):
         return "had not polled in time"
     died = life.process_stopped is not None and _died(facts, group, one, life.process_stopped)
     if life.process_stopped is not None and not died:
@@ -354,11 +298,11 @@ def _unreachable(facts: Facts, group: str, one: Expiry) -> bool:
     if one.timeout is None:
         return False
     noticed = [e.first_at or 0.0 for e in _disconnected(facts, group, one)]
-    first = min((at for at in noticed if abs(at - one.at) <= max(TAKEN, one.timeout / 2)), default=None)
+    first = min((at for at in noticed if abs(at - one.at) <= max(CLOCKS, one.timeout / 2)), default=None)
     if first is None:
         return False
     again = min((at for at in _again(facts, group, one) if at >= first), default=first)
-    return again - first >= (one.timeout / 2 if abs(first - one.at) <= TAKEN else one.timeout)
+    return again - first >= (one.timeout / 2 if abs(first - one.at) <= CLOCKS else one.timeout)
 
 
 def _again(facts: Facts, group: str, one: Expiry) -> list[float]:
@@ -370,4 +314,4 @@ def _disconnected(facts: Facts, group: str, one: Expiry) -> list[Episode]:
     """Lines about a lost coordinator since the last heartbeat that arrived."""
     timeout = one.timeout or 0.0
     lost = [e for e, who in poll_limits.own_lines(facts, group, *_CUT) if who == one.client_id]
-    return [e for e in lost if -timeout - TAKEN <= (e.first_at or 0.0) - one.at <= timeout + SOON]
+    return [e for e in lost if -timeout - CLOCKS <= (e.first_at or 0.0) - one.at <= timeout + SOON]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from mqlab.facts import Episode, Facts, Position
-from mqlab.kafka.endings import ending, failures, silent_since, timeouts
+from mqlab.kafka.endings import ending, failures, timeouts
 from mqlab.kafka.log_lines import (
     CLOSED,
     COORDINATOR,
@@ -29,6 +29,7 @@ from mqlab.kafka.log_lines import (
     timed_out,
     trigger_of,
 )
+from mqlab.kafka.poll_limits import session_limit, silence
 from mqlab.kafka.rows import ONCE, End, Life, Span, Trigger
 from mqlab.memo import per_facts
 from mqlab.rows import Assignment
@@ -69,13 +70,22 @@ def lives(facts: Facts, group: str) -> tuple[Life, ...]:
             reason=span.reason,
             process_started=_started(known, old, span),
             process_stopped=how.stopped,
-            silent_since=silent_since(facts, known, span) if how.end is End.EXPIRED else None,
+            silent_since=_silent_since(facts, group, span) if how.end is End.EXPIRED else None,
             evidence=tuple(dict.fromkeys((*span.evidence, *how.evidence)))[:3],
             because=how.because,
             failed="" if how.end is End.POLL_TIMEOUT else failed.get(id(span), ""),
             before=None if old is None else made[id(old)],
         )
     return tuple(sorted(made.values(), key=lambda o: (o.since or 0.0, o.client_id, o.member_id, o.until or 0.0)))
+
+
+def _silent_since(facts: Facts, group: str, span: Span) -> float | None:
+    """The last sign of life before the end, where what followed is a silence that tells something."""
+    limit = session_limit(facts, span.client_id, span.until)
+    if limit is None or span.until is None:
+        return None
+    silent = silence(facts, group, span.client_id, span.until, limit.seconds)
+    return silent.since if silent is not None and silent.telling and silent.since >= (span.since or 0.0) else None
 
 
 _KEPT = 8

@@ -1,7 +1,7 @@
 """Static members of Kafka groups that fence each other: who has the instance id, and whether it went back and forth.
 
-A rolling deploy hands each id over once, from the old process to the new one. Two live processes with one id take it
-from each other, so a process that was fenced has it again (GroupCoordinator, KIP-345).
+A rolling deploy hands each id over once, from the old process to the new one. Of two live processes with one id each
+fences the other when it joins, so that a process that was fenced has the id again (GroupCoordinator, KIP-345).
 """
 
 from __future__ import annotations
@@ -14,12 +14,15 @@ from itertools import pairwise
 
 from mqlab.facts import Episode, Facts, Setting
 from mqlab.shared.actors import base_name
+from mqlab.shared.restarts import BACKOFF, CLOCKS
 from mqlab.sources import Role
 
-ONCE = 5.0
-"""Seconds in which client and broker tell of one fencing, and a client in several lines."""
-SUPERVISED = 600.0
-"""Seconds within which a fenced process is back; supervisors wait 300 at most. What is further apart are deploys."""
+ONCE = 3.0 + CLOCKS
+"""Seconds in which client and broker tell of one fencing, and a client in several lines: a process learns of it with its
+next heartbeat (heartbeat.interval.ms 3000)."""
+SUPERVISED = 2 * BACKOFF
+"""Seconds within which two processes fence each other in turn: each is started again after a supervisor's longest wait.
+What is further apart are deploys."""
 _UUID = re.compile(r"-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}$")
 
 

@@ -16,7 +16,7 @@ from mqlab.facts import Episode, Facts
 from mqlab.findings import Evidence
 from mqlab.kafka import poll_limits
 from mqlab.kafka.lives import lives
-from mqlab.kafka.rows import Life, Rebalance, Trigger
+from mqlab.kafka.rows import ONCE, Life, Rebalance, Trigger
 from mqlab.memo import per_facts
 from mqlab.rocketmq import members
 from mqlab.shared.queues import TOGETHER, Member, Points, Snapshot, Stream, of_groups
@@ -184,8 +184,6 @@ def missing(clients: frozenset[str]) -> str:
     )
 
 
-NEAR = 10.0
-"""Seconds that the client's word and the coordinator's may lie apart."""
 _END_KINDS = ("member-expired", "member-dropped", "rebalance-started", "member-left")
 """Lines about the end of a member, the most telling first."""
 
@@ -198,7 +196,7 @@ def logs(facts: Facts) -> frozenset[str]:
 
 def said(facts: Facts, group: str, client_id: str, at: float) -> tuple[Evidence, ...]:
     """The line about the member of *client_id* that ended at about *at*; none where no coordinator's log tells."""
-    ended = [o for o in lives(facts, group) if o.client_id == client_id and abs((o.until or 0.0) - at) <= NEAR]
+    ended = [o for o in lives(facts, group) if o.client_id == client_id and abs((o.until or 0.0) - at) <= ONCE]
     life = min(ended, key=lambda o: abs((o.until or 0.0) - at), default=None)
     return of_life(facts, life) if life is not None else ()
 
@@ -206,7 +204,7 @@ def said(facts: Facts, group: str, client_id: str, at: float) -> tuple[Evidence,
 def of_life(facts: Facts, life: Life) -> tuple[Evidence, ...]:
     """The line with which the coordinator ended *life*."""
     brokers, at = logs(facts), life.until or 0.0
-    found = [e for e in facts.near(at, NEAR, *_END_KINDS) if e.source in brokers and life.member_id in e.first.text]
+    found = [e for e in facts.near(at, ONCE, *_END_KINDS) if e.source in brokers and life.member_id in e.first.text]
     if not found:
         return ()
     place = min(found, key=lambda e: (_END_KINDS.index(e.kind), abs((e.first_at or 0.0) - at))).first

@@ -73,6 +73,12 @@ def own_lines(facts: Facts, group: str, *kinds: str) -> tuple[tuple[Episode, str
 
 
 @per_facts
+def lines_of(facts: Facts, group: str, client_id: str, *kinds: str) -> tuple[Episode, ...]:
+    """Lines of these kinds about one client, by time."""
+    return tuple(line for line, client in own_lines(facts, group, *kinds) if client == client_id)
+
+
+@per_facts
 def polls_of(facts: Facts, group: str, client_id: str) -> tuple[Batch, ...]:
     """Polls of one client, by time."""
     return tuple(sorted((b for b in polls(facts, group) if b.client_id == client_id), key=_done))
@@ -114,7 +120,7 @@ def waited(facts: Facts, group: str, client_id: str, at: float) -> float | None:
 @per_facts
 def _polled(facts: Facts, group: str, client_id: str) -> Sequence[float]:
     """When *client_id* polled, sorted; where its own log tells of no assignment, by its coordinator's."""
-    assigned = [e.first_at or 0.0 for e, client in own_lines(facts, group, *_POLLED) if client == client_id]
+    assigned = [line.first_at or 0.0 for line in lines_of(facts, group, client_id, *_POLLED)]
     if not assigned:
         assigned = [e.first_at or 0.0 for e in lines(facts, group).coordinator if e.kind == "rebalance-assigned"]
     return sorted([*assigned, *(batch.at for batch in polls_of(facts, group, client_id))])
@@ -158,7 +164,8 @@ def silence(facts: Facts, group: str, client_id: str, at: float, timeout: float)
 def signs_of_life(facts: Facts, group: str) -> Mapping[str, Sequence[float]]:
     """By client of *group*: when it wrote a line or worked off a poll, sorted; without polls, when its counter moved.
 
-    A counter tells only of the time between two samples, so lines about polls count more. Polls that share a row count as often as makes a silence of the seconds that one row stands for telling, no more.
+    A counter tells only of the time between two samples, so lines about polls count more. Polls that share a row count
+    as often as makes a silence of the ten seconds that the row stands for telling, no more.
     """
     found: dict[str, list[float]] = defaultdict(list)
     alone = homes(facts, group)

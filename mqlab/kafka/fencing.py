@@ -18,8 +18,8 @@ from mqlab.shared.restarts import BACKOFF, CLOCKS
 from mqlab.sources import Role
 
 ONCE = 3.0 + CLOCKS
-"""Seconds in which client and broker tell of one fencing, and a client in several lines: a process learns of it with its
-next heartbeat (heartbeat.interval.ms 3000)."""
+"""Seconds in which client and broker tell of one fencing, and a client in several lines: a process learns of it with
+its next heartbeat (heartbeat.interval.ms 3000)."""
 SUPERVISED = 2 * BACKOFF
 """Seconds within which two processes fence each other in turn: each is started again after a supervisor's longest wait.
 What is further apart are deploys."""

@@ -20,6 +20,9 @@ from mqlab.shared.restarts import Restart, Round, runs
 ROCKETMQ = "rocketmq"
 EXPIRY = 130.0
 """Seconds for which a dead connection may stay listed: 120 s after its last heartbeat, and the scan is every 10 s."""
+HEARTBEATS = 60.0
+"""Two heartbeats of a client (heartbeatBrokerInterval 30000): by then each has connected to a broker that started, and
+every broker and client has heard of a change."""
 NOT_ONLINE = "CODE: 206"
 """CONSUMER_NOT_ONLINE of ResponseCode."""
 
@@ -152,8 +155,6 @@ def reserved_seconds(facts: Facts | None) -> float | None:
     return min((int(hours) * 3600.0 for hours in told if hours.isdigit()), default=None)
 
 
-RECONNECTED = 60.0
-"""Seconds after a broker's start in which all clients connect to it again: two heartbeats (heartbeatBrokerInterval)."""
 Process = tuple[str, str, str]
 """(host, client id, place where the id alone tells no process)."""
 
@@ -188,7 +189,7 @@ def _restarts(facts: Facts, view: Stream) -> Iterator[Restart]:
     former: dict[str, list[Process]] = defaultdict(list)
     for snapshot in view.snapshots:
         there = {_process(view, m): m for m in snapshot.members}
-        afresh = any(0 <= snapshot.at - start <= RECONNECTED for start in starts)
+        afresh = any(0 <= snapshot.at - start <= HEARTBEATS for start in starts)
         for member in (there[process] for process in sorted(there.keys() - seen)):
             left = [old for old in former[member.host] if gone[old] <= snapshot.at + EXPIRY]
             if left and not afresh:

@@ -18,10 +18,8 @@ from mqlab.shared import actors, configured, counters
 from mqlab.shared.configured import Value
 from mqlab.shared.wording import clock
 
-AFTER_CRASH = 15.0
-"""Seconds after the last split within which an exit belongs to it."""
 QUIET = 60.0
-"""Seconds without a split after which the loop has ended, where the log goes on."""
+"""Seconds without a split after which the loop has ended: two requests that time out (request.timeout.ms 30000)."""
 
 
 def crashes(facts: Facts, client: str, splits: Sequence[Episode]) -> tuple[Episode, ...]:
@@ -32,13 +30,13 @@ def crashes(facts: Facts, client: str, splits: Sequence[Episode]) -> tuple[Episo
     exits = [
         e
         for e in _of_process(facts, client, splits)
-        if e.value_max and e.first_at is not None and first <= e.first_at <= last + AFTER_CRASH
+        if e.value_max and e.first_at is not None and first <= e.first_at <= last + QUIET
     ]
     if exits:
         return tuple(exits)
     sources = {s.source for s in splits}
     memory = facts.of_kind("out-of-memory")
-    near = [e for e in memory if e.first_at is not None and first <= e.first_at <= last + AFTER_CRASH]
+    near = [e for e in memory if e.first_at is not None and first <= e.first_at <= last + QUIET]
     undated = [e for e in memory if e.first_at is None]
     return tuple(e for e in near if e.source in sources or len({m.source for m in memory}) == 1) or tuple(undated)
 
@@ -138,9 +136,8 @@ def started_at(
 REPEATED = 3
 """Splits of one partition that already show the loop where the settings make it certain."""
 MANY = 12
-"""Splits of one partition that show it where the settings are not known: no batch needs as many halvings."""
-DENSE = 60.0
-"""Seconds within which ``MANY`` splits of one partition are a row; a wrong compression estimate splits now and then."""
+"""Splits of one partition without a pause that show it where the settings are not known: as many halvings make 4 kB of
+16 MB, and a wrong compression estimate splits now and then."""
 CONSTANT = 0.8
 """Share of the splits that show one and the same number of attempts left."""
 MOSTLY = 3
@@ -263,7 +260,7 @@ def _densest(loop: Loop) -> int:
     best = 0
     for queue in loop.by_queue:
         own = [(e.first_at or 0.0, e.count) for e in loop.splits if (e.queue or "?") == queue]
-        best = max(best, *(sum(count for at, count in own if start <= at < start + DENSE) for start, _ in own))
+        best = max(best, *(sum(count for at, count in own if start <= at < start + QUIET) for start, _ in own))
     return best
 
 

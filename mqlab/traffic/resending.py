@@ -216,11 +216,6 @@ def _jumped(facts: Facts, client: str, first: float, last: float) -> str | None:
     return f"the network card sent {now.factor:.3g} times what it received, {usual:.3g} times before"
 
 
-LATELY = 30.0
-"""Seconds before the end of a log within which what happened last goes on: request.timeout.ms, after which a producer
-has sent again or given up."""
-
-
 def finding(facts: Facts, found: Resubmission, incident: str) -> Finding:
     """The finding about one application."""
     lines = found.lines
@@ -233,7 +228,7 @@ def finding(facts: Facts, found: Resubmission, incident: str) -> Finding:
         subject=found.client,
         started_at=moment(found.first),
         ended_at=moment(found.last),
-        ongoing=goes_on(facts, lines[-1].source, found.last),
+        ongoing=actors.goes_on(facts, {lines[-1].source}, found.last),
         statement=_statement(found),
         measures=_measures(facts, found),
         evidence=(lines[0].first, lines[-1].last, *counted),
@@ -263,8 +258,3 @@ def _measures(facts: Facts, found: Resubmission) -> dict[str, float]:
     if host is not None and sent is not None and sent.factor is not None:
         measures |= card.measures(facts, host, sent, (found.first, found.last), found.first)
     return measures
-
-
-def goes_on(facts: Facts, source: str, last: float | None) -> bool:
-    """True where the log *source* ends soon after *last*."""
-    return last is not None and (actors.log_end(facts, {source}) or last) - last < LATELY

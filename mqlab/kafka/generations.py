@@ -24,11 +24,8 @@ from mqlab.kafka.log_lines import (
     number,
     trigger_of,
 )
-from mqlab.kafka.rows import ONCE, Trigger
+from mqlab.kafka.rows import ONCE, RESOLUTION, Trigger
 
-TOGETHER = 1.0
-"""Seconds within which the coordinator writes what belongs to one change: what the clock of a log may resolve; 4.x
-writes it in any order."""
 _CHANGES = {
     "member-joined": Trigger.JOIN, "member-left": Trigger.LEAVE, "member-expired": Trigger.HEARTBEAT_EXPIRY,
     "member-dropped": Trigger.UNKNOWN,
@@ -57,7 +54,7 @@ class Generation:
 
 
 def generations(lines: Lines) -> list[Generation]:
-    """Every generation and epoch that *lines* tell of, by time."""
+    """Every generation and epoch that *lines* tell of, by time; 4.x writes the lines of one in any order."""
     found = sorted([*_generations(lines), *_epochs(lines)], key=_order)
     found += _joined(lines, found)
     return sorted([*found, *_recorded(lines, found)], key=_order)
@@ -91,9 +88,9 @@ def _generation(
 
     def first(kind: str) -> Episode | None:
         these = done.get((kind, generation), [])
-        place = bisect_left(these, at - TOGETHER, key=lambda e: e.first_at or 0.0)
+        place = bisect_left(these, at - RESOLUTION, key=lambda e: e.first_at or 0.0)
         one = these[place] if place < len(these) else None
-        return one if one is not None and (one.first_at or 0.0) <= until + TOGETHER else None
+        return one if one is not None and (one.first_at or 0.0) <= until + RESOLUTION else None
 
     stable, assigned, empty = first("rebalance-stabilized"), first("rebalance-assigned"), first("group-emptied")
     end = assigned if syncs else stable
@@ -130,7 +127,7 @@ def _epochs(lines: Lines) -> Iterator[Generation]:
         elif line.kind == "group-epoch-bumped":
             place += 1
             until = (bumps[place].first_at if place < len(bumps) else None) or float("inf")
-            cause = last if last and (line.first_at or 0.0) - (last.first_at or 0.0) <= TOGETHER else None
+            cause = last if last and (line.first_at or 0.0) - (last.first_at or 0.0) <= RESOLUTION else None
             yield _epoch(lines, line, cause, until, assigned)
             last = None
 
@@ -141,7 +138,7 @@ def _epoch(lines: Lines, bump: Episode, cause: Episode | None, until: float, ass
     trigger = _CHANGES[cause.kind] if cause else Trigger.SUBSCRIPTION
     place = bisect_left(assigned, until) - 1
     took = assigned[place] if place >= 0 and assigned[place] >= at else None
-    near = between(lines.coordinator, at, min(until, at + TOGETHER))
+    near = between(lines.coordinator, at, min(until, at + RESOLUTION))
     target = next((e for e in near if e.kind == "target-assigned" and number(e) == epoch), None)
     if trigger is Trigger.LEAVE and "poll timeout" in (cause.reason or "" if cause else ""):
         trigger = Trigger.POLL_TIMEOUT

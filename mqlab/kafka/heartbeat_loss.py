@@ -22,7 +22,7 @@ from mqlab.kafka.log_lines import static_of
 from mqlab.kafka.poll_limits import Silence, lines_of, own_lines, session_limit, signs_of_life, silence
 from mqlab.kafka.poll_timeout import departures
 from mqlab.kafka.restarts import distinct, fenced
-from mqlab.kafka.rows import ONCE, End, Life
+from mqlab.kafka.rows import ONCE, RESOLUTION, End, Life
 from mqlab.memo import per_facts
 from mqlab.shared.benign_lines import ORDERLY
 from mqlab.shared.configured import consumer_value
@@ -31,8 +31,6 @@ from mqlab.shared.restarts import CLOCKS
 UNHEARD = 2 / 3
 """Share of the session timeout for which an expelled member was silent, at least: the last heartbeat before that is no
 older than heartbeat.interval.ms, which is a third of session.timeout.ms at most."""
-_RESOLUTION = 1.0
-"""Seconds that the clock of a log may resolve."""
 _NOTICED = ("session-timeout", "coordinator-lost", "heartbeat-failed", "generation-reset", "commit-failed")
 _AGAIN = ("coordinator-found", "join-completed", "partitions-assigned")
 _CUT = ("session-timeout", "coordinator-lost", "request-timeout")
@@ -283,7 +281,7 @@ def _asked(facts: Facts, group: str, one: Expiry) -> Iterator[Episode]:
         made = [given_up - waited for waited in (line.value_min, line.value_max) if waited is not None]
         if one.timeout is None or abs(given_up - one.at) > one.reach:
             continue
-        if any(one.at - one.timeout / 2 <= at <= given_up - _RESOLUTION for at in made):
+        if any(one.at - one.timeout / 2 <= at <= given_up - RESOLUTION for at in made):
             yield line
 
 

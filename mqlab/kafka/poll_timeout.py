@@ -14,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from math import inf
 
 from mqlab import units
 from mqlab.facts import Episode, Facts
@@ -23,7 +24,7 @@ from mqlab.kafka.lives import lives
 from mqlab.kafka.poll_limits import SESSION, Limit, Pace
 from mqlab.kafka.rebalances import history
 from mqlab.kafka.redelivery import FEWEST, Stuck, extra, many_fail, stuck_records
-from mqlab.kafka.rows import ONCE, Behind, End, Life, Rebalance
+from mqlab.kafka.rows import HEARD, ONCE, RESOLUTION, Behind, End, Life, Rebalance
 from mqlab.memo import per_facts
 from mqlab.rows import Batch
 from mqlab.shared import queues
@@ -67,9 +68,7 @@ class Departure:
 
 
 COMMITTED = 5.0
-"""Seconds within which a client tries to commit the poll that it has worked off."""
-METERED = 5.0
-"""Limits after a departure in which the next poll is awaited: its metric tells how long the last one took."""
+"""Seconds within which a client tries to commit the poll that it has worked off (auto.commit.interval.ms)."""
 
 
 @per_facts
@@ -164,7 +163,7 @@ def _departure(
 def _metered(facts: Facts, client: str, at: float, limit: float) -> bool:
     """``time-between-poll-max``, in ms, is above the limit soon after: the client notes it with its next poll."""
     own = [s for s in facts.named("consumer.time_between_poll_max") if s.labels.get("client_id") == client]
-    soon = [value for s in own for when, value in s.points if at <= when <= at + METERED * limit]
+    soon = [value for s in own for when, value in s.points if when >= at]
     return any(value > limit * 1000 for value in soon)
 
 
@@ -204,12 +203,8 @@ def _blocked(facts: Facts, group: str, record: Stuck, left: Departure) -> bool:
     return len(tries) >= FEWEST and max(tries) - min(tries) >= _MOST * left.limit.seconds
 
 
-AFTER = 5.0
-"""Seconds after a poll was done in which the client joins again: that rebalance still belongs to it."""
 REST = 2.0
 """Limits, or usual times from one departure to the next, without another one, after which it is over."""
-_ONE = 2.0
-"""Seconds within which the lines about one failed commit are printed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,9 +264,9 @@ def case_of(facts: Facts, group: str) -> Case | None:
     innocent = _members(facts, group, since, until) - guilty
     limit = next((d.limit for d in left if d.limit is not None), None)
     polls = poll_limits.polls(facts, group)
-    meanwhile = [b for b in polls if since <= b.at <= until + AFTER]
+    meanwhile = [b for b in polls if since <= b.at <= until + HEARD]
     own = [b for b in meanwhile if b.client_id in guilty]
-    late = [b for b in own if limit and b.longest_seconds > max(1.0, limit.seconds)]
+    late = [b for b in own if limit and b.longest_seconds > limit.seconds]
     return Case(
         group=group,
         departures=left,
@@ -286,9 +281,9 @@ def case_of(facts: Facts, group: str) -> Case | None:
         usual=poll_limits.pace([b for b in polls if b.client_id in guilty and b not in own]),
         fair=poll_limits.pace([b for b in meanwhile if b.client_id in innocent]),
         over=len(late),
-        commits=_commits(facts, group, since, until + AFTER),
-        rebalances=tuple(r for r in history(facts, group) if since <= r.started <= until + AFTER),
-        repeated=extra(facts, group, since, until + AFTER),
+        commits=_commits(facts, group, since, until + HEARD),
+        rebalances=tuple(r for r in history(facts, group) if since <= r.started <= until + HEARD),
+        repeated=extra(facts, group, since, until + HEARD),
     )
 
 
@@ -313,7 +308,7 @@ def _commits(facts: Facts, group: str, since: float, until: float) -> tuple[Epis
     last: dict[str, float] = {}
     for line, client in poll_limits.own_lines(facts, group, "commit-failed"):
         at = line.first_at or 0.0
-        if since <= at <= until and at - last.get(client, -_ONE - 1.0) > _ONE:
+        if since <= at <= until and at - last.get(client, -inf) > RESOLUTION:
             found.append(line)
             last[client] = at
     return tuple(found)

@@ -14,10 +14,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from mqlab.facts import Episode, Facts
-from mqlab.kafka.generations import TOGETHER, Generation
+from mqlab.kafka.generations import Generation
 from mqlab.kafka.groups import topics
 from mqlab.kafka.log_lines import CLIENT, FOLLOW_UP, STOPS, between, client_of, lines, rejoined, trigger_of
-from mqlab.kafka.rows import ONCE, Rebalance, Trigger
+from mqlab.kafka.rows import ONCE, RESOLUTION, Rebalance, Trigger
 from mqlab.memo import per_facts
 from mqlab.shared.restarts import CLOCKS
 
@@ -144,7 +144,7 @@ def own_reason(facts: Facts, group: str, generation: Generation) -> Trigger:
 
 def _own(facts: Facts, group: str, generation: Generation, since: float) -> Sequence[Episode]:
     """What the client that began it wrote from *since* until then."""
-    return between(lines(facts, group).of(generation.client_id), since, generation.started + TOGETHER)
+    return between(lines(facts, group).of(generation.client_id), since, generation.started + RESOLUTION)
 
 
 _PARTITION = re.compile(r"([^\s,\[\]]+)-(\d+)")

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from mqlab.findings import Evidence
+from mqlab.shared.restarts import CLOCKS
 
 
 class Trigger(StrEnum):
@@ -84,6 +85,11 @@ class Rebalance:
         return self.members_after == 0
 
 
+RESOLUTION = 1.0
+"""Seconds that the clock of a log may resolve: lines of one log that belong together are no further apart."""
+HEARD = 3.0 + CLOCKS
+"""Seconds in which a member hears of what became of it, and joins again: with its next heartbeat, which comes after
+heartbeat.interval.ms (3000)."""
 ONCE = 10.0
 """Seconds within which client and coordinator tell of one thing, and a client in several lines: nobody who is back ends
 again within the shortest default of session.timeout.ms."""

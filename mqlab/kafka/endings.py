@@ -49,7 +49,7 @@ _CLOSING = 60.0
 _FAILING = frozenset({"commit-failed", "partitions-lost"})
 """What a client meets that was taken out of the group and does not know it."""
 EXITED = "its process exited without a word"
-WENT_ON = "the coordinator gave it up, and its process went on"
+WENT_ON = "the coordinator expelled it while its process went on"
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,12 +139,12 @@ def _silent(facts: Facts, lines: Lines, span: Span) -> Ending:
     late = limit is not None and waited is not None and abs(waited - limit) <= CLOCKS
     if failed is None and not late:
         return Ending(span.end, None)
-    parts = ["it left"]
-    if failed is not None:
-        parts.append("while its process worked on and then met a group without it")
+    words = "it left"
     if late:
-        parts.append(f"{waited:.1f} s after its last poll, as long as max.poll.interval.ms allows")
-    return Ending(End.POLL_TIMEOUT, None, ", ".join(parts), (failed.first,) if failed else ())
+        words += f" {waited:.1f} s after its last poll, which is max.poll.interval.ms"
+    if failed is not None:
+        words += f"{',' if late else ''} while its process was still working and learned of it afterwards"
+    return Ending(End.POLL_TIMEOUT, None, words, (failed.first,) if failed else ())
 
 
 def _went_on(lines: Lines, span: Span, until: float) -> bool:
@@ -215,9 +215,9 @@ def _said_failure(
         done = _exit(known, client, closing.first_at if closing is not None else span.until)
         status = None if done is None else done.value_max
         if status not in (None, *WANTED) and (not asked or error):
-            yield span, f"its process left in good order, and exited with status {status:.0f}"
+            yield span, f"its process left cleanly, but exited with status {status:.0f}"
         elif done is None and error and not asked:
-            yield span, f"its process left in good order, right after an error that nobody caught: {error}"
+            yield span, f"its process left cleanly, right after an uncaught error: {error}"
 
 
 def _exit(known: Lines, client: str, at: float | None) -> Episode | None:

@@ -153,7 +153,9 @@ def _epoch(lines: Lines, bump: Episode, cause: Episode | None, until: float, ass
         host=cause.peer if cause else None,
         lines=tuple(e for e in (bump, cause, target) if e is not None),
         inferred=cause is None,
-        because="the coordinator's line before it says so" if cause else "the epoch changed and nobody came or went",
+        because="the coordinator's line before it says so"
+        if cause
+        else "the epoch changed although nobody joined or left",
         classic=False,
     )
 
@@ -251,7 +253,7 @@ def _of_joins(lines: Lines, joins: Sequence[_Join], before: Sequence[_Join]) -> 
         member_id=cause.member_id if cause else None,
         lines=tuple(dict.fromkeys((*((cause,) if cause else ()), first.lines[-1], first.lines[0]))),
         inferred=True,
-        because=f"logs of clients tell of the generation, {because}",
+        because=f"client logs name the generation, {because}",
     )
 
 
@@ -277,8 +279,8 @@ def _trigger(lines: Lines, joins: Sequence[_Join], before: Sequence[_Join]) -> t
             if line.kind == "join-requested" and trigger is not Trigger.UNKNOWN and not moved:
                 return trigger, line, "and a member says why it joins"
     if new:
-        return Trigger.JOIN, new[0].lines[-1], "and a member joined that was not in it"
-    return Trigger.UNKNOWN, None, "nobody says why"
+        return Trigger.JOIN, new[0].lines[-1], "and a member joined that had not been in it"
+    return Trigger.UNKNOWN, None, "no line says why"
 
 
 def _is_new(clients: Mapping[str, Sequence[Episode]], join: _Join) -> bool:
@@ -314,5 +316,5 @@ def _recorded(lines: Lines, told: Sequence[Generation]) -> Iterator[Generation]:
                 stabilised=at if members else None,
                 members=members,
                 inferred=True,
-                because="a record of the group's state tells of the generation, nobody of its begin",
+                because="a record of the group's state names the generation, and nothing its begin",
             )

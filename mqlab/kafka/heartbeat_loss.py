@@ -216,9 +216,9 @@ def cause(facts: Facts, group: str, one: Expiry) -> Cause:
     if one.silence is None or not one.silence.telling:
         return Cause(Kind.UNKNOWN, "why is not told", ())
     if one.silence.until is None:
-        return Cause(Kind.DEATH, "its process wrote nothing any more", ())
+        return Cause(Kind.DEATH, "its process wrote nothing after that", ())
     lasted = one.silence.until - one.silence.since
-    told = f"its process stood still for {units.duration(lasted)}: no line and no poll"
+    told = f"its process stood still for {units.duration(lasted)}: no log line and no poll"
     return Cause(Kind.FROZEN, told, (), lasted)
 
 
@@ -239,7 +239,7 @@ def _pauses(facts: Facts, group: str, one: Expiry) -> Cause | None:
     if sum(seconds for seconds, _ in pauses) < UNHEARD * one.timeout:
         return None
     places = tuple(e.first.because("stops the process") for _, e in pauses[:3])
-    return Cause(Kind.PAUSE, f"a collection stopped its process for {units.duration(longest)}", places, longest)
+    return Cause(Kind.PAUSE, f"garbage collection stopped its process for {units.duration(longest)}", places, longest)
 
 
 def _overlap(pause: Episode, since: float, until: float) -> float:
@@ -258,13 +258,13 @@ def _exits(facts: Facts, group: str, one: Expiry) -> tuple[Evidence, ...]:
 def _cut(facts: Facts, group: str, one: Expiry, asked: Sequence[Episode]) -> Cause:
     lost = _disconnected(facts, group, one)
     if not lost and not asked:
-        return Cause(Kind.UNKNOWN, "its process worked on, and no line tells why its heartbeats did not arrive", ())
+        return Cause(Kind.UNKNOWN, "its process kept working, and no line says why its heartbeats did not arrive", ())
     places = [e.first.because("it does not reach the broker") for e in lost[:_SHOWN]]
     places += [e.first.because("a request without an answer: it ran") for e in asked[:_SHOWN]]
     back = min((at for at in _again(facts, group, one) if at >= one.at), default=None)
     return Cause(
         Kind.NETWORK,
-        "its process worked on, but did not reach the coordinator: the network was cut",
+        "its process kept working but could not reach the coordinator: the network was cut",
         tuple(places),
         None if back is None or one.timeout is None else back - one.at + one.timeout,
     )

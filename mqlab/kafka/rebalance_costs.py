@@ -125,11 +125,11 @@ def follow_up(facts: Facts, group: str, old: Generation | None, generation: Gene
         return ""
     near = _own(facts, group, generation, old.started)
     if any(e.kind == "join-requested" and FOLLOW_UP in (e.reason or "") for e in near):
-        return "the client says that it gave up partitions and joins again"
+        return "the client says that it gave up partitions and rejoins"
     if any(e.kind in _GIVEN_UP and e.value_max for e in near) and cooperative(facts, group):
-        return "the client gave up partitions just before it joined again"
+        return "the client gave up partitions just before it rejoined"
     if cooperative(facts, group) and not near:
-        return "a member joined again right after a cooperative rebalance"
+        return "a member rejoined right after a cooperative rebalance"
     return ""
 
 

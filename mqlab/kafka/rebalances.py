@@ -143,11 +143,11 @@ def _joined(generation: Generation, life: Life | None, lineage: _Lineage) -> _Ca
         behind, because = _again(life, life.before)
         return _Cause(Trigger.JOIN, behind, behind is not Behind.UNKNOWN, because, life)
     if life.client_id == life.member_id and lineage.nameless_since <= _since(life):
-        return _Cause(Trigger.JOIN, Behind.UNKNOWN, False, "nothing tells which client it is", life)
+        return _Cause(Trigger.JOIN, Behind.UNKNOWN, False, "nothing says which client it is", life)
     fresh = life.process_started is not None and life.process_started - lineage.since > BACKOFF
     if fresh or lineage.since == -inf:
-        return _Cause(Trigger.JOIN, Behind.START, True, "nobody of that name was there before", life)
-    return _Cause(Trigger.JOIN, Behind.UNKNOWN, False, "what was before it is not in the material", life)
+        return _Cause(Trigger.JOIN, Behind.START, True, "no member of that name had been there before", life)
+    return _Cause(Trigger.JOIN, Behind.UNKNOWN, False, "the material does not go back far enough", life)
 
 
 def _again(life: Life, old: Life) -> tuple[Behind, str]:
@@ -156,22 +156,20 @@ def _again(life: Life, old: Life) -> tuple[Behind, str]:
         return Behind.CRASH, old.failed
     if life.process_started is not None:
         if old.end is End.POLL_TIMEOUT or old.because == WENT_ON:
-            return Behind.RESTART, "its process was started anew when it was out of the group already"
+            return Behind.RESTART, "its process was restarted after the member had left the group"
         if old.because != EXITED and (old.process_stopped is not None or old.end is End.LEFT):
             return Behind.RESTART, "its process stopped and a new one joined"
         return Behind.CRASH, _DIED
     if old.end is End.POLL_TIMEOUT:
-        return Behind.POLL_TIMEOUT, ": ".join(
-            filter(None, ("it comes again after it did not poll in time", old.because))
-        )
+        return Behind.POLL_TIMEOUT, ": ".join(filter(None, ("it rejoins after a poll timeout", old.because)))
     if old.end is End.EXPIRED:
-        return Behind.EXPIRY, "it comes again after the coordinator gave it up"
+        return Behind.EXPIRY, "it rejoins after the coordinator expelled it"
     if old.process_stopped is not None or any(word in old.reason for word in CLOSED):
-        return Behind.RESTART, "it comes again after it left in good order"
-    return Behind.UNKNOWN, "it was there before, and nothing tells why it left"
+        return Behind.RESTART, "it rejoins after a clean leave"
+    return Behind.UNKNOWN, "it had been a member before, and nothing says why it left"
 
 
-_DIED = "its process was started anew and had not said that it stops"
+_DIED = "its process was restarted without announcing a shutdown"
 
 
 def _left(generation: Generation, life: Life | None, lineage: _Lineage) -> _Cause:
@@ -182,7 +180,7 @@ def _left(generation: Generation, life: Life | None, lineage: _Lineage) -> _Caus
     if life is not None and life.failed:
         return _Cause(Trigger.LEAVE, Behind.CRASH, True, life.failed, life)
     if life is None or (life.process_stopped is None and not any(word in life.reason for word in CLOSED)):
-        return _Cause(Trigger.LEAVE, Behind.UNKNOWN, generation.inferred, "it left, and nothing tells why", life)
+        return _Cause(Trigger.LEAVE, Behind.UNKNOWN, generation.inferred, "it left, and nothing says why", life)
     behind, because = _back(life, lineage)
     return _Cause(Trigger.LEAVE, behind, True, because, life)
 
@@ -190,8 +188,8 @@ def _left(generation: Generation, life: Life | None, lineage: _Lineage) -> _Caus
 def _back(life: Life, lineage: _Lineage) -> tuple[Behind, str]:
     new = lineage.after.get(id(life))
     if new is not None and _since(new) - (life.until or 0.0) <= BACKOFF:
-        return Behind.RESTART, "its process stopped and came again"
-    return Behind.STOP, "its process stopped and did not come again"
+        return Behind.RESTART, "its process stopped and was started again"
+    return Behind.STOP, "its process stopped and was not started again"
 
 
 def _expired(generation: Generation, life: Life | None, lineage: _Lineage) -> _Cause:
@@ -225,7 +223,7 @@ def history(facts: Facts, group: str) -> tuple[Rebalance, ...]:
         if because:
             why = _Cause(Trigger.FOLLOW_UP, Behind.UNKNOWN, True, because)
         elif said is not Trigger.UNKNOWN:
-            why = _Cause(said, Behind.UNKNOWN, True, "the client's own log says why it joins again")
+            why = _Cause(said, Behind.UNKNOWN, True, "the client's own log says why it rejoins")
         else:
             why = _cause(one, lineage)
         found.append(_row(group, old, one, why, found[-1] if found else None))

@@ -33,7 +33,7 @@ class Behind(StrEnum):
     EXPIRY = "heartbeat expiry"
     """It was expelled, or comes again after it was."""
     START = "start"
-    """Its process started, and nobody of that name was there before: the first start, or more members."""
+    """Its process started, and no member of that name had been there before: the first start, or more members."""
     RESTART = "restart"
     """Its process stopped in good order and came again, or comes again after that."""
     STOP = "stop"

@@ -236,9 +236,9 @@ def harmless(facts: Facts, case: Case) -> str | None:
     alone = all(one is not None and one.instance == "DEFAULT" for one in read)
     unread = any(e.group == case.group and _NO_OFFSETS in (e.reason or "") for e in facts.of_kind("tool-error"))
     if told.get("messageModel") == "BROADCASTING" or ("messageModel" not in told and (alone or unread)):
-        return f"{case.group} is a broadcast group: each member reads every queue, equal ids do no harm"
+        return f"{case.group} is a broadcast group: each member reads every queue, duplicate ids do no harm"
     if told.get("consumeType") == "CONSUME_POP":
-        return f"{case.group} consumes by POP: every client may read every queue, ids have no say"
+        return f"{case.group} consumes by POP: every client may read every queue, so client ids do not matter"
     return None
 
 

@@ -21,7 +21,7 @@ from mqlab.facts import Episode, Facts
 from mqlab.findings import Evidence
 from mqlab.kafka import groups, poll_limits
 from mqlab.kafka.lives import lives
-from mqlab.kafka.poll_limits import SESSION, Limit, Pace
+from mqlab.kafka.poll_limits import SESSION, Limit, Pace, lines_of, own_lines
 from mqlab.kafka.rebalances import history
 from mqlab.kafka.redelivery import FEWEST, Stuck, extra, many_fail, stuck_records
 from mqlab.kafka.rows import HEARD, ONCE, RESOLUTION, Behind, End, Life, Rebalance
@@ -75,21 +75,20 @@ COMMITTED = 5.0
 def departures(facts: Facts, group: str) -> tuple[Departure, ...]:
     """Every departure of *group*, by time."""
     every = lives(facts, group)
-    told = [*_said(facts, group), *_ended(facts, group, every), *_uncommitted(facts, group, every)]
+    known = (*_said(facts, group), *_ended(facts, group, every), *_uncommitted(facts, group, every))
     runs: list[list[Departure]] = []
-    for one in sorted((o for o in told if not o.contradicted), key=lambda o: (o.client_id, o.at, not o.told)):
-        if runs and _same(runs[-1][-1], one):
-            runs[-1].append(one)
+    for departure in sorted((d for d in known if not d.contradicted), key=lambda d: (d.client_id, d.at, not d.told)):
+        if runs and _same(runs[-1][-1], departure):
+            runs[-1].append(departure)
         else:
-            runs.append([one])
-    return tuple(sorted(map(_merged, runs), key=lambda o: (o.at, o.client_id)))
+            runs.append([departure])
+    return tuple(sorted(map(_merged, runs), key=lambda d: (d.at, d.client_id)))
 
 
 def _merged(run: Sequence[Departure]) -> Departure:
     """The one that counts most, a line about it more than a conclusion, with the places of all."""
-    ordered = sorted(run, key=lambda one: (not one.told, one.at))
-    places = tuple(dict.fromkeys(place for one in ordered for place in one.evidence))
-    return replace(ordered[0], evidence=places)
+    ordered = sorted(run, key=lambda d: (not d.told, d.at))
+    return replace(ordered[0], evidence=groups.once(place for d in ordered for place in d.evidence))
 
 
 def _same(one: Departure, other: Departure) -> bool:
@@ -101,22 +100,23 @@ def _same(one: Departure, other: Departure) -> bool:
 
 def _said(facts: Facts, group: str) -> Iterator[Departure]:
     """By the clients' own lines."""
-    for line, client in poll_limits.own_lines(facts, group, "poll-timeout"):
-        yield _departure(facts, group, (line.first_at or 0.0, client, line.peer), (line.first,), line.value_max)
+    for line, client in own_lines(facts, group, "poll-timeout"):
+        departure = _departure(facts, group, line.first_at or 0.0, client, (line.first,), told=True)
+        yield replace(departure, host=line.peer, counted=departure.counted or line.value_max is not None)
 
 
 def _ended(facts: Facts, group: str, every: Sequence[Life]) -> Iterator[Departure]:
     """By the lives of members: ended by a late poll, or over while a poll took longer than the member may be silent."""
     for life in (life for life in every if life.until is not None):
         end = life.evidence[1:] if life.since is not None and len(life.evidence) > 1 else life.evidence
-        one = _departure(facts, group, (life.until or 0.0, life.client_id, life.host), end, None)
-        concluded = replace(one, told=False)
-        if life.end is End.POLL_TIMEOUT:
-            yield concluded if life.because else one
-        elif life.end in (End.EXPIRED, End.DROPPED):
-            alike = life.end is End.DROPPED or (one.limit is not None and one.limit.key == SESSION)
-            if alike and one.poll is not None and one.measured and not _other_process(life, every):
-                yield concluded
+        told = life.end is End.POLL_TIMEOUT and not life.because
+        departure = _departure(facts, group, life.until or 0.0, life.client_id, end, told=told)
+        late = departure.poll is not None and departure.measured
+        expelled = life.end is End.EXPIRED and departure.limit is not None and departure.limit.key == SESSION
+        if life.end is End.POLL_TIMEOUT or (
+            late and (expelled or life.end is End.DROPPED) and not _other_process(life, every)
+        ):
+            yield replace(departure, host=life.host)
 
 
 def _other_process(life: Life, every: Sequence[Life]) -> bool:
@@ -132,43 +132,47 @@ def _uncommitted(facts: Facts, group: str, every: Sequence[Life]) -> Iterator[De
     A leave while others join again leaves no line of its own at the coordinator. A client that found itself without
     heartbeats meanwhile was frozen or cut off: it tells so.
     """
-    other: dict[str, list[float]] = defaultdict(list)
+    taken_out: dict[str, list[float]] = defaultdict(list)
     for life in (life for life in every if life.end in (End.EXPIRED, End.FENCED)):
-        other[life.client_id].append(life.until or 0.0)
-    for line, client in poll_limits.own_lines(facts, group, "session-timeout"):
-        other[client].append(line.first_at or 0.0)
-    for line, client in poll_limits.own_lines(facts, group, "commit-failed"):
+        taken_out[life.client_id].append(life.until or 0.0)
+    for line, client in own_lines(facts, group, "session-timeout"):
+        taken_out[client].append(line.first_at or 0.0)
+    for line, client in own_lines(facts, group, "commit-failed"):
         at = line.first_at or 0.0
         poll = poll_limits.last_poll(facts, group, client, at)
         limit = poll_limits.poll_limit(facts, client, at)
         if poll is None or limit is None or at - poll.at > COMMITTED or poll.longest_seconds <= limit.seconds:
             continue
         begun = poll.at - poll.longest_seconds
-        if not any(begun <= when <= at + COMMITTED for when in other[client]):
-            who = (begun + limit.seconds, client, None)
-            yield replace(_departure(facts, group, who, (poll.evidence, line.first), None), told=False)
+        if not any(begun <= when <= at + COMMITTED for when in taken_out[client]):
+            yield _departure(facts, group, begun + limit.seconds, client, (poll.evidence, line.first), told=False)
 
 
 def _departure(
-    facts: Facts, group: str, who: tuple[float, str, str | None], evidence: tuple[Evidence, ...], excess: float | None
+    facts: Facts, group: str, at: float, client: str, evidence: tuple[Evidence, ...], *, told: bool
 ) -> Departure:
-    at, client, host = who
     limit = poll_limits.poll_limit(facts, client, at)
-    poll = poll_limits.covering(facts, group, client, at)
-    counted = excess is not None or (limit is not None and _metered(facts, client, at, limit.seconds))
-    waited = poll_limits.waited(facts, group, client, at)
-    return Departure(at, client, host, True, limit, poll, waited, counted, evidence)
+    return Departure(
+        at=at,
+        client_id=client,
+        host=None,
+        told=told,
+        limit=limit,
+        poll=poll_limits.covering(facts, group, client, at),
+        waited=poll_limits.waited(facts, group, client, at),
+        counted=limit is not None and _metered(facts, client, at, limit.seconds),
+        evidence=evidence,
+    )
 
 
 def _metered(facts: Facts, client: str, at: float, limit: float) -> bool:
-    """``time-between-poll-max``, in ms, is above the limit soon after: the client notes it with its next poll."""
+    """``time-between-poll-max``, in ms, is above the limit later: the client notes it with its next poll."""
     own = [s for s in facts.named("consumer.time_between_poll_max") if s.labels.get("client_id") == client]
-    soon = [value for s in own for when, value in s.points if when >= at]
-    return any(value > limit * 1000 for value in soon)
+    return any(value > limit * 1000 for s in own for when, value in s.points if when >= at)
 
 
 _MOST = 0.5
-"""Share of the limit that the tries must span."""
+"""Share of the limit that the tries must span: more than anything else can."""
 
 
 @per_facts
@@ -196,8 +200,8 @@ def _blocked(facts: Facts, group: str, record: Stuck, left: Departure) -> bool:
     place = (record.topic, record.queue, float(record.offset))
     tries = [
         e.first_at or 0.0
-        for e, client in poll_limits.own_lines(facts, group, "record-failed")
-        if client == left.client_id and (e.topic, e.queue, e.value_max) == place
+        for e in lines_of(facts, group, left.client_id, "record-failed")
+        if (e.topic, e.queue, e.value_max) == place
         if left.at - left.limit.seconds <= (e.first_at or 0.0) <= left.at
     ]
     return len(tries) >= FEWEST and max(tries) - min(tries) >= _MOST * left.limit.seconds
@@ -289,7 +293,7 @@ def case_of(facts: Facts, group: str) -> Case | None:
 
 def _members(facts: Facts, group: str, since: float, until: float) -> set[str]:
     living = {o.client_id for o in lives(facts, group) if (o.since or since) <= until and (o.until or until) >= since}
-    lines = poll_limits.own_lines(facts, group, "partitions-assigned", "join-completed", "sync-completed")
+    lines = own_lines(facts, group, "partitions-assigned", "join-completed", "sync-completed")
     return living | {client for e, client in lines if since <= (e.first_at or 0.0) <= until}
 
 
@@ -306,7 +310,7 @@ def _goes_on(facts: Facts, left: Sequence[Departure], until: float, limit: Limit
 def _commits(facts: Facts, group: str, since: float, until: float) -> tuple[Episode, ...]:
     found: list[Episode] = []
     last: dict[str, float] = {}
-    for line, client in poll_limits.own_lines(facts, group, "commit-failed"):
+    for line, client in own_lines(facts, group, "commit-failed"):
         at = line.first_at or 0.0
         if since <= at <= until and at - last.get(client, -inf) > RESOLUTION:
             found.append(line)
@@ -318,7 +322,7 @@ def lag(facts: Facts, group: str, since: float, until: float) -> dict[str, float
     """Most messages that waited in this time, and by how many a second they became more, over all topics."""
     peak, growth = 0, 0.0
     for (name, _), points in groups.topics(facts).items():
-        seen = [(at, waiting) for at, waiting, _ in queues.totals(points) if since - REST <= at <= until]
+        seen = [(at, waiting) for at, waiting, _ in queues.totals(points) if since - CLOCKS <= at <= until]
         if name == group and len(seen) > 1:
             peak += max(waiting for _, waiting in seen)
             growth += (seen[-1][1] - seen[0][1]) / (seen[-1][0] - seen[0][0])
@@ -359,7 +363,9 @@ def cause(facts: Facts, case: Case) -> Cause | None:
 def _record(facts: Facts, group: str) -> Cause | None:
     """A record that is tried in the polling thread without end."""
     for one in behind(facts, group):
-        told = f"{one.topic}-{one.queue}@{one.offset} was tried {units.number(one.tries)} times without a poll between"
+        told = (
+            f"{one.topic}-{one.queue}@{one.offset} was tried {units.number(one.tries)} times without a poll in between"
+        )
         place = one.failures[0].first.because("the record fails")
         return Cause(told, (place,), "Bounded retries, and a dead-letter topic for the record.")
     return None
@@ -397,7 +403,7 @@ def _service(facts: Facts, since: float, until: float) -> tuple[float, float, fl
 def _calls(facts: Facts, case: Case) -> Cause | None:
     """Calls that failed far more often than before."""
     since, until = case.since, case.until
-    every = [e for e, _ in poll_limits.own_lines(facts, case.group, "call-failed")]
+    every = [e for e, _ in own_lines(facts, case.group, "call-failed")]
     now = [e for e in every if since <= (e.first_at or 0.0) <= until]
     failed, before = sum(e.count for e in now), sum(e.count for e in every if (e.first_at or 0.0) < since)
     first = min((c.first_at for c in facts.coverage if c.first_at is not None), default=since)

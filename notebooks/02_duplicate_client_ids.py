@@ -53,7 +53,7 @@ view = group_view(facts, diagnosis, capture.options.group, capture.options.topic
 #
 # One bar per process, from when it came to when it went, with its client id and, where the id does not say it, its
 # address. A red bar is a process whose id another one had at the same time. That alone is no fault: a dead connection
-# stays listed for two minutes, and in broadcast mode equal ids do no harm.
+# stays listed for two minutes, and in broadcast mode duplicate ids do no harm.
 
 # %%
 rocketmq_tables.overview(facts, view)

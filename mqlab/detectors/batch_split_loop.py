@@ -56,7 +56,7 @@ def _finding(facts: Facts, loop: Loop) -> Finding:
         subject=f"{loop.client} -> {loop.topic}",
         started_at=moment(ledger.started),
         ended_at=moment(loop.last_at),
-        ongoing=splits.ongoing(facts, loop.splits, ended),
+        ongoing=actors.goes_on(facts, {s.source for s in loop.splits}, ended),
         statement=_statement(facts, loop, ledger, crashes),
         measures={**(ledger.measures or {}), **counts},
         evidence=lines + split_bytes.evidence(facts, loop.client, loop.topic, ledger),

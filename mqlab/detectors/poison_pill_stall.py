@@ -14,7 +14,8 @@ from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
 from mqlab.groups.membership import interrupted, topics
 from mqlab.kafka import poll_timeout
-from mqlab.kafka.redelivery import LEAST, Stuck, many_fail, stuck_records
+from mqlab.kafka.redelivery import Stuck, many_fail, stuck_records
+from mqlab.shared.lag import LEAST
 from mqlab.shared.queues import lag, totals
 from mqlab.shared.wording import moment
 from mqlab.sources import Role

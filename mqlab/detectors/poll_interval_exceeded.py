@@ -19,9 +19,8 @@ from mqlab.findings import Certainty, Evidence, Finding, Severity
 from mqlab.kafka import groups as kafka_groups
 from mqlab.kafka import poll_limits
 from mqlab.kafka.lives import lives
-from mqlab.kafka.poll_departures import Departure
 from mqlab.kafka.poll_limits import SESSION
-from mqlab.kafka.poll_timeout import Case, Cause, case_of, cause, lag
+from mqlab.kafka.poll_timeout import Case, Cause, Departure, case_of, cause, lag
 from mqlab.kafka.rows import Behind, End
 from mqlab.models import polling
 from mqlab.shared.configured import consumer_value

@@ -138,7 +138,7 @@ def _finding(facts: Facts, client: str, episodes: Sequence[Episode], found: Rese
         subject=client,
         started_at=moment(found.first),
         ended_at=moment(found.last),
-        ongoing=resending.goes_on(facts, episodes[0].source, found.last),
+        ongoing=actors.goes_on(facts, {episodes[0].source}, found.last),
         statement=_statement(client, episodes, found, timeout),
         measures=measures,
         evidence=_evidence(facts, client, episodes, timeout, found.last),

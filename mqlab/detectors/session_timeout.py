@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Finding, Severity
-from mqlab.kafka import churn, groups, heartbeat_loss
-from mqlab.kafka.heartbeat_loss import SOON, Cause, Expiry, Kind
+from mqlab.kafka import groups, heartbeat_loss
+from mqlab.kafka.heartbeat_loss import UNHEARD, Cause, Expiry, Kind
 from mqlab.kafka.rebalances import history, whole
 from mqlab.kafka.redelivery import extra
+from mqlab.kafka.restarts import dying
 from mqlab.kafka.rows import Behind, Rebalance
 from mqlab.memo import per_facts
 from mqlab.shared.wording import moment
@@ -29,8 +30,6 @@ SYSTEMS: tuple[str, ...] = ("kafka",)
 
 AGAIN = 2
 """Expulsions of members that stood still or were cut off, from which it is no single pause."""
-ALIVE = 0.6
-"""Share of the session timeout that a silence must have lasted: the last heartbeat may be a third of it late."""
 AFTER = 60.0
 """Seconds after the last expulsion in which its rebalances come, and after which it is over."""
 _NAMED = 4
@@ -84,8 +83,8 @@ def detect(facts: Facts) -> Result:
 @per_facts
 def _expelled(facts: Facts, group: str) -> list[Expiry]:
     """Expulsions that are no trace of anything else."""
-    dying = churn.dying(facts, group)
-    return [one for one, why in heartbeat_loss.judged(facts, group) if why is None and one.client_id not in dying]
+    looping = dying(facts, group)
+    return [one for one, why in heartbeat_loss.judged(facts, group) if why is None and one.client_id not in looping]
 
 
 def _case(facts: Facts, group: str) -> Case | None:
@@ -110,17 +109,16 @@ def _is_shown(cause: Cause) -> bool:
 
 def _all_there(facts: Facts, group: str, one: Expiry) -> bool:
     """No line of the coordinator is missing that might tell of another reason."""
-    reach = (one.timeout or 0.0) + SOON
-    return whole(facts, group, one.at - reach, one.at + reach)
+    return whole(facts, group, one.at - one.reach, one.at + one.reach)
 
 
 def _traces(facts: Facts, group: str) -> str | None:
     """Why expulsions of this group are none."""
-    dying = churn.dying(facts, group)
+    looping = dying(facts, group)
     found = heartbeat_loss.judged(facts, group)
     if not found:
         return None
-    reasons = sorted({why or "dies again and again" for one, why in found if why or one.client_id in dying})
+    reasons = sorted({why or "dies again and again" for one, why in found if why or one.client_id in looping})
     who = "the member" if len(found) == 1 else "each member"
     return f"{group}: {counted(len(found), 'expulsion')}: {who} {' or '.join(reasons)}"
 
@@ -168,7 +166,7 @@ def _measured(one: Expiry, cause: Cause) -> bool:
         return False
     if cause.kind in (Kind.PAUSE, Kind.NETWORK):
         return True
-    return one.silence is not None and one.silence.telling and one.at - one.silence.since >= ALIVE * one.timeout
+    return one.silence is not None and one.silence.telling and one.at - one.silence.since >= UNHEARD * one.timeout
 
 
 def _statement(case: Case) -> str:

@@ -12,8 +12,8 @@ from mqlab import units
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
-from mqlab.rocketmq.members import groups, streams
-from mqlab.rocketmq.subscriptions import HEARTBEATS, Mismatch, mismatches
+from mqlab.rocketmq.members import HEARTBEATS, groups, streams
+from mqlab.rocketmq.subscriptions import Mismatch, mismatches
 from mqlab.shared.queues import Member, lag, spread
 from mqlab.shared.wording import moment
 

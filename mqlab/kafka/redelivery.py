@@ -286,8 +286,6 @@ FEWEST = 3
 """Tries of one record that are "again and again": once may be a hiccup, twice a retry."""
 SHORTEST = 60.0
 """Seconds for which it must be tried: bounded retries end sooner (Spring's DefaultErrorHandler: ten, without pause)."""
-LEAST = 10
-"""Messages that must have come in behind it."""
 POLL = 500
 """max.poll.records by default: what may lie between the committed offset and the record in one poll."""
 

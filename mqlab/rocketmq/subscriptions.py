@@ -15,7 +15,7 @@ from itertools import combinations
 
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Evidence
-from mqlab.rocketmq.members import ROCKETMQ, streams
+from mqlab.rocketmq.members import HEARTBEATS, ROCKETMQ, streams
 from mqlab.rocketmq.slots import BY_PLACE, Judgement, judged, owners, topics_of
 from mqlab.rows import Client
 
@@ -104,8 +104,6 @@ def _ids(facts: Facts, group: str, until: float) -> tuple[str, ...]:
     return ()
 
 
-HEARTBEATS = 60.0
-"""Two heartbeats of a client: what lasts no longer is a release."""
 WATCHED = 180.0
 """Seconds before a single sighting in which queues can show it; members that differ may have come lately."""
 TWICE = 2

@@ -21,7 +21,7 @@ from mqlab.shared.wording import clock, moment, sample
 GROWN = 1.2
 """Times larger payloads from which they are the reason."""
 SAMPLED = 30.0
-"""Seconds over which a client averages: a sample tells about the time before it."""
+"""Seconds over which a client averages (metrics.sample.window.ms): a sample tells about the time before it."""
 FRAMING = 250.0
 """Bytes that the headers of one batch (61) and one request (its client id, topic and partition) take at most."""
 ANSWER = 200.0

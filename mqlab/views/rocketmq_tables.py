@@ -112,7 +112,7 @@ def _overview(facts: Facts, view: GroupView) -> Iterator[tuple[str, str]]:
     yield "group", view.group
     yield "topics", ", ".join(t.topic for t in view.terms) or "none that the material names"
     if view.broadcast:
-        yield "messages", "broadcast: each process reads every queue, so equal ids do no harm"
+        yield "messages", "broadcast: each process reads every queue, so duplicate ids do no harm"
     elif view.terms:
         yield "allocated by", ", ".join(dict.fromkeys(t.strategy for t in view.terms))
     counted = {s.member.client_id: s.member for s in view.stays}

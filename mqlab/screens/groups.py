@@ -205,7 +205,7 @@ def _forecast(answer: DrainAnswer, forecast: Forecast) -> Iterator[str]:
     since = "now on" if answer.fall and answer.fall.reached_at is None else "the complete rebalance"
     told = f"never: {forecast.never}" if forecast.never else f"{forecast.seconds.words(lasting)} from {since}"
     if forecast.start_seconds.likely and not forecast.never:
-        told += f", {duration(forecast.seconds_with_start.likely)} from the restart"
+        told += f", {duration(forecast.start_seconds.likely + forecast.seconds.likely)} from the restart"
     if took and not forecast.never:
         off = forecast.seconds.likely / took - 1
         measured = f"{duration(took)} with snapshots up to {duration(answer.between_snapshots_seconds)} apart"

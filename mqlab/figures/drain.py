@@ -15,8 +15,8 @@ import plotly.graph_objects as go
 from IPython.display import display
 
 from mqlab.figures.style import ALARM, BAND, CHANGE, LAG, OUTGOING, empty, figure, label, thinned, time
-from mqlab.models.draining import Curve
-from mqlab.scenarios.drain import RESERVE_SHARE, DrainAnswer, Request
+from mqlab.models.draining import RESERVE_SHARE, Curve
+from mqlab.scenarios.drain import DrainAnswer, Request
 from mqlab.units import number
 from mqlab.views.drain_tables import drain_plan
 

@@ -15,7 +15,7 @@ from plotly.subplots import make_subplots
 from mqlab.figures.kafka_group import draw_bands
 from mqlab.figures.style import ALARM, BAND, INCOMING, INK, MUTED, TEMPLATE, empty, figure, label, thinned, time
 from mqlab.models.polling import ADVISED_MARGIN
-from mqlab.scenarios.replay_request import Fit, ReplayAnswer
+from mqlab.scenarios.replay import Fit, ReplayAnswer
 from mqlab.units import clock, counted, digits, duration
 from mqlab.views.kafka_group import Phase, Poll, RebalanceView
 from mqlab.views.poll_trials import trial

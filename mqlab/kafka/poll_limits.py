@@ -20,7 +20,6 @@ from mqlab.findings import Evidence
 from mqlab.kafka.log_lines import homes, lines
 from mqlab.memo import per_facts
 from mqlab.models import polling
-from mqlab.models.group_terms import rules
 from mqlab.models.polling import Percentiles
 from mqlab.rows import Batch
 from mqlab.shared import actors, configured
@@ -208,6 +207,8 @@ def pace(batches: Sequence[Batch]) -> Pace | None:
 
 INTERVAL = "max.poll.interval.ms"
 SESSION = "session.timeout.ms"
+SERVER_SESSION = "group.consumer.session.timeout.ms"
+"""What limits a silence of heartbeats in groups of the consumer protocol (KIP-848): a setting of the broker."""
 
 _EXCEEDED = re.compile(r"\((\d+) ?ms\) exceeded")
 _METADATA = re.compile(r"clientId=([^,)]*).*?sessionTimeoutMs=(\d+), rebalanceTimeoutMs=(\d+)")
@@ -237,9 +238,8 @@ def poll_limit(facts: Facts, client_id: str, at: float | None) -> Limit | None:
 def session_limit(facts: Facts, client_id: str, at: float | None) -> Limit | None:
     """Time after which the coordinator expels *client_id* when it hears nothing; the broker's own in KIP-848 groups."""
     protocol = configured.consumer_value(facts, client_id, "group.protocol", at)
-    known = rules(protocol.value if protocol else None)
-    own = [s for s in facts.settings if s.key == known.session_setting and s.value.isdigit()]
-    if known.settings_of == "broker" and own:
+    own = [s for s in facts.settings if s.key == SERVER_SESSION and s.value.isdigit()]
+    if protocol is not None and protocol.value.lower() == "consumer" and own:
         return Limit(SESSION, int(own[-1].value) / 1000, own[-1].evidence)
     return _limit(facts, client_id, SESSION, at)
 

@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from mqlab.facts import Facts
 from mqlab.findings import Change, Evidence
-from mqlab.models.ownership import unique
+from mqlab.models.queue_allocation import unique
 from mqlab.rocketmq import slots
 from mqlab.rocketmq.members import groups, streams
 from mqlab.rocketmq.shared_client_ids import Case

@@ -22,7 +22,7 @@ from mqlab.kafka.log_lines import client_of
 from mqlab.kafka.rows import End, Life
 from mqlab.models import kafka_defaults
 from mqlab.models.assignment import ASSIGNORS
-from mqlab.models.group_terms import CONSUMER, Busy, Course, GroupProtocol, Log, Member, Pace, Settings, rising
+from mqlab.models.group_course import Busy, Course, GroupProtocol, Log, Member, Pace, Settings, classic, rising
 from mqlab.rows import GRID, Batch
 from mqlab.scenarios.replay_paces import Paces, paces, steady
 from mqlab.shared import configured
@@ -177,7 +177,7 @@ def protocol_of(facts: Facts, group: str, client: str, at: float) -> tuple[Group
     named = [_NAMES.get(name, name) for name in _CLASS.findall(value.value)] if value else []
     known = [name for name in named if name in ASSIGNORS]
     assignor = known[0] if known else "range"
-    return (GroupProtocol.COOPERATIVE if assignor == "cooperative-sticky" else GroupProtocol.EAGER), assignor
+    return classic(assignor), assignor
 
 
 def initial_delay(facts: Facts) -> float:
@@ -398,8 +398,8 @@ def inputs(
     paced_members = (replace(m, pace=known.own.get(m.name), stalls=known.stalls.get(m.name, ())) for m in found)
     found = tuple(_begun(each, facts, begin) for each in paced_members)
     if protocol is GroupProtocol.CONSUMER:
-        heartbeat = _seconds_of(facts, CONSUMER.heartbeat_setting, SERVER_HEARTBEAT)
-        session = _seconds_of(facts, CONSUMER.session_setting, SERVER_SESSION)
+        heartbeat = _seconds_of(facts, "group.consumer.heartbeat.interval.ms", SERVER_HEARTBEAT)
+        session = _seconds_of(facts, poll_limits.SERVER_SESSION, SERVER_SESSION)
         found = tuple(
             replace(each, settings=replace(each.settings, heartbeat=heartbeat, session=session)) for each in found
         )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from math import sqrt
 
-from mqlab.models.group_terms import Pace
+from mqlab.models.group_course import Pace
 from mqlab.rows import Batch
 
 APART = 10.0

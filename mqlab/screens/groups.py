@@ -11,7 +11,7 @@ from mqlab.kafka.rebalance_costs import standstills
 from mqlab.kafka.rows import Rebalance
 from mqlab.models.draining import Forecast, Plan, Store, lasting
 from mqlab.scenarios.drain import DrainAnswer
-from mqlab.scenarios.replay_request import Fit, ReplayAnswer, Told
+from mqlab.scenarios.replay import Fit, ReplayAnswer, Simulated
 from mqlab.screens.rows import LABEL, clipped, line, row, safe
 from mqlab.shared.queues import OWN, spread
 from mqlab.units import counted, digits, duration, number, percent, size
@@ -84,7 +84,7 @@ def _headline(answer: ReplayAnswer, tz: tzinfo) -> str:
 
 def _table(answer: ReplayAnswer) -> Iterator[str]:
     real, replayed = answer.recorded, [told for told in (answer.before, answer.after) if told is not None]
-    rows: tuple[tuple[str, float | None, Callable[[float], str], Callable[[Told], str]], ...] = (
+    rows: tuple[tuple[str, float | None, Callable[[float], str], Callable[[Simulated], str]], ...] = (
         ("rebalances", real.rebalances, number, lambda told: told.rebalances.words(_whole)),
         ("longest poll", real.longest_poll_seconds, duration, lambda told: told.longest_poll_seconds.words(duration)),
         ("polls over the interval", real.late_share, _share, lambda told: _share(told.late_share.likely)),
@@ -116,7 +116,7 @@ def _feasible(answer: ReplayAnswer) -> Iterator[str]:
         yield from row("FITS", _fits(answer.fit_before, answer.before), 3)
 
 
-def _fits(fit: Fit, told: Told | None) -> str:
+def _fits(fit: Fit, told: Simulated | None) -> str:
     poll = f"{counted(fit.records, 'record')} x {digits(fit.record_seconds * 1000)} ms"
     poll += f" / {fit.threads} threads" if fit.threads > 1 else ""
     interval = f"of {duration(fit.interval_seconds)} between polls"
@@ -125,7 +125,7 @@ def _fits(fit: Fit, told: Told | None) -> str:
     return f"{poll} = {duration(fit.poll_seconds)} {interval}: {_verdict(fit, told)}, {_advice(fit)}; {speed}{behind}"
 
 
-def _verdict(fit: Fit, told: Told | None) -> str:
+def _verdict(fit: Fit, told: Simulated | None) -> str:
     """An average poll that fits is not enough: one that takes a little longer is late, and the loop goes on."""
     if not fit.feasible:
         return "does not fit"
@@ -205,7 +205,7 @@ def _forecast(answer: DrainAnswer, forecast: Forecast) -> Iterator[str]:
     since = "now on" if answer.fall and answer.fall.reached_at is None else "the complete rebalance"
     told = f"never: {forecast.never}" if forecast.never else f"{forecast.seconds.words(lasting)} from {since}"
     if forecast.start_seconds.likely and not forecast.never:
-        told += f", {duration(forecast.seconds_with_start.likely)} from the restart"
+        told += f", {duration(forecast.start_seconds.likely + forecast.seconds.likely)} from the restart"
     if took and not forecast.never:
         off = forecast.seconds.likely / took - 1
         measured = f"{duration(took)} with snapshots up to {duration(answer.between_snapshots_seconds)} apart"

@@ -54,7 +54,7 @@ def whatif(pairs: tuple[str, ...], form: str, output: str | None, **material: An
     """
     from mqlab.kafka.groups import chosen
     from mqlab.scenarios.replay import replay
-    from mqlab.scenarios.replay_request import changes
+    from mqlab.scenarios.replay_changes import changes
     from mqlab.screens.groups import whatif_screen
 
     asked = changes(pairs)

@@ -11,9 +11,9 @@ from mqlab.facts import Facts
 from mqlab.kafka.rows import Behind
 from mqlab.models.draining import Interval
 from mqlab.models.polling import ADVISED_MARGIN, largest_safe_records, smallest_safe_interval
-from mqlab.scenarios.replay import replay
+from mqlab.scenarios.replay import Recorded, ReplayAnswer, Simulated, replay
+from mqlab.scenarios.replay_changes import BadChangeError, changes
 from mqlab.scenarios.replay_inputs import NoReplayError
-from mqlab.scenarios.replay_request import BadChangeError, Recorded, ReplayAnswer, Told, changes
 from mqlab.shared.table import table
 from mqlab.units import clock, digits, number, percent
 from mqlab.views.kafka_group import Phase, RebalanceView
@@ -108,7 +108,7 @@ def _recorded(known: Recorded) -> dict[str, object]:
     }
 
 
-def _told(name: str, told: Told) -> dict[str, object]:
+def _told(name: str, told: Simulated) -> dict[str, object]:
     return {
         "with": name,
         "rebalances": _between(told.rebalances),

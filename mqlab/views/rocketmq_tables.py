@@ -16,7 +16,7 @@ from mqlab.catalogue import INCIDENTS
 from mqlab.facts import Facts
 from mqlab.frames import where
 from mqlab.models.client_ids import EXPLICIT_NAME, parse, risks
-from mqlab.models.ownership import Capacity, owned
+from mqlab.models.queue_allocation import Capacity, owned
 from mqlab.rocketmq.eras import Panel, Share
 from mqlab.rocketmq.shared_client_ids import Case, reserved_seconds
 from mqlab.shared.queues import place, spread

@@ -16,15 +16,17 @@ from mqlab.errors import NothingReadableError, UnsafeArchiveError
 from mqlab.formats.base import Format
 from mqlab.ledgers.doubled import once
 from mqlab.ledgers.mapping import NO_MAP, LedgerMap
-from mqlab.material import archives, remote, streams
+from mqlab.material import archives, encodings, pasted, remote, streams, wholes
 from mqlab.material.names import ENDS, digest, fingerprint, moment_in, told_apart
-from mqlab.material.recognition import HEAD, UTF16, Recognised, mapped, mapped_lines, noting, recognise
+from mqlab.material.recognition import HEAD, Recognised, mapped, mapped_lines, noting, recognise
 from mqlab.material.walking import Item, fetched, items, no_file, shown
 from mqlab.sources import Envelope, Reading, Source
 
 _DEEPEST = 2
 _NO_ARCHIVES = (".jar", ".war", ".ear", ".docx", ".xlsx", ".pptx", ".odt", ".ods", ".whl", ".apk")
 _UNREAD = ("unreadable", "empty")
+_TRANSCODED = 64 << 20
+"""Bytes of a file in an encoding of single letters that is written anew; of a larger one these are replaced."""
 _AT_ONCE = 16
 """Remote files that are looked at side by side: each of them is a wait for the network."""
 
@@ -78,7 +80,7 @@ class _Desk:
                 return None
             head.write_bytes(raw)
             start, _ = _start(head)
-            if not start or start.startswith(UTF16) or _is_archive(item, start):
+            if not start or encodings.told(start) or _is_archive(item, start):
                 return None
             end = remote.read(item.remote.uri, ENDS, end=True) if item.remote.size > len(raw) else raw
             key = digest(repr((item.remote.size, item.modified)).encode(), raw, end)
@@ -103,7 +105,7 @@ class _Desk:
             if _is_archive(item, start):
                 yield from self._members(item)
             else:
-                yield self._settled(item, start, problem)
+                yield from self._settled(item, start, problem)
         except OSError as error:
             yield _source(item, item.file, Recognised("unreadable"), f"{error.strerror or error}.")
 
@@ -115,20 +117,52 @@ class _Desk:
             return mapped(start, item.name, size, entry)
         return noting(recognise(start, item.name, size, self.formats), start, item.name)
 
-    def _settled(self, item: Item, start: bytes, problem: str | None) -> Source:
+    def _settled(self, item: Item, start: bytes, problem: str | None) -> Iterator[Source]:
         if not start:
-            return _source(item, item.file, Recognised("unreadable" if problem else "empty"), problem)
+            yield _source(item, item.file, Recognised("unreadable" if problem else "empty"), problem)
+            return
         location, packed = item.file, _is_packed(item.file)
-        if start.startswith(UTF16):
+        codec = encodings.told(start)
+        if codec and (codec.startswith("utf-16") or item.file.stat().st_size <= _TRANSCODED):
             location, packed = self._target(item), False
             try:
-                problem = streams.transcoded(item.file, location)
+                problem = streams.transcoded(item.file, location, codec)
             except streams.GrowthError as error:
-                return _source(item, item.file, Recognised("unreadable"), f"Not unpacked: {error}.")
+                yield _source(item, item.file, Recognised("unreadable"), f"Not unpacked: {error}.")
+                return
             start, _ = _start(location)
         key = fingerprint(item.file, item.modified)
         known = self._recognised(item, start, item.file.stat().st_size)
-        return replace(_source(item, location, known, problem), key=key, packed=packed)
+        source = replace(_source(item, location, known, problem), key=key, packed=packed)
+        yield from self._parts(source, start) or [source]
+
+    def _parts(self, source: Source, start: bytes) -> list[Source]:
+        """The things that stand in a file which somebody copied together; nothing where it is one thing."""
+        known = Recognised(source.format, source.reading, source.envelope)
+        if self.ledgers.entry(source.path) or self.ledgers.patterns(source.path):
+            return []
+        if pasted.is_clean(start, source.unpacked, known):
+            return []
+        if len(start) >= HEAD and not pasted.parts(start, source.name, self.formats):
+            return []
+        try:
+            with streams.opened(Path(source.location)) as stream:
+                data = stream.read(pasted.LARGEST + 1)
+        except streams.BROKEN:
+            return []
+        found = pasted.parts(data, source.name, self.formats) if len(data) <= pasted.LARGEST else []
+        return [self._part(source, part) for part in found]
+
+    def _part(self, source: Source, part: pasted.Part) -> Source:
+        lines = wholes.written(part.wholes)
+        key = digest(source.key.encode(), lines)
+        place = self.scratch / f"part-{key}"
+        place.write_bytes(lines)
+        return replace(
+            source, key=key, format=part.known.format, reading=part.known.reading, envelope=Envelope.NONE,
+            zone_written=part.known.zone_written, zone_rule=part.known.zone_rule, layout=part.known.layout,
+            packed=False, part=str(place.absolute()),
+        )  # fmt: skip
 
     def _members(self, item: Item) -> Iterator[Source]:
         if item.depth >= _DEEPEST:

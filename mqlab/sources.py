@@ -99,6 +99,8 @@ class Source:
     """How the rows of a ledger stand, as JSON (``ledgers.layout``); of a log, which lines are rows of one."""
     packed: bool = False
     """It is compressed, so that it can be read from the beginning only."""
+    part: str | None = None
+    """Where the lines of one thing in it lie, made whole (``material.wholes``); None where it is read as it lies."""
     origin: str | None = None
     """The file on disk that it was taken from, such as the archive around it; None where nobody but us has it."""
 

@@ -90,11 +90,11 @@ def rejects(gathered: Gathered) -> Iterator[Reject]:
 
 def coverage(gathered: Gathered, settled: Mapping[str, zones.Zone], instant: zones.Instant) -> Iterator[Coverage]:
     """What became of each source, by path; *settled* are the zones that its lines are read in."""
-    by_path: dict[str, dict[str | None, Row]] = defaultdict(dict)
+    by_link: dict[str, dict[str | None, Row]] = defaultdict(dict)
     for row in gathered.rows["coverage"]:
-        by_path[gathered.path(row)][row.get("class")] = row
-    for source in sorted(gathered.sources.values(), key=lambda s: s.path):
-        rows = by_path.get(source.path, {})
+        by_link[row["source"]][row.get("class")] = row
+    for link, source in sorted(gathered.sources.items(), key=lambda s: (s[1].path, s[1].format)):
+        rows = by_link.get(link, {})
         lines = {name: _lines(source, rows[name]) if name in rows else 0 for name in ("data", "noise", None)}
         form = BY_NAME.get(source.format)
         zone = settled.get(source.path, zones.ASSUMED)

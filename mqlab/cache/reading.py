@@ -149,6 +149,10 @@ def _within_reach(sources: Collection[Source], folder: Path) -> list[Source]:
             copy = f"{folder}/{source.link}"
             remote.put(Path(source.location), copy)
             source = replace(source, location=copy)
+        if source.part:
+            lines = f"{folder}/{source.link}.part"
+            remote.put(Path(source.part), lines)
+            source = replace(source, part=lines)
         found.append(source)
     return found
 

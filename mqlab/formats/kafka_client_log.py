@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import re
 
-from mqlab.formats import kafka_layout
+from mqlab.formats import kafka_layout, other_clients
 from mqlab.formats.base import Head, Signature, Spec
 from mqlab.formats.kafka_layout import PARTITION
 from mqlab.sources import Reading, Role
@@ -232,6 +232,7 @@ SIGNATURES: tuple[Signature, ...] = (
         rare=r"send|produce|publish|ailed (?:to deliver|delivery)|elivery (?:failed|error)",
         also=r"\b(?P<reason>NOT_ENOUGH_REPLICAS\w*)|KafkaError\{code=(?P<reason2>\w+)",
     ),
+    *other_clients.KAFKA,
 )
 
 

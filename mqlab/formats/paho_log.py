@@ -38,6 +38,7 @@ from __future__ import annotations
 
 import re
 
+from mqlab.formats import other_clients
 from mqlab.formats.base import Head, Signature, Spec
 from mqlab.sources import Reading, Role
 from mqlab.tables import EVENTS, VOLUME
@@ -138,6 +139,7 @@ SIGNATURES: tuple[Signature, ...] = (
         told="failed",
     ),
     Signature("reconnect-waiting", begins=r"Reconnect after (?P<value>\d+) ms", scale=0.001, told="failed"),
+    *other_clients.MQTT,
 )
 
 _OURS = re.compile(

@@ -64,8 +64,8 @@ class Counting:
 
     _shapes: list[pl.DataFrame] = field(default_factory=list)
 
-    def add(self, lines: Lines, headers: Headers, kept: Flags, sizes: Longs, first: int) -> None:
-        """Count *lines*, of which the *first* has this number and each so many bytes."""
+    def add(self, lines: Lines, headers: Headers, kept: Flags, sizes: Longs, first: int, held: Longs | int = 1) -> None:
+        """Count *lines*: the *first* has this number, each so many bytes, and takes up (*held*) so many of the file."""
         every = np.arange(len(lines))
         frame = pl.DataFrame(
             {
@@ -74,11 +74,12 @@ class Counting:
                 "shape": vectors.rough(lines, headers.behind),
                 "kept": kept,
                 "bytes": sizes,
+                "held": np.broadcast_to(np.asarray(held, np.int64), len(every)),
                 "line": every + first,
             }
         )
         summed = frame.group_by(_KEYS).agg(
-            pl.len().cast(pl.Int64).alias("lines"), pl.col("bytes").sum(), pl.col("line").min()
+            pl.len().cast(pl.Int64).alias("lines"), pl.col("bytes", "held").sum(), pl.col("line").min()
         )
         self._shapes.append(summed)
 
@@ -94,11 +95,13 @@ class Counting:
             pl.col("level").replace_strict(_LEVELS, default=None, return_dtype=pl.String),
             vectors.minute_text("minute"),
         )
-        out.add_frame(COUNTS, _summed(told, _KEYS))
+        out.add_frame(COUNTS, _summed(told, _KEYS).drop("held"))
         known = told.with_columns(pl.when("kept").then(pl.lit("data")).otherwise(pl.lit("noise")).alias("class"))
         ends = pl.col("minute").min().alias("first_minute"), pl.col("minute").max().alias("last_minute")
-        out.add_frame(COVERAGE, known.group_by("class").agg(pl.col("lines", "bytes").sum(), *ends))
+        out.add_frame(
+            COVERAGE, known.group_by("class").agg(pl.col("held").sum().alias("lines"), pl.col("bytes").sum(), *ends)
+        )
 
 
 def _summed(frame: pl.DataFrame, keys: tuple[str, ...]) -> pl.DataFrame:
-    return frame.group_by(keys).agg(pl.col("lines", "bytes").sum(), pl.col("line").min())
+    return frame.group_by(keys).agg(pl.col("lines", "bytes", "held").sum(), pl.col("line").min())

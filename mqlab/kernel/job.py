@@ -18,6 +18,7 @@ from mqlab.kernel.logs import LogReader
 from mqlab.kernel.output import Output
 from mqlab.kernel.pieces import Pieces
 from mqlab.kernel.splits import WHOLE, Split
+from mqlab.material import wholes
 from mqlab.material.files import read_parquet
 from mqlab.sources import Reading
 from mqlab.thinning import ledgers
@@ -102,7 +103,8 @@ def follow(
 
 def rows_of(split: Split, out: Output) -> None:
     """Read one split."""
-    out.begin(split.source, split.number, whole=split.number == 0 and split.end == WHOLE)
+    numbers = [one.number for one in wholes.load(split.part)] if split.part else ()
+    out.begin(split.source, split.number, whole=split.number == 0 and split.end == WHOLE, numbers=numbers)
     form, how = BY_NAME.get(split.format), Reading(split.reading)
     if how is Reading.COUNT or form is None:
         listed.count(split, out)

@@ -20,6 +20,7 @@ from mqlab.kernel.output import COVERAGE, Output
 from mqlab.kernel.pieces import Piece, Pieces
 from mqlab.kernel.splits import Split
 from mqlab.kernel.vectors import Lines
+from mqlab.material import wholes
 from mqlab.material.envelopes import unwrapped
 from mqlab.secrets import mask_all
 from mqlab.sources import Envelope
@@ -62,14 +63,14 @@ def about(split: Split) -> About:
 
 def read_lines(split: Split, form: LineFormat, out: Output) -> None:
     """Read a source line by line."""
-    kinds, counted, found = _Kinds(), array("q"), Pieces(split)
-    for item in form.parse(_lines(found, kinds, counted), about(split)):
+    kinds, counted, held, found = _Kinds(), array("q"), array("q"), Pieces(split)
+    for item in form.parse(_lines(found, kinds, counted, held), about(split)):
         number = item.line.number
         if isinstance(item, Data):
             for row in item.rows:
                 out.add(row, number, item.line.text, 0)
         kind = "data" if isinstance(item, Data) else "noise" if isinstance(item, Noise) else None
-        kinds.add(kind, 1, counted[number - 1])
+        kinds.add(kind, held[number - 1], counted[number - 1])
         if kind is None:
             kinds.reject(number, item.line.text)
     kinds.hand_over(out, found)
@@ -84,15 +85,15 @@ def read_blocks(split: Split, form: BlockFormat, out: Output) -> None:
         first += len(size)
         written = frame.filter(pl.col("text").str.contains(r"\S"))
         blank = frame.filter(~pl.col("text").str.contains(r"\S"))
-        kinds.add("noise", blank.height, int(blank["size"].sum()))
-        lines = pl.concat([above, written.drop("size")])
+        kinds.add("noise", int(blank["held"].sum()), int(blank["size"].sum()))
+        lines = pl.concat([above, written.drop("size", "held")])
         block = form.parse_block(lines, about(split))
         for table, rows in block.rows.items():
             own = rows.filter(pl.col("line") >= frame["number"][0]) if above.height else rows
             out.add_frame(table, own.with_columns(pl.lit(0, pl.Int32).alias("east")))
         told = written.with_columns(block.kinds.tail(written.height).alias("kind"))
         above = form.above(lines) if isinstance(form, LooksBack) else above
-        for kind, lines, taken in told.group_by("kind").agg(pl.len(), pl.col("size").sum()).iter_rows():
+        for kind, lines, taken in told.group_by("kind").agg(pl.col("held", "size").sum()).iter_rows():
             kinds.add(kind, lines, taken)
         unknown = told.filter(pl.col("kind").is_null())
         if unknown.height:
@@ -106,13 +107,16 @@ def read_document(split: Split, form: LineFormat, out: Output) -> None:
     data = found.joined()
     text = mask_all(pl.Series([vectors.valid(data).decode()]))[0]
     kinds = _Kinds()
-    lines = data.count(b"\n") + (0 if data.endswith(b"\n") else 1)
+    lines, size = data.count(b"\n") + (0 if data.endswith(b"\n") else 1), len(data)
+    if split.part:
+        made = wholes.load(split.part)
+        lines, size = sum(one.lines for one in made), sum(one.bytes for one in made)
     for item in form.parse(iter([Line(1, text)]), about(split)):
         if isinstance(item, Data):
             for row in item.rows:
                 out.add(row, 1, row.values.get("text", ""), 0)
         kind = "data" if isinstance(item, Data) else "noise" if isinstance(item, Noise) else None
-        kinds.add(kind, lines, len(data))
+        kinds.add(kind, lines, size)
         if kind is None:
             kinds.reject(1, text)
     kinds.hand_over(out, found)
@@ -124,7 +128,7 @@ def count(split: Split, out: Output) -> None:
     found = Pieces(split)
     for piece in found:
         size = sizes(Lines.of(piece.data), piece)
-        kinds.add(kind, len(size), int(size.sum()))
+        kinds.add(kind, sum(one.lines for one in piece.wholes) or len(size), int(size.sum()))
     kinds.hand_over(out, found)
 
 
@@ -132,7 +136,10 @@ def _frame(split: Split, piece: Piece, first: int) -> tuple[pl.DataFrame, np.nda
     raw = Lines.of(vectors.valid(piece.data))
     size = sizes(raw, piece)
     texts, clocks = raw.texts(), None
-    if split.envelope != Envelope.NONE.value:
+    if piece.wholes:
+        texts = pl.Series([one.inner for one in piece.wholes], dtype=pl.String)
+        clocks = [one.clock for one in piece.wholes]
+    elif split.envelope != Envelope.NONE.value:
         taken = [unwrapped(line, Envelope(split.envelope)) for line in texts]
         texts, clocks = pl.Series([text for text, _ in taken], dtype=pl.String), [clock for _, clock in taken]
     columns = {
@@ -140,20 +147,22 @@ def _frame(split: Split, piece: Piece, first: int) -> tuple[pl.DataFrame, np.nda
         "text": shortened(texts),
         "clock": pl.Series(clocks or [None] * len(raw), dtype=pl.Int64),
         "size": size,
+        "held": [one.lines for one in piece.wholes] or [1] * len(raw),
     }
     frame = pl.DataFrame(columns)
     return frame, size
 
 
-def _lines(found: Pieces, kinds: _Kinds, counted: array[int]) -> Iterator[Line]:
-    """The lines of a source that are not blank; their sizes go to *counted*."""
+def _lines(found: Pieces, kinds: _Kinds, counted: array[int], held: array[int]) -> Iterator[Line]:
+    """The lines of a source that are not blank; their sizes go to *counted*, the lines of the file to *held*."""
     first = 1
     for piece in found:
         frame, size = _frame(found.split, piece, first)
         first += len(size)
         counted.extend(size.tolist())
-        for number, text, clock, taken in frame.iter_rows():
+        held.extend(frame["held"].to_list())
+        for number, text, clock, taken, lines in frame.iter_rows():
             if text.strip():
                 yield Line(number, text, clock)
             else:
-                kinds.add("noise", 1, taken)
+                kinds.add("noise", lines, taken)

@@ -131,7 +131,8 @@ class LogReader:
         if len(batch.inner) and batch.dated[-1] >= 0:
             self._moment = batch.moment(int(batch.dated[-1]))
         if piece.own:
-            self._counting.add(batch.inner, batch.headers, kept, sizes(batch.raw, piece), batch.first)
+            taken = np.array([one.lines for one in piece.wholes]) if piece.wholes else 1
+            self._counting.add(batch.inner, batch.headers, kept, sizes(batch.raw, piece), batch.first, taken)
 
     def ended(self) -> None:
         """Hand over what is known only at the end."""
@@ -141,7 +142,10 @@ class LogReader:
     def _batch(self, piece: Piece) -> Batch:
         raw = Lines.of(vectors.valid(piece.data))
         inner, clocks, envelope = raw, None, Envelope(self.split.envelope)
-        if envelope is not Envelope.NONE:
+        if piece.wholes:
+            inner = Lines.of_texts(pl.Series([one.inner for one in piece.wholes], dtype=pl.String))
+            clocks = [one.clock for one in piece.wholes]
+        elif envelope is not Envelope.NONE:
             taken = [unwrapped(line, envelope) for line in raw.texts()]
             inner, clocks = (
                 Lines.of_texts(pl.Series([text for text, _ in taken], dtype=pl.String)),
@@ -233,6 +237,8 @@ def _one_of(words: Iterable[str]) -> str:
 
 def sizes(lines: Lines, piece: Piece) -> Longs:
     """Bytes of each line of a piece, its end included, as the source has them."""
+    if piece.wholes:
+        return np.array([one.bytes for one in piece.wholes])
     if len(lines.data) != len(piece.data) + vectors.PAD:
         lines = Lines.of(piece.data)  # what is no UTF-8 was replaced by more bytes
     ends = np.append(lines.starts[1:], len(piece.data)) if len(lines) else lines.starts

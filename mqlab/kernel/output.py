@@ -73,6 +73,7 @@ class Output:
         """Rows are written below *folder*; without one they are kept in ``tables``."""
         self._folder = folder
         self._source, self._split = "", 0
+        self._numbers: Sequence[int] = ()
         self._whole: set[str] = set()
         self._rows: dict[Table, list[Mapping[str, Any]]] = defaultdict(list)
         self._parts: dict[Table, list[pa.Table]] = defaultdict(list)
@@ -85,31 +86,40 @@ class Output:
         self.facts: list[tuple[str, str]] = []
         """(fact, payload) of the sources that were read whole."""
 
-    def begin(self, source: str, split: int, *, whole: bool) -> None:
-        """What is added from now on belongs to this *split* of this *source*, which may be all of it."""
-        self._source, self._split, self.damage = source, split, None
+    def begin(self, source: str, split: int, *, whole: bool, numbers: Sequence[int] = ()) -> None:
+        """What is added from now on belongs to this *split* of this *source*, which may be all of it.
+
+        *numbers* are those that its lines have in the file, where they were made whole.
+        """
+        self._source, self._split, self.damage, self._numbers = source, split, None, numbers
         if whole:
             self._whole.add(source)
 
     def add(self, row: Row, line: int, text: str, east: int | None) -> None:
         """Add a *row* that stands in this *line* with this *text*, unless it says otherwise."""
         rows = self._rows[row.table]
-        rows.append(
-            {"source": self._source, "split": self._split, "line": line, "text": text, "east": east, **row.values}
-        )
+        told = {"source": self._source, "split": self._split, "line": line, "text": text, "east": east, **row.values}
+        rows.append(told | {"line": self._number(told["line"])})
         if row.table is LEDGER and len(rows) >= _MOST:
             self._write(LEDGER, self._listed(LEDGER, self._rows.pop(LEDGER)))
 
     def count(self, table: Table, **counted: Any) -> None:
         """Add a row of COVERAGE."""
         known = {"source": self._source, "split": self._split, "damage": self.damage}
-        self._rows[table].append(known | counted)
+        self._rows[table].append(known | counted | {"line": self._number(counted.get("line"))})
+
+    def _number(self, line: int | None) -> int | None:
+        """The number in the file of a *line* of the split."""
+        return self._numbers[line - 1] if line is not None and 0 < line <= len(self._numbers) else line
 
     def add_frame(self, table: Table, frame: pl.DataFrame) -> None:
         """Add rows as columns; those that the table has and *frame* has not are null."""
         if not frame.height:
             return
         columns = {"source": self._source, "split": self._split, "damage": self.damage}
+        if self._numbers and "line" in frame.columns:
+            placed = [self._number(line) for line in frame["line"].to_list()]
+            frame = frame.with_columns(pl.Series("line", placed, dtype=pl.Int64))
         told = {name: [value] * frame.height for name, value in columns.items()}
         self._parts[table].append(_table(table, told | {name: frame[name] for name in frame.columns}, frame.height))
         if table is LEDGER and sum(part.num_rows for part in self._parts[LEDGER]) >= _MOST:

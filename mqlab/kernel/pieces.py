@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import IO
 
 from mqlab.kernel.splits import WHOLE, Split
-from mqlab.material import remote, streams
+from mqlab.material import remote, streams, wholes
 
 BLOCK = 16 << 20
 """Bytes of a piece, about."""
@@ -29,6 +29,8 @@ class Piece:
     """Bytes of its only line that were passed over."""
     own: bool = True
     """They belong to the split; others are only looked at."""
+    wholes: Sequence[wholes.Whole] = ()
+    """Its lines, where they were made whole."""
 
 
 @dataclass(slots=True)
@@ -46,9 +48,15 @@ class Pieces:
 
     def joined(self) -> bytes:
         """All bytes, as far as they can be read."""
-        return b"".join(piece.data for piece in self)
+        return b"".join(
+            "".join(f"{one.inner}\n" for one in piece.wholes).encode("utf-8", "replace") or piece.data for piece in self
+        )
 
     def _read(self) -> Iterator[Piece]:
+        if self.split.part:
+            made = wholes.load(self.split.part)
+            yield Piece("".join(f"{one.text}\n" for one in made).encode("utf-8", "replace"), wholes=made)
+            return
         try:
             with remote.opened(self.split.location) as raw:
                 stream = _Stream(raw, self.split)

@@ -42,6 +42,8 @@ class Split:
     """Bytes, about."""
     packed: bool = False
     """It is compressed, and so read from its beginning only."""
+    part: str | None = None
+    """Where the lines of a part of the file lie, made whole."""
 
 
 def splits(sources: Sequence[Source]) -> Iterator[Split]:
@@ -76,4 +78,5 @@ def _split(source: Source, number: int, start: int, end: int) -> Split:
         large=source.unpacked >= FLOODED,
         size=(source.size if end == WHOLE else end) - start,
         packed=source.packed,
+        part=source.part,
     )

@@ -27,6 +27,8 @@ DETAILS = ("clientid", "peername", "username", "topic", "reason", "action", "dro
 """What EMQX writes beside the message, in the order of its text layout."""
 _EMQX = ("clientid", "peername", "mfa")
 """One of these is in nearly every record of EMQX."""
+_MEMBER = ("groupId", "memberId", "member_id")
+"""What clients of Kafka write beside the message of a group's member."""
 _NESTED = {
     "log.level": ("log", "level"),
     "log.logger": ("log", "logger"),
@@ -79,6 +81,9 @@ def rebuilt(line: str, fields: Mapping[str, Any] | None = None) -> str:
         return message
     if _first(fields, _EMQX) is not None:
         message = _detailed(fields, message)
+    message += "".join(
+        f" {name}={value}" for name in _MEMBER if (value := _field(fields, name)) and value not in message
+    )
     time, level = _first(fields, TIMES), _first(fields, LEVELS)
     words = [_moment(time)] if time else []
     if level is None:

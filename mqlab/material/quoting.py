@@ -16,7 +16,7 @@ from typing import Any
 from mqlab.formats import layouts
 from mqlab.formats.values import MICRO
 from mqlab.ledgers import words
-from mqlab.material import envelopes, remote, streams
+from mqlab.material import envelopes, remote, streams, wholes
 from mqlab.secrets import mask
 from mqlab.sources import Source
 
@@ -72,6 +72,9 @@ _WANTED: Mapping[str, Callable[[Mapping[str, Any]], list[tuple[str, set[int]]]]]
 
 
 def _quoted(source: Source, numbers: Collection[int]) -> Iterable[dict[str, Any]]:
+    if source.part:
+        yield from _made_whole(source, set(numbers))
+        return
     for number, raw in sorted(lines_at(source.location, numbers).items()):
         line = raw.decode("utf-8", "replace").rstrip("\r")
         text = mask(words.without(line) if source.layout else line)
@@ -79,6 +82,16 @@ def _quoted(source: Source, numbers: Collection[int]) -> Iterable[dict[str, Any]
         when = layouts.moment(envelopes.peel(line, source.envelope))
         wall, east = (when.wall / MICRO, when.east) if when else (None, None)
         yield {"source": source.link, "line": number, "text": shown, "wall": wall, "offset": east}
+
+
+def _made_whole(source: Source, numbers: set[int]) -> Iterable[dict[str, Any]]:
+    for one in wholes.load(source.part or ""):
+        if one.number in numbers:
+            numbers.discard(one.number)
+            when = layouts.moment(one.inner)
+            wall, east = (when.wall / MICRO, when.east) if when else (None, None)
+            text = mask(one.text)[:LONGEST]
+            yield {"source": source.link, "line": one.number, "text": text, "wall": wall, "offset": east}
 
 
 def lines_at(location: str | Path, numbers: Collection[int]) -> dict[int, bytes]:

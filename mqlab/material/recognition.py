@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from mqlab.formats import application_log, layouts, ledger_mapped
+from mqlab.formats import application_log, layouts, ledger_mapped, other_clients
 from mqlab.formats.base import Clocked, Format, Head, LaidOut
 from mqlab.ledgers import log_shapes
 from mqlab.ledgers.layout import is_mqtt
@@ -17,7 +17,8 @@ from mqlab.material import envelopes
 from mqlab.sources import Envelope, Reading
 
 HEAD = 64 << 10
-UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+NOBODY = "unrecognised"
+"""The format of what nobody recognised."""
 
 _COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")
 _MOMENT = re.compile(
@@ -61,10 +62,10 @@ def recognise(start: bytes, name: str, size: int, formats: Sequence[Format]) -> 
     if envelope is not Envelope.NONE:
         inner = "\n".join(envelopes.peel(line.rstrip("\r"), envelope) for line in whole_lines)
         peeled = _asked(Head(plain.name, inner, size), envelope, formats)
-        if peeled.format != "unrecognised" and peeled.reading is not Reading.DOCUMENT:
+        if peeled.format != NOBODY and peeled.reading is not Reading.DOCUMENT:
             return peeled
         document = _asked(plain, Envelope.NONE, [form for form in formats if form.FORMAT.reading is Reading.DOCUMENT])
-        return document if document.format != "unrecognised" else peeled
+        return document if document.format != NOBODY else peeled
     return _asked(plain, Envelope.NONE, formats)
 
 
@@ -93,8 +94,9 @@ def _asked(head: Head, envelope: Envelope, formats: Sequence[Format]) -> Recogni
         if form.recognise(head):
             rule = form.zone(head) if isinstance(form, Clocked) else None
             layout = form.layout(head) if isinstance(form, LaidOut) else None
-            return Recognised(form.FORMAT.name, form.FORMAT.reading, envelope, zone, rule, layout)
-    return Recognised("unrecognised", Reading.COUNT, envelope, zone)
+            named = other_clients.format_of(head.text) if form is application_log else None
+            return Recognised(named or form.FORMAT.name, form.FORMAT.reading, envelope, zone, rule, layout)
+    return Recognised(NOBODY, Reading.COUNT, envelope, zone)
 
 
 _NEAR = 4000
@@ -140,15 +142,12 @@ def mapped(start: bytes, name: str, size: int, entry: Entry) -> Recognised:
     )
 
 
-_NOBODY = "unrecognised"
-
-
 def noting(known: Recognised, start: bytes, name: str) -> Recognised:
     """*known*, with a layout where it is an application's log, or nobody's, and holds lines of a ledger.
 
     *start* are the first bytes of the content, *name* is that of the file.
     """
-    if known.format not in {*log_shapes.APPLICATIONS, _NOBODY}:
+    if known.format not in {*log_shapes.APPLICATIONS, NOBODY}:
         return known
     text = codecs.getincrementaldecoder("utf-8")("replace").decode(start.removeprefix(codecs.BOM_UTF8))
     lines = [line.rstrip("\r") for line in text.split("\n")]
@@ -156,6 +155,6 @@ def noting(known: Recognised, start: bytes, name: str) -> Recognised:
     if known.envelope not in (Envelope.NONE, Envelope.STRUCTURED):
         whole = [envelopes.peel(line, known.envelope) for line in whole]
     layout = log_shapes.layout(whole, without_compression(name), known.envelope)
-    if layout is None or known.format != _NOBODY:
+    if layout is None or known.format != NOBODY:
         return replace(known, layout=layout)
     return replace(known, format=log_shapes.PLAIN, reading=Reading.LOG, layout=layout)

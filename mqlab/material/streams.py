@@ -143,14 +143,14 @@ _READERS: Mapping[str | None, Callable[[Any], IO[bytes]]] = {
 _LIMITS = {"total": 1 << 40, "ratio": 1000}
 
 
-def transcoded(file: Path, target: Path) -> str | None:
-    """Write *file*, decompressed where it is compressed, as UTF-8 to *target*; what is wrong with its content.
+def transcoded(file: Path, target: Path, codec: str) -> str | None:
+    """Write *file*, decompressed where it is compressed, from *codec* as UTF-8 to *target*; what is wrong with it.
 
     Raises:
         GrowthError: the content grows beyond what a log can.
         WorkspaceError: *target* cannot be written.
     """
-    decoder = codecs.getincrementaldecoder("utf-16")("replace")
+    decoder = codecs.getincrementaldecoder(codec)("replace")
     meter = Meter(file.stat().st_size, **_LIMITS)
     try:
         with target.open("wb") as out, opened(file) as stream:

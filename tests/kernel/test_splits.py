@@ -153,5 +153,5 @@ def test_a_split_says_what_is_known_of_its_source(tmp_path):
     assert asdict(one) == {
         "source": found.link, "number": 0, "location": str(path), "start": 0, "end": splits.WHOLE,
         "format": "kafka-get-offsets", "reading": "T", "envelope": "o", "name": path.name,
-        "snapshot_at": 1795263644250000, "layout": None, "large": False, "size": 12, "packed": False,
+        "snapshot_at": 1795263644250000, "layout": None, "large": False, "size": 12, "packed": False, "part": None,
     }  # fmt: skip

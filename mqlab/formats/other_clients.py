@@ -1,0 +1,115 @@
+"""Clients beside Java's own, and what stands around them: what tells their logs, and in which words they say the same.
+
+Sample lines::
+
+    {"level":"ERROR","logger":"kafkajs","message":"[Runner] The coordinator is not aware of this member, re-joining …
+    [sarama] 2024/05/01 12:18:43 client/metadata fetching metadata for all topics from broker b-1:9092
+    2024-05-01 12:18:43,636 - kafka.coordinator - ERROR - OffsetCommit failed for group g due to group error (…
+    [[billing] {orders: 0, 1}:] Error sending heartbeat: Kafka::UnknownMemberId
+    12:18:43 MQT: Connect failed to 10.0.4.17:1883, rc -2. Retry in 10 sec
+    [2024-05-01 12:18:43] error: z2m: Not connected to MQTT server!
+    1 May 12:18:43 - [info] [mqtt-broker:plant] Disconnected from broker: mqtt://10.0.4.17:1883
+
+Kafka: kafkajs, Sarama, franz-go, kafka-go, kafka-python, aiokafka, pykafka, ruby-kafka, confluent's, and Spring Kafka,
+Streams, Connect, MirrorMaker, Flink, Spark, Logstash, Filebeat, Debezium, Maxwell, ksqlDB. RocketMQ: Go, C++, Rust,
+Node.js, Spring. MQTT: MQTT.js, aedes, aiomqtt, ESP-IDF, Tasmota, Zigbee2MQTT, Home Assistant, Node-RED.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from mqlab.formats.base import Signature, regex
+
+_MARKS: Mapping[str, str] = {
+    "rocketmq-client-log": r"\bRocketmq(?:Client|Remoting)\b|apache[./]rocketmq|rocketmq-client|DefaultMQPushConsumer"
+    r"|\bRocketMQ(?:Template|Listener|MessageListener)\w*|updateConsumeOffsetToBroker|queueId=\d+\].{0,40}offset"
+    r"|\bconsumerGroup=\S+ .*\btopic=|\brocketmq[.:]",
+    "kafka-client-log": r"\bkafkajs\b|KafkaJS\w+|\[sarama\]|\bSarama\b|kafka server: |client/metadata |\bfranz-go\b"
+    r"|\bkgo\b|consumergroup/session/|\bkafka: (?:client|error|invalid|Failed|Producer|broker)|\baiokafka\b|AIOKafka\w+"
+    r"|\bpykafka\b"
+    r"|\bkafka\.(?:coordinator|consumer|producer|conn|client|cluster|metrics)\b|<(?:Broker|AIOKafka)Connection "
+    r"|Kafka::[A-Z]\w+|\brdkafka\b|librdkafka|KafkaError\{code=|kafka/(?:client|log|writer|reader)\.go"
+    r"|springframework\.kafka|\bo\.[as]\.k(?:afka)?\.|KafkaMessageListenerContainer|org\.apache\.kafka\."
+    r"|connector\.kafka|\.kafka010\.|KafkaSourceReader|FlinkKafka\w+|\[?logstash\.(?:in|out)puts\.kafka|io\.debezium"
+    r"|zendesk\.maxwell|MaxwellKafka|io\.confluent|WorkerS(?:ource|ink)Task|MirrorSourceConnector|stream-thread \["
+    r"|\[(?:Worker|Consumer|Producer|AdminClient) clientId=",
+    "mqtt-client-log": r"\bMQT: |\bMQTT_(?:CLIENT|EVENT)|\bz2m:|[Zz]igbee2(?:mqtt|MQTT)|homeassistant\.\w+\.mqtt"
+    r"|\[mqtt(?:-broker| in| out)?:|mqttjs\b|\baedes\b|\b(?:aio|asyncio_)mqtt\b|MqttError\b|\bPubSubClient\b"
+    r"|paho\.mqtt|\bmqtt\.js\b|\bMQTT (?:server|broker|client)\b",
+}
+_COMPILED = {name: regex(marks) for name, marks in _MARKS.items()}
+_FEW = 200
+"""Lines of a log that are looked at."""
+
+
+def format_of(text: str) -> str | None:
+    """The format whose clients most of the first lines of *text* name; None where none is named."""
+    lines = text.split("\n")[:_FEW]
+    counts = {name: sum(marks.search(line) is not None for line in lines) for name, marks in _COMPILED.items()}
+    best = max(counts, key=lambda name: counts[name])
+    return best if counts[best] else None
+
+
+_GROUP = r"(?P<group>[\w.-]*[\w-])"
+_OF = rf"\bgroup(?:Id|_id)?[=:] ?'?{_GROUP}|\bmemberId=(?P<member_id>[^\s,\]]+)"
+
+KAFKA: tuple[Signature, ...] = (
+    Signature(
+        "heartbeat-failed",
+        begins=r"(?:The coordinator is not aware of this member, re-|Error sending heartbeat: |heartbeat errored\b"
+        r"|Heartbeat failed: local member_id was not recognized)(?P<reason>.*)",
+        also=rf"{_OF}|\[\[{_GROUP.replace('group', 'group2')}\] \{{",
+    ),
+    Signature(
+        "heartbeat-failed",
+        contains=r"kafka server: (?P<reason>[Tt]he provided member is not known in the current generation"
+        r"|[Tt]he provided generation id is not the current generation)",
+    ),
+    Signature("join-requested", begins=r"The group is rebalancing, re-joining(?P<reason>.*)", also=_OF),
+    Signature("join-started", begins=rf"Joining group [`']{_GROUP}[`']"),
+    Signature(
+        "join-completed",
+        begins=r"(?:Consumer has joined the group\b|[Jj]oined group [`']?(?P<group>[\w.-]*[\w-])[`']?"
+        r"(?: as member (?P<member_id2>\S+) in generation (?P<value>\d+)"
+        r"| \(generation (?P<value2>\d+)\) with member_id (?P<member_id3>\S+)"
+        r"| with member id [`'](?P<member_id4>[^`']+)))",
+        also=_OF.replace("group>", "group3>"),
+    ),
+    Signature(
+        "commit-failed",
+        begins=rf"OffsetCommit failed for group {_GROUP} due to group error (?P<reason>.*?),? will rejoin",
+    ),
+    Signature(
+        "offset-reset",
+        contains=r"(?:error while consuming (?P<topic>[\w.-]+)/(?P<queue>\d+): )?"
+        r"(?P<reason>kafka server: The requested offset is outside the range)",
+    ),
+    Signature("offset-reset", begins=r"Offset out of range, resetting to (?P<reason>\w+) offset"),
+    Signature(
+        "record-too-large",
+        contains=r"(?P<reason>kafka server: Message was too large|larger than configured Producer\.MaxMessageBytes"
+        r"|MESSAGE_TOO_LARGE: The message is too large|MessageSizeTooLargeError)",
+    ),
+    Signature(
+        "poll-timeout",
+        contains=r"Application maximum poll interval \((?:\d+)ms\) exceeded by (?P<value>\d+)ms",
+        scale=0.001,
+    ),
+)
+"""What Kafka's other clients print."""
+
+MQTT: tuple[Signature, ...] = (
+    Signature(
+        "connection-lost",
+        begins=r"(?:Disconnected from (?:MQTT )?(?:server|broker)|MQTT disconnected|Not connected to MQTT server"
+        r"|Disconnected during message iteration)(?:[ :]+(?P<reason>.*))?",
+    ),
+    Signature(
+        "reconnect-waiting",
+        begins=r"(?:MQTT?: )?Connect (?:failed|FAILED) to (?P<peer>\S+?), rc (?P<reason>-?\d+)\. Retry in"
+        r" (?P<value>\d+) sec",
+    ),
+    Signature("connection-made", begins=r"(?:Connected to (?:MQTT server|broker: \S+)|MQT: Connected\b)"),
+)
+"""What other MQTT clients, and the applications around them, print."""

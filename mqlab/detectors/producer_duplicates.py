@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mqlab.delivery.doubles import INCIDENT as SLUG
-from mqlab.delivery.doubles import Double, Growth, doubles, growths
+from mqlab.delivery.log_audit import INCIDENT as SLUG
+from mqlab.delivery.log_audit import Double, Growth, doubles, growths
 from mqlab.delivery.loss_mechanisms import topics
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts, span

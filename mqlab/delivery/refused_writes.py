@@ -1,22 +1,116 @@
-"""Partitions with fewer replicas in sync than ``min.insync.replicas``, and the writes that were refused for it."""
+"""Writes that never entered the log: refused for want of replicas in sync or for their size, or given up by a producer.
+
+A failure that the producer was told of is no loss of an acknowledged record. Some of these records were stored before
+the answer was lost or the in-sync set fell: failed is not absent.
+"""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from mqlab.delivery import durability, log_audit
+from mqlab.delivery import durability
 from mqlab.delivery.leaders import in_sync
-from mqlab.delivery.log_audit import UNDER_MIN_ISR, expired, failed, kept, refusals
 from mqlab.delivery.loss_mechanisms import cases
+from mqlab.delivery.rows import Loss, Side
 from mqlab.facts import Episode, Facts, Series, span
 from mqlab.findings import Evidence
 from mqlab.memo import per_facts
+from mqlab.rows import Fate
 from mqlab.shared import actors
 from mqlab.shared.wording import sample
 
-_METRIC = "broker.under_min_isr_partitions"
-_SHOWN = 3
+UNDER_MIN_ISR = "under-min-isr"
+OVERSIZE = "oversize-record-rejected"
+_TOO_FEW = "NOT_ENOUGH_REPLICAS"
+"""How the errors begin with which a partition below min.insync.replicas answers."""
+
+
+def failed(fates: Sequence[Fate]) -> list[Fate]:
+    """Messages that were reported as failed and never acknowledged."""
+    return [f for f in fates if f.failed and not f.acked]
+
+
+def kept(fates: Sequence[Fate]) -> int:
+    """Messages among *fates* that the log holds or that a consumer read."""
+    return sum(f.messages for f in fates if f.stored or f.handled)
+
+
+def producer_losses(facts: Facts, topic: str) -> tuple[Loss, ...]:
+    """Failed messages of *topic* that no dump and no consumer has, by partition; else what the client's log counts."""
+    own = [f for f in failed(facts.fates) if f.topic == topic and not (f.stored or f.handled)]
+    if own:
+        return tuple(_of_ids(facts, topic, queue, [f for f in own if f.queue == queue])
+                     for queue in sorted({f.queue for f in own}))  # fmt: skip
+    if any(p.role == "failed" and p.topic == topic for p in facts.parts):
+        return ()
+    lines: dict[str, list[Episode]] = defaultdict(list)
+    for line in facts.of_kind("record-expired"):
+        if line.topic == topic:
+            lines[line.queue or ""].append(line)
+    return tuple(_of_lines(facts, topic, queue, rows) for queue, rows in sorted(lines.items()))
+
+
+def never_stored(facts: Facts, incident: str, topic: str | None) -> int:
+    """Records of *topic* (of any where it is None) that *incident* refused and that are known to be nowhere."""
+    topics = sorted({f.topic for f in failed(facts.fates) if f.topic and topic in (None, f.topic)})
+    return sum(one.least for name in topics for one in producer_losses(facts, name) if one.incident == incident)
+
+
+def _of_ids(facts: Facts, topic: str, queue: str, fates: Sequence[Fate]) -> Loss:
+    records = sum(f.messages for f in fates)
+    since, until = span(t for f in fates for t in (f.first_at, f.last_at))
+    return Loss(
+        _why(facts, topic, queue), Side.PRODUCER, topic, queue, None, records,
+        records if until is not None and _seen_whole(facts, topic, until) else 0, records,
+        None, None, since, until, "ids reported as failed that neither a dump nor a consumer has",
+        (fates[0].first, fates[-1].last),
+    )  # fmt: skip
+
+
+def _seen_whole(facts: Facts, topic: str, until: float) -> bool:
+    """Every partition was dumped from its begin, or read up to its last acknowledged message, after all of it."""
+    parts = [p for p in facts.parts if p.topic == topic and p.queue]
+    ends = {p.queue: p.last_offset or 0 for p in parts if p.role == "acked"}
+    whole = {p.queue for p in parts if p.role == "stored" and not p.first_offset and (p.taken_at or 0.0) > until}
+    whole |= {
+        p.queue for p in parts
+        if p.role in ("received", "consumed", "processed") and (p.last_at or 0.0) > until
+        and p.queue in ends and (p.last_offset or 0) >= ends[p.queue]
+    }  # fmt: skip
+    return bool(ends) and whole >= ends.keys()
+
+
+def _of_lines(facts: Facts, topic: str, queue: str, rows: Sequence[Episode]) -> Loss:
+    likely, most = expired(rows)
+    return Loss(
+        _why(facts, topic, queue), Side.PRODUCER, topic, queue, None, likely, 0, most, None, None,
+        *span(t for e in rows for t in (e.first_at, e.last_at)),
+        "records that expired in the producer; some may be stored", (rows[0].first, rows[-1].last),
+    )  # fmt: skip
+
+
+def expired(rows: Sequence[Episode]) -> tuple[int, int]:
+    """Records that ``Expiring N record(s)`` lines tell of, at least and at most: of ten seconds N is known twice."""
+    least = sum((e.value_max or 1) + (e.count - 1) * (e.value_min or 1) for e in rows)
+    return round(least), round(sum((e.value_max or 1) * e.count for e in rows))
+
+
+def _why(facts: Facts, topic: str, queue: str) -> str | None:
+    """The class that refused them, where one alone was at work."""
+    few = any(e.topic in (topic, None) and (not queue or e.queue in (queue, None)) for e in refusals(facts))
+    large = any(e.topic in (topic, None) for e in facts.of_kind("record-too-large"))
+    if few == large:
+        return None
+    return UNDER_MIN_ISR if few else OVERSIZE
+
+
+def refusals(facts: Facts) -> list[Episode]:
+    """Lines of brokers and clients about writes that were refused for want of replicas in sync, by time."""
+    lines = [e for e in facts.of_kind("produce-retry", "send-failed") if (e.reason or "").startswith(_TOO_FEW)]
+    lines += facts.of_kind("not-enough-replicas")
+    return sorted(lines, key=lambda e: (e.first_at or 0.0, e.source, e.first.line or 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +162,7 @@ def _refusal(facts: Facts, topic: str, lines: Sequence[Episode]) -> Refusal:
         requests=max(sum(e.count for e in own if by_broker(e)), sum(e.count for e in own if not by_broker(e))),
         failed=sum(f.messages for f in by_ids) or expired(late)[0],
         stored=kept(by_ids) if by_ids else None,
-        dropped=sum(loss.least for loss in log_audit.log_losses(facts, topic) if loss.incident == UNDER_MIN_ISR),
+        dropped=never_stored(facts, UNDER_MIN_ISR, topic),
         blocked=sum(e.count for e in full),
         counted=any(p.role == "acked" and p.topic == topic for p in facts.parts) and not cases(facts, topic),
         short=said[0][0] if said else None,
@@ -111,7 +205,7 @@ def _short(facts: Facts, topic: str, queues: Sequence[str], lines: Sequence[Epis
 @per_facts
 def below(facts: Facts) -> tuple[Series, ...]:
     """Metrics of partitions below their minimum that were above zero."""
-    return tuple(s for s in facts.named(_METRIC) if any(value > 0 for _, value in s.points))
+    return tuple(s for s in facts.named("broker.under_min_isr_partitions") if any(value > 0 for _, value in s.points))
 
 
 def producers_seen(facts: Facts) -> bool:
@@ -125,7 +219,7 @@ def _evidence(
     brokers = [e.first for e in own if by_broker(e)][:1]
     clients = [e for e in own if not by_broker(e)]
     found = [*brokers, *(e.first for e in clients[:1]), *(e.last for e in clients[-1:])]
-    found += [replace(e, why="replicas in sync") for e in sets[:_SHOWN]]
+    found += [replace(e, why="replicas in sync") for e in sets[:3]]
     found += [e.first for e in late[:1]]
     metrics = [s for s in below(facts) if s.points]
     found += [

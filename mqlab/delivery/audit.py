@@ -13,10 +13,9 @@ from mqlab.delivery import durability, group_audit, log_audit
 from mqlab.delivery.elections import handovers
 from mqlab.delivery.leaders import leaderships
 from mqlab.delivery.log_losses import BY_OFFSETS, acknowledged, counted_by_ids
-from mqlab.delivery.loss_mechanisms import cases, topics, unanswered
+from mqlab.delivery.loss_mechanisms import cases, unanswered
 from mqlab.delivery.rows import Audit, Doubled, GroupRow, LogRow, Loss, Outcome, Side
 from mqlab.facts import Facts
-from mqlab.kafka import groups as kafka_groups
 from mqlab.memo import per_facts
 from mqlab.units import counted, number
 
@@ -31,10 +30,9 @@ def audits(facts: Facts) -> tuple[Audit, ...]:
     What was in flight when a leader handed over in good order is no log that went back.
     """
     told = {f.topic for f in facts.fates} | {p.topic for p in facts.parts}
-    read = {topic for _, topic in kafka_groups.topics(facts) if not topic.startswith("__")}
     return tuple(
         _audit(facts, topic)
-        for topic in sorted({*topics(facts), *read})
+        for topic in durability.topics(facts)
         if topic in told or cases(facts, topic) or unanswered(facts, topic) or group_audit.group_losses(facts, topic)
     )
 

@@ -40,6 +40,16 @@ class Told:
 
 
 @per_facts
+def topics(facts: Facts) -> tuple[str, ...]:
+    """Topics of users that the material tells of, by name."""
+    named = {s.owner for s in facts.settings if s.scope == "topic"} | {p.topic for p in facts.positions}
+    named |= {f.topic for f in facts.fates} | {p.topic for p in facts.parts if p.role != "committed"}
+    named |= {e.topic for e in facts.of_kind("leader-started")}
+    named |= {s.labels.get("topic") for s in facts.named("broker.log_end_offset")}
+    return tuple(sorted(name for name in named if name and not name.startswith("__")))
+
+
+@per_facts
 def producers(facts: Facts, topic: str) -> tuple[str | None, ...]:
     """Clients that write *topic*: those whose ledger or counters say so, else every producer of the material."""
     owners = {s.owner for s in facts.settings if s.scope == "producer"}

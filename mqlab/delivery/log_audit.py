@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from mqlab.delivery import durability
 from mqlab.delivery.leaders import last_end, last_start
-from mqlab.delivery.loss_mechanisms import cases, topics
+from mqlab.delivery.loss_mechanisms import cases
 from mqlab.delivery.path import by_number
 from mqlab.delivery.refused_writes import failed, kept, producer_losses
 from mqlab.delivery.rows import Doubled, LogRow, Loss, Side
@@ -158,7 +158,7 @@ class Growth:
 @per_facts
 def growths(facts: Facts) -> tuple[Growth, ...]:
     """One for each topic of which all that is known, and whose producer repeated itself; by name."""
-    return tuple(one for topic in topics(facts) if (one := _growth(facts, topic)) is not None)
+    return tuple(one for topic in durability.topics(facts) if (one := _growth(facts, topic)) is not None)
 
 
 def _growth(facts: Facts, topic: str) -> Growth | None:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from mqlab.delivery import durability
+from mqlab.delivery.durability import topics
 from mqlab.delivery.elections import Handover, election, handovers, in_good_order, set_backs
 from mqlab.delivery.leaders import leaderships, truncations
 from mqlab.delivery.log_losses import BY_DUMP, BY_END, BY_OFFSETS, Piece, counted_by_ids, pieces
@@ -74,14 +75,6 @@ class Case:
         else:
             agree = piece.handover is not None or how.sure
         return Certainty.PROVEN if how.sure and agree else Certainty.LIKELY
-
-
-@per_facts
-def topics(facts: Facts) -> tuple[str, ...]:
-    """Topics of users that ledgers, dumps or leaders tell of, sorted."""
-    named = {f.topic for f in facts.fates} | {p.topic for p in facts.parts if p.role != "committed"}
-    named |= {e.topic for e in facts.of_kind("leader-started") if e.topic}
-    return tuple(sorted(name for name in named if name and not name.startswith("__")))
 
 
 @per_facts

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from mqlab.delivery import durability
-from mqlab.delivery.durability import Told
+from mqlab.delivery.durability import Told, topics
 from mqlab.facts import Facts, Series, span
 from mqlab.findings import Evidence
 from mqlab.kafka import groups
@@ -94,8 +94,8 @@ def of_consumer(facts: Facts, owner: str | None, group: str | None) -> Rate | No
 @per_facts
 def of_group(facts: Facts, group: str | None) -> Rate | None:
     """By how much the committed offsets of *group* moved, all its topics together."""
-    topics = [queues for (name, _), queues in of_groups(facts).items() if name == group]
-    moved = sum(max(0, pace.consumed) / pace.seconds for queues in topics for pace in _paces(queues))
+    read = [queues for (name, _), queues in of_groups(facts).items() if name == group]
+    moved = sum(max(0, pace.consumed) / pace.seconds for queues in read for pace in _paces(queues))
     return Rate(moved, "commits of the whole group") if moved > 0 else None
 
 
@@ -120,24 +120,16 @@ def of_topic(facts: Facts, topic: str) -> Rate | None:
     return Rate(most, "ends of the log in snapshots") if most > 0 else None
 
 
-def of_topics(facts: Facts, topics: Iterable[str]) -> Rate | None:
-    """What came into all of *topics*; None where it is not known of any."""
-    known = [rate for topic in topics if (rate := of_topic(facts, topic)) is not None]
+def of_topics(facts: Facts, names: Iterable[str]) -> Rate | None:
+    """What came into all of *names*; None where it is not known of any."""
+    known = [rate for topic in names if (rate := of_topic(facts, topic)) is not None]
     return Rate(sum(r.per_second for r in known), known[0].source) if known else None
-
-
-@per_facts
-def user_topics(facts: Facts) -> tuple[str, ...]:
-    """Topics of users that the material tells of, by name."""
-    named = {s.owner for s in facts.settings if s.scope == "topic"} | {p.topic for p in facts.positions}
-    named |= {p.topic for p in facts.parts} | {s.labels.get("topic") for s in facts.named("broker.log_end_offset")}
-    return tuple(sorted(t for t in named if t and not t.startswith("__")))
 
 
 @per_facts
 def written(facts: Facts, owner: str | None) -> tuple[str, ...]:
     """Topics that *owner* may write: those that its ledgers and counters name, else all of unknown writers."""
-    return tuple(topic for topic in user_topics(facts) if owner in durability.producers(facts, topic))
+    return tuple(topic for topic in topics(facts) if owner in durability.producers(facts, topic))
 
 
 def _counted(series: Sequence[Series], source: str) -> Rate | None:

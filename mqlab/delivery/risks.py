@@ -27,7 +27,6 @@ from mqlab.delivery.risk_rates import (
     of_topics,
     retention_risks,
     shown,
-    user_topics,
     written,
 )
 from mqlab.facts import Facts
@@ -242,7 +241,7 @@ _UNCLEAN = "unclean.leader.election.enable"
 
 def _unclean(facts: Facts) -> Iterator[Risk]:
     found: list[tuple[str, Told]] = []
-    for topic in user_topics(facts):
+    for topic in durability.topics(facts):
         told = durability.in_force(facts, topic, _UNCLEAN)
         if told is not None and told.value == "true" and copied(facts, [topic]) != 1:
             found.append((topic, told))
@@ -264,7 +263,7 @@ def _unclean(facts: Facts) -> Iterator[Risk]:
 def _single(facts: Facts) -> Iterator[Risk]:
     """Topics with one copy in a cluster that could hold more."""
     brokers = {s.owner for s in facts.settings if s.scope == "broker" and s.owner}
-    topics = [t for t in user_topics(facts) if durability.replicas(facts, t) == 1]
+    topics = [t for t in durability.topics(facts) if durability.replicas(facts, t) == 1]
     if len(brokers) < 2 or not topics:
         return
     described = [s for s in facts.settings if s.key == "replication.factor" and s.owner in topics]

@@ -29,11 +29,11 @@ def audits(facts: Facts) -> tuple[Audit, ...]:
 
     What was in flight when a leader handed over in good order is no log that went back.
     """
-    told = {f.topic for f in facts.fates} | {p.topic for p in facts.parts}
+    noted = {f.topic for f in facts.fates} | {p.topic for p in facts.parts}
     return tuple(
         _audit(facts, topic)
         for topic in durability.topics(facts)
-        if topic in told or cases(facts, topic) or unanswered(facts, topic) or group_audit.group_losses(facts, topic)
+        if topic in noted or cases(facts, topic) or unanswered(facts, topic) or group_audit.group_losses(facts, topic)
     )
 
 
@@ -44,18 +44,18 @@ def _audit(facts: Facts, topic: str) -> Audit:
     of_log = [*_missing_of_log(facts, log), *_missing_of_losses(losses)]
     outcome = _outcome(groups, losses, doubled, bool(of_log))
     read = sum(case.piece.read for case in cases(facts, topic) if case.piece.how != BY_OFFSETS)
-    said = _statement(outcome, log, groups, losses, doubled, read)
+    statement = _statement(outcome, log, groups, losses, doubled, read)
     missing = tuple(dict.fromkeys([*of_log, *_missing_of_groups(groups)]))
-    return Audit(topic, outcome, said, log, groups, losses, doubled, missing)
+    return Audit(topic, outcome, statement, log, groups, losses, doubled, missing)
 
 
 def _outcome(groups: Sequence[GroupRow], losses: Sequence[Loss], doubled: Sequence[Doubled], open_log: bool) -> Outcome:
     """*open_log*: the material leaves open whether the log lost something."""
     lost = any(loss.most for loss in losses if loss.side is not Side.PRODUCER)
-    twice = any(one.records for one in doubled)
+    repeated = any(row.records for row in doubled)
     if lost:
-        return Outcome.LOST_AND_DOUBLED if twice else Outcome.LOST
-    if twice:
+        return Outcome.LOST_AND_DOUBLED if repeated else Outcome.LOST
+    if repeated:
         return Outcome.DOUBLED
     if open_log:
         return Outcome.UNKNOWN
@@ -90,7 +90,9 @@ def _accounted(facts: Facts, row: LogRow) -> bool:
     """
     place = (row.topic, row.queue)
     if place in leaderships(facts):
-        return all(counted_by_ids(facts, row.topic, one) for one in handovers(facts).get(place, ()) if one.back)
+        return all(
+            counted_by_ids(facts, row.topic, handover) for handover in handovers(facts).get(place, ()) if handover.back
+        )
     if durability.replicas(facts, row.topic) == 1:
         return True
     own = [f for f in acknowledged(facts, row.topic) if f.queue == row.queue]
@@ -132,7 +134,7 @@ def _statement(
     if outcome is Outcome.UNKNOWN:
         return f"{counts}. The material does not allow to say that nothing was lost."
     rows: tuple[Loss | Doubled, ...] = (*losses, *doubled)
-    named = sorted({one.incident for one in rows if one.incident})
+    named = sorted({row.incident for row in rows if row.incident})
     return f"{counts}. " + (
         f"By mechanism: {', '.join(named)}." if named else "Nothing in the material tells the mechanism."
     )
@@ -154,20 +156,20 @@ def _unknown(by_group: dict[str, list[GroupRow]]) -> Iterator[str]:
 def _lost(losses: Sequence[Loss], read: int) -> Iterator[str]:
     log = [loss for loss in losses if loss.side is Side.LOG and loss.most]
     if log:
-        places = [f"{_amount([one])} of {one.topic}-{one.queue}{_offsets(one)}" for one in log[:_SHOWN]]
+        places = [f"{_amount([loss])} of {loss.topic}-{loss.queue}{_offsets(loss)}" for loss in log[:_SHOWN]]
         more = [f"{number(len(log) - _SHOWN)} more"] if len(log) > _SHOWN else []
         several = f"{_amount(log)} are gone from the log: {', '.join([*places, *more])}"
         yield several if len(log) > 1 else f"{places[0]} are gone from the log"
     if read:
         yield f"{number(read)} of these had been read by consumers before"
     for name, own in groupby(
-        sorted((one for one in losses if one.side is Side.GROUP and one.most), key=_group), _group
+        sorted((loss for loss in losses if loss.side is Side.GROUP and loss.most), key=_group), _group
     ):
         yield f"{_amount(list(own))} were never handled by {name}"
 
 
 def _amount(losses: Sequence[Loss]) -> str:
-    least, most = sum(one.least for one in losses), sum(one.most for one in losses)
+    least, most = sum(loss.least for loss in losses), sum(loss.most for loss in losses)
     return number(most) if least == most else f"{number(least)} to {number(most)}"
 
 
@@ -198,9 +200,9 @@ def _failed(log: Sequence[LogRow]) -> Iterator[str]:
 
 
 def _doubled(doubled: Sequence[Doubled]) -> Iterator[str]:
-    log = sum(one.extra for one in doubled if one.side is Side.LOG)
+    log = sum(row.extra for row in doubled if row.side is Side.LOG)
     if log:
         yield f"the log holds {number(log)} {'copy' if log == 1 else 'copies'} too many"
-    for name, own in groupby(sorted((one for one in doubled if one.side is Side.GROUP), key=_group), _group):
-        if extra := sum(one.extra for one in own):
+    for name, own in groupby(sorted((row for row in doubled if row.side is Side.GROUP), key=_group), _group):
+        if extra := sum(row.extra for row in own):
             yield f"{name} handled {counted(extra, 'time')} too often"

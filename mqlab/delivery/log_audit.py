@@ -53,7 +53,7 @@ def log_losses(facts: Facts, topic: str) -> tuple[Loss, ...]:
 @per_facts
 def log_doubled(facts: Facts, topic: str) -> tuple[Doubled, ...]:
     """Messages that the log of *topic* has more than once."""
-    return tuple(one.doubled for one in doubles(facts, topic))
+    return tuple(double.doubled for double in doubles(facts, topic))
 
 
 def _row(facts: Facts, topic: str, queue: str, fates: Sequence[Fate]) -> LogRow:
@@ -76,7 +76,7 @@ def _row(facts: Facts, topic: str, queue: str, fates: Sequence[Fate]) -> LogRow:
         else None,
         stored=messages(f for f in fates if f.acked or f.stored or f.handled) if queue and fates else None,
         lost=sum(case.piece.records for case in cases(facts, topic) if case.piece.queue == queue),
-        doubled=sum(one.extra for one in log_doubled(facts, topic) if one.queue == queue),
+        doubled=sum(row.extra for row in log_doubled(facts, topic) if row.queue == queue),
         start=last_start(facts, (topic, queue)) if queue else None,
         end=last_end(facts, (topic, queue)) if queue else None,
     )
@@ -100,12 +100,12 @@ class Double:
 @per_facts
 def doubles(facts: Facts, topic: str) -> tuple[Double, ...]:
     """Messages of *topic* at more than one place, by partition; what the application did itself apart."""
-    found: dict[tuple[str, bool], list[Fate]] = defaultdict(list)
+    copies: dict[tuple[str, bool], list[Fate]] = defaultdict(list)
     for fate in facts.fates:
         if fate.topic == topic and fate.offsets > 1 and not fate.overwritten and fate.keyed:
             again = fate.sent > 1 or fate.acked > 1 or fate.failed > 1 or bool(fate.failed and fate.acked)
-            found[fate.queue, again].append(fate)
-    return tuple(_double(facts, topic, queue, again, found[queue, again]) for queue, again in sorted(found))
+            copies[fate.queue, again].append(fate)
+    return tuple(_double(facts, topic, queue, again, copies[queue, again]) for queue, again in sorted(copies))
 
 
 def _double(facts: Facts, topic: str, queue: str, again: bool, rows: Sequence[Fate]) -> Double:
@@ -158,7 +158,7 @@ class Growth:
 @per_facts
 def growths(facts: Facts) -> tuple[Growth, ...]:
     """One for each topic of which all that is known, and whose producer repeated itself; by name."""
-    return tuple(one for topic in durability.topics(facts) if (one := _growth(facts, topic)) is not None)
+    return tuple(growth for topic in durability.topics(facts) if (growth := _growth(facts, topic)) is not None)
 
 
 def _growth(facts: Facts, topic: str) -> Growth | None:
@@ -178,7 +178,7 @@ def _growth(facts: Facts, topic: str) -> Growth | None:
     if not ends or durability.compacted(facts, topic):
         return None
     grown = sum(end.end or 0 for end in ends)
-    places = [Evidence(one.source, one.line, one.text, "the end of the log afterwards") for one in ends[:3]]
+    places = [Evidence(end.source, end.line, end.text, "the end of the log afterwards") for end in ends[:3]]
     evidence = (retries[0].first, retries[-1].last, ledgers[0].first, *places)
     since, until = span(at for e in retries for at in (e.first_at, e.last_at))
     return Growth(topic, grown, sent, grown - sent, grown - answered, since, until, evidence)

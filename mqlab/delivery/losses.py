@@ -86,33 +86,33 @@ def _place(piece: Piece) -> str:
 
 def by_topics(facts: Facts, incident: str) -> tuple[TopicLoss, ...]:
     """What *incident* lost, a row for each topic, by name."""
-    found = sorted(of_incident(facts, incident), key=lambda case: case.piece.topic)
-    return tuple(TopicLoss(topic, tuple(own)) for topic, own in groupby(found, key=lambda case: case.piece.topic))
+    cases = sorted(of_incident(facts, incident), key=lambda case: case.piece.topic)
+    return tuple(TopicLoss(topic, tuple(own)) for topic, own in groupby(cases, key=lambda case: case.piece.topic))
 
 
-def measures(facts: Facts, one: TopicLoss) -> dict[str, float]:
+def measures(facts: Facts, loss: TopicLoss) -> dict[str, float]:
     """Lost, pending and acknowledged messages; an interval where they could not be counted."""
-    least, most = sum(case.piece.least for case in one.cases), sum(case.piece.most for case in one.cases)
-    found = {"lost_records": float(sum(case.piece.records for case in one.cases))}
+    least, most = sum(case.piece.least for case in loss.cases), sum(case.piece.most for case in loss.cases)
+    numbers = {"lost_records": float(sum(case.piece.records for case in loss.cases))}
     if least != most:
-        found |= {"lost_records_least": float(least), "lost_records_most": float(most)}
-    if one.read:
-        found["lost_records_read_before"] = float(one.read)
-    pending = [row.pending for row in group_rows(facts, one.topic) if row.pending is not None]
+        numbers |= {"lost_records_least": float(least), "lost_records_most": float(most)}
+    if loss.read:
+        numbers["lost_records_read_before"] = float(loss.read)
+    pending = [row.pending for row in group_rows(facts, loss.topic) if row.pending is not None]
     if pending:
-        found["pending_records"] = float(sum(pending))
-    acked = [row.acked for row in log_rows(facts, one.topic) if row.acked is not None]
+        numbers["pending_records"] = float(sum(pending))
+    acked = [row.acked for row in log_rows(facts, loss.topic) if row.acked is not None]
     if acked:
-        found["acknowledged_records"] = float(sum(acked))
-    return found
+        numbers["acknowledged_records"] = float(sum(acked))
+    return numbers
 
 
-def evidence(facts: Facts, one: TopicLoss) -> tuple[Evidence, ...]:
+def evidence(facts: Facts, loss: TopicLoss) -> tuple[Evidence, ...]:
     """What shows the mechanism, then the messages: of a place that was given out twice, both lines."""
-    shown = sorted(one.cases, key=lambda case: (-case.piece.records, case.piece.queue))[:_SHOWN]
-    found = [line for case in shown for line in case.mechanism.evidence]
-    found += [line for case in shown for line in _messages(facts, case.piece)]
-    return tuple(dict.fromkeys(found))
+    worst = sorted(loss.cases, key=lambda case: (-case.piece.records, case.piece.queue))[:_SHOWN]
+    lines = [line for case in worst for line in case.mechanism.evidence]
+    lines += [line for case in worst for line in _messages(facts, case.piece)]
+    return tuple(dict.fromkeys(lines))
 
 
 def _messages(facts: Facts, piece: Piece) -> Iterator[Evidence]:
@@ -181,12 +181,12 @@ def dense(loss: Loss) -> bool:
 @per_facts
 def by_groups(facts: Facts, incident: str | None) -> tuple[GroupLoss, ...]:
     """What groups lost by one mechanism, by topic and group; of None those that no mechanism explains."""
-    found: dict[tuple[str, str], list[Loss]] = {}
+    by_place: dict[tuple[str, str], list[Loss]] = {}
     for topic in topics(facts):
         for loss in group_losses(facts, topic):
             if loss.incident == incident and loss.group:
-                found.setdefault((topic, loss.group), []).append(loss)
-    return tuple(GroupLoss(group, topic, tuple(losses)) for (topic, group), losses in found.items())
+                by_place.setdefault((topic, loss.group), []).append(loss)
+    return tuple(GroupLoss(group, topic, tuple(losses)) for (topic, group), losses in by_place.items())
 
 
 @per_facts
@@ -195,8 +195,9 @@ def places(facts: Facts) -> tuple[tuple[str, str, str], ...]:
     return tuple(place for topic in topics(facts) for place in audited(facts, topic))
 
 
-_DRAINED = 1.0
-"""Seconds after the last word about a queue within which a stop loses it: a consumer tells of it at each poll."""
+_DRAINED = 2 * 0.5
+"""Seconds after the last line about a queue within which a stop loses it. A consumer tells of it at each poll, which
+waits for fetch.max.wait.ms (500 ms by default) where nothing comes: the poll that told, and one that was cut short."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,8 +214,8 @@ class Memory:
 
 def stops(facts: Facts, case: GroupLoss) -> tuple[Stint, ...]:
     """Stints that ended with what the case counts in memory, by time."""
-    found = {stint for loss in case.losses for stint in _ended(facts, loss)}
-    return tuple(sorted(found, key=lambda s: (s.since, s.client, s.low)))
+    ended = {stint for loss in case.losses for stint in _ended(facts, loss)}
+    return tuple(sorted(ended, key=lambda s: (s.since, s.client, s.low)))
 
 
 def _ended(facts: Facts, loss: Loss) -> Iterator[Stint]:
@@ -227,15 +228,15 @@ def _ended(facts: Facts, loss: Loss) -> Iterator[Stint]:
 
 def signs(facts: Facts, case: GroupLoss) -> Early:
     """The best of each sign in those stints."""
-    every = [
+    signs_of_stints = [
         early(facts, (case.group, case.topic, loss.queue), stint)
         for loss in case.losses for stint in _ended(facts, loss)
     ]  # fmt: skip
-    waiting = [one.waiting for one in every if one.waiting is not None]
+    waiting = [sign.waiting for sign in signs_of_stints if sign.waiting is not None]
     return Early(
-        next((one.auto for one in every if one.auto is not None), None),
+        next((sign.auto for sign in signs_of_stints if sign.auto is not None), None),
         max(waiting, key=lambda e: (e.last_at or 0.0, e.source, e.last.line or 0), default=None),
-        next((one.ahead for one in every if one.ahead is not None), None),
+        next((sign.ahead for sign in signs_of_stints if sign.ahead is not None), None),
     )
 
 
@@ -245,7 +246,7 @@ def lost_queues(facts: Facts) -> tuple[Memory, ...]:
 
     Only an orderly stop is sure to commit what was polled (``ConsumerCoordinator.close``).
     """
-    found = {}
+    memories = {}
     for place in places(facts):
         for stint in stints(facts, *place) if not noting(facts, *place[:2]) else ():
             sign = early(facts, place, stint)
@@ -253,20 +254,20 @@ def lost_queues(facts: Facts) -> tuple[Memory, ...]:
                 continue
             if stint.until - (sign.waiting.last_at or 0.0) <= _DRAINED:
                 memory = Memory(place[0], stint.client, stint.until, sign.waiting, sign.auto, stint.places[-1])
-                found[memory.group, memory.client, memory.at] = memory
-    return tuple(found[key] for key in sorted(found))
+                memories[memory.group, memory.client, memory.at] = memory
+    return tuple(memories[key] for key in sorted(memories))
 
 
 @per_facts
 def missing_ledgers(facts: Facts) -> tuple[str, ...]:
     """What would tell whether a stop lost records: of groups that commit by themselves, or whose ledgers leave gaps."""
-    found: set[str] = set()
+    wanted: set[str] = set()
     for place in places(facts):
         reckoning = reckon(facts, *place)
         if noting(facts, *place[:2]):
-            found |= set(reckoning.doubts) if reckoning.unknown else set()
+            wanted |= set(reckoning.doubts) if reckoning.unknown else set()
             continue
         ended = [stint for stint in stints(facts, *place) if stint.stopped and stint.high > stint.low]
         if any(early(facts, place, stint).auto is not None for stint in ended):
-            found.add(f"what the members of {place[0]} handled, with partition and offset, by a ledger or their sink")
-    return tuple(sorted(found))
+            wanted.add(f"what the members of {place[0]} handled, with partition and offset, by a ledger or their sink")
+    return tuple(sorted(wanted))

@@ -55,7 +55,7 @@ def producer_losses(facts: Facts, topic: str) -> tuple[Loss, ...]:
 def never_stored(facts: Facts, incident: str, topic: str | None) -> int:
     """Records of *topic* (of any where it is None) that *incident* refused and that are known to be nowhere."""
     topics = sorted({f.topic for f in failed(facts.fates) if f.topic and topic in (None, f.topic)})
-    return sum(one.least for name in topics for one in producer_losses(facts, name) if one.incident == incident)
+    return sum(loss.least for name in topics for loss in producer_losses(facts, name) if loss.incident == incident)
 
 
 def _of_ids(facts: Facts, topic: str, queue: str, fates: Sequence[Fate]) -> Loss:
@@ -155,7 +155,7 @@ def _refusal(facts: Facts, topic: str, lines: Sequence[Episode]) -> Refusal:
     late = [e for e in facts.of_kind("record-expired") if e.topic in (topic, None) and _within(e, since)]
     full = [e for e in facts.of_kind("buffer-exhausted") if _within(e, since)]
     queues = tuple(sorted({e.queue for e in own if e.queue}, key=lambda q: (len(q), q)))
-    said = list(_short(facts, topic, queues, own))
+    sets = list(_short(facts, topic, queues, own))
     return Refusal(
         topic,
         queues,
@@ -165,11 +165,11 @@ def _refusal(facts: Facts, topic: str, lines: Sequence[Episode]) -> Refusal:
         dropped=never_stored(facts, UNDER_MIN_ISR, topic),
         blocked=sum(e.count for e in full),
         counted=any(p.role == "acked" and p.topic == topic for p in facts.parts) and not cases(facts, topic),
-        short=said[0][0] if said else None,
+        short=sets[0][0] if sets else None,
         required=_required(facts, topic, own),
         since=since,
         until=until,
-        evidence=_evidence(facts, own, [*late, *full], [place for _, place in said]),
+        evidence=_evidence(facts, own, [*late, *full], [place for _, place in sets]),
     )
 
 
@@ -183,8 +183,8 @@ def _within(episode: Episode, since: float | None) -> bool:
 
 
 def _required(facts: Facts, topic: str, lines: Sequence[Episode]) -> int | None:
-    told = [e.value_max for e in lines if by_broker(e) and e.value_max]
-    return round(told[0]) if told else durability.min_in_sync(facts, topic)
+    required = [e.value_max for e in lines if by_broker(e) and e.value_max]
+    return round(required[0]) if required else durability.min_in_sync(facts, topic)
 
 
 def _short(facts: Facts, topic: str, queues: Sequence[str], lines: Sequence[Episode]) -> Iterator[tuple[str, Evidence]]:
@@ -218,12 +218,12 @@ def _evidence(
 ) -> tuple[Evidence, ...]:
     brokers = [e.first for e in own if by_broker(e)][:1]
     clients = [e for e in own if not by_broker(e)]
-    found = [*brokers, *(e.first for e in clients[:1]), *(e.last for e in clients[-1:])]
-    found += [replace(e, why="replicas in sync") for e in sets[:3]]
-    found += [e.first for e in late[:1]]
+    lines = [*brokers, *(e.first for e in clients[:1]), *(e.last for e in clients[-1:])]
+    lines += [replace(e, why="replicas in sync") for e in sets[:3]]
+    lines += [e.first for e in late[:1]]
     metrics = [s for s in below(facts) if s.points]
-    found += [
+    lines += [
         sample(facts, s, max(s.points, key=lambda point: point[1])[0], "partitions below min.insync.replicas")
         for s in metrics[:1]
     ]
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(lines))

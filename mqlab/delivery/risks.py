@@ -74,8 +74,8 @@ def _auto(facts: Facts, owner: str, group: str | None, auto: Value) -> Risk:
             "likely number",
             (*_places(auto), waiting[0].first),
         )  # fmt: skip
-    every = _of(facts, owner, "auto.commit.interval.ms")
-    seconds = (every.number if every is not None and every.number is not None else 5000) / 1000
+    interval = _of(facts, owner, "auto.commit.interval.ms")
+    seconds = (interval.number if interval is not None and interval.number is not None else 5000) / 1000
     poll, rate = _of(facts, owner, "max.poll.records"), of_consumer(facts, owner, group)
     more = poll.number if poll is not None and poll.number else 500
     return Risk(
@@ -85,7 +85,7 @@ def _auto(facts: Facts, owner: str, group: str | None, auto: Value) -> Risk:
         rate.within(seconds) + more if rate else None,
         f"{rate.told} × {brief(seconds)}, and a poll of {number(more)}; half an interval on average"
         if rate else "no rate is known",
-        _places(auto, every),
+        _places(auto, interval),
     )  # fmt: skip
 
 
@@ -94,9 +94,9 @@ def _reset(facts: Facts, owner: str, group: str | None) -> Iterator[Risk]:
     if value is None or value.value != "latest":
         return
     by_topic = groups.topics(facts).items()
-    known = [points for (name, _), queues in by_topic if name == group for points in queues.values()]
-    if known:
-        behind = sum(lag(points[-1]) for points in known)
+    partitions = [points for (name, _), queues in by_topic if name == group for points in queues.values()]
+    if partitions:
+        behind = sum(lag(points[-1]) for points in partitions)
         yield Risk(
             "auto.offset.reset", f"consumer {owner}", _said(value),
             "the group has offsets: it matters once they are gone",
@@ -144,9 +144,9 @@ def _producer_risks(facts: Facts) -> Iterator[Risk]:
 
 def copied(facts: Facts, topics: Sequence[str]) -> int | None:
     """Most replicas of one of *topics*; 1 where there is one broker only, None where nothing tells."""
-    known = [n for topic in topics if (n := durability.replicas(facts, topic)) is not None]
+    counts = [n for topic in topics if (n := durability.replicas(facts, topic)) is not None]
     brokers = {s.owner for s in facts.settings if s.scope == "broker" and s.owner}
-    return max(known) if known else (1 if len(brokers) == 1 else None)
+    return max(counts) if counts else (1 if len(brokers) == 1 else None)
 
 
 def _acks(facts: Facts, owner: str | None) -> Iterator[Risk]:
@@ -158,21 +158,21 @@ def _acks(facts: Facts, owner: str | None) -> Iterator[Risk]:
     if value.value in ("0", "1"):
         yield _leader_only(facts, owner, value, rate)
     elif alone := [t for t in topics if durability.min_in_sync(facts, t) == 1 and durability.replicas(facts, t) != 1]:
-        told = [durability.in_force(facts, topic, "min.insync.replicas") for topic in alone]
+        settings = [durability.in_force(facts, topic, "min.insync.replicas") for topic in alone]
         how = f"{rate.told}, for as long as the leader is alone in sync" if rate else "no rate is known"
         yield Risk(
             "min.insync.replicas", f"topic {listed(alone)}", "1", f"acks=all of {owner or 'a producer'} waits for "
             "the replicas in sync: where that is the leader alone, for nobody else",
             "acknowledged records are lost when the leader dies alone", "acks1-failover-loss",
-            None, 0, None, how, (*_places(value), *shown(t.evidence for t in told if t)),
+            None, 0, None, how, (*_places(value), *shown(t.evidence for t in settings if t)),
         )  # fmt: skip
 
 
 def _leader_only(facts: Facts, owner: str | None, value: Value, rate: Rate | None) -> Risk:
     key = "replica.lag.time.max.ms"
-    told = durability.in_force(facts, "", key)
+    setting = durability.in_force(facts, "", key)
     default = kafka_defaults.default(key, "broker", configured.broker_version(facts)) or "30000"
-    lag = SHRINK * int(told.value if told is not None and told.value.isdigit() else default) / 1000
+    lag = SHRINK * int(setting.value if setting is not None and setting.value.isdigit() else default) / 1000
     word = "the leader's word is enough" if value.value == "1" else "nobody's word is waited for, errors go unseen"
     return Risk(
         "acks", f"producer {owner or ''}".strip(), _said(value), word,
@@ -223,8 +223,8 @@ def _in_flight(facts: Facts, owner: str | None, values: Mapping[str, Value]) -> 
     ]  # fmt: skip
     if flight is not None and flight.number and sizes:
         most = max(sizes)
-        told = f"{number(flight.number)} requests in flight × {digits(most)} records a request, for each connection cut"
-        return round(flight.number * most), told
+        how = f"{number(flight.number)} requests in flight × {digits(most)} records a request, for each connection cut"
+        return round(flight.number * most), how
     rate, wait = of_producer(facts, owner), _of_producer(facts, owner, "request.timeout.ms")
     seconds = (wait.number if wait is not None and wait.number else 30_000) / 1000
     if rate is None:
@@ -240,13 +240,13 @@ _UNCLEAN = "unclean.leader.election.enable"
 
 
 def _unclean(facts: Facts) -> Iterator[Risk]:
-    found: list[tuple[str, Told]] = []
+    allowed: list[tuple[str, Told]] = []
     for topic in durability.topics(facts):
-        told = durability.in_force(facts, topic, _UNCLEAN)
-        if told is not None and told.value == "true" and copied(facts, [topic]) != 1:
-            found.append((topic, told))
+        setting = durability.in_force(facts, topic, _UNCLEAN)
+        if setting is not None and setting.value == "true" and copied(facts, [topic]) != 1:
+            allowed.append((topic, setting))
     for by_default in (False, True):
-        rows = [(topic, told) for topic, told in found if (told.evidence is None) == by_default]
+        rows = [(topic, setting) for topic, setting in allowed if (setting.evidence is None) == by_default]
         if not rows:
             continue
         topics = [topic for topic, _ in rows]
@@ -256,7 +256,7 @@ def _unclean(facts: Facts) -> Iterator[Risk]:
             "a replica that is out of sync may become the leader",
             "all that was acknowledged since it fell out of sync is lost", "unclean-election-loss", None, 0, None,
             f"{rate.told} for as long as that replica had not followed" if rate else "no rate is known",
-            shown(told.evidence for _, told in rows),
+            shown(setting.evidence for _, setting in rows),
         )  # fmt: skip
 
 
@@ -286,9 +286,9 @@ def risks(facts: Facts) -> tuple[Risk, ...]:
     alike: dict[Risk, list[Risk]] = defaultdict(list)
     for row in (row for rule in path for row in rule(facts)):
         alike[replace(row, owner=row.owner.partition(" ")[0], evidence=())].append(row)
-    found = []
+    merged = []
     for key, same in alike.items():
         names = [name for row in same if (name := row.owner.partition(" ")[2])]
         places = shown(place for row in same for place in row.evidence)
-        found.append(replace(key, owner=f"{key.owner} {listed(names)}".strip(), evidence=places))
-    return tuple(found)
+        merged.append(replace(key, owner=f"{key.owner} {listed(names)}".strip(), evidence=places))
+    return tuple(merged)

@@ -77,8 +77,8 @@ def _missing_of_log(facts: Facts, log: Sequence[LogRow]) -> Iterator[str]:
     )  # fmt: skip
     if nowhere:
         yield (
-            f"where {counted(nowhere, 'acknowledged message')} went that no consumer notes: a dump of each partition, "
-            "or the places in the producers' ledger (with acks=0 there are none)"
+            f"where {counted(nowhere, 'acknowledged message')} went that no consumer saw: a dump of each partition, "
+            "or partition and offset in the producers' ledger (with acks=0 there are none)"
         )
 
 
@@ -112,7 +112,7 @@ def _missing_of_losses(losses: Sequence[Loss]) -> Iterator[str]:
 
 def _missing_of_groups(groups: Sequence[GroupRow]) -> Iterator[str]:
     for name in sorted({row.group for row in groups if row.unknown}):
-        yield f"ledgers of every member of {name}, from begin to end: what it handled"
+        yield f"ledgers of every member of {name}, from start to end: what it handled"
     for name in sorted({row.group for row in groups if row.handled is None}):
         yield f"what {name} handled, with partition and offset: ledgers of its members"
 
@@ -123,7 +123,7 @@ def _statement(
 ) -> str:  # fmt: skip
     """What became of the messages of one topic; *read* of those that the log lost had been read before."""
     acked = [row.acked for row in log if row.acked is not None]
-    begin = f"{number(sum(acked))} acknowledged" if acked else "Nothing tells what was acknowledged"
+    begin = f"{number(sum(acked))} acknowledged" if acked else "Nothing shows what was acknowledged"
     by_group = {name: list(rows) for name, rows in groupby(sorted(groups, key=_group), key=_group)}
     parts = [*_lost(losses, read), *_left(by_group), *_failed(log), *_doubled(doubled)]
     counts = "; ".join([begin, *parts])
@@ -132,11 +132,11 @@ def _statement(
     if outcome is Outcome.COMPLETE:
         return f"{counts}. Nothing was lost: every acknowledged message is accounted for."
     if outcome is Outcome.UNKNOWN:
-        return f"{counts}. The material does not allow to say that nothing was lost."
+        return f"{counts}. This material cannot rule out a loss."
     rows: tuple[Loss | Doubled, ...] = (*losses, *doubled)
     named = sorted({row.incident for row in rows if row.incident})
     return f"{counts}. " + (
-        f"By mechanism: {', '.join(named)}." if named else "Nothing in the material tells the mechanism."
+        f"By mechanism: {', '.join(named)}." if named else "Nothing in the material shows how it happened."
     )
 
 
@@ -148,9 +148,9 @@ def _unknown(by_group: dict[str, list[GroupRow]]) -> Iterator[str]:
     for name, rows in by_group.items():
         many = sum(row.unknown for row in rows)
         if many:
-            yield f"Whether {name} handled {number(many)} of them before its position, the material cannot say."
+            yield f"Whether {name} handled {number(many)} of the messages before its position cannot be told."
         elif any(row.handled is None for row in rows):
-            yield f"What {name} handled, the material cannot say."
+            yield f"What {name} handled cannot be told."
 
 
 def _lost(losses: Sequence[Loss], read: int) -> Iterator[str]:
@@ -161,7 +161,7 @@ def _lost(losses: Sequence[Loss], read: int) -> Iterator[str]:
         several = f"{_amount(log)} are gone from the log: {', '.join([*places, *more])}"
         yield several if len(log) > 1 else f"{places[0]} are gone from the log"
     if read:
-        yield f"{number(read)} of these had been read by consumers before"
+        yield f"consumers had already read {number(read)} of these"
     for name, own in groupby(
         sorted((loss for loss in losses if loss.side is Side.GROUP and loss.most), key=_group), _group
     ):
@@ -183,20 +183,20 @@ def _left(by_group: dict[str, list[GroupRow]]) -> Iterator[str]:
     """What groups left out on purpose, then what only waits for them."""
     for name, rows in by_group.items():
         if skipped := sum(row.by_hand for row in rows):
-            yield f"{number(skipped)} were left out by {name} on purpose: its offsets were set by hand"
+            yield f"{number(skipped)} were skipped by {name} on purpose: its offsets were set by hand"
         if aside := sum(row.aside for row in rows):
-            yield f"{number(aside)} could not be handled by {name} and were set aside in a topic for such"
+            yield f"{number(aside)} could not be handled by {name} and went to a dead-letter topic"
     for name, rows in by_group.items():
         if pending := sum(row.pending or 0 for row in rows):
-            yield f"{number(pending)} are only not read yet by {name}"
+            yield f"{number(pending)} have not been read by {name} yet"
 
 
 def _failed(log: Sequence[LogRow]) -> Iterator[str]:
     refused, kept = sum(row.failed or 0 for row in log), sum(row.failed_stored or 0 for row in log)
     if refused:
-        yield f"{number(refused)} were reported as failed, {number(kept)} of them are in the log all the same"
+        yield f"{number(refused)} were reported as failed, yet {number(kept)} of them are in the log"
     if lacking := sum(row.unanswered or 0 for row in log):
-        yield f"{number(lacking)} were sent and never answered"
+        yield f"{number(lacking)} were sent and never acknowledged or refused"
 
 
 def _doubled(doubled: Sequence[Doubled]) -> Iterator[str]:
@@ -205,4 +205,4 @@ def _doubled(doubled: Sequence[Doubled]) -> Iterator[str]:
         yield f"the log holds {number(log)} {'copy' if log == 1 else 'copies'} too many"
     for name, own in groupby(sorted((row for row in doubled if row.side is Side.GROUP), key=_group), _group):
         if extra := sum(row.extra for row in own):
-            yield f"{name} handled {counted(extra, 'time')} too often"
+            yield f"{name} handled {counted(extra, 'duplicate')}"

@@ -223,7 +223,7 @@ def _by_in_sync_set(facts: Facts, handover: Handover) -> Election:
         return Election(True, last.controller, f"only {names} had been in sync", evidence)
     if allowed == "false" and not last.controller:
         return Election(False, False, "unclean elections are switched off", switched_off)
-    return Election(None, False, f"in sync was {names}, as far as is told", evidence)
+    return Election(None, False, f"in sync was {names}, as far as is known", evidence)
 
 
 def _lines(facts: Facts, handover: Handover, kind: str) -> Iterator[Episode]:

@@ -94,7 +94,7 @@ def group_doubled(facts: Facts, topic: str) -> tuple[Doubled, ...]:
             doubled.append(
                 Doubled(
                     AGAIN, Side.GROUP, topic, queue, group, sum(fate.messages for fate in rows), extra, extra, extra,
-                    since, until, "messages that the group's ledgers note more than once",
+                    since, until, "messages that appear more than once in the group's ledgers",
                     tuple(fate.first for fate in rows[:2]),
                 )
             )  # fmt: skip
@@ -261,11 +261,11 @@ def _in_memory(facts: Facts, place: Place, stint: Stint, run: Run, tail: bool) -
     signs, exact = early(facts, place, stint), run.least == run.most
     last, evidence = run.high == stint.high, (*stint.places[1:], run.first or stint.places[0])
     if last and (exact or (not sparse(facts, place[1]) and (signs.waiting or signs.ahead))):
-        yield _loss(place, EARLY, run, f"committed up to {units.number(stint.high)}, noted by no ledger", evidence)
+        yield _loss(place, EARLY, run, f"committed up to {units.number(stint.high)}, in no ledger", evidence)
     elif exact and tail and stint.stopped and (signs.auto or signs.waiting):
-        yield _loss(place, EARLY, run, "committed, noted by no ledger, others behind them are", evidence)
+        yield _loss(place, EARLY, run, "committed, and missing while later ones are there", evidence)
     elif exact:
-        yield _loss(place, None, run, "noted by no ledger, others behind them are", (run.first or stint.places[0],))
+        yield _loss(place, None, run, "missing while later ones are there", (run.first or stint.places[0],))
 
 
 def _passed(facts: Facts, place: Place, skip: Skip) -> Iterator[Loss]:
@@ -290,7 +290,7 @@ def _by_ids(facts: Facts, place: Place, skip: Skip, runs: Sequence[Run]) -> tupl
     if not (begin <= skip.low and skip.high <= end):
         records, _, most, how = _by_offsets(facts, place, skip)
         return max(ids, records), min(ids, records), max(ids, most), how
-    how = "ids that were acknowledged there and that no ledger notes"
+    how = "ids that were acknowledged there and are in no ledger of the group"
     if skip.lowest is None and skip.highest is None:
         return ids, _least(runs), ids, how
     return ids, min(ids, skip.least), max(ids, skip.most), how

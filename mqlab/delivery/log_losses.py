@@ -23,7 +23,7 @@ from mqlab.findings import Evidence
 from mqlab.memo import per_facts
 from mqlab.rows import Fate, Part
 
-BY_PLACE = "ids whose place was given to another one"
+BY_PLACE = "ids whose offset was given to another one"
 BY_END = "ids at or behind the end at which the new leader began"
 BY_DUMP = "ids that a dump of their offsets does not hold"
 BY_OFFSETS = "offsets of both leaders"

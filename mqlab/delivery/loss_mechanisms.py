@@ -134,7 +134,7 @@ def _elected(facts: Facts, piece: Piece, handover: Handover) -> Mechanism:
     ends = (end.evidence for end in handover.ends[:1])
     evidence = (handover.after.evidence, *ends, *_cut(facts, piece), *how.evidence)
     if not (handover.next_known or how.told):
-        return Mechanism(None, False, "leaders in between may not be in the material", evidence, LEADERS)
+        return Mechanism(None, False, "leaders in between may be missing from the material", evidence, LEADERS)
     counted = _unclean_elections(facts)
     if how.unclean:
         return Mechanism(
@@ -145,7 +145,7 @@ def _elected(facts: Facts, piece: Piece, handover: Handover) -> Mechanism:
         allowed = durability.in_force(facts, handover.after.topic, _ALLOWED, handover.after.at)
         if how.told or (allowed is not None and allowed.value == "false" and allowed.evidence is not None):
             return Mechanism(None, False, f"consumers had read it, yet {how.why}", evidence, CONTROLLER)
-        why = "consumers had read what the new leader lacked, so it was not in sync"
+        why = "consumers had read what the new leader lacked, so it cannot have been in sync"
         return Mechanism(UNCLEAN, False, why, evidence)
     acks = durability.acks(facts, piece.topic, piece.since)
     setting = (acks.evidence,) if acks is not None and acks.evidence is not None else ()
@@ -157,7 +157,7 @@ def _elected(facts: Facts, piece: Piece, handover: Handover) -> Mechanism:
         return Mechanism(FAILOVER, acks is not None, how.why, (*setting, *evidence))
     if acks is None or counted:
         return Mechanism(None, False, how.why, evidence, f"{CONTROLLER}, or the in-sync set before the election")
-    return Mechanism(FAILOVER, False, "nothing tells of an unclean election", (*setting, *evidence))
+    return Mechanism(FAILOVER, False, "nothing shows an unclean election", (*setting, *evidence))
 
 
 def _came_back(facts: Facts, handover: Handover) -> Mechanism:
@@ -173,7 +173,7 @@ def _came_back(facts: Facts, handover: Handover) -> Mechanism:
     if not recovered:
         why = "the leader followed itself with a shorter log"
         return Mechanism(None, False, why, evidence, "that broker's server.log")
-    why = "the leader itself came back with a shorter log: pages that it had not flushed were lost"
+    why = "the leader came back with a shorter log: pages that it had not flushed were lost"
     return Mechanism(FAILOVER, handover.back, why, evidence)
 
 
@@ -183,19 +183,19 @@ def _without_leaders(facts: Facts, piece: Piece) -> Mechanism:
     acks = durability.acks(facts, piece.topic, piece.since)
     allowed = durability.in_force(facts, piece.topic, _ALLOWED, piece.since)
     if not cut and (piece.topic, piece.queue) in leaderships(facts):
-        why = "brokers tell of no leader that began at or below them"
+        why = "no broker logged a leader that began at or below them"
     elif not cut and piece.how == BY_DUMP:
-        why = "nothing tells that another leader began there"
+        why = "nothing shows another leader that began there"
     elif not cut and piece.first_offset == 0:
-        why = "the topic may have been deleted and made again"
+        why = "the topic may have been deleted and created again"
     elif acks is None or not acks.leader_only or piece.passed or _unclean_elections(facts):
-        why = "nothing in the material tells how the leader changed"
+        why = "nothing in the material shows how the leader changed"
     elif allowed is not None and allowed.value == "true":
-        why = "unclean elections are allowed, and nothing tells of elections"
+        why = "unclean elections are allowed, and no election is in the material"
     else:
         sure = bool(cut) and allowed is not None and allowed.evidence is not None
         setting = (acks.evidence,) if acks.evidence is not None else ()
-        why = f"acks={acks.value}, and nothing tells of an unclean election"
+        why = f"acks={acks.value}, and nothing shows an unclean election"
         return Mechanism(FAILOVER, sure, why, (*setting, *cut))
     return Mechanism(None, False, why, cut, LEADERS)
 
@@ -222,7 +222,7 @@ def open_questions(facts: Facts, incident: str) -> tuple[str, ...]:
     if not questions and incident == FAILOVER and _died_unseen(facts):
         questions.append(f"{LEADERS}: a broker died while producers with acks=1 wrote to replicated topics")
     if incident == UNCLEAN and _unmeasured(facts):
-        questions.append(f"{LEADERS}: there were unclean elections, and nothing tells where the logs ended")
+        questions.append(f"{LEADERS}: there were unclean elections, and nothing shows where the logs ended")
     return tuple(dict.fromkeys(questions))
 
 

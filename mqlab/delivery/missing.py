@@ -199,10 +199,10 @@ def doubt(facts: Facts, place: Place, stint: Stint, run: Run) -> str:
     if others and stint.client:
         return f"the ledger of {', '.join(sorted(others))}"
     if stint.until is None:
-        return f"what {stint.client or group} has in memory: it still runs when the material ends"
+        return f"what {stint.client or group} has in memory: it is still running when the material ends"
     names = ", ".join(sorted(source for source, who in kept(facts, group).items() if who in noted))
     if not all(_begins(facts, place, stint, run, own) for own in noted.values()):
-        return f"the begin of {names}"
+        return f"the beginning of {names}"
     lasting = noted_at(facts, place, stint.high - 1) or all(_lasts(facts, group, stint, own) for own in noted.values())
     if not lasting:
         return f"the end of {names}: it stops before the process does"

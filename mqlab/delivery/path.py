@@ -227,7 +227,7 @@ def _tolls(rows: Sequence[Loss | Doubled]) -> tuple[Toll, ...]:
 
 def at_stake(risk: Risk) -> str:
     """``about 529 records (≤ 1,558)``, ``up to 417 records``, and when; empty where nothing bounds it."""
-    due = f"in {duration(risk.due_seconds)} if all goes on as it did" if risk.due_seconds is not None else ""
+    due = f"in {duration(risk.due_seconds)} at this pace" if risk.due_seconds is not None else ""
     bound = f" (≤ {number(risk.high)})" if risk.high not in (None, risk.records) else ""
     if risk.records is not None:
         many = f"about {counted(risk.records, 'record')}{bound}"
@@ -332,6 +332,6 @@ def _parts(audit: Audit) -> Iterator[str]:
     for group in groups(audit):
         waiting = total(path(audit, group)).pending
         if group and waiting:
-            yield f"{number(waiting)} only wait for {group}"
+            yield f"{number(waiting)} still wait for {group}"
     for toll in doubles(audit):
         yield f"{toll.words} doubled {toll.where}"

@@ -182,7 +182,7 @@ def offsets(facts: Facts, group: str, topic: str, queue: str) -> Offsets:
             starts.append(Mark(row.at, row.start, row, "log start"))
         if row.end is not None and row.end >= 0:
             ends.append(Mark(row.at, row.end, row, "log end"))
-    by_lines = [(committed, e, "the committed offset it begins at") for e in lines if e.kind == "offset-set"]
+    by_lines = [(committed, e, "the committed offset it starts at") for e in lines if e.kind == "offset-set"]
     by_lines += [(starts, e, "the log start moved") for e in moved(facts).get((topic, queue), ())]
     for marks, line, why in by_lines:
         at = line.last_at or line.first_at

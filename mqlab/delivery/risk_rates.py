@@ -211,7 +211,7 @@ def _risk(
         setting, f"group {key[0]} on {key[1]}", value, f"a record stays for {duration(rule[0])}",
         "records are deleted before the group reads them", "retention-loss",
         sum(loss.records for _, loss in partitions), 0, sum(loss.most for _, loss in partitions),
-        f"{number(waiting)} wait, {digits(came)} a second come in and {digits(read)} are read: the oldest goes in "
-        f"{duration(due)} at the earliest; records of a day if it goes on so, and if reading stops",
+        f"{number(waiting)} wait, {digits(came)} a second come in and {digits(read)} are read: the oldest is deleted "
+        f"in {duration(due)} at the earliest; records of one day at this pace, and if reading stops",
         (*((rule[1].evidence,) if rule[1].evidence else ()), place), due,
     )  # fmt: skip

@@ -67,11 +67,10 @@ def _auto(facts: Facts, owner: str, group: str | None, auto: Value) -> Risk:
         most = round(waiting[0].value_max or 0)
         return Risk(
             "enable.auto.commit", f"consumer {owner}", _said(auto),
-            "commits what was polled, though other threads work it off",
-            "records that wait in the process are lost when it stops, in good order most of all",
+            "commits what was polled while other threads still work on it",
+            "records waiting in the process are lost when it stops, most of all when it shuts down cleanly",
             "commit-before-process-loss", round(median(e.value_max or 0.0 for e in waiting)), 0, most,
-            f"{number(most)} records waited at the most by its own lines, half of the lines tell of fewer than the "
-            "likely number",
+            f"its own lines show up to {number(most)} records waiting; the likely number is their median",
             (*_places(auto), waiting[0].first),
         )  # fmt: skip
     interval = _of(facts, owner, "auto.commit.interval.ms")
@@ -99,9 +98,9 @@ def _reset(facts: Facts, owner: str, group: str | None) -> Iterator[Risk]:
         behind = sum(lag(points[-1]) for points in partitions)
         yield Risk(
             "auto.offset.reset", f"consumer {owner}", _said(value),
-            "the group has offsets: it matters once they are gone",
-            "records that wait are skipped if the offsets expire or fall out of the log", "offset-reset-loss",
-            None, 0, behind, f"lag of {group} as last seen, and what comes in until it reads again", _places(value),
+            "the group has offsets: it takes effect once they are gone",
+            "waiting records are skipped if the offsets expire or fall out of the log", "offset-reset-loss",
+            None, 0, behind, f"lag of {group} as last seen, plus what comes in until it reads again", _places(value),
         )  # fmt: skip
         return
     held = {a.topic for a in facts.assignments if a.group == group}
@@ -109,7 +108,7 @@ def _reset(facts: Facts, owner: str, group: str | None) -> Iterator[Risk]:
     rate = of_topics(facts, sorted(held)) if group else None
     yield Risk(
         "auto.offset.reset", f"consumer {owner}", _said(value),
-        "partitions without a committed offset begin at their end",
+        "partitions without a committed offset start at their end",
         "records from before its first position are skipped", "offset-reset-loss", None, 0, None,
         f"{rate.told} until its first position" if rate else "no rate is known", _places(value),
     )  # fmt: skip
@@ -162,8 +161,8 @@ def _acks(facts: Facts, owner: str | None) -> Iterator[Risk]:
         how = f"{rate.told}, for as long as the leader is alone in sync" if rate else "no rate is known"
         yield Risk(
             "min.insync.replicas", f"topic {listed(alone)}", "1", f"acks=all of {owner or 'a producer'} waits for "
-            "the replicas in sync: where that is the leader alone, for nobody else",
-            "acknowledged records are lost when the leader dies alone", "acks1-failover-loss",
+            "the replicas in sync, which may be the leader alone",
+            "acknowledged records are lost when the leader fails while it is alone in sync", "acks1-failover-loss",
             None, 0, None, how, (*_places(value), *shown(t.evidence for t in settings if t)),
         )  # fmt: skip
 
@@ -173,13 +172,13 @@ def _leader_only(facts: Facts, owner: str | None, value: Value, rate: Rate | Non
     setting = durability.in_force(facts, "", key)
     default = kafka_defaults.default(key, "broker", configured.broker_version(facts)) or "30000"
     lag = SHRINK * int(setting.value if setting is not None and setting.value.isdigit() else default) / 1000
-    word = "the leader's word is enough" if value.value == "1" else "nobody's word is waited for, errors go unseen"
+    word = "only the leader acknowledges" if value.value == "1" else "nobody acknowledges, errors go unseen"
     return Risk(
         "acks", f"producer {owner or ''}".strip(), _said(value), word,
-        "acknowledged records that no follower had are lost when the leader dies", "acks1-failover-loss",
+        "acknowledged records that no follower has are lost when the leader fails", "acks1-failover-loss",
         None, 0, rate.within(lag) if rate else None,
-        f"{rate.told} × {brief(lag)}, the longest that a follower in sync may be behind "
-        f"({digits(SHRINK)} × replica.lag.time.max.ms); one that keeps up is behind by milliseconds"
+        f"{rate.told} × {brief(lag)}, the longest an in-sync follower may lag "
+        f"({digits(SHRINK)} × replica.lag.time.max.ms); one that keeps up lags by milliseconds"
         if rate else "no rate is known",
         _places(value),
     )  # fmt: skip
@@ -200,7 +199,7 @@ def _idempotence(facts: Facts, owner: str | None) -> Iterator[Risk]:
     yield Risk(
         "enable.idempotence", f"producer {owner or ''}".strip(), _said(declared) if declared else "not set",
         f"off{f' in client {version}' if version else ''}: {_why_off(said)}",
-        "records are stored twice when an answer is lost and the request is sent again", "producer-duplicates",
+        "records are stored twice when a response is lost and the request is sent again", "producer-duplicates",
         None, 0, high, how, _places(*values.values()),
     )  # fmt: skip
 
@@ -254,8 +253,8 @@ def _unclean(facts: Facts) -> Iterator[Risk]:
         yield Risk(
             _UNCLEAN, f"topic {listed(topics)}", "true (default)" if by_default else "true",
             "a replica that is out of sync may become the leader",
-            "all that was acknowledged since it fell out of sync is lost", "unclean-election-loss", None, 0, None,
-            f"{rate.told} for as long as that replica had not followed" if rate else "no rate is known",
+            "everything acknowledged since it fell out of sync is lost", "unclean-election-loss", None, 0, None,
+            f"{rate.told} for as long as that replica has not followed" if rate else "no rate is known",
             shown(setting.evidence for _, setting in rows),
         )  # fmt: skip
 
@@ -273,7 +272,7 @@ def _single(facts: Facts) -> Iterator[Risk]:
     stored = sum(last.values()) if last else None
     yield Risk(
         "replication.factor", f"topic {listed(topics)}", "1", "one broker has the only copy",
-        "nothing can be written or read while that broker is down; all is lost with its disk", None,
+        "nothing can be written or read while that broker is down; everything is lost with its disk", None,
         stored, 0, stored, "records between start and end of the logs, as last seen",
         shown([first[topic] for topic in topics]),
     )  # fmt: skip

@@ -11,9 +11,9 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from mqlab.assembly.clocks import minute
-from mqlab.assembly.rows import Gathered, Row
+from mqlab.assembly.rows import Gathered
 from mqlab.clocks import zones
+from mqlab.clocks.zones import Row, minute
 from mqlab.findings import Evidence
 from mqlab.formats.registry import BY_NAME
 from mqlab.logs.floods import summed, together

@@ -173,12 +173,9 @@ def series(rows: Sequence[Row], path: Callable[[Row], str], instant: Instant) ->
     )
 
 
-COMMITTED, LAG, END, START = "group.committed_offset", "group.lag", "topic.end_offset", "topic.start_offset"
-KMINION = "kminion_"
-"""How the names of the exporter begin that counts lag only."""
-
-_Place = tuple[str, str, str, str]
+_Place = tuple[str, ...]
 """Cluster, instance, topic and partition: an exporter tells of its own cluster."""
+_Points = Sequence[tuple[float, float]]
 
 
 def exported_positions(series: Sequence[Series]) -> Iterator[Position]:
@@ -187,71 +184,51 @@ def exported_positions(series: Sequence[Series]) -> Iterator[Position]:
     The end is that of the same scrape, or of the scrape before, where an exporter is asked for one metric after the
     other; it is None where there is none.
     """
-    ends, starts = _by_place(series, END), _by_place(series, START)
-    for one in series:
-        place, group = _place(one), one.labels.get("group")
-        if not (group and place[2] and place[3]):
+    ends, starts = _by_place(series, "topic.end_offset"), _by_place(series, "topic.start_offset")
+    for row in series:
+        place, group = _place(row), row.labels.get("group")
+        lagging = row.name == "group.lag" and row.original.startswith("kminion_")
+        if not (group and place[2] and place[3] and (lagging or row.name == "group.committed_offset")):
             continue
-        if one.name == COMMITTED:
-            yield from _committed(one, group, ends.get(place), starts.get(place))
-        elif one.name == LAG and one.original.startswith(KMINION):
-            yield from _lagging(one, group, ends.get(place), starts.get(place))
+        steps = [later - at for (at, _), (later, _) in pairwise(row.points)]
+        scrape = median(steps) if steps else 0.0
+        for number, (at, value) in enumerate(row.points):
+            end = _before(ends.get(place, ()), at, 0.0 if lagging else scrape)
+            committed = int(value) if value >= 0 else None
+            if lagging:
+                if end is None or committed is None:
+                    continue
+                committed = end - committed
+            start = _before(starts.get(place, ()), at, scrape)
+            yield _position(row, number, group, committed, end, start)
 
 
 def _place(series: Series) -> _Place:
     labels = series.labels
-    return (
-        labels.get("cluster") or labels.get("cluster_name") or "",
-        labels.get("instance") or "",
-        labels.get("topic") or "",
-        labels.get("partition") or "",
-    )
+    cluster = labels.get("cluster") or labels.get("cluster_name") or ""
+    return cluster, *(labels.get(name) or "" for name in ("instance", "topic", "partition"))
 
 
-def _by_place(series: Sequence[Series], name: str) -> Mapping[_Place, Sequence[tuple[float, float]]]:
-    found: dict[_Place, list[tuple[float, float]]] = defaultdict(list)
-    for one in series:
-        if one.name == name:
-            found[_place(one)] += one.points
-    return {place: sorted(points) for place, points in found.items()}
+def _by_place(series: Sequence[Series], name: str) -> Mapping[_Place, _Points]:
+    points: dict[_Place, list[tuple[float, float]]] = defaultdict(list)
+    for row in series:
+        if row.name == name:
+            points[_place(row)] += row.points
+    return {place: sorted(these) for place, these in points.items()}
 
 
-def _committed(
-    one: Series, group: str, ends: Sequence[tuple[float, float]] | None, starts: Sequence[tuple[float, float]] | None
-) -> Iterator[Position]:
-    within = _interval(one.points)
-    for place, (at, value) in enumerate(one.points):
-        committed = int(value) if value >= 0 else None
-        yield _position(one, place, group, (committed, _before(ends, at, within), _before(starts, at, within)))
-
-
-def _lagging(
-    one: Series, group: str, ends: Sequence[tuple[float, float]] | None, starts: Sequence[tuple[float, float]] | None
-) -> Iterator[Position]:
-    within = _interval(one.points)
-    for place, (at, value) in enumerate(one.points):
-        end = _before(ends, at, 0.0)
-        if end is not None and value >= 0:
-            yield _position(one, place, group, (end - int(value), end, _before(starts, at, within)))
-
-
-def _interval(points: Sequence[tuple[float, float]]) -> float:
-    """The usual time between two scrapes, in seconds; 0 for one scrape."""
-    return median(later - one for (one, _), (later, _) in pairwise(points)) if len(points) > 1 else 0.0
-
-
-def _before(points: Sequence[tuple[float, float]] | None, at: float, within: float) -> int | None:
+def _before(points: _Points, at: float, within: float) -> int | None:
     """The offset at *at*, or the last one of no more than *within* seconds before."""
-    place = bisect_right(points, at, key=lambda point: point[0]) - 1 if points else -1
-    if not points or place < 0 or points[place][0] < at - within or points[place][1] < 0:
+    place = bisect_right(points, at, key=lambda point: point[0]) - 1
+    if place < 0 or points[place][0] < at - within or points[place][1] < 0:
         return None
     return int(points[place][1])
 
 
-def _position(one: Series, place: int, group: str, offsets: tuple[int | None, int | None, int | None]) -> Position:
-    committed, end, start = offsets
-    at, value = one.points[place]
-    labels = one.labels
+def _position(
+    row: Series, number: int, group: str, committed: int | None, end: int | None, start: int | None
+) -> Position:
+    (at, value), labels = row.points[number], row.labels
     return Position(
         at=at,
         group=group,
@@ -263,7 +240,7 @@ def _position(one: Series, place: int, group: str, offsets: tuple[int | None, in
         client_id=labels.get("client_id") or None,
         member_id=labels.get("consumer_id") or None,
         peer=(labels.get("member_host") or "").removeprefix("/") or None,
-        source=one.source,
-        line=one.lines[place] if one.lines else None,
-        text=f"{one.original}{{{', '.join(f'{key}={labels[key]}' for key in sorted(labels))}}} {value:.0f}"[:500],
+        source=row.source,
+        line=row.lines[number] if row.lines else None,
+        text=f"{row.original}{{{', '.join(f'{key}={labels[key]}' for key in sorted(labels))}}} {value:.0f}"[:_LONGEST],
     )

@@ -41,6 +41,6 @@ def assemble(gathered: Gathered, wanted: Sequence[tuple[str, str]] = ()) -> Fact
         shapes=tuple(logs.shapes(gathered, instant)),
         rejects=tuple(logs.rejects(gathered)),
         coverage=tuple(logs.coverage(gathered, settled, instant)),
-        volumes=tuple(logs.volumes(rows["log"], rows["quoted"], path, instant, zones.minute)),
+        volumes=tuple(logs.volumes(rows["log"], rows["quoted"], path, instant)),
     )
     return offsets.corrected(doubled_logs.once(messages.titled(facts)))

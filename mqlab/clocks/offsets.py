@@ -71,11 +71,11 @@ def _passage(row: Passage, by: Mapping[str, float]) -> Passage:
 
 
 LEAST = 10
-"""Messages from which the fastest was not held up."""
+"""Messages from which the fastest was not held up: of ten of which each second one is, all are once in 1,000 times."""
 ERROR = 1.0
-"""Seconds that the fastest message may take, and by which hosts may differ unseen."""
-AGREE = 2.0
-"""Seconds by which what several ledgers say of one clock may differ."""
+"""Seconds that the fastest message may take, and by which hosts may differ unseen: logs may write whole seconds."""
+AGREE = 2 * ERROR
+"""Seconds by which what several ledgers say of one clock may differ: each is off by ``ERROR`` at most."""
 _FARTHEST = 14 * 3600.0
 Host = tuple[str, ...]
 """Logs and ledgers that are written by one clock."""
@@ -150,7 +150,8 @@ def _sure(edge: _Edge, host: Host, edges: Mapping[Host, Sequence[_Edge]], good: 
 SHARED = 2
 """Connections that must agree: one alone may be the client's, and another one the broker's."""
 ACCEPTING = 0.5
-"""Seconds between a broker's line about a connection and the client's own, on hosts that are not overloaded."""
+"""Seconds between a broker's line about a connection and the client's own where no packet was lost: the first SYN that
+is sent again comes after one second (RFC 6298)."""
 _ROUNDING = 1e-5
 """Seconds that differences of moments may be rounded by."""
 _TOLD = ("connection-made", "client-configured")

@@ -33,15 +33,24 @@ from mqlab.clocks.zones import (
 from mqlab.formats import exporters, kafka_broker_log
 from mqlab.sources import Reading, Source
 
+STEP = 900
+"""Zones differ by multiples of fifteen minutes."""
+_FARTHEST = 14 * 3600
+"""Seconds by which a zone may be off: the farthest is Pacific/Kiritimati's, 14 hours east."""
+_START_UP = STEP / 20
+"""Seconds within which a process that a supervisor started prints its settings."""
 SHARED = 3
-"""Shared events that an alignment needs."""
+"""Shared events that an alignment needs: an event meets an interval of ``_START_UP`` under a wrong offset once in 20
+times, so three of them meet theirs under one of the 112 wrong offsets once in 70."""
 MOST = 0.6
-"""Share of a source's events that an alignment must explain."""
+"""Share of a source's events that an alignment must explain: clearly more than half, as two zones may share half."""
 NEARLY_ALL = 0.9
 """Share from which a long incident aligns, although its neighbours in time fit in part."""
-_FARTHEST = 14 * 3600
 _APART = 120.0
-"""Seconds within which two logs tell of the same thing, if nothing is wrong but their zones."""
+"""Seconds within which two logs tell of the same thing, if nothing is wrong but their zones: then a client has given
+up (delivery.timeout.ms of Kafka's producers, CHANNEL_EXPIRED_TIMEOUT of RocketMQ's brokers)."""
+_SLACK = 5.0
+"""Seconds by which clocks that nobody calls wrong may differ, as ``delivery.leaders.SLACK`` says for brokers."""
 
 
 def aligned(events: Sequence[float], anchors: Sequence[tuple[float, float]], step: int) -> tuple[int, int] | None:
@@ -100,12 +109,6 @@ def _shared(events: Sequence[float], merged: Sequence[tuple[float, float]], offs
         place = bisect_right(starts, event - offset) - 1
         count += place >= 0 and event - offset <= merged[place][1]
     return count
-
-
-STEP = 900
-"""Zones differ by multiples of fifteen minutes."""
-BEFORE, AFTER = 120.0, 5.0
-"""Seconds by which a client may be made before and, by its own clock, after a broker sees it connect."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +174,7 @@ def _certain(clock: Clock, anchors: Sequence[tuple[float, float]]) -> Zone | Non
 def _recognised(clock: Clock) -> Zone | None:
     """The only zone in which each client that the log makes connects at once to a broker that saw its id."""
     fitting = [
-        {o for t in epochs if -BEFORE <= wall - t - (o := round((wall - t) / STEP) * STEP) <= AFTER}
+        {o for t in epochs if -_APART <= wall - t - (o := round((wall - t) / STEP) * STEP) <= _SLACK}
         for wall, epochs in clock.met
     ]
     offsets = set.intersection(*fitting) if fitting else set()
@@ -265,9 +268,6 @@ _TROUBLE = frozenset(
 """Counters whose increase falls together with a line in the client's log."""
 _COMPLETE = frozenset({"rebalance-stabilized", "join-completed"})
 """What a coordinator and each member say of the same generation of a group."""
-_SLACK = 5.0
-_START_UP = 45.0
-"""Seconds within which a process that a supervisor started prints its settings."""
 
 
 def settled(rows: Rows, sources: Sources, wanted: Sequence[tuple[str, str]]) -> Mapping[str, Zone]:

@@ -32,6 +32,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from mqlab.ledgers import mqtt_columns
+from mqlab.ledgers.columns import ENOUGH
 from mqlab.ledgers.layout import Layout, LineShape, field_of, is_mqtt, party_in, role_in
 from mqlab.ledgers.words import (
     HANDLED,
@@ -145,8 +146,6 @@ def _are_measures(column: Sequence[str], before: set[str]) -> bool:
     return bool(before & _BEFORE_MEASURE) or not all(cell.isdigit() for cell in column)
 
 
-ENOUGH = 3
-"""Different messages from which lines of one shape are a ledger's."""
 _FIELDS = ("time", "topic", "queue", "offset", "place", "key", "status", "qos", "dup", "retained", "party", "group")
 _MOMENT = "2026-01-01T00:00:00Z"
 """Stands for the moment before a statement, of which it only matters that it is there."""

@@ -33,7 +33,8 @@ EXACT = frozenset({
 _ENDING = pl.col("kind").is_in(["publish-denied", "subscribe-denied"]) & (pl.col("reason") == "not-authorized")
 """A refusal with which a connection ended; each of them is an episode, as every other end is."""
 PAUSE = 0.1
-"""Seconds from which a pause of a whole process is an episode of its own; collectors make many shorter ones."""
+"""Seconds from which a pause of a whole process is an episode of its own: half of what G1 aims at
+(-XX:MaxGCPauseMillis=200). Collectors make many shorter ones, which end no session and no request."""
 
 
 _WHO = ("kind", "source", "system", "node", "client_id", "group", "topic", "queue", "member_id", "peer", "reason",
@@ -58,7 +59,8 @@ def episodes(happened: pl.DataFrame) -> pl.DataFrame:
 
 
 LONG = 1.0
-"""Seconds from which a poll has a row of its own."""
+"""Seconds from which a poll has a row of its own: what log clocks of whole seconds show, and far below any
+max.poll.interval.ms; all shorter ones together still have their counts and sums."""
 
 
 def batches(told: pl.DataFrame) -> pl.DataFrame:
@@ -118,7 +120,7 @@ def coverage(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 SHAPES = 300
-"""Shapes kept per source; the rest is counted under coverage only."""
+"""Shapes kept per source, to bound what leaves Spark; the rest is counted under coverage only."""
 
 
 def shapes(rows: pl.DataFrame) -> pl.DataFrame:

@@ -40,7 +40,7 @@ class Episode:
     """Events of one kind by one actor within ten seconds; row of EVENTS, thinned.
 
     Events of the life of a consumer group are not thinned: each line is an episode of its own, see
-    ``thinning.episodes.EXACT``.
+    ``thinning.tables.EXACT``.
     """
 
     kind: str

@@ -157,7 +157,7 @@ def test_what_settings_may_lose_stands_after_the_topics():
         "enable.auto.commit=true of consumer sink-1: records are lost",
         "each time about 529 records (≤ 1,558); as it stands   clients/sink-1.log:2",
         "retention.ms=40000 of group billing on orders: records are lost",
-        "each time 10 to 20 records, in 2.00 h if all goes on as it did; as it stands   clients/orders.log:2",
+        "each time 10 to 20 records, in 2.00 h at this pace; as it stands   clients/orders.log:2",
         "min.insync.replicas=1 of topic orders: records are lost",
         "how many is not known; as it stands   clients/orders.log:2",
     ]

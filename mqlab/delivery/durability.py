@@ -40,6 +40,16 @@ class Told:
 
 
 @per_facts
+def topics(facts: Facts) -> tuple[str, ...]:
+    """Topics of users that the material tells of, by name."""
+    named = {s.owner for s in facts.settings if s.scope == "topic"} | {p.topic for p in facts.positions}
+    named |= {f.topic for f in facts.fates} | {p.topic for p in facts.parts if p.role != "committed"}
+    named |= {e.topic for e in facts.of_kind("leader-started")}
+    named |= {s.labels.get("topic") for s in facts.named("broker.log_end_offset")}
+    return tuple(sorted(name for name in named if name and not name.startswith("__")))
+
+
+@per_facts
 def producers(facts: Facts, topic: str) -> tuple[str | None, ...]:
     """Clients that write *topic*: those whose ledger or counters say so, else every producer of the material."""
     owners = {s.owner for s in facts.settings if s.scope == "producer"}
@@ -62,17 +72,17 @@ def _names(facts: Facts, owner: str) -> set[str]:
 @per_facts
 def acks(facts: Facts, topic: str, at: float | None = None) -> Acks | None:
     """What the producers of *topic* asked for; None where nothing says so or they differ."""
-    found = [_of_producer(facts, owner, at) for owner in producers(facts, topic)]
-    values = {one.value for one in found if one is not None}
-    return found[0] if found and None not in found and len(values) == 1 else None
+    asked = [_of_producer(facts, owner, at) for owner in producers(facts, topic)]
+    values = {wanted.value for wanted in asked if wanted is not None}
+    return asked[0] if asked and None not in asked and len(values) == 1 else None
 
 
 def _of_producer(facts: Facts, owner: str | None, at: float | None) -> Acks | None:
-    known = configured.producer_value(facts, owner, "acks", at)
-    if known is None or known.value not in (*_ALL, "0", "1"):
+    setting = configured.producer_value(facts, owner, "acks", at)
+    if setting is None or setting.value not in (*_ALL, "0", "1"):
         return None
-    value = "all" if known.value in _ALL else known.value
-    return Acks(value, owner or "a producer", known.setting.evidence if known.setting else None)
+    value = "all" if setting.value in _ALL else setting.value
+    return Acks(value, owner or "a producer", setting.setting.evidence if setting.setting else None)
 
 
 @per_facts
@@ -113,5 +123,5 @@ def replicas(facts: Facts, topic: str) -> int | None:
 
 def min_in_sync(facts: Facts, topic: str, at: float | None = None) -> int | None:
     """Replicas that must be in sync for acks=all; None where it is not known."""
-    told = in_force(facts, topic, "min.insync.replicas", at)
-    return int(told.value) if told is not None and told.value.isdigit() else None
+    setting = in_force(facts, topic, "min.insync.replicas", at)
+    return int(setting.value) if setting is not None and setting.value.isdigit() else None

@@ -10,8 +10,8 @@ yet, refused writes, topics that were made again, compaction; elections of repli
 from __future__ import annotations
 
 from mqlab.delivery import durability, loss_mechanisms
-from mqlab.delivery.loss_finding import TopicLoss, evidence, measures, topic_losses
 from mqlab.delivery.loss_mechanisms import FAILOVER
+from mqlab.delivery.losses import TopicLoss, by_topics, evidence, measures
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Finding, Severity
@@ -24,7 +24,7 @@ SYSTEMS: tuple[str, ...] = ("kafka",)
 
 def detect(facts: Facts) -> Result:
     """One finding a topic."""
-    if found := topic_losses(facts, INCIDENT):
+    if found := by_topics(facts, INCIDENT):
         return Result(tuple(_finding(facts, one) for one in found))
     if missing := loss_mechanisms.open_questions(facts, INCIDENT):
         return Result(missing=missing)

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from mqlab import units
-from mqlab.delivery.group_losses import Case, Memory, cases, lost_queues, missing_ledgers, places, signs, stops
+from mqlab.delivery.losses import GroupLoss, Memory, by_groups, lost_queues, missing_ledgers, places, signs, stops
 from mqlab.delivery.ownership_intervals import Early
 from mqlab.delivery.positions import moved_by_hand as moved
 from mqlab.detectors.base import CLEAR, Result
@@ -34,11 +34,11 @@ _VERIFY = "Stop a consumer in a test: every id in the log is handled at least on
 
 def detect(facts: Facts) -> Result:
     """One finding for each group and topic; for each group where only its own lines tell."""
-    known = cases(facts, INCIDENT)
+    known = by_groups(facts, INCIDENT)
     printed = [memory for memory in lost_queues(facts) if memory.group not in {case.group for case in known}]
     if known or printed:
         return Result((*(_finding(facts, case) for case in known), *map(_printed, printed)))
-    if given_up := cases(facts, None):
+    if given_up := by_groups(facts, None):
         told = "; ".join(f"{case.group}: {case.amount} of {case.topic} {case.losses[0].how}" for case in given_up)
         return Result(rejected=f"not lost by an early commit: {told}")
     if by_hand := [told for place in places(facts) for told in moved(facts, place)]:
@@ -47,7 +47,7 @@ def detect(facts: Facts) -> Result:
     return Result(missing=missing) if missing else CLEAR
 
 
-def _finding(facts: Facts, case: Case) -> Finding:
+def _finding(facts: Facts, case: GroupLoss) -> Finding:
     early, ends = signs(facts, case), stops(facts, case)
     tail = all(loss.how.startswith("committed up to") for loss in case.losses)
     proven = tail and case.exact and early.seen
@@ -98,7 +98,7 @@ def _signature(facts: Facts, early: Early) -> Iterator[Evidence]:
         yield replace(early.ahead.place, why="a commit ahead of everything handled until then")
 
 
-def _evidence(case: Case) -> Iterator[Evidence]:
+def _evidence(case: GroupLoss) -> Iterator[Evidence]:
     """How the member ended, and the first record of each partition that is missing."""
     for loss in case.losses[:_SHOWN]:
         *ends, first = loss.evidence

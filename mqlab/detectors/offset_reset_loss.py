@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from mqlab import units
-from mqlab.delivery.group_losses import Case, cases, dense, places
+from mqlab.delivery.losses import GroupLoss, by_groups, dense, places
 from mqlab.delivery.offset_gaps import skips
 from mqlab.delivery.positions import OffsetReset, Why, before, offset_resets, offsets
 from mqlab.delivery.positions import moved_by_hand as moved
@@ -30,7 +30,7 @@ _SHOWN = 3
 
 def detect(facts: Facts) -> Result:
     """One finding for each group and topic."""
-    if found := cases(facts, INCIDENT):
+    if found := by_groups(facts, INCIDENT):
         return Result(tuple(_finding(facts, case) for case in found))
     reasons = [reason for place in places(facts) for reason in _harmless(facts, place)]
     return Result(rejected="; ".join(sorted(dict.fromkeys(reasons)))) if reasons else CLEAR
@@ -54,7 +54,7 @@ def _harmless(facts: Facts, place: tuple[str, str, str]) -> Iterator[str]:
             yield f"{group} went back in {topic} and reads again what it had read"
 
 
-def _finding(facts: Facts, case: Case) -> Finding:
+def _finding(facts: Facts, case: GroupLoss) -> Finding:
     # No consumer tells where it went on where only the ledger does.
     left_out = [skip for one in case.losses for skip in skips(facts, case.group, case.topic, one.queue)]
     at = [reset.at for reset in _resets(facts, case)] or [skip.at for skip in left_out if skip.why is Why.RESET]
@@ -87,13 +87,13 @@ def _finding(facts: Facts, case: Case) -> Finding:
     )
 
 
-def _resets(facts: Facts, case: Case) -> list[OffsetReset]:
+def _resets(facts: Facts, case: GroupLoss) -> list[OffsetReset]:
     lost = {place for one in case.losses for place in one.evidence}
     known = [offsets(facts, case.group, case.topic, one.queue) for one in case.losses]
     return [reset for one in known for reset in offset_resets(facts, one) if lost.intersection(reset.places)]
 
 
-def _evidence(facts: Facts, case: Case) -> Iterator[Evidence]:
+def _evidence(facts: Facts, case: GroupLoss) -> Iterator[Evidence]:
     """The consumer's lines, the position before, the setting, and offsets that expired before that."""
     found = _resets(facts, case)
     for reset in found[:_SHOWN]:

@@ -12,7 +12,7 @@ from itertools import pairwise
 from statistics import median
 
 from mqlab import units
-from mqlab.delivery import log_audit
+from mqlab.delivery import refused_writes
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
@@ -60,7 +60,7 @@ def _finding(facts: Facts, client: str, in_client: bool, episodes: Sequence[Epis
         "rejected_sends" if resubmitted else "rejected_records": count,
         "largest_record_bytes": largest or None,
         "bytes_out": 0 if in_client else None,
-        "dropped_records": log_audit.never_stored(facts, INCIDENT, topic) or None,
+        "dropped_records": refused_writes.never_stored(facts, INCIDENT, topic) or None,
     }
     counted = resending.counted(facts, client, "producer.record_errors", first, last)
     end = f"The last one failed at {clock(last)} UTC."

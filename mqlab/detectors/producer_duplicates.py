@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mqlab.delivery.doubles import INCIDENT as SLUG
-from mqlab.delivery.doubles import Double, Growth, doubles, growths
-from mqlab.delivery.loss_mechanisms import topics
+from mqlab.delivery.durability import topics
+from mqlab.delivery.log_audit import INCIDENT as SLUG
+from mqlab.delivery.log_audit import Double, Growth, doubles, growths
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts, span
 from mqlab.findings import Certainty, Finding, Severity

@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from mqlab import units
 from mqlab.delivery.group_audit import group_rows
-from mqlab.delivery.group_losses import Case, cases, dense, places
+from mqlab.delivery.losses import GroupLoss, by_groups, dense, places
 from mqlab.delivery.offset_gaps import skips
 from mqlab.delivery.positions import Mark, Why, offsets
 from mqlab.delivery.positions import moved_by_hand as moved
@@ -34,7 +34,7 @@ _EFFECTS = ("consumer-offline", "slow-consumer", "poison-pill-stall", "catch-up-
 
 def detect(facts: Facts) -> Result:
     """One finding for each group and topic."""
-    if found := cases(facts, INCIDENT):
+    if found := by_groups(facts, INCIDENT):
         return Result(tuple(_finding(facts, case) for case in found))
     reasons = [reason for place in places(facts) for reason in _harmless(facts, place)]
     if reasons:
@@ -65,7 +65,7 @@ def _harmless(facts: Facts, place: tuple[str, str, str]) -> Iterator[str]:
         yield f"what was deleted before {group} came back to {topic} had been handled"
 
 
-def _finding(facts: Facts, case: Case) -> Finding:
+def _finding(facts: Facts, case: GroupLoss) -> Finding:
     gone = [
         skip for loss in case.losses for skip in skips(facts, case.group, loss.topic, loss.queue)
         if skip.why is Why.RETENTION and skip.low == loss.first_offset
@@ -104,7 +104,7 @@ def _finding(facts: Facts, case: Case) -> Finding:
     )
 
 
-def _state(facts: Facts, case: Case, waiting: int) -> str:
+def _state(facts: Facts, case: GroupLoss, waiting: int) -> str:
     """What a group that has not come back can still read, and what was deleted since somebody looked."""
     since = 0
     for queue in case.queues:
@@ -115,14 +115,14 @@ def _state(facts: Facts, case: Case, waiting: int) -> str:
     return f"It has not come back: of its lag {units.counted(waiting, 'record')} can still be read{more}."
 
 
-def _sent_on(facts: Facts, case: Case) -> bool:
+def _sent_on(facts: Facts, case: GroupLoss) -> bool:
     """The refused position made auto.offset.reset take the group past records that were still there."""
     own = [skip for queue in case.queues for skip in skips(facts, case.group, case.topic, queue)]
     ends = {(skip.high, skip.at) for skip in own if skip.why is Why.RETENTION}
     return any(skip.why is Why.RESET and (skip.low, skip.at) in ends for skip in own)
 
 
-def _evidence(facts: Facts, case: Case) -> Iterator[Evidence]:
+def _evidence(facts: Facts, case: GroupLoss) -> Iterator[Evidence]:
     """What the consumer said, where the log began, and how long records were kept."""
     for loss in case.losses[:_SHOWN]:
         for place in loss.evidence:

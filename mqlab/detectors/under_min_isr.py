@@ -9,27 +9,27 @@ From 3.7 on a partition below its minimum shows consumers nothing new even where
 
 from __future__ import annotations
 
-from mqlab.delivery import min_in_sync
-from mqlab.delivery.min_in_sync import Refusal
+from mqlab.delivery import refused_writes
+from mqlab.delivery.refused_writes import UNDER_MIN_ISR, Refusal
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Finding, Severity
 from mqlab.shared.wording import clock, moment
 from mqlab.units import counted, number
 
-INCIDENT = "under-min-isr"
+INCIDENT = UNDER_MIN_ISR
 SYSTEMS: tuple[str, ...] = ("kafka",)
 
 
 def detect(facts: Facts) -> Result:
     """One finding for each topic that was refused."""
-    refused = min_in_sync.refusals_by_topic(facts)
+    refused = refused_writes.refusals_by_topic(facts)
     if refused:
         return Result(tuple(_finding(one) for one in refused))
-    below = min_in_sync.below(facts)
+    below = refused_writes.below(facts)
     if not below:
         return CLEAR
-    if min_in_sync.producers_seen(facts):
+    if refused_writes.producers_seen(facts):
         return Result(rejected="partitions were below min.insync.replicas, and no producer was refused")
     return Result(missing=("a log of the producers: partitions were below min.insync.replicas",))
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from mqlab.catalogue import INCIDENTS
-from mqlab.delivery import group_losses, loss_mechanisms
+from mqlab.delivery import loss_mechanisms, losses
 from mqlab.delivery.group_audit import dead_letter_topic
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Certainty, Finding, Severity
@@ -223,7 +223,7 @@ def _losses(facts: Facts) -> Iterator[Symptom]:
     for piece in (case.piece for case in loss_mechanisms.of_incident(facts, None) if case.piece.least):
         lost = f"{number(piece.records)} acknowledged records of {piece.topic}-{piece.queue}"
         yield Symptom(piece.since, f"{clock(piece.since)} UTC: {lost} are gone from the log", "records-lost")
-    for own in group_losses.cases(facts, None):
+    for own in losses.by_groups(facts, None):
         told = f"{own.amount} of {own.topic} that {own.group} went past are in no ledger of it: {own.losses[0].how}"
         yield Symptom(
             own.span[0], f"{clock(own.span[0])} UTC: {told}" if own.span[0] is not None else told, "records-lost"

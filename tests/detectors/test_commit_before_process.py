@@ -71,7 +71,7 @@ def test_lost_records_that_nothing_explains_are_a_symptom():
     left = unexplained(facts(LIFE, holes, LEDGER, stands("10:00:10 0 50\n10:01:00 0 1000", dumped=True), EXPLICIT), ())
     assert [s.text for s in left] == [
         f"10:00:00 UTC: 10 records of {TOPIC} that {GROUP} went past are in no ledger of it: "
-        "noted by no ledger, others behind them are"
+        "missing while later ones are there"
     ]
 
 

@@ -6,7 +6,7 @@ from mqtt_builder import broker
 from mqtt_mail import mail, noted
 
 from mqlab.findings import Certainty, Finding, Severity
-from mqlab.mqtt.explained import every
+from mqlab.mqtt.symptoms import missing
 from mqlab.shared.wording import moment
 from mqlab.symptoms.unexplained import unexplained
 
@@ -16,7 +16,7 @@ PLANT = ("plant/a/t", "plant/b/t")
 
 def told(*rows):
     """Words without their clock."""
-    return [text.partition(" UTC: ")[2] for _, text in every(facts(LOG, *rows))]
+    return [text.partition(" UTC: ")[2] for _, text in missing(facts(LOG, *rows))]
 
 
 def test_whole_topics_that_arrive_nowhere_beside_others_are_told():
@@ -50,7 +50,7 @@ def test_losses_beside_a_storm_of_reconnects_are_explained():
 
 def test_messages_without_an_acknowledgement_are_told_with_since_when():
     sent, waits = mail({"shore": 0.1}, seconds=60), mail((), start=60, seconds=10, failed=True, first=601)
-    assert [text for _, text in every(facts(LOG, noted(sent, waits)))] == [
+    assert [text for _, text in missing(facts(LOG, noted(sent, waits)))] == [
         "10:01:00 UTC: 100 of 700 messages of published-feed have no acknowledgement"
     ]
 

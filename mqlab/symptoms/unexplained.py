@@ -17,8 +17,7 @@ from mqlab.delivery.group_audit import dead_letter_topic
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Certainty, Finding, Severity
 from mqlab.logs import explosion
-from mqlab.mqtt import explained as mqtt_explained
-from mqlab.mqtt import symptoms
+from mqlab.mqtt import symptoms as mqtt_symptoms
 from mqlab.rocketmq import shared_client_ids
 from mqlab.rows import LineShape
 from mqlab.shared import benign_lines, counters, flows, lag
@@ -48,7 +47,7 @@ def covers(finding: Finding, at: float | None) -> bool:
     return finding.ongoing or finding.ended_at is None or at <= finding.ended_at.timestamp() + explosion.NEAR
 
 
-_UNACCOUNTED = ("replication-too-large", "send-busy", "disk-full", "broker-crashed")
+_UNACCOUNTED = ("replication-too-large", "send-busy", "disk-full", "broker-crashed", "quota-exceeded")
 """Events that mean trouble, whether or not some class accounts for them."""
 
 
@@ -59,12 +58,12 @@ def trouble() -> Mapping[str, Sequence[str]]:
     for slug, incident in INCIDENTS.items():
         for kind in incident.accounts_for:
             classes.setdefault(kind, []).append(slug)
-    return {**classes, **symptoms.TROUBLE}
+    return classes
 
 
-SINGLE = {"produce-retry": 10, "request-timeout": 3, "call-failed": 3, **symptoms.SINGLE}
+SINGLE = {"produce-retry": 10, "request-timeout": 3, "call-failed": 3, **mqtt_symptoms.SINGLE}
 """Events that any disturbance leaves, up to so many."""
-NOTICED = frozenset({"produce-retry", "request-timeout", "isr-shrunk", "broker-fenced"}) | symptoms.NOTICED
+NOTICED = frozenset({"produce-retry", "request-timeout", "isr-shrunk", "broker-fenced"}) | mqtt_symptoms.NOTICED
 """Events that clients and followers print when a broker is restarted in good order."""
 DISPROVED = {"batch-split": "batch-split-loop", "member-expired": "session-timeout"}
 """Events that are ordinary where the rule has looked at each of them and found it to be so."""
@@ -150,7 +149,7 @@ def _abnormal(facts: Facts, episode: Episode) -> bool:
     if episode.kind == "record-failed" and episode.topic and dead_letter_topic(facts, episode.topic):
         return False
     if episode.kind != "process-exit":
-        return symptoms.abnormal(facts, episode)
+        return mqtt_symptoms.abnormal(facts, episode)
     if episode.value_max is None:
         return "Killed" in episode.first.text
     return episode.value_max not in benign_lines.ORDERLY
@@ -177,6 +176,10 @@ EFFECT = "log-explosion"
 def unexplained(facts: Facts, findings: Sequence[Finding], rejected: Collection[str] = ()) -> tuple[Symptom, ...]:
     """What remains, earliest first; splits that were found to end by themselves (*rejected*) are explained."""
     known = [f for f in findings if f.certainty > Certainty.POSSIBLE and f.incident != EFFECT]
+
+    def accounted(kind: str, at: float | None) -> bool:
+        return explained(at, known, trouble()[kind])
+
     loud = [s for f in findings if f.incident == EFFECT for s in explosion.shapes_of(facts, f)]
     found = [
         *troubles(facts, known, rejected, loud),
@@ -188,9 +191,9 @@ def unexplained(facts: Facts, findings: Sequence[Finding], rejected: Collection[
         *(Symptom(grown.at, grown.told) for grown in lag.grown(facts) if not explained(grown.at, known, None)),
         *(Symptom(at, told) for at, told in lag.stuck(facts) if not explained(at, known, None)),
         *(Symptom(at, told) for at, told in shared_client_ids.doubtful(facts)),
-        *(Symptom(a, told) for a, told in symptoms.copies(facts) if not explained(a, known, symptoms.COPYING)),
-        *(Symptom(at, told) for at, told in symptoms.cut_off_when_idle(facts)),
-        *(Symptom(at, told) for at, told in mqtt_explained.every(facts) if not explained(at, known, symptoms.MISSING)),
+        *(Symptom(at, text) for at, text in mqtt_symptoms.copied(facts) if not accounted("messages-copied", at)),
+        *(Symptom(at, text) for at, text in mqtt_symptoms.idle_limits(facts)),
+        *(Symptom(at, text) for at, text in mqtt_symptoms.missing(facts) if not accounted("messages-missing", at)),
         *ratio(facts, known),
     ]
     return tuple(sorted(found, key=lambda s: (s.at if s.at is not None else float("inf"), s.text)))

@@ -10,7 +10,7 @@ from mqlab.assembly.clocks import minute
 from mqlab.assembly.rows import Gathered
 from mqlab.clocks import offsets, zones
 from mqlab.facts import Facts
-from mqlab.mqtt import doubled_logs
+from mqlab.mqtt import brokers as mqtt_brokers
 
 
 def assemble(gathered: Gathered, wanted: Sequence[tuple[str, str]] = ()) -> Facts:
@@ -41,4 +41,4 @@ def assemble(gathered: Gathered, wanted: Sequence[tuple[str, str]] = ()) -> Fact
         coverage=tuple(logs.coverage(gathered, settled, instant)),
         volumes=tuple(logs.volumes(rows["log"], rows["quoted"], path, instant, minute)),
     )
-    return offsets.corrected(doubled_logs.once(messages.titled(facts)))
+    return offsets.corrected(mqtt_brokers.once(messages.titled(facts)))

@@ -21,6 +21,8 @@ from mqlab.findings import Evidence
 from mqlab.memo import per_facts
 from mqlab.mqtt.brokers import brokers
 
+WHOLE = 2.0
+"""Seconds by which two lines about one moment may differ: each log may print whole seconds."""
 _PORT = re.compile(r"^(.*[^:]):(\d+)$")
 
 

@@ -22,7 +22,7 @@ from mqlab.findings import Evidence
 from mqlab.memo import per_facts
 from mqlab.models import mqtt
 from mqlab.models.mqtt import bytes_per_second
-from mqlab.mqtt.connections import Connection, by_client, by_own_log, client_of, silent_ends
+from mqlab.mqtt.connections import WHOLE, Connection, by_client, by_own_log, client_of, silent_ends
 from mqlab.mqtt.takeovers import fought
 
 _KEYS = re.compile(
@@ -30,8 +30,6 @@ _KEYS = re.compile(
 )
 """nginx; EMQX 4.x and 5.x; HiveMQ."""
 _RECEIVED = re.compile(r"received (\d+)")
-_NEAR = 2.0
-"""Seconds by which broker, proxy and client may differ about one moment; brokers may print whole seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +63,7 @@ def _carried(facts: Facts, lives: Sequence[Connection]) -> Iterator[Carried]:
     for life in lives:
         until, seconds = life.until or 0.0, life.seconds or 0.0
         apart = [(abs((e.first_at or 0.0) - until), abs((e.value_min or 0.0) - seconds), e) for e in free]
-        same = [(ends, e) for ends, lasted, e in apart if ends <= _NEAR and lasted <= _NEAR]
+        same = [(ends, e) for ends, lasted, e in apart if ends <= WHOLE and lasted <= WHOLE]
         if same:
             _, nearest = min(same, key=lambda pair: pair[0])
             free.remove(nearest)
@@ -163,7 +161,7 @@ def _silences(facts: Facts, client: str) -> Iterator[Episode]:
     ended = [e for e in lines if e.reason == "keep-alive" and e.system == "mqtt" and client_of(facts, e) == client]
     last = float("-inf")
     for line in sorted((*ended, *silent_ends(facts).get(client, ())), key=lambda e: e.first_at or 0.0):
-        if line.first_at is not None and line.first_at - last > _NEAR:
+        if line.first_at is not None and line.first_at - last > WHOLE:
             last = line.first_at
             yield line
 
@@ -215,7 +213,7 @@ def is_by_limit(facts: Facts, loss: Episode) -> bool:
     """A client lost a connection at a moment at which an idle limit ended one; one of its own, where it is named."""
     ends = _ends(facts).get(loss.client_id, ())
     at = loss.first_at or 0.0
-    return bisect_left(ends, at - _NEAR) < bisect_right(ends, at + _NEAR)
+    return bisect_left(ends, at - WHOLE) < bisect_right(ends, at + WHOLE)
 
 
 @per_facts

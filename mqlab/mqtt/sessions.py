@@ -1,27 +1,21 @@
-"""Sessions of MQTT clients: from when to when a broker kept one, who was away meanwhile, and who came back how often.
+"""Sessions of MQTT clients: from when to when a broker kept one, and whose client was away meanwhile.
 
 A clean session ends with its connection. A persistent one lasts over connections, until it expires or its id connects
 clean (MQTT 3.1.1, 3.1.2.4; MQTT 5, 3.1.2-4). Logs tell of connections; lists of clients such as ``emqx_ctl clients
 list`` tell of sessions themselves.
-
-MQTT 5 §4.4 allows resending at a reconnect only, and so do mosquitto since 1.5 (``retry_interval`` has no effect),
-HiveMQ and RabbitMQ with MQTT 3.1.1; EMQX and VerneMQ resend by a timer.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from mqlab.facts import Episode, Facts
+from mqlab.facts import Facts
 from mqlab.findings import Evidence
 from mqlab.memo import per_facts
-from mqlab.mqtt import brokers as mqtt_brokers
-from mqlab.mqtt.brokers import broker_of, brokers
+from mqlab.mqtt.brokers import broker_of
 from mqlab.mqtt.connections import Connection, by_client
-from mqlab.mqtt.copies import client_of
 from mqlab.rows import Client
 
 Span = tuple[float, float]
@@ -208,87 +202,3 @@ def _of_lists(facts: Facts) -> Iterator[Offline]:
             first = own[there[-1] + 1 if there else 0]
             places = tuple(dict.fromkeys((first.evidence, last.evidence)))
             yield Offline(broker, client, first.at or 0.0, places, queued=last.queued, dropped=last.dropped)
-
-
-CONNECTS = 3
-"""Connects of one client from which messages that come again are a storm."""
-_AT_RECONNECT = frozenset({"mosquitto", "hivemq", "rabbitmq"})
-_BY_TIMER = ("0.", "1.0", "1.1", "1.2", "1.3", "1.4")
-"""Versions of mosquitto with a timer."""
-
-
-@per_facts
-def often(facts: Facts) -> tuple[str, ...]:
-    """Clients that brokers saw connect so often with a session that is, or may be, kept; sorted."""
-    found = []
-    for (_, client), own in by_client(facts).items():
-        seen = [c for c in own if c.told_by == "broker"]
-        if sum(c.count for c in seen) >= CONNECTS and any(c.persistent is not False for c in seen):
-            found.append(client)
-    return tuple(found)
-
-
-@per_facts
-def never(facts: Facts) -> bool:
-    """Brokers that resend at a reconnect only tell of connections, and no client came so often."""
-    seen = any(c.told_by == "broker" for own in by_client(facts).values() for c in own)
-    return seen and not often(facts) and all(_at_reconnect(facts, b.name) for b in brokers(facts))
-
-
-def _at_reconnect(facts: Facts, broker: str) -> bool:
-    product, version = mqtt_brokers.software(facts, broker), mqtt_brokers.version(facts, broker) or ""
-    return product in _AT_RECONNECT and not (product == "mosquitto" and version.startswith(_BY_TIMER))
-
-
-ENDS = {
-    "normal": "it disconnects by itself each time: it is restarted, or its code connects anew",
-    "taken-over": "another connection with its id takes over each time",
-    "keep-alive": "the broker ends its connections, since it is silent for too long",
-    "closed": "its connections break",
-}
-"""What the most frequent end of a client's connections says of the cause."""
-_TOGETHER = 1.0
-"""Seconds in which several filters are one subscription."""
-
-
-@per_facts
-def connections(facts: Facts, client: str) -> tuple[Connection, ...]:
-    """The connections of a client whose begin is known, by begin."""
-    own = [c for (_, name), found in by_client(facts).items() if name == client for c in found if c.since is not None]
-    return tuple(sorted(own, key=lambda c: (c.since or 0.0, c.source)))
-
-
-@per_facts
-def connected(facts: Facts, client: str) -> tuple[float, ...]:
-    """When a client connected."""
-    return tuple(c.since for c in connections(facts, client) if c.since is not None)
-
-
-@per_facts
-def subscribed(facts: Facts, client: str) -> tuple[float, ...]:
-    """When a client subscribed: as lines tell, or when it connected where fewer lines tell of it."""
-    lines = facts.of_kind("client-subscribed")
-    own = [e for e in lines if e.client_id == client] or [e for e in lines if _in_log_of(facts, e, client)]
-    moments: list[float] = []
-    for at in sorted(e.first_at for e in own if e.first_at is not None):
-        if not moments or at - moments[-1] > _TOGETHER:
-            moments.append(at)
-    came = connected(facts, client)
-    return tuple(moments) if len(moments) >= len(came) else came
-
-
-def _in_log_of(facts: Facts, line: Episode, client: str) -> bool:
-    return line.client_id is None and client_of(facts, line.source) == client
-
-
-def usual_end(connections: Sequence[Connection]) -> str | None:
-    """How most of these connections ended; None where no line says."""
-    ends = Counter(c.ended for c in connections if c.ended)
-    return min(ends, key=lambda end: (-ends[end], end)) if ends else None
-
-
-def evidence(connections: Sequence[Connection]) -> tuple[Evidence, ...]:
-    """The lines that begin and end these connections, as far as they are known."""
-    begins = [c.begin.because("it connects") for c in connections if c.begin is not None]
-    ends = [c.end.because("its connection ends") for c in connections if c.end is not None]
-    return tuple(sorted((*begins, *ends), key=lambda place: (place.source, place.line or 0)))

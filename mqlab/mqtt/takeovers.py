@@ -20,29 +20,10 @@ from statistics import median
 from mqlab.facts import Facts
 from mqlab.memo import per_facts
 from mqlab.models.mqtt import GO_LONGEST, SLOWEST, doubling, steady
-from mqlab.mqtt.connections import Connection, by_client, by_own_log
+from mqlab.mqtt.connections import WHOLE, Connection, by_client, by_own_log
 
 AWAY = 2.0
 """Seconds until a client is back, from which on its link was away: with a sound link every library tries sooner."""
-_NEAR = 2.0
-"""Seconds by which broker and client may differ about one moment; brokers may print whole seconds."""
-
-
-def came_back_alone(told: Sequence[Connection], own: Sequence[Connection]) -> bool:
-    """All that brokers tell of an id (*told*) are connections of one client, in whose log (*own*) no link was sound.
-
-    Where a device lost its power, its log tells of starts without an end between them.
-    """
-    left = [c.since for c in own if c.since is not None]
-    for connection in told:
-        same = [at for at in left if connection.since is not None and abs(at - connection.since) <= _NEAR]
-        if not same:
-            return False
-        left.remove(same[0])
-    one_place = len({c.address for c in told}) == 1 and len({c.source for c in own}) == 1
-    noticed = [(a.until, b.since) for a, b in pairwise(own) if a.end is not None and a.ended != "normal"]
-    back_at_once = any(a is not None and b is not None and b - a < AWAY for a, b in noticed)
-    return one_place and not back_at_once
 
 
 Party = tuple[str, ...]
@@ -103,7 +84,7 @@ def judged(facts: Facts, run: Sequence[Connection]) -> Judged:
 def _made(facts: Facts, run: Sequence[Connection]) -> dict[str, list[float]]:
     """When each log of a client with the id connected meanwhile."""
     first = run[0].since if run[0].since is not None else run[1].since
-    since, until = (first or 0.0) - _NEAR, (run[-1].since or 0.0) + _NEAR
+    since, until = (first or 0.0) - WHOLE, (run[-1].since or 0.0) + WHOLE
     found: dict[str, list[float]] = defaultdict(list)
     for connection in by_own_log(facts).get(run[0].client_id, ()):
         if connection.since is not None and since <= connection.since <= until:
@@ -113,7 +94,7 @@ def _made(facts: Facts, run: Sequence[Connection]) -> dict[str, list[float]]:
 
 def _share(own: Sequence[float], run: Sequence[Connection]) -> float:
     """How many of the connections in the time of a log it tells of; 0 where that is too short to say."""
-    seen = [c for c in run if own[0] - _NEAR <= (c.since or 0.0) <= own[-1] + _NEAR]
+    seen = [c for c in run if own[0] - WHOLE <= (c.since or 0.0) <= own[-1] + WHOLE]
     return len(own) / len(seen) if len(own) > _AGAIN else 0.0
 
 
@@ -187,8 +168,6 @@ def _grain(run: Sequence[Connection]) -> float:
     return 1.0 if all((c.since or 0.0) == round(c.since or 0.0) for c in run) else 0.05
 
 
-AT_ONCE = 2.0
-"""Seconds in which a broker accepts a connection and closes the other one; brokers may print whole seconds."""
 PAUSE = GO_LONGEST + 60.0
 """Seconds without a takeover after which another war begins: no client waits longer."""
 LEAST = 3
@@ -277,7 +256,7 @@ def _took_over(before: Connection, after: Connection) -> bool:
         return before.until == after.since
     another = before.source != after.source and before.since != after.since
     ended_by_it = before.ended == "taken-over" if before.told_by == "broker" else another
-    return ended_by_it and before.until is not None and abs(after.since - before.until) <= AT_ONCE
+    return ended_by_it and before.until is not None and abs(after.since - before.until) <= WHOLE
 
 
 def _together(facts: Facts, broker: str | None, run: Sequence[Connection]) -> bool:

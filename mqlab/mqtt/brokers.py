@@ -30,6 +30,9 @@ LEAST = 10
 """Messages below which nothing is told from what is on its way."""
 EDGE = 1.5
 """Seconds by which an edge may be off: brokers print whole seconds, and clocks differ."""
+NEAR = 0.05
+"""How far two counts of one thing may differ: mosquitto publishes its values every ten seconds (sys_interval), which is
+this part of some three minutes."""
 LASTING = 60.0
 """Seconds that a client must be away: one that is started again is back sooner, and at the end all may be stopped."""
 
@@ -183,6 +186,11 @@ def dispatch(facts: Facts, broker: str | None) -> Strategy | None:
     return usual if by_setting is None else by_setting
 
 
+def agree(one: float, other: float) -> bool:
+    """Two counts of messages are the same, but for those on their way."""
+    return abs(one - other) <= max(2.0, NEAR * max(one, other))
+
+
 Points = Sequence[tuple[float, float]]
 
 
@@ -223,44 +231,21 @@ def rise(series: Series | None, since: float, until: float) -> Rise | None:
 
 
 def increase(series: Series | None, since: float, until: float) -> float | None:
-    """How much a counter rose in that time, by what it was at both moments; None where it is not known at either.
+    """How much a counter rose in that time; None where it has no sample before the end of it.
 
-    Before its first sample it had that sample's value; a fall is a restart of the broker, which begins at zero.
-    """
-    if series is None or not series.points or series.points[0][0] > until:
-        return None
-    begin = value(series, since)
-    values = [series.points[0][1] if begin is None else begin, *(v for at, v in series.points if since < at <= until)]
-    return sum((after - before if after >= before else after for before, after in pairwise(values)), 0.0)
-
-
-def risen(series: Series | None, since: float, until: float) -> float:
-    """The same without what it rose after its last sample before *since* until then.
-
-    As if it rose evenly over the broker's interval, which is the shortest time between two samples.
+    A broker publishes a value at an interval, and only where it changed: what a sample tells rose evenly within the
+    interval before it, which is the shortest time between two samples. A fall is a restart, which begins at zero.
     """
     points = series.points if series is not None else ()
-    place = bisect_right(points, since, key=lambda point: point[0])
-    rose = increase(series, since, until) or 0.0
-    if not 0 < place < len(points):
-        return rose
-    (before, low), (after, high) = points[place - 1], points[place]
-    begin = max(before, after - min(b - a for (a, _), (b, _) in pairwise(points)))
-    return max(0.0, rose - max(0.0, high - low) * max(0.0, since - begin) / (after - begin))
-
-
-def counted(series: Series | None, at: float) -> float | None:
-    """What a counter was at that moment, on a straight line between two samples.
-
-    After the last one it goes on as before, for one more interval. None before the first one, or where it fell: a
-    broker that starts again counts from zero.
-    """
-    points = series.points if series is not None else ()
-    place = bisect_right(points, at, key=lambda point: point[0])
-    if place == 0 or len(points) < 2 or any(b < a for (_, a), (_, b) in pairwise(points)):
+    if not points or points[0][0] > until:
         return None
-    (begin, before), (end, after) = points[place - 1 : place + 1] if place < len(points) else points[-2:]
-    return before + (after - before) * min(2.0, (at - begin) / (end - begin))
+    interval = min((b - a for (a, _), (b, _) in pairwise(points)), default=0.0)
+    rose = 0.0
+    for (before, low), (at, high) in pairwise(points):
+        begin = max(before, at - interval)
+        share = (min(until, at) - max(since, begin)) / (at - begin) if at > begin else float(since < at <= until)
+        rose += (high - low if high >= low else high) * max(0.0, share)
+    return rose
 
 
 @per_facts

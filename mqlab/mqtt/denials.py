@@ -18,7 +18,7 @@ from mqlab.models.mqtt import matches, shared
 from mqlab.mqtt import brokers, connections
 from mqlab.mqtt import subscriptions as mqtt_subscriptions
 from mqlab.mqtt.accounting import Account, accounts
-from mqlab.mqtt.brokers import EDGE
+from mqlab.mqtt.brokers import EDGE, agree
 from mqlab.mqtt.sessions import END
 from mqlab.mqtt.subscriptions import SKEW, Party, internal, receiving_ledgers, subscriber_of, subscriptions
 from mqlab.rows import GRID, TopicFlow
@@ -151,8 +151,6 @@ def _users(parties: Sequence[Party]) -> tuple[str, ...]:
 PUBLISH, SUBSCRIBE = "publish-denied", "subscribe-denied"
 LOOP = 3
 """Refusals of one filter from which closed connections are no chance."""
-NEAR = 0.05
-"""How far two counts of refusals may differ."""
 _FAULTS = frozenset({"not-authorized", "protocol-error"})
 """How a connection ends that the broker closes for a refusal: HiveMQ and EMQX say why, RabbitMQ calls it an error."""
 
@@ -203,10 +201,12 @@ class Denied:
         Without ledgers, lines of their own tell that as many connections were closed, and the client came again.
         """
         if not self.nowhere or (self.kind == SUBSCRIBE and not self.ledgers):
-            each = abs(self.closed - self.count) <= NEAR * self.count
-            return self.kind == SUBSCRIBE and self.count >= LOOP and each
-        as_many = abs(self.nowhere - self.count) <= max(2.0, NEAR * self.nowhere)
-        return self.kind == SUBSCRIBE or as_many or (bool(self.ledgers) and self.nowhere == self.messages)
+            return self.kind == SUBSCRIBE and self.count >= LOOP and agree(self.closed, self.count)
+        return (
+            self.kind == SUBSCRIBE
+            or agree(self.nowhere, self.count)
+            or (bool(self.ledgers) and self.nowhere == self.messages)
+        )
 
 
 @per_facts
@@ -284,4 +284,4 @@ def sent_again(facts: Facts, at: float) -> bool:
 def counter_agrees(facts: Facts, one: Denied) -> bool:
     """The broker's count of refused publishes rose by as many as lines tell, or the publishers' ledgers."""
     rose = brokers.increase(brokers.gauge(facts, "mqtt.publish_denied", None), 0.0, END) or 0.0
-    return rose >= 1 and any(abs(rose - n) <= max(2.0, NEAR * rose) for n in (one.count, one.messages))
+    return rose >= 1 and any(agree(rose, n) for n in (one.count, one.messages))

@@ -12,15 +12,13 @@ from mqlab.models.mqtt import NEWEST, OLDEST, Queue
 from mqlab.mqtt import brokers
 from mqlab.mqtt import sessions as mqtt_sessions
 from mqlab.mqtt.accounting import Account, Row, accounts, total
-from mqlab.mqtt.brokers import EDGE, LEAST
+from mqlab.mqtt.brokers import EDGE, LEAST, NEAR, agree
 from mqlab.mqtt.diversion import diversions
 from mqlab.mqtt.queue_growth import unknown_subscriptions
 from mqlab.mqtt.sessions import BEGIN, END, Session, Span, sessions
 from mqlab.mqtt.subscriptions import SKEW
 from mqlab.rows import Client
 
-NEAR = 0.05
-"""How far two counts of one loss may differ."""
 MIXED = "scattered"
 _WHOLE = 0.9
 """Share of the survivors that lies before or after all that is lost where the queue kept one end."""
@@ -179,7 +177,7 @@ def lost(facts: Facts, case: QueueCase) -> float | None:
         counted = float(case.row.dropped)
     elif case.counter and [c.client_id for c in dropping(facts)] == [case.client_id]:
         counted = case.counter
-    more = counted is not None and case.lost is not None and counted > case.lost and not _near(counted, case.lost)
+    more = counted is not None and case.lost is not None and counted > case.lost and not agree(counted, case.lost)
     return counted if case.lost is None or more else case.lost
 
 
@@ -210,13 +208,13 @@ def proofs(facts: Facts, case: QueueCase) -> tuple[str, ...]:
     if case.lost < LEAST:
         return ()
     listed, by_line = case.row.dropped if case.row is not None else None, by_lines(facts, case)
-    agree = {
+    proofs = {
         "the broker's counter of dropped messages rose by as many": _by_counter(facts, case),
         "as many came afterwards as the queue holds": _survived(case),
-        "the list of clients counts as many dropped": listed is not None and _near(float(listed), case.lost),
-        "the broker wrote a line for each": by_line is not None and _near(by_line, case.lost),
+        "the list of clients counts as many dropped": listed is not None and agree(float(listed), case.lost),
+        "the broker wrote a line for each": by_line is not None and agree(by_line, case.lost),
     }
-    return tuple(words for words, does in agree.items() if does)
+    return tuple(words for words, does in proofs.items() if does)
 
 
 def _by_counter(facts: Facts, case: QueueCase) -> bool:
@@ -224,7 +222,7 @@ def _by_counter(facts: Facts, case: QueueCase) -> bool:
     if not case.counter or case.lost is None:
         return False
     others = [c for c in dropping(facts) if c.broker == case.broker and c.client_id != case.client_id]
-    return _near(case.counter, case.lost) or _near(case.counter, case.lost + sum(c.lost or 0.0 for c in others))
+    return agree(case.counter, case.lost) or agree(case.counter, case.lost + sum(c.lost or 0.0 for c in others))
 
 
 def _survived(case: QueueCase) -> bool:
@@ -249,7 +247,3 @@ def _plateau(facts: Facts, case: QueueCase) -> tuple[str, ...]:
     rose = max((v for t, v in stored.points if t > at), default=0.0) - before
     fits = (1 - NEAR) * case.limit <= rose <= (1 + NEAR) * case.queue.holds(connected=not case.was_away) + LEAST
     return (f"stored messages rose by {rose:,.0f}, which is what the queue holds",) if fits else ()
-
-
-def _near(one: float, other: float) -> bool:
-    return abs(one - other) <= max(2.0, NEAR * max(one, other))

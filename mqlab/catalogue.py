@@ -40,7 +40,7 @@ class Incident:
     fix: str
     verify: str
     accounts_for: tuple[str, ...] = ()
-    """Events and counters that mean trouble, copied and missing messages: what a finding of this class explains."""
+    """Events and counters that mean trouble, and that a finding of this class explains."""
     benign: bool = False
     """A state or a look-alike: nothing to repair."""
 

@@ -13,9 +13,10 @@ from itertools import pairwise
 from mqlab.facts import Episode, Facts
 from mqlab.memo import per_facts
 from mqlab.mqtt import brokers as mqtt_brokers
-from mqlab.mqtt import connections, copies, denials, flapping, subscriptions
+from mqlab.mqtt import connections, denials, flapping, subscriptions
 from mqlab.mqtt.accounting import accounts
 from mqlab.mqtt.brokers import LEAST, brokers
+from mqlab.mqtt.copies import client_of, subscribers
 from mqlab.mqtt.explained import explained
 from mqlab.mqtt.sessions import BEGIN, END, offline_sessions
 from mqlab.rows import Flow
@@ -47,7 +48,7 @@ def abnormal(facts: Facts, episode: Episode) -> bool:
     """False for a connection that ended in one of the ordinary ways, and for a kept session that is used again.
 
     A connection that the broker closed for a refusal is no trouble beside the refusal, which is; nor is one that an
-    idle limit ended (``idle_limits``).
+    idle limit ended (``cut_off_when_idle``).
     """
     if episode.kind in _ENDS and denials.closes(facts, episode.client_id, episode.first_at):
         return False
@@ -58,15 +59,15 @@ def abnormal(facts: Facts, episode: Episode) -> bool:
     return episode.kind != "client-disconnected" or episode.reason in _BROKEN
 
 
-def copied(facts: Facts) -> Symptoms:
+def copies(facts: Facts) -> Symptoms:
     """Messages that came to a client more than once, without a flag that says why: since when, and words."""
-    for ledger in copies.subscribers(facts):
+    for ledger in subscribers(facts):
         if ledger.unflagged >= max(LEAST, SHARE * ledger.rows) and not denials.sent_again(facts, ledger.copied()[0].at):
             at, of = ledger.copied()[0].at, f"{number(ledger.again)} of {number(ledger.rows)}"
             yield at, f"{clock(at)} UTC: {of} messages reached {ledger.client} more than once"
 
 
-def idle_limits(facts: Facts) -> Iterator[tuple[float | None, str]]:
+def cut_off_when_idle(facts: Facts) -> Iterator[tuple[float | None, str]]:
     """Idle limits that end connections: since when, and words; no class is about them."""
     for idle in flapping.idle(facts):
         names = few([client.client_id for client in idle.clients], _SHOWN)
@@ -169,7 +170,7 @@ def _uncounted(facts: Facts) -> Symptoms:
     """The same for clients without a ledger, whose logs count what they published and what was acknowledged."""
     noted = {subscriptions.client_of(facts, sender) for sender in _by_sender(facts)}
     for sent in facts.named("app.published"):
-        client = copies.client_of(facts, sent.source)
+        client = client_of(facts, sent.source)
         acked = [s for s in facts.named("app.acknowledged") if s.source == sent.source]
         if client in noted or len(acked) != 1:
             continue

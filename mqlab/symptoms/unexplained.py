@@ -17,7 +17,7 @@ from mqlab.delivery.group_audit import dead_letter_topic
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Certainty, Finding, Severity
 from mqlab.logs import explosion
-from mqlab.mqtt import symptoms as mqtt_symptoms
+from mqlab.mqtt import symptoms
 from mqlab.rocketmq import shared_client_ids
 from mqlab.rows import LineShape
 from mqlab.shared import benign_lines, counters, flows, lag
@@ -53,7 +53,7 @@ _UNACCOUNTED = ("replication-too-large", "send-busy", "disk-full", "broker-crash
 
 @cache
 def trouble() -> Mapping[str, Sequence[str]]:
-    """Events that mean trouble, and counters that stand still in health, to the classes that account for them."""
+    """Symptoms to the classes that account for them: events, counters that stand still in health, copies and gaps."""
     classes: dict[str, list[str]] = {kind: [] for kind in _UNACCOUNTED}
     for slug, incident in INCIDENTS.items():
         for kind in incident.accounts_for:
@@ -61,9 +61,9 @@ def trouble() -> Mapping[str, Sequence[str]]:
     return classes
 
 
-SINGLE = {"produce-retry": 10, "request-timeout": 3, "call-failed": 3, **mqtt_symptoms.SINGLE}
+SINGLE = {"produce-retry": 10, "request-timeout": 3, "call-failed": 3, **symptoms.SINGLE}
 """Events that any disturbance leaves, up to so many."""
-NOTICED = frozenset({"produce-retry", "request-timeout", "isr-shrunk", "broker-fenced"}) | mqtt_symptoms.NOTICED
+NOTICED = frozenset({"produce-retry", "request-timeout", "isr-shrunk", "broker-fenced"}) | symptoms.NOTICED
 """Events that clients and followers print when a broker is restarted in good order."""
 DISPROVED = {"batch-split": "batch-split-loop", "member-expired": "session-timeout"}
 """Events that are ordinary where the rule has looked at each of them and found it to be so."""
@@ -149,7 +149,7 @@ def _abnormal(facts: Facts, episode: Episode) -> bool:
     if episode.kind == "record-failed" and episode.topic and dead_letter_topic(facts, episode.topic):
         return False
     if episode.kind != "process-exit":
-        return mqtt_symptoms.abnormal(facts, episode)
+        return symptoms.abnormal(facts, episode)
     if episode.value_max is None:
         return "Killed" in episode.first.text
     return episode.value_max not in benign_lines.ORDERLY
@@ -176,11 +176,8 @@ EFFECT = "log-explosion"
 def unexplained(facts: Facts, findings: Sequence[Finding], rejected: Collection[str] = ()) -> tuple[Symptom, ...]:
     """What remains, earliest first; splits that were found to end by themselves (*rejected*) are explained."""
     known = [f for f in findings if f.certainty > Certainty.POSSIBLE and f.incident != EFFECT]
-
-    def accounted(kind: str, at: float | None) -> bool:
-        return explained(at, known, trouble()[kind])
-
     loud = [s for f in findings if f.incident == EFFECT for s in explosion.shapes_of(facts, f)]
+    copied, missing = (trouble()[kind] for kind in ("messages-copied", "messages-missing"))
     found = [
         *troubles(facts, known, rejected, loud),
         *crashes_of_brokers(facts, known),
@@ -191,9 +188,9 @@ def unexplained(facts: Facts, findings: Sequence[Finding], rejected: Collection[
         *(Symptom(grown.at, grown.told) for grown in lag.grown(facts) if not explained(grown.at, known, None)),
         *(Symptom(at, told) for at, told in lag.stuck(facts) if not explained(at, known, None)),
         *(Symptom(at, told) for at, told in shared_client_ids.doubtful(facts)),
-        *(Symptom(at, text) for at, text in mqtt_symptoms.copied(facts) if not accounted("messages-copied", at)),
-        *(Symptom(at, text) for at, text in mqtt_symptoms.idle_limits(facts)),
-        *(Symptom(at, text) for at, text in mqtt_symptoms.missing(facts) if not accounted("messages-missing", at)),
+        *(Symptom(a, told) for a, told in symptoms.copies(facts) if not explained(a, known, copied)),
+        *(Symptom(at, told) for at, told in symptoms.cut_off_when_idle(facts)),
+        *(Symptom(at, told) for at, told in symptoms.missing(facts) if not explained(at, known, missing)),
         *ratio(facts, known),
     ]
     return tuple(sorted(found, key=lambda s: (s.at if s.at is not None else float("inf"), s.text)))

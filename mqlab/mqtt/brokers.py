@@ -28,8 +28,9 @@ from mqlab.sources import Role
 
 LEAST = 10
 """Messages below which nothing is told from what is on its way."""
-EDGE = 1.5
-"""Seconds by which an edge may be off: brokers print whole seconds, and clocks differ."""
+EDGE = 2.0
+"""Seconds by which lines of two logs about one moment may differ: a log may print whole seconds, and hosts whose clocks
+differ by a second are not told apart (``clocks.offsets.ERROR``)."""
 NEAR = 0.05
 """How far two counts of one thing may differ: mosquitto publishes its values every ten seconds (sys_interval), which is
 this part of some three minutes."""

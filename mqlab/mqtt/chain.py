@@ -15,7 +15,7 @@ from mqlab.findings import Evidence
 from mqlab.memo import per_facts
 from mqlab.models.mqtt import matches
 from mqlab.mqtt import chain_stages
-from mqlab.mqtt.brokers import value
+from mqlab.mqtt.brokers import EDGE, value
 from mqlab.mqtt.chain_counts import counted_chains
 from mqlab.mqtt.chain_stages import Chain, Gap, Row, Rows, Step, Whereabouts, away, unseen
 from mqlab.mqtt.copies import client_of
@@ -25,8 +25,6 @@ from mqlab.rows import GRID
 from mqlab.shared.counters import increase
 from mqlab.shared.wording import clock, sample
 
-ROUNDED = 1.0
-"""Seconds: brokers print whole ones, so that a client may be away that much earlier than its line says."""
 STORED, DROPPED = "mqtt.stored_messages", "mqtt.publish_dropped"
 
 
@@ -39,7 +37,7 @@ def whereabouts(facts: Facts, rows: Sequence[Row], takers: Sequence[str]) -> tup
         return ()
     clients = {client for source in takers if (client := client_of(facts, source))}
     waiting = away(facts, clients)
-    since = min((one.away[-1][0] for one in waiting), default=END) - ROUNDED
+    since = min((one.away[-1][0] for one in waiting), default=END) - EDGE
     ended = max((r.at + GRID for r in facts.receipts if r.source in takers), default=END)
     queued = [row for row in rows if row.last_at >= since]
     before = [row for row in rows if row.last_at < since]
@@ -54,7 +52,7 @@ def whereabouts(facts: Facts, rows: Sequence[Row], takers: Sequence[str]) -> tup
             *found,
         ]
     if late:
-        how = "published after the last message that the next ledgers note: on its way, or the ledgers end"
+        how = "published after the last message in the next ledgers: still on its way, or the ledgers end"
         found.append(chain_stages.gap(_ACKNOWLEDGED, Whereabouts.AFTER_END, late, how))
     return tuple(found)
 
@@ -67,7 +65,7 @@ def _queued(facts: Facts, rows: Sequence[Row], waiting: Sequence[Subscription], 
     dropped = min(many, _counted_drops(facts, begin, END, clients))
     kept = many - dropped
     stored = [s for s in facts.named(STORED) if s.points and s.points[0][0] <= begin < s.points[-1][0]]
-    low, how = max(0, kept - unsure), "published since then and noted by no receiver"
+    low, how = max(0, kept - unsure), "published since then, and in no receiver's ledger"
     if stored:
         grown = sum(s.points[-1][1] - (value(s, begin) or 0.0) for s in stored)
         low = max(0, min(kept, round(grown)))
@@ -90,8 +88,8 @@ def _dropped(facts: Facts, many: int, rows: Sequence[Row], clients: Sequence[str
     if not many:
         return []
     lines = [e for e in facts.of_kind("session-queue-dropping") if e.client_id in clients]
-    how = "the broker counts as many as thrown away, and says that a queue was full" if lines else (
-        "the broker counts as many as thrown away, of this queue or of others"
+    how = "the broker counted as many as dropped, and logged a full queue" if lines else (
+        "the broker counted as many as dropped, from this queue or others"
     )  # fmt: skip
     places = (*(e.first for e in lines[:2]), *_samples(facts, DROPPED, "thrown away"))
     who = ", ".join(sorted({e.client_id for e in lines if e.client_id}))
@@ -114,10 +112,10 @@ def _lost(facts: Facts, rows: Sequence[Row], takers: Sequence[str]) -> list[Gap]
     many = chain_stages.count(rows)
     dropped = min(many, _counted_drops(facts, first, last, own))
     rest = many - dropped
-    how = "noted by no receiver; no queue is known in which they wait"
+    how = "in no receiver's ledger, and no known queue holds them"
     stored = [s.points[-1][1] for s in facts.named(STORED) if s.points]
     how += "".join(f"; the broker stores {n:,.0f} at the end, retained ones included" for n in stored)
-    how += f"; {', '.join(others)} got messages, too, and the material has no ledger of it" if others else ""
+    how += f"; {', '.join(others)} got messages too, but there is no ledger of theirs" if others else ""
     unknown = chain_stages.gap(_ACKNOWLEDGED, Whereabouts.UNKNOWN, rows, how, ", ".join(own))
     unknown = replace(unknown, messages=rest, low=0 if dropped else rest)
     return [*_dropped(facts, dropped, rows, own), *([unknown] if rest else [])]
@@ -145,7 +143,7 @@ def whereabouts_in_log(
                              evidence=(*places, *chain_stages.places(rows))))  # fmt: skip
         left -= some
     if left:
-        how = f"taken by the bridge, noted by no ledger of {who}; the material does not tell whether they are stored"
+        how = f"taken by the bridge, in no ledger of {who}; nothing shows whether they were stored"
         unknown = chain_stages.gap(_TAKEN, Whereabouts.UNKNOWN, rows, how, who)
         found.append(replace(unknown, messages=left, low=left, high=left))
     return tuple(found)
@@ -161,7 +159,7 @@ def _pending(facts: Facts, topic: str, ledgers: Sequence[str]) -> tuple[int, str
     ends = {p.queue: p for p in sorted(told, key=lambda p: (p.end or 0, p.source, p.line or 0))}
     many = sum(max(0, (ends[queue].end or 0) - handled[queue] - 1) for queue in ends)
     places = [p.evidence.because("") for p in (ends[queue] for queue in handled if queue in ends)]
-    return many, "the log holds as many behind what the reader notes last", places
+    return many, "the log holds as many beyond the last record in the reader's ledger", places
 
 
 def _refused(facts: Facts, bridge: Sequence[str]) -> tuple[int, str, list[Evidence]]:
@@ -173,7 +171,7 @@ def _refused(facts: Facts, bridge: Sequence[str]) -> tuple[int, str, list[Eviden
     counted = increase(counters, -inf, inf)
     from_lines = sum(e.count for e in lines)
     from_counters = round(counted.value) if counted else 0
-    how = "the bridge says that it could not store as many"
+    how = "the bridge reported as many that it could not store"
     return max(from_lines, from_counters), how, [e.first for e in lines[:2]]
 
 
@@ -264,7 +262,7 @@ def _notes(rows: Rows, every: Rows, takers: Sequence[str]) -> tuple[str, ...]:
     other = chain_stages.count(r for r in every if r.sender) - chain_stages.count(r for r in rows if r.sender)
     found = []
     if beside:
-        found.append(f"{beside:,} more are noted by receivers only: no publisher's ledger has them")
+        found.append(f"{beside:,} more are in receivers' ledgers only: no publisher's ledger has them")
     if other:
-        found.append(f"{other:,} more were published on topics of which the bridge took nothing")
+        found.append(f"{other:,} more were published on topics from which the bridge took nothing")
     return tuple(found)

@@ -154,8 +154,12 @@ def _stage(step: Step, who: str, courses: Sequence[Course], window: tuple[float,
     bounds = [growth(course, *window) for course in courses]
     low, many, high = (round(sum(some)) for some in zip(*bounds, strict=True))
     own = [Share(c.who, round(b[1]), c.place.source) for c, b in zip(courses, bounds, strict=True)]
-    how = "by counters, between the samples around" if low != high else "by counters"
-    how += "; snapshots may be read later than their moment says" if any(course.late for course in courses) else ""
+    how = "by counters, bounded by the samples around" if low != high else "by counters"
+    how += (
+        "; a snapshot may have been read later than its timestamp says"
+        if any(course.late for course in courses)
+        else ""
+    )
     shares = tuple(own) if len(own) > 1 and step is not Step.STORED else ()
     places = tuple(course.place for course in courses[:3])
     return Stage(step, who, many, low, high, how, *window, shares=shares, evidence=places)

@@ -277,8 +277,8 @@ def _noted(facts: Facts, step: Step, who: str, sent: Rows, ledgers: Sequence[str
 def _stored(sent: Rows, bridge: Sequence[str], far: Sequence[str]) -> Stage:
     there = [row for row in sent if noted(row, far)]
     high = count(row for row in sent if not bridge or noted(row, far) or noted(row, bridge))
-    besides = "; what the bridge took besides may be" if bridge and high > count(there) else ""
-    return replace(_stage(Step.STORED, "", there, f"those that were handled had been stored{besides}"), high=high)
+    besides = "; what else the bridge took may be" if bridge and high > count(there) else ""
+    return replace(_stage(Step.STORED, "", there, f"what was handled had been stored{besides}"), high=high)
 
 
 def _stage(step: Step, who: str, rows: Rows, how: str) -> Stage:
@@ -306,7 +306,7 @@ def refused(rows: Rows) -> tuple[Gap, ...]:
     gone = [row for row in failed if row.sender is not None and not row.received]
     arrived = count(row for row in failed if row.received)
     how = "their publishers noted a failure or no answer"
-    how += f"; {arrived:,} more of those were received all the same" if arrived else ""
+    how += f"; {arrived:,} others arrived despite such a failure" if arrived else ""
     return (gap((Step.PUBLISHED, Step.ACKNOWLEDGED), Whereabouts.REFUSED, gone, how),) if gone else ()
 
 

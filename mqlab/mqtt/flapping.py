@@ -22,7 +22,8 @@ from mqlab.findings import Evidence
 from mqlab.memo import per_facts
 from mqlab.models import mqtt
 from mqlab.models.mqtt import bytes_per_second
-from mqlab.mqtt.connections import WHOLE, Connection, by_client, by_own_log, client_of, silent_ends
+from mqlab.mqtt.brokers import EDGE
+from mqlab.mqtt.connections import Connection, by_client, by_own_log, client_of, silent_ends
 from mqlab.mqtt.takeovers import fought
 
 _KEYS = re.compile(
@@ -63,7 +64,7 @@ def _carried(facts: Facts, lives: Sequence[Connection]) -> Iterator[Carried]:
     for life in lives:
         until, seconds = life.until or 0.0, life.seconds or 0.0
         apart = [(abs((e.first_at or 0.0) - until), abs((e.value_min or 0.0) - seconds), e) for e in free]
-        same = [(ends, e) for ends, lasted, e in apart if ends <= WHOLE and lasted <= WHOLE]
+        same = [(ends, e) for ends, lasted, e in apart if ends <= EDGE and lasted <= EDGE]
         if same:
             _, nearest = min(same, key=lambda pair: pair[0])
             free.remove(nearest)
@@ -161,7 +162,7 @@ def _silences(facts: Facts, client: str) -> Iterator[Episode]:
     ended = [e for e in lines if e.reason == "keep-alive" and e.system == "mqtt" and client_of(facts, e) == client]
     last = float("-inf")
     for line in sorted((*ended, *silent_ends(facts).get(client, ())), key=lambda e: e.first_at or 0.0):
-        if line.first_at is not None and line.first_at - last > WHOLE:
+        if line.first_at is not None and line.first_at - last > EDGE:
             last = line.first_at
             yield line
 
@@ -213,7 +214,7 @@ def is_by_limit(facts: Facts, loss: Episode) -> bool:
     """A client lost a connection at a moment at which an idle limit ended one; one of its own, where it is named."""
     ends = _ends(facts).get(loss.client_id, ())
     at = loss.first_at or 0.0
-    return bisect_left(ends, at - WHOLE) < bisect_right(ends, at + WHOLE)
+    return bisect_left(ends, at - EDGE) < bisect_right(ends, at + EDGE)
 
 
 @per_facts

@@ -14,15 +14,13 @@ from mqlab.facts import Facts, Setting
 from mqlab.memo import per_facts
 from mqlab.models.mqtt import matches, overlap, shared
 from mqlab.mqtt import accounting
-from mqlab.mqtt.brokers import LEAST, brokers
+from mqlab.mqtt.brokers import EDGE, LEAST, brokers
 from mqlab.mqtt.circles import links
 from mqlab.mqtt.copies import Receiver, copies_by_topic, receivers, senders, subscribers
 from mqlab.mqtt.subscriptions import Subscription, subscriptions
 from mqlab.rows import GRID
 from mqlab.shared.counters import increase
 
-JITTER = 1.0
-"""Seconds that network and scheduling may put between packets that were written together."""
 NEAR = 0.1
 """How far counts of a trace may be from a whole number of copies: it begins and ends between them."""
 DUPLICATES = "allow_duplicate_messages"
@@ -108,7 +106,7 @@ def _steady(counts: Mapping[int, int]) -> bool:
 def _together(ledger: Receiver, copies: int) -> bool:
     """In nearly all ten seconds the copies came at the same moment, or while the client handled as many messages."""
     copied = ledger.copied()
-    late = sum(r.again_seconds > JITTER + GRID / r.rows * copies for r in copied)
+    late = sum(r.again_seconds > EDGE + GRID / r.rows * copies for r in copied)
     return late <= NEAR * len(copied)
 
 

@@ -20,8 +20,8 @@ from statistics import median
 
 from mqlab.facts import Episode, Facts
 from mqlab.memo import per_facts
-from mqlab.mqtt.brokers import brokers
-from mqlab.mqtt.connections import WHOLE, Connection, by_client, by_own_log, silent_ends, told_by_clients
+from mqlab.mqtt.brokers import EDGE, brokers
+from mqlab.mqtt.connections import Connection, by_client, by_own_log, silent_ends, told_by_clients
 from mqlab.mqtt.flapping import flapping
 from mqlab.mqtt.takeovers import AWAY, UNDECIDED, fought, wars
 
@@ -80,7 +80,7 @@ def _back(after: Sequence[Connection], until: float) -> tuple[tuple[Connection, 
         if _at(connection) <= until:
             first.setdefault(connection.client_id, connection)
     last = max((_at(c) for c in first.values()), default=0.0)
-    later = [c for c in after if c.client_id in first and _at(c) > _at(first[c.client_id]) + WHOLE]
+    later = [c for c in after if c.client_id in first and _at(c) > _at(first[c.client_id]) + EDGE]
     return tuple(first.values()), sum(c.count for c in later if _at(c) <= last + RATE)
 
 
@@ -146,7 +146,7 @@ def _returns(own: Sequence[Connection]) -> Iterator[_Pair]:
 
 
 def _is_one_return(one: Connection, another: Connection) -> bool:
-    return one.address == another.address and _at(another) - _at(one) <= WHOLE
+    return one.address == another.address and _at(another) - _at(one) <= EDGE
 
 
 def _burst(broker: str | None, clients: Sequence[Sequence[Connection]], group: Sequence[_Pair]) -> Storm | None:
@@ -172,13 +172,13 @@ def _stood_still(clients: Sequence[Sequence[Connection]], group: Sequence[_Pair]
     A network that breaks lets no connect through to the listener, and each timeout comes at a time of its own.
     """
     names = {after.client_id for _, after in group}
-    begin, end = _at(group[0][1]), _at(group[-1][1]) + WHOLE
+    begin, end = _at(group[0][1]), _at(group[-1][1]) + EDGE
     pairs = [p for own in clients if own[0].client_id in names for p in pairwise(own) if begin <= _at(p[0]) <= end]
     twice = {one.client_id for one, another in pairs if _is_one_return(one, another)}
     late = {
         after.client_id
         for before, after in group
-        if before.ended == "keep-alive" and _at(after) - begin <= WHOLE and abs((before.until or 0.0) - begin) <= WHOLE
+        if before.ended == "keep-alive" and _at(after) - begin <= EDGE and abs((before.until or 0.0) - begin) <= EDGE
     }
     return max(len(twice), len(late)) >= MOST * len(names)
 
@@ -325,7 +325,7 @@ def came_back_alone(told: Sequence[Connection], own: Sequence[Connection]) -> bo
     """
     left = [c.since for c in own if c.since is not None]
     for connection in told:
-        same = [at for at in left if connection.since is not None and abs(at - connection.since) <= WHOLE]
+        same = [at for at in left if connection.since is not None and abs(at - connection.since) <= EDGE]
         if not same:
             return False
         left.remove(same[0])
@@ -394,5 +394,5 @@ def _by_client(facts: Facts, client: str, own: Sequence[Connection]) -> Iterator
     silent = [line.first_at or 0.0 for line in silent_ends(facts).get(client, ())]
     for before, after in pairwise(own):
         lost = before.until if before.source == after.source and before.end is not None else None
-        if lost is not None and any(abs(at - lost) <= WHOLE for at in silent):
+        if lost is not None and any(abs(at - lost) <= EDGE for at in silent):
             yield Loss(before, after, "unanswered")

@@ -42,8 +42,6 @@ ENDS = {
 _AT_RECONNECT = frozenset({"mosquitto", "hivemq", "rabbitmq"})
 _BY_TIMER = ("0.", "1.0", "1.1", "1.2", "1.3", "1.4")
 """Versions of mosquitto with a timer."""
-_ONE_SUBSCRIBE = 1.0
-"""Seconds in which several filters are one subscribe: the resolution of logs that print whole seconds."""
 
 
 @per_facts
@@ -65,7 +63,7 @@ def _subscribed(facts: Facts, client: str) -> tuple[float, ...]:
     own = own or [e for e in lines if e.client_id is None and client_of(facts, e.source) == client]
     moments: list[float] = []
     for at in sorted(e.first_at for e in own if e.first_at is not None):
-        if not moments or at - moments[-1] > _ONE_SUBSCRIBE:
+        if not moments or at - moments[-1] > brokers.EDGE:
             moments.append(at)
     connects = _connected(facts, client)
     return tuple(moments) if len(moments) >= len(connects) else connects

@@ -19,6 +19,7 @@ from mqlab.memo import per_facts
 from mqlab.models.mqtt import matches, shared
 from mqlab.mqtt import connections, copies
 from mqlab.mqtt import sessions as mqtt_sessions
+from mqlab.mqtt.brokers import EDGE
 from mqlab.mqtt.sessions import BEGIN, END, Session, Span, outside, sessions
 from mqlab.shared.actors import base_name
 
@@ -92,8 +93,6 @@ def name_of(facts: Facts, ledger: str) -> str:
     return client_of(facts, ledger) or base_name(ledger)
 
 
-SKEW = 5.0
-"""Seconds by which a subscription may seem older than its session: brokers print whole seconds, clocks differ."""
 _NAMING = ("client-configured", "connection-made")
 
 
@@ -149,7 +148,7 @@ def all_told(facts: Facts) -> bool:
 
 def _session(own: Sequence[Session], at: float) -> int:
     """Which of a client's sessions a line at that moment is about: the one that began last before it, or just after."""
-    near = [n for n, session in enumerate(own) if abs(session.since - at) <= SKEW]
+    near = [n for n, session in enumerate(own) if abs(session.since - at) <= EDGE]
     before = [n for n, session in enumerate(own) if session.since <= at]
     return min(near, key=lambda n: abs(own[n].since - at)) if near else max(before, default=0)
 

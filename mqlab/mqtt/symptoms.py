@@ -99,7 +99,7 @@ def _topics_lost(facts: Facts) -> Symptoms:
         if count >= LEAST and any(f.received for f in own):
             topics = counted(len({f.topic for f in silent}), "topic")
             what = f"{counted(count, 'message')} of {topics} of {subscriptions.name_of(facts, sender)}"
-            yield min(f.first_at for f in silent), f"{what} came to no ledger here, and those of its other topics did"
+            yield min(f.first_at for f in silent), f"{what} are in no ledger here, while those of its other topics are"
 
 
 def _missed(facts: Facts) -> Symptoms:
@@ -152,7 +152,7 @@ def _waiting(facts: Facts) -> Symptoms:
         away = any(s.broker in (name, None) and s.since <= half for s in offline_sessions(facts))
         if last >= max(LEAST, _TOP * most) and last - queued[0][1] >= LEAST and not away:
             at = next(at for at, count in queued if count >= LEAST)
-            yield at, f"{number(round(last))} messages wait at {name}, and no session that is away is known"
+            yield at, f"{number(round(last))} messages wait at {name}, but no disconnected session is known"
 
 
 def _unanswered(facts: Facts) -> Symptoms:
@@ -162,8 +162,12 @@ def _unanswered(facts: Facts) -> Symptoms:
     """
     for sender, own in _by_sender(facts).items():
         took = max((p.most - p.least for p in facts.passages if p.sender == sender), default=0.0)
-        late = f"; others came up to {took:.0f} s late: they wait at the client for a slow way" if took >= LEAST else ""
-        yield from _part(facts, sender, [f for f in own if f.failed], own, f"have no acknowledgement{late}")
+        late = (
+            f"; others arrived up to {took:.0f} s late: they wait at the client for a slow link"
+            if took >= LEAST
+            else ""
+        )
+        yield from _part(facts, sender, [f for f in own if f.failed], own, f"were never acknowledged{late}")
 
 
 def _uncounted(facts: Facts) -> Symptoms:
@@ -179,7 +183,7 @@ def _uncounted(facts: Facts) -> Symptoms:
         if grows and gaps[-1][1] >= max(WINDOW, SHARE * sent.points[-1][1]) and gaps[0][1] < gaps[-1][1]:
             what = f"{number(round(gaps[-1][1]))} of {number(round(sent.points[-1][1]))} messages"
             who = client or sent.source
-            yield gaps[0][0], f"{what} of {who} wait for an acknowledgement, more each time that it counts"
+            yield gaps[0][0], f"{what} of {who} await an acknowledgement, and the backlog grows with every count"
 
 
 @per_facts

@@ -20,7 +20,8 @@ from statistics import median
 from mqlab.facts import Facts
 from mqlab.memo import per_facts
 from mqlab.models.mqtt import GO_LONGEST, SLOWEST, doubling, steady
-from mqlab.mqtt.connections import WHOLE, Connection, by_client, by_own_log
+from mqlab.mqtt.brokers import EDGE
+from mqlab.mqtt.connections import Connection, by_client, by_own_log
 
 AWAY = 2.0
 """Seconds until a client is back, from which on its link was away: with a sound link every library tries sooner."""
@@ -39,7 +40,7 @@ _UNLIKE = 0.25
 _RESTART = 2.0
 """Seconds that a device needs at least to start and connect again: what comes back faster was not restarted."""
 OPEN = "one address at a steady pace: two clients behind it, or one that is restarted again and again"
-UNENDED = "one address, and no line tells how most of its connections ended"
+UNENDED = "one address, and no line says how most of its connections ended"
 UNDECIDED = frozenset({OPEN, UNENDED})
 """Why a war is neither found nor disproved."""
 
@@ -84,7 +85,7 @@ def judged(facts: Facts, run: Sequence[Connection]) -> Judged:
 def _made(facts: Facts, run: Sequence[Connection]) -> dict[str, list[float]]:
     """When each log of a client with the id connected meanwhile."""
     first = run[0].since if run[0].since is not None else run[1].since
-    since, until = (first or 0.0) - WHOLE, (run[-1].since or 0.0) + WHOLE
+    since, until = (first or 0.0) - EDGE, (run[-1].since or 0.0) + EDGE
     found: dict[str, list[float]] = defaultdict(list)
     for connection in by_own_log(facts).get(run[0].client_id, ()):
         if connection.since is not None and since <= connection.since <= until:
@@ -94,7 +95,7 @@ def _made(facts: Facts, run: Sequence[Connection]) -> dict[str, list[float]]:
 
 def _share(own: Sequence[float], run: Sequence[Connection]) -> float:
     """How many of the connections in the time of a log it tells of; 0 where that is too short to say."""
-    seen = [c for c in run if own[0] - WHOLE <= (c.since or 0.0) <= own[-1] + WHOLE]
+    seen = [c for c in run if own[0] - EDGE <= (c.since or 0.0) <= own[-1] + EDGE]
     return len(own) / len(seen) if len(own) > _AGAIN else 0.0
 
 
@@ -133,7 +134,9 @@ def _by_address(run: Sequence[Connection], apart: Mapping[Party, Sequence[float]
         if doubling(waits, grain) or (median(waits) <= SLOWEST and steady(waits, grain))
     ]
     if not paced:
-        return Judged((), "", "its address changes at no steady pace, as that of one client with two networks does")
+        return Judged(
+            (), "", "its address changes irregularly, like that of one client that switches between two networks"
+        )
     return Judged(tuple(sorted(apart)), "addresses")
 
 
@@ -149,15 +152,17 @@ def _by_pace(run: Sequence[Connection], made: Mapping[str, Sequence[float]], *, 
     if any(0.0 < _share(own, run) <= _PART for own in made.values()):
         return Judged((_party(run[-1]),), "logs")
     if len(lives) < _PACE:
-        return Judged((), "", "one address, and too few times to tell a second client from one that comes back")
+        return Judged((), "", "one address, and too few takeovers to tell a second client from one that reconnects")
     if not counted and 2 * sum(c.ended is not None for c in run[:-1]) < len(lives):
         return Judged((), "", UNENDED)
     if any(doubling(own, grain) for own in turns):
         return Judged((_party(run[-1]),), "pace")
     if not all(steady(own, grain) for own in turns):
-        return Judged((), "", "one address and no steady pace: a client whose old connection was not noticed yet")
+        return Judged((), "", "one address at an irregular pace: one client that was back before the broker missed it")
     if median(lives) >= min(keep_alive, SLOWEST):
-        return Judged((), "", "one address, and time enough between two for a client that gives up by its keep-alive")
+        return Judged(
+            (), "", "one address, and takeovers far enough apart for one client that gives up by its keep-alive"
+        )
     apart = abs(median(turns[0]) - median(turns[1])) > max(1.5 * grain, _UNLIKE * median(lives))
     quick = median(lives) < _RESTART
     return Judged((_party(run[-1]),), "pace" if apart or quick else "", None if apart or quick else OPEN)
@@ -231,7 +236,9 @@ def replaced(facts: Facts) -> frozenset[str]:
     return frozenset(client for client, times in taken if 0 < times < LEAST)
 
 
-_WITH_OTHERS = Judged((), "", "others are replaced at the same moments: by the address that they share, or a proxy")
+_WITH_OTHERS = Judged(
+    (), "", "other ids are taken over at the same moments: their common address or a proxy reconnects them"
+)
 
 
 def _runs(own: Sequence[Connection]) -> Iterator[tuple[Connection, ...]]:
@@ -256,7 +263,7 @@ def _took_over(before: Connection, after: Connection) -> bool:
         return before.until == after.since
     another = before.source != after.source and before.since != after.since
     ended_by_it = before.ended == "taken-over" if before.told_by == "broker" else another
-    return ended_by_it and before.until is not None and abs(after.since - before.until) <= WHOLE
+    return ended_by_it and before.until is not None and abs(after.since - before.until) <= EDGE
 
 
 def _together(facts: Facts, broker: str | None, run: Sequence[Connection]) -> bool:

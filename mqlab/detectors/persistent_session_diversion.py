@@ -19,9 +19,9 @@ from mqlab.findings import Certainty, Evidence, Finding
 from mqlab.models.mqtt import Strategy
 from mqlab.mqtt import brokers as mqtt_brokers
 from mqlab.mqtt import connections, sessions
-from mqlab.mqtt.brokers import LASTING, LEAST, brokers
+from mqlab.mqtt.brokers import LASTING, LEAST, NEAR, brokers
 from mqlab.mqtt.diversion import Diversion, diversions
-from mqlab.mqtt.queue_growth import NEAR, Unknown, counts, leaving, unknown_subscriptions
+from mqlab.mqtt.queue_growth import Unknown, counts, leaving, unknown_subscriptions
 from mqlab.mqtt.sessions import BEGIN
 from mqlab.mqtt.subscriptions import share_groups
 from mqlab.shared.wording import accusation, clock, sample

@@ -22,11 +22,11 @@ USUAL = 0.5
 """How much of a flood's make-up the earlier log had, from which it is what this log is made of: it grew with its
 load."""
 _START_LASTS = 300.0
-"""Seconds for which the burst of a start lasts at most."""
-_LONG = 600.0
+"""Seconds for which the burst of a start lasts at most: twice the longest wait for what is not there yet (120 s)."""
+_LONG = 2 * _START_LASTS
 """Seconds from which a rate is the log's habit, not its start."""
 _AGAIN = 3
-"""Spells from which bursts are the log's habit."""
+"""Spells from which bursts are the log's habit: one may be a fault, and two its return."""
 _STARTS = ("settings-printed", "broker-started", "client-version", "process-started")
 _TROUBLE = frozenset({"WARN", "ERROR", "FATAL"})
 _FAILING = re.compile(

@@ -27,7 +27,8 @@ from mqlab.shared.actors import base_name
 from mqlab.sources import Role
 
 LEAST = 10
-"""Messages below which nothing is told from what is on its way."""
+"""Messages below which nothing is told from what is on its way: the smallest default of an in-flight window (HiveMQ's
+receive maximum; mosquitto has 20, EMQX 32)."""
 EDGE = 2.0
 """Seconds by which lines of two logs about one moment may differ: a log may print whole seconds, and hosts whose clocks
 differ by a second are not told apart (``clocks.offsets.ERROR``)."""
@@ -35,7 +36,8 @@ NEAR = 0.05
 """How far two counts of one thing may differ: mosquitto publishes its values every ten seconds (sys_interval), which is
 this part of some three minutes."""
 LASTING = 60.0
-"""Seconds that a client must be away: one that is started again is back sooner, and at the end all may be stopped."""
+"""Seconds that a client must be away: one that is started again is back sooner (Kubernetes gives a pod 30 s to stop,
+terminationGracePeriodSeconds), and at the end all may be stopped."""
 
 BROKER_KINDS = (
     "client-connected", "client-disconnected", "session-takeover", "session-expired", "session-queue-dropping",

@@ -78,7 +78,8 @@ ON_PURPOSE = frozenset({"normal", "broker-stopped", "broker-restarted", "kicked"
                         "frame-too-large", "queue-killed"})  # fmt: skip
 """Ends that are no loss of a connection by silence."""
 AT_ONCE = 5.0
-"""Seconds in which a client with a sound link is back: after the first waits of any library."""
+"""Seconds in which a client with a sound link is back: after the first waits of any library (bridges of mosquitto have
+the longest, restart_timeout 5 s)."""
 _ALIKE, _SAME_LENGTH, _MOST = 0.1, 1.5, 0.6
 """Lives are alike that differ by a tenth, since clients look every 5 s, or by 1.5 s; so must most be: the first one
 fills buffers first."""
@@ -172,8 +173,6 @@ _IDLE_KEYS = re.compile(r"^(proxy_timeout|timeout[ .](client|server|tunnel)|(.*[
 _UNITS = {"ms": 0.001, "s": 1.0, "": 1.0, "m": 60.0, "h": 3600.0}
 """nginx: "Configuration file measurement units"; a bare number is seconds."""
 _TIME = re.compile(r"^(\d{1,9})(ms|s|m|h|)$")
-_SAME_IDLE = 1.5
-"""Seconds by which a life and a limit may differ: brokers may print whole seconds for begin and end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +206,7 @@ def limit_of(one: Flapping, setting: Setting) -> bool:
     seconds = _seconds(setting)
     if seconds is None or one.silent or not one.closed:
         return False
-    return abs(one.life - seconds) <= _SAME_IDLE and (one.keep_alive is None or seconds < one.keep_alive)
+    return abs(one.life - seconds) <= EDGE and (one.keep_alive is None or seconds < one.keep_alive)
 
 
 def is_by_limit(facts: Facts, loss: Episode) -> bool:

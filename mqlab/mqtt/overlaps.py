@@ -14,15 +14,13 @@ from mqlab.facts import Facts, Setting
 from mqlab.memo import per_facts
 from mqlab.models.mqtt import matches, overlap, shared
 from mqlab.mqtt import accounting
-from mqlab.mqtt.brokers import EDGE, LEAST, brokers
+from mqlab.mqtt.brokers import EDGE, LEAST, NEAR, brokers
 from mqlab.mqtt.circles import links
 from mqlab.mqtt.copies import Receiver, copies_by_topic, receivers, senders, subscribers
 from mqlab.mqtt.subscriptions import Subscription, subscriptions
 from mqlab.rows import GRID
 from mqlab.shared.counters import increase
 
-NEAR = 0.1
-"""How far counts of a trace may be from a whole number of copies: it begins and ends between them."""
 DUPLICATES = "allow_duplicate_messages"
 """mosquitto sends one copy to a client unless this is true (``config__init_reload``: false)."""
 

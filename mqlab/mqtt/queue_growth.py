@@ -18,15 +18,13 @@ from mqlab.models.mqtt import OVERHEADS, Queue, fraction
 from mqlab.mqtt import brokers
 from mqlab.mqtt import sessions as mqtt_sessions
 from mqlab.mqtt.accounting import Account, accounts, total
-from mqlab.mqtt.brokers import EDGE, LASTING, LEAST, Rise
+from mqlab.mqtt.brokers import EDGE, LASTING, LEAST, NEAR, Rise
 from mqlab.mqtt.sessions import END, Session, left_behind
 from mqlab.mqtt.subscriptions import Subscription, subscriptions
 from mqlab.shared.wording import sample
 
-NEAR = 0.1
-"""How far a growth may be from the law: the broker publishes its values every ten seconds by default."""
 _FULL = 0.95
-"""Share of what queues hold up to which they grow."""
+"""Share of what queues hold up to which they grow at their rate: the sample after it may already be of full ones."""
 MEMORY = 0.25
 """How far a slope of memory may be from the messages' size and overhead: allocators round up, and keep what is free."""
 

@@ -20,6 +20,7 @@ from statistics import median
 
 from mqlab.facts import Episode, Facts
 from mqlab.memo import per_facts
+from mqlab.models.mqtt import GO_LONGEST
 from mqlab.mqtt.brokers import EDGE, brokers
 from mqlab.mqtt.connections import Connection, by_client, by_own_log, silent_ends, told_by_clients
 from mqlab.mqtt.flapping import flapping
@@ -32,7 +33,8 @@ MOST = 0.5
 AGAIN = 2
 """Connects of each client that follow, on average, from which on it does not end."""
 RATE = 300.0
-"""Seconds after a burst in which connects should be few again."""
+"""Seconds after a burst in which connects should be few again: twice the longest wait of paho Python and Java (120 and
+128 s)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +90,9 @@ TOGETHER = 30.0
 """Seconds in which those who were cut off together come back: by then paho Go has tried five times (0, 1, 2, 4, 8 s
 later), Python and Java about every second."""
 ONE = 0.9
-"""Share of them that must come from one address, for a cause in front of it."""
-CUT_OFF = 600.0
-"""Seconds that clients were away at most, to have been cut off by the same event."""
+"""Share of them that must come from one address, for a cause in front of it: one in ten may come back by chance."""
+CUT_OFF = GO_LONGEST
+"""Seconds that clients were away at most, to have been cut off by the same event: no client waits longer."""
 
 
 _Pair = tuple[Connection, Connection]
@@ -194,7 +196,7 @@ def _there(connection: Connection, at: float) -> bool:
 
 
 BACK = 120.0
-"""Seconds after a broker's start in which its clients come back: those that doubled their waits meanwhile are late."""
+"""Seconds after a broker's start in which its clients come back: paho Python waits no longer (reconnect_delay_set)."""
 
 
 @per_facts

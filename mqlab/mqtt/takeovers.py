@@ -24,7 +24,8 @@ from mqlab.mqtt.brokers import EDGE
 from mqlab.mqtt.connections import Connection, by_client, by_own_log
 
 AWAY = 2.0
-"""Seconds until a client is back, from which on its link was away: with a sound link every library tries sooner."""
+"""Seconds until a client is back, from which on its link was away: with a sound link every library tries sooner (paho
+Go at once, paho Python and Java after a second)."""
 
 
 Party = tuple[str, ...]
@@ -32,13 +33,16 @@ Party = tuple[str, ...]
 _AGAIN = 2
 """Times that a party takes the id back at least: once can be a release that was taken back."""
 _PACE = 6
-"""Intervals at least from which alone two clients are told: three of each."""
+"""Intervals at least from which alone two clients are told: three of each, as few as show a pace."""
 _ALL, _PART = 0.75, 0.67
-"""Share of the connections from which on a log is that of the only client, and up to which there must be another."""
+"""Share of the connections from which on a log is that of the only client, and up to which there must be another: of
+two that take turns one makes n of 2n - 1, which is two thirds at most."""
 _UNLIKE = 0.25
-"""Share of the period by which the waits of two clients must differ to be told from one client's."""
+"""Share of the period by which the waits of two clients must differ to be told from one client's, whose own differ by
+as much (``models.mqtt.steady``)."""
 _RESTART = 2.0
-"""Seconds that a device needs at least to start and connect again: what comes back faster was not restarted."""
+"""Seconds from one start of a device to the next at least: systemd gives up a service that starts more than five times
+in ten seconds (DefaultStartLimitBurst, DefaultStartLimitIntervalSec)."""
 OPEN = "one address at a steady pace: two clients behind it, or one that is restarted again and again"
 UNENDED = "one address, and no line says how most of its connections ended"
 UNDECIDED = frozenset({OPEN, UNENDED})

@@ -260,10 +260,10 @@ def end_of(facts: Facts) -> float:
     """
     logs = {source for broker in brokers(facts) for source in broker.sources}
     moments = [(c.source, c.last_at) for c in facts.coverage if c.last_at is not None]
-    known = [at for source, at in moments if source in logs]
-    known += [s.points[-1][0] for s in facts.series if s.points and s.name.startswith("mqtt.")]
-    known += [flow.last_at for flow in facts.flows if flow.sender]
-    return max(known, default=max((at for _, at in moments), default=0.0))
+    ends = [at for source, at in moments if source in logs]
+    ends += [s.points[-1][0] for s in facts.series if s.points and s.name.startswith("mqtt.")]
+    ends += [flow.last_at for flow in facts.flows if flow.sender]
+    return max(ends, default=max((at for _, at in moments), default=0.0))
 
 
 _SHARED = 5
@@ -278,10 +278,10 @@ def once(facts: Facts) -> Facts:
     """*facts* without the episodes of a log that another one of the same format tells as well."""
     by_log = _by_log(facts)
     gone: set[int] = set()
-    for one, other in _pairs(facts, by_log):
-        left = [e for e in by_log[one] if id(e) not in gone]
-        shared = _shared(left, by_log[other])
-        for episode in by_log[other]:
+    for first, second in _pairs(facts, by_log):
+        left = [e for e in by_log[first] if id(e) not in gone]
+        shared = _shared(left, by_log[second])
+        for episode in by_log[second]:
             key = _key(episode)
             if shared[key] > 0 and id(episode) not in gone:
                 shared[key] -= 1
@@ -301,24 +301,24 @@ def _pairs(facts: Facts, by_log: Mapping[str, Sequence[Episode]]) -> Iterator[tu
     """Logs of one format, sorted, of which nearly all that the one tells of a time the other one tells, too."""
     formats = {c.source: c.format for c in facts.coverage if c.role.is_log}
     logs = sorted(source for source in by_log if source in formats)
-    for one, other in combinations(logs, 2):
-        if formats[one] == formats[other] and _is_part(by_log[one], by_log[other]):
-            yield one, other
+    for first, second in combinations(logs, 2):
+        if formats[first] == formats[second] and _is_part(by_log[first], by_log[second]):
+            yield first, second
 
 
-def _is_part(one: Sequence[Episode], other: Sequence[Episode]) -> bool:
-    since = max(one[0].first_at or 0.0, other[0].first_at or 0.0)
-    until = min(one[-1].first_at or 0.0, other[-1].first_at or 0.0)
-    both = [[e for e in log if since <= (e.first_at or 0.0) <= until] for log in (one, other)]
+def _is_part(first: Sequence[Episode], second: Sequence[Episode]) -> bool:
+    since = max(first[0].first_at or 0.0, second[0].first_at or 0.0)
+    until = min(first[-1].first_at or 0.0, second[-1].first_at or 0.0)
+    both = [[e for e in log if since <= (e.first_at or 0.0) <= until] for log in (first, second)]
     shared = sum((_shared(*both)).values())
     about = {key for key in set(map(_key, both[0])) & set(map(_key, both[1])) if key[-1]}
     return len(about) >= _SHARED and shared >= _NEARLY_ALL * min(len(both[0]), len(both[1]))
 
 
-def _shared(one: Sequence[Episode], other: Sequence[Episode]) -> Counter[_Key]:
-    return Counter(map(_key, one)) & Counter(map(_key, other))
+def _shared(first: Sequence[Episode], second: Sequence[Episode]) -> Counter[_Key]:
+    return Counter(map(_key, first)) & Counter(map(_key, second))
 
 
 def _key(episode: Episode) -> _Key:
-    told = (episode.kind, episode.first_at, episode.last_at, episode.count, episode.first.text, episode.last.text)
-    return (*told, episode.topic, episode.client_id)
+    line = (episode.kind, episode.first_at, episode.last_at, episode.count, episode.first.text, episode.last.text)
+    return (*line, episode.topic, episode.client_id)

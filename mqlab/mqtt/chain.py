@@ -37,7 +37,7 @@ def whereabouts(facts: Facts, rows: Sequence[Row], takers: Sequence[str]) -> tup
         return ()
     clients = {client for source in takers if (client := client_of(facts, source))}
     waiting = away(facts, clients)
-    since = min((one.away[-1][0] for one in waiting), default=END) - EDGE
+    since = min((subscription.away[-1][0] for subscription in waiting), default=END) - EDGE
     ended = max((r.at + GRID for r in facts.receipts if r.source in takers), default=END)
     queued = [row for row in rows if row.last_at >= since]
     before = [row for row in rows if row.last_at < since]
@@ -45,7 +45,7 @@ def whereabouts(facts: Facts, rows: Sequence[Row], takers: Sequence[str]) -> tup
     found = _lost(facts, [row for row in before if row.first_at <= ended], takers)
     if queued:
         # Others that are there may have got some of it.
-        gone = clients <= {one.client_id for one in waiting}
+        gone = clients <= {subscription.client_id for subscription in waiting}
         unsure = 0 if gone else chain_stages.count(row for row in queued if row.first_at > ended)
         found = [
             *_queued(facts, queued, waiting, chain_stages.count(rows) if unseen(facts, takers) else unsure),
@@ -59,8 +59,8 @@ def whereabouts(facts: Facts, rows: Sequence[Row], takers: Sequence[str]) -> tup
 
 def _queued(facts: Facts, rows: Sequence[Row], waiting: Sequence[Subscription], unsure: int) -> list[Gap]:
     """What was published since the clients have been away, and was not taken: it waits for them, or was thrown away."""
-    begin = min(one.away[-1][0] for one in waiting)
-    clients = sorted({one.client_id for one in waiting})
+    begin = min(subscription.away[-1][0] for subscription in waiting)
+    clients = sorted({subscription.client_id for subscription in waiting})
     many = chain_stages.count(rows)
     dropped = min(many, _counted_drops(facts, begin, END, clients))
     kept = many - dropped
@@ -70,7 +70,11 @@ def _queued(facts: Facts, rows: Sequence[Row], waiting: Sequence[Subscription], 
         grown = sum(s.points[-1][1] - (value(s, begin) or 0.0) for s in stored)
         low = max(0, min(kept, round(grown)))
         how += f"; the broker stored {grown:,.0f} more by {clock(max(s.points[-1][0] for s in stored))}"
-    gone = [one.session.last.end for one in waiting if one.session is not None and one.session.last.end is not None]
+    gone = [
+        subscription.session.last.end
+        for subscription in waiting
+        if subscription.session is not None and subscription.session.last.end is not None
+    ]
     places = (*dict.fromkeys((*gone, *_samples(facts, STORED, "stored messages"))), *chain_stages.places(rows))
     queue = Gap(*_ACKNOWLEDGED, Whereabouts.QUEUED, ", ".join(clients), kept, low, many, how, *chain_stages.ends(rows),
                 begin, places)  # fmt: skip
@@ -155,8 +159,8 @@ def _pending(facts: Facts, topic: str, ledgers: Sequence[str]) -> tuple[int, str
     for part in facts.parts:
         if part.source in ledgers and part.topic == topic and part.queue and part.last_offset is not None:
             handled[part.queue] = max(handled.get(part.queue, -1), part.last_offset)
-    told = [p for p in facts.positions if p.topic == topic and p.queue in handled and p.end is not None]
-    ends = {p.queue: p for p in sorted(told, key=lambda p: (p.end or 0, p.source, p.line or 0))}
+    positions = [p for p in facts.positions if p.topic == topic and p.queue in handled and p.end is not None]
+    ends = {p.queue: p for p in sorted(positions, key=lambda p: (p.end or 0, p.source, p.line or 0))}
     many = sum(max(0, (ends[queue].end or 0) - handled[queue] - 1) for queue in ends)
     places = [p.evidence.because("") for p in (ends[queue] for queue in handled if queue in ends)]
     return many, "the log holds as many beyond the last record in the reader's ledger", places
@@ -208,8 +212,8 @@ def ways(facts: Facts) -> tuple[Chain, ...]:
     over = chains(facts)
     inside = within_mqtt(facts)
     known = {share.place for chain in over for stage in chain.stages for share in stage.shares}
-    told = {share.place for stage in inside.stages for share in stage.shares} if inside else set()
-    return (*over, inside) if inside and (not over or told - known) else over
+    places = {share.place for stage in inside.stages for share in stage.shares} if inside else set()
+    return (*over, inside) if inside and (not over or places - known) else over
 
 
 def _chain(facts: Facts, topic: str) -> Chain:
@@ -227,7 +231,7 @@ def _chain(facts: Facts, topic: str) -> Chain:
 def _bridged(facts: Facts, bridge: Sequence[str], far: Sequence[str]) -> tuple[Row, ...]:
     """Messages that are the bridge's to take: of topics that match its filters, else of topics of which it took any."""
     ids = {client for source in bridge if (client := client_of(facts, source))}
-    filters = {one.filter for one in subscriptions(facts) if one.client_id in ids}
+    filters = {subscription.filter for subscription in subscriptions(facts) if subscription.client_id in ids}
     rows = facts.topic_flows
     known = {row.topic for row in rows if chain_stages.noted(row, (*bridge, *far))}
     own = {

@@ -175,8 +175,8 @@ def _gaps(stages: Sequence[Stage], waiting: Sequence[Subscription]) -> Iterator[
             if there.step is Step.HANDLED and here.step is Step.STORED:
                 where = Whereabouts.PENDING
             elif there.step is Step.TAKEN and waiting:
-                where, who = Whereabouts.QUEUED, ", ".join(sorted({one.client_id for one in waiting}))
-                since = min(one.away[-1][0] for one in waiting)
+                where, who = Whereabouts.QUEUED, ", ".join(sorted({subscription.client_id for subscription in waiting}))
+                since = min(subscription.away[-1][0] for subscription in waiting)
             many, most = (here.messages or 0) - (there.messages or 0), (here.high or 0) - (there.low or 0)
             places = (*here.evidence[:1], *there.evidence[:1])
             yield Gap(here.step, there.step, where, who, many, low, most, "difference of the counters", here.since,

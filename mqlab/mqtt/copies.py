@@ -81,7 +81,7 @@ def receivers(facts: Facts) -> tuple[Receiver, ...]:
 def subscribers(facts: Facts) -> tuple[Receiver, ...]:
     """Ledgers of clients of an MQTT broker: beside another system, those that are named after such a client."""
     alone = not any(c.software in _OTHERS for c in facts.coverage)
-    return tuple(one for one in receivers(facts) if alone or client_of(facts, one.source) is not None)
+    return tuple(ledger for ledger in receivers(facts) if alone or client_of(facts, ledger.source) is not None)
 
 
 @per_facts
@@ -131,17 +131,17 @@ def _named_after(own: str, name: str) -> bool:
 def _names(facts: Facts) -> Mapping[str, str]:
     """Name → client id: the ids themselves, and logs that tell of one client alone."""
     ids = {e.client_id: e.client_id for e in facts.of_kind(*_SEEN, *_TELLING) if e.client_id}
-    told: dict[str, set[str]] = defaultdict(set)
+    by_log: dict[str, set[str]] = defaultdict(set)
     for episode in facts.of_kind(*_TELLING):
         if episode.client_id:
-            told[base_name(episode.source)].add(episode.client_id)
-    return {name: next(iter(own)) for name, own in told.items() if len(own) == 1} | ids
+            by_log[base_name(episode.source)].add(episode.client_id)
+    return {name: next(iter(own)) for name, own in by_log.items() if len(own) == 1} | ids
 
 
 def worst(facts: Facts, source: str) -> tuple[int, Flow | None]:
     """How often the message that came most often is noted in a receiver's ledger, and the flow that it is of."""
     noted = ((times, f) for f in facts.flows for ledger, times in f.received if ledger == source)
-    return max(noted, key=lambda one: (one[0], -one[1].first_at, one[1].first_key), default=(0, None))
+    return max(noted, key=lambda pair: (pair[0], -pair[1].first_at, pair[1].first_key), default=(0, None))
 
 
 def copies_by_topic(facts: Facts, source: str) -> Mapping[str, Mapping[int, int]]:
@@ -159,6 +159,6 @@ def distinct(facts: Facts, source: str) -> int:
     return sum(f.messages for f in facts.flows if source in dict(f.received))
 
 
-def first_copy(one: Receiver, why: str) -> tuple[Evidence, ...]:
+def first_copy(ledger: Receiver, why: str) -> tuple[Evidence, ...]:
     """Where the first copy stands in a receiver's ledger."""
-    return next(((place,) for r in one.receipts if (place := r.repeated(why))), ())
+    return next(((place,) for r in ledger.receipts if (place := r.repeated(why))), ())

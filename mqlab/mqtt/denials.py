@@ -88,7 +88,7 @@ def _refuse(facts: Facts, access: str, topic: str, parties: Sequence[Party]) -> 
 @per_facts
 def refused(facts: Facts) -> tuple[Refused, ...]:
     """Every topic that the rules refuse and that somebody with a ledger subscribed to, by access, topic, publisher."""
-    found = [one for one in _publishes(facts) if one.ledgers]
+    found = [refusal for refusal in _publishes(facts) if refusal.ledgers]
     for account in accounts(facts) if rules(facts) else ():
         for client, ledgers in account.ledgers.items():
             parties = mqtt_subscriptions.of_client(facts, client)
@@ -106,8 +106,8 @@ def unseen(facts: Facts) -> tuple[Refused, ...]:
     Where nobody's subscriptions are told, a topic to which somebody publishes is taken to be read.
     """
     filters = [s.filter for s in subscriptions(facts) if not internal(s.filter)]
-    gone = [one for one in _publishes(facts) if not one.ledgers]
-    return tuple(one for one in gone if not filters or any(matches(name, one.topic) for name in filters))
+    gone = [refusal for refusal in _publishes(facts) if not refusal.ledgers]
+    return tuple(refusal for refusal in gone if not filters or any(matches(name, refusal.topic) for name in filters))
 
 
 def _publishes(facts: Facts) -> Iterator[Refused]:
@@ -236,7 +236,7 @@ def _subscribers(facts: Facts) -> Iterator[Denied]:
                 closed = _closed(facts, client, refusals)
                 filters = {name, *(shared(s.filter)[1] for s in mine if closed)}
                 sent = [f for f in facts.topic_flows if f.sender and f.topic is not None and f.last_at >= since]
-                flows = tuple(f for f in sent if any(matches(one, f.topic or "") for one in filters))
+                flows = tuple(f for f in sent if any(matches(pattern, f.topic or "") for pattern in filters))
                 yield Denied(SUBSCRIBE, client, refusals, flows, ledgers, closed)
 
 
@@ -271,17 +271,17 @@ def _during(line: Episode, at: float | None) -> bool:
 
 def closes(facts: Facts, client: str | None, at: float | None) -> bool:
     """A refusal for which the broker closes connections was then, of this client, or of anyone where it is None."""
-    every = [one for one in denied(facts) if one.closed and client in (None, one.client_id)]
-    return any(_during(e, at) for one in every for e in one.lines)
+    every = [denial for denial in denied(facts) if denial.closed and client in (None, denial.client_id)]
+    return any(_during(e, at) for denial in every for e in denial.lines)
 
 
 def sent_again(facts: Facts, at: float) -> bool:
     """A publisher that loses its connection for a refusal sends again what has no answer yet: copies from then on."""
-    own = [e for one in denied(facts) if one.kind == PUBLISH and one.closed > 1 for e in one.lines]
+    own = [e for denial in denied(facts) if denial.kind == PUBLISH and denial.closed > 1 for e in denial.lines]
     return any(e.first_at is not None and e.first_at - GRID <= at for e in own)
 
 
-def counter_agrees(facts: Facts, one: Denied) -> bool:
+def counter_agrees(facts: Facts, denial: Denied) -> bool:
     """The broker's count of refused publishes rose by as many as lines tell, or the publishers' ledgers."""
     rose = brokers.increase(brokers.gauge(facts, "mqtt.publish_denied", None), 0.0, END) or 0.0
-    return rose >= 1 and any(agree(rose, n) for n in (one.count, one.messages))
+    return rose >= 1 and any(agree(rose, n) for n in (denial.count, denial.messages))

@@ -55,7 +55,7 @@ def limits(facts: Facts) -> tuple[Limit, ...]:
     """Configured limits on the bytes that a connection may bring, the lowest first."""
     own = [s for s in facts.settings if s.scope in ("proxy", "broker") and _KEYS.search(s.key)]
     found = [Limit(rate, s) for s in own if (rate := bytes_per_second(s.value))]
-    return tuple(sorted(found, key=lambda one: (one.rate, one.setting.source, one.setting.line or 0)))
+    return tuple(sorted(found, key=lambda limit: (limit.rate, limit.setting.source, limit.setting.line or 0)))
 
 
 def _carried(facts: Facts, lives: Sequence[Connection]) -> Iterator[Carried]:
@@ -138,11 +138,11 @@ def flapping(facts: Facts) -> tuple[Flapping, ...]:
         life = _common([c.seconds for c in lives if c.seconds is not None])
         if life is not None and (broker, client) not in fought(facts):
             gaps = [(b.since or 0.0) - a.until for a, b in pairwise(every) if a.until is not None and a in lives]
-            told = [c for seen in by_client(facts).values() for c in seen if c.client_id == client]
-            patience = next((c.keep_alive for c in (*lives, *told) if c.keep_alive), None)
+            by_brokers = [c for seen in by_client(facts).values() for c in seen if c.client_id == client]
+            keep_alive = next((c.keep_alive for c in (*lives, *by_brokers) if c.keep_alive), None)
             paused = [e.value_max or 0.0 for e in facts.of_kind("rate-limited") if e.client_id == client]
             found.append(Flapping(
-                broker, client, tuple(lives), life, median(gaps) if gaps else 0.0, patience,
+                broker, client, tuple(lives), life, median(gaps) if gaps else 0.0, keep_alive,
                 tuple(_silences(facts, client)), tuple(_carried(facts, lives)), max(paused, default=0.0) / 1000,
             ))  # fmt: skip
     return tuple(found)
@@ -185,7 +185,7 @@ class Idle:
     @property
     def since(self) -> float | None:
         """When it first ended a connection."""
-        ends = [life.until for one in self.clients for life in one.lives if life.until is not None]
+        ends = [life.until for client in self.clients for life in client.lives if life.until is not None]
         return min(ends, default=None)
 
 
@@ -194,19 +194,19 @@ def idle(facts: Facts) -> tuple[Idle, ...]:
     """Each idle limit that ends connections, with the clients that it concerns, in the order of the settings."""
     limits = [setting for setting in facts.settings if _seconds(setting) is not None]
     found: dict[int, list[Flapping]] = defaultdict(list)
-    for one in flapping(facts):
-        place = next((n for n, limit in enumerate(limits) if limit_of(one, limit)), None)
+    for client in flapping(facts):
+        place = next((n for n, limit in enumerate(limits) if limit_of(client, limit)), None)
         if place is not None:
-            found[place].append(one)
+            found[place].append(client)
     return tuple(Idle(limits[place], tuple(own)) for place, own in sorted(found.items()))
 
 
-def limit_of(one: Flapping, setting: Setting) -> bool:
-    """*setting* is an idle limit that ends the connections of *one*, which nobody else does."""
+def limit_of(client: Flapping, setting: Setting) -> bool:
+    """*setting* is an idle limit that ends the connections of *client*, which nobody else does."""
     seconds = _seconds(setting)
-    if seconds is None or one.silent or not one.closed:
+    if seconds is None or client.silent or not client.closed:
         return False
-    return abs(one.life - seconds) <= EDGE and (one.keep_alive is None or seconds < one.keep_alive)
+    return abs(client.life - seconds) <= EDGE and (client.keep_alive is None or seconds < client.keep_alive)
 
 
 def is_by_limit(facts: Facts, loss: Episode) -> bool:
@@ -220,14 +220,14 @@ def is_by_limit(facts: Facts, loss: Episode) -> bool:
 def _ends(facts: Facts) -> Mapping[str | None, Sequence[float]]:
     """When idle limits ended connections of each client, and of any (None), sorted."""
     found: dict[str | None, list[float]] = defaultdict(list)
-    for one in (one for limit in idle(facts) for one in limit.clients):
-        moments = [life.until for life in one.lives if life.until is not None]
-        found[one.client_id] += moments
+    for client in (client for limit in idle(facts) for client in limit.clients):
+        moments = [life.until for life in client.lives if life.until is not None]
+        found[client.client_id] += moments
         found[None] += moments
     return {client: sorted(moments) for client, moments in found.items()}
 
 
 def _seconds(setting: Setting) -> float | None:
     """An idle limit's seconds; None for any other setting."""
-    told = _TIME.match(setting.value.strip()) if setting.scope == "proxy" and _IDLE_KEYS.match(setting.key) else None
-    return float(told.group(1)) * _UNITS[told.group(2)] if told else None
+    match = _TIME.match(setting.value.strip()) if setting.scope == "proxy" and _IDLE_KEYS.match(setting.key) else None
+    return float(match.group(1)) * _UNITS[match.group(2)] if match else None

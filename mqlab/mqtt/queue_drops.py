@@ -157,7 +157,7 @@ def _cases(facts: Facts) -> Iterator[QueueCase]:
     known = {client: account for account in every for client in account.clients}
     for client in sorted({e.client_id or "" for e in lines} | {*listed, *known}):
         own = [s for s in sessions(facts) if s.client_id == client]
-        broker = own[-1].broker if own and own[-1].last.told_by == "broker" else None
+        broker = own[-1].broker if own else None
         counter = brokers.increase(brokers.gauge(facts, "mqtt.publish_dropped", broker), 0.0, END)
         yield QueueCase(
             client, broker, brokers.queue(facts, broker), tuple(e for e in lines if e.client_id == client),

@@ -147,8 +147,8 @@ def _returns(own: Sequence[Connection]) -> Iterator[_Pair]:
                 yield before, after
 
 
-def _is_one_return(one: Connection, another: Connection) -> bool:
-    return one.address == another.address and _at(another) - _at(one) <= EDGE
+def _is_one_return(first: Connection, second: Connection) -> bool:
+    return first.address == second.address and _at(second) - _at(first) <= EDGE
 
 
 def _burst(broker: str | None, clients: Sequence[Sequence[Connection]], group: Sequence[_Pair]) -> Storm | None:
@@ -176,7 +176,7 @@ def _stood_still(clients: Sequence[Sequence[Connection]], group: Sequence[_Pair]
     names = {after.client_id for _, after in group}
     begin, end = _at(group[0][1]), _at(group[-1][1]) + EDGE
     pairs = [p for own in clients if own[0].client_id in names for p in pairwise(own) if begin <= _at(p[0]) <= end]
-    twice = {one.client_id for one, another in pairs if _is_one_return(one, another)}
+    twice = {first.client_id for first, second in pairs if _is_one_return(first, second)}
     late = {
         after.client_id
         for before, after in group
@@ -202,7 +202,7 @@ BACK = 120.0
 @per_facts
 def storms(facts: Facts) -> tuple[Storm, ...]:
     """Every moment at which many clients of a broker came back together, by broker and time."""
-    timed = {(one.broker, one.client_id) for one in flapping(facts) if one.life < CUT_OFF and one.closed}
+    timed = {(client.broker, client.client_id) for client in flapping(facts) if client.life < CUT_OFF and client.closed}
     clients: dict[str | None, list[Sequence[Connection]]] = defaultdict(list)
     others: dict[str | None, list[Sequence[Connection]]] = defaultdict(list)
     for key, own in by_client(facts).items():
@@ -232,13 +232,13 @@ def _since_when(facts: Facts, storm: Storm) -> Storm:
 
 def _sources(facts: Facts, broker: str | None) -> frozenset[str]:
     """The logs of a broker."""
-    return frozenset(source for one in brokers(facts) if one.name == broker for source in one.sources)
+    return frozenset(source for b in brokers(facts) if b.name == broker for source in b.sources)
 
 
 @per_facts
 def cut_off(facts: Facts) -> frozenset[str]:
     """Clients whose connections ended by a restart of their broker; its first start and its last stop are none."""
-    spans = {one.name: [(down, up) for down, up, _ in _starts(facts, one.name)] for one in brokers(facts)}
+    spans = {b.name: [(down, up) for down, up, _ in _starts(facts, b.name)] for b in brokers(facts)}
     return frozenset(
         client
         for (broker, client), own in by_client(facts).items()
@@ -320,18 +320,18 @@ class Link:
         return sum(loss.how != "replaced" for loss in self.losses) >= LOSSES
 
 
-def came_back_alone(told: Sequence[Connection], own: Sequence[Connection]) -> bool:
-    """All that brokers tell of an id (*told*) are connections of one client, in whose log (*own*) no link was sound.
+def _came_back_alone(by_brokers: Sequence[Connection], own: Sequence[Connection]) -> bool:
+    """Connections that brokers tell of (*by_brokers*) are all of one client, in whose log (*own*) no link was sound.
 
     Where a device lost its power, its log tells of starts without an end between them.
     """
-    left = [c.since for c in own if c.since is not None]
-    for connection in told:
-        same = [at for at in left if connection.since is not None and abs(at - connection.since) <= EDGE]
+    own_moments = [c.since for c in own if c.since is not None]
+    for connection in by_brokers:
+        same = [at for at in own_moments if connection.since is not None and abs(at - connection.since) <= EDGE]
         if not same:
             return False
-        left.remove(same[0])
-    one_place = len({c.address for c in told}) == 1 and len({c.source for c in own}) == 1
+        own_moments.remove(same[0])
+    one_place = len({c.address for c in by_brokers}) == 1 and len({c.source for c in own}) == 1
     noticed = [(a.until, b.since) for a, b in pairwise(own) if a.end is not None and a.ended != "normal"]
     back_at_once = any(a is not None and b is not None and b - a < AWAY for a, b in noticed)
     return one_place and not back_at_once
@@ -340,31 +340,31 @@ def came_back_alone(told: Sequence[Connection], own: Sequence[Connection]) -> bo
 @per_facts
 def links(facts: Facts) -> tuple[tuple[Link, ...], ...]:
     """Clients with a bad link, those behind one address together, by broker and id."""
-    known = Counter((broker, own[-1].address) for (broker, _), own in by_client(facts).items())
+    clients = Counter((broker, own[-1].address) for (broker, _), own in by_client(facts).items())
     places: dict[tuple[str | None, str | None], list[Link]] = defaultdict(list)
     for link in _links(facts):
         places[link.broker, link.address].append(link)
     found: list[tuple[Link, ...]] = []
     for place, own in places.items():
-        site = place[1] is not None and len(own) > 1 and 2 * len(own) > known[place]
+        site = place[1] is not None and len(own) > 1 and 2 * len(own) > clients[place]
         found += [tuple(own)] if site else [(link,) for link in own]
     return tuple(sorted(found, key=lambda group: (group[0].broker or "", group[0].client_id)))
 
 
 def _links(facts: Facts) -> Iterator[Link]:
     fought_for = {(w.broker, w.client_id) for w in wars(facts) if w.judged.why_not in (None, *UNDECIDED)}
-    timed = {(one.broker, one.client_id) for one in flapping(facts)}
-    for (broker, client), seen in by_client(facts).items():
+    timed = {(client.broker, client.client_id) for client in flapping(facts)}
+    for (broker, client), every in by_client(facts).items():
         own = by_own_log(facts).get(client, ())
         if (broker, client) in fought_for:
             continue
         spans = [(storm.down, storm.until) for storm in storms(facts) if storm.broker == broker]
-        free = [p for p in pairwise(seen) if not any(a <= (p[1].since or 0.0) <= b for a, b in spans)]
-        by_broker = tuple(_by_broker(free)) if seen[0].told_by == "broker" else ()
+        free = [p for p in pairwise(every) if not any(a <= (p[1].since or 0.0) <= b for a, b in spans)]
+        by_broker = tuple(_by_broker(free)) if broker is not None else ()
         losses = _of_link(by_broker, tuple(_by_client(facts, client, own)), regular=(broker, client) in timed)
         if len(losses) >= LOSSES:
             yield Link(broker, client, losses)
-        elif [loss.how for loss in by_broker] == ["replaced"] * CONFIRMED and came_back_alone(seen, own):
+        elif [loss.how for loss in by_broker] == ["replaced"] * CONFIRMED and _came_back_alone(every, own):
             yield Link(broker, client, by_broker)
 
 

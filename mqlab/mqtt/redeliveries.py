@@ -86,9 +86,9 @@ def evidence(facts: Facts, client: str, shown: int) -> tuple[Evidence, ...]:
 @per_facts
 def never(facts: Facts) -> bool:
     """Brokers that resend at a reconnect only tell of connections, and nobody came often to a session that is kept."""
-    seen = [[c for c in own if c.told_by == "broker"] for own in by_client(facts).values()]
+    seen = [own for (broker, _), own in by_client(facts).items() if broker is not None]
     often = any(sum(c.count for c in own) >= STORM and any(c.persistent is not False for c in own) for own in seen)
-    return any(seen) and not often and all(_at_reconnect(facts, b.name) for b in brokers.brokers(facts))
+    return bool(seen) and not often and all(_at_reconnect(facts, b.name) for b in brokers.brokers(facts))
 
 
 def _at_reconnect(facts: Facts, broker: str) -> bool:
@@ -124,22 +124,22 @@ class Again:
 @per_facts
 def again(facts: Facts) -> tuple[Again, ...]:
     """All clients that got messages with the DUP flag, by name."""
-    found = [one for ledger in subscribers(facts) if (one := _by_ledger(facts, ledger)) is not None]
-    known = {one.client for one in found}
+    found = [resent for ledger in subscribers(facts) if (resent := _by_ledger(facts, ledger)) is not None]
+    known = {resent.client for resent in found}
     found += [_by_trace(facts, client) for client in accounting.went_out(facts, "dup") if client not in known]
-    return tuple(sorted(found, key=lambda one: one.client))
+    return tuple(sorted(found, key=lambda resent: resent.client))
 
 
 def window(facts: Facts) -> int:
     """Messages that may be under way to a client: as the broker is told, else mosquitto's default; 0 is no limit."""
-    told = [s.value for s in facts.settings if s.key in WINDOW and s.value.isdigit()]
-    return int(told[-1]) if told else _DEFAULT_WINDOW
+    limits = [s.value for s in facts.settings if s.key in WINDOW and s.value.isdigit()]
+    return int(limits[-1]) if limits else _DEFAULT_WINDOW
 
 
-def redelivery_fits(facts: Facts, one: Again) -> bool:
+def redelivery_fits(facts: Facts, resent: Again) -> bool:
     """No more came again than connects × window; one connect may lie before the material."""
     allowed = window(facts)
-    return one.connects >= STORM and (not allowed or one.dup <= (one.connects + 1) * allowed)
+    return resent.connects >= STORM and (not allowed or resent.dup <= (resent.connects + 1) * allowed)
 
 
 def _by_ledger(facts: Facts, ledger: Receiver) -> Again | None:
@@ -209,24 +209,24 @@ class Replayed:
 @per_facts
 def replayed(facts: Facts) -> tuple[Replayed, ...]:
     """All clients that subscribed more than once and got retained messages, by name."""
-    found = [one for ledger in subscribers(facts) if (one := _replays_by_ledger(facts, ledger)) is not None]
-    known = {one.client for one in found}
+    found = [replay for ledger in subscribers(facts) if (replay := _replays_by_ledger(facts, ledger)) is not None]
+    known = {replay.client for replay in found}
     traced = [c for c in accounting.went_out(facts, "retained") if c not in known]
-    found += [one for client in traced if (one := _replays_by_trace(facts, client)) is not None]
+    found += [replay for client in traced if (replay := _replays_by_trace(facts, client)) is not None]
     if not found and not subscribers(facts):
-        found += [one for one in (_by_counter(facts),) if one is not None]
-    return tuple(sorted(found, key=lambda one: one.client))
+        found += [replay for replay in (_by_counter(facts),) if replay is not None]
+    return tuple(sorted(found, key=lambda replay: replay.client))
 
 
 def never_seen_to_subscribe(facts: Facts) -> tuple[str, ...]:
     """Receivers that got retained messages more than once, and of which nothing tells when they subscribed."""
-    again = [one for one in subscribers(facts) if one.retained and one.again]
-    return tuple(one.client for one in again if not _subscribed(facts, one.client))
+    again = [ledger for ledger in subscribers(facts) if ledger.retained and ledger.again]
+    return tuple(ledger.client for ledger in again if not _subscribed(facts, ledger.client))
 
 
 def replays_not_told(facts: Facts) -> tuple[str, ...]:
     """Clients that subscribed again and again, and of which nothing tells what came to them."""
-    noted = {one.client for one in subscribers(facts)} | set(accounting.went_out(facts, "retained"))
+    noted = {ledger.client for ledger in subscribers(facts)} | set(accounting.went_out(facts, "retained"))
     if facts.named("mqtt.publish_sent"):
         return ()
     clients = sorted({e.client_id for e in facts.of_kind("client-connected", "client-subscribed") if e.client_id})
@@ -241,9 +241,9 @@ def _replays_by_ledger(facts: Facts, ledger: Receiver) -> Replayed | None:
         return None
     subscribes, retained = len(moments) - 1, sum(r.retained for r in own)
     # Retained topics are those of the ledger, or as many as the broker says that it keeps; whichever agrees better.
-    told = [len(copies_by_topic(facts, ledger.source))]
-    told += [round(s.points[-1][1]) for s in facts.named("mqtt.retained_messages") if s.points]
-    topics = min((t for t in told if t), key=lambda t: (abs(retained - t * subscribes), t), default=None)
+    counts = [len(copies_by_topic(facts, ledger.source))]
+    counts += [round(s.points[-1][1]) for s in facts.named("mqtt.retained_messages") if s.points]
+    topics = min((t for t in counts if t), key=lambda t: (abs(retained - t * subscribes), t), default=None)
     return Replayed(
         ledger.client, subscribes, retained, sum(r.rows for r in own) - retained, topics, moments[1],
         flagged[-1].at + GRID, _goes_on(moments, ledger.receipts[-1].at + GRID), ledger, "ledger",

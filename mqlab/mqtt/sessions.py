@@ -27,6 +27,7 @@ class Session:
     """What a broker keeps for one client id."""
 
     broker: str | None
+    """None where only clients tell of it."""
     client_id: str
     since: float
     """Minus infinity where it began before the material."""
@@ -79,7 +80,7 @@ def _of_client(
 @per_facts
 def left_behind(facts: Facts) -> tuple[Session, ...]:
     """Persistent sessions whose client was away at the end of the material, by the brokers' logs."""
-    kept = [s for s in sessions(facts) if s.persistent and s.until == END and s.last.told_by == "broker"]
+    kept = [s for s in sessions(facts) if s.persistent and s.until == END and s.broker is not None]
     return tuple(s for s in kept if s.last.until is not None)
 
 
@@ -104,10 +105,10 @@ _YES = frozenset({"true", "connected", "yes", "1", "idle"})
 @per_facts
 def rows(facts: Facts) -> Mapping[str, tuple[Client, ...]]:
     """Rows about each client of MQTT that tell whether it was connected, or what waits for it; by time."""
-    told = [r for r in facts.clients if (r.connected, r.queued, r.dropped) != (None, None, None)]
-    known = [r for r in told if r.system == "mqtt" and r.client_id]
-    known.sort(key=lambda r: (r.client_id, r.at or 0.0, r.source, r.line or 0))
-    return {client: tuple(own) for client, own in groupby(known, key=lambda r: r.client_id or "")}
+    telling = [r for r in facts.clients if (r.connected, r.queued, r.dropped) != (None, None, None)]
+    of_mqtt = [r for r in telling if r.system == "mqtt" and r.client_id]
+    of_mqtt.sort(key=lambda r: (r.client_id, r.at or 0.0, r.source, r.line or 0))
+    return {client: tuple(own) for client, own in groupby(of_mqtt, key=lambda r: r.client_id or "")}
 
 
 def is_away(row: Client) -> bool:
@@ -142,8 +143,8 @@ def away(facts: Facts, client: str, there: Sequence[float]) -> tuple[Span, ...]:
 def waiting(facts: Facts, clients: Sequence[str]) -> int | None:
     """Messages in the queues of *clients* and dropped from them, by the last list; None where no list tells."""
     last = [rows(facts)[client][-1] for client in clients if client in rows(facts)]
-    told = [r for r in last if r.queued is not None or r.dropped is not None]
-    return sum((r.queued or 0) + (r.dropped or 0) for r in told) if told else None
+    counted = [r for r in last if r.queued is not None or r.dropped is not None]
+    return sum((r.queued or 0) + (r.dropped or 0) for r in counted) if counted else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,17 +171,17 @@ def offline_sessions(facts: Facts) -> tuple[Offline, ...]:
     A session is gone when the broker says that it expired, and used when its id connected again; a client that is not
     told to be persistent has none. A broker that stopped for good keeps none that matters.
     """
-    found = {(one.broker, one.client_id): one for one in _of_lists(facts)}
+    found = {(offline.broker, offline.client_id): offline for offline in _of_lists(facts)}
     for session in left_behind(facts):
         last, key = session.last, (session.broker, session.client_id)
         starts = [e.first_at for e in facts.of_kind("broker-starting") if broker_of(facts, e.source) == session.broker]
         for_good = last.ended == "broker-stopped" and not any(at and at >= _or(last.until, 0.0) for at in starts)
         if not for_good:
             places = tuple(place for place in (last.begin, last.end) if place is not None)
-            one = Offline(*key, _or(last.until, 0.0), places, last)
+            offline = Offline(*key, _or(last.until, 0.0), places, last)
             listed = found.get(key)
-            found[key] = one if listed is None else replace(
-                one, evidence=(*places, listed.evidence[-1]), queued=listed.queued, dropped=listed.dropped
+            found[key] = offline if listed is None else replace(
+                offline, evidence=(*places, listed.evidence[-1]), queued=listed.queued, dropped=listed.dropped
             )  # fmt: skip
     return tuple(found[key] for key in sorted(found, key=lambda key: (key[0] or "", key[1])))
 
@@ -188,8 +189,8 @@ def offline_sessions(facts: Facts) -> tuple[Offline, ...]:
 def _of_lists(facts: Facts) -> Iterator[Offline]:
     """Sessions that the last list shows without a connection, if no log tells that the client came or they expired."""
     by_id: dict[tuple[str | None, str], list[Client]] = {}
-    for client, told in rows(facts).items():
-        for row in told:
+    for client, listed in rows(facts).items():
+        for row in listed:
             if row.connected and row.at is not None:
                 by_id.setdefault((broker_of(facts, row.source), client), []).append(row)
     for (broker, client), own in by_id.items():

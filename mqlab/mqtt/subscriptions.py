@@ -124,8 +124,8 @@ class Subscription:
 def subscriptions(facts: Facts) -> tuple[Subscription, ...]:
     """Every subscription that lines or lists of clients tell of, by client id, filter and begin."""
     own: dict[str, list[Session]] = defaultdict(list)
-    for one in sessions(facts):
-        own[one.client_id].append(one)
+    for kept in sessions(facts):
+        own[kept.client_id].append(kept)
     found: dict[tuple[str, str, int], Subscription] = {}
     for client, name, at, qos, place in sorted(_subscribes(facts), key=lambda t: (t[0], t[1], t[2], t[4].line or 0)):
         number = _session(own[client], at)
@@ -266,11 +266,11 @@ class Phase:
 def share_groups(facts: Facts) -> tuple[ShareGroup, ...]:
     """Every share group, by broker, name and filter."""
     found: dict[tuple[str, str, str], list[Subscription]] = defaultdict(list)
-    for one in subscriptions(facts):
-        name, inner = shared(one.filter)
+    for subscription in subscriptions(facts):
+        name, inner = shared(subscription.filter)
         if name is not None:
-            broker = (one.session.broker if one.session and one.session.last.told_by == "broker" else None) or ""
-            found[broker, name, inner].append(one)
+            broker = (subscription.session.broker if subscription.session else None) or ""
+            found[broker, name, inner].append(subscription)
     names = [inner for _, _, inner in found]
     for key in sorted(found):
         if names.count(key[2]) == 1:
@@ -278,14 +278,14 @@ def share_groups(facts: Facts) -> tuple[ShareGroup, ...]:
     return tuple(ShareGroup(key[0] or None, key[1], key[2], tuple(found[key])) for key in sorted(found))
 
 
-def _presumed(facts: Facts, name: str, inner: str, told: Sequence[Subscription]) -> list[Subscription]:
+def _presumed(facts: Facts, name: str, inner: str, members_told: Sequence[Subscription]) -> list[Subscription]:
     """Clients whose subscriptions nobody tells, that got topics of the filter and no message that a member got, too.
 
     Only where no member's ledger shares a message with another one's: then they share what is published.
     """
     every = receiving_ledgers(facts)
     known = {s.client_id for s in subscriptions(facts)}
-    members = [every[m.client_id] for m in told if m.client_id in every]
+    members = [every[m.client_id] for m in members_told if m.client_id in every]
     found = []
     for client in sorted(set(every) - known):
         own: list[Session | None] = [s for s in sessions(facts) if s.client_id == client]

@@ -251,6 +251,12 @@ def increase(series: Series | None, since: float, until: float) -> float | None:
     return rose
 
 
+def pace(series: Series, since: float, until: float) -> float | None:
+    """How much a counter rose a second; None where that is no time, or none of its own."""
+    rose = increase(series, since, until) if series.points and series.points[0][0] <= since < until else None
+    return None if rose is None else rose / (until - since)
+
+
 @per_facts
 def end_of(facts: Facts) -> float:
     """The last moment that brokers' logs and values, and publishers' ledgers, tell of.

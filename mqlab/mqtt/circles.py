@@ -17,7 +17,7 @@ from mqlab.memo import per_facts
 from mqlab.models import bridging
 from mqlab.models.bridging import Bridge
 from mqlab.models.mqtt import overlap
-from mqlab.mqtt.brokers import broker_of, brokers, named, words
+from mqlab.mqtt.brokers import broker_of, brokers, named, pace, words
 from mqlab.mqtt.connections import Connection, by_client
 from mqlab.mqtt.copies import Receiver, copies_by_topic, distinct, receivers, senders, subscribers, worst
 from mqlab.mqtt.subscriptions import Subscription, subscriptions
@@ -242,15 +242,12 @@ def republishers(facts: Facts) -> tuple[Receiver, ...]:
 def _taken(facts: Facts, since: float | None) -> Iterator[Taken]:
     """What each broker took in after *since*, or in all, by its own counter; a new start counts from zero again."""
     for series in facts.named("mqtt.publish_received"):
-        start = series.points[0][0] if since is None else since
-        rose = increase([series], start, series.points[-1][0]) if series.points[-1][0] > start else None
-        if rose is not None and rose.until > rose.since:
-            seconds = rose.until - rose.since
-            early = [p for p in series.points if since is not None and p[0] <= since]
-            rest = increase([series], early[0][0], early[-1][0]) if len(early) > 1 else None
-            before = rest.value / (rest.until - rest.since) if rest is not None and rest.until > rest.since else None
-            sent = _published(facts, rose.since, rose.until) / seconds
-            yield Taken(broker_of(facts, series.source) or series.source, series, rose.value / seconds, sent, before)
+        first, last = series.points[0][0], series.points[-1][0]
+        start = first if since is None else max(first, since)
+        rate = pace(series, start, last)
+        if rate is not None:
+            name, sent = broker_of(facts, series.source) or series.source, _published(facts, start, last)
+            yield Taken(name, series, rate, sent / (last - start), pace(series, first, start))
 
 
 def _published(facts: Facts, since: float, until: float) -> float:

@@ -14,12 +14,11 @@ from mqlab.facts import Facts, Setting
 from mqlab.memo import per_facts
 from mqlab.models.mqtt import matches, overlap, shared
 from mqlab.mqtt import accounting
-from mqlab.mqtt.brokers import EDGE, LEAST, NEAR, brokers
+from mqlab.mqtt.brokers import EDGE, LEAST, NEAR, brokers, increase
 from mqlab.mqtt.circles import bridges
 from mqlab.mqtt.copies import Receiver, copies_by_topic, receivers, senders, subscribers
 from mqlab.mqtt.subscriptions import Subscription, subscriptions
 from mqlab.rows import GRID
-from mqlab.shared.counters import increase
 
 DUPLICATES = "allow_duplicate_messages"
 """mosquitto sends one copy to a client unless this is true (``config__init_reload``: false)."""
@@ -159,9 +158,9 @@ def _fewer_sent(facts: Facts, ledger: Receiver) -> bool:
     for series in facts.named("mqtt.publish_sent"):
         start, end = series.points[0][0], series.points[-1][0]
         noted = [r for receiver in receivers(facts) for r in receiver.receipts if start <= r.at and r.at + GRID <= end]
-        rose = increase([series], start, end)
+        rose = increase(series, start, end)
         mine = sum(r.again for r in noted if r.source == ledger.source)
-        if rose is not None and mine and rose.value < sum(r.rows for r in noted) - mine / 2:
+        if rose is not None and mine and rose < sum(r.rows for r in noted) - mine / 2:
             return True
     return False
 

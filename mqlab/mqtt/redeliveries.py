@@ -19,7 +19,6 @@ from mqlab.mqtt import accounting, brokers
 from mqlab.mqtt.connections import Connection, by_client
 from mqlab.mqtt.copies import Receiver, client_of, copies_by_topic, subscribers, worst
 from mqlab.rows import GRID
-from mqlab.shared.counters import increase
 
 STORM = 3
 """Connects with messages again, or copies of one message, from which it goes on and on: a first connect, a release and
@@ -291,12 +290,9 @@ def _by_counter(facts: Facts) -> Replayed | None:
 
 def _paces(series: Series, at: float) -> tuple[float, float, float] | None:
     """Messages a second before and since *at*, and seconds since."""
-    before = increase([series], series.points[0][0], at)
-    since = increase([series], at, series.points[-1][0])
-    if before is None or since is None or before.until <= before.since or since.until <= since.since:
-        return None
-    seconds = since.until - since.since
-    return before.value / (before.until - before.since), since.value / seconds, seconds
+    first, last = series.points[0][0], series.points[-1][0]
+    before, since = brokers.pace(series, first, at), brokers.pace(series, at, last)
+    return None if before is None or since is None else (before, since, last - at)
 
 
 def _more(sent: Series, moments: tuple[float, ...]) -> tuple[float, float] | None:

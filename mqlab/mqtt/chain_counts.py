@@ -17,7 +17,7 @@ from mqlab.facts import Facts, Position, Series
 from mqlab.findings import Evidence
 from mqlab.mqtt import chain_stages
 from mqlab.mqtt.chain_stages import Chain, Gap, Share, Stage, Step, Whereabouts, away
-from mqlab.mqtt.copies import RECEIVING
+from mqlab.mqtt.copies import RECEIVING, name_of
 from mqlab.mqtt.subscriptions import Subscription
 from mqlab.rows import GRID
 from mqlab.shared.actors import base_name
@@ -69,7 +69,7 @@ def _ledgers(facts: Facts, roles: Sequence[str], sources: Sequence[str]) -> Iter
         if rows:
             sums = accumulate((float(r.rows) for r in rows), initial=0.0)
             points = tuple(zip((rows[0].at, *(r.at + GRID for r in rows)), sums, strict=True))
-            yield Course(chain_stages.names(facts, [source])[0], points, rows[0].first(""), from_nothing=True)
+            yield Course(name_of(facts, source), points, rows[0].first(""), from_nothing=True)
 
 
 def _counter(series: Series, who: str | None = None) -> Course:

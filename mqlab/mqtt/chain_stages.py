@@ -19,7 +19,7 @@ from mqlab.facts import Facts, span
 from mqlab.findings import Evidence
 from mqlab.memo import per_facts
 from mqlab.models.mqtt import shared
-from mqlab.mqtt.copies import RECEIVING, client_of
+from mqlab.mqtt.copies import RECEIVING, client_of, name_of
 from mqlab.mqtt.sessions import END
 from mqlab.mqtt.subscriptions import Subscription, subscriptions
 from mqlab.rows import Flow, TopicFlow
@@ -208,7 +208,7 @@ def producers(facts: Facts) -> frozenset[str]:
 
 def names(facts: Facts, ledgers: Iterable[str]) -> tuple[str, ...]:
     """Client ids of ledgers, else what the ledgers are called; sorted."""
-    return tuple(sorted({client_of(facts, source) or base_name(source) for source in ledgers}))
+    return tuple(sorted({name_of(facts, source) for source in ledgers}))
 
 
 Row = Flow | TopicFlow
@@ -270,7 +270,7 @@ def _noted(facts: Facts, step: Step, who: str, sent: Rows, ledgers: Sequence[str
     here = [row for row in sent if noted(row, ledgers)]
     again = sum((noted(row, ledgers) - 1) * row.messages for row in here)
     own = {source: count(r for r in here if noted(r, [source])) for source in ledgers}
-    shares = tuple(Share(names(facts, [source])[0], many, source) for source, many in own.items())
+    shares = tuple(Share(name_of(facts, source), many, source) for source, many in own.items())
     return replace(_stage(step, who, here, BY_IDS), shares=shares, again=again)
 
 

@@ -19,6 +19,7 @@ from mqlab.mqtt import brokers, connections
 from mqlab.mqtt import subscriptions as mqtt_subscriptions
 from mqlab.mqtt.accounting import Account, accounts
 from mqlab.mqtt.brokers import EDGE, agree
+from mqlab.mqtt.copies import client_of
 from mqlab.mqtt.sessions import END
 from mqlab.mqtt.subscriptions import Party, internal, receiving_ledgers, subscriber_of, subscriptions
 from mqlab.rows import GRID, TopicFlow
@@ -220,7 +221,7 @@ def _publishers(facts: Facts) -> Iterator[Denied]:
     for client, own in sorted(_by_client(facts, PUBLISH).items()):
         topics = {e.topic for e in own if e.topic}
         sent = [f for f in facts.topic_flows if f.sender and f.topic in topics]
-        mine = tuple(f for f in sent if mqtt_subscriptions.client_of(facts, f.sender or "") in (client, None))
+        mine = tuple(f for f in sent if client_of(facts, f.sender or "") in (client, None))
         yield Denied(PUBLISH, client, tuple(own), mine, receiving, _closed(facts, client, own))
 
 

@@ -21,7 +21,6 @@ from mqlab.mqtt import connections, copies
 from mqlab.mqtt import sessions as mqtt_sessions
 from mqlab.mqtt.brokers import EDGE
 from mqlab.mqtt.sessions import BEGIN, END, Session, Span, outside, sessions
-from mqlab.shared.actors import base_name
 
 LEAST = 2
 """Numbers from which it is no chance that files and ids have the same ones."""
@@ -58,8 +57,6 @@ def _alike(names: Iterable[tuple[str, str]]) -> Mapping[str, Mapping[int, str]]:
 
 Party = tuple[str | None, str]
 """User name, None for a client without one, and client id."""
-_WORD = re.compile(r"[A-Za-z0-9]+")
-_ROLES = frozenset({"published", "sent", "acked", "received", "forwarded", "ledger", "messages"})
 
 
 @per_facts
@@ -72,25 +69,12 @@ def parties(facts: Facts) -> tuple[Party, ...]:
 @per_facts
 def of_ledger(facts: Facts, ledger: str) -> tuple[Party, ...]:
     """Who may have written *ledger*: the client that it is named after, else all that connected."""
-    return of_client(facts, client_of(facts, ledger))
+    return of_client(facts, copies.client_of(facts, ledger))
 
 
 def of_client(facts: Facts, client: str | None) -> tuple[Party, ...]:
     """The users with which *client* connected; all that connected where no broker tells of it."""
     return tuple(party for party in parties(facts) if party[1] == client) or parties(facts)
-
-
-@per_facts
-def client_of(facts: Facts, ledger: str) -> str | None:
-    """The client id that a ledger is named after, also where words of the id are left out: only one may fit."""
-    words = {w.lower() for w in _WORD.findall(base_name(ledger))} - _ROLES
-    fitting = {i for _, i in parties(facts) if words and words <= {w.lower() for w in _WORD.findall(i)}}
-    return copies.client_of(facts, ledger) or (fitting.pop() if len(fitting) == 1 else None)
-
-
-def name_of(facts: Facts, ledger: str) -> str:
-    """The client id behind a ledger, else the ledger's own name."""
-    return client_of(facts, ledger) or base_name(ledger)
 
 
 _NAMING = ("client-configured", "connection-made")

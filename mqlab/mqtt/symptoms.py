@@ -13,10 +13,10 @@ from itertools import pairwise
 from mqlab.facts import Episode, Facts
 from mqlab.memo import per_facts
 from mqlab.mqtt import brokers as mqtt_brokers
-from mqlab.mqtt import connections, denials, flapping, subscriptions
+from mqlab.mqtt import connections, denials, flapping
 from mqlab.mqtt.accounting import accounts
 from mqlab.mqtt.brokers import LEAST, brokers
-from mqlab.mqtt.copies import client_of, subscribers
+from mqlab.mqtt.copies import client_of, name_of, subscribers
 from mqlab.mqtt.explained import explained
 from mqlab.mqtt.sessions import BEGIN, END, offline_sessions
 from mqlab.rows import Flow
@@ -98,7 +98,7 @@ def _topics_lost(facts: Facts) -> Symptoms:
         count = sum(f.messages for f in silent)
         if count >= LEAST and any(f.received for f in own):
             topics = counted(len({f.topic for f in silent}), "topic")
-            what = f"{counted(count, 'message')} of {topics} of {subscriptions.name_of(facts, sender)}"
+            what = f"{counted(count, 'message')} of {topics} of {name_of(facts, sender)}"
             yield min(f.first_at for f in silent), f"{what} are in no ledger here, while those of its other topics are"
 
 
@@ -125,7 +125,7 @@ def _part(facts: Facts, sender: str, some: Sequence[Flow], own: Sequence[Flow], 
     """A good part of a publisher's messages."""
     count, sent = sum(f.messages for f in some), sum(f.messages for f in own)
     if count >= max(LEAST, SHARE * sent):
-        of = f"{number(count)} of {number(sent)} messages of {subscriptions.name_of(facts, sender)}"
+        of = f"{number(count)} of {number(sent)} messages of {name_of(facts, sender)}"
         yield min(f.first_at for f in some), f"{of} {what}"
 
 
@@ -172,7 +172,7 @@ def _unanswered(facts: Facts) -> Symptoms:
 
 def _uncounted(facts: Facts) -> Symptoms:
     """The same for clients without a ledger, whose logs count what they published and what was acknowledged."""
-    noted = {subscriptions.client_of(facts, sender) for sender in _by_sender(facts)}
+    noted = {client_of(facts, sender) for sender in _by_sender(facts)}
     for sent in facts.named("app.published"):
         client = client_of(facts, sent.source)
         acked = [s for s in facts.named("app.acknowledged") if s.source == sent.source]

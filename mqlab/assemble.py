@@ -9,7 +9,7 @@ from mqlab.assembly import rows as assembly_rows
 from mqlab.assembly.rows import Gathered
 from mqlab.clocks import offsets, settling, zones
 from mqlab.facts import Facts
-from mqlab.mqtt import doubled_logs
+from mqlab.mqtt import brokers as mqtt_brokers
 
 
 def assemble(gathered: Gathered, wanted: Sequence[tuple[str, str]] = ()) -> Facts:
@@ -43,4 +43,4 @@ def assemble(gathered: Gathered, wanted: Sequence[tuple[str, str]] = ()) -> Fact
         coverage=tuple(logs.coverage(gathered, settled, instant)),
         volumes=tuple(logs.volumes(rows["log"], rows["quoted"], path, instant)),
     )
-    return offsets.corrected(doubled_logs.once(messages.titled(facts)))
+    return offsets.corrected(mqtt_brokers.once(messages.titled(facts)))

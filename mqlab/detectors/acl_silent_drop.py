@@ -18,9 +18,10 @@ from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding
 from mqlab.models.mosquitto_acl import WRITE
-from mqlab.mqtt import denials, subscriptions
+from mqlab.mqtt import denials
 from mqlab.mqtt.accounting import accounts
 from mqlab.mqtt.brokers import LEAST
+from mqlab.mqtt.copies import name_of
 from mqlab.mqtt.denials import PUBLISH, SUBSCRIBE, Denied, Refused
 from mqlab.shared.wording import accusation, few
 
@@ -59,7 +60,7 @@ def _by_rules(facts: Facts) -> Result:
 def _findings(facts: Facts, own: Sequence[Refused], certainty: Certainty) -> tuple[Finding, ...]:
     by_subject: dict[str, list[Refused]] = defaultdict(list)
     for one in own:
-        by_subject[one.receiver or subscriptions.name_of(facts, one.sender)].append(one)
+        by_subject[one.receiver or name_of(facts, one.sender)].append(one)
     return tuple(_of_rules(facts, subject, these, certainty) for subject, these in sorted(by_subject.items()))
 
 

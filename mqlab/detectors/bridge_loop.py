@@ -145,7 +145,7 @@ def _evidence(facts: Facts, case: Case) -> Iterator[Evidence]:
     links = case.way.links if isinstance(case.way, Closed) else ()
     yield from (place for link in links for place in link.topics)
     if case.way is not None and not isinstance(case.way, Closed):
-        yield from first_copy(case.way.ledger, f"{case.way.client} publishes an id again that is not its own")
+        yield from first_copy(case.way, f"{case.way.client} publishes an id again that is not its own")
     for one in case.circling:
         yield one.worst.first.because(f"came {units.number(one.copies)} times")
         yield from first_copy(one.receiver, f"{one.receiver.client} gets an id again")

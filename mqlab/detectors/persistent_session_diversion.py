@@ -19,9 +19,9 @@ from mqlab.findings import Certainty, Evidence, Finding
 from mqlab.models.mqtt import Strategy
 from mqlab.mqtt import brokers as mqtt_brokers
 from mqlab.mqtt import connections, sessions
-from mqlab.mqtt.brokers import LASTING, LEAST, brokers
+from mqlab.mqtt.brokers import LASTING, LEAST, NEAR, brokers
 from mqlab.mqtt.diversion import Diversion, diversions
-from mqlab.mqtt.queue_growth import NEAR, Unknown, counts, leaving, unknown_subscriptions
+from mqlab.mqtt.queue_growth import Unknown, counts, leaving, unknown_subscriptions
 from mqlab.mqtt.sessions import BEGIN
 from mqlab.mqtt.subscriptions import share_groups
 from mqlab.shared.wording import accusation, clock, sample
@@ -209,7 +209,7 @@ def _evidence(facts: Facts, one: Diversion) -> Iterator[Evidence]:
 def _of_unknown(facts: Facts, one: Unknown) -> Finding:
     """Members of a share group that no line names: likely, since only their share tells that they are members."""
     counter = mqtt_brokers.gauge(facts, "mqtt.publish_received", one.broker)
-    dealt = mqtt_brokers.risen(counter, one.since, mqtt_brokers.end_of(facts)) * one.share
+    dealt = (mqtt_brokers.increase(counter, one.since, mqtt_brokers.end_of(facts)) or 0.0) * one.share
     gone = [f for f in facts.flows if f.sender and not f.failed and not f.received and f.last_at >= one.since]
     lost = sum(f.messages for f in gone)
     return accusation(

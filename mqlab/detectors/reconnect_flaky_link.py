@@ -18,7 +18,7 @@ from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding
 from mqlab.mqtt.connections import connections
-from mqlab.mqtt.links import Link, Loss, links
+from mqlab.mqtt.reconnects import Link, Loss, links
 from mqlab.shared.wording import clock, notice
 from mqlab.units import counted, duration
 

@@ -14,7 +14,7 @@ from mqlab import units
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
-from mqlab.mqtt import accounting, redeliveries, sessions
+from mqlab.mqtt import accounting, redeliveries
 from mqlab.mqtt.copies import receivers
 from mqlab.mqtt.redeliveries import Again
 from mqlab.shared.wording import accusation
@@ -33,7 +33,7 @@ def detect(facts: Facts) -> Result:
         return Result(tuple(_finding(facts, one) for one in found))
     if every:
         return Result(rejected="; ".join(_small(one) for one in every[:_SHOWN]))
-    if receivers(facts) or accounting.went_out(facts, None) or sessions.never(facts):
+    if receivers(facts) or accounting.went_out(facts, None) or redeliveries.never(facts):
         return CLEAR
     return Result(missing=("messages received with the DUP flag, or the broker's trace",))
 
@@ -45,9 +45,8 @@ def _small(one: Again) -> str:
 
 def _finding(facts: Facts, one: Again) -> Finding:
     proven = redeliveries.redelivery_fits(facts, one)
-    own = sessions.connections(facts, one.client)
-    end = sessions.usual_end(own)
-    why = f"; {sessions.ENDS[end]}" if end in sessions.ENDS else ""
+    end = redeliveries.usual_end(facts, one.client)
+    why = f"; {redeliveries.ENDS[end]}" if end in redeliveries.ENDS else ""
     when = f"after {units.number(one.connects)} connects" if one.connects else "without a new connection"
     worst = f", one of them {units.number(one.copies)} times" if one.copies > 1 else ""
     return accusation(
@@ -83,7 +82,7 @@ def _measures(facts: Facts, one: Again) -> dict[str, float]:
 
 
 def _evidence(facts: Facts, one: Again) -> Iterator[Evidence]:
-    yield from sessions.evidence(sessions.connections(facts, one.client)[:_SHOWN])
+    yield from redeliveries.evidence(facts, one.client, _SHOWN)
     if one.receiver is not None:
         for receipt in [r for r in one.receiver.receipts if r.dup][:_SHOWN]:
             why = f"{receipt.dup} with DUP within ten seconds"

@@ -14,7 +14,7 @@ from mqlab import units
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
-from mqlab.mqtt import accounting, redeliveries, sessions
+from mqlab.mqtt import accounting, redeliveries
 from mqlab.mqtt.copies import receivers
 from mqlab.mqtt.redeliveries import Replayed
 from mqlab.mqtt.subscriptions import all_told
@@ -36,10 +36,10 @@ def detect(facts: Facts) -> Result:
     small = [one for one in every if one.retained]
     if small:
         return Result(rejected="; ".join(_small(one) for one in small[:_SHOWN]))
-    unknown = redeliveries.untold(facts)
+    unknown = redeliveries.never_seen_to_subscribe(facts)
     if unknown:
         return Result(missing=(f"when {unknown[0]} subscribed: the log of its broker or its own",))
-    often = redeliveries.uncounted(facts)
+    often = redeliveries.replays_not_told(facts)
     if often:
         return Result(missing=(f"what came to {often[0]}, which subscribed again and again: a ledger, or $SYS",))
     connected = bool(facts.of_kind("client-connected", "connection-made"))
@@ -56,9 +56,8 @@ def _small(one: Replayed) -> str:
 
 def _finding(facts: Facts, one: Replayed) -> Finding:
     proven = one.fits and one.counted != "counter"
-    own = sessions.connections(facts, one.client)
-    end = sessions.usual_end(own)
-    why = f"; {sessions.ENDS[end]}" if end in sessions.ENDS else ""
+    end = redeliveries.usual_end(facts, one.client)
+    why = f"; {redeliveries.ENDS[end]}" if end in redeliveries.ENDS else ""
     period = (one.until - one.since) / one.subscribes
     each = (
         f"all {units.number(one.topics)} retained messages" if one.topics is not None and one.fits
@@ -91,7 +90,7 @@ def _finding(facts: Facts, one: Replayed) -> Finding:
 
 
 def _evidence(facts: Facts, one: Replayed) -> Iterator[Evidence]:
-    yield from sessions.evidence(sessions.connections(facts, one.client)[: _SHOWN + 1])
+    yield from redeliveries.evidence(facts, one.client, _SHOWN + 1)
     if one.receiver is not None:
         flagged = next(r for r in one.receiver.receipts if r.retained and r.at + GRID > one.since)
         yield flagged.first(f"{flagged.retained} retained within ten seconds")

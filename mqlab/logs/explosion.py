@@ -22,11 +22,11 @@ USUAL = 0.5
 """How much of a flood's make-up the earlier log had, from which it is what this log is made of: it grew with its
 load."""
 _START_LASTS = 300.0
-"""Seconds for which the burst of a start lasts at most."""
-_LONG = 600.0
+"""Seconds for which the burst of a start lasts at most: twice the longest wait for what is not there yet (120 s)."""
+_LONG = 2 * _START_LASTS
 """Seconds from which a rate is the log's habit, not its start."""
 _AGAIN = 3
-"""Spells from which bursts are the log's habit."""
+"""Spells from which bursts are the log's habit: one may be a fault, and two its return."""
 _STARTS = ("settings-printed", "broker-started", "client-version", "process-started")
 _TROUBLE = frozenset({"WARN", "ERROR", "FATAL"})
 _FAILING = re.compile(
@@ -86,9 +86,11 @@ def _with_before(facts: Facts, flood: Flood) -> Judgement:
     if _is_start(facts, flood):
         return Judgement(flood, rejected=_burst(flood))
     if flood.spells >= _AGAIN:
-        return Judgement(flood, rejected=f"{name} has {flood.spells} bursts of the same few lines: it is always so")
+        return Judgement(
+            flood, rejected=f"{name} has {flood.spells} bursts of the same few lines, which is normal for it"
+        )
     if not flood.sudden:
-        return Judgement(flood, rejected=f"{name} became {_times(flood)} as loud little by little, as load does")
+        return Judgement(flood, rejected=f"{name} became {_times(flood)} as loud gradually, as load makes it")
     if earlier.seconds < _LONG:
         return Judgement(flood, missing=_before(flood, f"only {duration(earlier.seconds)} of it are here"))
     return Judgement(flood, Certainty.LIKELY if earlier.alike else Certainty.PROVEN)
@@ -114,7 +116,7 @@ def _is_start(facts: Facts, flood: Flood) -> bool:
 def _too_little(flood: Flood, *, few: bool) -> str:
     grown = f"{flood.log.source} became {_times(flood)} as loud at {clock(flood.started_at)} UTC"
     if few:
-        return f"{grown}, but with {size(flood.bytes)} in all that does no harm"
+        return f"{grown}, but {size(flood.bytes)} in all does no harm"
     return f"{grown}, but its largest shapes carry only {flood.share:.0%} of it"
 
 
@@ -123,7 +125,7 @@ def _steady(flood: Flood) -> str:
     rate = f"{size(flood.a_minute)} a minute"
     if flood.earlier is None:
         return f"{few} of {flood.log.source}, at a steady rate of {rate} from its first line on"
-    return f"{few} of {flood.log.source}, but its loudest time has {rate}, less than {FAR} times what it had before"
+    return f"{few} of {flood.log.source}, but its busiest time writes {rate}, less than {FAR} times its earlier rate"
 
 
 def _burst(flood: Flood) -> str:
@@ -132,8 +134,8 @@ def _burst(flood: Flood) -> str:
 
 def _before(flood: Flood, why: str) -> str:
     return (
-        f"{flood.log.source} from well before {clock(flood.started_at)} UTC: {why}, so that the "
-        f"{size(flood.a_minute)} a minute of the same few lines may be what it always has"
+        f"{flood.log.source} from well before {clock(flood.started_at)} UTC: {why}, so "
+        f"{size(flood.a_minute)} a minute of the same few lines may be normal for it"
     )
 
 
@@ -185,7 +187,7 @@ def _shares(flood: Flood) -> str:
     log, count = flood.log, len(flood.shapes)
     shapes = f"{count} shape{'s' if count > 1 else ''} of line"
     whole = flood.shape_bytes / log.bytes
-    rest = f"without {'them' if count > 1 else 'it'} the log would have {size(log.bytes - flood.shape_bytes)}"
+    rest = f"without {'them' if count > 1 else 'it'} the log would be {size(log.bytes - flood.shape_bytes)}"
     since = f"since {clock(flood.started_at)} UTC"
     if 2 * whole >= 1:
         return f"{shapes} = {percent(whole)} of the {size(log.bytes)} of {log.source}, {since}; {rest}."
@@ -200,7 +202,7 @@ def _rates(flood: Flood) -> str:
     lasted = f"for {duration(flood.seconds)}{spells}" if flood.ended_at else f"{spells} until the log ends".strip()
     rate = f"{size(flood.a_minute)} a minute {lasted}"
     if flood.earlier is None:
-        return f"It grew by {rate}; the log begins in the flood, so nothing says what its rate was before."
+        return f"It grew by {rate}; the log begins in the flood, so its earlier rate is unknown."
     return f"It grew by {rate}, before that by {size(flood.earlier.a_minute)} a minute ({_span(flood)})."
 
 

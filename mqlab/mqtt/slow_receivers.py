@@ -16,8 +16,8 @@ from mqlab.findings import Certainty, Evidence, Finding, Severity
 from mqlab.memo import per_facts
 from mqlab.mqtt import brokers, sessions
 from mqlab.mqtt.accounting import Account, accounts
-from mqlab.mqtt.brokers import LEAST
-from mqlab.mqtt.queue_drops import NEAR, QueueCase, queue_cases
+from mqlab.mqtt.brokers import LEAST, NEAR
+from mqlab.mqtt.queue_drops import QueueCase, queue_cases
 from mqlab.mqtt.sessions import END
 from mqlab.rows import GRID, Client, Passage
 from mqlab.shared.wording import accusation, sample

@@ -17,7 +17,6 @@ from mqlab.delivery.group_audit import dead_letter_topic
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Certainty, Finding, Severity
 from mqlab.logs import explosion
-from mqlab.mqtt import explained as mqtt_explained
 from mqlab.mqtt import symptoms
 from mqlab.rocketmq import shared_client_ids
 from mqlab.rows import LineShape
@@ -52,18 +51,18 @@ def covers(finding: Finding, at: float | None) -> bool:
     return finding.ongoing or finding.ended_at is None or at <= finding.ended_at.timestamp() + explosion.NEAR
 
 
-_UNACCOUNTED = ("replication-too-large", "send-busy", "disk-full", "broker-crashed")
+_UNACCOUNTED = ("replication-too-large", "send-busy", "disk-full", "broker-crashed", "quota-exceeded")
 """Events that mean trouble, whether or not some class accounts for them."""
 
 
 @cache
 def trouble() -> Mapping[str, Sequence[str]]:
-    """Events that mean trouble, and counters that stand still in health, to the classes that account for them."""
+    """Symptoms to the classes that account for them: events, counters that stand still in health, copies and gaps."""
     classes: dict[str, list[str]] = {kind: [] for kind in _UNACCOUNTED}
     for slug, incident in INCIDENTS.items():
         for kind in incident.accounts_for:
             classes.setdefault(kind, []).append(slug)
-    return {**classes, **symptoms.TROUBLE}
+    return classes
 
 
 SINGLE = {"produce-retry": 10, "request-timeout": 3, "call-failed": 3, **symptoms.SINGLE}
@@ -188,6 +187,7 @@ def unexplained(facts: Facts, findings: Sequence[Finding], rejected: Collection[
     """What remains, earliest first; splits that were found to end by themselves (*rejected*) are explained."""
     known = [f for f in findings if f.certainty > Certainty.POSSIBLE and f.incident != EFFECT]
     loud = [s for f in findings if f.incident == EFFECT for s in explosion.shapes_of(facts, f)]
+    copied, missing = (trouble()[kind] for kind in ("messages-copied", "messages-missing"))
     found = [
         *troubles(facts, known, rejected, loud),
         *crashes_of_brokers(facts, known),
@@ -202,16 +202,12 @@ def unexplained(facts: Facts, findings: Sequence[Finding], rejected: Collection[
         ),
         *(Symptom(at, told, "backlog-stands") for at, told in lag.stuck(facts) if not explained(at, known, None)),
         *(Symptom(at, told, "queue-locked-by-other") for at, told in shared_client_ids.doubtful(facts)),
-        *(
-            Symptom(a, told, "messages-copied")
-            for a, told in symptoms.copies(facts)
-            if not explained(a, known, symptoms.COPYING)
-        ),
+        *(Symptom(a, told, "messages-copied") for a, told in symptoms.copies(facts) if not explained(a, known, copied)),
         *(Symptom(at, told, "connection-lost") for at, told in symptoms.cut_off_when_idle(facts)),
         *(
             Symptom(at, told, "messages-missing")
-            for at, told in mqtt_explained.every(facts)
-            if not explained(at, known, symptoms.MISSING)
+            for at, told in symptoms.missing(facts)
+            if not explained(at, known, missing)
         ),
         *ratio(facts, known),
     ]

@@ -38,7 +38,7 @@ def test_a_loop_that_fills_a_log_is_proven_by_shape_and_rate():
     (finding,) = told(loop()).findings
     assert (finding.severity, finding.certainty) == (Severity.WARNING, Certainty.PROVEN)
     assert finding.statement == (
-        "1 shape of line = 99.96 % of the 360 MB of app.log, since 10:42:12 UTC; without it the log would have 120 kB. "
+        "1 shape of line = 99.96 % of the 360 MB of app.log, since 10:42:12 UTC; without it the log would be 120 kB. "
         "It grew by 20.2 MB a minute until the log ends, before that by 2.00 kB a minute (over 42.0 min)."
     )
     assert {name: round(value, 4) for name, value in finding.measures.items()} == {
@@ -117,7 +117,7 @@ def test_a_log_whose_shapes_all_grow_in_proportion_is_none():
 def test_lines_that_grow_little_by_little_follow_load():
     risen = shape("served #", [(n, n + 1, 30_000 * (n - 20)) for n in range(21, 140)])
     before = [(0, 20, 100_000), (20, 140, 1_000)]
-    assert found(volume(risen, rest=before)) == "app.log became 15.8× as loud little by little, as load does"
+    assert found(volume(risen, rest=before)) == "app.log became 15.8× as loud gradually, as load makes it"
 
 
 def test_the_burst_of_a_start_is_none():
@@ -136,12 +136,12 @@ def test_a_log_that_begins_with_a_burst_and_falls_quiet_is_none():
 
 def test_bursts_that_come_again_and_again_are_the_logs_habit():
     hourly = shape("exported row #", [(n, n + 1, 5_000_000) for n in (40, 100, 160, 220)])
-    assert "it is always so" in found(volume(hourly, rest=[(0, 240, 2_000)]))
+    assert "which is normal for it" in found(volume(hourly, rest=[(0, 240, 2_000)]))
 
 
 def test_a_small_log_does_no_harm():
     small = loop([(42, 60, 270_000)])
-    assert found(small) == ("app.log became 138× as loud at 10:42:12 UTC, but with 4.90 MB in all that does no harm")
+    assert found(small) == ("app.log became 138× as loud at 10:42:12 UTC, but 4.90 MB in all does no harm")
 
 
 @pytest.mark.parametrize("legs", [[(42, 43, 1_100_000)], [(42, 60, 700_000)]])
@@ -151,7 +151,7 @@ def test_a_megabyte_a_minute_or_ten_in_all_matter(legs):
 
 def test_one_loud_minute_among_others_is_no_rate():
     burst = loop([(42, 43, 1_400_000), (43, 45, 150_000)], level="INFO")
-    assert found(burst).endswith("with 1.71 MB in all that does no harm")
+    assert found(burst).endswith("but 1.71 MB in all does no harm")
 
 
 def test_a_minor_line_that_was_usual_before_does_not_make_the_flood_usual():
@@ -164,7 +164,7 @@ def test_a_log_that_begins_in_the_flood_is_likely_where_its_lines_complain():
     flooded = volume(shape("publish failed #", [(0, 5, 50_000_000)], level="ERROR"))
     (finding,) = told(flooded).findings
     assert finding.certainty is Certainty.LIKELY
-    assert finding.statement.endswith("the log begins in the flood, so nothing says what its rate was before.")
+    assert finding.statement.endswith("the log begins in the flood, so its earlier rate is unknown.")
     assert "bytes_per_minute_before" not in finding.measures
 
 
@@ -176,8 +176,8 @@ def test_a_log_that_begins_in_lines_of_no_complaint_is_not_checked():
 def test_lines_of_no_complaint_shortly_after_the_log_begins_are_not_checked():
     young = volume(shape("got message #", [(3, 20, 5_000_000)]), rest=[(0, 20, 2_000)])
     assert found(young) == (
-        "app.log from well before 10:03:00 UTC: only 3.00 min of it are here, so that the 5.00 MB a minute of the same "
-        "few lines may be what it always has",
+        "app.log from well before 10:03:00 UTC: only 3.00 min of it are here, so 5.00 MB a minute of the same "
+        "few lines may be normal for it",
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from math import floor, log10
@@ -12,10 +13,11 @@ import plotly.graph_objects as go
 from IPython.display import display
 from plotly.subplots import make_subplots
 
+from mqlab.figures.drain import sliders
 from mqlab.figures.kafka_group import draw_bands
-from mqlab.figures.style import ALARM, BAND, INCOMING, INK, MUTED, TEMPLATE, empty, figure, label, thinned, time
+from mqlab.figures.style import ALARM, BAND, INCOMING, INK, MUTED, TEMPLATE, empty, figure, label, line
 from mqlab.models.polling import ADVISED_MARGIN
-from mqlab.scenarios.replay_request import Fit, ReplayAnswer
+from mqlab.scenarios.replay_request import ReplayAnswer
 from mqlab.units import clock, counted, digits, duration
 from mqlab.views.kafka_group import Phase, Poll, RebalanceView
 from mqlab.views.poll_trials import trial
@@ -109,7 +111,10 @@ def _short(seconds: float) -> str:
 
 
 IN_TIME, LATE = "in time", "too late"
-_LOOKS = {IN_TIME: (INCOMING, "circle", 6), LATE: (ALARM, "x", 8)}
+_LOOKS = {
+    IN_TIME: {"color": INCOMING, "symbol": "circle", "size": 6, "opacity": 0.75},
+    LATE: {"color": ALARM, "symbol": "x", "size": 8, "opacity": 0.75},
+}
 _STEPS = 8
 """Bars of the distribution for each tenfold."""
 _NARROW = 1000
@@ -127,13 +132,17 @@ def poll_times(view: RebalanceView) -> go.Figure:
         )
     chart = make_subplots(rows=1, cols=2, shared_yaxes=True, horizontal_spacing=0.02, column_widths=[0.76, 0.24])
     chart.update_layout(
-        template=TEMPLATE, height=404, margin={"l": 8, "r": 8, "t": 54, "b": 70}, barmode="overlay",
+        template=TEMPLATE,
+        height=404,
+        margin={"t": 54, "b": 70},
+        barmode="overlay",
         legend={"y": -0.24, "yanchor": "top"},
-    )  # fmt: skip
+    )
     draw_bands(chart, view.history)
-    for name in _LOOKS:
+    for name, look in _LOOKS.items():
         own = [poll for poll in view.polls if poll.late == (name == LATE)]
-        _draw_polls(chart, own, name)
+        told = [(poll.batch.at, max(poll.batch.longest_seconds, _LEAST), _words(poll)) for poll in own]
+        line(chart, name, told, row=1, mode="markers", marker=look, hovertemplate="%{text}<extra></extra>")
     _draw_counts(chart, view)
     _draw_limits(chart, view.phases)
     low, high = _time_range(view)
@@ -148,15 +157,11 @@ def poll_times(view: RebalanceView) -> go.Figure:
 
 def lengths(view: RebalanceView) -> tuple[tuple[float, int], ...]:
     """(lower end in seconds, records in such polls) of each step of the distribution, those without any too."""
-    counts: dict[int, int] = {}
-    for poll in view.polls:
-        for records, seconds in poll.pairs:
-            step = floor(_STEPS * log10(max(seconds, _LEAST)))
-            counts[step] = counts.get(step, 0) + records
-    if not counts:
-        return ()
-    steps = range(min(counts), max(counts) + 1)
-    return tuple((10 ** (step / _STEPS), counts.get(step, 0)) for step in steps)
+    counts: Counter[int] = Counter()
+    for records, seconds in (pair for poll in view.polls for pair in poll.pairs):
+        counts[floor(_STEPS * log10(max(seconds, _LEAST)))] += records
+    steps = range(min(counts), max(counts) + 1) if counts else ()
+    return tuple((10 ** (step / _STEPS), counts[step]) for step in steps)
 
 
 def ticks(low: float, high: float) -> tuple[float, ...]:
@@ -166,59 +171,40 @@ def ticks(low: float, high: float) -> tuple[float, ...]:
     return tuple(tick for tick in every if low <= tick <= high)
 
 
-def limits(phases: Sequence[Phase]) -> tuple[tuple[float, float, float], ...]:
+def limits(phases: Sequence[Phase]) -> list[tuple[float, float, float]]:
     """(since, until, seconds) for each interval that was in force, as far as polls show it."""
-    found: dict[float, tuple[float, float]] = {}
-    for phase in phases:
-        if phase.interval is None:
-            continue
-        since = phase.since
-        until = phase.until
-        first, last = found.get(phase.interval, (since, until))
-        found[phase.interval] = (min(first, since), max(last, until))
-    return tuple((since, until, seconds) for seconds, (since, until) in sorted(found.items()))
-
-
-def _draw_polls(chart: go.Figure, polls: Sequence[Poll], name: str) -> None:
-    colour, symbol, size = _LOOKS[name]
-    kept = thinned(polls, value=lambda poll: poll.batch.longest_seconds)
-    if kept:
-        chart.add_scatter(
-            x=[time(poll.batch.at) for poll in kept],
-            y=[max(poll.batch.longest_seconds, _LEAST) for poll in kept], text=[_words(poll) for poll in kept],
-            name=name, mode="markers", hovertemplate="%{text}<extra></extra>",
-            marker={"color": colour, "symbol": symbol, "size": size, "opacity": 0.75}, row=1, col=1,
-        )  # fmt: skip
+    known = sorted({phase.interval for phase in phases if phase.interval is not None})
+    own = [(seconds, [phase for phase in phases if phase.interval == seconds]) for seconds in known]
+    return [(min(p.since for p in same), max(p.until for p in same), seconds) for seconds, same in own]
 
 
 def _words(poll: Poll) -> str:
     batch = poll.batch
     what = f"{counted(batch.longest_records, 'record')} in {digits(batch.longest_seconds)} s"
     more = f", the longest of {batch.polls}" if batch.polls > 1 else ""
-    return label(f"{clock(batch.at)} {batch.client_id}: {what}{more}, {batch.source}:{batch.line}")
+    return f"{clock(batch.at)} {batch.client_id}: {what}{more}, {batch.source}:{batch.line}"
 
 
 def _draw_counts(chart: go.Figure, view: RebalanceView) -> None:
     steps = lengths(view)
     edges = [*(low for low, _ in steps), steps[-1][0] * 10 ** (1 / _STEPS)]
-    xs, ys, words = [0.0], [edges[0]], [""]
-    for (_, count), (low, high) in zip(steps, pairwise(edges), strict=True):
-        said = f"{counted(count, 'record')} in polls of {digits(low)} to {digits(high)} s"
-        xs, ys, words = [*xs, count, count], [*ys, low, high], [*words, said, said]
+    told = [
+        (count, edge, f"{counted(count, 'record')} in polls of {digits(low)} to {digits(high)} s")
+        for (_, count), (low, high) in zip(steps, pairwise(edges), strict=True)
+        for edge in (low, high)
+    ]
+    xs, ys, words = zip((0, edges[0], ""), *told, (0, edges[-1], ""), strict=True)
     chart.add_scatter(
-        x=[*xs, 0.0], y=[*ys, edges[-1]], text=[*words, ""], name="records", mode="lines", fill="tozerox",
-        line={"color": INCOMING, "width": 1}, showlegend=False, hovertemplate="%{text}<extra></extra>", row=1, col=2,
+        x=xs, y=ys, text=words, name="records", mode="lines", fill="tozerox", line={"color": INCOMING, "width": 1},
+        showlegend=False, hovertemplate="%{text}<extra></extra>", row=1, col=2,
     )  # fmt: skip
 
 
 def _draw_limits(chart: go.Figure, phases: Sequence[Phase]) -> None:
-    for place, (since, until, seconds) in enumerate(limits(phases)):
+    for since, until, seconds in limits(phases):
         words = f"may pass between two polls: {duration(seconds)}"
         look = {"color": INK, "width": 2, "dash": "dash"}
-        chart.add_scatter(
-            x=[time(since), time(until)], y=[seconds, seconds], text=[words, words], name=words, mode="lines",
-            line=look, legendgroup=f"limit {place}", hovertemplate="%{text}<extra></extra>", row=1, col=1,
-        )  # fmt: skip
+        line(chart, words, [(since, seconds, words), (until, seconds, words)], row=1, line=look)
         chart.add_hline(y=seconds, line=look, row=1, col=2)
     if not limits(phases):
         chart.add_annotation(
@@ -240,27 +226,19 @@ _ROOM = 10
 
 
 def poll_sliders(start: ReplayAnswer | None, again: Callable[[Sequence[str]], ReplayAnswer | None]) -> Any:
-    """Sliders above the table that *again* answers; a sentence where there is nothing to replay."""
+    """Sliders, from what was, above the table that *again* answers; a sentence where there is nothing to replay."""
     if start is None:
         return "Nobody fell out of the group, or the material does not suffice for a replay."
-    sliders = _sliders(start.fit_before)
+    was = start.fit_before
+    longest = _ROOM * max(was.interval_seconds, was.poll_seconds)
 
     def draw(records: int, interval: float, threads: int) -> None:
         pairs = (f"max.poll.records={records}", f"max.poll.interval.ms={round(1000 * interval)}", f"threads={threads}")
         display(trial(again(pairs)))  # type: ignore[no-untyped-call]
 
-    shown = widgets.interactive_output(draw, sliders)
-    return widgets.VBox([widgets.VBox(list(sliders.values())), shown])
-
-
-def _sliders(was: Fit) -> dict[str, Any]:
-    """They begin at what was."""
-    wide = {"layout": widgets.Layout(width="34em"), "style": {"description_width": "15em"}, "continuous_update": False}
-    longest = _ROOM * max(was.interval_seconds, was.poll_seconds)
-    return {
-        "records": widgets.IntSlider(was.records, 1, _ROOM * was.records, description="max.poll.records", **wide),
-        "interval": widgets.FloatSlider(
-            was.interval_seconds, min=1, max=longest, step=0.5, description="max.poll.interval, s", **wide
-        ),
-        "threads": widgets.IntSlider(was.threads, 1, _MOST_THREADS, description="threads that share a poll", **wide),
-    }
+    return sliders(
+        draw,
+        records=("max.poll.records", widgets.IntSlider(was.records, 1, _ROOM * was.records)),
+        interval=("max.poll.interval, s", widgets.FloatSlider(was.interval_seconds, min=1, max=longest, step=0.5)),
+        threads=("threads that share a poll", widgets.IntSlider(was.threads, 1, _MOST_THREADS)),
+    )

@@ -6,16 +6,15 @@ from rebalance_builder import GROUP, a_loop, life, points, poll, rebalance, view
 
 from mqlab.figures.kafka_group import (
     REBALANCES,
-    Bar,
     lane_bars,
-    mark_words,
     partition_lag,
     partition_lines,
+    rebalance_words,
     repeats,
     swim_lanes,
 )
 from mqlab.figures.polls import lengths, limits, poll_times, ticks
-from mqlab.figures.style import figure_table
+from mqlab.figures.style import Bar, figure_table
 from mqlab.kafka.rows import End
 
 
@@ -67,8 +66,8 @@ def test_each_way_to_end_has_a_legend_and_each_rebalance_a_band_with_its_generat
 
 def test_a_rebalance_says_what_it_was():
     one = rebalance(60, 7, "join", "poll timeout", client="<b>", inferred=True)
-    assert mark_words(one) == "10:01:00 generation 7 join, behind it poll timeout: &lt;b&gt; (inferred)"
-    assert mark_words(rebalance(60, None, "poll timeout", "poll timeout")) == "10:01:00 poll timeout: a"
+    assert rebalance_words(one) == "10:01:00 generation 7 join, behind it poll timeout: <b> (inferred)"
+    assert rebalance_words(rebalance(60, None, "poll timeout", "poll timeout")) == "10:01:00 poll timeout: a"
     told = figure_table(swim_lanes(view(one)).to_plotly_json()).rows
     assert told[0][2:] == (REBALANCES, "10:01:00 generation 7 join, behind it poll timeout: <b> (inferred)")
 
@@ -104,7 +103,7 @@ def test_the_distribution_counts_records_by_the_length_of_their_poll():
 
 def test_an_interval_is_drawn_for_as_long_as_polls_show_it():
     shown = view(poll(50, 500, 40), poll(90, 500, 40), poll(200, 500, 40, allowed=60.0))
-    assert limits(shown.phases) == ((at(10), at(90), 15.0), (at(160), at(200), 60.0))
+    assert limits(shown.phases) == [(at(10), at(90), 15.0), (at(160), at(200), 60.0)]
 
 
 def test_an_interval_that_nothing_tells_is_said_to_be_unknown():

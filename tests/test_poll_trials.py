@@ -10,7 +10,7 @@ from mqlab.facts import Facts, Position
 from mqlab.figures.polls import poll_sliders
 from mqlab.rows import Batch
 from mqlab.views.kafka_group import RebalanceView, rebalance_view
-from mqlab.views.poll_trials import answered, assumptions, trial, trials, troubled, variants
+from mqlab.views.scenarios import answered, assumptions, trial, trials, troubled, variants
 
 
 def clock(seconds):

@@ -44,11 +44,11 @@ RESTLESS = coordinator("""
         (positions(TWO), (about("slow-consumer", "small/invoices"),), None, "small"),
         (
             positions(TWO),
-            (about("slow-consumer", "small/invoices"), about("poll-interval-exceeded", "large")),
+            (about("poll-interval-exceeded", "small"), about("slow-consumer", "large/invoices")),
             None,
-            "large",
+            "small",
         ),
-        (positions(TWO), (about("batch-split-loop", "small"),), None, "large"),
+        (positions(TWO), (about("batch-split-loop", "small -> invoices"),), None, "large"),
         (positions(TWO), (about("slow-consumer", "elsewhere/T"),), None, "large"),
         ((), (), None, None),
     ],
@@ -157,13 +157,6 @@ def test_where_one_record_takes_longer_than_may_pass_no_number_of_records_is_eno
     assert told[0][4:6] == ["—", "—"]
 
 
-def test_actions_are_those_of_the_finding_with_commands():
-    finding = replace(about("poll-interval-exceeded", GROUP), mitigate="restart", remedy="less", verify="look")
-    told = rows(kafka_tables.actions(view(finding=finding)))
-    assert told[:3] == [["now", "restart"], ["fix", "less"], ["verify", "look"]]
-    assert {step for step, _ in told[3:]} == {"command"}
-
-
 def test_partitions_have_burrows_verdict_and_the_age_of_their_next_record():
     known = positions("""
         at        group    topic     queue  committed  end
@@ -216,6 +209,6 @@ def test_without_a_group_every_table_is_empty_and_says_so():
     tables = (
         kafka_tables.groups(Facts()), kafka_tables.triggers(nobody), kafka_tables.rebalances(nobody),
         kafka_tables.ends(nobody), kafka_tables.polls(nobody), kafka_tables.enough(nobody),
-        kafka_tables.actions(nobody), kafka_tables.partitions(Facts(), nobody), kafka_tables.settings(Facts(), nobody),
+        kafka_tables.partitions(Facts(), nobody), kafka_tables.settings(Facts(), nobody),
     )  # fmt: skip
     assert [len(table) for table in tables] == [0] * len(tables)

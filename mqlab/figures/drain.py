@@ -18,7 +18,7 @@ from mqlab.figures.style import ALARM, BAND, CHANGE, LAG, OUTGOING, empty, figur
 from mqlab.models.draining import Curve
 from mqlab.scenarios.drain import RESERVE_SHARE, DrainAnswer, Request
 from mqlab.units import number
-from mqlab.views.drain_tables import drain_plan
+from mqlab.views.scenarios import drain_plan
 
 _VIEW = 1.25
 """A guard further away than this share of what is drawn is left out."""

@@ -30,8 +30,8 @@ from mqlab.figures.style import (
 from mqlab.kafka.rows import Behind, End, Life, Rebalance
 from mqlab.shared.queues import Points, lag
 from mqlab.units import clock, digits, duration, number
+from mqlab.views.groups import waiting_over_time
 from mqlab.views.kafka_group import RebalanceView
-from mqlab.views.queue_lags import waiting_over_time
 
 _LABELLED = 24
 """Generations that still stand beside each other."""

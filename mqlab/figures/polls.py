@@ -20,7 +20,7 @@ from mqlab.models.polling import ADVISED_MARGIN
 from mqlab.scenarios.replay_request import ReplayAnswer
 from mqlab.units import clock, counted, digits, duration
 from mqlab.views.kafka_group import Phase, Poll, RebalanceView
-from mqlab.views.poll_trials import trial
+from mqlab.views.scenarios import trial
 
 _MOST_RECORDS = 10_000
 

@@ -38,8 +38,7 @@ from mqlab.figures.style import (
 from mqlab.rocketmq.eras import Panel, Share, Stay
 from mqlab.shared.queues import Member, place, spread
 from mqlab.units import clock, digits, duration, number
-from mqlab.views.queue_lags import ALONE, DOUBLED, ORPHAN, UNKNOWN, QueueLag, flows, growth, queue_lags
-from mqlab.views.rocketmq_group import GroupView
+from mqlab.views.rocketmq_group import ALONE, DOUBLED, ORPHAN, UNKNOWN, GroupView, QueueLag, flows, growth, queue_lags
 
 OWN, SHARED = "its id is its own", "its id is shared"
 _LOOKS = {OWN: (OWN, INCOMING, 9), SHARED: (SHARED, ALARM, 15)}

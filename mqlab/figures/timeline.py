@@ -32,7 +32,7 @@ from mqlab.findings import Finding, Severity
 from mqlab.mqtt.connections import resumed
 from mqlab.shared.queues import Points, of_groups
 from mqlab.units import clock, number
-from mqlab.views.queue_lags import waiting_over_time
+from mqlab.views.groups import waiting_over_time
 
 _LANES = {
     "batch-split": ("batch splits", "line-ns-open", OUTGOING),

@@ -28,7 +28,7 @@ from mqlab.delivery.rows import Audit, Doubled, Loss, Outcome
 from mqlab.diagnosis import Diagnosis
 from mqlab.findings import Evidence, Finding
 from mqlab.mqtt.chain_stages import BY_IDS, Chain, Gap, Stage
-from mqlab.screens.rows import LABEL, ROOM, WIDTH, clipped, line, placed, row, safe
+from mqlab.screens.rows import LABEL, ROOM, WIDTH, clipped, columns, line, placed, row, safe
 from mqlab.units import counted, number
 from mqlab.views import audit_json
 from mqlab.views.audit_json import commands_for
@@ -138,26 +138,15 @@ def path_rows(rows: Sequence[PathRow], group: str | None) -> Iterator[str]:
     told = f"to group {group}" if group else "to the log; no group that reads it is told of"
     yield line("PATH", told)
     shown = telling(rows, _MOST_STAGES)
-    table = [_safe(one) for one in (*shown, *([total(rows)] if len(rows) > 1 else []))]
-    widths = {
-        name: max(len(name), *(len(one[name]) for one in table)) for name in _COLUMNS if _shown(name, group, table)
-    }
-    names = list(widths)
+    table = [cells(one) for one in (*shown, *([total(rows)] if len(rows) > 1 else []))]
+    names = [name for name in _COLUMNS if _shown(name, group, table)]
     for less in _LESS_TELLING:
-        if sum(widths[name] + 2 for name in names) - 2 > ROOM:
-            names = [name for name in names if name != less]
-    for one in ({name: name for name in names}, *table):
-        texts = (f"{one[n]:<{widths[n]}}" if n == "partition" else f"{one[n]:>{widths[n]}}" for n in names)
-        yield " " * LABEL + "  ".join(texts)
+        width = sum(max(len(name), *(len(one[name]) for one in table)) + 2 for name in names) - 2
+        names = [name for name in names if name != less or width <= ROOM]
+    yield from columns([names, *([safe(one[name]) for name in names] for one in table)], left=(0,))
     if len(shown) < len(rows):
-        yield line(
-            "", f"{counted(len(rows) - len(shown), 'more partition')} in the sum (mqlab audit --format json lists them)"
-        )
-
-
-def _safe(row: PathRow) -> Mapping[str, str]:
-    told = cells(row)
-    return {**told, "partition": safe(told["partition"])}
+        more = counted(len(rows) - len(shown), "more partition")
+        yield line("", f"{more} in the sum (mqlab audit --format json lists them)")
 
 
 def _shown(name: str, group: str | None, table: Sequence[Mapping[str, str]]) -> bool:

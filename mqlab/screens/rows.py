@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 
 import click
@@ -46,6 +46,16 @@ def row(label: str, text: str, most: int = 9) -> Iterator[str]:
 def line(label: str, text: str) -> str:
     """*text* behind its label, on one line."""
     return f"{label:<{LABEL}}{clipped(safe(text), ROOM)}"
+
+
+def columns(cells: Sequence[Sequence[str]], left: Collection[int]) -> Iterator[str]:
+    """Rows of a table below each other; columns with these numbers begin at the left, all others end at the right."""
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    for texts in cells:
+        parts = zip(texts, widths, strict=True)
+        yield " " * LABEL + "  ".join(
+            f"{text:<{width}}" if place in left else f"{text:>{width}}" for place, (text, width) in enumerate(parts)
+        )
 
 
 def placed(label: str, text: str, place: str) -> str:

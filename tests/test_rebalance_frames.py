@@ -88,7 +88,7 @@ def test_the_overview_of_a_loop_tells_late_polls_standstill_and_repeats():
         ["members", "2: a, b"],
         ["rebalances", "20, 10:00:15 to 10:04:20"],
         ["behind them", "poll timeout 20"],
-        ["stood still for them", "60.0 s of 6.50 min (15.4 %)"],
+        ["stood still during them", "60.0 s of 6.50 min (15.4 %)"],
         ["records handed out twice", "5,000"],
         ["polls that were too late", "10 of 50 (20.0 %)"],
         ["highest lag", "4,590"],
@@ -99,7 +99,7 @@ def test_the_overview_of_a_calm_group_says_so():
     assert rows(kafka_tables.overview(view(points(0, "0/0", "5/9")))) == [
         ["group", GROUP],
         ["topics", "invoices"],
-        ["members", "nobody is named"],
+        ["members", "nobody named"],
         ["rebalances", "none in this material"],
         ["highest lag", "4"],
     ]

@@ -78,7 +78,7 @@ def of_members(measures, *others):
 
 def test_late_polls_are_told_by_the_longest_one_the_rebalances_and_what_was_handed_out_again():
     assert of_members(POLLED) == [
-        "48.0 s longest poll (15.0 s may pass between two polls)",
+        "48.0 s longest poll (max.poll.interval.ms 15.0 s)",
         "16 rebalances ()",
         "4,943 records handled again ()",
     ]
@@ -90,7 +90,7 @@ def test_repeats_that_the_consequence_counted_are_shown_too():
     silence = {"silent_seconds": 26.3, "session_timeout_seconds": 10.0, "rebalances": 6.0}
 
     assert of_members(silence, repeats) == [
-        "26.3 s without a word (session timeout 10.0 s)",
+        "26.3 s without a heartbeat (session timeout 10.0 s)",
         "6 rebalances ()",
         "20 records handled again (of 18,959 records)",
     ]

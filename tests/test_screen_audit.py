@@ -234,7 +234,7 @@ def test_messages_of_no_known_partition_have_a_row():
     sent = audit(log)
     shown = lines(replace(sent, log=(sent.log[0], replace(sent.log[1], queue=""))))
     assert shown[2:6] == [
-        "PATH     to the log; no group that reads it is told of",
+        "PATH     to the log; no group is known to read it",
         "         partition  sent  acknowledged  unanswered  stored  lost  doubled",
         "         0             5             5           0       –     0        0",
         "         not told      4             0           4       –     0        0",

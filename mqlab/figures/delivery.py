@@ -31,7 +31,7 @@ from mqlab.figures.style import (
 from mqlab.units import clock, number, percent
 from mqlab.views.delivery import CUT, FOLLOWER, LEADER, Acked, AuditView, InSync, Level, Offsets, Reign
 
-ARRIVED, PENDING, UNKNOWN, UNANSWERED, FAILED = "arrived", "pending", "not told", "unanswered", "refused or given up"
+ARRIVED, PENDING, UNKNOWN, UNANSWERED, FAILED = "arrived", "pending", "not known", "unanswered", "refused or given up"
 _LOSSES = (ALARM, OUTGOING, LAG, "#cc79a7", "#e69f00")
 _LOOKS = {
     ARRIVED: (INCOMING, ""),
@@ -61,7 +61,7 @@ def delivery_funnel(audit: Audit | None) -> go.Figure:
     pieces = funnel_pieces(audit) if audit else ()
     if audit is None or not pieces:
         about = audit.topic if audit else "any topic"
-        return empty(f"Nothing in this material counts messages of {about}: neither sent, acknowledged nor handled.")
+        return empty(f"Nothing in this material counts messages of {about} as sent, acknowledged or handled.")
     stages = list(dict.fromkeys(piece.stage for piece in pieces))
     chart = figure(110 + 46 * len(stages))
     lost = [kind for kind in dict.fromkeys(piece.kind for piece in pieces) if kind not in _LOOKS]
@@ -170,7 +170,7 @@ def failover(view: AuditView, queue: str | None = None) -> go.Figure:
     """Offsets of *queue*, by default of the partition that lost most. Without offsets a sentence."""
     shown = chosen(view, queue)
     if shown is None:
-        return empty(f"Nothing in this material tells offsets of {view.topic} by time.")
+        return empty(f"This material has no offsets of {view.topic} over time.")
     chart = figure(440)
     chart.update_layout(legend={"y": -0.2, "yanchor": "top"}, margin={"t": 36, "b": 90})
     _draw_acked(chart, "acknowledged, kept", INCOMING, [one for one in shown.acked if not one.lost])
@@ -298,8 +298,8 @@ def replicas(view: AuditView) -> go.Figure:
     """Lanes by partition and broker, those with most changes first. Without leaders a sentence."""
     lanes = lanes_of(view)
     if not lanes:
-        return empty(f"No line in this material tells who led {view.topic} and where replicas began.")
-    chart = figure(120 + 26 * len(lanes))
+        return empty(f"This material does not say who led {view.topic} or where its replicas began.")
+    chart = figure(150 + 26 * len(lanes)).update_layout(margin={"t": 60})
     bars = [
         *(Bar(lane(one), IN_SYNC, one.since, one.until, f"in sync {clock(one.since)} to {clock(one.until)}")
           for one in view.in_sync),

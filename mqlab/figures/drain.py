@@ -42,7 +42,7 @@ def drain(answer: DrainAnswer) -> go.Figure:
     """Backlog over time: what was measured, what is to be expected, what is planned."""
     lines = drain_lines(answer)
     if not (lines.measured or lines.forecast or lines.ramp):
-        return empty("Nothing tells the backlog: a drain cannot be drawn.")
+        return empty("The backlog is not known, so a drain cannot be drawn.")
     dated = answer.at is not None
     axis: Callable[[float], str | float] = time if dated else _hours
     chart = figure(360)

@@ -62,12 +62,12 @@ def draw_bands(chart: go.Figure, history: Sequence[Rebalance], rows: Sequence[in
 
 
 _ENDS = {
-    End.POLL_TIMEOUT: ("left: its application did not poll in time", ALARM, "x"),
-    End.EXPIRED: ("expelled: no heartbeat came", OUTGOING, "diamond"),
-    End.DROPPED: ("dropped: it did not come again in time", "#cc79a7", "triangle-down"),
+    End.POLL_TIMEOUT: ("left: its application polled too late", ALARM, "x"),
+    End.EXPIRED: ("expelled: its heartbeats stopped", OUTGOING, "diamond"),
+    End.DROPPED: ("removed: it did not rejoin in time", "#cc79a7", "triangle-down"),
     End.FENCED: ("fenced by another member", INK, "square"),
     End.LEFT: ("left in good order", INCOMING, "line-ns-open"),
-    End.OPEN: ("stays to the end of the material", CHANGE, "triangle-right"),
+    End.OPEN: ("still a member at the end of the material", CHANGE, "triangle-right"),
 }
 """Words, colour and symbol of how a life ended."""
 _CAUSES = {
@@ -82,7 +82,7 @@ def swim_lanes(view: RebalanceView) -> go.Figure:
     """Lanes by member, with the rebalances above and behind them. Without members and rebalances a sentence."""
     bars = lane_bars(view)
     if not bars and not view.history:
-        return empty(f"Nothing in this material tells who is in {view.group or 'a consumer group of Kafka'}.")
+        return empty(f"This material does not say who is in {view.group or 'a consumer group of Kafka'}.")
     lanes = [REBALANCES, *dict.fromkeys(bar.lane for bar in bars)]
     chart = figure(170 + 24 * len(lanes))
     chart.update_layout(margin={"b": 78, "t": 54}, legend={"yref": "container", "y": 0.0, "yanchor": "bottom"})
@@ -155,7 +155,9 @@ def repeats(view: RebalanceView) -> go.Figure:
     ]
     drawn = [cost for cost in costs if cost[3]]
     if not drawn:
-        return empty("What the rebalances cost is not told: nothing says how long they lasted or what came twice.")
+        return empty(
+            "The cost of the rebalances is not known: nothing says how long they lasted or what was handed out again."
+        )
     chart = panels(64 + 128 * len(drawn), *[1] * len(drawn), showlegend=False)
     for row, (name, title, colour, known) in enumerate(drawn, 1):
         # Stems: bars on a time axis are as wide as their gaps.

@@ -38,10 +38,10 @@ from mqlab.mqtt.explained import Explained
 from mqlab.mqtt.sessions import Offline
 from mqlab.units import clock, duration, number
 
-_OTHER, _UNTOLD = "something else", "not told"
+_OTHER, _UNTOLD = "something else", "not known"
 _LOOKS = {
-    "normal": ("the client said good-bye", INCOMING), "taken-over": ("another connection took the id", ALARM),
-    "keep-alive": ("nothing came for 1.5 × keep-alive", OUTGOING), "closed": ("the other side closed it", LAG),
+    "normal": ("disconnected by the client", INCOMING), "taken-over": ("taken over by another connection", ALARM),
+    "keep-alive": ("nothing received for 1.5 × keep-alive", OUTGOING), "closed": ("closed by the other side", LAG),
     "broker-stopped": ("the broker stopped", CHANGE), _OTHER: (_OTHER, INK), _UNTOLD: (_UNTOLD, MUTED),
 }  # fmt: skip
 _STEPS = 6
@@ -98,10 +98,10 @@ def _edge(place: int) -> float:
 
 
 _TURNS = {
-    "taken-over": ("another connection took the id", ALARM, 11),
-    "keep-alive": ("nothing came for 1.5 × keep-alive", OUTGOING, 11),
+    "taken-over": ("taken over by another connection", ALARM, 11),
+    "keep-alive": ("nothing received for 1.5 × keep-alive", OUTGOING, 11),
     "ended": ("ended otherwise", INCOMING, 11),
-    "open": ("no end is told", MUTED, 11),
+    "open": ("no end known", MUTED, 11),
 }
 _MOST_ROWS = 24
 _MOST_BARS = 500
@@ -113,7 +113,7 @@ def ping_pong(client_id: str | None, connections: Sequence[Connection]) -> go.Fi
     """Bars of the connections of *client_id* by address, by port where there is only one address."""
     bars = bars_of(client_id, connections)
     if client_id is None or not bars:
-        return empty("Nothing in this material tells of connections of an MQTT client.")
+        return empty("This material shows no connections of an MQTT client.")
     shown = bars[:_MOST_BARS]
     rows = list(dict.fromkeys(bar.lane for bar in shown))[:_MOST_ROWS]
     chart = figure(120 + 26 * len(rows))
@@ -136,9 +136,9 @@ def _bar(connection: Connection, lane: str | None, last: float) -> Bar:
     since = connection.since if connection.since is not None else until
     kind = "open" if connection.until is None else connection.ended if connection.ended in _TURNS else "ended"
     lasted = "" if connection.seconds is None else f" ({duration(connection.seconds)})"
-    ended = connection.ended or ("no end is told" if connection.until is None else "no reason is told")
+    ended = connection.ended or ("no end known" if connection.until is None else "no reason known")
     words = f"{clock(since)} to {clock(until)}{lasted}, {connection.peer or 'no address'}: {ended}"
-    return Bar(cut(lane or "address not told", 40), kind or "ended", since, max(until, since + _SHORTEST), words)
+    return Bar(cut(lane or "address unknown", 40), kind or "ended", since, max(until, since + _SHORTEST), words)
 
 
 _STORE = (
@@ -159,7 +159,7 @@ def session_store(facts: Facts, away: Sequence[Offline]) -> go.Figure:
     moving = [(*panel, own) for panel in _STORE if (own := [
         s for s in facts.named(*panel[2]) if any(value for _, value in s.points)])]  # fmt: skip
     if not moving:
-        return empty("No samples of the broker's store, drops or memory are in this material.")
+        return empty("No samples of the broker's store, drops or memory in this material.")
     chart = panels(70 + 150 * len(moving), *[1] * len(moving))
     for row, (title, factor, looks, own) in enumerate(moving, 1):
         for series in own:
@@ -185,7 +185,7 @@ _FUNNEL = {PUBLISHED: INCOMING, RECEIVED: INCOMING, RESIDUAL: MUTED}
 def message_funnel(one: Explained | None) -> go.Figure:
     """Bars from top to bottom; those between the first and the last begin where the one above ends."""
     if one is None:
-        return empty("No ledgers in this material tell of an MQTT receiver what was published for it and what it got.")
+        return empty("No ledgers in this material say what was published for an MQTT receiver and what it got.")
     names, bases, messages, words = zip(*funnel_bars(one), strict=True)
     chart = figure(120 + 38 * len(names))
     chart.add_bar(

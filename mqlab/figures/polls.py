@@ -29,7 +29,7 @@ def feasibility(view: RebalanceView) -> go.Figure:
     """A point with its spread for each pair of settings, and a line for each interval. Without polls a sentence."""
     phases = [phase for phase in view.phases if phase.interval is not None and phase.work.record_seconds.p99 > 0]
     if not phases:
-        return empty("Whether a poll can be in time is not known: the time of a poll or the interval is not told.")
+        return empty("Whether a poll can be in time is not known: poll times or max.poll.interval.ms are missing.")
     chart = figure(400)
     low, high = _range(phases)
     for interval in sorted({phase.interval or 0.0 for phase in phases}):
@@ -71,7 +71,7 @@ def _draw_line(chart: go.Figure, interval: float, most: float, top: float) -> No
         name=f"too late for {duration(interval)}", hoverinfo="skip", text=[""] * 4,
     )  # fmt: skip
     chart.add_scatter(
-        x=xs, y=ys, text=words, name=f"takes {duration(interval)}: all that may pass", mode="lines",
+        x=xs, y=ys, text=words, name=f"takes {duration(interval)}: max.poll.interval.ms", mode="lines",
         line={"color": ALARM, "width": 2}, hovertemplate="%{text}<extra></extra>",
     )  # fmt: skip
     chart.add_scatter(
@@ -127,7 +127,7 @@ def poll_times(view: RebalanceView) -> go.Figure:
     """Left each poll when it was done, right the records in polls of each length. Without polls a sentence."""
     if not view.polls:
         return empty(
-            "No application tells how long its polls took (such as 'processed 500 records in 44.6 s'): "
+            "No application logs how long its polls took (such as 'processed 500 records in 44.6 s'): "
             "only settings are known."
         )
     chart = make_subplots(rows=1, cols=2, shared_yaxes=True, horizontal_spacing=0.02, column_widths=[0.76, 0.24])
@@ -202,13 +202,13 @@ def _draw_counts(chart: go.Figure, view: RebalanceView) -> None:
 
 def _draw_limits(chart: go.Figure, phases: Sequence[Phase]) -> None:
     for since, until, seconds in limits(phases):
-        words = f"may pass between two polls: {duration(seconds)}"
+        words = f"max.poll.interval.ms: {duration(seconds)}"
         look = {"color": INK, "width": 2, "dash": "dash"}
         line(chart, words, [(since, seconds, words), (until, seconds, words)], row=1, line=look)
         chart.add_hline(y=seconds, line=look, row=1, col=2)
     if not limits(phases):
         chart.add_annotation(
-            text="what may pass between two polls is not told", x=0, xref="paper", y=1, yref="paper",
+            text="max.poll.interval.ms is not known", x=0, xref="paper", y=1, yref="paper",
             xanchor="left", yanchor="bottom", showarrow=False, font={"color": MUTED, "size": 11},
         )  # fmt: skip
 
@@ -228,7 +228,7 @@ _ROOM = 10
 def poll_sliders(start: ReplayAnswer | None, again: Callable[[Sequence[str]], ReplayAnswer | None]) -> Any:
     """Sliders, from what was, above the table that *again* answers; a sentence where there is nothing to replay."""
     if start is None:
-        return "Nobody fell out of the group, or the material does not suffice for a replay."
+        return "Nobody fell out of the group, or there is not enough material for a replay."
     was = start.fit_before
     longest = _ROOM * max(was.interval_seconds, was.poll_seconds)
 

@@ -52,7 +52,7 @@ def membership(view: GroupView) -> go.Figure:
     """Bars by process, with the moment in which it came. Without anybody a sentence."""
     bars = membership_bars(view.stays)
     if not bars:
-        return empty(f"Nothing in this material tells who is in {view.group or 'a group of RocketMQ'}.")
+        return empty(f"This material does not say who is in {view.group or 'a group of RocketMQ'}.")
     first = {bar.lane: bar for bar in sorted(bars, key=lambda bar: bar.since, reverse=True)}
     rows = list(dict.fromkeys(bar.lane for bar in bars))
     chart = figure(96 + 24 * len(rows))
@@ -180,7 +180,7 @@ def ownership(panels: Sequence[Panel]) -> go.Figure:
     """The panels below each other, so that a queue stays in its column; without panels a sentence."""
     drawn = [panel for panel in panels if panel.shares]
     if not drawn:
-        return empty("Nothing in this material tells which queues there are and who is in the group.")
+        return empty("This material does not say which queues there are or who is in the group.")
     across = columns(drawn)
     matrices = [matrix(panel, across) for panel in drawn]
     heights = [len(m.rows) * _ROW for m in matrices]

@@ -76,7 +76,9 @@ def timeline(facts: Facts, diagnosis: Diagnosis, *, log: bool = True, height: in
     weights = {"rate": 3.0 if traffic else 0, "lag": 1.2 if waiting else 0, "lanes": 0.25 + 0.38 * rows if rows else 0}
     drawn = [name for name, weight in weights.items() if weight]
     if not drawn:
-        return empty("Nothing in this material has a time: no metrics, no positions, no dated events.", height // 2)
+        return empty(
+            "Nothing in this material has a timestamp: no metrics, no positions, no dated events.", height // 2
+        )
     own_height = min(height, 90 + 36 * rows) if drawn == ["lanes"] else height + 8 * max(0, rows - 5)
     chart = panels(own_height, *filter(None, weights.values()), margin={"l": 8, "r": 8, "t": 24, "b": 24})
     if traffic:

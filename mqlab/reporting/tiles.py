@@ -33,7 +33,7 @@ _TITLES = {
     "orphan_queues": "queues that nobody reads",
     "doubled_queues": "queues that several read",
     "longest_batch_seconds": "longest poll",
-    "silent_seconds": "without a word",
+    "silent_seconds": "without a heartbeat",
     "restarts": "restarts of members",
     "retries": "tries of one record",
     "rebalances": "rebalances",
@@ -67,7 +67,7 @@ def _whole(value: float) -> str:
 _NOTES: Mapping[str, tuple[str, str, Callable[[float], str]]] = {
     "excess_bytes": ("bytes_out", "of {} sent", units.size),
     "orphan_queues": ("doubled_queues", "and {} that several read", units.number),
-    "longest_batch_seconds": ("poll_interval_seconds", "{} may pass between two polls", units.duration),
+    "longest_batch_seconds": ("poll_interval_seconds", "max.poll.interval.ms {}", units.duration),
     "silent_seconds": ("session_timeout_seconds", "session timeout {}", units.duration),
     "duplicated_records": ("records_handled", "of {} records", _whole),
     "pending_records": ("lag_growth_per_second", "{}/s more while it lasted", units.digits),

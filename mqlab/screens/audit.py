@@ -135,7 +135,7 @@ _MOST_STAGES = 24
 
 def path_rows(rows: Sequence[PathRow], group: str | None) -> Iterator[str]:
     """The table: a row for each partition, and one for all of them."""
-    told = f"to group {group}" if group else "to the log; no group that reads it is told of"
+    told = f"to group {group}" if group else "to the log; no group is known to read it"
     yield line("PATH", told)
     shown = telling(rows, _MOST_STAGES)
     table = [cells(one) for one in (*shown, *([total(rows)] if len(rows) > 1 else []))]

@@ -22,7 +22,7 @@ _WIDE = 28
 def rebalances_screen(histories: Sequence[tuple[str, Sequence[Rebalance]]], tz: tzinfo = UTC) -> str:
     """Every group with its rebalances; an asterisk marks what is concluded and not told by the line itself."""
     lines = [line for group, rows in histories for line in _group(group, rows, tz)]
-    return "\n".join(line.rstrip() for line in lines or ["No Kafka group is told of in the material."]) + "\n"
+    return "\n".join(line.rstrip() for line in lines or ["This material names no consumer group of Kafka."]) + "\n"
 
 
 def _group(group: str, rows: Sequence[Rebalance], tz: tzinfo) -> Iterator[str]:
@@ -141,13 +141,13 @@ def _calibration(answer: ReplayAnswer) -> Iterator[str]:
         )
     if real.final_lag is not None:
         found.append(f"lag {_whole(before.final_lag.likely)} where {_whole(real.final_lag)}")
-    told = f"replay of what was: {', '.join(found) or 'neither rebalances nor lag at the end are recorded'}"
+    told = f"replay of what was: {', '.join(found) or 'neither rebalances nor the lag at the end were recorded'}"
     if answer.agrees:
         told += ": agrees"
     elif answer.after is not None or not answer.changes:
-        told += f": off by {percent(answer.error_share)}, so what it says of other settings is not worth much"
+        told += f": off by {percent(answer.error_share)}, so take what it says of other settings with care"
     else:
-        told += f": off by {percent(answer.error_share)}, so it says nothing of other settings"
+        told += f": off by {percent(answer.error_share)}, so it says nothing about other settings"
     yield from row("CHECKED", told, 3)
 
 

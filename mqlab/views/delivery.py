@@ -105,13 +105,6 @@ class AuditView:
         """Its name, or words for it."""
         return self.audit.topic if self.audit else "a topic of Kafka"
 
-    @property
-    def window(self) -> tuple[float, float] | None:
-        """From the first to the last thing that is known of its replicas."""
-        bars: tuple[Reign | InSync, ...] = (*self.reigns, *self.in_sync)
-        first, last = span([*(at for one in bars for at in (one.since, one.until)), *(one.at for one in self.levels)])
-        return None if first is None or last is None else (first, last)
-
 
 _MOST = 2000
 """Stretches that are kept, those that were lost first."""

@@ -166,7 +166,7 @@ def _parts(tolls: Sequence[Toll]) -> Iterator[tuple[Toll, Loss | Doubled]]:
 
 
 def _mechanism(toll: Toll, one: Loss | Doubled) -> tuple[str, str, str]:
-    return toll.incident, toll.where, one.queue or "not told"
+    return toll.incident, toll.where, one.queue or "not known"
 
 
 def _shown(one: Loss | Doubled) -> tuple[str, str, str]:

@@ -70,9 +70,9 @@ def _overview(view: RebalanceView) -> Iterator[tuple[str, str]]:
         yield "group", "this material names no consumer group of Kafka"
         return
     yield "group", view.group
-    yield "topics", ", ".join(view.topics) or "none that the material names"
+    yield "topics", ", ".join(view.topics) or "none named in this material"
     clients = sorted({life.client_id for life in view.lives})
-    yield "members", f"{len(clients)}: {', '.join(clients[:8])}" if clients else "nobody is named"
+    yield "members", f"{len(clients)}: {', '.join(clients[:8])}" if clients else "nobody named"
     if view.history:
         first, last = clock(view.history[0].started), clock(view.history[-1].started)
         yield "rebalances", f"{len(view.history)}, {first} to {last}"
@@ -90,7 +90,7 @@ def _standstill(view: RebalanceView) -> Iterator[tuple[str, str]]:
     stood, window = sum(end - since for since, end in standstills(view.history)), view.window
     if stood and window is not None and window[1] > window[0]:
         whole = window[1] - window[0]
-        yield "stood still for them", f"{duration(stood)} of {duration(whole)} ({percent(min(1.0, stood / whole))})"
+        yield "stood still during them", f"{duration(stood)} of {duration(whole)} ({percent(min(1.0, stood / whole))})"
     repeated = total(one.repeated for one in view.history)
     if repeated is not None:
         yield "records handed out twice", number(repeated)
@@ -127,7 +127,7 @@ def rebalances(view: RebalanceView) -> pd.DataFrame:
 
 
 def ends(view: RebalanceView) -> pd.DataFrame:
-    """One row per member: how often it came, and how its lives ended."""
+    """One row per member: how often it came, and how how it ended."""
     members: dict[tuple[str, str], list[Life]] = {}
     for life in view.lives:
         members.setdefault((life.client_id, view.host(life)), []).append(life)
@@ -137,7 +137,7 @@ def ends(view: RebalanceView) -> pd.DataFrame:
         ended, static = counted(life.end for life in own), "yes" if own[-1].static else "no"
         place = where(bad.evidence[0]) if bad.evidence else NOTHING
         rows.append((client, host or NOTHING, len(own), ended, static, place))
-    return table(rows, "member|host|came|its lives ended|static|for example")
+    return table(rows, "member|host|came|how it ended|static|for example")
 
 
 def counted(words: Iterable[str]) -> str:

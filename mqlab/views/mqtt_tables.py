@@ -47,7 +47,7 @@ def peers(facts: Facts) -> pd.DataFrame:
 
 def _peer(client: str, broker: str | None, own: Sequence[Connection]) -> Sequence[object]:
     lasted = [c.seconds for c in own if c.seconds is not None]
-    ends = Counter(c.ended or "not told" for c in own if c.until is not None)
+    ends = Counter(c.ended or "not known" for c in own if c.until is not None)
     return (
         client,
         broker or "",
@@ -79,7 +79,7 @@ def away(facts: Facts) -> pd.DataFrame:
             one.client_id,
             one.broker or "",
             clock(one.since),
-            (one.connection.ended if one.connection else None) or "not told",
+            (one.connection.ended if one.connection else None) or "not known",
             _known(one.queued),
             _known(one.dropped),
             next(map(where, one.evidence[::-1]), ""),
@@ -145,7 +145,7 @@ def first_risers(facts: Facts) -> pd.DataFrame:
 
 def _counted(stage: Stage) -> str:
     if stage.messages is None:
-        return "not told"
+        return "not known"
     told = number(stage.messages)
     if stage.exact or stage.low is None or stage.high is None:
         return told

@@ -87,7 +87,7 @@ def _overview(facts: Facts, view: GroupView) -> Iterator[tuple[str, str]]:
         yield "group", "this material names no consumer group of RocketMQ"
         return
     yield "group", view.group
-    yield "topics", ", ".join(t.topic for t in view.terms) or "none that the material names"
+    yield "topics", ", ".join(t.topic for t in view.terms) or "none named in this material"
     if view.broadcast:
         yield "messages", "broadcast: each process reads every queue, so equal ids do no harm"
     elif view.terms:

@@ -158,7 +158,7 @@ def _measured(answer: DrainAnswer, tz: tzinfo) -> Iterator[tuple[str, str]]:
     fall = answer.fall
     if fall is None:
         if answer.points:
-            yield ("MEASURED", "the backlog does not fall for good within the material")
+            yield ("MEASURED", "the backlog does not fall for good in this material")
         return
     rate = fall.messages_per_second
     rates = f"{digits(rate.likely)}/s ({digits(rate.low)} to {digits(rate.high)})"

@@ -24,7 +24,7 @@ def test_connections_of_like_length_and_end_share_a_bar():
     assert {kind: count for (kind, _), count in length_counts(told).items()} == {"keep-alive": 2, "normal": 1}
     chart = connection_lengths(told)
     assert [(trace.name, sum(trace.y)) for trace in chart.data] == [
-        ("the client said good-bye", 1), ("nothing came for 1.5 × keep-alive", 2),
+        ("disconnected by the client", 1), ("nothing received for 1.5 × keep-alive", 2),
     ]  # fmt: skip
 
 

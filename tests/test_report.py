@@ -294,7 +294,7 @@ def test_the_notebook_about_delivery_runs_wherever_a_topic_can_be_audited(monkey
 
 
 def test_the_postmortem_asks_for_what_no_file_knows():
-    assert view(*example(), IncidentNotes()).postmortem.moments == (
+    assert view(*example(), IncidentNotes()).moments == (
         ("onset", "2026-11-21 12:20:44 UTC", "data", ""),
         ("detected", "", "", ""),
         ("mitigated", "2026-11-21 12:23:20 UTC", "inferred", "producer mqtt-bridge batch.size → 16384"),
@@ -305,10 +305,10 @@ def test_the_postmortem_asks_for_what_no_file_knows():
 
 def test_what_people_wrote_beats_what_is_inferred():
     notes = IncidentNotes(title="Flood", mitigated=at("12:30:00"))
-    postmortem = view(*example(), notes).postmortem
+    shown = view(*example(), notes)
 
-    assert postmortem.title == "Flood"
-    assert postmortem.moments[2] == ("mitigated", "2026-11-21 12:30:00 UTC", "incident.yml", "")
+    assert shown.title == "Flood"
+    assert shown.moments[2] == ("mitigated", "2026-11-21 12:30:00 UTC", "incident.yml", "")
 
 
 @dataclass

@@ -18,7 +18,7 @@ from mqlab.figures.kafka_group import draw_bands
 from mqlab.figures.style import ALARM, BAND, INCOMING, INK, MUTED, TEMPLATE, empty, figure, label, line
 from mqlab.models.polling import ADVISED_MARGIN
 from mqlab.scenarios.replay_request import ReplayAnswer
-from mqlab.units import clock, counted, digits, duration
+from mqlab.units import brief, clock, counted, digits, duration
 from mqlab.views.kafka_group import Phase, Poll, RebalanceView
 from mqlab.views.scenarios import trial
 
@@ -40,7 +40,7 @@ def feasibility(view: RebalanceView) -> go.Figure:
     ticks = [factor * 10.0**power for power in range(-7, 5) for factor in (1, 2, 5)]
     chart.update_yaxes(
         type="log", range=[low[1], high[1]], title_text="time of one record", tickvals=ticks,
-        ticktext=[_short(tick) for tick in ticks],
+        ticktext=[brief(tick) for tick in ticks],
     )  # fmt: skip
     chart.update_layout(legend={"y": -0.2, "yanchor": "top"})
     return chart
@@ -65,7 +65,7 @@ def _draw_line(chart: go.Figure, interval: float, most: float, top: float) -> No
     xs = [1.0, most]
     ys = [interval / x for x in xs]
     each = zip(xs, ys, strict=True)
-    words = [f"{counted(round(x), 'record')} of {_short(y)}: {duration(interval)} in all" for x, y in each]
+    words = [f"{counted(round(x), 'record')} of {brief(y)}: {duration(interval)} in all" for x, y in each]
     chart.add_scatter(
         x=[*xs, xs[-1], xs[0]], y=[*ys, top, top], fill="toself", fillcolor=BAND, mode="none",
         name=f"too late for {duration(interval)}", hoverinfo="skip", text=[""] * 4,
@@ -85,7 +85,7 @@ def _draw_point(chart: go.Figure, phase: Phase, *, late: bool) -> None:
     allowed = f"{counted(phase.records, 'record')}, {duration(phase.interval or 0.0)}"
     name = f"{clock(phase.since)} to {clock(phase.until)}: {allowed}"
     words = label(
-        f"{counted(phase.records, 'record')}, half take {_short(each.p50)}, 99 % at most {_short(each.p99)}; "
+        f"{counted(phase.records, 'record')}, half take {brief(each.p50)}, 99 % at most {brief(each.p99)}; "
         f"{counted(phase.work.polls, 'poll')}"
     )
     colour = ALARM if late else INCOMING
@@ -101,13 +101,6 @@ def _spread(phase: Phase) -> tuple[float, float]:
     """Time of the middle record and of the slowest in a hundred; a log that writes 0.0 s may mean a hundredth of it."""
     each = phase.work.record_seconds
     return max(each.p50, each.p99 / 100), each.p99
-
-
-def _short(seconds: float) -> str:
-    for factor, unit in ((1, "s"), (1e3, "ms"), (1e6, "µs")):
-        if seconds * factor >= 1:
-            return f"{float(f'{seconds * factor:.3g}'):g} {unit}"
-    return f"{seconds * 1e6:.2g} µs"
 
 
 IN_TIME, LATE = "in time", "too late"

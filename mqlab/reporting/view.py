@@ -27,24 +27,6 @@ Entry = tuple[str, str, str]
 """One line of the story: UTC, what, where from."""
 
 
-@dataclass(frozen=True, slots=True)
-class Postmortem:
-    """What the template shows."""
-
-    title: str
-    moments: tuple[Moment, ...]
-    entries: tuple[Entry, ...]
-
-
-def postmortem(facts: Facts, diagnosis: Diagnosis, notes: IncidentNotes) -> Postmortem:
-    """The template for the leading finding."""
-    first = next(iter(diagnosis.findings), None)
-    start = first.started_at if first else units.moment(diagnosis.material.window[0])
-    about = f"{diagnosis.verdict.incident}{f': {first.subject}' if first else ''}"
-    title = notes.title or about + (f", {start:%Y-%m-%d}" if start else "")
-    return Postmortem(title, _moments(diagnosis, first, notes), _entries(facts, diagnosis, notes))
-
-
 def _moments(diagnosis: Diagnosis, first: Finding | None, notes: IncidentNotes) -> tuple[Moment, ...]:
     ended = _moment("end", first.ended_at if first else None, "data")
     return (
@@ -127,7 +109,10 @@ class View:
     changes: tuple[Change, ...]
     telling: tuple[int, ...]
     """Numbers of the few changes that the first screen has room for."""
-    postmortem: Postmortem
+    title: str
+    """Of the postmortem."""
+    moments: tuple[Moment, ...]
+    entries: tuple[Entry, ...]
     diagnosis: Diagnosis
     facts: Facts
 
@@ -137,6 +122,7 @@ def view(facts: Facts, diagnosis: Diagnosis, notes: IncidentNotes) -> View:
     found, changed = dossiers(diagnosis), by_time(diagnosis.changes)
     first = diagnosis.findings[0] if diagnosis.findings else None
     start = first.started_at if first else units.moment(diagnosis.material.window[0])
+    about = f"{diagnosis.verdict.incident}{f': {first.subject}' if first else ''}"
     tone = "open" if diagnosis.verdict.incident == "undetermined" else _TONES[first.severity] if first else "calm"
     return View(
         tone=tone,
@@ -149,7 +135,9 @@ def view(facts: Facts, diagnosis: Diagnosis, notes: IncidentNotes) -> View:
         dossiers=found,
         changes=changed,
         telling=telling(changed, first),
-        postmortem=postmortem(facts, diagnosis, notes),
+        title=notes.title or about + (f", {start:%Y-%m-%d}" if start else ""),
+        moments=_moments(diagnosis, first, notes),
+        entries=_entries(facts, diagnosis, notes),
         diagnosis=diagnosis,
         facts=facts,
     )

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, tzinfo
-
-import click
 
 from mqlab.delivery import path as delivery_path
 from mqlab.delivery.path import (
@@ -160,10 +157,6 @@ def _shown(name: str, group: str | None, table: Sequence[Mapping[str, str]]) -> 
 
 _MOST_PARTS = 8
 _MOST_RISKS = 8
-_COLOURS = {
-    "LOST AND DOUBLED": "red", "LOST": "red", "DOUBLED": "yellow", "CANNOT SAY": "yellow", "WAITING": "yellow",
-    "NOTHING LOST": "green", "NOTHING LOST FROM THE LOG": "green",
-}  # fmt: skip
 
 
 def audit_screen(
@@ -196,18 +189,6 @@ def audit_exit_code(audits: Sequence[Audit], ways: Sequence[Chain] = ()) -> int:
     if any(audit.outcome not in (Outcome.COMPLETE, Outcome.IN_LOG, Outcome.UNKNOWN) for audit in audits):
         return 2
     return int(not audits or any(audit.outcome is not Outcome.COMPLETE for audit in audits))
-
-
-def coloured(text: str) -> str:
-    """The screen for a terminal: verdicts in colour, labels bold."""
-    return "\n".join(_coloured(one) for one in text.split("\n"))
-
-
-def _coloured(text: str) -> str:
-    head, gap, rest = text.partition("  ")
-    if gap and head in _COLOURS and not rest.startswith(" ") and ":" not in rest:
-        return click.style(head, fg=_COLOURS[head], bold=True) + gap + rest
-    return click.style(text[:LABEL], bold=True) + text[LABEL:] if re.match(r"[A-Z]+ +\S", text[: LABEL + 1]) else text
 
 
 def _topic(audit: Audit, tz: tzinfo) -> Iterator[str]:

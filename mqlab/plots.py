@@ -47,16 +47,10 @@ class Plots:
     # -- traffic -----------------------------------------------------------------------------------------------------
 
     def traffic(self) -> go.Figure:
-        """Did traffic change, and when? Bytes in and out."""
+        """Did traffic change, and when? Bytes in and out, and how many left for one that came in."""
         from mqlab.figures.traffic import traffic
 
         return traffic(self.facts, self._about_bytes())
-
-    def ratio(self) -> go.Figure:
-        """How many bytes left for one that came in?"""
-        from mqlab.figures.traffic import ratio
-
-        return ratio(self.facts, self._about_bytes())
 
     def waterfall(self) -> go.Figure:
         """Where did the bytes come from? The stages of the ledger, and what is left unexplained."""

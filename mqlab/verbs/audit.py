@@ -24,6 +24,7 @@ def audit(form: str, output: str | None, exit_code: bool, **material: Any) -> in
     from mqlab.delivery.risks import risks
     from mqlab.mqtt.chain import ways
     from mqlab.screens import audit as screen_audit
+    from mqlab.screens import rows
     from mqlab.views import audit_json as jsonout
     from mqlab.views.audit_json import nothing
 
@@ -35,6 +36,6 @@ def audit(form: str, output: str | None, exit_code: bool, **material: Any) -> in
     else:
         text = screen_audit.audit_screen(found, zone, because, risks(capture.facts), over)
         if not output and sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
-            text = screen_audit.coloured(text)
+            text = rows.coloured(text)
     deliver(text, output)
     return screen_audit.audit_exit_code(found, over) if exit_code else 0

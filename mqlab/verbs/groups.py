@@ -25,12 +25,12 @@ def rebalances(form: str, output: str | None, **material: Any) -> int:
     from mqlab.kafka.groups import chosen
     from mqlab.kafka.rebalances import history
     from mqlab.screens.groups import rebalances_screen
-    from mqlab.views.rebalances_json import dumps
+    from mqlab.views.kafka_group import rebalances_json
 
     wanted = material.pop("group")
     capture, zone = opened(group=None, **material)
     histories = [(group, history(capture.facts, group)) for group in chosen(capture.facts, wanted)]
-    deliver(dumps(histories) if form == "json" else rebalances_screen(histories, zone), output)
+    deliver(rebalances_json(histories) if form == "json" else rebalances_screen(histories, zone), output)
     return 0
 
 

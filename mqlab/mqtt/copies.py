@@ -2,7 +2,7 @@
 
 Four mechanisms make copies, and each leaves its own mark in a receiver's ledger: filters that overlap (each message of
 a topic as often, at the same moment), redelivery (DUP flag), replay of retained messages (RETAIN flag), and messages
-that go round in a circle (no flag, later and later).
+that go round in a circle (no flag, later and later). Whose ledger it is, its name tells.
 """
 
 from __future__ import annotations

@@ -19,8 +19,6 @@ from mqlab.mqtt.sessions import BEGIN, END, Session, Span, sessions
 from mqlab.rows import Client
 
 MIXED = "scattered"
-_WHOLE = 0.9
-"""Share of the survivors that lies before or after all that is lost where the queue kept one end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +130,7 @@ class QueueCase:
         if not got or not lost:
             return None
         begin, end = min(r.first_at for r in lost), max(r.last_at for r in lost)
-        whole = _WHOLE * sum(r.messages for r in got)
+        whole = (1 - NEAR) * sum(r.messages for r in got)
         if sum(r.within(BEGIN, begin) for r in got) >= whole:
             return OLDEST
         return NEWEST if sum(r.within(end, END) for r in got) >= whole else MIXED

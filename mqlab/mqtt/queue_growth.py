@@ -23,10 +23,9 @@ from mqlab.mqtt.sessions import END, Session, left_behind
 from mqlab.mqtt.subscriptions import Subscription, subscriptions
 from mqlab.shared.wording import sample
 
-_FULL = 0.95
-"""Share of what queues hold up to which they grow at their rate: the sample after it may already be of full ones."""
 MEMORY = 0.25
-"""How far a slope of memory may be from the messages' size and overhead: allocators round up, and keep what is free."""
+"""How far a slope of memory may be from the messages' size and overhead: allocators keep what is free and round up, by
+a quarter at most where there are four classes of sizes for each doubling (jemalloc)."""
 
 
 def near(count: float, expected: float) -> bool:
@@ -108,7 +107,7 @@ def _until_full(facts: Facts, broker: str | None, stored: brokers.Points, away: 
     """The last sample before the queues of *away* (since when, how many sessions) are full."""
     since, sessions = away
     queue = brokers.queue(facts, broker)
-    room = END if queue is None or queue.limit is None else queue.limit * sessions * _FULL
+    room = END if queue is None or queue.limit is None else queue.limit * sessions * (1 - NEAR)
     base = [value for at, value in stored if at <= since][-1]
     until = since
     for at, value in stored:

@@ -18,7 +18,7 @@ from mqlab.models.mqtt import matches, shared
 from mqlab.mqtt import brokers, connections
 from mqlab.mqtt import subscriptions as mqtt_subscriptions
 from mqlab.mqtt.accounting import Account, accounts
-from mqlab.mqtt.brokers import EDGE, agree
+from mqlab.mqtt.brokers import EDGE, SKEW, agree
 from mqlab.mqtt.copies import client_of
 from mqlab.mqtt.sessions import END
 from mqlab.mqtt.subscriptions import Party, internal, receiving_ledgers, subscriber_of, subscriptions
@@ -256,7 +256,7 @@ def _granted(facts: Facts, client: str, name: str) -> bool:
     """After the last refusal of the filter the client subscribed to it again; many note it before the answer comes."""
     last = max((e.last_at for e in facts.of_kind(SUBSCRIBE) if e.topic == name and e.last_at is not None), default=0.0)
     lines = [e for e in facts.of_kind("client-subscribed") if e.topic == name and subscriber_of(facts, e) == client]
-    return any(e.first_at is not None and e.first_at > last + EDGE and e.value_max in (None, 0, 1, 2) for e in lines)
+    return any(e.first_at is not None and e.first_at > last + SKEW and e.value_max in (None, 0, 1, 2) for e in lines)
 
 
 def _closed(facts: Facts, client: str, lines: Sequence[Episode]) -> int:

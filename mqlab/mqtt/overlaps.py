@@ -97,14 +97,14 @@ def _by_ledger(facts: Facts, ledger: Receiver) -> Doubled | None:
 def _steady(counts: Mapping[int, int]) -> bool:
     """Nearly every message of the topic came as often as the one that came most often, and more than once."""
     most = max(counts)
-    return most > 1 and counts[most] >= (1 - NEAR) * sum(counts.values())
+    return most > 1 and counts[most] >= (1 - 2 * NEAR) * sum(counts.values())
 
 
 def _together(ledger: Receiver, copies: int) -> bool:
     """In nearly all ten seconds the copies came at the same moment, or while the client handled as many messages."""
     copied = ledger.copied()
     late = sum(r.again_seconds > EDGE + GRID / r.rows * copies for r in copied)
-    return late <= NEAR * len(copied)
+    return late <= 2 * NEAR * len(copied)
 
 
 def _others(facts: Facts, source: str, copies: Mapping[str, int]) -> bool:
@@ -150,7 +150,7 @@ def _sent(facts: Facts, client: str, topic: str) -> int | None:
     if came is None or went is None:
         return None
     times = round(went.messages / came.messages)
-    return times if times and abs(went.messages / came.messages - times) <= NEAR * times else None
+    return times if times and abs(went.messages / came.messages - times) <= 2 * NEAR * times else None
 
 
 def _fewer_sent(facts: Facts, ledger: Receiver) -> bool:

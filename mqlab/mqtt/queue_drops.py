@@ -12,7 +12,7 @@ from mqlab.models.mqtt import NEWEST, OLDEST, Queue
 from mqlab.mqtt import brokers
 from mqlab.mqtt import sessions as mqtt_sessions
 from mqlab.mqtt.accounting import Account, Row, accounts, total
-from mqlab.mqtt.brokers import EDGE, LEAST, NEAR, agree
+from mqlab.mqtt.brokers import EDGE, LEAST, NEAR, SKEW, agree
 from mqlab.mqtt.diversion import diversions
 from mqlab.mqtt.queue_growth import unknown_subscriptions
 from mqlab.mqtt.sessions import BEGIN, END, Session, Span, sessions
@@ -66,7 +66,7 @@ class QueueCase:
         moments = moments or [(r.first_at + r.last_at) / 2 for r in lost]
         if not moments:
             return self.row is not None and mqtt_sessions.is_away(self.row)
-        return 2 * sum(any(a - EDGE <= at <= b + EDGE for a, b in self.away) for at in moments) > len(moments)
+        return 2 * sum(any(a - SKEW <= at <= b + SKEW for a, b in self.away) for at in moments) > len(moments)
 
     @property
     def silent(self) -> bool:
@@ -95,7 +95,7 @@ class QueueCase:
         """How many of the missing ones are in the queue of a client that did not come back."""
         if not self.away or self.away[-1][1] < END or self.account is None:
             return 0.0
-        late = total(r.certain(self.away[-1][0] - EDGE, END) for r in self.account.lost).likely
+        late = total(r.certain(self.away[-1][0] - SKEW, END) for r in self.account.lost).likely
         return late if self.limit is None else min(late, float(self.limit))
 
     @property
@@ -238,7 +238,7 @@ def _plateau(facts: Facts, case: QueueCase) -> tuple[str, ...]:
     if stored is None or at is None or (case.counter or 0.0) < LEAST:
         return ()
     # With an empty queue: retained ones are stored, too, and the broker's own values, within its first interval.
-    left = [a for a, b in case.away if a - EDGE <= at <= b + EDGE]
+    left = [a for a, b in case.away if a - SKEW <= at <= b + SKEW]
     known = brokers.value(stored, min(left)) if left else None
     before = min((v for t, v in stored.points if t <= at), default=0.0) if known is None else known
     rose = max((v for t, v in stored.points if t > at), default=0.0) - before

@@ -30,7 +30,7 @@ a quarter at most where there are four classes of sizes for each doubling (jemal
 
 def near(count: float, expected: float) -> bool:
     """The count of messages is what was expected, but for those on their way."""
-    return abs(count - expected) <= max(LEAST, NEAR * expected)
+    return abs(count - expected) <= max(LEAST, 2 * NEAR * expected)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ def _until_full(facts: Facts, broker: str | None, stored: brokers.Points, away: 
     """The last sample before the queues of *away* (since when, how many sessions) are full."""
     since, sessions = away
     queue = brokers.queue(facts, broker)
-    room = END if queue is None or queue.limit is None else queue.limit * sessions * (1 - NEAR)
+    room = END if queue is None or queue.limit is None else queue.limit * sessions * (1 - 2 * NEAR)
     base = [value for at, value in stored if at <= since][-1]
     until = since
     for at, value in stored:

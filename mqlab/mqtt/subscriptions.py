@@ -19,7 +19,7 @@ from mqlab.memo import per_facts
 from mqlab.models.mqtt import matches, shared
 from mqlab.mqtt import connections, copies
 from mqlab.mqtt import sessions as mqtt_sessions
-from mqlab.mqtt.brokers import EDGE
+from mqlab.mqtt.brokers import SKEW
 from mqlab.mqtt.sessions import BEGIN, END, Session, Span, outside, sessions
 
 LEAST = 2
@@ -132,7 +132,7 @@ def all_told(facts: Facts) -> bool:
 
 def _session(own: Sequence[Session], at: float) -> int:
     """Which of a client's sessions a line at that moment is about: the one that began last before it, or just after."""
-    near = [n for n, session in enumerate(own) if abs(session.since - at) <= EDGE]
+    near = [n for n, session in enumerate(own) if abs(session.since - at) <= SKEW]
     before = [n for n, session in enumerate(own) if session.since <= at]
     return min(near, key=lambda n: abs(own[n].since - at)) if near else max(before, default=0)
 

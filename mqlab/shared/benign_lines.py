@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from mqlab.facts import Facts
+from mqlab.facts import Episode, Facts
 from mqlab.rows import Shape
 from mqlab.shared.actors import folder
 from mqlab.sources import Role
@@ -74,12 +74,21 @@ class Starts:
 
     def account_for(self, shape: Shape) -> bool:
         """Every line of *shape* may belong to a start: all to one, or the first and the last to one each."""
+        return self.around(shape) or self.at_begin(shape)
+
+    def around(self, shape: Shape | Episode) -> bool:
+        """Its first and its last line lie around a start or stop that the material tells of."""
         if shape.first_at is None or shape.last_at is None:
             return False
         known = [*self.every, *self._clients(shape.source)]
-        ends = [any(_near(at, start) for start in known) for at in (shape.first_at, shape.last_at)]
+        return all(any(_near(at, start) for start in known) for at in (shape.first_at, shape.last_at))
+
+    def at_begin(self, shape: Shape | Episode) -> bool:
+        """Its first and its last line lie at the beginning of its log."""
+        if shape.first_at is None or shape.last_at is None:
+            return False
         begin = self.begins.get(shape.source, shape.first_at)
-        return all(ends) or (_near(shape.first_at, begin) and _near(shape.last_at, begin))
+        return _near(shape.first_at, begin) and _near(shape.last_at, begin)
 
     def _clients(self, source: str) -> list[float]:
         if source in self.brokers:

@@ -16,6 +16,7 @@ from mqlab.delivery import group_losses, loss_mechanisms
 from mqlab.delivery.group_audit import dead_letter_topic
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Certainty, Finding, Severity
+from mqlab.known_errors import PREFIX, known_errors
 from mqlab.logs import explosion
 from mqlab.mqtt import explained as mqtt_explained
 from mqlab.mqtt import symptoms
@@ -48,7 +49,7 @@ def covers(finding: Finding, at: float | None) -> bool:
     return finding.ongoing or finding.ended_at is None or at <= finding.ended_at.timestamp() + explosion.NEAR
 
 
-_UNACCOUNTED = ("replication-too-large", "send-busy", "disk-full", "broker-crashed")
+_UNACCOUNTED = ("replication-too-large", "broker-crashed")
 """Events that mean trouble, whether or not some class accounts for them."""
 
 
@@ -59,7 +60,11 @@ def trouble() -> Mapping[str, Sequence[str]]:
     for slug, incident in INCIDENTS.items():
         for kind in incident.accounts_for:
             classes.setdefault(kind, []).append(slug)
-    return {**classes, **symptoms.TROUBLE}
+    for error in known_errors().values():
+        if not error.event:
+            classes.setdefault(error.kind, []).append(error.incident)
+    mqtt = {kind: (*ours, *classes.get(kind, ())) for kind, ours in symptoms.TROUBLE.items()}
+    return {**classes, **mqtt}
 
 
 SINGLE = {"produce-retry": 10, "request-timeout": 3, "call-failed": 3, **symptoms.SINGLE}
@@ -147,6 +152,8 @@ def _at_restart(episode: Episode, restarts: Sequence[float]) -> bool:
 
 
 def _abnormal(facts: Facts, episode: Episode) -> bool:
+    if episode.kind.startswith(PREFIX):
+        return False  # the rule of its class tells of it, or it belongs to a start
     if episode.kind == "record-failed" and episode.topic and dead_letter_topic(facts, episode.topic):
         return False
     if episode.kind != "process-exit":

@@ -85,3 +85,9 @@ def of_class(incident: str) -> Mapping[str, tuple[KnownError, ...]]:
         if error.incident == incident:
             found[error.kind] = (*found.get(error.kind, ()), error)
     return found
+
+
+@cache
+def outright() -> frozenset[str]:
+    """The classes that lines name outright: those of patterns of the table."""
+    return frozenset(error.incident for error in known_errors().values() if not error.event)

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Change, Finding, Severity
+from mqlab.known_errors import outright
 from mqlab.rows import Assignment, Client, Fate, Flow, TopicFlow
 
 
@@ -66,7 +67,7 @@ _CURES = (
 def ordered_by_weight(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     """*findings* by severity; consequences after their cause; then by certainty, impact, start and slug.
 
-    What explains a finding that is no surer than itself is as severe as that one.
+    An error that is said outright is as severe as what it explains, where that is no surer.
     """
     severity = {f.id: max([f.severity, *(o.severity for o in findings if _explains(f, o))]) for f in findings}
 
@@ -98,8 +99,10 @@ def ordered_by_weight(findings: Sequence[Finding]) -> tuple[Finding, ...]:
 
 
 def _explains(cause: Finding, other: Finding) -> bool:
-    """*cause* is no notice, brings *other* about, is as sure, and began before that one ended."""
-    if cause.severity is Severity.NOTICE or other.incident not in cause.explains or cause.certainty < other.certainty:
+    """*cause* is said outright and no notice, brings *other* about, is as sure, and began before that one ended."""
+    if cause.incident not in (*outright(), "under-min-isr") or cause.severity is Severity.NOTICE:
+        return False
+    if other.incident not in cause.explains or cause.certainty < other.certainty:
         return False
     return cause.started_at is None or other.ended_at is None or cause.started_at <= other.ended_at
 

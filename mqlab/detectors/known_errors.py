@@ -9,7 +9,7 @@ that is over within a minute, a start that failed and then succeeded.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mqlab.catalogue import INCIDENTS
@@ -24,29 +24,33 @@ from mqlab.units import counted
 
 REPEATED = 3
 """Lines from which an error is more than refused tries."""
-PASSING = 60.0
-"""Seconds within which a disturbance passes, and for which a log that goes on must be without it."""
+PASSING = 120.0
+"""Seconds that clients bridge by themselves (delivery.timeout.ms); a disturbance that is over sooner passes."""
+AFTER = 60.0
+"""Seconds without it after which it is over."""
 BEFORE = 3600.0
 """Seconds before an error within which another event makes it a consequence."""
 _SHOWN = 3
 _RUNNING = ("broker-started", "rocketmq-broker-started")
-_WORST = frozenset({"startup-failure", "disk-full", "quorum-lost", "log-corrupt", "network-partition"})
+_WELL = ("connection-made", "join-completed", "client-connected")
+"""Events of a client's log that say that it works again."""
+_WORST = frozenset({"startup-failure", "disk-full", "quorum-lost", "log-corrupt"})
 """Classes that stop a broker or lose data."""
 
-_CLIENTS = ("consumer-offline", "group-churn", "reconnect-flaky-link", "log-explosion")
+_CLIENTS = ("consumer-offline", "group-churn", "reconnect-flaky-link")
 """What follows where clients cannot work."""
-_PAUSES = ("session-timeout", "poll-interval-exceeded", "retry-amplification", "reconnect-storm", "log-explosion")
+_PAUSES = ("session-timeout", "poll-interval-exceeded", "retry-amplification", "reconnect-storm")
 """What follows where something stood still."""
 EXPLAINS: Mapping[str, tuple[str, ...]] = {
     "authentication-failed": (*_CLIENTS, "rate-limit-flapping"),
     "authorization-denied": _CLIENTS,
     "broker-unreachable": (*_CLIENTS, "retry-amplification", "reconnect-storm"),
     "network-partition": (*_CLIENTS, *_PAUSES, "under-min-isr", "quorum-lost"),
-    "quorum-lost": ("under-min-isr", "retry-amplification", "coordinator-unavailable", "log-explosion"),
+    "quorum-lost": ("under-min-isr", "retry-amplification", "coordinator-unavailable"),
     "broker-overloaded": (*_PAUSES, "reconnect-flaky-link"),
-    "throttled": ("reconnect-flaky-link", "reconnect-storm", "retry-amplification", "slow-consumer", "log-explosion"),
-    "disk-full": ("startup-failure", "under-min-isr", "retry-amplification", "broker-overloaded", "log-explosion"),
-    "log-corrupt": ("poison-pill-stall", "startup-failure", "log-explosion"),
+    "throttled": ("reconnect-flaky-link", "reconnect-storm", "retry-amplification", "slow-consumer"),
+    "disk-full": ("startup-failure", "under-min-isr", "retry-amplification", "broker-overloaded"),
+    "log-corrupt": ("poison-pill-stall", "startup-failure"),
     "resource-limit": (*_CLIENTS, "session-timeout", "reconnect-storm"),
     "host-starved": (*_PAUSES, "under-min-isr", "quorum-lost", "network-partition", "clock-jump"),
     "certificate-untrusted": (*_CLIENTS, "authentication-failed", "broker-unreachable"),
@@ -56,7 +60,7 @@ EXPLAINS: Mapping[str, tuple[str, ...]] = {
     "coordinator-unavailable": (*_CLIENTS, "slow-consumer"),
     "route-missing": _CLIENTS,
     "manual-offset-change": ("offset-reset-loss", "catch-up-read", "reprocess-duplicates", "backlog-drain"),
-    "clock-jump": ("session-timeout", "poll-interval-exceeded", "log-explosion"),
+    "clock-jump": ("session-timeout", "poll-interval-exceeded"),
 }
 """The classes that known errors are signs of, and what each brings about."""
 
@@ -95,7 +99,7 @@ def _said(facts: Facts, incident: str) -> Iterator[_Said]:
     for source, told in by_source.items():
         left = [(error, e) for error, e in told if error.fatal or not known.around(e)]
         last, end = span(e.last_at for _, e in left)[1], log_end(facts, (source,))
-        goes_on = last is not None and end is not None and end - last > PASSING
+        goes_on = last is not None and end is not None and end - last > AFTER
         if not (goes_on and all(not error.fatal and known.at_begin(e) for error, e in left)):
             yield from left
 
@@ -122,7 +126,7 @@ def _finding(facts: Facts, incident: str, said: tuple[_Said, ...]) -> Finding:
     total = sum(lines.values())
     since, until = span(at for _, e in said for at in (e.first_at, e.last_at))
     end = log_end(facts, {e.source for _, e in said})
-    ongoing = until is None or end is None or end - until <= PASSING
+    ongoing = until is None or end is None or end - until <= AFTER
     who = _names(episode.client_id or episode.group or base_name(episode.source) for _, episode in said)
     about = _names(e.peer or e.topic for error, e in said if error is lead)
     target = f" ({few(about, _SHOWN)})" if about else ""
@@ -145,19 +149,34 @@ def _finding(facts: Facts, incident: str, said: tuple[_Said, ...]) -> Finding:
         verify=texts.verify,
         facts={"error": lead.name, "software": lead.software, "versions": lead.versions},
     )
-    return replace(found, explains=EXPLAINS[incident])
+    return replace(found, explains=() if found.severity is Severity.NOTICE else EXPLAINS[incident])
 
 
 def _severity(facts: Facts, incident: str, said: tuple[_Said, ...], *, ongoing: bool) -> Severity:
     is_fatal = any(error.fatal for error, _ in said)
-    since, until = span(at for _, e in said for at in (e.first_at, e.last_at))
+    until = span(e.last_at for _, e in said)[1]
     again = [e.first_at for e in facts.of_kind(*_RUNNING) if e.first_at is not None]
     if is_fatal and until is not None and any(at > until for at in again):
         return Severity.NOTICE
-    is_brief = not ongoing and since is not None and until is not None and until - since <= PASSING
-    if not is_fatal and (sum(e.count for _, e in said) < REPEATED or is_brief):
+    sources = {e.source for _, e in said}
+    well = [e.first_at for e in facts.of_kind(*_WELL) if e.source in sources and e.first_at is not None]
+    is_over = not ongoing or (until is not None and any(at >= until for at in well))
+    passed = is_over and _longest((e for _, e in said), well) <= PASSING
+    if not is_fatal and (passed or sum(e.count for _, e in said) < REPEATED):
         return Severity.NOTICE
     return Severity.CRITICAL if incident in _WORST else Severity.WARNING
+
+
+def _longest(episodes: Iterator[Episode], well: Sequence[float]) -> float:
+    """Seconds of the longest time in which it came again and again, and nothing was *well* between."""
+    dated = [(e.first_at, e.last_at) for e in episodes if e.first_at is not None and e.last_at is not None]
+    longest, begin, last = 0.0, 0.0, float("-inf")
+    for first, end in sorted(dated):
+        is_new = first - last > AFTER or any(last <= at <= first for at in well)
+        begin = first if is_new else begin
+        last = max(last, end)
+        longest = max(longest, last - begin)
+    return longest
 
 
 def _evidence(said: tuple[_Said, ...], lead: KnownError) -> tuple[Evidence, ...]:

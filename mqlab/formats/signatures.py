@@ -63,6 +63,8 @@ ORIGINS: tuple[Spec, ...] = (
     *(known_errors.SPEC for _ in known_errors.SIGNATURES),
 )
 """What the format of each signature is."""
+OF_ERRORS = len(SIGNATURES) - len(known_errors.SIGNATURES)
+"""The place from which they are known errors."""
 
 FAR = 4000
 """Characters in which a word that may stand anywhere is looked for."""

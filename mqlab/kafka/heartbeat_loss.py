@@ -22,6 +22,7 @@ from mqlab.kafka.log_lines import static_of
 from mqlab.kafka.poll_departures import departures
 from mqlab.kafka.releases import distinct, fenced
 from mqlab.kafka.rows import End, Life
+from mqlab.known_errors import PREFIX
 from mqlab.memo import per_facts
 from mqlab.shared.benign_lines import ORDERLY
 from mqlab.shared.configured import consumer_value
@@ -54,7 +55,8 @@ def _signs(facts: Facts, group: str) -> Mapping[str, Sequence[float]]:
     for episode in facts.episodes:
         client = poll_limits.client_of(facts, group, episode)
         known = episode.group == group or episode.source in homes
-        if client and known and episode.source not in brokers:
+        in_bursts = episode.kind.startswith(PREFIX)  # trouble says nothing of how often a client usually writes
+        if client and known and episode.source not in brokers and not in_bursts:
             found[client] += [at for at in (episode.first_at, episode.last_at) if at is not None]
     for batch in poll_limits.polls(facts, group):
         found[batch.client_id or ""] += [batch.at] * min(batch.polls, ROW)

@@ -84,12 +84,12 @@ def show(finding: str, lines: int, **material: Any) -> int:
 
 
 @commands.command()
-@click.argument("slug")
-def explain(slug: str) -> int:
-    """Explain a class of incident: mechanism, proof, look-alikes, repair."""
-    from mqlab.catalogue import explain as text
+@click.argument("what")
+def explain(what: str) -> int:
+    """Explain a class of incident, a known error, or a line of a log in quotes."""
+    from mqlab.verbs.explaining import explained
 
-    click.echo(text(slug), nl=False)
+    click.echo(explained(what), nl=False)
     return 0
 
 

@@ -16,6 +16,7 @@ from mqlab.detectors import (
     fan_out,
     format_inflation,
     group_churn,
+    known_errors,
     log_explosion,
     offset_reset_loss,
     overlapping_subscription,
@@ -87,4 +88,5 @@ DETECTORS: tuple[Detector, ...] = (
     subscription_mismatch,
     unclean_election_loss,
     under_min_isr,
+    *known_errors.RULES,
 )

@@ -18,6 +18,7 @@ from operator import attrgetter
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Evidence
 from mqlab.kafka.log_lines import homes, lines
+from mqlab.known_errors import PREFIX
 from mqlab.memo import per_facts
 from mqlab.models import polling
 from mqlab.models.polling import Percentiles
@@ -170,6 +171,8 @@ def signs_of_life(facts: Facts, group: str) -> Mapping[str, Sequence[float]]:
     alone = homes(facts, group)
     brokers = facts.logs_of("kafka", Role.BROKER_LOG)
     for episode in facts.episodes:
+        if episode.kind.startswith(PREFIX):
+            continue  # trouble comes in bursts, it does not tell how often a client writes
         client = client_of(facts, group, episode)
         if client and (episode.group == group or episode.source in alone) and episode.source not in brokers:
             found[client] += [at for at in (episode.first_at, episode.last_at) if at is not None]

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from mqlab.facts import Facts
+from mqlab.facts import Episode, Facts
 from mqlab.rows import Shape
 from mqlab.shared.actors import folder
 from mqlab.sources import Role
@@ -84,13 +84,23 @@ class Starts:
 
         A log that begins may be one that was rotated: its first lines excuse warnings, no errors.
         """
-        if shape.first_at is None or shape.last_at is None or not is_slow(facts, shape):
+        if not is_slow(facts, shape):
+            return False
+        return self.around(shape) or (shape.level == "WARN" and self.at_begin(shape))
+
+    def around(self, shape: Shape | Episode) -> bool:
+        """Its first and its last line lie around a start or stop that the material tells of."""
+        if shape.first_at is None or shape.last_at is None:
             return False
         known = [*self.every, *self._clients(shape.source)]
-        ends = [any(_near(at, start) for start in known) for at in (shape.first_at, shape.last_at)]
+        return all(any(_near(at, start) for start in known) for at in (shape.first_at, shape.last_at))
+
+    def at_begin(self, shape: Shape | Episode) -> bool:
+        """Its first and its last line lie at the beginning of its log."""
+        if shape.first_at is None or shape.last_at is None:
+            return False
         begin = self.begins.get(shape.source, shape.first_at)
-        is_begin = _near(shape.first_at, begin) and _near(shape.last_at, begin)
-        return all(ends) or (is_begin and shape.level == "WARN")
+        return _near(shape.first_at, begin) and _near(shape.last_at, begin)
 
     def _clients(self, source: str) -> list[float]:
         if source in self.brokers:

@@ -16,6 +16,7 @@ from mqlab.delivery import loss_mechanisms, losses
 from mqlab.delivery.group_audit import dead_letter_topic
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Certainty, Finding, Severity
+from mqlab.known_errors import PREFIX, known_errors
 from mqlab.logs import explosion
 from mqlab.mqtt import symptoms
 from mqlab.rocketmq import shared_client_ids
@@ -51,7 +52,7 @@ def covers(finding: Finding, at: float | None) -> bool:
     return finding.ongoing or finding.ended_at is None or at <= finding.ended_at.timestamp() + explosion.NEAR
 
 
-_UNACCOUNTED = ("replication-too-large", "send-busy", "disk-full", "broker-crashed", "quota-exceeded")
+_UNACCOUNTED = ("replication-too-large", "broker-crashed")
 """Events that mean trouble, whether or not some class accounts for them."""
 
 
@@ -62,6 +63,9 @@ def trouble() -> Mapping[str, Sequence[str]]:
     for slug, incident in INCIDENTS.items():
         for kind in incident.accounts_for:
             classes.setdefault(kind, []).append(slug)
+    for error in known_errors().values():
+        if not error.event:
+            classes.setdefault(error.kind, []).append(error.incident)
     return classes
 
 
@@ -154,6 +158,8 @@ def _at_restart(episode: Episode, restarts: Sequence[float]) -> bool:
 
 def abnormal(facts: Facts, episode: Episode) -> bool:
     """False for an event that looks like trouble and is an ordinary end: an orderly exit, a good-bye."""
+    if episode.kind.startswith(PREFIX):
+        return False  # the rule of its class tells of it, or it belongs to a start
     if episode.kind == "record-failed" and episode.topic and dead_letter_topic(facts, episode.topic):
         return False
     if episode.kind != "process-exit":

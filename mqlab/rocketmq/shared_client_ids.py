@@ -110,7 +110,7 @@ def _two_stay(seen: Sequence[tuple[float, float, set[str]]]) -> bool:
 
 
 MOSTLY = 1.5
-"""Times that a message of a doubled queue is handled, at least: more than half of them again."""
+"""Times that a message of a doubled queue is handled, at least: the most part again, where all of them should be."""
 
 
 @dataclass(frozen=True, slots=True)

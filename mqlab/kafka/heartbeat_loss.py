@@ -69,11 +69,6 @@ class Expiry:
         """Seconds around the expulsion in which what led to it lies."""
         return (self.timeout or 0.0) + ONCE
 
-    @property
-    def stood_still(self) -> bool:
-        """A silence that is no chance, after which it went on."""
-        return self.silence is not None and self.silence.telling and self.silence.until is not None
-
 
 @per_facts
 def judged(facts: Facts, group: str) -> tuple[tuple[Expiry, str | None], ...]:
@@ -166,7 +161,8 @@ def _trace(facts: Facts, group: str, one: Expiry, life: Life, lives: Sequence[Li
     broker = facts.near(one.at, one.reach, "broker-stopping", "broker-stopped", "broker-started")
     if broker and not (one.silence and one.silence.telling):
         return "lost its coordinator when a broker was restarted"
-    if one.static and not died and not one.stood_still:
+    woke = one.silence is not None and one.silence.telling and one.silence.until is not None
+    if one.static and not died and not woke:
         return "is a static member, which says nothing when it stops"
     names = {o.client_id for o in distinct([life])} | {one.client_id}
     for round_ in restarts.rounds(facts, group):

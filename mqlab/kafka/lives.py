@@ -29,7 +29,7 @@ from mqlab.kafka.log_lines import (
     timed_out,
     trigger_of,
 )
-from mqlab.kafka.poll_limits import session_limit, silence
+from mqlab.kafka.poll_limits import PROCESSES, session_limit, silence
 from mqlab.kafka.rows import ONCE, End, Life, Span, Trigger
 from mqlab.memo import per_facts
 from mqlab.rows import Assignment
@@ -48,16 +48,16 @@ def lives(facts: Facts, group: str) -> tuple[Life, ...]:
     """Lives of the members of *group*, by their beginning; those that were there from the start come first."""
     known = lines(facts, group)
     every = spans(facts, known)
-    told, failed = timeouts(facts, known, every), failures(facts, known, every)
-    open_: dict[str, list[Span]] = defaultdict(list)
+    late, failed = timeouts(facts, known, every), failures(facts, known, every)
+    unfollowed: dict[str, list[Span]] = defaultdict(list)
     made: dict[int, Life] = {}
     for span in every:
-        free = open_[span.client_id]
+        free = unfollowed[span.client_id]
         old = _best([s for s in free if _over(s, span, known)], span)
         if old is not None:
             free.remove(old)
-        open_[span.client_id] = [*free[-_KEPT:], span]
-        how = ending(facts, known, span, told.get(id(span)))
+        unfollowed[span.client_id] = [*free[-PROCESSES:], span]
+        how = ending(facts, known, span, late.get(id(span)))
         made[id(span)] = Life(
             group=group,
             client_id=span.client_id,
@@ -86,10 +86,6 @@ def _silent_since(facts: Facts, group: str, span: Span) -> float | None:
         return None
     silent = silence(facts, group, span.client_id, span.until, limit.seconds)
     return silent.since if silent is not None and silent.telling and silent.since >= (span.since or 0.0) else None
-
-
-_KEPT = 8
-"""Earlier lives of one client id that are still asked about: more processes than that do not share one."""
 
 
 def _over(old: Span, new: Span, known: Lines) -> bool:

@@ -28,8 +28,9 @@ from mqlab.sources import Role
 
 _WATCHED = ("process-exit", "process-started")
 _done = attrgetter("at")
-_NEXT = 8
-"""Polls that end after a moment and may have begun before it: those of as many processes with one client id."""
+PROCESSES = 8
+"""Processes with one client id that are told apart: of the polls that end after a moment, and of the lives before one,
+as many are looked at."""
 
 
 def client_of(facts: Facts, group: str, row: Episode | Batch) -> str | None:
@@ -88,7 +89,7 @@ def covering(facts: Facts, group: str, client_id: str, at: float) -> Batch | Non
     """The poll that *client_id* was working off at *at*, where a line tells how long it took."""
     own = polls_of(facts, group, client_id)
     place = bisect_left(own, at, key=_done)
-    fitting = [b for b in own[place : place + _NEXT] if b.at - b.longest_seconds <= at]
+    fitting = [b for b in own[place : place + PROCESSES] if b.at - b.longest_seconds <= at]
     return max(fitting, key=lambda b: (b.longest_seconds, b.at), default=None)
 
 

@@ -214,46 +214,48 @@ def history(facts: Facts, group: str) -> tuple[Rebalance, ...]:
 
     What coordinators wrote comes first; generations that only clients tell of are concluded from their logs.
     """
-    known = lines(facts, group)
-    begun = generations(known)
-    lineage = _lineage(known, begun, lives(facts, group))
-    found: list[Rebalance] = []
-    for old, one in zip([None, *begun[:-1]], begun, strict=True) if begun else ():
-        because, said = follow_up(facts, group, old, one), own_reason(facts, group, one)
+    log = lines(facts, group)
+    begun = generations(log)
+    lineage = _lineage(log, begun, lives(facts, group))
+    rows: list[Rebalance] = []
+    for old, generation in zip([None, *begun[:-1]], begun, strict=True) if begun else ():
+        because, own = follow_up(facts, group, old, generation), own_reason(facts, group, generation)
         if because:
-            why = _Cause(Trigger.FOLLOW_UP, Behind.UNKNOWN, True, because)
-        elif said is not Trigger.UNKNOWN:
-            why = _Cause(said, Behind.UNKNOWN, True, "the client's own log says why it rejoins")
+            cause = _Cause(Trigger.FOLLOW_UP, Behind.UNKNOWN, True, because)
+        elif own is not Trigger.UNKNOWN:
+            cause = _Cause(own, Behind.UNKNOWN, True, "the client's own log says why it rejoins")
         else:
-            why = _cause(one, lineage)
-        found.append(_row(group, old, one, why, found[-1] if found else None))
-    return tuple(_costed(facts, group, begun, found))
+            cause = _cause(generation, lineage)
+        rows.append(_row(group, old, generation, cause, rows[-1] if rows else None))
+    return tuple(_costed(facts, group, begun, rows))
 
 
-def _row(group: str, old: Generation | None, one: Generation, why: _Cause, last: Rebalance | None) -> Rebalance:
-    """The rebalance without its costs; a follow-up shares the story of the *last* one, and what began that."""
-    story = last if last is not None and why.trigger is Trigger.FOLLOW_UP else None
-    begin, *more = (line.first for line in one.lines)
-    own = why.life.evidence[-1:] if why.life else ()
-    before = 0 if old is None and one.number == 1 and one.classic else None
-    if old is not None and old.number is not None and one.number == old.number + 1:
+def _row(
+    group: str, old: Generation | None, generation: Generation, cause: _Cause, last: Rebalance | None
+) -> Rebalance:
+    """The rebalance without its costs; a follow-up shares the story of the *last* rebalance, and what began that."""
+    story = last if last is not None and cause.trigger is Trigger.FOLLOW_UP else None
+    begin, *more = (line.first for line in generation.lines)
+    own = cause.life.evidence[-1:] if cause.life else ()
+    before = 0 if old is None and generation.number == 1 and generation.classic else None
+    if old is not None and old.number is not None and generation.number == old.number + 1:
         before = old.members
     return Rebalance(
         group=group,
-        started=one.started,
-        stabilised=one.stabilised,
-        generation=one.number,
-        trigger=why.trigger,
-        behind=story.behind if story else why.behind,
-        reason=one.reason,
-        client_id=why.life.client_id if why.life else one.client_id,
-        member_id=one.member_id,
-        host=one.host or (why.life.host if why.life else None),
-        inferred=why.inferred or one.inferred,
-        because=why.because,
+        started=generation.started,
+        stabilised=generation.stabilised,
+        generation=generation.number,
+        trigger=cause.trigger,
+        behind=story.behind if story else cause.behind,
+        reason=generation.reason,
+        client_id=cause.life.client_id if cause.life else generation.client_id,
+        member_id=generation.member_id,
+        host=generation.host or (cause.life.host if cause.life else None),
+        inferred=cause.inferred or generation.inferred,
+        because=cause.because,
         story=story.story if story else last.story + 1 if last else 1,
         members_before=before,
-        members_after=one.members,
+        members_after=generation.members,
         moved=None,
         standstill=None,
         delayed=None,

@@ -58,11 +58,6 @@ class Sharing:
         return self.until - self.since
 
 
-def sharings(facts: Facts, group: str) -> tuple[Sharing, ...]:
-    """Every time in which ids of *group* were shared; the most direct source's first, each source's by time."""
-    return tuple(s for stream in streams(facts, group) for s in _of_stream(group, stream))
-
-
 def _of_stream(group: str, stream: Stream) -> Iterator[Sharing]:
     """Sharings of one source: a streak in which an id is shared, cut where the places of the shared ids change."""
     snapshots = stream.snapshots
@@ -115,7 +110,7 @@ def _two_stay(seen: Sequence[tuple[float, float, set[str]]]) -> bool:
 
 
 MOSTLY = 1.5
-"""Times that a message of a doubled queue is handled, at least: more than half of them again."""
+"""Times that a message of a doubled queue is handled, at least: the most part again, where all of them should be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +241,8 @@ def harmless(facts: Facts, case: Case) -> str | None:
 def cases(facts: Facts, group: str) -> tuple[Case, ...]:
     """The times in which ids of *group* were shared, each judged once, by time."""
     chains: list[list[Sharing]] = []
-    for one in sorted(sharings(facts, group), key=lambda s: (s.since, s.until, s.how)):
+    sharings = [one for stream in streams(facts, group) for one in _of_stream(group, stream)]
+    for one in sorted(sharings, key=lambda s: (s.since, s.until, s.how)):
         chain = next((c for c in chains if _belongs(one, c)), None)
         if chain is None:
             chains.append([one])
@@ -325,10 +321,8 @@ def doubtful(facts: Facts) -> Iterator[tuple[float, str]]:
     for group in groups(facts):
         for case in cases(facts, group):
             if case.unclear and case.certainty is None and harmless(facts, case) is None:
-                names, places = (
-                    " and ".join(case.sharing.shared),
-                    ", ".join(sorted(m.place for m in case.sharing.members)),
-                )
+                names = " and ".join(case.sharing.shared)
+                places = ", ".join(sorted(m.place for m in case.sharing.members))
                 yield case.since, f"{clock(case.since)} UTC: {group} lists {names} more than once ({places})"
 
 

@@ -201,7 +201,7 @@ def _increase(series: Sequence[Series], first: float, last: float) -> float | No
 
 def _fits(lines: Sequence[Episode], rejected: float | None) -> bool:
     failed = sum(e.count * (e.value_min or 0) for e in lines)
-    return bool(rejected) and failed > 0 and (rejected or 0) >= 0.7 * failed
+    return bool(rejected) and failed > 0 and (rejected or 0) * MORE >= failed
 
 
 def _jumped(facts: Facts, client: str, first: float, last: float) -> str | None:

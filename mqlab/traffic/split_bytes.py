@@ -34,11 +34,6 @@ class Sums:
     healthy: float | None
 
 
-def splits_counted(facts: Facts, client: str, start: float, end: float) -> float | None:
-    """Splits that the producer's own counter saw."""
-    return counters.rise(counters.of_client(facts, "producer.batch_splits", client), start, end)
-
-
 def summed(facts: Facts, host: str | None, client: str, topic: str, span: tuple[float, float]) -> Sums:
     """What the counters say of the bytes between two moments."""
     start, end = span
@@ -121,7 +116,7 @@ def of_loop(facts: Facts, client: str, topic: str, splits: Sequence[Episode], wi
         return SplitLedger(host, started, ended, lines)
     count, told = lines, started
     if traffic_splits.begins_within(facts, splits):
-        counted = splits_counted(facts, client, started, ended)
+        counted = counters.rise(counters.of_client(facts, "producer.batch_splits", client), started, ended)
         count, told = (round(counted), started) if counted and counted > lines else (lines, first)
     calm_until = change.after if change else started
     sums = summed(facts, host, client, topic, (told, ended))

@@ -6,12 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from mqlab.delivery import durability
-from mqlab.delivery.durability import Told, topics
+from mqlab.delivery.durability import topics
 from mqlab.facts import Facts, Series, span
 from mqlab.findings import Evidence
 from mqlab.kafka import groups
 from mqlab.memo import per_facts
 from mqlab.models.retention import DAY, Overtaken, overtaken, time_lag
+from mqlab.shared.configured import Value
 from mqlab.shared.counters import increase, summed
 from mqlab.shared.queues import Pace, Points, lag, of_groups, paces
 from mqlab.units import digits, duration, number
@@ -161,21 +162,21 @@ def retention_risks(facts: Facts) -> Iterator[Risk]:
             yield _risk((group, topic), queues, due, (seconds, setting))
 
 
-def _kept(facts: Facts, topic: str, partitions: int) -> tuple[float, Told]:
+def _kept(facts: Facts, topic: str, partitions: int) -> tuple[float, Value]:
     """Seconds for which a record of *topic* stays at least, by time or by size, and the setting that says so."""
-    by_time = (_USUAL, Told("log.retention.hours = 168 (default)", None))
+    by_time = (_USUAL, Value("log.retention.hours", "168 (default)", None))
     for key, unit in reversed(_TIMES):
         setting = durability.in_force(facts, topic, key)
         if setting is not None and setting.value.lstrip("-").isdigit():
             seconds = int(setting.value) * unit if int(setting.value) >= 0 else float("inf")
-            by_time = (seconds, Told(f"{key} = {setting.value}", setting.evidence))
+            by_time = (seconds, setting)
     setting = durability.in_force(facts, topic, "retention.bytes")
     series = [s for s in facts.named("broker.bytes_in") if s.labels.get("topic") == topic]
     came = increase(series, float("-inf"), float("inf")) if series else None
     if setting is None or not setting.value.isdigit() or came is None or came.value <= 0 or came.until <= came.since:
         return by_time
     fills = int(setting.value) * (came.until - came.since) * max(1, partitions) / came.value
-    return (fills, Told(f"retention.bytes = {setting.value}", setting.evidence)) if fills < by_time[0] else by_time
+    return (fills, setting) if fills < by_time[0] else by_time
 
 
 def _overtaken(points: Points, seconds: float) -> tuple[Pace, Overtaken] | None:
@@ -199,16 +200,15 @@ def _risk(
     key: tuple[str, str],
     queues: Mapping[str, Points],
     partitions: list[tuple[Pace, Overtaken]],
-    rule: tuple[float, Told],
+    rule: tuple[float, Value],
 ) -> Risk:
     due, waiting = min(loss.seconds for _, loss in partitions), sum(lag(points[-1]) for points in queues.values())
     came = sum(pace.produced / pace.seconds for pace, _ in partitions)
     read = sum(pace.consumed / pace.seconds for pace, _ in partitions)
-    setting, _, value = rule[1].value.partition(" = ")
     last = max((points[-1] for points in queues.values()), key=lambda p: (p.at or 0.0, p.source, p.line or 0))
     place = Evidence(last.source, last.line, last.text, "where the group stood")
     return Risk(
-        setting, f"group {key[0]} on {key[1]}", value, f"a record stays for {duration(rule[0])}",
+        rule[1].key, f"group {key[0]} on {key[1]}", rule[1].value, f"a record stays for {duration(rule[0])}",
         "records are deleted before the group reads them", "retention-loss",
         sum(loss.records for _, loss in partitions), 0, sum(loss.most for _, loss in partitions),
         f"{number(waiting)} wait, {digits(came)} a second come in and {digits(read)} are read: the oldest is deleted "

@@ -17,7 +17,6 @@ from dataclasses import replace
 from statistics import median
 
 from mqlab.delivery import durability
-from mqlab.delivery.durability import Told
 from mqlab.delivery.risk_rates import (
     Rate,
     Risk,
@@ -239,7 +238,7 @@ _UNCLEAN = "unclean.leader.election.enable"
 
 
 def _unclean(facts: Facts) -> Iterator[Risk]:
-    allowed: list[tuple[str, Told]] = []
+    allowed: list[tuple[str, Value]] = []
     for topic in durability.topics(facts):
         setting = durability.in_force(facts, topic, _UNCLEAN)
         if setting is not None and setting.value == "true" and copied(facts, [topic]) != 1:

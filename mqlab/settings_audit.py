@@ -17,7 +17,7 @@ from mqlab.delivery.risk_rates import Risk
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding, Severity
 from mqlab.models import kafka_defaults, splitting
-from mqlab.models.retention import DAY
+from mqlab.models.lag import DAY
 from mqlab.shared import configured
 from mqlab.shared.configured import Value
 

@@ -9,7 +9,7 @@ from rebalance_builder import GROUP, a_loop, life, points, poll, rebalance, view
 from report_example import diagnosis, split_loop
 
 from mqlab.facts import Facts
-from mqlab.models.retention import TimeLag
+from mqlab.models.lag import TimeLag
 from mqlab.views import kafka_tables
 from mqlab.views.kafka_group import RebalanceView, peak_lag, rebalance_view, told_of
 

@@ -11,7 +11,7 @@ from mqlab.facts import Facts, Series, span
 from mqlab.findings import Evidence
 from mqlab.kafka import groups
 from mqlab.memo import per_facts
-from mqlab.models.retention import DAY, Overtaken, overtaken, time_lag
+from mqlab.models.lag import DAY, Overtaken, overtaken, time_lag
 from mqlab.shared.configured import Value
 from mqlab.shared.counters import increase, summed
 from mqlab.shared.queues import Pace, Points, lag, of_groups, paces

@@ -17,7 +17,7 @@ from mqlab import units
 from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Finding
-from mqlab.models.mosquitto_acl import WRITE
+from mqlab.models.mosquitto import WRITE
 from mqlab.mqtt import denials
 from mqlab.mqtt.accounting import accounts
 from mqlab.mqtt.brokers import LEAST

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from mqlab.models.group_simulation import Coordinator, Reconciler
 
 _WAIT = 0.5
+"""fetch.max.wait.ms of the client, by default, in seconds."""
 
 Action = Callable[[float], None]
 """Something that happens; it is told when."""
@@ -128,8 +129,9 @@ class Feed:
 _PLASTIC = 0.7548776662466927
 """Like the golden ratio, which steps from poll to poll: together they spread members and polls evenly over a square."""
 _LEAST = 0.2
-"""Share of the mean below which no poll is taken to fall."""
+"""Share of the mean below which no poll falls: a normal distribution has no lower end, work has one."""
 _TAIL = 0.005
+"""Share of the normal distribution that is cut off at either end: beyond 2.6 standard deviations."""
 _SHORTEST = 1e-6
 """Seconds of a poll: less is lost beside seconds since 1970, which have so many digits."""
 _USUAL = NormalDist()

@@ -234,6 +234,7 @@ class Reconciler:
 _EVENTS = 60_000
 """Polls of all members that are simulated one by one; where there are more, short ones are taken together."""
 _FINEST = 0.1
+"""Seconds of polls that may always be taken together: finer than the clock of a log."""
 _SHARE = 0.05
 """Polls that take less than this share of the poll interval may be taken together: they cannot be late."""
 

@@ -14,8 +14,8 @@ from itertools import combinations
 from mqlab.facts import Episode, Facts, Series, Setting
 from mqlab.findings import Certainty, Evidence
 from mqlab.memo import per_facts
-from mqlab.models import bridging
-from mqlab.models.bridging import Bridge
+from mqlab.models import mosquitto
+from mqlab.models.mosquitto import Bridge
 from mqlab.models.mqtt import overlap
 from mqlab.mqtt.brokers import broker_of, brokers, named, pace, words
 from mqlab.mqtt.connections import Connection, by_client
@@ -101,7 +101,7 @@ def _several(facts: Facts) -> bool:
 def _configured(facts: Facts, head: Setting) -> ConfiguredBridge:
     """The bridge that a ``connection`` line of a file begins."""
     name, own = head.value, tuple(s for s in facts.settings if s.source == head.source and s.owner == head.value)
-    rules = tuple(r for s in own if s.key == "bridge.topic" for r in (bridging.rule(s.value),) if r)
+    rules = tuple(r for s in own if s.key == "bridge.topic" for r in (mosquitto.topic_rule(s.value),) if r)
     opened = [e for e in facts.of_kind("bridge-connecting") if e.client_id == name]
     tellers = {broker_of(facts, e.source) for e in opened}
     teller = next(iter(tellers)) if len(tellers) == 1 else None
@@ -149,7 +149,7 @@ def closed(facts: Facts) -> tuple[Closed, ...]:
     """Pairs of bridges over which messages come back, those whose topics are known first."""
     every = {link.bridge: link for link in bridges(facts)}
     found: dict[frozenset[Bridge], Closed] = {}
-    for circle in bridging.circles(list(every)):
+    for circle in mosquitto.circles(list(every)):
         pair = frozenset((circle.out.bridge, circle.back.bridge))
         found.setdefault(pair, Closed((every[circle.out.bridge], every[circle.back.bridge]), circle.topics))
     for first, second in combinations(every.values(), 2):

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from mqlab.facts import Episode, Facts, Setting
 from mqlab.memo import per_facts
-from mqlab.models.mosquitto_acl import READ, WRITE, Rule, allowed
+from mqlab.models.mosquitto import READ, WRITE, AccessRule, allowed
 from mqlab.models.mqtt import matches, shared
 from mqlab.mqtt import brokers, connections
 from mqlab.mqtt import subscriptions as mqtt_subscriptions
@@ -56,9 +56,11 @@ class Refused:
 
 
 @per_facts
-def rules(facts: Facts) -> tuple[Rule, ...]:
+def rules(facts: Facts) -> tuple[AccessRule, ...]:
     """Mosquitto's rules, in their order; none where no configuration has them in force."""
-    return tuple(Rule(s.owner, s.key.removeprefix(_PATTERN), s.value, s.key.startswith(_PATTERN)) for s in lines(facts))
+    return tuple(
+        AccessRule(s.owner, s.key.removeprefix(_PATTERN), s.value, s.key.startswith(_PATTERN)) for s in lines(facts)
+    )
 
 
 @per_facts

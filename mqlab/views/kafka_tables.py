@@ -23,9 +23,8 @@ from mqlab.kafka.rebalance_costs import standstills
 from mqlab.kafka.rebalances import history
 from mqlab.kafka.rows import Behind, End, Life, Rebalance
 from mqlab.memo import per_facts
-from mqlab.models.burrow import INTERVALS, Commit, Status, kept, partition
+from mqlab.models.lag import INTERVALS, Commit, Status, TimeLag, partition, time_lag
 from mqlab.models.polling import ADVISED_MARGIN, largest_safe_records, share_over, smallest_safe_interval
-from mqlab.models.retention import TimeLag, time_lag
 from mqlab.shared.queues import Points, lag
 from mqlab.shared.table import table
 from mqlab.units import clock, digits, duration, number, percent
@@ -215,8 +214,8 @@ def _logged(facts: Facts, group: str, topic: str) -> dict[str, tuple[Position, .
 def _of(topic: str, queue: str, points: Points, logged: Sequence[Position]) -> LagStatus:
     now, last = points[-1].at or 0.0, points[-1]
     ends = [(p.at or 0.0, p.end or 0) for p in points]
-    told = [p for p in logged if (p.at or 0.0) <= now] if len(logged) > 1 else list(points)
-    commits = kept([Commit(p.at or 0.0, p.committed or 0, _lag(ends, p)) for p in told])
+    told = [p for p in logged if (p.at or 0.0) <= now] if len(logged) > 1 else points
+    commits = [Commit(p.at or 0.0, p.committed or 0, _lag(ends, p)) for p in told[-INTERVALS:]]
     found = partition(commits, [end for _, end in ends[-INTERVALS:]], now)
     age = time_lag(ends, last.committed or 0, now)
     return LagStatus(topic, queue, found.status, found.complete, found.lag, _since(found.status, commits), age)

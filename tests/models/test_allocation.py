@@ -33,7 +33,7 @@ topics = st.lists(
 
 @pytest.mark.parametrize(("file", "count"), [(RECORDED, 1_143), (EDGES, 233)])
 def test_recorded_calls_of_the_real_classes_are_answered_as_they_were(file, count):
-    """Of strategies that need nothing but ids and queues, where the class neither throws nor deals on an empty ring."""
+    """Of strategies that need nothing but ids and queues; not where the class throws or deals on an empty ring."""
     recorded = map(json.loads, gzip.decompress(file.read_bytes()).splitlines())
     known = [
         case

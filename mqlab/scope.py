@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from mqlab.detectors import DETECTORS
-from mqlab.detectors.base import Detector, Result
+from mqlab.detectors import DETECTORS, Detector
 from mqlab.facts import Facts
+from mqlab.findings import Result
 from mqlab.mqtt.brokers import KNOWN
 from mqlab.rows import Coverage
 

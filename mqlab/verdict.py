@@ -11,10 +11,9 @@ from mqlab.changes import changes
 from mqlab.delivery.audit import audits
 from mqlab.delivery.path import intact
 from mqlab.detectors import DETECTORS
-from mqlab.detectors.base import Result
 from mqlab.diagnosis import Diagnosis, Material, NotChecked, Rejected, Verdict
 from mqlab.facts import Facts, span
-from mqlab.findings import Certainty, Finding, Severity
+from mqlab.findings import Certainty, Finding, Result, Severity
 from mqlab.logs import explosion
 from mqlab.mqtt.chain import ways
 from mqlab.precedence import ended_by, ordered, ordered_by_weight

@@ -12,10 +12,9 @@ from __future__ import annotations
 from mqlab.delivery import durability, loss_mechanisms
 from mqlab.delivery.loss_finding import TopicLoss, evidence, measures, topic_losses
 from mqlab.delivery.loss_mechanisms import FAILOVER
-from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
-from mqlab.findings import Finding, Severity
-from mqlab.shared.wording import clock, moment
+from mqlab.findings import CLEAR, Finding, Result, Severity, finding
+from mqlab.shared.wording import clock
 from mqlab.units import counted
 
 INCIDENT = FAILOVER
@@ -36,15 +35,12 @@ def _finding(facts: Facts, one: TopicLoss) -> Finding:
     acks = durability.acks(facts, one.topic, one.cases[0].piece.since)
     asked = f" with acks={acks.value}" if acks is not None else ""
     gone = f" that were acknowledged{asked} are gone" if one.exact else f", sent{asked}, are gone"
-    return Finding(
-        id=f"{INCIDENT}:{one.topic}",
-        incident=INCIDENT,
+    return finding(
+        INCIDENT,
+        one.topic,
+        one.certainty,
+        (one.span[0], one.span[1]),
         severity=Severity.CRITICAL,
-        certainty=one.certainty,
-        subject=one.topic,
-        started_at=moment(one.span[0]),
-        ended_at=moment(one.span[1]),
-        ongoing=False,
         statement=f"{one.records}{gone} from the log. {_how(one)}",
         measures=measures(facts, one),
         evidence=evidence(facts, one),

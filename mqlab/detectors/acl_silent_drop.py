@@ -14,15 +14,14 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from mqlab import units
-from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
-from mqlab.findings import Certainty, Evidence, Finding
+from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, finding
 from mqlab.models.mosquitto_acl import WRITE
 from mqlab.mqtt import denials, subscriptions
 from mqlab.mqtt.accounting import accounts
 from mqlab.mqtt.brokers import LEAST
 from mqlab.mqtt.denials import PUBLISH, SUBSCRIBE, Denied, Refused
-from mqlab.shared.wording import accusation, few
+from mqlab.shared.wording import few
 
 INCIDENT = "acl-silent-drop"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
@@ -120,8 +119,9 @@ def _of_rules(facts: Facts, subject: str, own: Sequence[Refused], certainty: Cer
         ", all of these topics and no other ones." if certainty is Certainty.PROVEN
         else " by these rules; no ledger of a receiver shows it."
     )  # fmt: skip
-    return accusation(
-        f"{INCIDENT}:{subject}",
+    return finding(
+        INCIDENT,
+        subject,
         certainty,
         (min(f.first_at for r in own for f in r.flows), max(f.last_at for r in own for f in r.flows)),
         statement=(
@@ -133,7 +133,7 @@ def _of_rules(facts: Facts, subject: str, own: Sequence[Refused], certainty: Cer
             "topics": float(len({r.topic for r in own})),
             "published_messages": float(sent),
         },
-        evidence=tuple(_evidence(facts, own)),
+        evidence=_evidence(facts, own),
         mitigate=_MITIGATE,
         remedy=_REMEDY,
         verify="Received / published = 1 for each of these topics.",
@@ -160,8 +160,9 @@ def _of_lines(one: Denied, certainty: Certainty) -> Finding:
     shown = few(topics, _SHOWN)
     what = "publishing to" if one.kind == PUBLISH else "subscribing to"
     moments = sorted(at for e in one.lines for at in (e.first_at, e.last_at) if at is not None)
-    return accusation(
-        f"{INCIDENT}:{one.client_id}",
+    return finding(
+        INCIDENT,
+        one.client_id,
         certainty,
         (moments[0], moments[-1]) if moments else (None, None),
         statement=(
@@ -172,11 +173,11 @@ def _of_lines(one: Denied, certainty: Certainty) -> Finding:
         | ({"lost_records": float(lost)} if lost else {})
         | ({"closed_connections": float(one.closed)} if one.closed else {}),
         evidence=tuple(e.first.because("refused") for e in one.lines[:_SHOWN]),
+        explains=("reconnect-flaky-link",) if one.closed else (),
         mitigate=_MITIGATE,
         remedy=_REMEDY,
         verify="No further refusals, and received / published = 1 for each topic.",
         facts={"topics": shown},
-        explains=("reconnect-flaky-link",) if one.closed else (),
     )
 
 

@@ -11,15 +11,14 @@ from dataclasses import replace
 from math import isfinite
 
 from mqlab import units
-from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
-from mqlab.findings import Evidence, Finding
+from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.groups.membership import topics
 from mqlab.models.falling import Falling, falling
 from mqlab.scenarios import drain
 from mqlab.shared.lag import LEAST
 from mqlab.shared.queues import Points, totals
-from mqlab.shared.wording import clock, notice
+from mqlab.shared.wording import clock
 
 INCIDENT = "backlog-drain"
 SYSTEMS: tuple[str, ...] = ("kafka", "rocketmq")
@@ -62,12 +61,15 @@ def _notice(
         measures |= {"drain_seconds": fall.reached_at - fall.began_at, **foretold}
     else:
         end = f"{units.number(round(fall.left))} messages were left at {clock(fall.last_at)} UTC. {_expected(fall)}"
-    found = notice(
-        f"{INCIDENT}:{group}/{topic}",
+    found = finding(
+        INCIDENT,
+        f"{group}/{topic}",
+        Certainty.PROVEN,
         (fall.began_at, fall.reached_at),
-        f"{group} works off a backlog of {topic} {start}, {units.digits(rate.likely)}/s net. {end}",
-        measures,
-        _places(queues, fall),
+        severity=Severity.NOTICE,
+        statement=f"{group} works off a backlog of {topic} {start}, {units.digits(rate.likely)}/s net. {end}",
+        measures=measures,
+        evidence=_places(queues, fall),
         verify=f"The {_waiting(queues)} of {topic} is at its usual level.",
     )
     return replace(

@@ -13,9 +13,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mqlab import units
-from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Episode, Facts
-from mqlab.findings import Certainty, Finding, Severity
+from mqlab.findings import CLEAR, Certainty, Finding, Result, Severity
 from mqlab.models import kafka_defaults
 from mqlab.shared import actors, flows
 from mqlab.shared.wording import clock, moment

@@ -13,13 +13,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from mqlab import units
-from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
-from mqlab.findings import Certainty, Evidence, Finding
+from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, finding
 from mqlab.mqtt.circles import ROUNDS, Case, Closed, cases, missing, ring, suspect
 from mqlab.mqtt.connections import Connection
 from mqlab.mqtt.copies import first_copy, receivers
-from mqlab.shared.wording import accusation, clock, sample
+from mqlab.shared.wording import clock, sample
 
 INCIDENT = "bridge-loop"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
@@ -59,23 +58,24 @@ def _finding(facts: Facts, case: Case, certainty: Certainty) -> Finding:
         who = case.way.client if case.way is not None else "the client or bridge that publishes what it reads"
         mitigate = f"Stop {who}; side effect: its own messages stop as well."
         remedy = "Publish to topics that the same client does not read, or subscribe with MQTT 5 no-local."
-    return accusation(
-        f"{INCIDENT}:{case.subject}",
-        certainty,
-        (case.since, case.until),
-        ongoing=case.ongoing,
-        statement=f"{_way(facts, case)} {_counts(case)}".strip(),
-        measures=_measures(facts, case),
-        evidence=tuple(_evidence(facts, case)),
-        explains=(
+    return finding(
+INCIDENT,
+case.subject,
+certainty,
+(case.since, case.until),
+ongoing=case.ongoing,
+statement=f"{_way(facts, case)} {_counts(case)}".strip(),
+measures=_measures(facts, case),
+evidence=_evidence(facts, case),
+explains=(
             "session-queue-drop", "session-queue-growth", "slow-consumer", "log-explosion", "overlapping-subscription",
             "redelivery-storm",
         ),
-        mitigate=mitigate,
-        remedy=remedy,
-        verify="Each id is delivered once to each subscriber, and publish/messages/received of every broker rises as "
-        "fast as publishers publish.",
-    )  # fmt: skip
+mitigate=mitigate,
+remedy=remedy,
+verify=("Each id is delivered once to each subscriber, and publish/messages/received of every broker rises as "
+        "fast as publishers publish."),
+)  # fmt: skip
 
 
 def _way(facts: Facts, case: Case) -> str:

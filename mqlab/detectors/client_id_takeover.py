@@ -17,13 +17,12 @@ from dataclasses import replace
 from itertools import pairwise
 
 from mqlab import units
-from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
-from mqlab.findings import Certainty, Evidence, Finding
+from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, finding
 from mqlab.mqtt.brokers import rise
 from mqlab.mqtt.connections import Connection, by_own_log, connections
 from mqlab.mqtt.takeovers import UNDECIDED, War, replaced, wars
-from mqlab.shared.wording import accusation, clock, few
+from mqlab.shared.wording import clock, few
 
 INCIDENT = "client-id-takeover"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
@@ -79,8 +78,9 @@ def _finding(facts: Facts, war: War, *, alone: bool) -> Finding:
     since, until = war.moments[0], war.moments[-1]
     hours = (until - since) / 3600
     measures = {"takeovers": float(war.takeovers), "period_seconds": war.period, "parties": float(war.judged.count)}
-    return accusation(
-        f"{INCIDENT}:{war.client_id if alone else f'{war.broker}/{war.client_id}'}",
+    return finding(
+        INCIDENT,
+        f"{war.client_id if alone else f'{war.broker}/{war.client_id}'}",
         Certainty.PROVEN if proven else Certainty.LIKELY,
         (since, until),
         ongoing=_goes_on(facts, war),
@@ -94,8 +94,10 @@ def _finding(facts: Facts, war: War, *, alone: bool) -> Finding:
         evidence=_evidence(facts, war),
         explains=("reconnect-storm", "redelivery-storm", "retained-replay-storm"),
         mitigate="Stop one of the clients; side effect: its function is away until it has an id of its own.",
-        remedy="Give each device an id of its own (serial number, host or pod name) and let authentication refuse ids "
-        "that do not belong to the credentials.",
+        remedy=(
+            "Give each device an id of its own (serial number, host or pod name) and let authentication refuse ids "
+            "that do not belong to the credentials."
+        ),
         verify=f"No takeover of {war.client_id} for ten minutes, and one connection with the id that lasts.",
         facts={"known by": _KNOWN_BY[war.judged.known_by]} | ({"broker": war.broker} if war.broker else {}),
     )

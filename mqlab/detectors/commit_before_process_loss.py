@@ -18,10 +18,9 @@ from mqlab import units
 from mqlab.delivery.group_losses import Case, Memory, cases, lost_queues, missing_ledgers, places, signs, stops
 from mqlab.delivery.ownership_intervals import Early
 from mqlab.delivery.positions import moved_by_hand as moved
-from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
-from mqlab.findings import Certainty, Evidence, Finding, Severity
-from mqlab.shared.wording import clock, moment
+from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
+from mqlab.shared.wording import clock
 
 INCIDENT = "commit-before-process-loss"
 SYSTEMS: tuple[str, ...] = ("kafka",)
@@ -58,15 +57,12 @@ def _finding(facts: Facts, case: Case) -> Finding:
     if any(stint.stopped for stint in ends):
         how = "stopped in good order" if all(stint.orderly for stint in ends) else "stopped or crashed"
     queue = f"; up to {units.number(backlog)} waited in its queue just before" if backlog else ""
-    return Finding(
-        id=f"{INCIDENT}:{case.subject}",
-        incident=INCIDENT,
+    return finding(
+        INCIDENT,
+        case.subject,
+        Certainty.PROVEN if proven else Certainty.LIKELY,
+        (min(at, default=case.span[0]), max(at, default=case.span[1])),
         severity=Severity.CRITICAL,
-        certainty=Certainty.PROVEN if proven else Certainty.LIKELY,
-        subject=case.subject,
-        started_at=moment(min(at, default=case.span[0])),
-        ended_at=moment(max(at, default=case.span[1])),
-        ongoing=False,
         statement=(
             f"{case.group} committed {case.amount} of {case.where} that "
             f"it never handled. {who} {how} at {clock(min(at, default=None))} UTC with them in memory{queue}: "
@@ -77,11 +73,13 @@ def _finding(facts: Facts, case: Case) -> Finding:
             "partitions": float(len(case.queues)),
             **({"backlog_records": float(backlog)} if backlog else {}),
         },
-        evidence=tuple(dict.fromkeys((*_signature(facts, early), *_evidence(case)))),
+        evidence=(*_signature(facts, early), *_evidence(case)),
         explains=("session-timeout", "rolling-restart"),
         mitigate=_MITIGATE,
-        remedy="Commit after processing, per partition the lowest offset that is not done; no automatic commit where "
-        "records go to a queue or to other threads.",
+        remedy=(
+            "Commit after processing, per partition the lowest offset that is not done; no automatic commit where "
+            "records go to a queue or to other threads."
+        ),
         verify=_VERIFY,
         facts={"members": who, "counted": "; ".join(sorted({one.how for one in case.losses}))},
     )
@@ -109,15 +107,12 @@ def _evidence(case: Case) -> Iterator[Evidence]:
 def _printed(memory: Memory) -> Finding:
     """No ledger tells; the queue that was printed and the setting do."""
     records, at = memory.waiting.value_max or 0.0, memory.at
-    return Finding(
-        id=f"{INCIDENT}:{memory.group}",
-        incident=INCIDENT,
+    return finding(
+        INCIDENT,
+        memory.group,
+        Certainty.LIKELY,
+        (at, at),
         severity=Severity.CRITICAL,
-        certainty=Certainty.LIKELY,
-        subject=memory.group,
-        started_at=moment(at),
-        ended_at=moment(at),
-        ongoing=False,
         statement=(
             f"{memory.client} of {memory.group} stopped at {clock(at)} UTC while {units.counted(records, 'record')} "
             "waited in its queue, and it commits what it polled. At most that many were lost; no ledger tells how many."

@@ -15,16 +15,14 @@ from itertools import pairwise
 from math import inf
 
 from mqlab import units
-from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
-from mqlab.findings import Certainty, Evidence, Finding, Severity
+from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.groups.membership import absent, commits_alone, is_kafka, known_empty_seconds, places, present, topics
 from mqlab.rocketmq.members import EXPIRY
 from mqlab.rocketmq.slots import SETTLING
 from mqlab.shared.copies import ledgers_of
 from mqlab.shared.lag import Stretch, stalled, stretch_between
 from mqlab.shared.queues import TOGETHER, Points, lag
-from mqlab.shared.wording import moment
 
 INCIDENT = "consumer-offline"
 SYSTEMS: tuple[str, ...] = ("kafka", "rocketmq")
@@ -108,14 +106,12 @@ def _finding(facts: Facts, group: str, topic: str, gap: _Gap, queues: Mapping[st
     rate = stretch.produced / stretch.seconds
     left = gap.lost or _read(facts, group, topic, stretch, queues)
     since = "" if left else " It had none when the material begins."
-    return Finding(
-        id=f"{INCIDENT}:{group}/{topic}",
-        incident=INCIDENT,
+    return finding(
+        INCIDENT,
+        f"{group}/{topic}",
+        Certainty.PROVEN,
+        (stretch.since, stretch.until),
         severity=Severity.CRITICAL if left else Severity.NOTICE,
-        certainty=Certainty.PROVEN,
-        subject=f"{group}/{topic}",
-        started_at=moment(stretch.since),
-        ended_at=None if gap.ongoing else moment(stretch.until),
         ongoing=gap.ongoing,
         statement=(
             f"{group} has no members: {places(topic, stretch.paces)} took {units.digits(rate)} messages/s for "
@@ -129,8 +125,10 @@ def _finding(facts: Facts, group: str, topic: str, gap: _Gap, queues: Mapping[st
         },
         evidence=(*_named(gap.absent), *_frozen(stretch)),
         explains=("slow-consumer",),
-        mitigate=f"Start the consumers of {group}; side effect: the whole backlog flows at once, so "
-        "plan the drain first (mqlab drain).",
+        mitigate=(
+            f"Start the consumers of {group}; side effect: the whole backlog flows at once, so "
+            "plan the drain first (mqlab drain)."
+        ),
         remedy="Alert on a group without members, and on lag that grows at the produce rate of every queue.",
         verify=f"{_lister(facts, group)} lists the members, and every queue's offset moves.",
     )

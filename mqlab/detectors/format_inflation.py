@@ -9,8 +9,8 @@ producers, a burst in which in and out grow together, key = value as it always w
 
 from __future__ import annotations
 
-from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
+from mqlab.findings import CLEAR, Result
 from mqlab.shared import flows
 from mqlab.traffic import batching, encoding
 

@@ -14,9 +14,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from mqlab import units
-from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
-from mqlab.findings import Certainty, Evidence, Finding, Severity
+from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.kafka import churn, groups
 from mqlab.kafka.churn import NEAR, Churn
 from mqlab.kafka.lives import lives
@@ -24,7 +23,6 @@ from mqlab.kafka.rebalances import history
 from mqlab.kafka.redelivery import extra
 from mqlab.kafka.releases import fenced, restarts
 from mqlab.kafka.rows import End, Life, Rebalance
-from mqlab.shared.wording import moment
 from mqlab.sources import Role
 from mqlab.units import counted
 
@@ -164,14 +162,12 @@ def _finding(
     evidence: tuple[Evidence, ...],
 ) -> Finding:
     """Likely; a *span* without an end goes on."""
-    return Finding(
-        id=f"{INCIDENT}:{group}",
-        incident=INCIDENT,
+    return finding(
+        INCIDENT,
+        group,
+        Certainty.LIKELY,
+        (span[0], span[1]),
         severity=Severity.WARNING,
-        certainty=Certainty.LIKELY,
-        subject=group,
-        started_at=moment(span[0]),
-        ended_at=moment(span[1]),
         ongoing=span[1] is None,
         statement=statement,
         measures=measures,

@@ -8,8 +8,8 @@ many shapes at once, logs too small to matter. Lines that another finding explai
 
 from __future__ import annotations
 
-from mqlab.detectors.base import Result
 from mqlab.facts import Facts
+from mqlab.findings import Result
 from mqlab.logs import explosion, floods
 from mqlab.logs.explosion import judged
 from mqlab.logs.floods import MUCH_A_MINUTE, flood

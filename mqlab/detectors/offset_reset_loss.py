@@ -16,12 +16,11 @@ from mqlab.delivery.group_losses import Case, cases, dense, places
 from mqlab.delivery.offset_gaps import skips
 from mqlab.delivery.positions import OffsetReset, Why, before, offset_resets, offsets
 from mqlab.delivery.positions import moved_by_hand as moved
-from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
-from mqlab.findings import Certainty, Evidence, Finding, Severity
+from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.kafka.log_lines import homes
 from mqlab.shared.configured import consumer_value
-from mqlab.shared.wording import clock, moment
+from mqlab.shared.wording import clock
 
 INCIDENT = "offset-reset-loss"
 SYSTEMS: tuple[str, ...] = ("kafka",)
@@ -59,15 +58,12 @@ def _finding(facts: Facts, case: Case) -> Finding:
     left_out = [skip for one in case.losses for skip in skips(facts, case.group, case.topic, one.queue)]
     at = [reset.at for reset in _resets(facts, case)] or [skip.at for skip in left_out if skip.why is Why.RESET]
     proven = all(dense(one) for one in case.losses)
-    return Finding(
-        id=f"{INCIDENT}:{case.subject}",
-        incident=INCIDENT,
+    return finding(
+        INCIDENT,
+        case.subject,
+        Certainty.PROVEN if proven else Certainty.LIKELY,
+        (min(at, default=case.span[0]), max(at, default=case.span[1])),
         severity=Severity.CRITICAL,
-        certainty=Certainty.PROVEN if proven else Certainty.LIKELY,
-        subject=case.subject,
-        started_at=moment(min(at, default=case.span[0])),
-        ended_at=moment(max(at, default=case.span[1])),
-        ongoing=False,
         statement=(
             f"{case.group} had no valid committed offset in {case.where} "
             f"at {clock(min(at, default=None))} UTC and went to the end. It left out {case.amount} that "
@@ -77,11 +73,13 @@ def _finding(facts: Facts, case: Case) -> Finding:
             "lost_records": float(case.records),
             "partitions": float(len(case.queues)),
         },
-        evidence=tuple(dict.fromkeys(_evidence(facts, case))),
+        evidence=_evidence(facts, case),
         explains=("consumer-offline",),
         mitigate="Read the range that was left out with a second group; side effect: order across the two is lost.",
-        remedy="auto.offset.reset=earliest (or none) for what must not be lost, stable group ids, and "
-        "offsets.retention.minutes longer than the longest stop.",
+        remedy=(
+            "auto.offset.reset=earliest (or none) for what must not be lost, stable group ids, and "
+            "offsets.retention.minutes longer than the longest stop."
+        ),
         verify="No line about a reset at the next start, and the committed offset continues where it was.",
         facts={"counted": "; ".join(sorted({one.how for one in case.losses}))},
     )

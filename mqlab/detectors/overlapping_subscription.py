@@ -12,15 +12,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mqlab import units
-from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
-from mqlab.findings import Certainty, Evidence, Finding, Severity
+from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.mqtt import accounting, overlaps
 from mqlab.mqtt.copies import first_copy, receivers
 from mqlab.mqtt.overlaps import Doubled
 from mqlab.mqtt.subscriptions import all_told
 from mqlab.rows import GRID
-from mqlab.shared.wording import accusation, few
+from mqlab.shared.wording import few
 
 INCIDENT = "overlapping-subscription"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
@@ -58,12 +57,13 @@ def _finding(facts: Facts, one: Doubled) -> Finding:
     began, ended, ongoing = _when(one)
     names = sorted({f.filter for f in one.filters})
     why = f"{len(names)} of its filters match ({', '.join(names[:_SHOWN])})" if names else "its filters are not known"
-    return accusation(
-        f"{INCIDENT}:{one.client}",
+    return finding(
+        INCIDENT,
+        one.client,
         Certainty.PROVEN if agrees else Certainty.LIKELY,
         (began, ended),
-        ongoing=ongoing,
         severity=Severity.WARNING,
+        ongoing=ongoing,
         statement=(
             f"{one.client} gets each message of {few(list(one.copies), _SHOWN)} {_often(one)} times at the same "
             f"moment: {why}. {_MADE[one.maker]} {units.number(one.extra)} of what it got are copies of "
@@ -76,7 +76,7 @@ def _finding(facts: Facts, one: Doubled) -> Finding:
             "topics": float(len(one.copies)),
             **({"matching_filters": float(len(names))} if names else {}),
         },
-        evidence=tuple(_evidence(facts, one)),
+        evidence=_evidence(facts, one),
         mitigate="Unsubscribe the narrower filter; side effect: none where the wider one covers its topics.",
         remedy=_REMEDY_CLIENT if one.maker == "client" else _REMEDY_BROKER,
         verify="Received / published is 1 for each topic of this client.",

@@ -13,9 +13,8 @@ from statistics import median
 
 from mqlab import units
 from mqlab.delivery import log_audit
-from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Episode, Facts
-from mqlab.findings import Certainty, Evidence, Finding, Severity
+from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity
 from mqlab.shared import actors, configured, flows
 from mqlab.shared.wording import clock, moment, sample
 from mqlab.traffic import resending

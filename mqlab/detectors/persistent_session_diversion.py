@@ -13,9 +13,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from mqlab import units
-from mqlab.detectors.base import CLEAR, Result, together
 from mqlab.facts import Facts
-from mqlab.findings import Certainty, Evidence, Finding
+from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, finding, together
 from mqlab.models.mqtt import Strategy
 from mqlab.mqtt import brokers as mqtt_brokers
 from mqlab.mqtt import connections, sessions
@@ -24,7 +23,7 @@ from mqlab.mqtt.diversion import Diversion, diversions
 from mqlab.mqtt.queue_growth import NEAR, Unknown, counts, leaving, unknown_subscriptions
 from mqlab.mqtt.sessions import BEGIN
 from mqlab.mqtt.subscriptions import share_groups
-from mqlab.shared.wording import accusation, clock, sample
+from mqlab.shared.wording import clock, sample
 
 INCIDENT = "persistent-session-diversion"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
@@ -83,23 +82,28 @@ def _some(facts: Facts, one: Diversion) -> bool:
 
 def _finding(facts: Facts, one: Diversion, certainty: Certainty) -> Finding:
     group = f"$share/{one.group.name}/{one.group.filter}"
-    finding = accusation(
-        f"{INCIDENT}:{one.group.name}/{one.group.filter}",
+    return finding(
+        INCIDENT,
+        group,
         certainty,
         (one.away_since, one.phases[-1].until),
         ongoing=bool(one.away),
+        name=f"{one.group.name}/{one.group.filter}",
         statement=_statement(facts, one),
         measures=_measures(one),
-        evidence=tuple(_evidence(facts, one)),
+        evidence=_evidence(facts, one),
         explains=_CONSEQUENCES,
         mitigate=_mitigate(one.names),
-        remedy=f"Delete the session (connect once as {one.names} with clean_session=true), give members of {group} "
-        "clean sessions or a short expiry, and keep client ids over releases.",
-        verify=f"Members of {group} = connected consumers, stored messages level off, and received / published = "
-        f"{units.percent(1.0)}.",
+        remedy=(
+            f"Delete the session (connect once as {one.names} with clean_session=true), give members of {group} "
+            "clean sessions or a short expiry, and keep client ids over releases."
+        ),
+        verify=(
+            f"Members of {group} = connected consumers, stored messages level off, and received / published = "
+            f"{units.percent(1.0)}."
+        ),
         facts=_around(facts, one),
     )
-    return replace(finding, subject=group)
 
 
 def _mitigate(ids: str) -> str:
@@ -212,8 +216,9 @@ def _of_unknown(facts: Facts, one: Unknown) -> Finding:
     dealt = mqtt_brokers.risen(counter, one.since, mqtt_brokers.end_of(facts)) * one.share
     gone = [f for f in facts.flows if f.sender and not f.failed and not f.received and f.last_at >= one.since]
     lost = sum(f.messages for f in gone)
-    return accusation(
-        f"{INCIDENT}:{one.names}",
+    return finding(
+        INCIDENT,
+        one.names,
         Certainty.LIKELY,
         (one.since, None),
         ongoing=True,

@@ -9,14 +9,12 @@ down), a partition that stands still without an error or without an owner, a gro
 from __future__ import annotations
 
 from mqlab import units
-from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
-from mqlab.findings import Certainty, Evidence, Finding, Severity
+from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.groups.membership import interrupted, topics
 from mqlab.kafka import poll_timeout
 from mqlab.kafka.redelivery import LEAST, Stuck, many_fail, stuck_records
 from mqlab.shared.queues import lag, totals
-from mqlab.shared.wording import moment
 from mqlab.sources import Role
 
 INCIDENT = "poison-pill-stall"
@@ -52,23 +50,26 @@ def _finding(facts: Facts, one: Stuck) -> Finding:
     proven = held and alone and (late or not trouble)
     place = f"{one.topic}-{one.queue}@{one.offset}"
     ongoing = held or _to_the_end(facts, one)
-    return Finding(
-        id=f"{INCIDENT}:{one.group or 'unknown group'}/{one.topic}-{one.queue}@{one.offset}",
-        incident=INCIDENT,
+    return finding(
+        INCIDENT,
+        f"{one.group or 'unknown group'}/{one.topic}-{one.queue}",
+        Certainty.PROVEN if proven else Certainty.LIKELY,
+        (one.since, one.until),
         severity=Severity.CRITICAL,
-        certainty=Certainty.PROVEN if proven else Certainty.LIKELY,
-        subject=f"{one.group or 'unknown group'}/{one.topic}-{one.queue}",
-        started_at=moment(one.since),
-        ended_at=None if ongoing else moment(one.until),
         ongoing=ongoing,
-        statement=f"{place} fails again and again, {units.number(one.tries)} tries in "
-        f"{units.duration(one.seconds)} by {', '.join(one.clients)}. {_effect(one)}",
+        name=f"{one.group or 'unknown group'}/{one.topic}-{one.queue}@{one.offset}",
+        statement=(
+            f"{place} fails again and again, {units.number(one.tries)} tries in "
+            f"{units.duration(one.seconds)} by {', '.join(one.clients)}. {_effect(one)}"
+        ),
         measures=_measures(facts, one),
         evidence=_evidence(one),
         explains=("slow-consumer", "backlog-drain", *(_LATE if late else ())),
-        mitigate="Save the record, stop the group and skip it: kafka-consumer-groups --reset-offsets --to-offset "
-        f"{one.offset + 1} --group {one.group or 'GROUP'} --topic {one.topic}:{one.queue} --execute; "
-        "side effect: the record is not handled.",
+        mitigate=(
+            "Save the record, stop the group and skip it: kafka-consumer-groups --reset-offsets --to-offset "
+            f"{one.offset + 1} --group {one.group or 'GROUP'} --topic {one.topic}:{one.queue} --execute; "
+            "side effect: the record is not handled."
+        ),
         remedy="Bounded retries and a dead-letter topic; an error-handling deserialiser.",
         verify=f"The committed offset of {one.topic}-{one.queue} is above {one.offset} and its LAG falls.",
         facts={"tries": ", ".join(f"{client} {units.number(times)}" for client, times in one.clients.items())},

@@ -13,9 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from mqlab import units
-from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
-from mqlab.findings import Certainty, Evidence, Finding, Severity
+from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.kafka import groups as kafka_groups
 from mqlab.kafka import poll_limits
 from mqlab.kafka.lives import lives
@@ -25,7 +24,6 @@ from mqlab.kafka.poll_timeout import Case, Cause, case_of, cause, lag
 from mqlab.kafka.rows import Behind, End
 from mqlab.models import polling
 from mqlab.shared.configured import consumer_value
-from mqlab.shared.wording import moment
 from mqlab.sources import Role
 from mqlab.units import counted
 
@@ -81,14 +79,12 @@ def _finding(facts: Facts, case: Case) -> Finding:
     emptied = any(row.empty for row in case.rebalances)
     seen = any(one.told for one in case.departures) or bool(case.rebalances)
     record = behind is not None and bool(behind.remedy)
-    return Finding(
-        id=f"{INCIDENT}:{case.group}",
-        incident=INCIDENT,
+    return finding(
+        INCIDENT,
+        case.group,
+        Certainty.PROVEN if case.measured and seen else Certainty.LIKELY,
+        (case.since, case.until),
         severity=Severity.CRITICAL if len(case.departures) >= AGAIN else Severity.WARNING,
-        certainty=Certainty.PROVEN if case.measured and seen else Certainty.LIKELY,
-        subject=case.group,
-        started_at=moment(case.since),
-        ended_at=None if case.ongoing else moment(case.until),
         ongoing=case.ongoing,
         statement=_statement(case, behind),
         measures=_measures(facts, case),

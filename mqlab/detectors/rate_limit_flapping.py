@@ -16,13 +16,12 @@ from dataclasses import replace
 from statistics import median
 
 from mqlab import units
-from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
-from mqlab.findings import Certainty, Evidence, Finding
+from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, finding
 from mqlab.models import mqtt
 from mqlab.mqtt.connections import connections
 from mqlab.mqtt.flapping import AT_ONCE, LEAST, Flapping, Limit, flapping, limit_of, limits
-from mqlab.shared.wording import accusation, clock
+from mqlab.shared.wording import clock
 
 INCIDENT = "rate-limit-flapping"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
@@ -116,8 +115,9 @@ def _finding(facts: Facts, one: Flapping, configured: tuple[Limit, ...]) -> Find
     measures |= {"limit_bytes": rate} if rate else {}
     measures |= {"life_bytes": float(median(c.bytes for c in one.carried))} if one.carried else {}
     measures |= {"pause_seconds": one.paused} if one.paused else {}
-    return accusation(
-        f"{INCIDENT}:{one.client_id}",
+    return finding(
+        INCIDENT,
+        one.client_id,
         Certainty.PROVEN if proven else Certainty.LIKELY,
         (since, until),
         ongoing=last - (until or 0.0) < 1.5 * one.life,
@@ -128,7 +128,7 @@ def _finding(facts: Facts, one: Flapping, configured: tuple[Limit, ...]) -> Find
             f"keep-alive{patience} has passed. What waits in buffers is lost with QoS 0 and sent again with QoS 1."
         ),
         measures=measures,
-        evidence=tuple(_evidence(one, limit)),
+        evidence=_evidence(one, limit),
         explains=("redelivery-storm", "reconnect-storm", "log-explosion"),
         mitigate="Raise the limit for this client or listener; side effect: it may crowd out others.",
         remedy="Let the sender keep below 0.8 of the limit in small messages with QoS 1; no files over MQTT.",

@@ -14,12 +14,11 @@ from collections import Counter
 from dataclasses import replace
 from statistics import median
 
-from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
-from mqlab.findings import Certainty, Evidence, Finding
+from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.mqtt.connections import connections
 from mqlab.mqtt.links import Link, Loss, links
-from mqlab.shared.wording import clock, notice
+from mqlab.shared.wording import clock
 from mqlab.units import counted, duration
 
 INCIDENT = "reconnect-flaky-link"
@@ -52,17 +51,22 @@ def _finding(group: tuple[Link, ...]) -> Finding:
     ways = Counter(loss.how for loss in losses)
     subject = group[0].client_id if len(group) == 1 else f"{group[0].address}"
     since, until = losses[0].connection.until, losses[-1].following.since
-    found = notice(
-        f"{INCIDENT}:{subject}",
+    found = finding(
+        INCIDENT,
+        subject,
+        Certainty.PROVEN,
         (since, until),
-        f"{_who(group)} lost the connection {counted(len(losses), 'time')} between {clock(since)} and {clock(until)} "
-        f"UTC and came back from the same place{_after(losses, sure=sure)}. Nobody else used the id; "
-        f"{'the link is' if sure else 'its link or its power is'} what fails.",
-        {"clients": float(len(group)), "losses": float(len(losses))}
+        severity=Severity.NOTICE,
+        statement=(
+            f"{_who(group)} lost the connection {counted(len(losses), 'time')} between {clock(since)} and "
+            f"{clock(until)} UTC and came back from the same place{_after(losses, sure=sure)}. Nobody else used the "
+            f"id; {'the link is' if sure else 'its link or its power is'} what fails."
+        ),
+        measures={"clients": float(len(group)), "losses": float(len(losses))}
         | ({"life_seconds": median(lasted)} if lasted else {})
         | ({"away_seconds": median(loss.away for loss in losses)} if sure else {})
         | {f"by_{how}": float(times) for how, times in sorted(ways.items())},
-        _evidence(losses),
+        evidence=_evidence(losses),
         verify="Connections last for hours, and the broker's lines about exceeded timeouts are gone.",
     )
     return replace(

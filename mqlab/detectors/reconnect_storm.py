@@ -11,12 +11,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
-from mqlab.findings import Certainty, Evidence, Finding, Severity
+from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.mqtt.connections import connections
 from mqlab.mqtt.reconnects import Storm, cut_off, storms
-from mqlab.shared.wording import accusation, clock
+from mqlab.shared.wording import clock
 from mqlab.units import counted, duration
 
 INCIDENT = "reconnect-storm"
@@ -52,11 +51,13 @@ def _finding(storm: Storm) -> Finding:
             "Admit clients in groups (a limit on new connections at the listener); side effect: some wait longer."
         )
         remedy = "Random back-off in the clients, and capacity for all connects within one back-off."
-    finding = accusation(
-        f"{INCIDENT}:{place}@{clock(storm.up)}",
+    return finding(
+        INCIDENT,
+        place,
         Certainty.PROVEN if storm.broker and not storm.goes_on else Certainty.LIKELY,
         (storm.down, storm.until),
         severity=Severity.WARNING if storm.goes_on else Severity.NOTICE,
+        name=f"{place}@{clock(storm.up)}",
         statement=(
             f"{_cause(storm, place)} {storm.count} of {counted(storm.connected, 'client')} were back by "
             f"{clock(storm.until)} UTC, {duration(after)} after the first could be. {_after(storm)}"
@@ -68,7 +69,6 @@ def _finding(storm: Storm) -> Finding:
         remedy=remedy,
         verify="Connects a minute are as before, and as many clients are connected as before.",
     )
-    return replace(finding, subject=place)
 
 
 def _cause(storm: Storm, place: str) -> str:

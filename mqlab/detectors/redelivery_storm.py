@@ -11,13 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mqlab import units
-from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
-from mqlab.findings import Certainty, Evidence, Finding, Severity
+from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.mqtt import accounting, redeliveries, sessions
 from mqlab.mqtt.copies import receivers
 from mqlab.mqtt.redeliveries import Again
-from mqlab.shared.wording import accusation
 
 INCIDENT = "redelivery-storm"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
@@ -50,24 +48,29 @@ def _finding(facts: Facts, one: Again) -> Finding:
     why = f"; {sessions.ENDS[end]}" if end in sessions.ENDS else ""
     when = f"after {units.number(one.connects)} connects" if one.connects else "without a new connection"
     worst = f", one of them {units.number(one.copies)} times" if one.copies > 1 else ""
-    return accusation(
-        f"{INCIDENT}:{one.client}",
+    return finding(
+        INCIDENT,
+        one.client,
         Certainty.PROVEN if proven else Certainty.LIKELY,
         (one.since, one.until),
-        ongoing=one.ongoing,
         severity=Severity.WARNING if end == "taken-over" else None,
+        ongoing=one.ongoing,
         statement=(
             f"{one.client} got {units.counted(one.dup, 'message')} again with the DUP flag {when}{worst}: it had not "
             f"acknowledged them. They are {units.percent(one.dup / one.rows)} of what it got meanwhile"
             f"{why}."
         ),
         measures=_measures(facts, one),
-        evidence=tuple(_evidence(facts, one)),
+        evidence=_evidence(facts, one),
         explains=("slow-consumer", "session-queue-growth"),
-        mitigate=f"Keep {one.client} connected, with one instance and a longer keep-alive; side effect: a dead client "
-        "is noticed later.",
-        remedy="Repair the cause of the reconnects; acknowledge each message once it is stored, store idempotently, "
-        "and take no more at once (receive maximum, in-flight window) than is worked off within a connection.",
+        mitigate=(
+            f"Keep {one.client} connected, with one instance and a longer keep-alive; side effect: a dead client "
+            "is noticed later."
+        ),
+        remedy=(
+            "Repair the cause of the reconnects; acknowledge each message once it is stored, store idempotently, "
+            "and take no more at once (receive maximum, in-flight window) than is worked off within a connection."
+        ),
         verify="Messages with DUP an hour are near 0, and no id is handled twice.",
     )
 

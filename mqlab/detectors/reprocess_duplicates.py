@@ -12,16 +12,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from mqlab import units
-from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
-from mqlab.findings import Certainty, Evidence, Finding, Severity
+from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.kafka.groups import groups
 from mqlab.kafka.lives import lives
 from mqlab.kafka.rebalances import history
 from mqlab.kafka.redelivery import Repeats, commit_gap, repeats
 from mqlab.rows import GRID
 from mqlab.shared.configured import consumer_value
-from mqlab.shared.wording import moment
 
 INCIDENT = "reprocess-duplicates"
 SYSTEMS: tuple[str, ...] = ("kafka",)
@@ -72,15 +70,12 @@ def _finding(facts: Facts, one: Repeats) -> Finding:
     worst = sorted(one.by_change, key=lambda pair: (-pair[1], pair[0].at))[:_SHOWN]
     why = ", ".join(f"{units.number(extra)} after {change.what}" for change, extra in worst)
     why = f"What was not committed was handed out again: {why}." if why else _NO_CHANGE
-    return Finding(
-        id=f"{INCIDENT}:{one.group}/{one.topic}",
-        incident=INCIDENT,
+    return finding(
+        INCIDENT,
+        f"{one.group}/{one.topic}",
+        Certainty.PROVEN if proven else Certainty.LIKELY,
+        (changes[0].at if changes else one.span[0], changes[-1].at if changes else one.span[1]),
         severity=_severity(facts, one),
-        certainty=Certainty.PROVEN if proven else Certainty.LIKELY,
-        subject=f"{one.group}/{one.topic}",
-        started_at=moment(changes[0].at if changes else one.span[0]),
-        ended_at=moment(changes[-1].at if changes else one.span[1]),
-        ongoing=False,
         statement=(
             f"{one.group} handled {units.number(one.again)} of {units.number(one.handled)} records of {one.topic} more "
             f"than once, {units.counted(one.extra, 'time')} too often in all. {why}"
@@ -94,8 +89,10 @@ def _finding(facts: Facts, one: Repeats) -> Finding:
         },
         evidence=_evidence(facts, one),
         mitigate="Commit more often and when partitions are revoked; side effect: more requests to the coordinator.",
-        remedy="Idempotent processing (key by id), commitSync in onPartitionsRevoked and on shutdown, cooperative "
-        "assignor, static membership.",
+        remedy=(
+            "Idempotent processing (key by id), commitSync in onPartitionsRevoked and on shutdown, cooperative "
+            "assignor, static membership."
+        ),
         verify="After the next deploy no id is handled twice, or the sink holds it once.",
         facts={"ledgers": ", ".join(one.sources)},
     )

@@ -11,15 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mqlab import units
-from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
-from mqlab.findings import Certainty, Evidence, Finding, Severity
+from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.mqtt import accounting, redeliveries, sessions
 from mqlab.mqtt.copies import receivers
 from mqlab.mqtt.redeliveries import Replayed
 from mqlab.mqtt.subscriptions import all_told
 from mqlab.rows import GRID
-from mqlab.shared.wording import accusation, sample
+from mqlab.shared.wording import sample
 
 INCIDENT = "retained-replay-storm"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
@@ -64,12 +63,13 @@ def _finding(facts: Facts, one: Replayed) -> Finding:
         f"all {units.number(one.topics)} retained messages" if one.topics is not None and one.fits
         else f"about {units.digits(one.retained / one.subscribes)} retained messages"
     )  # fmt: skip
-    return accusation(
-        f"{INCIDENT}:{one.client}",
+    return finding(
+        INCIDENT,
+        one.client,
         Certainty.PROVEN if proven else Certainty.LIKELY,
         (one.since, one.until),
-        ongoing=one.ongoing,
         severity=Severity.WARNING if end == "taken-over" else None,
+        ongoing=one.ongoing,
         statement=(
             f"{one.client} subscribed {units.number(one.subscribes)} times again, every {units.duration(period)}, and "
             f"got {each} each time: {units.number(one.retained)} replayed messages beside "
@@ -82,10 +82,12 @@ def _finding(facts: Facts, one: Replayed) -> Finding:
             "replay_factor": (one.retained + one.live) / one.live if one.live else float(one.retained),
             **({"retained_topics": float(one.topics)} if one.topics is not None else {}),
         },
-        evidence=tuple(_evidence(facts, one)),
+        evidence=_evidence(facts, one),
         mitigate=f"Stop {one.client}; side effect: it is away, and what it does is not done.",
-        remedy="Repair why it subscribes anew; keep its session (clean session off, then no new subscribe is needed), "
-        "narrower filters, MQTT 5 retain handling 1 or 2, and clear retained messages that nobody needs.",
+        remedy=(
+            "Repair why it subscribes anew; keep its session (clean session off, then no new subscribe is needed), "
+            "narrower filters, MQTT 5 retain handling 1 or 2, and clear retained messages that nobody needs."
+        ),
         verify="Its subscribes an hour are those of its planned restarts, and messages sent fall to the live rate.",
     )
 

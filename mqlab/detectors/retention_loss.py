@@ -20,11 +20,9 @@ from mqlab.delivery.offset_gaps import skips
 from mqlab.delivery.positions import Mark, Why, offsets
 from mqlab.delivery.positions import moved_by_hand as moved
 from mqlab.delivery.rows import Loss
-from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
-from mqlab.findings import Certainty, Evidence, Finding, Severity
+from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.shared.configured import topic_changes
-from mqlab.shared.wording import moment
 
 INCIDENT = "retention-loss"
 SYSTEMS: tuple[str, ...] = ("kafka",)
@@ -76,14 +74,12 @@ def _finding(facts: Facts, case: Case) -> Finding:
     at = [skip.at for skip in gone]
     waiting = sum(row.pending or 0 for row in group_rows(facts, case.topic) if row.group == case.group)
     end = _state(facts, case, waiting) if ongoing else "Its lag looks as if it had been worked off."
-    return Finding(
-        id=f"{INCIDENT}:{case.subject}",
-        incident=INCIDENT,
+    return finding(
+        INCIDENT,
+        case.subject,
+        Certainty.PROVEN if proven else Certainty.LIKELY,
+        (min([at for at in (case.span[0], *at) if at is not None], default=None), max(at, default=None)),
         severity=Severity.CRITICAL,
-        certainty=Certainty.PROVEN if proven else Certainty.LIKELY,
-        subject=case.subject,
-        started_at=moment(min([at for at in (case.span[0], *at) if at is not None], default=None)),
-        ended_at=None if ongoing else moment(max(at, default=None)),
         ongoing=ongoing,
         statement=(
             f"Retention deleted {case.amount} of {case.where} before "
@@ -94,11 +90,13 @@ def _finding(facts: Facts, case: Case) -> Finding:
             "pending_records": float(waiting),
             "partitions": float(len(case.queues)),
         },
-        evidence=tuple(dict.fromkeys(_evidence(facts, case))),
+        evidence=_evidence(facts, case),
         explains=(*_EFFECTS, *(("offset-reset-loss",) if _sent_on(facts, case) else ())),
         mitigate=f"Raise retention.ms of {case.topic} before anything else; side effect: disk.",
-        remedy="Alert on the lead (committed offset less log start), not only on lag; keep records longer than the "
-        "longest stop; send what is lost again from the source.",
+        remedy=(
+            "Alert on the lead (committed offset less log start), not only on lag; keep records longer than the "
+            "longest stop; send what is lost again from the source."
+        ),
         verify=f"kafka-get-offsets --topic {case.topic} --time -2 stays below every committed offset of {case.group}.",
         facts={"counted": "; ".join(sorted({one.how for one in case.losses}))},
     )

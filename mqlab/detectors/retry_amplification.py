@@ -13,9 +13,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Episode, Facts
-from mqlab.findings import Certainty, Evidence, Finding, Severity
+from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity
 from mqlab.shared import actors, configured, counters
 from mqlab.shared.benign_lines import RESTART
 from mqlab.shared.wording import clock, moment, sample

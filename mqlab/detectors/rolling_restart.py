@@ -14,9 +14,8 @@ from collections import defaultdict
 from dataclasses import replace
 from itertools import pairwise
 
-from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Episode, Facts
-from mqlab.findings import Finding
+from mqlab.findings import CLEAR, Certainty, Finding, Result, Severity, finding
 from mqlab.kafka import groups as kafka_groups
 from mqlab.kafka import releases
 from mqlab.kafka.rebalances import history
@@ -25,7 +24,7 @@ from mqlab.kafka.rows import Behind, Rebalance
 from mqlab.rocketmq.members import groups
 from mqlab.rocketmq.releases import Renewal, renewal
 from mqlab.shared.queues import OWN, of_groups, totals
-from mqlab.shared.wording import clock, notice
+from mqlab.shared.wording import clock
 from mqlab.sources import Role
 from mqlab.units import counted
 
@@ -67,14 +66,19 @@ def _of_kafka(facts: Facts, one: Round) -> Finding:
     peak = _peak(facts, one.group, one.since, one.until)
     caused = f"{counted(len(rebalances), 'rebalance')}, and what waited meanwhile, are"
     cost = caused if rebalances else "What waited meanwhile is"
-    found = notice(
-        f"{INCIDENT}:{one.group}",
+    found = finding(
+        INCIDENT,
+        one.group,
+        Certainty.PROVEN,
         (one.since, one.until),
-        f"All {len(one.members)} members of {one.group} were restarted one after another between {clock(one.since)} "
-        f"and {clock(one.until)} UTC, {often}. {cost} the price of a release.",
-        {"members": float(len(one.members)), "rebalances": float(len(rebalances))}
+        severity=Severity.NOTICE,
+        statement=(
+            f"All {len(one.members)} members of {one.group} were restarted one after another between "
+            f"{clock(one.since)} and {clock(one.until)} UTC, {often}. {cost} the price of a release."
+        ),
+        measures={"members": float(len(one.members)), "rebalances": float(len(rebalances))}
         | ({"peak_lag": float(peak)} if peak else {}),
-        kafka_groups.once(place for restart in one.restarts for place in restart.places()),
+        evidence=kafka_groups.once(place for restart in one.restarts for place in restart.places()),
         verify=f"kafka-consumer-groups.sh --bootstrap-server HOST:9092 --describe --group {one.group} --state: Stable.",
     )
     return replace(
@@ -93,13 +97,18 @@ def _caused(facts: Facts, one: Round) -> list[Rebalance]:
 
 def _of_group(facts: Facts, one: Renewal) -> Finding:
     peak = _peak(facts, one.group, one.since, one.until)
-    found = notice(
-        f"{INCIDENT}:{one.group}",
+    found = finding(
+        INCIDENT,
+        one.group,
+        Certainty.PROVEN,
         (one.since, one.until),
-        f"All {len(one.hosts)} members of {one.group} came again between {clock(one.since)} and {clock(one.until)} "
-        "UTC, each once and from the same hosts. What waited meanwhile is the price of a release.",
-        {"members": float(len(one.hosts))} | ({"peak_lag": float(peak)} if peak else {}),
-        one.evidence,
+        severity=Severity.NOTICE,
+        statement=(
+            f"All {len(one.hosts)} members of {one.group} came again between {clock(one.since)} and {clock(one.until)} "
+            "UTC, each once and from the same hosts. What waited meanwhile is the price of a release."
+        ),
+        measures={"members": float(len(one.hosts))} | ({"peak_lag": float(peak)} if peak else {}),
+        evidence=one.evidence,
         verify=f"mqadmin consumerConnection -g {one.group} lists {len(one.hosts)} members, and its diff is as before.",
     )
     return replace(found, explains=("backlog-drain", "reprocess-duplicates"), remedy="None needed.")
@@ -134,13 +143,18 @@ def _of_brokers(facts: Facts) -> Result:
     start, end, times = each[0][0], each[-1][1], len(each) // len(outages)
     longest = max(b - a for a, b, _, _ in each)
     often = "each once" if times == 1 else f"each {times} times"
-    found = notice(
-        f"{INCIDENT}:brokers",
+    found = finding(
+        INCIDENT,
+        "brokers",
+        Certainty.PROVEN,
         (start, end),
-        f"{len(outages)} brokers were restarted one after another between {clock(start)} and {clock(end)} UTC, "
-        f"{often} and in good order{_versions(facts, start)}. The longest was away for {longest:.0f} s.",
-        {"brokers": float(len(outages)), "longest_outage_seconds": longest},
-        tuple(place for _, _, stop, back in each for place in (stop.first, back.first)),
+        severity=Severity.NOTICE,
+        statement=(
+            f"{len(outages)} brokers were restarted one after another between {clock(start)} and {clock(end)} UTC, "
+            f"{often} and in good order{_versions(facts, start)}. The longest was away for {longest:.0f} s."
+        ),
+        measures={"brokers": float(len(outages)), "longest_outage_seconds": longest},
+        evidence=tuple(place for _, _, stop, back in each for place in (stop.first, back.first)),
         verify='UnderReplicatedPartitions = 0, and every broker prints "started" once.',
     )
     return Result((replace(found, explains=("catch-up-read", "replica-catch-up", "backlog-drain")),))

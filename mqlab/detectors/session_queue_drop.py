@@ -10,14 +10,13 @@ that are denied, QoS 0 that is lost before it comes to the broker, an absence th
 from __future__ import annotations
 
 from mqlab import units
-from mqlab.detectors.base import CLEAR, Result, together
 from mqlab.facts import Facts
-from mqlab.findings import Certainty, Evidence, Finding
+from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, finding, together
 from mqlab.mqtt import brokers, queue_drops
 from mqlab.mqtt.brokers import LEAST, gauge
 from mqlab.mqtt.queue_drops import MIXED, QueueCase, queue_cases
 from mqlab.mqtt.sessions import END
-from mqlab.shared.wording import accusation, clock, sample
+from mqlab.shared.wording import clock, sample
 
 INCIDENT = "session-queue-drop"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
@@ -52,16 +51,19 @@ def _judged(facts: Facts, case: QueueCase) -> Result:
 
 
 def _finding(facts: Facts, case: QueueCase, lost: float | None, proofs: tuple[str, ...]) -> Finding:
-    return accusation(
-        f"{INCIDENT}:{case.client_id}",
+    return finding(
+        INCIDENT,
+        case.client_id,
         Certainty.PROVEN if proofs else Certainty.LIKELY,
         case.span or (None, None),
         statement=f"{_full(facts, case)} {_lost(case, lost)}{_known(proofs)}",
         measures=_measures(case, lost),
         evidence=_evidence(facts, case),
         mitigate="Raise the limit of queued messages above rate × longest absence; side effect: memory of the broker.",
-        remedy="A subscriber that keeps up and is not away for longer than its queue lasts, or a store before it; "
-        "what is lost comes from the publisher again or not at all.",
+        remedy=(
+            "A subscriber that keeps up and is not away for longer than its queue lasts, or a store before it; "
+            "what is lost comes from the publisher again or not at all."
+        ),
         verify=f"The broker's count of dropped messages stays, and {case.client_id} receives what is published.",
         facts={"limit": _limit(facts, case), "client": "away" if case.was_away else "connected"}
         | ({"survived": case.kept} if case.kept else {}),

@@ -12,16 +12,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 from mqlab import units
-from mqlab.detectors.base import CLEAR, Result, together
 from mqlab.facts import Facts
-from mqlab.findings import Certainty, Evidence, Finding
+from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, finding, together
 from mqlab.models.mqtt import memory_lasts
 from mqlab.mqtt import brokers
 from mqlab.mqtt import sessions as mqtt_sessions
 from mqlab.mqtt.brokers import LASTING, LEAST
 from mqlab.mqtt.queue_growth import Growth, Unknown, counts, growths, leaving, unknown_subscriptions
 from mqlab.mqtt.sessions import BEGIN, sessions
-from mqlab.shared.wording import accusation, clock, sample
+from mqlab.shared.wording import clock, sample
 
 INCIDENT = "session-queue-growth"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
@@ -67,40 +66,40 @@ def _judged(facts: Facts, one: Growth) -> Result:
 
 def _finding(facts: Facts, one: Growth, certainty: Certainty) -> Finding:
     full, expiry = _memory_lasts(facts, one), brokers.expiry(facts, one.broker)
-    return accusation(
-        f"{INCIDENT}:{one.client_id}",
+    return finding(
+        INCIDENT,
+        one.client_id,
         certainty,
         (None if one.since == BEGIN else one.since, None),
         ongoing=True,
         statement=_statement(one, full, expiry),
         measures=_measures(one) | ({"full_in_seconds": full} if full is not None else {}),
         evidence=_evidence(facts, one),
-        facts={"filters": ", ".join(sorted({s.filter for s in one.subscriptions})), "limit": "none"},
         mitigate=_MITIGATE,
         remedy=_remedy(one.client_id),
         verify=_VERIFY,
+        facts={"filters": ", ".join(sorted({s.filter for s in one.subscriptions})), "limit": "none"},
     )
 
 
 def _of_unknown(facts: Facts, one: Unknown) -> Finding:
     """An unlimited queue that grows for nobody; proven where it grows by all that the broker receives."""
     rate = one.grown.per_second if one.grown is not None else 0.0
-    return accusation(
-        f"{INCIDENT}:{one.names}",
-        Certainty.PROVEN if one.all_of_it else Certainty.LIKELY,
-        (one.since, None),
-        ongoing=True,
-        statement=(
-            f"{one.names} is away since {clock(one.since)}, its session stays, and queues have no limit. The broker "
+    return finding(
+INCIDENT,
+one.names,
+Certainty.PROVEN if one.all_of_it else Certainty.LIKELY,
+(one.since, None),
+ongoing=True,
+statement=(f"{one.names} is away since {clock(one.since)}, its session stays, and queues have no limit. The broker "
             f"stores {units.digits(rate)} messages/s more"
-            + (", as many as it receives." if one.all_of_it else ".")
-        ),
-        measures={"queued_messages": one.waiting, "queue_growth_per_second": rate},
-        evidence=counts(facts, one),
-        mitigate=_MITIGATE,
-        remedy=_remedy(one.names),
-        verify=_VERIFY,
-    )  # fmt: skip
+            + (", as many as it receives." if one.all_of_it else ".")),
+measures={"queued_messages": one.waiting, "queue_growth_per_second": rate},
+evidence=counts(facts, one),
+mitigate=_MITIGATE,
+remedy=_remedy(one.names),
+verify=_VERIFY,
+)  # fmt: skip
 
 
 def _remedy(client: str) -> str:

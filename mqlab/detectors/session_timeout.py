@@ -11,16 +11,14 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
-from mqlab.findings import Certainty, Finding, Severity
+from mqlab.findings import CLEAR, Certainty, Finding, Result, Severity, finding
 from mqlab.kafka import churn, groups, heartbeat_loss
 from mqlab.kafka.heartbeat_loss import SOON, Cause, Expiry, Kind
 from mqlab.kafka.rebalances import history, whole
 from mqlab.kafka.redelivery import extra
 from mqlab.kafka.rows import Behind, Rebalance
 from mqlab.memo import per_facts
-from mqlab.shared.wording import moment
 from mqlab.sources import Role
 from mqlab.units import counted, duration
 
@@ -130,14 +128,12 @@ def _finding(case: Case) -> Finding:
     proven = any(_measured(one, cause) for one, cause in case.each)
     ended = max(one.silence.until if one.silence and one.silence.until else one.at for one, _ in case.each)
     shown = (place for one, cause in case.each[:_NAMED] for place in (*one.evidence, *one.after, *cause.evidence))
-    return Finding(
-        id=f"{INCIDENT}:{case.group}",
-        incident=INCIDENT,
+    return finding(
+        INCIDENT,
+        case.group,
+        Certainty.PROVEN if proven else Certainty.LIKELY,
+        (min(_begin(one) for one, _ in case.each), ended),
         severity=Severity.CRITICAL if len(living) >= AGAIN else Severity.WARNING,
-        certainty=Certainty.PROVEN if proven else Certainty.LIKELY,
-        subject=case.group,
-        started_at=moment(min(_begin(one) for one, _ in case.each)),
-        ended_at=None if case.ongoing else moment(ended),
         ongoing=case.ongoing,
         statement=_statement(case),
         measures=_measures(case),

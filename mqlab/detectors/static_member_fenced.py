@@ -12,12 +12,10 @@ from collections import Counter
 from itertools import pairwise
 
 from mqlab import units
-from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
-from mqlab.findings import Certainty, Evidence, Finding, Severity
+from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.kafka import fencing
 from mqlab.kafka.fencing import Fencing
-from mqlab.shared.wording import moment
 from mqlab.sources import Role
 
 INCIDENT = "static-member-fenced"
@@ -60,15 +58,14 @@ def _finding(facts: Facts, one: Fencing, *, alone: bool) -> Finding:
     group = one.group or "a group that no line names"
     turns = units.counted(len(one.at), "time") + (f", every {units.duration(_period(one))}" if len(one.at) > 1 else "")
     who = f"{len(one.processes)} processes ({', '.join(one.processes)})" if twice else "Another process"
-    return Finding(
-        id=f"{INCIDENT}:{one.instance}" if alone else f"{INCIDENT}:{group}/{one.instance}",
-        incident=INCIDENT,
+    return finding(
+        INCIDENT,
+        f"{group}/{one.instance}",
+        Certainty.PROVEN if proven else Certainty.LIKELY,
+        (min([one.at[0], *(e.first_at for e in one.swaps if e.first_at is not None)]), one.at[-1]),
         severity=Severity.CRITICAL if proven else Severity.WARNING,
-        certainty=Certainty.PROVEN if proven else Certainty.LIKELY,
-        subject=f"{group}/{one.instance}",
-        started_at=moment(min([one.at[0], *(e.first_at for e in one.swaps if e.first_at is not None)])),
-        ended_at=None if ongoing else moment(one.at[-1]),
         ongoing=ongoing,
+        name=one.instance if alone else None,
         statement=(
             f"{who} of {group} ran with group.instance.id {one.instance}: whoever joins takes the member over and the "
             f"other is fenced, {turns}. The generation does not change, so the group looks stable while its "

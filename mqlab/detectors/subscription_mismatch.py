@@ -9,13 +9,11 @@ members read the same.
 from __future__ import annotations
 
 from mqlab import units
-from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
-from mqlab.findings import Certainty, Evidence, Finding, Severity
+from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.rocketmq.members import groups, streams
 from mqlab.rocketmq.subscriptions import HEARTBEATS, Mismatch, mismatches
 from mqlab.shared.queues import Member, lag, spread
-from mqlab.shared.wording import moment
 
 INCIDENT = "subscription-mismatch"
 SYSTEMS: tuple[str, ...] = ("rocketmq",)
@@ -85,24 +83,26 @@ def _finding(facts: Facts, one: Mismatch) -> Finding:
         measures["orphan_queues"] = float(len(orphans))
         measures["pending_records"] = float(sum(lag(p.last) for p in stuck))
         measures["orphans_produced_per_second"] = sum(p.produced / p.seconds for p in stuck)
-    return Finding(
-        id=f"{INCIDENT}:{one.group}",
-        incident=INCIDENT,
+    return finding(
+        INCIDENT,
+        one.group,
+        Certainty.PROVEN if one.confirmed else Certainty.LIKELY,
+        (one.since, one.until),
         severity=Severity.CRITICAL if orphans else Severity.WARNING,
-        certainty=Certainty.PROVEN if one.confirmed else Certainty.LIKELY,
-        subject=one.group,
-        started_at=moment(one.since),
-        ended_at=None if ongoing else moment(one.until),
         ongoing=ongoing,
         statement=f"{_who(one)}. {_effect(one)}",
         measures=measures,
         evidence=(*one.told, *_frozen(one)),
         explains=("slow-consumer", "retention-loss"),
-        mitigate=f"Restart the members of {one.group} that differ with the subscription of the others; side effect: "
-        "each restart rebalances the group.",
+        mitigate=(
+            f"Restart the members of {one.group} that differ with the subscription of the others; side effect: "
+            "each restart rebalances the group."
+        ),
         remedy="One group, one subscription: deploy all members together, or give the new one a group of its own.",
-        verify=f'mqadmin consumerStatus -g {one.group} says "Same subscription in the same group of consumer", and '
-        "each queue's offset moves.",
+        verify=(
+            f'mqadmin consumerStatus -g {one.group} says "Same subscription in the same group of consumer", and '
+            "each queue's offset moves."
+        ),
         facts={"topics": ", ".join(one.topics)} if one.topics else {},
     )
 

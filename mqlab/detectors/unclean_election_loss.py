@@ -12,10 +12,9 @@ from __future__ import annotations
 from mqlab.delivery import durability, loss_mechanisms
 from mqlab.delivery.loss_finding import TopicLoss, evidence, measures, topic_losses
 from mqlab.delivery.loss_mechanisms import UNCLEAN
-from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
-from mqlab.findings import Finding, Severity
-from mqlab.shared.wording import clock, moment
+from mqlab.findings import CLEAR, Finding, Result, Severity, finding
+from mqlab.shared.wording import clock
 from mqlab.units import counted, number
 
 INCIDENT = UNCLEAN
@@ -35,15 +34,12 @@ def detect(facts: Facts) -> Result:
 def _finding(facts: Facts, one: TopicLoss) -> Finding:
     allowed = durability.in_force(facts, one.topic, "unclean.leader.election.enable")
     chosen = allowed.evidence if allowed is not None and allowed.value == "true" else None
-    return Finding(
-        id=f"{INCIDENT}:{one.topic}",
-        incident=INCIDENT,
+    return finding(
+        INCIDENT,
+        one.topic,
+        one.certainty,
+        (one.span[0], one.span[1]),
         severity=Severity.CRITICAL,
-        certainty=one.certainty,
-        subject=one.topic,
-        started_at=moment(one.span[0]),
-        ended_at=moment(one.span[1]),
-        ongoing=False,
         statement=_statement(one),
         measures=measures(facts, one),
         evidence=(*([chosen] if chosen else ()), *evidence(facts, one)),

@@ -11,10 +11,9 @@ from __future__ import annotations
 
 from mqlab.delivery import min_in_sync
 from mqlab.delivery.min_in_sync import Refusal
-from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
-from mqlab.findings import Certainty, Finding, Severity
-from mqlab.shared.wording import clock, moment
+from mqlab.findings import CLEAR, Certainty, Finding, Result, Severity, finding
+from mqlab.shared.wording import clock
 from mqlab.units import counted, number
 
 INCIDENT = "under-min-isr"
@@ -44,15 +43,13 @@ def _finding(one: Refusal) -> Finding:
         "blocked_sends": one.blocked or None,
         "lost_records": 0 if one.counted else None,
     }
-    return Finding(
-        id=f"{INCIDENT}:{one.topic or 'brokers'}",
-        incident=INCIDENT,
+    return finding(
+        INCIDENT,
+        one.topic or "topics that the lines do not name",
+        Certainty.PROVEN if proven else Certainty.LIKELY,
+        (one.since, one.until),
         severity=Severity.CRITICAL if one.dropped or one.blocked else Severity.WARNING,
-        certainty=Certainty.PROVEN if proven else Certainty.LIKELY,
-        subject=one.topic or "topics that the lines do not name",
-        started_at=moment(one.since),
-        ended_at=moment(one.until),
-        ongoing=False,
+        name=one.topic or "brokers",
         statement=_statement(one),
         measures={name: float(value) for name, value in measures.items() if value is not None},
         evidence=one.evidence,

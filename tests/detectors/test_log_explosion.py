@@ -7,8 +7,7 @@ from facts_builder import at, episode, facts, log, settings
 from volume_builder import shape, volume
 
 from mqlab.detectors import log_explosion
-from mqlab.detectors.base import CLEAR
-from mqlab.findings import Certainty, Evidence, Severity
+from mqlab.findings import CLEAR, Certainty, Evidence, Severity
 from mqlab.narrowing import narrowed
 from mqlab.symptoms.unexplained import trouble
 from mqlab.verdict import diagnose

@@ -7,9 +7,8 @@ from facts_builder import at, episode, facts, ramp, series, settings
 from mqtt_builder import broker
 from mqtt_mail import mail, noted, received
 
-from mqlab.detectors.base import CLEAR
 from mqlab.detectors.persistent_session_diversion import detect
-from mqlab.findings import Certainty, Evidence, Severity
+from mqlab.findings import CLEAR, Certainty, Evidence, Severity
 from mqlab.rows import Client
 
 GROUP = "$share/app/plant/+/t"

@@ -4,9 +4,8 @@ from facts_builder import at, episode, facts, ramp, series
 from mqtt_builder import broker
 from mqtt_mail import came, ledger
 
-from mqlab.detectors.base import CLEAR
 from mqlab.detectors.retained_replay_storm import detect
-from mqlab.findings import Certainty, Severity
+from mqlab.findings import CLEAR, Certainty, Severity
 
 RESTARTS = "\n".join(
     f"10:0{n}:05 panel connected 10.0.0.7:{4000 + n} k30 c1\n10:0{n}:55 panel normal" for n in range(6)

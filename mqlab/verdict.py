@@ -21,12 +21,6 @@ from mqlab.symptoms.change_points import risers
 from mqlab.symptoms.unexplained import Symptom, trouble, unexplained
 from mqlab.units import counted, number
 
-_RECONNECTS = frozenset({"reconnect-storm", "reconnect-flaky-link"})
-_VISIBLE = _RECONNECTS | {"fan-out", "replication-traffic", "catch-up-read", "replica-catch-up", "backlog-drain"}
-"""Benign classes that explain a change which everybody sees."""
-_ALONE = _RECONNECTS | {"rolling-restart"}
-"""Those that hide no incident of another class: unchecked traffic may be inflated, a release is seen whole."""
-
 
 def diagnose(facts: Facts, dismissed: Sequence[str] = ()) -> Diagnosis:
     """The diagnosis of *facts*; findings whose id people *dismissed* leave the findings, not the material."""
@@ -88,7 +82,7 @@ def _verdict(findings: Sequence[Finding], left: Sequence[Symptom], facts: Facts,
         told = f"{counted(len(left), 'symptom')} that no rule of mqlab explains; the earliest: {left[0].text}."
         return Verdict("undetermined", None, f"{told} Nothing it can recognise was found.{intact(audits(facts))}", also)
     known = scope.enough(facts, results)
-    visible = _benign(findings, None if known else _ALONE)
+    visible = _benign(findings, whole=not known)
     if visible is not None:
         others = tuple(f.id for f in findings if f is not visible)
         rest = "" if known else " Not every other class could be checked."
@@ -111,11 +105,11 @@ def _why_not(facts: Facts) -> str:
     return f"{files[0].source}{others} ({sum(c.lines for c in files):,} lines) in no format that mqlab knows"
 
 
-def _benign(findings: Sequence[Finding], only: Collection[str] | None) -> Finding | None:
-    """The leading finding, of these classes *only*, that explains a visible change."""
+def _benign(findings: Sequence[Finding], *, whole: bool) -> Finding | None:
+    """The leading finding that explains a visible change; a *whole* one hides no class that was not checked."""
     likely = [f for f in findings if f.certainty > Certainty.POSSIBLE]
-    seen = {f.incident for f in likely} & _VISIBLE
-    allowed = [f for f in likely if only is None or f.incident in only]
+    seen = {f.incident for f in likely if INCIDENTS[f.incident].visible}
+    allowed = [f for f in likely if INCIDENTS[f.incident].whole or not whole]
     return next((f for f in allowed if _explains_a_change(f, seen)), None)
 
 

@@ -9,12 +9,12 @@ from types import SimpleNamespace
 import pytest
 from audit_builder import FAILOVER
 from facts_builder import facts as rows_of
-from facts_builder import positions
+from facts_builder import log, positions
 from kafka_builder import coordinator
 from mqtt_builder import broker
 from report_example import at, diagnosis, example, facts, oversize, split_loop
 
-from mqlab.diagnosis import NotChecked, Rejected
+from mqlab.diagnosis import Rejected
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Evidence, Severity
 from mqlab.notes import IncidentNotes
@@ -258,7 +258,7 @@ class FakeCode(dict):
 
 
 def test_the_traffic_notebook_runs_only_for_traffic():
-    other = replace(split_loop(), incident="rebalance-storm")
+    other = replace(split_loop(), incident="group-churn")
     risk = replace(split_loop(), certainty=Certainty.POSSIBLE)
 
     assert fitting(diagnosis(split_loop()), Facts()) == ("00_triage", "01_traffic_amplification")
@@ -266,17 +266,10 @@ def test_the_traffic_notebook_runs_only_for_traffic():
     assert fitting(diagnosis(risk), Facts()) == ("00_triage",)
 
 
-@pytest.mark.parametrize(
-    "shown",
-    [
-        {"findings": (replace(split_loop(), incident="duplicate-client-id"),)},
-        {"findings": (), "clear": ("duplicate-client-id",)},
-        {"findings": (), "rejected": (Rejected("duplicate-client-id", "an old connection"),)},
-        {"findings": (), "not_checked": (NotChecked("duplicate-client-id", ("who was connected",), ()),)},
-    ],
-)
-def test_the_notebook_about_queues_runs_wherever_ids_can_be_shared(shown):
-    assert fitting(replace(diagnosis(), **shown), Facts()) == ("00_triage", "02_duplicate_client_ids")
+def test_the_notebook_about_queues_runs_wherever_there_is_rocketmq():
+    broker_log = replace(log("logs/broker.log", "rocketmq-broker-log"), software="rocketmq")
+
+    assert fitting(diagnosis(), rows_of(broker_log)) == ("00_triage", "02_duplicate_client_ids")
     assert fitting(diagnosis(), Facts()) == ("00_triage",)
 
 

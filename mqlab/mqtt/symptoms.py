@@ -1,4 +1,4 @@
-"""What is out of the ordinary in MQTT's material, which classes account for it, and who came and went."""
+"""What is out of the ordinary in MQTT's material, and who came and went."""
 
 from __future__ import annotations
 
@@ -44,38 +44,10 @@ def _came(facts: Facts) -> Iterator[Change]:
         yield Change(first.since, f"client {client}", None, f"connected{shared}", place)
 
 
-_COMING_BACK = (
-    "client-id-takeover", "reconnect-storm", "reconnect-flaky-link", "rate-limit-flapping", "redelivery-storm",
-    "retained-replay-storm",
-)  # fmt: skip
-"""Classes in which clients lose their connections and come again."""
-_QUEUEING = ("session-queue-drop", "session-queue-growth", "persistent-session-diversion", "slow-consumer")
-"""Classes in which messages wait in sessions."""
-TROUBLE: dict[str, tuple[str, ...]] = {
-    "connection-lost": _COMING_BACK,
-    "ping-unanswered": _COMING_BACK,
-    "session-takeover": _COMING_BACK,
-    "client-disconnected": _COMING_BACK,
-    "flapping-detected": _COMING_BACK,
-    "session-queue-dropping": (*_QUEUEING, "bridge-loop"),
-    "session-killed": _QUEUEING,
-    "publish-denied": ("acl-silent-drop",),
-    "subscribe-denied": ("acl-silent-drop",),
-    "alarm-raised": (*_QUEUEING, *_COMING_BACK),
-    "too-many-files": _COMING_BACK,
-    "quota-exceeded": (),
-}
-"""Events that mean trouble, and the classes that account for them."""
 SINGLE = dict.fromkeys(("connection-lost", "ping-unanswered", "session-takeover", "client-disconnected"), 3)
 """Events that any disturbance leaves, up to so many."""
 NOTICED = frozenset({"connection-lost", "ping-unanswered", "client-disconnected"})
 """Events that clients print when a broker is restarted in good order."""
-COPYING = (
-    "bridge-loop", "overlapping-subscription", "redelivery-storm", "retained-replay-storm", "client-id-takeover",
-)  # fmt: skip
-"""Classes in which messages come more than once."""
-MISSING = (*_COMING_BACK, *_QUEUEING, "acl-silent-drop", "bridge-loop", "oversize-record-rejected")
-"""Classes in which messages are lost, wait, or cannot be sent."""
 _BROKEN = frozenset({"keep-alive", "queue-killed", "frame-too-large", "protocol-error", "not-authorized", "kicked"})
 """Ends of connections that are no good-bye, no restart, and no other connection's doing."""
 _ENDS = frozenset({"client-disconnected", "connection-lost"})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any
@@ -14,12 +14,14 @@ import mistune
 import nh3
 from markupsafe import Markup as SafeText
 
+from mqlab.catalogue import INCIDENTS
 from mqlab.delivery.audit import audits
 from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Facts
 from mqlab.figures.style import FigureTable, figure_table
 from mqlab.findings import Certainty
 from mqlab.mqtt.connections import connections
+from mqlab.scope import systems
 from mqlab.views.kafka_group import told_of
 
 _TAGS = {
@@ -81,18 +83,10 @@ def script_hash(script: str) -> str:
 
 
 TRIAGE = "00_triage"
-FITTING = {
-    "01_traffic_amplification": frozenset(
-        {
-            "batch-split-loop", "oversize-record-rejected", "retry-amplification", "catch-up-read", "replica-catch-up",
-            "format-inflation", "fan-out", "replication-traffic", "bridge-loop", "retained-replay-storm",
-            "redelivery-storm", "overlapping-subscription",
-        }
-    )
-}  # fmt: skip
-"""Which classes a notebook explains; it runs when one of them is likely or proven."""
-LOOKING = {"02_duplicate_client_ids": "duplicate-client-id"}
-"""Notebooks that are of use whatever was found: they run wherever the material is of a system that has this class."""
+TRAFFIC = "01_traffic_amplification"
+"""The notebook about bytes: it runs where a class that it explains is at least likely."""
+IDENTITIES = "02_duplicate_client_ids"
+"""The notebook about members of groups of RocketMQ: it runs wherever the material tells of one."""
 GROUPS = "03_rebalance_timeouts"
 """The notebook about consumer groups of Kafka: it runs wherever the material tells of one."""
 DELIVERY = "04_delivery_audit"
@@ -114,19 +108,16 @@ class Section:
 
 
 def fitting(diagnosis: Diagnosis, facts: Facts) -> tuple[str, ...]:
-    """The triage notebook, those whose classes were found at least likely, and those about a system that is there."""
-    found = {finding.incident for finding in diagnosis.findings if finding.certainty >= Certainty.LIKELY}
-    explaining = (name for name, slugs in FITTING.items() if found & slugs)
-    looking = (name for name, slug in LOOKING.items() if slug in _asked(diagnosis))
-    of_kafka = ((GROUPS, bool(told_of(facts))), (DELIVERY, bool(audits(facts))))
-    of_mqtt = ((SESSIONS, bool(connections(facts)) or bool(facts.flows)),)
-    return (TRIAGE, *explaining, *looking, *(name for name, fits in (*of_kafka, *of_mqtt) if fits))
-
-
-def _asked(diagnosis: Diagnosis) -> Collection[str]:
-    """Classes that can happen in this material, whatever became of them."""
-    found = {finding.incident for finding in diagnosis.findings} | {one.incident for one in diagnosis.rejected}
-    return found | {one.incident for one in diagnosis.not_checked} | set(diagnosis.clear)
+    """The triage notebook, that about traffic where it explains a finding, and those about what is in the material."""
+    likely = (finding for finding in diagnosis.findings if finding.certainty >= Certainty.LIKELY)
+    fits = {
+        TRAFFIC: any(TRAFFIC in INCIDENTS[finding.incident].notebooks for finding in likely),
+        IDENTITIES: "rocketmq" in systems(facts),
+        GROUPS: bool(told_of(facts)),
+        DELIVERY: bool(audits(facts)),
+        SESSIONS: bool(connections(facts)) or bool(facts.flows),
+    }
+    return (TRIAGE, *(name for name, fitting in fits.items() if fitting))
 
 
 def sections_of(notebook: Any) -> list[Section]:

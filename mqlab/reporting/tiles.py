@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from mqlab import units
+from mqlab.catalogue import INCIDENTS
 from mqlab.delivery.audit import audits
 from mqlab.delivery.path import Summary, summary
 from mqlab.diagnosis import Diagnosis
@@ -13,8 +14,8 @@ from mqlab.facts import Facts
 from mqlab.findings import Finding, Severity
 from mqlab.mqtt.chain_stages import Whereabouts
 from mqlab.reporting.evidence import Dossier, Measured
+from mqlab.reporting.sections import DELIVERY
 from mqlab.views import audit_json
-from mqlab.views.delivery import ABOUT_DELIVERY
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,7 @@ _LOSSES = {"lost_records": "records lost", "rejected_records": "records refused"
 def delivered(facts: Facts, found: tuple[Dossier, ...]) -> list[Tile]:
     """Beside the loss, where the first finding is about delivery: what was acknowledged, doubled, and only waits."""
     whole = summary(audits(facts))
-    if found[0].finding.incident not in ABOUT_DELIVERY or not whole.topics:
+    if DELIVERY not in INCIDENTS[found[0].finding.incident].notebooks or not whole.topics:
         return []
     tiles = [
         _tile("messages acknowledged", whole.acked, "as the producers' ledgers note", found),

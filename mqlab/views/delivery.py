@@ -229,14 +229,6 @@ def _end_of(facts: Facts, topic: str) -> float:
     return span(times)[1] or 0.0
 
 
-ABOUT_DELIVERY = (
-    "unclean-election-loss", "acks1-failover-loss", "retention-loss", "offset-reset-loss",
-    "commit-before-process-loss", "producer-duplicates", "reprocess-duplicates", "under-min-isr",
-    "oversize-record-rejected",
-)  # fmt: skip
-"""Classes that the audit of a topic explains, the gravest first."""
-
-
 def audit_view(facts: Facts, topic: str | None = None) -> AuditView:
     """The view of *topic*; by default of the one that lost most, else doubled most, else of which most is told."""
     audit = chosen(audits(facts), topic)

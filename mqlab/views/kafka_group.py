@@ -133,11 +133,6 @@ def peak_lag(topics: Topics) -> int | None:
     return round(max(waiting for _, waiting in waited)) if waited else None
 
 
-_ABOUT_A_GROUP = (
-    "poll-interval-exceeded", "session-timeout", "group-churn", "static-member-fenced", "poison-pill-stall",
-    "slow-consumer", "consumer-offline", "reprocess-duplicates", "rolling-restart",
-)  # fmt: skip
-"""Classes whose findings name the group to look at, the most telling first; their subject begins with the group."""
 _IN_TROUBLE = (Behind.POLL_TIMEOUT, Behind.EXPIRY, Behind.CRASH)
 
 
@@ -183,8 +178,7 @@ def _polls(facts: Facts, group: str) -> Iterator[Poll]:
 
 def _finding(facts: Facts, diagnosis: Diagnosis, group: str | None) -> Finding | None:
     known: Sequence[str] = (group,) if group else groups.groups(facts)
-    about = [f for f in diagnosis.findings if f.incident in _ABOUT_A_GROUP and _group(f) in known]
-    return min(about, key=lambda f: _ABOUT_A_GROUP.index(f.incident), default=None)
+    return next((f for f in diagnosis.findings if _group(f) in known), None)
 
 
 def _group(finding: Finding) -> str:

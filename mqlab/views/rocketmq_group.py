@@ -15,12 +15,6 @@ from mqlab.rocketmq.shared_client_ids import Case, cases
 from mqlab.rocketmq.subscriptions import Mismatch, mismatches
 from mqlab.shared.queues import lag, of_groups
 
-_ABOUT_A_GROUP = (
-    "duplicate-client-id", "subscription-mismatch", "consumer-offline", "slow-consumer", "backlog-drain",
-    "rolling-restart",
-)  # fmt: skip
-"""Classes whose findings name the group to look at, the most telling first; id and subject begin with the group."""
-
 
 @dataclass(frozen=True, slots=True)
 class GroupView:
@@ -74,8 +68,7 @@ def _overlap(one: Panel, finding: Finding | None) -> float:
 def _finding(facts: Facts, diagnosis: Diagnosis, group: str | None) -> Finding | None:
     """About *group*, or about any group of RocketMQ."""
     known = (group,) if group else groups(facts)
-    about = [f for f in diagnosis.findings if f.incident in _ABOUT_A_GROUP and _group(f) in known]
-    return min(about, key=lambda f: _ABOUT_A_GROUP.index(f.incident), default=None)
+    return next((f for f in diagnosis.findings if _group(f) in known), None)
 
 
 def _group(finding: Finding) -> str:

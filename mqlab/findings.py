@@ -120,11 +120,12 @@ def finding(
     ongoing: bool = False,
     name: str | None = None,
     facts: Mapping[str, str | None] | None = None,
+    ledger: TrafficLedger | None = None,
 ) -> Finding:
     """A finding about a *span* of time: critical where it is proven, else a warning, if no *severity* is given.
 
-    Measures and facts that are not known, and places that come twice, are left out. *name* stands in its id where the
-    subject does not tell it from others of its class.
+    What is *ongoing* has no end, or that at which it was last seen. Measures and facts that are not known, and places
+    that come twice, are left out. *name* stands in its id where the subject does not tell it from others of its class.
     """
     usual = Severity.CRITICAL if certainty is Certainty.PROVEN else Severity.WARNING
     return Finding(
@@ -134,7 +135,7 @@ def finding(
         certainty=certainty,
         subject=subject,
         started_at=moment(span[0]),
-        ended_at=None if ongoing else moment(span[1]),
+        ended_at=moment(span[1]),
         ongoing=ongoing,
         statement=statement,
         measures={name: float(value) for name, value in measures.items() if value is not None},
@@ -143,6 +144,7 @@ def finding(
         mitigate=mitigate,
         remedy=remedy,
         verify=verify,
+        ledger=ledger,
         facts={name: words for name, words in (facts or {}).items() if words},
     )
 

@@ -62,7 +62,7 @@ def _finding(facts: Facts, case: Case, certainty: Certainty) -> Finding:
 INCIDENT,
 case.subject,
 certainty,
-(case.since, case.until),
+(case.since, None if case.ongoing else case.until),
 ongoing=case.ongoing,
 statement=f"{_way(facts, case)} {_counts(case)}".strip(),
 measures=_measures(facts, case),

@@ -82,7 +82,7 @@ def _finding(facts: Facts, war: War, *, alone: bool) -> Finding:
         INCIDENT,
         f"{war.client_id if alone else f'{war.broker}/{war.client_id}'}",
         Certainty.PROVEN if proven else Certainty.LIKELY,
-        (since, until),
+        (since, None if _goes_on(facts, war) else until),
         ongoing=_goes_on(facts, war),
         statement=(
             f"{_who(war)} connect{place} with client id {war.client_id} and take it from each other: "

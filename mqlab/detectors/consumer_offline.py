@@ -110,7 +110,7 @@ def _finding(facts: Facts, group: str, topic: str, gap: _Gap, queues: Mapping[st
         INCIDENT,
         f"{group}/{topic}",
         Certainty.PROVEN,
-        (stretch.since, stretch.until),
+        (stretch.since, None if gap.ongoing else stretch.until),
         severity=Severity.CRITICAL if left else Severity.NOTICE,
         ongoing=gap.ongoing,
         statement=(

@@ -59,7 +59,7 @@ def _finding(facts: Facts, case: Case, *, several: bool) -> Finding:
         INCIDENT,
         case.group,
         case.certainty,
-        (case.since, case.until),
+        (case.since, None if case.ongoing else case.until),
         severity=Severity.CRITICAL if case.confirmed and harm else Severity.WARNING,
         ongoing=case.ongoing,
         name=f"{case.group}@{clock(case.since)}" if several else None,

@@ -166,7 +166,7 @@ def _finding(
         INCIDENT,
         group,
         Certainty.LIKELY,
-        (span[0], span[1]),
+        (span[0], None if span[1] is None else span[1]),
         severity=Severity.WARNING,
         ongoing=span[1] is None,
         statement=statement,

@@ -61,7 +61,7 @@ def _finding(facts: Facts, one: Doubled) -> Finding:
         INCIDENT,
         one.client,
         Certainty.PROVEN if agrees else Certainty.LIKELY,
-        (began, ended),
+        (began, None if ongoing else ended),
         severity=Severity.WARNING,
         ongoing=ongoing,
         statement=(

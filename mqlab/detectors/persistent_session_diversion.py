@@ -86,7 +86,7 @@ def _finding(facts: Facts, one: Diversion, certainty: Certainty) -> Finding:
         INCIDENT,
         group,
         certainty,
-        (one.away_since, one.phases[-1].until),
+        (one.away_since, None if bool(one.away) else one.phases[-1].until),
         ongoing=bool(one.away),
         name=f"{one.group.name}/{one.group.filter}",
         statement=_statement(facts, one),

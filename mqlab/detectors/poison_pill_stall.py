@@ -54,7 +54,7 @@ def _finding(facts: Facts, one: Stuck) -> Finding:
         INCIDENT,
         f"{one.group or 'unknown group'}/{one.topic}-{one.queue}",
         Certainty.PROVEN if proven else Certainty.LIKELY,
-        (one.since, one.until),
+        (one.since, None if ongoing else one.until),
         severity=Severity.CRITICAL,
         ongoing=ongoing,
         name=f"{one.group or 'unknown group'}/{one.topic}-{one.queue}@{one.offset}",

@@ -83,7 +83,7 @@ def _finding(facts: Facts, case: Case) -> Finding:
         INCIDENT,
         case.group,
         Certainty.PROVEN if case.measured and seen else Certainty.LIKELY,
-        (case.since, case.until),
+        (case.since, None if case.ongoing else case.until),
         severity=Severity.CRITICAL if len(case.departures) >= AGAIN else Severity.WARNING,
         ongoing=case.ongoing,
         statement=_statement(case, behind),

@@ -119,7 +119,7 @@ def _finding(facts: Facts, one: Flapping, configured: tuple[Limit, ...]) -> Find
         INCIDENT,
         one.client_id,
         Certainty.PROVEN if proven else Certainty.LIKELY,
-        (since, until),
+        (since, None if last - (until or 0.0) < 1.5 * one.life else until),
         ongoing=last - (until or 0.0) < 1.5 * one.life,
         statement=(
             f"{one.client_id} lost its connection {units.counted(len(one.lives), 'time')} from {clock(since)} to "

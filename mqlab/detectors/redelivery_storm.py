@@ -52,7 +52,7 @@ def _finding(facts: Facts, one: Again) -> Finding:
         INCIDENT,
         one.client,
         Certainty.PROVEN if proven else Certainty.LIKELY,
-        (one.since, one.until),
+        (one.since, None if one.ongoing else one.until),
         severity=Severity.WARNING if end == "taken-over" else None,
         ongoing=one.ongoing,
         statement=(

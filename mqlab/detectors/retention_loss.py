@@ -78,7 +78,10 @@ def _finding(facts: Facts, case: Case) -> Finding:
         INCIDENT,
         case.subject,
         Certainty.PROVEN if proven else Certainty.LIKELY,
-        (min([at for at in (case.span[0], *at) if at is not None], default=None), max(at, default=None)),
+        (
+            min([at for at in (case.span[0], *at) if at is not None], default=None),
+            None if ongoing else max(at, default=None),
+        ),
         severity=Severity.CRITICAL,
         ongoing=ongoing,
         statement=(

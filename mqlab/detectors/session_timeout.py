@@ -132,7 +132,7 @@ def _finding(case: Case) -> Finding:
         INCIDENT,
         case.group,
         Certainty.PROVEN if proven else Certainty.LIKELY,
-        (min(_begin(one) for one, _ in case.each), ended),
+        (min(_begin(one) for one, _ in case.each), None if case.ongoing else ended),
         severity=Severity.CRITICAL if len(living) >= AGAIN else Severity.WARNING,
         ongoing=case.ongoing,
         statement=_statement(case),

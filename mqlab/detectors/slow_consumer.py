@@ -107,7 +107,7 @@ def _group_finding(facts: Facts, group: str, topic: str, rise: Stretch, queues: 
         INCIDENT,
         f"{group}/{topic}",
         Certainty.PROVEN if agrees else Certainty.LIKELY,
-        (rise.since, rise.until),
+        (rise.since, None if rise.until >= points[-1][0] else rise.until),
         severity=Severity.CRITICAL,
         ongoing=rise.until >= points[-1][0],
         statement=(

@@ -62,7 +62,7 @@ def _finding(facts: Facts, one: Fencing, *, alone: bool) -> Finding:
         INCIDENT,
         f"{group}/{one.instance}",
         Certainty.PROVEN if proven else Certainty.LIKELY,
-        (min([one.at[0], *(e.first_at for e in one.swaps if e.first_at is not None)]), one.at[-1]),
+        (min([one.at[0], *(e.first_at for e in one.swaps if e.first_at is not None)]), None if ongoing else one.at[-1]),
         severity=Severity.CRITICAL if proven else Severity.WARNING,
         ongoing=ongoing,
         name=one.instance if alone else None,

@@ -87,7 +87,7 @@ def _finding(facts: Facts, one: Mismatch) -> Finding:
         INCIDENT,
         one.group,
         Certainty.PROVEN if one.confirmed else Certainty.LIKELY,
-        (one.since, one.until),
+        (one.since, None if ongoing else one.until),
         severity=Severity.CRITICAL if orphans else Severity.WARNING,
         ongoing=ongoing,
         statement=f"{_who(one)}. {_effect(one)}",

@@ -80,7 +80,7 @@ def _verdict(findings: Sequence[Finding], left: Sequence[Symptom], facts: Facts,
     also = tuple(f.id for f in findings)
     if left:
         told = f"{counted(len(left), 'symptom')} that no rule of mqlab explains; the earliest: {left[0].text}."
-        return Verdict("undetermined", None, f"{told} Nothing it can recognise was found.{intact(audits(facts))}", also)
+        return Verdict("undetermined", None, f"{told} No class that it knows was found.{intact(audits(facts))}", also)
     known = scope.enough(facts, results)
     visible = _benign(findings, whole=not known)
     if visible is not None:
@@ -91,9 +91,8 @@ def _verdict(findings: Sequence[Finding], left: Sequence[Symptom], facts: Facts,
         told = f"The material does not suffice to call it healthy: {_why_not(facts)}."
         return Verdict("undetermined", None, f"{told}{intact(audits(facts))}", also)
     clear = sum(_is_clear(r) for r in results.values())
-    told = (
-        f"{clear} classes were checked and found clear; no ERROR or WARN shape and no change of traffic is left over."
-    )
+    left_over = "no ERROR or WARN line and no change of traffic is left unexplained"
+    told = f"{clear} classes were checked and ruled out; {left_over}."
     return Verdict("healthy", None, f"{told}{intact(audits(facts))}", also)
 
 

@@ -116,8 +116,8 @@ def _of_rules(facts: Facts, subject: str, own: Sequence[Refused], certainty: Cer
     )
     where = "that arrived nowhere" if writes else f"that did not come to {subject}"
     seen = (
-        ", all of these topics and no other ones." if certainty is Certainty.PROVEN
-        else " by these rules; no ledger of a receiver shows it."
+        ". Exactly these topics are missing." if certainty is Certainty.PROVEN
+        else ", by these rules; no receiver's ledger confirms it."
     )  # fmt: skip
     return finding(
         INCIDENT,
@@ -125,8 +125,8 @@ def _of_rules(facts: Facts, subject: str, own: Sequence[Refused], certainty: Cer
         certainty,
         (min(f.first_at for r in own for f in r.flows), max(f.last_at for r in own for f in r.flows)),
         statement=(
-            f"No rule of the ACL file allows {'writing' if writes else 'reading'} {_topics(own)} to user {users}, and "
-            f"mosquitto tells nobody: the publisher noted success for {units.counted(lost, 'message')} {where}{seen}"
+            f"No rule of the ACL file lets user {users} {'write to' if writes else 'read'} {_topics(own)}, and "
+            f"mosquitto tells nobody: the publisher saw success for {units.counted(lost, 'message')} {where}{seen}"
         ),
         measures={
             "lost_records": float(lost),
@@ -142,7 +142,7 @@ def _of_rules(facts: Facts, subject: str, own: Sequence[Refused], certainty: Cer
 
 
 def _topics(own: Sequence[Refused]) -> str:
-    return few(sorted({r.topic for r in own}), _SHOWN, "more topics")
+    return few(sorted({r.topic for r in own}), _SHOWN)
 
 
 def _evidence(facts: Facts, own: Sequence[Refused]) -> Iterator[Evidence]:
@@ -192,7 +192,7 @@ def _then(one: Denied) -> str:
 
 def _lost(one: Denied, lost: int) -> str:
     if not lost:
-        return "How many messages were lost with it is not told"
+        return "Nothing says how many messages were lost"
     if one.kind == SUBSCRIBE and not one.ledgers:
         return f"{units.counted(lost, 'message')} were published for it meanwhile"
     return f"{units.counted(lost, 'message')} were lost with it"

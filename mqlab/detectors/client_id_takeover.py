@@ -85,15 +85,15 @@ def _finding(facts: Facts, war: War, *, alone: bool) -> Finding:
         (since, None if _goes_on(facts, war) else until),
         ongoing=_goes_on(facts, war),
         statement=(
-            f"{_who(war)} connect{place} with client id {war.client_id} and take it from each other: "
-            f"{units.counted(war.takeovers, 'time')} from {clock(since)} to {clock(until)} UTC, one each "
-            f"{units.duration(war.period)}. Whoever is thrown out comes back and throws the other out; what is in "
-            "flight comes late, twice or not at all."
+            f"{_who(war)} share client id {war.client_id}{place} and keep disconnecting each other: "
+            f"{units.counted(war.takeovers, 'takeover')} from {clock(since)} to {clock(until)} UTC, one every "
+            f"{units.duration(war.period)}. Whoever is thrown out reconnects and throws the other out; messages in "
+            "flight arrive late, twice or not at all."
         ),
         measures=measures | ({"takeovers_per_hour": (war.takeovers - 1) / hours} if hours else {}),
         evidence=_evidence(facts, war),
         explains=("reconnect-storm", "redelivery-storm", "retained-replay-storm"),
-        mitigate="Stop one of the clients; side effect: its function is away until it has an id of its own.",
+        mitigate="Stop one of the clients; side effect: it is out of service until it has an id of its own.",
         remedy=(
             "Give each device an id of its own (serial number, host or pod name) and let authentication refuse ids "
             "that do not belong to the credentials."
@@ -140,7 +140,7 @@ def _evidence(facts: Facts, war: War) -> tuple[Evidence, ...]:
     for connection in (*war.connections, *own):
         key = connection.address or "" if connection.told_by == "broker" else connection.source
         firsts.setdefault(key, connection)
-    told = [replace(c.begin, why="a party with this id") for c in firsts.values() if c.begin]
+    told = [replace(c.begin, why="a client with this id") for c in firsts.values() if c.begin]
     taken = [replace(c.end, why="the id is taken over") for c in war.connections if c.ended == "taken-over" and c.end]
     back = [replace(c.begin, why="and taken back") for c in war.connections[1 : 1 + _SHOWN] if c.begin]
     return tuple(dict.fromkeys((*told, *taken[:_SHOWN], *back)))

@@ -26,7 +26,7 @@ INCIDENT = "commit-before-process-loss"
 SYSTEMS: tuple[str, ...] = ("kafka",)
 _SHOWN = 3
 _AUTO = "commits what was polled, handled or not"
-_WAITING = "the last word about what waits in memory"
+_WAITING = "the last count of what waits in memory"
 _MITIGATE = "Let the queue run empty before the process stops; side effect: slower deploys."
 _VERIFY = "Stop a consumer in a test: every id in the log is handled at least once."
 
@@ -55,7 +55,7 @@ def _finding(facts: Facts, case: Case) -> Finding:
     backlog = early.waiting.value_max if early.waiting is not None else None
     how = "gave its partitions to another member"
     if any(stint.stopped for stint in ends):
-        how = "stopped in good order" if all(stint.orderly for stint in ends) else "stopped or crashed"
+        how = "was stopped cleanly" if all(stint.orderly for stint in ends) else "was stopped or crashed"
     queue = f"; up to {units.number(backlog)} waited in its queue just before" if backlog else ""
     return finding(
         INCIDENT,
@@ -66,7 +66,7 @@ def _finding(facts: Facts, case: Case) -> Finding:
         statement=(
             f"{case.group} committed {case.amount} of {case.where} that "
             f"it never handled. {who} {how} at {clock(min(at, default=None))} UTC with them in memory{queue}: "
-            "lag does not show them."
+            "lag does not show this loss."
         ),
         measures={
             "lost_records": float(case.records),

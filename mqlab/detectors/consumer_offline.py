@@ -105,7 +105,7 @@ def _finding(facts: Facts, group: str, topic: str, gap: _Gap, queues: Mapping[st
     waiting = sum(lag(p.last) for p in stretch.paces.values())
     rate = stretch.produced / stretch.seconds
     left = gap.lost or _read(facts, group, topic, stretch, queues)
-    since = "" if left else " It had none when the material begins."
+    since = "" if left else " It had none when the material began."
     return finding(
         INCIDENT,
         f"{group}/{topic}",
@@ -114,8 +114,9 @@ def _finding(facts: Facts, group: str, topic: str, gap: _Gap, queues: Mapping[st
         severity=Severity.CRITICAL if left else Severity.NOTICE,
         ongoing=gap.ongoing,
         statement=(
-            f"{group} has no members: {places(topic, stretch.paces)} took {units.digits(rate)} messages/s for "
-            f"{units.duration(stretch.seconds)} and no position moved.{since} {units.number(waiting)} messages wait."
+            f"{group} {'has' if gap.ongoing else 'had'} no members: {places(topic, stretch.paces)} received "
+            f"{units.digits(rate)} messages/s for {units.duration(stretch.seconds)} and no offset moved.{since} "
+            f"{units.number(waiting)} messages {'wait' if gap.ongoing else 'waited'}."
         ),
         measures={
             "pending_records": float(waiting),

@@ -47,7 +47,7 @@ def detect(facts: Facts) -> Result:
     if not added or abs(shift.after - readers) > FITS * readers:
         return Result(
             rejected=f"bytes out over bytes in rose from {shift.before:.3g} to {shift.after:.3g}, "
-            f"but {units.counted(readers, 'reader')} account for about {readers}"
+            f"which does not fit {units.counted(readers, 'reader')}"
         )
     return Result((_finding(facts, shift, readers, _joined(facts, shift.at)),))
 

@@ -68,8 +68,8 @@ def _recoded(facts: Facts, found: Recoding) -> Finding:
         severity=Severity.CRITICAL if ratio > 2 * readers else Severity.WARNING,
         ongoing=found.ongoing,
         statement=(
-            f"The topic {setting.owner} has compression.type={setting.value}, so brokers store and send another form "
-            f"than producers send: {units.size(found.came)} in, {units.size(found.left)} out = {ratio:.3g}x for "
+            f"The topic {setting.owner} has compression.type={setting.value}, so brokers re-encode what producers "
+            f"send: {units.size(found.came)} in, {units.size(found.left)} out = {ratio:.3g}x for "
             f"{units.counted(readers, 'reader')}{before}. No record is lost; network, disks and readers carry "
             "the difference."
         ),

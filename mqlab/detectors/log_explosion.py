@@ -99,14 +99,14 @@ def _percent(share: float) -> str:
 
 def _shares(flood: Flood) -> str:
     log, count = flood.log, len(flood.shapes)
-    shapes = f"{count} shape{'s' if count > 1 else ''} of line"
+    shapes = "1 line shape makes up" if count == 1 else f"{count} line shapes make up"
     whole = flood.shape_bytes / log.bytes
-    rest = f"without {'them' if count > 1 else 'it'} the log would have {size(log.bytes - flood.shape_bytes)}"
+    rest = f"without {'them' if count > 1 else 'it'} the log would be {size(log.bytes - flood.shape_bytes)}"
     since = f"since {clock(flood.started_at)} UTC"
     if 2 * whole >= 1:
-        return f"{shapes} = {_percent(whole)} of the {size(log.bytes)} of {log.source}, {since}; {rest}."
+        return f"{shapes} {_percent(whole)} of the {size(log.bytes)} of {log.source} {since}; {rest}."
     return (
-        f"{shapes} = {_percent(flood.share)} of the {size(flood.bytes)} that {log.source} wrote {since} "
+        f"{shapes} {_percent(flood.share)} of the {size(flood.bytes)} that {log.source} wrote {since} "
         f"({_percent(whole)} of its {size(log.bytes)}); {rest}."
     )
 
@@ -118,7 +118,7 @@ def _rates(flood: Flood) -> str:
     if flood.earlier is None:
         return f"It grew by {rate}; the log begins in the flood, so nothing says what its rate was before."
     before = f"{size(flood.earlier.a_minute)} a minute (over {duration(flood.earlier.seconds)})"
-    return f"It grew by {rate}, before that by {before}."
+    return f"It grew by {rate}, up from {before}."
 
 
 def _evidence(flood: Flood) -> Iterator[Evidence]:

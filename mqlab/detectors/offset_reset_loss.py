@@ -42,7 +42,7 @@ def _harmless(facts: Facts, place: tuple[str, str, str]) -> Iterator[str]:
     yield from moved(facts, place)
     for skip in skips(facts, *place):
         if skip.why is Why.CONFIGURED:
-            yield f"{group} began at the end of {topic}, as it was told: what is older was there before the group"
+            yield f"{group} began at the end of {topic}, as configured: older records were there before the group"
         if skip.why is Why.RETENTION:
             yield f"what {group} left out of {topic} had been deleted"
     for reset in offset_resets(facts, known):
@@ -50,7 +50,7 @@ def _harmless(facts: Facts, place: tuple[str, str, str]) -> Iterator[str]:
         if reset.refused is not None and reset.target <= reset.refused:
             yield f"{group} went back in {topic}: its position was above the end of the log"
         elif stood is not None and reset.target < stood.offset:
-            yield f"{group} went back in {topic} and reads again what it had read"
+            yield f"{group} went back in {topic} and rereads what it had read"
 
 
 def _finding(facts: Facts, case: Case) -> Finding:

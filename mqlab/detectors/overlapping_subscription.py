@@ -66,7 +66,7 @@ def _finding(facts: Facts, one: Doubled) -> Finding:
         ongoing=ongoing,
         statement=(
             f"{one.client} gets each message of {few(list(one.copies), _SHOWN)} {_often(one)} times at the same "
-            f"moment: {why}. {_MADE[one.maker]} {units.number(one.extra)} of what it got are copies of "
+            f"moment: {why}. {_MADE[one.maker]} {units.number(one.extra)} of the messages that it got are copies of "
             f"{units.counted(one.messages, 'message')}, none with the DUP flag."
         ),
         measures={

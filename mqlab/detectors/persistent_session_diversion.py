@@ -96,7 +96,7 @@ def _finding(facts: Facts, one: Diversion, certainty: Certainty) -> Finding:
         mitigate=_mitigate(one.names),
         remedy=(
             f"Delete the session (connect once as {one.names} with clean_session=true), give members of {group} "
-            "clean sessions or a short expiry, and keep client ids over releases."
+            "clean sessions or a short expiry, and keep client ids across releases."
         ),
         verify=(
             f"Members of {group} = connected consumers, stored messages level off, and received / published = "
@@ -131,11 +131,11 @@ def _measures(one: Diversion) -> dict[str, float]:
 def _statement(facts: Facts, one: Diversion) -> str:
     """Two or three sentences: who is away, what it gets, what is missing elsewhere."""
     last, since = one.phases[-1], one.away_since
-    when = f"since {clock(since)}" if since is not None else "all the time"
+    when = f"has been disconnected since {clock(since)}" if since is not None else "was never connected"
     broker = mqtt_brokers.software(facts, one.group.broker) or "the broker"
     alone = f" For {units.duration(one.alone_seconds)} it was the only member and got all of them."
     return (
-        f"{one.names} is not connected {when}, but its session is still a member of the share group "
+        f"{one.names} {when}, but its session is still a member of the share group "
         f"{one.group.name}: {broker} deals {len(last.dead)} of {len(last.members)} messages of {one.group.filter} to "
         f"sessions that nobody reads. {_counted(one)}{alone if one.alone_seconds >= 1 else ''}"
     )
@@ -145,15 +145,17 @@ def _counted(one: Diversion) -> str:
     if one.missing is not None:
         sent, missing, law = (units.number(round(n)) for n in (one.published, one.missing.likely, one.expected.likely))
         text = (
-            f"Of {sent} messages published meanwhile {missing} reached no living member, by their ids; "
-            f"the rule says {law}."
+            f"Of {sent} messages published meanwhile, {missing} reached no living member, by their ids; "
+            f"its share by the broker's rule is {law}."
         )
-        return text if one.count is not None else f"{text} So some are missing for another reason, or a ledger is."
+        return (
+            text if one.count is not None else f"{text} So some are missing for another reason, or a ledger is missing."
+        )
     if one.count is not None:
         spread = (one.count.high - one.count.low) / 2
         about = f" ± {units.number(round(spread))}" if spread >= 1 else ""
         return f"That makes {units.number(round(one.count.likely))}{about} messages."
-    return "How many that were is not told."
+    return "Nothing says how many that were."
 
 
 def _around(facts: Facts, one: Diversion) -> dict[str, str]:
@@ -223,9 +225,9 @@ def _of_unknown(facts: Facts, one: Unknown) -> Finding:
         (one.since, None),
         ongoing=True,
         statement=(
-            f"{one.names} is away since {clock(one.since)} with a session that is kept, and stored messages grew by "
-            f"{len(one.sessions)} of {one.shared} of what came in: it is most likely still a member of a share group "
-            f"with {one.shared} subscriptions. Which one is not told."
+            f"{one.names} has been away since {clock(one.since)} with a persistent session, and stored messages "
+            f"grew by {len(one.sessions)} of {one.shared} of what came in: it is most likely still a member of a "
+            f"share group with {one.shared} subscriptions. Nothing says which one."
         ),
         measures={
             "members": float(one.shared or 0),

@@ -59,7 +59,7 @@ def _finding(facts: Facts, one: Stuck) -> Finding:
         ongoing=ongoing,
         name=f"{one.group or 'unknown group'}/{one.topic}-{one.queue}@{one.offset}",
         statement=(
-            f"{place} fails again and again, {units.number(one.tries)} tries in "
+            f"{place} fails again and again: {units.number(one.tries)} attempts in "
             f"{units.duration(one.seconds)} by {', '.join(one.clients)}. {_effect(one)}"
         ),
         measures=_measures(facts, one),
@@ -79,10 +79,10 @@ def _finding(facts: Facts, one: Stuck) -> Finding:
 def _effect(one: Stuck) -> str:
     """What it does to the partition."""
     if not one.frozen:
-        return "No snapshot tells what its partition did meanwhile."
-    stands = f"Its partition stands still at {one.frozen[-1].committed}"
+        return "No snapshot shows what its partition did meanwhile."
+    stands = f"Its partition is stuck at {one.frozen[-1].committed}"
     if one.others:
-        stands += f" while {len(one.moving)} of {units.counted(len(one.others), 'other')} move"
+        stands += f" while {len(one.moving)} of {units.counted(len(one.others), 'other')} move on"
     return f"{stands}; its lag grew by {units.number(one.grown)} to {units.number(lag(one.frozen[-1]))} messages."
 
 

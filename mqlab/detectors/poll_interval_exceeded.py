@@ -97,8 +97,8 @@ def _finding(facts: Facts, case: Case) -> Finding:
             "a member that hangs keeps its partitions longer."
         ),
         remedy=(
-            f"{(behind.remedy if behind else '') or _remedy(case)} Then time limits and a breaker for the called "
-            "service, pause() and resume() instead of waiting in the loop, a dead-letter topic."
+            f"{(behind.remedy if behind else '') or _remedy(case)} Then add time limits and a circuit breaker for the "
+            "called service, pause() and resume() instead of waiting in the loop, and a dead-letter topic."
         ),
         verify=(
             f"kafka-consumer-groups.sh --bootstrap-server HOST:9092 --describe --group {case.group} --state stays "

@@ -64,7 +64,7 @@ def _why_not(facts: Facts, one: Flapping, configured: tuple[Limit, ...]) -> str 
         patience = f", whatever its keep-alive of {one.keep_alive:g} s" if one.keep_alive else ""
         return f"{lasted}{patience}, and no silence before: an idle timeout{_timeout(facts, one)}"
     if one.gap > AT_ONCE:
-        return f"{lasted}, but it is back after {units.duration(one.gap)} only: its link was away"
+        return f"{lasted}, but it takes {units.duration(one.gap)} to come back: its link was down"
     if one.carried and configured:
         return f"{lasted}, and what was carried of them is not {units.size(configured[0].rate)}/s"
     if not configured and not _paused(one) and not _one_rate(one):
@@ -124,14 +124,15 @@ def _finding(facts: Facts, one: Flapping, configured: tuple[Limit, ...]) -> Find
         statement=(
             f"{one.client_id} lost its connection {units.counted(len(one.lives), 'time')} from {clock(since)} to "
             f"{clock(until)} UTC, mostly after {units.duration(one.life)}, and was back at once: it sends faster than "
-            f"{f'{units.size(rate)}/s' if rate else 'a limit'} is read, its pings wait behind the data until the "
-            f"keep-alive{patience} has passed. What waits in buffers is lost with QoS 0 and sent again with QoS 1."
+            f"{f'the {units.size(rate)}/s that are read' if rate else 'a limit allows'}, so its pings wait behind data "
+            f"until the keep-alive{patience} has passed. What waits in buffers is lost with QoS 0 and sent again "
+            "with QoS 1."
         ),
         measures=measures,
         evidence=_evidence(one, limit),
         explains=("redelivery-storm", "reconnect-storm", "log-explosion"),
         mitigate="Raise the limit for this client or listener; side effect: it may crowd out others.",
-        remedy="Let the sender keep below 0.8 of the limit in small messages with QoS 1; no files over MQTT.",
+        remedy="Keep the sender below 80 % of the limit, with small messages at QoS 1; no files over MQTT.",
         verify=f"Connections of {one.client_id} last for hours, and bytes a second stay below the limit.",
         facts={"keep-alive": f"{one.keep_alive:g} s"} if one.keep_alive else {},
     )

@@ -40,7 +40,7 @@ def detect(facts: Facts) -> Result:
     every = connections(facts)
     silent = sorted({c.client_id for c in every if c.ended == "keep-alive"})
     if silent:
-        return Result(rejected=f"{', '.join(silent[:_SHOWN])}: silence ended a connection too few times for a bad link")
+        return Result(rejected=f"{', '.join(silent[:_SHOWN])}: too few connections ended in silence for a bad link")
     return CLEAR if every else Result(missing=("a broker's log, or logs of the clients",))
 
 
@@ -60,7 +60,7 @@ def _finding(group: tuple[Link, ...]) -> Finding:
         statement=(
             f"{_who(group)} lost the connection {counted(len(losses), 'time')} between {clock(since)} and "
             f"{clock(until)} UTC and came back from the same place{_after(losses, sure=sure)}. Nobody else used the "
-            f"id; {'the link is' if sure else 'its link or its power is'} what fails."
+            f"id; {'its link' if sure else 'its link or its power'} fails."
         ),
         measures={"clients": float(len(group)), "losses": float(len(losses))}
         | ({"life_seconds": median(lasted)} if lasted else {})

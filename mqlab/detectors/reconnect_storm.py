@@ -31,7 +31,7 @@ def detect(facts: Facts) -> Result:
         return Result(tuple(_finding(storm) for storm in found))
     cut = cut_off(facts)
     if cut:
-        return Result(rejected=f"a restart of the broker cut off {counted(len(cut), 'client')} only")
+        return Result(rejected=f"a restart of the broker cut off only {counted(len(cut), 'client')}")
     return CLEAR if connections(facts) else Result(missing=("a broker's log, or logs of the clients",))
 
 
@@ -44,7 +44,7 @@ def _finding(storm: Storm) -> Finding:
         "down_seconds": max(0.0, storm.up - storm.down),
         "back_seconds": after,
     }
-    mitigate, remedy = "None needed.", "None needed; clients should wait a random time before they connect again."
+    mitigate, remedy = "None needed.", "None needed; clients should wait a random time before they reconnect."
     if storm.goes_on:
         measures["connects_again"] = float(storm.again)
         mitigate = (
@@ -60,7 +60,7 @@ def _finding(storm: Storm) -> Finding:
         name=f"{place}@{clock(storm.up)}",
         statement=(
             f"{_cause(storm, place)} {storm.count} of {counted(storm.connected, 'client')} were back by "
-            f"{clock(storm.until)} UTC, {duration(after)} after the first could be. {_after(storm)}"
+            f"{clock(storm.until)} UTC, {duration(after)} after the first could reconnect. {_after(storm)}"
         ),
         measures=measures,
         evidence=_evidence(storm),
@@ -75,24 +75,24 @@ def _cause(storm: Storm, place: str) -> str:
     if storm.cause == "restart" and len(storm.lines) > 1:
         return f"{place} was stopped at {clock(storm.down)} and started again at {clock(storm.up)} UTC."
     if storm.cause == "restart":
-        return f"{place} started at {clock(storm.up)} UTC without having been stopped in order."
+        return f"{place} started at {clock(storm.up)} UTC without an orderly stop."
     if storm.broker is None:
         return f"The clients lost the broker together at {clock(storm.down)} UTC; only its log can tell why."
     if storm.cause == "address":
         address = storm.back[0].address
         return f"Clients behind {address} lost {place} together, which did not restart: their gateway or proxy did."
     if storm.cause == "standstill":
-        quiet = f", and had told nothing since {clock(storm.quiet_since)} UTC" if storm.quiet_since else ""
+        quiet = f", after logging nothing since {clock(storm.quiet_since)} UTC" if storm.quiet_since else ""
         return (
-            f"{place} told at {clock(storm.up)} UTC of all at once that they were lost and had come back{quiet}: it "
-            "did not restart but stood still, or what is before it did."
+            f"{place} logged at {clock(storm.up)} UTC that all clients were lost and back at once{quiet}: it did not "
+            "restart but stalled, or what is in front of it did."
         )
     return f"The clients lost {place} together at {clock(storm.down)} UTC, which did not restart: the network did."
 
 
 def _after(storm: Storm) -> str:
     again = f"they connected {counted(storm.again, 'time')} again in the five minutes that followed"
-    return f"It does not end: {again}." if storm.goes_on else "Since then they stay connected."
+    return f"It does not end: {again}." if storm.goes_on else "They have stayed connected since."
 
 
 def _evidence(storm: Storm) -> tuple[Evidence, ...]:

@@ -9,6 +9,7 @@ for a group that commits after each poll may repeat its last one.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 from mqlab import units
@@ -29,7 +30,6 @@ NEARLY_ALL = 0.9
 POLL = 500
 """max.poll.records by default: what one member repeats at most that commits after each poll."""
 _SHOWN = 4
-_NO_CHANGE = "Nothing in the material tells which change of members is behind it."
 _NEAR = 10.0
 """Seconds that the first join of a group and the stop of all its members may take."""
 _SOON = 60.0
@@ -63,29 +63,26 @@ def _handed_over(facts: Facts) -> bool:
 
 
 def _finding(facts: Facts, one: Repeats) -> Finding:
-    told = sum(extra for _, extra in one.by_change)
-    proven = told >= NEARLY_ALL * one.extra and one.fitting >= NEARLY_ALL * told
-    changes = [change for change, _ in one.by_change]
+    explained = sum(extra for _, extra in one.by_change)
+    proven = explained >= NEARLY_ALL * one.extra and one.fitting >= NEARLY_ALL * explained
+    moments = [change.at for change, _ in one.by_change] or one.span
     gap = commit_gap(facts, one.group, one.topic)
-    worst = sorted(one.by_change, key=lambda pair: (-pair[1], pair[0].at))[:_SHOWN]
-    why = ", ".join(f"{units.number(extra)} after {change.what}" for change, extra in worst)
-    why = f"What was not committed was handed out again: {why}." if why else _NO_CHANGE
     return finding(
         INCIDENT,
         f"{one.group}/{one.topic}",
         Certainty.PROVEN if proven else Certainty.LIKELY,
-        (changes[0].at if changes else one.span[0], changes[-1].at if changes else one.span[1]),
+        (moments[0], moments[-1]),
         severity=_severity(facts, one),
         statement=(
             f"{one.group} handled {units.number(one.again)} of {units.number(one.handled)} records of {one.topic} more "
-            f"than once, {units.counted(one.extra, 'time')} too often in all. {why}"
+            f"than once, {units.counted(one.extra, 'repeat')} in all. {_why(one)}"
         ),
         measures={
-            "duplicated_records": float(one.extra),
-            "records_handled": float(one.handled),
-            "most_times_handled": float(one.most),
-            "changes_with_repeats": float(len(changes)),
-            **({"commit_interval_seconds": gap} if gap is not None and gap > GRID else {}),
+            "duplicated_records": one.extra,
+            "records_handled": one.handled,
+            "most_times_handled": one.most,
+            "changes_with_repeats": len(one.by_change),
+            "commit_interval_seconds": gap if gap is not None and gap > GRID else None,
         },
         evidence=_evidence(facts, one),
         mitigate="Commit more often and when partitions are revoked; side effect: more requests to the coordinator.",
@@ -96,6 +93,17 @@ def _finding(facts: Facts, one: Repeats) -> Finding:
         verify="After the next deploy no id is handled twice, or the sink holds it once.",
         facts={"ledgers": ", ".join(one.sources)},
     )
+
+
+def _why(one: Repeats) -> str:
+    """How many repeats came after which kind of change."""
+    by_kind: Counter[str] = Counter()
+    for change, extra in one.by_change:
+        by_kind[change.what] += extra
+    after = ", ".join(f"{units.number(extra)} after {kind}" for kind, extra in by_kind.most_common(_SHOWN))
+    if not after:
+        return "Nothing in the material tells which change of members is behind it."
+    return f"Uncommitted records were handed out again: {after}."
 
 
 def _severity(facts: Facts, one: Repeats) -> Severity:

@@ -71,7 +71,7 @@ def _finding(facts: Facts, one: Replayed) -> Finding:
         severity=Severity.WARNING if end == "taken-over" else None,
         ongoing=one.ongoing,
         statement=(
-            f"{one.client} subscribed {units.number(one.subscribes)} times again, every {units.duration(period)}, and "
+            f"{one.client} resubscribed {units.number(one.subscribes)} times, every {units.duration(period)}, and "
             f"got {each} each time: {units.number(one.retained)} replayed messages beside "
             f"{units.number(one.live)} live ones{why}."
         ),
@@ -83,12 +83,12 @@ def _finding(facts: Facts, one: Replayed) -> Finding:
             **({"retained_topics": float(one.topics)} if one.topics is not None else {}),
         },
         evidence=_evidence(facts, one),
-        mitigate=f"Stop {one.client}; side effect: it is away, and what it does is not done.",
+        mitigate=f"Stop {one.client}; side effect: its work is not done meanwhile.",
         remedy=(
-            "Repair why it subscribes anew; keep its session (clean session off, then no new subscribe is needed), "
+            "Find why it resubscribes; keep its session (clean session off, then no new subscribe is needed), "
             "narrower filters, MQTT 5 retain handling 1 or 2, and clear retained messages that nobody needs."
         ),
-        verify="Its subscribes an hour are those of its planned restarts, and messages sent fall to the live rate.",
+        verify="It subscribes only at planned restarts, and messages sent fall to the live rate.",
     )
 
 

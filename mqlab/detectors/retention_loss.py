@@ -73,7 +73,7 @@ def _finding(facts: Facts, case: Case) -> Finding:
     proven = all(dense(loss) and _starts_behind(facts, loss) for loss in case.losses)
     at = [skip.at for skip in gone]
     waiting = sum(row.pending or 0 for row in group_rows(facts, case.topic) if row.group == case.group)
-    end = _state(facts, case, waiting) if ongoing else "Its lag looks as if it had been worked off."
+    end = _state(facts, case, waiting) if ongoing else "Its lag looks as if the group had caught up."
     return finding(
         INCIDENT,
         case.subject,

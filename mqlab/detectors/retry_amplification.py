@@ -170,8 +170,8 @@ def _statement(client: str, episodes: Sequence[Episode], found: Resending, timeo
     how = f": {found.transmissions:.3g} transmissions a record" if found.transmissions else ""
     after = "Attempts left fall"
     if found.failed:
-        after = f"{found.failed:.0f} records were reported as failed, though some may be stored"
-    twice = "; idempotence is off, so that repeats may be stored twice" if found.idempotent is False else ""
+        after = f"{units.number(found.failed)} records were reported as failed, though some may be stored"
+    twice = "; idempotence is off, so repeats may be stored twice" if found.idempotent is False else ""
     return f"{client} sends the same batches again{within} ({found.lines} retries, {why}){how}. {after}{twice}."
 
 

@@ -64,7 +64,7 @@ def _finding(facts: Facts, case: QueueCase, lost: float | None, proofs: tuple[st
             "A subscriber that keeps up and is not away for longer than its queue lasts, or a store before it; "
             "what is lost comes from the publisher again or not at all."
         ),
-        verify=f"The broker's count of dropped messages stays, and {case.client_id} receives what is published.",
+        verify=f"The broker's count of dropped messages stops rising, and {case.client_id} receives what is published.",
         facts={"limit": _limit(facts, case), "client": "away" if case.was_away else "connected"}
         | ({"survived": case.kept} if case.kept else {}),
     )
@@ -89,9 +89,9 @@ def _full(facts: Facts, case: QueueCase) -> str:
     if case.was_away:
         return f"{case.client_id} is away, and {holds}."
     if case.silent:
-        return f"Nobody reads the messages of {case.client_id} any more, and {holds}; no line tells when it left."
+        return f"Nobody reads the messages of {case.client_id} any more, and {holds}; no line says when it left."
     if case.session is None:
-        return f"What {case.client_id} gets is more than it takes, or it is away, which no line tells; {holds}."
+        return f"{case.client_id} gets more than it takes, or is away, which no line says; {holds}."
     return f"{case.client_id} is connected but slower than what comes in, and {holds} besides what is in flight."
 
 
@@ -100,9 +100,11 @@ def _lost(case: QueueCase, lost: float | None) -> str:
         return "The broker drops what does not fit."
     text = f"{units.counted(round(lost), 'message')} were dropped"
     if case.account is not None and case.missing is not None:
-        text += f" of {units.number(case.account.published)} published for it"
+        text = f"{units.number(round(lost))} of {units.number(case.account.published)} messages for it were dropped"
     if case.kept is not None and case.kept != MIXED:
-        text += f"; of what came while it was away the {case.kept} {units.number(round(case.survivors))} survived"
+        text += (
+            f"; of those that came while it was away, the {case.kept} {units.number(round(case.survivors))} survived"
+        )
     return f"{text}."
 
 

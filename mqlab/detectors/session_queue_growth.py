@@ -9,6 +9,7 @@ an absence that ends and hands everything over, one that is as short as a restar
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from mqlab import units
@@ -66,14 +67,26 @@ def _judged(facts: Facts, one: Growth) -> Result:
 
 def _finding(facts: Facts, one: Growth, certainty: Certainty) -> Finding:
     full, expiry = _memory_lasts(facts, one), brokers.expiry(facts, one.broker)
+    rate = one.grown.per_second if one.grown is not None else None
+    memory = one.memory.per_second if one.memory is not None else None
+    waiting = one.published if one.queued is None else one.queued
     return finding(
         INCIDENT,
         one.client_id,
         certainty,
         (None if one.since == BEGIN else one.since, None),
         ongoing=True,
-        statement=_statement(one, full, expiry),
-        measures=_measures(one) | ({"full_in_seconds": full} if full is not None else {}),
+        statement=" ".join(_sentences(one, full, expiry)),
+        measures={
+            "queued_messages": round(waiting) if one.published or one.queued is not None else None,
+            "queue_growth_per_second": rate,
+            "payload_bytes": one.payload,
+            "memory_growth_bytes_per_second": memory,
+            "memory_growth_bytes_per_hour": memory * 3600 if memory is not None else None,
+            "memory_bytes_per_message": memory / rate if memory is not None and rate is not None and one.much else None,
+            "expected_bytes_per_message": one.each,
+            "full_in_seconds": full,
+        },
         evidence=_evidence(facts, one),
         mitigate=_MITIGATE,
         remedy=_remedy(one.client_id),
@@ -82,24 +95,63 @@ def _finding(facts: Facts, one: Growth, certainty: Certainty) -> Finding:
     )
 
 
+def _sentences(one: Growth, full: float | None, expiry: float | None) -> Iterator[str]:
+    """Who is away, what waits, how fast that grows, and when it ends."""
+    away = "was away all the time" if one.since == BEGIN else f"has been away since {clock(one.since)}"
+    yield f"{one.client_id} {away} with a persistent session, and its queue has no limit."
+    if one.queued is not None:
+        yield f"{units.number(one.queued)} messages wait."
+    elif one.published >= 1:
+        yield f"{units.number(round(one.published))} messages for it were published meanwhile."
+    if one.grown is not None:
+        memory = f", and its memory by {units.size(one.memory.per_second)}/s" if one.memory is not None else ""
+        yield f"What the broker stores grows by {units.digits(one.grown.per_second)} messages/s{memory}."
+    if full is not None:
+        yield f"Memory is used up in {units.duration(full)}."
+    elif expiry is not None:
+        yield f"The session expires {units.duration(expiry)} after its end."
+
+
+def _memory_lasts(facts: Facts, one: Growth) -> float | None:
+    """Seconds until the broker's configured memory is full, if the session does not expire before."""
+    if one.memory is None:
+        return None
+    limit = brokers.settings(facts, one.broker).get("memory_limit", "")
+    memory = float(limit) if limit.isdigit() and int(limit) > 0 else None
+    used = one.memory.series.points[-1][1]
+    return memory_lasts(used, one.memory.per_second, memory, brokers.expiry(facts, one.broker))
+
+
+def _evidence(facts: Facts, one: Growth) -> Iterator[Evidence]:
+    first = one.subscriptions[0]
+    yield from leaving(first.session, replace(first.evidence, why="what it subscribed to"))
+    if one.grown is not None:
+        yield sample(facts, one.grown.series, one.grown.until, "messages that the broker stores")
+    if one.memory is not None:
+        yield sample(facts, one.memory.series, one.memory.until, "its memory")
+    yield from brokers.limit_told(facts, one.broker)
+
+
 def _of_unknown(facts: Facts, one: Unknown) -> Finding:
     """An unlimited queue that grows for nobody; proven where it grows by all that the broker receives."""
     rate = one.grown.per_second if one.grown is not None else 0.0
     return finding(
-INCIDENT,
-one.names,
-Certainty.PROVEN if one.all_of_it else Certainty.LIKELY,
-(one.since, None),
-ongoing=True,
-statement=(f"{one.names} is away since {clock(one.since)}, its session stays, and queues have no limit. The broker "
-            f"stores {units.digits(rate)} messages/s more"
-            + (", as many as it receives." if one.all_of_it else ".")),
-measures={"queued_messages": one.waiting, "queue_growth_per_second": rate},
-evidence=counts(facts, one),
-mitigate=_MITIGATE,
-remedy=_remedy(one.names),
-verify=_VERIFY,
-)  # fmt: skip
+        INCIDENT,
+        one.names,
+        Certainty.PROVEN if one.all_of_it else Certainty.LIKELY,
+        (one.since, None),
+        ongoing=True,
+        statement=(
+            f"{one.names} has been away since {clock(one.since)} with a persistent session, and queues have no limit. "
+            f"What the broker stores grows by {units.digits(rate)} messages/s"
+            f"{', as many as it receives' if one.all_of_it else ''}."
+        ),
+        measures={"queued_messages": one.waiting, "queue_growth_per_second": rate},
+        evidence=counts(facts, one),
+        mitigate=_MITIGATE,
+        remedy=_remedy(one.names),
+        verify=_VERIFY,
+    )
 
 
 def _remedy(client: str) -> str:
@@ -107,54 +159,3 @@ def _remedy(client: str) -> str:
         f"Delete the session (connect once as {client} with a clean session) or read it empty; a limit and an expiry "
         "for all sessions."
     )
-
-
-def _statement(one: Growth, full: float | None, expiry: float | None) -> str:
-    when = "all the time" if one.since == BEGIN else f"since {clock(one.since)}"
-    text = f"{one.client_id} is away {when}, its session stays, and its queue has no limit."
-    if one.queued is not None:
-        text += f" {units.number(one.queued)} messages wait."
-    elif one.published >= 1:
-        text += f" {units.number(round(one.published))} messages that it subscribed to were published meanwhile."
-    if one.grown is not None:
-        text += f" The broker stores {units.digits(one.grown.per_second)} messages/s more"
-        text += f", and its memory grows by {units.size(one.memory.per_second)}/s." if one.memory is not None else "."
-    if full is not None:
-        return f"{text} Memory is used up in {units.duration(full)}."
-    return text if expiry is None else f"{text} The session expires {units.duration(expiry)} after its end."
-
-
-def _measures(one: Growth) -> dict[str, float]:
-    found = {}
-    if one.published or one.queued is not None:
-        found["queued_messages"] = float(round(one.published if one.queued is None else one.queued))
-    if one.grown is not None:
-        found["queue_growth_per_second"] = one.grown.per_second
-    if one.payload is not None:
-        found["payload_bytes"] = one.payload
-    if one.memory is not None:
-        found["memory_growth_bytes_per_second"] = one.memory.per_second
-        found["memory_growth_bytes_per_hour"] = one.memory.per_second * 3600
-        if one.grown is not None and one.much:
-            found["memory_bytes_per_message"] = one.memory.per_second / one.grown.per_second
-    return found | ({"expected_bytes_per_message": one.each} if one.each is not None else {})
-
-
-def _memory_lasts(facts: Facts, one: Growth) -> float | None:
-    """Seconds until the broker's configured memory is full, if the session does not expire before."""
-    limit = brokers.settings(facts, one.broker).get("memory_limit", "")
-    memory = float(limit) if limit.isdigit() and int(limit) > 0 else None
-    if one.memory is None:
-        return None
-    used = one.memory.series.points[-1][1]
-    return memory_lasts(used, one.memory.per_second, memory, brokers.expiry(facts, one.broker))
-
-
-def _evidence(facts: Facts, one: Growth) -> tuple[Evidence, ...]:
-    subscribed = replace(one.subscriptions[0].evidence, why="what it subscribed to")
-    found = [*leaving(one.subscriptions[0].session, subscribed)]
-    if one.grown is not None:
-        found.append(sample(facts, one.grown.series, one.grown.until, "messages that the broker stores"))
-    if one.memory is not None:
-        found.append(sample(facts, one.memory.series, one.memory.until, "its memory"))
-    return (*found, *brokers.limit_told(facts, one.broker))

@@ -63,7 +63,7 @@ def _of_topic(facts: Facts, group: str, topic: str, queues: Mapping[str, Points]
         return Result(rejected=f"{group}: lag of {topic} rose while {why}")
     calm = steady(facts, group, queues, rise)
     if calm is not None and (stuck := _stuck(queues, calm)):
-        return Result(rejected=f"{group}: {places(topic, stuck)} stood still: that is not the consumers' speed")
+        return Result(rejected=f"{group}: {places(topic, stuck)} stood still: a stuck queue is no slow consumer")
     mostly_elsewhere = kafka and calm is not None and calm.grown < rise.grown / 2
     if calm is None or not _matters(calm) or mostly_elsewhere:
         return Result(rejected=f"{group}: lag of {topic} rose while members came and went")
@@ -212,7 +212,7 @@ def _client_finding(facts: Facts, pace: Pace, certainty: Certainty) -> Finding:
         explains=("session-queue-drop",),
         mitigate=_LARGER_QUEUE,
         remedy=f"Make {client} faster: work off in batches or beside the callback, or share the load in a share group.",
-        verify=f"Delay at {client} is below a second, and the broker's count of dropped messages stays.",
+        verify=f"Delay at {client} is below a second, and the broker's count of dropped messages stops rising.",
     )
 
 

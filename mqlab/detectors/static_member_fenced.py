@@ -67,9 +67,9 @@ def _finding(facts: Facts, one: Fencing, *, alone: bool) -> Finding:
         ongoing=ongoing,
         name=one.instance if alone else None,
         statement=(
-            f"{who} of {group} ran with group.instance.id {one.instance}: whoever joins takes the member over and the "
-            f"other is fenced, {turns}. The generation does not change, so the group looks stable while its "
-            "owner changes and what was not committed is handled again."
+            f"{who} of {group} ran with group.instance.id {one.instance}: each join takes over the membership and "
+            f"fences the other, {turns}. The generation does not change, so the group looks stable while its "
+            "partitions change hands and uncommitted records are handled again."
         ),
         measures={
             "fencings": float(len(one.at)),
@@ -78,7 +78,7 @@ def _finding(facts: Facts, one: Fencing, *, alone: bool) -> Finding:
         },
         evidence=_evidence(facts, one),
         explains=("reprocess-duplicates", "group-churn"),
-        mitigate="Stop one of the processes; side effect: its capacity is away until it has an id of its own.",
+        mitigate="Stop one of the processes; side effect: its capacity is missing until it has an id of its own.",
         remedy="Derive group.instance.id from the pod's ordinal or the host, one deployment per id.",
         verify=f"No line about fencing for ten minutes, and one host for {one.instance} in --members --verbose.",
     )

@@ -117,12 +117,13 @@ def _who(one: Mismatch) -> str:
 
 def _effect(one: Mismatch) -> str:
     parts = [
-        f"{spread(j.orphans)} of {j.topic} {'is' if len(j.orphans) == 1 else 'are'} nobody's, since allocation counts "
-        f"all members: {units.number(sum(lag(j.paces[q].last) for q in j.expected))} messages wait"
+        f"nobody reads {spread(j.orphans)} of {j.topic}, since allocation counts all members: "
+        f"{units.number(sum(lag(j.paces[q].last) for q in j.expected))} messages wait"
         for j in one.confirmed
     ]
     if parts:
-        return f"{'; '.join(parts)}."
+        told = "; ".join(parts)
+        return f"{told[:1].upper()}{told[1:]}."
     if not one.tags:
         return "Nothing in the material shows what that did to the queues."
     return "Where only tags differ, the newest subscription wins and messages of the others are skipped unread."

@@ -61,8 +61,8 @@ def _statement(loss: TopicLoss) -> str:
     one, led, known = loss.handover, "", ""
     if one is not None:
         led = (
-            f"Broker {one.after.leader}, which was not in sync, began to lead {loss.topic}-{one.after.queue} at offset "
-            f"{one.to_offset:,} at {clock(one.after.at)} UTC. "
+            f"Broker {one.after.leader}, which was not in sync, became leader of {loss.topic}-{one.after.queue} at "
+            f"offset {one.to_offset:,} at {clock(one.after.at)} UTC. "
         )
     if loss.read:
         known = f" Consumers had read {number(loss.read)} of them before: a sink may be complete while the log is not."

@@ -227,7 +227,7 @@ def test_more_that_is_missing_than_its_share_is_no_count_of_it():
     )
     (one,) = detect(facts(lines(), ALL, worse)).findings
     assert (one.certainty, "diverted_messages" in one.measures) == (Certainty.LIKELY, False)
-    assert "So some are missing for another reason, or a ledger is." in one.statement
+    assert "So some are missing for another reason, or a ledger is missing." in one.statement
 
 
 def test_a_member_of_whose_connection_no_line_tells_is_one_by_its_ledger():

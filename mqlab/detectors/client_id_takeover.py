@@ -22,15 +22,14 @@ from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, finding
 from mqlab.mqtt.brokers import rise
 from mqlab.mqtt.connections import Connection, by_own_log, connections
 from mqlab.mqtt.takeovers import UNDECIDED, War, replaced, wars
+from mqlab.rows import GRID
 from mqlab.shared.wording import clock, few
 
 INCIDENT = "client-id-takeover"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
 
 AGREE = 0.9
-"""Share of the connects that lines or counters must call takeovers."""
-QUIET = 10.0
-"""Seconds without a takeover after which a war is over, at least."""
+"""Share of the connects that lines or counters must call takeovers: a connection may have ended just before."""
 _SHOWN = 3
 
 
@@ -131,7 +130,7 @@ def _goes_on(facts: Facts, war: War) -> bool:
     sources = {c.source for c in war.connections}
     last = max((c.last_at for c in facts.coverage if c.source in sources and c.last_at is not None), default=0.0)
     lives = [b - a for a, b in pairwise(war.moments)]
-    return last - war.moments[-1] < max(QUIET, 2 * max(lives, default=0.0))
+    return last - war.moments[-1] < max(GRID, 2 * max(lives, default=0.0))
 
 
 def _evidence(facts: Facts, war: War) -> tuple[Evidence, ...]:

@@ -24,7 +24,7 @@ INCIDENT = explosion.INCIDENT
 SYSTEMS: tuple[str, ...] = ("kafka", "rocketmq", "mqtt")
 
 _UNDATED = 0.5
-"""Part of a log without moments from which its rate is unknown."""
+"""Part of a log without moments from which its rate is unknown: most of it."""
 
 
 def detect(facts: Facts) -> Result:

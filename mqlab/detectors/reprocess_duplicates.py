@@ -31,9 +31,10 @@ POLL = 500
 """max.poll.records by default: what one member repeats at most that commits after each poll."""
 _SHOWN = 4
 _NEAR = 10.0
-"""Seconds that the first join of a group and the stop of all its members may take."""
+"""Seconds that the first join of a group (group.initial.rebalance.delay.ms, 3 s) and the stop of all its members may
+take."""
 _SOON = 60.0
-"""Seconds within which partitions have a new owner that begins to read."""
+"""Seconds within which partitions have a new owner that begins to read: session.timeout.ms (45 s) and a join."""
 
 
 def detect(facts: Facts) -> Result:

@@ -28,7 +28,8 @@ SYSTEMS: tuple[str, ...] = ("kafka",)
 TRANSPORT = frozenset({"NETWORK_EXCEPTION", "REQUEST_TIMED_OUT"})
 """Errors after which the broker may have stored the batch already."""
 FEW = 10
-"""Retry lines below which they are no more than what any disturbance leaves."""
+"""Retry lines below which they are what two disconnects leave: each fails up to max.in.flight.requests.per.connection
+(5) requests."""
 _LIBRDKAFKA = "#producer-"
 """What librdkafka appends to the client id in each of its lines."""
 TWICE = 2.0

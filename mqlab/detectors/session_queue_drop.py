@@ -57,7 +57,14 @@ def _finding(facts: Facts, case: QueueCase, lost: float | None, proofs: tuple[st
         Certainty.PROVEN if proofs else Certainty.LIKELY,
         case.span or (None, None),
         statement=f"{_full(facts, case)} {_lost(case, lost)}{_known(proofs)}",
-        measures=_measures(case, lost),
+        measures={
+            "lost_records": round(lost) if lost is not None else None,
+            "dropped_messages": case.counter,
+            "queue_limit": case.limit,
+            "published_messages": case.account.published if case.account and case.missing else None,
+            "received_messages": case.account.received if case.account and case.missing else None,
+            "survivors": round(case.survivors) if case.was_away and case.survivors else None,
+        },
         evidence=_evidence(facts, case),
         mitigate="Raise the limit of queued messages above rate × longest absence; side effect: memory of the broker.",
         remedy=(
@@ -65,8 +72,11 @@ def _finding(facts: Facts, case: QueueCase, lost: float | None, proofs: tuple[st
             "what is lost comes from the publisher again or not at all."
         ),
         verify=f"The broker's count of dropped messages stops rising, and {case.client_id} receives what is published.",
-        facts={"limit": _limit(facts, case), "client": "away" if case.was_away else "connected"}
-        | ({"survived": case.kept} if case.kept else {}),
+        facts={
+            "limit": _limit(facts, case),
+            "client": "away" if case.was_away else "connected",
+            "survived": case.kept,
+        },
     )
 
 
@@ -113,18 +123,6 @@ def _known(proofs: tuple[str, ...]) -> str:
         return " No second count confirms it."
     told = ", and ".join(proofs)
     return f" {told[:1].upper()}{told[1:]}."
-
-
-def _measures(case: QueueCase, lost: float | None) -> dict[str, float]:
-    found = {} if lost is None else {"lost_records": float(round(lost))}
-    if case.counter is not None:
-        found["dropped_messages"] = case.counter
-    if case.limit is not None:
-        found["queue_limit"] = float(case.limit)
-    if case.account is not None and case.missing is not None:
-        found["published_messages"] = float(case.account.published)
-        found["received_messages"] = float(case.account.received)
-    return found | ({"survivors": float(round(case.survivors))} if case.was_away and case.survivors else {})
 
 
 def _evidence(facts: Facts, case: QueueCase) -> tuple[Evidence, ...]:

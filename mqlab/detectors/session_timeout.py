@@ -28,9 +28,11 @@ SYSTEMS: tuple[str, ...] = ("kafka",)
 AGAIN = 2
 """Expulsions of members that stood still or were cut off, from which it is no single pause."""
 ALIVE = 0.6
-"""Share of the session timeout that a silence must have lasted: the last heartbeat may be a third of it late."""
+"""Share of the session timeout that a silence must have lasted: heartbeat.interval.ms is up to a third of it, and as
+old may the last heartbeat be when the silence begins."""
 AFTER = 60.0
-"""Seconds after the last expulsion in which its rebalances come, and after which it is over."""
+"""Seconds after the last expulsion in which its rebalances come, and after which it is over: another session timeout
+(45 s) and a join."""
 _NAMED = 4
 _SHOWN = frozenset({Kind.PAUSE, Kind.NETWORK, Kind.FROZEN})
 """Causes that lines show."""

@@ -63,7 +63,8 @@ def trouble() -> Mapping[str, Sequence[str]]:
 
 
 SINGLE = {"produce-retry": 10, "request-timeout": 3, "call-failed": 3, **symptoms.SINGLE}
-"""Events that any disturbance leaves, up to so many."""
+"""Events that any disturbance leaves, up to so many: one disconnect fails up to max.in.flight.requests.per.connection
+(5) requests, and a client tries again three times by default."""
 NOTICED = frozenset({"produce-retry", "request-timeout", "isr-shrunk", "broker-fenced"}) | symptoms.NOTICED
 """Events that clients and followers print when a broker is restarted in good order."""
 

@@ -129,9 +129,9 @@ def _of_rules(facts: Facts, subject: str, own: Sequence[Refused], certainty: Cer
             f"mosquitto tells nobody: the publisher saw success for {units.counted(lost, 'message')} {where}{seen}"
         ),
         measures={
-            "lost_records": float(lost),
-            "topics": float(len({r.topic for r in own})),
-            "published_messages": float(sent),
+            "lost_records": lost,
+            "topics": len({r.topic for r in own}),
+            "published_messages": sent,
         },
         evidence=_evidence(facts, own),
         mitigate=_MITIGATE,
@@ -169,9 +169,12 @@ def _of_lines(one: Denied, certainty: Certainty) -> Finding:
             f"{one.client_id} was refused {what} {shown} {units.counted(one.count, 'time')} and {_then(one)}. "
             f"{_lost(one, lost)}."
         ),
-        measures={"denied": float(one.count), "topics": float(len(topics))}
-        | ({"lost_records": float(lost)} if lost else {})
-        | ({"closed_connections": float(one.closed)} if one.closed else {}),
+        measures={
+            "denied": one.count,
+            "topics": len(topics),
+            "lost_records": lost or None,
+            "closed_connections": one.closed or None,
+        },
         evidence=tuple(e.first.because("refused") for e in one.lines[:_SHOWN]),
         explains=("reconnect-flaky-link",) if one.closed else (),
         mitigate=_MITIGATE,

@@ -76,7 +76,6 @@ def _finding(facts: Facts, war: War, *, alone: bool) -> Finding:
     place = f" at {war.broker}" if war.broker else ""
     since, until = war.moments[0], war.moments[-1]
     hours = (until - since) / 3600
-    measures = {"takeovers": float(war.takeovers), "period_seconds": war.period, "parties": float(war.judged.count)}
     return finding(
         INCIDENT,
         f"{war.client_id if alone else f'{war.broker}/{war.client_id}'}",
@@ -89,7 +88,12 @@ def _finding(facts: Facts, war: War, *, alone: bool) -> Finding:
             f"{units.duration(war.period)}. Whoever is thrown out reconnects and throws the other out; messages in "
             "flight arrive late, twice or not at all."
         ),
-        measures=measures | ({"takeovers_per_hour": (war.takeovers - 1) / hours} if hours else {}),
+        measures={
+            "takeovers": war.takeovers,
+            "period_seconds": war.period,
+            "parties": war.judged.count,
+            "takeovers_per_hour": (war.takeovers - 1) / hours if hours else None,
+        },
         evidence=_evidence(facts, war),
         explains=("reconnect-storm", "redelivery-storm", "retained-replay-storm"),
         mitigate="Stop one of the clients; side effect: it is out of service until it has an id of its own.",
@@ -98,7 +102,7 @@ def _finding(facts: Facts, war: War, *, alone: bool) -> Finding:
             "that do not belong to the credentials."
         ),
         verify=f"No takeover of {war.client_id} for ten minutes, and one connection with the id that lasts.",
-        facts={"known by": _KNOWN_BY[war.judged.known_by]} | ({"broker": war.broker} if war.broker else {}),
+        facts={"known by": _KNOWN_BY[war.judged.known_by], "broker": war.broker},
     )
 
 
@@ -128,7 +132,7 @@ def _agrees(facts: Facts, war: War) -> bool:
 
 def _goes_on(facts: Facts, war: War) -> bool:
     sources = {c.source for c in war.connections}
-    last = max((c.last_at for c in facts.coverage if c.source in sources and c.last_at is not None), default=0.0)
+    last = facts.covered_until(sources) or 0.0
     lives = [b - a for a, b in pairwise(war.moments)]
     return last - war.moments[-1] < max(GRID, 2 * max(lives, default=0.0))
 

@@ -69,9 +69,9 @@ def _finding(facts: Facts, case: Case) -> Finding:
             "lag does not show this loss."
         ),
         measures={
-            "lost_records": float(case.records),
-            "partitions": float(len(case.queues)),
-            **({"backlog_records": float(backlog)} if backlog else {}),
+            "lost_records": case.records,
+            "partitions": len(case.queues),
+            **({"backlog_records": backlog} if backlog else {}),
         },
         evidence=(*_signature(facts, early), *_evidence(case)),
         explains=("session-timeout", "rolling-restart"),
@@ -117,7 +117,7 @@ def _printed(memory: Memory) -> Finding:
             f"{memory.client} of {memory.group} stopped at {clock(at)} UTC while {units.counted(records, 'record')} "
             "waited in its queue, and it commits what it polled. At most that many were lost; no ledger tells how many."
         ),
-        measures={"backlog_records": float(records)},
+        measures={"backlog_records": records},
         evidence=(
             replace(memory.auto.evidence, why=_AUTO),
             replace(memory.waiting.last, why=_WAITING),

@@ -119,10 +119,10 @@ def _finding(facts: Facts, group: str, topic: str, gap: _Gap, queues: Mapping[st
             f"{units.number(waiting)} messages {'wait' if gap.ongoing else 'waited'}."
         ),
         measures={
-            "pending_records": float(waiting),
+            "pending_records": waiting,
             "lag_growth_per_second": stretch.grown / stretch.seconds,
             "produced_per_second": rate,
-            "queues": float(len(stretch.paces)),
+            "queues": len(stretch.paces),
         },
         evidence=(*_named(gap.absent), *_frozen(stretch)),
         explains=("slow-consumer",),

@@ -140,7 +140,7 @@ def _passing(facts: Facts, group: str, passing: Sequence[Life]) -> Finding:
         f"{len(passing)} members of {group} came and went, each under another name and for less than "
         f"{units.duration(churn.SHORT)}. It cost {counted(rebalances, 'rebalance')}: an autoscaler that flaps, or "
         "processes that die.",
-        {"members": float(len(passing)), "rebalances": float(rebalances)},
+        {"members": len(passing), "rebalances": rebalances},
         tuple(dict.fromkeys(place for life in passing for place in life.evidence[:1])),
     )
 
@@ -150,8 +150,7 @@ def _rebalances(facts: Facts, group: str, since: float, until: float) -> list[Re
 
 
 def _ongoing(facts: Facts, until: float) -> bool:
-    last = max((c.last_at for c in facts.coverage if c.last_at is not None), default=until)
-    return last - until <= NEAR
+    return (facts.covered_until() or until) - until <= NEAR
 
 
 def _finding(

@@ -89,7 +89,7 @@ def _finding(facts: Facts, flood: Flood, certainty: Certainty) -> Finding:
 def _end(facts: Facts) -> float | None:
     """The last moment that the material is known to cover."""
     minutes = [v.minutes[-1].at for v in facts.volumes if v.minutes]
-    return max([*minutes, *(c.last_at for c in facts.coverage if c.last_at is not None)], default=None)
+    return max([*minutes, *[at for at in [facts.covered_until()] if at is not None]], default=None)
 
 
 def _percent(share: float) -> str:

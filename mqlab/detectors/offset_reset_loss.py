@@ -70,8 +70,8 @@ def _finding(facts: Facts, case: Case) -> Finding:
             "were acknowledged and still there."
         ),
         measures={
-            "lost_records": float(case.records),
-            "partitions": float(len(case.queues)),
+            "lost_records": case.records,
+            "partitions": len(case.queues),
         },
         evidence=_evidence(facts, case),
         explains=("consumer-offline",),

@@ -72,11 +72,11 @@ def _finding(facts: Facts, overlap: Doubled) -> Finding:
             f"{units.counted(overlap.messages, 'message')}, none with the DUP flag."
         ),
         measures={
-            "copies_per_message": float(most),
-            "copied_messages": float(overlap.messages),
-            "extra_copies": float(overlap.extra),
-            "topics": float(len(overlap.copies)),
-            **({"matching_filters": float(len(names))} if names else {}),
+            "copies_per_message": most,
+            "copied_messages": overlap.messages,
+            "extra_copies": overlap.extra,
+            "topics": len(overlap.copies),
+            **({"matching_filters": len(names)} if names else {}),
         },
         evidence=_evidence(facts, overlap),
         mitigate="Unsubscribe the narrower filter; side effect: none where the wider one covers its topics.",

@@ -105,14 +105,12 @@ def _where(in_client: bool, limit: configured.Value | None, resubmitted: bool) -
 
 def _ongoing(facts: Facts, episodes: Sequence[Episode], last: float | None) -> bool:
     """Open where the log ends before the next failure was due."""
-    moments = sorted(e.first_at for e in episodes if e.first_at is not None)
-    ends = [e.last_at for e in facts.episodes if e.source == episodes[0].source and e.last_at is not None]
-    ends += [c.last_at for c in facts.coverage if c.source == episodes[0].source and c.last_at is not None]
-    if last is None or not ends:
+    end = actors.log_end(facts, {episodes[0].source})
+    if last is None or end is None:
         return False
+    moments = sorted(e.first_at for e in episodes if e.first_at is not None)
     gaps = [b - a for a, b in pairwise(moments)]
-    due = max(60.0, 2 * median(gaps)) if gaps else 60.0
-    return max(ends) - last < due
+    return end - last < max(60.0, 2 * median(gaps or [0.0]))
 
 
 def _lifted(facts: Facts, topic: str | None, largest: float, last: float | None) -> bool:

@@ -115,21 +115,22 @@ def _mitigate(ids: str) -> str:
     )
 
 
-def _measures(diversion: Diversion) -> dict[str, float]:
-    last = diversion.phases[-1]
+def _measures(diversion: Diversion) -> dict[str, float | None]:
+    last, count = diversion.phases[-1], diversion.count
     members, dead = len(last.members), len(last.dead)
-    found = {"members": float(members), "dead_members": float(dead), "diverted_fraction": dead / members}
-    if diversion.count is not None:
-        low, likely, high = (
-            float(round(n)) for n in (diversion.count.low, diversion.count.likely, diversion.count.high)
-        )
-        found |= {"diverted_messages": likely, "diverted_messages_low": low, "diverted_messages_high": high}
-    if diversion.published:
-        found["published_messages"] = float(round(diversion.published))
-        found["expected_messages"] = float(round(diversion.expected.likely))
-    if diversion.grown is not None:
-        found["queue_growth_per_second"] = diversion.grown.per_second
-    return found | ({"alone_seconds": diversion.alone_seconds} if diversion.alone_seconds else {})
+    published = diversion.published
+    return {
+        "members": members,
+        "dead_members": dead,
+        "diverted_fraction": dead / members,
+        "diverted_messages": round(count.likely) if count is not None else None,
+        "diverted_messages_low": round(count.low) if count is not None else None,
+        "diverted_messages_high": round(count.high) if count is not None else None,
+        "published_messages": round(published) if published else None,
+        "expected_messages": round(diversion.expected.likely) if published else None,
+        "queue_growth_per_second": diversion.grown.per_second if diversion.grown is not None else None,
+        "alone_seconds": diversion.alone_seconds or None,
+    }
 
 
 def _statement(facts: Facts, diversion: Diversion) -> str:
@@ -246,7 +247,7 @@ def _of_unknown(facts: Facts, diversion: Unknown) -> Finding:
         ),
         measures={
             "members": float(diversion.shared or 0),
-            "dead_members": float(len(diversion.sessions)),
+            "dead_members": len(diversion.sessions),
             "diverted_fraction": diversion.share,
             # Ledgers count better than counters, where they tell of about as many.
             "diverted_messages": float(round(lost if abs(lost - dealt) <= NEAR * max(lost, dealt) else dealt)),

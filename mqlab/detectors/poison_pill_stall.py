@@ -8,12 +8,15 @@ down), a partition that stands still without an error or without an owner, a gro
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from mqlab import units
 from mqlab.facts import Facts
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.groups.membership import interrupted, topics
 from mqlab.kafka import poll_timeout
 from mqlab.kafka.redelivery import LEAST, Stuck, many_fail, stuck_records
+from mqlab.rows import GRID
 from mqlab.shared.queues import lag, totals
 from mqlab.sources import Role
 
@@ -86,31 +89,35 @@ def _effect(stuck: Stuck) -> str:
     return f"{stands}; its lag grew by {units.number(stuck.grown)} to {units.number(lag(stuck.frozen[-1]))} messages."
 
 
-def _measures(facts: Facts, stuck: Stuck) -> dict[str, float]:
-    told = {"offset": float(stuck.offset), "retries": float(stuck.tries), "stalled_seconds": stuck.seconds}
+def _measures(facts: Facts, stuck: Stuck) -> dict[str, float | None]:
+    measures: dict[str, float | None] = {
+        "offset": stuck.offset, "retries": stuck.tries, "stalled_seconds": stuck.seconds
+    }  # fmt: skip
     if not stuck.frozen:
-        return told
+        return measures
     first, last = stuck.frozen[0], stuck.frozen[-1]
     seconds = (last.at or 0.0) - (first.at or 0.0)
     waiting = [w for at, w, _ in totals(topics(facts)[stuck.group or "", stuck.topic]) if at >= stuck.since]
-    told |= {"stuck_lag": float(lag(last)), "peak_lag": float(max(waiting, default=lag(last)))}
-    return told | ({"lag_growth_per_second": stuck.grown / seconds} if seconds > 0 else {})
+    return measures | {
+        "stuck_lag": lag(last),
+        "peak_lag": max(waiting, default=lag(last)),
+        "lag_growth_per_second": stuck.grown / seconds if seconds > 0 else None,
+    }
 
 
 def _to_the_end(facts: Facts, stuck: Stuck) -> bool:
     """It was still tried when its logs ended."""
     sources = {e.source for e in (*stuck.failures, *stuck.sought)}
-    ends = [c.last_at for c in facts.coverage if c.source in sources and c.last_at is not None]
-    return bool(ends) and max(ends) - stuck.until <= stuck.seconds / stuck.tries + 10.0
+    end = facts.covered_until(sources)
+    return end is not None and end - stuck.until <= stuck.seconds / stuck.tries + GRID
 
 
-def _evidence(stuck: Stuck) -> tuple[Evidence, ...]:
+def _evidence(stuck: Stuck) -> Iterator[Evidence]:
     first = {e.source: e for e in reversed(stuck.failures)}
     failed = [e.first for e in sorted(first.values(), key=lambda e: (e.first_at or 0.0, e.source))]
     failed += [stuck.failures[-1].last] if len(stuck.failures) > 1 else []
-    told = [p.because("the record fails") for p in failed[: _SHOWN + 1]]
-    told += [e.first.because("back to it") for e in stuck.sought[:1]]
-    stands = [stuck.frozen[0], stuck.frozen[-1]] if len(stuck.frozen) > 1 else list(stuck.frozen)
-    told += [p.evidence.because("its committed offset stands still") for p in stands]
-    moving = [stuck.others[queue] for queue in stuck.moving[:1]]
-    return (*told, *(p.last.evidence.because("another moves") for p in moving))
+    yield from (place.because("the record fails") for place in failed[: _SHOWN + 1])
+    yield from (e.first.because("back to it") for e in stuck.sought[:1])
+    for position in dict.fromkeys((*stuck.frozen[:1], *stuck.frozen[-1:])):
+        yield position.evidence.because("its committed offset stands still")
+    yield from (stuck.others[queue].last.evidence.because("another moves") for queue in stuck.moving[:1])

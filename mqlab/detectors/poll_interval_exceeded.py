@@ -208,9 +208,9 @@ def _sum(case: Case) -> str:
     return f"; {took} (usually {units.brief(case.usual.mean)} per record)"
 
 
-def _measures(facts: Facts, case: Case) -> dict[str, float]:
+def _measures(facts: Facts, case: Case) -> dict[str, float | None]:
     fit, pace = _fit(case), case.pace
-    known: dict[str, float | None] = {
+    return {
         "members": len(case.guilty),
         "poll_timeouts": len(case.departures),
         "rebalances": len(case.rebalances),
@@ -223,9 +223,8 @@ def _measures(facts: Facts, case: Case) -> dict[str, float]:
         "p99_record_seconds": pace.each.p99 if pace and not case.stalled else None,
         "safe_records_per_poll": fit.most if fit else None,
         "duplicated_records": case.repeated or None,
+        **lag(facts, case.group, case.since, case.until),
     }
-    found = {name: float(value) for name, value in known.items() if value is not None}
-    return found | lag(facts, case.group, case.since, case.until)
 
 
 def _remedy(case: Case) -> str:
@@ -242,15 +241,14 @@ def _remedy(case: Case) -> str:
     return f"max.poll.records ≤ {fit.advised} ({enough}), or {longer}; neither makes the consumer faster."
 
 
-def _remarks(case: Case, behind: Cause | None) -> dict[str, str]:
+def _remarks(case: Case, behind: Cause | None) -> dict[str, str | None]:
     """The interval, who it is, the triggers, what is behind it, the setting to replay."""
     late = [row for row in case.rebalances if row.behind is Behind.POLL_TIMEOUT]
     fit = _fit(case) if behind is None or not behind.remedy else None
-    told = {
+    return {
         "interval": units.duration(case.limit.seconds) if case.limit else "not known",
         "members": ", ".join(case.guilty),
         "triggers": kafka_groups.triggers(case.rebalances, late, "poll timeout"),
-        "cause": behind.told if behind else "",
-        "what_if": f"max.poll.records={fit.advised}" if fit and fit.advised else "",
+        "cause": behind.told if behind else None,
+        "what_if": f"max.poll.records={fit.advised}" if fit and fit.advised else None,
     }
-    return {name: words for name, words in told.items() if words}

@@ -110,11 +110,7 @@ def _finding(facts: Facts, client: Flapping, configured: tuple[Limit, ...]) -> F
     rate = limit.rate if limit else _usual_rate(client)
     patience = f" of {client.keep_alive:g} s" if client.keep_alive else ""
     # It goes on unless the log lasted for longer than another life after the last end.
-    last = max((c.last_at for c in facts.coverage if c.source == client.lives[-1].source and c.last_at), default=0.0)
-    measures = {"lives": float(len(client.lives)), "life_seconds": client.life}
-    measures |= {"limit_bytes": rate} if rate else {}
-    measures |= {"life_bytes": float(median(c.bytes for c in client.carried))} if client.carried else {}
-    measures |= {"pause_seconds": client.paused} if client.paused else {}
+    last = facts.covered_until({client.lives[-1].source}) or 0.0
     return finding(
         INCIDENT,
         client.client_id,
@@ -129,13 +125,19 @@ def _finding(facts: Facts, client: Flapping, configured: tuple[Limit, ...]) -> F
             f"until the keep-alive{patience} has passed. What waits in buffers is lost with QoS 0 and sent again "
             "with QoS 1."
         ),
-        measures=measures,
+        measures={
+            "lives": len(client.lives),
+            "life_seconds": client.life,
+            "limit_bytes": rate or None,
+            "life_bytes": median(c.bytes for c in client.carried) if client.carried else None,
+            "pause_seconds": client.paused or None,
+        },
         evidence=_evidence(client, limit),
         explains=("redelivery-storm", "reconnect-storm", "log-explosion"),
         mitigate="Raise the limit for this client or listener; side effect: it may crowd out others.",
         remedy="Keep the sender below 80 % of the limit, with small messages at QoS 1; no files over MQTT.",
         verify=f"Connections of {client.client_id} last for hours, and bytes a second stay below the limit.",
-        facts={"keep-alive": f"{client.keep_alive:g} s"} if client.keep_alive else {},
+        facts={"keep-alive": f"{client.keep_alive:g} s" if client.keep_alive else None},
     )
 
 

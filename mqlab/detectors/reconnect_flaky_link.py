@@ -62,7 +62,7 @@ def _finding(group: tuple[Link, ...]) -> Finding:
             f"{clock(until)} UTC and came back from the same place{_after(losses, sure=sure)}. Nobody else used the "
             f"id; {'its link' if sure else 'its link or its power'} fails."
         ),
-        measures={"clients": float(len(group)), "losses": float(len(losses))}
+        measures={"clients": len(group), "losses": len(losses)}
         | ({"life_seconds": median(lasted)} if lasted else {})
         | ({"away_seconds": median(loss.away for loss in losses)} if sure else {})
         | {f"by_{how}": float(times) for how, times in sorted(ways.items())},

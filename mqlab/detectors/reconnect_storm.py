@@ -39,8 +39,8 @@ def _finding(storm: Storm) -> Finding:
     place = storm.broker or "the broker"
     after = max(0.0, storm.until - storm.up)
     measures = {
-        "clients": float(storm.count),
-        "clients_before": float(storm.connected),
+        "clients": storm.count,
+        "clients_before": storm.connected,
         "down_seconds": max(0.0, storm.up - storm.down),
         "back_seconds": after,
     }

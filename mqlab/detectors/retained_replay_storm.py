@@ -78,11 +78,11 @@ def _finding(facts: Facts, replay: Replayed) -> Finding:
             f"{units.number(replay.live)} live ones{why}."
         ),
         measures={
-            "subscribes": float(replay.subscribes),
-            "replayed_messages": float(replay.retained),
-            "live_messages": float(replay.live),
+            "subscribes": replay.subscribes,
+            "replayed_messages": replay.retained,
+            "live_messages": replay.live,
             "replay_factor": (replay.retained + replay.live) / replay.live if replay.live else float(replay.retained),
-            **({"retained_topics": float(replay.topics)} if replay.topics is not None else {}),
+            **({"retained_topics": replay.topics} if replay.topics is not None else {}),
         },
         evidence=_evidence(facts, replay),
         mitigate=f"Stop {replay.client}; side effect: its work is not done meanwhile.",

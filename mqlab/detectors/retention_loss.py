@@ -89,9 +89,9 @@ def _finding(facts: Facts, case: Case) -> Finding:
             f"{case.group} read them: the log start went past its position. {end}"
         ),
         measures={
-            "lost_records": float(case.records),
-            "pending_records": float(waiting),
-            "partitions": float(len(case.queues)),
+            "lost_records": case.records,
+            "pending_records": waiting,
+            "partitions": len(case.queues),
         },
         evidence=_evidence(facts, case),
         explains=(*_EFFECTS, *(("offset-reset-loss",) if _sent_on(facts, case) else ())),

@@ -76,8 +76,7 @@ def _of_kafka(facts: Facts, one: Round) -> Finding:
             f"All {len(one.members)} members of {one.group} were restarted one after another between "
             f"{clock(one.since)} and {clock(one.until)} UTC, {often}. {cost} the price of a release."
         ),
-        measures={"members": float(len(one.members)), "rebalances": float(len(rebalances))}
-        | ({"peak_lag": float(peak)} if peak else {}),
+        measures={"members": len(one.members), "rebalances": len(rebalances)} | ({"peak_lag": peak} if peak else {}),
         evidence=kafka_groups.once(place for restart in one.restarts for place in restart.places()),
         verify=f"kafka-consumer-groups.sh --bootstrap-server HOST:9092 --describe --group {one.group} --state: Stable.",
     )
@@ -107,7 +106,7 @@ def _of_group(facts: Facts, one: Renewal) -> Finding:
             f"All {len(one.hosts)} members of {one.group} came again between {clock(one.since)} and {clock(one.until)} "
             "UTC, each once and from the same hosts. What waited meanwhile is the price of a release."
         ),
-        measures={"members": float(len(one.hosts))} | ({"peak_lag": float(peak)} if peak else {}),
+        measures={"members": len(one.hosts)} | ({"peak_lag": peak} if peak else {}),
         evidence=one.evidence,
         verify=f"mqadmin consumerConnection -g {one.group} lists {len(one.hosts)} members, and its diff is as before.",
     )
@@ -153,7 +152,7 @@ def _of_brokers(facts: Facts) -> Result:
             f"{len(outages)} brokers were restarted one after another between {clock(start)} and {clock(end)} UTC, "
             f"{often} and in good order{_versions(facts, start)}. The longest was away for {longest:.0f} s."
         ),
-        measures={"brokers": float(len(outages)), "longest_outage_seconds": longest},
+        measures={"brokers": len(outages), "longest_outage_seconds": longest},
         evidence=tuple(place for _, _, stop, back in each for place in (stop.first, back.first)),
         verify='UnderReplicatedPartitions = 0, and every broker prints "started" once.',
     )

@@ -95,7 +95,7 @@ def _case(facts: Facts, group: str) -> Case | None:
     if not each:
         return None
     last = each[-1][0]
-    end = max((c.last_at for c in facts.coverage if c.last_at is not None), default=last.at)
+    end = facts.covered_until() or last.at
     times = [(one.silence.since if one.silence else one.at, one.at + AFTER) for one, _ in each]
     rebalances = tuple(r for r in history(facts, group) if any(a <= r.started <= b for a, b in times) and not r.empty)
     silent = last.silence is not None and last.silence.until is None and last.back is None
@@ -186,8 +186,8 @@ def _statement(case: Case) -> str:
     )
 
 
-def _measures(case: Case) -> dict[str, float]:
-    known: dict[str, float | None] = {
+def _measures(case: Case) -> dict[str, float | None]:
+    return {
         "members": len({one.client_id for one, _ in case.each}),
         "expired_members": len(case.each),
         "rebalances": len(case.rebalances),
@@ -195,7 +195,6 @@ def _measures(case: Case) -> dict[str, float]:
         "session_timeout_seconds": case.each[0][0].timeout,
         "silent_seconds": max((c.seconds for _, c in case.each if c.seconds is not None), default=None),
     }
-    return {name: float(value) for name, value in known.items() if value is not None}
 
 
 def _remedy(case: Case) -> str:
@@ -206,13 +205,12 @@ def _remedy(case: Case) -> str:
     return _REMEDY[case.kind] + enough
 
 
-def _remarks(case: Case) -> dict[str, str]:
+def _remarks(case: Case) -> dict[str, str | None]:
     """What is behind it, who it is, what made the group rebalance."""
     own = [row for row in case.rebalances if row.behind in (Behind.EXPIRY, Behind.CRASH)]
     kinds = Counter(cause.kind.value for _, cause in case.each)
-    found = {
+    return {
         "cause": ", ".join(f"{kind} {count}×" if count > 1 else kind for kind, count in sorted(kinds.items())),
         "members": ", ".join(sorted({one.client_id for one, _ in case.each})),
         "triggers": groups.triggers(case.rebalances, own, "expulsion"),
     }
-    return {name: words for name, words in found.items() if words}

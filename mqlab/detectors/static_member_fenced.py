@@ -77,9 +77,9 @@ def _finding(facts: Facts, fenced: Fencing, *, alone: bool) -> Finding:
             "partitions change hands and uncommitted records are handled again."
         ),
         measures={
-            "fencings": float(len(fenced.at)),
-            "swaps": float(len(fenced.swaps)),
-            "processes": float(len(fenced.processes)),
+            "fencings": len(fenced.at),
+            "swaps": len(fenced.swaps),
+            "processes": len(fenced.processes),
         },
         evidence=_evidence(facts, fenced),
         explains=("reprocess-duplicates", "group-churn"),
@@ -95,7 +95,7 @@ def _period(fenced: Fencing) -> float:
 
 
 def _goes_on(facts: Facts, fenced: Fencing) -> bool:
-    last = max((c.last_at for c in facts.coverage if c.last_at is not None), default=fenced.at[-1])
+    last = facts.covered_until() or fenced.at[-1]
     usual = 2 * _period(fenced) if len(fenced.at) > 1 else 0.0
     return last - fenced.at[-1] < max(QUIET, usual) and not _given_up(facts, fenced)
 

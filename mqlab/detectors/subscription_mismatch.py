@@ -80,13 +80,6 @@ def _finding(facts: Facts, mismatch: Mismatch) -> Finding:
     stuck = [j.paces[q] for j in mismatch.confirmed for q in j.expected]
     ongoing = _goes_on(facts, mismatch)
     absent = {client for ids in mismatch.absent.values() for client in ids}
-    measures = {"members_without_topic": float(len(absent))} if absent else {}
-    if mismatch.flips:
-        measures["flips"] = float(mismatch.flips)
-    if orphans:
-        measures["orphan_queues"] = float(len(orphans))
-        measures["pending_records"] = float(sum(lag(p.last) for p in stuck))
-        measures["orphans_produced_per_second"] = sum(p.produced / p.seconds for p in stuck)
     return finding(
         INCIDENT,
         mismatch.group,
@@ -95,7 +88,13 @@ def _finding(facts: Facts, mismatch: Mismatch) -> Finding:
         severity=Severity.CRITICAL if orphans else Severity.WARNING,
         ongoing=ongoing,
         statement=f"{_who(mismatch)}. {_effect(mismatch)}",
-        measures=measures,
+        measures={
+            "members_without_topic": len(absent) or None,
+            "flips": mismatch.flips or None,
+            "orphan_queues": len(orphans) or None,
+            "pending_records": sum(lag(p.last) for p in stuck) if orphans else None,
+            "orphans_produced_per_second": sum(p.produced / p.seconds for p in stuck) if orphans else None,
+        },
         evidence=(*mismatch.told, *_frozen(mismatch)),
         explains=("slow-consumer", "retention-loss"),
         mitigate=(
@@ -107,7 +106,7 @@ def _finding(facts: Facts, mismatch: Mismatch) -> Finding:
             f'mqadmin consumerStatus -g {mismatch.group} says "Same subscription in the same group of consumer", and '
             "each queue's offset moves."
         ),
-        facts={"topics": ", ".join(mismatch.topics)} if mismatch.topics else {},
+        facts={"topics": ", ".join(mismatch.topics)},
     )
 
 

@@ -29,9 +29,9 @@ def diagnose(facts: Facts, dismissed: Sequence[str] = ()) -> Diagnosis:
     results = {d.INCIDENT: scope.asked(d, facts, present) for d in DETECTORS}
     results = _with_risks(facts, results)
     happened = changes(facts)
-    told = [f for r in results.values() for f in r.findings if f.id not in dismissed]
-    every = explosion.settled(facts, told, trouble())
-    findings = ordered_by_weight([ended_by(f, happened) for f in every])
+    kept = [f for r in results.values() for f in r.findings if f.id not in dismissed]
+    settled = explosion.settled(facts, kept, trouble())
+    findings = ordered_by_weight([ended_by(f, happened) for f in settled])
     left = unexplained(facts, findings, {slug for slug, r in results.items() if r.rejected})
     return Diagnosis(
         version=__version__,
@@ -79,8 +79,10 @@ def _verdict(findings: Sequence[Finding], left: Sequence[Symptom], facts: Facts,
         return Verdict(lead.incident, lead.certainty, lead.statement, tuple(f.id for f in findings if f is not lead))
     also = tuple(f.id for f in findings)
     if left:
-        told = f"{counted(len(left), 'symptom')} that no rule of mqlab explains; the earliest: {left[0].text}."
-        return Verdict("undetermined", None, f"{told} No class that it knows was found.{intact(audits(facts))}", also)
+        symptoms = f"{counted(len(left), 'symptom')} that no rule of mqlab explains; the earliest: {left[0].text}."
+        return Verdict(
+            "undetermined", None, f"{symptoms} No class that it knows was found.{intact(audits(facts))}", also
+        )
     known = scope.enough(facts, results)
     visible = _benign(findings, whole=not known)
     if visible is not None:
@@ -88,12 +90,12 @@ def _verdict(findings: Sequence[Finding], left: Sequence[Symptom], facts: Facts,
         rest = "" if known else " Not every other class could be checked."
         return Verdict(visible.incident, visible.certainty, f"{visible.statement}{rest}{intact(audits(facts))}", others)
     if not known:
-        told = f"The material does not suffice to call it healthy: {_why_not(facts)}."
-        return Verdict("undetermined", None, f"{told}{intact(audits(facts))}", also)
+        because = f"The material does not suffice to call it healthy: {_why_not(facts)}."
+        return Verdict("undetermined", None, f"{because}{intact(audits(facts))}", also)
     clear = sum(_is_clear(r) for r in results.values())
     left_over = "no ERROR or WARN line and no change of traffic is left unexplained"
-    told = f"{clear} classes were checked and ruled out; {left_over}."
-    return Verdict("healthy", None, f"{told}{intact(audits(facts))}", also)
+    checked = f"{clear} classes were checked and ruled out; {left_over}."
+    return Verdict("healthy", None, f"{checked}{intact(audits(facts))}", also)
 
 
 def _why_not(facts: Facts) -> str:

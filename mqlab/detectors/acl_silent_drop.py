@@ -97,14 +97,14 @@ def _others_arrive(facts: Facts, every: Sequence[Refused]) -> bool:
     return any(f.received for f in allowed) or any(elsewhere)
 
 
-def _by_lines(facts: Facts, one: Denied) -> Result:
-    name = one.client_id
-    if one.kind == PUBLISH and not one.closed and one.failed >= max(1, one.messages):
+def _by_lines(facts: Facts, denied: Denied) -> Result:
+    name = denied.client_id
+    if denied.kind == PUBLISH and not denied.closed and denied.failed >= max(1, denied.messages):
         return Result(rejected=f"{name} noted that its publishes failed: it was told")
-    if one.messages and not one.nowhere:
+    if denied.messages and not denied.nowhere:
         return Result(rejected=f"what {name} was refused arrived all the same")
-    proven = one.agrees or (one.kind == PUBLISH and denials.counter_agrees(facts, one))
-    return Result((_of_lines(one, Certainty.PROVEN if proven else Certainty.LIKELY),))
+    proven = denied.agrees or (denied.kind == PUBLISH and denials.counter_agrees(facts, denied))
+    return Result((_of_lines(denied, Certainty.PROVEN if proven else Certainty.LIKELY),))
 
 
 def _of_rules(facts: Facts, subject: str, own: Sequence[Refused], certainty: Certainty) -> Finding:
@@ -153,30 +153,30 @@ def _evidence(facts: Facts, own: Sequence[Refused]) -> Iterator[Evidence]:
     yield from (r.flows[0].first.because("published, and did not arrive") for r in own[:_SHOWN])
 
 
-def _of_lines(one: Denied, certainty: Certainty) -> Finding:
+def _of_lines(denied: Denied, certainty: Certainty) -> Finding:
     """What lines say that one client was refused."""
-    lost = one.nowhere or (one.count if one.kind == PUBLISH and not one.closed else 0)
-    topics = sorted({e.topic for e in one.lines if e.topic})
+    lost = denied.nowhere or (denied.count if denied.kind == PUBLISH and not denied.closed else 0)
+    topics = sorted({e.topic for e in denied.lines if e.topic})
     shown = few(topics, _SHOWN)
-    what = "publishing to" if one.kind == PUBLISH else "subscribing to"
-    moments = sorted(at for e in one.lines for at in (e.first_at, e.last_at) if at is not None)
+    what = "publishing to" if denied.kind == PUBLISH else "subscribing to"
+    moments = sorted(at for e in denied.lines for at in (e.first_at, e.last_at) if at is not None)
     return finding(
         INCIDENT,
-        one.client_id,
+        denied.client_id,
         certainty,
         (moments[0], moments[-1]) if moments else (None, None),
         statement=(
-            f"{one.client_id} was refused {what} {shown} {units.counted(one.count, 'time')} and {_then(one)}. "
-            f"{_lost(one, lost)}."
+            f"{denied.client_id} was refused {what} {shown} {units.counted(denied.count, 'time')} and {_then(denied)}. "
+            f"{_lost(denied, lost)}."
         ),
         measures={
-            "denied": one.count,
+            "denied": denied.count,
             "topics": len(topics),
             "lost_records": lost or None,
-            "closed_connections": one.closed or None,
+            "closed_connections": denied.closed or None,
         },
-        evidence=tuple(e.first.because("refused") for e in one.lines[:_SHOWN]),
-        explains=("reconnect-flaky-link",) if one.closed else (),
+        evidence=tuple(e.first.because("refused") for e in denied.lines[:_SHOWN]),
+        explains=("reconnect-flaky-link",) if denied.closed else (),
         mitigate=_MITIGATE,
         remedy=_REMEDY,
         verify="No further refusals, and received / published = 1 for each topic.",
@@ -184,18 +184,18 @@ def _of_lines(one: Denied, certainty: Certainty) -> Finding:
     )
 
 
-def _then(one: Denied) -> str:
+def _then(denied: Denied) -> str:
     """What the broker does with the connection."""
-    if not one.closed:
+    if not denied.closed:
         return "stayed connected"
-    again = ", and the client connected again to be refused again" if one.closed > 1 else ""
-    closed = units.counted(one.closed, "connection")
+    again = ", and the client connected again to be refused again" if denied.closed > 1 else ""
+    closed = units.counted(denied.closed, "connection")
     return f"the broker closed {closed} for it, which tells a client of MQTT 3.1.1 no reason{again}"
 
 
-def _lost(one: Denied, lost: int) -> str:
+def _lost(denied: Denied, lost: int) -> str:
     if not lost:
         return "Nothing says how many messages were lost"
-    if one.kind == SUBSCRIBE and not one.ledgers:
+    if denied.kind == SUBSCRIBE and not denied.ledgers:
         return f"{units.counted(lost, 'message')} were published for it meanwhile"
     return f"{units.counted(lost, 'message')} were lost with it"

@@ -114,12 +114,12 @@ def _counts(case: Case) -> str:
             f"{worst.receiver.client} got {units.counted(worst.receiver.rows, 'message')} of "
             f"{units.number(worst.distinct)} ids, one of them {units.number(worst.copies)} times"
         )
-    for one in case.taken:
-        what = f"{one.broker} takes in {units.digits(one.rate)}/s"
-        if one.factor is not None:
-            what += f" where {units.digits(one.published)}/s are published"
-        elif one.before is not None:
-            what += f" where it took in {units.digits(one.before)}/s before"
+    for intake in case.taken:
+        what = f"{intake.broker} takes in {units.digits(intake.rate)}/s"
+        if intake.factor is not None:
+            what += f" where {units.digits(intake.published)}/s are published"
+        elif intake.before is not None:
+            what += f" where it took in {units.digits(intake.before)}/s before"
         told.append(what)
     return "; ".join(told) + "." if told else ""
 

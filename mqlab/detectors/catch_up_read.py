@@ -62,21 +62,23 @@ def detect(facts: Facts) -> Result:
     if not any(len(every) >= 2 for every in known.values()):
         return Result(missing=("two dated outputs of kafka-consumer-groups --describe",))
     readings = {key: _best(every) for key, every in known.items()}
-    return Result(tuple(_finding(*key, one) for key, one in readings.items() if one is not None and one.caught_up))
+    return Result(
+        tuple(_finding(*key, reading) for key, reading in readings.items() if reading is not None and reading.caught_up)
+    )
 
 
 def _best(every: Sequence[Points]) -> Reading | None:
     """The time in which the lag fell most, between snapshots that tell of all partitions."""
     whole = [points for points in every if len(points) == max(map(len, every))]
-    return max((Reading(*pair) for pair in combinations(whole, 2)), key=lambda one: one.caught_up, default=None)
+    return max((Reading(*pair) for pair in combinations(whole, 2)), key=lambda reading: reading.caught_up, default=None)
 
 
 def _sum(points: Points, what: str) -> int:
     return sum(getattr(point, what) or 0 for point in points)
 
 
-def _finding(group: str, topic: str, one: Reading) -> Finding:
-    since, until = one.before[-1].at, one.after[-1].at
+def _finding(group: str, topic: str, reading: Reading) -> Finding:
+    since, until = reading.before[-1].at, reading.after[-1].at
     return finding(
         INCIDENT,
         f"{group}/{topic}",
@@ -84,11 +86,12 @@ def _finding(group: str, topic: str, one: Reading) -> Finding:
         (since, until),
         severity=Severity.NOTICE,
         statement=(
-            f"Group {group} read {number(one.read)} messages of {topic} between {clock(since)} and {clock(until)} UTC "
-            f"while {number(one.produced)} were produced: it was working off {number(one.behind)} older ones."
+            f"Group {group} read {number(reading.read)} messages of {topic} between {clock(since)} and "
+            f"{clock(until)} UTC "
+            f"while {number(reading.produced)} were produced: it was working off {number(reading.behind)} older ones."
         ),
-        measures={"caught_up_messages": one.caught_up, "peak_lag": one.behind},
-        evidence=(p.evidence.because("far behind at this moment") for p in one.before[:3]),
+        measures={"caught_up_messages": reading.caught_up, "peak_lag": reading.behind},
+        evidence=(p.evidence.because("far behind at this moment") for p in reading.before[:3]),
         remedy="None needed; size the network for it.",
         verify="The group's lag is back at its usual level, and bytes out fall to the number of groups times bytes in.",
     )

@@ -36,13 +36,12 @@ _SHOWN = 3
 def detect(facts: Facts) -> Result:
     """One finding for each client id that live clients fight for."""
     every = wars(facts)
-    found = _longest(every)
-    if found:
-        return Result(tuple(_finding(facts, war, alone=alone) for war, alone in found))
+    if longest := _longest(every):
+        return Result(tuple(_finding(facts, war, alone=alone) for war, alone in longest))
     undecided = {war.client_id: war.judged.why_not for war in every if war.judged.why_not in UNDECIDED}
     if undecided:
-        told = ", ".join(sorted(undecided))
-        return Result(missing=(f"the logs of the clients that connect as {told}: {undecided[min(undecided)]}",))
+        ids = ", ".join(sorted(undecided))
+        return Result(missing=(f"the logs of the clients that connect as {ids}: {undecided[min(undecided)]}",))
     if every:
         reasons = {war.client_id: war.judged.why_not or "" for war in every}
         return Result(rejected="; ".join(_reasons(reasons)))
@@ -143,7 +142,7 @@ def _evidence(facts: Facts, war: War) -> tuple[Evidence, ...]:
     for connection in (*war.connections, *own):
         key = connection.address or "" if connection.told_by == "broker" else connection.source
         firsts.setdefault(key, connection)
-    told = [replace(c.begin, why="a client with this id") for c in firsts.values() if c.begin]
+    parties = [replace(c.begin, why="a client with this id") for c in firsts.values() if c.begin]
     taken = [replace(c.end, why="the id is taken over") for c in war.connections if c.ended == "taken-over" and c.end]
     back = [replace(c.begin, why="and taken back") for c in war.connections[1 : 1 + _SHOWN] if c.begin]
-    return tuple(dict.fromkeys((*told, *taken[:_SHOWN], *back)))
+    return tuple(dict.fromkeys((*parties, *taken[:_SHOWN], *back)))

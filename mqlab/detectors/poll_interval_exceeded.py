@@ -57,7 +57,7 @@ def detect(facts: Facts) -> Result:
 
 def _sure(case: Case) -> bool:
     """A line tells it, a poll was too long, or a commit failed; who only leaves and comes again may be deployed."""
-    return any(one.told for one in case.departures) or case.measured or bool(case.commits)
+    return any(departure.told for departure in case.departures) or case.measured or bool(case.commits)
 
 
 def _other(facts: Facts, group: str) -> str | None:
@@ -77,7 +77,7 @@ def _other(facts: Facts, group: str) -> str | None:
 def _finding(facts: Facts, case: Case) -> Finding:
     behind = cause(facts, case)
     emptied = any(row.empty for row in case.rebalances)
-    seen = any(one.told for one in case.departures) or bool(case.rebalances)
+    seen = any(departure.told for departure in case.departures) or bool(case.rebalances)
     record = behind is not None and bool(behind.remedy)
     return finding(
         INCIDENT,
@@ -152,17 +152,17 @@ def _evidence(facts: Facts, case: Case, behind: Cause | None) -> Iterator[Eviden
         yield records.setting.evidence.because("what was set then")
     yield from (e.first.because("its commit fails") for e in case.commits[:1])
     yield from behind.evidence if behind else ()
-    for one in case.departures[1 : 1 + _MORE_SHOWN]:
-        yield from _client(facts, one)
+    for departure in case.departures[1 : 1 + _MORE_SHOWN]:
+        yield from _client(facts, departure)
 
 
-def _client(facts: Facts, one: Departure) -> list[Evidence]:
+def _client(facts: Facts, departure: Departure) -> list[Evidence]:
     """The first line of the client's log that tells of a departure; where there is none, the coordinator's."""
     brokers = kafka_groups.logs(facts)
-    place = min(one.evidence, key=lambda e: e.source in brokers, default=None)
+    place = min(departure.evidence, key=lambda e: e.source in brokers, default=None)
     if place is None:
         return []
-    whose = "the coordinator takes it out" if place.source in brokers else f"{one.client_id} polled too late"
+    whose = "the coordinator takes it out" if place.source in brokers else f"{departure.client_id} polled too late"
     return [place.because(whose)]
 
 

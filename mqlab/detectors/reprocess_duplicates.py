@@ -40,8 +40,8 @@ _SOON = 60.0
 def detect(facts: Facts) -> Result:
     """One finding for each group and topic."""
     known = repeats(facts)
-    doubled = [one for one in known if one.extra]
-    findings = [_finding(facts, one) for one in doubled if one.across or one.by_change]
+    doubled = [repeated for repeated in known if repeated.extra]
+    findings = [_finding(facts, repeated) for repeated in doubled if repeated.across or repeated.by_change]
     if found := tuple(finding for finding in findings if finding.evidence):
         return Result(found)
     if findings:
@@ -63,43 +63,44 @@ def _handed_over(facts: Facts) -> bool:
     )
 
 
-def _finding(facts: Facts, one: Repeats) -> Finding:
-    explained = sum(extra for _, extra in one.by_change)
-    proven = explained >= NEARLY_ALL * one.extra and one.fitting >= NEARLY_ALL * explained
-    moments = [change.at for change, _ in one.by_change] or one.span
-    gap = commit_gap(facts, one.group, one.topic)
+def _finding(facts: Facts, repeated: Repeats) -> Finding:
+    explained = sum(extra for _, extra in repeated.by_change)
+    proven = explained >= NEARLY_ALL * repeated.extra and repeated.fitting >= NEARLY_ALL * explained
+    moments = [change.at for change, _ in repeated.by_change] or repeated.span
+    gap = commit_gap(facts, repeated.group, repeated.topic)
     return finding(
         INCIDENT,
-        f"{one.group}/{one.topic}",
+        f"{repeated.group}/{repeated.topic}",
         Certainty.PROVEN if proven else Certainty.LIKELY,
         (moments[0], moments[-1]),
-        severity=_severity(facts, one),
+        severity=_severity(facts, repeated),
         statement=(
-            f"{one.group} handled {units.number(one.again)} of {units.number(one.handled)} records of {one.topic} more "
-            f"than once, {units.counted(one.extra, 'repeat')} in all. {_why(one)}"
+            f"{repeated.group} handled {units.number(repeated.again)} of {units.number(repeated.handled)} records of "
+            f"{repeated.topic} more "
+            f"than once, {units.counted(repeated.extra, 'repeat')} in all. {_why(repeated)}"
         ),
         measures={
-            "duplicated_records": one.extra,
-            "records_handled": one.handled,
-            "most_times_handled": one.most,
-            "changes_with_repeats": len(one.by_change),
+            "duplicated_records": repeated.extra,
+            "records_handled": repeated.handled,
+            "most_times_handled": repeated.most,
+            "changes_with_repeats": len(repeated.by_change),
             "commit_interval_seconds": gap if gap is not None and gap > GRID else None,
         },
-        evidence=_evidence(facts, one),
+        evidence=_evidence(facts, repeated),
         mitigate="Commit more often and when partitions are revoked; side effect: more requests to the coordinator.",
         remedy=(
             "Idempotent processing (key by id), commitSync in onPartitionsRevoked and on shutdown, cooperative "
             "assignor, static membership."
         ),
         verify="After the next deploy no id is handled twice, or the sink holds it once.",
-        facts={"ledgers": ", ".join(one.sources)},
+        facts={"ledgers": ", ".join(repeated.sources)},
     )
 
 
-def _why(one: Repeats) -> str:
+def _why(repeated: Repeats) -> str:
     """How many repeats came after which kind of change."""
     by_kind: Counter[str] = Counter()
-    for change, extra in one.by_change:
+    for change, extra in repeated.by_change:
         by_kind[change.what] += extra
     after = ", ".join(f"{units.number(extra)} after {kind}" for kind, extra in by_kind.most_common(_SHOWN))
     if not after:
@@ -107,36 +108,37 @@ def _why(one: Repeats) -> str:
     return f"Uncommitted records were handed out again: {after}."
 
 
-def _severity(facts: Facts, one: Repeats) -> Severity:
+def _severity(facts: Facts, repeated: Repeats) -> Severity:
     """Critical from more repeats on than a group makes that commits after each poll.
 
     Behind a fault of another class they are its consequence, so that class leads.
     """
-    after_faults = sum(extra for change, extra in one.by_change if change.fault)
-    if 2 * after_faults > one.extra:
+    after_faults = sum(extra for change, extra in repeated.by_change if change.fault)
+    if 2 * after_faults > repeated.extra:
         return Severity.WARNING
     # Records of the largest poll: as applications tell, else as they were allowed.
-    polled = [b.longest_records for b in facts.batches if b.group in (one.group, None)]
-    clients = {p.client_id for p in facts.positions if p.group == one.group and p.client_id}
+    polled = [b.longest_records for b in facts.batches if b.group in (repeated.group, None)]
+    clients = {p.client_id for p in facts.positions if p.group == repeated.group and p.client_id}
     values = [consumer_value(facts, client, "max.poll.records", None) for client in sorted(clients)]
     allowed = [value.number for value in values if value is not None and value.number is not None]
-    if one.extra > max(polled, default=max(allowed, default=POLL)) * max(1, len(one.by_change)):
+    if repeated.extra > max(polled, default=max(allowed, default=POLL)) * max(1, len(repeated.by_change)):
         return Severity.CRITICAL
-    return Severity.WARNING if any(change.crash for change, _ in one.by_change) else Severity.NOTICE
+    return Severity.WARNING if any(change.crash for change, _ in repeated.by_change) else Severity.NOTICE
 
 
-def _evidence(facts: Facts, one: Repeats) -> tuple[Evidence, ...]:
+def _evidence(facts: Facts, repeated: Repeats) -> tuple[Evidence, ...]:
     """Each change with what the next owner began with; where the group stood then if nothing else tells of it."""
     found: list[Evidence] = []
-    for change, extra in one.by_change[:_SHOWN]:
+    for change, extra in repeated.by_change[:_SHOWN]:
         told = f"{change.what}; {units.counted(extra, 'time')} a record was handled again"
         found += [replace(place, why=told) for place in change.evidence]
         resumed = [
             e.first for e in facts.of_kind("offset-set")
-            if e.topic == one.topic and e.group in (one.group, None) and 0 <= (e.first_at or 0.0) - change.at <= _SOON
+            if e.topic == repeated.topic and e.group in (repeated.group, None)
+            and 0 <= (e.first_at or 0.0) - change.at <= _SOON
         ]  # fmt: skip
         found += [replace(place, why="the owner begins at the last commit") for place in resumed[:2]]
-    own = [p for p in facts.positions if (p.group, p.topic) == (one.group, one.topic) and p.at is not None]
-    nearest = sorted(own, key=lambda p: (abs((p.at or 0.0) - one.span[0]), p.source, p.line or 0))
+    own = [p for p in facts.positions if (p.group, p.topic) == (repeated.group, repeated.topic) and p.at is not None]
+    nearest = sorted(own, key=lambda p: (abs((p.at or 0.0) - repeated.span[0]), p.source, p.line or 0))
     stood = [Evidence(p.source, p.line, p.text, "where the group stood") for p in nearest[:2]]
     return tuple(dict.fromkeys(found or stood))

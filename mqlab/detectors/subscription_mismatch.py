@@ -21,11 +21,10 @@ SYSTEMS: tuple[str, ...] = ("rocketmq",)
 
 def detect(facts: Facts) -> Result:
     """One finding for each group."""
-    told = groups(facts)
-    known = [group for group in told if streams(facts, group)]
-    if not known:
+    seen = groups(facts)
+    if not any(streams(facts, group) for group in seen):
         return Result(missing=("what each member subscribes to: consumerStatus or the broker's log",))
-    found = [mismatch for group in told if (mismatch := mismatches(facts, group)) is not None]
+    found = [mismatch for group in seen if (mismatch := mismatches(facts, group)) is not None]
     lasting = [mismatch for mismatch in found if _lasts(facts, mismatch)]
     if lasting:
         return Result(tuple(_finding(facts, mismatch) for mismatch in lasting))

@@ -19,7 +19,7 @@ from mqlab.delivery.group_losses import Case, Memory, cases, lost_queues, missin
 from mqlab.delivery.ownership_intervals import Early
 from mqlab.delivery.positions import moved_by_hand as moved
 from mqlab.facts import Facts
-from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
+from mqlab.findings import Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.shared.wording import clock
 
 INCIDENT = "commit-before-process-loss"
@@ -43,7 +43,7 @@ def detect(facts: Facts) -> Result:
     if by_hand := [told for place in places(facts) for told in moved(facts, place)]:
         return Result(rejected="; ".join(by_hand))
     missing = missing_ledgers(facts)
-    return Result(missing=missing) if missing else CLEAR
+    return Result(missing=missing)
 
 
 def _finding(facts: Facts, case: Case) -> Finding:

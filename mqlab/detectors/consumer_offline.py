@@ -16,7 +16,7 @@ from math import inf
 
 from mqlab import units
 from mqlab.facts import Facts
-from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
+from mqlab.findings import Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.groups.membership import absent, commits_alone, is_kafka, known_empty_seconds, places, present, topics
 from mqlab.rocketmq.members import EXPIRY
 from mqlab.rocketmq.slots import SETTLING
@@ -67,7 +67,7 @@ def detect(facts: Facts) -> Result:
         reasons += [_short(group, gap) for gap in gaps if not _lasts(facts, group, gap)]
     if found:
         return Result(tuple(found))
-    return Result(rejected="; ".join(dict.fromkeys(reasons))) if reasons else CLEAR
+    return Result(rejected="; ".join(dict.fromkeys(reasons)) or None)
 
 
 def _lasts(facts: Facts, group: str, gap: _Gap) -> bool:
@@ -124,7 +124,7 @@ def _finding(facts: Facts, group: str, topic: str, gap: _Gap, queues: Mapping[st
             "produced_per_second": rate,
             "queues": len(stretch.paces),
         },
-        evidence=(*_named(gap.absent), *_frozen(stretch)),
+        evidence=(*(e.because("the group has no members") for e in gap.absent[:4]), *_frozen(stretch)),
         explains=("slow-consumer",),
         mitigate=(
             f"Start the consumers of {group}; side effect: the whole backlog flows at once, so "
@@ -150,10 +150,6 @@ def _read(facts: Facts, group: str, topic: str, stretch: Stretch, queues: Mappin
     return moved or any(
         t.source in own and t.topic == topic and t.role in _HANDLED and t.at < stretch.since for t in facts.tallies
     )
-
-
-def _named(absent: Sequence[Evidence]) -> list[Evidence]:
-    return [e.because("the group has no members") for e in absent[:4]]
 
 
 def _frozen(stretch: Stretch) -> list[Evidence]:

@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from mqlab import units
 from mqlab.facts import Facts
-from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
+from mqlab.findings import Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.kafka import churn, groups
 from mqlab.kafka.churn import NEAR, Churn
 from mqlab.kafka.lives import lives
@@ -54,7 +54,7 @@ def detect(facts: Facts) -> Result:
     off = frozenset(who for group in groups.groups(facts) for who in groups.astray(facts, group))
     if off:
         return Result(missing=(groups.missing(off),))
-    return Result(rejected="; ".join(reasons)) if reasons else CLEAR
+    return Result(rejected="; ".join(reasons) or None)
 
 
 def _other(facts: Facts, group: str) -> str | None:

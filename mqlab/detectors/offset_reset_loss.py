@@ -17,7 +17,7 @@ from mqlab.delivery.offset_gaps import skips
 from mqlab.delivery.positions import OffsetReset, Why, before, offset_resets, offsets
 from mqlab.delivery.positions import moved_by_hand as moved
 from mqlab.facts import Facts
-from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
+from mqlab.findings import Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.kafka.log_lines import homes
 from mqlab.shared.configured import consumer_value
 from mqlab.shared.wording import clock
@@ -32,7 +32,7 @@ def detect(facts: Facts) -> Result:
     if found := cases(facts, INCIDENT):
         return Result(tuple(_finding(facts, case) for case in found))
     reasons = [reason for place in places(facts) for reason in _harmless(facts, place)]
-    return Result(rejected="; ".join(sorted(dict.fromkeys(reasons)))) if reasons else CLEAR
+    return Result(rejected="; ".join(sorted(dict.fromkeys(reasons))) or None)
 
 
 def _harmless(facts: Facts, place: tuple[str, str, str]) -> Iterator[str]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from mqlab import units
 from mqlab.facts import Facts
-from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
+from mqlab.findings import Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.kafka import groups as kafka_groups
 from mqlab.kafka import poll_limits
 from mqlab.kafka.lives import lives
@@ -52,7 +52,7 @@ def detect(facts: Facts) -> Result:
     if cases:
         return Result(missing=(CLIENT_LOGS,))
     reasons = [reason for group in groups if (reason := _other(facts, group))]
-    return Result(rejected="; ".join(reasons)) if reasons else CLEAR
+    return Result(rejected="; ".join(reasons) or None)
 
 
 def _sure(case: Case) -> bool:

@@ -9,6 +9,8 @@ that are denied, QoS 0 that is lost before it comes to the broker, an absence th
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from mqlab import units
 from mqlab.facts import Facts
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, finding, together
@@ -121,19 +123,20 @@ def _lost(case: QueueCase, lost: float | None) -> str:
 def _known(proofs: tuple[str, ...]) -> str:
     if not proofs:
         return " No second count confirms it."
-    told = ", and ".join(proofs)
-    return f" {told[:1].upper()}{told[1:]}."
+    counts = ", and ".join(proofs)
+    return f" {counts[:1].upper()}{counts[1:]}."
 
 
-def _evidence(facts: Facts, case: QueueCase) -> tuple[Evidence, ...]:
-    found = [e.first.because("its queue is full") for e in case.lines[:_SHOWN]]
-    found += [case.row.evidence.because("what it dropped")] if case.row is not None else []
+def _evidence(facts: Facts, case: QueueCase) -> Iterator[Evidence]:
+    yield from (e.first.because("its queue is full") for e in case.lines[:_SHOWN])
+    if case.row is not None:
+        yield case.row.evidence.because("what it dropped")
     if case.lost_rows:
-        last = max(case.lost_rows, key=lambda r: r.last_at)
-        found += [case.lost_rows[0].first.because("the first that is missing"), last.last.because("the last")]
+        yield case.lost_rows[0].first.because("the first that is missing")
+        yield max(case.lost_rows, key=lambda r: r.last_at).last.because("the last")
     counter = gauge(facts, "mqtt.publish_dropped", case.broker)
     if counter is not None:
-        found.append(sample(facts, counter, counter.points[-1][0], "messages that the broker dropped"))
+        yield sample(facts, counter, counter.points[-1][0], "messages that the broker dropped")
     ends = [c.end for c in case.session.connections if c.end is not None] if case.session and case.was_away else []
-    found += [end.because("it goes away and keeps its session") for end in ends[:1]]
-    return (*found, *brokers.limit_told(facts, case.broker))
+    yield from (end.because("it goes away and keeps its session") for end in ends[:1])
+    yield from brokers.limit_told(facts, case.broker)

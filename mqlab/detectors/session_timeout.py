@@ -12,7 +12,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from mqlab.facts import Facts
-from mqlab.findings import CLEAR, Certainty, Finding, Result, Severity, finding
+from mqlab.findings import Certainty, Finding, Result, Severity, finding
 from mqlab.kafka import churn, groups, heartbeat_loss
 from mqlab.kafka.heartbeat_loss import SOON, Cause, Expiry, Kind
 from mqlab.kafka.rebalances import history, whole
@@ -78,7 +78,7 @@ def detect(facts: Facts) -> Result:
         cut = any(one.seen for _, one in expelled)
         return Result(missing=(groups.missing(off) if off else COORDINATORS if cut else CLIENT_LOGS,))
     reasons = [reason for group in every if (reason := _traces(facts, group))]
-    return Result(rejected="; ".join(reasons)) if reasons else CLEAR
+    return Result(rejected="; ".join(reasons) or None)
 
 
 @per_facts

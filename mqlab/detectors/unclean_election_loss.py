@@ -13,7 +13,7 @@ from mqlab.delivery import durability, loss_mechanisms
 from mqlab.delivery.loss_finding import TopicLoss, evidence, measures, topic_losses
 from mqlab.delivery.loss_mechanisms import UNCLEAN
 from mqlab.facts import Facts
-from mqlab.findings import CLEAR, Finding, Result, Severity, finding
+from mqlab.findings import Finding, Result, Severity, finding
 from mqlab.shared.wording import clock
 from mqlab.units import counted, number
 
@@ -27,8 +27,7 @@ def detect(facts: Facts) -> Result:
         return Result(tuple(_finding(facts, one) for one in found))
     if missing := loss_mechanisms.open_questions(facts, INCIDENT):
         return Result(missing=missing)
-    because = loss_mechanisms.disproved(facts, INCIDENT)
-    return Result(rejected=because) if because else CLEAR
+    return Result(rejected=loss_mechanisms.disproved(facts, INCIDENT) or None)
 
 
 def _finding(facts: Facts, one: TopicLoss) -> Finding:

@@ -18,9 +18,8 @@ from functools import cache
 
 from mqlab.catalogue import INCIDENTS, Incident
 from mqlab.commands import read_toml
-from mqlab.detectors.base import Result
 from mqlab.facts import Episode, Facts
-from mqlab.findings import Certainty, Evidence, Finding
+from mqlab.findings import Certainty, Evidence, Finding, Result
 from mqlab.rows import Shape
 from mqlab.shared.benign_lines import STARTS
 from mqlab.shared.wording import clock, few

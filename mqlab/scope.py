@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 
-from mqlab.detectors import DETECTORS
-from mqlab.detectors.base import Detector, Result
+from mqlab.catalogue import INCIDENTS
+from mqlab.detectors import DETECTORS, Detector
 from mqlab.facts import Facts
+from mqlab.findings import Result
 from mqlab.mqtt.brokers import KNOWN
 from mqlab.rows import Coverage
 from mqlab.shared.wording import few
@@ -18,8 +19,6 @@ LONG = 100
 """Lines from which a file that nobody understands is more than somebody's notes or a configuration."""
 PART = 0.01
 """Share of all lines from which it matters."""
-_CONSEQUENCES = frozenset({"reprocess-duplicates", "commit-before-process-loss"})
-"""Classes that need an application's ledger; what brings them about is checked without one."""
 RULES = {d.INCIDENT: frozenset(d.SYSTEMS) for d in DETECTORS}
 """Systems that the rule of each class understands."""
 _OWN_RULES = frozenset().union(*(ours for ours in RULES.values() if len(ours) < len(SYSTEMS)))
@@ -54,7 +53,7 @@ def enough(facts: Facts, results: dict[str, Result]) -> bool:
     if unread(facts):
         return False
     present = systems(facts)
-    asked_for = [slug for slug, ours in RULES.items() if ours & present and slug not in _CONSEQUENCES]
+    asked_for = [slug for slug, ours in RULES.items() if ours & present and not INCIDENTS[slug].needs_ledger]
     checked = not any(results[slug].missing for slug in asked_for)
     return logs(facts) and checked and bool(present) and present <= _OWN_RULES
 

@@ -18,16 +18,15 @@ from mqlab import units
 from mqlab.delivery.losses import GroupLoss, Memory, by_groups, lost_queues, missing_ledgers, places, signs, stops
 from mqlab.delivery.ownership_intervals import Early
 from mqlab.delivery.positions import moved_by_hand as moved
-from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
-from mqlab.findings import Certainty, Evidence, Finding, Severity
-from mqlab.shared.wording import clock, moment
+from mqlab.findings import Certainty, Evidence, Finding, Result, Severity, finding
+from mqlab.shared.wording import clock
 
 INCIDENT = "commit-before-process-loss"
 SYSTEMS: tuple[str, ...] = ("kafka",)
 _SHOWN = 3
 _AUTO = "commits what was polled, handled or not"
-_WAITING = "the last word about what waits in memory"
+_WAITING = "the last count of what waits in memory"
 _MITIGATE = "Let the queue run empty before the process stops; side effect: slower deploys."
 _VERIFY = "Stop a consumer in a test: every id in the log is handled at least once."
 
@@ -44,7 +43,7 @@ def detect(facts: Facts) -> Result:
     if by_hand := [told for place in places(facts) for told in moved(facts, place)]:
         return Result(rejected="; ".join(by_hand))
     missing = missing_ledgers(facts)
-    return Result(missing=missing) if missing else CLEAR
+    return Result(missing=missing)
 
 
 def _finding(facts: Facts, case: GroupLoss) -> Finding:
@@ -56,32 +55,31 @@ def _finding(facts: Facts, case: GroupLoss) -> Finding:
     backlog = early.waiting.value_max if early.waiting is not None else None
     how = "gave its partitions to another member"
     if any(stint.stopped for stint in ends):
-        how = "stopped in good order" if all(stint.orderly for stint in ends) else "stopped or crashed"
+        how = "was stopped cleanly" if all(stint.orderly for stint in ends) else "was stopped or crashed"
     queue = f"; up to {units.number(backlog)} waited in its queue just before" if backlog else ""
-    return Finding(
-        id=f"{INCIDENT}:{case.subject}",
-        incident=INCIDENT,
+    return finding(
+        INCIDENT,
+        case.subject,
+        Certainty.PROVEN if proven else Certainty.LIKELY,
+        (min(at, default=case.span[0]), max(at, default=case.span[1])),
         severity=Severity.CRITICAL,
-        certainty=Certainty.PROVEN if proven else Certainty.LIKELY,
-        subject=case.subject,
-        started_at=moment(min(at, default=case.span[0])),
-        ended_at=moment(max(at, default=case.span[1])),
-        ongoing=False,
         statement=(
             f"{case.group} committed {case.amount} of {case.where} that "
             f"it never handled. {who} {how} at {clock(min(at, default=None))} UTC with them in memory{queue}: "
-            "lag does not show them."
+            "lag does not show this loss."
         ),
         measures={
-            "lost_records": float(case.records),
-            "partitions": float(len(case.queues)),
-            **({"backlog_records": float(backlog)} if backlog else {}),
+            "lost_records": case.records,
+            "partitions": len(case.queues),
+            **({"backlog_records": backlog} if backlog else {}),
         },
-        evidence=tuple(dict.fromkeys((*_signature(facts, early), *_evidence(case)))),
+        evidence=(*_signature(facts, early), *_evidence(case)),
         explains=("session-timeout", "rolling-restart"),
         mitigate=_MITIGATE,
-        remedy="Commit after processing, per partition the lowest offset that is not done; no automatic commit where "
-        "records go to a queue or to other threads.",
+        remedy=(
+            "Commit after processing, per partition the lowest offset that is not done; no automatic commit where "
+            "records go to a queue or to other threads."
+        ),
         verify=_VERIFY,
         facts={"members": who, "counted": "; ".join(sorted({one.how for one in case.losses}))},
     )
@@ -109,20 +107,17 @@ def _evidence(case: GroupLoss) -> Iterator[Evidence]:
 def _printed(memory: Memory) -> Finding:
     """No ledger tells; the queue that was printed and the setting do."""
     records, at = memory.waiting.value_max or 0.0, memory.at
-    return Finding(
-        id=f"{INCIDENT}:{memory.group}",
-        incident=INCIDENT,
+    return finding(
+        INCIDENT,
+        memory.group,
+        Certainty.LIKELY,
+        (at, at),
         severity=Severity.CRITICAL,
-        certainty=Certainty.LIKELY,
-        subject=memory.group,
-        started_at=moment(at),
-        ended_at=moment(at),
-        ongoing=False,
         statement=(
             f"{memory.client} of {memory.group} stopped at {clock(at)} UTC while {units.counted(records, 'record')} "
             "waited in its queue, and it commits what it polled. At most that many were lost; no ledger tells how many."
         ),
-        measures={"backlog_records": float(records)},
+        measures={"backlog_records": records},
         evidence=(
             replace(memory.auto.evidence, why=_AUTO),
             replace(memory.waiting.last, why=_WAITING),

@@ -14,9 +14,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from mqlab import units
-from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
-from mqlab.findings import Certainty, Evidence, Finding, Severity
+from mqlab.findings import Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.kafka import groups
 from mqlab.kafka.lives import lives
 from mqlab.kafka.rebalances import history
@@ -24,7 +23,6 @@ from mqlab.kafka.redelivery import extra
 from mqlab.kafka.restarts import NEAR, Churn, churning, fenced, passing, restarts
 from mqlab.kafka.rows import End, Life, Rebalance
 from mqlab.shared.restarts import BACKOFF, TAKEN_BACK
-from mqlab.shared.wording import moment
 from mqlab.sources import Role
 from mqlab.units import counted
 
@@ -56,7 +54,7 @@ def detect(facts: Facts) -> Result:
     off = frozenset(who for group in groups.groups(facts) for who in groups.astray(facts, group))
     if off:
         return Result(missing=(groups.missing(off),))
-    return Result(rejected="; ".join(reasons)) if reasons else CLEAR
+    return Result(rejected="; ".join(reasons) or None)
 
 
 def _other(facts: Facts, group: str) -> str | None:
@@ -142,7 +140,7 @@ def _passing(facts: Facts, group: str, short: Sequence[Life]) -> Finding:
         f"{len(short)} members of {group} came and went, each under another name and for less than "
         f"{units.duration(BACKOFF)}. It cost {counted(rebalances, 'rebalance')}: an autoscaler that flaps, or "
         "processes that die.",
-        {"members": float(len(short)), "rebalances": float(rebalances)},
+        {"members": len(short), "rebalances": rebalances},
         tuple(dict.fromkeys(place for life in short for place in life.evidence[:1])),
     )
 
@@ -152,8 +150,7 @@ def _rebalances(facts: Facts, group: str, since: float, until: float) -> list[Re
 
 
 def _ongoing(facts: Facts, until: float) -> bool:
-    last = max((c.last_at for c in facts.coverage if c.last_at is not None), default=until)
-    return last - until <= NEAR
+    return (facts.covered_until() or until) - until <= NEAR
 
 
 def _finding(
@@ -164,14 +161,12 @@ def _finding(
     evidence: tuple[Evidence, ...],
 ) -> Finding:
     """Likely; a *span* without an end goes on."""
-    return Finding(
-        id=f"{INCIDENT}:{group}",
-        incident=INCIDENT,
+    return finding(
+        INCIDENT,
+        group,
+        Certainty.LIKELY,
+        (span[0], None if span[1] is None else span[1]),
         severity=Severity.WARNING,
-        certainty=Certainty.LIKELY,
-        subject=group,
-        started_at=moment(span[0]),
-        ended_at=moment(span[1]),
         ongoing=span[1] is None,
         statement=statement,
         measures=measures,

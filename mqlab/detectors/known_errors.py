@@ -10,16 +10,15 @@ that is over within a minute, a start that failed and then succeeded.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from mqlab.catalogue import INCIDENTS
-from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Episode, Facts, span
-from mqlab.findings import Certainty, Evidence, Finding, Severity
+from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.known_errors import KnownError, of_class
 from mqlab.shared import benign_lines
 from mqlab.shared.actors import base_name, folder, log_end
-from mqlab.shared.wording import accusation, clock, few
+from mqlab.shared.wording import clock, few
 from mqlab.units import counted
 
 REPEATED = 3
@@ -134,22 +133,24 @@ def _finding(facts: Facts, incident: str, said: tuple[_Said, ...]) -> Finding:
     others = [error.name for error in lines if error is not lead]
     beside = f" Beside it: {few(others, _SHOWN)}." if others else ""
     texts = INCIDENTS[incident]
-    found = accusation(
-        f"{incident}:{few(who, _SHOWN)}",
+    severity = _severity(facts, incident, said, ongoing=ongoing)
+    return finding(
+        incident,
+        few(who, _SHOWN),
         Certainty.LIKELY,
         (since, until),
         ongoing=ongoing,
-        severity=_severity(facts, incident, said, ongoing=ongoing),
+        severity=severity,
+        explains=() if severity is Severity.NOTICE else EXPLAINS[incident],
         statement=f"{few(who, _SHOWN)}: {lead.name}{target}, {counted(total, 'line')}{when}. {lead.means} "
         f"Most often: {lead.causes[0]}. Check: {lead.check}{beside}",
-        measures={"lines": float(total), "actors": float(len(who))},
+        measures={"lines": total, "actors": len(who)},
         evidence=_evidence(said, lead),
         mitigate=texts.mitigate,
         remedy=lead.fix,
         verify=texts.verify,
         facts={"error": lead.name, "software": lead.software, "versions": lead.versions},
     )
-    return replace(found, explains=() if found.severity is Severity.NOTICE else EXPLAINS[incident])
 
 
 def _severity(facts: Facts, incident: str, said: tuple[_Said, ...], *, ongoing: bool) -> Severity:

@@ -20,11 +20,9 @@ from mqlab.delivery.offset_gaps import skips
 from mqlab.delivery.positions import Mark, Why, offsets
 from mqlab.delivery.positions import moved_by_hand as moved
 from mqlab.delivery.rows import Loss
-from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
-from mqlab.findings import Certainty, Evidence, Finding, Severity
+from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.shared.configured import topic_changes
-from mqlab.shared.wording import moment
 
 INCIDENT = "retention-loss"
 SYSTEMS: tuple[str, ...] = ("kafka",)
@@ -75,30 +73,33 @@ def _finding(facts: Facts, case: GroupLoss) -> Finding:
     proven = all(dense(loss) and _starts_behind(facts, loss) for loss in case.losses)
     at = [skip.at for skip in gone]
     waiting = sum(row.pending or 0 for row in group_rows(facts, case.topic) if row.group == case.group)
-    end = _state(facts, case, waiting) if ongoing else "Its lag looks as if it had been worked off."
-    return Finding(
-        id=f"{INCIDENT}:{case.subject}",
-        incident=INCIDENT,
+    end = _state(facts, case, waiting) if ongoing else "Its lag looks as if the group had caught up."
+    return finding(
+        INCIDENT,
+        case.subject,
+        Certainty.PROVEN if proven else Certainty.LIKELY,
+        (
+            min([at for at in (case.span[0], *at) if at is not None], default=None),
+            None if ongoing else max(at, default=None),
+        ),
         severity=Severity.CRITICAL,
-        certainty=Certainty.PROVEN if proven else Certainty.LIKELY,
-        subject=case.subject,
-        started_at=moment(min([at for at in (case.span[0], *at) if at is not None], default=None)),
-        ended_at=None if ongoing else moment(max(at, default=None)),
         ongoing=ongoing,
         statement=(
             f"Retention deleted {case.amount} of {case.where} before "
             f"{case.group} read them: the log start went past its position. {end}"
         ),
         measures={
-            "lost_records": float(case.records),
-            "pending_records": float(waiting),
-            "partitions": float(len(case.queues)),
+            "lost_records": case.records,
+            "pending_records": waiting,
+            "partitions": len(case.queues),
         },
-        evidence=tuple(dict.fromkeys(_evidence(facts, case))),
+        evidence=_evidence(facts, case),
         explains=(*_EFFECTS, *(("offset-reset-loss",) if _sent_on(facts, case) else ())),
         mitigate=f"Raise retention.ms of {case.topic} before anything else; side effect: disk.",
-        remedy="Alert on the lead (committed offset less log start), not only on lag; keep records longer than the "
-        "longest stop; send what is lost again from the source.",
+        remedy=(
+            "Alert on the lead (committed offset less log start), not only on lag; keep records longer than the "
+            "longest stop; send what is lost again from the source."
+        ),
         verify=f"kafka-get-offsets --topic {case.topic} --time -2 stays below every committed offset of {case.group}.",
         facts={"counted": "; ".join(sorted({one.how for one in case.losses}))},
     )

@@ -14,9 +14,8 @@ from collections import defaultdict
 from dataclasses import replace
 from itertools import pairwise
 
-from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Episode, Facts
-from mqlab.findings import Finding
+from mqlab.findings import CLEAR, Certainty, Finding, Result, Severity, finding
 from mqlab.kafka import groups as kafka_groups
 from mqlab.kafka import restarts
 from mqlab.kafka.rebalances import history
@@ -25,7 +24,7 @@ from mqlab.rocketmq import members
 from mqlab.rocketmq.members import groups
 from mqlab.shared.queues import OWN, of_groups, totals
 from mqlab.shared.restarts import CLOCKS, Round
-from mqlab.shared.wording import clock, notice
+from mqlab.shared.wording import clock
 from mqlab.sources import Role
 from mqlab.units import counted
 
@@ -61,20 +60,28 @@ def detect(facts: Facts) -> Result:
 def _of_group(facts: Facts, one: Round) -> Finding:
     kafka = one.group in kafka_groups.groups(facts)
     caused = _caused(facts, one) if kafka else []
-    peak = _peak(facts, one.group, one.since, one.until)
-    found = notice(
-        f"{INCIDENT}:{one.group}",
+    in_turn = "one after another " if one.sequence else ""
+    cost = f"{counted(len(caused), 'rebalance')} and " if caused else ""
+    state = f"kafka-consumer-groups.sh --bootstrap-server HOST:9092 --describe --group {one.group} --state: Stable."
+    listed = f"mqadmin consumerConnection -g {one.group} lists {len(one.members)} members, and its diff is as before."
+    found = finding(
+        INCIDENT,
+        one.group,
+        Certainty.PROVEN,
         (one.since, one.until),
-        f"All {len(one.members)} members of {one.group} were restarted {'one after another ' if one.sequence else ''}"
-        f"between {clock(one.since)} and {clock(one.until)} UTC, {_often(one.times)}. The release cost "
-        f"{counted(len(caused), 'rebalance') + ' and ' if caused else ''}the lag that built up meanwhile.",
-        {"members": float(len(one.members))}
-        | ({"rebalances": float(len(caused))} if kafka else {})
-        | ({"peak_lag": float(peak)} if peak else {}),
-        kafka_groups.once(place for restart in one.restarts for place in restart.evidence),
-        verify=f"kafka-consumer-groups.sh --bootstrap-server HOST:9092 --describe --group {one.group} --state: Stable."
-        if kafka
-        else f"mqadmin consumerConnection -g {one.group} lists {len(one.members)} members, and its diff is as before.",
+        severity=Severity.NOTICE,
+        statement=(
+            f"All {len(one.members)} members of {one.group} were restarted {in_turn}"
+            f"between {clock(one.since)} and {clock(one.until)} UTC, {_often(one.times)}. The release cost "
+            f"{cost}the lag that built up meanwhile."
+        ),
+        measures={
+            "members": len(one.members),
+            "rebalances": len(caused) if kafka else None,
+            "peak_lag": _peak(facts, one.group, one.since, one.until) or None,
+        },
+        evidence=kafka_groups.once(place for restart in one.restarts for place in restart.evidence),
+        verify=state if kafka else listed,
     )
     return replace(
         found,
@@ -122,13 +129,18 @@ def _of_brokers(facts: Facts) -> Result:
         return Result(rejected="brokers were down at the same time")
     start, end, times = each[0][0], each[-1][1], len(each) // len(outages)
     longest = max(b - a for a, b, _, _ in each)
-    found = notice(
-        f"{INCIDENT}:brokers",
+    found = finding(
+        INCIDENT,
+        "brokers",
+        Certainty.PROVEN,
         (start, end),
-        f"{len(outages)} brokers were restarted one after another between {clock(start)} and {clock(end)} UTC, "
-        f"{_often(times)} and in good order{_versions(facts, start)}. The longest was away for {longest:.0f} s.",
-        {"brokers": float(len(outages)), "longest_outage_seconds": longest},
-        tuple(place for _, _, stop, back in each for place in (stop.first, back.first)),
+        severity=Severity.NOTICE,
+        statement=(
+            f"{len(outages)} brokers were restarted one after another between {clock(start)} and {clock(end)} UTC, "
+            f"{_often(times)} and in good order{_versions(facts, start)}. The longest was away for {longest:.0f} s."
+        ),
+        measures={"brokers": len(outages), "longest_outage_seconds": longest},
+        evidence=tuple(place for _, _, stop, back in each for place in (stop.first, back.first)),
         verify='UnderReplicatedPartitions = 0, and every broker prints "started" once.',
     )
     return Result((replace(found, explains=("catch-up-read", "replica-catch-up", "backlog-drain")),))

@@ -70,23 +70,25 @@ def trouble() -> Mapping[str, Sequence[str]]:
 
 
 SINGLE = {"produce-retry": 10, "request-timeout": 3, "call-failed": 3, **symptoms.SINGLE}
-"""Events that any disturbance leaves, up to so many."""
+"""Events that any disturbance leaves, up to so many: one disconnect fails up to max.in.flight.requests.per.connection
+(5) requests, and a client tries again three times by default."""
 NOTICED = frozenset({"produce-retry", "request-timeout", "isr-shrunk", "broker-fenced"}) | symptoms.NOTICED
 """Events that clients and followers print when a broker is restarted in good order."""
-DISPROVED = {"batch-split": "batch-split-loop", "member-expired": "session-timeout"}
-"""Events that are ordinary where the rule has looked at each of them and found it to be so."""
-OF_TRAFFIC = frozenset({"fan-out", "catch-up-read", "replica-catch-up", "replication-traffic"})
-"""Benign classes that explain traffic and lag, but no line of trouble."""
 
 
-_OF_SPLITS = ("producer.batch_splits", "broker.bytes_rejected")
-"""Counters that rise with splits, also with those that end by themselves."""
+OUT_PER_READER = 1.3
+"""Bytes out over bytes in and reader that framing of fetches and scrapes of two moments leave (``fan-out``)."""
+
+
+def _ordinary(rejected: Collection[str]) -> frozenset[str]:
+    """Events and counters whose rule has looked at each of them and found nothing."""
+    return frozenset(kind for slug in rejected for kind in INCIDENTS[slug].judges)
 
 
 def rises(facts: Facts, findings: Sequence[Finding], rejected: Collection[str]) -> Iterator[Symptom]:
     """Counters that stand still in health and rose at a time that no finding covers."""
     for name, classes in trouble().items():
-        if "." not in name or (name in _OF_SPLITS and "batch-split-loop" in rejected):
+        if "." not in name or name in _ordinary(rejected):
             continue
         totals = flows.all_topics(facts, name) if name.startswith("broker.") else facts.named(name)
         rose = [
@@ -123,8 +125,9 @@ def ratio(facts: Facts, findings: Sequence[Finding]) -> Iterator[Symptom]:
     shift = counters.shift([(p.since, p.until, p.out_per_in) for p in pieces])
     if shift is None or explained(shift.at, [f for f in findings if f.severity > Severity.NOTICE], None):
         return
+    of_traffic = [f for f in findings if INCIDENTS[f.incident].of_traffic]
     readers = max((flows.readers(facts, p) or 0 for p in pieces), default=0)
-    if shift.after > 1.3 * max(1, readers) and not explained(shift.at, findings, tuple(OF_TRAFFIC)):
+    if shift.after > OUT_PER_READER * max(1, readers) and not explained(shift.at, of_traffic, None):
         levels = f"from {shift.before:.3g} to {shift.after:.3g}"
         yield Symptom(
             shift.at, f"{clock(shift.at)} UTC: bytes out over bytes in of the brokers rose {levels}", "traffic-ratio"
@@ -138,7 +141,7 @@ def troubles(
     orderly = [e.first_at for e in facts.of_kind("broker-stopping") if e.first_at is not None]
     for kind, classes in trouble().items():
         left = [e for e in facts.of_kind(kind) if not explained(e.first_at, findings, classes) and abnormal(facts, e)]
-        if DISPROVED.get(kind) in rejected:
+        if kind in _ordinary(rejected):
             continue
         flooded = explosion.accounted_sources(loud, facts.of_kind(kind))
         left = [e for e in left if e.source not in flooded]
@@ -185,14 +188,11 @@ def crashes_of_brokers(facts: Facts, findings: Sequence[Finding]) -> Iterator[Sy
             running.add(episode.source)
 
 
-EFFECT = "log-explosion"
-"""A class that explains nothing but its own lines: why they are printed, it does not say."""
-
-
 def unexplained(facts: Facts, findings: Sequence[Finding], rejected: Collection[str] = ()) -> tuple[Symptom, ...]:
     """What remains, earliest first; splits that were found to end by themselves (*rejected*) are explained."""
-    known = [f for f in findings if f.certainty > Certainty.POSSIBLE and f.incident != EFFECT]
-    loud = [s for f in findings if f.incident == EFFECT for s in explosion.shapes_of(facts, f)]
+    # A log that exploded explains nothing but its own lines: why they are printed, it does not say.
+    known = [f for f in findings if f.certainty > Certainty.POSSIBLE and f.incident != explosion.INCIDENT]
+    loud = [s for f in findings if f.incident == explosion.INCIDENT for s in explosion.shapes_of(facts, f)]
     copied, missing = (trouble()[kind] for kind in ("messages-copied", "messages-missing"))
     found = [
         *troubles(facts, known, rejected, loud),
@@ -200,7 +200,7 @@ def unexplained(facts: Facts, findings: Sequence[Finding], rejected: Collection[
         *rises(facts, known, rejected),
         *repeats(facts, known),
         *_losses(facts),
-        *_shapes(facts, [f for f in known if f.incident not in OF_TRAFFIC], loud),
+        *_shapes(facts, [f for f in known if not INCIDENTS[f.incident].of_traffic], loud),
         *(
             Symptom(grown.at, grown.told, "backlog-grows")
             for grown in lag.grown(facts)

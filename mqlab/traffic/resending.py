@@ -12,10 +12,9 @@ from dataclasses import dataclass
 
 from mqlab import units
 from mqlab.facts import Episode, Facts, Series
-from mqlab.findings import Certainty, Finding, Severity, TrafficLedger
+from mqlab.findings import TrafficLedger
 from mqlab.models import kafka_defaults
 from mqlab.shared import actors, configured, counters, flows
-from mqlab.shared.wording import clock, moment, sample
 from mqlab.traffic import card
 
 _PRECONDITIONS = ("enable.idempotence", "acks", "retries", "max.in.flight.requests.per.connection")
@@ -214,47 +213,3 @@ def _jumped(facts: Facts, client: str, first: float, last: float) -> str | None:
     if now.factor < FORWARDS * usual:
         return None
     return f"the network card sent {now.factor:.3g} times what it received, {usual:.3g} times before"
-
-
-def finding(facts: Facts, found: Resubmission, incident: str) -> Finding:
-    """The finding about one application."""
-    lines = found.lines
-    counted = (sample(facts, s, found.last, "records submitted again") for s in found.counters if s.points)
-    return Finding(
-        id=f"{incident}:{found.client}/resubmission",
-        incident=incident,
-        severity=Severity.CRITICAL,
-        certainty=Certainty.PROVEN if found.agrees else Certainty.LIKELY,
-        subject=found.client,
-        started_at=moment(found.first),
-        ended_at=moment(found.last),
-        ongoing=actors.goes_on(facts, {lines[-1].source}, found.last),
-        statement=_statement(found),
-        measures=_measures(facts, found),
-        evidence=(lines[0].first, lines[-1].last, *counted),
-        explains=("oversize-record-rejected",),
-        mitigate="Stop submitting again from the callback, divert the record instead; side effect: it is delayed.",
-        remedy="Treat RecordTooLargeException as final; keep a dead-letter path for such records.",
-        verify="record-error-total rises by at most one a record.",
-        facts={"who": f"application {found.client}", "last": f"{clock(found.last)} last resubmission"},
-    )
-
-
-def _statement(found: Resubmission) -> str:
-    shown = f"; the broker rejected {units.size(found.rejected)}" if found.rejected else ""
-    over = f" and accepted {units.size(found.accepted)}" if found.rejected and found.accepted else ""
-    return (
-        f"The application behind {found.client} submits failed records again, although RecordTooLarge is not "
-        f"retriable: {found.how}{shown}{over}. Nothing was split, so that this is the application's own loop."
-    )
-
-
-def _measures(facts: Facts, found: Resubmission) -> dict[str, float]:
-    measures: dict[str, float] = {"resubmitted_records": found.count}
-    if found.rejected is not None:
-        measures["bytes_rejected"] = found.rejected
-    host = actors.host_of(facts, found.client)
-    sent = counters.ratio(facts, host, found.first, found.last) if host else None
-    if host is not None and sent is not None and sent.factor is not None:
-        measures |= card.measures(facts, host, sent, (found.first, found.last), found.first)
-    return measures

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 from mqlab import units
 from mqlab.facts import Episode, Facts, Series
-from mqlab.findings import Certainty, Evidence, Finding, Severity, Stage, TrafficLedger
+from mqlab.findings import Evidence, Stage, TrafficLedger
 from mqlab.models import kafka_defaults
 from mqlab.shared import actors, configured, counters, flows
-from mqlab.shared.wording import moment, sample
+from mqlab.shared.wording import sample
 from mqlab.traffic import card
 from mqlab.traffic import splits as traffic_splits
 from mqlab.traffic.splits import LEAST_LIMIT, MANY, MOSTLY
@@ -251,14 +251,27 @@ def evidence(facts: Facts, client: str, topic: str, found: SplitLedger) -> tuple
     return tuple(told)
 
 
-def findings(facts: Facts, incident: str, logged: frozenset[str]) -> tuple[Finding, ...]:
-    """One finding per client, other than those that *logged* their splits, whose counters tell of a loop."""
+@dataclass(frozen=True, slots=True)
+class CountedLoop:
+    """A loop of which only counters tell."""
+
+    client: str
+    topic: str
+    count: float
+    """Splits, as the producer counts them."""
+    ledger: SplitLedger
+    splits: tuple[Series, ...]
+    ongoing: bool
+
+
+def counted_loops(facts: Facts, logged: frozenset[str]) -> list[CountedLoop]:
+    """One for each client, other than those that *logged* their splits, whose counters tell of a loop."""
     named = {s.labels.get("client_id") or "" for s in facts.named("producer.batch_splits")}
-    found = [_of_client(facts, client, incident) for client in sorted(named - logged - {""})]
-    return tuple(f for f in found if f is not None)
+    found = [_of_client(facts, client) for client in sorted(named - logged - {""})]
+    return [loop for loop in found if loop is not None]
 
 
-def _of_client(facts: Facts, client: str, incident: str) -> Finding | None:
+def _of_client(facts: Facts, client: str) -> CountedLoop | None:
     own = counters.of_client(facts, "producer.batch_splits", client)
     steps = [(a, b, v) for a, b, v in counters.summed(own) if v > 0]
     count = sum(v for _, _, v in steps)
@@ -272,20 +285,7 @@ def _of_client(facts: Facts, client: str, incident: str) -> Finding | None:
         return None
     measures = measured(facts, host, sums, (start, end), start) | {"split_count": count}
     ledger = SplitLedger(host, start, end, round(count), sums, measures)
-    counted = tuple(sample(facts, s, end, "splits counted by the producer") for s in own)
-    thrown = f" while the broker rejected {units.size(sums.rejected)}" if sums.rejected else ""
-    kept = f" and accepted {units.size(sums.accepted)}" if sums.rejected and sums.accepted else ""
-    return Finding(
-        f"{incident}:{client}/{topic}", incident, Severity.CRITICAL, Certainty.LIKELY, f"{client} -> {topic}",
-        moment(start), moment(end), _goes_on(own, end),
-        f"{client} split batches {count:.0f} times{thrown}{kept}. The counters fit batches that are split into "
-        "themselves; the client's log would prove it.",
-        measures, counted + evidence(facts, client, topic, ledger), ("log-explosion",),
-        "Set batch.size below the topic's max.message.bytes; side effect: more and smaller requests.",
-        "Keep batch.size within max.message.bytes; upgrade the client to 4.2.0 or later.",
-        "batch-split-total stands still during the next burst.",
-        facts={"who": f"producer {client}", "topic": topic},
-    )  # fmt: skip
+    return CountedLoop(client, topic, count, ledger, tuple(own), _goes_on(own, end))
 
 
 def _goes_on(own: list[Series], end: float) -> bool:

@@ -56,7 +56,7 @@ def test_two_addresses_that_take_turns_each_second_are_proven():
     assert (one.certainty, one.severity, one.subject) == (Certainty.PROVEN, Severity.CRITICAL, "dev")
     assert one.measures == {"takeovers": 20, "period_seconds": 1.0, "parties": 2, "takeovers_per_hour": 3600.0}
     assert (one.ongoing, one.facts["known by"]) == (True, "what the broker sees of each")
-    assert [place.why for place in one.evidence[:2]] == ["a party with this id", "a party with this id"]
+    assert [place.why for place in one.evidence[:2]] == ["a client with this id", "a client with this id"]
 
 
 @pytest.mark.parametrize(

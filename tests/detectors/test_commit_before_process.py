@@ -24,13 +24,13 @@ def test_a_stop_that_lost_a_queue_is_proven_by_what_commits_by_itself():
     (finding,) = rule.detect(facts(LIFE, QUEUED, LEDGER, STANDS, AUTO, queued("10:00:59", 405))).findings
     assert finding.subject == f"{GROUP}/{TOPIC}"
     assert finding.statement == (
-        f"{GROUP} committed 400 records of partition 0 of {TOPIC} that it never handled. a stopped in good order at "
-        "10:01:00 UTC with them in memory; up to 405 waited in its queue just before: lag does not show them."
+        f"{GROUP} committed 400 records of partition 0 of {TOPIC} that it never handled. a was stopped cleanly at "
+        "10:01:00 UTC with them in memory; up to 405 waited in its queue just before: lag does not show this loss."
     )
     assert finding.measures == {"lost_records": 400.0, "partitions": 1.0, "backlog_records": 405.0}
     assert finding.started_at.timestamp() == at("10:01:00")
     assert [e.why for e in finding.evidence] == [
-        "commits what was polled, handled or not", "the last word about what waits in memory", "the member ends",
+        "commits what was polled, handled or not", "the last count of what waits in memory", "the member ends",
         "the first record that no ledger of the group notes",
     ]  # fmt: skip
 

@@ -7,8 +7,7 @@ from facts_builder import at, episode, facts, log, settings
 from volume_builder import shape, volume
 
 from mqlab.detectors import log_explosion
-from mqlab.detectors.base import CLEAR
-from mqlab.findings import Certainty, Evidence, Severity
+from mqlab.findings import CLEAR, Certainty, Evidence, Severity
 from mqlab.narrowing import narrowed
 from mqlab.symptoms.unexplained import trouble
 from mqlab.verdict import diagnose
@@ -38,8 +37,8 @@ def test_a_loop_that_fills_a_log_is_proven_by_shape_and_rate():
     (finding,) = told(loop()).findings
     assert (finding.severity, finding.certainty) == (Severity.WARNING, Certainty.PROVEN)
     assert finding.statement == (
-        "1 shape of line = 99.96 % of the 360 MB of app.log, since 10:42:12 UTC; without it the log would be 120 kB. "
-        "It grew by 20.2 MB a minute until the log ends, before that by 2.00 kB a minute (over 42.0 min)."
+        "1 line shape makes up 99.96 % of the 360 MB of app.log since 10:42:12 UTC; without it the log would be "
+        "120 kB. It grew by 20.2 MB a minute until the log ends, up from 2.00 kB a minute (over 42.0 min)."
     )
     assert {name: round(value, 4) for name, value in finding.measures.items()} == {
         "share_of_bytes": 0.9997,
@@ -74,7 +73,7 @@ def test_three_shapes_of_one_loop_are_named_with_their_common_share():
         for n, size in ((1, 9_000_000), (2, 6_000_000), (3, 3_000_000))
     ]
     (finding,) = told(volume(*three, rest=[(0, 60, 100_000)])).findings
-    assert finding.statement.startswith("3 shapes of line = 98.1 % of the 330 MB of app.log, since 10:42:00 UTC")
+    assert finding.statement.startswith("3 line shapes make up 98.1 % of the 330 MB of app.log since 10:42:00 UTC")
 
 
 def test_four_equal_shapes_are_too_many():
@@ -219,7 +218,9 @@ def test_a_flood_in_a_long_log_is_measured_against_itself():
         shape("publish failed #", [(900, 903, 10_000_000)], level="ERROR"), rest=[(0, 1_000, 200_000)], source="a.log"
     )
     (finding,) = told(long).findings
-    assert "= 98.0 % of the 30.6 MB that a.log wrote since 01:00:00 UTC (13.0 % of its 230 MB)" in finding.statement
+    assert (
+        "makes up 98.0 % of the 30.6 MB that a.log wrote since 01:00:00 UTC (13.0 % of its 230 MB)" in finding.statement
+    )
     assert round(finding.measures["share_of_bytes"], 3) == 0.130
 
 

@@ -11,7 +11,7 @@ from report_example import diagnosis, split_loop
 from mqlab.facts import Facts
 from mqlab.models.lag import TimeLag
 from mqlab.views import kafka_tables
-from mqlab.views.kafka_group import RebalanceView, peak_lag, rebalance_view, told_of
+from mqlab.views.kafka_group import RebalanceView, groups_to_show, peak_lag, rebalance_view
 
 
 def rows(frame):
@@ -58,8 +58,8 @@ def test_the_group_is_the_one_asked_for_else_of_a_finding_else_the_most_restless
 
 
 def test_only_groups_with_something_to_show_are_told_of():
-    assert told_of(facts(positions(TWO), RESTLESS)) == ("large", "restless", "small")
-    assert told_of(facts(client("a", "10:00:00 failed"))) == ()
+    assert groups_to_show(facts(positions(TWO), RESTLESS)) == ("large", "restless", "small")
+    assert groups_to_show(facts(client("a", "10:00:00 failed"))) == ()
 
 
 def test_only_the_asked_topic_is_shown():

@@ -20,11 +20,12 @@ _MOST_COLUMNS = 400
 _NAME = 60
 
 
-def line_shapes(facts: Facts, finding: Finding | None = None) -> go.Figure:
-    """Columns of the finding's log, else of the largest one: its three loudest shapes and the rest on top of them."""
-    log = log_of(facts, finding)
+def line_shapes(facts: Facts, findings: Sequence[Finding] = ()) -> go.Figure:
+    """Columns of a log that a finding is about, else of the largest: its three loudest shapes, the rest on top."""
+    log = log_of(facts, findings)
     if log is None:
-        return empty("No log of a megabyte or more whose lines write their moment.")
+        return empty("No log of a megabyte or more whose lines have a timestamp.")
+    finding = next((one for one in findings if one.subject == log.source), None)
     seconds, bands = line_shape_points(log)
     chart = figure(340)
     for (name, columns), colour in zip(bands.items(), [*RUNS[: len(bands) - 1], MUTED], strict=True):
@@ -46,10 +47,10 @@ def line_shapes(facts: Facts, finding: Finding | None = None) -> go.Figure:
     return chart.update_xaxes(title_text=f"{label(log.source)}, UTC")
 
 
-def log_of(facts: Facts, finding: Finding | None) -> Volume | None:
-    """The log that the finding is about, else the largest whose shapes are known."""
+def log_of(facts: Facts, findings: Sequence[Finding]) -> Volume | None:
+    """The first log that a finding is about, else the largest whose shapes are known."""
     known = [log for files in floods.logs(facts.volumes) if (log := floods.joined(files)).shapes and log.minutes]
-    own = [log for log in known if finding is not None and log.source == finding.subject]
+    own = [log for one in findings for log in known if log.source == one.subject]
     return next(iter(own or sorted(known, key=lambda log: (-log.bytes, log.source))), None)
 
 

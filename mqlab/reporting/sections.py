@@ -22,7 +22,7 @@ from mqlab.findings import Certainty
 from mqlab.mqtt.connections import connections
 from mqlab.reporting.evidence import TRAFFIC, family
 from mqlab.scope import systems
-from mqlab.views.kafka_group import told_of
+from mqlab.views.kafka_group import groups_to_show
 
 _TAGS = {
     "p", "ul", "ol", "li", "strong", "em", "code", "pre", "blockquote", "br", "hr", "h3", "h4", "a",
@@ -103,7 +103,7 @@ def fitting(diagnosis: Diagnosis, facts: Facts) -> tuple[str, ...]:
         "00_triage": True,
         "01_traffic_amplification": any(family(finding.incident) == TRAFFIC for finding in likely),
         "02_duplicate_client_ids": "rocketmq" in systems(facts),
-        "03_rebalance_timeouts": bool(told_of(facts)),
+        "03_rebalance_timeouts": bool(groups_to_show(facts)),
         "04_delivery_audit": bool(audits(facts)),
         "05_mqtt_sessions": bool(connections(facts) or facts.flows),
     }

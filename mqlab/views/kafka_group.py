@@ -157,7 +157,7 @@ def rebalance_view(
     )
 
 
-def told_of(facts: Facts) -> tuple[str, ...]:
+def groups_to_show(facts: Facts) -> tuple[str, ...]:
     """Groups of Kafka of which there is something to show."""
     return tuple(
         group
@@ -181,7 +181,7 @@ def _polls(facts: Facts, group: str) -> Iterator[Poll]:
 
 def _busiest(facts: Facts) -> str | None:
     """The group with most rebalances of members in trouble, then with most at all, then with the highest lag."""
-    return max(told_of(facts), key=lambda group: _trouble(facts, group), default=None)
+    return max(groups_to_show(facts), key=lambda group: _trouble(facts, group), default=None)
 
 
 def _trouble(facts: Facts, group: str) -> tuple[int, int, int]:

@@ -28,7 +28,7 @@ from mqlab.models.polling import ADVISED_MARGIN, largest_safe_records, share_ove
 from mqlab.shared.queues import Points, lag
 from mqlab.shared.table import table
 from mqlab.units import clock, digits, duration, number, percent
-from mqlab.views.kafka_group import Phase, RebalanceView, peak_lag, positions, told_of
+from mqlab.views.kafka_group import Phase, RebalanceView, groups_to_show, peak_lag, positions
 
 _MOST = 400
 """Rebalances that are listed; beyond, the first and the last."""
@@ -54,7 +54,7 @@ def groups(facts: Facts) -> pd.DataFrame:
             number(len(history(facts, group))), counted(one.behind for one in history(facts, group)) or NOTHING,
             ", ".join(positions(facts, group)) or NOTHING, amount(peak_lag(positions(facts, group))),
         )
-        for group in told_of(facts)
+        for group in groups_to_show(facts)
     ]  # fmt: skip
     return table(rows, "group|members|rebalances|behind them|topics|highest lag")
 

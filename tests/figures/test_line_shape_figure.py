@@ -37,7 +37,7 @@ def test_a_long_log_is_drawn_in_longer_columns():
 
 
 def test_the_onset_is_marked_and_mark_up_is_shown_as_text():
-    chart = line_shapes(Facts(volumes=(LOG,)), FINDING)
+    chart = line_shapes(Facts(volumes=(LOG,)), [FINDING])
     assert next(trace.name for trace in chart.data) == "publish failed &lt;b&gt;#&lt;/b&gt;"
     assert [a.text for a in chart.layout.annotations] == ["since 10:02:12"]
     assert figure_table(chart.to_plotly_json()).rows[0][0] == "publish failed <b>#</b>"
@@ -46,7 +46,7 @@ def test_the_onset_is_marked_and_mark_up_is_shown_as_text():
 def test_the_log_of_the_finding_comes_before_the_largest():
     large = replace(LOG, source="large.log", undated_bytes=10**9)
     facts = Facts(volumes=(LOG, large))
-    assert (log_of(facts, FINDING).source, log_of(facts, None).source) == ("app.log", "large.log")
+    assert (log_of(facts, [FINDING]).source, log_of(facts, ()).source) == ("app.log", "large.log")
 
 
 def test_nothing_to_draw_gives_a_sentence():

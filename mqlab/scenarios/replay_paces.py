@@ -122,7 +122,7 @@ def _pace(batches: Sequence[Batch], since: float, until: float, steady: bool) ->
 
 
 def _steps(batches: Sequence[Batch], since: float, until: float) -> list[tuple[float, float]]:
-    """Average of each ten seconds, as long as a row of short polls is; with too few records that of all between turns."""
+    """Average of each ten seconds, as long as a row of short polls is; with too few records of all between turns."""
     found = []
     for first, last in pairwise([since, *(at for at in turns(batches) if since < at < until), until]):
         usual = _between(batches, first, last, 0.0) or _mean(batches)

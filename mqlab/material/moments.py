@@ -29,7 +29,7 @@ _CLOCK = r"(?P<hour>\d{1,2}):(?P<minute>\d\d):(?P<second>\d\d)(?P<fraction>[.,:]
 _ZONE = r"(?P<zone> ?(?:Z\b|UTC\b|GMT\b|[+-]\d\d:?\d\d\b))?"
 _HALF = r"(?:\s?(?P<half>[AaPp]\.?[Mm]\.?)(?![\w]))?"
 _WORDS = {"TRACE": "TRACE", "DEBUG": "DEBUG", "DBG": "DEBUG", "INFO": "INFO", "INF": "INFO", "NOTICE": "INFO",
-          "WARN": "WARN", "WRN": "WARN", "WARNING": "WARN", "ERROR": "ERROR", "ERR": "ERROR", "EROR": "ERROR",
+          "WARN": "WARN", "WRN": "WARN", "WARNING": "WARN", "ERROR": "ERROR", "ERR": "ERROR",
           "FATAL": "FATAL", "CRITICAL": "ERROR", "CRIT": "ERROR", "PANIC": "FATAL", "SEVERE": "ERROR"}  # fmt: skip
 _ANY = "|".join(sorted(_WORDS, key=len, reverse=True))
 _WORD = rf"(?P<word>{_ANY})"
@@ -38,7 +38,7 @@ _NAMES = (
     ("jan", "янв", "ene", "gen", "stycz"), ("feb", "fev", "fév", "фев", "lut"), ("mar", "mär", "мар"),
     ("apr", "abr", "avr", "апр", "kwi"), ("may", "mai", "мая", "май", "mag", "maj"),
     ("jun", "juin", "июн", "giu", "cze"),
-    ("jul", "juil", "июл", "lug", "lip"), ("aug", "ago", "aoû", "авг", "sie"), ("sep", "set", "сен", "wrz"),
+    ("jul", "juil", "июл", "lug", "lip"), ("aug", "ago", "aoû", "авг", "sier"), ("sep", "set", "сен", "wrz"),
     ("oct", "okt", "out", "ott", "окт", "paź"), ("nov", "ноя", "lis"), ("dec", "dez", "dic", "déc", "дек", "gru"),
 )  # fmt: skip
 _MONTH = rf"(?P<name>(?:{'|'.join(name for names in _NAMES for name in names)})[^\W\d_]*)\.?"

@@ -48,6 +48,8 @@ PREFIXES = tuple(
         r"\d{1,7}:",
         r"\|[ \t]*",
         r"`{1,2}",
+        r"[A-Za-z][\w.-]{0,60} {1,40}\| ",
+        r"\[(?:pod|deployment|statefulset|job|service)/[^\]\s]{1,300}\] ",
         r"[ \t]+",
     )
 )

@@ -97,9 +97,9 @@ def _is_table(form: Format, lines: Sequence[str]) -> bool:
 
 
 def _is_document(text: str) -> bool:
-    """Whether all of it is one JSON document."""
+    """Whether all of it is one JSON document, and no record of a log."""
     try:
-        return text.lstrip()[:1] in ("{", "[") and json.loads(text) is not None
+        return text.lstrip()[:1] in ("{", "[") and json.loads(text) is not None and not envelopes.is_log_record(text)
     except (ValueError, RecursionError):
         return False
 
@@ -113,9 +113,9 @@ def parts(data: bytes, name: str, formats: Sequence[Format], known: str = NOBODY
     raw = raw[:-1] if raw[-1] == b"" else raw
     shown = [line.decode("utf-8", "replace").rstrip("\r") for line in raw]
     pieces = [Piece(n, 1, len(line) + 1, text) for n, (line, text) in enumerate(zip(raw, shown, strict=True), 1)]
-    read = list(_pieces(pieces))
-    if len(read) == len(pieces) and _is_document("\n".join(shown)) and not envelopes.is_log_record(read[0].text):
+    if _is_document("\n".join(shown)) and exports.document(pieces) is None:
         return []
+    read = list(_pieces(pieces))
     wholes = list(_wholes(read))
     blocks = _recognised(list(_blocks(wholes)), name, formats)
     found = _merged(blocks, name)

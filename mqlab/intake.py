@@ -143,14 +143,14 @@ class _Desk:
             return []
         if pasted.is_clean(start, source.unpacked, known):
             return []
-        if len(start) >= HEAD and not pasted.parts(start, source.name, self.formats):
+        if len(start) >= HEAD and not pasted.parts(start, source.name, self.formats, source.format):
             return []
         try:
             with streams.opened(Path(source.location)) as stream:
                 data = stream.read(pasted.LARGEST + 1)
         except streams.BROKEN:
             return []
-        found = pasted.parts(data, source.name, self.formats) if len(data) <= pasted.LARGEST else []
+        found = pasted.parts(data, source.name, self.formats, source.format) if len(data) <= pasted.LARGEST else []
         return [self._part(source, part) for part in found]
 
     def _part(self, source: Source, part: pasted.Part) -> Source:

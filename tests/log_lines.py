@@ -24,9 +24,9 @@ class _Kept(Counting):
 
     flags: list[bool] = field(default_factory=list)
 
-    def add(self, lines, headers, kept, sizes, first):
+    def add(self, lines, headers, kept, sizes, first, held=1):
         self.flags += kept.tolist()
-        super().add(lines, headers, kept, sizes, first)
+        super().add(lines, headers, kept, sizes, first, held)
 
 
 def tables(lines, form):

@@ -32,7 +32,7 @@ _MARKS: Mapping[str, str] = {
     r"|Kafka::[A-Z]\w+|\brdkafka\b|librdkafka|KafkaError\{code=|kafka/(?:client|log|writer|reader)\.go"
     r"|springframework\.kafka|\bo\.[as]\.k(?:afka)?\.|KafkaMessageListenerContainer|org\.apache\.kafka\."
     r"|connector\.kafka|\.kafka010\.|KafkaSourceReader|FlinkKafka\w+|\[?logstash\.(?:in|out)puts\.kafka|io\.debezium"
-    r"|zendesk\.maxwell|MaxwellKafka|io\.confluent|WorkerS(?:ource|ink)Task|MirrorSourceConnector|stream-thread \["
+    r"|zendesk\.maxwell|MaxwellKafka|io\.confluent|Worker(?:Source|Sink)Task|MirrorSourceConnector|stream-thread \["
     r"|\[(?:Worker|Consumer|Producer|AdminClient) clientId=",
     "mqtt-client-log": r"\bMQT: |\bMQTT_(?:CLIENT|EVENT)|\bz2m:|[Zz]igbee2(?:mqtt|MQTT)|homeassistant\.\w+\.mqtt"
     r"|\[mqtt(?:-broker| in| out)?:|mqttjs\b|\baedes\b|\b(?:aio|asyncio_)mqtt\b|MqttError\b|\bPubSubClient\b"

@@ -18,11 +18,11 @@ from typing import Any
 from mqlab.formats.values import instant
 from mqlab.sources import Envelope
 
-TIMES = ("@timestamp", "timestamp", "time", "ts", "datetime", "asctime", "eventTime", "timeMillis")
-LEVELS = ("level", "log.level", "severity", "levelname", "loglevel", "log_level", "lvl")
+TIMES = ("@timestamp", "timestamp", "time", "ts", "datetime", "asctime", "eventTime", "timeMillis", "@t")
+LEVELS = ("level", "log.level", "severity", "levelname", "loglevel", "log_level", "lvl", "@l")
 THREADS = ("thread_name", "process.thread.name", "threadName", "thread")
 LOGGERS = ("logger_name", "log.logger", "logger", "loggerName", "name", "component", "caller")
-MESSAGES = ("message", "msg", "log", "line")
+MESSAGES = ("message", "msg", "log", "line", "@m", "@mt")
 DETAILS = ("clientid", "peername", "username", "topic", "reason", "action", "dropped", "paused_ms")
 """What EMQX writes beside the message, in the order of its text layout."""
 _EMQX = ("clientid", "peername", "mfa")

@@ -29,6 +29,13 @@ _DEEPEST = 8
 
 def table(pieces: Sequence[Piece]) -> list[Piece] | None:
     """The records of a table of log lines; None where it is none."""
+    try:
+        return _table(pieces)
+    except csv.Error:
+        return None
+
+
+def _table(pieces: Sequence[Piece]) -> list[Piece] | None:
     head = next((n for n, piece in enumerate(pieces) if piece.text.strip()), None)
     if head is None or not any(mark in pieces[head].text for mark in ",;\t"):
         return None

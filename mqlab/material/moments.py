@@ -12,14 +12,14 @@ Sample lines, and how they are read::
     1 de mai. de 2024 12:18:43 …                   2024-05-01 12:18:43 …
     time="2024-05-01T12:18:43Z" level=warn msg=…   2024-05-01T12:18:43Z WARN [-] - …
 
-What has no year is in ``layouts.NO_YEAR``, what has no date on its first day, or on the day that a line above shows;
+What has no year is in ``layouts.NO_YEAR``, what has no date on its first day, or on the day that another line shows;
 a clock that falls back by more than half a day has passed midnight.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
@@ -27,9 +27,10 @@ from mqlab.formats import layouts
 
 _CLOCK = r"(?P<hour>\d{1,2}):(?P<minute>\d\d):(?P<second>\d\d)(?P<fraction>[.,:]\d{1,9})?"
 _ZONE = r"(?P<zone> ?(?:Z\b|UTC\b|GMT\b|[+-]\d\d:?\d\d\b))?"
+_NOON = r"(?P<noon>오전|오후|午前|午後|上午|下午)"
 _HALF = r"(?:\s?(?P<half>[AaPp]\.?[Mm]\.?)(?![\w]))?"
 _WORDS = {"TRACE": "TRACE", "DEBUG": "DEBUG", "DBG": "DEBUG", "INFO": "INFO", "INF": "INFO", "NOTICE": "INFO",
-          "WARN": "WARN", "WRN": "WARN", "WARNING": "WARN", "ERROR": "ERROR", "ERR": "ERROR", "EROR": "ERROR",
+          "WARN": "WARN", "WRN": "WARN", "WARNING": "WARN", "ERROR": "ERROR", "ERR": "ERROR",
           "FATAL": "FATAL", "CRITICAL": "ERROR", "CRIT": "ERROR", "PANIC": "FATAL", "SEVERE": "ERROR"}  # fmt: skip
 _ANY = "|".join(sorted(_WORDS, key=len, reverse=True))
 _WORD = rf"(?P<word>{_ANY})"
@@ -38,7 +39,7 @@ _NAMES = (
     ("jan", "янв", "ene", "gen", "stycz"), ("feb", "fev", "fév", "фев", "lut"), ("mar", "mär", "мар"),
     ("apr", "abr", "avr", "апр", "kwi"), ("may", "mai", "мая", "май", "mag", "maj"),
     ("jun", "juin", "июн", "giu", "cze"),
-    ("jul", "juil", "июл", "lug", "lip"), ("aug", "ago", "aoû", "авг", "sie"), ("sep", "set", "сен", "wrz"),
+    ("jul", "juil", "июл", "lug", "lip"), ("aug", "ago", "aoû", "авг", "sier"), ("sep", "set", "сен", "wrz"),
     ("oct", "okt", "out", "ott", "окт", "paź"), ("nov", "ноя", "lis"), ("dec", "dez", "dic", "déc", "дек", "gru"),
 )  # fmt: skip
 _MONTH = rf"(?P<name>(?:{'|'.join(name for names in _NAMES for name in names)})[^\W\d_]*)\.?"
@@ -47,14 +48,16 @@ _LAYOUTS = tuple(
     re.compile(layout, re.IGNORECASE)
     for layout in (
         rf"{_BEFORE}(?P<year>\d{{4}})\s?[年.년]\s?(?P<month>\d{{1,2}})\s?[月.월]\s?(?P<day>\d{{1,2}})\s?[日.일]?"
-        r"\s?(?:[(（]?[월화수목금토일月火水木金土日][)）]?(?:요일|曜日)?)?\s?(?P<noon>오전|오후|午前|午後|上午|下午)?\s?"
+        r"\s?(?:[(（]?[월화수목금토일月火水木金土日][)）]?(?:요일|曜日)?)?\s?"
+        rf"{_NOON}?\s?"
         r"(?P<hour>\d{1,2})\s?[:時时시点]\s?(?P<minute>\d{1,2})\s?[:分분]\s?(?P<second>\d{1,2})"
         r"(?P<fraction>[.,]\d{1,9})?\s?[秒초]?",
-        rf"{_BEFORE}(?P<year>\d{{4}})/(?P<month>\d{{1,2}})/(?P<day>\d{{1,2}})[ T,]+{_CLOCK}{_HALF}{_ZONE}",
+        rf"{_BEFORE}(?P<year>\d{{4}})/(?P<month>\d{{1,2}})/(?P<day>\d{{1,2}})[ T,]+{_NOON}? ?{_CLOCK}{_HALF}"
+        rf"{_ZONE}",
         rf"{_BEFORE}(?P<year>\d{{4}})-W(?P<week>\d\d)-(?P<weekday>\d)[T ]{_CLOCK}{_ZONE}",
         rf"{_BEFORE}(?P<year>\d\d)/(?P<month>\d\d)/(?P<day>\d\d) {_CLOCK}(?= (?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL)\b)",
         rf"{_BEFORE}(?P<one>\d{{1,2}})(?P<mark>[./-])(?P<two>\d{{1,2}})[./-](?P<year>\d{{4}}|\d\d){_JOIN}{_CLOCK}{_HALF}{_ZONE}",
-        rf"{_BEFORE}(?P<day>\d{{1,2}})\.?[ -](?:de )?{_MONTH}[ -](?:de )?(?P<year>\d{{4}}){_JOIN}{_CLOCK}"
+        rf"{_BEFORE}(?P<day>\d{{1,2}})\.?[ -](?:de )?{_MONTH}(?:[ -](?:de )?(?P<year>\d{{4}}))?{_JOIN}{_CLOCK}"
         rf"{_HALF}{_ZONE}",
         rf"{_BEFORE}{_MONTH} (?P<day>\d{{1,2}}),? (?P<year>\d{{4}}){_JOIN}{_CLOCK}{_HALF}{_ZONE}",
         rf"(?P<letter>[IWEF])(?P<month>\d\d)(?P<day>\d\d) {_CLOCK}\s+\d+ (?P<where>[\w./-]+:\d+)\]",
@@ -93,13 +96,22 @@ class Clock:
     @classmethod
     def of(cls, lines: Iterable[str]) -> Clock:
         """What *lines* tell: a figure above 12 is a day, and so is the one that changes; AM and PM go with months."""
+        lines = list(lines)
+        clock = cls(day_first=cls._is_day_first(lines))
+        for line in lines:
+            if clock.today.year == int(layouts.NO_YEAR) and _OWN.match(line[:NEAR]):
+                clock._remember(line[:NEAR])
+        return clock
+
+    @staticmethod
+    def _is_day_first(lines: Sequence[str]) -> bool:
         found = [m for line in lines for layout in _LAYOUTS[4:5] if (m := layout.match(line[:NEAR]))]
         firsts, seconds = {int(m["one"]) for m in found}, {int(m["two"]) for m in found}
         if max(firsts, default=0) > 12 or max(seconds, default=0) > 12:
-            return cls(day_first=max(firsts) > 12)
+            return max(firsts) > 12
         if (len(firsts) > 1) != (len(seconds) > 1):
-            return cls(day_first=len(firsts) > 1)
-        return cls(day_first=not any(m["half"] and m["mark"] == "/" for m in found))
+            return len(firsts) > 1
+        return not any(m["half"] and m["mark"] == "/" for m in found)
 
     def read(self, line: str) -> str | None:
         """*line* as logs are written here; itself where it is such a line already, None where it begins no record."""

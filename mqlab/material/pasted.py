@@ -21,13 +21,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
-from mqlab.formats import application_log, console, layouts, other_clients, signatures
+from mqlab.formats import application_log, console, layouts, other_clients
 from mqlab.formats.base import About, BlockFormat, Format, Line, LineFormat, Reject
 from mqlab.formats.registry import BY_NAME
 from mqlab.material import envelopes, exports, joining, terminal
 from mqlab.material.joining import Piece
 from mqlab.material.moments import Clock
-from mqlab.material.recognition import HEAD, NOBODY, Recognised, noting, recognise
+from mqlab.material.recognition import BELONGS, HEAD, NOBODY, Recognised, noting, recognise, spoken
 from mqlab.material.wholes import Whole
 from mqlab.sources import Envelope, Reading
 
@@ -45,11 +45,6 @@ _BORDER = re.compile(r"\s*(?:```|~~~)|#{1,6} \S|[-=_*~]{3,}\s*$|\^[CDZ]\s*$")
 _OPENS = re.compile(r"#{1,6} (?![\w.]+\s*=)")
 _NAMES = re.compile(rf"\b(?:{layouts.WEEKDAY}|{layouts.MONTH}|[AP]M|[A-Z]{{1,5}})[a-z]{{0,6}}\b|[TZ](?=[\d\s]|$)")
 """Words of a date that stands alone, as ``date`` prints it."""
-_QUOTED = re.compile(r"\s*[\"'{}\[\]]*\"?\w+\"?\s*:\s*[\"{\[]")
-"""A line of a JSON or YAML document."""
-_BELONGS = re.compile(
-    r"\s+\S|Caused by|\.\.\. \d+ more|(?:\w+\.)+\w*(?:Exception|Error)\b|[}\])]+[,;]?$|(?:Traceback|\w*Error:) ?"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +80,7 @@ def is_clean(start: bytes, size: int, known: Recognised) -> bool:
         taken = [envelopes.unwrapped(line, known.envelope) for line in lines]
         inner = [text for text, _ in taken]
         told = sum(
-            when is not None or layouts.moment(one) is not None or _BELONGS.match(one) is not None or not one
+            when is not None or layouts.moment(one) is not None or BELONGS.match(one) is not None or not one
             for one, when in taken
         )
         return told >= _CLEAN * len(lines) and not any(
@@ -102,29 +97,32 @@ def _is_table(form: Format, lines: Sequence[str]) -> bool:
 
 
 def _is_document(text: str) -> bool:
-    """Whether all of it is one JSON document."""
+    """Whether all of it is one JSON document, and no record of a log."""
     try:
-        return text.lstrip()[:1] in ("{", "[") and json.loads(text) is not None
+        return text.lstrip()[:1] in ("{", "[") and json.loads(text) is not None and not envelopes.is_log_record(text)
     except (ValueError, RecursionError):
         return False
 
 
-def parts(data: bytes, name: str, formats: Sequence[Format]) -> list[Part]:
-    """What stands in a file with this content and base *name*; nothing where it is one thing that lies as it should."""
+def parts(data: bytes, name: str, formats: Sequence[Format], known: str = NOBODY) -> list[Part]:
+    """What stands in a file with this content and base *name*.
+
+    Nothing where it is one thing that lies as it was written, and *known* as what it is.
+    """
     raw = data.split(b"\n")
     raw = raw[:-1] if raw[-1] == b"" else raw
     shown = [line.decode("utf-8", "replace").rstrip("\r") for line in raw]
     pieces = [Piece(n, 1, len(line) + 1, text) for n, (line, text) in enumerate(zip(raw, shown, strict=True), 1)]
-    read = list(_pieces(pieces))
-    if len(read) == len(pieces) and _is_document("\n".join(shown)) and not envelopes.is_log_record(read[0].text):
+    if _is_document("\n".join(shown)) and exports.document(pieces) is None:
         return []
+    read = list(_pieces(pieces))
     wholes = list(_wholes(read))
     blocks = _recognised(list(_blocks(wholes)), name, formats)
     found = _merged(blocks, name)
     if all(part.known.format in (NOTES, NOBODY) for part in found):
         return []
     envelope = envelopes.detect(shown)
-    same = len(found) == 1 and all(
+    same = [part.known.format for part in found] == [known] and all(
         one.lines == 1 and one.inner == envelopes.peel(text, envelope) for one, text in zip(wholes, shown, strict=False)
     )
     return [] if same else found
@@ -217,7 +215,7 @@ def _same(block: _Block, text: str, *, opens: bool, gap: bool) -> bool:
     """Whether a line belongs to what stands above it, maybe behind a *gap*."""
     if opens:
         return block.opens and (not gap or _style(text) == _style(block.wholes[0].inner))
-    return not gap or (_BELONGS.match(text) is not None)
+    return not gap or (BELONGS.match(text) is not None)
 
 
 def _style(text: str) -> str:
@@ -241,31 +239,9 @@ def _known(lines: Sequence[str], name: str, formats: Sequence[Format]) -> Recogn
         return replace(told, envelope=Envelope.NONE)
     begun = told.format != NOBODY or any(Clock().begins(line) for line in lines)
     named = other_clients.format_of(content) if begun else None
-    form = named or _spoken(lines) or (application_log.FORMAT.name if begun else NOBODY)
+    form = named or spoken(lines) or (application_log.FORMAT.name if begun else NOBODY)
     reading = Reading.COUNT if form == NOBODY else Reading.LOG
     return replace(told, format=form, reading=reading, envelope=Envelope.NONE)
-
-
-def _spoken(lines: Sequence[str]) -> str | None:
-    """The format whose signatures select most of the *lines*, a third of all at least; None where none does."""
-    words = signatures.words()
-    lines = [line for line in lines if line.strip() and not _BELONGS.match(line)]
-    votes: dict[str, int] = defaultdict(int)
-    for line in lines[:2000]:
-        near = line[: signatures.FAR]
-        numbers = {
-            n for kind in (words.begins, words.contains) for word, held in kind.items() if word in near for n in held
-        }
-        level = layouts.level(near)
-        severe = level in (None, "WARN", "ERROR", "FATAL") and not _BELONGS.match(near)
-        if (
-            numbers
-            and not _QUOTED.match(near)
-            and (found := signatures.select(near, numbers, severe=severe, is_plain=False))
-        ):
-            is_error = found.number >= signatures.OF_ERRORS
-            votes[application_log.FORMAT.name if is_error else signatures.ORIGINS[found.number].name] += 1
-    return max(votes, key=lambda name: votes[name]) if 3 * sum(votes.values()) > len(lines) else None
 
 
 def _merged(blocks: Sequence[_Block], name: str) -> list[Part]:

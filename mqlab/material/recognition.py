@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from mqlab.formats import application_log, layouts, ledger_mapped, other_clients
+from mqlab.formats import application_log, layouts, ledger_mapped, other_clients, signatures
 from mqlab.formats.base import Clocked, Format, Head, LaidOut
 from mqlab.ledgers import log_shapes
 from mqlab.ledgers.layout import is_mqtt
@@ -20,12 +21,20 @@ HEAD = 64 << 10
 NOBODY = "unrecognised"
 """The format of what nobody recognised."""
 
+BELONGS = re.compile(
+    r"\s+\S|Caused by|\.\.\. \d+ more|(?:\w+\.)+\w*(?:Exception|Error)\b|[}\])]+[,;]?$|(?:Traceback|\w*Error:) ?"
+)
+"""What begins a line that goes on with the one above."""
+_QUOTED = re.compile(r"\s*[\"'{}\[\]]*\"?\w+\"?\s*:\s*[\"{\[]")
+"""A line of a JSON or YAML document."""
 _COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")
 _MOMENT = re.compile(
     r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?P<zone> ?(?:Z|UTC|GMT)(?!\w)| ?[+-]\d\d:?\d\d(?!\d))?|"
     r"(?<![\w.#@\-])(?P<epoch>(?:1[2-9]|20)\d{8}(?:\d{3}|\.\d{1,9})?)(?!\w)"
 )
 _DATED_LINES = 20
+_SPOKEN = 2000
+"""Lines whose words are looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +103,35 @@ def _asked(head: Head, envelope: Envelope, formats: Sequence[Format]) -> Recogni
         if form.recognise(head):
             rule = form.zone(head) if isinstance(form, Clocked) else None
             layout = form.layout(head) if isinstance(form, LaidOut) else None
-            named = other_clients.format_of(head.text) if form is application_log else None
+            named = _named(head) if form is application_log else None
             return Recognised(named or form.FORMAT.name, form.FORMAT.reading, envelope, zone, rule, layout)
     return Recognised(NOBODY, Reading.COUNT, envelope, zone)
+
+
+def _named(head: Head) -> str | None:
+    """What a log with moments is that no other format knows; its words tell only of a short one."""
+    return other_clients.format_of(head.text) or (spoken(head.lines) if head.size < HEAD else None)
+
+
+def spoken(lines: Sequence[str]) -> str | None:
+    """The format whose signatures select most of the *lines*, a third of all at least; None where none does."""
+    words = signatures.words()
+    lines = [line for line in lines if line.strip() and not BELONGS.match(line)]
+    votes: dict[Format, int] = defaultdict(int)
+    for line in lines[:_SPOKEN]:
+        near = line[: signatures.FAR]
+        numbers = {
+            n for kind in (words.begins, words.contains) for word, held in kind.items() if word in near for n in held
+        }
+        level = layouts.level(near)
+        severe = level in (None, "WARN", "ERROR", "FATAL") and not BELONGS.match(near)
+        if (
+            numbers
+            and not _QUOTED.match(near)
+            and (found := signatures.select(near, numbers, severe=severe, is_plain=False))
+        ):
+            votes[signatures.ORIGINS[found.number]] += 1
+    return max(votes, key=lambda form: votes[form]).FORMAT.name if 3 * sum(votes.values()) > len(lines) else None
 
 
 _NEAR = 4000

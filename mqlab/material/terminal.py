@@ -30,7 +30,7 @@ _TAGS = re.compile(
 _BREAK = re.compile(r"<br ?/?>|</(?:p|div|tr|li)>(?=.)", re.IGNORECASE)
 MARKS = re.compile(
     rf"{_ESCAPE}\[[0-9;]{{0,30}}[A-Za-z]|[^\r\n]\r[^\r\n]|^[ \t]*(?:```|~~~)|<pre\b|<br ?/?>|&(?:lt|gt|quot|amp|#\d+);"
-    r"|(?<=\S)\[0?m|\\n(?:\\t|\s)*at ",
+    r"|(?<=\S)\[0m|\\n(?:\\t|\s)*at ",
     re.MULTILINE,
 )
 """What no log has that lies as it was written."""
@@ -48,6 +48,8 @@ PREFIXES = tuple(
         r"\d{1,7}:",
         r"\|[ \t]*",
         r"`{1,2}",
+        r"[A-Za-z][\w.-]{0,60} {1,40}\| ",
+        r"\[(?:pod|deployment|statefulset|job|service)/[^\]\s]{1,300}\] ",
         r"[ \t]+",
     )
 )
@@ -65,4 +67,4 @@ def clean(text: str, *, markup: bool) -> str:
         text = shorter
     if "\r" in text:
         text = next((part for part in reversed(text.split("\r")) if part.strip()), "")
-    return text.replace("\u00a0", " ").replace("\u202f", " ").rstrip()
+    return text.replace("\u00a0", " ").replace("\u202f", " ")

@@ -35,7 +35,7 @@ _RUNNING = ("broker-started", "rocketmq-broker-started")
 _WELL = ("connection-made", "join-completed", "client-connected")
 """Events of a client's log that say that it works again."""
 _WORST = frozenset({"startup-failure", "disk-full", "quorum-lost", "log-corrupt"})
-"""Classes that stop a broker or lose data."""
+"""Classes whose fatal errors stop a broker or lose data."""
 
 _CLIENTS = ("consumer-offline", "group-churn", "reconnect-flaky-link")
 """What follows where clients cannot work."""
@@ -164,7 +164,7 @@ def _severity(facts: Facts, incident: str, said: tuple[_Said, ...], *, ongoing: 
     passed = is_over and _longest((e for _, e in said), well) <= PASSING
     if not is_fatal and (passed or sum(e.count for _, e in said) < REPEATED):
         return Severity.NOTICE
-    return Severity.CRITICAL if incident in _WORST else Severity.WARNING
+    return Severity.CRITICAL if is_fatal and incident in _WORST else Severity.WARNING
 
 
 def _longest(episodes: Iterator[Episode], well: Sequence[float]) -> float:

@@ -34,7 +34,7 @@ _RUNNING = ("broker-started", "rocketmq-broker-started")
 _WELL = ("connection-made", "join-completed", "client-connected")
 """Events of a client's log that say that it works again."""
 _WORST = frozenset({"startup-failure", "disk-full", "quorum-lost", "log-corrupt"})
-"""Classes that stop a broker or lose data."""
+"""Classes whose fatal errors stop a broker or lose data."""
 
 _CLIENTS = ("consumer-offline", "group-churn", "reconnect-flaky-link")
 """What follows where clients cannot work."""
@@ -69,7 +69,7 @@ class Rule:
     """The rule for one class."""
 
     INCIDENT: str
-    SYSTEMS: tuple[str, ...]
+    SYSTEMS: tuple[str, ...] = ("kafka", "rocketmq", "mqtt")
 
     def detect(self, facts: Facts) -> Result:
         """At most one finding: what was said most, and all others that said it."""
@@ -81,7 +81,7 @@ class Rule:
         return Result(missing=("a log of the broker or client",))
 
 
-RULES: tuple[Rule, ...] = tuple(Rule(slug, INCIDENTS[slug].systems) for slug in EXPLAINS)
+RULES: tuple[Rule, ...] = tuple(Rule(slug) for slug in EXPLAINS)
 
 _Said = tuple[KnownError, Episode]
 
@@ -165,7 +165,7 @@ def _severity(facts: Facts, incident: str, said: tuple[_Said, ...], *, ongoing: 
     passed = is_over and _longest((e for _, e in said), well) <= PASSING
     if not is_fatal and (passed or sum(e.count for _, e in said) < REPEATED):
         return Severity.NOTICE
-    return Severity.CRITICAL if incident in _WORST else Severity.WARNING
+    return Severity.CRITICAL if is_fatal and incident in _WORST else Severity.WARNING
 
 
 def _longest(episodes: Iterator[Episode], well: Sequence[float]) -> float:

@@ -27,7 +27,7 @@ def explained(words: str) -> str:
 
 
 def _said(line: str) -> str | None:
-    """What a line says; None where no signature knows it."""
+    """What a line, or the part of one that is left, says; None where no signature knows it."""
     words = signatures.words()
     numbers = {
         n for part in (words.begins, words.contains) for word, these in part.items() if word in line for n in these
@@ -36,7 +36,8 @@ def _said(line: str) -> str | None:
     if found is None and (message := own_lines.message(line)) is not None:
         found = own_lines.select(line, message)
     if found is None:
-        return None
+        parts = (e for e in known_errors().values() if e.begins and signatures.compiled(e.begins).search(line))
+        return next((error.explain for error in parts), None)
     events = [row.values for row in rows(line, found) if row.table is EVENTS]
     for event in events:
         for error in known_errors().values():

@@ -274,14 +274,14 @@ def test_material_of_no_known_system_has_the_class_too():
     lonely = replace(facts(log("app.log", "application-log")), volumes=(loop(),))
     quiet = replace(lonely, volumes=(volume(rest=QUIET),))
     assert diagnose(lonely).verdict.incident == "log-explosion"
-    assert diagnose(quiet).clear == ("log-explosion",)
+    assert "log-explosion" in diagnose(quiet).clear
     assert [n.incident for n in diagnose(quiet).not_checked] == ["slow-consumer", "kafka", "rocketmq", "mqtt"]
 
 
 def test_it_explains_its_own_lines_and_no_others():
     own = episode("send-failed", 2_532, "app.log", count=90_000, line=301)
-    other = episode("out-of-memory", 2_600, "app.log", line=900)
+    other = episode("sender-error", 2_600, "app.log", line=900)
     material = replace(facts(log("app.log", "application-log"), own, other), volumes=(loop(),))
     left = diagnose(material).symptoms
-    assert [s.partition(" UTC: ")[2] for s in left] == ["out-of-memory, 1 time, first at app.log:900"]
+    assert [s.partition(" UTC: ")[2] for s in left] == ["sender-error, 1 time, first at app.log:900"]
     assert "send-failed" in trouble()

@@ -2,6 +2,7 @@
 """Errors that are said outright: who, how often, how bad; and what a start, a restart or one refused try is not."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from facts_builder import at, episode, facts, log
@@ -10,6 +11,8 @@ from log_lines import read
 from mqlab.detectors.known_errors import EXPLAINS, RULES
 from mqlab.findings import Certainty, Severity
 from mqlab.known_errors import known_errors
+from mqlab.precedence import ordered_by_weight
+from mqlab.shared.wording import accusation, moment
 from mqlab.symptoms.unexplained import unexplained
 from mqlab.verdict import diagnose
 
@@ -20,6 +23,7 @@ FATAL = {"startup-failure", "disk-full", "quorum-lost", "log-corrupt"}
 TOLD = {"mqtt-login-refused": "not-authorized", "mqtt-protocol-error": "frame-too-large"}
 """Reasons that signatures give to events of which only some are the error."""
 LOG = log("clients/app.log", "application-log", "10:00", "11:00")
+LIKELY, PROVEN = Certainty.LIKELY, Certainty.PROVEN
 NOTICE, WARNING, CRITICAL = Severity.NOTICE, Severity.WARNING, Severity.CRITICAL
 
 
@@ -55,7 +59,7 @@ def test_what_is_said_again_and_again_is_a_likely_finding_with_meaning_first_cau
     error = lasting(slug)
     one = found(slug, LOG, again(error, 1800, 300, client_id="till-3"))
     assert (one.incident, one.certainty, one.subject) == (slug, Certainty.LIKELY, "till-3")
-    assert one.severity is (CRITICAL if slug in FATAL else WARNING)
+    assert one.severity is (CRITICAL if error.fatal and slug in FATAL else WARNING)
     assert (one.measures, one.remedy, one.explains) == ({"lines": 30.0, "actors": 1.0}, error.fix, EXPLAINS[slug])
     assert all(words in one.statement for words in (error.name, error.means, error.causes[0], "10:30:00"))
     assert one.started_at.timestamp() == at(1800)
@@ -147,10 +151,26 @@ def test_several_who_say_the_same_are_one_finding_that_names_them():
     assert "(kafka-1:9092)" in one.statement
 
 
-def test_a_dependency_that_is_down_leads_over_the_churn_that_it_brings_about():
-    refused = known_errors()["connection-refused"]
-    diagnosis = diagnose(facts(LOG, again(refused, 1800, 600), episode("too-many-files", 2000, system="mqtt")))
-    assert diagnosis.verdict.incident == "dependency-down"
+LEADS = (
+    ("dependency-down", "group-churn", LIKELY, True),
+    ("dependency-down", "group-churn", PROVEN, False),
+    ("dependency-down", "offset-reset-loss", LIKELY, False),
+    ("throttled", "reconnect-flaky-link", LIKELY, True),
+    ("under-min-isr", "retry-amplification", LIKELY, True),
+    ("slow-consumer", "backlog-drain", LIKELY, False),
+)
+
+
+@pytest.mark.parametrize(("cause", "other", "certainty", "leads"), LEADS)
+def test_an_error_that_is_said_leads_over_what_it_explains_where_that_is_no_surer(cause, other, certainty, leads):
+    effects = EXPLAINS.get(cause, ("retry-amplification", "backlog-drain"))
+    times = (at(1800), at(2400))
+    said_outright = accusation(f"{cause}:app", LIKELY, times, severity=WARNING, statement="", explains=effects)
+    found_first = accusation(f"{other}:app", certainty, times, severity=CRITICAL, statement="")
+    first = ordered_by_weight([found_first, said_outright])[0]
+    assert (first is said_outright) is leads
+    earlier = replace(found_first, ended_at=moment(at(1700)))
+    assert ordered_by_weight([said_outright, earlier])[0] is earlier
 
 
 def test_no_line_of_a_known_error_is_left_unexplained_or_calls_a_restart_trouble():

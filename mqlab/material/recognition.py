@@ -117,7 +117,7 @@ def spoken(lines: Sequence[str]) -> str | None:
     """The format whose signatures select most of the *lines*, a third of all at least; None where none does."""
     words = signatures.words()
     lines = [line for line in lines if line.strip() and not BELONGS.match(line)]
-    votes: dict[Format, int] = defaultdict(int)
+    votes: dict[str, int] = defaultdict(int)
     for line in lines[:_SPOKEN]:
         near = line[: signatures.FAR]
         numbers = {
@@ -130,8 +130,9 @@ def spoken(lines: Sequence[str]) -> str | None:
             and not _QUOTED.match(near)
             and (found := signatures.select(near, numbers, severe=severe, is_plain=False))
         ):
-            votes[signatures.ORIGINS[found.number]] += 1
-    return max(votes, key=lambda form: votes[form]).FORMAT.name if 3 * sum(votes.values()) > len(lines) else None
+            is_error = found.number >= signatures.OF_ERRORS
+            votes[application_log.FORMAT.name if is_error else signatures.ORIGINS[found.number].name] += 1
+    return max(votes, key=lambda name: votes[name]) if 3 * sum(votes.values()) > len(lines) else None
 
 
 _NEAR = 4000

@@ -163,7 +163,7 @@ def test_a_log_that_begins_in_the_flood_is_likely_where_its_lines_complain():
     flooded = volume(shape("publish failed #", [(0, 5, 50_000_000)], level="ERROR"))
     (finding,) = told(flooded).findings
     assert finding.certainty is Certainty.LIKELY
-    assert finding.statement.endswith("the log begins in the flood, so its earlier rate is unknown.")
+    assert finding.statement.endswith("the log begins in the flood, so nothing says what its rate was before.")
     assert "bytes_per_minute_before" not in finding.measures
 
 

@@ -147,6 +147,12 @@ def test_two_half_open_connections_tell_nothing_where_the_client_lost_each_and_w
     assert len(detect(facts(broker(CART), client(later, "cart"))).findings) == 1
 
 
+def test_addresses_that_change_are_told_and_no_place_is_called_the_same():
+    every = [40, 300, 75, 500, 20, 120, 260, 90, 33, 410]
+    (one,) = detect(facts(broker(turns("tram", [A, "10.0.0.2"], every=every)))).findings
+    assert "came back from 2 addresses in turn before the broker had noticed" in one.statement
+
+
 def test_one_half_open_connection_is_no_bad_link():
     once = turns("cart", [A], every=[19])
     assert detect(facts(broker(once), client("10:00:00 made 1\n10:00:19 made 1", "cart"))).findings == ()

@@ -124,7 +124,7 @@ def test_two_half_open_connections_are_likely_where_the_clients_own_log_tells_th
     (one,) = detect(facts(broker(CART), client(STARTS, "cart"))).findings
     assert (one.severity, one.certainty, one.subject) == (Severity.NOTICE, Certainty.LIKELY, "cart")
     assert one.measures == {"clients": 1, "losses": 2, "life_seconds": 22, "by_replaced": 2}
-    assert "its link or its power fails" in one.statement
+    assert "No second client fights for the id; its link or power fails." in one.statement
 
 
 def test_two_half_open_connections_tell_nothing_without_that_log():

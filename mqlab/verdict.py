@@ -146,7 +146,7 @@ def _material(facts: Facts) -> Material:
     times += [s.points[n][0] for s in facts.series if s.points for n in (0, -1)]
     times += [s.first_at for v in facts.volumes for s in v.shapes]
     return Material(
-        files=len(coverage),
+        files=len({c.source for c in coverage}),
         bytes=sum(c.bytes for c in coverage),
         lines=sum(c.lines for c in coverage),
         data_lines=sum(c.data for c in coverage),

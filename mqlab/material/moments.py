@@ -79,7 +79,7 @@ _BOOT = re.compile(r"(?P<letter>[EWIDV]) \(\d+\) (?P<where>\w+): ")
 _PYTHON = re.compile(rf"{_WORD}:(?P<where>[\w.-]+):(?P<message>.*)")
 """``WARNING:kafka.coordinator:…``, as ``logging.basicConfig`` prints it."""
 _OWN = re.compile(
-    rf"\W{{0,3}}(?:<\d+>)?(?:\[?[A-Z]+\]?:?\s+\[?)?{layouts.STAMP}|1\d{{9}}: |%\d\|\d{{10}}\.|<\d{{1,3}}>|"
+    rf"\W{{0,3}}(?:<\d+>)?(?:\[?[A-Z]+\]?:?\s+\[?|[\w.-]+\] )?{layouts.STAMP}|1\d{{9}}: |%\d\|\d{{10}}\.|<\d{{1,3}}>|"
     rf"\[?(?:{layouts.MONTH}) [ \d]\d \d\d:\d\d:\d\d"
 )
 NEAR = 160

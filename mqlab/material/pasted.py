@@ -27,7 +27,7 @@ from mqlab.formats.registry import BY_NAME
 from mqlab.material import envelopes, exports, joining, terminal
 from mqlab.material.joining import Piece
 from mqlab.material.moments import Clock
-from mqlab.material.recognition import BELONGS, HEAD, NOBODY, Recognised, noting, recognise, spoken
+from mqlab.material.recognition import BELONGS, HEAD, NOBODY, Recognised, noting, recognise, selected, spoken
 from mqlab.material.wholes import Whole
 from mqlab.sources import Envelope, Reading
 
@@ -177,7 +177,9 @@ def _wholes(pieces: Sequence[Piece]) -> Iterator[Whole]:
         own = Envelope.STRUCTURED if is_object else envelope
         inner, when = envelopes.unwrapped(piece.text, own) if own is not Envelope.NONE else (piece.text, None)
         read = None if _PROMPT.match(inner) else clock.read(inner)
-        yield Whole(piece.number, piece.lines, piece.bytes, piece.text, inner if read is None else read, when)
+        if read is None:
+            read = f"- {inner}" if inner[:1].isalpha() and not selected(inner) and selected(f"- {inner}") else inner
+        yield Whole(piece.number, piece.lines, piece.bytes, piece.text, read, when)
 
 
 def _blocks(wholes: Sequence[Whole]) -> Iterator[_Block]:
@@ -226,7 +228,8 @@ def _recognised(blocks: list[_Block], name: str, formats: Sequence[Format]) -> l
     """*blocks*, each with what it is."""
     for block in blocks:
         lines = [whole.inner for whole in block.wholes]
-        if block.opens or not all(not line.strip() or console.is_remark(line) or _BORDER.match(line) for line in lines):
+        aside = all(not line.strip() or console.is_remark(line) or _BORDER.match(line) for line in lines)
+        if block.opens or not aside or spoken(lines):
             block.known = _known(lines, name, formats)
     return blocks
 

@@ -31,7 +31,7 @@ from mqlab.material.recognition import BELONGS, HEAD, NOBODY, Recognised, noting
 from mqlab.material.wholes import Whole
 from mqlab.sources import Envelope, Reading
 
-LARGEST = 8 << 20
+LARGEST = 4 << 20
 """Bytes above which nobody pastes."""
 NOTES = "notes"
 """Headings, prompts, prose: what stands between logs and outputs."""

@@ -21,7 +21,9 @@ from typing import Any
 from mqlab.material import envelopes
 from mqlab.material.joining import Piece
 
-_MESSAGES = frozenset({*envelopes.MESSAGES, "content", "_raw", "body", "textpayload", "log_message", "event.original"})
+_MESSAGES = frozenset(
+    {*envelopes.MESSAGES, "@message", "content", "_raw", "body", "textpayload", "log_message", "event.original"}
+)
 _TIMES = frozenset({*(time.lower() for time in envelopes.TIMES), "date", "_time", "tsns", "logtime", "@t"})
 _LEVELS = frozenset({*envelopes.LEVELS, "status", "detected_level"})
 _DEEPEST = 8

@@ -35,6 +35,8 @@ LARGEST = 4 << 20
 """Bytes above which nobody pastes."""
 NOTES = "notes"
 """Headings, prompts, prose: what stands between logs and outputs."""
+_ENOUGH = 500
+"""Lines that tell what a collector put around all of them."""
 _CLEAN = 0.9
 """Of the lines of a file that lies as it was written, those that begin a record or belong to one."""
 _PROMPT = re.compile(
@@ -171,7 +173,8 @@ def _reveals(prefix: re.Pattern[str], text: str, told: Clock) -> bool:
 def _wholes(pieces: Sequence[Piece]) -> Iterator[Whole]:
     """Lines made whole of the records of a file."""
     clock = Clock.of(piece.text for piece in pieces)
-    envelope = envelopes.detect([piece.text for piece in pieces if piece.text.strip()][:500])
+    texts = [piece.text for piece in pieces if not _PROMPT.match(piece.text) and not _BORDER.match(piece.text)]
+    envelope = envelopes.detect([text for text in texts if text.strip()][:_ENOUGH])
     for piece in pieces:
         is_object = envelope is Envelope.NONE and piece.text[:1] == "{" and envelopes.is_log_record(piece.text)
         own = Envelope.STRUCTURED if is_object else envelope

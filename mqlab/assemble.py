@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mqlab.assembly import clocks, exported_positions, logs, messages
+from mqlab.assembly import logs, messages
 from mqlab.assembly import rows as assembly_rows
-from mqlab.assembly.clocks import minute
 from mqlab.assembly.rows import Gathered
-from mqlab.clocks import offsets, zones
+from mqlab.clocks import offsets, settling, zones
 from mqlab.facts import Facts
-from mqlab.mqtt import doubled_logs
+from mqlab.mqtt import brokers as mqtt_brokers
 
 
 def assemble(gathered: Gathered, wanted: Sequence[tuple[str, str]] = ()) -> Facts:
     """Facts in UTC; *wanted* are the user's (glob, zone) pairs."""
     rows, paths, path = gathered.rows, gathered.paths, gathered.path
-    settled = clocks.settled(rows, gathered.sources, wanted)
+    settled = settling.settled(rows, gathered.sources, wanted)
     instant = zones.instants(settled)
     series = assembly_rows.series(rows["metrics"], path, instant)
     quoted = {(row["source"], row["line"]): row["text"] for row in rows["quoted"]}
@@ -24,7 +23,10 @@ def assemble(gathered: Gathered, wanted: Sequence[tuple[str, str]] = ()) -> Fact
         episodes=assembly_rows.episodes(rows["events"], path, instant),
         series=series,
         settings=tuple(assembly_rows.settings(rows["settings"], path, instant)),
-        positions=(*assembly_rows.positions(rows["positions"], path, instant), *exported_positions.positions(series)),
+        positions=(
+            *assembly_rows.positions(rows["positions"], path, instant),
+            *assembly_rows.exported_positions(series),
+        ),
         clients=tuple(messages.clients(rows["clients"], path, instant)),
         assignments=tuple(messages.assignments(rows["assignments"], path, instant)),
         tallies=tuple(messages.tallies(rows["tallies"], path)),
@@ -39,6 +41,6 @@ def assemble(gathered: Gathered, wanted: Sequence[tuple[str, str]] = ()) -> Fact
         shapes=tuple(logs.shapes(gathered, instant)),
         rejects=tuple(logs.rejects(gathered)),
         coverage=tuple(logs.coverage(gathered, settled, instant)),
-        volumes=tuple(logs.volumes(rows["log"], rows["quoted"], path, instant, minute)),
+        volumes=tuple(logs.volumes(rows["log"], rows["quoted"], path, instant)),
     )
-    return offsets.corrected(doubled_logs.once(messages.titled(facts)))
+    return offsets.corrected(mqtt_brokers.once(messages.titled(facts)))

@@ -40,9 +40,23 @@ class Incident:
     fix: str
     verify: str
     accounts_for: tuple[str, ...] = ()
-    """Events and counters that mean trouble, and that a finding of this class explains."""
+    """Events, counters and other symptoms that mean trouble, and that a finding of this class explains."""
+    signs: tuple[str, ...] = ()
+    """Events that its mechanism prints itself, trouble or not; what a hypothesis is built on."""
+    judges: tuple[str, ...] = ()
+    """Those of them that its rule looks at one by one: where it rejects the class, they are ordinary."""
+    notebooks: tuple[str, ...] = ()
+    """Notebooks that explain a finding of this class."""
     benign: bool = False
     """A state or a look-alike: nothing to repair."""
+    of_traffic: bool = False
+    """Benign, explains traffic and lag, but no line of trouble."""
+    visible: bool = False
+    """Benign, makes a change that everybody sees."""
+    whole: bool = False
+    """Benign, hides no other class: unchecked traffic may be inflated, a restart or a reconnect is seen whole."""
+    needs_ledger: bool = False
+    """Needs an application's ledger; what brings it about is checked without one."""
 
     @property
     def fetch(self) -> tuple[str, ...]:
@@ -92,7 +106,8 @@ class _Catalogue(Mapping[str, Incident]):
 
 def _incident(slug: str, entry: dict[str, Any]) -> Incident:
     known = commands()
-    lists = {name: tuple(entry.get(name, ())) for name in ("systems", "needs", "accounts_for")}
+    names = ("systems", "needs", "accounts_for", "signs", "judges", "notebooks")
+    lists = {name: tuple(entry.get(name, ())) for name in names}
     wanted = tuple(known[name] for name in entry.pop("fetch"))
     return Incident(slug=slug, commands=wanted, **(entry | lists))
 

@@ -9,7 +9,9 @@ from itertools import pairwise
 
 from mqlab.facts import Episode, Facts, Setting
 from mqlab.findings import Change
-from mqlab.mqtt.symptoms import mqtt_changes
+from mqlab.mqtt.connections import by_client
+from mqlab.mqtt.sessions import offline_sessions
+from mqlab.mqtt.subscriptions import share_groups
 from mqlab.rocketmq.eras import member_changes
 from mqlab.shared import configured
 
@@ -25,7 +27,7 @@ def changes(facts: Facts) -> tuple[Change, ...]:
         *_processes(facts),
         *_groups(facts),
         *member_changes(facts),
-        *mqtt_changes(facts),
+        *_mqtt(facts),
         *_files(facts),
     ]
     return tuple(sorted(found, key=lambda c: (c.at or 0.0, c.what, c.before or "", c.after or "")))
@@ -103,3 +105,32 @@ def _files(facts: Facts) -> Iterator[Change]:
     for (scope, owner, key), values in files.items():
         each = {s.source: s for s in sorted(values, key=lambda s: (s.source, s.line or 0))}
         yield from _differing(f"{scope} {owner} {key} (undated files)", list(each.values()))
+
+
+_BEGIN = 10.0
+"""Seconds after the first connection in which clients belong to the start of what is watched: a client that is refused
+once while the broker starts is back by then (first waits of any library: 1, 2, 4 s)."""
+_MOST = 12
+"""Clients that come later; more of them are a crowd, not a change of who is there."""
+
+
+def _mqtt(facts: Facts) -> Iterator[Change]:
+    """One change for each start of a broker, each client that is new, and each session that is left behind."""
+    for start in facts.of_kind("broker-starting"):
+        yield Change(start.first_at, f"MQTT broker {start.reason or ''}".strip(), None, "starting", (start.first,))
+    yield from _came(facts)
+    for session in offline_sessions(facts):
+        after = "away, its session is kept"
+        yield Change(session.since, f"client {session.client_id}", "connected", after, session.evidence[-1:])
+
+
+def _came(facts: Facts) -> Iterator[Change]:
+    """Clients whose first connection came after the others were there."""
+    firsts = {client: own[0] for (_, client), own in by_client(facts).items() if own[0].told_by == "broker"}
+    begin = min((c.since for c in firsts.values() if c.since is not None), default=0.0)
+    later = [(client, c) for client, c in firsts.items() if c.since is not None and c.since > begin + _BEGIN]
+    groups = {member.client_id: group.name for group in share_groups(facts) for member in group.members}
+    for client, first in later if len(later) <= _MOST else ():
+        shared = f", member of the share group {groups[client]}" if client in groups else ""
+        place = () if first.begin is None else (first.begin,)
+        yield Change(first.since, f"client {client}", None, f"connected{shared}", place)

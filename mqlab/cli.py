@@ -16,9 +16,8 @@ import click
 
 from mqlab import __version__
 from mqlab.errors import MqlabError
-from mqlab.verbs.audit import audit
 from mqlab.verbs.groups import drain, rebalances, whatif
-from mqlab.verbs.material import common, deliver, opened, progress
+from mqlab.verbs.material import common, deliver, opened, progress, written
 from mqlab.verbs.session import session
 
 USAGE, INTERNAL, INTERRUPTED = 64, 70, 130
@@ -32,8 +31,7 @@ def commands() -> None:
 
 @commands.command()
 @common
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
-@click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write the result to this file.")
+@written
 @click.option("--why", is_flag=True, help="Add each class that could not be checked and the commands that help.")
 @click.option("--exit-code", is_flag=True, help="Exit with 1 for a warning, 2 for something critical.")
 def triage(form: str, output: str | None, why: bool, exit_code: bool, **material: Any) -> int:
@@ -51,6 +49,35 @@ def triage(form: str, output: str | None, why: bool, exit_code: bool, **material
             text = rows.coloured(text)
     deliver(text, output)
     return screen.exit_code(capture.diagnosis) if exit_code else 0
+
+
+@commands.command()
+@common
+@written
+@click.option(
+    "--exit-code", is_flag=True, help="Exit with 2 where something was lost or doubled, 1 where nobody knows."
+)
+def audit(form: str, output: str | None, exit_code: bool, **material: Any) -> int:
+    """Count the messages of each Kafka topic and of MQTT: sent, acknowledged, stored, handled, lost, doubled."""
+    from mqlab.delivery.audit import audits
+    from mqlab.delivery.risks import risks
+    from mqlab.mqtt.chain import ways
+    from mqlab.screens import audit as screen_audit
+    from mqlab.screens import rows
+    from mqlab.views import audit_json as jsonout
+    from mqlab.views.audit_json import nothing
+
+    capture, zone = opened(**material)
+    found, because = audits(capture.facts), nothing(capture.facts, material["topic"])
+    over = ways(capture.facts)
+    if form == "json":
+        text = jsonout.dumps(found, because, risks(capture.facts), over)
+    else:
+        text = screen_audit.audit_screen(found, zone, because, risks(capture.facts), over)
+        if not output and sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
+            text = rows.coloured(text)
+    deliver(text, output)
+    return screen_audit.audit_exit_code(found, over) if exit_code else 0
 
 
 @commands.command()
@@ -84,12 +111,12 @@ def show(finding: str, lines: int, **material: Any) -> int:
 
 
 @commands.command()
-@click.argument("slug")
-def explain(slug: str) -> int:
-    """Explain a class of incident: mechanism, proof, look-alikes, repair."""
-    from mqlab.catalogue import explain as text
+@click.argument("what")
+def explain(what: str) -> int:
+    """Explain a class of incident, a known error, or a line of a log in quotes."""
+    from mqlab.verbs.explaining import explained
 
-    click.echo(text(slug), nl=False)
+    click.echo(explained(what), nl=False)
     return 0
 
 
@@ -165,7 +192,6 @@ def doctor(quiet: bool, workspace: str | None, prepare: bool, master: str | None
 
 
 commands.add_command(session)
-commands.add_command(audit)
 commands.add_command(drain)
 commands.add_command(rebalances)
 commands.add_command(whatif)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from mqlab.findings import Certainty, Change, Finding
+from mqlab.hypotheses import Hypothesis
 from mqlab.mqtt.chain_stages import Chain
 from mqlab.symptoms.change_points import Riser
 
@@ -33,6 +34,8 @@ class Verdict:
     certainty: Certainty | None
     statement: str
     also: tuple[str, ...]
+    hypotheses: tuple[Hypothesis, ...] = ()
+    """Of ``undetermined``: what it may be, the most likely first."""
 
 
 @dataclass(frozen=True, slots=True)

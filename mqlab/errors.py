@@ -89,10 +89,13 @@ class UnknownSourceError(MqlabError):
 
 
 class UnknownIncidentError(MqlabError):
-    """No class of incident has this name."""
+    """No class of incident and no known error has this name, and it is no line that mqlab knows."""
 
     def __init__(self, name: str, known: Iterable[str]) -> None:
-        super().__init__(f"No class of incident is called {name!r}. Known: {', '.join(sorted(known))}.")
+        super().__init__(
+            f"No class of incident or known error is called {name!r}, and no line that mqlab knows reads so. "
+            f"Classes: {', '.join(sorted(known))}."
+        )
 
 
 class BadIncidentFileError(MqlabError):

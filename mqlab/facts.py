@@ -9,7 +9,7 @@ Rows that most rules read stand here, others in ``rows`` by subject.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -40,7 +40,7 @@ class Episode:
     """Events of one kind by one actor within ten seconds; row of EVENTS, thinned.
 
     Events of the life of a consumer group are not thinned: each line is an episode of its own, see
-    ``thinning.episodes.EXACT``.
+    ``thinning.tables.EXACT``.
     """
 
     kind: str
@@ -154,6 +154,11 @@ class Facts:
             places = sorted(n for kind in set(kinds) for n in self._places.get(kind, ()))
             self._of_kinds[kinds] = tuple(self.episodes[n] for n in places)
         return self._of_kinds[kinds]
+
+    def covered_until(self, sources: Collection[str] | None = None) -> float | None:
+        """The last moment that these *sources*, by default all of the material, are known to cover."""
+        own = (c for c in self.coverage if sources is None or c.source in sources)
+        return max((c.last_at for c in own if c.last_at is not None), default=None)
 
     def logs_of(self, software: str, *roles: Role) -> frozenset[str]:
         """Sources that *software* wrote as one of these *roles*."""

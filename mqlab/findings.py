@@ -1,11 +1,13 @@
-"""Findings: what mqlab says happened, as plain data. The words live beside the detectors."""
+"""What rules answer: findings and changes as plain data, and what a class ends in. Words stand beside the detectors."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import IntEnum
+
+from mqlab.units import moment
 
 
 class Severity(IntEnum):
@@ -99,6 +101,74 @@ class Finding:
     ledger: TrafficLedger | None = None
     facts: Mapping[str, str] = field(default_factory=dict)
     """Short words for the screen: role, client version, topic, trigger …"""
+
+
+def finding(
+    incident: str,
+    subject: str,
+    certainty: Certainty,
+    span: tuple[float | None, float | None],
+    *,
+    statement: str,
+    measures: Mapping[str, float | None],
+    evidence: Iterable[Evidence],
+    verify: str,
+    mitigate: str = "None needed.",
+    remedy: str = "None needed.",
+    explains: tuple[str, ...] = (),
+    severity: Severity | None = None,
+    ongoing: bool = False,
+    name: str | None = None,
+    facts: Mapping[str, str | None] | None = None,
+    ledger: TrafficLedger | None = None,
+) -> Finding:
+    """A finding about a *span* of time: critical where it is proven, else a warning, if no *severity* is given.
+
+    What is *ongoing* has no end, or that at which it was last seen. Measures and facts that are not known, and places
+    that come twice, are left out. *name* stands in its id where the subject does not tell it from others of its class.
+    """
+    usual = Severity.CRITICAL if certainty is Certainty.PROVEN else Severity.WARNING
+    return Finding(
+        id=f"{incident}:{name or subject}",
+        incident=incident,
+        severity=severity or usual,
+        certainty=certainty,
+        subject=subject,
+        started_at=moment(span[0]),
+        ended_at=moment(span[1]),
+        ongoing=ongoing,
+        statement=statement,
+        measures={name: float(value) for name, value in measures.items() if value is not None},
+        evidence=tuple(dict.fromkeys(evidence)),
+        explains=explains,
+        mitigate=mitigate,
+        remedy=remedy,
+        verify=verify,
+        ledger=ledger,
+        facts={name: words for name, words in (facts or {}).items() if words},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a rule says of its class: findings, rejected (because) or not checked (missing); none of them is clear."""
+
+    findings: tuple[Finding, ...] = ()
+    rejected: str | None = None
+    missing: tuple[str, ...] = ()
+
+
+CLEAR = Result()
+
+
+def together(results: Iterable[Result]) -> Result:
+    """What several subjects' results make: their findings, else what is missing, else why there are none."""
+    every = tuple(results)
+    if findings := tuple(one for result in every for one in result.findings):
+        return Result(findings)
+    if missing := tuple(dict.fromkeys(what for result in every for what in result.missing)):
+        return Result(missing=missing)
+    return Result(rejected="; ".join(result.rejected for result in every if result.rejected) or None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from shlex import quote
 
 import pandas as pd
 
 from mqlab import units
+from mqlab.catalogue import INCIDENTS
 from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Facts, Setting
 from mqlab.findings import Evidence, Finding
 from mqlab.logs import floods
 from mqlab.shared.table import table
 
-AMPLIFICATION_SETTINGS: Mapping[str, tuple[str, ...]] = {
+NOTHING = "—"
+Keys = Mapping[str, Sequence[str]]
+"""Names of settings by scope."""
+AMPLIFICATION_SETTINGS: Keys = {
     "producer": (
         "batch.size", "linger.ms", "max.request.size", "retries", "acks", "enable.idempotence", "delivery.timeout.ms",
         "request.timeout.ms", "compression.type", "key.serializer", "value.serializer",
@@ -21,193 +26,156 @@ AMPLIFICATION_SETTINGS: Mapping[str, tuple[str, ...]] = {
     "topic": ("max.message.bytes", "compression.type", "replication.factor"),
     "broker": ("message.max.bytes",),
 }  # fmt: skip
-"""Settings that decide how many bytes leave for one byte that came, by scope."""
+"""What decides how many bytes leave for one byte that came."""
+_UNSET = ("null", "", "[]")
 
 _COMPLAINING = frozenset({"WARN", "WARNING", "ERROR", "FATAL", "CRITICAL"})
 
 
 def verdict(diagnosis: Diagnosis) -> pd.DataFrame:
     """The verdict and, where nothing explains them, the earliest symptoms."""
-    first = {"verdict": diagnosis.verdict.incident, "statement": diagnosis.verdict.statement}
-    rest = [{"verdict": "unexplained", "statement": symptom} for symptom in diagnosis.symptoms]
-    return table([first, *rest], ("verdict", "statement"))
+    first = (diagnosis.verdict.incident, diagnosis.verdict.statement)
+    return table([first, *(("unexplained", symptom) for symptom in diagnosis.symptoms)], "verdict|statement")
 
 
 def findings(diagnosis: Diagnosis) -> pd.DataFrame:
     """One row per finding, in the order of the diagnosis."""
     rows = [
-        {
-            "finding": f"F{number}",
-            "incident": one.incident,
-            "severity": one.severity.name.lower(),
-            "certainty": one.certainty.name.lower(),
-            "subject": one.subject,
-            "from": units.clock(one.started_at),
-            "to": "open" if one.ongoing else units.clock(one.ended_at),
-            "statement": one.statement,
-        }
+        (
+            f"F{number}", one.incident, one.severity.name.lower(), one.certainty.name.lower(), one.subject,
+            units.clock(one.started_at), "open" if one.ongoing else units.clock(one.ended_at), one.statement,
+        )
         for number, one in enumerate(diagnosis.findings, start=1)
-    ]
-    return table(rows, ("finding", "incident", "severity", "certainty", "subject", "from", "to", "statement"))
+    ]  # fmt: skip
+    return table(rows, "finding|incident|severity|certainty|subject|from|to|statement")
 
 
 def measures(finding: Finding | None) -> pd.DataFrame:
     """The finding's numbers."""
     known = sorted(finding.measures.items()) if finding else []
-    return table(
-        [{"measure": name, "value": units.measure(name, value)} for name, value in known], ("measure", "value")
-    )
+    return table([(name, units.measure(name, value)) for name, value in known], "measure|value")
 
 
 def evidence(finding: Finding | None) -> pd.DataFrame:
     """The lines and samples that prove the finding."""
     places = finding.evidence if finding else ()
-    rows = [{"where": where(one), "why": one.why, "text": one.text} for one in places]
-    return table(rows, ("where", "why", "text"))
+    return table([(where(one), one.why, one.text) for one in places], "where|why|text")
+
+
+def repair(finding: Finding | None, system: str, group: str | None) -> pd.DataFrame:
+    """What to do now, for good, and how to see that it worked, with the commands that show it; empty without need."""
+    if finding is None or group is None:
+        return table([], "step|what")
+    rows = [("do now", finding.mitigate), ("for good", finding.remedy), ("see that it worked", finding.verify)]
+    own = [command.run for command in INCIDENTS[finding.incident].commands if command.system == system]
+    rows += [("command", run.replace('"$GROUP"', quote(group))) for run in own if "{file}" not in run]
+    return table([row for row in rows if row[1]], "step|what")
 
 
 def changes(diagnosis: Diagnosis) -> pd.DataFrame:
     """What became different, by time."""
     rows = [
-        {
-            "UTC": units.stamp(one.at),
-            "what": one.what,
-            "before": one.before or "—",
-            "after": one.after or "—",
-            "where": where(one.evidence[0]) if one.evidence else "—",
-            "inferred": "yes" if one.inferred else "",
-        }
+        (
+            units.stamp(one.at), one.what, one.before or NOTHING, one.after or NOTHING,
+            where(one.evidence[0]) if one.evidence else NOTHING, "yes" if one.inferred else "",
+        )
         for one in sorted(diagnosis.changes, key=lambda change: (change.at is None, change.at or 0, change.what))
-    ]
-    return table(rows, ("UTC", "what", "before", "after", "where", "inferred"))
+    ]  # fmt: skip
+    return table(rows, "UTC|what|before|after|where|inferred")
 
 
 def verdicts(diagnosis: Diagnosis) -> pd.DataFrame:
     """Every class that is no finding: rejected, clear or not checked, and why."""
-    rows = [{"class": e.incident, "is": "rejected", "because": e.because} for e in diagnosis.rejected]
-    rows += [{"class": e.incident, "is": "not checked", "because": _missing(e.missing)} for e in diagnosis.not_checked]
-    rows += [{"class": slug, "is": "clear", "because": ""} for slug in sorted(diagnosis.clear)]
-    return table(rows, ("class", "is", "because"))
+    rows = [(one.incident, "rejected", one.because) for one in diagnosis.rejected]
+    rows += [(one.incident, "not checked", f"missing: {'; '.join(one.missing)}") for one in diagnosis.not_checked]
+    rows += [(slug, "clear", "") for slug in sorted(diagnosis.clear)]
+    return table(rows, "class|is|because")
 
 
 def coverage(facts: Facts) -> pd.DataFrame:
     """What became of each source."""
     rows = [
-        {
-            "source": one.source,
-            "format": one.format,
-            "lines": one.lines,
-            "data": one.data,
-            "noise": one.noise,
-            "rejected": one.rejected,
-            "zone": f"{one.zone} ({one.zone_why})",
-            "first": units.clock(one.first_at),
-            "last": units.clock(one.last_at),
-        }
+        (
+            one.source, one.format, one.lines, one.data, one.noise, one.rejected, f"{one.zone} ({one.zone_why})",
+            units.clock(one.first_at), units.clock(one.last_at),
+        )
         for one in facts.coverage
-    ]
-    return table(rows, ("source", "format", "lines", "data", "noise", "rejected", "zone", "first", "last"))
+    ]  # fmt: skip
+    return table(rows, "source|format|lines|data|noise|rejected|zone|first|last")
 
 
 def complaints(facts: Facts, most: int = 20) -> pd.DataFrame:
     """Warnings and errors that are no known event, by shape (numbers, ids and addresses masked), earliest first."""
     chosen = [one for one in facts.shapes if (one.level or "").upper() in _COMPLAINING]
     rows = [
-        {
-            "first": units.clock(one.first_at),
-            "level": one.level,
-            "lines": one.lines,
-            "where": f"{one.source}:{one.first_line}",
-            "shape": one.shape,
-        }
+        (units.clock(one.first_at), one.level, one.lines, f"{one.source}:{one.first_line}", one.shape)
         for one in sorted(chosen, key=lambda s: (s.first_at is None, s.first_at or 0, s.source, s.first_line))[:most]
     ]
-    return table(rows, ("first", "level", "lines", "where", "shape"))
+    return table(rows, "first|level|lines|where|shape")
 
 
 def line_shapes(facts: Facts, most: int = 5) -> pd.DataFrame:
     """What fills each log of a megabyte or more: its largest shapes, and what it would have been without them."""
-    rows: list[dict[str, object]] = []
+    rows: list[Sequence[object]] = []
     for files in floods.logs(facts.volumes):
         log = floods.joined(files)
         largest = sorted(log.shapes, key=lambda s: (-s.bytes, s.first.line or 0))[:most]
         rows += [
-            {
-                "log": log.source,
-                "shape": shape.shape.strip(),
-                "level": shape.level or "—",
-                "lines": shape.lines,
-                "bytes": units.size(shape.bytes),
-                "share": units.percent(shape.bytes / log.bytes),
-                "since": units.clock(shape.first_at),
-                "first line": where(shape.first),
-            }
+            (
+                log.source, shape.shape.strip(), shape.level or NOTHING, shape.lines,
+                *_bytes(shape.bytes, log.bytes), units.clock(shape.first_at), where(shape.first),
+            )
             for shape in largest
-        ]
-        left = log.bytes - sum(shape.bytes for shape in largest)
+        ]  # fmt: skip
         if largest:
-            told = {"bytes": units.size(left), "share": units.percent(left / log.bytes)}
-            blank = {"level": "—", "lines": "—", "since": "—", "first line": "—"}
-            rows.append({"log": log.source, "shape": "everything else", **blank, **told})
-    return table(rows, ("log", "shape", "level", "lines", "bytes", "share", "since", "first line"))
+            left = _bytes(log.bytes - sum(shape.bytes for shape in largest), log.bytes)
+            rows.append((log.source, "everything else", NOTHING, NOTHING, *left, NOTHING, NOTHING))
+    return table(rows, "log|shape|level|lines|bytes|share|since|first line")
+
+
+def _bytes(part: int, whole: int) -> tuple[str, str]:
+    return units.size(part), units.percent(part / whole)
 
 
 def ledger(finding: Finding | None) -> pd.DataFrame:
     """The finding's bytes by cause; they add up to all bytes that went out."""
-    stages = finding.ledger.stages if finding and finding.ledger else ()
     rows = [
-        {
-            "stage": stage.label,
-            "bytes": units.size(stage.bytes),
-            "lies in": f"{units.size(stage.low)} to {units.size(stage.high)}",
-            "how": stage.how,
-            "second way": stage.second_way or "—",
-        }
-        for stage in stages
-    ]
-    return table(rows, ("stage", "bytes", "lies in", "how", "second way"))
+        (
+            stage.label, units.size(stage.bytes), f"{units.size(stage.low)} to {units.size(stage.high)}", stage.how,
+            stage.second_way or NOTHING,
+        )
+        for stage in (finding.ledger.stages if finding and finding.ledger else ())
+    ]  # fmt: skip
+    return table(rows, "stage|bytes|lies in|how|second way")
 
 
-def settings(facts: Facts, keys: Mapping[str, Sequence[str]] = AMPLIFICATION_SETTINGS) -> pd.DataFrame:
-    """These settings, each value of an owner once; a dated place stands for undated ones."""
-    chosen = [one for one in facts.settings if one.key in keys.get(one.scope, ()) and not _internal(one)]
-    ranked = sorted(
-        chosen, key=lambda one: (list(keys).index(one.scope), keys[one.scope].index(one.key), *_dated_first(one))
-    )
-    found: dict[tuple[str, str, str | None, str], list[Setting]] = {}
-    for one in ranked:
-        found.setdefault((one.scope, one.key, one.owner, _value(one)), []).append(one)
+def settings(facts: Facts, keys: Keys = AMPLIFICATION_SETTINGS, clients: Collection[str] | None = None) -> pd.DataFrame:
+    """One row per value of each of these settings, with all (of the *clients*) that had it; unset ones are left out."""
+    alike: dict[tuple[str, str, str], list[Setting]] = {}
+    for one in sorted(facts.settings, key=lambda s: (s.at is None, s.at or 0.0, s.source, s.line or 0)):
+        internal = one.scope == "topic" and (one.owner or "").startswith("__")
+        own = one.scope == "broker" or clients is None or one.owner in clients
+        if own and not internal and one.value not in _UNSET:
+            alike.setdefault((one.scope, one.key, _value(one)), []).append(one)
     rows = [
-        {
-            "key": key,
-            "value": value,
-            "of": f"{scope} {owner or ''}".strip(),
-            "known from": same[0].origin,
-            "UTC": units.clock(same[0].at),
-            "where": where(same[0].evidence) + (f" and {len(same) - 1} more" if len(same) > 1 else ""),
-        }
-        for (scope, key, owner, value), same in found.items()
-    ]
-    return table(rows, ("key", "value", "of", "known from", "UTC", "where"))
+        (
+            key, value, f"{scope} {', '.join(sorted({one.owner for one in same if one.owner}))}".strip(),
+            units.clock(same[0].at), same[0].origin,
+            where(same[0].evidence) + (f" and {len(same) - 1} more" if len(same) > 1 else ""),
+        )
+        for scope, names in keys.items()
+        for name in names
+        for (own_scope, key, value), same in alike.items()
+        if (own_scope, key) == (scope, name)
+    ]  # fmt: skip
+    return table(rows, "key|value|of|since|known from|where")
+
+
+def _value(one: Setting) -> str:
+    """Java clients print classes with a word before them and lists in brackets; files do not."""
+    return one.value.replace("org.apache.kafka.clients.consumer.", "").replace("class ", "").strip("[]")
 
 
 def where(one: Evidence) -> str:
     """``source:line``."""
     return one.source if one.line is None else f"{one.source}:{one.line}"
-
-
-def _internal(one: Setting) -> bool:
-    return one.scope == "topic" and (one.owner or "").startswith("__")
-
-
-def _value(one: Setting) -> str:
-    """Java clients print classes with a word before them; files do not."""
-    return one.value.removeprefix("class ")
-
-
-def _dated_first(one: Setting) -> tuple[bool, float, str, int]:
-    return (one.at is None, one.at or 0.0, one.source, one.line or 0)
-
-
-def _missing(missing: Iterable[str]) -> str:
-    return "missing: " + "; ".join(missing)

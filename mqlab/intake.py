@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 
 from mqlab.errors import NothingReadableError, UnsafeArchiveError
 from mqlab.formats.base import Format
-from mqlab.ledgers.doubled import once
+from mqlab.ledgers.log_shapes import once
 from mqlab.ledgers.mapping import NO_MAP, LedgerMap
 from mqlab.material import archives, encodings, pasted, remote, streams, wholes
 from mqlab.material.names import ENDS, digest, fingerprint, moment_in, told_apart

@@ -1,4 +1,4 @@
-"""The diagnosis as JSON, schema ``mqlab.diagnosis/1``: the same facts give the same bytes."""
+"""The diagnosis as JSON, schema ``mqlab.diagnosis/2``: the same facts give the same bytes."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from typing import Any
 
 from mqlab.diagnosis import Diagnosis, Material, Verdict
 from mqlab.findings import Change, Evidence, Finding
+from mqlab.hypotheses import Hypothesis
 from mqlab.units import iso
 from mqlab.views.audit_json import chain_json
 
-SCHEMA = "mqlab.diagnosis/1"
+SCHEMA = "mqlab.diagnosis/2"
 
 
 def diagnosis_json(diagnosis: Diagnosis) -> dict[str, Any]:
@@ -49,7 +50,15 @@ def _material(material: Material) -> dict[str, Any]:
 
 
 def _verdict(verdict: Verdict) -> dict[str, Any]:
-    return asdict(verdict) | {"certainty": None if verdict.certainty is None else verdict.certainty.name.lower()}
+    return asdict(verdict) | {
+        "certainty": None if verdict.certainty is None else verdict.certainty.name.lower(),
+        "hypotheses": [_hypothesis(hypothesis) for hypothesis in verdict.hypotheses],
+    }
+
+
+def _hypothesis(hypothesis: Hypothesis) -> dict[str, Any]:
+    told = asdict(hypothesis) | {"for": [_evidence(evidence) for evidence in hypothesis.evidence]}
+    return {name: told[name] for name in ("incident", "weight", "explains", "for", "against", "unexplained", "settle")}
 
 
 def _finding(finding: Finding) -> dict[str, Any]:

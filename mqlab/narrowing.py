@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
+from difflib import get_close_matches
+from itertools import chain
 from typing import Any
 
+from mqlab.errors import MqlabError
 from mqlab.facts import Facts, Series
 from mqlab.rows import Coverage, Minute, Volume
+from mqlab.shared.wording import few
 
 _BY_TIME = (
     "episodes", "positions", "clients", "assignments", "tallies", "deliveries", "batches", "fates", "flows",
@@ -16,18 +20,39 @@ _BY_TIME = (
 """Rows that belong to a moment, and to a group, topic or client where they name one."""
 
 
+_NAMES = {"group": "group", "topic": "topic", "client_id": "client"}
+"""Columns and labels that name what rows are about, and what users call them."""
+_SHOWN = 8
+
+
+class AbsentError(MqlabError):
+    """What was asked for occurs nowhere in the material."""
+
+    def __init__(self, what: str, asked: str, there: Collection[str]) -> None:
+        near = [*get_close_matches(asked, there, _SHOWN), *sorted(there)]
+        listed = few(list(dict.fromkeys(near)), _SHOWN)
+        known = f"Those that do: {listed}." if there else f"The material names no {what} at all."
+        super().__init__(f"The {what} {asked!r} does not occur in the material. {known}")
+
+
 def narrowed(
     facts: Facts, since: float | None, until: float | None, group: str | None, topic: str | None, client: str | None
 ) -> Facts:
-    """*facts* within a time and about one group, topic or client; undated and unnamed rows stay."""
+    """*facts* within a time and about one group, topic or client; undated and unnamed rows stay.
+
+    Raises:
+        AbsentError: the group, topic or client occurs nowhere in the material.
+    """
     wanted = (group, topic, client)
+    for name, asked in zip(_NAMES, wanted, strict=True):
+        if asked is not None and asked not in (there := _named(facts, name)):
+            raise AbsentError(_NAMES[name], asked, there)
 
     def inside(at: float | None) -> bool:
         return at is None or ((since is None or at >= since) and (until is None or at <= until))
 
     def about(row: object) -> bool:
-        named = (getattr(row, name, None) for name in ("group", "topic", "client_id"))
-        return _agrees(wanted, named)
+        return _agrees(wanted, (getattr(row, name, None) for name in _NAMES))
 
     if all(x is None for x in (since, until, *wanted)):
         return facts
@@ -35,17 +60,22 @@ def narrowed(
     return replace(
         facts,
         **kept,
-        series=tuple(
-            _cut(s, inside)
-            for s in facts.series
-            if _agrees(wanted, (s.labels.get(name) for name in ("group", "topic", "client_id")))
-        ),
+        series=tuple(_cut(s, inside) for s in facts.series if _agrees(wanted, (s.labels.get(name) for name in _NAMES))),
         settings=tuple(s for s in facts.settings if s.at is None or until is None or s.at <= until),
         parts=tuple(p for p in facts.parts if about(p)),
         shapes=tuple(s for s in facts.shapes if inside(s.first_at) or inside(s.last_at)),
         coverage=tuple(_cut_coverage(c, until) for c in facts.coverage),
         volumes=tuple(_volume_within(v, since, until) for v in facts.volumes),
     )
+
+
+def _named(facts: Facts, name: str) -> set[str]:
+    """All groups, topics or clients that rows, series and settings name."""
+    rows = chain.from_iterable(getattr(facts, kind) for kind in (*_BY_TIME, "parts"))
+    found = {getattr(row, name, None) for row in rows} | {series.labels.get(name) for series in facts.series}
+    scopes = {"topic": ("topic",), "client_id": ("producer", "consumer")}.get(name, ())
+    found |= {setting.owner for setting in facts.settings if setting.scope in scopes}
+    return {value for value in found if value}
 
 
 def _at(row: Any) -> float | None:

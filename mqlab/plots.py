@@ -15,6 +15,7 @@ from mqlab.findings import Finding
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
+    from mqlab.views.delivery import AuditView
     from mqlab.views.kafka_group import RebalanceView
     from mqlab.views.rocketmq_group import GroupView
 
@@ -42,21 +43,15 @@ class Plots:
         """Which lines fill the log? Bytes per minute by shape of line."""
         from mqlab.figures.line_shapes import line_shapes
 
-        return line_shapes(self.facts, self._finding("log-explosion"))
+        return line_shapes(self.facts, self.diagnosis.findings)
 
     # -- traffic -----------------------------------------------------------------------------------------------------
 
     def traffic(self) -> go.Figure:
-        """Did traffic change, and when? Bytes in and out."""
+        """Did traffic change, and when? Bytes in and out, and how many left for one that came in."""
         from mqlab.figures.traffic import traffic
 
         return traffic(self.facts, self._about_bytes())
-
-    def ratio(self) -> go.Figure:
-        """How many bytes left for one that came in?"""
-        from mqlab.figures.traffic import ratio
-
-        return ratio(self.facts, self._about_bytes())
 
     def waterfall(self) -> go.Figure:
         """Where did the bytes come from? The stages of the ledger, and what is left unexplained."""
@@ -126,23 +121,20 @@ class Plots:
     def delivery(self, topic: str | None = None) -> go.Figure:
         """How far did the messages of a topic get? One bar per stage."""
         from mqlab.figures.delivery import delivery_funnel
-        from mqlab.views.delivery import audit_view
 
-        return delivery_funnel(audit_view(self.facts, topic or self.topic).audit)
+        return delivery_funnel(self._audit(topic).audit)
 
     def replicas(self, topic: str | None = None) -> go.Figure:
         """Who led each partition, who was in sync, and where did each replica's log end?"""
         from mqlab.figures.delivery import replicas
-        from mqlab.views.delivery import audit_view
 
-        return replicas(audit_view(self.facts, topic or self.topic))
+        return replicas(self._audit(topic))
 
     def failover(self, topic: str | None = None, partition: int | str | None = None) -> go.Figure:
         """What happened to the offsets of one partition as its leader changed?"""
         from mqlab.figures.delivery import failover
-        from mqlab.views.delivery import audit_view
 
-        return failover(audit_view(self.facts, topic or self.topic), None if partition is None else str(partition))
+        return failover(self._audit(topic), None if partition is None else str(partition))
 
     # -- MQTT --------------------------------------------------------------------------------------------------------
 
@@ -175,9 +167,6 @@ class Plots:
 
         return message_funnel(worst(self.facts))
 
-    def _finding(self, incident: str) -> Finding | None:
-        return next((one for one in self.diagnosis.findings if one.incident == incident), None)
-
     def _about_bytes(self) -> Finding | None:
         """The first finding with a ledger of bytes, else the first one."""
         findings = self.diagnosis.findings
@@ -186,15 +175,20 @@ class Plots:
     def _is_rocketmq(self, group: str | None) -> bool:
         """The group is one of RocketMQ; where none is named, there are no others."""
         from mqlab.rocketmq.members import groups
-        from mqlab.views.kafka_group import told_of
+        from mqlab.views.kafka_group import groups_to_show
 
         known = groups(self.facts)
-        return group in known if group else bool(known) and not told_of(self.facts)
+        return group in known if group else bool(known) and not groups_to_show(self.facts)
 
     def _kafka(self, group: str | None, topic: str | None = None) -> RebalanceView:
         from mqlab.views.kafka_group import rebalance_view
 
         return rebalance_view(self.facts, self.diagnosis, group or self.group, topic or self.topic)
+
+    def _audit(self, topic: str | None) -> AuditView:
+        from mqlab.views.delivery import audit_view
+
+        return audit_view(self.facts, topic or self.topic)
 
     def _rocketmq(self, group: str | None, topic: str | None = None) -> GroupView:
         from mqlab.views.rocketmq_group import group_view

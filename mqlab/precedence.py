@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Change, Finding, Severity
+from mqlab.known_errors import outright
 from mqlab.rows import Assignment, Client, Fate, Flow, TopicFlow
 
 
@@ -64,11 +65,15 @@ _CURES = (
 
 
 def ordered_by_weight(findings: Sequence[Finding]) -> tuple[Finding, ...]:
-    """*findings* by severity; consequences after their cause; then by certainty, impact, start and slug."""
+    """*findings* by severity; consequences after their cause; then by certainty, impact, start and slug.
+
+    An error that is said outright is as severe as what it explains, where that is no surer.
+    """
+    severity = {f.id: max([f.severity, *(o.severity for o in findings if _explains(f, o))]) for f in findings}
 
     def consequence(finding: Finding) -> bool:
         return any(
-            finding.incident in other.explains and other.severity == finding.severity
+            (finding.incident in other.explains and other.severity == finding.severity) or _explains(other, finding)
             for other in findings
             if other is not finding
         )
@@ -81,7 +86,7 @@ def ordered_by_weight(findings: Sequence[Finding]) -> tuple[Finding, ...]:
         sorted(
             findings,
             key=lambda f: (
-                -f.severity,
+                -severity[f.id],
                 consequence(f),
                 -f.certainty,
                 -impact(f),
@@ -91,6 +96,15 @@ def ordered_by_weight(findings: Sequence[Finding]) -> tuple[Finding, ...]:
             ),
         )
     )
+
+
+def _explains(cause: Finding, other: Finding) -> bool:
+    """*cause* is said outright and no notice, brings *other* about, is as sure, and began before that one ended."""
+    if cause.incident not in (*outright(), "under-min-isr") or cause.severity is Severity.NOTICE:
+        return False
+    if other.incident not in cause.explains or cause.certainty < other.certainty:
+        return False
+    return cause.started_at is None or other.ended_at is None or cause.started_at <= other.ended_at
 
 
 def ended_by(finding: Finding, happened: Sequence[Change]) -> Finding:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jinja2
 from markupsafe import Markup as SafeText
@@ -16,9 +16,13 @@ from mqlab import jsonout, units
 from mqlab.diagnosis import Diagnosis
 from mqlab.figures.style import plotly_script
 from mqlab.figures.timeline import timeline
+from mqlab.frames import where
 from mqlab.reporting.running import run
 from mqlab.reporting.sections import Section, as_figure, fitting, script_hash
-from mqlab.reporting.view import Told, view
+from mqlab.reporting.view import view
+
+if TYPE_CHECKING:
+    from mqlab.capture import Capture
 
 FINDINGS = "findings.json"
 _POLICY = (
@@ -38,7 +42,7 @@ addEventListener("afterprint", () => charts.forEach(chart => Plotly.relayout(cha
 """
 
 
-def render(capture: Told, out: Path, *, notebooks: Sequence[str] | None = None) -> Path:
+def render(capture: Capture, out: Path, *, notebooks: Sequence[str] | None = None) -> Path:
     """Run the notebooks (those that fit, unless named), write the report and ``findings.json`` beside it.
 
     Material from standard input cannot be read again, so that no notebook fits it.
@@ -54,7 +58,7 @@ def render(capture: Told, out: Path, *, notebooks: Sequence[str] | None = None) 
     return out
 
 
-def parameters(capture: Told) -> dict[str, Any]:
+def parameters(capture: Capture) -> dict[str, Any]:
     """What a notebook needs to open the same capture, from the same folder: its name in the workspace is the same."""
     chosen = {name: value for name, value in asdict(capture.options).items() if value not in (None, (), [])}
     if not isinstance(zones := chosen.get("log_tz", ""), str):
@@ -62,7 +66,7 @@ def parameters(capture: Told) -> dict[str, Any]:
     return {"paths": list(capture.paths), "options": chosen}
 
 
-def html(capture: Told, sections: Sequence[Section] = (), given: Mapping[str, Any] | None = None) -> str:
+def html(capture: Capture, sections: Sequence[Section] = (), given: Mapping[str, Any] | None = None) -> str:
     """The page as text."""
     plotly = plotly_script()
     chart = timeline(capture.facts, capture.diagnosis).to_plotly_json()
@@ -96,7 +100,7 @@ def _environment() -> jinja2.Environment:
         factor=units.factor,
         clock=units.clock,
         stamp=units.stamp,
-        percent=units.percent,
+        where=where,
     )
     environment.tests["figure"] = lambda block: hasattr(block, "json")
     return environment

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from mqlab.detectors import DETECTORS
-from mqlab.detectors.base import Detector, Result
+from collections import Counter
+
+from mqlab.catalogue import INCIDENTS
+from mqlab.detectors import DETECTORS, Detector
 from mqlab.facts import Facts
+from mqlab.findings import Result
 from mqlab.mqtt.brokers import KNOWN
 from mqlab.rows import Coverage
+from mqlab.shared.wording import few
+from mqlab.sources import Role
 
 SYSTEMS = {"kafka": "Kafka", "rocketmq": "RocketMQ", "mqtt": "MQTT"}
 NO_RULE = "this version has no rule for it"
@@ -14,8 +19,6 @@ LONG = 100
 """Lines from which a file that nobody understands is more than somebody's notes or a configuration."""
 PART = 0.01
 """Share of all lines from which it matters."""
-_CONSEQUENCES = frozenset({"reprocess-duplicates", "commit-before-process-loss"})
-"""Classes that need an application's ledger; what brings them about is checked without one."""
 RULES = {d.INCIDENT: frozenset(d.SYSTEMS) for d in DETECTORS}
 """Systems that the rule of each class understands."""
 _OWN_RULES = frozenset().union(*(ours for ours in RULES.values() if len(ours) < len(SYSTEMS)))
@@ -50,7 +53,7 @@ def enough(facts: Facts, results: dict[str, Result]) -> bool:
     if unread(facts):
         return False
     present = systems(facts)
-    asked_for = [slug for slug, ours in RULES.items() if ours & present and slug not in _CONSEQUENCES]
+    asked_for = [slug for slug, ours in RULES.items() if ours & present and not INCIDENTS[slug].needs_ledger]
     checked = not any(results[slug].missing for slug in asked_for)
     return logs(facts) and checked and bool(present) and present <= _OWN_RULES
 
@@ -67,6 +70,13 @@ def systems(facts: Facts) -> frozenset[str]:
         told.add("kafka")
     own = [e for e in facts.episodes if e.kind not in _OF_ANYTHING]
     return frozenset(told | {e.system for e in own if e.system in SYSTEMS})
+
+
+def read(facts: Facts) -> str:
+    """Which software the material is of, in one sentence; empty where no format was recognised."""
+    known = Counter((c.software, c.role) for c in facts.coverage if c.role is not Role.UNKNOWN)
+    kinds = [f"{role}{f' ({software})' if software else ''}" for (software, role), _ in known.most_common()]
+    return f"What was read: {few(kinds, 3)}." if kinds else ""
 
 
 def logs(facts: Facts) -> bool:

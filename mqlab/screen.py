@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
+import shlex
 import textwrap
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, tzinfo
 
 from mqlab import units
 from mqlab.delivery.rows import Audit
-from mqlab.diagnosis import Diagnosis
+from mqlab.diagnosis import Diagnosis, Verdict
 from mqlab.findings import Change, Finding, Severity
 from mqlab.screens import audit
 from mqlab.screens.audit import loss
-from mqlab.screens.coverage import coverage, every_class, next_steps
-from mqlab.screens.rows import WIDTH, line, local, placed, proof, row, safe, sentences
+from mqlab.screens.rows import LABEL, ROOM, WIDTH, line, local, placed, proof, row, safe, sentences
 from mqlab.symptoms import change_points
 
 _PROOFS = 5
@@ -33,9 +34,9 @@ def screen(
     lead = next((f for f in diagnosis.findings if f.severity > Severity.NOTICE), None)
     lines = list(_headline(diagnosis, lead))
     lines += _of_finding(diagnosis, lead, tz, audits) if lead is not None else _of_quiet(diagnosis, tz, audits)
-    lines += [*coverage(diagnosis), *next_steps(diagnosis, paths, exit_code(diagnosis))]
+    lines += [*_coverage(diagnosis), *_next_steps(diagnosis, paths, exit_code(diagnosis))]
     if why:
-        lines += every_class(diagnosis)
+        lines += _every_class(diagnosis)
     return "\n".join(one.rstrip() for one in lines) + "\n"
 
 
@@ -84,6 +85,7 @@ def _of_quiet(diagnosis: Diagnosis, tz: tzinfo, audits: Sequence[Audit]) -> Iter
         told = "" if finding.statement == diagnosis.verdict.statement else f": {finding.statement}"
         yield from row("NOTICE", f"{finding.incident} {finding.certainty.name}{told}", 3)
         yield from (line("", proof(evidence)) for evidence in finding.evidence[:2])
+    yield from _hypotheses(diagnosis.verdict)
     for number, symptom in enumerate(diagnosis.symptoms):
         yield from row("" if number else "SYMPTOMS", symptom, 2)
     for number, change in enumerate(diagnosis.changes[:5]):
@@ -91,6 +93,16 @@ def _of_quiet(diagnosis: Diagnosis, tz: tzinfo, audits: Sequence[Audit]) -> Iter
     yield from audit.rows(diagnosis.chains, tz)
     yield from row("LOSS", loss(diagnosis, None, audits, tz), 4) if audits or diagnosis.chains else ()
     yield from _rejected(diagnosis)
+
+
+def _hypotheses(verdict: Verdict) -> Iterator[str]:
+    """Each with its share of the lines, what proves it, what speaks against it, and how to tell."""
+    for hypothesis in verdict.hypotheses:
+        share = units.percent(hypothesis.weight)
+        yield from row("MAYBE", f"{hypothesis.incident}, explains {share}: {'; '.join(hypothesis.explains[:2])}", 2)
+        yield from (line("", f"  {proof(evidence)}") for evidence in hypothesis.evidence[:2])
+        yield from (line("", f"  against: {text}") for text in hypothesis.against)
+        yield from (line("", f"  to tell: {way.missing}: {way.fetch}") for way in hypothesis.settle[:1])
 
 
 def _status(diagnosis: Diagnosis, lead: Finding, near: Sequence[Change], tz: tzinfo) -> str:
@@ -192,3 +204,69 @@ def _others(diagnosis: Diagnosis, lead: Finding, tz: tzinfo) -> Iterator[str]:
 def _rejected(diagnosis: Diagnosis) -> Iterator[str]:
     for number, entry in enumerate(diagnosis.rejected[:4]):
         yield line("" if number else "NOT IT", f"{entry.incident}: {entry.because}")
+
+
+_CLOCKS = (("aligned", "aligned"), ("the log prints", "by a printed epoch"), ("given", "given"))
+
+
+def _coverage(diagnosis: Diagnosis) -> Iterator[str]:
+    """What was read, checked, missing."""
+    material = diagnosis.material
+    unread = f"{len(material.unrecognised)} unrecognised"
+    if material.unrecognised:
+        unread += f" ({', '.join(material.unrecognised[:2])}{' …' if len(material.unrecognised) > 2 else ''})"
+    numbers = f"{units.number(material.lines)} lines = {units.number(material.data_lines)} data + "
+    numbers += f"{units.number(material.noise_lines)} noise + {units.number(material.rejected_lines)} rejected"
+    yield from row(
+        "COVERED", f"{units.number(material.files)} files, {units.size(material.bytes)}, {numbers}; {unread}", 2
+    )
+    absent = [n for n in diagnosis.not_checked if n.incident in ("kafka", "rocketmq", "mqtt")]
+    unchecked = f"NOT CHECKED {len(diagnosis.not_checked) - len(absent)} (mqlab triage --why)"
+    yield line("", " | ".join([f"CLEAR {len(diagnosis.clear)}", unchecked, *(n.missing[0] for n in absent)]))
+    if material.time_zones:
+        yield line("CLOCKS", _clocks(diagnosis))
+    for number, gap in enumerate(diagnosis.gaps[:3]):
+        more = f"  (+{len(diagnosis.gaps) - 3} more)" if number == 2 and len(diagnosis.gaps) > 3 else ""
+        yield line("" if number else "GAPS", gap + more)
+
+
+def _clocks(diagnosis: Diagnosis) -> str:
+    zones: dict[str, Counter[str]] = {}
+    for told in diagnosis.material.time_zones.values():
+        zone, _, because = told.partition(": ")
+        how = next((short for start, short in _CLOCKS if because.startswith(start)), "assumed")
+        how = "corrected" if because.endswith(": corrected") else how
+        zones.setdefault(zone, Counter())[how] += 1
+    parts = []
+    for zone, ways in sorted(zones.items(), key=lambda kv: (-kv[1].total(), kv[0])):
+        told = ", ".join(f"{count} {how}" for how, count in sorted(ways.items(), key=lambda kv: (-kv[1], kv[0])))
+        logs = f"{zone}: {ways.total()} log{'s' if ways.total() != 1 else ''}"
+        parts.append(logs if zone == "as written" else f"{logs} ({told})")
+    return " | ".join(parts)
+
+
+def _next_steps(diagnosis: Diagnosis, paths: Sequence[str], code: int) -> Iterator[str]:
+    """The commands that lead on."""
+    given = " ".join(shlex.quote(path) for path in paths)
+    steps = [f"mqlab report {given} -o report.html"]
+    steps += [f"mqlab show F1 {given}"] if diagnosis.findings else []
+    counted = {"lost_records", "duplicated_records"}
+    steps += [f"mqlab audit {given}"] if any(counted & f.measures.keys() for f in diagnosis.findings) else []
+    other = next((f.facts["what_if"] for f in diagnosis.findings if "what_if" in f.facts), None)
+    steps += [f"mqlab what-if {given} --set {other}"] if other else []
+    told = f"exit code {code} with --exit-code"
+    whole = "     ".join([*steps, told])
+    lines = [whole] if len(whole) <= ROOM else [*steps[:-1], f"{steps[-1]}     {told}"]
+    for number, step in enumerate(lines):
+        yield f"{'' if number else 'NEXT':<{LABEL}}{safe(step)}"
+
+
+def _every_class(diagnosis: Diagnosis) -> Iterator[str]:
+    """Each class that is clear or was not checked, what would help, and each clock."""
+    yield ""
+    yield from row("CLEAR", ", ".join(diagnosis.clear) or "nothing")
+    for entry in diagnosis.not_checked:
+        yield from row("", f"{entry.incident}: not checked, missing {'; '.join(entry.missing)}")
+        yield from (f"             {safe(command)}" for command in entry.fetch[:3])
+    for source, zone in diagnosis.material.time_zones.items():
+        yield from row("", f"clock of {source}: {zone}")

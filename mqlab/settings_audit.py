@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from mqlab.delivery import risks as delivery_risks
 from mqlab.delivery.risk_rates import Risk
 from mqlab.facts import Facts
-from mqlab.findings import Certainty, Evidence, Finding, Severity
+from mqlab.findings import Certainty, Evidence, Finding, Severity, finding
 from mqlab.models import kafka_defaults, splitting
-from mqlab.models.retention import DAY
+from mqlab.models.lag import DAY
 from mqlab.shared import configured
 from mqlab.shared.configured import Value
 
@@ -79,17 +79,16 @@ _WORDS = {
 def _notice(incident: str, found: Sequence[_Risk]) -> Finding:
     role, effect, remedy, verify = _WORDS[incident]
     names, told = ", ".join(dict.fromkeys(r.who for r in found)), "; ".join(dict.fromkeys(r.told for r in found))
-    return Finding(
-        id=f"{incident}:{names}/settings",
-        incident=incident,
+    return finding(
+        incident,
+        names,
+        Certainty.POSSIBLE,
+        (None, None),
         severity=Severity.NOTICE,
-        certainty=Certainty.POSSIBLE,
-        subject=names,
-        started_at=None,
-        ended_at=None,
-        ongoing=False,
+        name=f"{names}/settings",
         statement=f"{told}. {effect}; settings do not say whether it happened.",
-        evidence=tuple(dict.fromkeys(e for r in found for e in r.evidence)),
+        measures={},
+        evidence=(e for r in found for e in r.evidence),
         mitigate="None needed now.",
         remedy=remedy,
         verify=verify,

@@ -32,6 +32,8 @@ class Table:
 
     name: str
     columns: tuple[tuple[str, str], ...]
+    what: str = ""
+    """One row of it, in words."""
 
     def row(self, **values: Any) -> Row:
         """A row of this table; source, line and text are known to whoever reads the line."""
@@ -61,67 +63,56 @@ class Table:
         )
 
 
-def _table(name: str, /, **columns: str) -> Table:
+def _table(name: str, what: str, /, **columns: str) -> Table:
     placed = columns | {"source": _TEXT, "line": _LONG, "text": _TEXT}
-    return Table(name, tuple(placed.items()))
+    return Table(name, tuple(placed.items()), what)
 
 
 EVENTS = _table(
-    "events", at=_AT, node=_TEXT, system=_TEXT, kind=_TEXT, cluster=_TEXT, group=_TEXT, topic=_TEXT, queue=_TEXT,
+    "events", "One thing that a log line says happened; in a flood, the last of `lines` alike",
+    at=_AT, node=_TEXT, system=_TEXT, kind=_TEXT, cluster=_TEXT, group=_TEXT, topic=_TEXT, queue=_TEXT,
     client_id=_TEXT, member_id=_TEXT, peer=_TEXT, reason=_TEXT, value=_REAL, lines=_LONG,
 )  # fmt: skip
-"""One thing that a log line says happened; in a flood, the last of ``lines`` alike (null is one)."""
-
 POSITIONS = _table(
-    "positions", at=_AT, group=_TEXT, topic=_TEXT, queue=_TEXT, committed=_LONG, end=_LONG, start=_LONG,
-    client_id=_TEXT, member_id=_TEXT, peer=_TEXT,
+    "positions", "One group's position in one partition or queue at one moment",
+    at=_AT, group=_TEXT, topic=_TEXT, queue=_TEXT, committed=_LONG, end=_LONG, start=_LONG, client_id=_TEXT,
+    member_id=_TEXT, peer=_TEXT,
 )  # fmt: skip
-"""One group's position in one partition or queue at one moment."""
-
 CLIENTS = _table(
-    "clients", at=_AT, system=_TEXT, group=_TEXT, client_id=_TEXT, peer=_TEXT, connected=_TEXT, clean=_TEXT,
-    expiry=_LONG, subscription=_TEXT, queued=_LONG, dropped=_LONG, version=_TEXT,
+    "clients", "One client or session as one snapshot or connect line saw it",
+    at=_AT, system=_TEXT, group=_TEXT, client_id=_TEXT, peer=_TEXT, connected=_TEXT, clean=_TEXT, expiry=_LONG,
+    subscription=_TEXT, queued=_LONG, dropped=_LONG, version=_TEXT,
 )  # fmt: skip
-"""One client or session as one snapshot or connect line saw it."""
-
 ASSIGNMENTS = _table(
-    "assignments", at=_AT, group=_TEXT, topic=_TEXT, queue=_TEXT, client_id=_TEXT, member_id=_TEXT, peer=_TEXT
-)
-"""One queue given to one member in one snapshot."""
-
-METRICS = _table("metrics", at=_AT, name=_TEXT, labels=_MAP, value=_REAL)
-"""One sample of one series."""
-
-SETTINGS = _table("settings", at=_AT, scope=_TEXT, owner=_TEXT, key=_TEXT, value=_TEXT, origin=_TEXT, version=_TEXT)
-"""One configured value as seen at one moment; ``at`` is null for an undated file."""
-
+    "assignments", "One queue given to one member in one snapshot",
+    at=_AT, group=_TEXT, topic=_TEXT, queue=_TEXT, client_id=_TEXT, member_id=_TEXT, peer=_TEXT,
+)  # fmt: skip
+METRICS = _table("metrics", "One sample of one series", at=_AT, name=_TEXT, labels=_MAP, value=_REAL)
+SETTINGS = _table(
+    "settings", "One configured value as seen at one moment; `at` is null for an undated file",
+    at=_AT, scope=_TEXT, owner=_TEXT, key=_TEXT, value=_TEXT, origin=_TEXT, version=_TEXT,
+)  # fmt: skip
 LEDGER = _table(
-    "ledger", at=_AT, role=_TEXT, party=_TEXT, group=_TEXT, topic=_TEXT, queue=_TEXT, offset=_LONG, key=_TEXT,
-    status=_TEXT, dup=_TEXT, bytes=_LONG, told=_TEXT, qos=_INT, retained=_TEXT,
+    "ledger", "One message that somebody says was sent, acknowledged, stored, consumed, processed or committed",
+    at=_AT, role=_TEXT, party=_TEXT, group=_TEXT, topic=_TEXT, queue=_TEXT, offset=_LONG, key=_TEXT, status=_TEXT,
+    dup=_TEXT, bytes=_LONG, told=_TEXT, qos=_INT, retained=_TEXT,
 )  # fmt: skip
-"""One message that somebody says was sent, acknowledged, stored, consumed, processed or committed.
-
-``told`` is what the role is known by: map, column, name, shape, or null where the format fixes it; ``retained`` is
-true or false.
-"""
-
 POLLS = _table(
-    "polls", at=_AT, client_id=_TEXT, group=_TEXT, records=_LONG, seconds=_REAL, lines=_LONG
+    "polls", "One poll that an application says it worked off; in a flood, the last of `lines` alike",
+    at=_AT, client_id=_TEXT, group=_TEXT, records=_LONG, seconds=_REAL, lines=_LONG,
 )  # fmt: skip
-"""One poll that an application says it worked off; in a flood, the last of ``lines`` alike. Not for notebooks."""
-
+"""Not for notebooks."""
 VOLUME = Table(
     "volume",
     (("at", _AT), ("source", _TEXT), ("level", _TEXT), ("shape", _TEXT), ("lines", _LONG), ("bytes", _LONG),
      ("line", _LONG)),
+    "Lines and bytes per source, minute, level and line shape; `line` is the first of them",
 )  # fmt: skip
-"""Lines and bytes per source, minute, level and line shape; ``line`` is the first of them."""
-
 REJECTS = Table(
     "rejects",
     (("source", _TEXT), ("reason", _TEXT), ("lines", _LONG), ("bytes", _LONG), ("sample", _TEXT), ("line", _LONG)),
+    "A file or a line shape that no format understood",
 )
-"""A file or a line shape that no format understood."""
 
 TABLES = (EVENTS, POSITIONS, CLIENTS, ASSIGNMENTS, METRICS, SETTINGS, LEDGER, VOLUME, REJECTS)
 """Every canonical table."""
@@ -179,19 +170,6 @@ _MEANINGS: Mapping[str, str] = {
 """What stands in a column; a name means the same in every table."""
 
 
-_ROWS: Mapping[Table, str] = {
-    EVENTS: "One thing that a log line says happened; in a flood, the last of `lines` alike",
-    POSITIONS: "One group's position in one partition or queue at one moment",
-    CLIENTS: "One client or session as one snapshot or connect line saw it",
-    ASSIGNMENTS: "One queue given to one member in one snapshot",
-    METRICS: "One sample of one series",
-    SETTINGS: "One configured value as seen at one moment; `at` is null for an undated file",
-    LEDGER: "One message that somebody says was sent, acknowledged, stored, consumed, processed or committed",
-    VOLUME: "Lines and bytes per source, minute, level and line shape; `line` is the first of them",
-    REJECTS: "A file or a line shape that no format understood",
-}
-
-
 def documented() -> str:
     """docs/tables.md: every canonical table with its columns, as Markdown."""
     parts = [
@@ -202,7 +180,7 @@ def documented() -> str:
     for table in TABLES:
         rows = [f"| `{name}` | {kind} | {_MEANINGS[name]} |" for name, kind in table.columns]
         parts.append(
-            f"\n## {table.name}\n\n{_ROWS[table]}.\n\n| column | type | what it is |\n|---|---|---|\n"
+            f"\n## {table.name}\n\n{table.what}.\n\n| column | type | what it is |\n|---|---|---|\n"
             + "\n".join(rows)
             + "\n"
         )

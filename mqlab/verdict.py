@@ -5,28 +5,21 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from mqlab import __version__, scope, settings_audit
+from mqlab import __version__, hypotheses, scope, settings_audit
 from mqlab.catalogue import INCIDENTS
 from mqlab.changes import changes
 from mqlab.delivery.audit import audits
 from mqlab.delivery.path import intact
 from mqlab.detectors import DETECTORS
-from mqlab.detectors.base import Result
 from mqlab.diagnosis import Diagnosis, Material, NotChecked, Rejected, Verdict
 from mqlab.facts import Facts, span
-from mqlab.findings import Certainty, Finding, Severity
+from mqlab.findings import Certainty, Finding, Result, Severity
 from mqlab.logs import explosion
 from mqlab.mqtt.chain import ways
 from mqlab.precedence import ended_by, ordered, ordered_by_weight
 from mqlab.symptoms.change_points import risers
 from mqlab.symptoms.unexplained import Symptom, trouble, unexplained
 from mqlab.units import counted, number
-
-_RECONNECTS = frozenset({"reconnect-storm", "reconnect-flaky-link"})
-_VISIBLE = _RECONNECTS | {"fan-out", "replication-traffic", "catch-up-read", "replica-catch-up", "backlog-drain"}
-"""Benign classes that explain a change which everybody sees."""
-_ALONE = _RECONNECTS | {"rolling-restart"}
-"""Those that hide no incident of another class: unchecked traffic may be inflated, a release is seen whole."""
 
 
 def diagnose(facts: Facts, dismissed: Sequence[str] = ()) -> Diagnosis:
@@ -36,14 +29,14 @@ def diagnose(facts: Facts, dismissed: Sequence[str] = ()) -> Diagnosis:
     results = {d.INCIDENT: scope.asked(d, facts, present) for d in DETECTORS}
     results = _with_risks(facts, results)
     happened = changes(facts)
-    told = [f for r in results.values() for f in r.findings if f.id not in dismissed]
-    every = explosion.settled(facts, told, trouble())
-    findings = ordered_by_weight([ended_by(f, happened) for f in every])
+    kept = [f for r in results.values() for f in r.findings if f.id not in dismissed]
+    settled = explosion.settled(facts, kept, trouble())
+    findings = ordered_by_weight([ended_by(f, happened) for f in settled])
     left = unexplained(facts, findings, {slug for slug, r in results.items() if r.rejected})
     return Diagnosis(
         version=__version__,
         material=_material(facts),
-        verdict=_verdict(findings, left, facts, results),
+        verdict=_weighed(_verdict(findings, left, facts, results), findings, left, facts, results),
         findings=findings,
         rejected=_rejected(results, findings),
         clear=tuple(slug for slug, r in sorted(results.items()) if _is_clear(r)),
@@ -86,22 +79,43 @@ def _verdict(findings: Sequence[Finding], left: Sequence[Symptom], facts: Facts,
         return Verdict(lead.incident, lead.certainty, lead.statement, tuple(f.id for f in findings if f is not lead))
     also = tuple(f.id for f in findings)
     if left:
-        told = f"{counted(len(left), 'symptom')} that no rule of mqlab explains; the earliest: {left[0].text}."
-        return Verdict("undetermined", None, f"{told} Nothing it can recognise was found.{intact(audits(facts))}", also)
+        told = f"{counted(len(left), 'symptom')} that nothing found explains; the earliest: {left[0].text}."
+        return Verdict("undetermined", None, f"{told}{intact(audits(facts))}", also)
     known = scope.enough(facts, results)
-    visible = _benign(findings, None if known else _ALONE)
+    visible = _benign(findings, whole=not known)
     if visible is not None:
         others = tuple(f.id for f in findings if f is not visible)
         rest = "" if known else " Not every other class could be checked."
         return Verdict(visible.incident, visible.certainty, f"{visible.statement}{rest}{intact(audits(facts))}", others)
     if not known:
-        told = f"The material does not suffice to call it healthy: {_why_not(facts)}."
-        return Verdict("undetermined", None, f"{told}{intact(audits(facts))}", also)
+        because = f"The material does not suffice to call it healthy: {_why_not(facts)}."
+        return Verdict("undetermined", None, f"{because}{intact(audits(facts))}", also)
     clear = sum(_is_clear(r) for r in results.values())
-    told = (
-        f"{clear} classes were checked and found clear; no ERROR or WARN shape and no change of traffic is left over."
+    left_over = "no ERROR or WARN line and no change of traffic is left unexplained"
+    checked = f"{clear} classes were checked and ruled out; {left_over}."
+    return Verdict("healthy", None, f"{checked}{intact(audits(facts))}", also)
+
+
+def _weighed(
+    verdict: Verdict, findings: Sequence[Finding], left: Sequence[Symptom], facts: Facts, results: dict[str, Result]
+) -> Verdict:
+    """An undetermined *verdict* with what it may be, first of all."""
+    if verdict.incident != "undetermined":
+        return verdict
+    ranked = hypotheses.hypotheses(facts, findings, left, results, scope.systems(facts))
+    told = hypotheses.sentence(ranked) or _read(facts)
+    return replace(verdict, statement=f"{told} {verdict.statement}".strip(), hypotheses=ranked)
+
+
+def _read(facts: Facts) -> str:
+    """Whose lines these are, and which of them complain, where nothing tells what it may be."""
+    loud = hypotheses.complaints(facts)
+    if not loud:
+        return scope.read(facts)
+    first = f"{loud[0].source}:{loud[0].first_line}  {loud[0].shape.strip()[:120]}"
+    return (
+        f"{scope.read(facts)} {counted(len(loud), 'kind')} of lines that complain and mqlab has no name for: {first}."
     )
-    return Verdict("healthy", None, f"{told}{intact(audits(facts))}", also)
 
 
 def _why_not(facts: Facts) -> str:
@@ -112,11 +126,11 @@ def _why_not(facts: Facts) -> str:
     return f"{files[0].source}{others} ({sum(c.lines for c in files):,} lines) in no format that mqlab knows"
 
 
-def _benign(findings: Sequence[Finding], only: Collection[str] | None) -> Finding | None:
-    """The leading finding, of these classes *only*, that explains a visible change."""
+def _benign(findings: Sequence[Finding], *, whole: bool) -> Finding | None:
+    """The leading finding that explains a visible change; a *whole* one hides no class that was not checked."""
     likely = [f for f in findings if f.certainty > Certainty.POSSIBLE]
-    seen = {f.incident for f in likely} & _VISIBLE
-    allowed = [f for f in likely if only is None or f.incident in only]
+    seen = {f.incident for f in likely if INCIDENTS[f.incident].visible}
+    allowed = [f for f in likely if INCIDENTS[f.incident].whole or not whole]
     return next((f for f in allowed if _explains_a_change(f, seen)), None)
 
 

@@ -49,13 +49,11 @@ host = bytes_ledger.host if bytes_ledger else None
 # %% [markdown]
 # ## When did traffic change?
 #
-# Rates come from counters, so a change lies somewhere between two samples: the band is that interval.
+# Rates in and out, and below them how many bytes left for one that came in. Rates come from counters, so a change lies
+# somewhere between two samples: the band is that interval.
 
 # %%
 capture.plot.traffic()
-
-# %%
-capture.plot.ratio()
 
 # %% [markdown]
 # ## Where did the bytes come from?

@@ -36,11 +36,12 @@ from pathlib import Path
 import pandas as pd
 
 import mqlab
+from mqlab import frames
 from mqlab.figures.drain import drain, drain_sliders
 from mqlab.figures.rocketmq_group import ownership
 from mqlab.figures.style import empty
 from mqlab.scenarios.drain import Request
-from mqlab.views import drain_tables, rocketmq_tables
+from mqlab.views import rocketmq_tables, scenarios
 from mqlab.views.rocketmq_group import group_view
 
 pd.set_option("display.max_colwidth", None)
@@ -53,7 +54,7 @@ view = group_view(facts, diagnosis, capture.options.group, capture.options.topic
 #
 # One bar per process, from when it came to when it went, with its client id and, where the id does not say it, its
 # address. A red bar is a process whose id another one had at the same time. That alone is no fault: a dead connection
-# stays listed for two minutes, and in broadcast mode equal ids do no harm.
+# stays listed for two minutes, and in broadcast mode duplicate ids do no harm.
 
 # %%
 rocketmq_tables.overview(facts, view)
@@ -121,7 +122,7 @@ rocketmq_tables.repeats(view)
 # `"Rebalance OK"` of `mqadmin consumerStatus` says nothing here: it is printed in any case.
 
 # %%
-rocketmq_tables.repair(view)
+frames.repair(view.finding, "rocketmq", view.group)
 
 # %%
 rocketmq_tables.identities(facts, view)
@@ -141,14 +142,14 @@ request = Request(
     reserve=store_reserve,
     response_time=response_seconds,
 )
-found = drain_tables.drain_answer(facts, request)
+found = scenarios.drain_answer(facts, request)
 drain(found) if found else empty("What waits is not known here, or not how long a message takes.")
 
 # %%
-drain_tables.drain_plan(found)
+scenarios.drain_plan(found)
 
 # %% tags=["hide"]
-drain_sliders(found, request, partial(drain_tables.drain_answer, facts)) if sliders else None
+drain_sliders(found, request, partial(scenarios.drain_answer, facts)) if sliders else None
 
 # %% tags=["hide"] jupyter={"source_hidden": true}
 shares = rocketmq_tables.shares(view.panels).reset_index(names="when").to_dict("records")

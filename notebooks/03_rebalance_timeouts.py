@@ -32,8 +32,9 @@ from pathlib import Path
 import pandas as pd
 
 import mqlab
+from mqlab import frames
 from mqlab.figures.polls import poll_sliders
-from mqlab.views import kafka_tables, poll_trials
+from mqlab.views import kafka_tables, scenarios
 from mqlab.views.kafka_group import rebalance_view
 
 pd.set_option("display.max_colwidth", None)
@@ -118,13 +119,13 @@ kafka_tables.enough(view)
 # setting.
 
 # %%
-poll_trials.trials(facts, view)
+scenarios.trials(facts, view)
 
 # %%
-poll_trials.assumptions(facts, view)
+scenarios.assumptions(facts, view)
 
 # %% tags=["hide"]
-asked = partial(poll_trials.answered, facts, view)
+asked = partial(scenarios.answered, facts, view)
 poll_sliders(asked(), asked) if sliders else None
 
 # %% [markdown]
@@ -154,7 +155,7 @@ capture.plot.rebalances(view.group)
 # ## What is to be done?
 
 # %%
-kafka_tables.actions(view)
+frames.repair(view.finding, "kafka", view.group)
 
 # %% tags=["hide"] jupyter={"source_hidden": true}
 listed = kafka_tables.rebalances(view).reset_index(names="UTC").astype(str).to_dict("records")

@@ -8,29 +8,15 @@ RocketMQ and Kafka::
 
 from __future__ import annotations
 
-import json
-
 from mqlab.models.assignment import ASSIGNORS
-from mqlab.models.queue_allocation import IllegalArgumentError, allocate
+from mqlab.models.queue_allocation import VIRTUAL_NODES, allocate
 from mqlab.models.sticky_assignment import DEFAULT_GENERATION, Group
 
 
-def answers(lines):
-    """Answer line by line: ``{"case", "result"}``."""
-    for case in map(json.loads, lines):
-        yield {"case": case["case"], "result": replay(case) if "assignor" in case else allocated(case)}
-
-
 def allocated(case):
-    """The queues of one client of RocketMQ, or None where the Java class throws."""
-    params = dict(case.get("params", {}))
-    if "message_queue_list" in params:
-        params["message_queue_list"] = [tuple(queue) for queue in params["message_queue_list"]]
-    try:
-        queues = [tuple(queue) for queue in case["queues"]]
-        return allocate(case["strategy"], case["current_cid"], queues, case["cid_all"], params)
-    except IllegalArgumentError:
-        return None
+    """The queues of one client of RocketMQ."""
+    queues, nodes = [tuple(queue) for queue in case["queues"]], case["params"].get("virtual_nodes", VIRTUAL_NODES)
+    return [list(q) for q in allocate(case["strategy"], case["current_cid"], queues, case["cid_all"], nodes)]
 
 
 def replay(case):

@@ -51,7 +51,7 @@ def opening(spark, workspace):
         capture = open_capture(given, workspace=str(workspace, **options))
         text = screen.screen(capture.diagnosis, given, why=True)
         assert all(line.isprintable() for line in text.split("\n"))
-        assert json.loads(jsonout.dumps(capture.diagnosis))["schema"] == "mqlab.diagnosis/1"
+        assert json.loads(jsonout.dumps(capture.diagnosis))["schema"] == "mqlab.diagnosis/2"
         return capture
 
     return opened

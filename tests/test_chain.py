@@ -146,7 +146,7 @@ def test_a_member_without_a_ledger_may_have_got_them():
     (chain,) = chains(facts(rows, third, subscribed("b1", "b2", "b3"), sink(1999)))
     (gap,) = chain.gaps
     assert (gap.where, gap.messages) == (Whereabouts.UNKNOWN, 1000)
-    assert gap.how.endswith("; b3 got messages, too, and the material has no ledger of it")
+    assert gap.how.endswith("; b3 got messages too, but there is no ledger of theirs")
 
 
 def test_a_bridge_that_falls_behind_is_not_a_loss():
@@ -229,7 +229,7 @@ def test_messages_that_only_receivers_note_count_at_no_stage():
     """)
     (chain,) = chains(facts(rows, sink(911)))
     assert {s.messages for s in chain.stages} == {900}
-    assert chain.notes == ("12 more are noted by receivers only: no publisher's ledger has them",)
+    assert chain.notes == ("12 more are in receivers' ledgers only: no publisher's ledger has them",)
 
 
 def test_topics_that_the_bridge_never_took_are_not_missing():
@@ -239,7 +239,7 @@ def test_topics_that_the_bridge_never_took_are_not_missing():
     """, topic="office/door")  # fmt: skip
     (chain,) = chains(facts(flows, topics, others, other_topics, sink(5999)))
     assert chain.stages[0].messages == 6000
-    assert chain.notes == ("700 more were published on topics of which the bridge took nothing",)
+    assert chain.notes == ("700 more were published on topics from which the bridge took nothing",)
 
 
 def test_a_topic_of_which_the_bridge_took_nothing_although_its_filter_matches_is_missing():
@@ -392,7 +392,7 @@ def test_a_difference_that_the_samples_may_hide_is_none():
     """)
     (chain,) = chains(facts(NO_IDS, late))
     assert [g.before for g in chain.gaps] == [Step.TAKEN]
-    assert chain.stage(Step.STORED).how.endswith("snapshots may be read later than their moment says")
+    assert chain.stage(Step.STORED).how.endswith("a snapshot may have been read later than its timestamp says")
 
 
 def test_counts_without_a_bridge_are_no_chain():

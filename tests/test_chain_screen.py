@@ -37,10 +37,10 @@ DEAD = Chain(
     "kafka", "telemetry", ("b1", "b2"), "ids",
     (
         stage(Step.PUBLISHED, 7120), stage(Step.ACKNOWLEDGED, 7120), stage(Step.TAKEN, 5640, "b1, b2", shares=SHARES),
-        stage(Step.STORED, 5640, how="those that were handled had been stored"), stage(Step.HANDLED, 5640, "etl"),
+        stage(Step.STORED, 5640, how="what was handled had been stored"), stage(Step.HANDLED, 5640, "etl"),
     ),
     (gap(Whereabouts.QUEUED, 1480, "b1", since=at("10:01:01")),),
-    ("9 more are noted by receivers only: no publisher's ledger has them",),
+    ("9 more are in receivers' ledgers only: no publisher's ledger has them",),
 )  # fmt: skip
 
 ROW = "published 7,120 -> bridge 5,640 -> Kafka telemetry 5,640 -> etl 5,640; 1,480 in the queue of b1 (offline"
@@ -128,12 +128,12 @@ def test_the_audit_shows_stages_shares_and_where_the_missing_are():
         "         taken                5,640            b1, b2",
         "                              2,640            b1   clients/forwarded-b1.csv",
         "                              3,000            b2   clients/forwarded-b2.csv",
-        "         stored               5,640            those that were handled had been stored",
+        "         stored               5,640            what was handled had been stored",
         "         handled              5,640            etl",
         "MISSING  1,480 in the queue of b1 (offline since 10:01:01)",
         "           by ids",
         "           logs/mosquitto.log:12  1800007260: Client b1 disconnected.",
-        "         9 more are noted by receivers only: no publisher's ledger has them",
+        "         9 more are in receivers' ledgers only: no publisher's ledger has them",
     ]
 
 

@@ -228,7 +228,8 @@ def test_the_json_has_all_keys_and_types_of_its_schema(run, sample):
     }  # fmt: skip
     assert (found["schema"], found["version"]) == (jsonout.SCHEMA, __version__)
     assert fits(found["material"], MATERIAL)
-    assert fits(found["verdict"], {"incident": str, "certainty": MAYBE, "statement": str, "also": LIST})
+    verdict = {"incident": str, "certainty": MAYBE, "statement": str, "also": LIST, "hypotheses": LIST}
+    assert fits(found["verdict"], verdict)
     assert [f["id"] for f in found["findings"] if not fits(f, FINDING)] == []
     assert all(isinstance(v, NUMBER) for f in found["findings"] for v in f["measures"].values())
     assert all({"source", "line", "text"} <= set(e) <= {"source", "line", "text", "pointer"}

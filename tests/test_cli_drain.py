@@ -53,7 +53,7 @@ def test_a_plan_from_options_alone_is_one_screen(run):
 
     assert (code, err) == (0, "")
     assert out == (
-        "DRAIN  3,600,000 messages wait in 16 queues, 500/s come in\n"
+        "DRAIN    3,600,000 messages wait in 16 queues, 500/s come in\n"
         "FORECAST 17.1 min (14.5 min to 20.3 min) from the complete rebalance\n"
         "         instance 1 (0-3): 900,000 messages, 125/s in, takes 1,000/s -> 17.1 min\n"
         "         instance 2 (4-7): 900,000 messages, 125/s in, takes 1,000/s -> 17.1 min\n"
@@ -105,7 +105,7 @@ def test_json_holds_the_same_and_never_is_null(run):
 @pytest.mark.usefixtures("material")
 def test_material_tells_backlog_inflow_and_group_and_options_win(run):
     _, out, _ = run("some.txt --response-time 10ms --instances 2 --threads 1")
-    assert "DRAIN  group orders: 600 messages wait in 2 queues, 20.0/s come in, 10:01:00" in out
+    assert "DRAIN    group orders: 600 messages wait in 2 queues, 20.0/s come in, 10:01:00" in out
     assert "instance 2 (b 1): 600 messages, 10.0/s in, takes 100/s -> 6.60 s" in out
     assert "ASSUMED  queues are dealt in blocks among the instances (AVG), all ids unique" in out
 
@@ -124,7 +124,7 @@ def test_a_drain_in_the_material_is_measured_and_the_forecast_is_held_against_it
     over = drained(0, 500, 600, 480, 360, 240, 120, 0, 0, 0)
     monkeypatch.setattr(groups, "opened", lambda **_: (SimpleNamespace(facts=over), UTC))
     assert run("some.txt --response-time 100ms --threads 1 --instances 1")[1].splitlines()[:3] == [
-        "DRAIN  group g: 600 messages wait in 1 queues, 10.0/s come in, 10:02:00 when the drain began",
+        "DRAIN    group g: 600 messages wait in 1 queue, 10.0/s come in, 10:02:00 when the drain began",
         "MEASURED falls since 10:02:00 by 2.00/s (1.98 to 2.02), drained 10:06:55",
         "FORECAST never: instance 1 takes at most 10.0 messages/s, its queues receive 10.0 messages/s",
     ]
@@ -139,7 +139,7 @@ def test_a_drain_under_way_is_expected_to_end(run, monkeypatch):
     under_way = drained(0, 500, 600, 480, 360, 240)
     monkeypatch.setattr(groups, "opened", lambda **_: (SimpleNamespace(facts=under_way), UTC))
     out = run("some.txt --instances 1")[1].splitlines()
-    assert out[0].endswith("240 messages wait in 1 queues, 10.0/s come in, 10:05:00")
+    assert out[0].endswith("240 messages wait in 1 queue, 10.0/s come in, 10:05:00")
     foretold = run("some.txt --instances 1 --response-time 50ms --threads 1")[1].splitlines()[2]
     assert foretold == "FORECAST 22.8 s (16.9 s to 33.1 s) from now on"
     assert out[1] == "MEASURED falls since 10:02:00 by 2.00/s (1.97 to 2.03), at this rate drained 10:06:55"

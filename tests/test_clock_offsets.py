@@ -43,7 +43,7 @@ SEEN = accepted("10:00:05 pump\n10:07:40 pump\n10:31:02 pump")
 )
 def test_a_clock_is_off_where_every_connection_says_so(clock, expected):
     found = offsets(facts(SEEN, made(clock, "pump", "clients/pump.log")))
-    assert [(round(o.seconds, 1), o.error, o.connections) for o in found] == ([expected] if expected else [])
+    assert [(round(o.seconds, 1), o.error, o.shared) for o in found] == ([expected] if expected else [])
 
 
 def test_one_connection_is_too_few():
@@ -63,7 +63,7 @@ def test_clients_of_one_address_share_a_clock():
     both = accepted("10:00:05 pump\n10:07:40 valve")
     logs = made("10:01:35.4", "pump", "clients/pump.log"), made("10:09:10.9", "valve", "clients/valve.log")
     (offset,) = offsets(facts(both, logs))
-    assert (offset.sources, offset.connections) == (("clients/pump.log", "clients/valve.log"), 2)
+    assert (offset.sources, offset.shared) == (("clients/pump.log", "clients/valve.log"), 2)
     assert offsets(facts(accepted("10:00:05 pump"), accepted("10:07:40 valve", address="10.0.0.8"), logs)) == ()
 
 

@@ -3,7 +3,7 @@
 import pytest
 from facts_builder import at, facts
 
-from mqlab.clocks.offsets import Skew, skews
+from mqlab.clocks.offsets import Offset, skews
 from mqlab.rows import Passage
 
 
@@ -52,6 +52,6 @@ def test_a_ledger_beside_a_log_shares_its_clock():
 
 
 def test_it_is_told_in_words():
-    assert Skew(("p",), -90.04, 300).said == (
+    assert Offset(("p",), -90.04, 1.0, 300).said == (
         "its clock is 90.0 s behind those of the ledgers that note the same 300 messages (± 1.0 s): corrected"
     )

@@ -7,8 +7,7 @@ from facts_builder import at, episode, facts, positions, ramp, series, settings,
 
 from mqlab import scope
 from mqlab.delivery.risks import risks
-from mqlab.detectors.base import Result
-from mqlab.findings import Certainty, Evidence, Severity
+from mqlab.findings import Certainty, Evidence, Result, Severity
 from mqlab.rows import Part
 from mqlab.verdict import diagnose
 

@@ -80,7 +80,7 @@ def changed(tmp_path):
         ("formats/kafka_client_log.py", {"rows", "facts"}),
         ("kernel/vectors.py", {"rows", "facts"}),
         ("material/recognition.py", {"rows", "facts"}),
-        ("thinning/events.py", {"rows", "facts"}),
+        ("thinning/tables.py", {"rows", "facts"}),
         ("secrets.py", {"rows", "facts"}),
         ("signals.py", {"facts"}),
         ("intake.py", {"facts"}),

@@ -2,7 +2,7 @@
 
 from facts_builder import at, series
 
-from mqlab.assembly.exported_positions import positions
+from mqlab.assembly.rows import exported_positions as positions
 
 QUEUE = {"topic": "t", "partition": "0", "instance": "x:9308"}
 

@@ -45,7 +45,7 @@ def test_a_member_that_still_runs_has_it_in_memory():
     assert lost(running, AUTO) == []
     assert counts(running, AUTO)[0][-1] == 400
     assert reckon(facts(running), GROUP, TOPIC, "0").doubts == (
-        "what a has in memory: it still runs when the material ends",
+        "what a has in memory: it is still running when the material ends",
     )
 
 
@@ -105,7 +105,7 @@ def test_a_ledger_that_begins_late_leaves_unknown_what_came_before():
     rows = messages(f"from to at handled\n0 599 10:00 -\n600 999 10:00 {A}")
     late = [LIFE, rows, AUTO, noted("10:00:45 0 400"), stands("10:00:10 0 300\n10:01:00 0 1000", dumped=True)]
     assert lost(late) == []
-    assert reckon(facts(late), GROUP, TOPIC, "0").doubts == (f"the begin of {A}",)
+    assert reckon(facts(late), GROUP, TOPIC, "0").doubts == (f"the beginning of {A}",)
 
 
 def test_without_any_ledger_nothing_is_called_lost():

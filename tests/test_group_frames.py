@@ -5,13 +5,14 @@ from facts_builder import facts
 from group_builder import GROUP, TOPIC, allocated, broker_log, connected, ledger, listings, queue, said
 from report_example import diagnosis
 
+from mqlab import frames
 from mqlab.detectors.duplicate_client_id import detect
 from mqlab.facts import Facts
 from mqlab.figures.drain import drain_sliders
 from mqlab.scenarios.drain import Request
 from mqlab.views import rocketmq_tables
-from mqlab.views.drain_tables import drain_answer, drain_plan
 from mqlab.views.rocketmq_group import GroupView, group_view
+from mqlab.views.scenarios import drain_answer, drain_plan
 
 A1, A2 = "172.17.0.1@9 10.0.0.1:1001", "172.17.0.1@9 10.0.0.2:1002"
 NAMES = [f"broker-a/{n}" for n in range(4)]
@@ -92,7 +93,7 @@ def test_costs_tell_growth_repeats_and_when_retention_deletes(known):
 
 
 def test_repair_names_the_group_in_its_commands(known):
-    told = rows(rocketmq_tables.repair(known[1]))
+    told = rows(frames.repair(known[1].finding, "rocketmq", GROUP))
     assert [step for step, _ in told][:3] == ["do now", "for good", "see that it worked"]
     assert f'mqadmin consumerConnection -n "$NAMESRV" -g {GROUP}' in [what for _, what in told]
 
@@ -106,10 +107,10 @@ def test_ids_that_come_about_alike_are_one_row_the_shared_first(known):
 def test_the_drain_is_forecast_and_planned(known):
     request = Request(group=GROUP, capacity=500, load=100, response_time=0.02)
     told = dict(rows(drain_plan(drain_answer(known[0], request))))
-    assert told["the store can take"].endswith("writes/s for the backlog")
-    assert {"waiting", "if nothing changes", "hold", "by threads", "so it takes", "retention"} <= told.keys()
+    assert told["BUDGET"].endswith("writes/s for the backlog")
+    assert {"DRAIN", "MEASURED", "FORECAST", "HOLD", "FINISH", "RAMP", "GUARD", "ASSUMED"} <= told.keys()
     refused = drain_answer(known[0], Request(group=GROUP, capacity=10, load=100, response_time=0.02))
-    assert "normal load" in dict(rows(drain_plan(refused)))["cannot be drained online"]
+    assert "normal load" in dict(rows(drain_plan(refused)))["REFUSED"]
 
 
 def test_without_a_group_every_table_is_empty_and_says_so():
@@ -117,12 +118,12 @@ def test_without_a_group_every_table_is_empty_and_says_so():
     assert rows(rocketmq_tables.overview(Facts(), nobody)) == [
         ["group", "this material names no consumer group of RocketMQ"]
     ]
-    frames = (
+    tables = (
         rocketmq_tables.people(nobody), rocketmq_tables.shares(nobody.panels), rocketmq_tables.waiting(Facts(), nobody),
         rocketmq_tables.capacity(nobody), rocketmq_tables.costs(Facts(), nobody), rocketmq_tables.repeats(nobody),
-        rocketmq_tables.identities(Facts(), nobody), rocketmq_tables.repair(nobody), drain_plan(None),
+        rocketmq_tables.identities(Facts(), nobody), frames.repair(None, "rocketmq", None), drain_plan(None),
     )  # fmt: skip
-    assert [len(frame) for frame in frames] == [0] * len(frames)
+    assert [len(table) for table in tables] == [0] * len(tables)
     assert drain_answer(Facts(), Request()) is None
     assert "nothing to plan" in drain_sliders(None, Request(), lambda _: None)
 

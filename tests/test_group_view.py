@@ -31,9 +31,9 @@ def other(peak):
         ((), None, "other"),
         ((), GROUP, GROUP),
         ((about("slow-consumer", f"{GROUP}/{TOPIC}"),), None, GROUP),
-        ((about("slow-consumer", f"{GROUP}/{TOPIC}"), about("duplicate-client-id", "other")), None, "other"),
+        ((about("duplicate-client-id", GROUP), about("slow-consumer", f"other/{TOPIC}")), None, GROUP),
         ((about("slow-consumer", "of-kafka/T"),), None, "other"),
-        ((about("batch-split-loop", GROUP),), None, "other"),
+        ((about("batch-split-loop", f"{GROUP} -> {TOPIC}"),), None, "other"),
     ],
 )
 def test_the_group_is_the_one_asked_for_else_of_a_finding_else_the_busiest(found, asked, chosen):

@@ -15,7 +15,7 @@ def test_the_keys_are_those_of_the_schema():
     assert list(told) == [
         "schema", "version", "material", "verdict", "findings", "rejected", "clear", "not_checked", "changes",
     ]  # fmt: skip
-    assert told["schema"] == "mqlab.diagnosis/1"
+    assert told["schema"] == "mqlab.diagnosis/2"
     assert list(told["findings"][0]) == [
         "id", "incident", "severity", "certainty", "subject", "started_at", "ended_at", "ongoing", "measures",
         "evidence", "explains", "statement", "mitigate", "remedy", "verify",

@@ -4,7 +4,7 @@ from facts_builder import at, facts, positions
 from group_builder import queue
 
 from mqlab.facts import Position
-from mqlab.models.burrow import Status
+from mqlab.models.lag import Status
 from mqlab.views.kafka_tables import statuses
 
 

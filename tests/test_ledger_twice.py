@@ -4,9 +4,8 @@ import json
 
 import pytest
 
-from mqlab.ledgers.doubled import once
 from mqlab.ledgers.layout import Layout, LineShape
-from mqlab.ledgers.log_shapes import party_of
+from mqlab.ledgers.log_shapes import once, party_of
 from mqlab.sources import Envelope, Reading, Source
 
 

@@ -40,7 +40,7 @@ def test_what_somebody_set_the_group_past_is_counted_and_nothing_was_lost():
     one = audit(BY_HAND, ONE_COPY, acked(999, topic=TOPIC))
     assert (one.outcome, one.losses, [row.by_hand for row in one.groups]) == (Outcome.COMPLETE, (), [800])
     assert one.statement == (
-        f"1,000 acknowledged; 800 were left out by {GROUP} on purpose: its offsets were set by hand. "
+        f"1,000 acknowledged; 800 were skipped by {GROUP} on purpose: its offsets were set by hand. "
         "Nothing was lost: every acknowledged message is accounted for."
     )
 
@@ -80,7 +80,7 @@ def test_records_in_a_topic_for_such_were_set_aside():
     for name in (f"{TOPIC}.DLT", f"{TOPIC}-dlt", f"{TOPIC}.dlq", f"dead-letter-{TOPIC}"):
         one = audit(GIVEN_UP, ONE_COPY, acked(999, topic=TOPIC), dead_letter_topic(name, 1))
         assert (one.losses, [row.aside for row in one.groups]) == ((), [1])
-        assert "1 could not be handled by billing and were set aside in a topic for such" in one.statement
+        assert "1 could not be handled by billing and went to a dead-letter topic" in one.statement
         assert unexplained(facts(GIVEN_UP, dead_letter_topic(name, 1)), ()) == ()
 
 
@@ -98,8 +98,8 @@ def test_a_group_without_a_ledger_leaves_open_what_it_handled_and_nothing_else()
     one = audit(rows)
     assert one.outcome is Outcome.IN_LOG
     assert one.statement == (
-        "1,000 acknowledged. Nothing was lost from the log. Whether statistics handled 1,000 of them before its "
-        "position, the material cannot say."
+        "1,000 acknowledged. Nothing was lost from the log. Whether statistics handled 1,000 of the messages "
+        "before its position cannot be told."
     )
     assert said(commit_before_process_loss, rows).startswith("clear")
 
@@ -109,4 +109,4 @@ def test_the_verdict_tells_of_topics_that_lost_nothing():
     verdict = diagnose(given).verdict
     assert verdict.incident == "undetermined"
     assert verdict.statement.endswith(intact(audits(given)))
-    assert f" {TOPIC}: 1,000 acknowledged; 800 were left out by {GROUP} on purpose" in verdict.statement
+    assert f" {TOPIC}: 1,000 acknowledged; 800 were skipped by {GROUP} on purpose" in verdict.statement

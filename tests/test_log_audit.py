@@ -102,7 +102,7 @@ def test_a_topic_whose_log_went_back_is_audited_without_any_ledger():
     (one,) = audits(facts(two, back, acks("1"), BROKERS))
     assert (one.topic, one.outcome) == ("orders", Outcome.LOST)
     assert one.statement == (
-        "Nothing tells what was acknowledged; 0 to 60 of orders-0 (offsets 100–159) are gone from the log. "
+        "Nothing shows what was acknowledged; 0 to 60 of orders-0 (offsets 100–159) are gone from the log. "
         "By mechanism: acks1-failover-loss."
     )
     assert [row.acked for row in one.log] == [None]
@@ -195,7 +195,7 @@ def test_acknowledged_messages_without_a_place_that_nobody_saw_are_not_accounted
     own = fates("queue from to messages at acked handled\n0 0 89 90 10:00 1 sink\n- - - 10 10:00 1 -")
     (one,) = audits(facts(own, acked(89), UNPLACED, of_topic("replication.factor", "1")))
     assert one.outcome is Outcome.UNKNOWN
-    assert one.missing[0].startswith("where 10 acknowledged messages went that no consumer notes")
+    assert one.missing[0].startswith("where 10 acknowledged messages went that no consumer saw")
     seen = fates("queue from to messages at acked handled\n0 0 89 90 10:00 1 sink\n- - - 10 10:00 1 sink")
     (one,) = audits(facts(seen, acked(89), UNPLACED, of_topic("replication.factor", "1")))
     assert one.outcome is Outcome.COMPLETE

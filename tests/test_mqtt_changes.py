@@ -3,7 +3,7 @@
 from facts_builder import at, facts
 from mqtt_builder import broker
 
-from mqlab.mqtt.symptoms import mqtt_changes
+from mqlab.changes import changes
 
 UPGRADE = """
 10:00:00 - starting
@@ -15,14 +15,14 @@ UPGRADE = """
 
 
 def told(text):
-    return [(c.at - at(0), c.what, c.before, c.after, [e.line for e in c.evidence]) for c in mqtt_changes(facts(text))]
+    return [(c.at - at(0), c.what, c.before, c.after, [e.line for e in c.evidence]) for c in changes(facts(text))]
 
 
 def test_an_upgrade_leaves_a_session_behind_and_brings_another_client():
     assert told(broker(UPGRADE)) == [
         (0.0, "MQTT broker", None, "starting", [1]),
-        (310.0, "client new", None, "connected", [5]),
         (300.0, "client old", "connected", "away, its session is kept", [4]),
+        (310.0, "client new", None, "connected", [5]),
     ]
 
 

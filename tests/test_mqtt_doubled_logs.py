@@ -6,7 +6,7 @@ from facts_builder import facts
 from mqtt_builder import broker, turns
 
 from mqlab.detectors.client_id_takeover import detect
-from mqlab.mqtt.doubled_logs import once
+from mqlab.mqtt.brokers import once
 
 ROWS = turns("dev", ["10.0.0.1", "10.0.0.2"], times=20)
 STARTED = "10:00:00 - starting"

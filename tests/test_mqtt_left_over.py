@@ -6,7 +6,7 @@ from mqtt_builder import broker
 from mqtt_mail import mail, noted
 
 from mqlab.findings import Certainty, Finding, Severity
-from mqlab.mqtt.explained import every
+from mqlab.mqtt.symptoms import missing
 from mqlab.shared.wording import moment
 from mqlab.symptoms.unexplained import unexplained
 
@@ -16,13 +16,13 @@ PLANT = ("plant/a/t", "plant/b/t")
 
 def told(*rows):
     """Words without their clock."""
-    return [text.partition(" UTC: ")[2] for _, text in every(facts(LOG, *rows))]
+    return [text.partition(" UTC: ")[2] for _, text in missing(facts(LOG, *rows))]
 
 
 def test_whole_topics_that_arrive_nowhere_beside_others_are_told():
     both = mail(lambda n, _: ("hist",) if n % 2 else (), topics=PLANT, seconds=60, rate=2)
     assert told(noted(both)) == [
-        "60 messages of 1 topic of published-feed came to no ledger here, and those of its other topics did"
+        "60 messages of 1 topic of published-feed are in no ledger here, while those of its other topics are"
     ]
 
 
@@ -50,15 +50,17 @@ def test_losses_beside_a_storm_of_reconnects_are_explained():
 
 def test_messages_without_an_acknowledgement_are_told_with_since_when():
     sent, waits = mail({"shore": 0.1}, seconds=60), mail((), start=60, seconds=10, failed=True, first=601)
-    assert [text for _, text in every(facts(LOG, noted(sent, waits)))] == [
-        "10:01:00 UTC: 100 of 700 messages of published-feed have no acknowledgement"
+    assert [text for _, text in missing(facts(LOG, noted(sent, waits)))] == [
+        "10:01:00 UTC: 100 of 700 messages of published-feed were never acknowledged"
     ]
 
 
 def test_messages_that_come_later_and_later_wait_at_the_client():
     slow = mail(lambda n, _: {"shore": n / 30}, seconds=60)
     (text,) = told(noted(slow, mail((), start=60, seconds=10, failed=True, first=601)))
-    assert text.endswith("have no acknowledgement; others came up to 20 s late: they wait at the client for a slow way")
+    assert text.endswith(
+        "were never acknowledged; others arrived up to 20 s late: they wait at the client for a slow link"
+    )
 
 
 def counted(*behind):
@@ -73,7 +75,10 @@ def counted(*behind):
     [
         (
             (10, 20, 30, 40),
-            ["40 of 400 messages of clients/ferry.log wait for an acknowledgement, more each time that it counts"],
+            [
+                "40 of 400 messages of clients/ferry.log await an acknowledgement, "
+                "and the backlog grows with every count"
+            ],
         ),
         ((10, 20, 3, 4), []),
         ((1, 2, 3, 4), []),
@@ -93,7 +98,7 @@ CONNECTED = broker("10:00:00 app connected 10.0.0.1:1001 k30 c1")
 
 def test_messages_that_wait_for_nobody_that_is_known_are_told():
     assert told(CONNECTED, stored(50, 90, 130, 170)) == [
-        "120 messages wait at mosquitto, and no session that is away is known"
+        "120 messages wait at mosquitto, but no disconnected session is known"
     ]
 
 
@@ -127,5 +132,5 @@ def test_a_brokers_count_of_dropped_messages_is_told():
 def test_a_session_that_went_away_after_the_messages_began_to_wait_does_not_account_for_them():
     left = broker("10:00:00 app connected 10.0.0.1:1001 k30 c0\n10:00:29 app closed")
     assert told(left, stored(50, 90, 130, 170)) == [
-        "120 messages wait at mosquitto, and no session that is away is known"
+        "120 messages wait at mosquitto, but no disconnected session is known"
     ]

@@ -4,7 +4,7 @@ import pytest
 from facts_builder import facts, log
 from mqtt_builder import broker
 
-from mqlab.mqtt import sessions
+from mqlab.mqtt import redeliveries
 
 
 def lives(many, session="c0", end="closed", **more):
@@ -28,7 +28,7 @@ def lives(many, session="c0", end="closed", **more):
     ids=["one connect", "two", "three", "clean", "orderly", "a broker that resends by a timer", "no connection told"],
 )
 def test_messages_come_again_only_to_kept_sessions_that_are_taken_up_often(told, never):
-    assert sessions.never(told) is never
+    assert redeliveries.never(told) is never
 
 
 @pytest.mark.parametrize(("old", "never"), [("1.4.15", False), ("1.6.9", True), ("2.0.18", True)])
@@ -36,4 +36,4 @@ def test_mosquitto_before_1_5_resends_by_a_timer(old, never):
     rows = broker("10:00:05 store connected 10.0.0.7:4000 k30 c0\n10:01:00 store closed")
     start = broker("10:00:00 - starting")[0]
     first = type(start)(**{f: getattr(start, f) for f in start.__dataclass_fields__} | {"reason": old})
-    assert sessions.never(facts(first, rows)) is never
+    assert redeliveries.never(facts(first, rows)) is never

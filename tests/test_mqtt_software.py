@@ -61,6 +61,21 @@ def test_a_counter_that_falls_began_anew():
     assert brokers.increase(series("mqtt.publish_dropped", [5, 9, 2, 4]), at(0), at(60)) == 8
 
 
+@pytest.mark.parametrize(
+    ("since", "until", "rose"), [(0, 20, 0), (20, 25, 10), (25, 30, 10), (25, 35, 20), (40, 90, 0)]
+)
+def test_what_a_sample_tells_rose_within_the_interval_before_it(since, until, rose):
+    counter = series("mqtt.publish_received", [5, None, None, 25, 45])
+    assert brokers.increase(counter, at(since), at(until)) == pytest.approx(rose)
+
+
+def test_a_pace_needs_time_and_samples_of_its_own():
+    counter = series("mqtt.publish_received", [0, 40, 80])
+    assert brokers.pace(counter, at(5), at(20)) == pytest.approx(4)
+    assert brokers.pace(counter, at(-5), at(20)) is None
+    assert brokers.pace(counter, at(20), at(20)) is None
+
+
 @given(st.lists(st.integers(0, 100), min_size=1, max_size=20), st.integers(0, 200), st.integers(0, 200))
 def test_increases_of_two_times_add_up(steps, first, second):
     total, values = 0, []
@@ -71,4 +86,5 @@ def test_increases_of_two_times_add_up(steps, first, second):
     a, b = sorted((first, second))
     whole = brokers.increase(counter, at(0), at(200))
     parts = [brokers.increase(counter, at(x), at(y)) for x, y in ((0, a), (a, b), (b, 200))]
-    assert sum(parts) == whole == values[-1] - values[0]
+    assert sum(parts) == pytest.approx(whole)
+    assert whole == values[-1] - values[0]

@@ -111,7 +111,7 @@ COPIES = ledger("hall", "10:05:00 200 50 4 0 0")
 
 
 def test_copies_that_no_class_explains_are_a_symptom():
-    assert symptoms(COPIES) == ["50 of 200 messages came to received-hall more than once"]
+    assert symptoms(COPIES) == ["50 of 200 messages reached received-hall more than once"]
 
 
 @pytest.mark.parametrize("incident", ["bridge-loop", "overlapping-subscription", "client-id-takeover"])

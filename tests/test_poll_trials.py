@@ -10,7 +10,7 @@ from mqlab.facts import Facts, Position
 from mqlab.figures.polls import poll_sliders
 from mqlab.rows import Batch
 from mqlab.views.kafka_group import RebalanceView, rebalance_view
-from mqlab.views.poll_trials import answered, assumptions, trial, trials, troubled, variants
+from mqlab.views.scenarios import answered, assumptions, trial, trials, troubled, variants
 
 
 def clock(seconds):
@@ -106,4 +106,4 @@ def test_sliders_begin_at_what_was_and_ask_for_what_they_are_set_to(known):
 
 
 def test_without_a_replay_the_sliders_are_a_sentence():
-    assert "does not suffice" in poll_sliders(None, lambda _: None)
+    assert "not enough material" in poll_sliders(None, lambda _: None)

@@ -8,19 +8,21 @@ from pathlib import Path
 
 import pytest
 from facts_builder import at, facts, settings
+from hypothesis import given
+from hypothesis import strategies as st
 from kafka_builder import BROKER, client, coordinator
 from plain_reading import opened
 
 from mqlab.facts import Position
 from mqlab.models.draining import Interval
-from mqlab.models.group_loop import simulate
-from mqlab.models.group_terms import Busy, rising
-from mqlab.models.group_terms import GroupProtocol as Protocol
+from mqlab.models.group_course import Busy, Course, Member, Pace, Settings, rising
+from mqlab.models.group_course import GroupProtocol as Protocol
+from mqlab.models.group_simulation import simulate
 from mqlab.rows import Batch, Tally
-from mqlab.scenarios.replay import changed, chosen, error, replay
+from mqlab.scenarios.replay import Recorded, chosen, error, replay
+from mqlab.scenarios.replay_changes import KEYS, BadChangeError, changed, changes
 from mqlab.scenarios.replay_inputs import NoReplayError, arrivals, average, bursts, inputs, members
 from mqlab.scenarios.replay_paces import paces
-from mqlab.scenarios.replay_request import BadChangeError, Recorded, changes
 from mqlab.units import epoch
 
 CYCLES = 6
@@ -122,6 +124,50 @@ def test_an_interval_longer_than_the_poll_ends_the_loop_too():
     assert shorter.after.rebalances.low > 0
 
 
+@pytest.mark.parametrize("protocol", Protocol)
+@given(
+    records=st.integers(1, 1000),
+    interval=st.integers(1, 600_000),
+    session=st.integers(4_000, 60_000),
+    delay=st.integers(0, 10_000),
+    keys=st.sets(st.sampled_from([key for key in KEYS if key != "record.ms"])),
+)
+def test_what_was_already_so_changes_nothing_when_it_is_asked_for(protocol, records, interval, session, delay, keys):
+    assignor = {Protocol.COOPERATIVE: "cooperative-sticky", Protocol.CONSUMER: "uniform"}.get(protocol, "roundrobin")
+    own = Settings(records, interval / 1000, session / 1000, heartbeat=3.0)
+    member = Member("a", own, busy=Busy(at(0), at(30), records))
+    course = Course(at(1), at(300), (), (member,), Pace(((0.0, 0.09),)), protocol, assignor, delay / 1000)
+    recorded = {
+        "max.poll.records": records,
+        "max.poll.interval.ms": interval,
+        "session.timeout.ms": session,
+        "heartbeat.interval.ms": 3000,
+        "group.initial.rebalance.delay.ms": delay,
+        "threads": 1,
+        "members": 1,
+        "group.protocol": "consumer" if protocol is Protocol.CONSUMER else "classic",
+        "partition.assignment.strategy": assignor,
+    }
+    if protocol is Protocol.CONSUMER:
+        keys = keys - {"partition.assignment.strategy"}  # the broker assigns
+
+    assert changed(course, changes(f"{key}={recorded[key]}" for key in keys)) == course
+
+
+@pytest.mark.parametrize("key", ["max.poll.records=500", "max.poll.interval.ms=15000", "threads=1", "members=1"])
+def test_a_replay_with_the_recorded_values_is_the_replay_of_what_was(key):
+    answer = replay(LOOP, changes=changes([key]), since=at(70), until=at(250))
+
+    assert answer.after == answer.before == replay(LOOP, since=at(70), until=at(250)).before
+
+
+def test_a_session_that_is_longer_leaves_the_poll_alone_that_is_worked_off_when_the_time_begins():
+    course = inputs(LOOP, "billing", at(70), at(120)).course
+
+    assert changed(course, changes(["session.timeout.ms=60000"])).members[0].busy == course.members[0].busy
+    assert changed(course, changes(["record.ms=10"])).members[0].busy is None
+
+
 def test_slower_records_more_threads_and_more_members_change_what_a_poll_takes_and_how_many_work():
     slower = replay(LOOP, changes=changes(["record.ms=200", "max.poll.records=50"]))
     threads = replay(LOOP, changes=changes(["threads=4"]))
@@ -158,7 +204,7 @@ def test_a_poll_that_is_being_worked_off_when_the_time_begins_is_part_of_the_rep
     assert (one.started, one.busy) == (None, Busy(at(48), at(93), 500))
     # It has left at 63 s: it comes again when the poll is done.
     assert [begun.at - at(0) for begun in simulate(course).rebalances] == [93, 111]
-    assert simulate(changed(course, FIFTY)).rebalances == ()
+    assert simulate(changed(course, FIFTY)).rebalances == []
 
 
 def test_a_burst_that_still_waits_when_it_is_listed_came_just_before_that():
@@ -587,6 +633,8 @@ def test_the_replay_of_a_real_incident_has_its_rebalances_and_its_lag(sample, na
     assert answer.before.longest_poll_seconds.likely == pytest.approx(answer.recorded.longest_poll_seconds, rel=0.1)
     assert answer.agrees
     assert answer.after.rebalances.high == 0
+    as_it_was = replay(known, group, changes(["max.poll.records=500"]), begin, epoch(until))
+    assert as_it_was.after == as_it_was.before == answer.before
 
 
 @pytest.mark.parametrize("name", sorted(INCIDENTS))

@@ -9,9 +9,9 @@ from rebalance_builder import GROUP, a_loop, life, points, poll, rebalance, view
 from report_example import diagnosis, split_loop
 
 from mqlab.facts import Facts
-from mqlab.models.retention import TimeLag
+from mqlab.models.lag import TimeLag
 from mqlab.views import kafka_tables
-from mqlab.views.kafka_group import RebalanceView, peak_lag, rebalance_view, told_of
+from mqlab.views.kafka_group import RebalanceView, groups_to_show, peak_lag, rebalance_view
 
 
 def rows(frame):
@@ -44,11 +44,11 @@ RESTLESS = coordinator("""
         (positions(TWO), (about("slow-consumer", "small/invoices"),), None, "small"),
         (
             positions(TWO),
-            (about("slow-consumer", "small/invoices"), about("poll-interval-exceeded", "large")),
+            (about("poll-interval-exceeded", "small"), about("slow-consumer", "large/invoices")),
             None,
-            "large",
+            "small",
         ),
-        (positions(TWO), (about("batch-split-loop", "small"),), None, "large"),
+        (positions(TWO), (about("batch-split-loop", "small -> invoices"),), None, "large"),
         (positions(TWO), (about("slow-consumer", "elsewhere/T"),), None, "large"),
         ((), (), None, None),
     ],
@@ -58,8 +58,8 @@ def test_the_group_is_the_one_asked_for_else_of_a_finding_else_the_most_restless
 
 
 def test_only_groups_with_something_to_show_are_told_of():
-    assert told_of(facts(positions(TWO), RESTLESS)) == ("large", "restless", "small")
-    assert told_of(facts(client("a", "10:00:00 failed"))) == ()
+    assert groups_to_show(facts(positions(TWO), RESTLESS)) == ("large", "restless", "small")
+    assert groups_to_show(facts(client("a", "10:00:00 failed"))) == ()
 
 
 def test_only_the_asked_topic_is_shown():
@@ -88,7 +88,7 @@ def test_the_overview_of_a_loop_tells_late_polls_standstill_and_repeats():
         ["members", "2: a, b"],
         ["rebalances", "20, 10:00:15 to 10:04:20"],
         ["behind them", "poll timeout 20"],
-        ["stood still for them", "60.0 s of 6.50 min (15.4 %)"],
+        ["stood still during them", "60.0 s of 6.50 min (15.4 %)"],
         ["records handed out twice", "5,000"],
         ["polls that were too late", "10 of 50 (20.0 %)"],
         ["highest lag", "4,590"],
@@ -99,7 +99,7 @@ def test_the_overview_of_a_calm_group_says_so():
     assert rows(kafka_tables.overview(view(points(0, "0/0", "5/9")))) == [
         ["group", GROUP],
         ["topics", "invoices"],
-        ["members", "nobody is named"],
+        ["members", "nobody named"],
         ["rebalances", "none in this material"],
         ["highest lag", "4"],
     ]
@@ -157,13 +157,6 @@ def test_where_one_record_takes_longer_than_may_pass_no_number_of_records_is_eno
     assert told[0][4:6] == ["—", "—"]
 
 
-def test_actions_are_those_of_the_finding_with_commands():
-    finding = replace(about("poll-interval-exceeded", GROUP), mitigate="restart", remedy="less", verify="look")
-    told = rows(kafka_tables.actions(view(finding=finding)))
-    assert told[:3] == [["now", "restart"], ["fix", "less"], ["verify", "look"]]
-    assert {step for step, _ in told[3:]} == {"command"}
-
-
 def test_partitions_have_burrows_verdict_and_the_age_of_their_next_record():
     known = positions("""
         at        group    topic     queue  committed  end
@@ -216,6 +209,6 @@ def test_without_a_group_every_table_is_empty_and_says_so():
     tables = (
         kafka_tables.groups(Facts()), kafka_tables.triggers(nobody), kafka_tables.rebalances(nobody),
         kafka_tables.ends(nobody), kafka_tables.polls(nobody), kafka_tables.enough(nobody),
-        kafka_tables.actions(nobody), kafka_tables.partitions(Facts(), nobody), kafka_tables.settings(Facts(), nobody),
+        kafka_tables.partitions(Facts(), nobody), kafka_tables.settings(Facts(), nobody),
     )  # fmt: skip
     assert [len(table) for table in tables] == [0] * len(tables)

@@ -231,8 +231,8 @@ def test_a_client_of_0_10_leaves_without_a_word_and_its_failed_commit_tells_of_i
         (Trigger.JOIN, Behind.POLL_TIMEOUT, True),
     ]
     assert rows[1].because == (
-        "it left, while its process worked on and then met a group without it, 20.0 s after its last poll, "
-        "as long as max.poll.interval.ms allows"
+        "it left 20.0 s after its last poll, which is max.poll.interval.ms, while its process was still working and "
+        "learned of it afterwards"
     )
 
 
@@ -456,7 +456,7 @@ def test_a_static_member_that_stops_expires_without_a_word():
     log = client("a", "09:59:50 settings\n10:00:03 joined 1 {a1}\n10:01:00 stopping\n10:01:00 closed")
     row = history(facts(lines, log), GROUP)[1]
     assert (row.trigger, row.behind) == (Trigger.HEARTBEAT_EXPIRY, Behind.STOP)
-    assert row.because == "a static member says nothing when it stops; its process stopped and did not come again"
+    assert row.because == "a static member says nothing when it stops; its process stopped and was not started again"
 
 
 def test_each_epoch_of_a_kip_848_group_is_a_row_and_a_member_comes_back_with_its_id():

@@ -14,8 +14,8 @@ from kafka_builder import coordinator
 from mqtt_builder import broker
 from report_example import at, diagnosis, example, facts, oversize, split_loop
 
-from mqlab.diagnosis import NotChecked, Rejected
-from mqlab.facts import Facts
+from mqlab.diagnosis import Rejected
+from mqlab.facts import Facts, Series
 from mqlab.findings import Certainty, Evidence, Severity
 from mqlab.notes import IncidentNotes
 from mqlab.report import html, render
@@ -102,8 +102,9 @@ def test_the_first_screen_says_what_the_diagnosis_says():
         ("2", "process exits", "586 batch splits"),
         ("≥ 3", "records lost", "not checked: acks1-failover-loss"),
     ]
-    assert [(bar.amount, bar.hatched) for bar in shown.bars] == [
-        ("52.0 MB", False), ("696 MB", False), ("24.6 MB", False), ("-10.3 MB", True),
+    assert [(bar.share, bar.left, bar.width, bar.hatched) for bar in shown.bars] == [
+        ("6.8 %", 0.0, 6.73, False), ("91.3 %", 6.73, 90.08, False), ("3.2 %", 96.82, 3.18, False),
+        ("-1.3 %", 98.67, 1.33, True),
     ]  # fmt: skip
 
 
@@ -266,17 +267,9 @@ def test_the_traffic_notebook_runs_only_for_traffic():
     assert fitting(diagnosis(risk), Facts()) == ("00_triage",)
 
 
-@pytest.mark.parametrize(
-    "shown",
-    [
-        {"findings": (replace(split_loop(), incident="duplicate-client-id"),)},
-        {"findings": (), "clear": ("duplicate-client-id",)},
-        {"findings": (), "rejected": (Rejected("duplicate-client-id", "an old connection"),)},
-        {"findings": (), "not_checked": (NotChecked("duplicate-client-id", ("who was connected",), ()),)},
-    ],
-)
-def test_the_notebook_about_queues_runs_wherever_ids_can_be_shared(shown):
-    assert fitting(replace(diagnosis(), **shown), Facts()) == ("00_triage", "02_duplicate_client_ids")
+def test_the_notebook_about_queues_runs_wherever_the_material_is_of_rocketmq():
+    lag = Series("rocketmq.lag", "rocketmq_lag", {}, "m.json", ((0.0, 1.0),))
+    assert fitting(diagnosis(), Facts(series=(lag,))) == ("00_triage", "02_duplicate_client_ids")
     assert fitting(diagnosis(), Facts()) == ("00_triage",)
 
 
@@ -301,21 +294,21 @@ def test_the_notebook_about_delivery_runs_wherever_a_topic_can_be_audited(monkey
 
 
 def test_the_postmortem_asks_for_what_no_file_knows():
-    moments = {moment.name: moment for moment in view(*example(), IncidentNotes()).postmortem.moments}
-
-    assert (moments["onset"].at, moments["onset"].origin) == ("2026-11-21 12:20:44 UTC", "data")
-    assert (moments["detected"].at, moments["resolved"].at) == ("", "")
-    assert (moments["mitigated"].at, moments["mitigated"].origin) == ("2026-11-21 12:23:20 UTC", "inferred")
+    assert view(*example(), IncidentNotes()).moments == (
+        ("onset", "2026-11-21 12:20:44 UTC", "data", ""),
+        ("detected", "", "", ""),
+        ("mitigated", "2026-11-21 12:23:20 UTC", "inferred", "producer mqtt-bridge batch.size → 16384"),
+        ("end", "2026-11-21 12:23:16 UTC", "data", ""),
+        ("resolved", "", "", ""),
+    )
 
 
 def test_what_people_wrote_beats_what_is_inferred():
     notes = IncidentNotes(title="Flood", mitigated=at("12:30:00"))
-    postmortem = view(*example(), notes).postmortem
+    shown = view(*example(), notes)
 
-    assert postmortem.title == "Flood"
-    assert [(m.at, m.origin) for m in postmortem.moments if m.name == "mitigated"] == [
-        ("2026-11-21 12:30:00 UTC", "incident.yml")
-    ]
+    assert shown.title == "Flood"
+    assert shown.moments[2] == ("mitigated", "2026-11-21 12:30:00 UTC", "incident.yml", "")
 
 
 @dataclass

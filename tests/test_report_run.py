@@ -54,7 +54,7 @@ def test_the_report_of_late_polls_shows_members_triggers_and_what_would_have_bee
     )  # fmt: skip
     assert " stopped</h2>" not in page
     assert [title for title in titles if title not in page] == []
-    assert "inferred: it comes again after it did not poll in time" in page
+    assert "inferred: it rejoins after a poll timeout" in page
     assert len(page.encode()) < 8_000_000
 
 

@@ -6,8 +6,8 @@ import pytest
 from facts_builder import log
 
 from mqlab import scope
-from mqlab.detectors.base import Result
 from mqlab.facts import Facts
+from mqlab.findings import Result
 from mqlab.verdict import diagnose
 
 CLEAR = Result()

@@ -13,7 +13,8 @@ from mqlab.delivery.path import bounded
 from mqlab.delivery.rows import Outcome
 from mqlab.facts import Facts
 from mqlab.screens.audit import audit_exit_code as exit_code
-from mqlab.screens.audit import audit_screen, coloured
+from mqlab.screens.audit import audit_screen
+from mqlab.screens.rows import coloured
 from mqlab.units import iso
 from mqlab.views.audit_json import dumps, nothing
 
@@ -131,7 +132,7 @@ def test_what_a_producer_was_told_of_as_failed_is_not_lost_by_a_log():
 def test_on_a_terminal_the_verdict_has_a_colour_and_labels_are_bold():
     text = coloured(audit_screen((FAILOVER,))).splitlines()
     assert text[0] == "\x1b[31m\x1b[1mLOST\x1b[0m  orders"
-    assert text[2] == "\x1b[1mPATH     \x1b[0mto group sink"
+    assert text[2] == "\x1b[1mPATH\x1b[0m     to group sink"
     assert text[3].startswith("         partition")
 
 
@@ -157,7 +158,7 @@ def test_what_settings_may_lose_stands_after_the_topics():
         "enable.auto.commit=true of consumer sink-1: records are lost",
         "each time about 529 records (≤ 1,558); as it stands   clients/sink-1.log:2",
         "retention.ms=40000 of group billing on orders: records are lost",
-        "each time 10 to 20 records, in 2.00 h if all goes on as it did; as it stands   clients/orders.log:2",
+        "each time 10 to 20 records, in 2.00 h at this pace; as it stands   clients/orders.log:2",
         "min.insync.replicas=1 of topic orders: records are lost",
         "how many is not known; as it stands   clients/orders.log:2",
     ]
@@ -234,7 +235,7 @@ def test_messages_of_no_known_partition_have_a_row():
     sent = audit(log)
     shown = lines(replace(sent, log=(sent.log[0], replace(sent.log[1], queue=""))))
     assert shown[2:6] == [
-        "PATH     to the log; no group that reads it is told of",
+        "PATH     to the log; no group is known to read it",
         "         partition  sent  acknowledged  unanswered  stored  lost  doubled",
         "         0             5             5           0       –     0        0",
         "         not told      4             0           4       –     0        0",

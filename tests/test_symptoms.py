@@ -4,6 +4,8 @@ from dataclasses import replace
 
 import pytest
 from facts_builder import at, episode, facts, log, positions, ramp, series
+from hypothesis import given
+from hypothesis import strategies as st
 from message_builder import acked, acks, fates
 
 from mqlab.findings import Certainty, Finding, Severity
@@ -47,7 +49,26 @@ def test_a_new_error_is_a_symptom_and_one_at_start_up_is_not():
     assert symptoms(LOG, shapes=[shape("ERROR", "Disk full", 900)]) == [
         "new ERROR shape, 5 lines, server.log:7  Disk full"
     ]
-    assert symptoms(LOG, shapes=[shape("ERROR", "Not ready", 20)]) == []
+    started = episode("broker-started", 10, "server.log")
+    assert symptoms(LOG, started, shapes=[shape("ERROR", "Not ready", 20)]) == []
+
+
+def test_a_log_that_begins_excuses_warnings_but_no_errors_unless_a_start_is_seen():
+    assert symptoms(LOG, shapes=[shape("WARN", "Not ready", 20)]) == []
+    assert symptoms(LOG, shapes=[shape("ERROR", "Not ready", 20)]) == [
+        "new ERROR shape, 5 lines, server.log:7  Not ready"
+    ]
+
+
+@given(
+    st.integers(61, 10_000),
+    st.sampled_from(["ERROR", "FATAL"]),
+    st.sampled_from(["deprecated", "LEADER_NOT_AVAILABLE", "Connection refused", "SLF4J", "may not be available", ""]),
+)
+def test_no_word_excuses_a_flood_of_errors_even_at_a_start_or_beside_a_release(lines, level, word):
+    started, release = episode("broker-started", 900, "server.log"), finding("rolling-restart", 800, 1000)
+    flood = shape(level, f"write failed {word}", 905, lines=lines)
+    assert len(symptoms(LOG, started, findings=[release], shapes=[flood])) == 1
 
 
 def test_a_single_warning_is_no_symptom_and_ordinary_ones_never_are():

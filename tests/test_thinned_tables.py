@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from mqlab.thinning import events, logs
+from mqlab.thinning import tables
 
 SECOND = 1_000_000
 """Microseconds."""
@@ -23,7 +23,7 @@ def test_series_hold_their_points_by_time_and_unknown_names_stay_behind():
         {"source": str, "name": str, "series": str, "offset": int, "wall": int, "value": float, "line": int},
         orient="row",
     )
-    assert events.series(samples).sort("name").to_dicts() == [
+    assert tables.series(samples).sort("name").to_dicts() == [
         {"source": "s", "name": "app.received", "labels": "{}", "offset": None, "points": [
             {"at": NOON, "value": 7.0, "line": 4}]},
         {"source": "s", "name": received, "labels": device, "offset": 0, "points": [
@@ -37,7 +37,7 @@ def test_a_setting_that_repeats_the_value_printed_before_is_dropped():
     printed = pl.DataFrame(
         [known | undated | {"line": n, "value": value} for n, value in enumerate(["1", "1", "all", "1", None, ""], 1)]
     )
-    kept = events.changed(printed).sort("line")
+    kept = tables.changed(printed).sort("line")
     assert kept.select("line", "value").rows() == [(1, "1"), (3, "all"), (4, "1"), (5, None)]
 
 
@@ -57,20 +57,20 @@ def _happened(kind, lines, values=None):
 
 
 def test_events_of_one_actor_within_ten_seconds_are_one_episode_of_all_the_lines_they_stand_for():
-    (found,) = events.episodes(_happened("batch-split", (5, 2, 1, 4, 3))).to_dicts()
+    (found,) = tables.episodes(_happened("batch-split", (5, 2, 1, 4, 3))).to_dicts()
     assert (found["count"], found["member_id"], found["value_min"], found["value_max"]) == (11, "m", 3.0, 3.0)
     assert (found["first"], found["last"]) == ({"line": 1, "text": "x"}, {"line": 5, "text": "x"})
     assert (found["first_at"], found["last_at"]) == (NOON + SECOND, NOON + 5 * SECOND)
 
 
 def test_of_the_life_of_a_group_every_line_is_an_episode():
-    found = events.episodes(_happened("poll-timeout", (3, 4, 5))).sort("first_at").to_dicts()
+    found = tables.episodes(_happened("poll-timeout", (3, 4, 5))).sort("first_at").to_dicts()
     assert [(e["first"]["line"], e["last"]["line"], e["count"]) for e in found] == [(3, 3, 1), (4, 4, 1), (5, 5, 7)]
 
 
 def test_of_a_collectors_pauses_only_short_ones_share_an_episode():
     pauses = _happened("gc-pause", range(1, 5), {1: 0.025, 2: 0.05, 3: 0.075, 4: 0.1})
-    found = events.episodes(pauses).sort("first_at").to_dicts()
+    found = tables.episodes(pauses).sort("first_at").to_dicts()
     assert [(r["first"]["line"], r["count"], r["value_max"]) for r in found] == [(1, 3, 0.075), (4, 1, 0.1)]
 
 
@@ -90,7 +90,7 @@ def _grown(*rows):
     """(whole, level, shape, lines, bytes, minutes) of each row, the whole log first."""
     told = [
         (r["whole"], r["level"], r["shape"], r["lines"], r["bytes"], [tuple(m.values()) for m in r["minutes"]])
-        for r in logs.volumes(_rows(*rows)).to_dicts()
+        for r in tables.volumes(_rows(*rows)).to_dicts()
     ]
     return sorted(told, key=lambda t: (not t[0], -t[4], t[2] or ""))
 
@@ -128,18 +128,18 @@ def test_a_log_below_a_megabyte_tells_no_shapes():
 
 
 def test_only_the_shapes_with_the_loudest_minutes_are_told():
-    many = [_counted(n + 1, "2026-11-21 12:00", f"shape {n:02}", 1, 100_000 + n) for n in range(logs.MOST + 5)]
+    many = [_counted(n + 1, "2026-11-21 12:00", f"shape {n:02}", 1, 100_000 + n) for n in range(tables.MOST + 5)]
     late = _counted(900, "2026-11-21 12:09", "late", 1, 200_000)
     shapes = [told[2] for told in _grown(*many, late)[1:]]
-    assert (len(shapes), shapes[0], "shape 00" in shapes) == (logs.MOST, "late", False)
+    assert (len(shapes), shapes[0], "shape 00" in shapes) == (tables.MOST, "late", False)
 
 
 def test_of_shapes_that_were_not_kept_the_most_frequent_and_all_that_warn_are_told():
-    many = [_counted(n + 1, "2026-11-21 12:00", f"shape {n:03}", n + 2, 9, "INFO") for n in range(logs.SHAPES + 5)]
+    many = [_counted(n + 1, "2026-11-21 12:00", f"shape {n:03}", n + 2, 9, "INFO") for n in range(tables.SHAPES + 5)]
     rare = _counted(900, "2026-11-21 12:09", "rare", 1, 9, "WARN")
     twice = [_counted(line, "2026-11-21 12:01", "shape 304", 4, 9, "INFO") for line in (990, 980)]
     kept = _counted(1, "2026-11-21 12:00", "told elsewhere", 99, 9, "ERROR", kept=True)
-    found = logs.shapes(_rows(*many, rare, *twice, kept)).to_dicts()
+    found = tables.shapes(_rows(*many, rare, *twice, kept)).to_dicts()
     names = [row["shape"] for row in found]
     assert (len(names), names[:2], "shape 006" in names, "shape 005" in names) == (
         300,
@@ -173,7 +173,7 @@ def test_of_lines_that_nobody_understands_the_first_is_shown_and_of_the_others_t
         {"class": None, "lines": 1, "bytes": 10, "line": 9, "text": "later"},
         {"class": None, "lines": 1, "bytes": 10, "line": 4, "text": "first"},
     ]
-    told = logs.coverage(pl.DataFrame([known | row for row in rows], infer_schema_length=None))
+    told = tables.coverage(pl.DataFrame([known | row for row in rows], infer_schema_length=None))
     assert told.sort("class", nulls_last=True).to_dicts() == [
         {"source": LOG, "class": "noise", "lines": 5, "bytes": 50, "first_minute": "2026-11-21 12:00",
          "last_minute": "2026-11-21 12:09", "damage": None, "sample": None},

@@ -8,20 +8,22 @@ next and was not counted under the minute is undated. Only their bytes are taken
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from mqlab.assembly.clocks import minute
-from mqlab.assembly.rows import Gathered, Row
+from mqlab.assembly.rows import Gathered
 from mqlab.clocks import zones
+from mqlab.clocks.zones import Row, minute
+from mqlab.facts import span
 from mqlab.findings import Evidence
 from mqlab.formats.registry import BY_NAME
 from mqlab.logs.floods import summed, together
 from mqlab.rows import Coverage, LineShape, Minute, Reject, Shape, Volume
 from mqlab.sources import Role, Source
 
-LONGEST_RECORD = 300
-"""Undated lines per dated one above which they are no continuations: no stack trace has so many frames."""
+LONGEST_RECORD = 1024
+"""Undated lines per dated one above which they are no continuations: a JVM keeps so many frames of a trace by default
+(-XX:MaxJavaStackTraceDepth)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +100,7 @@ def coverage(gathered: Gathered, settled: Mapping[str, zones.Zone], instant: zon
         lines = {name: _lines(source, rows[name]) if name in rows else 0 for name in ("data", "noise", None)}
         form = BY_NAME.get(source.format)
         zone = settled.get(source.path, zones.ASSUMED)
-        firsts = [minute(r.get("first_minute")) for r in rows.values() if r.get("first_minute")]
-        lasts = [minute(r.get("last_minute")) for r in rows.values() if r.get("last_minute")]
+        first, last = span(minute(r.get(end)) for r in rows.values() for end in ("first_minute", "last_minute"))
         yield Coverage(
             source.path,
             source.format,
@@ -110,8 +111,8 @@ def coverage(gathered: Gathered, settled: Mapping[str, zones.Zone], instant: zon
             lines[None],
             zone.label,
             zone.why,
-            instant(source.path, min((t for t in firsts if t is not None), default=None), None),
-            instant(source.path, max((t for t in lasts if t is not None), default=None), None),
+            instant(source.path, first, None),
+            instant(source.path, last, None),
             source.problem,
             form.FORMAT.software if form else "",
             form.FORMAT.role if form else Role.UNKNOWN,
@@ -128,14 +129,9 @@ Clock = Callable[[str | None], float | None]
 
 
 def volumes(
-    grown: Sequence[Row], quoted: Sequence[Row], path: Callable[[Row], str], instant: Callable[..., float | None],
-    wall: Clock,
-) -> Iterator[Volume]:  # fmt: skip
-    """One volume a log.
-
-    *instant* makes epoch seconds of (source, seconds on the log's clock, offset that the log writes), *wall* makes
-    seconds on the log's clock of a minute.
-    """
+    grown: Sequence[Row], quoted: Sequence[Row], path: Callable[[Row], str], instant: zones.Instant
+) -> Iterator[Volume]:
+    """One volume a log."""
     lines: dict[str, dict[int, Row]] = defaultdict(dict)
     for row in quoted:
         lines[path(row)][row["line"]] = row
@@ -146,8 +142,8 @@ def volumes(
         here = lines[source]
         offset = next((q["offset"] for _, q in sorted(here.items()) if q.get("offset") is not None), None)
 
-        def at(minute: str | None, source: str = source, offset: int | None = offset) -> float | None:
-            return instant(source, wall(minute), offset)
+        def at(text: str | None, source: str = source, offset: int | None = offset) -> float | None:
+            return instant(source, minute(text), offset)
 
         def moment(number: int, source: str = source, here: Mapping[int, Row] = here) -> float | None:
             line = here.get(number, {})
@@ -163,14 +159,16 @@ def _volume(
     counted = [Counted(_known(m, at), m["line"], m["lines"], m["bytes"]) for m in whole["minutes"]]
     dated = {c.minute: c for c in counted if c.minute is not None}
     more = continued(counted)
-    told = [row for row in rows if not row["whole"]]
+    shaped = [row for row in rows if not row["whole"]]
     lines = {minute: c.lines for minute, c in dated.items()}
-    carriers = carrier_lines(lines, [_volume_lines(row, lines) for row in told if not _complains(row)])
+    calm = [{m["minute"]: m["lines"] for m in row["minutes"] if m["minute"] in lines} for row in shaped
+            if not _complains(row)]  # fmt: skip
+    carriers = carrier_lines(lines, calm)
 
     def bytes_of(row: Row, minute: Row) -> int:
         name = minute["minute"]
-        calm = not _complains(row) and carriers[name] < lines[name]
-        return int(minute["bytes"]) + (0 if calm else more.get(name, 0) * minute["lines"] // carriers[name])
+        without = not _complains(row) and carriers[name] < lines[name]
+        return int(minute["bytes"]) + (0 if without else more.get(name, 0) * minute["lines"] // carriers[name])
 
     def shape(row: Row) -> LineShape:
         minutes = [(m["minute"], m["lines"], bytes_of(row, m)) for m in row["minutes"] if m["minute"] in lines]
@@ -178,7 +176,7 @@ def _volume(
         return LineShape(row.get("level"), row["shape"], first, moment(row["line"]), _minutes(minutes, at))
 
     minutes = _minutes([(name, c.lines, c.bytes + more.get(name, 0)) for name, c in dated.items()], at)
-    shapes = together(shape(row) for row in told)
+    shapes = together(shape(row) for row in shaped)
     first = min(dated.values(), key=lambda c: c.line, default=None)
     return Volume(
         source,
@@ -192,10 +190,6 @@ def _volume(
 
 def _complains(row: Row) -> bool:
     return row.get("level") in ("WARN", "ERROR", "FATAL")
-
-
-def _volume_lines(row: Row, known: Collection[str]) -> dict[str, int]:
-    return {m["minute"]: m["lines"] for m in row["minutes"] if m["minute"] in known}
 
 
 def _before(shapes: Sequence[LineShape], here: Mapping[int, Row]) -> Evidence | None:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from mqlab.assembly.rows import MICRO, Quoted, Row, cited, moment, seconds, text
-from mqlab.clocks.zones import Instant
+from mqlab.assembly.rows import Quoted, cited, moment, seconds, text
+from mqlab.clocks.zones import MICRO, Instant, Row
 from mqlab.facts import Facts
 from mqlab.rows import Assignment, Batch, Client, Delivery, Fate, Flow, Part, Passage, Receipt, Tally, TopicFlow
 

@@ -1,25 +1,30 @@
-"""From the rows that leave Spark, by fact and with their sources, to episodes, positions, settings and series."""
+"""From the rows that leave Spark, by fact and with their sources, to episodes, positions, settings and series.
+
+Positions come from exporters' series too: kafka_exporter, kafka-lag-exporter and Burrow's exporter count what was
+committed; kminion counts lag, which it takes from the high watermark of the same scrape. An offset of -1 means that
+nothing was committed.
+"""
 
 from __future__ import annotations
 
 import json
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
 from typing import Any
 
 from mqlab.clocks import zones
-from mqlab.clocks.zones import Instant
+from mqlab.clocks.zones import MICRO, Instant, Row
 from mqlab.facts import Episode, Position, Series, Setting
 from mqlab.findings import Evidence
 from mqlab.formats import exporters
 from mqlab.sources import Source
 
-Row = Mapping[str, Any]
 Quoted = Mapping[tuple[str, int], str]
 """Lines that were read once more, by link and number."""
-MICRO = 1_000_000
-"""Microseconds of a second."""
 _LONGEST = 500
 """Characters of a line that are kept."""
 
@@ -165,4 +170,77 @@ def series(rows: Sequence[Row], path: Callable[[Row], str], instant: Instant) ->
             exporters.factor(name, original),
         )
         for (name, labels, source, original), points in sorted(found.items())
+    )
+
+
+_Place = tuple[str, ...]
+"""Cluster, instance, topic and partition: an exporter tells of its own cluster."""
+_Points = Sequence[tuple[float, float]]
+
+
+def exported_positions(series: Sequence[Series]) -> Iterator[Position]:
+    """A position for each scrape that tells what a group had committed in a partition.
+
+    The end is that of the same scrape, or of the scrape before, where an exporter is asked for one metric after the
+    other; it is None where there is none.
+    """
+    ends, starts = _by_place(series, "topic.end_offset"), _by_place(series, "topic.start_offset")
+    for row in series:
+        place, group = _place(row), row.labels.get("group")
+        lagging = row.name == "group.lag" and row.original.startswith("kminion_")
+        if not (group and place[2] and place[3] and (lagging or row.name == "group.committed_offset")):
+            continue
+        steps = [later - at for (at, _), (later, _) in pairwise(row.points)]
+        scrape = median(steps) if steps else 0.0
+        for number, (at, value) in enumerate(row.points):
+            end = _before(ends.get(place, ()), at, 0.0 if lagging else scrape)
+            committed = int(value) if value >= 0 else None
+            if lagging:
+                if end is None or committed is None:
+                    continue
+                committed = end - committed
+            start = _before(starts.get(place, ()), at, scrape)
+            yield _position(row, number, group, committed, end, start)
+
+
+def _place(series: Series) -> _Place:
+    labels = series.labels
+    cluster = labels.get("cluster") or labels.get("cluster_name") or ""
+    return cluster, *(labels.get(name) or "" for name in ("instance", "topic", "partition"))
+
+
+def _by_place(series: Sequence[Series], name: str) -> Mapping[_Place, _Points]:
+    points: dict[_Place, list[tuple[float, float]]] = defaultdict(list)
+    for row in series:
+        if row.name == name:
+            points[_place(row)] += row.points
+    return {place: sorted(these) for place, these in points.items()}
+
+
+def _before(points: _Points, at: float, within: float) -> int | None:
+    """The offset at *at*, or the last one of no more than *within* seconds before."""
+    place = bisect_right(points, at, key=lambda point: point[0]) - 1
+    if place < 0 or points[place][0] < at - within or points[place][1] < 0:
+        return None
+    return int(points[place][1])
+
+
+def _position(
+    row: Series, number: int, group: str, committed: int | None, end: int | None, start: int | None
+) -> Position:
+    (at, value), labels = row.points[number], row.labels
+    return Position(
+        at=at,
+        group=group,
+        topic=labels["topic"],
+        queue=labels["partition"],
+        committed=committed,
+        end=end,
+        start=start,
+        client_id=labels.get("client_id") or None,
+        member_id=labels.get("consumer_id") or None,
+        peer=(labels.get("member_host") or "").removeprefix("/") or None,
+        source=row.source,
+        line=row.lines[number] if row.lines else None,
+        text=f"{row.original}{{{', '.join(f'{key}={labels[key]}' for key in sorted(labels))}}} {value:.0f}"[:_LONGEST],
     )

@@ -71,33 +71,37 @@ def _passage(row: Passage, by: Mapping[str, float]) -> Passage:
 
 
 LEAST = 10
-"""Messages from which the fastest was not held up."""
+"""Messages from which the fastest was not held up: of ten of which each second one is, all are once in 1,000 times."""
 ERROR = 1.0
-"""Seconds that the fastest message may take, and by which hosts may differ unseen."""
-AGREE = 2.0
-"""Seconds by which what several ledgers say of one clock may differ."""
+"""Seconds that the fastest message may take, and by which hosts may differ unseen: logs may write whole seconds."""
+AGREE = 2 * ERROR
+"""Seconds by which what several ledgers say of one clock may differ: each is off by ``ERROR`` at most."""
 _FARTHEST = 14 * 3600.0
 Host = tuple[str, ...]
 """Logs and ledgers that are written by one clock."""
 
 
 @dataclass(frozen=True, slots=True)
-class Skew:
+class Offset:
     """A clock that is ahead of the others (behind them where negative)."""
 
     sources: Host
     seconds: float
-    messages: int
-    """Messages that tell of it."""
+    error: float
+    """Seconds by which that may be wrong."""
+    shared: int
+    """Connections, or messages, that both noted."""
+    broker: str | None = None
+    """The log whose connections tell; None where messages do."""
 
     @property
     def said(self) -> str:
         """As a sentence's part."""
         way = "ahead of" if self.seconds > 0 else "behind"
-        return (
-            f"its clock is {abs(self.seconds):.1f} s {way} those of the ledgers that note the same {self.messages} "
-            f"messages (± {ERROR:.1f} s): corrected"
-        )
+        others, by = f"those of the ledgers that note the same {self.shared} messages", ""
+        if self.broker:
+            others, by = f"that of {self.broker}", f", by {self.shared} connections that both saw"
+        return f"its clock is {abs(self.seconds):.1f} s {way} {others} (± {self.error:.1f} s{by}): corrected"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +113,7 @@ class _Edge:
     messages: int
 
 
-def skews(facts: Facts, hosts: Sequence[Host], good: Collection[Host]) -> tuple[Skew, ...]:
+def skews(facts: Facts, hosts: Sequence[Host], good: Collection[Host]) -> tuple[Offset, ...]:
     """Clocks that are off, by source; *good* are hosts whose clock agrees with a broker's."""
     edges = _edges(facts, hosts)
     found = [skew for host in sorted(edges) if host not in good for skew in _skew(host, edges, good)]
@@ -127,7 +131,7 @@ def _edges(facts: Facts, hosts: Sequence[Host]) -> Mapping[Host, list[_Edge]]:
     return found
 
 
-def _skew(host: Host, edges: Mapping[Host, Sequence[_Edge]], good: Collection[Host]) -> Sequence[Skew]:
+def _skew(host: Host, edges: Mapping[Host, Sequence[_Edge]], good: Collection[Host]) -> Sequence[Offset]:
     own = edges[host]
     told = [edge.ahead for edge in own]
     ahead = max(told) if min(told) < 0 else min(told)
@@ -135,7 +139,7 @@ def _skew(host: Host, edges: Mapping[Host, Sequence[_Edge]], good: Collection[Ho
         return ()
     before = all(edge.ahead > 0 if edge.sends else edge.ahead < 0 for edge in own)
     late = all(edge.sends for edge in own) and len({edge.other for edge in own}) > 1
-    return (Skew(host, round(ahead, 3), max(edge.messages for edge in own)),) if before or late else ()
+    return (Offset(host, round(ahead, 3), ERROR, max(edge.messages for edge in own)),) if before or late else ()
 
 
 def _sure(edge: _Edge, host: Host, edges: Mapping[Host, Sequence[_Edge]], good: Collection[Host]) -> bool:
@@ -146,34 +150,11 @@ def _sure(edge: _Edge, host: Host, edges: Mapping[Host, Sequence[_Edge]], good: 
 SHARED = 2
 """Connections that must agree: one alone may be the client's, and another one the broker's."""
 ACCEPTING = 0.5
-"""Seconds between a broker's line about a connection and the client's own, on hosts that are not overloaded."""
+"""Seconds between a broker's line about a connection and the client's own where no packet was lost: the first SYN that
+is sent again comes after one second (RFC 6298)."""
 _ROUNDING = 1e-5
 """Seconds that differences of moments may be rounded by."""
 _TOLD = ("connection-made", "client-configured")
-
-
-@dataclass(frozen=True, slots=True)
-class Offset:
-    """A clock that is ahead of the broker's (behind it where negative)."""
-
-    sources: tuple[str, ...]
-    """Logs and ledgers that are written by it."""
-    broker: str
-    """The log that the clock is compared with."""
-    seconds: float
-    error: float
-    """Seconds by which that may be wrong."""
-    connections: int
-    """How many both saw."""
-
-    @property
-    def said(self) -> str:
-        """As a sentence's part."""
-        way = "ahead of" if self.seconds > 0 else "behind"
-        return (
-            f"its clock is {abs(self.seconds):.1f} s {way} that of {self.broker} "
-            f"(± {self.error:.1f} s, by {self.connections} connections that both saw): corrected"
-        )
 
 
 def corrected(facts: Facts) -> Facts:
@@ -188,7 +169,7 @@ def corrected(facts: Facts) -> Facts:
     return _moved_by_connections(moved, skews(moved, hosts, good))
 
 
-def _moved_by_connections(facts: Facts, found: Sequence[Offset | Skew]) -> Facts:
+def _moved_by_connections(facts: Facts, found: Sequence[Offset]) -> Facts:
     if not found:
         return facts
     by_source = {source: offset for offset in found for source in offset.sources}
@@ -202,7 +183,7 @@ def _moved_by_connections(facts: Facts, found: Sequence[Offset | Skew]) -> Facts
 
 def offsets(facts: Facts) -> tuple[Offset, ...]:
     """Clocks that are off by more than the error of that estimate, by source."""
-    return tuple(o for o in _measured(facts) if abs(o.seconds) > o.error and o.connections >= SHARED)
+    return tuple(o for o in _measured(facts) if abs(o.seconds) > o.error and o.shared >= SHARED)
 
 
 def _measured(facts: Facts) -> tuple[Offset, ...]:
@@ -268,9 +249,8 @@ def _offset(
     whole = all(at == int(at) for times in brokers[log].values() for at in times)
     unsaid = 1.0 if whole else 0.0
     seconds, error = min(agreed) - unsaid / 2, unsaid / 2 + ACCEPTING
-    return Offset(
-        tuple(dict.fromkeys((*sources, *_ledgers(facts, sources)))), log, round(seconds, 3), error, len(agreed)
-    )
+    host = tuple(dict.fromkeys((*sources, *_ledgers(facts, sources))))
+    return Offset(host, round(seconds, 3), error, len(agreed), log)
 
 
 def _agreed(made: Sequence[tuple[str, float]], accepted: Mapping[str, tuple[float, ...]]) -> list[float]:

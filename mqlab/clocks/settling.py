@@ -8,23 +8,49 @@ broker > a zone that other sources of the same material were found in and that a
 
 from __future__ import annotations
 
+import json
 from bisect import bisect_right
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta, timezone
 from fnmatch import fnmatch
+from itertools import pairwise
 
-from mqlab.clocks.zones import ASSUMED, WRITTEN, Zone, fixed, parse_zone, ruled
+from mqlab.clocks.zones import (
+    ASSUMED,
+    MICRO,
+    WRITTEN,
+    Row,
+    Rows,
+    Zone,
+    fixed,
+    minute,
+    parse_zone,
+    ruled,
+    written,
+)
+from mqlab.formats import exporters, kafka_broker_log
+from mqlab.sources import Reading, Source
 
+STEP = 900
+"""Zones differ by multiples of fifteen minutes."""
+_FARTHEST = 14 * 3600
+"""Seconds by which a zone may be off: the farthest is Pacific/Kiritimati's, 14 hours east."""
+_START_UP = STEP / 20
+"""Seconds within which a process that a supervisor started prints its settings."""
 SHARED = 3
-"""Shared events that an alignment needs."""
+"""Shared events that an alignment needs: an event meets an interval of ``_START_UP`` under a wrong offset once in 20
+times, so three of them meet theirs under one of the 112 wrong offsets once in 70."""
 MOST = 0.6
-"""Share of a source's events that an alignment must explain."""
+"""Share of a source's events that an alignment must explain: clearly more than half, as two zones may share half."""
 NEARLY_ALL = 0.9
 """Share from which a long incident aligns, although its neighbours in time fit in part."""
-_FARTHEST = 14 * 3600
 _APART = 120.0
-"""Seconds within which two logs tell of the same thing, if nothing is wrong but their zones."""
+"""Seconds within which two logs tell of the same thing, if nothing is wrong but their zones: then a client has given
+up (delivery.timeout.ms of Kafka's producers, CHANNEL_EXPIRED_TIMEOUT of RocketMQ's brokers)."""
+_SLACK = 5.0
+"""Seconds by which clocks that nobody calls wrong may differ, as ``delivery.leaders.SLACK`` says for brokers."""
 
 
 def aligned(events: Sequence[float], anchors: Sequence[tuple[float, float]], step: int) -> tuple[int, int] | None:
@@ -83,12 +109,6 @@ def _shared(events: Sequence[float], merged: Sequence[tuple[float, float]], offs
         place = bisect_right(starts, event - offset) - 1
         count += place >= 0 and event - offset <= merged[place][1]
     return count
-
-
-STEP = 900
-"""Zones differ by multiples of fifteen minutes."""
-BEFORE, AFTER = 120.0, 5.0
-"""Seconds by which a client may be made before and, by its own clock, after a broker sees it connect."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +174,7 @@ def _certain(clock: Clock, anchors: Sequence[tuple[float, float]]) -> Zone | Non
 def _recognised(clock: Clock) -> Zone | None:
     """The only zone in which each client that the log makes connects at once to a broker that saw its id."""
     fitting = [
-        {o for t in epochs if -BEFORE <= wall - t - (o := round((wall - t) / STEP) * STEP) <= AFTER}
+        {o for t in epochs if -_APART <= wall - t - (o := round((wall - t) / STEP) * STEP) <= _SLACK}
         for wall, epochs in clock.met
     ]
     offsets = set.intersection(*fitting) if fitting else set()
@@ -226,3 +246,150 @@ def _fitting(clock: Clock, offsets: Sequence[timedelta], span: tuple[float, floa
 
 def _overlap(window: tuple[float, float], span: tuple[float, float], offset: float) -> float:
     return min(window[1] - offset, span[1]) - max(window[0] - offset, span[0])
+
+
+Sources = Mapping[str, Source]
+"""By link name, as rows name them."""
+
+_SHARED_KINDS = frozenset(
+    {"batch-split", "produce-retry", "record-too-large", "record-expired", "settings-printed",
+     "membership-notified", "queues-allocated"}
+)  # fmt: skip
+_EPOCH_KINDS = frozenset({"client-start-time", "consumer-connected", "producer-connected", "subscription-versioned"})
+"""Events whose value is their moment in epoch milliseconds."""
+_MADE = ("client-created", "connection-made")
+"""What a client says when it is about to connect, or has just done so."""
+_JOINED = frozenset({"consumer-connected", "producer-connected"})
+_MEMBERS = frozenset({"consumer-connected", "consumer-disconnected", "group-offline"})
+"""What a RocketMQ broker tells at once to all clients of the group."""
+_TROUBLE = frozenset(
+    {"producer.batch_splits", "producer.record_retries", "producer.record_errors", "broker.bytes_rejected"}
+)
+"""Counters whose increase falls together with a line in the client's log."""
+_COMPLETE = frozenset({"rebalance-stabilized", "join-completed"})
+"""What a coordinator and each member say of the same generation of a group."""
+
+
+def settled(rows: Rows, sources: Sources, wanted: Sequence[tuple[str, str]]) -> Mapping[str, Zone]:
+    """The zone of each log, by path; *wanted* are the user's (glob, zone) pairs."""
+    anchors = sorted({*_increases(rows), *_starts(rows), *_memberships(rows, sources)})
+    known = settle(_clocks(rows, sources), anchors, _zoned_span(rows, sources), wanted)
+    east = _written(rows, sources)
+    return {path: written(east.get(path, 0)) if zone is WRITTEN else zone for path, zone in known.items()}
+
+
+def _written(rows: Rows, sources: Sources) -> Mapping[str, int]:
+    """Seconds east of UTC that most lines of each log write, by path."""
+    found: dict[str, Counter[int]] = defaultdict(Counter)
+    for row in rows["events"]:
+        if row.get("offset") is not None:
+            found[sources[row["source"]].path][row["offset"]] += 1
+    return {path: min(told, key=lambda offset: (-told[offset], offset)) for path, told in found.items()}
+
+
+def _clocks(rows: Rows, sources: Sources) -> list[Clock]:
+    events: dict[str, list[Row]] = defaultdict(list)
+    for row in rows["events"]:
+        if row.get("first_at") is not None and row.get("offset") is None:
+            events[row["source"]].append(row)
+    minutes: dict[str, list[float]] = defaultdict(list)
+    for row in rows["coverage"]:
+        minutes[row["source"]] += [t for k in ("first_minute", "last_minute") if (t := minute(row.get(k)))]
+    joined, complete = _joined(rows), _completed(rows)
+    logs = [(link, s) for link, s in sources.items() if s.reading is Reading.LOG]
+    return [
+        _clock(source, events[link], minutes[link], joined, complete.get(link, ()))
+        for link, source in sorted(logs, key=lambda s: s[1].path)
+    ]
+
+
+def _clock(
+    source: Source,
+    events: Sequence[Row],
+    minutes: Sequence[float],
+    joined: Mapping[str, set[float]],
+    generations: tuple[tuple[str, float], ...],
+) -> Clock:
+    ids = {row["client_id"] for row in events if row["kind"] in ("client-configured", *_MADE) and row.get("client_id")}
+    own = next(iter(ids)) if len(ids) == 1 else ""
+    seen = [*minutes, *(row[k] / MICRO for row in events for k in ("first_at", "last_at") if row.get(k) is not None)]
+    return Clock(
+        source=source.path,
+        written=source.zone_written,
+        started=tuple(
+            (row["first_at"] / MICRO, row["value_min"] / 1000)
+            for row in events
+            if row["kind"] in _EPOCH_KINDS and row.get("value_min")
+        ),
+        events=tuple(sorted({row["first_at"] / MICRO for row in events if row["kind"] in _SHARED_KINDS})),
+        window=(min(seen), max(seen)) if seen else None,
+        rule=source.zone_rule,
+        met=tuple(
+            (row["first_at"] / MICRO, tuple(sorted(joined[_client(row, own)])))
+            for row in events
+            if row["kind"] in _MADE and _client(row, own) in joined
+        ),
+        generations=generations,
+        kin=source.path.rpartition("/")[0] if source.format == kafka_broker_log.FORMAT.name else None,
+    )
+
+
+def _joined(rows: Rows) -> Mapping[str, set[float]]:
+    """Epoch seconds at which brokers saw each client id connect."""
+    found: dict[str, set[float]] = defaultdict(set)
+    for row in rows["events"]:
+        if row["kind"] in _JOINED and row.get("client_id") and row.get("value_min"):
+            found[row["client_id"]].add(row["value_min"] / 1000)
+        if row["kind"] == "client-connected" and row.get("client_id") and row.get("offset") is not None:
+            found[row["client_id"]].add(row["first_at"] / MICRO - row["offset"])
+    return found
+
+
+def _client(row: Row, own: str) -> str:
+    """Whom the row is about: the client that it names, else the only one of its log."""
+    return row.get("client_id") or own
+
+
+def _completed(rows: Rows) -> Mapping[str, tuple[tuple[str, float], ...]]:
+    """By link: (group and generation, on the log's clock) of lines that say that one is complete."""
+    found: dict[str, list[tuple[str, float]]] = defaultdict(list)
+    for row in rows["events"]:
+        told = row["kind"] in _COMPLETE and row.get("group") and row.get("value_min") is not None
+        if told and row.get("first_at") is not None:
+            at = row["first_at"] / MICRO - (row.get("offset") or 0)
+            found[row["source"]].append((f"{row['group']} {row['value_min']:.0f}", at))
+    return {link: tuple(these) for link, these in found.items()}
+
+
+def _increases(rows: Rows) -> Iterator[tuple[float, float]]:
+    """When a counter of trouble rose between two samples."""
+    for row in rows["metrics"]:
+        labels = json.loads(row.get("labels") or "{}")
+        if exporters.canonical(row["name"], labels) in _TROUBLE and row.get("offset") is not None:
+            points = [(p["at"] / MICRO, p["value"]) for p in row["points"] if p.get("at") is not None]
+            yield from ((one - _SLACK, two + _SLACK) for (one, v), (two, w) in pairwise(points) if w > v)
+
+
+def _starts(rows: Rows) -> Iterator[tuple[float, float]]:
+    """When supervisors that write their zone started a process."""
+    for row in rows["events"]:
+        if row["kind"] == "process-started" and row.get("offset") is not None and row.get("first_at") is not None:
+            at = row["first_at"] / MICRO - row["offset"]
+            yield at - _SLACK, at + _START_UP
+
+
+def _memberships(rows: Rows, sources: Sources) -> Iterator[tuple[float, float]]:
+    """When RocketMQ brokers whose layout fixes the zone saw a group change."""
+    for row in rows["events"]:
+        rule, wall = sources[row["source"]].zone_rule, row.get("first_at")
+        if row["kind"] in _MEMBERS and rule and wall is not None and row.get("offset") is None:
+            at = ruled(rule).instant(wall / MICRO)
+            yield at - _SLACK, at + _SLACK
+
+
+def _zoned_span(rows: Rows, sources: Sources) -> tuple[float, float] | None:
+    moments = [s.snapshot_at for s in sources.values() if s.snapshot_at is not None]
+    for row in rows["metrics"]:
+        if row.get("offset") is not None:
+            moments += [p["at"] / MICRO for p in (row["points"][0], row["points"][-1]) if p.get("at") is not None]
+    return (min(moments), max(moments)) if moments else None

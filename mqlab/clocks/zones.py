@@ -90,7 +90,8 @@ def instants(zones: Mapping[str, Zone]) -> Instant:
 Row = Mapping[str, Any]
 Rows = Mapping[str, Sequence[Row]]
 
-_MICRO = 1_000_000
+MICRO = 1_000_000
+"""Microseconds of a second."""
 _DAY = 86_400.0
 """Seconds by which a clock may be ahead of that of the file: it shows its own zone."""
 _MOMENTS = ("first_at", "last_at", "wall", "at")
@@ -146,15 +147,16 @@ def _year(at: float) -> int:
 def _span(rows: Rows, sources: Mapping[str, Source]) -> tuple[float, float] | None:
     """What is dated with its year covers."""
     minutes = [text for row in rows["coverage"] for name in _MINUTES if (text := row.get(name))]
-    times = [t for text in minutes if not text.startswith(NO_YEAR) if (t := _moment(text)) is not None]
+    times = [t for text in minutes if not text.startswith(NO_YEAR) if (t := minute(text)) is not None]
     times += [source.snapshot_at for source in sources.values() if source.snapshot_at is not None]
-    times += [p["at"] / _MICRO for row in rows["metrics"] for p in row["points"] if p.get("at") is not None]
+    times += [p["at"] / MICRO for row in rows["metrics"] for p in row["points"] if p.get("at") is not None]
     return (min(times), max(times)) if times else None
 
 
-def _moment(minute: str) -> float | None:
+def minute(text: str | None) -> float | None:
+    """Seconds on the line's own clock at ``2026-11-21 12:18``; None where it is no moment."""
     try:
-        return datetime.strptime(minute, _MINUTE).replace(tzinfo=UTC).timestamp()
+        return datetime.fromisoformat(text.replace("T", " ")).replace(tzinfo=UTC).timestamp() if text else None
     except ValueError:
         return None
 
@@ -172,9 +174,9 @@ def _value(name: str, value: Any, year: Callable[[float], float | None]) -> Any:
     if isinstance(value, list):
         return [{n: _value(n, v, year) for n, v in one.items()} if isinstance(one, dict) else one for one in value]
     if name in _MINUTES and isinstance(value, str) and value.startswith(NO_YEAR):
-        at = year(wall) if (wall := _moment(value)) is not None else None
+        at = year(wall) if (wall := minute(value)) is not None else None
         return None if at is None else f"{datetime.fromtimestamp(at, UTC):{_MINUTE}}"
-    if name in _MOMENTS and value is not None and str(_year(value / _MICRO)) == NO_YEAR:
-        at = year(value / _MICRO)
-        return None if at is None else round(at * _MICRO)
+    if name in _MOMENTS and value is not None and str(_year(value / MICRO)) == NO_YEAR:
+        at = year(value / MICRO)
+        return None if at is None else round(at * MICRO)
     return value

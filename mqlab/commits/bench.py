@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from statistics import median
@@ -199,6 +199,7 @@ def _doomed(reader: Reader, after: int, tell: Connection) -> None:
 WAYS: tuple[Way | None, ...] = (None, Way.SYNC, Way.ASYNC, Way.MIXED, Way.AUTO)
 _PREFIX = "mqlab-commit-study-"
 _WAIT_FOR_TOPIC = 60.0
+_NUMBERS = [each.name for each in fields(Run) if each.name != "way"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,16 +297,9 @@ def measured(plan: Plan, way: Way | None, turn: int) -> Run:
 
 
 def _median(alike: list[Run]) -> Run:
+    middle = {name: median(getattr(run, name) for run in alike) for name in _NUMBERS}
     return Run(
-        alike[0].way,
-        round(median(r.polls for r in alike)),
-        median(r.seconds for r in alike),
-        median(r.closing_seconds for r in alike),
-        round(median(r.commits for r in alike)),
-        median(r.commit_seconds for r in alike),
-        round(median(r.crashed_after for r in alike)),
-        round(median(r.again for r in alike)),
-        round(median(r.lost for r in alike)),
+        alike[0].way, **{name: middle[name] if name.endswith("seconds") else round(middle[name]) for name in middle}
     )
 
 

@@ -13,10 +13,9 @@ from mqlab.delivery import durability, group_audit, log_audit
 from mqlab.delivery.elections import handovers
 from mqlab.delivery.leaders import leaderships
 from mqlab.delivery.log_losses import BY_OFFSETS, acknowledged, counted_by_ids
-from mqlab.delivery.loss_mechanisms import cases, topics, unanswered
+from mqlab.delivery.loss_mechanisms import cases, unanswered
 from mqlab.delivery.rows import Audit, Doubled, GroupRow, LogRow, Loss, Outcome, Side
 from mqlab.facts import Facts
-from mqlab.kafka import groups as kafka_groups
 from mqlab.memo import per_facts
 from mqlab.units import counted, number
 
@@ -30,12 +29,11 @@ def audits(facts: Facts) -> tuple[Audit, ...]:
 
     What was in flight when a leader handed over in good order is no log that went back.
     """
-    told = {f.topic for f in facts.fates} | {p.topic for p in facts.parts}
-    read = {topic for _, topic in kafka_groups.topics(facts) if not topic.startswith("__")}
+    noted = {f.topic for f in facts.fates} | {p.topic for p in facts.parts}
     return tuple(
         _audit(facts, topic)
-        for topic in sorted({*topics(facts), *read})
-        if topic in told or cases(facts, topic) or unanswered(facts, topic) or group_audit.group_losses(facts, topic)
+        for topic in durability.topics(facts)
+        if topic in noted or cases(facts, topic) or unanswered(facts, topic) or group_audit.group_losses(facts, topic)
     )
 
 
@@ -46,18 +44,18 @@ def _audit(facts: Facts, topic: str) -> Audit:
     of_log = [*_missing_of_log(facts, log), *_missing_of_losses(losses)]
     outcome = _outcome(groups, losses, doubled, bool(of_log))
     read = sum(case.piece.read for case in cases(facts, topic) if case.piece.how != BY_OFFSETS)
-    said = _statement(outcome, log, groups, losses, doubled, read)
+    statement = _statement(outcome, log, groups, losses, doubled, read)
     missing = tuple(dict.fromkeys([*of_log, *_missing_of_groups(groups)]))
-    return Audit(topic, outcome, said, log, groups, losses, doubled, missing)
+    return Audit(topic, outcome, statement, log, groups, losses, doubled, missing)
 
 
 def _outcome(groups: Sequence[GroupRow], losses: Sequence[Loss], doubled: Sequence[Doubled], open_log: bool) -> Outcome:
     """*open_log*: the material leaves open whether the log lost something."""
     lost = any(loss.most for loss in losses if loss.side is not Side.PRODUCER)
-    twice = any(one.records for one in doubled)
+    repeated = any(row.records for row in doubled)
     if lost:
-        return Outcome.LOST_AND_DOUBLED if twice else Outcome.LOST
-    if twice:
+        return Outcome.LOST_AND_DOUBLED if repeated else Outcome.LOST
+    if repeated:
         return Outcome.DOUBLED
     if open_log:
         return Outcome.UNKNOWN
@@ -79,8 +77,8 @@ def _missing_of_log(facts: Facts, log: Sequence[LogRow]) -> Iterator[str]:
     )  # fmt: skip
     if nowhere:
         yield (
-            f"where {counted(nowhere, 'acknowledged message')} went that no consumer notes: a dump of each partition, "
-            "or the places in the producers' ledger (with acks=0 there are none)"
+            f"where {counted(nowhere, 'acknowledged message')} went that no consumer saw: a dump of each partition, "
+            "or partition and offset in the producers' ledger (with acks=0 there are none)"
         )
 
 
@@ -92,7 +90,9 @@ def _accounted(facts: Facts, row: LogRow) -> bool:
     """
     place = (row.topic, row.queue)
     if place in leaderships(facts):
-        return all(counted_by_ids(facts, row.topic, one) for one in handovers(facts).get(place, ()) if one.back)
+        return all(
+            counted_by_ids(facts, row.topic, handover) for handover in handovers(facts).get(place, ()) if handover.back
+        )
     if durability.replicas(facts, row.topic) == 1:
         return True
     own = [f for f in acknowledged(facts, row.topic) if f.queue == row.queue]
@@ -112,7 +112,7 @@ def _missing_of_losses(losses: Sequence[Loss]) -> Iterator[str]:
 
 def _missing_of_groups(groups: Sequence[GroupRow]) -> Iterator[str]:
     for name in sorted({row.group for row in groups if row.unknown}):
-        yield f"ledgers of every member of {name}, from begin to end: what it handled"
+        yield f"ledgers of every member of {name}, from start to end: what it handled"
     for name in sorted({row.group for row in groups if row.handled is None}):
         yield f"what {name} handled, with partition and offset: ledgers of its members"
 
@@ -123,7 +123,7 @@ def _statement(
 ) -> str:  # fmt: skip
     """What became of the messages of one topic; *read* of those that the log lost had been read before."""
     acked = [row.acked for row in log if row.acked is not None]
-    begin = f"{number(sum(acked))} acknowledged" if acked else "Nothing tells what was acknowledged"
+    begin = f"{number(sum(acked))} acknowledged" if acked else "Nothing shows what was acknowledged"
     by_group = {name: list(rows) for name, rows in groupby(sorted(groups, key=_group), key=_group)}
     parts = [*_lost(losses, read), *_left(by_group), *_failed(log), *_doubled(doubled)]
     counts = "; ".join([begin, *parts])
@@ -132,11 +132,11 @@ def _statement(
     if outcome is Outcome.COMPLETE:
         return f"{counts}. Nothing was lost: every acknowledged message is accounted for."
     if outcome is Outcome.UNKNOWN:
-        return f"{counts}. The material does not allow to say that nothing was lost."
+        return f"{counts}. This material cannot rule out a loss."
     rows: tuple[Loss | Doubled, ...] = (*losses, *doubled)
-    named = sorted({one.incident for one in rows if one.incident})
+    named = sorted({row.incident for row in rows if row.incident})
     return f"{counts}. " + (
-        f"By mechanism: {', '.join(named)}." if named else "Nothing in the material tells the mechanism."
+        f"By mechanism: {', '.join(named)}." if named else "Nothing in the material shows how it happened."
     )
 
 
@@ -148,28 +148,28 @@ def _unknown(by_group: dict[str, list[GroupRow]]) -> Iterator[str]:
     for name, rows in by_group.items():
         many = sum(row.unknown for row in rows)
         if many:
-            yield f"Whether {name} handled {number(many)} of them before its position, the material cannot say."
+            yield f"Whether {name} handled {number(many)} of the messages before its position cannot be told."
         elif any(row.handled is None for row in rows):
-            yield f"What {name} handled, the material cannot say."
+            yield f"What {name} handled cannot be told."
 
 
 def _lost(losses: Sequence[Loss], read: int) -> Iterator[str]:
     log = [loss for loss in losses if loss.side is Side.LOG and loss.most]
     if log:
-        places = [f"{_amount([one])} of {one.topic}-{one.queue}{_offsets(one)}" for one in log[:_SHOWN]]
+        places = [f"{_amount([loss])} of {loss.topic}-{loss.queue}{_offsets(loss)}" for loss in log[:_SHOWN]]
         more = [f"{number(len(log) - _SHOWN)} more"] if len(log) > _SHOWN else []
         several = f"{_amount(log)} are gone from the log: {', '.join([*places, *more])}"
         yield several if len(log) > 1 else f"{places[0]} are gone from the log"
     if read:
-        yield f"{number(read)} of these had been read by consumers before"
+        yield f"consumers had already read {number(read)} of these"
     for name, own in groupby(
-        sorted((one for one in losses if one.side is Side.GROUP and one.most), key=_group), _group
+        sorted((loss for loss in losses if loss.side is Side.GROUP and loss.most), key=_group), _group
     ):
         yield f"{_amount(list(own))} were never handled by {name}"
 
 
 def _amount(losses: Sequence[Loss]) -> str:
-    least, most = sum(one.least for one in losses), sum(one.most for one in losses)
+    least, most = sum(loss.least for loss in losses), sum(loss.most for loss in losses)
     return number(most) if least == most else f"{number(least)} to {number(most)}"
 
 
@@ -183,26 +183,26 @@ def _left(by_group: dict[str, list[GroupRow]]) -> Iterator[str]:
     """What groups left out on purpose, then what only waits for them."""
     for name, rows in by_group.items():
         if skipped := sum(row.by_hand for row in rows):
-            yield f"{number(skipped)} were left out by {name} on purpose: its offsets were set by hand"
+            yield f"{number(skipped)} were skipped by {name} on purpose: its offsets were set by hand"
         if aside := sum(row.aside for row in rows):
-            yield f"{number(aside)} could not be handled by {name} and were set aside in a topic for such"
+            yield f"{number(aside)} could not be handled by {name} and went to a dead-letter topic"
     for name, rows in by_group.items():
         if pending := sum(row.pending or 0 for row in rows):
-            yield f"{number(pending)} are only not read yet by {name}"
+            yield f"{number(pending)} have not been read by {name} yet"
 
 
 def _failed(log: Sequence[LogRow]) -> Iterator[str]:
     refused, kept = sum(row.failed or 0 for row in log), sum(row.failed_stored or 0 for row in log)
     if refused:
-        yield f"{number(refused)} were reported as failed, {number(kept)} of them are in the log all the same"
+        yield f"{number(refused)} were reported as failed, yet {number(kept)} of them are in the log"
     if lacking := sum(row.unanswered or 0 for row in log):
-        yield f"{number(lacking)} were sent and never answered"
+        yield f"{number(lacking)} were sent and never acknowledged or refused"
 
 
 def _doubled(doubled: Sequence[Doubled]) -> Iterator[str]:
-    log = sum(one.extra for one in doubled if one.side is Side.LOG)
+    log = sum(row.extra for row in doubled if row.side is Side.LOG)
     if log:
         yield f"the log holds {number(log)} {'copy' if log == 1 else 'copies'} too many"
-    for name, own in groupby(sorted((one for one in doubled if one.side is Side.GROUP), key=_group), _group):
-        if extra := sum(one.extra for one in own):
-            yield f"{name} handled {counted(extra, 'time')} too often"
+    for name, own in groupby(sorted((row for row in doubled if row.side is Side.GROUP), key=_group), _group):
+        if extra := sum(row.extra for row in own):
+            yield f"{name} handled {counted(extra, 'duplicate')}"

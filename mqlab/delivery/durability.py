@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
-from mqlab.facts import Facts, Setting
+from mqlab.facts import Facts
 from mqlab.findings import Evidence
 from mqlab.memo import per_facts
 from mqlab.models import kafka_defaults
 from mqlab.shared import actors, configured
+from mqlab.shared.configured import Value
 
-_RANK = {"describe": 0, "printed": 1, "file": 2, "default": 3}
 _ALL = ("all", "-1")
 
 
@@ -31,12 +30,14 @@ class Acks:
         return self.value != "all"
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
-    """A value that is in force for a topic, and where it stands; no place for a default."""
-
-    value: str
-    evidence: Evidence | None
+@per_facts
+def topics(facts: Facts) -> tuple[str, ...]:
+    """Topics of users that the material tells of, by name."""
+    named = {s.owner for s in facts.settings if s.scope == "topic"} | {p.topic for p in facts.positions}
+    named |= {f.topic for f in facts.fates} | {p.topic for p in facts.parts if p.role != "committed"}
+    named |= {e.topic for e in facts.of_kind("leader-started")}
+    named |= {s.labels.get("topic") for s in facts.named("broker.log_end_offset")}
+    return tuple(sorted(name for name in named if name and not name.startswith("__")))
 
 
 @per_facts
@@ -62,40 +63,30 @@ def _names(facts: Facts, owner: str) -> set[str]:
 @per_facts
 def acks(facts: Facts, topic: str, at: float | None = None) -> Acks | None:
     """What the producers of *topic* asked for; None where nothing says so or they differ."""
-    found = [_of_producer(facts, owner, at) for owner in producers(facts, topic)]
-    values = {one.value for one in found if one is not None}
-    return found[0] if found and None not in found and len(values) == 1 else None
+    asked = [_of_producer(facts, owner, at) for owner in producers(facts, topic)]
+    values = {wanted.value for wanted in asked if wanted is not None}
+    return asked[0] if asked and None not in asked and len(values) == 1 else None
 
 
 def _of_producer(facts: Facts, owner: str | None, at: float | None) -> Acks | None:
-    known = configured.producer_value(facts, owner, "acks", at)
-    if known is None or known.value not in (*_ALL, "0", "1"):
+    setting = configured.producer_value(facts, owner, "acks", at)
+    if setting is None or setting.value not in (*_ALL, "0", "1"):
         return None
-    value = "all" if known.value in _ALL else known.value
-    return Acks(value, owner or "a producer", known.setting.evidence if known.setting else None)
+    value = "all" if setting.value in _ALL else setting.value
+    return Acks(value, owner or "a producer", setting.evidence)
 
 
 @per_facts
-def in_force(facts: Facts, topic: str, key: str, at: float | None = None) -> Told | None:
+def in_force(facts: Facts, topic: str, key: str, at: float | None = None) -> Value | None:
     """What *key* is for *topic*: its own value, else that of the brokers, else the default of their version."""
-    own = _best([s for s in facts.settings if s.scope == "topic" and s.owner == topic and s.key == key], at)
-    if own is None:
-        brokers = [s for s in facts.settings if s.scope == "broker" and s.key in (key, f"log.{key}")]
-        own = _best(brokers, at) if len({s.value for s in brokers}) == 1 or at is not None else None
+    own = configured.best([s for s in facts.settings if (s.scope, s.owner, s.key) == ("topic", topic, key)], at)
+    brokers = [s for s in facts.settings if s.scope == "broker" and s.key in (key, f"log.{key}")]
+    if own is None and (len({s.value for s in brokers}) == 1 or at is not None):
+        own = configured.best(brokers, at)
     if own is not None:
-        return Told(own.value, own.evidence)
+        return Value(key, own.value, own)
     default = kafka_defaults.default(key, "topic", configured.broker_version(facts))
-    return Told(default, None) if default is not None else None
-
-
-def _best(settings: Iterable[Setting], at: float | None) -> Setting | None:
-    """The last that was seen at *at* or before, else the first after it, else an undated one."""
-    rows = sorted(settings, key=lambda s: (_RANK.get(s.origin, 9), s.source, s.line or 0))
-    dated = [s for s in rows if s.at is not None]
-    before = [s for s in dated if at is None or (s.at or 0.0) <= at]
-    if before:
-        return max(before, key=lambda s: s.at or 0.0)
-    return min(dated, key=lambda s: s.at or 0.0) if dated else next(iter(rows), None)
+    return Value(key, default, None) if default is not None else None
 
 
 def compacted(facts: Facts, topic: str) -> bool:
@@ -113,5 +104,5 @@ def replicas(facts: Facts, topic: str) -> int | None:
 
 def min_in_sync(facts: Facts, topic: str, at: float | None = None) -> int | None:
     """Replicas that must be in sync for acks=all; None where it is not known."""
-    told = in_force(facts, topic, "min.insync.replicas", at)
-    return int(told.value) if told is not None and told.value.isdigit() else None
+    setting = in_force(facts, topic, "min.insync.replicas", at)
+    return int(setting.value) if setting is not None and setting.value.isdigit() else None

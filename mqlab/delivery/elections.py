@@ -98,20 +98,22 @@ def handovers(facts: Facts) -> Mapping[Place, tuple[Handover, ...]]:
 @per_facts
 def set_backs(facts: Facts, topic: str) -> tuple[Handover, ...]:
     """Changes of leader after which the log of a partition of *topic* ended earlier than before, by partition."""
-    return tuple(one for (own, _), rows in sorted(handovers(facts).items()) if own == topic for one in rows if one.back)
+    own = [changes for place, changes in sorted(handovers(facts).items()) if place[0] == topic]
+    return tuple(handover for changes in own for handover in changes if handover.back)
 
 
-def in_good_order(facts: Facts, one: Handover) -> bool:
+def in_good_order(facts: Facts, handover: Handover) -> bool:
     """The old leader lived on: it was being stopped, or began to follow at the same moment."""
-    since, until = one.before.at or 0.0, (one.after.at or float("inf")) + SLACK
-    follows = [f for f in follower_starts(facts).get((one.after.topic, one.after.queue), ())
-               if f.replica == one.before.leader and f.epoch == one.after.epoch]  # fmt: skip
-    if any(f.at is not None and one.after.at is not None and abs(f.at - one.after.at) <= SLACK for f in follows):
+    before, after = handover.before, handover.after
+    since, until = before.at or 0.0, (after.at or float("inf")) + SLACK
+    follows = [f.at for f in follower_starts(facts).get((after.topic, after.queue), ())
+               if f.replica == before.leader and f.epoch == after.epoch]  # fmt: skip
+    if any(at is not None and after.at is not None and abs(at - after.at) <= SLACK for at in follows):
         return True
-    folder = one.before.evidence.source.rpartition("/")[0]
+    folder = before.evidence.source.rpartition("/")[0]
     stops = [e for e in facts.of_kind("broker-stopping")
-             if one.before.leader == e.node or (not e.node and e.source.rpartition("/")[0] == folder)]  # fmt: skip
-    return not one.same_broker and any(e.first_at is not None and since <= e.first_at <= until for e in stops)
+             if before.leader == e.node or (not e.node and e.source.rpartition("/")[0] == folder)]  # fmt: skip
+    return not handover.same_broker and any(e.first_at is not None and since <= e.first_at <= until for e in stops)
 
 
 def _of_place(facts: Facts, place: Place, rows: tuple[Leadership, ...]) -> Iterator[Handover]:
@@ -120,7 +122,7 @@ def _of_place(facts: Facts, place: Place, rows: tuple[Leadership, ...]) -> Itera
         if before.life != after.life or before.epoch == after.epoch:
             stale = -1
             continue
-        one = Handover(
+        handover = Handover(
             before,
             after,
             _next(facts, before, after),
@@ -129,9 +131,9 @@ def _of_place(facts: Facts, place: Place, rows: tuple[Leadership, ...]) -> Itera
             furthest(facts, watermarks(facts).get(place, ()), before, after, stale),
             diverged(facts, after),
         )
-        if one.back:
-            stale = max(end.offset for end in one.ends)
-        yield one
+        if handover.back:
+            stale = max(end.offset for end in handover.ends)
+        yield handover
 
 
 def _with_unknown(rows: tuple[Leadership, ...]) -> tuple[Leadership, ...]:
@@ -148,17 +150,17 @@ def _next(facts: Facts, before: Leadership, after: Leadership) -> bool:
     if before.epoch is None or after.epoch is None:
         return False
     between = range(before.epoch + 1, after.epoch)
-    told = [r for r in in_sync(facts).get((after.topic, after.queue), ()) if r.controller and r.epoch in between]
-    others = {r.leader for r in told} - {"-1", None, before.leader, after.leader}
-    return not others and (len(between) <= 1 or {r.epoch for r in told} == set(between))
+    elections = [r for r in in_sync(facts).get((after.topic, after.queue), ()) if r.controller and r.epoch in between]
+    others = {r.leader for r in elections} - {"-1", None, before.leader, after.leader}
+    return not others and (len(between) <= 1 or {r.epoch for r in elections} == set(between))
 
 
-def _old_end(known: tuple[ReplicaEnd, ...], before: Leadership, later: tuple[Leadership, ...]) -> End | None:
+def _old_end(starts: tuple[ReplicaEnd, ...], before: Leadership, later: tuple[Leadership, ...]) -> End | None:
     """The log end with which the old leader began to follow, before it led again."""
     first_later = later[0].epoch or 0
     again = min((r.epoch for r in later if r.leader == before.leader and r.epoch is not None), default=None)
     own = [
-        f for f in known
+        f for f in starts
         if f.replica == before.leader and f.epoch is not None and f.epoch >= first_later
         and (again is None or f.epoch < again) and (f.at or 0.0) >= (before.at or 0.0)
     ]  # fmt: skip
@@ -183,63 +185,63 @@ class Election:
 
 
 @per_facts
-def election(facts: Facts, one: Handover) -> Election:
-    """How the leader of *one* was elected."""
-    leader = one.after.leader
-    marked = next(_lines(facts, one, "unclean-election"), None)
+def election(facts: Facts, handover: Handover) -> Election:
+    """How the leader of *handover* was elected."""
+    leader = handover.after.leader
+    marked = next(_lines(facts, handover, "unclean-election"), None)
     if marked is not None and leader in leaders.elected(marked.reason)[2]:
-        shown = (replace(marked.first, why="the election"),)
-        return Election(False, True, "it was an eligible replica (KIP-966)", shown)
+        evidence = (replace(marked.first, why="the election"),)
+        return Election(False, True, "it was an eligible replica (KIP-966)", evidence)
     if marked is not None:
-        shown = (replace(marked.first, why="said"),)
-        return Election(True, True, "the controller says that the election was unclean", shown)
-    said = [line for line in _lines(facts, one, "leader-elected") if offered(line) == leader]
-    if said and any(words in (said[-1].reason or "") for words in _IN_ORDER):
-        shown = (replace(said[-1].first, why="the election"),)
-        return Election(False, True, "the controller elected it in good order", shown)
-    return _by_in_sync_set(facts, one)
+        evidence = (replace(marked.first, why="said"),)
+        return Election(True, True, "the controller says that the election was unclean", evidence)
+    elections = [line for line in _lines(facts, handover, "leader-elected") if offered(line) == leader]
+    if elections and any(words in (elections[-1].reason or "") for words in _IN_ORDER):
+        evidence = (replace(elections[-1].first, why="the election"),)
+        return Election(False, True, "the controller elected it in good order", evidence)
+    return _by_in_sync_set(facts, handover)
 
 
-def _by_in_sync_set(facts: Facts, one: Handover) -> Election:
-    leader, after = one.after.leader, one.after.isr
-    setting = durability.in_force(facts, one.after.topic, "unclean.leader.election.enable", one.after.at)
+def _by_in_sync_set(facts: Facts, handover: Handover) -> Election:
+    leader, after = handover.after.leader, handover.after.isr
+    setting = durability.in_force(facts, handover.after.topic, "unclean.leader.election.enable", handover.after.at)
     allowed = setting.value if setting is not None and setting.evidence is not None else None
-    last = _last_in_sync(facts, one)
-    shown = (replace(last.evidence, why="replicas in sync before the election"),) if last is not None else ()
-    switched_off = (*shown, *((setting.evidence,) if setting is not None and setting.evidence is not None else ()))
+    last = _last_in_sync(facts, handover)
+    evidence = (replace(last.evidence, why="replicas in sync before the election"),) if last is not None else ()
+    switched_off = (*evidence, *((setting.evidence,) if setting is not None and setting.evidence is not None else ()))
     if last is None:
         if allowed == "false":
             return Election(False, False, "unclean elections are switched off", switched_off)
         return Election(None, False, "nothing tells which replicas were in sync", ())
     names = ", ".join(last.isr)
     if len(after or ()) > 1 and not last.controller:
-        return Election(False, False, f"others were in sync with it ({', '.join(after or ())})", shown)
+        return Election(False, False, f"others were in sync with it ({', '.join(after or ())})", evidence)
     if leader in last.isr and (last.controller or allowed != "true"):
-        return Election(False, last.controller, f"it was in sync before ({names})", shown)
+        return Election(False, last.controller, f"it was in sync before ({names})", evidence)
     possible = allowed != "false" and (last.controller or allowed == "true")
     if leader not in last.isr and after in (None, (leader,)) and possible:
-        return Election(True, last.controller, f"only {names} had been in sync", shown)
+        return Election(True, last.controller, f"only {names} had been in sync", evidence)
     if allowed == "false" and not last.controller:
         return Election(False, False, "unclean elections are switched off", switched_off)
-    return Election(None, False, f"in sync was {names}, as far as is told", shown)
+    return Election(None, False, f"in sync was {names}, as far as is known", evidence)
 
 
-def _lines(facts: Facts, one: Handover, kind: str) -> Iterator[Episode]:
+def _lines(facts: Facts, handover: Handover, kind: str) -> Iterator[Episode]:
     """Lines of controllers about this partition, between both leaderships, that name this leader or nobody."""
-    since, until = one.before.at or float("-inf"), one.after.at or float("-inf")
+    since, until = handover.before.at or float("-inf"), handover.after.at or float("-inf")
     for line in facts.of_kind(kind):
-        here = (line.topic, line.queue) == (one.after.topic, one.after.queue)
-        named = offered(line) in (one.after.leader, "")
+        here = (line.topic, line.queue) == (handover.after.topic, handover.after.queue)
+        named = offered(line) in (handover.after.leader, "")
         if here and named and line.first_at is not None and since < line.first_at <= until + SLACK:
             yield line
 
 
-def _last_in_sync(facts: Facts, one: Handover) -> leaders.InSync | None:
+def _last_in_sync(facts: Facts, handover: Handover) -> leaders.InSync | None:
     """The in-sync set before the election: by epoch where lines have one, else by time."""
-    epoch, at, first = one.after.epoch, one.after.at, one.before.epoch
-    known = in_sync(facts).get((one.after.topic, one.after.queue), ())
-    dated = [r for r in known if r.epoch is not None and (-1 if first is None else first) <= r.epoch < (epoch or 0)]
-    undated = [r for r in known if r.epoch is None and r.at is not None and at is not None]
+    epoch, at, first = handover.after.epoch, handover.after.at, handover.before.epoch
+    sets = in_sync(facts).get((handover.after.topic, handover.after.queue), ())
+    dated = [r for r in sets if r.epoch is not None and (-1 if first is None else first) <= r.epoch < (epoch or 0)]
+    undated = [r for r in sets if r.epoch is None and r.at is not None and at is not None]
     if not dated:
         return next((r for r in reversed(undated) if (r.at or 0.0) < (at or 0.0)), None)
     newest = max(dated, key=lambda r: (r.epoch or 0, r.controller, r.at or 0.0))

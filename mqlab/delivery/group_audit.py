@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from mqlab import units
+from mqlab.delivery.leaders import last_end
 from mqlab.delivery.missing import (
     Place,
     Run,
@@ -31,7 +32,7 @@ from mqlab.delivery.missing import (
 )
 from mqlab.delivery.offset_gaps import skips
 from mqlab.delivery.ownership_intervals import Stint, early, stints, until_given_back
-from mqlab.delivery.positions import Offsets, Skip, Why, before, offsets, partitions, place_ends
+from mqlab.delivery.positions import Offsets, Skip, Why, before, offsets, partitions
 from mqlab.delivery.rows import Doubled, GroupRow, Loss, Side
 from mqlab.facts import Facts, span
 from mqlab.findings import Evidence
@@ -75,7 +76,7 @@ def group_losses(facts: Facts, topic: str) -> tuple[Loss, ...]:
         loss
         for place in audited(facts, topic)
         for loss in sorted(
-            reckon(facts, *place).losses, key=lambda one: (one.first_offset, one.last_offset, one.incident or "")
+            reckon(facts, *place).losses, key=lambda loss: (loss.first_offset, loss.last_offset, loss.incident or "")
         )
     )
 
@@ -83,21 +84,21 @@ def group_losses(facts: Facts, topic: str) -> tuple[Loss, ...]:
 @per_facts
 def group_doubled(facts: Facts, topic: str) -> tuple[Doubled, ...]:
     """Messages of *topic* that groups handled more than once, by group and partition; copies in the log are no such."""
-    found = []
+    doubled = []
     for group, _, queue in audited(facts, topic):
         own = noting(facts, group, topic)
         rows = [fate for fate in fates(facts, topic, queue) if too_often(fate, own)]
         if rows:
             extra = sum(fate.messages * too_often(fate, own) for fate in rows)
             since, until = span(at for fate in rows for at in (fate.first_at, fate.last_at))
-            found.append(
+            doubled.append(
                 Doubled(
                     AGAIN, Side.GROUP, topic, queue, group, sum(fate.messages for fate in rows), extra, extra, extra,
-                    since, until, "messages that the group's ledgers note more than once",
+                    since, until, "messages that appear more than once in the group's ledgers",
                     tuple(fate.first for fate in rows[:2]),
                 )
             )  # fmt: skip
-    return tuple(found)
+    return tuple(doubled)
 
 
 @per_facts
@@ -130,11 +131,11 @@ def _pending(facts: Facts, place: Place) -> int | None:
     By ids where what producers noted reaches as far as the end of the log that was seen.
     """
     group, topic, queue = place
-    known, stood, rows = offsets(facts, *place), position(facts, *place), fates(facts, topic, queue)
+    partition, stood, rows = offsets(facts, *place), position(facts, *place), fates(facts, topic, queue)
     if stood is None:
         return None
-    low = max(stood, known.start.offset if known.start else 0)
-    end = known.end.offset if known.end else None
+    low = max(stood, partition.start.offset if partition.start else 0)
+    end = partition.end.offset if partition.end else None
     reached = max(((f.last_offset or 0) + 1 for f in rows if in_log(f)), default=0)
     if counted(facts, topic, queue) and (end is None or reached >= end):
         beyond = max(((f.last_offset or 0) + 1 for f in rows), default=0)
@@ -149,20 +150,20 @@ def _pending(facts: Facts, place: Place) -> int | None:
 def reckon(facts: Facts, group: str, topic: str, queue: str) -> Reckoning:
     """What *group* lost in one partition, by mechanism."""
     place, own = (group, topic, queue), noting(facts, group, topic)
-    stood, every = position(facts, *place), skips(facts, *place)
-    found = [loss for skip in every if skip.why in (Why.RETENTION, Why.RESET) for loss in _passed(facts, place, skip)]
+    stood, ranges = position(facts, *place), skips(facts, *place)
+    losses = [loss for skip in ranges if skip.why in (Why.RETENTION, Why.RESET) for loss in _passed(facts, place, skip)]
     rest = inside(unhandled(facts, *place), 0, stood) if stood is not None else []
     by_hand = 0
-    for skip in every:
+    for skip in ranges:
         by_hand += sum(run.messages for run in inside(rest, skip.low, skip.high)) if skip.why is Why.HAND else 0
         rest = outside(rest, skip.low, skip.high)
     if not own:
         who = (f"the ledger of every member of {group}",) if _least(rest) else ()
-        return Reckoning(tuple(found), _least(rest), who, by_hand)
+        return Reckoning(tuple(losses), _least(rest), who, by_hand)
     deleted, rest = _deleted(facts, place, rest)
     failed, rest = _failed(facts, place, rest)
     aside = sum(loss.records for loss in failed) if dead_letter_topic(facts, topic) else 0
-    found += deleted if aside else [*deleted, *failed]
+    losses += deleted if aside else [*deleted, *failed]
     unknown, doubts = 0, list[str]()
     for stint in reversed(stints(facts, *place)):
         runs = inside(rest, stint.low, stint.high)
@@ -174,11 +175,11 @@ def reckon(facts: Facts, group: str, topic: str, queue: str) -> Reckoning:
             if why := doubt(facts, place, part or stint, run):
                 unknown, doubts = unknown + run.least, [*doubts, why]
             else:
-                found += _in_memory(facts, place, part or stint, run, tail)
+                losses += _in_memory(facts, place, part or stint, run, tail)
         rest = outside(rest, stint.low, stint.high)
     if _least(rest):
         unknown, doubts = unknown + _least(rest), [*doubts, f"who had {topic}-{queue}: the logs of the consumers"]
-    return Reckoning(tuple(found), unknown, tuple(dict.fromkeys(doubts)), by_hand, aside)
+    return Reckoning(tuple(losses), unknown, tuple(dict.fromkeys(doubts)), by_hand, aside)
 
 
 def _least(runs: Sequence[Run]) -> int:
@@ -195,27 +196,27 @@ def _loss(place: Place, incident: str | None, run: Run, how: str, evidence: tupl
 
 def _deleted(facts: Facts, place: Place, runs: Sequence[Run]) -> tuple[list[Loss], list[Run]]:
     """Those of *runs* that end where the log began, or begin where the log refused a position; and the others."""
-    known, how = offsets(facts, *place), "ids right before the log start"
-    found: list[Loss] = []
+    partition, how = offsets(facts, *place), "ids right before the log start"
+    losses: list[Loss] = []
     rest: list[Run] = []
     for run in runs:
-        low, line = _refused(known, run) or _overtaken(known, run) or (run.high, None)
+        low, line = _refused(partition, run) or _overtaken(partition, run) or (run.high, None)
         rest += outside([run], low, run.high)
-        gone = inside([run], low, run.high)
-        found += [_loss(place, str(Why.RETENTION), part, how, (line,)) for part in gone if line is not None]
-    return found, rest
+        deleted = inside([run], low, run.high)
+        losses += [_loss(place, str(Why.RETENTION), part, how, (line,)) for part in deleted if line is not None]
+    return losses, rest
 
 
-def _refused(known: Offsets, run: Run) -> tuple[int, Evidence] | None:
+def _refused(partition: Offsets, run: Run) -> tuple[int, Evidence] | None:
     """The consumer's line about the position at which the run begins."""
-    told = [e for e in known.lines if e.kind == "offset-reset" and "Truncation detected" not in e.first.text]
-    return next(((run.low, e.first) for e in told if e.value_max == run.low), None)
+    refusals = [e for e in partition.lines if e.kind == "offset-reset" and "Truncation detected" not in e.first.text]
+    return next(((run.low, e.first) for e in refusals if e.value_max == run.low), None)
 
 
-def _overtaken(known: Offsets, run: Run) -> tuple[int, Evidence] | None:
+def _overtaken(partition: Offsets, run: Run) -> tuple[int, Evidence] | None:
     """The log began right behind the run while the group had committed less: what it had not committed is gone."""
-    for mark in known.starts:
-        stood = before(known.committed, mark.at)
+    for mark in partition.starts:
+        stood = before(partition.committed, mark.at)
         if mark.offset == run.high and stood is not None and stood.offset < run.high:
             return max(run.low, stood.offset), mark.place
     return None
@@ -223,16 +224,16 @@ def _overtaken(known: Offsets, run: Run) -> tuple[int, Evidence] | None:
 
 def _failed(facts: Facts, place: Place, rest: Sequence[Run]) -> tuple[list[Loss], list[Run]]:
     """Records of which the application says that they failed, and *rest* without them."""
-    found: list[Loss] = []
+    losses: list[Loss] = []
     left = list(rest)
     for line in facts.of_kind("record-failed"):
         if (line.topic, line.queue) == place[1:] and line.value_max is not None:
             low, high = int(line.value_min or 0), int(line.value_max) + 1
             low = high - 1 if high - low > line.count else low
-            for run in inside(left, low, high):
-                found.append(_loss(place, None, run, "skipped after an error", (line.first,)))
+            gone = inside(left, low, high)
+            losses += [_loss(place, None, run, "skipped after an error", (line.first,)) for run in gone]
             left = outside(left, low, high)
-    return found, left
+    return losses, left
 
 
 @per_facts
@@ -244,7 +245,9 @@ def dead_letter_topic(facts: Facts, topic: str) -> str | None:
     named = {p.topic for p in facts.positions} | {f.topic for f in facts.fates}
     for name in sorted(name for name in named if topic in name and _DEAD.search(name.replace(topic, ""))):
         stored = sum(f.messages for f in facts.fates if f.topic == name and (f.stored or f.acked))
-        if failed and max(stored, sum(place_ends(facts, name).values())) >= len(failed):
+        queues = {p.queue for p in facts.positions if p.topic == name}
+        ends = sum(last_end(facts, (name, queue)) or 0 for queue in queues)
+        if failed and max(stored, ends) >= len(failed):
             return name
     return None
 
@@ -258,11 +261,11 @@ def _in_memory(facts: Facts, place: Place, stint: Stint, run: Run, tail: bool) -
     signs, exact = early(facts, place, stint), run.least == run.most
     last, evidence = run.high == stint.high, (*stint.places[1:], run.first or stint.places[0])
     if last and (exact or (not sparse(facts, place[1]) and (signs.waiting or signs.ahead))):
-        yield _loss(place, EARLY, run, f"committed up to {units.number(stint.high)}, noted by no ledger", evidence)
+        yield _loss(place, EARLY, run, f"committed up to {units.number(stint.high)}, in no ledger", evidence)
     elif exact and tail and stint.stopped and (signs.auto or signs.waiting):
-        yield _loss(place, EARLY, run, "committed, noted by no ledger, others behind them are", evidence)
+        yield _loss(place, EARLY, run, "committed, and missing while later ones are there", evidence)
     elif exact:
-        yield _loss(place, None, run, "noted by no ledger, others behind them are", (run.first or stint.places[0],))
+        yield _loss(place, None, run, "missing while later ones are there", (run.first or stint.places[0],))
 
 
 def _passed(facts: Facts, place: Place, skip: Skip) -> Iterator[Loss]:
@@ -287,7 +290,7 @@ def _by_ids(facts: Facts, place: Place, skip: Skip, runs: Sequence[Run]) -> tupl
     if not (begin <= skip.low and skip.high <= end):
         records, _, most, how = _by_offsets(facts, place, skip)
         return max(ids, records), min(ids, records), max(ids, most), how
-    how = "ids that were acknowledged there and that no ledger notes"
+    how = "ids that were acknowledged there and are in no ledger of the group"
     if skip.lowest is None and skip.highest is None:
         return ids, _least(runs), ids, how
     return ids, min(ids, skip.least), max(ids, skip.most), how
@@ -296,9 +299,9 @@ def _by_ids(facts: Facts, place: Place, skip: Skip, runs: Sequence[Run]) -> tupl
 def _by_offsets(facts: Facts, place: Place, skip: Skip) -> tuple[int, int, int, str]:
     """Offsets there, without those that were handled; some hold no record where a log is compacted or transactional."""
     group, topic, queue = place
-    own, every = noting(facts, group, topic), skips(facts, *place)
+    own, ranges = noting(facts, group, topic), skips(facts, *place)
     handled = [f for f in fates(facts, topic, queue) if times(f, own) and not f.overwritten]
-    bounds = [_handled_in(fate, skip, every) for fate in handled]
+    bounds = [_handled_in(fate, skip, ranges) for fate in handled]
     sure, possible = sum(low for low, _ in bounds), sum(high for _, high in bounds)
     records = max(0, skip.high - skip.low - sure)
     least = 0 if sparse(facts, topic) else max(0, skip.least - possible)
@@ -306,12 +309,12 @@ def _by_offsets(facts: Facts, place: Place, skip: Skip) -> tuple[int, int, int, 
     return records, min(least, records), max(records, skip.most - sure), how
 
 
-def _handled_in(fate: Fate, skip: Skip, every: Sequence[Skip]) -> tuple[int, int]:
+def _handled_in(fate: Fate, skip: Skip, ranges: Sequence[Skip]) -> tuple[int, int]:
     """How many messages of a run lie in a range that was passed over: so many at least, so many at most.
 
     A run that leaves out as many offsets as lie in all such ranges within it left out just those.
     """
     first, behind = fate.first_offset or 0, (fate.last_offset or 0) + 1
-    own, *others = (max(0, min(one.high, behind) - max(one.low, first)) for one in (skip, *every))
+    own, *others = (max(0, min(range_.high, behind) - max(range_.low, first)) for range_ in (skip, *ranges))
     left_out = behind - first - fate.messages
     return max(0, own - left_out), min(own, max(0, sum(others) - left_out))

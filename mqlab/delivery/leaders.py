@@ -30,7 +30,9 @@ _ELIGIBLE = re.compile(r"\belr: \[([\d,\s]*)\]", re.IGNORECASE)
 _DESCRIBED_ISR = re.compile(r"\bisr[= ]\[?([\d,]*)", re.IGNORECASE)
 
 SLACK = 5.0
-"""Seconds by which the clocks of two machines may differ, and a leader may begin after its election."""
+"""Seconds between two brokers' lines about one election: a broker fetches what the controller decided within
+controller.quorum.fetch.timeout.ms (2 s) and hears that it may stop with its heartbeat (broker.heartbeat.interval.ms,
+2 s); a second more for clocks that NTP keeps and logs in whole seconds."""
 
 Replicas = tuple[str, ...]
 """Ids of brokers."""
@@ -109,8 +111,8 @@ def elected(reason: str | None) -> tuple[int | None, Replicas | None, Replicas]:
     epoch = _ELECTED_EPOCH.search(text)
     changed, eligible = _ISR_CHANGE.search(text), _ELIGIBLE.search(text)
     isr = changed or _ISR_LIST.search(text) or _ISR_PLAIN.search(text)
-    known = _ids(eligible[1]) if changed and eligible else ()
-    return int(epoch[1]) if epoch else None, _ids(isr[1]) if isr else None, known
+    formerly_eligible = _ids(eligible[1]) if changed and eligible else ()
+    return int(epoch[1]) if epoch else None, _ids(isr[1]) if isr else None, formerly_eligible
 
 
 def in_sync_set(kind: str, reason: str | None) -> Replicas | None:
@@ -131,12 +133,12 @@ def _ids(text: str) -> Replicas:
 @per_facts
 def leaderships(facts: Facts) -> Mapping[Place, tuple[Leadership, ...]]:
     """Leaderships of each partition, in the order in which they followed each other."""
-    found: dict[Place, list[Leadership]] = defaultdict(list)
+    starts: dict[Place, list[Leadership]] = defaultdict(list)
     for place, line, offset in _placed(facts, "leader-started"):
         epoch, watermark, isr = started(line.reason)
         broker = line.node or line.source
-        found[place].append(Leadership(*place, epoch, broker, offset, watermark, isr, line.first_at, line.first))
-    return {place: _in_order(rows) for place, rows in sorted(found.items())}
+        starts[place].append(Leadership(*place, epoch, broker, offset, watermark, isr, line.first_at, line.first))
+    return {place: _in_order(rows) for place, rows in sorted(starts.items())}
 
 
 def _in_order(rows: Sequence[Leadership]) -> tuple[Leadership, ...]:
@@ -179,29 +181,29 @@ def _placed(facts: Facts, kind: str) -> Iterator[tuple[Place, Episode, int]]:
 @per_facts
 def in_sync(facts: Facts) -> Mapping[Place, tuple[InSync, ...]]:
     """What was told of each partition's in-sync set, by time."""
-    found: dict[Place, list[InSync]] = defaultdict(list)
+    sets: dict[Place, list[InSync]] = defaultdict(list)
     kinds = ("leader-elected", "unclean-election", "isr-shrunk", "isr-updated", "partition-described",
              "partition-state")  # fmt: skip
     for line in facts.of_kind(*kinds[:2]):
         epoch, isr, _ = elected(line.reason)
         if line.topic and line.queue and isr is not None:
             row = InSync(line.first_at, epoch, isr, True, line.first, offered(line) or None)
-            found[line.topic, line.queue].append(row)
+            sets[line.topic, line.queue].append(row)
     for line in facts.of_kind(*kinds[2:]):
         isr = in_sync_set(line.kind, line.reason)
         if line.topic and line.queue and isr:
-            found[line.topic, line.queue].append(InSync(line.first_at, None, isr, False, line.first))
+            sets[line.topic, line.queue].append(InSync(line.first_at, None, isr, False, line.first))
     for place, rows in leaderships(facts).items():
-        found[place] += [InSync(r.at, r.epoch, r.isr, False, r.evidence) for r in rows if r.isr]
-    return {place: tuple(sorted(rows, key=lambda r: (r.at or 0.0, r.epoch or -1))) for place, rows in found.items()}
+        sets[place] += [InSync(r.at, r.epoch, r.isr, False, r.evidence) for r in rows if r.isr]
+    return {place: tuple(sorted(rows, key=lambda r: (r.at or 0.0, r.epoch or -1))) for place, rows in sets.items()}
 
 
 @per_facts
 def single_copies(facts: Facts) -> bool:
     """Surely no partition has a second replica: only one was ever in sync, and the metrics miss none."""
     lacking = [v for s in facts.named("broker.under_replicated_partitions") for _, v in s.points]
-    told = [row for rows in in_sync(facts).values() for row in rows]
-    return bool(told and lacking) and not any(lacking) and all(len(row.isr) == 1 for row in told)
+    sets = [row for rows in in_sync(facts).values() for row in rows]
+    return bool(sets and lacking) and not any(lacking) and all(len(row.isr) == 1 for row in sets)
 
 
 def offered(line: Episode) -> str:
@@ -209,13 +211,13 @@ def offered(line: Episode) -> str:
     return "" if line.value_min is None else f"{line.value_min:.0f}"
 
 
-def furthest(facts: Facts, known: Sequence[Seen], before: Leadership, after: Leadership, stale: int) -> End | None:
-    """The largest of *known* while *before* led; what a replica shows that was not cut yet is not above *stale*.
+def furthest(facts: Facts, ends: Sequence[Seen], before: Leadership, after: Leadership, stale: int) -> End | None:
+    """The largest of *ends* while *before* led; what a replica shows that was not cut yet is not above *stale*.
 
     The last seconds do not count: by another clock they may belong to the new leader.
     """
     since, until = before.at or 0.0, after.at or 0.0
-    own = [seen for seen in known if since <= seen[0] < until - SLACK and seen[1] > stale]
+    own = [seen for seen in ends if since <= seen[0] < until - SLACK and seen[1] > stale]
     if not own:
         return None
     at, offset, row = max(own, key=lambda seen: (seen[1], -seen[0]))

@@ -1,113 +1,36 @@
 """The audit from the producer to the log: what each partition was sent, acknowledged, stores, lost and has twice.
 
-A failure that was told is no loss of an acknowledged record. Some of these records were stored before the answer was
-lost or the in-sync set fell: failed is not absent.
+A retry is acknowledged once; an application that submits a message again has two rows of it as sent, acknowledged or
+failed. Copies of which the log lost one later are left to the loss.
+Without ids, a log that grew by more than was sent to it while requests were sent again holds copies, as an interval.
+That takes one producer that alone writes one topic, not idempotent, that notes each record, and offsets of every
+partition before its first record and after its last. Transactions and other producers add records of their own, and
+where a record failed the application may have sent it again.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
-from mqlab.delivery.doubles import doubles
+from mqlab.delivery import durability
 from mqlab.delivery.leaders import last_end, last_start
 from mqlab.delivery.loss_mechanisms import cases
 from mqlab.delivery.path import by_number
+from mqlab.delivery.refused_writes import failed, kept, producer_losses
 from mqlab.delivery.rows import Doubled, LogRow, Loss, Side
-from mqlab.facts import Episode, Facts, span
+from mqlab.facts import Episode, Facts, Position, span
+from mqlab.findings import Evidence
 from mqlab.memo import per_facts
 from mqlab.rows import Fate
+from mqlab.shared import actors
+from mqlab.traffic import resending
 
-UNDER_MIN_ISR = "under-min-isr"
-OVERSIZE = "oversize-record-rejected"
-TOO_FEW = "NOT_ENOUGH_REPLICAS"
-"""How the errors begin with which a partition below min.insync.replicas answers."""
-
-
-def failed(fates: Sequence[Fate]) -> list[Fate]:
-    """Messages that were reported as failed and never acknowledged."""
-    return [f for f in fates if f.failed and not f.acked]
-
-
-def kept(fates: Sequence[Fate]) -> int:
-    """Messages among *fates* that the log holds or that a consumer read."""
-    return sum(f.messages for f in fates if f.stored or f.handled)
-
-
-def producer_losses(facts: Facts, topic: str) -> tuple[Loss, ...]:
-    """Failed messages of *topic* that no dump and no consumer has, by partition; else what the client's log counts."""
-    own = [f for f in failed(facts.fates) if f.topic == topic and not (f.stored or f.handled)]
-    if own:
-        return tuple(_of_ids(facts, topic, queue, [f for f in own if f.queue == queue])
-                     for queue in sorted({f.queue for f in own}))  # fmt: skip
-    if any(p.role == "failed" and p.topic == topic for p in facts.parts):
-        return ()
-    lines: dict[str, list[Episode]] = defaultdict(list)
-    for line in facts.of_kind("record-expired"):
-        if line.topic == topic:
-            lines[line.queue or ""].append(line)
-    return tuple(_of_lines(facts, topic, queue, rows) for queue, rows in sorted(lines.items()))
-
-
-def never_stored(facts: Facts, incident: str, topic: str | None) -> int:
-    """Records of *topic* (of any where it is None) that *incident* refused and that are known to be nowhere."""
-    topics = sorted({f.topic for f in failed(facts.fates) if f.topic and topic in (None, f.topic)})
-    return sum(one.least for name in topics for one in producer_losses(facts, name) if one.incident == incident)
-
-
-def _of_ids(facts: Facts, topic: str, queue: str, fates: Sequence[Fate]) -> Loss:
-    records = sum(f.messages for f in fates)
-    since, until = span(t for f in fates for t in (f.first_at, f.last_at))
-    return Loss(
-        _why(facts, topic, queue), Side.PRODUCER, topic, queue, None, records,
-        records if until is not None and _seen_whole(facts, topic, until) else 0, records,
-        None, None, since, until, "ids reported as failed that neither a dump nor a consumer has",
-        (fates[0].first, fates[-1].last),
-    )  # fmt: skip
-
-
-def _seen_whole(facts: Facts, topic: str, until: float) -> bool:
-    """Every partition was dumped from its begin, or read up to its last acknowledged message, after all of it."""
-    parts = [p for p in facts.parts if p.topic == topic and p.queue]
-    ends = {p.queue: p.last_offset or 0 for p in parts if p.role == "acked"}
-    whole = {p.queue for p in parts if p.role == "stored" and not p.first_offset and (p.taken_at or 0.0) > until}
-    whole |= {
-        p.queue for p in parts
-        if p.role in ("received", "consumed", "processed") and (p.last_at or 0.0) > until
-        and p.queue in ends and (p.last_offset or 0) >= ends[p.queue]
-    }  # fmt: skip
-    return bool(ends) and whole >= ends.keys()
-
-
-def _of_lines(facts: Facts, topic: str, queue: str, rows: Sequence[Episode]) -> Loss:
-    likely, most = expired(rows)
-    return Loss(
-        _why(facts, topic, queue), Side.PRODUCER, topic, queue, None, likely, 0, most, None, None,
-        *span(t for e in rows for t in (e.first_at, e.last_at)),
-        "records that expired in the producer; some may be stored", (rows[0].first, rows[-1].last),
-    )  # fmt: skip
-
-
-def expired(rows: Sequence[Episode]) -> tuple[int, int]:
-    """Records that ``Expiring N record(s)`` lines tell of, at least and at most: of ten seconds N is known twice."""
-    least = sum((e.value_max or 1) + (e.count - 1) * (e.value_min or 1) for e in rows)
-    return round(least), round(sum((e.value_max or 1) * e.count for e in rows))
-
-
-def _why(facts: Facts, topic: str, queue: str) -> str | None:
-    """The class that refused them, where one alone was at work."""
-    few = any(e.topic in (topic, None) and (not queue or e.queue in (queue, None)) for e in refusals(facts))
-    large = any(e.topic in (topic, None) for e in facts.of_kind("record-too-large"))
-    if few == large:
-        return None
-    return UNDER_MIN_ISR if few else OVERSIZE
-
-
-def refusals(facts: Facts) -> list[Episode]:
-    """Lines of brokers and clients about writes that were refused for want of replicas in sync, by time."""
-    lines = [e for e in facts.of_kind("produce-retry", "send-failed") if (e.reason or "").startswith(TOO_FEW)]
-    lines += facts.of_kind("not-enough-replicas")
-    return sorted(lines, key=lambda e: (e.first_at or 0.0, e.source, e.first.line or 0))
+INCIDENT = "producer-duplicates"
+LOST_ANSWER = frozenset({"NETWORK_EXCEPTION", "REQUEST_TIMED_OUT", "NOT_ENOUGH_REPLICAS_AFTER_APPEND"})
+"""Errors after which the broker may have stored the batch already."""
+BY_IDS = "ids at more than one place of the log"
 
 
 @per_facts
@@ -130,7 +53,7 @@ def log_losses(facts: Facts, topic: str) -> tuple[Loss, ...]:
 @per_facts
 def log_doubled(facts: Facts, topic: str) -> tuple[Doubled, ...]:
     """Messages that the log of *topic* has more than once."""
-    return tuple(one.doubled for one in doubles(facts, topic))
+    return tuple(double.doubled for double in doubles(facts, topic))
 
 
 def _row(facts: Facts, topic: str, queue: str, fates: Sequence[Fate]) -> LogRow:
@@ -153,7 +76,121 @@ def _row(facts: Facts, topic: str, queue: str, fates: Sequence[Fate]) -> LogRow:
         else None,
         stored=messages(f for f in fates if f.acked or f.stored or f.handled) if queue and fates else None,
         lost=sum(case.piece.records for case in cases(facts, topic) if case.piece.queue == queue),
-        doubled=sum(one.extra for one in log_doubled(facts, topic) if one.queue == queue),
+        doubled=sum(row.extra for row in log_doubled(facts, topic) if row.queue == queue),
         start=last_start(facts, (topic, queue)) if queue else None,
         end=last_end(facts, (topic, queue)) if queue else None,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Double:
+    """Messages of one partition that were stored more than once."""
+
+    doubled: Doubled
+    again: bool
+    """The application submitted them more than once."""
+    retries: tuple[Episode, ...]
+    """Lines of the producers about requests that were sent again before the last of them was acknowledged."""
+    idempotent: bool | None
+    """The broker would have dropped second copies; None where nothing says."""
+    numbered: Evidence | None
+    """A dump's line with producerId -1: batches were not numbered."""
+
+
+@per_facts
+def doubles(facts: Facts, topic: str) -> tuple[Double, ...]:
+    """Messages of *topic* at more than one place, by partition; what the application did itself apart."""
+    copies: dict[tuple[str, bool], list[Fate]] = defaultdict(list)
+    for fate in facts.fates:
+        if fate.topic == topic and fate.offsets > 1 and not fate.overwritten and fate.keyed:
+            again = fate.sent > 1 or fate.acked > 1 or fate.failed > 1 or bool(fate.failed and fate.acked)
+            copies[fate.queue, again].append(fate)
+    return tuple(_double(facts, topic, queue, again, copies[queue, again]) for queue, again in sorted(copies))
+
+
+def _double(facts: Facts, topic: str, queue: str, again: bool, rows: Sequence[Fate]) -> Double:
+    retries = tuple(lost_answers(facts, topic, queue))
+    idempotent = _idempotent(facts, topic, rows[0].first_at)
+    extra = sum(f.messages * (f.offsets - 1) for f in rows)
+    incident = INCIDENT if not again and retries and idempotent is not True else None
+    doubled = Doubled(
+        incident, Side.LOG, topic, queue, None, sum(f.messages for f in rows), extra, extra, extra,
+        span(f.first_at for f in rows)[0], span(f.last_at for f in rows)[1],
+        BY_IDS + (", submitted again by the application" if again else ""), (rows[0].first, rows[-1].last),
+    )  # fmt: skip
+    dumps = [p for p in facts.parts if p.role == "stored" and (p.topic, p.queue) == (topic, queue)]
+    lines = (line for p in dumps for line in (p.first, p.last))
+    unnumbered = (line for line in lines if "producerId: -1" in line.text or "sequence: -1" in line.text)
+    return Double(doubled, again, retries, idempotent, next(unnumbered, None))
+
+
+def _idempotent(facts: Facts, topic: str, at: float | None) -> bool | None:
+    """What all producers of *topic* are; None where they differ or nothing says."""
+    found = {resending.idempotent(facts, client, at) for client in durability.producers(facts, topic) if client}
+    return found.pop() if len(found) == 1 else None
+
+
+def lost_answers(facts: Facts, topic: str, queue: str | None) -> list[Episode]:
+    """Retries to this partition, or to all of the topic, after which the broker may have stored the batch already."""
+    clients = set(durability.producers(facts, topic))
+    return [
+        e for e in facts.of_kind("produce-retry")
+        if e.reason in LOST_ANSWER and e.topic in (topic, None) and (queue is None or e.queue in (queue, None))
+        and (e.topic == topic or actors.client_of(facts, e) in clients)
+    ]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """How far one topic's log grew, against what its producer sent."""
+
+    topic: str
+    grown: int
+    sent: int
+    """Messages that its ledger notes as sent, each once."""
+    least: int
+    most: int
+    since: float | None
+    until: float | None
+    evidence: tuple[Evidence, ...]
+
+
+@per_facts
+def growths(facts: Facts) -> tuple[Growth, ...]:
+    """One for each topic of which all that is known, and whose producer repeated itself; by name."""
+    return tuple(growth for topic in durability.topics(facts) if (growth := _growth(facts, topic)) is not None)
+
+
+def _growth(facts: Facts, topic: str) -> Growth | None:
+    clients = durability.producers(facts, topic)
+    retries = [e for e in lost_answers(facts, topic, None) if e.topic == topic]
+    if len(clients) != 1 or clients[0] is None or not retries:
+        return None
+    if resending.idempotent(facts, clients[0], retries[0].first_at) is not False:
+        return None
+    ledgers = [p for p in facts.parts if p.role == "sent" and p.topic == topic]
+    own = [f for f in facts.fates if f.topic == topic and f.sent]
+    unusable = any(f.failed or f.sent > 1 or f.acked > 1 or f.overwritten for f in own)
+    if not own or len({p.source for p in ledgers}) != 1 or unusable:
+        return None
+    sent, answered = sum(f.messages for f in own), sum(f.messages for f in own if f.acked)
+    ends = _ends_after(facts, topic, own[-1].last_at)
+    if not ends or durability.compacted(facts, topic):
+        return None
+    grown = sum(end.end or 0 for end in ends)
+    places = [Evidence(end.source, end.line, end.text, "the end of the log afterwards") for end in ends[:3]]
+    evidence = (retries[0].first, retries[-1].last, ledgers[0].first, *places)
+    since, until = span(at for e in retries for at in (e.first_at, e.last_at))
+    return Growth(topic, grown, sent, grown - sent, grown - answered, since, until, evidence)
+
+
+def _ends_after(facts: Facts, topic: str, until: float | None) -> list[Position]:
+    """The end of each partition after *until*, where all logs began at 0 within the material; else nothing."""
+    own = [p for p in facts.positions if p.topic == topic and p.end is not None and p.at is not None]
+    own.sort(key=lambda p: (p.at or 0.0, p.end or 0))
+    first, last = {p.queue: p for p in reversed(own)}, {p.queue: p for p in own}
+    written = {p.queue for p in facts.parts if p.topic == topic and p.role == "acked" and p.queue}
+    later = until is not None and all((p.at or 0.0) > until for p in last.values())
+    if any(p.end for p in first.values()) or not written or not written <= last.keys() or not later:
+        return []
+    return [last[queue] for queue in sorted(last)]

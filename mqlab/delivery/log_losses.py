@@ -23,7 +23,7 @@ from mqlab.findings import Evidence
 from mqlab.memo import per_facts
 from mqlab.rows import Fate, Part
 
-BY_PLACE = "ids whose place was given to another one"
+BY_PLACE = "ids whose offset was given to another one"
 BY_END = "ids at or behind the end at which the new leader began"
 BY_DUMP = "ids that a dump of their offsets does not hold"
 BY_OFFSETS = "offsets of both leaders"
@@ -82,9 +82,9 @@ def pieces(facts: Facts, topic: str) -> tuple[Piece, ...]:
 
 
 @per_facts
-def counted_by_ids(facts: Facts, topic: str, one: Handover) -> bool:
+def counted_by_ids(facts: Facts, topic: str, handover: Handover) -> bool:
     """A ledger of acknowledged ids and their places covers the end of the old leadership: it tells what was lost."""
-    at = one.after.at
+    at = handover.after.at
     own = [p for p in facts.parts if p.role == "acked" and p.topic == topic and p.first_offset is not None]
     return at is not None and any(
         p.first_at is not None and p.last_at is not None and p.first_at < at < p.last_at for p in own
@@ -100,18 +100,18 @@ def acknowledged(facts: Facts, topic: str) -> tuple[Fate, ...]:
     )
 
 
-def _by_offsets(facts: Facts, one: Handover) -> Piece:
+def _by_offsets(facts: Facts, handover: Handover) -> Piece:
     """The tail that the new leader lacked, which was acknowledged at most.
 
     At least it was what a snapshot had shown to consumers, and with acks=1 what the leader had been seen to have.
     """
-    acks = durability.acks(facts, one.after.topic, one.before.at)
-    known = (one.passed, one.seen_end if acks is not None and acks.leader_only else None)
-    most = one.most or 0
-    least = min(most, max([0, *(end.offset - one.to_offset for end in known if end is not None)]))
+    topic, begin, most = handover.after.topic, handover.to_offset, handover.most or 0
+    acks = durability.acks(facts, topic, handover.before.at)
+    ends = (handover.passed, handover.seen_end if acks is not None and acks.leader_only else None)
+    least = min(most, max([0, *(end.offset - begin for end in ends if end is not None)]))
     return Piece(
-        one.after.topic, one.after.queue, BY_OFFSETS, most, least, most, one.to_offset, one.to_offset + most - 1,
-        one.before.at, one.after.at, one.visible, 0, one, tuple(end.evidence for end in one.ends),
+        topic, handover.after.queue, BY_OFFSETS, most, least, most, begin, begin + most - 1, handover.before.at,
+        handover.after.at, handover.visible, 0, handover, tuple(end.evidence for end in handover.ends),
     )  # fmt: skip
 
 
@@ -146,24 +146,24 @@ def _by_ids(facts: Facts, topic: str) -> Iterator[Piece]:
 
 def _deleted_with_topic(facts: Facts, piece: Piece) -> bool:
     """The topic was made again after they were acknowledged: no leader lost them."""
-    begun = [r.at for r in leaderships(facts).get((piece.topic, piece.queue), ()) if r.life and not r.epoch]
+    starts = [r.at for r in leaderships(facts).get((piece.topic, piece.queue), ()) if r.life and not r.epoch]
     until = piece.until
-    return piece.handover is None and until is not None and any(at is not None and at > until for at in begun)
+    return piece.handover is None and until is not None and any(at is not None and at > until for at in starts)
 
 
 def _of_fate(facts: Facts, fate: Fate, absent: Mapping[Fate, Evidence]) -> Iterator[Piece]:
     changes = handovers(facts).get((fate.topic, fate.queue), ())
-    every = (fate.messages, fate.messages, fate.messages)
+    numbers = (fate.messages, fate.messages, fate.messages)
     if fate.overwritten:
-        yield _piece(fate, BY_PLACE, _fitting(fate, changes), every)
+        yield _piece(fate, BY_PLACE, _fitting(fate, changes), numbers)
         return
     if fate.stored or fate.offsets > 1:
         return
-    behind = next((piece for one in changes for piece in _behind(facts, fate, one)), None)
+    behind = next((piece for change in changes for piece in _behind(facts, fate, change)), None)
     if behind is not None:
         yield behind
     elif fate in absent:
-        piece = _piece(fate, BY_DUMP, _fitting(fate, changes), every)
+        piece = _piece(fate, BY_DUMP, _fitting(fate, changes), numbers)
         yield replace(piece, evidence=(*piece.evidence, absent[fate]))
 
 
@@ -171,38 +171,39 @@ def _fitting(fate: Fate, changes: Sequence[Handover]) -> Handover | None:
     """The change of leader whose first offset is not above the messages, and whose old log reached them."""
     first = fate.first_offset or 0
     able = [
-        one for one in changes
-        if one.to_offset <= first and (one.old_end is None or one.old_end.offset > first)
+        change for change in changes
+        if change.to_offset <= first and (change.old_end is None or change.old_end.offset > first)
     ]  # fmt: skip
-    later = [one for one in able if (one.after.at or 0.0) >= (fate.last_at or 0.0)]
+    later = [change for change in able if (change.after.at or 0.0) >= (fate.last_at or 0.0)]
     return next(iter((*later, *reversed(able))), None)
 
 
-def _behind(facts: Facts, fate: Fate, one: Handover) -> Iterator[Piece]:
+def _behind(facts: Facts, fate: Fate, handover: Handover) -> Iterator[Piece]:
     """Messages from the new leader's first offset on that were acknowledged before, whose places stayed empty.
 
     The log ended below them when it was last seen; where it reaches further, their places may have been given to
     messages that no ledger notes, or the ledger's clock may be off, so that they count at most.
     """
     first, last = fate.first_offset or 0, fate.last_offset or 0
-    before = fate.last_at is not None and one.after.at is not None and fate.last_at < one.after.at
-    if last < one.to_offset or not before or (one.old_end is not None and one.old_end.offset <= one.to_offset):
+    before = fate.last_at is not None and handover.after.at is not None and fate.last_at < handover.after.at
+    begin, old = handover.to_offset, handover.old_end
+    if last < begin or not before or (old is not None and old.offset <= begin):
         return
 
     def from_(offset: int) -> int:
         """Messages at *offset* or above; where gaps lie between them, as many as may be."""
         return max(0, min(fate.messages, last - max(first, offset) + 1))
 
-    end = last_end(facts, (fate.topic, fate.queue), one.after.at)
-    most, least = from_(one.to_offset), 0 if end is None else from_(max(one.to_offset, end))
-    if least or (one.back and last < max(known.offset for known in one.ends)):
-        yield replace(_piece(fate, BY_END, one, (most, least, most)), first_offset=max(first, one.to_offset))
+    end = last_end(facts, (fate.topic, fate.queue), handover.after.at)
+    most, least = from_(begin), 0 if end is None else from_(max(begin, end))
+    if least or (handover.back and last < max(known.offset for known in handover.ends)):
+        yield replace(_piece(fate, BY_END, handover, (most, least, most)), first_offset=max(first, begin))
 
 
-def _piece(fate: Fate, how: str, one: Handover | None, numbers: tuple[int, int, int]) -> Piece:
+def _piece(fate: Fate, how: str, handover: Handover | None, numbers: tuple[int, int, int]) -> Piece:
     return Piece(
         fate.topic, fate.queue, how, *numbers, fate.first_offset, fate.last_offset, fate.first_at, fate.last_at,
-        numbers[0] if fate.handled else 0, numbers[0] if fate.offsets > 1 else 0, one, (fate.first, fate.last),
+        numbers[0] if fate.handled else 0, numbers[0] if fate.offsets > 1 else 0, handover, (fate.first, fate.last),
     )  # fmt: skip
 
 
@@ -214,17 +215,17 @@ def _missing_from_dumps(facts: Facts, topic: str) -> Mapping[Fate, Evidence]:
     stale = {(f.queue, s) for f in facts.fates if f.topic == topic and f.overwritten for s in f.stored}
     dumps = [p for p in facts.parts if p.role == "stored" and p.topic == topic and (p.queue, p.source) not in stale]
     cut: dict[str, int] = {}
-    for (named, queue), changes in handovers(facts).items():
-        if named == topic and any(one.back for one in changes):
-            cut[queue] = min(one.to_offset for one in changes if one.back)
-    found: dict[Fate, Evidence] = {}
+    for handover in set_backs(facts, topic):
+        queue = handover.after.queue
+        cut[queue] = min(handover.to_offset, cut.get(queue, handover.to_offset))
+    missing: dict[Fate, Evidence] = {}
     for fate in acknowledged(facts, topic):
         kept = fate.overwritten or fate.stored or fate.offsets > 1
         if not kept and (fate.last_offset or 0) < cut.get(fate.queue, float("inf")):
-            dump = next((one for one in dumps if _covers(one, fate)), None)
+            dump = next((dump for dump in dumps if _covers(dump, fate)), None)
             if dump is not None:
-                found[fate] = replace(dump.last, why="the dump reaches beyond them and does not hold them")
-    return found
+                missing[fate] = replace(dump.last, why="the dump reaches beyond them and does not hold them")
+    return missing
 
 
 def _covers(dump: Part, fate: Fate) -> bool:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from mqlab.delivery import durability
+from mqlab.delivery.durability import topics
 from mqlab.delivery.elections import Handover, election, handovers, in_good_order, set_backs
 from mqlab.delivery.leaders import leaderships, truncations
 from mqlab.delivery.log_losses import BY_DUMP, BY_END, BY_OFFSETS, Piece, counted_by_ids, pieces
@@ -77,14 +78,6 @@ class Case:
 
 
 @per_facts
-def topics(facts: Facts) -> tuple[str, ...]:
-    """Topics of users that ledgers, dumps or leaders tell of, sorted."""
-    named = {f.topic for f in facts.fates} | {p.topic for p in facts.parts if p.role != "committed"}
-    named |= {e.topic for e in facts.of_kind("leader-started") if e.topic}
-    return tuple(sorted(name for name in named if name and not name.startswith("__")))
-
-
-@per_facts
 def _judged(facts: Facts, topic: str) -> tuple[Case, ...]:
     return tuple(Case(piece, _mechanism(facts, piece)) for piece in pieces(facts, topic))
 
@@ -108,14 +101,14 @@ def unanswered(facts: Facts, topic: str) -> tuple[Case, ...]:
 
     Nothing hints at a loss with acks=all, or where a leader that lived on handed over what was in flight.
     """
-    found = []
+    open_cases = []
     for case in _judged(facts, topic):
         piece, how = case.piece, case.mechanism
         in_flight = not how.sure and how.incident == FAILOVER and not piece.least
         passes = in_flight and piece.handover is not None and in_good_order(facts, piece.handover)
         if not (_counts(facts, case) or how.harmless or passes):
-            found.append(case)
-    return tuple(found)
+            open_cases.append(case)
+    return tuple(open_cases)
 
 
 def _counts(facts: Facts, case: Case) -> bool:
@@ -136,52 +129,52 @@ def _mechanism(facts: Facts, piece: Piece) -> Mechanism:
     return _elected(facts, piece, piece.handover)
 
 
-def _elected(facts: Facts, piece: Piece, one: Handover) -> Mechanism:
-    how = election(facts, one)
-    shown = (one.after.evidence, *(end.evidence for end in one.ends[:1]), *_cut(facts, piece), *how.evidence)
-    if not (one.next_known or how.told):
-        return Mechanism(None, False, "leaders in between may not be in the material", shown, LEADERS)
+def _elected(facts: Facts, piece: Piece, handover: Handover) -> Mechanism:
+    how = election(facts, handover)
+    ends = (end.evidence for end in handover.ends[:1])
+    evidence = (handover.after.evidence, *ends, *_cut(facts, piece), *how.evidence)
+    if not (handover.next_known or how.told):
+        return Mechanism(None, False, "leaders in between may be missing from the material", evidence, LEADERS)
     counted = _unclean_elections(facts)
     if how.unclean:
-        return Mechanism(UNCLEAN, how.told or bool(piece.passed or one.visible or counted), how.why, (*shown, *counted))
-    if piece.passed or one.visible:
+        return Mechanism(
+            UNCLEAN, how.told or bool(piece.passed or handover.visible or counted), how.why, (*evidence, *counted)
+        )
+    if piece.passed or handover.visible:
         # No replica in sync lacked what consumers had read, whatever set was told before.
-        allowed = durability.in_force(facts, one.after.topic, _ALLOWED, one.after.at)
+        allowed = durability.in_force(facts, handover.after.topic, _ALLOWED, handover.after.at)
         if how.told or (allowed is not None and allowed.value == "false" and allowed.evidence is not None):
-            return Mechanism(None, False, f"consumers had read it, yet {how.why}", shown, CONTROLLER)
-        why = "consumers had read what the new leader lacked, so it was not in sync"
-        return Mechanism(UNCLEAN, False, why, shown)
+            return Mechanism(None, False, f"consumers had read it, yet {how.why}", evidence, CONTROLLER)
+        why = "consumers had read what the new leader lacked, so it cannot have been in sync"
+        return Mechanism(UNCLEAN, False, why, evidence)
     acks = durability.acks(facts, piece.topic, piece.since)
     setting = (acks.evidence,) if acks is not None and acks.evidence is not None else ()
     if acks is not None and not acks.leader_only:
         why = "acks=all and a clean election lose nothing that was acknowledged"
         fetch = f"acks of every producer of the topic, and {CONTROLLER}"
-        return Mechanism(None, False, why, shown, fetch, harmless=how.unclean is False)
+        return Mechanism(None, False, why, evidence, fetch, harmless=how.unclean is False)
     if how.unclean is False:
-        return Mechanism(FAILOVER, acks is not None, how.why, (*setting, *shown))
+        return Mechanism(FAILOVER, acks is not None, how.why, (*setting, *evidence))
     if acks is None or counted:
-        return Mechanism(None, False, how.why, shown, f"{CONTROLLER}, or the in-sync set before the election")
-    return Mechanism(FAILOVER, False, "nothing tells of an unclean election", (*setting, *shown))
+        return Mechanism(None, False, how.why, evidence, f"{CONTROLLER}, or the in-sync set before the election")
+    return Mechanism(FAILOVER, False, "nothing shows an unclean election", (*setting, *evidence))
 
 
-def _came_back(facts: Facts, one: Handover) -> Mechanism:
+def _came_back(facts: Facts, handover: Handover) -> Mechanism:
     """The same broker leads again with a shorter log."""
-    since, until, folder = one.before.at or 0.0, one.after.at or float("inf"), _folder(one.after.evidence.source)
+    since, until = handover.before.at or 0.0, handover.after.at or float("inf")
+    folder = handover.after.evidence.source.rpartition("/")[0]
     recovered = [
         e.first for e in facts.of_kind("log-recovery")
-        if (e.node == one.after.leader or _folder(e.source) == folder)
+        if (e.node == handover.after.leader or e.source.rpartition("/")[0] == folder)
         and e.first_at is not None and since <= e.first_at <= until
     ]  # fmt: skip
-    shown = (one.after.evidence, *(end.evidence for end in one.ends[:1]), *recovered[:1])
+    evidence = (handover.after.evidence, *(end.evidence for end in handover.ends[:1]), *recovered[:1])
     if not recovered:
         why = "the leader followed itself with a shorter log"
-        return Mechanism(None, False, why, shown, "that broker's server.log")
-    why = "the leader itself came back with a shorter log: pages that it had not flushed were lost"
-    return Mechanism(FAILOVER, one.back, why, shown)
-
-
-def _folder(source: str) -> str:
-    return source.rpartition("/")[0]
+        return Mechanism(None, False, why, evidence, "that broker's server.log")
+    why = "the leader came back with a shorter log: pages that it had not flushed were lost"
+    return Mechanism(FAILOVER, handover.back, why, evidence)
 
 
 def _without_leaders(facts: Facts, piece: Piece) -> Mechanism:
@@ -190,19 +183,19 @@ def _without_leaders(facts: Facts, piece: Piece) -> Mechanism:
     acks = durability.acks(facts, piece.topic, piece.since)
     allowed = durability.in_force(facts, piece.topic, _ALLOWED, piece.since)
     if not cut and (piece.topic, piece.queue) in leaderships(facts):
-        why = "brokers tell of no leader that began at or below them"
+        why = "no broker logged a leader that began at or below them"
     elif not cut and piece.how == BY_DUMP:
-        why = "nothing tells that another leader began there"
+        why = "nothing shows another leader that began there"
     elif not cut and piece.first_offset == 0:
-        why = "the topic may have been deleted and made again"
+        why = "the topic may have been deleted and created again"
     elif acks is None or not acks.leader_only or piece.passed or _unclean_elections(facts):
-        why = "nothing in the material tells how the leader changed"
+        why = "nothing in the material shows how the leader changed"
     elif allowed is not None and allowed.value == "true":
-        why = "unclean elections are allowed, and nothing tells of elections"
+        why = "unclean elections are allowed, and no election is in the material"
     else:
         sure = bool(cut) and allowed is not None and allowed.evidence is not None
         setting = (acks.evidence,) if acks.evidence is not None else ()
-        why = f"acks={acks.value}, and nothing tells of an unclean election"
+        why = f"acks={acks.value}, and nothing shows an unclean election"
         return Mechanism(FAILOVER, sure, why, (*setting, *cut))
     return Mechanism(None, False, why, cut, LEADERS)
 
@@ -225,12 +218,12 @@ def _unclean_elections(facts: Facts) -> tuple[Evidence, ...]:
 
 def open_questions(facts: Facts, incident: str) -> tuple[str, ...]:
     """What would decide whether *incident* lost something; nothing where no log can have gone back by it."""
-    found = [*_undecided(facts), *_unacknowledged(facts, incident)]
-    if not found and incident == FAILOVER and _died_unseen(facts):
-        found.append(f"{LEADERS}: a broker died while producers with acks=1 wrote to replicated topics")
+    questions = [*_undecided(facts), *_unacknowledged(facts, incident)]
+    if not questions and incident == FAILOVER and _died_unseen(facts):
+        questions.append(f"{LEADERS}: a broker died while producers with acks=1 wrote to replicated topics")
     if incident == UNCLEAN and _unmeasured(facts):
-        found.append(f"{LEADERS}: there were unclean elections, and nothing tells where the logs ended")
-    return tuple(dict.fromkeys(found))
+        questions.append(f"{LEADERS}: there were unclean elections, and nothing shows where the logs ended")
+    return tuple(dict.fromkeys(questions))
 
 
 def _undecided(facts: Facts) -> Iterator[str]:
@@ -273,27 +266,30 @@ def _unmeasured(facts: Facts) -> bool:
 
 def disproved(facts: Facts, incident: str) -> str | None:
     """Why logs that went back, or elections of this kind, are none of *incident*."""
-    found = [_because(facts, incident, topic, one) for topic in topics(facts) for one in set_backs(facts, topic)]
+    reasons = [
+        _because(facts, incident, topic, handover) for topic in topics(facts) for handover in set_backs(facts, topic)
+    ]
     if incident == UNCLEAN:
         marked = {(e.topic, e.queue) for e in facts.of_kind("unclean-election")}
         for (topic, queue), changes in sorted(handovers(facts).items()):
-            if (topic, queue) in marked and not topic.startswith("__") and not any(one.back for one in changes):
-                found.append(f"the replica of {topic}-{queue} that was elected had every record")
-    reasons = list(dict.fromkeys(reason for reason in found if reason))
-    return "; ".join(reasons[:3]) or None
+            if (topic, queue) in marked and not topic.startswith("__") and not any(change.back for change in changes):
+                reasons.append(f"the replica of {topic}-{queue} that was elected had every record")
+    distinct = list(dict.fromkeys(reason for reason in reasons if reason))
+    return "; ".join(distinct[:3]) or None
 
 
-def _because(facts: Facts, incident: str, topic: str, one: Handover) -> str | None:
-    place, back = f"{topic}-{one.after.queue}", number(one.most or 0)
-    known = {c.mechanism.incident for c in cases(facts, topic) if c.piece.queue == one.after.queue}
-    other = sorted(slug for slug in known if slug and slug != incident)
+def _because(facts: Facts, incident: str, topic: str, handover: Handover) -> str | None:
+    place, back = f"{topic}-{handover.after.queue}", number(handover.most or 0)
+    mechanisms = {c.mechanism.incident for c in cases(facts, topic) if c.piece.queue == handover.after.queue}
+    other = sorted(slug for slug in mechanisms if slug and slug != incident)
     if other:
         return f"{place} was lost by another mechanism: {', '.join(other)}"
-    if counted_by_ids(facts, topic, one):
+    if counted_by_ids(facts, topic, handover):
         return f"{place} went back by {back} records, none of which a ledger notes as acknowledged"
-    acks = durability.acks(facts, topic, one.before.at)
+    acks = durability.acks(facts, topic, handover.before.at)
     if acks is not None and not acks.leader_only and incident == FAILOVER:
         return f"{place} went back by {back} records that acks=all had not acknowledged"
-    if incident == FAILOVER and in_good_order(facts, one) and election(facts, one).unclean is False:
-        return f"{place} was handed over by a leader that lived on, with {counted(one.most or 0, 'record')} in flight"
+    if incident == FAILOVER and in_good_order(facts, handover) and election(facts, handover).unclean is False:
+        many = counted(handover.most or 0, "record")
+        return f"{place} was handed over by a leader that lived on, with {many} in flight"
     return None

@@ -6,7 +6,7 @@ Whether they were handled is unknown where a member has no ledger, or one that b
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -48,31 +48,23 @@ def inside(runs: Iterable[Run], low: int, high: int) -> list[Run]:
 
 def outside(runs: Iterable[Run], low: int, high: int) -> list[Run]:
     """Parts of *runs* out of a range."""
-    return [part for run in runs for part in _left(run, low, high)]
+    if low >= high:
+        return list(runs)
+    return [part for run in runs for part in (*inside([run], run.low, low), *inside([run], high, run.high))]
 
 
 def _joined(runs: Sequence[Run]) -> tuple[Run, ...]:
     """*runs* by offset, those that touch put together."""
-    found: list[Run] = []
+    joined: list[Run] = []
     for run in sorted(runs, key=lambda r: (r.low, r.high)):
-        if found and found[-1].high == run.low:
-            one = found.pop()
+        if joined and joined[-1].high == run.low:
+            left = joined.pop()
             run = Run(
-                one.low, run.high, one.messages + run.messages, one.least + run.least, one.most + run.most,
-                span((one.since, run.since))[0], span((one.until, run.until))[1], one.first,
+                left.low, run.high, left.messages + run.messages, left.least + run.least, left.most + run.most,
+                span((left.since, run.since))[0], span((left.until, run.until))[1], left.first,
             )  # fmt: skip
-        found.append(run)
-    return tuple(found)
-
-
-def _left(run: Run, low: int, high: int) -> Iterator[Run]:
-    if high <= run.low or run.high <= low or low >= high:
-        yield run
-        return
-    if run.low < low:
-        yield _part(run, run.low, low)
-    if high < run.high:
-        yield _part(run, high, run.high)
+        joined.append(run)
+    return tuple(joined)
 
 
 def _part(run: Run, low: int, high: int) -> Run:
@@ -98,13 +90,13 @@ def fates(facts: Facts, topic: str, queue: str) -> tuple[Fate, ...]:
 
 @per_facts
 def _by_place(facts: Facts) -> Mapping[tuple[str, str], tuple[Fate, ...]]:
-    found: dict[tuple[str, str], list[Fate]] = defaultdict(list)
+    by_place: dict[tuple[str, str], list[Fate]] = defaultdict(list)
     for fate in facts.fates:
         if fate.first_offset is not None:
-            found[fate.topic, fate.queue].append(fate)
+            by_place[fate.topic, fate.queue].append(fate)
     return {
-        place: tuple(sorted(these, key=lambda f: (f.first_offset, f.last_offset or 0, f.first_at or 0.0)))
-        for place, these in found.items()
+        place: tuple(sorted(rows, key=lambda f: (f.first_offset, f.last_offset or 0, f.first_at or 0.0)))
+        for place, rows in by_place.items()
     }
 
 
@@ -139,10 +131,10 @@ def unhandled(facts: Facts, group: str, topic: str, queue: str) -> tuple[Run, ..
     """
     own = noting(facts, group, topic)
     rows = fates(facts, topic, queue)
-    known = [f for f in rows if in_log(f)]
-    left = [_run(f) for f in known if not times(f, own)]
+    stored = [f for f in rows if in_log(f)]
+    left = [_run(f) for f in stored if not times(f, own)]
     if own:
-        left += _gaps(offsets(facts, group, topic, queue), max((_behind(f) for f in known), default=None), rows)
+        left += _gaps(offsets(facts, group, topic, queue), max((_behind(f) for f in stored), default=None), rows)
     for fate in rows:
         if times(fate, own) and not fate.overwritten:
             left = outside(left, fate.first_offset or 0, _behind(fate))
@@ -178,17 +170,19 @@ def _behind(fate: Fate) -> int:
     return (fate.last_offset or 0) + 1
 
 
-def _gaps(known: Offsets, told: int | None, rows: Sequence[Fate]) -> list[Run]:
+def _gaps(partition: Offsets, counted_to: int | None, rows: Sequence[Fate]) -> list[Run]:
     """Offsets up to the furthest that was committed, from where nothing tells any more which messages are in the log.
 
-    *told* is how far something does; without that, from the first offset that the group noted or began with.
+    *counted_to* is how far something does; without that, from the first offset that the group noted or began with.
     """
-    end = max((mark.offset for mark in known.committed), default=0)
-    begun = [
-        int(e.value_max) for e in known.lines if e.kind in ("offset-set", "offset-reset-to") and e.value_max is not None
+    end = max((mark.offset for mark in partition.committed), default=0)
+    starts = [
+        int(e.value_max)
+        for e in partition.lines
+        if e.kind in ("offset-set", "offset-reset-to") and e.value_max is not None
     ]
-    begun += [f.first_offset or 0 for f in rows]
-    low = told if told is not None else min(begun, default=end)
+    starts += [f.first_offset or 0 for f in rows]
+    low = counted_to if counted_to is not None else min(starts, default=end)
     return [Run(low, end, end - low, 0, end - low, None, None, None)] if low < end else []
 
 
@@ -205,10 +199,10 @@ def doubt(facts: Facts, place: Place, stint: Stint, run: Run) -> str:
     if others and stint.client:
         return f"the ledger of {', '.join(sorted(others))}"
     if stint.until is None:
-        return f"what {stint.client or group} has in memory: it still runs when the material ends"
+        return f"what {stint.client or group} has in memory: it is still running when the material ends"
     names = ", ".join(sorted(source for source, who in kept(facts, group).items() if who in noted))
     if not all(_begins(facts, place, stint, run, own) for own in noted.values()):
-        return f"the begin of {names}"
+        return f"the beginning of {names}"
     lasting = noted_at(facts, place, stint.high - 1) or all(_lasts(facts, group, stint, own) for own in noted.values())
     if not lasting:
         return f"the end of {names}: it stops before the process does"
@@ -234,12 +228,12 @@ def _owners(facts: Facts, place: Place, stint: Stint) -> set[str]:
 def _seen(facts: Facts) -> Mapping[tuple[str, str, str], Sequence[tuple[float, str]]]:
     """When whom was seen to own what."""
     rows: list[Position | Assignment] = [*facts.positions, *facts.assignments]
-    found: dict[tuple[str, str, str], list[tuple[float, str]]] = defaultdict(list)
+    owners: dict[tuple[str, str, str], list[tuple[float, str]]] = defaultdict(list)
     for row in rows:
         who = row.client_id or client_of(row.member_id)
         if row.group and row.at is not None and who:
-            found[row.group, row.topic, row.queue].append((row.at, who))
-    return dict(found)
+            owners[row.group, row.topic, row.queue].append((row.at, who))
+    return dict(owners)
 
 
 @per_facts
@@ -252,11 +246,11 @@ def _noted(facts: Facts, group: str, client: str) -> Mapping[str, Sequence[float
     keepers = {"", client} if client else set(ledgers.values())
     if not client and "" not in keepers and not members(facts, group) <= keepers:
         return {}
-    found: dict[str, list[float]] = defaultdict(list)
+    noted: dict[str, list[float]] = defaultdict(list)
     for tally in facts.tallies:
         if ledgers.get(tally.source) in keepers:
-            found[ledgers[tally.source]].append(tally.at)
-    return {who: sorted(moments) for who, moments in sorted(found.items())}
+            noted[ledgers[tally.source]].append(tally.at)
+    return {who: sorted(moments) for who, moments in sorted(noted.items())}
 
 
 def _begins(facts: Facts, place: Place, stint: Stint, run: Run, own: Sequence[float]) -> bool:
@@ -297,7 +291,8 @@ def _committing(facts: Facts, group: str, client: str) -> float:
     for topic in sorted({p.topic for p in facts.positions if p.group == group}):
         for queue in partitions(facts, group, topic):
             marks = offsets(facts, group, topic, queue).committed
-            for stint in (one for one in stints(facts, group, topic, queue) if one.client == client):
-                own = [m for m in marks if stint.since <= m.at and (stint.until is None or m.at <= stint.until)]
-                last = max([last, *(later.at for one, later in pairwise(own) if later.offset > one.offset)])
+            for stint in stints(facts, group, topic, queue):
+                if stint.client == client:
+                    own = [m for m in marks if stint.since <= m.at and (stint.until is None or m.at <= stint.until)]
+                    last = max([last, *(later.at for mark, later in pairwise(own) if later.offset > mark.offset)])
     return last

@@ -73,63 +73,74 @@ class _Stop:
 @per_facts
 def stints(facts: Facts, group: str, topic: str, queue: str) -> tuple[Stint, ...]:
     """Stints on one partition, by time; none where no position of the group is known."""
-    known = offsets(facts, group, topic, queue)
-    begun = _begins(facts, known) or _after_vacancies(facts, known)
-    ends = [later.at for _, later in begun[1:]] + [float("inf")]
-    found: list[Stint] = []
-    for begin, end in zip(begun, ends, strict=False):
-        one = _stint(facts, known, begin, end)
-        if found and found[-1].client == one.client and not found[-1].stopped:
-            earlier = found.pop()
-            one = replace(
-                one,
+    partition = offsets(facts, group, topic, queue)
+    starts = _begins(facts, partition) or _after_vacancies(facts, partition)
+    ends = [later.at for _, later in starts[1:]] + [float("inf")]
+    intervals: list[Stint] = []
+    for begin, end in zip(starts, ends, strict=False):
+        stint = _stint(facts, partition, begin, end)
+        if intervals and intervals[-1].client == stint.client and not intervals[-1].stopped:
+            earlier = intervals.pop()
+            stint = replace(
+                stint,
                 since=earlier.since,
-                low=min(earlier.low, one.low),
-                high=max(earlier.high, one.high),
-                places=(*earlier.places[:1], *one.places[1:]),
-                again=(*earlier.again, Begin(one.since, one.low, one.places[0])),
+                low=min(earlier.low, stint.low),
+                high=max(earlier.high, stint.high),
+                places=(*earlier.places[:1], *stint.places[1:]),
+                again=(*earlier.again, Begin(stint.since, stint.low, stint.places[0])),
             )
-        found.append(one)
-    return tuple(found)
+        intervals.append(stint)
+    return tuple(intervals)
 
 
 def until_given_back(stint: Stint, offset: int) -> Stint | None:
     """The part of *stint* that ended when its process gave the partition back with *offset* committed, if it did."""
-    one = next((again for again in stint.again if again.offset == offset), None)
-    if one is None:
+    begin = next((again for again in stint.again if again.offset == offset), None)
+    if begin is None:
         return None
     return replace(
-        stint, high=offset, until=one.at, stopped=False, orderly=False, places=(stint.places[0], one.place), again=()
+        stint,
+        high=offset,
+        until=begin.at,
+        stopped=False,
+        orderly=False,
+        places=(stint.places[0], begin.place),
+        again=(),
     )
 
 
-def _begins(facts: Facts, known: Offsets) -> list[tuple[str, Begin]]:
+def _begins(facts: Facts, partition: Offsets) -> list[tuple[str, Begin]]:
     """Clients that say where they begin to read, by time."""
-    home = homes(facts, known.group)
-    found = [
+    home = homes(facts, partition.group)
+    begins = [
         (e.client_id or home.get(e.source, ""), Begin(e.first_at or 0.0, int(e.value_max), e.first))
-        for e in known.lines if e.kind == "offset-set" and e.value_max is not None
+        for e in partition.lines if e.kind == "offset-set" and e.value_max is not None
     ]  # fmt: skip
-    found += [
-        (j.client or "", Begin(j.at, j.target, j.places[-1])) for j in offset_resets(facts, known) if j.refused is None
+    begins += [
+        (j.client or "", Begin(j.at, j.target, j.places[-1]))
+        for j in offset_resets(facts, partition)
+        if j.refused is None
     ]
-    return sorted(found, key=lambda b: (b[1].at, b[1].place.source, b[1].place.line or 0))
+    return sorted(begins, key=lambda b: (b[1].at, b[1].place.source, b[1].place.line or 0))
 
 
-def _after_vacancies(facts: Facts, known: Offsets) -> list[tuple[str, Begin]]:
+def _after_vacancies(facts: Facts, partition: Offsets) -> list[tuple[str, Begin]]:
     """Without the logs of consumers: the group begins anew after each time in which it had no members."""
-    if not known.committed:
+    if not partition.committed:
         return []
-    moments = [known.committed[0].at, *(back for _, back in empty_intervals(facts, known.group) if back < float("inf"))]
-    marks = [(at, before(known.committed, at)) for at in sorted(moments)]
+    moments = [
+        partition.committed[0].at,
+        *(back for _, back in empty_intervals(facts, partition.group) if back < float("inf")),
+    ]
+    marks = [(at, before(partition.committed, at)) for at in sorted(moments)]
     return [("", Begin(at, mark.offset, mark.place)) for at, mark in marks if mark is not None]
 
 
-def _stint(facts: Facts, known: Offsets, begin: tuple[str, Begin], end: float) -> Stint:
+def _stint(facts: Facts, partition: Offsets, begin: tuple[str, Begin], end: float) -> Stint:
     client, one = begin
-    stop = next((s for s in _stops(facts, known.group, client) if one.at < s.at < end), None)
+    stop = next((s for s in _stops(facts, partition.group, client) if one.at < s.at < end), None)
     until = stop.at if stop is not None else end if end < float("inf") else None
-    mark = before(known.committed, end)
+    mark = before(partition.committed, end)
     high = max(one.offset, mark.offset if mark is not None else one.offset)
     places = (one.place, stop.place) if stop is not None else (one.place,)
     return Stint(client, one.at, one.offset, high, until, stop is not None, stop is not None and stop.orderly, places)
@@ -143,17 +154,17 @@ def _stops(facts: Facts, group: str, client: str) -> tuple[_Stop, ...]:
         spans = [since for since, _ in empty_intervals(facts, group)]
         return tuple(_Stop(e.first_at or 0.0, False, e.first) for e in nobody if e.first_at in spans)
     own = lines(facts, group).of(client, *_STOPS)
-    found = [_Stop(e.first_at or 0.0, e.kind != "process-exit", e.first) for e in own]
+    ends = [_Stop(e.first_at or 0.0, e.kind != "process-exit", e.first) for e in own]
     for life in lives(facts, group):
         if life.client_id != client or not life.evidence:
             continue
         if life.until is not None and life.end not in _FELL_OUT:
             orderly = life.process_stopped is not None or life.end is End.LEFT
-            found.append(_Stop(life.process_stopped or life.until, orderly, life.evidence[-1]))
+            ends.append(_Stop(life.process_stopped or life.until, orderly, life.evidence[-1]))
         if life.process_started is not None:
             # Where a new process begins, the one before it has ended.
-            found.append(_Stop(life.process_started, False, life.evidence[0]))
-    return tuple(sorted(found, key=lambda s: (s.at, s.place.source, s.place.line or 0)))
+            ends.append(_Stop(life.process_started, False, life.evidence[0]))
+    return tuple(sorted(ends, key=lambda s: (s.at, s.place.source, s.place.line or 0)))
 
 
 @dataclass(frozen=True, slots=True)

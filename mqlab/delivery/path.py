@@ -59,18 +59,18 @@ def path(audit: Audit, group: str | None) -> tuple[PathRow, ...]:
     """The partitions by number, on their way to *group*; None is the way to the log alone."""
     logs = {row.queue: row for row in audit.log}
     own = {row.queue: row for row in audit.groups if row.group == group}
-    found = []
+    rows = []
     for queue in sorted({*logs, *own}, key=by_number):
         row, log, read = PathRow(queue, group), logs.get(queue), own.get(queue)
         if log:
-            told = {name: getattr(log, name) for name in (*_OF_LOG, "start", "end", "lost", "doubled")}
-            row = replace(row, **told)
+            columns = {name: getattr(log, name) for name in (*_OF_LOG, "start", "end", "lost", "doubled")}
+            row = replace(row, **columns)
         if read:
-            told = {name: getattr(read, name) for name in (*_OF_GROUP, "committed", "unknown")}
-            row = replace(row, **told, lost=row.lost + read.lost, doubled=row.doubled + read.doubled)
-        signs = {_sign(one) for one in audit.losses if one.queue == queue and _is_of(one, group)}
-        found.append(replace(row, bound=_joint(signs)))
-    return tuple(found)
+            columns = {name: getattr(read, name) for name in (*_OF_GROUP, "committed", "unknown")}
+            row = replace(row, **columns, lost=row.lost + read.lost, doubled=row.doubled + read.doubled)
+        signs = {_sign(loss) for loss in audit.losses if loss.queue == queue and _is_of(loss, group)}
+        rows.append(replace(row, bound=_joint(signs)))
+    return tuple(rows)
 
 
 def _is_of(one: Loss, group: str | None) -> bool:
@@ -100,27 +100,27 @@ def total(rows: Sequence[PathRow]) -> PathRow:
 
 def telling(rows: Sequence[PathRow], most: int) -> list[PathRow]:
     """At most so many of them, in their order: those with losses, doubles or something unknown stay."""
-    kept = sorted(rows, key=lambda one: not (one.lost or one.doubled or one.unknown))[:most]
-    return [one for one in rows if one in kept]
+    kept = sorted(rows, key=lambda row: not (row.lost or row.doubled or row.unknown))[:most]
+    return [row for row in rows if row in kept]
 
 
-def cells(one: PathRow) -> Mapping[str, str]:
+def cells(row: PathRow) -> Mapping[str, str]:
     """The row as text, by the columns that screens and tables have."""
-    whole = one.queue is None
-    numbers = {column: getattr(one, name) for column, name in _CELLS.items()}
-    told = {
-        column: f"≥ {number(value)}" if value is not None and _CELLS[column] in one.partly else count(value)
+    whole = row.queue is None
+    numbers = {column: getattr(row, name) for column, name in _CELLS.items()}
+    words = {
+        column: f"≥ {number(value)}" if value is not None and _CELLS[column] in row.partly else count(value)
         for column, value in numbers.items()
     }
     return {
-        "partition": "all" if whole else one.queue or "not told",
-        "group": one.group or NOT_TOLD,
-        **told,
-        "committed at": "" if whole else count(one.committed),
-        "log": "" if whole or one.start is None is one.end else f"{count(one.start)} to {count(one.end)}",
-        "lost": f"{one.bound} {number(one.lost)}".strip(),
-        "doubled": number(one.doubled),
-        "unknown": number(one.unknown),
+        "partition": "all" if whole else row.queue or "not told",
+        "group": row.group or NOT_TOLD,
+        **words,
+        "committed at": "" if whole else count(row.committed),
+        "log": "" if whole or row.start is None is row.end else f"{count(row.start)} to {count(row.end)}",
+        "lost": f"{row.bound} {number(row.lost)}".strip(),
+        "doubled": number(row.doubled),
+        "unknown": number(row.unknown),
     }
 
 
@@ -186,12 +186,12 @@ def bounded(records: int, least: int, most: int) -> str:
 
 def losses(audit: Audit) -> tuple[Toll, ...]:
     """What log and groups lost, by mechanism and place, the most first."""
-    return _tolls([one for one in audit.losses if one.side is not Side.PRODUCER])
+    return _tolls([loss for loss in audit.losses if loss.side is not Side.PRODUCER])
 
 
 def refused(audit: Audit) -> tuple[Toll, ...]:
     """What the producers were told of as failed, by mechanism: nobody acknowledged it, so that no log lost it."""
-    return _tolls([one for one in audit.losses if one.side is Side.PRODUCER])
+    return _tolls([loss for loss in audit.losses if loss.side is Side.PRODUCER])
 
 
 def doubles(audit: Audit) -> tuple[Toll, ...]:
@@ -200,34 +200,34 @@ def doubles(audit: Audit) -> tuple[Toll, ...]:
 
 
 def _tolls(rows: Sequence[Loss | Doubled]) -> tuple[Toll, ...]:
-    def mechanism(one: Loss | Doubled) -> tuple[str, str, str]:
-        return (one.incident or "", one.side, one.group or "")
+    def mechanism(row: Loss | Doubled) -> tuple[str, str, str]:
+        return (row.incident or "", row.side, row.group or "")
 
-    def place(one: Loss | Doubled) -> tuple[tuple[bool, int, str], int, float]:
-        first = one.first_offset if isinstance(one, Loss) else None
-        return (by_number(one.queue), first or 0, one.since or 0.0)
+    def place(row: Loss | Doubled) -> tuple[tuple[bool, int, str], int, float]:
+        first = row.first_offset if isinstance(row, Loss) else None
+        return (by_number(row.queue), first or 0, row.since or 0.0)
 
-    found = []
-    for (incident, side, group), own in groupby(sorted(rows, key=lambda one: (mechanism(one), place(one))), mechanism):
+    tolls = []
+    for (incident, side, group), own in groupby(sorted(rows, key=lambda row: (mechanism(row), place(row))), mechanism):
         parts = tuple(own)
-        found.append(
+        tolls.append(
             Toll(
                 incident or UNEXPLAINED,
                 f"{_FROM[Side(side)]} {group}" if side == Side.GROUP else _FROM[Side(side)],
-                sum(one.extra if isinstance(one, Doubled) else one.records for one in parts),
-                sum(one.least for one in parts),
-                sum(one.most for one in parts),
-                span(one.since for one in parts)[0],
-                span(one.until for one in parts)[1],
+                sum(row.extra if isinstance(row, Doubled) else row.records for row in parts),
+                sum(row.least for row in parts),
+                sum(row.most for row in parts),
+                span(row.since for row in parts)[0],
+                span(row.until for row in parts)[1],
                 parts,
             )
         )
-    return tuple(sorted(found, key=lambda toll: (-toll.records, toll.incident, toll.where)))
+    return tuple(sorted(tolls, key=lambda toll: (-toll.records, toll.incident, toll.where)))
 
 
 def at_stake(risk: Risk) -> str:
     """``about 529 records (≤ 1,558)``, ``up to 417 records``, and when; empty where nothing bounds it."""
-    due = f"in {duration(risk.due_seconds)} if all goes on as it did" if risk.due_seconds is not None else ""
+    due = f"in {duration(risk.due_seconds)} at this pace" if risk.due_seconds is not None else ""
     bound = f" (≤ {number(risk.high)})" if risk.high not in (None, risk.records) else ""
     if risk.records is not None:
         many = f"about {counted(risk.records, 'record')}{bound}"
@@ -243,13 +243,13 @@ def partition(queue: str) -> str:
     return f"partition {queue}" if queue else "partition not told"
 
 
-def offsets(one: Loss | Doubled) -> str:
+def offsets(loss: Loss | Doubled) -> str:
     """``at offsets 1,032 to 2,593``; empty where none is known."""
-    if isinstance(one, Doubled) or one.first_offset is None:
+    if isinstance(loss, Doubled) or loss.first_offset is None:
         return ""
-    if one.last_offset in (None, one.first_offset):
-        return f"at offset {number(one.first_offset)}"
-    return f"at offsets {number(one.first_offset)} to {number(one.last_offset or 0)}"
+    if loss.last_offset in (None, loss.first_offset):
+        return f"at offset {number(loss.first_offset)}"
+    return f"at offsets {number(loss.first_offset)} to {number(loss.last_offset or 0)}"
 
 
 def between(since: float | None, until: float | None, tz: tzinfo = UTC) -> str:
@@ -287,14 +287,14 @@ def by_gravity(audits: Sequence[Audit]) -> list[Audit]:
 
 def summary(audits: Sequence[Audit]) -> Summary:
     """The sums over *audits*."""
-    gone = [one for audit in audits for one in audit.losses if one.side is not Side.PRODUCER]
+    losses = [row for audit in audits for row in audit.losses if row.side is not Side.PRODUCER]
     return Summary(
         len(audits),
         added(row.acked for audit in audits for row in audit.log),
-        sum(one.records for one in gone),
-        sum(one.least for one in gone),
-        sum(one.most for one in gone),
-        sum(one.extra for audit in audits for one in audit.doubled),
+        sum(row.records for row in losses),
+        sum(row.least for row in losses),
+        sum(row.most for row in losses),
+        sum(row.extra for audit in audits for row in audit.doubled),
         sum(row.pending or 0 for audit in audits for row in audit.groups),
         tuple(sorted(audit.topic for audit in audits if audit.outcome is Outcome.UNKNOWN)),
     )
@@ -310,28 +310,28 @@ def intact(audits: Sequence[Audit]) -> str:
 
 def sentences(audits: Sequence[Audit]) -> Iterator[str]:
     """Each topic in half a sentence, the worst first."""
-    shown = by_gravity(audits)[:_SHOWN]
-    yield from (f"{audit.topic}: {', '.join(_parts(audit))}" for audit in shown)
-    if len(audits) > len(shown):
-        yield f"{counted(len(audits) - len(shown), 'more topic')} (mqlab audit)"
+    worst = by_gravity(audits)[:_SHOWN]
+    yield from (f"{audit.topic}: {', '.join(_parts(audit))}" for audit in worst)
+    if len(audits) > len(worst):
+        yield f"{counted(len(audits) - len(worst), 'more topic')} (mqlab audit)"
 
 
 def _parts(audit: Audit) -> Iterator[str]:
     whole = total(path(audit, None))
     least = "≥ " if "acked" in whole.partly else ""
     of = f" of {least}{number(whole.acked)} acknowledged" if whole.acked is not None else ""
-    gone = losses(audit)
-    for place, toll in enumerate(gone):
-        parts = [f"{partition(one.queue)} {offsets(one)}".strip() for one in toll.parts[:_SHOWN]]
+    tolls = losses(audit)
+    for place, toll in enumerate(tolls):
+        parts = [f"{partition(loss.queue)} {offsets(loss)}".strip() for loss in toll.parts[:_SHOWN]]
         more = f" and {number(len(toll.parts) - _SHOWN)} more" if len(toll.parts) > _SHOWN else ""
         yield f"{toll.words}{'' if place else of} lost {toll.where} ({toll.incident}; {', '.join(parts)}{more})"
     if audit.outcome is Outcome.UNKNOWN:
         yield "CANNOT SAY" + (f" (missing: {audit.missing[0]})" if audit.missing else "")
-    elif not gone:
+    elif not tolls:
         yield f"none lost{' from the log' if audit.outcome is Outcome.IN_LOG else ''}{of}"
     for group in groups(audit):
         waiting = total(path(audit, group)).pending
         if group and waiting:
-            yield f"{number(waiting)} only wait for {group}"
+            yield f"{number(waiting)} still wait for {group}"
     for toll in doubles(audit):
         yield f"{toll.words} doubled {toll.where}"

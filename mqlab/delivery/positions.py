@@ -60,11 +60,11 @@ def empty_intervals(facts: Facts, group: str) -> tuple[tuple[float, float], ...]
     """Times between two words that the group had no members, without a sign of one in between; infinite at the end."""
     nobody = sorted({e.first_at or 0.0 for e in empty(facts, group)})
     here = [*present(facts, group), float("inf")]
-    found: list[tuple[float, float]] = []
+    intervals: list[tuple[float, float]] = []
     for at in nobody:
-        if not found or found[-1][1] < at:
-            found.append((at, here[bisect_right(here, at)]))
-    return tuple(found)
+        if not intervals or intervals[-1][1] < at:
+            intervals.append((at, here[bisect_right(here, at)]))
+    return tuple(intervals)
 
 
 class Why(StrEnum):
@@ -182,9 +182,9 @@ def offsets(facts: Facts, group: str, topic: str, queue: str) -> Offsets:
             starts.append(Mark(row.at, row.start, row, "log start"))
         if row.end is not None and row.end >= 0:
             ends.append(Mark(row.at, row.end, row, "log end"))
-    told = [(committed, e, "the committed offset it begins at") for e in lines if e.kind == "offset-set"]
-    told += [(starts, e, "the log start moved") for e in moved(facts).get((topic, queue), ())]
-    for marks, line, why in told:
+    by_lines = [(committed, e, "the committed offset it starts at") for e in lines if e.kind == "offset-set"]
+    by_lines += [(starts, e, "the log start moved") for e in moved(facts).get((topic, queue), ())]
+    for marks, line, why in by_lines:
         at = line.last_at or line.first_at
         if at is not None and line.value_max is not None:
             marks.append(Mark(at, int(line.value_max), line, why))
@@ -200,13 +200,6 @@ def partitions(facts: Facts, group: str, topic: str) -> tuple[str, ...]:
     return tuple(sorted((q for q in known if q.isdigit()), key=int))
 
 
-def place_ends(facts: Facts, topic: str) -> Mapping[str, int]:
-    """The last end that was seen of each partition of *topic*, by its number."""
-    known = {queue: rows for (named, queue), rows in positions(facts).items() if named == topic}
-    seen = {queue: [p.end for p in rows if p.end is not None] for queue, rows in sorted(known.items())}
-    return {queue: ends[-1] for queue, ends in seen.items() if ends}
-
-
 def before(marks: Sequence[Mark], at: float) -> Mark | None:
     """The last of *marks* up to *at*."""
     return next((mark for mark in reversed(marks) if mark.at <= at), None)
@@ -217,10 +210,10 @@ def after(marks: Sequence[Mark], at: float) -> Mark | None:
     return next((mark for mark in marks if mark.at > at), None)
 
 
-def furthest(known: Offsets, at: float) -> int:
+def furthest(partition: Offsets, at: float) -> int:
     """The highest offset that the group had committed up to *at*, since the log's end last went back; 0 without one."""
-    fell = max((moment for moment in _falls(known.ends) if moment <= at), default=float("-inf"))
-    return max((m.offset for m in known.committed if fell < m.at <= at), default=0)
+    fell = max((moment for moment in _falls(partition.ends) if moment <= at), default=float("-inf"))
+    return max((m.offset for m in partition.committed if fell < m.at <= at), default=0)
 
 
 def _falls(ends: Sequence[Mark]) -> Iterator[float]:
@@ -245,72 +238,72 @@ def _by_time(marks: Iterable[Mark]) -> tuple[Mark, ...]:
     return tuple(sorted(marks, key=lambda m: (m.at, m.row.source, m.place.line or 0)))
 
 
-def by_hand(facts: Facts, known: Offsets) -> Iterator[Skip]:
+def by_hand(facts: Facts, partition: Offsets) -> Iterator[Skip]:
     """Ranges that such a move passed over; one that goes back is none."""
-    for one, later in moves(facts, known):
-        if later.offset > one.offset:
-            yield Skip(Why.HAND, one.offset, later.offset, later.at, (one.place, later.place))
-    yield from _by_tool(facts, known)
+    for earlier, later in moves(facts, partition):
+        if later.offset > earlier.offset:
+            yield Skip(Why.HAND, earlier.offset, later.offset, later.at, (earlier.place, later.place))
+    yield from _by_tool(facts, partition)
     failed = {
         int(e.value_max)
         for e in facts.of_kind("record-failed")
-        if (e.topic, e.queue) == (known.topic, known.queue) and e.value_max is not None
+        if (e.topic, e.queue) == (partition.topic, partition.queue) and e.value_max is not None
     }
-    for line in known.lines:
-        stood = before(known.committed, line.first_at or 0.0)
+    for line in partition.lines:
+        stood = before(partition.committed, line.first_at or 0.0)
         if line.kind != "offset-sought" or line.value_max is None or stood is None:
             continue
         if int(line.value_max) > stood.offset and int(line.value_max) not in failed:
             yield Skip(Why.HAND, stood.offset, int(line.value_max), line.first_at or 0.0, (line.first,))
 
 
-def _by_tool(facts: Facts, known: Offsets) -> Iterator[Skip]:
+def _by_tool(facts: Facts, partition: Offsets) -> Iterator[Skip]:
     """Where no log tells that nobody was there: the tool printed an offset, and the group stood there next.
 
     A dry run prints the same, and leaves the group where it is.
     """
-    told = {later.at for _, later in moves(facts, known)}
+    noticed = {later.at for _, later in moves(facts, partition)}
     for line in facts.of_kind("offsets-set"):
-        if (line.group, line.topic, line.queue) != (known.group, known.topic, known.queue):
+        if (line.group, line.topic, line.queue) != (partition.group, partition.topic, partition.queue):
             continue
         at = line.first_at or 0.0
-        one, later = before(known.committed, at), after(known.committed, at)
-        if one is None or later is None or later.at in told:
+        earlier, later = before(partition.committed, at), after(partition.committed, at)
+        if earlier is None or later is None or later.at in noticed:
             continue
-        if one.offset < later.offset == line.value_max:
-            yield Skip(Why.HAND, one.offset, later.offset, at, (one.place, line.first))
+        if earlier.offset < later.offset == line.value_max:
+            yield Skip(Why.HAND, earlier.offset, later.offset, at, (earlier.place, line.first))
 
 
 def moved_by_hand(facts: Facts, place: tuple[str, str, str]) -> Iterator[str]:
     """In words, what somebody moved in *place*: a group, a topic and a partition."""
     group, topic, queue = place
-    known = offsets(facts, *place)
-    for one, later in moves(facts, known):
-        span = f"from {one.offset} to {later.offset}"
+    partition = offsets(facts, *place)
+    for earlier, later in moves(facts, partition):
+        span = f"from {earlier.offset} to {later.offset}"
         yield f"{group} had no members when its offset of {topic}-{queue} went {span}: it was set by hand"
-    for skip in by_hand(facts, known):
+    for skip in by_hand(facts, partition):
         if len(skip.places) == 1:
             yield f"a member of {group} sought from {skip.low} to {skip.high} in {topic}-{queue}"
 
 
-def moves(facts: Facts, known: Offsets) -> Iterator[tuple[Mark, Mark]]:
+def moves(facts: Facts, partition: Offsets) -> Iterator[tuple[Mark, Mark]]:
     """Committed offsets before and after somebody moved them, forward or back.
 
     The next member that begins to read shows where they are as well as a snapshot does. Where neither the coordinator's
     log nor one of a client is there, members may have come and gone between two snapshots.
     """
-    told = lines(facts, known.group)
-    if not (told.coordinator or told.clients) or _alone(facts, known.group, known.topic):
+    logs = lines(facts, partition.group)
+    if not (logs.coordinator or logs.clients) or _alone(facts, partition.group, partition.topic):
         return
-    spans = empty_intervals(facts, known.group)
-    begun = {(e.source, e.first.line) for e in known.lines if e.kind == "offset-set"}
-    for one, later in pairwise(known.committed):
-        if one.offset == later.offset:
+    spans = empty_intervals(facts, partition.group)
+    starts = {(e.source, e.first.line) for e in partition.lines if e.kind == "offset-set"}
+    for earlier, later in pairwise(partition.committed):
+        if earlier.offset == later.offset:
             continue
-        inside = [span for span in spans if span[0] <= one.at < span[1]]
-        first = (later.place.source, later.place.line) in begun
+        inside = [span for span in spans if span[0] <= earlier.at < span[1]]
+        first = (later.place.source, later.place.line) in starts
         if any(later.at < until or first for _, until in inside):
-            yield one, later
+            yield earlier, later
 
 
 @per_facts
@@ -331,17 +324,17 @@ class OffsetReset:
     places: tuple[Evidence, ...]
 
 
-def offset_resets(facts: Facts, known: Offsets) -> Iterator[OffsetReset]:
+def offset_resets(facts: Facts, partition: Offsets) -> Iterator[OffsetReset]:
     """Those of one partition, by time."""
     cause: Episode | None = None
-    for line in known.lines:
+    for line in partition.lines:
         if line.kind in ("offset-missing", "offset-reset"):
             cause = line
         elif line.kind == "offset-set":
             cause = None
         elif line.kind == "offset-reset-to" and cause is not None and line.value_max is not None:
             if cause.source == line.source:
-                who = line.client_id or homes(facts, known.group).get(line.source)
+                who = line.client_id or homes(facts, partition.group).get(line.source)
                 refused = None if cause.kind == "offset-missing" or cause.value_max is None else int(cause.value_max)
                 truncated = "Truncation detected" in cause.first.text
                 yield OffsetReset(

@@ -6,18 +6,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from mqlab.delivery import durability
-from mqlab.delivery.durability import Told
+from mqlab.delivery.durability import topics
 from mqlab.facts import Facts, Series, span
 from mqlab.findings import Evidence
 from mqlab.kafka import groups
 from mqlab.memo import per_facts
-from mqlab.models.retention import DAY, Overtaken, overtaken, time_lag
+from mqlab.models.lag import DAY, Overtaken, overtaken, time_lag
+from mqlab.shared.configured import Value
 from mqlab.shared.counters import increase, summed
 from mqlab.shared.queues import Pace, Points, lag, of_groups, paces
 from mqlab.units import digits, duration, number
 
 _MOST = 5
-"""Names that are told one by one, and places that are shown."""
+"""Names that a row lists, and places that it shows: what fits on a line of the screen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +95,8 @@ def of_consumer(facts: Facts, owner: str | None, group: str | None) -> Rate | No
 @per_facts
 def of_group(facts: Facts, group: str | None) -> Rate | None:
     """By how much the committed offsets of *group* moved, all its topics together."""
-    topics = [queues for (name, _), queues in of_groups(facts).items() if name == group]
-    moved = sum(max(0, pace.consumed) / pace.seconds for queues in topics for pace in _paces(queues))
+    read = [queues for (name, _), queues in of_groups(facts).items() if name == group]
+    moved = sum(max(0, pace.consumed) / pace.seconds for queues in read for pace in _paces(queues))
     return Rate(moved, "commits of the whole group") if moved > 0 else None
 
 
@@ -120,24 +121,16 @@ def of_topic(facts: Facts, topic: str) -> Rate | None:
     return Rate(most, "ends of the log in snapshots") if most > 0 else None
 
 
-def of_topics(facts: Facts, topics: Iterable[str]) -> Rate | None:
-    """What came into all of *topics*; None where it is not known of any."""
-    known = [rate for topic in topics if (rate := of_topic(facts, topic)) is not None]
-    return Rate(sum(r.per_second for r in known), known[0].source) if known else None
-
-
-@per_facts
-def user_topics(facts: Facts) -> tuple[str, ...]:
-    """Topics of users that the material tells of, by name."""
-    named = {s.owner for s in facts.settings if s.scope == "topic"} | {p.topic for p in facts.positions}
-    named |= {p.topic for p in facts.parts} | {s.labels.get("topic") for s in facts.named("broker.log_end_offset")}
-    return tuple(sorted(t for t in named if t and not t.startswith("__")))
+def of_topics(facts: Facts, names: Iterable[str]) -> Rate | None:
+    """What came into all of *names*; None where it is not known of any."""
+    rates = [rate for topic in names if (rate := of_topic(facts, topic)) is not None]
+    return Rate(sum(r.per_second for r in rates), rates[0].source) if rates else None
 
 
 @per_facts
 def written(facts: Facts, owner: str | None) -> tuple[str, ...]:
     """Topics that *owner* may write: those that its ledgers and counters name, else all of unknown writers."""
-    return tuple(topic for topic in user_topics(facts) if owner in durability.producers(facts, topic))
+    return tuple(topic for topic in topics(facts) if owner in durability.producers(facts, topic))
 
 
 def _counted(series: Sequence[Series], source: str) -> Rate | None:
@@ -163,27 +156,27 @@ def retention_risks(facts: Facts) -> Iterator[Risk]:
     for (group, topic), queues in groups.topics(facts).items():
         if topic.startswith("__") or durability.compacted(facts, topic):
             continue
-        seconds, told = _kept(facts, topic, len(queues))
-        found = [one for points in queues.values() if (one := _overtaken(points, seconds)) is not None]
-        if found:
-            yield _risk((group, topic), queues, found, (seconds, told))
+        seconds, setting = _kept(facts, topic, len(queues))
+        due = [loss for points in queues.values() if (loss := _overtaken(points, seconds)) is not None]
+        if due:
+            yield _risk((group, topic), queues, due, (seconds, setting))
 
 
-def _kept(facts: Facts, topic: str, partitions: int) -> tuple[float, Told]:
+def _kept(facts: Facts, topic: str, partitions: int) -> tuple[float, Value]:
     """Seconds for which a record of *topic* stays at least, by time or by size, and the setting that says so."""
-    by_time = (_USUAL, Told("log.retention.hours = 168 (default)", None))
+    by_time = (_USUAL, Value("log.retention.hours", "168 (default)", None))
     for key, unit in reversed(_TIMES):
-        told = durability.in_force(facts, topic, key)
-        if told is not None and told.value.lstrip("-").isdigit():
-            seconds = int(told.value) * unit if int(told.value) >= 0 else float("inf")
-            by_time = (seconds, Told(f"{key} = {told.value}", told.evidence))
-    told = durability.in_force(facts, topic, "retention.bytes")
+        setting = durability.in_force(facts, topic, key)
+        if setting is not None and setting.value.lstrip("-").isdigit():
+            seconds = int(setting.value) * unit if int(setting.value) >= 0 else float("inf")
+            by_time = (seconds, setting)
+    setting = durability.in_force(facts, topic, "retention.bytes")
     series = [s for s in facts.named("broker.bytes_in") if s.labels.get("topic") == topic]
     came = increase(series, float("-inf"), float("inf")) if series else None
-    if told is None or not told.value.isdigit() or came is None or came.value <= 0 or came.until <= came.since:
+    if setting is None or not setting.value.isdigit() or came is None or came.value <= 0 or came.until <= came.since:
         return by_time
-    fills = int(told.value) * (came.until - came.since) * max(1, partitions) / came.value
-    return (fills, Told(f"retention.bytes = {told.value}", told.evidence)) if fills < by_time[0] else by_time
+    fills = int(setting.value) * (came.until - came.since) * max(1, partitions) / came.value
+    return (fills, setting) if fills < by_time[0] else by_time
 
 
 def _overtaken(points: Points, seconds: float) -> tuple[Pace, Overtaken] | None:
@@ -204,19 +197,21 @@ def _overtaken(points: Points, seconds: float) -> tuple[Pace, Overtaken] | None:
 
 
 def _risk(
-    key: tuple[str, str], queues: Mapping[str, Points], found: list[tuple[Pace, Overtaken]], rule: tuple[float, Told]
+    key: tuple[str, str],
+    queues: Mapping[str, Points],
+    partitions: list[tuple[Pace, Overtaken]],
+    rule: tuple[float, Value],
 ) -> Risk:
-    due, waiting = min(one.seconds for _, one in found), sum(lag(points[-1]) for points in queues.values())
-    came = sum(pace.produced / pace.seconds for pace, _ in found)
-    read = sum(pace.consumed / pace.seconds for pace, _ in found)
-    setting, _, value = rule[1].value.partition(" = ")
+    due, waiting = min(loss.seconds for _, loss in partitions), sum(lag(points[-1]) for points in queues.values())
+    came = sum(pace.produced / pace.seconds for pace, _ in partitions)
+    read = sum(pace.consumed / pace.seconds for pace, _ in partitions)
     last = max((points[-1] for points in queues.values()), key=lambda p: (p.at or 0.0, p.source, p.line or 0))
     place = Evidence(last.source, last.line, last.text, "where the group stood")
     return Risk(
-        setting, f"group {key[0]} on {key[1]}", value, f"a record stays for {duration(rule[0])}",
+        rule[1].key, f"group {key[0]} on {key[1]}", rule[1].value, f"a record stays for {duration(rule[0])}",
         "records are deleted before the group reads them", "retention-loss",
-        sum(one.records for _, one in found), 0, sum(one.most for _, one in found),
-        f"{number(waiting)} wait, {digits(came)} a second come in and {digits(read)} are read: the oldest goes in "
-        f"{duration(due)} at the earliest; records of a day if it goes on so, and if reading stops",
+        sum(loss.records for _, loss in partitions), 0, sum(loss.most for _, loss in partitions),
+        f"{number(waiting)} wait, {digits(came)} a second come in and {digits(read)} are read: the oldest is deleted "
+        f"in {duration(due)} at the earliest; records of one day at this pace, and if reading stops",
         (*((rule[1].evidence,) if rule[1].evidence else ()), place), due,
     )  # fmt: skip

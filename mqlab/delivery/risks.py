@@ -17,7 +17,6 @@ from dataclasses import replace
 from statistics import median
 
 from mqlab.delivery import durability
-from mqlab.delivery.durability import Told
 from mqlab.delivery.risk_rates import (
     Rate,
     Risk,
@@ -27,7 +26,6 @@ from mqlab.delivery.risk_rates import (
     of_topics,
     retention_risks,
     shown,
-    user_topics,
     written,
 )
 from mqlab.facts import Facts
@@ -68,15 +66,14 @@ def _auto(facts: Facts, owner: str, group: str | None, auto: Value) -> Risk:
         most = round(waiting[0].value_max or 0)
         return Risk(
             "enable.auto.commit", f"consumer {owner}", _said(auto),
-            "commits what was polled, though other threads work it off",
-            "records that wait in the process are lost when it stops, in good order most of all",
+            "commits what was polled while other threads still work on it",
+            "records waiting in the process are lost when it stops, most of all when it shuts down cleanly",
             "commit-before-process-loss", round(median(e.value_max or 0.0 for e in waiting)), 0, most,
-            f"{number(most)} records waited at the most by its own lines, half of the lines tell of fewer than the "
-            "likely number",
+            f"its own lines show up to {number(most)} records waiting; the likely number is their median",
             (*_places(auto), waiting[0].first),
         )  # fmt: skip
-    every = _of(facts, owner, "auto.commit.interval.ms")
-    seconds = (every.number if every is not None and every.number is not None else 5000) / 1000
+    interval = _of(facts, owner, "auto.commit.interval.ms")
+    seconds = (interval.number if interval is not None and interval.number is not None else 5000) / 1000
     poll, rate = _of(facts, owner, "max.poll.records"), of_consumer(facts, owner, group)
     more = poll.number if poll is not None and poll.number else 500
     return Risk(
@@ -86,7 +83,7 @@ def _auto(facts: Facts, owner: str, group: str | None, auto: Value) -> Risk:
         rate.within(seconds) + more if rate else None,
         f"{rate.told} × {brief(seconds)}, and a poll of {number(more)}; half an interval on average"
         if rate else "no rate is known",
-        _places(auto, every),
+        _places(auto, interval),
     )  # fmt: skip
 
 
@@ -95,14 +92,14 @@ def _reset(facts: Facts, owner: str, group: str | None) -> Iterator[Risk]:
     if value is None or value.value != "latest":
         return
     by_topic = groups.topics(facts).items()
-    known = [points for (name, _), queues in by_topic if name == group for points in queues.values()]
-    if known:
-        behind = sum(lag(points[-1]) for points in known)
+    partitions = [points for (name, _), queues in by_topic if name == group for points in queues.values()]
+    if partitions:
+        behind = sum(lag(points[-1]) for points in partitions)
         yield Risk(
             "auto.offset.reset", f"consumer {owner}", _said(value),
-            "the group has offsets: it matters once they are gone",
-            "records that wait are skipped if the offsets expire or fall out of the log", "offset-reset-loss",
-            None, 0, behind, f"lag of {group} as last seen, and what comes in until it reads again", _places(value),
+            "the group has offsets: it takes effect once they are gone",
+            "waiting records are skipped if the offsets expire or fall out of the log", "offset-reset-loss",
+            None, 0, behind, f"lag of {group} as last seen, plus what comes in until it reads again", _places(value),
         )  # fmt: skip
         return
     held = {a.topic for a in facts.assignments if a.group == group}
@@ -110,7 +107,7 @@ def _reset(facts: Facts, owner: str, group: str | None) -> Iterator[Risk]:
     rate = of_topics(facts, sorted(held)) if group else None
     yield Risk(
         "auto.offset.reset", f"consumer {owner}", _said(value),
-        "partitions without a committed offset begin at their end",
+        "partitions without a committed offset start at their end",
         "records from before its first position are skipped", "offset-reset-loss", None, 0, None,
         f"{rate.told} until its first position" if rate else "no rate is known", _places(value),
     )  # fmt: skip
@@ -145,9 +142,9 @@ def _producer_risks(facts: Facts) -> Iterator[Risk]:
 
 def copied(facts: Facts, topics: Sequence[str]) -> int | None:
     """Most replicas of one of *topics*; 1 where there is one broker only, None where nothing tells."""
-    known = [n for topic in topics if (n := durability.replicas(facts, topic)) is not None]
+    counts = [n for topic in topics if (n := durability.replicas(facts, topic)) is not None]
     brokers = {s.owner for s in facts.settings if s.scope == "broker" and s.owner}
-    return max(known) if known else (1 if len(brokers) == 1 else None)
+    return max(counts) if counts else (1 if len(brokers) == 1 else None)
 
 
 def _acks(facts: Facts, owner: str | None) -> Iterator[Risk]:
@@ -159,28 +156,28 @@ def _acks(facts: Facts, owner: str | None) -> Iterator[Risk]:
     if value.value in ("0", "1"):
         yield _leader_only(facts, owner, value, rate)
     elif alone := [t for t in topics if durability.min_in_sync(facts, t) == 1 and durability.replicas(facts, t) != 1]:
-        told = [durability.in_force(facts, topic, "min.insync.replicas") for topic in alone]
+        settings = [durability.in_force(facts, topic, "min.insync.replicas") for topic in alone]
         how = f"{rate.told}, for as long as the leader is alone in sync" if rate else "no rate is known"
         yield Risk(
             "min.insync.replicas", f"topic {listed(alone)}", "1", f"acks=all of {owner or 'a producer'} waits for "
-            "the replicas in sync: where that is the leader alone, for nobody else",
-            "acknowledged records are lost when the leader dies alone", "acks1-failover-loss",
-            None, 0, None, how, (*_places(value), *shown(t.evidence for t in told if t)),
+            "the replicas in sync, which may be the leader alone",
+            "acknowledged records are lost when the leader fails while it is alone in sync", "acks1-failover-loss",
+            None, 0, None, how, (*_places(value), *shown(t.evidence for t in settings if t)),
         )  # fmt: skip
 
 
 def _leader_only(facts: Facts, owner: str | None, value: Value, rate: Rate | None) -> Risk:
     key = "replica.lag.time.max.ms"
-    told = durability.in_force(facts, "", key)
+    setting = durability.in_force(facts, "", key)
     default = kafka_defaults.default(key, "broker", configured.broker_version(facts)) or "30000"
-    lag = SHRINK * int(told.value if told is not None and told.value.isdigit() else default) / 1000
-    word = "the leader's word is enough" if value.value == "1" else "nobody's word is waited for, errors go unseen"
+    lag = SHRINK * int(setting.value if setting is not None and setting.value.isdigit() else default) / 1000
+    word = "only the leader acknowledges" if value.value == "1" else "nobody acknowledges, errors go unseen"
     return Risk(
         "acks", f"producer {owner or ''}".strip(), _said(value), word,
-        "acknowledged records that no follower had are lost when the leader dies", "acks1-failover-loss",
+        "acknowledged records that no follower has are lost when the leader fails", "acks1-failover-loss",
         None, 0, rate.within(lag) if rate else None,
-        f"{rate.told} × {brief(lag)}, the longest that a follower in sync may be behind "
-        f"({digits(SHRINK)} × replica.lag.time.max.ms); one that keeps up is behind by milliseconds"
+        f"{rate.told} × {brief(lag)}, the longest an in-sync follower may lag "
+        f"({digits(SHRINK)} × replica.lag.time.max.ms); one that keeps up lags by milliseconds"
         if rate else "no rate is known",
         _places(value),
     )  # fmt: skip
@@ -201,7 +198,7 @@ def _idempotence(facts: Facts, owner: str | None) -> Iterator[Risk]:
     yield Risk(
         "enable.idempotence", f"producer {owner or ''}".strip(), _said(declared) if declared else "not set",
         f"off{f' in client {version}' if version else ''}: {_why_off(said)}",
-        "records are stored twice when an answer is lost and the request is sent again", "producer-duplicates",
+        "records are stored twice when a response is lost and the request is sent again", "producer-duplicates",
         None, 0, high, how, _places(*values.values()),
     )  # fmt: skip
 
@@ -224,8 +221,8 @@ def _in_flight(facts: Facts, owner: str | None, values: Mapping[str, Value]) -> 
     ]  # fmt: skip
     if flight is not None and flight.number and sizes:
         most = max(sizes)
-        told = f"{number(flight.number)} requests in flight × {digits(most)} records a request, for each connection cut"
-        return round(flight.number * most), told
+        how = f"{number(flight.number)} requests in flight × {digits(most)} records a request, for each connection cut"
+        return round(flight.number * most), how
     rate, wait = of_producer(facts, owner), _of_producer(facts, owner, "request.timeout.ms")
     seconds = (wait.number if wait is not None and wait.number else 30_000) / 1000
     if rate is None:
@@ -241,13 +238,13 @@ _UNCLEAN = "unclean.leader.election.enable"
 
 
 def _unclean(facts: Facts) -> Iterator[Risk]:
-    found: list[tuple[str, Told]] = []
-    for topic in user_topics(facts):
-        told = durability.in_force(facts, topic, _UNCLEAN)
-        if told is not None and told.value == "true" and copied(facts, [topic]) != 1:
-            found.append((topic, told))
+    allowed: list[tuple[str, Value]] = []
+    for topic in durability.topics(facts):
+        setting = durability.in_force(facts, topic, _UNCLEAN)
+        if setting is not None and setting.value == "true" and copied(facts, [topic]) != 1:
+            allowed.append((topic, setting))
     for by_default in (False, True):
-        rows = [(topic, told) for topic, told in found if (told.evidence is None) == by_default]
+        rows = [(topic, setting) for topic, setting in allowed if (setting.evidence is None) == by_default]
         if not rows:
             continue
         topics = [topic for topic, _ in rows]
@@ -255,16 +252,16 @@ def _unclean(facts: Facts) -> Iterator[Risk]:
         yield Risk(
             _UNCLEAN, f"topic {listed(topics)}", "true (default)" if by_default else "true",
             "a replica that is out of sync may become the leader",
-            "all that was acknowledged since it fell out of sync is lost", "unclean-election-loss", None, 0, None,
-            f"{rate.told} for as long as that replica had not followed" if rate else "no rate is known",
-            shown(told.evidence for _, told in rows),
+            "everything acknowledged since it fell out of sync is lost", "unclean-election-loss", None, 0, None,
+            f"{rate.told} for as long as that replica has not followed" if rate else "no rate is known",
+            shown(setting.evidence for _, setting in rows),
         )  # fmt: skip
 
 
 def _single(facts: Facts) -> Iterator[Risk]:
     """Topics with one copy in a cluster that could hold more."""
     brokers = {s.owner for s in facts.settings if s.scope == "broker" and s.owner}
-    topics = [t for t in user_topics(facts) if durability.replicas(facts, t) == 1]
+    topics = [t for t in durability.topics(facts) if durability.replicas(facts, t) == 1]
     if len(brokers) < 2 or not topics:
         return
     described = [s for s in facts.settings if s.key == "replication.factor" and s.owner in topics]
@@ -274,7 +271,7 @@ def _single(facts: Facts) -> Iterator[Risk]:
     stored = sum(last.values()) if last else None
     yield Risk(
         "replication.factor", f"topic {listed(topics)}", "1", "one broker has the only copy",
-        "nothing can be written or read while that broker is down; all is lost with its disk", None,
+        "nothing can be written or read while that broker is down; everything is lost with its disk", None,
         stored, 0, stored, "records between start and end of the logs, as last seen",
         shown([first[topic] for topic in topics]),
     )  # fmt: skip
@@ -287,9 +284,9 @@ def risks(facts: Facts) -> tuple[Risk, ...]:
     alike: dict[Risk, list[Risk]] = defaultdict(list)
     for row in (row for rule in path for row in rule(facts)):
         alike[replace(row, owner=row.owner.partition(" ")[0], evidence=())].append(row)
-    found = []
+    merged = []
     for key, same in alike.items():
         names = [name for row in same if (name := row.owner.partition(" ")[2])]
         places = shown(place for row in same for place in row.evidence)
-        found.append(replace(key, owner=f"{key.owner} {listed(names)}".strip(), evidence=places))
-    return tuple(found)
+        merged.append(replace(key, owner=f"{key.owner} {listed(names)}".strip(), evidence=places))
+    return tuple(merged)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from mqlab.detectors import (
     acks1_failover_loss,
     acl_silent_drop,
@@ -16,6 +18,7 @@ from mqlab.detectors import (
     fan_out,
     format_inflation,
     group_churn,
+    known_errors,
     log_explosion,
     offset_reset_loss,
     overlapping_subscription,
@@ -44,7 +47,21 @@ from mqlab.detectors import (
     unclean_election_loss,
     under_min_isr,
 )
-from mqlab.detectors.base import Detector
+from mqlab.facts import Facts
+from mqlab.findings import Result
+
+
+class Detector(Protocol):
+    """A class of incident and the rule that recognises it."""
+
+    INCIDENT: str
+    SYSTEMS: tuple[str, ...]
+    """Systems whose material the rule understands: kafka, rocketmq, mqtt."""
+
+    def detect(self, facts: Facts) -> Result:
+        """What this material says about the class."""
+        ...
+
 
 DETECTORS: tuple[Detector, ...] = (
     acks1_failover_loss,
@@ -87,4 +104,5 @@ DETECTORS: tuple[Detector, ...] = (
     subscription_mismatch,
     unclean_election_loss,
     under_min_isr,
+    *known_errors.RULES,
 )

@@ -10,12 +10,11 @@ yet, refused writes, topics that were made again, compaction; elections of repli
 from __future__ import annotations
 
 from mqlab.delivery import durability, loss_mechanisms
-from mqlab.delivery.loss_finding import TopicLoss, evidence, measures, topic_losses
 from mqlab.delivery.loss_mechanisms import FAILOVER
-from mqlab.detectors.base import CLEAR, Result
+from mqlab.delivery.losses import TopicLoss, by_topics, evidence, measures
 from mqlab.facts import Facts
-from mqlab.findings import Finding, Severity
-from mqlab.shared.wording import clock, moment
+from mqlab.findings import Finding, Result, Severity, finding
+from mqlab.shared.wording import clock
 from mqlab.units import counted
 
 INCIDENT = FAILOVER
@@ -24,27 +23,23 @@ SYSTEMS: tuple[str, ...] = ("kafka",)
 
 def detect(facts: Facts) -> Result:
     """One finding a topic."""
-    if found := topic_losses(facts, INCIDENT):
+    if found := by_topics(facts, INCIDENT):
         return Result(tuple(_finding(facts, one) for one in found))
     if missing := loss_mechanisms.open_questions(facts, INCIDENT):
         return Result(missing=missing)
-    because = loss_mechanisms.disproved(facts, INCIDENT)
-    return Result(rejected=because) if because else CLEAR
+    return Result(rejected=loss_mechanisms.disproved(facts, INCIDENT) or None)
 
 
 def _finding(facts: Facts, one: TopicLoss) -> Finding:
     acks = durability.acks(facts, one.topic, one.cases[0].piece.since)
     asked = f" with acks={acks.value}" if acks is not None else ""
     gone = f" that were acknowledged{asked} are gone" if one.exact else f", sent{asked}, are gone"
-    return Finding(
-        id=f"{INCIDENT}:{one.topic}",
-        incident=INCIDENT,
+    return finding(
+        INCIDENT,
+        one.topic,
+        one.certainty,
+        (one.span[0], one.span[1]),
         severity=Severity.CRITICAL,
-        certainty=one.certainty,
-        subject=one.topic,
-        started_at=moment(one.span[0]),
-        ended_at=moment(one.span[1]),
-        ongoing=False,
         statement=f"{one.records}{gone} from the log. {_how(one)}",
         measures=measures(facts, one),
         evidence=evidence(facts, one),

@@ -14,15 +14,15 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from mqlab import units
-from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
-from mqlab.findings import Certainty, Evidence, Finding
-from mqlab.models.mosquitto_acl import WRITE
-from mqlab.mqtt import denials, subscriptions
+from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, finding
+from mqlab.models.mosquitto import WRITE
+from mqlab.mqtt import denials
 from mqlab.mqtt.accounting import accounts
 from mqlab.mqtt.brokers import LEAST
+from mqlab.mqtt.copies import name_of
 from mqlab.mqtt.denials import PUBLISH, SUBSCRIBE, Denied, Refused
-from mqlab.shared.wording import accusation, few
+from mqlab.shared.wording import few
 
 INCIDENT = "acl-silent-drop"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
@@ -59,7 +59,7 @@ def _by_rules(facts: Facts) -> Result:
 def _findings(facts: Facts, own: Sequence[Refused], certainty: Certainty) -> tuple[Finding, ...]:
     by_subject: dict[str, list[Refused]] = defaultdict(list)
     for one in own:
-        by_subject[one.receiver or subscriptions.name_of(facts, one.sender)].append(one)
+        by_subject[one.receiver or name_of(facts, one.sender)].append(one)
     return tuple(_of_rules(facts, subject, these, certainty) for subject, these in sorted(by_subject.items()))
 
 
@@ -98,14 +98,14 @@ def _others_arrive(facts: Facts, every: Sequence[Refused]) -> bool:
     return any(f.received for f in allowed) or any(elsewhere)
 
 
-def _by_lines(facts: Facts, one: Denied) -> Result:
-    name = one.client_id
-    if one.kind == PUBLISH and not one.closed and one.failed >= max(1, one.messages):
+def _by_lines(facts: Facts, denied: Denied) -> Result:
+    name = denied.client_id
+    if denied.kind == PUBLISH and not denied.closed and denied.failed >= max(1, denied.messages):
         return Result(rejected=f"{name} noted that its publishes failed: it was told")
-    if one.messages and not one.nowhere:
+    if denied.messages and not denied.nowhere:
         return Result(rejected=f"what {name} was refused arrived all the same")
-    proven = one.agrees or (one.kind == PUBLISH and denials.counter_agrees(facts, one))
-    return Result((_of_lines(one, Certainty.PROVEN if proven else Certainty.LIKELY),))
+    proven = denied.agrees or (denied.kind == PUBLISH and denials.counter_agrees(facts, denied))
+    return Result((_of_lines(denied, Certainty.PROVEN if proven else Certainty.LIKELY),))
 
 
 def _of_rules(facts: Facts, subject: str, own: Sequence[Refused], certainty: Certainty) -> Finding:
@@ -117,23 +117,24 @@ def _of_rules(facts: Facts, subject: str, own: Sequence[Refused], certainty: Cer
     )
     where = "that arrived nowhere" if writes else f"that did not come to {subject}"
     seen = (
-        ", all of these topics and no other ones." if certainty is Certainty.PROVEN
-        else " by these rules; no ledger of a receiver shows it."
+        ". Exactly these topics are missing." if certainty is Certainty.PROVEN
+        else ", by these rules; no receiver's ledger confirms it."
     )  # fmt: skip
-    return accusation(
-        f"{INCIDENT}:{subject}",
+    return finding(
+        INCIDENT,
+        subject,
         certainty,
         (min(f.first_at for r in own for f in r.flows), max(f.last_at for r in own for f in r.flows)),
         statement=(
-            f"No rule of the ACL file allows {'writing' if writes else 'reading'} {_topics(own)} to user {users}, and "
-            f"mosquitto tells nobody: the publisher noted success for {units.counted(lost, 'message')} {where}{seen}"
+            f"No rule of the ACL file lets user {users} {'write to' if writes else 'read'} {_topics(own)}, and "
+            f"mosquitto tells nobody: the publisher saw success for {units.counted(lost, 'message')} {where}{seen}"
         ),
         measures={
-            "lost_records": float(lost),
-            "topics": float(len({r.topic for r in own})),
-            "published_messages": float(sent),
+            "lost_records": lost,
+            "topics": len({r.topic for r in own}),
+            "published_messages": sent,
         },
-        evidence=tuple(_evidence(facts, own)),
+        evidence=_evidence(facts, own),
         mitigate=_MITIGATE,
         remedy=_REMEDY,
         verify="Received / published = 1 for each of these topics.",
@@ -142,7 +143,7 @@ def _of_rules(facts: Facts, subject: str, own: Sequence[Refused], certainty: Cer
 
 
 def _topics(own: Sequence[Refused]) -> str:
-    return few(sorted({r.topic for r in own}), _SHOWN, "more topics")
+    return few(sorted({r.topic for r in own}), _SHOWN)
 
 
 def _evidence(facts: Facts, own: Sequence[Refused]) -> Iterator[Evidence]:
@@ -153,45 +154,49 @@ def _evidence(facts: Facts, own: Sequence[Refused]) -> Iterator[Evidence]:
     yield from (r.flows[0].first.because("published, and did not arrive") for r in own[:_SHOWN])
 
 
-def _of_lines(one: Denied, certainty: Certainty) -> Finding:
+def _of_lines(denied: Denied, certainty: Certainty) -> Finding:
     """What lines say that one client was refused."""
-    lost = one.nowhere or (one.count if one.kind == PUBLISH and not one.closed else 0)
-    topics = sorted({e.topic for e in one.lines if e.topic})
+    lost = denied.nowhere or (denied.count if denied.kind == PUBLISH and not denied.closed else 0)
+    topics = sorted({e.topic for e in denied.lines if e.topic})
     shown = few(topics, _SHOWN)
-    what = "publishing to" if one.kind == PUBLISH else "subscribing to"
-    moments = sorted(at for e in one.lines for at in (e.first_at, e.last_at) if at is not None)
-    return accusation(
-        f"{INCIDENT}:{one.client_id}",
+    what = "publishing to" if denied.kind == PUBLISH else "subscribing to"
+    moments = sorted(at for e in denied.lines for at in (e.first_at, e.last_at) if at is not None)
+    return finding(
+        INCIDENT,
+        denied.client_id,
         certainty,
         (moments[0], moments[-1]) if moments else (None, None),
         statement=(
-            f"{one.client_id} was refused {what} {shown} {units.counted(one.count, 'time')} and {_then(one)}. "
-            f"{_lost(one, lost)}."
+            f"{denied.client_id} was refused {what} {shown} {units.counted(denied.count, 'time')} and {_then(denied)}. "
+            f"{_lost(denied, lost)}."
         ),
-        measures={"denied": float(one.count), "topics": float(len(topics))}
-        | ({"lost_records": float(lost)} if lost else {})
-        | ({"closed_connections": float(one.closed)} if one.closed else {}),
-        evidence=tuple(e.first.because("refused") for e in one.lines[:_SHOWN]),
+        measures={
+            "denied": denied.count,
+            "topics": len(topics),
+            "lost_records": lost or None,
+            "closed_connections": denied.closed or None,
+        },
+        evidence=tuple(e.first.because("refused") for e in denied.lines[:_SHOWN]),
+        explains=("reconnect-flaky-link",) if denied.closed else (),
         mitigate=_MITIGATE,
         remedy=_REMEDY,
         verify="No further refusals, and received / published = 1 for each topic.",
         facts={"topics": shown},
-        explains=("reconnect-flaky-link",) if one.closed else (),
     )
 
 
-def _then(one: Denied) -> str:
+def _then(denied: Denied) -> str:
     """What the broker does with the connection."""
-    if not one.closed:
+    if not denied.closed:
         return "stayed connected"
-    again = ", and the client connected again to be refused again" if one.closed > 1 else ""
-    closed = units.counted(one.closed, "connection")
+    again = ", and the client connected again to be refused again" if denied.closed > 1 else ""
+    closed = units.counted(denied.closed, "connection")
     return f"the broker closed {closed} for it, which tells a client of MQTT 3.1.1 no reason{again}"
 
 
-def _lost(one: Denied, lost: int) -> str:
+def _lost(denied: Denied, lost: int) -> str:
     if not lost:
-        return "How many messages were lost with it is not told"
-    if one.kind == SUBSCRIBE and not one.ledgers:
+        return "Nothing says how many messages were lost"
+    if denied.kind == SUBSCRIBE and not denied.ledgers:
         return f"{units.counted(lost, 'message')} were published for it meanwhile"
     return f"{units.counted(lost, 'message')} were lost with it"

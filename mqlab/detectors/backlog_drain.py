@@ -7,25 +7,24 @@ Quiet: lag that stands, rises or goes up and down.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from math import isfinite
 
 from mqlab import units
-from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
-from mqlab.findings import Evidence, Finding
+from mqlab.findings import Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.groups.membership import topics
 from mqlab.models.falling import Falling, falling
+from mqlab.rows import GRID
 from mqlab.scenarios import drain
 from mqlab.shared.lag import LEAST
 from mqlab.shared.queues import Points, totals
-from mqlab.shared.wording import clock, notice
+from mqlab.shared.wording import clock
 
 INCIDENT = "backlog-drain"
 SYSTEMS: tuple[str, ...] = ("kafka", "rocketmq")
 
-BEHIND = 20.0
-"""Seconds of production that the peak must be above the level at the end or at the start."""
+BEHIND = 2 * GRID
+"""Seconds of production that the peak must be above the level at the end: commits and snapshots make up to one grid."""
 
 
 def detect(facts: Facts) -> Result:
@@ -33,14 +32,13 @@ def detect(facts: Facts) -> Result:
     known = topics(facts)
     if not known:
         return Result(missing=("offsets of the groups, several times",))
-    found = []
+    findings = []
     for (group, topic), queues in known.items():
         points = totals(queues)
         fall = falling([(at, float(waiting)) for at, waiting, _ in points])
         if fall is not None and fall.peak - fall.left >= max(LEAST, BEHIND * _inflow(points)):
-            foretold = drain.measures(drain.foreseen(facts, group))
-            found.append(_notice(group, topic, queues, fall, foretold))
-    return Result(tuple(found)) if found else CLEAR
+            findings.append(_finding(facts, group, topic, queues, fall))
+    return Result(tuple(findings))
 
 
 def _inflow(points: Sequence[tuple[float, int, int]]) -> float:
@@ -49,45 +47,50 @@ def _inflow(points: Sequence[tuple[float, int, int]]) -> float:
     return (after - before) / (last - first) if last > first else 0.0
 
 
-def _notice(
-    group: str, topic: str, queues: Mapping[str, Points], fall: Falling, foretold: Mapping[str, float]
-) -> Finding:
-    rate = fall.messages_per_second
-    start = f"from {units.number(round(fall.peak))} messages at {clock(fall.began_at)} UTC"
-    measures = {"peak_lag": fall.peak, "pending_records": fall.left, "drained_per_second": rate.likely}
-    if fall.reached_at is not None:
-        end = (
-            f"It was through at {clock(fall.reached_at)} UTC, {units.duration(fall.reached_at - fall.began_at)} later."
-        )
-        measures |= {"drain_seconds": fall.reached_at - fall.began_at, **foretold}
-    else:
-        end = f"{units.number(round(fall.left))} messages were left at {clock(fall.last_at)} UTC. {_expected(fall)}"
-    found = notice(
-        f"{INCIDENT}:{group}/{topic}",
+def _finding(facts: Facts, group: str, topic: str, queues: Mapping[str, Points], fall: Falling) -> Finding:
+    done = fall.reached_at is not None
+    return finding(
+        INCIDENT,
+        f"{group}/{topic}",
+        Certainty.PROVEN,
         (fall.began_at, fall.reached_at),
-        f"{group} works off a backlog of {topic} {start}, {units.digits(rate.likely)}/s net. {end}",
-        measures,
-        _places(queues, fall),
+        severity=Severity.NOTICE,
+        ongoing=not done,
+        statement=(
+            f"{group} {'worked' if done else 'is working'} off a backlog of {units.number(round(fall.peak))} messages "
+            f"of {topic} from {clock(fall.began_at)} UTC on, {units.digits(fall.messages_per_second.likely)}/s net. "
+            f"{_end(fall)}"
+        ),
+        measures={
+            "peak_lag": fall.peak,
+            "pending_records": fall.left,
+            "drained_per_second": fall.messages_per_second.likely,
+            "drain_seconds": fall.reached_at - fall.began_at if fall.reached_at is not None else None,
+            **(drain.measures(drain.foreseen(facts, group)) if done else {}),
+        },
+        evidence=_places(queues, fall),
+        remedy="None needed; keep retention longer than the drain lasts.",
         verify=f"The {_waiting(queues)} of {topic} is at its usual level.",
     )
-    return replace(
-        found, ongoing=fall.reached_at is None, remedy="None needed; keep retention longer than the drain lasts.",
-    )  # fmt: skip
+
+
+def _end(fall: Falling) -> str:
+    if fall.reached_at is not None:
+        lasted = units.duration(fall.reached_at - fall.began_at)
+        return f"It had caught up at {clock(fall.reached_at)} UTC, {lasted} later."
+    left = f"{units.number(round(fall.left))} messages were left at {clock(fall.last_at)} UTC."
+    if fall.expected_at is None or not isfinite(fall.expected_at.likely):
+        return f"{left} It does not end at this rate."
+    low, likely, high = (
+        units.stamp(at) if isfinite(at) else "never"
+        for at in (fall.expected_at.low, fall.expected_at.likely, fall.expected_at.high)
+    )
+    return f"{left} At this rate it ends at {likely} UTC ({low} to {high})."
 
 
 def _waiting(queues: Mapping[str, Points]) -> str:
     """How the commands of the system call what waits; Kafka's partitions are plain numbers."""
     return "LAG of every partition" if all(name.isdigit() for name in queues) else "diff of every queue"
-
-
-def _expected(fall: Falling) -> str:
-    if fall.expected_at is None or not isfinite(fall.expected_at.likely):
-        return "It does not end at this rate."
-    low, likely, high = (
-        units.stamp(at) if isfinite(at) else "never"
-        for at in (fall.expected_at.low, fall.expected_at.likely, fall.expected_at.high)
-    )
-    return f"At this rate it ends at {likely} UTC ({low} to {high})."
 
 
 def _places(queues: Mapping[str, Points], fall: Falling) -> tuple[Evidence, ...]:

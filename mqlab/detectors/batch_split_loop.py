@@ -13,13 +13,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mqlab import units
-from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Episode, Facts
-from mqlab.findings import Certainty, Finding, Severity
+from mqlab.findings import CLEAR, Certainty, Finding, Result, Severity, finding
 from mqlab.models import kafka_defaults
 from mqlab.shared import actors, flows
-from mqlab.shared.wording import clock, moment
+from mqlab.shared.wording import clock, sample
 from mqlab.traffic import split_bytes, splits
+from mqlab.traffic.split_bytes import CountedLoop
 from mqlab.traffic.splits import Loop, loops_seen, why_not
 
 INCIDENT = "batch-split-loop"
@@ -31,7 +31,7 @@ def detect(facts: Facts) -> Result:
     judged = [(loop, why_not(facts, loop)) for loop in loops_seen(facts)]
     findings = tuple(_finding(facts, loop) for loop, because in judged if because is None)
     logged = frozenset(loop.client for loop, _ in judged)
-    findings += split_bytes.findings(facts, INCIDENT, logged)
+    findings += tuple(_counted(facts, loop) for loop in split_bytes.counted_loops(facts, logged))
     if findings:
         return Result(findings)
     if judged:
@@ -47,18 +47,20 @@ def _finding(facts: Facts, loop: Loop) -> Finding:
     crashes = splits.crashes(facts, loop.client, loop.splits)
     ended = max([t for t in (loop.last_at, *[c.last_at for c in crashes]) if t is not None], default=None)
     lines = splits.lines(facts, loop.splits, loop.batch_size, loop.limit, crashes)
-    counts = {"split_count": float(ledger.count)} | ({"crashes": float(_sum(crashes))} if crashes else {})
-    return Finding(
-        id=f"{INCIDENT}:{loop.client}/{loop.topic}",
-        incident=INCIDENT,
+    return finding(
+        INCIDENT,
+        f"{loop.client} -> {loop.topic}",
+        Certainty.PROVEN if ledger.agrees else Certainty.LIKELY,
+        (ledger.started, loop.last_at),
         severity=Severity.CRITICAL,
-        certainty=Certainty.PROVEN if ledger.agrees else Certainty.LIKELY,
-        subject=f"{loop.client} -> {loop.topic}",
-        started_at=moment(ledger.started),
-        ended_at=moment(loop.last_at),
-        ongoing=splits.ongoing(facts, loop.splits, ended),
+        ongoing=actors.goes_on(facts, {s.source for s in loop.splits}, ended),
+        name=f"{loop.client}/{loop.topic}",
         statement=_statement(facts, loop, ledger, crashes),
-        measures={**(ledger.measures or {}), **counts},
+        measures={
+            **(ledger.measures or {}),
+            "split_count": ledger.count,
+            "crashes": _sum(crashes) if crashes else None,
+        },
         evidence=lines + split_bytes.evidence(facts, loop.client, loop.topic, ledger),
         explains=("log-explosion",),
         mitigate=_mitigate(loop),
@@ -66,6 +68,37 @@ def _finding(facts: Facts, loop: Loop) -> Finding:
         verify=_verify(facts, loop),
         ledger=split_bytes.ledger(facts, ledger),
         facts=_words(facts, loop, ledger, crashes),
+    )
+
+
+def _counted(facts: Facts, loop: CountedLoop) -> Finding:
+    """Counters alone tell of the splits."""
+    sums, ledger = loop.ledger.sums, loop.ledger
+    rejected = sums.rejected if sums else None
+    thrown = f" while the broker rejected {units.size(rejected)}" if rejected else ""
+    kept = f" and accepted {units.size(sums.accepted)}" if sums and rejected and sums.accepted else ""
+    return finding(
+        INCIDENT,
+        f"{loop.client} -> {loop.topic}",
+        Certainty.LIKELY,
+        (ledger.started, ledger.ended),
+        severity=Severity.CRITICAL,
+        ongoing=loop.ongoing,
+        name=f"{loop.client}/{loop.topic}",
+        statement=(
+            f"{loop.client} split batches {loop.count:.0f} times{thrown}{kept}. The counters fit batches that are "
+            "split into themselves; the client's log would prove it."
+        ),
+        measures=ledger.measures or {},
+        evidence=(
+            *(sample(facts, s, ledger.ended or 0.0, "splits counted by the producer") for s in loop.splits),
+            *split_bytes.evidence(facts, loop.client, loop.topic, ledger),
+        ),
+        explains=("log-explosion",),
+        mitigate="Set batch.size below the topic's max.message.bytes; side effect: more and smaller requests.",
+        remedy="Keep batch.size within max.message.bytes; upgrade the client to 4.2.0 or later.",
+        verify="batch-split-total stands still during the next burst.",
+        facts={"who": f"producer {loop.client}", "topic": loop.topic},
     )
 
 
@@ -118,9 +151,11 @@ def _verify(facts: Facts, loop: Loop) -> str:
     )
 
 
-def _words(facts: Facts, loop: Loop, ledger: split_bytes.SplitLedger, crashes: Sequence[Episode]) -> dict[str, str]:
+def _words(
+    facts: Facts, loop: Loop, ledger: split_bytes.SplitLedger, crashes: Sequence[Episode]
+) -> dict[str, str | None]:
     attempts = loop.attempts[0]
-    words = {
+    words: dict[str, str | None] = {
         "who": f"producer {loop.client}" + (f" (kafka-clients {loop.version})" if loop.version else ""),
         "topic": loop.topic,
         "partitions": ", ".join(f"{queue}: {count}" for queue, count in loop.by_queue.items()),
@@ -128,10 +163,10 @@ def _words(facts: Facts, loop: Loop, ledger: split_bytes.SplitLedger, crashes: S
         "first": f"{clock(loop.first_at)} first split",
         "last": f"{clock(loop.last_at)} last split",
         "second_way": ledger.second_way,
-        "batch.size": loop.batch_size.value if loop.batch_size and loop.window and loop.window[1] else "",
-        "limit": loop.limit.value if loop.limit and loop.window else "",
-        "trigger": splits.trigger(facts, loop.splits, ledger.started) or "",
+        "batch.size": loop.batch_size.value if loop.batch_size and loop.window and loop.window[1] else None,
+        "limit": loop.limit.value if loop.limit and loop.window else None,
+        "trigger": splits.trigger(facts, loop.splits, ledger.started),
     }
     for number, crash in enumerate(crashes, start=1):
         words[f"crash {number}"] = f"{clock(crash.first_at)} {crash.reason or crash.kind}"
-    return {key: value for key, value in words.items() if value}
+    return words

@@ -13,13 +13,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from mqlab import units
-from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
-from mqlab.findings import Certainty, Evidence, Finding
+from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, finding
 from mqlab.mqtt.circles import ROUNDS, Case, Closed, cases, missing, ring, suspect
 from mqlab.mqtt.connections import Connection
 from mqlab.mqtt.copies import first_copy, receivers
-from mqlab.shared.wording import accusation, clock, sample
+from mqlab.shared.wording import clock, sample
 
 INCIDENT = "bridge-loop"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
@@ -59,23 +58,30 @@ def _finding(facts: Facts, case: Case, certainty: Certainty) -> Finding:
         who = case.way.client if case.way is not None else "the client or bridge that publishes what it reads"
         mitigate = f"Stop {who}; side effect: its own messages stop as well."
         remedy = "Publish to topics that the same client does not read, or subscribe with MQTT 5 no-local."
-    return accusation(
-        f"{INCIDENT}:{case.subject}",
+    return finding(
+        INCIDENT,
+        case.subject,
         certainty,
-        (case.since, case.until),
+        (case.since, None if case.ongoing else case.until),
         ongoing=case.ongoing,
         statement=f"{_way(facts, case)} {_counts(case)}".strip(),
         measures=_measures(facts, case),
-        evidence=tuple(_evidence(facts, case)),
+        evidence=_evidence(facts, case),
         explains=(
-            "session-queue-drop", "session-queue-growth", "slow-consumer", "log-explosion", "overlapping-subscription",
+            "session-queue-drop",
+            "session-queue-growth",
+            "slow-consumer",
+            "log-explosion",
+            "overlapping-subscription",
             "redelivery-storm",
         ),
         mitigate=mitigate,
         remedy=remedy,
-        verify="Each id is delivered once to each subscriber, and publish/messages/received of every broker rises as "
-        "fast as publishers publish.",
-    )  # fmt: skip
+        verify=(
+            "Each id is delivered once to each subscriber, and publish/messages/received of every broker rises as "
+            "fast as publishers publish."
+        ),
+    )
 
 
 def _way(facts: Facts, case: Case) -> str:
@@ -108,44 +114,44 @@ def _counts(case: Case) -> str:
             f"{worst.receiver.client} got {units.counted(worst.receiver.rows, 'message')} of "
             f"{units.number(worst.distinct)} ids, one of them {units.number(worst.copies)} times"
         )
-    for one in case.taken:
-        what = f"{one.broker} takes in {units.digits(one.rate)}/s"
-        if one.factor is not None:
-            what += f" where {units.digits(one.published)}/s are published"
-        elif one.before is not None:
-            what += f" where it took in {units.digits(one.before)}/s before"
+    for intake in case.taken:
+        what = f"{intake.broker} takes in {units.digits(intake.rate)}/s"
+        if intake.factor is not None:
+            what += f" where {units.digits(intake.published)}/s are published"
+        elif intake.before is not None:
+            what += f" where it took in {units.digits(intake.before)}/s before"
         told.append(what)
     return "; ".join(told) + "." if told else ""
 
 
-def _measures(facts: Facts, case: Case) -> dict[str, float]:
-    found: dict[str, float] = {}
+def _measures(facts: Facts, case: Case) -> dict[str, float | None]:
+    dropped = sum(max(0.0, s.points[-1][1] - s.points[0][1]) for s in facts.named("mqtt.publish_dropped") if s.points)
+    measures: dict[str, float | None] = {"dropped_messages": dropped or None}
     if case.circling:
         worst = case.circling[0]
-        seen = worst.until - worst.worst.first_at
-        found |= {
-            "copies_of_worst_id": float(worst.copies),
-            "delivered_rows": float(worst.receiver.rows),
-            "distinct_messages": float(worst.distinct),
+        published = any(f.sender for f in facts.flows)
+        measures |= {
+            "copies_of_worst_id": worst.copies,
+            "delivered_rows": worst.receiver.rows,
+            "distinct_messages": worst.distinct,
             "amplification_factor": worst.receiver.rows / worst.distinct if worst.distinct else 1.0,
-            "round_trip_seconds": seen / (worst.copies - 1),
+            "round_trip_seconds": (worst.until - worst.worst.first_at) / (worst.copies - 1),
+            "missing_messages": missing(facts, worst.receiver, case.since or worst.since) if published else None,
         }
-        if any(f.sender for f in facts.flows):
-            found["missing_messages"] = float(missing(facts, worst.receiver, case.since or worst.since))
     if case.taken:
         most = max(case.taken, key=lambda t: t.rate)
-        found["circulating_per_second"] = max(0.0, most.rate - most.published)
-        if most.factor is not None:
-            found["received_per_published_factor"] = most.factor
-    dropped = [s.points[-1][1] - s.points[0][1] for s in facts.named("mqtt.publish_dropped") if s.points]
-    return found | ({"dropped_messages": sum(d for d in dropped if d > 0)} if any(d > 0 for d in dropped) else {})
+        measures |= {
+            "circulating_per_second": max(0.0, most.rate - most.published),
+            "received_per_published_factor": most.factor,
+        }
+    return measures
 
 
 def _evidence(facts: Facts, case: Case) -> Iterator[Evidence]:
     links = case.way.links if isinstance(case.way, Closed) else ()
     yield from (place for link in links for place in link.topics)
     if case.way is not None and not isinstance(case.way, Closed):
-        yield from first_copy(case.way.ledger, f"{case.way.client} publishes an id again that is not its own")
+        yield from first_copy(case.way, f"{case.way.client} publishes an id again that is not its own")
     for one in case.circling:
         yield one.worst.first.because(f"came {units.number(one.copies)} times")
         yield from first_copy(one.receiver, f"{one.receiver.client} gets an id again")

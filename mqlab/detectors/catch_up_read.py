@@ -7,28 +7,53 @@ Quiet: it reads as fast as is produced (fan-out); its lag does not fall (slow-co
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import combinations
-from operator import itemgetter
 
-from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
-from mqlab.findings import Finding
+from mqlab.findings import Certainty, Finding, Result, Severity, finding
 from mqlab.shared.queues import Points, of_groups, snapshots
-from mqlab.shared.wording import clock, notice
+from mqlab.shared.wording import clock
 from mqlab.units import number
 
 INCIDENT = "catch-up-read"
 SYSTEMS: tuple[str, ...] = ("kafka",)
 
 FASTER = 1.5
-"""Times the produce rate from which a group is catching up."""
+"""Times the produce rate from which a group is catching up: between one, which keeps the lag, and two."""
 LEAST = 0.2
-"""Share of the topic's messages that must have been behind for the reading to matter."""
+"""Share of the topic's messages that must have been behind: below it the reading adds less than a fifth to what any
+reader takes, which is within the noise of traffic."""
 
 
-Sums = tuple[int, int, Points]
-"""(committed, end, positions) of a whole topic."""
-_NEVER: tuple[int, Sums, Sums] = (0, (0, 0, ()), (0, 0, ()))
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a group read of a whole topic between two snapshots."""
+
+    before: Points
+    after: Points
+
+    @property
+    def behind(self) -> int:
+        """Messages that waited at its begin."""
+        return _sum(self.before, "end") - _sum(self.before, "committed")
+
+    @property
+    def read(self) -> int:
+        """Messages read meanwhile."""
+        return _sum(self.after, "committed") - _sum(self.before, "committed")
+
+    @property
+    def produced(self) -> int:
+        """Messages that came in meanwhile."""
+        return _sum(self.after, "end") - _sum(self.before, "end")
+
+    @property
+    def caught_up(self) -> int:
+        """By how much the lag fell; 0 where that is no catching up."""
+        fell = self.read - self.produced
+        much = self.behind > LEAST * _sum(self.after, "end") and fell > self.behind / 2
+        return fell if much and self.read > FASTER * max(0, self.produced) else 0
 
 
 def detect(facts: Facts) -> Result:
@@ -36,37 +61,37 @@ def detect(facts: Facts) -> Result:
     known = {key: snapshots(queues) for key, queues in of_groups(facts).items()}
     if not any(len(every) >= 2 for every in known.values()):
         return Result(missing=("two dated outputs of kafka-consumer-groups --describe",))
-    found = [_caught_up(group, topic, every) for (group, topic), every in known.items()]
-    return Result(tuple(f for f in found if f is not None)) if any(found) else CLEAR
-
-
-def _caught_up(group: str, topic: str, every: Sequence[Points]) -> Finding | None:
-    """The time in which its lag fell most, between snapshots that tell of all partitions."""
-    partitions = max(map(len, every))
-    sums = [
-        (sum(p.committed or 0 for p in points), sum(p.end or 0 for p in points), points)
-        for points in every
-        if len(points) == partitions
-    ]
-    fell, one, two = max(((_fell(*pair), *pair) for pair in combinations(sums, 2)), key=itemgetter(0), default=_NEVER)
-    if not fell:
-        return None
-    (c1, e1, first), (c2, e2, last) = one, two
-    since, until = first[-1].at, last[-1].at
-    return notice(
-        f"{INCIDENT}:{group}/{topic}",
-        (since, until),
-        f"Group {group} read {number(c2 - c1)} messages of {topic} between {clock(since)} and {clock(until)} UTC while "
-        f"{number(e2 - e1)} were produced: it was working off {number(e1 - c1)} older ones.",
-        {"caught_up_messages": float(fell), "peak_lag": float(e1 - c1)},
-        tuple(p.evidence.because("far behind at this moment") for p in first[:3]),
-        verify="The group's lag is back at its usual level, and bytes out fall to the number of groups times bytes in.",
+    readings = {key: _best(every) for key, every in known.items()}
+    return Result(
+        tuple(_finding(*key, reading) for key, reading in readings.items() if reading is not None and reading.caught_up)
     )
 
 
-def _fell(one: Sums, two: Sums) -> int:
-    """By how much the lag fell between two moments, 0 where that is no catching up."""
-    (c1, e1, _), (c2, e2, _) = one, two
-    behind, read, made = e1 - c1, c2 - c1, max(0, e2 - e1)
-    fell = behind - (e2 - c2)
-    return fell if behind > LEAST * e2 and fell > behind / 2 and read > FASTER * made else 0
+def _best(every: Sequence[Points]) -> Reading | None:
+    """The time in which the lag fell most, between snapshots that tell of all partitions."""
+    whole = [points for points in every if len(points) == max(map(len, every))]
+    return max((Reading(*pair) for pair in combinations(whole, 2)), key=lambda reading: reading.caught_up, default=None)
+
+
+def _sum(points: Points, what: str) -> int:
+    return sum(getattr(point, what) or 0 for point in points)
+
+
+def _finding(group: str, topic: str, reading: Reading) -> Finding:
+    since, until = reading.before[-1].at, reading.after[-1].at
+    return finding(
+        INCIDENT,
+        f"{group}/{topic}",
+        Certainty.PROVEN,
+        (since, until),
+        severity=Severity.NOTICE,
+        statement=(
+            f"Group {group} read {number(reading.read)} messages of {topic} between {clock(since)} and "
+            f"{clock(until)} UTC "
+            f"while {number(reading.produced)} were produced: it was working off {number(reading.behind)} older ones."
+        ),
+        measures={"caught_up_messages": reading.caught_up, "peak_lag": reading.behind},
+        evidence=(p.evidence.because("far behind at this moment") for p in reading.before[:3]),
+        remedy="None needed; size the network for it.",
+        verify="The group's lag is back at its usual level, and bytes out fall to the number of groups times bytes in.",
+    )

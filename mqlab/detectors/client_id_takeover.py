@@ -17,34 +17,31 @@ from dataclasses import replace
 from itertools import pairwise
 
 from mqlab import units
-from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
-from mqlab.findings import Certainty, Evidence, Finding
+from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, finding
 from mqlab.mqtt.brokers import rise
 from mqlab.mqtt.connections import Connection, by_own_log, connections
 from mqlab.mqtt.takeovers import UNDECIDED, War, replaced, wars
-from mqlab.shared.wording import accusation, clock, few
+from mqlab.rows import GRID
+from mqlab.shared.wording import clock, few
 
 INCIDENT = "client-id-takeover"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
 
 AGREE = 0.9
-"""Share of the connects that lines or counters must call takeovers."""
-QUIET = 10.0
-"""Seconds without a takeover after which a war is over, at least."""
+"""Share of the connects that lines or counters must call takeovers: a connection may have ended just before."""
 _SHOWN = 3
 
 
 def detect(facts: Facts) -> Result:
     """One finding for each client id that live clients fight for."""
     every = wars(facts)
-    found = _longest(every)
-    if found:
-        return Result(tuple(_finding(facts, war, alone=alone) for war, alone in found))
+    if longest := _longest(every):
+        return Result(tuple(_finding(facts, war, alone=alone) for war, alone in longest))
     undecided = {war.client_id: war.judged.why_not for war in every if war.judged.why_not in UNDECIDED}
     if undecided:
-        told = ", ".join(sorted(undecided))
-        return Result(missing=(f"the logs of the clients that connect as {told}: {undecided[min(undecided)]}",))
+        ids = ", ".join(sorted(undecided))
+        return Result(missing=(f"the logs of the clients that connect as {ids}: {undecided[min(undecided)]}",))
     if every:
         reasons = {war.client_id: war.judged.why_not or "" for war in every}
         return Result(rejected="; ".join(_reasons(reasons)))
@@ -78,26 +75,33 @@ def _finding(facts: Facts, war: War, *, alone: bool) -> Finding:
     place = f" at {war.broker}" if war.broker else ""
     since, until = war.moments[0], war.moments[-1]
     hours = (until - since) / 3600
-    measures = {"takeovers": float(war.takeovers), "period_seconds": war.period, "parties": float(war.judged.count)}
-    return accusation(
-        f"{INCIDENT}:{war.client_id if alone else f'{war.broker}/{war.client_id}'}",
+    return finding(
+        INCIDENT,
+        f"{war.client_id if alone else f'{war.broker}/{war.client_id}'}",
         Certainty.PROVEN if proven else Certainty.LIKELY,
-        (since, until),
+        (since, None if _goes_on(facts, war) else until),
         ongoing=_goes_on(facts, war),
         statement=(
-            f"{_who(war)} connect{place} with client id {war.client_id} and take it from each other: "
-            f"{units.counted(war.takeovers, 'time')} from {clock(since)} to {clock(until)} UTC, one each "
-            f"{units.duration(war.period)}. Whoever is thrown out comes back and throws the other out; what is in "
-            "flight comes late, twice or not at all."
+            f"{_who(war)} share client id {war.client_id}{place} and keep disconnecting each other: "
+            f"{units.counted(war.takeovers, 'takeover')} from {clock(since)} to {clock(until)} UTC, one every "
+            f"{units.duration(war.period)}. Whoever is thrown out reconnects and throws the other out; messages in "
+            "flight arrive late, twice or not at all."
         ),
-        measures=measures | ({"takeovers_per_hour": (war.takeovers - 1) / hours} if hours else {}),
+        measures={
+            "takeovers": war.takeovers,
+            "period_seconds": war.period,
+            "parties": war.judged.count,
+            "takeovers_per_hour": (war.takeovers - 1) / hours if hours else None,
+        },
         evidence=_evidence(facts, war),
         explains=("reconnect-storm", "redelivery-storm", "retained-replay-storm"),
-        mitigate="Stop one of the clients; side effect: its function is away until it has an id of its own.",
-        remedy="Give each device an id of its own (serial number, host or pod name) and let authentication refuse ids "
-        "that do not belong to the credentials.",
+        mitigate="Stop one of the clients; side effect: it is out of service until it has an id of its own.",
+        remedy=(
+            "Give each device an id of its own (serial number, host or pod name) and let authentication refuse ids "
+            "that do not belong to the credentials."
+        ),
         verify=f"No takeover of {war.client_id} for ten minutes, and one connection with the id that lasts.",
-        facts={"known by": _KNOWN_BY[war.judged.known_by]} | ({"broker": war.broker} if war.broker else {}),
+        facts={"known by": _KNOWN_BY[war.judged.known_by], "broker": war.broker},
     )
 
 
@@ -127,9 +131,9 @@ def _agrees(facts: Facts, war: War) -> bool:
 
 def _goes_on(facts: Facts, war: War) -> bool:
     sources = {c.source for c in war.connections}
-    last = max((c.last_at for c in facts.coverage if c.source in sources and c.last_at is not None), default=0.0)
+    last = facts.covered_until(sources) or 0.0
     lives = [b - a for a, b in pairwise(war.moments)]
-    return last - war.moments[-1] < max(QUIET, 2 * max(lives, default=0.0))
+    return last - war.moments[-1] < max(GRID, 2 * max(lives, default=0.0))
 
 
 def _evidence(facts: Facts, war: War) -> tuple[Evidence, ...]:
@@ -138,7 +142,7 @@ def _evidence(facts: Facts, war: War) -> tuple[Evidence, ...]:
     for connection in (*war.connections, *own):
         key = connection.address or "" if connection.told_by == "broker" else connection.source
         firsts.setdefault(key, connection)
-    told = [replace(c.begin, why="a party with this id") for c in firsts.values() if c.begin]
+    parties = [replace(c.begin, why="a client with this id") for c in firsts.values() if c.begin]
     taken = [replace(c.end, why="the id is taken over") for c in war.connections if c.ended == "taken-over" and c.end]
     back = [replace(c.begin, why="and taken back") for c in war.connections[1 : 1 + _SHOWN] if c.begin]
-    return tuple(dict.fromkeys((*told, *taken[:_SHOWN], *back)))
+    return tuple(dict.fromkeys((*parties, *taken[:_SHOWN], *back)))

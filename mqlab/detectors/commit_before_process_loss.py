@@ -15,39 +15,38 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from mqlab import units
-from mqlab.delivery.group_losses import Case, Memory, cases, lost_queues, missing_ledgers, places, signs, stops
+from mqlab.delivery.losses import GroupLoss, Memory, by_groups, lost_queues, missing_ledgers, places, signs, stops
 from mqlab.delivery.ownership_intervals import Early
 from mqlab.delivery.positions import moved_by_hand as moved
-from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
-from mqlab.findings import Certainty, Evidence, Finding, Severity
-from mqlab.shared.wording import clock, moment
+from mqlab.findings import Certainty, Evidence, Finding, Result, Severity, finding
+from mqlab.shared.wording import clock
 
 INCIDENT = "commit-before-process-loss"
 SYSTEMS: tuple[str, ...] = ("kafka",)
 _SHOWN = 3
 _AUTO = "commits what was polled, handled or not"
-_WAITING = "the last word about what waits in memory"
+_WAITING = "the last count of what waits in memory"
 _MITIGATE = "Let the queue run empty before the process stops; side effect: slower deploys."
 _VERIFY = "Stop a consumer in a test: every id in the log is handled at least once."
 
 
 def detect(facts: Facts) -> Result:
     """One finding for each group and topic; for each group where only its own lines tell."""
-    known = cases(facts, INCIDENT)
+    known = by_groups(facts, INCIDENT)
     printed = [memory for memory in lost_queues(facts) if memory.group not in {case.group for case in known}]
     if known or printed:
         return Result((*(_finding(facts, case) for case in known), *map(_printed, printed)))
-    if given_up := cases(facts, None):
+    if given_up := by_groups(facts, None):
         told = "; ".join(f"{case.group}: {case.amount} of {case.topic} {case.losses[0].how}" for case in given_up)
         return Result(rejected=f"not lost by an early commit: {told}")
     if by_hand := [told for place in places(facts) for told in moved(facts, place)]:
         return Result(rejected="; ".join(by_hand))
     missing = missing_ledgers(facts)
-    return Result(missing=missing) if missing else CLEAR
+    return Result(missing=missing)
 
 
-def _finding(facts: Facts, case: Case) -> Finding:
+def _finding(facts: Facts, case: GroupLoss) -> Finding:
     early, ends = signs(facts, case), stops(facts, case)
     tail = all(loss.how.startswith("committed up to") for loss in case.losses)
     proven = tail and case.exact and early.seen
@@ -56,32 +55,31 @@ def _finding(facts: Facts, case: Case) -> Finding:
     backlog = early.waiting.value_max if early.waiting is not None else None
     how = "gave its partitions to another member"
     if any(stint.stopped for stint in ends):
-        how = "stopped in good order" if all(stint.orderly for stint in ends) else "stopped or crashed"
+        how = "was stopped cleanly" if all(stint.orderly for stint in ends) else "was stopped or crashed"
     queue = f"; up to {units.number(backlog)} waited in its queue just before" if backlog else ""
-    return Finding(
-        id=f"{INCIDENT}:{case.subject}",
-        incident=INCIDENT,
+    return finding(
+        INCIDENT,
+        case.subject,
+        Certainty.PROVEN if proven else Certainty.LIKELY,
+        (min(at, default=case.span[0]), max(at, default=case.span[1])),
         severity=Severity.CRITICAL,
-        certainty=Certainty.PROVEN if proven else Certainty.LIKELY,
-        subject=case.subject,
-        started_at=moment(min(at, default=case.span[0])),
-        ended_at=moment(max(at, default=case.span[1])),
-        ongoing=False,
         statement=(
             f"{case.group} committed {case.amount} of {case.where} that "
             f"it never handled. {who} {how} at {clock(min(at, default=None))} UTC with them in memory{queue}: "
-            "lag does not show them."
+            "lag does not show this loss."
         ),
         measures={
-            "lost_records": float(case.records),
-            "partitions": float(len(case.queues)),
-            **({"backlog_records": float(backlog)} if backlog else {}),
+            "lost_records": case.records,
+            "partitions": len(case.queues),
+            **({"backlog_records": backlog} if backlog else {}),
         },
-        evidence=tuple(dict.fromkeys((*_signature(facts, early), *_evidence(case)))),
+        evidence=(*_signature(facts, early), *_evidence(case)),
         explains=("session-timeout", "rolling-restart"),
         mitigate=_MITIGATE,
-        remedy="Commit after processing, per partition the lowest offset that is not done; no automatic commit where "
-        "records go to a queue or to other threads.",
+        remedy=(
+            "Commit after processing, per partition the lowest offset that is not done; no automatic commit where "
+            "records go to a queue or to other threads."
+        ),
         verify=_VERIFY,
         facts={"members": who, "counted": "; ".join(sorted({one.how for one in case.losses}))},
     )
@@ -98,7 +96,7 @@ def _signature(facts: Facts, early: Early) -> Iterator[Evidence]:
         yield replace(early.ahead.place, why="a commit ahead of everything handled until then")
 
 
-def _evidence(case: Case) -> Iterator[Evidence]:
+def _evidence(case: GroupLoss) -> Iterator[Evidence]:
     """How the member ended, and the first record of each partition that is missing."""
     for loss in case.losses[:_SHOWN]:
         *ends, first = loss.evidence
@@ -109,20 +107,17 @@ def _evidence(case: Case) -> Iterator[Evidence]:
 def _printed(memory: Memory) -> Finding:
     """No ledger tells; the queue that was printed and the setting do."""
     records, at = memory.waiting.value_max or 0.0, memory.at
-    return Finding(
-        id=f"{INCIDENT}:{memory.group}",
-        incident=INCIDENT,
+    return finding(
+        INCIDENT,
+        memory.group,
+        Certainty.LIKELY,
+        (at, at),
         severity=Severity.CRITICAL,
-        certainty=Certainty.LIKELY,
-        subject=memory.group,
-        started_at=moment(at),
-        ended_at=moment(at),
-        ongoing=False,
         statement=(
             f"{memory.client} of {memory.group} stopped at {clock(at)} UTC while {units.counted(records, 'record')} "
             "waited in its queue, and it commits what it polled. At most that many were lost; no ledger tells how many."
         ),
-        measures={"backlog_records": float(records)},
+        measures={"backlog_records": records},
         evidence=(
             replace(memory.auto.evidence, why=_AUTO),
             replace(memory.waiting.last, why=_WAITING),

@@ -15,16 +15,14 @@ from itertools import pairwise
 from math import inf
 
 from mqlab import units
-from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
-from mqlab.findings import Certainty, Evidence, Finding, Severity
+from mqlab.findings import Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.groups.membership import absent, commits_alone, is_kafka, known_empty_seconds, places, present, topics
 from mqlab.rocketmq.members import EXPIRY
 from mqlab.rocketmq.slots import SETTLING
 from mqlab.shared.copies import ledgers_of
 from mqlab.shared.lag import Stretch, stalled, stretch_between
 from mqlab.shared.queues import TOGETHER, Points, lag
-from mqlab.shared.wording import moment
 
 INCIDENT = "consumer-offline"
 SYSTEMS: tuple[str, ...] = ("kafka", "rocketmq")
@@ -69,7 +67,7 @@ def detect(facts: Facts) -> Result:
         reasons += [_short(group, gap) for gap in gaps if not _lasts(facts, group, gap)]
     if found:
         return Result(tuple(found))
-    return Result(rejected="; ".join(dict.fromkeys(reasons))) if reasons else CLEAR
+    return Result(rejected="; ".join(dict.fromkeys(reasons)) or None)
 
 
 def _lasts(facts: Facts, group: str, gap: _Gap) -> bool:
@@ -107,30 +105,31 @@ def _finding(facts: Facts, group: str, topic: str, gap: _Gap, queues: Mapping[st
     waiting = sum(lag(p.last) for p in stretch.paces.values())
     rate = stretch.produced / stretch.seconds
     left = gap.lost or _read(facts, group, topic, stretch, queues)
-    since = "" if left else " It had none when the material begins."
-    return Finding(
-        id=f"{INCIDENT}:{group}/{topic}",
-        incident=INCIDENT,
+    since = "" if left else " It had none when the material began."
+    return finding(
+        INCIDENT,
+        f"{group}/{topic}",
+        Certainty.PROVEN,
+        (stretch.since, None if gap.ongoing else stretch.until),
         severity=Severity.CRITICAL if left else Severity.NOTICE,
-        certainty=Certainty.PROVEN,
-        subject=f"{group}/{topic}",
-        started_at=moment(stretch.since),
-        ended_at=None if gap.ongoing else moment(stretch.until),
         ongoing=gap.ongoing,
         statement=(
-            f"{group} has no members: {places(topic, stretch.paces)} took {units.digits(rate)} messages/s for "
-            f"{units.duration(stretch.seconds)} and no position moved.{since} {units.number(waiting)} messages wait."
+            f"{group} {'has' if gap.ongoing else 'had'} no members: {places(topic, stretch.paces)} received "
+            f"{units.digits(rate)} messages/s for {units.duration(stretch.seconds)} and no offset moved.{since} "
+            f"{units.number(waiting)} messages {'wait' if gap.ongoing else 'waited'}."
         ),
         measures={
-            "pending_records": float(waiting),
+            "pending_records": waiting,
             "lag_growth_per_second": stretch.grown / stretch.seconds,
             "produced_per_second": rate,
-            "queues": float(len(stretch.paces)),
+            "queues": len(stretch.paces),
         },
-        evidence=(*_named(gap.absent), *_frozen(stretch)),
+        evidence=(*(e.because("the group has no members") for e in gap.absent[:4]), *_frozen(stretch)),
         explains=("slow-consumer",),
-        mitigate=f"Start the consumers of {group}; side effect: the whole backlog flows at once, so "
-        "plan the drain first (mqlab drain).",
+        mitigate=(
+            f"Start the consumers of {group}; side effect: the whole backlog flows at once, so "
+            "plan the drain first (mqlab drain)."
+        ),
         remedy="Alert on a group without members, and on lag that grows at the produce rate of every queue.",
         verify=f"{_lister(facts, group)} lists the members, and every queue's offset moves.",
     )
@@ -151,10 +150,6 @@ def _read(facts: Facts, group: str, topic: str, stretch: Stretch, queues: Mappin
     return moved or any(
         t.source in own and t.topic == topic and t.role in _HANDLED and t.at < stretch.since for t in facts.tallies
     )
-
-
-def _named(absent: Sequence[Evidence]) -> list[Evidence]:
-    return [e.because("the group has no members") for e in absent[:4]]
 
 
 def _frozen(stretch: Stretch) -> list[Evidence]:

@@ -12,16 +12,15 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from mqlab import units
-from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
-from mqlab.findings import Evidence, Finding, Severity
+from mqlab.findings import CLEAR, Evidence, Finding, Result, Severity, finding
 from mqlab.models.client_ids import Risk, parse, risks
 from mqlab.rocketmq.members import EXPIRY, groups, streams
 from mqlab.rocketmq.shared_client_ids import Case, cases, harmless, measures, orderly, reserved_seconds, retries
 from mqlab.rocketmq.slots import Judgement
 from mqlab.scenarios import drain
 from mqlab.shared.queues import spread
-from mqlab.shared.wording import clock, instant, moment
+from mqlab.shared.wording import clock, instant
 
 INCIDENT = "duplicate-client-id"
 SYSTEMS: tuple[str, ...] = ("rocketmq",)
@@ -56,22 +55,23 @@ def _finding(facts: Facts, case: Case, *, several: bool) -> Finding:
     if foretold := drain.remark(foreseen):
         remarks["drain"] = foretold
     assert case.certainty is not None
-    return Finding(
-        id=f"{INCIDENT}:{case.group}" + (f"@{clock(case.since)}" if several else ""),
-        incident=INCIDENT,
+    return finding(
+        INCIDENT,
+        case.group,
+        case.certainty,
+        (case.since, None if case.ongoing else case.until),
         severity=Severity.CRITICAL if case.confirmed and harm else Severity.WARNING,
-        certainty=case.certainty,
-        subject=case.group,
-        started_at=moment(case.since),
-        ended_at=None if case.ongoing else moment(case.until),
         ongoing=case.ongoing,
+        name=f"{case.group}@{clock(case.since)}" if several else None,
         statement=_statement(case, counted),
         measures=counted,
-        evidence=tuple(dict.fromkeys(_evidence(facts, case))),
+        evidence=_evidence(facts, case),
         explains=("backlog-drain", "slow-consumer", "reprocess-duplicates", "retention-loss"),
-        mitigate=f"Restart the processes of {case.group} one by one with -Drocketmq.client.name=<name of the pod or "
-        "host>; side effect: each restart rebalances the group, and the whole backlog then flows to the few owners of "
-        "its queues: plan the drain first (mqlab drain).",
+        mitigate=(
+            f"Restart the processes of {case.group} one by one with -Drocketmq.client.name=<name of the pod or "
+            "host>; side effect: each restart rebalances the group, and the whole backlog then flows to the few owners "
+            "of its queues: plan the drain first (mqlab drain)."
+        ),
         remedy=_remedy(found_risks[0]) if found_risks else "Give every process its own client id.",
         verify=f"mqadmin consumerConnection -g {case.group} lists every #ClientId once, and each queue's offset moves.",
         facts=remarks,

@@ -7,20 +7,22 @@ readers account for (format-inflation, catch-up-read).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from mqlab import units
-from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Episode, Facts
-from mqlab.findings import Evidence, Finding
+from mqlab.findings import CLEAR, Certainty, Finding, Result, Severity, finding
 from mqlab.shared import counters, flows
-from mqlab.shared.wording import clock, notice, sample
+from mqlab.shared.wording import clock, sample
 
 INCIDENT = "fan-out"
 SYSTEMS: tuple[str, ...] = ("kafka",)
 
-BEFORE = 60.0
-"""Seconds around the rise in which a group that joined belongs to it."""
+AROUND = 60.0
+"""Seconds around the rise in which a group that joined belongs to it: the longest usual scrape interval."""
 FITS = 0.3
-"""Share by which out over in may miss the number of readers."""
+"""Share by which out over in may miss the number of readers: a counter of bytes out also has fetch responses' headers,
+and scrapes of in and out miss each other by a part of an interval."""
 
 
 def detect(facts: Facts) -> Result:
@@ -39,47 +41,55 @@ def detect(facts: Facts) -> Result:
         )
     readers = max((count or 0 for p, count in counts if shift.at <= p.since < shift.until), default=0)
     earlier = min((count or 0 for p, count in counts if p.since < shift.at), default=0)
-    if readers <= max(1, earlier) and shift.after <= (1 + FITS) * max(1, readers):
+    added = readers > max(1, earlier)
+    if not added and shift.after <= (1 + FITS) * max(1, readers):
         return CLEAR
-    if readers <= max(1, earlier) or abs(shift.after - readers) > FITS * readers:
+    if not added or abs(shift.after - readers) > FITS * readers:
         return Result(
             rejected=f"bytes out over bytes in rose from {shift.before:.3g} to {shift.after:.3g}, "
-            f"but {units.counted(readers, 'reader')} account for about {readers}"
+            f"which does not fit {units.counted(readers, 'reader')}"
         )
-    return Result((_notice(facts, shift, readers),))
+    return Result((_finding(facts, shift, readers, _joined(facts, shift.at)),))
 
 
-def _notice(facts: Facts, shift: counters.Shift, readers: int) -> Finding:
-    whole = flows.flow(facts, shift.at, shift.until)
-    joined = _joined(facts, shift)
-    began = min((e.first_at for e in joined if e.first_at is not None), default=shift.at)
-    names = ", ".join(sorted({e.group for e in joined if e.group})) or "new readers"
-    measures = {"readers": float(readers), "out_per_in_before": shift.before, "out_per_in_after": shift.after}
-    if whole.came_in and whole.went_out:
-        measures |= {"bytes_in": whole.came_in, "bytes_out": whole.went_out}
-        measures["amplification_factor"] = whole.went_out / whole.came_in
-    return notice(
-        f"{INCIDENT}:brokers",
-        (began, shift.until),
-        f"{readers} readers take every byte, so the brokers send {shift.after:.3g} times what comes in "
-        f"(before {clock(began)} UTC: {shift.before:.3g} times). What producers send did not change; "
-        f"it follows from the groups that joined: {names}.",
-        measures,
-        _evidence(facts, joined, shift),
-        verify="Bytes out over bytes in falls by one for each group that is stopped.",
-    )
-
-
-def _joined(facts: Facts, shift: counters.Shift) -> list[Episode]:
+def _joined(facts: Facts, rise: float) -> list[Episode]:
     """First joins of groups around the rise, without groups that were there long before."""
     first: dict[str, Episode] = {}
     for episode in facts.of_kind("rebalance-started"):
         if episode.group and episode.first_at is not None:
             first.setdefault(episode.group, episode)
-    return [e for e in first.values() if abs((e.first_at or 0.0) - shift.at) <= BEFORE]
+    return [e for e in first.values() if abs((e.first_at or 0.0) - rise) <= AROUND]
 
 
-def _evidence(facts: Facts, joined: list[Episode], shift: counters.Shift) -> tuple[Evidence, ...]:
-    lines = tuple(e.first for e in joined[:5])
-    series = [s for s in facts.named("consumer.bytes_consumed") if len(s.points) > 1]
-    return lines + tuple(sample(facts, s, shift.until, "bytes that this reader received") for s in series[:8])
+def _finding(facts: Facts, shift: counters.Shift, readers: int, joined: Sequence[Episode]) -> Finding:
+    traffic = flows.flow(facts, shift.at, shift.until)
+    began = min((e.first_at for e in joined if e.first_at is not None), default=shift.at)
+    names = ", ".join(sorted({e.group for e in joined if e.group})) or "new readers"
+    both = bool(traffic.came_in and traffic.went_out)
+    received = [s for s in facts.named("consumer.bytes_consumed") if len(s.points) > 1]
+    return finding(
+        INCIDENT,
+        "brokers",
+        Certainty.PROVEN,
+        (began, shift.until),
+        severity=Severity.NOTICE,
+        statement=(
+            f"{readers} readers take every byte, so the brokers send {shift.after:.3g} times what comes in "
+            f"(before {clock(began)} UTC: {shift.before:.3g} times). What producers send did not change; "
+            f"it follows from the groups that joined: {names}."
+        ),
+        measures={
+            "readers": readers,
+            "out_per_in_before": shift.before,
+            "out_per_in_after": shift.after,
+            "bytes_in": traffic.came_in if both else None,
+            "bytes_out": traffic.went_out if both else None,
+            "amplification_factor": (traffic.went_out or 0) / (traffic.came_in or 1) if both else None,
+        },
+        evidence=(
+            *(e.first for e in joined[:5]),
+            *(sample(facts, s, shift.until, "bytes that this reader received") for s in received[:8]),
+        ),
+        remedy="None needed; size the network for it.",
+        verify="Bytes out over bytes in falls by one for each group that is stopped.",
+    )

@@ -9,10 +9,14 @@ producers, a burst in which in and out grow together, key = value as it always w
 
 from __future__ import annotations
 
-from mqlab.detectors.base import CLEAR, Result
-from mqlab.facts import Facts
-from mqlab.shared import flows
+from mqlab import units
+from mqlab.facts import Facts, Setting
+from mqlab.findings import CLEAR, Certainty, Finding, Result, Severity, Stage, TrafficLedger, finding
+from mqlab.shared import actors, counters, flows
+from mqlab.shared.wording import clock, instant, sample
 from mqlab.traffic import batching, encoding
+from mqlab.traffic.batching import Waste
+from mqlab.traffic.encoding import Recoding
 
 INCIDENT = "format-inflation"
 SYSTEMS: tuple[str, ...] = ("kafka",)
@@ -24,13 +28,13 @@ def detect(facts: Facts) -> Result:
     for setting in encoding.settings(facts):
         found = encoding.measured(facts, setting)
         if found is None:
-            risks.append(encoding.risk(setting, INCIDENT))
+            risks.append(_risk(setting))
         else:
-            findings.append(encoding.finding(facts, found, INCIDENT))
+            findings.append(_recoded(facts, found))
     for client in batching.producers(facts):
         waste = batching.measured(facts, client)
         if waste is not None:
-            findings.append(batching.finding(facts, waste, INCIDENT))
+            findings.append(_wasted(facts, waste))
     if findings or risks:
         named = {f.subject for f in findings}
         return Result((*findings, *{r.id: r for r in risks if r.subject not in named}.values()))
@@ -46,3 +50,129 @@ def _unseen(facts: Facts) -> Result:
     if any(batching.unseen(facts, client) for client in batching.producers(facts)):
         return Result(missing=("the size of records before compression: producer record-size-avg",))
     return CLEAR
+
+
+def _recoded(facts: Facts, found: Recoding) -> Finding:
+    """Brokers store and send another form of what producers send to one topic."""
+    setting, readers, ratio = found.setting, found.readers, found.left / found.came
+    excess = found.left - found.came * readers
+    healthy = found.before * readers if found.before is not None else None
+    before = f" (before: {healthy:.3g}x)" if healthy is not None else ""
+    received = [s for s in facts.named("consumer.bytes_consumed") if len(s.points) > 1]
+    cards = [s for h in sorted(actors.broker_hosts(facts)) for s in counters.card(facts, h, "transmit")]
+    return finding(
+        INCIDENT,
+        str(setting.owner),
+        Certainty.PROVEN if found.readers_known and found.before is not None else Certainty.LIKELY,
+        (found.at, found.until),
+        severity=Severity.CRITICAL if ratio > 2 * readers else Severity.WARNING,
+        ongoing=found.ongoing,
+        statement=(
+            f"The topic {setting.owner} has compression.type={setting.value}, so brokers re-encode what producers "
+            f"send: {units.size(found.came)} in, {units.size(found.left)} out = {ratio:.3g}x for "
+            f"{units.counted(readers, 'reader')}{before}. No record is lost; network, disks and readers carry "
+            "the difference."
+        ),
+        measures={
+            "bytes_in": found.came,
+            "bytes_out": found.left,
+            "amplification_factor": ratio,
+            "excess_bytes": excess,
+            "healthy_factor": healthy,
+        },
+        evidence=(
+            setting.evidence,
+            *(sample(facts, s, found.until, "bytes that this reader received") for s in received[:4]),
+            *(sample(facts, s, found.until, "bytes sent by the broker's card") for s in cards[:4]),
+        ),
+        explains=("batch-split-loop",) if facts.of_kind("batch-split") else (),
+        mitigate=(
+            f"Set compression.type=producer on {setting.owner}: it ends for new records; side effect: none for "
+            "consumers that can read the producers' codec."
+        ),
+        remedy="Keep compression.type=producer on topics and let producers choose the codec.",
+        verify="Bytes out over bytes in (per reader) is back at about 1.",
+        ledger=_ledger(found, excess, healthy),
+        facts={"who": f"topic {setting.owner}", "compression.type": setting.value},
+    )
+
+
+def _ledger(found: Recoding, excess: float, healthy: float | None) -> TrafficLedger:
+    once, off = round(found.came * found.readers), round(0.05 * found.left)
+    stages = (
+        Stage(
+            "accepted", "what came in, once for each reader", once, once - off, once + off, "broker's card or metrics"
+        ),
+        Stage(
+            "encoding", f"stored and sent as {found.setting.value}", round(found.left) - once, round(excess * 0.9),
+            round(excess * 1.1), "out less in x readers",
+        ),
+        Stage("unexplained", "UNEXPLAINED", 0, -off, off, "rest"),
+    )  # fmt: skip
+    return TrafficLedger(
+        "brokers", f"{clock(found.at)} to {clock(found.until)} UTC", instant(found.at), instant(found.until),
+        round(found.came), round(found.left), stages, healthy,
+    )  # fmt: skip
+
+
+def _risk(setting: Setting) -> Finding:
+    """The topic's setting re-encodes; the material shows no inflation."""
+    return finding(
+        INCIDENT,
+        str(setting.owner),
+        Certainty.POSSIBLE,
+        (None, None),
+        severity=Severity.NOTICE,
+        name=f"{setting.owner}/settings",
+        statement=(
+            f"The topic {setting.owner} has compression.type={setting.value}: brokers re-encode what producers send. "
+            "The material shows no inflation from it."
+        ),
+        measures={},
+        evidence=(setting.evidence,),
+        mitigate="None needed now.",
+        remedy="Prefer compression.type=producer.",
+        verify="Bytes out over bytes in per reader stays at about 1.",
+    )
+
+
+def _wasted(facts: Facts, found: Waste) -> Finding:
+    """One producer lost its batching or its compression."""
+    rise, needed = found.shift, found.shift.before * found.records
+    changed = ", ".join(f"{s.key} {before} -> {s.value}" for s, before in found.changed)
+    changed = changed or "its settings are not in the material"
+    return finding(
+        INCIDENT,
+        found.client,
+        Certainty.PROVEN if found.changed else Certainty.LIKELY,
+        (rise.at, rise.until),
+        severity=Severity.CRITICAL if rise.after > 2 * rise.before else Severity.WARNING,
+        ongoing=rise.lasting,
+        statement=(
+            f"{found.client} puts {rise.after:.0f} bytes on the wire per record, {rise.after / rise.before:.3g} times "
+            f"as many as before {clock(rise.at)} UTC ({rise.before:.0f}): {changed}. The payload did not grow; "
+            "batching or compression was lost."
+        ),
+        measures={
+            "bytes_per_record": rise.after,
+            "bytes_per_record_before": rise.before,
+            "amplification_factor": rise.after / rise.before,
+            "bytes_in": needed,
+            "bytes_out": found.left,
+            "excess_bytes": found.left - needed,
+        },
+        evidence=(
+            *(s.evidence for s, _ in found.changed),
+            *(
+                sample(facts, series, rise.until, f"{what} that left the producer")
+                for name, what in (("producer.outgoing_bytes", "bytes"), ("producer.record_sends", "records"))
+                for series in batching.own(facts, name, found.client)
+            ),
+        ),
+        mitigate=(
+            "Restore the earlier linger.ms, batch.size and compression.type; side effect: up to linger.ms more latency."
+        ),
+        remedy="Keep batching and compression of producers under review: they are worth a multiple of the network.",
+        verify="outgoing-byte-total per record-send-total is back at its earlier value.",
+        facts={"who": f"producer {found.client}", "changed": changed},
+    )

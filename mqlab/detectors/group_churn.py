@@ -14,17 +14,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from mqlab import units
-from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
-from mqlab.findings import Certainty, Evidence, Finding, Severity
-from mqlab.kafka import churn, groups
-from mqlab.kafka.churn import NEAR, Churn
+from mqlab.findings import Certainty, Evidence, Finding, Result, Severity, finding
+from mqlab.kafka import groups
 from mqlab.kafka.lives import lives
 from mqlab.kafka.rebalances import history
 from mqlab.kafka.redelivery import extra
-from mqlab.kafka.releases import fenced, restarts
+from mqlab.kafka.restarts import NEAR, Churn, churning, fenced, passing, restarts
 from mqlab.kafka.rows import End, Life, Rebalance
-from mqlab.shared.wording import moment
+from mqlab.shared.restarts import BACKOFF, TAKEN_BACK
 from mqlab.sources import Role
 from mqlab.units import counted
 
@@ -45,10 +43,10 @@ def detect(facts: Facts) -> Result:
         return Result(missing=("server.log of the brokers, or the consumers' logs",))
     found, reasons = [], []
     for group in groups.groups(facts):
-        if every := churn.churning(facts, group):
+        if every := churning(facts, group):
             found.append(_dying(facts, group, every))
-        elif passing := churn.passing(facts, group):
-            found.append(_passing(facts, group, passing))
+        elif short := passing(facts, group):
+            found.append(_passing(facts, group, short))
         elif reason := _other(facts, group):
             reasons.append(f"{group}: {reason}")
     if found:
@@ -56,7 +54,7 @@ def detect(facts: Facts) -> Result:
     off = frozenset(who for group in groups.groups(facts) for who in groups.astray(facts, group))
     if off:
         return Result(missing=(groups.missing(off),))
-    return Result(rejected="; ".join(reasons)) if reasons else CLEAR
+    return Result(rejected="; ".join(reasons) or None)
 
 
 def _other(facts: Facts, group: str) -> str | None:
@@ -75,7 +73,7 @@ def _other(facts: Facts, group: str) -> str | None:
 def _dying(facts: Facts, group: str, every: Sequence[Churn]) -> Finding:
     since, until = min(one.since for one in every), max(one.until for one in every)
     rows = _rebalances(facts, group, since, until)
-    proven = any(one.failing for one in every) and len(rows) >= churn.LEAST
+    proven = any(one.failing for one in every) and len(rows) > TAKEN_BACK
     again = extra(facts, group, since - NEAR, until + NEAR)
     lived = min((one.lived for one in every if one.lived is not None), default=None)
     names = ", ".join(f"{one.client_id} died {counted(one.deaths, 'time')}" for one in every[:_SHOWN])
@@ -129,21 +127,21 @@ def _evidence(every: Sequence[Churn]) -> Iterator[Evidence]:
         yield from (Evidence(e.source, e.first_line, e.sample or e.shape, "before each end") for e in one.errors[:1])
     for one in every:
         for restart in one.restarts[:_SHOWN]:
-            yield from restart.places()
+            yield from restart.evidence
 
 
-def _passing(facts: Facts, group: str, passing: Sequence[Life]) -> Finding:
-    since = min(life.since or 0.0 for life in passing)
-    until = max(life.until or 0.0 for life in passing)
+def _passing(facts: Facts, group: str, short: Sequence[Life]) -> Finding:
+    since = min(life.since or 0.0 for life in short)
+    until = max(life.until or 0.0 for life in short)
     rebalances = len(_rebalances(facts, group, since, until))
     return _finding(
         group,
         (since, None if _ongoing(facts, until) else until),
-        f"{len(passing)} members of {group} came and went, each under another name and for less than "
-        f"{units.duration(churn.SHORT)}. It cost {counted(rebalances, 'rebalance')}: an autoscaler that flaps, or "
+        f"{len(short)} members of {group} came and went, each under another name and for less than "
+        f"{units.duration(BACKOFF)}. It cost {counted(rebalances, 'rebalance')}: an autoscaler that flaps, or "
         "processes that die.",
-        {"members": float(len(passing)), "rebalances": float(rebalances)},
-        tuple(dict.fromkeys(place for life in passing for place in life.evidence[:1])),
+        {"members": len(short), "rebalances": rebalances},
+        tuple(dict.fromkeys(place for life in short for place in life.evidence[:1])),
     )
 
 
@@ -152,8 +150,7 @@ def _rebalances(facts: Facts, group: str, since: float, until: float) -> list[Re
 
 
 def _ongoing(facts: Facts, until: float) -> bool:
-    last = max((c.last_at for c in facts.coverage if c.last_at is not None), default=until)
-    return last - until <= NEAR
+    return (facts.covered_until() or until) - until <= NEAR
 
 
 def _finding(
@@ -164,14 +161,12 @@ def _finding(
     evidence: tuple[Evidence, ...],
 ) -> Finding:
     """Likely; a *span* without an end goes on."""
-    return Finding(
-        id=f"{INCIDENT}:{group}",
-        incident=INCIDENT,
+    return finding(
+        INCIDENT,
+        group,
+        Certainty.LIKELY,
+        (span[0], None if span[1] is None else span[1]),
         severity=Severity.WARNING,
-        certainty=Certainty.LIKELY,
-        subject=group,
-        started_at=moment(span[0]),
-        ended_at=moment(span[1]),
         ongoing=span[1] is None,
         statement=statement,
         measures=measures,

@@ -12,16 +12,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from mqlab import units
-from mqlab.delivery.group_losses import Case, cases, dense, places
+from mqlab.delivery.losses import GroupLoss, by_groups, dense, places
 from mqlab.delivery.offset_gaps import skips
 from mqlab.delivery.positions import OffsetReset, Why, before, offset_resets, offsets
 from mqlab.delivery.positions import moved_by_hand as moved
-from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
-from mqlab.findings import Certainty, Evidence, Finding, Severity
+from mqlab.findings import Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.kafka.log_lines import homes
 from mqlab.shared.configured import consumer_value
-from mqlab.shared.wording import clock, moment
+from mqlab.shared.wording import clock
 
 INCIDENT = "offset-reset-loss"
 SYSTEMS: tuple[str, ...] = ("kafka",)
@@ -30,10 +29,10 @@ _SHOWN = 3
 
 def detect(facts: Facts) -> Result:
     """One finding for each group and topic."""
-    if found := cases(facts, INCIDENT):
+    if found := by_groups(facts, INCIDENT):
         return Result(tuple(_finding(facts, case) for case in found))
     reasons = [reason for place in places(facts) for reason in _harmless(facts, place)]
-    return Result(rejected="; ".join(sorted(dict.fromkeys(reasons)))) if reasons else CLEAR
+    return Result(rejected="; ".join(sorted(dict.fromkeys(reasons))) or None)
 
 
 def _harmless(facts: Facts, place: tuple[str, str, str]) -> Iterator[str]:
@@ -43,7 +42,7 @@ def _harmless(facts: Facts, place: tuple[str, str, str]) -> Iterator[str]:
     yield from moved(facts, place)
     for skip in skips(facts, *place):
         if skip.why is Why.CONFIGURED:
-            yield f"{group} began at the end of {topic}, as it was told: what is older was there before the group"
+            yield f"{group} began at the end of {topic}, as configured: older records were there before the group"
         if skip.why is Why.RETENTION:
             yield f"what {group} left out of {topic} had been deleted"
     for reset in offset_resets(facts, known):
@@ -51,49 +50,48 @@ def _harmless(facts: Facts, place: tuple[str, str, str]) -> Iterator[str]:
         if reset.refused is not None and reset.target <= reset.refused:
             yield f"{group} went back in {topic}: its position was above the end of the log"
         elif stood is not None and reset.target < stood.offset:
-            yield f"{group} went back in {topic} and reads again what it had read"
+            yield f"{group} went back in {topic} and rereads what it had read"
 
 
-def _finding(facts: Facts, case: Case) -> Finding:
+def _finding(facts: Facts, case: GroupLoss) -> Finding:
     # No consumer tells where it went on where only the ledger does.
     left_out = [skip for one in case.losses for skip in skips(facts, case.group, case.topic, one.queue)]
     at = [reset.at for reset in _resets(facts, case)] or [skip.at for skip in left_out if skip.why is Why.RESET]
     proven = all(dense(one) for one in case.losses)
-    return Finding(
-        id=f"{INCIDENT}:{case.subject}",
-        incident=INCIDENT,
+    return finding(
+        INCIDENT,
+        case.subject,
+        Certainty.PROVEN if proven else Certainty.LIKELY,
+        (min(at, default=case.span[0]), max(at, default=case.span[1])),
         severity=Severity.CRITICAL,
-        certainty=Certainty.PROVEN if proven else Certainty.LIKELY,
-        subject=case.subject,
-        started_at=moment(min(at, default=case.span[0])),
-        ended_at=moment(max(at, default=case.span[1])),
-        ongoing=False,
         statement=(
             f"{case.group} had no valid committed offset in {case.where} "
             f"at {clock(min(at, default=None))} UTC and went to the end. It left out {case.amount} that "
             "were acknowledged and still there."
         ),
         measures={
-            "lost_records": float(case.records),
-            "partitions": float(len(case.queues)),
+            "lost_records": case.records,
+            "partitions": len(case.queues),
         },
-        evidence=tuple(dict.fromkeys(_evidence(facts, case))),
+        evidence=_evidence(facts, case),
         explains=("consumer-offline",),
         mitigate="Read the range that was left out with a second group; side effect: order across the two is lost.",
-        remedy="auto.offset.reset=earliest (or none) for what must not be lost, stable group ids, and "
-        "offsets.retention.minutes longer than the longest stop.",
+        remedy=(
+            "auto.offset.reset=earliest (or none) for what must not be lost, stable group ids, and "
+            "offsets.retention.minutes longer than the longest stop."
+        ),
         verify="No line about a reset at the next start, and the committed offset continues where it was.",
         facts={"counted": "; ".join(sorted({one.how for one in case.losses}))},
     )
 
 
-def _resets(facts: Facts, case: Case) -> list[OffsetReset]:
+def _resets(facts: Facts, case: GroupLoss) -> list[OffsetReset]:
     lost = {place for one in case.losses for place in one.evidence}
     known = [offsets(facts, case.group, case.topic, one.queue) for one in case.losses]
     return [reset for one in known for reset in offset_resets(facts, one) if lost.intersection(reset.places)]
 
 
-def _evidence(facts: Facts, case: Case) -> Iterator[Evidence]:
+def _evidence(facts: Facts, case: GroupLoss) -> Iterator[Evidence]:
     """The consumer's lines, the position before, the setting, and offsets that expired before that."""
     found = _resets(facts, case)
     for reset in found[:_SHOWN]:

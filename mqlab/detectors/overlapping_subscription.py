@@ -12,15 +12,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mqlab import units
-from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
-from mqlab.findings import Certainty, Evidence, Finding, Severity
+from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.mqtt import accounting, overlaps
 from mqlab.mqtt.copies import first_copy, receivers
 from mqlab.mqtt.overlaps import Doubled
 from mqlab.mqtt.subscriptions import all_told
 from mqlab.rows import GRID
-from mqlab.shared.wording import accusation, few
+from mqlab.shared.wording import few
 
 INCIDENT = "overlapping-subscription"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
@@ -41,76 +40,79 @@ def detect(facts: Facts) -> Result:
     """One finding for each client."""
     found = overlaps.doubled(facts)
     if found:
-        return Result(tuple(_finding(facts, one) for one in found))
+        return Result(tuple(_finding(facts, overlap) for overlap in found))
     counted = bool(receivers(facts)) or bool(accounting.went_out(facts, None))
     pairs = list(overlaps.overlapping(facts))
     if not counted and (pairs or not all_told(facts)):
         return Result(missing=("messages that clients received, with ids, or the broker's trace",))
     if pairs:
-        told = "; ".join(f"{client} has {one} and {other}" for client, one, other in pairs[:_SHOWN])
+        told = "; ".join(f"{client} has {first} and {second}" for client, first, second in pairs[:_SHOWN])
         return Result(rejected=f"{told}: filters that overlap, but messages did not come once for each")
     return CLEAR
 
 
-def _finding(facts: Facts, one: Doubled) -> Finding:
-    agrees = one.explained or (one.maker == "broker" and one.others_once and _traced(facts, one))
-    most = max(one.copies.values())
-    began, ended, ongoing = _when(one)
-    names = sorted({f.filter for f in one.filters})
+def _finding(facts: Facts, overlap: Doubled) -> Finding:
+    agrees = overlap.explained or (overlap.maker == "broker" and overlap.others_once and _traced(facts, overlap))
+    most = max(overlap.copies.values())
+    began, ended, ongoing = _when(overlap)
+    names = sorted({f.filter for f in overlap.filters})
     why = f"{len(names)} of its filters match ({', '.join(names[:_SHOWN])})" if names else "its filters are not known"
-    return accusation(
-        f"{INCIDENT}:{one.client}",
+    return finding(
+        INCIDENT,
+        overlap.client,
         Certainty.PROVEN if agrees else Certainty.LIKELY,
-        (began, ended),
-        ongoing=ongoing,
+        (began, None if ongoing else ended),
         severity=Severity.WARNING,
+        ongoing=ongoing,
         statement=(
-            f"{one.client} gets each message of {few(list(one.copies), _SHOWN)} {_often(one)} times at the same "
-            f"moment: {why}. {_MADE[one.maker]} {units.number(one.extra)} of what it got are copies of "
-            f"{units.counted(one.messages, 'message')}, none with the DUP flag."
+            f"{overlap.client} gets each message of {few(list(overlap.copies), _SHOWN)} {_often(overlap)} times at "
+            "the same "
+            f"moment: {why}. {_MADE[overlap.maker]} {units.number(overlap.extra)} of the messages that it got are "
+            "copies of "
+            f"{units.counted(overlap.messages, 'message')}, none with the DUP flag."
         ),
         measures={
-            "copies_per_message": float(most),
-            "copied_messages": float(one.messages),
-            "extra_copies": float(one.extra),
-            "topics": float(len(one.copies)),
-            **({"matching_filters": float(len(names))} if names else {}),
+            "copies_per_message": most,
+            "copied_messages": overlap.messages,
+            "extra_copies": overlap.extra,
+            "topics": len(overlap.copies),
+            **({"matching_filters": len(names)} if names else {}),
         },
-        evidence=tuple(_evidence(facts, one)),
+        evidence=_evidence(facts, overlap),
         mitigate="Unsubscribe the narrower filter; side effect: none where the wider one covers its topics.",
-        remedy=_REMEDY_CLIENT if one.maker == "client" else _REMEDY_BROKER,
+        remedy=_REMEDY_CLIENT if overlap.maker == "client" else _REMEDY_BROKER,
         verify="Received / published is 1 for each topic of this client.",
     )
 
 
-def _when(one: Doubled) -> tuple[float | None, float | None, bool]:
-    if one.receiver is None:
+def _when(overlap: Doubled) -> tuple[float | None, float | None, bool]:
+    if overlap.receiver is None:
         return None, None, True
-    copied = one.receiver.copied()
-    ongoing = copied[-1].at >= one.receiver.receipts[-1].at - GRID
+    copied = overlap.receiver.copied()
+    ongoing = copied[-1].at >= overlap.receiver.receipts[-1].at - GRID
     return copied[0].at, copied[-1].at + GRID, ongoing
 
 
-def _traced(facts: Facts, one: Doubled) -> bool:
-    return any(topic in accounting.went_out(facts, None).get(one.client, {}) for topic in one.copies)
+def _traced(facts: Facts, overlap: Doubled) -> bool:
+    return any(topic in accounting.went_out(facts, None).get(overlap.client, {}) for topic in overlap.copies)
 
 
-def _often(one: Doubled) -> str:
+def _often(overlap: Doubled) -> str:
     """How often each message comes: ``2``, or ``2 to 3`` where that depends on the topic."""
-    least, most = min(one.copies.values()), max(one.copies.values())
+    least, most = min(overlap.copies.values()), max(overlap.copies.values())
     return units.number(most) if least == most else f"{units.number(least)} to {units.number(most)}"
 
 
-def _evidence(facts: Facts, one: Doubled) -> Iterator[Evidence]:
-    for place in {f.filter: f.evidence for f in one.filters}.values():
+def _evidence(facts: Facts, overlap: Doubled) -> Iterator[Evidence]:
+    for place in {f.filter: f.evidence for f in overlap.filters}.values():
         yield place.because("a filter that matches")
     for setting in overlaps.settings(facts):
         yield setting.evidence.because("whether mosquitto sends a copy for each filter")
-    if one.receiver is not None:
-        yield from first_copy(one.receiver, "the second copy of a message")
-    sent = accounting.went_out(facts, None).get(one.client, {})
-    for topic in list(one.copies)[:_SHOWN]:
+    if overlap.receiver is not None:
+        yield from first_copy(overlap.receiver, "the second copy of a message")
+    sent = accounting.went_out(facts, None).get(overlap.client, {})
+    for topic in list(overlap.copies)[:_SHOWN]:
         came, went = accounting.came_in(facts).get(topic), sent.get(topic)
         if came is not None and went is not None:
             yield came.first.first.because(f"the broker took in {units.number(came.messages)}")
-            yield went.first.first.because(f"and sent {units.number(went.messages)} to {one.client}")
+            yield went.first.first.because(f"and sent {units.number(went.messages)} to {overlap.client}")

@@ -12,12 +12,11 @@ from itertools import pairwise
 from statistics import median
 
 from mqlab import units
-from mqlab.delivery import log_audit
-from mqlab.detectors.base import CLEAR, Result
+from mqlab.delivery import refused_writes
 from mqlab.facts import Episode, Facts
-from mqlab.findings import Certainty, Evidence, Finding, Severity
+from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.shared import actors, configured, flows
-from mqlab.shared.wording import clock, moment, sample
+from mqlab.shared.wording import clock, sample
 from mqlab.traffic import resending
 
 INCIDENT = "oversize-record-rejected"
@@ -56,27 +55,25 @@ def _finding(facts: Facts, client: str, in_client: bool, episodes: Sequence[Epis
         limit = configured.limit(facts, topic, first)
     ongoing = _ongoing(facts, episodes, last) and (in_client or not _lifted(facts, topic, largest, last))
     resubmitted = client in again and not in_client
-    measures = {
-        "rejected_sends" if resubmitted else "rejected_records": count,
-        "largest_record_bytes": largest or None,
-        "bytes_out": 0 if in_client else None,
-        "dropped_records": log_audit.never_stored(facts, INCIDENT, topic) or None,
-    }
     counted = resending.counted(facts, client, "producer.record_errors", first, last)
     end = f"The last one failed at {clock(last)} UTC."
-    return Finding(
-        id=f"{INCIDENT}:{client}" + ("/client-side" if in_client else ""),
-        incident=INCIDENT,
+    return finding(
+        INCIDENT,
+        f"{client} -> {topic}" if topic else client,
+        Certainty.PROVEN if counted else Certainty.LIKELY,
+        (first, last),
         severity=Severity.WARNING,
-        certainty=Certainty.PROVEN if counted else Certainty.LIKELY,
-        subject=f"{client} -> {topic}" if topic else client,
-        started_at=moment(first),
-        ended_at=moment(last),
         ongoing=ongoing,
+        name=client + ("/client-side" if in_client else ""),
         statement=_refused(client, count, largest, resubmitted)
         + _where(in_client, limit, resubmitted)
         + ("It still happens at the end of the material." if ongoing else end),
-        measures={name: value for name, value in measures.items() if value is not None},
+        measures={
+            "rejected_sends" if resubmitted else "rejected_records": count,
+            "largest_record_bytes": largest or None,
+            "bytes_out": 0 if in_client else None,
+            "dropped_records": refused_writes.never_stored(facts, INCIDENT, topic) or None,
+        },
         evidence=_evidence(facts, client, episodes, limit, last),
         mitigate=(
             "Let the application divert or cut such payloads before send(); side effect: they arrive by another way."
@@ -108,14 +105,12 @@ def _where(in_client: bool, limit: configured.Value | None, resubmitted: bool) -
 
 def _ongoing(facts: Facts, episodes: Sequence[Episode], last: float | None) -> bool:
     """Open where the log ends before the next failure was due."""
-    moments = sorted(e.first_at for e in episodes if e.first_at is not None)
-    ends = [e.last_at for e in facts.episodes if e.source == episodes[0].source and e.last_at is not None]
-    ends += [c.last_at for c in facts.coverage if c.source == episodes[0].source and c.last_at is not None]
-    if last is None or not ends:
+    end = actors.log_end(facts, {episodes[0].source})
+    if last is None or end is None:
         return False
+    moments = sorted(e.first_at for e in episodes if e.first_at is not None)
     gaps = [b - a for a, b in pairwise(moments)]
-    due = max(60.0, 2 * median(gaps)) if gaps else 60.0
-    return max(ends) - last < due
+    return end - last < max(60.0, 2 * median(gaps or [0.0]))
 
 
 def _lifted(facts: Facts, topic: str | None, largest: float, last: float | None) -> bool:

@@ -13,18 +13,17 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from mqlab import units
-from mqlab.detectors.base import CLEAR, Result, together
 from mqlab.facts import Facts
-from mqlab.findings import Certainty, Evidence, Finding
+from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, finding, together
 from mqlab.models.mqtt import Strategy
 from mqlab.mqtt import brokers as mqtt_brokers
 from mqlab.mqtt import connections, sessions
-from mqlab.mqtt.brokers import LASTING, LEAST, brokers
+from mqlab.mqtt.brokers import LASTING, LEAST, NEAR, brokers
 from mqlab.mqtt.diversion import Diversion, diversions
-from mqlab.mqtt.queue_growth import NEAR, Unknown, counts, leaving, unknown_subscriptions
+from mqlab.mqtt.queue_growth import Unknown, counts, leaving, unknown_subscriptions
 from mqlab.mqtt.sessions import BEGIN
 from mqlab.mqtt.subscriptions import share_groups
-from mqlab.shared.wording import accusation, clock, sample
+from mqlab.shared.wording import clock, sample
 
 INCIDENT = "persistent-session-diversion"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
@@ -35,10 +34,12 @@ _SHOWN = 4
 
 def detect(facts: Facts) -> Result:
     """One finding for each share group."""
-    unnamed = Result(tuple(_of_unknown(facts, one) for one in unknown_subscriptions(facts) if one.dealt))
+    unnamed = Result(
+        tuple(_of_unknown(facts, diversion) for diversion in unknown_subscriptions(facts) if diversion.dealt)
+    )
     if not share_groups(facts):
         return unnamed if unnamed.findings else _without_groups(facts)
-    return together([*(_judged(facts, one) for one in diversions(facts)), unnamed])
+    return together([*(_judged(facts, diversion) for diversion in diversions(facts)), unnamed])
 
 
 def _without_groups(facts: Facts) -> Result:
@@ -51,55 +52,60 @@ def _without_groups(facts: Facts) -> Result:
     return Result(missing=("subscriptions: the clients' or the broker's log, or a list",))
 
 
-def _judged(facts: Facts, one: Diversion) -> Result:
-    name = one.group.name
-    short = min(one.phases[-1].until, mqtt_brokers.end_of(facts)) - one.phases[0].since < LASTING
-    if mqtt_brokers.dispatch(facts, one.group.broker) is Strategy.QUEUE:
-        return Result(rejected=f"{one.names} was away, but this broker keeps one queue for the group {name}")
-    if one.nothing_missing:
-        return Result(rejected=f"{one.names} was away, but the members of {name} got every message")
-    if not one.away and (short or not one.counted):
-        return Result(rejected=f"{one.names} was away from {name} for a while and came back to what had waited")
+def _judged(facts: Facts, diversion: Diversion) -> Result:
+    name = diversion.group.name
+    short = min(diversion.phases[-1].until, mqtt_brokers.end_of(facts)) - diversion.phases[0].since < LASTING
+    if mqtt_brokers.dispatch(facts, diversion.group.broker) is Strategy.QUEUE:
+        return Result(rejected=f"{diversion.names} was away, but this broker keeps one queue for the group {name}")
+    if diversion.nothing_missing:
+        return Result(rejected=f"{diversion.names} was away, but the members of {name} got every message")
+    if not diversion.away and (short or not diversion.counted):
+        return Result(rejected=f"{diversion.names} was away from {name} for a while and came back to what had waited")
     if short:
         return CLEAR
-    if one.counted or one.grows or one.listed:
-        return Result((_finding(facts, one, Certainty.PROVEN),))
-    if _some(facts, one):
-        return Result((_finding(facts, one, Certainty.LIKELY),))
-    return Result(missing=(f"what was published for {name} while {one.names} was away",))
+    if diversion.counted or diversion.grows or diversion.listed:
+        return Result((_finding(facts, diversion, Certainty.PROVEN),))
+    if _some(facts, diversion):
+        return Result((_finding(facts, diversion, Certainty.LIKELY),))
+    return Result(missing=(f"what was published for {name} while {diversion.names} was away",))
 
 
-def _some(facts: Facts, one: Diversion) -> bool:
+def _some(facts: Facts, diversion: Diversion) -> bool:
     """Something went to members that were away, but it is not counted or not what the law says."""
-    if one.missing is not None:
-        return one.missing.low >= LEAST
-    if one.queued is not None:
-        return one.queued >= LEAST
-    came = mqtt_brokers.gauge(facts, "mqtt.publish_received", one.group.broker)
-    rose = mqtt_brokers.increase(came, one.phases[0].since, one.phases[-1].until)
-    deals = mqtt_brokers.dispatch(facts, one.group.broker) is Strategy.TURNS
-    return deals and (one.published >= LEAST or (rose or 0.0) >= LEAST)
+    if diversion.missing is not None:
+        return diversion.missing.low >= LEAST
+    if diversion.queued is not None:
+        return diversion.queued >= LEAST
+    came = mqtt_brokers.gauge(facts, "mqtt.publish_received", diversion.group.broker)
+    rose = mqtt_brokers.increase(came, diversion.phases[0].since, diversion.phases[-1].until)
+    deals = mqtt_brokers.dispatch(facts, diversion.group.broker) is Strategy.TURNS
+    return deals and (diversion.published >= LEAST or (rose or 0.0) >= LEAST)
 
 
-def _finding(facts: Facts, one: Diversion, certainty: Certainty) -> Finding:
-    group = f"$share/{one.group.name}/{one.group.filter}"
-    finding = accusation(
-        f"{INCIDENT}:{one.group.name}/{one.group.filter}",
+def _finding(facts: Facts, diversion: Diversion, certainty: Certainty) -> Finding:
+    group = f"$share/{diversion.group.name}/{diversion.group.filter}"
+    return finding(
+        INCIDENT,
+        group,
         certainty,
-        (one.away_since, one.phases[-1].until),
-        ongoing=bool(one.away),
-        statement=_statement(facts, one),
-        measures=_measures(one),
-        evidence=tuple(_evidence(facts, one)),
+        (diversion.away_since, None if bool(diversion.away) else diversion.phases[-1].until),
+        ongoing=bool(diversion.away),
+        name=f"{diversion.group.name}/{diversion.group.filter}",
+        statement=_statement(facts, diversion),
+        measures=_measures(diversion),
+        evidence=_evidence(facts, diversion),
         explains=_CONSEQUENCES,
-        mitigate=_mitigate(one.names),
-        remedy=f"Delete the session (connect once as {one.names} with clean_session=true), give members of {group} "
-        "clean sessions or a short expiry, and keep client ids over releases.",
-        verify=f"Members of {group} = connected consumers, stored messages level off, and received / published = "
-        f"{units.percent(1.0)}.",
-        facts=_around(facts, one),
+        mitigate=_mitigate(diversion.names),
+        remedy=(
+            f"Delete the session (connect once as {diversion.names} with clean_session=true), give members of {group} "
+            "clean sessions or a short expiry, and keep client ids across releases."
+        ),
+        verify=(
+            f"Members of {group} = connected consumers, stored messages level off, and received / published = "
+            f"{units.percent(1.0)}."
+        ),
+        facts=_around(facts, diversion),
     )
-    return replace(finding, subject=group)
 
 
 def _mitigate(ids: str) -> str:
@@ -109,78 +115,88 @@ def _mitigate(ids: str) -> str:
     )
 
 
-def _measures(one: Diversion) -> dict[str, float]:
-    last = one.phases[-1]
+def _measures(diversion: Diversion) -> dict[str, float | None]:
+    last, count = diversion.phases[-1], diversion.count
     members, dead = len(last.members), len(last.dead)
-    found = {"members": float(members), "dead_members": float(dead), "diverted_fraction": dead / members}
-    if one.count is not None:
-        low, likely, high = (float(round(n)) for n in (one.count.low, one.count.likely, one.count.high))
-        found |= {"diverted_messages": likely, "diverted_messages_low": low, "diverted_messages_high": high}
-    if one.published:
-        found["published_messages"] = float(round(one.published))
-        found["expected_messages"] = float(round(one.expected.likely))
-    if one.grown is not None:
-        found["queue_growth_per_second"] = one.grown.per_second
-    return found | ({"alone_seconds": one.alone_seconds} if one.alone_seconds else {})
+    published = diversion.published
+    return {
+        "members": members,
+        "dead_members": dead,
+        "diverted_fraction": dead / members,
+        "diverted_messages": round(count.likely) if count is not None else None,
+        "diverted_messages_low": round(count.low) if count is not None else None,
+        "diverted_messages_high": round(count.high) if count is not None else None,
+        "published_messages": round(published) if published else None,
+        "expected_messages": round(diversion.expected.likely) if published else None,
+        "queue_growth_per_second": diversion.grown.per_second if diversion.grown is not None else None,
+        "alone_seconds": diversion.alone_seconds or None,
+    }
 
 
-def _statement(facts: Facts, one: Diversion) -> str:
+def _statement(facts: Facts, diversion: Diversion) -> str:
     """Two or three sentences: who is away, what it gets, what is missing elsewhere."""
-    last, since = one.phases[-1], one.away_since
-    when = f"since {clock(since)}" if since is not None else "all the time"
-    broker = mqtt_brokers.software(facts, one.group.broker) or "the broker"
-    alone = f" For {units.duration(one.alone_seconds)} it was the only member and got all of them."
+    last, since = diversion.phases[-1], diversion.away_since
+    when = f"has been disconnected since {clock(since)}" if since is not None else "was never connected"
+    broker = mqtt_brokers.software(facts, diversion.group.broker) or "the broker"
+    alone = f" For {units.duration(diversion.alone_seconds)} it was the only member and got all of them."
     return (
-        f"{one.names} is not connected {when}, but its session is still a member of the share group "
-        f"{one.group.name}: {broker} deals {len(last.dead)} of {len(last.members)} messages of {one.group.filter} to "
-        f"sessions that nobody reads. {_counted(one)}{alone if one.alone_seconds >= 1 else ''}"
+        f"{diversion.names} {when}, but its session is still a member of the share group "
+        f"{diversion.group.name}: {broker} deals {len(last.dead)} of {len(last.members)} messages of "
+        f"{diversion.group.filter} to "
+        f"sessions that nobody reads. {_counted(diversion)}{alone if diversion.alone_seconds >= 1 else ''}"
     )
 
 
-def _counted(one: Diversion) -> str:
-    if one.missing is not None:
-        sent, missing, law = (units.number(round(n)) for n in (one.published, one.missing.likely, one.expected.likely))
-        text = (
-            f"Of {sent} messages published meanwhile {missing} reached no living member, by their ids; "
-            f"the rule says {law}."
+def _counted(diversion: Diversion) -> str:
+    if diversion.missing is not None:
+        sent, missing, law = (
+            units.number(round(n)) for n in (diversion.published, diversion.missing.likely, diversion.expected.likely)
         )
-        return text if one.count is not None else f"{text} So some are missing for another reason, or a ledger is."
-    if one.count is not None:
-        spread = (one.count.high - one.count.low) / 2
+        text = (
+            f"Of {sent} messages published meanwhile, {missing} reached no living member, by their ids; "
+            f"its share by the broker's rule is {law}."
+        )
+        return (
+            text
+            if diversion.count is not None
+            else f"{text} So some are missing for another reason, or a ledger is missing."
+        )
+    if diversion.count is not None:
+        spread = (diversion.count.high - diversion.count.low) / 2
         about = f" ± {units.number(round(spread))}" if spread >= 1 else ""
-        return f"That makes {units.number(round(one.count.likely))}{about} messages."
-    return "How many that were is not told."
+        return f"That makes {units.number(round(diversion.count.likely))}{about} messages."
+    return "Nothing says how many that were."
 
 
-def _around(facts: Facts, one: Diversion) -> dict[str, str]:
+def _around(facts: Facts, diversion: Diversion) -> dict[str, str]:
     """Who is there, who came after it, and what those note who read what the members wrote."""
-    last = one.phases[-1]
-    found = {"away": ", ".join(last.dead), "connected": ", ".join(_living(one)) or "nobody"}
-    if names := sorted(set(_successors(one))):
+    last = diversion.phases[-1]
+    found = {"away": ", ".join(last.dead), "connected": ", ".join(_living(diversion)) or "nobody"}
+    if names := sorted(set(_successors(diversion))):
         found["came after it"] = ", ".join(names)
-    if behind := "; ".join(_downstream(facts, one)):
+    if behind := "; ".join(_downstream(facts, diversion)):
         found["behind the members"] = behind
     return found
 
 
-def _living(one: Diversion) -> list[str]:
-    return sorted(set(one.phases[-1].members) - set(one.phases[-1].dead))
+def _living(diversion: Diversion) -> list[str]:
+    return sorted(set(diversion.phases[-1].members) - set(diversion.phases[-1].dead))
 
 
-def _successors(one: Diversion) -> Iterator[str]:
+def _successors(diversion: Diversion) -> Iterator[str]:
     """Members that subscribed first when one was away, from its address or in its log: an upgrade under a new id."""
-    for dead in one.away:
+    for dead in diversion.away:
         begin = min((a for a, _ in dead.away), default=BEGIN)
         places = {dead.evidence.source, dead.session.last.address if dead.session else None} - {None}
-        for other in one.group.members:
+        for other in diversion.group.members:
             mine = {other.evidence.source, other.session.last.address if other.session else None}
             if other.client_id != dead.client_id and other.since >= begin and places & mine:
                 yield other.client_id
 
 
-def _downstream(facts: Facts, one: Diversion) -> Iterator[str]:
+def _downstream(facts: Facts, diversion: Diversion) -> Iterator[str]:
     """What other ledgers, such as that of a Kafka consumer, note of what the members noted."""
-    own = {source for these in one.account.ledgers.values() for source in these}
+    own = {source for these in diversion.account.ledgers.values() for source in these}
     noted = [f for f in facts.flows if own & dict(f.received).keys()]
     given = sum(f.messages for f in noted if f.sender)
     for source in sorted({source for f in noted for source, _ in f.received} - own):
@@ -188,51 +204,58 @@ def _downstream(facts: Facts, one: Diversion) -> Iterator[str]:
         yield f"{source} notes {units.number(got)} of the {units.number(given)} that the members noted"
 
 
-def _evidence(facts: Facts, one: Diversion) -> Iterator[Evidence]:
+def _evidence(facts: Facts, diversion: Diversion) -> Iterator[Evidence]:
     """The dead members' lines, those of the living, the growth, the first message that went away."""
-    dead = {client for p in one.phases for client in p.dead}
-    for member in [m for m in one.group.members if m.client_id in dead][:_SHOWN]:
+    dead = {client for p in diversion.phases for client in p.dead}
+    for member in [m for m in diversion.group.members if m.client_id in dead][:_SHOWN]:
         yield from leaving(member.session, replace(member.evidence, why="is a member of the share group"))
-    for member in [m for m in one.group.members if m.client_id in _living(one)][:_SHOWN]:
+    for member in [m for m in diversion.group.members if m.client_id in _living(diversion)][:_SHOWN]:
         yield replace(member.evidence, why="a living member of the same group")
-    if one.grown is not None:
-        rate = f"{units.digits(one.grown.per_second)}/s"
-        yield sample(facts, one.grown.series, one.grown.until, f"stored messages grow by {rate}")
-        dropped = mqtt_brokers.gauge(facts, "mqtt.publish_dropped", one.group.broker)
+    if diversion.grown is not None:
+        rate = f"{units.digits(diversion.grown.per_second)}/s"
+        yield sample(facts, diversion.grown.series, diversion.grown.until, f"stored messages grow by {rate}")
+        dropped = mqtt_brokers.gauge(facts, "mqtt.publish_dropped", diversion.group.broker)
         if dropped is not None:
-            yield sample(facts, dropped, one.grown.until, "messages that the broker dropped")
-    lost = [r for r in one.account.lost if r.last_at >= one.phases[0].since] if one.missing is not None else []
+            yield sample(facts, dropped, diversion.grown.until, "messages that the broker dropped")
+    lost = (
+        [r for r in diversion.account.lost if r.last_at >= diversion.phases[0].since]
+        if diversion.missing is not None
+        else []
+    )
     yield from (r.first.because("the first that no member noted") for r in lost[:1])
-    yield from mqtt_brokers.limit_told(facts, one.group.broker)
+    yield from mqtt_brokers.limit_told(facts, diversion.group.broker)
 
 
-def _of_unknown(facts: Facts, one: Unknown) -> Finding:
+def _of_unknown(facts: Facts, diversion: Unknown) -> Finding:
     """Members of a share group that no line names: likely, since only their share tells that they are members."""
-    counter = mqtt_brokers.gauge(facts, "mqtt.publish_received", one.broker)
-    dealt = mqtt_brokers.risen(counter, one.since, mqtt_brokers.end_of(facts)) * one.share
-    gone = [f for f in facts.flows if f.sender and not f.failed and not f.received and f.last_at >= one.since]
+    counter = mqtt_brokers.gauge(facts, "mqtt.publish_received", diversion.broker)
+    dealt = (mqtt_brokers.increase(counter, diversion.since, mqtt_brokers.end_of(facts)) or 0.0) * diversion.share
+    gone = [f for f in facts.flows if f.sender and not f.failed and not f.received and f.last_at >= diversion.since]
     lost = sum(f.messages for f in gone)
-    return accusation(
-        f"{INCIDENT}:{one.names}",
+    return finding(
+        INCIDENT,
+        diversion.names,
         Certainty.LIKELY,
-        (one.since, None),
+        (diversion.since, None),
         ongoing=True,
         statement=(
-            f"{one.names} is away since {clock(one.since)} with a session that is kept, and stored messages grew by "
-            f"{len(one.sessions)} of {one.shared} of what came in: it is most likely still a member of a share group "
-            f"with {one.shared} subscriptions. Which one is not told."
+            f"{diversion.names} has been away since {clock(diversion.since)} with a persistent session, and stored "
+            "messages "
+            f"grew by {len(diversion.sessions)} of {diversion.shared} of what came in: it is most likely still a "
+            "member of a "
+            f"share group with {diversion.shared} subscriptions. Nothing says which one."
         ),
         measures={
-            "members": float(one.shared or 0),
-            "dead_members": float(len(one.sessions)),
-            "diverted_fraction": one.share,
+            "members": float(diversion.shared or 0),
+            "dead_members": len(diversion.sessions),
+            "diverted_fraction": diversion.share,
             # Ledgers count better than counters, where they tell of about as many.
             "diverted_messages": float(round(lost if abs(lost - dealt) <= NEAR * max(lost, dealt) else dealt)),
-            "queue_growth_per_second": one.grown.per_second if one.grown is not None else 0.0,
+            "queue_growth_per_second": diversion.grown.per_second if diversion.grown is not None else 0.0,
         },
-        evidence=counts(facts, one),
+        evidence=counts(facts, diversion),
         explains=_CONSEQUENCES,
-        mitigate=_mitigate(one.names),
+        mitigate=_mitigate(diversion.names),
         remedy="Delete the session (connect once with its id and clean_session=true); clean sessions for share groups.",
         verify="Stored messages level off, and received / published = 1.",
     )

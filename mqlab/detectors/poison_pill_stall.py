@@ -8,15 +8,17 @@ down), a partition that stands still without an error or without an owner, a gro
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from mqlab import units
-from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
-from mqlab.findings import Certainty, Evidence, Finding, Severity
+from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.groups.membership import interrupted, topics
 from mqlab.kafka import poll_timeout
-from mqlab.kafka.redelivery import LEAST, Stuck, many_fail, stuck_records
+from mqlab.kafka.redelivery import Stuck, many_fail, stuck_records
+from mqlab.rows import GRID
+from mqlab.shared.lag import LEAST
 from mqlab.shared.queues import lag, totals
-from mqlab.shared.wording import moment
 from mqlab.sources import Role
 
 INCIDENT = "poison-pill-stall"
@@ -30,9 +32,9 @@ _LATE = ("poll-interval-exceeded", "consumer-offline")
 def detect(facts: Facts) -> Result:
     """One finding for each record."""
     tried = stuck_records(facts)
-    poison = [one for one in tried if not many_fail(facts, one)]
+    poison = [stuck for stuck in tried if not many_fail(facts, stuck)]
     if poison:
-        return Result(tuple(_finding(facts, one) for one in poison))
+        return Result(tuple(_finding(facts, stuck) for stuck in poison))
     if tried:
         return Result(rejected="many records fail, not one: what their handler calls may be down")
     told = facts.of_kind("record-failed")
@@ -44,72 +46,79 @@ def detect(facts: Facts) -> Result:
     return Result(missing=("the logs of the consumers, which name the record that fails",))
 
 
-def _finding(facts: Facts, one: Stuck) -> Finding:
-    held = bool(one.frozen) and len(one.frozen) > 1 and one.grown >= LEAST
-    alone = bool(one.moving) or not one.others
-    trouble = interrupted(facts, one.group or "", one.since, one.until)
-    late = bool(trouble) and poll_timeout.explains(facts, one, trouble)
+def _finding(facts: Facts, stuck: Stuck) -> Finding:
+    held = bool(stuck.frozen) and len(stuck.frozen) > 1 and stuck.grown >= LEAST
+    alone = bool(stuck.moving) or not stuck.others
+    trouble = interrupted(facts, stuck.group or "", stuck.since, stuck.until)
+    late = bool(trouble) and poll_timeout.explains(facts, stuck, trouble)
     proven = held and alone and (late or not trouble)
-    place = f"{one.topic}-{one.queue}@{one.offset}"
-    ongoing = held or _to_the_end(facts, one)
-    return Finding(
-        id=f"{INCIDENT}:{one.group or 'unknown group'}/{one.topic}-{one.queue}@{one.offset}",
-        incident=INCIDENT,
+    place = f"{stuck.topic}-{stuck.queue}@{stuck.offset}"
+    ongoing = held or _to_the_end(facts, stuck)
+    return finding(
+        INCIDENT,
+        f"{stuck.group or 'unknown group'}/{stuck.topic}-{stuck.queue}",
+        Certainty.PROVEN if proven else Certainty.LIKELY,
+        (stuck.since, None if ongoing else stuck.until),
         severity=Severity.CRITICAL,
-        certainty=Certainty.PROVEN if proven else Certainty.LIKELY,
-        subject=f"{one.group or 'unknown group'}/{one.topic}-{one.queue}",
-        started_at=moment(one.since),
-        ended_at=None if ongoing else moment(one.until),
         ongoing=ongoing,
-        statement=f"{place} fails again and again, {units.number(one.tries)} tries in "
-        f"{units.duration(one.seconds)} by {', '.join(one.clients)}. {_effect(one)}",
-        measures=_measures(facts, one),
-        evidence=_evidence(one),
+        name=f"{stuck.group or 'unknown group'}/{stuck.topic}-{stuck.queue}@{stuck.offset}",
+        statement=(
+            f"{place} fails again and again: {units.number(stuck.tries)} attempts in "
+            f"{units.duration(stuck.seconds)} by {', '.join(stuck.clients)}. {_effect(stuck)}"
+        ),
+        measures=_measures(facts, stuck),
+        evidence=_evidence(stuck),
         explains=("slow-consumer", "backlog-drain", *(_LATE if late else ())),
-        mitigate="Save the record, stop the group and skip it: kafka-consumer-groups --reset-offsets --to-offset "
-        f"{one.offset + 1} --group {one.group or 'GROUP'} --topic {one.topic}:{one.queue} --execute; "
-        "side effect: the record is not handled.",
+        mitigate=(
+            "Save the record, stop the group and skip it: kafka-consumer-groups --reset-offsets --to-offset "
+            f"{stuck.offset + 1} --group {stuck.group or 'GROUP'} --topic {stuck.topic}:{stuck.queue} --execute; "
+            "side effect: the record is not handled."
+        ),
         remedy="Bounded retries and a dead-letter topic; an error-handling deserialiser.",
-        verify=f"The committed offset of {one.topic}-{one.queue} is above {one.offset} and its LAG falls.",
-        facts={"tries": ", ".join(f"{client} {units.number(times)}" for client, times in one.clients.items())},
+        verify=f"The committed offset of {stuck.topic}-{stuck.queue} is above {stuck.offset} and its LAG falls.",
+        facts={"tries": ", ".join(f"{client} {units.number(times)}" for client, times in stuck.clients.items())},
     )
 
 
-def _effect(one: Stuck) -> str:
+def _effect(stuck: Stuck) -> str:
     """What it does to the partition."""
-    if not one.frozen:
-        return "No snapshot tells what its partition did meanwhile."
-    stands = f"Its partition stands still at {one.frozen[-1].committed}"
-    if one.others:
-        stands += f" while {len(one.moving)} of {units.counted(len(one.others), 'other')} move"
-    return f"{stands}; its lag grew by {units.number(one.grown)} to {units.number(lag(one.frozen[-1]))} messages."
+    if not stuck.frozen:
+        return "No snapshot shows what its partition did meanwhile."
+    stands = f"Its partition is stuck at {stuck.frozen[-1].committed}"
+    if stuck.others:
+        stands += f" while {len(stuck.moving)} of {units.counted(len(stuck.others), 'other')} move on"
+    return f"{stands}; its lag grew by {units.number(stuck.grown)} to {units.number(lag(stuck.frozen[-1]))} messages."
 
 
-def _measures(facts: Facts, one: Stuck) -> dict[str, float]:
-    told = {"offset": float(one.offset), "retries": float(one.tries), "stalled_seconds": one.seconds}
-    if not one.frozen:
-        return told
-    first, last = one.frozen[0], one.frozen[-1]
+def _measures(facts: Facts, stuck: Stuck) -> dict[str, float | None]:
+    measures: dict[str, float | None] = {
+        "offset": stuck.offset, "retries": stuck.tries, "stalled_seconds": stuck.seconds
+    }  # fmt: skip
+    if not stuck.frozen:
+        return measures
+    first, last = stuck.frozen[0], stuck.frozen[-1]
     seconds = (last.at or 0.0) - (first.at or 0.0)
-    waiting = [w for at, w, _ in totals(topics(facts)[one.group or "", one.topic]) if at >= one.since]
-    told |= {"stuck_lag": float(lag(last)), "peak_lag": float(max(waiting, default=lag(last)))}
-    return told | ({"lag_growth_per_second": one.grown / seconds} if seconds > 0 else {})
+    waiting = [w for at, w, _ in totals(topics(facts)[stuck.group or "", stuck.topic]) if at >= stuck.since]
+    return measures | {
+        "stuck_lag": lag(last),
+        "peak_lag": max(waiting, default=lag(last)),
+        "lag_growth_per_second": stuck.grown / seconds if seconds > 0 else None,
+    }
 
 
-def _to_the_end(facts: Facts, one: Stuck) -> bool:
+def _to_the_end(facts: Facts, stuck: Stuck) -> bool:
     """It was still tried when its logs ended."""
-    sources = {e.source for e in (*one.failures, *one.sought)}
-    ends = [c.last_at for c in facts.coverage if c.source in sources and c.last_at is not None]
-    return bool(ends) and max(ends) - one.until <= one.seconds / one.tries + 10.0
+    sources = {e.source for e in (*stuck.failures, *stuck.sought)}
+    end = facts.covered_until(sources)
+    return end is not None and end - stuck.until <= stuck.seconds / stuck.tries + GRID
 
 
-def _evidence(one: Stuck) -> tuple[Evidence, ...]:
-    first = {e.source: e for e in reversed(one.failures)}
+def _evidence(stuck: Stuck) -> Iterator[Evidence]:
+    first = {e.source: e for e in reversed(stuck.failures)}
     failed = [e.first for e in sorted(first.values(), key=lambda e: (e.first_at or 0.0, e.source))]
-    failed += [one.failures[-1].last] if len(one.failures) > 1 else []
-    told = [p.because("the record fails") for p in failed[: _SHOWN + 1]]
-    told += [e.first.because("back to it") for e in one.sought[:1]]
-    stands = [one.frozen[0], one.frozen[-1]] if len(one.frozen) > 1 else list(one.frozen)
-    told += [p.evidence.because("its committed offset stands still") for p in stands]
-    moving = [one.others[queue] for queue in one.moving[:1]]
-    return (*told, *(p.last.evidence.because("another moves") for p in moving))
+    failed += [stuck.failures[-1].last] if len(stuck.failures) > 1 else []
+    yield from (place.because("the record fails") for place in failed[: _SHOWN + 1])
+    yield from (e.first.because("back to it") for e in stuck.sought[:1])
+    for position in dict.fromkeys((*stuck.frozen[:1], *stuck.frozen[-1:])):
+        yield position.evidence.because("its committed offset stands still")
+    yield from (stuck.others[queue].last.evidence.because("another moves") for queue in stuck.moving[:1])

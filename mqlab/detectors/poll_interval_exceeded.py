@@ -13,19 +13,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from mqlab import units
-from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
-from mqlab.findings import Certainty, Evidence, Finding, Severity
+from mqlab.findings import Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.kafka import groups as kafka_groups
 from mqlab.kafka import poll_limits
 from mqlab.kafka.lives import lives
-from mqlab.kafka.poll_departures import Departure
 from mqlab.kafka.poll_limits import SESSION
-from mqlab.kafka.poll_timeout import Case, Cause, case_of, cause, lag
+from mqlab.kafka.poll_timeout import Case, Cause, Departure, case_of, cause, lag
 from mqlab.kafka.rows import Behind, End
 from mqlab.models import polling
 from mqlab.shared.configured import consumer_value
-from mqlab.shared.wording import moment
 from mqlab.sources import Role
 from mqlab.units import counted
 
@@ -54,12 +51,12 @@ def detect(facts: Facts) -> Result:
     if cases:
         return Result(missing=(CLIENT_LOGS,))
     reasons = [reason for group in groups if (reason := _other(facts, group))]
-    return Result(rejected="; ".join(reasons)) if reasons else CLEAR
+    return Result(rejected="; ".join(reasons) or None)
 
 
 def _sure(case: Case) -> bool:
     """A line tells it, a poll was too long, or a commit failed; who only leaves and comes again may be deployed."""
-    return any(one.told for one in case.departures) or case.measured or bool(case.commits)
+    return any(departure.told for departure in case.departures) or case.measured or bool(case.commits)
 
 
 def _other(facts: Facts, group: str) -> str | None:
@@ -79,16 +76,14 @@ def _other(facts: Facts, group: str) -> str | None:
 def _finding(facts: Facts, case: Case) -> Finding:
     behind = cause(facts, case)
     emptied = any(row.empty for row in case.rebalances)
-    seen = any(one.told for one in case.departures) or bool(case.rebalances)
+    seen = any(departure.told for departure in case.departures) or bool(case.rebalances)
     record = behind is not None and bool(behind.remedy)
-    return Finding(
-        id=f"{INCIDENT}:{case.group}",
-        incident=INCIDENT,
+    return finding(
+        INCIDENT,
+        case.group,
+        Certainty.PROVEN if case.measured and seen else Certainty.LIKELY,
+        (case.since, None if case.ongoing else case.until),
         severity=Severity.CRITICAL if len(case.departures) >= AGAIN else Severity.WARNING,
-        certainty=Certainty.PROVEN if case.measured and seen else Certainty.LIKELY,
-        subject=case.group,
-        started_at=moment(case.since),
-        ended_at=None if case.ongoing else moment(case.until),
         ongoing=case.ongoing,
         statement=_statement(case, behind),
         measures=_measures(facts, case),
@@ -101,8 +96,8 @@ def _finding(facts: Facts, case: Case) -> Finding:
             "a member that hangs keeps its partitions longer."
         ),
         remedy=(
-            f"{(behind.remedy if behind else '') or _remedy(case)} Then time limits and a breaker for the called "
-            "service, pause() and resume() instead of waiting in the loop, a dead-letter topic."
+            f"{(behind.remedy if behind else '') or _remedy(case)} Then add time limits and a circuit breaker for the "
+            "called service, pause() and resume() instead of waiting in the loop, and a dead-letter topic."
         ),
         verify=(
             f"kafka-consumer-groups.sh --bootstrap-server HOST:9092 --describe --group {case.group} --state stays "
@@ -156,17 +151,17 @@ def _evidence(facts: Facts, case: Case, behind: Cause | None) -> Iterator[Eviden
         yield records.setting.evidence.because("what was set then")
     yield from (e.first.because("its commit fails") for e in case.commits[:1])
     yield from behind.evidence if behind else ()
-    for one in case.departures[1 : 1 + _MORE_SHOWN]:
-        yield from _client(facts, one)
+    for departure in case.departures[1 : 1 + _MORE_SHOWN]:
+        yield from _client(facts, departure)
 
 
-def _client(facts: Facts, one: Departure) -> list[Evidence]:
+def _client(facts: Facts, departure: Departure) -> list[Evidence]:
     """The first line of the client's log that tells of a departure; where there is none, the coordinator's."""
     brokers = kafka_groups.logs(facts)
-    place = min(one.evidence, key=lambda e: e.source in brokers, default=None)
+    place = min(departure.evidence, key=lambda e: e.source in brokers, default=None)
     if place is None:
         return []
-    whose = "the coordinator takes it out" if place.source in brokers else f"{one.client_id} polled too late"
+    whose = "the coordinator takes it out" if place.source in brokers else f"{departure.client_id} polled too late"
     return [place.because(whose)]
 
 
@@ -212,9 +207,9 @@ def _sum(case: Case) -> str:
     return f"; {took} (usually {units.brief(case.usual.mean)} per record)"
 
 
-def _measures(facts: Facts, case: Case) -> dict[str, float]:
+def _measures(facts: Facts, case: Case) -> dict[str, float | None]:
     fit, pace = _fit(case), case.pace
-    known: dict[str, float | None] = {
+    return {
         "members": len(case.guilty),
         "poll_timeouts": len(case.departures),
         "rebalances": len(case.rebalances),
@@ -227,9 +222,8 @@ def _measures(facts: Facts, case: Case) -> dict[str, float]:
         "p99_record_seconds": pace.each.p99 if pace and not case.stalled else None,
         "safe_records_per_poll": fit.most if fit else None,
         "duplicated_records": case.repeated or None,
+        **lag(facts, case.group, case.since, case.until),
     }
-    found = {name: float(value) for name, value in known.items() if value is not None}
-    return found | lag(facts, case.group, case.since, case.until)
 
 
 def _remedy(case: Case) -> str:
@@ -246,15 +240,14 @@ def _remedy(case: Case) -> str:
     return f"max.poll.records ≤ {fit.advised} ({enough}), or {longer}; neither makes the consumer faster."
 
 
-def _remarks(case: Case, behind: Cause | None) -> dict[str, str]:
+def _remarks(case: Case, behind: Cause | None) -> dict[str, str | None]:
     """The interval, who it is, the triggers, what is behind it, the setting to replay."""
     late = [row for row in case.rebalances if row.behind is Behind.POLL_TIMEOUT]
     fit = _fit(case) if behind is None or not behind.remedy else None
-    told = {
+    return {
         "interval": units.duration(case.limit.seconds) if case.limit else "not known",
         "members": ", ".join(case.guilty),
         "triggers": kafka_groups.triggers(case.rebalances, late, "poll timeout"),
-        "cause": behind.told if behind else "",
-        "what_if": f"max.poll.records={fit.advised}" if fit and fit.advised else "",
+        "cause": behind.told if behind else None,
+        "what_if": f"max.poll.records={fit.advised}" if fit and fit.advised else None,
     }
-    return {name: words for name, words in told.items() if words}

@@ -9,31 +9,31 @@ one, keys that are no ids, idempotent producers.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from mqlab.delivery.doubles import INCIDENT as SLUG
-from mqlab.delivery.doubles import Double, Growth, doubles, growths
-from mqlab.delivery.loss_mechanisms import topics
-from mqlab.detectors.base import CLEAR, Result
+from mqlab.delivery.durability import topics
+from mqlab.delivery.log_audit import INCIDENT as SLUG
+from mqlab.delivery.log_audit import Double, Growth, doubles, growths
 from mqlab.facts import Facts, span
-from mqlab.findings import Certainty, Finding, Severity
-from mqlab.shared.wording import moment
+from mqlab.findings import Certainty, Finding, Result, Severity, finding
 from mqlab.units import counted, number
 
 INCIDENT = SLUG
 SYSTEMS: tuple[str, ...] = ("kafka",)
+
+_MITIGATE = "Deduplicate downstream by id; side effect: the ids must be kept for as long as copies may come."
+_REMEDY = "enable.idempotence=true with acks=all; repair what cut the connections."
+_VERIFY = "A dump shows producerId 0 or above, and the log end advances by exactly the records sent."
 
 
 def detect(facts: Facts) -> Result:
     """One finding a topic."""
     every = {topic: doubles(facts, topic) for topic in topics(facts)}
     retried = {topic: [d for d in rows if d.doubled.incident == INCIDENT] for topic, rows in every.items()}
-    found = [_finding(topic, own) for topic, own in retried.items() if own]
     grown = growths(facts)
-    found += [_grown(one) for one in grown if not retried.get(one.topic) and one.least > 0]
-    if found:
-        return Result(tuple(found))
-    return _otherwise(facts, [double for rows in every.values() for double in rows], grown)
+    findings = [_finding(topic, doubled) for topic, doubled in retried.items() if doubled]
+    findings += [_grown(growth) for growth in grown if not retried.get(growth.topic) and growth.least > 0]
+    if findings:
+        return Result(tuple(findings))
+    return _otherwise(facts, [d for rows in every.values() for d in rows], grown)
 
 
 def _otherwise(facts: Facts, rows: list[Double], grown: tuple[Growth, ...]) -> Result:
@@ -43,68 +43,67 @@ def _otherwise(facts: Facts, rows: list[Double], grown: tuple[Growth, ...]) -> R
         return Result(missing=(f"the log of the producers: {copies} stand twice in the log, and only it says why",))
     reasons, ids = [], counted(sum(d.doubled.records for d in rows), "id")
     if any(d.again for d in rows):
-        reasons.append(f"the application submitted {ids} more than once itself")
+        reasons.append(f"the application itself submitted {ids} more than once")
     elif rows:
         reasons.append(f"{ids} stand twice in the log although the producer is idempotent")
     if any(f.offsets > 1 and f.overwritten for f in facts.fates):
         reasons.append("ids that had been stored twice lost one of their places when the log went back")
-    reasons += [f"{one.topic} grew by no more than was sent" for one in grown if one.most <= 0]
-    return Result(rejected="; ".join(reasons)) if reasons else CLEAR
+    reasons += [f"{growth.topic} grew by no more than was sent" for growth in grown if growth.most <= 0]
+    return Result(rejected="; ".join(reasons) or None)
 
 
-def _finding(topic: str, rows: list[Double]) -> Finding:
-    extra, ids = sum(d.doubled.extra for d in rows), sum(d.doubled.records for d in rows)
-    off = any(d.idempotent is False or d.numbered is not None for d in rows)
+def _finding(topic: str, doubled: list[Double]) -> Finding:
+    extra, ids = sum(d.doubled.extra for d in doubled), sum(d.doubled.records for d in doubled)
+    off = any(d.idempotent is False or d.numbered is not None for d in doubled)
     retries = sorted(
-        {e for d in rows for e in d.retries}, key=lambda e: (e.first_at or 0.0, e.source, e.first.line or 0)
+        {e for d in doubled for e in d.retries}, key=lambda e: (e.first_at or 0.0, e.source, e.first.line or 0)
     )
-    statement = (
-        f"The log of {topic} holds {counted(ids, 'id')} at more than one place, "
-        f"{number(extra)} {'copy' if extra == 1 else 'copies'} too many, each acknowledged once. The producer sent "
-        f"batches again after their answer was lost ({counted(sum(e.count for e in retries), 'line')})"
-        f"{', and was not idempotent' if off else ''}."
-    )
-    evidence = [e.first for e in retries[:2]]
-    evidence += [place for d in rows[:2] for place in d.doubled.evidence]
-    evidence += [d.numbered for d in rows if d.numbered is not None][:1]
-    return replace(
-        _stored_twice(topic, span(at for d in rows for at in (d.doubled.since, d.doubled.until)), statement),
-        certainty=Certainty.PROVEN if off else Certainty.LIKELY,
-        measures={"duplicated_records": float(extra), "ids_stored_twice": float(ids)},
-        evidence=tuple(dict.fromkeys(evidence)),
-    )
-
-
-def _grown(one: Growth) -> Finding:
-    statement = (
-        f"The log of {one.topic} grew by {number(one.grown)} records while {number(one.sent)} were sent: "
-        f"{number(one.least)} to {number(one.most)} are copies. The producer sent batches again after their answer "
-        "was lost, and was not idempotent."
-    )
-    return replace(
-        _stored_twice(one.topic, (one.since, one.until), statement),
-        measures={
-            "duplicated_records": float(one.least),
-            "duplicated_records_least": float(one.least),
-            "duplicated_records_most": float(one.most),
-        },
-        evidence=one.evidence,
-    )
-
-
-def _stored_twice(topic: str, during: tuple[float | None, float | None], statement: str) -> Finding:
-    return Finding(
-        id=f"{INCIDENT}:{topic}",
-        incident=INCIDENT,
+    return finding(
+        INCIDENT,
+        topic,
+        Certainty.PROVEN if off else Certainty.LIKELY,
+        span(at for d in doubled for at in (d.doubled.since, d.doubled.until)),
         severity=Severity.CRITICAL,
-        certainty=Certainty.LIKELY,
-        subject=topic,
-        started_at=moment(during[0]),
-        ended_at=moment(during[1]),
-        ongoing=False,
-        statement=statement,
-        mitigate="Deduplicate downstream by id; side effect: the ids must be kept for as long as copies may come.",
-        remedy="enable.idempotence=true with acks=all; repair what cut the connections.",
-        verify="A dump shows producerId 0 or above, and the log end advances by exactly the records sent.",
+        statement=(
+            f"The log of {topic} holds {counted(ids, 'id')} at more than one place, "
+            f"{number(extra)} {'copy' if extra == 1 else 'copies'} too many, each acknowledged once. The producer sent "
+            f"batches again after their answer was lost ({counted(sum(e.count for e in retries), 'line')})"
+            f"{', and was not idempotent' if off else ''}."
+        ),
+        measures={"duplicated_records": extra, "ids_stored_twice": ids},
+        evidence=(
+            *(e.first for e in retries[:2]),
+            *(place for d in doubled[:2] for place in d.doubled.evidence),
+            *[d.numbered for d in doubled if d.numbered is not None][:1],
+        ),
+        mitigate=_MITIGATE,
+        remedy=_REMEDY,
+        verify=_VERIFY,
         facts={"who": f"topic {topic}"},
+    )
+
+
+def _grown(growth: Growth) -> Finding:
+    """The log grew by more than was sent; no ids tell which records."""
+    return finding(
+        INCIDENT,
+        growth.topic,
+        Certainty.LIKELY,
+        (growth.since, growth.until),
+        severity=Severity.CRITICAL,
+        statement=(
+            f"The log of {growth.topic} grew by {number(growth.grown)} records while {number(growth.sent)} were sent: "
+            f"{number(growth.least)} to {number(growth.most)} are copies. The producer sent batches again after their "
+            "answer was lost, and was not idempotent."
+        ),
+        measures={
+            "duplicated_records": growth.least,
+            "duplicated_records_least": growth.least,
+            "duplicated_records_most": growth.most,
+        },
+        evidence=growth.evidence,
+        mitigate=_MITIGATE,
+        remedy=_REMEDY,
+        verify=_VERIFY,
+        facts={"who": f"topic {growth.topic}"},
     )

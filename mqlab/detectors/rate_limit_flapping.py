@@ -16,19 +16,18 @@ from dataclasses import replace
 from statistics import median
 
 from mqlab import units
-from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
-from mqlab.findings import Certainty, Evidence, Finding
+from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, finding
 from mqlab.models import mqtt
 from mqlab.mqtt.connections import connections
 from mqlab.mqtt.flapping import AT_ONCE, LEAST, Flapping, Limit, flapping, limit_of, limits
-from mqlab.shared.wording import accusation, clock
+from mqlab.shared.wording import clock
 
 INCIDENT = "rate-limit-flapping"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
 
 EXACT = 0.03
-"""Share by which bytes and limit times life may differ."""
+"""Share by which bytes and limit times life may differ: a life of half a minute, told by a clock of whole seconds."""
 _LUMP = 0.1
 """Share up to which one second's worth more or less is none: a limit lets bytes through in lumps."""
 _SHOWN = 3
@@ -39,10 +38,10 @@ def detect(facts: Facts) -> Result:
     """One finding for each client that a limit cuts off."""
     every = flapping(facts)
     configured = limits(facts)
-    reasons = {one.client_id: _why_not(facts, one, configured) for one in every}
-    found = [one for one in every if reasons[one.client_id] is None]
+    reasons = {client.client_id: _why_not(facts, client, configured) for client in every}
+    found = [client for client in every if reasons[client.client_id] is None]
     if found:
-        return Result(tuple(_finding(facts, one, configured) for one in found))
+        return Result(tuple(_finding(facts, client, configured) for client in found))
     if any(why == _UNKNOWN for why in reasons.values()):
         return Result(missing=(_UNKNOWN,))
     if reasons:
@@ -54,94 +53,99 @@ def detect(facts: Facts) -> Result:
     return CLEAR if connections(facts) else Result(missing=("a broker's log, or logs of the clients",))
 
 
-def _why_not(facts: Facts, one: Flapping, configured: tuple[Limit, ...]) -> str | None:
+def _why_not(facts: Facts, client: Flapping, configured: tuple[Limit, ...]) -> str | None:
     """Why its lives are not those of a limit; None where they are."""
-    if _reached(one, configured):
+    if _reached(client, configured):
         return None
-    lasted = f"connections end after {units.duration(one.life)}"
-    if not one.silent and not _paused(one):
-        if one.kept_alive and (one.carried or any(life.ended == "taken-over" for life in one.lives)):
+    lasted = f"connections end after {units.duration(client.life)}"
+    if not client.silent and not _paused(client):
+        if client.kept_alive and (client.carried or any(life.ended == "taken-over" for life in client.lives)):
             return _UNKNOWN
-        patience = f", whatever its keep-alive of {one.keep_alive:g} s" if one.keep_alive else ""
-        return f"{lasted}{patience}, and no silence before: an idle timeout{_timeout(facts, one)}"
-    if one.gap > AT_ONCE:
-        return f"{lasted}, but it is back after {units.duration(one.gap)} only: its link was away"
-    if one.carried and configured:
+        patience = f", whatever its keep-alive of {client.keep_alive:g} s" if client.keep_alive else ""
+        return f"{lasted}{patience}, and no silence before: an idle timeout{_timeout(facts, client)}"
+    if client.gap > AT_ONCE:
+        return f"{lasted}, but it takes {units.duration(client.gap)} to come back: its link was down"
+    if client.carried and configured:
         return f"{lasted}, and what was carried of them is not {units.size(configured[0].rate)}/s"
-    if not configured and not _paused(one) and not _one_rate(one):
+    if not configured and not _paused(client) and not _one_rate(client):
         return _UNKNOWN
     return None
 
 
-def _timeout(facts: Facts, one: Flapping) -> str:
+def _timeout(facts: Facts, client: Flapping) -> str:
     """The setting of a proxy that says so."""
-    same = [s for s in facts.settings if limit_of(one, s)]
+    same = [s for s in facts.settings if limit_of(client, s)]
     return f" ({same[0].key} {same[0].value})" if same else " of a load balancer or firewall"
 
 
-def _paused(one: Flapping) -> bool:
+def _paused(client: Flapping) -> bool:
     """The broker paused for longer than client and broker wait."""
-    return one.paused > 0 and one.keep_alive is not None and not mqtt.survives(one.paused, one.keep_alive)
+    return client.paused > 0 and client.keep_alive is not None and not mqtt.survives(client.paused, client.keep_alive)
 
 
-def _reached(one: Flapping, configured: tuple[Limit, ...]) -> Limit | None:
+def _reached(client: Flapping, configured: tuple[Limit, ...]) -> Limit | None:
     """The limit that its lives reached, as a proxy tells of each."""
-    return next((limit for limit in configured if _exact(one, limit.rate) >= LEAST), None)
+    return next((limit for limit in configured if _exact(client, limit.rate) >= LEAST), None)
 
 
-def _exact(one: Flapping, rate: float) -> int:
+def _exact(client: Flapping, rate: float) -> int:
     """How many lives carried this rate times their length."""
-    slack = [max(EXACT * c.seconds, min(1.0, _LUMP * c.seconds)) for c in one.carried]
-    return sum(abs(c.bytes - rate * c.seconds) <= rate * some for c, some in zip(one.carried, slack, strict=True))
+    slack = [max(EXACT * c.seconds, min(1.0, _LUMP * c.seconds)) for c in client.carried]
+    return sum(abs(c.bytes - rate * c.seconds) <= rate * some for c, some in zip(client.carried, slack, strict=True))
 
 
-def _usual_rate(one: Flapping) -> float:
-    return median([c.bytes / c.seconds for c in one.carried] or [0.0])
+def _usual_rate(client: Flapping) -> float:
+    return median([c.bytes / c.seconds for c in client.carried] or [0.0])
 
 
-def _one_rate(one: Flapping) -> bool:
-    return len(one.carried) >= LEAST and _exact(one, _usual_rate(one)) == len(one.carried)
+def _one_rate(client: Flapping) -> bool:
+    return len(client.carried) >= LEAST and _exact(client, _usual_rate(client)) == len(client.carried)
 
 
-def _finding(facts: Facts, one: Flapping, configured: tuple[Limit, ...]) -> Finding:
-    reached = _reached(one, configured)
+def _finding(facts: Facts, client: Flapping, configured: tuple[Limit, ...]) -> Finding:
+    reached = _reached(client, configured)
     limit = reached or (configured[0] if configured else None)
-    proven = (one.kept_alive and reached is not None) or (one.silent and (reached is not None or _paused(one)))
-    since, until = one.lives[0].since, one.lives[-1].until
-    rate = limit.rate if limit else _usual_rate(one)
-    patience = f" of {one.keep_alive:g} s" if one.keep_alive else ""
+    proven = (client.kept_alive and reached is not None) or (client.silent and (reached is not None or _paused(client)))
+    since, until = client.lives[0].since, client.lives[-1].until
+    rate = limit.rate if limit else _usual_rate(client)
+    patience = f" of {client.keep_alive:g} s" if client.keep_alive else ""
     # It goes on unless the log lasted for longer than another life after the last end.
-    last = max((c.last_at for c in facts.coverage if c.source == one.lives[-1].source and c.last_at), default=0.0)
-    measures = {"lives": float(len(one.lives)), "life_seconds": one.life}
-    measures |= {"limit_bytes": rate} if rate else {}
-    measures |= {"life_bytes": float(median(c.bytes for c in one.carried))} if one.carried else {}
-    measures |= {"pause_seconds": one.paused} if one.paused else {}
-    return accusation(
-        f"{INCIDENT}:{one.client_id}",
+    last = facts.covered_until({client.lives[-1].source}) or 0.0
+    return finding(
+        INCIDENT,
+        client.client_id,
         Certainty.PROVEN if proven else Certainty.LIKELY,
-        (since, until),
-        ongoing=last - (until or 0.0) < 1.5 * one.life,
+        (since, None if last - (until or 0.0) < 1.5 * client.life else until),
+        ongoing=last - (until or 0.0) < 1.5 * client.life,
         statement=(
-            f"{one.client_id} lost its connection {units.counted(len(one.lives), 'time')} from {clock(since)} to "
-            f"{clock(until)} UTC, mostly after {units.duration(one.life)}, and was back at once: it sends faster than "
-            f"{f'{units.size(rate)}/s' if rate else 'a limit'} is read, its pings wait behind the data until the "
-            f"keep-alive{patience} has passed. What waits in buffers is lost with QoS 0 and sent again with QoS 1."
+            f"{client.client_id} lost its connection {units.counted(len(client.lives), 'time')} from {clock(since)} to "
+            f"{clock(until)} UTC, mostly after {units.duration(client.life)}, and was back at once: it sends faster "
+            "than "
+            f"{f'the {units.size(rate)}/s that are read' if rate else 'a limit allows'}, so its pings wait behind data "
+            f"until the keep-alive{patience} has passed. What waits in buffers is lost with QoS 0 and sent again "
+            "with QoS 1."
         ),
-        measures=measures,
-        evidence=tuple(_evidence(one, limit)),
+        measures={
+            "lives": len(client.lives),
+            "life_seconds": client.life,
+            "limit_bytes": rate or None,
+            "life_bytes": median(c.bytes for c in client.carried) if client.carried else None,
+            "pause_seconds": client.paused or None,
+        },
+        evidence=_evidence(client, limit),
         explains=("redelivery-storm", "reconnect-storm", "log-explosion"),
         mitigate="Raise the limit for this client or listener; side effect: it may crowd out others.",
-        remedy="Let the sender keep below 0.8 of the limit in small messages with QoS 1; no files over MQTT.",
-        verify=f"Connections of {one.client_id} last for hours, and bytes a second stay below the limit.",
-        facts={"keep-alive": f"{one.keep_alive:g} s"} if one.keep_alive else {},
+        remedy="Keep the sender below 80 % of the limit, with small messages at QoS 1; no files over MQTT.",
+        verify=f"Connections of {client.client_id} last for hours, and bytes a second stay below the limit.",
+        facts={"keep-alive": f"{client.keep_alive:g} s" if client.keep_alive else None},
     )
 
 
-def _evidence(one: Flapping, limit: Limit | None) -> Iterator[Evidence]:
+def _evidence(client: Flapping, limit: Limit | None) -> Iterator[Evidence]:
     if limit is not None:
         yield limit.setting.evidence.because("the limit")
-    yield from (replace(c.line, why="limit times life") for c in one.carried[:_SHOWN])
-    yield from (replace(e.first, why="silence ends a connection") for e in one.unanswered[:_SHOWN])
-    for life in one.lives[:_SHOWN]:
+    yield from (replace(c.line, why="limit times life") for c in client.carried[:_SHOWN])
+    yield from (replace(e.first, why="silence ends a connection") for e in client.unanswered[:_SHOWN])
+    for life in client.lives[:_SHOWN]:
         if life.end is not None:
             yield replace(life.end, why=f"after {units.duration(life.seconds or 0.0)}")

@@ -11,15 +11,15 @@ restart that concerns everybody, one or two losses.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from statistics import median
 
-from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
-from mqlab.findings import Certainty, Evidence, Finding
+from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.mqtt.connections import connections
-from mqlab.mqtt.links import Link, Loss, links
-from mqlab.shared.wording import clock, notice
+from mqlab.mqtt.reconnects import Link, Loss, links
+from mqlab.shared.wording import clock
 from mqlab.units import counted, duration
 
 INCIDENT = "reconnect-flaky-link"
@@ -35,13 +35,12 @@ _WORDS = {
 
 def detect(facts: Facts) -> Result:
     """One notice for each client with a bad link, or for each place with several."""
-    found = links(facts)
-    if found:
-        return Result(tuple(_finding(group) for group in found))
+    if bad := links(facts):
+        return Result(tuple(_finding(group) for group in bad))
     every = connections(facts)
     silent = sorted({c.client_id for c in every if c.ended == "keep-alive"})
     if silent:
-        return Result(rejected=f"{', '.join(silent[:_SHOWN])}: silence ended a connection too few times for a bad link")
+        return Result(rejected=f"{', '.join(silent[:_SHOWN])}: too few connections ended in silence for a bad link")
     return CLEAR if every else Result(missing=("a broker's log, or logs of the clients",))
 
 
@@ -50,27 +49,32 @@ def _finding(group: tuple[Link, ...]) -> Finding:
     sure = all(link.sure for link in group)
     lasted = [loss.connection.seconds for loss in losses if loss.connection.seconds is not None]
     ways = Counter(loss.how for loss in losses)
-    subject = group[0].client_id if len(group) == 1 else f"{group[0].address}"
     since, until = losses[0].connection.until, losses[-1].following.since
-    found = notice(
-        f"{INCIDENT}:{subject}",
+    return finding(
+        INCIDENT,
+        group[0].client_id if len(group) == 1 else str(group[0].address),
+        Certainty.PROVEN if sure else Certainty.LIKELY,
         (since, until),
-        f"{_who(group)} lost the connection {counted(len(losses), 'time')} between {clock(since)} and {clock(until)} "
-        f"UTC and came back from the same place{_after(losses, sure=sure)}. Nobody else used the id; "
-        f"{'the link is' if sure else 'its link or its power is'} what fails.",
-        {"clients": float(len(group)), "losses": float(len(losses))}
-        | ({"life_seconds": median(lasted)} if lasted else {})
-        | ({"away_seconds": median(loss.away for loss in losses)} if sure else {})
-        | {f"by_{how}": float(times) for how, times in sorted(ways.items())},
-        _evidence(losses),
-        verify="Connections last for hours, and the broker's lines about exceeded timeouts are gone.",
-    )
-    return replace(
-        found,
-        certainty=Certainty.PROVEN if sure else Certainty.LIKELY,
-        mitigate="A longer keep-alive and a persistent session for what must not be lost; side effect: a dead client "
-        "is noticed later.",
+        severity=Severity.NOTICE,
+        statement=(
+            f"{_who(group)} lost the connection {counted(len(losses), 'time')} between {clock(since)} and "
+            f"{clock(until)} UTC and came back from the same place{_after(losses, sure=sure)}. Nobody else used the "
+            f"id; {'its link' if sure else 'its link or its power'} fails."
+        ),
+        measures={
+            "clients": len(group),
+            "losses": len(losses),
+            "life_seconds": median(lasted) if lasted else None,
+            "away_seconds": median(loss.away for loss in losses) if sure else None,
+            **{f"by_{how}": times for how, times in sorted(ways.items())},
+        },
+        evidence=_evidence(losses),
+        mitigate=(
+            "A longer keep-alive and a persistent session for what must not be lost; side effect: a dead client is "
+            "noticed later."
+        ),
         remedy="None needed at the broker; repair coverage, antenna, gateway or power, and let the client buffer.",
+        verify="Connections last for hours, and the broker's lines about exceeded timeouts are gone.",
     )
 
 
@@ -87,9 +91,9 @@ def _after(losses: list[Loss], *, sure: bool) -> str:
     return f", mostly {duration(median(loss.away for loss in losses))} later"
 
 
-def _evidence(losses: list[Loss]) -> tuple[Evidence, ...]:
-    told = []
+def _evidence(losses: list[Loss]) -> Iterator[Evidence]:
     for loss in losses[:_SHOWN]:
-        told += [replace(p, why=_WORDS[loss.how]) for p in (loss.connection.end,) if p]
-        told += [replace(p, why="and it comes back") for p in (loss.following.begin,) if p]
-    return tuple(told)
+        if loss.connection.end:
+            yield replace(loss.connection.end, why=_WORDS[loss.how])
+        if loss.following.begin:
+            yield replace(loss.following.begin, why="and it comes back")

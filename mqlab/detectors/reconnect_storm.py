@@ -11,12 +11,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
-from mqlab.findings import Certainty, Evidence, Finding, Severity
+from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.mqtt.connections import connections
 from mqlab.mqtt.reconnects import Storm, cut_off, storms
-from mqlab.shared.wording import accusation, clock
+from mqlab.shared.wording import clock
 from mqlab.units import counted, duration
 
 INCIDENT = "reconnect-storm"
@@ -32,7 +31,7 @@ def detect(facts: Facts) -> Result:
         return Result(tuple(_finding(storm) for storm in found))
     cut = cut_off(facts)
     if cut:
-        return Result(rejected=f"a restart of the broker cut off {counted(len(cut), 'client')} only")
+        return Result(rejected=f"a restart of the broker cut off only {counted(len(cut), 'client')}")
     return CLEAR if connections(facts) else Result(missing=("a broker's log, or logs of the clients",))
 
 
@@ -40,26 +39,28 @@ def _finding(storm: Storm) -> Finding:
     place = storm.broker or "the broker"
     after = max(0.0, storm.until - storm.up)
     measures = {
-        "clients": float(storm.count),
-        "clients_before": float(storm.connected),
+        "clients": storm.count,
+        "clients_before": storm.connected,
         "down_seconds": max(0.0, storm.up - storm.down),
         "back_seconds": after,
     }
-    mitigate, remedy = "None needed.", "None needed; clients should wait a random time before they connect again."
+    mitigate, remedy = "None needed.", "None needed; clients should wait a random time before they reconnect."
     if storm.goes_on:
         measures["connects_again"] = float(storm.again)
         mitigate = (
             "Admit clients in groups (a limit on new connections at the listener); side effect: some wait longer."
         )
         remedy = "Random back-off in the clients, and capacity for all connects within one back-off."
-    finding = accusation(
-        f"{INCIDENT}:{place}@{clock(storm.up)}",
+    return finding(
+        INCIDENT,
+        place,
         Certainty.PROVEN if storm.broker and not storm.goes_on else Certainty.LIKELY,
         (storm.down, storm.until),
         severity=Severity.WARNING if storm.goes_on else Severity.NOTICE,
+        name=f"{place}@{clock(storm.up)}",
         statement=(
             f"{_cause(storm, place)} {storm.count} of {counted(storm.connected, 'client')} were back by "
-            f"{clock(storm.until)} UTC, {duration(after)} after the first could be. {_after(storm)}"
+            f"{clock(storm.until)} UTC, {duration(after)} after the first could reconnect. {_after(storm)}"
         ),
         measures=measures,
         evidence=_evidence(storm),
@@ -68,31 +69,30 @@ def _finding(storm: Storm) -> Finding:
         remedy=remedy,
         verify="Connects a minute are as before, and as many clients are connected as before.",
     )
-    return replace(finding, subject=place)
 
 
 def _cause(storm: Storm, place: str) -> str:
     if storm.cause == "restart" and len(storm.lines) > 1:
         return f"{place} was stopped at {clock(storm.down)} and started again at {clock(storm.up)} UTC."
     if storm.cause == "restart":
-        return f"{place} started at {clock(storm.up)} UTC without having been stopped in order."
+        return f"{place} started at {clock(storm.up)} UTC without an orderly stop."
     if storm.broker is None:
         return f"The clients lost the broker together at {clock(storm.down)} UTC; only its log can tell why."
     if storm.cause == "address":
         address = storm.back[0].address
         return f"Clients behind {address} lost {place} together, which did not restart: their gateway or proxy did."
     if storm.cause == "standstill":
-        quiet = f", and had told nothing since {clock(storm.quiet_since)} UTC" if storm.quiet_since else ""
+        quiet = f", after logging nothing since {clock(storm.quiet_since)} UTC" if storm.quiet_since else ""
         return (
-            f"{place} told at {clock(storm.up)} UTC of all at once that they were lost and had come back{quiet}: it "
-            "did not restart but stood still, or what is before it did."
+            f"{place} logged at {clock(storm.up)} UTC that all clients were lost and back at once{quiet}: it did not "
+            "restart but stalled, or what is in front of it did."
         )
     return f"The clients lost {place} together at {clock(storm.down)} UTC, which did not restart: the network did."
 
 
 def _after(storm: Storm) -> str:
     again = f"they connected {counted(storm.again, 'time')} again in the five minutes that followed"
-    return f"It does not end: {again}." if storm.goes_on else "Since then they stay connected."
+    return f"It does not end: {again}." if storm.goes_on else "They have stayed connected since."
 
 
 def _evidence(storm: Storm) -> tuple[Evidence, ...]:

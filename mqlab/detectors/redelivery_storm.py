@@ -11,13 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mqlab import units
-from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
-from mqlab.findings import Certainty, Evidence, Finding, Severity
-from mqlab.mqtt import accounting, redeliveries, sessions
+from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
+from mqlab.mqtt import accounting, redeliveries
 from mqlab.mqtt.copies import receivers
 from mqlab.mqtt.redeliveries import Again
-from mqlab.shared.wording import accusation
 
 INCIDENT = "redelivery-storm"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
@@ -28,67 +26,69 @@ _SHOWN = 4
 def detect(facts: Facts) -> Result:
     """One finding for each client."""
     every = redeliveries.again(facts)
-    found = [one for one in every if one.storm]
+    found = [storm for storm in every if storm.storm]
     if found:
-        return Result(tuple(_finding(facts, one) for one in found))
+        return Result(tuple(_finding(facts, storm) for storm in found))
     if every:
-        return Result(rejected="; ".join(_small(one) for one in every[:_SHOWN]))
-    if receivers(facts) or accounting.went_out(facts, None) or sessions.never(facts):
+        return Result(rejected="; ".join(_small(storm) for storm in every[:_SHOWN]))
+    if receivers(facts) or accounting.went_out(facts, None) or redeliveries.never(facts):
         return CLEAR
     return Result(missing=("messages received with the DUP flag, or the broker's trace",))
 
 
-def _small(one: Again) -> str:
-    told = units.counted(one.dup, "message")
-    return f"{one.client} got {told} of {units.number(one.rows)} again, after {units.counted(one.connects, 'connect')}"
+def _small(storm: Again) -> str:
+    again = f"{units.counted(storm.dup, 'message')} of {units.number(storm.rows)} again"
+    return f"{storm.client} got {again}, after {units.counted(storm.connects, 'connect')}"
 
 
-def _finding(facts: Facts, one: Again) -> Finding:
-    proven = redeliveries.redelivery_fits(facts, one)
-    own = sessions.connections(facts, one.client)
-    end = sessions.usual_end(own)
-    why = f"; {sessions.ENDS[end]}" if end in sessions.ENDS else ""
-    when = f"after {units.number(one.connects)} connects" if one.connects else "without a new connection"
-    worst = f", one of them {units.number(one.copies)} times" if one.copies > 1 else ""
-    return accusation(
-        f"{INCIDENT}:{one.client}",
+def _finding(facts: Facts, storm: Again) -> Finding:
+    proven = redeliveries.redelivery_fits(facts, storm)
+    end = redeliveries.usual_end(facts, storm.client)
+    why = f"; {redeliveries.ENDS[end]}" if end in redeliveries.ENDS else ""
+    when = f"after {units.number(storm.connects)} connects" if storm.connects else "without a new connection"
+    worst = f", one of them {units.number(storm.copies)} times" if storm.copies > 1 else ""
+    return finding(
+        INCIDENT,
+        storm.client,
         Certainty.PROVEN if proven else Certainty.LIKELY,
-        (one.since, one.until),
-        ongoing=one.ongoing,
+        (storm.since, None if storm.ongoing else storm.until),
         severity=Severity.WARNING if end == "taken-over" else None,
+        ongoing=storm.ongoing,
         statement=(
-            f"{one.client} got {units.counted(one.dup, 'message')} again with the DUP flag {when}{worst}: it had not "
-            f"acknowledged them. They are {units.percent(one.dup / one.rows)} of what it got meanwhile"
+            f"{storm.client} got {units.counted(storm.dup, 'message')} again with the DUP flag {when}{worst}: it had "
+            "not "
+            f"acknowledged them. They are {units.percent(storm.dup / storm.rows)} of what it got meanwhile"
             f"{why}."
         ),
-        measures=_measures(facts, one),
-        evidence=tuple(_evidence(facts, one)),
+        measures={
+            "redelivered_messages": storm.dup,
+            "redelivered_share": storm.dup / storm.rows,
+            "connects": storm.connects or None,
+            "redelivered_per_connect": storm.dup / storm.connects if storm.connects else None,
+            "copies_of_worst_id": storm.copies or None,
+            "in_flight_window": redeliveries.window(facts) or None,
+        },
+        evidence=_evidence(facts, storm),
         explains=("slow-consumer", "session-queue-growth"),
-        mitigate=f"Keep {one.client} connected, with one instance and a longer keep-alive; side effect: a dead client "
-        "is noticed later.",
-        remedy="Repair the cause of the reconnects; acknowledge each message once it is stored, store idempotently, "
-        "and take no more at once (receive maximum, in-flight window) than is worked off within a connection.",
+        mitigate=(
+            f"Keep {storm.client} connected, with one instance and a longer keep-alive; side effect: a dead client "
+            "is noticed later."
+        ),
+        remedy=(
+            "Repair the cause of the reconnects; acknowledge each message once it is stored, store idempotently, "
+            "and take no more at once (receive maximum, in-flight window) than is worked off within a connection."
+        ),
         verify="Messages with DUP an hour are near 0, and no id is handled twice.",
     )
 
 
-def _measures(facts: Facts, one: Again) -> dict[str, float]:
-    found = {"redelivered_messages": float(one.dup), "redelivered_share": one.dup / one.rows}
-    if one.connects:
-        found |= {"connects": float(one.connects), "redelivered_per_connect": one.dup / one.connects}
-    if one.copies:
-        found["copies_of_worst_id"] = float(one.copies)
-    allowed = redeliveries.window(facts)
-    return found | ({"in_flight_window": float(allowed)} if allowed else {})
-
-
-def _evidence(facts: Facts, one: Again) -> Iterator[Evidence]:
-    yield from sessions.evidence(sessions.connections(facts, one.client)[:_SHOWN])
-    if one.receiver is not None:
-        for receipt in [r for r in one.receiver.receipts if r.dup][:_SHOWN]:
+def _evidence(facts: Facts, storm: Again) -> Iterator[Evidence]:
+    yield from redeliveries.evidence(facts, storm.client, _SHOWN)
+    if storm.receiver is not None:
+        for receipt in [r for r in storm.receiver.receipts if r.dup][:_SHOWN]:
             why = f"{receipt.dup} with DUP within ten seconds"
             yield receipt.repeated(why) or receipt.first(why)
-    for line in one.lines[:_SHOWN]:
+    for line in storm.lines[:_SHOWN]:
         yield line.first.because("sent again with the DUP flag")
     for told in facts.settings:
         if told.key in redeliveries.WINDOW:

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from statistics import median
 
 from mqlab.delivery.leaders import single_copies
-from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
+from mqlab.findings import CLEAR, Certainty, Result, Severity, finding
 from mqlab.shared import configured, flows
 from mqlab.shared.flows import Flow
-from mqlab.shared.wording import clock, notice, sample
+from mqlab.shared.wording import clock, sample
 
 INCIDENT = "replica-catch-up"
 SYSTEMS: tuple[str, ...] = ("kafka",)
@@ -22,50 +22,55 @@ SYSTEMS: tuple[str, ...] = ("kafka",)
 MATTERS = 0.1
 """Share of all bytes that came in from which the old data copied is worth a word."""
 ABOVE = 1.3
-"""Times R−1 from which more is copied than what comes in."""
+"""Times R−1 from which more is copied than what comes in: scrapes of two counters miss each other by less."""
+AROUND = 60.0
+"""Seconds around the copying in which a sign of it may be logged: the longest usual scrape interval."""
 _SIGNS = ("reassignment", "isr-updated", "isr-shrunk", "broker-started")
 
 
 def detect(facts: Facts) -> Result:
     """One notice for the time in which old data was copied."""
     pieces = [p for p in flows.flows(facts) if p.copies_per_in is not None]
-    if not pieces and single_copies(facts):
-        return CLEAR
     if not pieces:
-        return Result(missing=("ReplicationBytesInPerSec and bytes in of the brokers",))
+        wanted = "ReplicationBytesInPerSec and bytes in of the brokers"
+        return CLEAR if single_copies(facts) else Result(missing=(wanted,))
     usual = _usual(facts, pieces)
     above = [p for p in pieces if (p.copies_per_in or 0.0) > ABOVE * usual]
     if not above:
         return CLEAR
     start, end = above[0].since, above[-1].until
-    signs = [e for e in facts.of_kind(*_SIGNS) if e.first_at is not None and start - 60 <= e.first_at <= end + 60]
-    moved = [s for s in facts.named("broker.reassignment_bytes_in") if any(v for _, v in s.points)]
-    lagging = [s for s in facts.named("broker.under_replicated_partitions") if any(v for _, v in s.points)]
-    if not signs and not moved and not lagging:
+    signs = [
+        e for e in facts.of_kind(*_SIGNS) if e.first_at is not None and start - AROUND <= e.first_at <= end + AROUND
+    ]
+    gauges = ("broker.reassignment_bytes_in", "broker.under_replicated_partitions")
+    if not signs and not any(value for name in gauges for s in facts.named(name) for _, value in s.points):
         return Result(rejected="more than R-1 copies between brokers, but every replica stayed in sync")
     copied = sum((p.replicated or 0) - usual * (p.came_in or 0) for p in above)
     if copied < MATTERS * sum(p.came_in or 0 for p in pieces):
         return CLEAR
     series = [s for s in flows.all_topics(facts, "broker.replication_bytes_in") if s.points]
-    return Result(
-        (
-            notice(
-                f"{INCIDENT}:brokers",
-                (start, end),
-                f"Followers copied old data between {clock(start)} and {clock(end)} UTC, beyond the {usual:.3g} copies "
-                "a byte that replication needs. It ends when every replica is in sync.",
-                {"copied_bytes": copied, "copies_per_byte_in": max(p.copies_per_in or 0 for p in above)},
-                tuple(e.first for e in signs[:4])
-                + tuple(sample(facts, s, end, "bytes copied to this broker") for s in series[:4]),
-                verify="UnderReplicatedPartitions = 0 and ReplicationBytesIn back at R-1 times BytesIn.",
-            ),
-        )
+    notice = finding(
+        INCIDENT,
+        "brokers",
+        Certainty.PROVEN,
+        (start, end),
+        severity=Severity.NOTICE,
+        statement=(
+            f"Followers copied old data between {clock(start)} and {clock(end)} UTC, beyond the {usual:.3g} copies "
+            "a byte that replication needs. It ends when every replica is in sync."
+        ),
+        measures={"copied_bytes": copied, "copies_per_byte_in": max(p.copies_per_in or 0 for p in above)},
+        evidence=(
+            *(e.first for e in signs[:4]),
+            *(sample(facts, s, end, "bytes copied to this broker") for s in series[:4]),
+        ),
+        remedy="None needed; size the network for it.",
+        verify="UnderReplicatedPartitions = 0 and ReplicationBytesIn back at R-1 times BytesIn.",
     )
+    return Result((notice,))
 
 
 def _usual(facts: Facts, pieces: Sequence[Flow]) -> float:
     """Copies a byte that replication needs: R−1 as described, else what was usual."""
     factors = [int(s.value) for s in configured.replication_factors(facts)]
-    if factors:
-        return max(1.0, max(factors) - 1.0)
-    return max(1.0, median(p.copies_per_in or 0.0 for p in pieces)) if pieces else 1.0
+    return max(1.0, max(factors) - 1.0 if factors else median(p.copies_per_in or 0.0 for p in pieces))

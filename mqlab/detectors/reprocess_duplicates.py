@@ -9,19 +9,18 @@ for a group that commits after each poll may repeat its last one.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 from mqlab import units
-from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
-from mqlab.findings import Certainty, Evidence, Finding, Severity
+from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.kafka.groups import groups
 from mqlab.kafka.lives import lives
 from mqlab.kafka.rebalances import history
 from mqlab.kafka.redelivery import Repeats, commit_gap, repeats
 from mqlab.rows import GRID
 from mqlab.shared.configured import consumer_value
-from mqlab.shared.wording import moment
 
 INCIDENT = "reprocess-duplicates"
 SYSTEMS: tuple[str, ...] = ("kafka",)
@@ -31,18 +30,18 @@ NEARLY_ALL = 0.9
 POLL = 500
 """max.poll.records by default: what one member repeats at most that commits after each poll."""
 _SHOWN = 4
-_NO_CHANGE = "Nothing in the material tells which change of members is behind it."
 _NEAR = 10.0
-"""Seconds that the first join of a group and the stop of all its members may take."""
+"""Seconds that the first join of a group (group.initial.rebalance.delay.ms, 3 s) and the stop of all its members may
+take."""
 _SOON = 60.0
-"""Seconds within which partitions have a new owner that begins to read."""
+"""Seconds within which partitions have a new owner that begins to read: session.timeout.ms (45 s) and a join."""
 
 
 def detect(facts: Facts) -> Result:
     """One finding for each group and topic."""
     known = repeats(facts)
-    doubled = [one for one in known if one.extra]
-    findings = [_finding(facts, one) for one in doubled if one.across or one.by_change]
+    doubled = [repeated for repeated in known if repeated.extra]
+    findings = [_finding(facts, repeated) for repeated in doubled if repeated.across or repeated.by_change]
     if found := tuple(finding for finding in findings if finding.evidence):
         return Result(found)
     if findings:
@@ -64,73 +63,82 @@ def _handed_over(facts: Facts) -> bool:
     )
 
 
-def _finding(facts: Facts, one: Repeats) -> Finding:
-    told = sum(extra for _, extra in one.by_change)
-    proven = told >= NEARLY_ALL * one.extra and one.fitting >= NEARLY_ALL * told
-    changes = [change for change, _ in one.by_change]
-    gap = commit_gap(facts, one.group, one.topic)
-    worst = sorted(one.by_change, key=lambda pair: (-pair[1], pair[0].at))[:_SHOWN]
-    why = ", ".join(f"{units.number(extra)} after {change.what}" for change, extra in worst)
-    why = f"What was not committed was handed out again: {why}." if why else _NO_CHANGE
-    return Finding(
-        id=f"{INCIDENT}:{one.group}/{one.topic}",
-        incident=INCIDENT,
-        severity=_severity(facts, one),
-        certainty=Certainty.PROVEN if proven else Certainty.LIKELY,
-        subject=f"{one.group}/{one.topic}",
-        started_at=moment(changes[0].at if changes else one.span[0]),
-        ended_at=moment(changes[-1].at if changes else one.span[1]),
-        ongoing=False,
+def _finding(facts: Facts, repeated: Repeats) -> Finding:
+    explained = sum(extra for _, extra in repeated.by_change)
+    proven = explained >= NEARLY_ALL * repeated.extra and repeated.fitting >= NEARLY_ALL * explained
+    moments = [change.at for change, _ in repeated.by_change] or repeated.span
+    gap = commit_gap(facts, repeated.group, repeated.topic)
+    return finding(
+        INCIDENT,
+        f"{repeated.group}/{repeated.topic}",
+        Certainty.PROVEN if proven else Certainty.LIKELY,
+        (moments[0], moments[-1]),
+        severity=_severity(facts, repeated),
         statement=(
-            f"{one.group} handled {units.number(one.again)} of {units.number(one.handled)} records of {one.topic} more "
-            f"than once, {units.counted(one.extra, 'time')} too often in all. {why}"
+            f"{repeated.group} handled {units.number(repeated.again)} of {units.number(repeated.handled)} records of "
+            f"{repeated.topic} more "
+            f"than once, {units.counted(repeated.extra, 'repeat')} in all. {_why(repeated)}"
         ),
         measures={
-            "duplicated_records": float(one.extra),
-            "records_handled": float(one.handled),
-            "most_times_handled": float(one.most),
-            "changes_with_repeats": float(len(changes)),
-            **({"commit_interval_seconds": gap} if gap is not None and gap > GRID else {}),
+            "duplicated_records": repeated.extra,
+            "records_handled": repeated.handled,
+            "most_times_handled": repeated.most,
+            "changes_with_repeats": len(repeated.by_change),
+            "commit_interval_seconds": gap if gap is not None and gap > GRID else None,
         },
-        evidence=_evidence(facts, one),
+        evidence=_evidence(facts, repeated),
         mitigate="Commit more often and when partitions are revoked; side effect: more requests to the coordinator.",
-        remedy="Idempotent processing (key by id), commitSync in onPartitionsRevoked and on shutdown, cooperative "
-        "assignor, static membership.",
+        remedy=(
+            "Idempotent processing (key by id), commitSync in onPartitionsRevoked and on shutdown, cooperative "
+            "assignor, static membership."
+        ),
         verify="After the next deploy no id is handled twice, or the sink holds it once.",
-        facts={"ledgers": ", ".join(one.sources)},
+        facts={"ledgers": ", ".join(repeated.sources)},
     )
 
 
-def _severity(facts: Facts, one: Repeats) -> Severity:
+def _why(repeated: Repeats) -> str:
+    """How many repeats came after which kind of change."""
+    by_kind: Counter[str] = Counter()
+    for change, extra in repeated.by_change:
+        by_kind[change.what] += extra
+    after = ", ".join(f"{units.number(extra)} after {kind}" for kind, extra in by_kind.most_common(_SHOWN))
+    if not after:
+        return "Nothing in the material tells which change of members is behind it."
+    return f"Uncommitted records were handed out again: {after}."
+
+
+def _severity(facts: Facts, repeated: Repeats) -> Severity:
     """Critical from more repeats on than a group makes that commits after each poll.
 
     Behind a fault of another class they are its consequence, so that class leads.
     """
-    after_faults = sum(extra for change, extra in one.by_change if change.fault)
-    if 2 * after_faults > one.extra:
+    after_faults = sum(extra for change, extra in repeated.by_change if change.fault)
+    if 2 * after_faults > repeated.extra:
         return Severity.WARNING
     # Records of the largest poll: as applications tell, else as they were allowed.
-    polled = [b.longest_records for b in facts.batches if b.group in (one.group, None)]
-    clients = {p.client_id for p in facts.positions if p.group == one.group and p.client_id}
+    polled = [b.longest_records for b in facts.batches if b.group in (repeated.group, None)]
+    clients = {p.client_id for p in facts.positions if p.group == repeated.group and p.client_id}
     values = [consumer_value(facts, client, "max.poll.records", None) for client in sorted(clients)]
     allowed = [value.number for value in values if value is not None and value.number is not None]
-    if one.extra > max(polled, default=max(allowed, default=POLL)) * max(1, len(one.by_change)):
+    if repeated.extra > max(polled, default=max(allowed, default=POLL)) * max(1, len(repeated.by_change)):
         return Severity.CRITICAL
-    return Severity.WARNING if any(change.crash for change, _ in one.by_change) else Severity.NOTICE
+    return Severity.WARNING if any(change.crash for change, _ in repeated.by_change) else Severity.NOTICE
 
 
-def _evidence(facts: Facts, one: Repeats) -> tuple[Evidence, ...]:
+def _evidence(facts: Facts, repeated: Repeats) -> tuple[Evidence, ...]:
     """Each change with what the next owner began with; where the group stood then if nothing else tells of it."""
     found: list[Evidence] = []
-    for change, extra in one.by_change[:_SHOWN]:
+    for change, extra in repeated.by_change[:_SHOWN]:
         told = f"{change.what}; {units.counted(extra, 'time')} a record was handled again"
         found += [replace(place, why=told) for place in change.evidence]
         resumed = [
             e.first for e in facts.of_kind("offset-set")
-            if e.topic == one.topic and e.group in (one.group, None) and 0 <= (e.first_at or 0.0) - change.at <= _SOON
+            if e.topic == repeated.topic and e.group in (repeated.group, None)
+            and 0 <= (e.first_at or 0.0) - change.at <= _SOON
         ]  # fmt: skip
         found += [replace(place, why="the owner begins at the last commit") for place in resumed[:2]]
-    own = [p for p in facts.positions if (p.group, p.topic) == (one.group, one.topic) and p.at is not None]
-    nearest = sorted(own, key=lambda p: (abs((p.at or 0.0) - one.span[0]), p.source, p.line or 0))
+    own = [p for p in facts.positions if (p.group, p.topic) == (repeated.group, repeated.topic) and p.at is not None]
+    nearest = sorted(own, key=lambda p: (abs((p.at or 0.0) - repeated.span[0]), p.source, p.line or 0))
     stood = [Evidence(p.source, p.line, p.text, "where the group stood") for p in nearest[:2]]
     return tuple(dict.fromkeys(found or stood))

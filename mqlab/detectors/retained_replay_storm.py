@@ -11,15 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mqlab import units
-from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
-from mqlab.findings import Certainty, Evidence, Finding, Severity
-from mqlab.mqtt import accounting, redeliveries, sessions
+from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
+from mqlab.mqtt import accounting, redeliveries
 from mqlab.mqtt.copies import receivers
 from mqlab.mqtt.redeliveries import Replayed
 from mqlab.mqtt.subscriptions import all_told
 from mqlab.rows import GRID
-from mqlab.shared.wording import accusation, sample
+from mqlab.shared.wording import sample
 
 INCIDENT = "retained-replay-storm"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
@@ -30,16 +29,16 @@ _SHOWN = 4
 def detect(facts: Facts) -> Result:
     """One finding for each client."""
     every = redeliveries.replayed(facts)
-    found = [one for one in every if one.storm]
+    found = [replay for replay in every if replay.storm]
     if found:
-        return Result(tuple(_finding(facts, one) for one in found))
-    small = [one for one in every if one.retained]
+        return Result(tuple(_finding(facts, replay) for replay in found))
+    small = [replay for replay in every if replay.retained]
     if small:
-        return Result(rejected="; ".join(_small(one) for one in small[:_SHOWN]))
-    unknown = redeliveries.untold(facts)
+        return Result(rejected="; ".join(_small(replay) for replay in small[:_SHOWN]))
+    unknown = redeliveries.never_seen_to_subscribe(facts)
     if unknown:
         return Result(missing=(f"when {unknown[0]} subscribed: the log of its broker or its own",))
-    often = redeliveries.uncounted(facts)
+    often = redeliveries.replays_not_told(facts)
     if often:
         return Result(missing=(f"what came to {often[0]}, which subscribed again and again: a ledger, or $SYS",))
     connected = bool(facts.of_kind("client-connected", "connection-made"))
@@ -49,51 +48,55 @@ def detect(facts: Facts) -> Result:
     return Result(missing=("connects over time, and messages received with the RETAIN flag or $SYS",))
 
 
-def _small(one: Replayed) -> str:
-    told = units.counted(one.retained, "retained message")
-    return f"{one.client} got {told} after {units.counted(one.subscribes, 'further subscribe')}, and {one.live} others"
+def _small(replay: Replayed) -> str:
+    retained = units.counted(replay.retained, "retained message")
+    subscribed = units.counted(replay.subscribes, "further subscribe")
+    return f"{replay.client} got {retained} after {subscribed}, and {replay.live} others"
 
 
-def _finding(facts: Facts, one: Replayed) -> Finding:
-    proven = one.fits and one.counted != "counter"
-    own = sessions.connections(facts, one.client)
-    end = sessions.usual_end(own)
-    why = f"; {sessions.ENDS[end]}" if end in sessions.ENDS else ""
-    period = (one.until - one.since) / one.subscribes
+def _finding(facts: Facts, replay: Replayed) -> Finding:
+    proven = replay.fits and replay.counted != "counter"
+    end = redeliveries.usual_end(facts, replay.client)
+    why = f"; {redeliveries.ENDS[end]}" if end in redeliveries.ENDS else ""
+    period = (replay.until - replay.since) / replay.subscribes
     each = (
-        f"all {units.number(one.topics)} retained messages" if one.topics is not None and one.fits
-        else f"about {units.digits(one.retained / one.subscribes)} retained messages"
+        f"all {units.number(replay.topics)} retained messages" if replay.topics is not None and replay.fits
+        else f"about {units.digits(replay.retained / replay.subscribes)} retained messages"
     )  # fmt: skip
-    return accusation(
-        f"{INCIDENT}:{one.client}",
+    return finding(
+        INCIDENT,
+        replay.client,
         Certainty.PROVEN if proven else Certainty.LIKELY,
-        (one.since, one.until),
-        ongoing=one.ongoing,
+        (replay.since, None if replay.ongoing else replay.until),
         severity=Severity.WARNING if end == "taken-over" else None,
+        ongoing=replay.ongoing,
         statement=(
-            f"{one.client} subscribed {units.number(one.subscribes)} times again, every {units.duration(period)}, and "
-            f"got {each} each time: {units.number(one.retained)} replayed messages beside "
-            f"{units.number(one.live)} live ones{why}."
+            f"{replay.client} resubscribed {units.number(replay.subscribes)} times, every {units.duration(period)}, "
+            "and "
+            f"got {each} each time: {units.number(replay.retained)} replayed messages beside "
+            f"{units.number(replay.live)} live ones{why}."
         ),
         measures={
-            "subscribes": float(one.subscribes),
-            "replayed_messages": float(one.retained),
-            "live_messages": float(one.live),
-            "replay_factor": (one.retained + one.live) / one.live if one.live else float(one.retained),
-            **({"retained_topics": float(one.topics)} if one.topics is not None else {}),
+            "subscribes": replay.subscribes,
+            "replayed_messages": replay.retained,
+            "live_messages": replay.live,
+            "replay_factor": (replay.retained + replay.live) / replay.live if replay.live else float(replay.retained),
+            **({"retained_topics": replay.topics} if replay.topics is not None else {}),
         },
-        evidence=tuple(_evidence(facts, one)),
-        mitigate=f"Stop {one.client}; side effect: it is away, and what it does is not done.",
-        remedy="Repair why it subscribes anew; keep its session (clean session off, then no new subscribe is needed), "
-        "narrower filters, MQTT 5 retain handling 1 or 2, and clear retained messages that nobody needs.",
-        verify="Its subscribes an hour are those of its planned restarts, and messages sent fall to the live rate.",
+        evidence=_evidence(facts, replay),
+        mitigate=f"Stop {replay.client}; side effect: its work is not done meanwhile.",
+        remedy=(
+            "Find why it resubscribes; keep its session (clean session off, then no new subscribe is needed), "
+            "narrower filters, MQTT 5 retain handling 1 or 2, and clear retained messages that nobody needs."
+        ),
+        verify="It subscribes only at planned restarts, and messages sent fall to the live rate.",
     )
 
 
-def _evidence(facts: Facts, one: Replayed) -> Iterator[Evidence]:
-    yield from sessions.evidence(sessions.connections(facts, one.client)[: _SHOWN + 1])
-    if one.receiver is not None:
-        flagged = next(r for r in one.receiver.receipts if r.retained and r.at + GRID > one.since)
+def _evidence(facts: Facts, replay: Replayed) -> Iterator[Evidence]:
+    yield from redeliveries.evidence(facts, replay.client, _SHOWN + 1)
+    if replay.receiver is not None:
+        flagged = next(r for r in replay.receiver.receipts if r.retained and r.at + GRID > replay.since)
         yield flagged.first(f"{flagged.retained} retained within ten seconds")
     for name, why in (("mqtt.retained_messages", "what the broker keeps"), ("mqtt.publish_sent", "what it sent")):
         for series in facts.named(name):

@@ -15,16 +15,14 @@ from dataclasses import replace
 
 from mqlab import units
 from mqlab.delivery.group_audit import group_rows
-from mqlab.delivery.group_losses import Case, cases, dense, places
+from mqlab.delivery.losses import GroupLoss, by_groups, dense, places
 from mqlab.delivery.offset_gaps import skips
 from mqlab.delivery.positions import Mark, Why, offsets
 from mqlab.delivery.positions import moved_by_hand as moved
 from mqlab.delivery.rows import Loss
-from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
-from mqlab.findings import Certainty, Evidence, Finding, Severity
+from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.shared.configured import topic_changes
-from mqlab.shared.wording import moment
 
 INCIDENT = "retention-loss"
 SYSTEMS: tuple[str, ...] = ("kafka",)
@@ -34,7 +32,7 @@ _EFFECTS = ("consumer-offline", "slow-consumer", "poison-pill-stall", "catch-up-
 
 def detect(facts: Facts) -> Result:
     """One finding for each group and topic."""
-    if found := cases(facts, INCIDENT):
+    if found := by_groups(facts, INCIDENT):
         return Result(tuple(_finding(facts, case) for case in found))
     reasons = [reason for place in places(facts) for reason in _harmless(facts, place)]
     if reasons:
@@ -65,7 +63,7 @@ def _harmless(facts: Facts, place: tuple[str, str, str]) -> Iterator[str]:
         yield f"what was deleted before {group} came back to {topic} had been handled"
 
 
-def _finding(facts: Facts, case: Case) -> Finding:
+def _finding(facts: Facts, case: GroupLoss) -> Finding:
     gone = [
         skip for loss in case.losses for skip in skips(facts, case.group, loss.topic, loss.queue)
         if skip.why is Why.RETENTION and skip.low == loss.first_offset
@@ -75,36 +73,39 @@ def _finding(facts: Facts, case: Case) -> Finding:
     proven = all(dense(loss) and _starts_behind(facts, loss) for loss in case.losses)
     at = [skip.at for skip in gone]
     waiting = sum(row.pending or 0 for row in group_rows(facts, case.topic) if row.group == case.group)
-    end = _state(facts, case, waiting) if ongoing else "Its lag looks as if it had been worked off."
-    return Finding(
-        id=f"{INCIDENT}:{case.subject}",
-        incident=INCIDENT,
+    end = _state(facts, case, waiting) if ongoing else "Its lag looks as if the group had caught up."
+    return finding(
+        INCIDENT,
+        case.subject,
+        Certainty.PROVEN if proven else Certainty.LIKELY,
+        (
+            min([at for at in (case.span[0], *at) if at is not None], default=None),
+            None if ongoing else max(at, default=None),
+        ),
         severity=Severity.CRITICAL,
-        certainty=Certainty.PROVEN if proven else Certainty.LIKELY,
-        subject=case.subject,
-        started_at=moment(min([at for at in (case.span[0], *at) if at is not None], default=None)),
-        ended_at=None if ongoing else moment(max(at, default=None)),
         ongoing=ongoing,
         statement=(
             f"Retention deleted {case.amount} of {case.where} before "
             f"{case.group} read them: the log start went past its position. {end}"
         ),
         measures={
-            "lost_records": float(case.records),
-            "pending_records": float(waiting),
-            "partitions": float(len(case.queues)),
+            "lost_records": case.records,
+            "pending_records": waiting,
+            "partitions": len(case.queues),
         },
-        evidence=tuple(dict.fromkeys(_evidence(facts, case))),
+        evidence=_evidence(facts, case),
         explains=(*_EFFECTS, *(("offset-reset-loss",) if _sent_on(facts, case) else ())),
         mitigate=f"Raise retention.ms of {case.topic} before anything else; side effect: disk.",
-        remedy="Alert on the lead (committed offset less log start), not only on lag; keep records longer than the "
-        "longest stop; send what is lost again from the source.",
+        remedy=(
+            "Alert on the lead (committed offset less log start), not only on lag; keep records longer than the "
+            "longest stop; send what is lost again from the source."
+        ),
         verify=f"kafka-get-offsets --topic {case.topic} --time -2 stays below every committed offset of {case.group}.",
         facts={"counted": "; ".join(sorted({one.how for one in case.losses}))},
     )
 
 
-def _state(facts: Facts, case: Case, waiting: int) -> str:
+def _state(facts: Facts, case: GroupLoss, waiting: int) -> str:
     """What a group that has not come back can still read, and what was deleted since somebody looked."""
     since = 0
     for queue in case.queues:
@@ -115,14 +116,14 @@ def _state(facts: Facts, case: Case, waiting: int) -> str:
     return f"It has not come back: of its lag {units.counted(waiting, 'record')} can still be read{more}."
 
 
-def _sent_on(facts: Facts, case: Case) -> bool:
+def _sent_on(facts: Facts, case: GroupLoss) -> bool:
     """The refused position made auto.offset.reset take the group past records that were still there."""
     own = [skip for queue in case.queues for skip in skips(facts, case.group, case.topic, queue)]
     ends = {(skip.high, skip.at) for skip in own if skip.why is Why.RETENTION}
     return any(skip.why is Why.RESET and (skip.low, skip.at) in ends for skip in own)
 
 
-def _evidence(facts: Facts, case: Case) -> Iterator[Evidence]:
+def _evidence(facts: Facts, case: GroupLoss) -> Iterator[Evidence]:
     """What the consumer said, where the log began, and how long records were kept."""
     for loss in case.losses[:_SHOWN]:
         for place in loss.evidence:

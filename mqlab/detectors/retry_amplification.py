@@ -13,14 +13,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from mqlab.detectors.base import CLEAR, Result
+from mqlab import units
 from mqlab.facts import Episode, Facts
-from mqlab.findings import Certainty, Evidence, Finding, Severity
+from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.shared import actors, configured, counters
 from mqlab.shared.benign_lines import RESTART
-from mqlab.shared.wording import clock, moment, sample
+from mqlab.shared.wording import clock, sample
 from mqlab.traffic import resending
-from mqlab.traffic.resending import Resending
+from mqlab.traffic.resending import Resending, Resubmission
 
 INCIDENT = "retry-amplification"
 SYSTEMS: tuple[str, ...] = ("kafka",)
@@ -28,7 +28,8 @@ SYSTEMS: tuple[str, ...] = ("kafka",)
 TRANSPORT = frozenset({"NETWORK_EXCEPTION", "REQUEST_TIMED_OUT"})
 """Errors after which the broker may have stored the batch already."""
 FEW = 10
-"""Retry lines below which they are no more than what any disturbance leaves."""
+"""Retry lines below which they are what two disconnects leave: each fails up to max.in.flight.requests.per.connection
+(5) requests."""
 _LIBRDKAFKA = "#producer-"
 """What librdkafka appends to the client id in each of its lines."""
 TWICE = 2.0
@@ -46,7 +47,7 @@ def detect(facts: Facts) -> Result:
             findings.append(_finding(facts, client, episodes, found))
         else:
             reasons.append(f"{client}: {because}")
-    findings += [resending.finding(facts, one, INCIDENT) for one in resending.found(facts)]
+    findings += [_resubmitted(facts, one) for one in resending.found(facts)]
     if findings:
         return Result(tuple(findings))
     missing = (*resending.unclear(facts), *_untold(facts))
@@ -120,27 +121,30 @@ def _warned(facts: Facts) -> bool:
 
 
 def _finding(facts: Facts, client: str, episodes: Sequence[Episode], found: Resending) -> Finding:
-    measures = _measures(found)
     ledger = resending.ledger(facts, client, found)
-    if ledger is not None:
-        measures |= {"bytes_in": ledger.bytes_in, "bytes_out": ledger.bytes_out}
-        measures["excess_bytes"] = next(s.bytes for s in ledger.stages if s.name == "retries")
-        if ledger.bytes_in:
-            measures["amplification_factor"] = ledger.bytes_out / ledger.bytes_in
+    repeated = found.again if found.transmissions else None
     proven = found.share is not None and found.share >= counters.REPEATED and len(found.attempts) >= 2
     damage = bool(found.failed) or found.idempotent is False or (found.transmissions or 1) > TWICE
     timeout = configured.producer_value(facts, client, "request.timeout.ms", found.first)
-    return Finding(
-        id=f"{INCIDENT}:{client}",
-        incident=INCIDENT,
+    return finding(
+        INCIDENT,
+        client,
+        Certainty.PROVEN if proven else Certainty.LIKELY,
+        (found.first, found.last),
         severity=Severity.CRITICAL if damage else Severity.WARNING,
-        certainty=Certainty.PROVEN if proven else Certainty.LIKELY,
-        subject=client,
-        started_at=moment(found.first),
-        ended_at=moment(found.last),
-        ongoing=resending.goes_on(facts, episodes[0].source, found.last),
+        ongoing=actors.goes_on(facts, {episodes[0].source}, found.last),
         statement=_statement(client, episodes, found, timeout),
-        measures=measures,
+        measures={
+            "retry_lines": found.lines,
+            "retried_records": repeated or None,
+            "transmissions_per_record": found.transmissions if repeated else None,
+            "failed_records": found.failed or None,
+            "duplicated_records_at_most": (found.again or None) if found.idempotent is False else None,
+            "bytes_in": ledger.bytes_in if ledger else None,
+            "bytes_out": ledger.bytes_out if ledger else None,
+            "excess_bytes": next(s.bytes for s in ledger.stages if s.name == "retries") if ledger else None,
+            "amplification_factor": ledger.bytes_out / ledger.bytes_in if ledger and ledger.bytes_in else None,
+        },
         evidence=_evidence(facts, client, episodes, timeout, found.last),
         explains=("producer-duplicates",) if found.idempotent is False else (),
         mitigate=(
@@ -152,21 +156,10 @@ def _finding(facts: Facts, client: str, episodes: Sequence[Episode], found: Rese
         ledger=ledger,
         facts={
             "who": f"producer {client}",
-            "attempts": f"{found.attempts[0]} .. {found.attempts[-1]} left" if found.attempts else "",
+            "attempts": f"{found.attempts[0]} .. {found.attempts[-1]} left" if found.attempts else None,
             "last": f"{clock(found.last)} last retry",
         },
     )
-
-
-def _measures(found: Resending) -> dict[str, float]:
-    measures: dict[str, float] = {"retry_lines": found.lines}
-    if found.again and found.transmissions:
-        measures |= {"retried_records": found.again, "transmissions_per_record": found.transmissions}
-    if found.failed:
-        measures["failed_records"] = found.failed
-    if found.again and found.idempotent is False:
-        measures["duplicated_records_at_most"] = found.again
-    return measures
 
 
 def _statement(client: str, episodes: Sequence[Episode], found: Resending, timeout: configured.Value | None) -> str:
@@ -178,8 +171,8 @@ def _statement(client: str, episodes: Sequence[Episode], found: Resending, timeo
     how = f": {found.transmissions:.3g} transmissions a record" if found.transmissions else ""
     after = "Attempts left fall"
     if found.failed:
-        after = f"{found.failed:.0f} records were reported as failed, though some may be stored"
-    twice = "; idempotence is off, so that repeats may be stored twice" if found.idempotent is False else ""
+        after = f"{units.number(found.failed)} records were reported as failed, though some may be stored"
+    twice = "; idempotence is off, so repeats may be stored twice" if found.idempotent is False else ""
     return f"{client} sends the same batches again{within} ({found.lines} retries, {why}){how}. {after}{twice}."
 
 
@@ -197,3 +190,56 @@ def _evidence(
     own = [s for s in counters.of_client(facts, "producer.record_retries", client) if s.points]
     counted = [sample(facts, s, last, "records sent again") for s in own if last is not None]
     return tuple(dict.fromkeys((*found, *counted)))
+
+
+def _resubmitted(facts: Facts, found: Resubmission) -> Finding:
+    """An application submits records again that can never be accepted."""
+    lines = found.lines
+    shown = f"; the broker rejected {units.size(found.rejected)}" if found.rejected else ""
+    over = f" and accepted {units.size(found.accepted)}" if found.rejected and found.accepted else ""
+    return finding(
+        INCIDENT,
+        found.client,
+        Certainty.PROVEN if found.agrees else Certainty.LIKELY,
+        (found.first, found.last),
+        severity=Severity.CRITICAL,
+        ongoing=actors.goes_on(facts, {lines[-1].source}, found.last),
+        name=f"{found.client}/resubmission",
+        statement=(
+            f"The application behind {found.client} submits failed records again, although RecordTooLarge is not "
+            f"retriable: {found.how}{shown}{over}. Nothing was split, so this is the application's own loop."
+        ),
+        measures={
+            "resubmitted_records": found.count,
+            "bytes_rejected": found.rejected,
+            **_traffic(facts, found),
+        },
+        evidence=(
+            lines[0].first,
+            lines[-1].last,
+            *(sample(facts, s, found.last, "records submitted again") for s in found.counters if s.points),
+        ),
+        explains=("oversize-record-rejected",),
+        mitigate="Stop submitting again from the callback, divert the record instead; side effect: it is delayed.",
+        remedy="Treat RecordTooLargeException as final; keep a dead-letter path for such records.",
+        verify="record-error-total rises by at most one a record.",
+        facts={"who": f"application {found.client}", "last": f"{clock(found.last)} last resubmission"},
+    )
+
+
+def _traffic(facts: Facts, found: Resubmission) -> dict[str, float | None]:
+    """What the card of the application's host sent and received meanwhile, and usually."""
+    host = actors.host_of(facts, found.client)
+    sent = counters.ratio(facts, host, found.first, found.last) if host else None
+    if host is None or sent is None or sent.factor is None:
+        return {}
+    usual = counters.usual_factor(facts, host, 0, found.first)
+    top = counters.peak(facts, host, found.first, found.last)
+    return {
+        "bytes_in": sent.bytes_in,
+        "bytes_out": sent.bytes_out,
+        "amplification_factor": sent.factor,
+        "healthy_factor": usual,
+        "excess_bytes": sent.bytes_out - usual * sent.bytes_in if usual is not None else None,
+        "peak_amplification_factor": top.factor if top is not None else None,
+    }

@@ -14,18 +14,17 @@ from collections import defaultdict
 from dataclasses import replace
 from itertools import pairwise
 
-from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Episode, Facts
-from mqlab.findings import Finding
+from mqlab.findings import CLEAR, Certainty, Finding, Result, Severity, finding
 from mqlab.kafka import groups as kafka_groups
-from mqlab.kafka import releases
+from mqlab.kafka import restarts
 from mqlab.kafka.rebalances import history
-from mqlab.kafka.releases import Round
 from mqlab.kafka.rows import Behind, Rebalance
+from mqlab.rocketmq import members
 from mqlab.rocketmq.members import groups
-from mqlab.rocketmq.releases import Renewal, renewal
 from mqlab.shared.queues import OWN, of_groups, totals
-from mqlab.shared.wording import clock, notice
+from mqlab.shared.restarts import CLOCKS, Round
+from mqlab.shared.wording import clock
 from mqlab.sources import Role
 from mqlab.units import counted
 
@@ -37,8 +36,6 @@ BACK = 900.0
 
 AROUND = 60.0
 """Seconds before and after the first member that came again in which the restart shows in lag."""
-BEFORE = 2.0
-"""Seconds by which the clocks of members and coordinator may differ."""
 LEAST = 10
 """Messages below which lag is no lag."""
 
@@ -48,61 +45,60 @@ Outage = tuple[float, float, Episode, Episode]
 
 def detect(facts: Facts) -> Result:
     """One notice for a restart that went from broker to broker, and one for each group whose members came again."""
-    renewed = [one for group in groups(facts) if (one := renewal(facts, group)) is not None and one.whole]
-    told = tuple(_of_group(facts, one) for one in renewed)
-    released = [one for group in kafka_groups.groups(facts) for one in releases.releases(facts, group)]
-    told += tuple(_of_kafka(facts, one) for one in released)
+    kafka = kafka_groups.groups(facts)
+    rounds = [one for group in groups(facts) for one in members.rounds(facts, group) if one.whole]
+    rounds += [one for group in kafka for one in restarts.releases(facts, group)]
     brokers = _of_brokers(facts)
-    if told:
-        return Result((*brokers.findings, *told))
-    reasons = [why for group in kafka_groups.groups(facts) if (why := releases.other(facts, group))]
+    if rounds:
+        return Result((*brokers.findings, *(_of_group(facts, one) for one in rounds)))
+    reasons = [why for group in kafka if (why := restarts.no_release(facts, group))]
     if reasons and not brokers.findings:
         return Result(rejected="; ".join([*reasons, *([brokers.rejected] if brokers.rejected else [])]))
-    return CLEAR if brokers.missing and (groups(facts) or kafka_groups.groups(facts)) else brokers
+    return CLEAR if brokers.missing and (groups(facts) or kafka) else brokers
 
 
-def _of_kafka(facts: Facts, one: Round) -> Finding:
-    rebalances = _caused(facts, one)
-    often = "each once" if one.times == 1 else f"each {one.times} times"
-    peak = _peak(facts, one.group, one.since, one.until)
-    caused = f"{counted(len(rebalances), 'rebalance')}, and what waited meanwhile, are"
-    cost = caused if rebalances else "What waited meanwhile is"
-    found = notice(
-        f"{INCIDENT}:{one.group}",
+def _of_group(facts: Facts, one: Round) -> Finding:
+    kafka = one.group in kafka_groups.groups(facts)
+    caused = _caused(facts, one) if kafka else []
+    in_turn = "one after another " if one.sequence else ""
+    cost = f"{counted(len(caused), 'rebalance')} and " if caused else ""
+    state = f"kafka-consumer-groups.sh --bootstrap-server HOST:9092 --describe --group {one.group} --state: Stable."
+    listed = f"mqadmin consumerConnection -g {one.group} lists {len(one.members)} members, and its diff is as before."
+    found = finding(
+        INCIDENT,
+        one.group,
+        Certainty.PROVEN,
         (one.since, one.until),
-        f"All {len(one.members)} members of {one.group} were restarted one after another between {clock(one.since)} "
-        f"and {clock(one.until)} UTC, {often}. {cost} the price of a release.",
-        {"members": float(len(one.members)), "rebalances": float(len(rebalances))}
-        | ({"peak_lag": float(peak)} if peak else {}),
-        kafka_groups.once(place for restart in one.restarts for place in restart.places()),
-        verify=f"kafka-consumer-groups.sh --bootstrap-server HOST:9092 --describe --group {one.group} --state: Stable.",
+        severity=Severity.NOTICE,
+        statement=(
+            f"All {len(one.members)} members of {one.group} were restarted {in_turn}"
+            f"between {clock(one.since)} and {clock(one.until)} UTC, {_often(one.times)}. The release cost "
+            f"{cost}the lag that built up meanwhile."
+        ),
+        measures={
+            "members": len(one.members),
+            "rebalances": len(caused) if kafka else None,
+            "peak_lag": _peak(facts, one.group, one.since, one.until) or None,
+        },
+        evidence=kafka_groups.once(place for restart in one.restarts for place in restart.evidence),
+        verify=state if kafka else listed,
     )
     return replace(
         found,
         explains=("backlog-drain", "reprocess-duplicates"),
-        remedy="None needed; static membership or a cooperative assignor makes it quieter.",
+        remedy="None needed" + ("; static membership or a cooperative assignor makes it quieter." if kafka else "."),
     )
+
+
+def _often(times: int) -> str:
+    return "each once" if times == 1 else f"each {times} times"
 
 
 def _caused(facts: Facts, one: Round) -> list[Rebalance]:
     """Rebalances of the restart, without those of members that came again and were stopped for good later."""
-    back = {restart.client_id: restart.started for restart in one.restarts}
-    near = [r for r in history(facts, one.group) if one.since - BEFORE <= r.started <= one.until + AROUND]
+    back = {restart.member: restart.started for restart in one.restarts}
+    near = [r for r in history(facts, one.group) if one.since - CLOCKS <= r.started <= one.until + AROUND]
     return [r for r in near if r.behind is not Behind.STOP or r.started < back.get(r.client_id or "", r.started + 1.0)]
-
-
-def _of_group(facts: Facts, one: Renewal) -> Finding:
-    peak = _peak(facts, one.group, one.since, one.until)
-    found = notice(
-        f"{INCIDENT}:{one.group}",
-        (one.since, one.until),
-        f"All {len(one.hosts)} members of {one.group} came again between {clock(one.since)} and {clock(one.until)} "
-        "UTC, each once and from the same hosts. What waited meanwhile is the price of a release.",
-        {"members": float(len(one.hosts))} | ({"peak_lag": float(peak)} if peak else {}),
-        one.evidence,
-        verify=f"mqadmin consumerConnection -g {one.group} lists {len(one.hosts)} members, and its diff is as before.",
-    )
-    return replace(found, explains=("backlog-drain", "reprocess-duplicates"), remedy="None needed.")
 
 
 def _peak(facts: Facts, restarted: str, since: float, until: float) -> int:
@@ -133,14 +129,18 @@ def _of_brokers(facts: Facts) -> Result:
         return Result(rejected="brokers were down at the same time")
     start, end, times = each[0][0], each[-1][1], len(each) // len(outages)
     longest = max(b - a for a, b, _, _ in each)
-    often = "each once" if times == 1 else f"each {times} times"
-    found = notice(
-        f"{INCIDENT}:brokers",
+    found = finding(
+        INCIDENT,
+        "brokers",
+        Certainty.PROVEN,
         (start, end),
-        f"{len(outages)} brokers were restarted one after another between {clock(start)} and {clock(end)} UTC, "
-        f"{often} and in good order{_versions(facts, start)}. The longest was away for {longest:.0f} s.",
-        {"brokers": float(len(outages)), "longest_outage_seconds": longest},
-        tuple(place for _, _, stop, back in each for place in (stop.first, back.first)),
+        severity=Severity.NOTICE,
+        statement=(
+            f"{len(outages)} brokers were restarted one after another between {clock(start)} and {clock(end)} UTC, "
+            f"{_often(times)} and in good order{_versions(facts, start)}. The longest was away for {longest:.0f} s."
+        ),
+        measures={"brokers": len(outages), "longest_outage_seconds": longest},
+        evidence=tuple(place for _, _, stop, back in each for place in (stop.first, back.first)),
         verify='UnderReplicatedPartitions = 0, and every broker prints "started" once.',
     )
     return Result((replace(found, explains=("catch-up-read", "replica-catch-up", "backlog-drain")),))

@@ -9,15 +9,16 @@ that are denied, QoS 0 that is lost before it comes to the broker, an absence th
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from mqlab import units
-from mqlab.detectors.base import CLEAR, Result, together
 from mqlab.facts import Facts
-from mqlab.findings import Certainty, Evidence, Finding
+from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, finding, together
 from mqlab.mqtt import brokers, queue_drops
 from mqlab.mqtt.brokers import LEAST, gauge
 from mqlab.mqtt.queue_drops import MIXED, QueueCase, queue_cases
 from mqlab.mqtt.sessions import END
-from mqlab.shared.wording import accusation, clock, sample
+from mqlab.shared.wording import clock, sample
 
 INCIDENT = "session-queue-drop"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
@@ -52,19 +53,32 @@ def _judged(facts: Facts, case: QueueCase) -> Result:
 
 
 def _finding(facts: Facts, case: QueueCase, lost: float | None, proofs: tuple[str, ...]) -> Finding:
-    return accusation(
-        f"{INCIDENT}:{case.client_id}",
+    return finding(
+        INCIDENT,
+        case.client_id,
         Certainty.PROVEN if proofs else Certainty.LIKELY,
         case.span or (None, None),
         statement=f"{_full(facts, case)} {_lost(case, lost)}{_known(proofs)}",
-        measures=_measures(case, lost),
+        measures={
+            "lost_records": round(lost) if lost is not None else None,
+            "dropped_messages": case.counter,
+            "queue_limit": case.limit,
+            "published_messages": case.account.published if case.account and case.missing else None,
+            "received_messages": case.account.received if case.account and case.missing else None,
+            "survivors": round(case.survivors) if case.was_away and case.survivors else None,
+        },
         evidence=_evidence(facts, case),
         mitigate="Raise the limit of queued messages above rate × longest absence; side effect: memory of the broker.",
-        remedy="A subscriber that keeps up and is not away for longer than its queue lasts, or a store before it; "
-        "what is lost comes from the publisher again or not at all.",
-        verify=f"The broker's count of dropped messages stays, and {case.client_id} receives what is published.",
-        facts={"limit": _limit(facts, case), "client": "away" if case.was_away else "connected"}
-        | ({"survived": case.kept} if case.kept else {}),
+        remedy=(
+            "A subscriber that keeps up and is not away for longer than its queue lasts, or a store before it; "
+            "what is lost comes from the publisher again or not at all."
+        ),
+        verify=f"The broker's count of dropped messages stops rising, and {case.client_id} receives what is published.",
+        facts={
+            "limit": _limit(facts, case),
+            "client": "away" if case.was_away else "connected",
+            "survived": case.kept,
+        },
     )
 
 
@@ -87,9 +101,9 @@ def _full(facts: Facts, case: QueueCase) -> str:
     if case.was_away:
         return f"{case.client_id} is away, and {holds}."
     if case.silent:
-        return f"Nobody reads the messages of {case.client_id} any more, and {holds}; no line tells when it left."
+        return f"Nobody reads the messages of {case.client_id} any more, and {holds}; no line says when it left."
     if case.session is None:
-        return f"What {case.client_id} gets is more than it takes, or it is away, which no line tells; {holds}."
+        return f"{case.client_id} gets more than it takes, or is away, which no line says; {holds}."
     return f"{case.client_id} is connected but slower than what comes in, and {holds} besides what is in flight."
 
 
@@ -98,40 +112,31 @@ def _lost(case: QueueCase, lost: float | None) -> str:
         return "The broker drops what does not fit."
     text = f"{units.counted(round(lost), 'message')} were dropped"
     if case.account is not None and case.missing is not None:
-        text += f" of {units.number(case.account.published)} published for it"
+        text = f"{units.number(round(lost))} of {units.number(case.account.published)} messages for it were dropped"
     if case.kept is not None and case.kept != MIXED:
-        text += f"; of what came while it was away the {case.kept} {units.number(round(case.survivors))} survived"
+        text += (
+            f"; of those that came while it was away, the {case.kept} {units.number(round(case.survivors))} survived"
+        )
     return f"{text}."
 
 
 def _known(proofs: tuple[str, ...]) -> str:
     if not proofs:
         return " No second count confirms it."
-    told = ", and ".join(proofs)
-    return f" {told[:1].upper()}{told[1:]}."
+    counts = ", and ".join(proofs)
+    return f" {counts[:1].upper()}{counts[1:]}."
 
 
-def _measures(case: QueueCase, lost: float | None) -> dict[str, float]:
-    found = {} if lost is None else {"lost_records": float(round(lost))}
-    if case.counter is not None:
-        found["dropped_messages"] = case.counter
-    if case.limit is not None:
-        found["queue_limit"] = float(case.limit)
-    if case.account is not None and case.missing is not None:
-        found["published_messages"] = float(case.account.published)
-        found["received_messages"] = float(case.account.received)
-    return found | ({"survivors": float(round(case.survivors))} if case.was_away and case.survivors else {})
-
-
-def _evidence(facts: Facts, case: QueueCase) -> tuple[Evidence, ...]:
-    found = [e.first.because("its queue is full") for e in case.lines[:_SHOWN]]
-    found += [case.row.evidence.because("what it dropped")] if case.row is not None else []
+def _evidence(facts: Facts, case: QueueCase) -> Iterator[Evidence]:
+    yield from (e.first.because("its queue is full") for e in case.lines[:_SHOWN])
+    if case.row is not None:
+        yield case.row.evidence.because("what it dropped")
     if case.lost_rows:
-        last = max(case.lost_rows, key=lambda r: r.last_at)
-        found += [case.lost_rows[0].first.because("the first that is missing"), last.last.because("the last")]
+        yield case.lost_rows[0].first.because("the first that is missing")
+        yield max(case.lost_rows, key=lambda r: r.last_at).last.because("the last")
     counter = gauge(facts, "mqtt.publish_dropped", case.broker)
     if counter is not None:
-        found.append(sample(facts, counter, counter.points[-1][0], "messages that the broker dropped"))
+        yield sample(facts, counter, counter.points[-1][0], "messages that the broker dropped")
     ends = [c.end for c in case.session.connections if c.end is not None] if case.session and case.was_away else []
-    found += [end.because("it goes away and keeps its session") for end in ends[:1]]
-    return (*found, *brokers.limit_told(facts, case.broker))
+    yield from (end.because("it goes away and keeps its session") for end in ends[:1])
+    yield from brokers.limit_told(facts, case.broker)

@@ -9,19 +9,19 @@ an absence that ends and hands everything over, one that is as short as a restar
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from mqlab import units
-from mqlab.detectors.base import CLEAR, Result, together
 from mqlab.facts import Facts
-from mqlab.findings import Certainty, Evidence, Finding
+from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, finding, together
 from mqlab.models.mqtt import memory_lasts
 from mqlab.mqtt import brokers
 from mqlab.mqtt import sessions as mqtt_sessions
 from mqlab.mqtt.brokers import LASTING, LEAST
 from mqlab.mqtt.queue_growth import Growth, Unknown, counts, growths, leaving, unknown_subscriptions
 from mqlab.mqtt.sessions import BEGIN, sessions
-from mqlab.shared.wording import accusation, clock, sample
+from mqlab.shared.wording import clock, sample
 
 INCIDENT = "session-queue-growth"
 SYSTEMS: tuple[str, ...] = ("mqtt",)
@@ -32,8 +32,8 @@ _VERIFY = "Stored messages and heap fall; resident memory may stay, since the al
 
 def detect(facts: Facts) -> Result:
     """One finding for each client whose session grows."""
-    unnamed = tuple(_of_unknown(facts, one) for one in unknown_subscriptions(facts) if _grows(facts, one))
-    result = together([*(_judged(facts, one) for one in growths(facts)), Result(unnamed)])
+    unnamed = tuple(_of_unknown(facts, growth) for growth in unknown_subscriptions(facts) if _grows(facts, growth))
+    result = together([*(_judged(facts, growth) for growth in growths(facts)), Result(unnamed)])
     if result != CLEAR:
         return result
     if unknown_subscriptions(facts):
@@ -42,65 +42,121 @@ def detect(facts: Facts) -> Result:
     return CLEAR if seen else Result(missing=("the broker's log, or a list of clients",))
 
 
-def _grows(facts: Facts, one: Unknown) -> bool:
+def _grows(facts: Facts, growth: Unknown) -> bool:
     """Unlimited queues of sessions that share with nobody, or get all that comes in; not for as short as a restart."""
-    queue = brokers.queue(facts, one.broker)
-    lasting = one.grown is not None and one.grown.until - (one.sessions[-1].last.until or 0.0) >= LASTING
-    return lasting and queue is not None and queue.limit is None and not one.dealt and (one.own or one.all_of_it)
+    queue = brokers.queue(facts, growth.broker)
+    lasting = growth.grown is not None and growth.grown.until - (growth.sessions[-1].last.until or 0.0) >= LASTING
+    return (
+        lasting and queue is not None and queue.limit is None and not growth.dealt and (growth.own or growth.all_of_it)
+    )
 
 
-def _judged(facts: Facts, one: Growth) -> Result:
-    if brokers.end_of(facts) - one.since < LASTING:
+def _judged(facts: Facts, growth: Growth) -> Result:
+    if brokers.end_of(facts) - growth.since < LASTING:
         return CLEAR
-    if one.queue is None and one.queued is None:
-        return Result(missing=(f"the limit of the queue of {one.client_id}: the broker's configuration",))
-    if one.queue is not None and one.queue.limit is not None:
-        return Result(rejected=f"the queue of {one.client_id} ends at {units.number(one.queue.limit)} messages")
-    agrees = (one.grows or one.listed) and one.remembered is not False
-    if agrees or one.much or (one.queued or 0) >= LEAST or one.published >= LEAST:
-        return Result((_finding(facts, one, Certainty.PROVEN if agrees else Certainty.LIKELY),))
-    if one.grown is None and one.queued is None and not facts.flows:
-        what = f"how many messages wait for {one.client_id}: the broker's values, or a list of clients"
+    if growth.queue is None and growth.queued is None:
+        return Result(missing=(f"the limit of the queue of {growth.client_id}: the broker's configuration",))
+    if growth.queue is not None and growth.queue.limit is not None:
+        return Result(rejected=f"the queue of {growth.client_id} ends at {units.number(growth.queue.limit)} messages")
+    agrees = (growth.grows or growth.listed) and growth.remembered is not False
+    if agrees or growth.much or (growth.queued or 0) >= LEAST or growth.published >= LEAST:
+        return Result((_finding(facts, growth, Certainty.PROVEN if agrees else Certainty.LIKELY),))
+    if growth.grown is None and growth.queued is None and not facts.flows:
+        what = f"how many messages wait for {growth.client_id}: the broker's values, or a list of clients"
         return Result(missing=(what,))
     return CLEAR
 
 
-def _finding(facts: Facts, one: Growth, certainty: Certainty) -> Finding:
-    full, expiry = _memory_lasts(facts, one), brokers.expiry(facts, one.broker)
-    return accusation(
-        f"{INCIDENT}:{one.client_id}",
+def _finding(facts: Facts, growth: Growth, certainty: Certainty) -> Finding:
+    full, expiry = _memory_lasts(facts, growth), brokers.expiry(facts, growth.broker)
+    rate = growth.grown.per_second if growth.grown is not None else None
+    memory = growth.memory.per_second if growth.memory is not None else None
+    waiting = growth.published if growth.queued is None else growth.queued
+    return finding(
+        INCIDENT,
+        growth.client_id,
         certainty,
-        (None if one.since == BEGIN else one.since, None),
+        (None if growth.since == BEGIN else growth.since, None),
         ongoing=True,
-        statement=_statement(one, full, expiry),
-        measures=_measures(one) | ({"full_in_seconds": full} if full is not None else {}),
-        evidence=_evidence(facts, one),
-        facts={"filters": ", ".join(sorted({s.filter for s in one.subscriptions})), "limit": "none"},
+        statement=" ".join(_sentences(growth, full, expiry)),
+        measures={
+            "queued_messages": round(waiting) if growth.published or growth.queued is not None else None,
+            "queue_growth_per_second": rate,
+            "payload_bytes": growth.payload,
+            "memory_growth_bytes_per_second": memory,
+            "memory_growth_bytes_per_hour": memory * 3600 if memory is not None else None,
+            "memory_bytes_per_message": memory / rate
+            if memory is not None and rate is not None and growth.much
+            else None,
+            "expected_bytes_per_message": growth.each,
+            "full_in_seconds": full,
+        },
+        evidence=_evidence(facts, growth),
         mitigate=_MITIGATE,
-        remedy=_remedy(one.client_id),
+        remedy=_remedy(growth.client_id),
         verify=_VERIFY,
+        facts={"filters": ", ".join(sorted({s.filter for s in growth.subscriptions})), "limit": "none"},
     )
 
 
-def _of_unknown(facts: Facts, one: Unknown) -> Finding:
+def _sentences(growth: Growth, full: float | None, expiry: float | None) -> Iterator[str]:
+    """Who is away, what waits, how fast that grows, and when it ends."""
+    away = "was away all the time" if growth.since == BEGIN else f"has been away since {clock(growth.since)}"
+    yield f"{growth.client_id} {away} with a persistent session, and its queue has no limit."
+    if growth.queued is not None:
+        yield f"{units.number(growth.queued)} messages wait."
+    elif growth.published >= 1:
+        yield f"{units.number(round(growth.published))} messages for it were published meanwhile."
+    if growth.grown is not None:
+        memory = f", and its memory by {units.size(growth.memory.per_second)}/s" if growth.memory is not None else ""
+        yield f"What the broker stores grows by {units.digits(growth.grown.per_second)} messages/s{memory}."
+    if full is not None:
+        yield f"Memory is used up in {units.duration(full)}."
+    elif expiry is not None:
+        yield f"The session expires {units.duration(expiry)} after its end."
+
+
+def _memory_lasts(facts: Facts, growth: Growth) -> float | None:
+    """Seconds until the broker's configured memory is full, if the session does not expire before."""
+    if growth.memory is None:
+        return None
+    limit = brokers.settings(facts, growth.broker).get("memory_limit", "")
+    memory = float(limit) if limit.isdigit() and int(limit) > 0 else None
+    used = growth.memory.series.points[-1][1]
+    return memory_lasts(used, growth.memory.per_second, memory, brokers.expiry(facts, growth.broker))
+
+
+def _evidence(facts: Facts, growth: Growth) -> Iterator[Evidence]:
+    first = growth.subscriptions[0]
+    yield from leaving(first.session, replace(first.evidence, why="what it subscribed to"))
+    if growth.grown is not None:
+        yield sample(facts, growth.grown.series, growth.grown.until, "messages that the broker stores")
+    if growth.memory is not None:
+        yield sample(facts, growth.memory.series, growth.memory.until, "its memory")
+    yield from brokers.limit_told(facts, growth.broker)
+
+
+def _of_unknown(facts: Facts, growth: Unknown) -> Finding:
     """An unlimited queue that grows for nobody; proven where it grows by all that the broker receives."""
-    rate = one.grown.per_second if one.grown is not None else 0.0
-    return accusation(
-        f"{INCIDENT}:{one.names}",
-        Certainty.PROVEN if one.all_of_it else Certainty.LIKELY,
-        (one.since, None),
+    rate = growth.grown.per_second if growth.grown is not None else 0.0
+    return finding(
+        INCIDENT,
+        growth.names,
+        Certainty.PROVEN if growth.all_of_it else Certainty.LIKELY,
+        (growth.since, None),
         ongoing=True,
         statement=(
-            f"{one.names} is away since {clock(one.since)}, its session stays, and queues have no limit. The broker "
-            f"stores {units.digits(rate)} messages/s more"
-            + (", as many as it receives." if one.all_of_it else ".")
+            f"{growth.names} has been away since {clock(growth.since)} with a persistent session, and queues have no "
+            "limit. "
+            f"What the broker stores grows by {units.digits(rate)} messages/s"
+            f"{', as many as it receives' if growth.all_of_it else ''}."
         ),
-        measures={"queued_messages": one.waiting, "queue_growth_per_second": rate},
-        evidence=counts(facts, one),
+        measures={"queued_messages": growth.waiting, "queue_growth_per_second": rate},
+        evidence=counts(facts, growth),
         mitigate=_MITIGATE,
-        remedy=_remedy(one.names),
+        remedy=_remedy(growth.names),
         verify=_VERIFY,
-    )  # fmt: skip
+    )
 
 
 def _remedy(client: str) -> str:
@@ -108,54 +164,3 @@ def _remedy(client: str) -> str:
         f"Delete the session (connect once as {client} with a clean session) or read it empty; a limit and an expiry "
         "for all sessions."
     )
-
-
-def _statement(one: Growth, full: float | None, expiry: float | None) -> str:
-    when = "all the time" if one.since == BEGIN else f"since {clock(one.since)}"
-    text = f"{one.client_id} is away {when}, its session stays, and its queue has no limit."
-    if one.queued is not None:
-        text += f" {units.number(one.queued)} messages wait."
-    elif one.published >= 1:
-        text += f" {units.number(round(one.published))} messages that it subscribed to were published meanwhile."
-    if one.grown is not None:
-        text += f" The broker stores {units.digits(one.grown.per_second)} messages/s more"
-        text += f", and its memory grows by {units.size(one.memory.per_second)}/s." if one.memory is not None else "."
-    if full is not None:
-        return f"{text} Memory is used up in {units.duration(full)}."
-    return text if expiry is None else f"{text} The session expires {units.duration(expiry)} after its end."
-
-
-def _measures(one: Growth) -> dict[str, float]:
-    found = {}
-    if one.published or one.queued is not None:
-        found["queued_messages"] = float(round(one.published if one.queued is None else one.queued))
-    if one.grown is not None:
-        found["queue_growth_per_second"] = one.grown.per_second
-    if one.payload is not None:
-        found["payload_bytes"] = one.payload
-    if one.memory is not None:
-        found["memory_growth_bytes_per_second"] = one.memory.per_second
-        found["memory_growth_bytes_per_hour"] = one.memory.per_second * 3600
-        if one.grown is not None and one.much:
-            found["memory_bytes_per_message"] = one.memory.per_second / one.grown.per_second
-    return found | ({"expected_bytes_per_message": one.each} if one.each is not None else {})
-
-
-def _memory_lasts(facts: Facts, one: Growth) -> float | None:
-    """Seconds until the broker's configured memory is full, if the session does not expire before."""
-    limit = brokers.settings(facts, one.broker).get("memory_limit", "")
-    memory = float(limit) if limit.isdigit() and int(limit) > 0 else None
-    if one.memory is None:
-        return None
-    used = one.memory.series.points[-1][1]
-    return memory_lasts(used, one.memory.per_second, memory, brokers.expiry(facts, one.broker))
-
-
-def _evidence(facts: Facts, one: Growth) -> tuple[Evidence, ...]:
-    subscribed = replace(one.subscriptions[0].evidence, why="what it subscribed to")
-    found = [*leaving(one.subscriptions[0].session, subscribed)]
-    if one.grown is not None:
-        found.append(sample(facts, one.grown.series, one.grown.until, "messages that the broker stores"))
-    if one.memory is not None:
-        found.append(sample(facts, one.memory.series, one.memory.until, "its memory"))
-    return (*found, *brokers.limit_told(facts, one.broker))

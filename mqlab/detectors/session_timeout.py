@@ -11,16 +11,15 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
-from mqlab.findings import Certainty, Finding, Severity
-from mqlab.kafka import churn, groups, heartbeat_loss
-from mqlab.kafka.heartbeat_loss import SOON, Cause, Expiry, Kind
+from mqlab.findings import Certainty, Finding, Result, Severity, finding
+from mqlab.kafka import groups, heartbeat_loss
+from mqlab.kafka.heartbeat_loss import UNHEARD, Cause, Expiry, Kind
 from mqlab.kafka.rebalances import history, whole
 from mqlab.kafka.redelivery import extra
+from mqlab.kafka.restarts import dying
 from mqlab.kafka.rows import Behind, Rebalance
 from mqlab.memo import per_facts
-from mqlab.shared.wording import moment
 from mqlab.sources import Role
 from mqlab.units import counted, duration
 
@@ -30,9 +29,11 @@ SYSTEMS: tuple[str, ...] = ("kafka",)
 AGAIN = 2
 """Expulsions of members that stood still or were cut off, from which it is no single pause."""
 ALIVE = 0.6
-"""Share of the session timeout that a silence must have lasted: the last heartbeat may be a third of it late."""
+"""Share of the session timeout that a silence must have lasted: heartbeat.interval.ms is up to a third of it, and as
+old may the last heartbeat be when the silence begins."""
 AFTER = 60.0
-"""Seconds after the last expulsion in which its rebalances come, and after which it is over."""
+"""Seconds after the last expulsion in which its rebalances come, and after which it is over: another session timeout
+(45 s) and a join."""
 _NAMED = 4
 _SHOWN = frozenset({Kind.PAUSE, Kind.NETWORK, Kind.FROZEN})
 """Causes that lines show."""
@@ -78,14 +79,14 @@ def detect(facts: Facts) -> Result:
         cut = any(one.seen for _, one in expelled)
         return Result(missing=(groups.missing(off) if off else COORDINATORS if cut else CLIENT_LOGS,))
     reasons = [reason for group in every if (reason := _traces(facts, group))]
-    return Result(rejected="; ".join(reasons)) if reasons else CLEAR
+    return Result(rejected="; ".join(reasons) or None)
 
 
 @per_facts
 def _expelled(facts: Facts, group: str) -> list[Expiry]:
     """Expulsions that are no trace of anything else."""
-    dying = churn.dying(facts, group)
-    return [one for one, why in heartbeat_loss.judged(facts, group) if why is None and one.client_id not in dying]
+    looping = dying(facts, group)
+    return [one for one, why in heartbeat_loss.judged(facts, group) if why is None and one.client_id not in looping]
 
 
 def _case(facts: Facts, group: str) -> Case | None:
@@ -95,7 +96,7 @@ def _case(facts: Facts, group: str) -> Case | None:
     if not each:
         return None
     last = each[-1][0]
-    end = max((c.last_at for c in facts.coverage if c.last_at is not None), default=last.at)
+    end = facts.covered_until() or last.at
     times = [(one.silence.since if one.silence else one.at, one.at + AFTER) for one, _ in each]
     rebalances = tuple(r for r in history(facts, group) if any(a <= r.started <= b for a, b in times) and not r.empty)
     silent = last.silence is not None and last.silence.until is None and last.back is None
@@ -110,17 +111,16 @@ def _is_shown(cause: Cause) -> bool:
 
 def _all_there(facts: Facts, group: str, one: Expiry) -> bool:
     """No line of the coordinator is missing that might tell of another reason."""
-    reach = (one.timeout or 0.0) + SOON
-    return whole(facts, group, one.at - reach, one.at + reach)
+    return whole(facts, group, one.at - one.reach, one.at + one.reach)
 
 
 def _traces(facts: Facts, group: str) -> str | None:
     """Why expulsions of this group are none."""
-    dying = churn.dying(facts, group)
+    looping = dying(facts, group)
     found = heartbeat_loss.judged(facts, group)
     if not found:
         return None
-    reasons = sorted({why or "dies again and again" for one, why in found if why or one.client_id in dying})
+    reasons = sorted({why or "dies again and again" for one, why in found if why or one.client_id in looping})
     who = "the member" if len(found) == 1 else "each member"
     return f"{group}: {counted(len(found), 'expulsion')}: {who} {' or '.join(reasons)}"
 
@@ -130,14 +130,12 @@ def _finding(case: Case) -> Finding:
     proven = any(_measured(one, cause) for one, cause in case.each)
     ended = max(one.silence.until if one.silence and one.silence.until else one.at for one, _ in case.each)
     shown = (place for one, cause in case.each[:_NAMED] for place in (*one.evidence, *one.after, *cause.evidence))
-    return Finding(
-        id=f"{INCIDENT}:{case.group}",
-        incident=INCIDENT,
+    return finding(
+        INCIDENT,
+        case.group,
+        Certainty.PROVEN if proven else Certainty.LIKELY,
+        (min(_begin(one) for one, _ in case.each), None if case.ongoing else ended),
         severity=Severity.CRITICAL if len(living) >= AGAIN else Severity.WARNING,
-        certainty=Certainty.PROVEN if proven else Certainty.LIKELY,
-        subject=case.group,
-        started_at=moment(min(_begin(one) for one, _ in case.each)),
-        ended_at=None if case.ongoing else moment(ended),
         ongoing=case.ongoing,
         statement=_statement(case),
         measures=_measures(case),
@@ -168,7 +166,7 @@ def _measured(one: Expiry, cause: Cause) -> bool:
         return False
     if cause.kind in (Kind.PAUSE, Kind.NETWORK):
         return True
-    return one.silence is not None and one.silence.telling and one.at - one.silence.since >= ALIVE * one.timeout
+    return one.silence is not None and one.silence.telling and one.at - one.silence.since >= UNHEARD * one.timeout
 
 
 def _statement(case: Case) -> str:
@@ -188,8 +186,8 @@ def _statement(case: Case) -> str:
     )
 
 
-def _measures(case: Case) -> dict[str, float]:
-    known: dict[str, float | None] = {
+def _measures(case: Case) -> dict[str, float | None]:
+    return {
         "members": len({one.client_id for one, _ in case.each}),
         "expired_members": len(case.each),
         "rebalances": len(case.rebalances),
@@ -197,7 +195,6 @@ def _measures(case: Case) -> dict[str, float]:
         "session_timeout_seconds": case.each[0][0].timeout,
         "silent_seconds": max((c.seconds for _, c in case.each if c.seconds is not None), default=None),
     }
-    return {name: float(value) for name, value in known.items() if value is not None}
 
 
 def _remedy(case: Case) -> str:
@@ -208,13 +205,12 @@ def _remedy(case: Case) -> str:
     return _REMEDY[case.kind] + enough
 
 
-def _remarks(case: Case) -> dict[str, str]:
+def _remarks(case: Case) -> dict[str, str | None]:
     """What is behind it, who it is, what made the group rebalance."""
     own = [row for row in case.rebalances if row.behind in (Behind.EXPIRY, Behind.CRASH)]
     kinds = Counter(cause.kind.value for _, cause in case.each)
-    found = {
+    return {
         "cause": ", ".join(f"{kind} {count}×" if count > 1 else kind for kind, count in sorted(kinds.items())),
         "members": ", ".join(sorted({one.client_id for one, _ in case.each})),
         "triggers": groups.triggers(case.rebalances, own, "expulsion"),
     }
-    return {name: words for name, words in found.items() if words}

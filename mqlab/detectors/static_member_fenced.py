@@ -12,12 +12,10 @@ from collections import Counter
 from itertools import pairwise
 
 from mqlab import units
-from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
-from mqlab.findings import Certainty, Evidence, Finding, Severity
+from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.kafka import fencing
 from mqlab.kafka.fencing import Fencing
-from mqlab.shared.wording import moment
 from mqlab.sources import Role
 
 INCIDENT = "static-member-fenced"
@@ -33,12 +31,12 @@ _SHOWN = 4
 def detect(facts: Facts) -> Result:
     """One finding for each instance id."""
     found = fencing.fencings(facts)
-    taken = [one for one in found if one.returned or _often(one)]
+    taken = [fenced for fenced in found if fenced.returned or _often(fenced)]
     if taken:
-        names = Counter(one.instance for one in taken)
-        return Result(tuple(_finding(facts, one, alone=names[one.instance] == 1) for one in taken))
+        names = Counter(fenced.instance for fenced in taken)
+        return Result(tuple(_finding(facts, fenced, alone=names[fenced.instance] == 1) for fenced in taken))
     if found:
-        told = ", ".join(f"{one.instance} {units.counted(len(one.at), 'time')}" for one in found)
+        told = ", ".join(f"{fenced.instance} {units.counted(len(fenced.at), 'time')}" for fenced in found)
         return Result(rejected=f"one hand-over each time ({told}): no process that was fenced took the id back")
     shared = fencing.namesakes(facts)
     if shared:
@@ -48,73 +46,77 @@ def detect(facts: Facts) -> Result:
     return CLEAR if known else Result(missing=("the consumers' logs or server.log of the brokers",))
 
 
-def _often(one: Fencing) -> bool:
+def _often(fenced: Fencing) -> bool:
     """Fenced again sooner than anybody deploys twice."""
-    return any(b - a <= SOON for a, b in pairwise(one.at))
+    return any(b - a <= SOON for a, b in pairwise(fenced.at))
 
 
-def _finding(facts: Facts, one: Fencing, *, alone: bool) -> Finding:
-    twice = len(one.processes) > 1
-    proven = twice and one.returned
-    ongoing = _goes_on(facts, one)
-    group = one.group or "a group that no line names"
-    turns = units.counted(len(one.at), "time") + (f", every {units.duration(_period(one))}" if len(one.at) > 1 else "")
-    who = f"{len(one.processes)} processes ({', '.join(one.processes)})" if twice else "Another process"
-    return Finding(
-        id=f"{INCIDENT}:{one.instance}" if alone else f"{INCIDENT}:{group}/{one.instance}",
-        incident=INCIDENT,
+def _finding(facts: Facts, fenced: Fencing, *, alone: bool) -> Finding:
+    twice = len(fenced.processes) > 1
+    proven = twice and fenced.returned
+    ongoing = _goes_on(facts, fenced)
+    group = fenced.group or "a group that no line names"
+    turns = units.counted(len(fenced.at), "time") + (
+        f", every {units.duration(_period(fenced))}" if len(fenced.at) > 1 else ""
+    )
+    who = f"{len(fenced.processes)} processes ({', '.join(fenced.processes)})" if twice else "Another process"
+    return finding(
+        INCIDENT,
+        f"{group}/{fenced.instance}",
+        Certainty.PROVEN if proven else Certainty.LIKELY,
+        (
+            min([fenced.at[0], *(e.first_at for e in fenced.swaps if e.first_at is not None)]),
+            None if ongoing else fenced.at[-1],
+        ),
         severity=Severity.CRITICAL if proven else Severity.WARNING,
-        certainty=Certainty.PROVEN if proven else Certainty.LIKELY,
-        subject=f"{group}/{one.instance}",
-        started_at=moment(min([one.at[0], *(e.first_at for e in one.swaps if e.first_at is not None)])),
-        ended_at=None if ongoing else moment(one.at[-1]),
         ongoing=ongoing,
+        name=fenced.instance if alone else None,
         statement=(
-            f"{who} of {group} ran with group.instance.id {one.instance}: whoever joins takes the member over and the "
-            f"other is fenced, {turns}. The generation does not change, so the group looks stable while its "
-            "owner changes and what was not committed is handled again."
+            f"{who} of {group} ran with group.instance.id {fenced.instance}: each join takes over the membership and "
+            f"fences the other, {turns}. The generation does not change, so the group looks stable while its "
+            "partitions change hands and uncommitted records are handled again."
         ),
         measures={
-            "fencings": float(len(one.at)),
-            "swaps": float(len(one.swaps)),
-            "processes": float(len(one.processes)),
+            "fencings": len(fenced.at),
+            "swaps": len(fenced.swaps),
+            "processes": len(fenced.processes),
         },
-        evidence=_evidence(facts, one),
+        evidence=_evidence(facts, fenced),
         explains=("reprocess-duplicates", "group-churn"),
-        mitigate="Stop one of the processes; side effect: its capacity is away until it has an id of its own.",
+        mitigate="Stop one of the processes; side effect: its capacity is missing until it has an id of its own.",
         remedy="Derive group.instance.id from the pod's ordinal or the host, one deployment per id.",
-        verify=f"No line about fencing for ten minutes, and one host for {one.instance} in --members --verbose.",
+        verify=f"No line about fencing for ten minutes, and one host for {fenced.instance} in --members --verbose.",
     )
 
 
-def _period(one: Fencing) -> float:
-    gaps = sorted(b - a for a, b in pairwise(one.at))
+def _period(fenced: Fencing) -> float:
+    gaps = sorted(b - a for a, b in pairwise(fenced.at))
     return gaps[len(gaps) // 2]
 
 
-def _goes_on(facts: Facts, one: Fencing) -> bool:
-    last = max((c.last_at for c in facts.coverage if c.last_at is not None), default=one.at[-1])
-    usual = 2 * _period(one) if len(one.at) > 1 else 0.0
-    return last - one.at[-1] < max(QUIET, usual) and not _given_up(facts, one)
+def _goes_on(facts: Facts, fenced: Fencing) -> bool:
+    last = facts.covered_until() or fenced.at[-1]
+    usual = 2 * _period(fenced) if len(fenced.at) > 1 else 0.0
+    return last - fenced.at[-1] < max(QUIET, usual) and not _given_up(facts, fenced)
 
 
-def _given_up(facts: Facts, one: Fencing) -> bool:
+def _given_up(facts: Facts, fenced: Fencing) -> bool:
     """After the last fencing a process that had the id printed another one."""
     later = [
         s
-        for s in fencing.printed_ids(facts, one.group)
-        if fencing.log_of(s.source) in one.processes and s.at is not None and s.at > one.at[-1]
+        for s in fencing.printed_ids(facts, fenced.group)
+        if fencing.log_of(s.source) in fenced.processes and s.at is not None and s.at > fenced.at[-1]
     ]
-    return any(s.value != one.instance for s in later)
+    return any(s.value != fenced.instance for s in later)
 
 
-def _evidence(facts: Facts, one: Fencing) -> tuple[Evidence, ...]:
+def _evidence(facts: Facts, fenced: Fencing) -> tuple[Evidence, ...]:
     own = [
         s.evidence.because("a process with this instance id")
-        for s in fencing.printed_ids(facts, one.group)
-        if s.value == one.instance
+        for s in fencing.printed_ids(facts, fenced.group)
+        if s.value == fenced.instance
     ]
     first_of_each = list({e.source: e for e in reversed(own)}.values())
-    swaps = [e.first.because("the member changes hands") for e in one.swaps]
-    fenced = [e.first.because("and the other is fenced") for e in one.told]
-    return (*reversed(first_of_each), *swaps[:_SHOWN], *fenced[: 2 * _SHOWN])
+    swaps = [e.first.because("the member changes hands") for e in fenced.swaps]
+    lines = [e.first.because("and the other is fenced") for e in fenced.told]
+    return (*reversed(first_of_each), *swaps[:_SHOWN], *lines[: 2 * _SHOWN])

@@ -9,13 +9,11 @@ members read the same.
 from __future__ import annotations
 
 from mqlab import units
-from mqlab.detectors.base import CLEAR, Result
 from mqlab.facts import Facts
-from mqlab.findings import Certainty, Evidence, Finding, Severity
-from mqlab.rocketmq.members import groups, streams
-from mqlab.rocketmq.subscriptions import HEARTBEATS, Mismatch, mismatches
+from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
+from mqlab.rocketmq.members import HEARTBEATS, groups, streams
+from mqlab.rocketmq.subscriptions import Mismatch, mismatches
 from mqlab.shared.queues import Member, lag, spread
-from mqlab.shared.wording import moment
 
 INCIDENT = "subscription-mismatch"
 SYSTEMS: tuple[str, ...] = ("rocketmq",)
@@ -23,36 +21,37 @@ SYSTEMS: tuple[str, ...] = ("rocketmq",)
 
 def detect(facts: Facts) -> Result:
     """One finding for each group."""
-    told = groups(facts)
-    known = [group for group in told if streams(facts, group)]
-    if not known:
+    seen = groups(facts)
+    if not any(streams(facts, group) for group in seen):
         return Result(missing=("what each member subscribes to: consumerStatus or the broker's log",))
-    found = [one for group in told if (one := mismatches(facts, group)) is not None]
-    lasting = [one for one in found if _lasts(facts, one)]
+    found = [mismatch for group in seen if (mismatch := mismatches(facts, group)) is not None]
+    lasting = [mismatch for mismatch in found if _lasts(facts, mismatch)]
     if lasting:
-        return Result(tuple(_finding(facts, one) for one in lasting))
+        return Result(tuple(_finding(facts, mismatch) for mismatch in lasting))
     if found:
         return Result(
-            rejected="; ".join(f"{one.group} changed its subscription, {_because(facts, one)}" for one in found)
+            rejected="; ".join(
+                f"{mismatch.group} changed its subscription, {_because(facts, mismatch)}" for mismatch in found
+            )
         )
     return CLEAR
 
 
-def _lasts(facts: Facts, one: Mismatch) -> bool:
-    if one.confirmed or _at_the_end(facts, one):
+def _lasts(facts: Facts, mismatch: Mismatch) -> bool:
+    if mismatch.confirmed or _at_the_end(facts, mismatch):
         return True
-    return (one.until - one.since > HEARTBEATS or _goes_on(facts, one)) and not _release(facts, one)
+    return (mismatch.until - mismatch.since > HEARTBEATS or _goes_on(facts, mismatch)) and not _release(facts, mismatch)
 
 
-def _because(facts: Facts, one: Mismatch) -> str:
-    return "with a release of all members" if _release(facts, one) else "and it was one again"
+def _because(facts: Facts, mismatch: Mismatch) -> str:
+    return "with a release of all members" if _release(facts, mismatch) else "and it was one again"
 
 
-def _release(facts: Facts, one: Mismatch) -> bool:
+def _release(facts: Facts, mismatch: Mismatch) -> bool:
     """No process that was in the group before is in it afterwards: the subscription went with a release of all."""
-    for view in streams(facts, one.group):
-        before = [s for s in view.snapshots if s.at <= one.since - HEARTBEATS and s.members]
-        after = [s for s in view.snapshots if s.at >= one.until and s.members]
+    for view in streams(facts, mismatch.group):
+        before = [s for s in view.snapshots if s.at <= mismatch.since - HEARTBEATS and s.members]
+        after = [s for s in view.snapshots if s.at >= mismatch.until and s.members]
         if view.how != "client logs" and before and after:
             old, new = ({_process(m) for m in s.members} for s in (before[-1], after[-1]))
             return not old & new
@@ -64,74 +63,80 @@ def _process(member: Member) -> tuple[str, str]:
     return (member.client_id, "" if "#" in member.client_id else member.place)
 
 
-def _at_the_end(facts: Facts, one: Mismatch) -> bool:
-    return max((p.at for p in facts.positions if p.at is not None), default=one.until) - one.until <= HEARTBEATS
-
-
-def _goes_on(facts: Facts, one: Mismatch) -> bool:
-    """Up to the end of the material; or seen by commands only, and none saw it end."""
-    return _at_the_end(facts, one) or not (one.flips or one.settled)
-
-
-def _finding(facts: Facts, one: Mismatch) -> Finding:
-    orphans = [q for j in one.confirmed for q in j.orphans]
-    stuck = [j.paces[q] for j in one.confirmed for q in j.expected]
-    ongoing = _goes_on(facts, one)
-    absent = {client for ids in one.absent.values() for client in ids}
-    measures = {"members_without_topic": float(len(absent))} if absent else {}
-    if one.flips:
-        measures["flips"] = float(one.flips)
-    if orphans:
-        measures["orphan_queues"] = float(len(orphans))
-        measures["pending_records"] = float(sum(lag(p.last) for p in stuck))
-        measures["orphans_produced_per_second"] = sum(p.produced / p.seconds for p in stuck)
-    return Finding(
-        id=f"{INCIDENT}:{one.group}",
-        incident=INCIDENT,
-        severity=Severity.CRITICAL if orphans else Severity.WARNING,
-        certainty=Certainty.PROVEN if one.confirmed else Certainty.LIKELY,
-        subject=one.group,
-        started_at=moment(one.since),
-        ended_at=None if ongoing else moment(one.until),
-        ongoing=ongoing,
-        statement=f"{_who(one)}. {_effect(one)}",
-        measures=measures,
-        evidence=(*one.told, *_frozen(one)),
-        explains=("slow-consumer", "retention-loss"),
-        mitigate=f"Restart the members of {one.group} that differ with the subscription of the others; side effect: "
-        "each restart rebalances the group.",
-        remedy="One group, one subscription: deploy all members together, or give the new one a group of its own.",
-        verify=f'mqadmin consumerStatus -g {one.group} says "Same subscription in the same group of consumer", and '
-        "each queue's offset moves.",
-        facts={"topics": ", ".join(one.topics)} if one.topics else {},
+def _at_the_end(facts: Facts, mismatch: Mismatch) -> bool:
+    return (
+        max((p.at for p in facts.positions if p.at is not None), default=mismatch.until) - mismatch.until <= HEARTBEATS
     )
 
 
-def _who(one: Mismatch) -> str:
-    told = [f"{' and '.join(ids)} {'does' if len(ids) == 1 else 'do'} not read {t}" for t, ids in one.absent.items()]
-    differing = f" ({', '.join(one.topics)})" if one.topics else ""
+def _goes_on(facts: Facts, mismatch: Mismatch) -> bool:
+    """Up to the end of the material; or seen by commands only, and none saw it end."""
+    return _at_the_end(facts, mismatch) or not (mismatch.flips or mismatch.settled)
+
+
+def _finding(facts: Facts, mismatch: Mismatch) -> Finding:
+    orphans = [q for j in mismatch.confirmed for q in j.orphans]
+    stuck = [j.paces[q] for j in mismatch.confirmed for q in j.expected]
+    ongoing = _goes_on(facts, mismatch)
+    absent = {client for ids in mismatch.absent.values() for client in ids}
+    return finding(
+        INCIDENT,
+        mismatch.group,
+        Certainty.PROVEN if mismatch.confirmed else Certainty.LIKELY,
+        (mismatch.since, None if ongoing else mismatch.until),
+        severity=Severity.CRITICAL if orphans else Severity.WARNING,
+        ongoing=ongoing,
+        statement=f"{_who(mismatch)}. {_effect(mismatch)}",
+        measures={
+            "members_without_topic": len(absent) or None,
+            "flips": mismatch.flips or None,
+            "orphan_queues": len(orphans) or None,
+            "pending_records": sum(lag(p.last) for p in stuck) if orphans else None,
+            "orphans_produced_per_second": sum(p.produced / p.seconds for p in stuck) if orphans else None,
+        },
+        evidence=(*mismatch.told, *_frozen(mismatch)),
+        explains=("slow-consumer", "retention-loss"),
+        mitigate=(
+            f"Restart the members of {mismatch.group} that differ with the subscription of the others; side effect: "
+            "each restart rebalances the group."
+        ),
+        remedy="One group, one subscription: deploy all members together, or give the new one a group of its own.",
+        verify=(
+            f'mqadmin consumerStatus -g {mismatch.group} says "Same subscription in the same group of consumer", and '
+            "each queue's offset moves."
+        ),
+        facts={"topics": ", ".join(mismatch.topics)},
+    )
+
+
+def _who(mismatch: Mismatch) -> str:
+    told = [
+        f"{' and '.join(ids)} {'does' if len(ids) == 1 else 'do'} not read {t}" for t, ids in mismatch.absent.items()
+    ]
+    differing = f" ({', '.join(mismatch.topics)})" if mismatch.topics else ""
     who = "; ".join(told) or f"its members subscribe to different things{differing}"
-    flips = f"; the broker took it from the group {units.number(one.flips)} times" if one.flips else ""
-    return f"In {one.group}, {who}{flips}"
+    flips = f"; the broker took it from the group {units.number(mismatch.flips)} times" if mismatch.flips else ""
+    return f"In {mismatch.group}, {who}{flips}"
 
 
-def _effect(one: Mismatch) -> str:
+def _effect(mismatch: Mismatch) -> str:
     parts = [
-        f"{spread(j.orphans)} of {j.topic} {'is' if len(j.orphans) == 1 else 'are'} nobody's, since allocation counts "
-        f"all members: {units.number(sum(lag(j.paces[q].last) for q in j.expected))} messages wait"
-        for j in one.confirmed
+        f"nobody reads {spread(j.orphans)} of {j.topic}, since allocation counts all members: "
+        f"{units.number(sum(lag(j.paces[q].last) for q in j.expected))} messages wait"
+        for j in mismatch.confirmed
     ]
     if parts:
-        return f"{'; '.join(parts)}."
-    if not one.tags:
+        told = "; ".join(parts)
+        return f"{told[:1].upper()}{told[1:]}."
+    if not mismatch.tags:
         return "Nothing in the material shows what that did to the queues."
     return "Where only tags differ, the newest subscription wins and messages of the others are skipped unread."
 
 
-def _frozen(one: Mismatch) -> tuple[Evidence, ...]:
+def _frozen(mismatch: Mismatch) -> tuple[Evidence, ...]:
     return tuple(
         p.evidence.because(f"{queue} has no reader: its offset stands still")
-        for j in one.confirmed
+        for j in mismatch.confirmed
         for queue in j.expected[:2]
         for p in (j.paces[queue].first, j.paces[queue].last)
     )

@@ -10,12 +10,11 @@ that were made again.
 from __future__ import annotations
 
 from mqlab.delivery import durability, loss_mechanisms
-from mqlab.delivery.loss_finding import TopicLoss, evidence, measures, topic_losses
 from mqlab.delivery.loss_mechanisms import UNCLEAN
-from mqlab.detectors.base import CLEAR, Result
+from mqlab.delivery.losses import TopicLoss, by_topics, evidence, measures
 from mqlab.facts import Facts
-from mqlab.findings import Finding, Severity
-from mqlab.shared.wording import clock, moment
+from mqlab.findings import Finding, Result, Severity, finding
+from mqlab.shared.wording import clock
 from mqlab.units import counted, number
 
 INCIDENT = UNCLEAN
@@ -24,26 +23,22 @@ SYSTEMS: tuple[str, ...] = ("kafka",)
 
 def detect(facts: Facts) -> Result:
     """One finding a topic."""
-    if found := topic_losses(facts, INCIDENT):
+    if found := by_topics(facts, INCIDENT):
         return Result(tuple(_finding(facts, one) for one in found))
     if missing := loss_mechanisms.open_questions(facts, INCIDENT):
         return Result(missing=missing)
-    because = loss_mechanisms.disproved(facts, INCIDENT)
-    return Result(rejected=because) if because else CLEAR
+    return Result(rejected=loss_mechanisms.disproved(facts, INCIDENT) or None)
 
 
 def _finding(facts: Facts, one: TopicLoss) -> Finding:
     allowed = durability.in_force(facts, one.topic, "unclean.leader.election.enable")
     chosen = allowed.evidence if allowed is not None and allowed.value == "true" else None
-    return Finding(
-        id=f"{INCIDENT}:{one.topic}",
-        incident=INCIDENT,
+    return finding(
+        INCIDENT,
+        one.topic,
+        one.certainty,
+        (one.span[0], one.span[1]),
         severity=Severity.CRITICAL,
-        certainty=one.certainty,
-        subject=one.topic,
-        started_at=moment(one.span[0]),
-        ended_at=moment(one.span[1]),
-        ongoing=False,
         statement=_statement(one),
         measures=measures(facts, one),
         evidence=(*([chosen] if chosen else ()), *evidence(facts, one)),
@@ -65,8 +60,8 @@ def _statement(loss: TopicLoss) -> str:
     one, led, known = loss.handover, "", ""
     if one is not None:
         led = (
-            f"Broker {one.after.leader}, which was not in sync, began to lead {loss.topic}-{one.after.queue} at offset "
-            f"{one.to_offset:,} at {clock(one.after.at)} UTC. "
+            f"Broker {one.after.leader}, which was not in sync, became leader of {loss.topic}-{one.after.queue} at "
+            f"offset {one.to_offset:,} at {clock(one.after.at)} UTC. "
         )
     if loss.read:
         known = f" Consumers had read {number(loss.read)} of them before: a sink may be complete while the log is not."

@@ -9,52 +9,47 @@ From 3.7 on a partition below its minimum shows consumers nothing new even where
 
 from __future__ import annotations
 
-from mqlab.delivery import min_in_sync
-from mqlab.delivery.min_in_sync import Refusal
-from mqlab.detectors.base import CLEAR, Result
+from mqlab.delivery import refused_writes
+from mqlab.delivery.refused_writes import UNDER_MIN_ISR, Refusal
 from mqlab.facts import Facts
-from mqlab.findings import Certainty, Finding, Severity
-from mqlab.shared.wording import clock, moment
+from mqlab.findings import CLEAR, Certainty, Finding, Result, Severity, finding
+from mqlab.shared.wording import clock
 from mqlab.units import counted, number
 
-INCIDENT = "under-min-isr"
+INCIDENT = UNDER_MIN_ISR
 SYSTEMS: tuple[str, ...] = ("kafka",)
 
 
 def detect(facts: Facts) -> Result:
     """One finding for each topic that was refused."""
-    refused = min_in_sync.refusals_by_topic(facts)
+    refused = refused_writes.refusals_by_topic(facts)
     if refused:
         return Result(tuple(_finding(one) for one in refused))
-    below = min_in_sync.below(facts)
+    below = refused_writes.below(facts)
     if not below:
         return CLEAR
-    if min_in_sync.producers_seen(facts):
+    if refused_writes.producers_seen(facts):
         return Result(rejected="partitions were below min.insync.replicas, and no producer was refused")
     return Result(missing=("a log of the producers: partitions were below min.insync.replicas",))
 
 
 def _finding(one: Refusal) -> Finding:
-    proven = one.short is not None
-    measures = {
-        "refused_requests": one.requests,
-        "failed_records": one.failed or None,
-        "failed_but_stored_records": one.stored,
-        "dropped_records": one.dropped or None,
-        "blocked_sends": one.blocked or None,
-        "lost_records": 0 if one.counted else None,
-    }
-    return Finding(
-        id=f"{INCIDENT}:{one.topic or 'brokers'}",
-        incident=INCIDENT,
+    return finding(
+        INCIDENT,
+        one.topic or "topics that the lines do not name",
+        Certainty.PROVEN if one.short is not None else Certainty.LIKELY,
+        (one.since, one.until),
         severity=Severity.CRITICAL if one.dropped or one.blocked else Severity.WARNING,
-        certainty=Certainty.PROVEN if proven else Certainty.LIKELY,
-        subject=one.topic or "topics that the lines do not name",
-        started_at=moment(one.since),
-        ended_at=moment(one.until),
-        ongoing=False,
+        name=one.topic or "brokers",
         statement=_statement(one),
-        measures={name: float(value) for name, value in measures.items() if value is not None},
+        measures={
+            "refused_requests": one.requests,
+            "failed_records": one.failed or None,
+            "failed_but_stored_records": one.stored,
+            "dropped_records": one.dropped or None,
+            "blocked_sends": one.blocked or None,
+            "lost_records": 0 if one.counted else None,
+        },
         evidence=one.evidence,
         explains=("retry-amplification",),
         mitigate=(
@@ -66,7 +61,7 @@ def _finding(one: Refusal) -> Finding:
             "what failed."
         ),
         verify="UnderMinIsrPartitionCount is 0 and no NOT_ENOUGH_REPLICAS is printed for ten minutes.",
-        facts={"who": f"topic {one.topic}", "partitions": ", ".join(one.queues)},
+        facts={"who": f"topic {one.topic}" if one.topic else None, "partitions": ", ".join(one.queues)},
     )
 
 

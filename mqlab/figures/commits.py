@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
@@ -22,20 +23,35 @@ def costs(study: Study) -> go.Figure:
     if not study.rows:
         return empty("Nothing was measured.")
     chart = make_subplots(rows=1, cols=2, horizontal_spacing=0.12)
-    chart.update_layout(template=TEMPLATE, height=340, margin={"l": 8, "r": 8, "t": 54, "b": 40}, bargap=0.45)
-    names = [NAMES[run.way] for run in study.rows]
-    seconds = [run.seconds for run in study.rows]
-    again = [run.again for run in study.rows]
-    _bars(chart, 1, (names, seconds), "took", [f"{digits(s)} s" for s in seconds])
-    _bars(chart, 2, (names, again), "handed out again", [number(n) for n in again])
-    loop = study.loop
-    if loop is not None:
-        ways = [run.way for run in study.rows if run.way is not None]
-        _expected(chart, 1, ways, [loop_seconds(loop, way) for way in ways])
-        _expected(chart, 2, ways, [after_crash(loop, way).again_most for way in ways])
+    chart.update_layout(template=TEMPLATE, height=340, margin={"t": 54}, bargap=0.45)
+    loop, ways = study.loop, [run.way for run in study.rows if run.way is not None]
+    took = {NAMES[run.way]: run.seconds for run in study.rows}
+    again = {NAMES[run.way]: float(run.again) for run in study.rows}
+    takes = {NAMES[way]: loop_seconds(loop, way) for way in ways} if loop else {}
+    may_repeat = {NAMES[way]: after_crash(loop, way).again_most for way in ways} if loop else {}
+    _bars(chart, 1, "took", took, [f"{digits(value)} s" for value in took.values()])
+    _bars(chart, 2, "handed out again", again, [number(value) for value in again.values()])
+    _lines(chart, 1, "expected", takes, [f"{digits(value)} s" for value in takes.values()])
+    most = [f"at most {number(round(value))}" for value in may_repeat.values()]
+    _lines(chart, 2, "with mean answers, at most", may_repeat, most)
     chart.update_yaxes(title_text="seconds until all is worked off", rangemode="tozero", row=1, col=1)
-    chart.update_yaxes(title_text="records again after a crash", rangemode="tozero", row=1, col=2)
-    return chart
+    return chart.update_yaxes(title_text="records again after a crash", rangemode="tozero", row=1, col=2)
+
+
+def _bars(chart: go.Figure, col: int, name: str, by_way: Mapping[str, float], words: Sequence[str]) -> None:
+    chart.add_bar(
+        x=list(by_way), y=list(by_way.values()), text=words, name=name, marker={"color": (INCOMING, OUTGOING)[col - 1]},
+        textposition="auto", hovertemplate="%{x}: %{text}<extra></extra>", row=1, col=col,
+    )  # fmt: skip
+
+
+def _lines(chart: go.Figure, col: int, name: str, by_way: Mapping[str, float], words: Sequence[str]) -> None:
+    if by_way:
+        chart.add_scatter(
+            x=list(by_way), y=list(by_way.values()), text=words, name=name, mode="markers",
+            marker={"color": INK, "symbol": "line-ew-open", "size": 26, "line": {"width": 2}},
+            hovertemplate="%{x}: %{text}<extra></extra>", row=1, col=col,
+        )  # fmt: skip
 
 
 def by_round_trip(loop: Loop) -> go.Figure:
@@ -45,7 +61,7 @@ def by_round_trip(loop: Loop) -> go.Figure:
     chart = figure(300)
     for colour, way in zip(RUNS, (Way.SYNC, Way.ASYNC), strict=False):
         name = "sync" if way is Way.SYNC else "async, mixed, automatic"
-        ys = [loop_seconds(_with(loop, trip), way) for trip in trips]
+        ys = [loop_seconds(replace(loop, round_trip=trip), way) for trip in trips]
         chart.add_scatter(
             x=[1000 * trip for trip in trips], y=ys, name=name, mode="lines", line={"color": colour, "width": 2},
             text=[f"{name}: {digits(y)} s" for y in ys], hovertemplate="%{text}<extra></extra>",
@@ -58,27 +74,3 @@ def by_round_trip(loop: Loop) -> go.Figure:
     )  # fmt: skip
     chart.update_xaxes(title_text="round trip of one commit, ms").update_yaxes(title_text="s", rangemode="tozero")
     return chart
-
-
-def _with(loop: Loop, trip: float) -> Loop:
-    return Loop(loop.records, loop.poll_records, loop.poll_seconds, trip, loop.interval)
-
-
-def _bars(
-    chart: go.Figure, place: int, points: tuple[Sequence[str], Sequence[float]], name: str, told: list[str]
-) -> None:
-    colour = INCOMING if place == 1 else OUTGOING
-    chart.add_bar(
-        x=list(points[0]), y=list(points[1]), text=told, name=name, marker={"color": colour}, textposition="auto",
-        hovertemplate="%{x}: %{text}<extra></extra>", row=1, col=place,
-    )  # fmt: skip
-
-
-def _expected(chart: go.Figure, place: int, ways: Sequence[Way], ys: Sequence[float]) -> None:
-    name = "expected" if place == 1 else "with mean answers, at most"
-    told = [f"{digits(y)} s" if place == 1 else f"at most {number(round(y))}" for y in ys]
-    chart.add_scatter(
-        x=[NAMES[way] for way in ways], y=list(ys), text=told, name=name, mode="markers",
-        marker={"color": INK, "symbol": "line-ew-open", "size": 26, "line": {"width": 2}},
-        hovertemplate="%{x}: %{text}<extra></extra>", row=1, col=place,
-    )  # fmt: skip

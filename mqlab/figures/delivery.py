@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import plotly.graph_objects as go
 
@@ -19,16 +20,18 @@ from mqlab.figures.style import (
     MUTED,
     OUTGOING,
     RUNS,
+    Bar,
+    draw_lanes,
     empty,
     figure,
     label,
-    thinned,
+    line,
     time,
 )
 from mqlab.units import clock, number, percent
 from mqlab.views.delivery import CUT, FOLLOWER, LEADER, Acked, AuditView, InSync, Level, Offsets, Reign
 
-ARRIVED, PENDING, UNKNOWN, UNANSWERED, FAILED = "arrived", "pending", "not told", "unanswered", "refused or given up"
+ARRIVED, PENDING, UNKNOWN, UNANSWERED, FAILED = "arrived", "pending", "not known", "unanswered", "refused or given up"
 _LOSSES = (ALARM, OUTGOING, LAG, "#cc79a7", "#e69f00")
 _LOOKS = {
     ARRIVED: (INCOMING, ""),
@@ -58,7 +61,7 @@ def delivery_funnel(audit: Audit | None) -> go.Figure:
     pieces = funnel_pieces(audit) if audit else ()
     if audit is None or not pieces:
         about = audit.topic if audit else "any topic"
-        return empty(f"Nothing in this material counts messages of {about}: neither sent, acknowledged nor handled.")
+        return empty(f"Nothing in this material counts messages of {about} as sent, acknowledged or handled.")
     stages = list(dict.fromkeys(piece.stage for piece in pieces))
     chart = figure(110 + 46 * len(stages))
     lost = [kind for kind in dict.fromkeys(piece.kind for piece in pieces) if kind not in _LOOKS]
@@ -151,9 +154,12 @@ def _annotate(chart: go.Figure, stage: str, pieces: Sequence[Piece], widest: int
     )  # fmt: skip
 
 
-_SYMBOLS = {LEADER: ("triangle-up", INK), FOLLOWER: ("circle-open", INK), CUT: ("x", OUTGOING)}
-_NAMES = {LEADER: "log end of the new leader", FOLLOWER: "log end of a follower that begins", CUT: "log cut to"}
-_BESIDE = {LEADER: "bottom right", FOLLOWER: "top right", CUT: "bottom right"}
+_LEVELS = {
+    LEADER: ("log end as it became leader", "triangle-up", INK, "bottom right"),
+    FOLLOWER: ("log end as it became follower", "circle-open", INK, "top right"),
+    CUT: ("log cut to", "x", OUTGOING, "bottom right"),
+}
+"""Name, symbol, colour and place of the number of a log end."""
 _ROOM = 0.35
 """Share of the lost part's time and height that is shown around it."""
 _LEAST_ROOM = 20.0
@@ -164,7 +170,7 @@ def failover(view: AuditView, queue: str | None = None) -> go.Figure:
     """Offsets of *queue*, by default of the partition that lost most. Without offsets a sentence."""
     shown = chosen(view, queue)
     if shown is None:
-        return empty(f"Nothing in this material tells offsets of {view.topic} by time.")
+        return empty(f"This material has no offsets of {view.topic} over time.")
     chart = figure(440)
     chart.update_layout(legend={"y": -0.2, "yanchor": "top"}, margin={"t": 36, "b": 90})
     _draw_acked(chart, "acknowledged, kept", INCOMING, [one for one in shown.acked if not one.lost])
@@ -173,15 +179,21 @@ def failover(view: AuditView, queue: str | None = None) -> go.Figure:
     _draw_steps(chart, "log start", OUTGOING, shown.starts)
     for place, (group, points) in enumerate(sorted(shown.committed.items())):
         _draw_steps(chart, f"committed by {group}", (RUNS[2], RUNS[3], RUNS[5])[place % 3], points)
-    reigns = [one for one in view.reigns if one.queue == shown.queue]
-    _draw_watermarks(chart, reigns)
-    for what in _SYMBOLS:
-        _draw_levels(chart, what, [one for one in view.levels if one.queue == shown.queue and one.what == what])
+    reigns = sorted((one for one in view.reigns if one.queue == shown.queue), key=lambda one: one.since)
+    high = [
+        (r.since, r.high_watermark, f"broker {r.broker}, {r.place}") for r in reigns if r.high_watermark is not None
+    ]
+    line(
+        chart, "high watermark then", high, mode="markers",
+        hovertemplate="high watermark %{y:,d}, %{text}<extra></extra>",
+        marker={"symbol": "line-ew-open", "size": 18, "color": LAG, "line": {"width": 3, "color": LAG}},
+    )  # fmt: skip
+    own = [one for one in view.levels if one.queue == shown.queue]
+    _draw_levels(chart, [(level, level.offset, f" {number(level.offset)} · {level.broker}") for level in own])
     _draw_elections(chart, reigns)
     _draw_window(chart, shown, view)
     chart.update_yaxes(title_text=f"offset in partition {label(shown.queue)}", tickformat=",d")
-    chart.update_xaxes(title_text="UTC")
-    return chart
+    return chart.update_xaxes(title_text="UTC")
 
 
 def chosen(view: AuditView, queue: str | None = None) -> Offsets | None:
@@ -215,44 +227,30 @@ def _draw_acked(chart: go.Figure, name: str, colour: str, parts: Sequence[Acked]
 
 def _draw_steps(chart: go.Figure, name: str, colour: str, points: Sequence[tuple[float, int]]) -> None:
     """What snapshots saw; between two of them nothing is known, so the line is faint."""
-    if points:
-        kept = thinned(points, value=lambda point: point[1])
-        chart.add_scatter(
-            x=[time(at) for at, _ in kept], y=[offset for _, offset in kept], name=label(name), mode="lines+markers",
-            line={"color": colour, "width": 0.8, "dash": "dot", "shape": "hv"}, marker={"size": 6, "color": colour},
-            hovertemplate="%{x|%H:%M:%S}: %{y:,d}<extra>" + label(name) + "</extra>",
-        )  # fmt: skip
+    look = {"color": colour, "width": 0.8, "dash": "dot", "shape": "hv"}
+    told = [(at, offset, number(offset)) for at, offset in points]
+    line(chart, name, told, mode="lines+markers", line=look, marker={"size": 6, "color": colour})
 
 
-def _draw_watermarks(chart: go.Figure, reigns: Sequence[Reign]) -> None:
-    known = [(one.since, one.high_watermark, one) for one in reigns if one.high_watermark is not None]
-    if known:
-        chart.add_scatter(
-            x=[time(at) for at, _, _ in known], y=[high for _, high, _ in known], name="high watermark then",
-            mode="markers", text=[label(f"broker {one.broker}, {one.place}") for _, _, one in known],
-            hovertemplate="high watermark %{y:,d}, %{text}<extra></extra>",
-            marker={"symbol": "line-ew-open", "size": 18, "color": LAG, "line": {"width": 3, "color": LAG}},
-        )  # fmt: skip
-
-
-def _draw_levels(chart: go.Figure, what: str, levels: Sequence[Level]) -> None:
-    symbol, colour = _SYMBOLS[what]
-    if levels:
-        chart.add_scatter(
-            x=[time(one.at) for one in levels], y=[one.offset for one in levels], name=_NAMES[what],
-            mode="markers+text", text=[f" {number(one.offset)} · {label(one.broker)}" for one in levels],
-            textposition=_BESIDE[what], textfont={"size": 10, "color": colour},
-            customdata=[label(f"broker {one.broker} {one.what}, {one.place}") for one in levels],
-            hovertemplate="%{x|%H:%M:%S} %{customdata}: %{y:,d}<extra></extra>",
-            marker={"symbol": symbol, "size": 11, "color": colour, "line": {"width": 2, "color": colour}},
-        )  # fmt: skip
+def _draw_levels(chart: go.Figure, levels: Sequence[tuple[Level, str | int, str]], *, numbered: bool = True) -> None:
+    """Ends of logs as (level, where it stands, its number)."""
+    for what, (name, symbol, colour, beside) in _LEVELS.items():
+        if own := [one for one in levels if one[0].what == what]:
+            told = [f"{clock(one.at)} broker {one.broker} {one.what} at {number(one.offset)}, {one.place}"
+                    for one, _, _ in own]  # fmt: skip
+            chart.add_scatter(
+                x=[time(one.at) for one, _, _ in own], y=[y for _, y, _ in own], name=name,
+                text=[label(words) for _, _, words in own], mode="markers+text" if numbered else "markers",
+                textposition=beside, textfont={"size": 10, "color": colour}, customdata=list(map(label, told)),
+                hovertemplate="%{customdata}<extra></extra>", cliponaxis=False,
+                marker={"symbol": symbol, "size": 10, "color": colour, "line": {"width": 2, "color": colour}},
+            )  # fmt: skip
 
 
 def _draw_elections(chart: go.Figure, reigns: Sequence[Reign]) -> None:
     """A line for each election but the first, with the new leader above it."""
-    for place, one in enumerate(sorted(reigns, key=lambda one: one.since)):
-        before = [other.broker for other in reigns if other.since < one.since]
-        if place and before[-1] != one.broker:
+    for place, (before, one) in enumerate(pairwise(reigns), start=1):
+        if before.broker != one.broker:
             colour = ALARM if one.unclean else MUTED
             chart.add_vline(x=time(one.since), line={"color": colour, "width": 1, "dash": "dash"})
             words = f"broker {one.broker} leads" + (" (unclean)" if one.unclean else "")
@@ -287,9 +285,10 @@ def _draw_window(chart: go.Figure, shown: Offsets, view: AuditView) -> None:
 
 
 LED, LED_UNCLEAN, IN_SYNC = "leads", "leads after an unclean election", "in sync"
-_WIDTHS = {IN_SYNC: (RUNS[4], 5), LED: (INCOMING, 12), LED_UNCLEAN: (ALARM, 12)}
-"""Colour and width: the bar of a leader is thicker too."""
-_LEVEL_NAMES = {LEADER: "log end as it became leader", FOLLOWER: "log end as it became follower", CUT: "log cut to"}
+_WIDTHS = {
+    IN_SYNC: (IN_SYNC, RUNS[4], 5), LED: (LED, INCOMING, 12), LED_UNCLEAN: (LED_UNCLEAN, ALARM, 12),
+}  # fmt: skip
+"""Words, colour and width: the bar of a leader is thicker too."""
 _MOST_LANES = 30
 _LABELLED = 40
 """Log ends that still have room for their number."""
@@ -299,73 +298,37 @@ def replicas(view: AuditView) -> go.Figure:
     """Lanes by partition and broker, those with most changes first. Without leaders a sentence."""
     lanes = lanes_of(view)
     if not lanes:
-        return empty(f"No line in this material tells who led {view.topic} and where replicas began.")
-    names = [lane(queue, broker) for queue, broker in lanes]
-    chart = figure(120 + 26 * len(lanes))
-    _draw_bars(chart, IN_SYNC, [one for one in view.in_sync if (one.queue, one.broker) in lanes])
-    for name, unclean in ((LED, False), (LED_UNCLEAN, True)):
-        own = [one for one in view.reigns if one.unclean is unclean and (one.queue, one.broker) in lanes]
-        _draw_bars(chart, name, own)
-    levels = [one for one in view.levels if (one.queue, one.broker) in lanes]
-    for what in _SYMBOLS:
-        _draw_log_ends(chart, what, [one for one in levels if one.what == what], len(levels) <= _LABELLED)
-    chart.update_yaxes(
-        type="category", categoryorder="array", categoryarray=names[::-1], range=[-0.6, len(names) - 0.4], dtick=1,
-        tickfont={"size": 11},
-    )  # fmt: skip
-    chart.update_xaxes(title_text="UTC")
+        return empty(f"This material does not say who led {view.topic} or where its replicas began.")
+    chart = figure(150 + 26 * len(lanes)).update_layout(margin={"t": 60})
+    bars = [
+        *(Bar(lane(one), IN_SYNC, one.since, one.until, f"in sync {clock(one.since)} to {clock(one.until)}")
+          for one in view.in_sync),
+        *(Bar(lane(one), LED_UNCLEAN if one.unclean else LED, one.since, one.until, _words(one))
+          for one in view.reigns),
+    ]  # fmt: skip
+    draw_lanes(chart, bars, _WIDTHS, lanes)
+    levels = [(one, label(lane(one)), number(one.offset)) for one in view.levels if lane(one) in lanes]
+    _draw_levels(chart, levels, numbered=len(levels) <= _LABELLED)
     return chart
 
 
-def lanes_of(view: AuditView) -> tuple[tuple[str, str], ...]:
-    """(partition, broker) of each lane; of very many those whose leader changed most often."""
+def lanes_of(view: AuditView) -> tuple[str, ...]:
+    """Names of the lanes; of very many those whose leader changed most often."""
     rows: tuple[Reign | InSync | Level, ...] = (*view.reigns, *view.in_sync, *view.levels)
-    told = {(one.queue, one.broker) for one in rows}
+    places = sorted({(by_number(one.queue), by_number(one.broker), one.queue, lane(one)) for one in rows})
     changes = Counter(one.queue for one in view.reigns)
-    kept = sorted(told, key=lambda one: (-changes[one[0]], by_number(one[0]), by_number(one[1])))[:_MOST_LANES]
-    return tuple(sorted(kept, key=lambda one: (by_number(one[0]), by_number(one[1]))))
+    kept = sorted(places, key=lambda place: -changes[place[2]])[:_MOST_LANES]
+    return tuple(name for *_, name in sorted(kept))
 
 
-def lane(queue: str, broker: str) -> str:
-    """The name of a lane."""
-    return label(f"partition {queue} · broker {broker}")
+def lane(one: Reign | InSync | Level) -> str:
+    """The name of its lane."""
+    return f"partition {one.queue} · broker {one.broker}"
 
 
-def _draw_bars(chart: go.Figure, name: str, bars: Sequence[Reign | InSync]) -> None:
-    colour, width = _WIDTHS[name]
-    if not bars:
-        return
-    chart.add_scatter(
-        x=[at for bar in bars for at in (time(bar.since), time(bar.until), None)],
-        y=[at and lane(bar.queue, bar.broker) for bar in bars for at in (True, True, None)],
-        text=[at and _lane_words(bar) for bar in bars for at in (True, True, None)],
-        name=name, mode="lines", line={"color": colour, "width": width},
-        hovertemplate="%{y}<br>%{text}<extra></extra>",
-    )  # fmt: skip
-
-
-def _lane_words(bar: Reign | InSync) -> str:
-    times = f"{clock(bar.since)} to {clock(bar.until)}"
-    if isinstance(bar, InSync):
-        return f"in sync {times}"
-    epoch = "" if bar.epoch is None else f" epoch {bar.epoch}"
-    high = "" if bar.high_watermark is None else f", high watermark {number(bar.high_watermark)}"
-    isr = f", in sync: {', '.join(bar.isr)}" if bar.isr else ""
-    how = " after an unclean election" if bar.unclean else ""
-    return label(f"leads{epoch}{how} {times}{high}{isr}, {bar.place}")
-
-
-def _draw_log_ends(chart: go.Figure, what: str, levels: Sequence[Level], numbered: bool) -> None:
-    symbol, colour = _SYMBOLS[what]
-    if not levels:
-        return
-    found = sorted(levels, key=lambda one: (one.at, by_number(one.queue), by_number(one.broker)))
-    chart.add_scatter(
-        x=[time(one.at) for one in found], y=[lane(one.queue, one.broker) for one in found],
-        text=[number(one.offset) for one in found], name=_LEVEL_NAMES[what],
-        mode="markers+text" if numbered else "markers",
-        textposition="top right" if what == CUT else "bottom right", textfont={"size": 10, "color": colour},
-        customdata=[label(f"{clock(one.at)} {one.what} at {number(one.offset)}, {one.place}") for one in found],
-        hovertemplate="%{y}<br>%{customdata}<extra></extra>", cliponaxis=False,
-        marker={"symbol": symbol, "size": 9, "color": colour, "line": {"width": 2, "color": colour}},
-    )  # fmt: skip
+def _words(reign: Reign) -> str:
+    epoch = "" if reign.epoch is None else f" epoch {reign.epoch}"
+    high = "" if reign.high_watermark is None else f", high watermark {number(reign.high_watermark)}"
+    isr = f", in sync: {', '.join(reign.isr)}" if reign.isr else ""
+    how = " after an unclean election" if reign.unclean else ""
+    return f"leads{epoch}{how} {clock(reign.since)} to {clock(reign.until)}{high}{isr}, {reign.place}"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 import plotly.graph_objects as go
 
@@ -12,79 +12,64 @@ from mqlab.figures.style import ALARM, MUTED, RUNS, empty, figure, label, time
 from mqlab.findings import Finding
 from mqlab.logs import floods
 from mqlab.rows import Minute, Volume
-from mqlab.units import clock, size
+from mqlab.units import clock, counted, size
 
 _FEW = 3
 _MOST_COLUMNS = 400
-_MINUTE = 60
+"""Columns that a screen can show."""
 _NAME = 60
 
 
-@dataclass(frozen=True, slots=True)
-class Band:
-    """Bytes of one shape, or of all others, per column of so many ``seconds``."""
-
-    name: str
-    points: tuple[tuple[float, int], ...]
-    seconds: int
-
-
-def line_shapes(facts: Facts, finding: Finding | None = None) -> go.Figure:
-    """Columns of the finding's log, else of the largest one: its three loudest shapes and the rest on top of them."""
-    log = log_of(facts, finding)
+def line_shapes(facts: Facts, findings: Sequence[Finding] = ()) -> go.Figure:
+    """Columns of a log that a finding is about, else of the largest: its three loudest shapes, the rest on top."""
+    log = log_of(facts, findings)
     if log is None:
-        return empty("No log of a megabyte or more whose lines write their moment.")
-    bands = line_shape_points(log)
+        return empty("No log of a megabyte or more whose lines have a timestamp.")
+    finding = next((one for one in findings if one.subject == log.source), None)
+    seconds, bands = line_shape_points(log)
     chart = figure(340)
-    for place, band in enumerate(bands):
-        rest = place == len(bands) - 1
+    for (name, columns), colour in zip(bands.items(), [*RUNS[: len(bands) - 1], MUTED], strict=True):
         chart.add_bar(
-            x=[time(at + band.seconds / 2) for at, _ in band.points], y=[count / 1e6 for _, count in band.points],
-            text=[size(count) for _, count in band.points], textposition="none", name=label(band.name),
-            width=band.seconds * 1000, marker={"color": MUTED if rest else RUNS[place], "line": {"width": 0}},
-            hovertemplate="%{x|%H:%M} %{text}",
+            x=[time(at + seconds / 2) for at in columns], y=[count / 1e6 for count in columns.values()],
+            text=[size(count) for count in columns.values()], textposition="none", name=label(name),
+            width=seconds * 1000, marker={"color": colour, "line": {"width": 0}}, hovertemplate="%{x|%H:%M} %{text}",
         )  # fmt: skip
     if finding is not None and finding.started_at is not None:
-        onset = finding.started_at.timestamp()
-        chart.add_vline(x=time(onset), line={"color": ALARM, "width": 1.5, "dash": "dot"})
+        onset = time(finding.started_at.timestamp())
+        chart.add_vline(x=onset, line={"color": ALARM, "width": 1.5, "dash": "dot"})
         chart.add_annotation(
-            x=time(onset), y=1, yref="paper", text=f"since {clock(onset)}", showarrow=False, xanchor="right",
+            x=onset, y=1, yref="paper", text=f"since {clock(finding.started_at)}", showarrow=False, xanchor="right",
             font={"color": ALARM},
         )  # fmt: skip
     chart.update_layout(barmode="stack", bargap=0, legend={"orientation": "v", "y": -0.22, "yanchor": "top"})
-    chart.update_yaxes(title_text=f"MB per {_unit(bands[0].seconds)}", rangemode="tozero")
-    chart.update_xaxes(title_text=f"{label(log.source)}, UTC")
-    return chart
+    unit = "minute" if seconds == 60 else counted(seconds // 60, "minute")
+    chart.update_yaxes(title_text=f"MB per {unit}", rangemode="tozero")
+    return chart.update_xaxes(title_text=f"{label(log.source)}, UTC")
 
 
-def log_of(facts: Facts, finding: Finding | None) -> Volume | None:
-    """The log that the finding is about, else the largest whose shapes are known."""
+def log_of(facts: Facts, findings: Sequence[Finding]) -> Volume | None:
+    """The first log that a finding is about, else the largest whose shapes are known."""
     known = [log for files in floods.logs(facts.volumes) if (log := floods.joined(files)).shapes and log.minutes]
-    own = [log for log in known if finding is not None and log.source == finding.subject]
+    own = [log for one in findings for log in known if log.source == one.subject]
     return next(iter(own or sorted(known, key=lambda log: (-log.bytes, log.source))), None)
 
 
-def line_shape_points(log: Volume) -> tuple[Band, ...]:
-    """The loudest shapes, then everything else; columns are minutes, or longer where there would be too many."""
+def line_shape_points(log: Volume) -> tuple[int, Mapping[str, Counter[float]]]:
+    """Seconds of a column, minutes as few as fit; bytes by column of the loudest shapes, then of everything else."""
     span = log.minutes[-1].at - log.minutes[0].at
-    width = max(1, -(-int(span) // (_MINUTE * _MOST_COLUMNS))) * _MINUTE
+    width = max(1, -(-int(span) // (60 * _MOST_COLUMNS))) * 60
     chosen = sorted(log.shapes, key=lambda s: -s.bytes)[:_FEW]
-    bands = [Band(s.shape.strip()[:_NAME], _columns(s.minutes, width), width) for s in chosen]
-    left = dict(_columns(log.minutes, width))
-    for band in bands:
-        for at, count in band.points:
-            left[at] -= count
-    return (*bands, Band("everything else", tuple(left.items()), width))
+    bands: dict[str, Counter[float]] = {}
+    for one in chosen:
+        bands.setdefault(one.shape.strip()[:_NAME], Counter()).update(_columns(one.minutes, width))
+    left = _columns(log.minutes, width)
+    for band in bands.values():
+        left.subtract(band)
+    return width, bands | {"everything else": left}
 
 
-def _columns(minutes: Sequence[Minute], width: int) -> tuple[tuple[float, int], ...]:
-    columns: dict[float, int] = {}
+def _columns(minutes: Sequence[Minute], width: int) -> Counter[float]:
+    columns: Counter[float] = Counter()
     for minute in minutes:
-        column = minute.at // width * width
-        columns[column] = columns.get(column, 0) + minute.bytes
-    return tuple(columns.items())
-
-
-def _unit(seconds: int) -> str:
-    minutes = seconds // _MINUTE
-    return "minute" if minutes == 1 else f"{minutes} minutes"
+        columns[minute.at // width * width] += minute.bytes
+    return columns

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from math import floor, log10
@@ -12,13 +13,14 @@ import plotly.graph_objects as go
 from IPython.display import display
 from plotly.subplots import make_subplots
 
+from mqlab.figures.drain import sliders
 from mqlab.figures.kafka_group import draw_bands
-from mqlab.figures.style import ALARM, BAND, INCOMING, INK, MUTED, TEMPLATE, empty, figure, label, thinned, time
+from mqlab.figures.style import ALARM, BAND, INCOMING, INK, MUTED, TEMPLATE, empty, figure, label, line
 from mqlab.models.polling import ADVISED_MARGIN
-from mqlab.scenarios.replay_request import Fit, ReplayAnswer
-from mqlab.units import clock, counted, digits, duration
+from mqlab.scenarios.replay import ReplayAnswer
+from mqlab.units import brief, clock, counted, digits, duration
 from mqlab.views.kafka_group import Phase, Poll, RebalanceView
-from mqlab.views.poll_trials import trial
+from mqlab.views.scenarios import trial
 
 _MOST_RECORDS = 10_000
 
@@ -27,7 +29,7 @@ def feasibility(view: RebalanceView) -> go.Figure:
     """A point with its spread for each pair of settings, and a line for each interval. Without polls a sentence."""
     phases = [phase for phase in view.phases if phase.interval is not None and phase.work.record_seconds.p99 > 0]
     if not phases:
-        return empty("Whether a poll can be in time is not known: the time of a poll or the interval is not told.")
+        return empty("Whether a poll can be in time is not known: poll times or max.poll.interval.ms are missing.")
     chart = figure(400)
     low, high = _range(phases)
     for interval in sorted({phase.interval or 0.0 for phase in phases}):
@@ -38,7 +40,7 @@ def feasibility(view: RebalanceView) -> go.Figure:
     ticks = [factor * 10.0**power for power in range(-7, 5) for factor in (1, 2, 5)]
     chart.update_yaxes(
         type="log", range=[low[1], high[1]], title_text="time of one record", tickvals=ticks,
-        ticktext=[_short(tick) for tick in ticks],
+        ticktext=[brief(tick) for tick in ticks],
     )  # fmt: skip
     chart.update_layout(legend={"y": -0.2, "yanchor": "top"})
     return chart
@@ -63,13 +65,13 @@ def _draw_line(chart: go.Figure, interval: float, most: float, top: float) -> No
     xs = [1.0, most]
     ys = [interval / x for x in xs]
     each = zip(xs, ys, strict=True)
-    words = [f"{counted(round(x), 'record')} of {_short(y)}: {duration(interval)} in all" for x, y in each]
+    words = [f"{counted(round(x), 'record')} of {brief(y)}: {duration(interval)} in all" for x, y in each]
     chart.add_scatter(
         x=[*xs, xs[-1], xs[0]], y=[*ys, top, top], fill="toself", fillcolor=BAND, mode="none",
         name=f"too late for {duration(interval)}", hoverinfo="skip", text=[""] * 4,
     )  # fmt: skip
     chart.add_scatter(
-        x=xs, y=ys, text=words, name=f"takes {duration(interval)}: all that may pass", mode="lines",
+        x=xs, y=ys, text=words, name=f"takes {duration(interval)}: max.poll.interval.ms", mode="lines",
         line={"color": ALARM, "width": 2}, hovertemplate="%{text}<extra></extra>",
     )  # fmt: skip
     chart.add_scatter(
@@ -83,7 +85,7 @@ def _draw_point(chart: go.Figure, phase: Phase, *, late: bool) -> None:
     allowed = f"{counted(phase.records, 'record')}, {duration(phase.interval or 0.0)}"
     name = f"{clock(phase.since)} to {clock(phase.until)}: {allowed}"
     words = label(
-        f"{counted(phase.records, 'record')}, half take {_short(each.p50)}, 99 % at most {_short(each.p99)}; "
+        f"{counted(phase.records, 'record')}, half take {brief(each.p50)}, 99 % at most {brief(each.p99)}; "
         f"{counted(phase.work.polls, 'poll')}"
     )
     colour = ALARM if late else INCOMING
@@ -101,15 +103,11 @@ def _spread(phase: Phase) -> tuple[float, float]:
     return max(each.p50, each.p99 / 100), each.p99
 
 
-def _short(seconds: float) -> str:
-    for factor, unit in ((1, "s"), (1e3, "ms"), (1e6, "µs")):
-        if seconds * factor >= 1:
-            return f"{float(f'{seconds * factor:.3g}'):g} {unit}"
-    return f"{seconds * 1e6:.2g} µs"
-
-
 IN_TIME, LATE = "in time", "too late"
-_LOOKS = {IN_TIME: (INCOMING, "circle", 6), LATE: (ALARM, "x", 8)}
+_LOOKS = {
+    IN_TIME: {"color": INCOMING, "symbol": "circle", "size": 6, "opacity": 0.75},
+    LATE: {"color": ALARM, "symbol": "x", "size": 8, "opacity": 0.75},
+}
 _STEPS = 8
 """Bars of the distribution for each tenfold."""
 _NARROW = 1000
@@ -122,18 +120,22 @@ def poll_times(view: RebalanceView) -> go.Figure:
     """Left each poll when it was done, right the records in polls of each length. Without polls a sentence."""
     if not view.polls:
         return empty(
-            "No application tells how long its polls took (such as 'processed 500 records in 44.6 s'): "
+            "No application logs how long its polls took (such as 'processed 500 records in 44.6 s'): "
             "only settings are known."
         )
     chart = make_subplots(rows=1, cols=2, shared_yaxes=True, horizontal_spacing=0.02, column_widths=[0.76, 0.24])
     chart.update_layout(
-        template=TEMPLATE, height=404, margin={"l": 8, "r": 8, "t": 54, "b": 70}, barmode="overlay",
+        template=TEMPLATE,
+        height=404,
+        margin={"t": 54, "b": 70},
+        barmode="overlay",
         legend={"y": -0.24, "yanchor": "top"},
-    )  # fmt: skip
+    )
     draw_bands(chart, view.history)
-    for name in _LOOKS:
+    for name, look in _LOOKS.items():
         own = [poll for poll in view.polls if poll.late == (name == LATE)]
-        _draw_polls(chart, own, name)
+        told = [(poll.batch.at, max(poll.batch.longest_seconds, _LEAST), _words(poll)) for poll in own]
+        line(chart, name, told, row=1, mode="markers", marker=look, hovertemplate="%{text}<extra></extra>")
     _draw_counts(chart, view)
     _draw_limits(chart, view.phases)
     low, high = _time_range(view)
@@ -148,15 +150,11 @@ def poll_times(view: RebalanceView) -> go.Figure:
 
 def lengths(view: RebalanceView) -> tuple[tuple[float, int], ...]:
     """(lower end in seconds, records in such polls) of each step of the distribution, those without any too."""
-    counts: dict[int, int] = {}
-    for poll in view.polls:
-        for records, seconds in poll.pairs:
-            step = floor(_STEPS * log10(max(seconds, _LEAST)))
-            counts[step] = counts.get(step, 0) + records
-    if not counts:
-        return ()
-    steps = range(min(counts), max(counts) + 1)
-    return tuple((10 ** (step / _STEPS), counts.get(step, 0)) for step in steps)
+    counts: Counter[int] = Counter()
+    for records, seconds in (pair for poll in view.polls for pair in poll.pairs):
+        counts[floor(_STEPS * log10(max(seconds, _LEAST)))] += records
+    steps = range(min(counts), max(counts) + 1) if counts else ()
+    return tuple((10 ** (step / _STEPS), counts[step]) for step in steps)
 
 
 def ticks(low: float, high: float) -> tuple[float, ...]:
@@ -166,63 +164,44 @@ def ticks(low: float, high: float) -> tuple[float, ...]:
     return tuple(tick for tick in every if low <= tick <= high)
 
 
-def limits(phases: Sequence[Phase]) -> tuple[tuple[float, float, float], ...]:
+def limits(phases: Sequence[Phase]) -> list[tuple[float, float, float]]:
     """(since, until, seconds) for each interval that was in force, as far as polls show it."""
-    found: dict[float, tuple[float, float]] = {}
-    for phase in phases:
-        if phase.interval is None:
-            continue
-        since = phase.since
-        until = phase.until
-        first, last = found.get(phase.interval, (since, until))
-        found[phase.interval] = (min(first, since), max(last, until))
-    return tuple((since, until, seconds) for seconds, (since, until) in sorted(found.items()))
-
-
-def _draw_polls(chart: go.Figure, polls: Sequence[Poll], name: str) -> None:
-    colour, symbol, size = _LOOKS[name]
-    kept = thinned(polls, value=lambda poll: poll.batch.longest_seconds)
-    if kept:
-        chart.add_scatter(
-            x=[time(poll.batch.at) for poll in kept],
-            y=[max(poll.batch.longest_seconds, _LEAST) for poll in kept], text=[_words(poll) for poll in kept],
-            name=name, mode="markers", hovertemplate="%{text}<extra></extra>",
-            marker={"color": colour, "symbol": symbol, "size": size, "opacity": 0.75}, row=1, col=1,
-        )  # fmt: skip
+    known = sorted({phase.interval for phase in phases if phase.interval is not None})
+    own = [(seconds, [phase for phase in phases if phase.interval == seconds]) for seconds in known]
+    return [(min(p.since for p in same), max(p.until for p in same), seconds) for seconds, same in own]
 
 
 def _words(poll: Poll) -> str:
     batch = poll.batch
     what = f"{counted(batch.longest_records, 'record')} in {digits(batch.longest_seconds)} s"
     more = f", the longest of {batch.polls}" if batch.polls > 1 else ""
-    return label(f"{clock(batch.at)} {batch.client_id}: {what}{more}, {batch.source}:{batch.line}")
+    return f"{clock(batch.at)} {batch.client_id}: {what}{more}, {batch.source}:{batch.line}"
 
 
 def _draw_counts(chart: go.Figure, view: RebalanceView) -> None:
     steps = lengths(view)
     edges = [*(low for low, _ in steps), steps[-1][0] * 10 ** (1 / _STEPS)]
-    xs, ys, words = [0.0], [edges[0]], [""]
-    for (_, count), (low, high) in zip(steps, pairwise(edges), strict=True):
-        said = f"{counted(count, 'record')} in polls of {digits(low)} to {digits(high)} s"
-        xs, ys, words = [*xs, count, count], [*ys, low, high], [*words, said, said]
+    told = [
+        (count, edge, f"{counted(count, 'record')} in polls of {digits(low)} to {digits(high)} s")
+        for (_, count), (low, high) in zip(steps, pairwise(edges), strict=True)
+        for edge in (low, high)
+    ]
+    xs, ys, words = zip((0, edges[0], ""), *told, (0, edges[-1], ""), strict=True)
     chart.add_scatter(
-        x=[*xs, 0.0], y=[*ys, edges[-1]], text=[*words, ""], name="records", mode="lines", fill="tozerox",
-        line={"color": INCOMING, "width": 1}, showlegend=False, hovertemplate="%{text}<extra></extra>", row=1, col=2,
+        x=xs, y=ys, text=words, name="records", mode="lines", fill="tozerox", line={"color": INCOMING, "width": 1},
+        showlegend=False, hovertemplate="%{text}<extra></extra>", row=1, col=2,
     )  # fmt: skip
 
 
 def _draw_limits(chart: go.Figure, phases: Sequence[Phase]) -> None:
-    for place, (since, until, seconds) in enumerate(limits(phases)):
-        words = f"may pass between two polls: {duration(seconds)}"
+    for since, until, seconds in limits(phases):
+        words = f"max.poll.interval.ms: {duration(seconds)}"
         look = {"color": INK, "width": 2, "dash": "dash"}
-        chart.add_scatter(
-            x=[time(since), time(until)], y=[seconds, seconds], text=[words, words], name=words, mode="lines",
-            line=look, legendgroup=f"limit {place}", hovertemplate="%{text}<extra></extra>", row=1, col=1,
-        )  # fmt: skip
+        line(chart, words, [(since, seconds, words), (until, seconds, words)], row=1, line=look)
         chart.add_hline(y=seconds, line=look, row=1, col=2)
     if not limits(phases):
         chart.add_annotation(
-            text="what may pass between two polls is not told", x=0, xref="paper", y=1, yref="paper",
+            text="max.poll.interval.ms is not known", x=0, xref="paper", y=1, yref="paper",
             xanchor="left", yanchor="bottom", showarrow=False, font={"color": MUTED, "size": 11},
         )  # fmt: skip
 
@@ -240,27 +219,19 @@ _ROOM = 10
 
 
 def poll_sliders(start: ReplayAnswer | None, again: Callable[[Sequence[str]], ReplayAnswer | None]) -> Any:
-    """Sliders above the table that *again* answers; a sentence where there is nothing to replay."""
+    """Sliders, from what was, above the table that *again* answers; a sentence where there is nothing to replay."""
     if start is None:
-        return "Nobody fell out of the group, or the material does not suffice for a replay."
-    sliders = _sliders(start.fit_before)
+        return "Nobody fell out of the group, or there is not enough material for a replay."
+    was = start.fit_before
+    longest = _ROOM * max(was.interval_seconds, was.poll_seconds)
 
     def draw(records: int, interval: float, threads: int) -> None:
         pairs = (f"max.poll.records={records}", f"max.poll.interval.ms={round(1000 * interval)}", f"threads={threads}")
         display(trial(again(pairs)))  # type: ignore[no-untyped-call]
 
-    shown = widgets.interactive_output(draw, sliders)
-    return widgets.VBox([widgets.VBox(list(sliders.values())), shown])
-
-
-def _sliders(was: Fit) -> dict[str, Any]:
-    """They begin at what was."""
-    wide = {"layout": widgets.Layout(width="34em"), "style": {"description_width": "15em"}, "continuous_update": False}
-    longest = _ROOM * max(was.interval_seconds, was.poll_seconds)
-    return {
-        "records": widgets.IntSlider(was.records, 1, _ROOM * was.records, description="max.poll.records", **wide),
-        "interval": widgets.FloatSlider(
-            was.interval_seconds, min=1, max=longest, step=0.5, description="max.poll.interval, s", **wide
-        ),
-        "threads": widgets.IntSlider(was.threads, 1, _MOST_THREADS, description="threads that share a poll", **wide),
-    }
+    return sliders(
+        draw,
+        records=("max.poll.records", widgets.IntSlider(was.records, 1, _ROOM * was.records)),
+        interval=("max.poll.interval, s", widgets.FloatSlider(was.interval_seconds, min=1, max=longest, step=0.5)),
+        threads=("threads that share a poll", widgets.IntSlider(was.threads, 1, _MOST_THREADS)),
+    )

@@ -6,8 +6,10 @@ came or went; lag stands above what comes in and what is read.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
@@ -23,98 +25,76 @@ from mqlab.figures.style import (
     MUTED,
     OUTGOING,
     TEMPLATE,
-    Column,
-    columns,
+    Bar,
     cut,
+    draw_lanes,
     empty,
     figure,
     label,
-    process_names,
-    thinned,
+    line,
+    panels,
     time,
 )
 from mqlab.rocketmq.eras import Panel, Share, Stay
-from mqlab.shared.queues import Member, spread
-from mqlab.units import clock, digits, duration
-from mqlab.views.queue_lags import ALONE, DOUBLED, ORPHAN, UNKNOWN, Flow, QueueLag, flows, growth, queue_lags
-from mqlab.views.rocketmq_group import GroupView
+from mqlab.shared.queues import Member, place, spread
+from mqlab.units import clock, digits, duration, number
+from mqlab.views.rocketmq_group import ALONE, DOUBLED, ORPHAN, UNKNOWN, GroupView, QueueLag, flows, growth, queue_lags
 
 OWN, SHARED = "its id is its own", "its id is shared"
-_LOOKS = {OWN: (INCOMING, 9), SHARED: (ALARM, 15)}
-"""Colour and width: the bar of a shared id is thicker too."""
+_LOOKS = {OWN: (OWN, INCOMING, 9), SHARED: (SHARED, ALARM, 15)}
+"""Words, colour and width: the bar of a shared id is thicker too."""
 _MOST_ROWS = 60
 _ROOM = 0.12
 """Share of the time axis that the moments before the bars need."""
-
-
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """One stay of one process."""
-
-    row: str
-    kind: str
-    since: float
-    until: float
-    words: str
 
 
 def membership(view: GroupView) -> go.Figure:
     """Bars by process, with the moment in which it came. Without anybody a sentence."""
     bars = membership_bars(view.stays)
     if not bars:
-        return empty(f"Nothing in this material tells who is in {view.group or 'a group of RocketMQ'}.")
-    rows = list(dict.fromkeys(bar.row for bar in bars))
+        return empty(f"This material does not say who is in {view.group or 'a group of RocketMQ'}.")
+    first = {bar.lane: bar for bar in sorted(bars, key=lambda bar: bar.since, reverse=True)}
+    rows = list(dict.fromkeys(bar.lane for bar in bars))
     chart = figure(96 + 24 * len(rows))
-    for kind, (colour, width) in _LOOKS.items():
-        own = [bar for bar in bars if bar.kind == kind]
-        if own:
-            chart.add_scatter(
-                x=[at for bar in own for at in (time(bar.since), time(bar.until), None)],
-                y=[at and bar.row for bar in own for at in (True, True, None)],
-                text=[at and bar.words for bar in own for at in (True, True, None)],
-                name=kind, mode="lines", line={"color": colour, "width": width},
-                hovertemplate="%{y}<br>%{text}<extra></extra>",
-            )  # fmt: skip
-    _draw_comings(chart, bars)
-    chart.update_yaxes(
-        type="category", categoryorder="array", categoryarray=rows[::-1], range=[-0.6, len(rows) - 0.4], dtick=1,
-        tickfont={"size": 11},
+    draw_lanes(chart, bars, _LOOKS, rows)
+    chart.add_scatter(
+        x=[time(first[row].since) for row in rows], y=list(map(label, rows)), mode="text", showlegend=False,
+        text=[f"{clock(first[row].since)} " for row in rows], textposition="middle left", textfont={"size": 10},
+        name="came", hoverinfo="skip", cliponaxis=False,
     )  # fmt: skip
-    first, last = min(bar.since for bar in bars), max(bar.until for bar in bars)
-    room = _ROOM * (last - first)
-    chart.update_xaxes(title_text="UTC", range=[time(first - room), time(last + room / 4)])
-    return chart
+    begin, end = min(bar.since for bar in bars), max(bar.until for bar in bars)
+    room = _ROOM * (end - begin)
+    return chart.update_xaxes(range=[time(begin - room), time(end + room / 4)])
 
 
 def membership_bars(stays: Sequence[Stay]) -> tuple[Bar, ...]:
     """The bars, those of one host next to each other; of very many processes those that share an id come first."""
-    members = list(dict.fromkeys((s.member.client_id, s.member.host) for s in stays))
+    members: dict[tuple[str, str], Member] = {}
+    for stay in stays:
+        members.setdefault((stay.member.client_id, stay.member.host), stay.member)
     sharing = {(s.member.client_id, s.member.host) for s in stays if s.shared}
-    kept = set(sorted(members, key=lambda one: one not in sharing)[:_MOST_ROWS])
-    chosen = [s for s in stays if (s.member.client_id, s.member.host) in kept]
-    first = {(s.member.client_id, s.member.host): s.member for s in reversed(chosen)}
-    names = dict(zip(first, process_names(list(first.values())), strict=True))
+    kept = sorted(members, key=lambda one: one not in sharing)[:_MOST_ROWS]
+    names = dict(zip(kept, process_names([members[one] for one in kept]), strict=True))
     return tuple(
-        Bar(label(names[s.member.client_id, s.member.host]), SHARED if s.shared else OWN, s.since, s.until, _words(s))
-        for s in chosen
+        Bar(names[one], SHARED if s.shared else OWN, s.since, s.until,
+            f"{clock(s.since)} to {clock(s.until)} ({duration(s.until - s.since)}), {s.member.place}")
+        for s in stays if (one := (s.member.client_id, s.member.host)) in names
+    )  # fmt: skip
+
+
+def process_names(members: Sequence[Member]) -> tuple[str, ...]:
+    """``id  address`` of each, the port where it is needed; an id that holds the address stands alone."""
+    short = Counter(_name(m.client_id, m.host) for m in members)
+    full = [_name(m.client_id, m.host if short[_name(m.client_id, m.host)] == 1 else m.place) for m in members]
+    return tuple(
+        f"{name} ({before + 1})" if (before := full[:number].count(name)) else name for number, name in enumerate(full)
     )
 
 
-def _words(stay: Stay) -> str:
-    lasted = duration(stay.until - stay.since)
-    return label(f"{clock(stay.since)} to {clock(stay.until)} ({lasted}), {stay.member.place}")
-
-
-def _draw_comings(chart: go.Figure, bars: Sequence[Bar]) -> None:
-    """The moment in which each process came."""
-    first: dict[str, Bar] = {}
-    for bar in sorted(bars, key=lambda b: b.since):
-        first.setdefault(bar.row, bar)
-    chart.add_scatter(
-        x=[time(bar.since) for bar in first.values()], y=list(first), mode="text", showlegend=False, name="came",
-        text=[f"{clock(bar.since)} " for bar in first.values()], textposition="middle left",
-        textfont={"size": 10}, hoverinfo="skip", cliponaxis=False,
-    )  # fmt: skip
+def _name(client: str, address: str) -> str:
+    """An address ``10.0.0.4`` says nothing beside the id ``10.0.0.4@9``."""
+    where = "" if client.startswith(f"{address}@") else address.removeprefix("logs/").removeprefix("clients/")
+    return f"{cut(client)}   {cut(where)}".strip()
 
 
 OWNERS, OFFSET = "owners", "offset moves"
@@ -149,11 +129,58 @@ class Matrix:
     cells: tuple[tuple[Cell, ...], ...]
 
 
+_MOST_COLUMNS = 64
+"""Queues with a column each; of more, those that fare alike share one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """Queues that have the same owners in every panel."""
+
+    topic: str
+    queues: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """Unique: ``ORDERS broker-a 0-3``."""
+        return f"{self.topic} {spread(self.queues)}"
+
+    @property
+    def short(self) -> str:
+        """Without topic and broker: ``0-3``."""
+        return spread(f"/{place(queue)[1]}" for queue in self.queues)
+
+    @property
+    def head(self) -> str:
+        """What stands below columns of one topic and broker."""
+        return f"{self.topic} on {place(self.queues[0])[0] or 'its broker'}"
+
+    def shares(self, panel: Panel) -> tuple[Share, ...]:
+        """What *panel* says of these queues."""
+        return tuple(s for s in panel.shares if s.topic == self.topic and s.queue in self.queues)
+
+
+def columns(panels: Sequence[Panel]) -> tuple[Column, ...]:
+    """The queues of the first panel; all panels know the same."""
+    queues = [panel.shares for panel in panels]
+    each = list(zip(*queues, strict=False))
+    if len(each) <= _MOST_COLUMNS:
+        return tuple(Column(shares[0].topic, (shares[0].queue,)) for shares in each)
+    alike = [list(own) for _, own in groupby(each, key=_fate)]
+    return tuple(Column(own[0][0].topic, tuple(shares[0].queue for shares in own)) for own in alike)
+
+
+def _fate(shares: Sequence[Share]) -> tuple[object, ...]:
+    """Topic and broker of a queue, its owners in each panel, and whether its offset stood still."""
+    owned = [(s.owners, s.pace is not None and s.pace.frozen) for s in shares]
+    return shares[0].topic, place(shares[0].queue)[0], *owned
+
+
 def ownership(panels: Sequence[Panel]) -> go.Figure:
     """The panels below each other, so that a queue stays in its column; without panels a sentence."""
     drawn = [panel for panel in panels if panel.shares]
     if not drawn:
-        return empty("Nothing in this material tells which queues there are and who is in the group.")
+        return empty("This material does not say which queues there are or who is in the group.")
     across = columns(drawn)
     matrices = [matrix(panel, across) for panel in drawn]
     heights = [len(m.rows) * _ROW for m in matrices]
@@ -167,8 +194,8 @@ def ownership(panels: Sequence[Panel]) -> go.Figure:
         legend={"x": 0, "xref": "container", "y": 0.995, "yanchor": "top", "yref": "container", "itemclick": False,
                 "itemdoubleclick": False},
     )  # fmt: skip
-    for place, one in enumerate(matrices, start=1):
-        _draw(chart, one, across, place)
+    for row, one in enumerate(matrices, start=1):
+        _draw(chart, one, across, row)
     _draw_axes(chart, across, len(matrices))
     _draw_legend(chart, {cell.look for one in matrices for row in one.cells for cell in row})
     return chart
@@ -229,18 +256,18 @@ def _offset(shares: Sequence[Share]) -> Cell:
     return Cell(_QUIET, "yes", f"moved by {read:,} while {came:,} messages came in")
 
 
-def _draw(chart: go.Figure, one: Matrix, across: Sequence[Column], place: int) -> None:
+def _draw(chart: go.Figure, one: Matrix, across: Sequence[Column], row: int) -> None:
     last = len(_COLOURS) - 1
     scale = [(edge / len(_COLOURS), colour) for n, colour in enumerate(_COLOURS) for edge in (n, n + 1)]
     chart.add_heatmap(
         x=[column.name for column in across], y=list(one.rows), z=[[c.look for c in row] for row in one.cells],
         text=[[c.sign for c in row] for row in one.cells], hovertext=[[c.words for c in row] for row in one.cells],
         texttemplate="%{text}", textfont={"size": 11}, hovertemplate="%{y}<br>%{x}: %{hovertext}<extra></extra>",
-        colorscale=scale, zmin=-0.5, zmax=last + 0.5, showscale=False, xgap=2, ygap=2, name=one.title, row=place, col=1,
+        colorscale=scale, zmin=-0.5, zmax=last + 0.5, showscale=False, xgap=2, ygap=2, name=one.title, row=row, col=1,
     )  # fmt: skip
-    chart.update_yaxes(autorange="reversed", showgrid=False, tickfont={"size": 11}, dtick=1, row=place, col=1)
+    chart.update_yaxes(autorange="reversed", showgrid=False, tickfont={"size": 11}, dtick=1, row=row, col=1)
     chart.add_annotation(
-        text=one.title, x=0, xref="paper", xanchor="left", y=1, yref=f"y{place if place > 1 else ''} domain",
+        text=one.title, x=0, xref="paper", xanchor="left", y=1, yref=f"y{row if row > 1 else ''} domain",
         yanchor="bottom", yshift=3, showarrow=False, font={"size": 12, "color": INK},
     )  # fmt: skip
 
@@ -280,25 +307,30 @@ _MOST_LINES = 16
 
 
 def queue_lag(facts: Facts, view: GroupView) -> go.Figure:
-    """Two rows: lag of each queue; messages a second of all of them. Without offsets a sentence."""
+    """Two panels: lag of each queue; messages a second of all of them. Without offsets a sentence."""
     found = queue_lags(facts, view)
     if not found:
         return empty(f"No offsets of {view.group or 'a group of RocketMQ'} in this material, so lag is not known.")
-    chart = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.07, row_heights=[0.68, 0.32])
-    chart.update_layout(
-        template=TEMPLATE, height=500, margin={"l": 8, "r": 8, "t": 24, "b": 40},
-        legend={"y": -0.16, "yanchor": "top"},
-    )  # fmt: skip
-    for kind in _QUEUE_LOOKS:
-        _draw_kind(chart, [lag for lag in found if lag.kind == kind], kind)
-    _draw_growth(chart, view)
-    _draw_flows(chart, flows(facts, view))
+    chart = panels(500, 0.68, 0.32, legend={"y": -0.16, "yanchor": "top"})
+    for kind, (colour, dash, width) in _QUEUE_LOOKS.items():
+        own = [queue for queue in found if queue.kind == kind]
+        for number_, queue in enumerate(own[:_MOST_LINES]):
+            name = f"{queue.topic} {queue.queue}"
+            told = [(at, waiting, f"{name}: {kind}, {number(waiting)} messages wait") for at, waiting in queue.points]
+            line(
+                chart, name if number_ else kind_name(own, kind), told, row=1, legendgroup=kind,
+                showlegend=not number_, line={"color": colour, "dash": dash, "width": width},
+            )  # fmt: skip
+    if grown := growth(view):
+        (first, begin), (last, end) = grown
+        rate = f"{digits((end - begin) / (last - first))}/s"
+        line(chart, f"what is produced to one that nobody reads: {rate}", [(at, n, rate) for at, n in grown], row=1,
+             line={"color": INK, "dash": "dot", "width": 2.5})  # fmt: skip
+    _draw_flows(chart, facts, view)
     _draw_band(chart, view)
     chart.update_yaxes(rangemode="tozero")
     chart.update_yaxes(title_text="messages waiting, each queue", row=1, col=1)
-    chart.update_yaxes(title_text="messages/s, all", nticks=4, row=2, col=1)
-    chart.update_xaxes(title_text="UTC", row=2, col=1)
-    return chart
+    return chart.update_yaxes(title_text="messages/s, all", nticks=4, row=2, col=1)
 
 
 def kind_name(found: Sequence[QueueLag], kind: str) -> str:
@@ -308,44 +340,16 @@ def kind_name(found: Sequence[QueueLag], kind: str) -> str:
     return f"{kind} ({len(found)}): {cut(named, 64)}"
 
 
-def _draw_kind(chart: go.Figure, found: Sequence[QueueLag], kind: str) -> None:
-    colour, dash, width = _QUEUE_LOOKS[kind]
-    for place, lag in enumerate(found[:_MOST_LINES]):
-        points = thinned(lag.points, value=lambda point: point[1])
-        chart.add_scatter(
-            x=[time(at) for at, _ in points], y=[waiting for _, waiting in points], mode="lines",
-            name=label(kind_name(found, kind)) if not place else label(f"{lag.topic} {lag.queue}"),
-            legendgroup=kind, showlegend=not place, line={"color": colour, "dash": dash, "width": width},
-            text=[label(f"{lag.topic} {lag.queue}: {kind}")] * len(points),
-            hovertemplate="%{text}<br>%{x|%H:%M:%S}: %{y:,} messages wait<extra></extra>", row=1, col=1,
-        )  # fmt: skip
-
-
-def _draw_growth(chart: go.Figure, view: GroupView) -> None:
-    points = growth(view)
-    if points:
-        (first, begin), (last, end) = points
-        rate = f"{digits((end - begin) / (last - first))}/s"
-        chart.add_scatter(
-            x=[time(first), time(last)], y=[begin, end], mode="lines", text=[rate, rate],
-            name=f"what is produced to one that nobody reads: {rate}", line={"color": INK, "dash": "dot", "width": 2.5},
-            hovertemplate="%{x|%H:%M:%S}: %{y:,.0f} messages at %{text}<extra></extra>", row=1, col=1,
-        )  # fmt: skip
-
-
-def _draw_flows(chart: go.Figure, found: Sequence[Flow]) -> None:
-    kept = thinned(found, value=lambda flow: flow.consumed)
-    for name, colour, dash, values in (
-        ("come in", INK, "dash", [flow.produced for flow in kept]),
-        ("are read (offsets move)", LAG, "solid", [flow.consumed for flow in kept]),
+def _draw_flows(chart: go.Figure, facts: Facts, view: GroupView) -> None:
+    """Each rate holds from one snapshot to the next."""
+    found = flows(facts, view)
+    for name, colour, dash, rates in (
+        ("come in", INK, "dash", [(f.since, f.at, f.produced) for f in found]),
+        ("are read (offsets move)", LAG, "solid", [(f.since, f.at, f.consumed) for f in found]),
     ):
-        if kept:
-            chart.add_scatter(
-                x=[time(kept[0].since), *(time(flow.at) for flow in kept)], y=[values[0], *values], name=name,
-                text=[f"{digits(value)}/s" for value in (values[0], *values)], mode="lines", line_shape="vh",
-                line={"color": colour, "dash": dash, "width": 1.6},
-                hovertemplate="%{x|%H:%M:%S} %{text}<extra>" + name + "</extra>", row=2, col=1,
-            )  # fmt: skip
+        points = [(since, rate) for since, _, rate in rates[:1]] + [(at, rate) for _, at, rate in rates]
+        told = [(at, rate, f"{digits(rate)}/s") for at, rate in points]
+        line(chart, name, told, row=2, line_shape="vh", line={"color": colour, "dash": dash, "width": 1.6})
 
 
 def _draw_band(chart: go.Figure, view: GroupView) -> None:

@@ -1,22 +1,20 @@
-"""One look for all figures: colours that the colour-blind can tell apart, UTC on the time axis, escaped labels.
+"""What all figures are drawn with: one look, lines and bars over time, and the table that stands behind a figure.
 
-Here is, too, what keeps a figure small (``thinned``, ``merged``) and readable without it (``figure_table``).
+Colours can be told apart by the colour-blind, the time axis is in UTC, names from the material are shown and not
+followed, and of very many points the extremes stay.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from html import unescape
-from itertools import groupby
 from typing import Any, TypeVar
 
 import plotly.graph_objects as go
 from plotly.offline import get_plotlyjs
+from plotly.subplots import make_subplots
 
-from mqlab.rocketmq.eras import Panel, Share
-from mqlab.shared.queues import Member, place, spread
 from mqlab.units import iso
 
 INCOMING = "#0072b2"
@@ -53,6 +51,15 @@ def figure(height: int = 320) -> go.Figure:
     return go.Figure(layout={"template": TEMPLATE, "height": height})
 
 
+def panels(height: int, *weights: float, **layout: object) -> go.Figure:
+    """Blank panels of these heights, from the top, above one time axis."""
+    chart = make_subplots(
+        rows=len(weights), cols=1, shared_xaxes=True, vertical_spacing=0.07, row_heights=list(weights)
+    )
+    chart.update_layout(template=TEMPLATE, height=height, **layout)
+    return chart.update_xaxes(title_text="UTC", row=len(weights), col=1)
+
+
 def empty(sentence: str, height: int = 120) -> go.Figure:
     """A figure that says why it shows nothing."""
     blank = figure(height)
@@ -63,7 +70,7 @@ def empty(sentence: str, height: int = 120) -> go.Figure:
 
 def label(text: str) -> str:
     """Text from the material for a label: plotly reads some HTML there, so mark-up is shown, not followed."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\n", "<br>")
 
 
 def time(at: float) -> str:
@@ -71,71 +78,7 @@ def time(at: float) -> str:
     return (iso(at) or "").removesuffix("Z")
 
 
-_MOST = 64
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """Queues that have the same owners in every panel."""
-
-    topic: str
-    queues: tuple[str, ...]
-
-    @property
-    def name(self) -> str:
-        """Unique: ``ORDERS broker-a 0-3``."""
-        return f"{self.topic} {spread(self.queues)}"
-
-    @property
-    def short(self) -> str:
-        """Without topic and broker: ``0-3``."""
-        return spread(f"/{place(queue)[1]}" for queue in self.queues)
-
-    @property
-    def head(self) -> str:
-        """What stands below columns of one topic and broker."""
-        return f"{self.topic} on {place(self.queues[0])[0] or 'its broker'}"
-
-    def shares(self, panel: Panel) -> tuple[Share, ...]:
-        """What *panel* says of these queues."""
-        return tuple(s for s in panel.shares if s.topic == self.topic and s.queue in self.queues)
-
-
-def columns(panels: Sequence[Panel]) -> tuple[Column, ...]:
-    """The queues of the first panel; all panels know the same."""
-    keys = [(s.topic, s.queue) for s in panels[0].shares]
-    if len(keys) <= _MOST:
-        return tuple(Column(topic, (queue,)) for topic, queue in keys)
-    numbered = list(enumerate(keys))
-    alike = groupby(numbered, key=lambda one: (one[1][0], place(one[1][1])[0], _fate(panels, one[0])))
-    return tuple(Column(told[0], tuple(queue for _, (_, queue) in found)) for told, found in alike)
-
-
-def _fate(panels: Sequence[Panel], number: int) -> tuple[tuple[tuple[str, ...], bool], ...]:
-    """Owners of the queue in each panel, and whether its offset stood still."""
-    shares = [panel.shares[number] for panel in panels]
-    return tuple((s.owners, s.pace is not None and s.pace.frozen) for s in shares)
-
-
-_LONGEST = 46
-
-
-def process_names(members: Sequence[Member]) -> tuple[str, ...]:
-    """``id  address`` of each, the port where it is needed; an id that holds the address stands alone."""
-    names = [_name(m.client_id, m.host) for m in members]
-    times = Counter(names)
-    full = [_name(m.client_id, m.place) if times[n] > 1 else n for m, n in zip(members, names, strict=True)]
-    return tuple(f"{name} ({number})" if (number := full[:place].count(name) + 1) > 1 else name
-                 for place, name in enumerate(full))  # fmt: skip
-
-
-def _name(client: str, place: str) -> str:
-    """An address ``10.0.0.4`` says nothing beside the id ``10.0.0.4@9``."""
-    where = "" if client.startswith(f"{place}@") else place.removeprefix("logs/").removeprefix("clients/")
-    return f"{cut(client)}   {cut(where)}".strip()
-
-
-def cut(text: str, longest: int = _LONGEST) -> str:
+def cut(text: str, longest: int = 46) -> str:
     """*text*, its middle left out where it is long: the ends of ids tell them apart."""
     half = longest // 2
     return text if len(text) <= longest else f"{text[:half]}…{text[-half:]}"
@@ -144,10 +87,68 @@ def cut(text: str, longest: int = _LONGEST) -> str:
 _Point = TypeVar("_Point")
 
 MOST_POINTS = 1000
+"""About as many as a figure has pixels across."""
 MOST_MARKS = 300
 
-Mark = tuple[float, float, str]
-"""(from, to, what the reader sees when pointing at it)."""
+
+def line(
+    chart: go.Figure,
+    name: str,
+    points: Iterable[tuple[float, float, str]],
+    *,
+    row: int | None = None,
+    axis: Callable[[float], str | float] = time,
+    **look: object,
+) -> None:
+    """Draw (moment, value, words), the moment as *axis* has it; nothing where there are none."""
+    kept = thinned(list(points), value=lambda point: point[1])
+    if kept:
+        looks = {"mode": "lines", "hovertemplate": "%{x|%H:%M:%S} %{text}<extra></extra>"} | look
+        chart.add_scatter(
+            x=[axis(at) for at, _, _ in kept], y=[value for _, value, _ in kept], text=[label(t) for _, _, t in kept],
+            name=label(name), row=row, col=row and 1, **looks,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """Something that lasts, in its lane: a connection, a life of a member, the time of a leader."""
+
+    lane: str
+    kind: str
+    since: float
+    until: float
+    words: str
+
+
+def segments(bars: Sequence[Bar]) -> Mapping[str, list[str | None]]:
+    """Bars as one trace, with a gap after each."""
+    return {
+        "x": [at for bar in bars for at in (time(bar.since), time(bar.until), None)],
+        "y": [at for bar in bars for at in (label(bar.lane), label(bar.lane), None)],
+        "text": [at for bar in bars for at in (label(bar.words), label(bar.words), None)],
+    }
+
+
+def draw_lanes(
+    chart: go.Figure, bars: Sequence[Bar], looks: Mapping[str, tuple[str, str, int]], order: Sequence[str]
+) -> None:
+    """Bars in lanes of this *order*, from the top; *looks* are the words, the colour and the width of each kind."""
+    for kind, (words, colour, width) in looks.items():
+        if own := [bar for bar in bars if bar.kind == kind and bar.lane in order]:
+            chart.add_scatter(
+                **segments(own), name=label(words), legendgroup=kind, mode="lines",
+                line={"color": colour, "width": width}, hovertemplate="%{y}<br>%{text}<extra></extra>",
+            )  # fmt: skip
+    lane_axis(chart, order)
+
+
+def lane_axis(chart: go.Figure, lanes: Sequence[str]) -> None:
+    """Lanes from the top."""
+    chart.update_yaxes(
+        type="category", categoryorder="array", categoryarray=[label(lane) for lane in reversed(lanes)],
+        range=[-0.6, len(lanes) - 0.4], dtick=1, tickfont={"size": 11},
+    ).update_xaxes(title_text="UTC")  # fmt: skip
 
 
 def thinned(points: Sequence[_Point], value: Callable[[_Point], float], most: int = MOST_POINTS) -> tuple[_Point, ...]:
@@ -165,25 +166,23 @@ def thinned(points: Sequence[_Point], value: Callable[[_Point], float], most: in
     return tuple(points[place] for place in sorted(kept))
 
 
-def merged(marks: Sequence[Mark], most: int = MOST_MARKS) -> tuple[Mark, ...]:
-    """Marks by time; where there are too many, neighbours become one that lasts and says how many it stands for."""
-    ordered = sorted(marks)
+def merged(bars: Sequence[Bar], most: int = MOST_MARKS) -> tuple[Bar, ...]:
+    """Bars of one lane by time; of too many, neighbours become one that lasts and says how many it stands for."""
+    ordered = sorted(bars, key=lambda bar: (bar.since, bar.until, bar.words))
     if len(ordered) <= most:
         return tuple(ordered)
-    reach = (max(end for _, end, _ in ordered) - ordered[0][0]) / most
-    groups: list[list[Mark]] = []
-    for mark in ordered:
-        if groups and mark[0] - groups[-1][0][0] < reach:
-            groups[-1].append(mark)
+    reach = (max(bar.until for bar in ordered) - ordered[0].since) / most
+    groups: list[list[Bar]] = []
+    for bar in ordered:
+        if groups and bar.since - groups[-1][0].since < reach:
+            groups[-1].append(bar)
         else:
-            groups.append([mark])
-    return tuple(_joined(group) for group in groups)
-
-
-def _joined(group: Sequence[Mark]) -> Mark:
-    start, _, words = group[0]
-    more = f"<br>and {len(group) - 1} more marks" if len(group) > 1 else ""
-    return (start, max(end for _, end, _ in group), words + more)
+            groups.append([bar])
+    return tuple(
+        replace(first, until=max(bar.until for bar in (first, *more)),
+                words=first.words + (f"\nand {len(more)} more marks" if more else ""))
+        for first, *more in groups
+    )  # fmt: skip
 
 
 _MOST_ROWS = 300

@@ -44,7 +44,7 @@ def rows(line: str, found: Found) -> list[Row]:
     if signature.kind == BATCH:
         batch = poll(line[found.start :], told)
         return [batch] if batch else []
-    system = signature.system or ORIGINS[found.number].FORMAT.system
+    system = signature.system or ORIGINS[found.number].system
     beside = _BESIDE.get(signature.kind)
     return [EVENTS.row(system=system, kind=signature.kind, **told), *(beside(line, told) if beside else ())]
 
@@ -79,7 +79,7 @@ def _said(line: str, found: Found) -> dict[str, str]:
 
 def _finds(line: str, found: Found) -> Iterator[re.Match[str]]:
     """All that counts, in the order in which it does."""
-    signature, layout = SIGNATURES[found.number], ORIGINS[found.number].FORMAT.layout
+    signature, layout = SIGNATURES[found.number], ORIGINS[found.number].layout
     if selecting := compiled(signature.begins or signature.contains).match(line, found.start):
         yield selecting
     if signature.also:

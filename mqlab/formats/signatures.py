@@ -28,6 +28,7 @@ from mqlab.formats import (
     hivemq_log,
     kafka_broker_log,
     kafka_client_log,
+    known_errors,
     librdkafka_log,
     mosquitto_log,
     paho_log,
@@ -37,7 +38,7 @@ from mqlab.formats import (
     rocketmq_client_log,
     vernemq_log,
 )
-from mqlab.formats.base import LogFormat, Signature, regex
+from mqlab.formats.base import LogFormat, Signature, Spec, regex
 
 LOG_FORMATS: tuple[LogFormat, ...] = (
     rocketmq_broker_log,
@@ -56,9 +57,14 @@ LOG_FORMATS: tuple[LogFormat, ...] = (
 )
 """Formats of dated lines, in the order in which they are tried."""
 
-SIGNATURES: tuple[Signature, ...] = tuple(s for form in LOG_FORMATS for s in form.SIGNATURES)
-ORIGINS = tuple(form for form in LOG_FORMATS for _ in form.SIGNATURES)
-"""The format of each signature."""
+SIGNATURES: tuple[Signature, ...] = (*(s for form in LOG_FORMATS for s in form.SIGNATURES), *known_errors.SIGNATURES)
+ORIGINS: tuple[Spec, ...] = (
+    *(form.FORMAT for form in LOG_FORMATS for _ in form.SIGNATURES),
+    *(known_errors.SPEC for _ in known_errors.SIGNATURES),
+)
+"""What the format of each signature is."""
+OF_ERRORS = len(SIGNATURES) - len(known_errors.SIGNATURES)
+"""The place from which they are known errors."""
 
 FAR = 4000
 """Characters in which a word that may stand anywhere is looked for."""

@@ -189,16 +189,10 @@ def interrupted(facts: Facts, group: str, since: float, until: float) -> list[Re
 
 def _same(view: Stream, rise: Stretch) -> Iterator[Part]:
     """Times within the rise in which *view* saw the same members; a list of connections only from one to the next."""
-    snapshots = view.snapshots
-    start = 0
-    for n in range(1, len(snapshots) + 1):
-        if n < len(snapshots) and snapshots[n].ids == snapshots[start].ids:
-            continue
-        end = (snapshots[n].at if n < len(snapshots) else view.until) if view.lasting else snapshots[n - 1].at
-        settled = snapshots[start].at + (SETTLING if start else 0.0)
-        if snapshots[start].members:
-            yield max(settled, rise.since), min(end, rise.until)
-        start = n
+    for run, _, seen in view.runs(lambda snapshot: snapshot.ids):
+        settled = run[0].at + (SETTLING if run[0] is not view.snapshots[0] else 0.0)
+        if run[0].members:
+            yield max(settled, rise.since), min(seen, rise.until)
 
 
 def _undisturbed(facts: Facts, group: str, rise: Stretch) -> Sequence[Part]:

@@ -1,1 +1,1 @@
-"""Groups of Kafka: members and their lives, releases, static members, records that are tried again and again."""
+"""Groups of Kafka: members, their lives and restarts, rebalances, late polls, lost heartbeats, repeated records."""

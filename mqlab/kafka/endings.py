@@ -17,11 +17,10 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from statistics import median
 
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Evidence
+from mqlab.kafka import poll_limits
 from mqlab.kafka.log_lines import (
     CLIENT,
     CLOSED,
@@ -35,56 +34,14 @@ from mqlab.kafka.log_lines import (
     lines,
     timed_out,
 )
-from mqlab.kafka.poll_limits import interval, polls_of, session_limit
-from mqlab.kafka.rows import End
-from mqlab.kafka.spans import CLOCKS, ONCE, Span
+from mqlab.kafka.poll_limits import interval, polls_of
+from mqlab.kafka.rows import ONCE, End, Span
 from mqlab.memo import per_facts
 from mqlab.rows import Batch, Shape
 from mqlab.shared.benign_lines import ORDERLY, WANTED
+from mqlab.shared.restarts import CLOCKS
 
-EARLY = 0.3
-LATE = 1.0
-"""Seconds around the interval: applications round times, the heartbeat thread looks every 100 ms or when it may."""
-_GIVEN = frozenset({"partitions-assigned", "sync-completed"})
 _PROCESS = STARTS | STOPS | {"process-exit"}
-
-
-def overdue(facts: Facts, group: str, client_id: str, until: float) -> float | None:
-    """Seconds from the last poll to *until*, where they are max.poll.interval.ms; None for all else.
-
-    The last poll is the begin of the batch in work at *until*, else the end of the one before it, or the moment when
-    the member got its partitions.
-    """
-    known = lines(facts, group)
-    run = max((at for at in _starts(facts, group, client_id) if at <= until), default=None)
-    allowed, poll = interval(facts, client_id, run), _last_poll(facts, known, client_id, until)
-    if allowed is None or poll is None:
-        return None
-    return until - poll if -EARLY <= until - poll - allowed <= LATE else None
-
-
-@per_facts
-def _starts(facts: Facts, group: str, client_id: str) -> Sequence[float]:
-    """When the processes of the client began; settings stay the same as long as one runs."""
-    return [e.first_at or 0.0 for e in lines(facts, group).of(client_id) if e.kind in STARTS]
-
-
-def _last_poll(facts: Facts, known: Lines, client_id: str, until: float) -> float | None:
-    own = polls_of(facts, known.group, client_id)
-    place = bisect_right(own, until, key=lambda b: b.at)
-    after = own[place] if place < len(own) else None
-    if after is not None and after.at - after.longest_seconds <= until:
-        return after.at - after.longest_seconds
-    near = between(known.of(client_id), until - _LONGEST, until)
-    given = [e.first_at or 0.0 for e in near if e.kind in _GIVEN]
-    if not given:
-        told = between(known.coordinator, until - _LONGEST, until)
-        given = [e.first_at or 0.0 for e in told if e.kind == "rebalance-assigned"]
-    return max([*given, *(b.at for b in own[max(0, place - 1) : place])], default=None)
-
-
-_LONGEST = 900.0
-"""Seconds before its end in which a member's last poll is looked for: three times the default interval."""
 
 
 _CLOSING = 60.0
@@ -92,7 +49,7 @@ _CLOSING = 60.0
 _FAILING = frozenset({"commit-failed", "partitions-lost"})
 """What a client meets that was taken out of the group and does not know it."""
 EXITED = "its process exited without a word"
-WENT_ON = "the coordinator gave it up, and its process went on"
+WENT_ON = "the coordinator expelled it while its process went on"
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,15 +134,17 @@ def _silent(facts: Facts, lines: Lines, span: Span) -> Ending:
     """A leave of which nobody says why."""
     until = span.until or 0.0
     failed = _failed(lines, span, until)
-    late = overdue(facts, lines.group, span.client_id, until)
-    if failed is None and late is None:
+    limit = interval(facts, span.client_id, until)
+    waited = poll_limits.waited(facts, lines.group, span.client_id, until)
+    late = limit is not None and waited is not None and abs(waited - limit) <= CLOCKS
+    if failed is None and not late:
         return Ending(span.end, None)
-    parts = ["it left"]
+    words = "it left"
+    if late:
+        words += f" {waited:.1f} s after its last poll, which is max.poll.interval.ms"
     if failed is not None:
-        parts.append("while its process worked on and then met a group without it")
-    if late is not None:
-        parts.append(f"{late:.1f} s after its last poll, as long as max.poll.interval.ms allows")
-    return Ending(End.POLL_TIMEOUT, None, ", ".join(parts), (failed.first,) if failed else ())
+        words += f"{',' if late else ''} while its process was still working and learned of it afterwards"
+    return Ending(End.POLL_TIMEOUT, None, words, (failed.first,) if failed else ())
 
 
 def _went_on(lines: Lines, span: Span, until: float) -> bool:
@@ -256,9 +215,9 @@ def _said_failure(
         done = _exit(known, client, closing.first_at if closing is not None else span.until)
         status = None if done is None else done.value_max
         if status not in (None, *WANTED) and (not asked or error):
-            yield span, f"its process left in good order, and exited with status {status:.0f}"
+            yield span, f"its process left cleanly, but exited with status {status:.0f}"
         elif done is None and error and not asked:
-            yield span, f"its process left in good order, right after an error that nobody caught: {error}"
+            yield span, f"its process left cleanly, right after an uncaught error: {error}"
 
 
 def _exit(known: Lines, client: str, at: float | None) -> Episode | None:
@@ -351,46 +310,3 @@ def _timed_out(facts: Facts, lines: Lines, line: Episode, ended: Sequence[Span],
     own = polls_of(facts, lines.group, span.client_id)
     done = bisect_right(own, at, key=lambda b: b.at) - bisect_right(own, until, key=lambda b: b.at)
     return None if again > 0 or started or done > 1 else span
-
-
-_SHARE = 0.5
-"""Of a session timeout: heartbeats come at least three times in one, so half of one is not between two of them."""
-_UNUSUAL = 4.0
-"""Times the usual distance of its lines: a log that seldom writes is no sign of anything."""
-_LOOKED = 50
-"""Lines before the silence by which the usual distance is known."""
-
-
-def silent_since(facts: Facts, known: Lines, span: Span) -> float | None:
-    """The last line or sample of the member before its end, where what followed is a silence, else None."""
-    if span.until is None:
-        return None
-    moments = _moments(facts, known.group).get(span.client_id, ())
-    place = bisect_left(moments, span.until)
-    own = [m for m in moments[max(0, place - _LOOKED) : place] if m >= (span.since or 0.0)]
-    if len(own) < 3:
-        return None
-    gap = span.until - own[-1]
-    usual = median(later - one for one, later in pairwise(own))
-    limit = session_limit(facts, span.client_id, None)
-    return own[-1] if limit is not None and gap >= limit.seconds * _SHARE and gap >= usual * _UNUSUAL else None
-
-
-@per_facts
-def _moments(facts: Facts, group: str) -> Mapping[str, Sequence[float]]:
-    """When each client of *group* wrote a line that is known, or its counters moved."""
-    known = lines(facts, group)
-    alone = homes(facts, group)
-    told: list[tuple[str | None, float]] = []
-    for episode in facts.episodes:
-        if episode.first_at is not None:
-            told += [(alone.get(episode.source), at) for at in (episode.first_at, episode.last_at or episode.first_at)]
-    told += [(batch.client_id or alone.get(batch.source), batch.at) for batch in facts.batches]
-    for series in facts.named("consumer.records_consumed"):
-        owner = series.labels.get("client_id") or series.labels.get("client-id")
-        told += [(owner, at) for (_, old), (at, new) in pairwise(series.points) if new != old]
-    found: dict[str, set[float]] = defaultdict(set)
-    for client, at in told:
-        if client is not None and client in known.clients:
-            found[client].add(at)
-    return {client: sorted(moments) for client, moments in found.items()}

@@ -1,7 +1,7 @@
 """Static members of Kafka groups that fence each other: who has the instance id, and whether it went back and forth.
 
-A rolling deploy hands each id over once, from the old process to the new one. Two live processes with one id take it
-from each other, so a process that was fenced has it again (GroupCoordinator, KIP-345).
+A rolling deploy hands each id over once, from the old process to the new one. Of two live processes with one id each
+fences the other when it joins, so that a process that was fenced has the id again (GroupCoordinator, KIP-345).
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from mqlab.facts import Episode, Facts, Setting
+from mqlab.kafka.rows import HEARD
 from mqlab.shared.actors import base_name
+from mqlab.shared.restarts import BACKOFF
 from mqlab.sources import Role
 
-ONCE = 5.0
-"""Seconds in which client and broker tell of one fencing, and a client in several lines."""
-SUPERVISED = 600.0
-"""Seconds within which a fenced process is back; supervisors wait 300 at most. What is further apart are deploys."""
+SUPERVISED = 2 * BACKOFF
+"""Seconds within which two processes fence each other in turn: each is started again after a supervisor's longest wait.
+What is further apart are deploys."""
 _UUID = re.compile(r"-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}$")
 
 
@@ -73,7 +74,7 @@ def _fencing(facts: Facts, instance: str, group: str | None, lines: Sequence[Epi
     swaps = tuple(e for e in lines if e.kind == "static-member-replaced")
     moments: list[float] = []
     for at in sorted(map(_at, told)):
-        if not moments or at - moments[-1] > ONCE:
+        if not moments or at - moments[-1] > HEARD:
             moments.append(at)
     printed = tuple(s for s in printed_ids(facts, group) if s.value == instance)
     held = _held(facts, group, instance)
@@ -100,7 +101,7 @@ def printed_ids(facts: Facts, group: str | None) -> tuple[Setting, ...]:
 
 def _running(facts: Facts, printed: Sequence[Setting], at: float, swaps: Sequence[Episode]) -> set[str]:
     """Logs that printed the id before a fencing and go on until the coordinator told of it, or later."""
-    begin = max((s for s in map(_at, swaps) if at - 2 * ONCE <= s <= at), default=at) - ONCE
+    begin = max((s for s in map(_at, swaps) if at - 2 * HEARD <= s <= at), default=at) - HEARD
     ends: dict[str, float] = defaultdict(float)
     last_seen = [
         *((c.source, c.last_at) for c in facts.coverage),
@@ -109,7 +110,7 @@ def _running(facts: Facts, printed: Sequence[Setting], at: float, swaps: Sequenc
     ]
     for source, last in last_seen:
         ends[log_of(source)] = max(ends[log_of(source)], last or 0.0)
-    return {log_of(s.source) for s in printed if (s.at or 0.0) <= at + ONCE and ends[log_of(s.source)] >= begin}
+    return {log_of(s.source) for s in printed if (s.at or 0.0) <= at + HEARD and ends[log_of(s.source)] >= begin}
 
 
 def _held(facts: Facts, group: str | None, instance: str) -> list[tuple[float, str]]:

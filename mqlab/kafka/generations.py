@@ -24,11 +24,8 @@ from mqlab.kafka.log_lines import (
     number,
     trigger_of,
 )
-from mqlab.kafka.rows import Trigger
-from mqlab.kafka.spans import ONCE
+from mqlab.kafka.rows import ONCE, RESOLUTION, Trigger
 
-TOGETHER = 1.0
-"""Seconds within which the coordinator writes what belongs to one change; 4.x writes it in any order."""
 _CHANGES = {
     "member-joined": Trigger.JOIN, "member-left": Trigger.LEAVE, "member-expired": Trigger.HEARTBEAT_EXPIRY,
     "member-dropped": Trigger.UNKNOWN,
@@ -36,11 +33,11 @@ _CHANGES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
+class Generation:
     """One generation or epoch that began."""
 
     started: float
-    generation: int | None
+    number: int | None
     trigger: Trigger
     lines: tuple[Episode, ...]
     """What tells of it, the line that began it first."""
@@ -56,18 +53,18 @@ class Begun:
     classic: bool = True
 
 
-def generations(lines: Lines) -> list[Begun]:
-    """Every generation and epoch that *lines* tell of, by time."""
-    told = sorted([*_generations(lines), *_epochs(lines)], key=_order)
-    told += _seen(lines, told)
-    return sorted([*told, *_recorded(lines, told)], key=_order)
+def generations(lines: Lines) -> list[Generation]:
+    """Every generation and epoch that *lines* tell of, by time; 4.x writes the lines of one in any order."""
+    found = sorted([*_generations(lines), *_epochs(lines)], key=_order)
+    found += _joined(lines, found)
+    return sorted([*found, *_recorded(lines, found)], key=_order)
 
 
-def _order(one: Begun) -> tuple[float, int]:
-    return one.started, one.generation or 0
+def _order(generation: Generation) -> tuple[float, int]:
+    return generation.started, generation.number or 0
 
 
-def _generations(lines: Lines) -> Iterator[Begun]:
+def _generations(lines: Lines) -> Iterator[Generation]:
     once: dict[tuple[float | None, int | None, str | None], Episode] = {}
     for line in lines.coordinator:
         if line.kind == "rebalance-started":
@@ -85,24 +82,24 @@ def _generations(lines: Lines) -> Iterator[Begun]:
 
 def _generation(
     start: Episode, until: float, done: Mapping[tuple[str, int | None], list[Episode]], syncs: bool
-) -> Begun:
+) -> Generation:
     old, at = number(start), start.first_at or 0.0
     generation = None if old is None else old + 1
 
     def first(kind: str) -> Episode | None:
         these = done.get((kind, generation), [])
-        place = bisect_left(these, at - TOGETHER, key=lambda e: e.first_at or 0.0)
+        place = bisect_left(these, at - RESOLUTION, key=lambda e: e.first_at or 0.0)
         one = these[place] if place < len(these) else None
-        return one if one is not None and (one.first_at or 0.0) <= until + TOGETHER else None
+        return one if one is not None and (one.first_at or 0.0) <= until + RESOLUTION else None
 
     stable, assigned, empty = first("rebalance-stabilized"), first("rebalance-assigned"), first("group-emptied")
     end = assigned if syncs else stable
     counted = assigned or stable
     member = member_of(start)
-    return Begun(
+    return Generation(
         started=at,
         stabilised=end.first_at if end else None,
-        generation=generation,
+        number=generation,
         trigger=trigger_of(start.reason),
         reason=start.reason or "",
         client_id=client_of(member) or start.client_id,
@@ -114,7 +111,7 @@ def _generation(
     )
 
 
-def _epochs(lines: Lines) -> Iterator[Begun]:
+def _epochs(lines: Lines) -> Iterator[Generation]:
     """Epochs of a KIP-848 group: each bump, and what the coordinator wrote just before it."""
     bumps = [e for e in lines.coordinator if e.kind == "group-epoch-bumped"]
     if not bumps:
@@ -130,25 +127,25 @@ def _epochs(lines: Lines) -> Iterator[Begun]:
         elif line.kind == "group-epoch-bumped":
             place += 1
             until = (bumps[place].first_at if place < len(bumps) else None) or float("inf")
-            cause = last if last and (line.first_at or 0.0) - (last.first_at or 0.0) <= TOGETHER else None
+            cause = last if last and (line.first_at or 0.0) - (last.first_at or 0.0) <= RESOLUTION else None
             yield _epoch(lines, line, cause, until, assigned)
             last = None
 
 
-def _epoch(lines: Lines, bump: Episode, cause: Episode | None, until: float, assigned: Sequence[float]) -> Begun:
+def _epoch(lines: Lines, bump: Episode, cause: Episode | None, until: float, assigned: Sequence[float]) -> Generation:
     at, epoch = bump.first_at or 0.0, number(bump)
     member = member_of(cause) if cause else None
     trigger = _CHANGES[cause.kind] if cause else Trigger.SUBSCRIPTION
     place = bisect_left(assigned, until) - 1
     took = assigned[place] if place >= 0 and assigned[place] >= at else None
-    near = between(lines.coordinator, at, min(until, at + TOGETHER))
+    near = between(lines.coordinator, at, min(until, at + RESOLUTION))
     target = next((e for e in near if e.kind == "target-assigned" and number(e) == epoch), None)
     if trigger is Trigger.LEAVE and "poll timeout" in (cause.reason or "" if cause else ""):
         trigger = Trigger.POLL_TIMEOUT
-    return Begun(
+    return Generation(
         started=at,
         stabilised=took or (target.first_at if target else None),
-        generation=epoch,
+        number=epoch,
         trigger=trigger,
         reason=(cause.reason or "") if cause else "",
         client_id=client_of(member) or (cause.client_id if cause else None),
@@ -156,7 +153,9 @@ def _epoch(lines: Lines, bump: Episode, cause: Episode | None, until: float, ass
         host=cause.peer if cause else None,
         lines=tuple(e for e in (bump, cause, target) if e is not None),
         inferred=cause is None,
-        because="the coordinator's line before it says so" if cause else "the epoch changed and nobody came or went",
+        because="the coordinator's line before it says so"
+        if cause
+        else "the epoch changed although nobody joined or left",
         classic=False,
     )
 
@@ -166,37 +165,38 @@ DONE = frozenset({"join-completed", "sync-completed"})
 
 
 @dataclass(frozen=True, slots=True)
-class Joined:
+class _Join:
     """What one client printed of one generation."""
 
+    generation: int
     client: str
     started: float
     done: float
     lines: tuple[Episode, ...]
 
 
-def joins_of(client: str, these: Sequence[Episode]) -> Iterator[tuple[int, Joined]]:
+def _joins_of(client: str, lines: Sequence[Episode]) -> Iterator[_Join]:
     """Generations that *client* joined, each with the lines from its first step to its last."""
-    begun: list[Episode] = []
+    steps: list[Episode] = []
     last: int | None = None
-    for place, line in enumerate(these):
+    for place, line in enumerate(lines):
         generation = number(line) if line.kind in DONE else None
         if line.kind in STARTS or line.kind in STOPS:
-            begun = []
+            steps = []
         elif line.kind in _BEGINS:
-            begun = [*begun, line][-4:]
+            steps = [*steps, line][-len(_BEGINS) :]
         elif generation is not None and generation != last:
             last = generation
-            done = _last_step(these, place, generation)
-            start = begun[0] if begun else line
-            yield generation, Joined(client, start.first_at or 0.0, done.first_at or 0.0, (start, *begun[1:], line))
-            begun = []
+            done = _last_step(lines, place, generation).first_at or 0.0
+            start = steps[0] if steps else line
+            yield _Join(generation, client, start.first_at or 0.0, done, (start, *steps[1:], line))
+            steps = []
 
 
-def _last_step(these: Sequence[Episode], place: int, generation: int) -> Episode:
+def _last_step(lines: Sequence[Episode], place: int, generation: int) -> Episode:
     """The line with which the member has its partitions: the last one before its next join."""
-    done = these[place]
-    for line in these[place + 1 :]:
+    done = lines[place]
+    for line in lines[place + 1 :]:
         if line.kind in _BEGINS or line.kind in STARTS or (line.kind in DONE and number(line) != generation):
             return done
         if line.kind in DONE or line.kind == "partitions-assigned":
@@ -205,127 +205,116 @@ def _last_step(these: Sequence[Episode], place: int, generation: int) -> Episode
 
 
 SAME = 600.0
-"""Seconds within which the same number is the same generation; a group that lost its state counts from 1 again."""
+"""Seconds within which the same number is the same generation: a rebalance waits for members, and a member may be late
+for it, by max.poll.interval.ms (300 s) each. A group that lost its state counts from 1 again."""
 
 
-_Run = tuple[int, list[Joined]]
-"""A generation, and who joined it."""
+_Starts = dict[int | None, list[float]]
+"""When generations of one number began."""
 
 
-def _seen(lines: Lines, told: Sequence[Begun]) -> list[Begun]:
+def _starts(told: Sequence[Generation]) -> _Starts:
+    found: dict[int | None, list[float]] = defaultdict(list)
+    for generation in told:
+        found[generation.number].append(generation.started)
+    return found
+
+
+def _is_told(starts: _Starts, generation: int | None, at: float) -> bool:
+    return any(abs(started - at) <= SAME for started in starts.get(generation, ()))
+
+
+def _joined(lines: Lines, told: Sequence[Generation]) -> list[Generation]:
     """Generations that clients joined and that *told* lacks, by time."""
-    known: dict[int | None, list[float]] = defaultdict(list)
-    for one in told:
-        known[one.generation].append(one.started)
-    by_generation: dict[int, list[Joined]] = defaultdict(list)
-    for client, these in lines.clients.items():
-        for generation, join in joins_of(client, these):
-            if all(abs(at - join.started) > SAME for at in known.get(generation, ())):
-                by_generation[generation].append(join)
-    runs = [
-        (generation, joins)
-        for generation, every in by_generation.items()
-        for joins in _apart(sorted(every, key=lambda s: (s.started, s.client)))
-    ]
-    runs.sort(key=lambda run: (run[1][0].started, run[0]))
-    return [_begun(lines, one, old) for old, one in zip([None, *runs[:-1]], runs, strict=True)] if runs else []
+    starts = _starts(told)
+    joins = [join for client, own in lines.clients.items() for join in _joins_of(client, own)]
+    runs: list[list[_Join]] = []
+    for join in sorted(joins, key=lambda join: (join.generation, join.started, join.client)):
+        if _is_told(starts, join.generation, join.started):
+            continue
+        if runs and runs[-1][0].generation == join.generation and join.started - runs[-1][0].started <= SAME:
+            runs[-1].append(join)
+        else:
+            runs.append([join])
+    runs.sort(key=lambda run: (run[0].started, run[0].generation))
+    return [_of_joins(lines, run, before) for before, run in zip([[], *runs], runs, strict=False)]
 
 
-def _apart(joins: Sequence[Joined]) -> Iterator[list[Joined]]:
-    """The same generation of a group that counted anew is another one."""
-    run: list[Joined] = []
-    for one in joins:
-        if run and one.started - run[0].started > SAME:
-            yield run
-            run = []
-        run.append(one)
-    if run:
-        yield run
-
-
-def _begun(lines: Lines, run: _Run, old: _Run | None) -> Begun:
-    generation, joins = run
+def _of_joins(lines: Lines, joins: Sequence[_Join], before: Sequence[_Join]) -> Generation:
     first = joins[0]
-    done = max(one.done for one in joins)
-    trigger, cause, because = _trigger(lines, run, old)
-    return Begun(
+    trigger, cause, because = _trigger(lines, joins, before)
+    return Generation(
         started=first.started,
-        stabilised=done,
-        generation=generation,
+        stabilised=max(join.done for join in joins),
+        number=first.generation,
         trigger=trigger,
         reason=(cause.reason or "") if cause else "",
         client_id=_owner(lines, cause) if cause else None,
         member_id=cause.member_id if cause else None,
         lines=tuple(dict.fromkeys((*((cause,) if cause else ()), first.lines[-1], first.lines[0]))),
         inferred=True,
-        because=f"logs of clients tell of the generation, {because}",
+        because=f"client logs name the generation, {because}",
     )
 
 
-def _trigger(lines: Lines, run: _Run, old: _Run | None) -> tuple[Trigger, Episode | None, str]:
+def _trigger(lines: Lines, joins: Sequence[_Join], before: Sequence[_Join]) -> tuple[Trigger, Episode | None, str]:
     """What another member printed just before, or what the first member to move says.
 
     A leave that came before the generation before this one had made that one; one that nobody joined was empty.
     """
-    generation, joins = run
     started = joins[0].started
-    since = max(started - ONCE, old[1][0].started if old else 0.0)
-    follows = old is not None and old[0] == generation - 1
-    before = [
-        e for these in lines.clients.values() for e in between(these, since, started)
-        if e.kind in ("poll-timeout", "leave-sent") and follows
-    ]  # fmt: skip
-    if before:
-        line = max(before, key=lambda e: (e.first_at or 0.0, e.source, e.first.line or 0))
-        trigger = Trigger.POLL_TIMEOUT if line.kind == "poll-timeout" else Trigger.LEAVE
-        return trigger, line, "a member left just before"
-    new = [one for one in joins if _is_new(lines.clients, one)]
-    for one in joins:
-        for line in one.lines:
+    if before and before[0].generation == joins[0].generation - 1:
+        since = max(started - ONCE, before[0].started)
+        near = (line for own in lines.clients.values() for line in between(own, since, started))
+        leaves = [line for line in near if line.kind in ("poll-timeout", "leave-sent")]
+        if leaves:
+            line = max(leaves, key=lambda e: (e.first_at or 0.0, e.source, e.first.line or 0))
+            trigger = Trigger.POLL_TIMEOUT if line.kind == "poll-timeout" else Trigger.LEAVE
+            return trigger, line, "a member left just before"
+    new = [join for join in joins if _is_new(lines.clients, join)]
+    for join in joins:
+        for line in join.lines:
             trigger = trigger_of(client_reason(line.reason) or line.reason)
-            moved = trigger is Trigger.COORDINATOR_MOVE and one in new
+            moved = trigger is Trigger.COORDINATOR_MOVE and join in new
             if line.kind == "join-requested" and trigger is not Trigger.UNKNOWN and not moved:
                 return trigger, line, "and a member says why it joins"
     if new:
-        return Trigger.JOIN, new[0].lines[-1], "and a member joined that was not in it"
-    return Trigger.UNKNOWN, None, "nobody says why"
+        return Trigger.JOIN, new[0].lines[-1], "and a member joined that had not been in it"
+    return Trigger.UNKNOWN, None, "no line says why"
 
 
-def _is_new(clients: Mapping[str, Sequence[Episode]], one: Joined) -> bool:
+def _is_new(clients: Mapping[str, Sequence[Episode]], join: _Join) -> bool:
     """Its process started, or it had lost its membership, since it joined last."""
-    for line in reversed(between(clients[one.client], 0.0, one.started)):
+    for line in reversed(between(clients[join.client], 0.0, join.started)):
         if line.kind in DONE:
             return False
         if line.kind in STARTS or line.kind in ("commit-failed", "partitions-lost", "generation-reset"):
             return True
-    return any(line.kind == "partitions-lost" for line in one.lines)
+    return any(line.kind == "partitions-lost" for line in join.lines)
 
 
 def _owner(lines: Lines, line: Episode) -> str | None:
-    return line.client_id or next((client for client, these in lines.clients.items() if line in these), None)
+    return line.client_id or next((client for client, own in lines.clients.items() if line in own), None)
 
 
-def _recorded(lines: Lines, told: Sequence[Begun]) -> Iterator[Begun]:
+def _recorded(lines: Lines, told: Sequence[Generation]) -> Iterator[Generation]:
     """Generations that only records of ``__consumer_offsets`` tell of; the coordinator writes one when all is settled.
 
     Source: GroupMetadataManager.storeGroup, which is called with the leader's assignment and for an empty group.
     """
-    known: dict[int | None, list[float]] = defaultdict(list)
-    for one in told:
-        known[one.generation].append(one.started)
+    starts = _starts(told)
     for line in lines.coordinator:
-        generation, at = number(line), line.first_at or 0.0
-        fresh = all(abs(began - at) > SAME for began in known.get(generation, ()))
-        if line.kind == "group-metadata" and generation and fresh:
-            known[generation].append(at)
+        at, generation = line.first_at or 0.0, number(line)
+        if line.kind == "group-metadata" and generation and not _is_told(starts, generation, at):
+            starts[generation].append(at)
             members = count_told(line)
-            yield Begun(
+            yield Generation(
                 started=at,
-                generation=generation,
+                number=generation,
                 trigger=Trigger.UNKNOWN,
                 lines=(line,),
                 stabilised=at if members else None,
                 members=members,
                 inferred=True,
-                because="a record of the group's state tells of the generation, nobody of its begin",
+                because="a record of the group's state names the generation, and nothing its begin",
             )

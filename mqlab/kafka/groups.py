@@ -16,7 +16,7 @@ from mqlab.facts import Episode, Facts
 from mqlab.findings import Evidence
 from mqlab.kafka import poll_limits
 from mqlab.kafka.lives import lives
-from mqlab.kafka.rows import Life, Rebalance, Trigger
+from mqlab.kafka.rows import ONCE, Life, Rebalance, Trigger
 from mqlab.memo import per_facts
 from mqlab.rocketmq import members
 from mqlab.shared.queues import TOGETHER, Member, Points, Snapshot, Stream, of_groups
@@ -158,10 +158,6 @@ def _logged(facts: Facts, known: tuple[Life, ...]) -> tuple[float, float]:
     return min(moments, default=0.0), max(moments, default=0.0)
 
 
-APART = 15.0
-"""Seconds: the answer to a join comes within milliseconds of the generation; a busy host writes seconds later."""
-
-
 @per_facts
 def astray(facts: Facts, group: str) -> frozenset[str]:
     """Clients of *group* whose clock is off: the coordinator made none of the generations when they joined them."""
@@ -173,7 +169,7 @@ def astray(facts: Facts, group: str) -> frozenset[str]:
     for line, client in poll_limits.own_lines(facts, group, "join-completed"):
         times = made.get(-1.0 if line.value_max is None else line.value_max, ())
         away[client] += [min(abs(at - (line.first_at or 0.0)) for at in times)] if times else []
-    return frozenset(client for client, seconds in away.items() if seconds and min(seconds) > APART)
+    return frozenset(client for client, seconds in away.items() if seconds and min(seconds) > ONCE)
 
 
 def missing(clients: frozenset[str]) -> str:
@@ -184,8 +180,6 @@ def missing(clients: frozenset[str]) -> str:
     )
 
 
-NEAR = 10.0
-"""Seconds that the client's word and the coordinator's may lie apart."""
 _END_KINDS = ("member-expired", "member-dropped", "rebalance-started", "member-left")
 """Lines about the end of a member, the most telling first."""
 
@@ -198,7 +192,7 @@ def logs(facts: Facts) -> frozenset[str]:
 
 def said(facts: Facts, group: str, client_id: str, at: float) -> tuple[Evidence, ...]:
     """The line about the member of *client_id* that ended at about *at*; none where no coordinator's log tells."""
-    ended = [o for o in lives(facts, group) if o.client_id == client_id and abs((o.until or 0.0) - at) <= NEAR]
+    ended = [o for o in lives(facts, group) if o.client_id == client_id and abs((o.until or 0.0) - at) <= ONCE]
     life = min(ended, key=lambda o: abs((o.until or 0.0) - at), default=None)
     return of_life(facts, life) if life is not None else ()
 
@@ -206,7 +200,7 @@ def said(facts: Facts, group: str, client_id: str, at: float) -> tuple[Evidence,
 def of_life(facts: Facts, life: Life) -> tuple[Evidence, ...]:
     """The line with which the coordinator ended *life*."""
     brokers, at = logs(facts), life.until or 0.0
-    found = [e for e in facts.near(at, NEAR, *_END_KINDS) if e.source in brokers and life.member_id in e.first.text]
+    found = [e for e in facts.near(at, ONCE, *_END_KINDS) if e.source in brokers and life.member_id in e.first.text]
     if not found:
         return ()
     place = min(found, key=lambda e: (_END_KINDS.index(e.kind), abs((e.first_at or 0.0) - at))).first

@@ -8,83 +8,33 @@ client wrote often enough before it.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from math import inf
 
 from mqlab import units
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Evidence
-from mqlab.kafka import groups, log_lines, poll_limits, releases
+from mqlab.kafka import groups, log_lines, restarts
 from mqlab.kafka.lives import lives as lives_of
 from mqlab.kafka.log_lines import static_of
-from mqlab.kafka.poll_departures import departures
-from mqlab.kafka.releases import distinct, fenced
-from mqlab.kafka.rows import End, Life
+from mqlab.kafka.poll_limits import Silence, lines_of, own_lines, session_limit, signs_of_life, silence
+from mqlab.kafka.poll_timeout import departures
+from mqlab.kafka.restarts import distinct, fenced
+from mqlab.kafka.rows import ONCE, RESOLUTION, End, Life
 from mqlab.memo import per_facts
 from mqlab.shared.benign_lines import ORDERLY
 from mqlab.shared.configured import consumer_value
+from mqlab.shared.restarts import CLOCKS
 
-LOOKED = 60.0
-"""Seconds before a silence by which it is known how often the client writes."""
-ROW = 10
-"""Polls of one row that count, at most."""
-EXPECTED = 4.0
-"""Lines that would have been written in a silence; that none is by chance is less likely than one in fifty."""
-
-
-@dataclass(frozen=True, slots=True)
-class Silence:
-    """A time in which a client wrote nothing."""
-
-    since: float
-    until: float | None
-    """None where it never wrote again."""
-    telling: bool
-    """It usually writes so often that this is no chance."""
-
-
-@per_facts
-def _signs(facts: Facts, group: str) -> Mapping[str, Sequence[float]]:
-    """Moments by client of *group*, sorted; polls that share a row have the moment of the last one, each."""
-    found: dict[str, list[float]] = defaultdict(list)
-    homes = log_lines.homes(facts, group)
-    brokers = groups.logs(facts)
-    for episode in facts.episodes:
-        client = poll_limits.client_of(facts, group, episode)
-        known = episode.group == group or episode.source in homes
-        if client and known and episode.source not in brokers:
-            found[client] += [at for at in (episode.first_at, episode.last_at) if at is not None]
-    for batch in poll_limits.polls(facts, group):
-        found[batch.client_id or ""] += [batch.at] * min(batch.polls, ROW)
-    return {client: sorted(moments) for client, moments in sorted(found.items())}
-
-
-def _silence(moments: Sequence[float], at: float, timeout: float) -> Silence | None:
-    """The silence in which a member was expelled at *at*; None where nothing tells of the client.
-
-    What it wrote less than half of *timeout* before is no part of it: then it was alive and not heard. The coordinator
-    heard it until *timeout* before *at*: where it had been quiet for long by then, its log is cut there, or a silence
-    of it tells nothing.
-    """
-    place = bisect_right(moments, at)
-    if not place:
-        return None
-    since, until = moments[place - 1], moments[place] if place < len(moments) else None
-    if at - since < timeout / 2:
-        return None
-    often = (place - bisect_left(moments, since - LOOKED)) / LOOKED
-    lasted = (until if until is not None else at) - since
-    heard = max(0.0, at - timeout - since)
-    return Silence(since, until, often * lasted >= EXPECTED > often * heard)
-
-
-SOON = 15.0
-"""Seconds beyond the session timeout after a stop or a late poll within which the expiry is its trace."""
+UNHEARD = 2 / 3
+"""Share of the session timeout for which an expelled member was silent, at least: the last heartbeat before that is no
+older than heartbeat.interval.ms, which is a third of session.timeout.ms at most."""
 _NOTICED = ("session-timeout", "coordinator-lost", "heartbeat-failed", "generation-reset", "commit-failed")
-TAKEN = 2.0
-"""Seconds by which clocks of clients and brokers may differ."""
+_AGAIN = ("coordinator-found", "join-completed", "partitions-assigned")
+_CUT = ("session-timeout", "coordinator-lost", "request-timeout")
+_SHOWN = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,63 +64,63 @@ class Expiry:
         """A new process came in its place."""
         return self.back is not None and self.back.process_started is not None
 
+    @property
+    def reach(self) -> float:
+        """Seconds around the expulsion in which what led to it lies."""
+        return (self.timeout or 0.0) + ONCE
+
 
 @per_facts
 def judged(facts: Facts, group: str) -> tuple[tuple[Expiry, str | None], ...]:
     """Every expulsion with what it is the trace of, None where of nothing but silence."""
     lives = lives_of(facts, group)
     expelled = [life for life in lives if life.end is End.EXPIRED and life.until is not None]
-    every = [(_expiry(facts, group, life, lives), life) for life in expelled]
-    found = [(one, _trace(facts, group, one, life, lives)) for one, life in every]
-    found += [] if expelled else [(one, None) for one in _by_clients(facts, group)]
-    return tuple(sorted(found, key=lambda pair: (pair[0].at, pair[0].client_id)))
+    pairs: list[tuple[Expiry, str | None]] = []
+    for life in expelled:
+        expiry = _expiry(facts, group, life, lives)
+        pairs.append((expiry, _trace(facts, group, expiry, life, lives)))
+    pairs += [] if expelled else [(expiry, None) for expiry in _by_clients(facts, group)]
+    return tuple(sorted(pairs, key=lambda pair: (pair[0].at, pair[0].client_id)))
 
 
 def _expiry(facts: Facts, group: str, life: Life, lives: Sequence[Life]) -> Expiry:
     at, client = life.until or 0.0, life.client_id
-    limit = poll_limits.session_limit(facts, client, at)
-    moments = _signs(facts, group).get(client, ())
+    limit = session_limit(facts, client, at)
     timeout = limit.seconds if limit else None
-    counted = None if life.silent_since is None else Silence(life.silent_since, None, telling=True)
+    signs = signs_of_life(facts, group).get(client, ())
     later = [o for o in lives if o.client_id == client and o is not life and (o.since or 0.0) >= (life.since or 0.0)]
-    mine = [o for o in later if o.host in (None, life.host) or life.host is None]
-    back = min((o for o in mine or later if o.since is not None), key=lambda o: o.since or 0.0, default=None)
+    same_host = [o for o in later if o.host in (None, life.host) or life.host is None]
+    back = min((o for o in same_host or later if o.since is not None), key=lambda o: o.since or 0.0, default=None)
+    until = inf if back is None or back.since is None else back.since + CLOCKS
+    notices = [
+        e.first for e in lines_of(facts, group, client, *_NOTICED) if at - CLOCKS <= (e.first_at or 0.0) <= until
+    ]
     return Expiry(
         at=at,
         client_id=client,
         host=life.host,
         static=_static(facts, life, lives),
         timeout=timeout,
-        silence=(_silence(moments, at, timeout) if timeout else None) or counted,
-        working=timeout is not None and _worked(facts, client, moments, at, timeout),
+        silence=silence(facts, group, client, at, timeout) if timeout else None,
+        working=timeout is not None and _worked(facts, client, signs, at, timeout),
         back=back,
-        seen=_seen(moments, life, back) and client not in groups.astray(facts, group),
+        seen=_seen(signs, back) and client not in groups.astray(facts, group),
         told=True,
         evidence=groups.of_life(facts, life) or life.evidence[-1:],
-        after=_after(facts, group, client, at, back),
+        after=tuple(place.because(f"{client} notices") for place in notices[:1]),
     )
 
 
-def _after(facts: Facts, group: str, client: str, at: float, back: Life | None) -> tuple[Evidence, ...]:
-    """The client's first line about an expulsion at *at*, before it joins again."""
-    until = float("inf") if back is None or back.since is None else back.since + TAKEN
-    said = [e for e, who in poll_limits.own_lines(facts, group, *_NOTICED) if who == client]
-    first = next((e.first for e in said if at - TAKEN <= (e.first_at or 0.0) <= until), None)
-    return () if first is None else (first.because(f"{client} notices"),)
-
-
-def _worked(facts: Facts, client: str, moments: Sequence[float], at: float, timeout: float) -> bool:
+def _worked(facts: Facts, client: str, signs: Sequence[float], at: float, timeout: float) -> bool:
     """The process ran while the coordinator heard nothing: its metrics were scraped, or it wrote several times."""
     own = [s for s in facts.series if s.name.startswith("consumer.") and s.labels.get("client_id") == client]
-    scraped = any(at - timeout + TAKEN < moment < at - TAKEN for s in own for moment, _ in s.points)
-    return scraped or bisect_right(moments, at) - bisect_left(moments, at - timeout / 2) >= 2
+    scraped = any(at - timeout + CLOCKS < moment < at - CLOCKS for s in own for moment, _ in s.points)
+    return scraped or bisect_right(signs, at) - bisect_left(signs, at - timeout / 2) >= 2
 
 
-def _seen(moments: Sequence[float], life: Life, back: Life | None) -> bool:
+def _seen(signs: Sequence[float], back: Life | None) -> bool:
     """The material has lines of the client, and of its return where it came back: else its log was cut before."""
-    if back is not None and back.since is not None and moments:
-        return moments[-1] >= back.since - TAKEN
-    return bool(moments) or life.silent_since is not None
+    return bool(signs) and (back is None or back.since is None or signs[-1] >= back.since - CLOCKS)
 
 
 def _static(facts: Facts, life: Life, lives: Sequence[Life]) -> bool:
@@ -180,45 +130,43 @@ def _static(facts: Facts, life: Life, lives: Sequence[Life]) -> bool:
     return named or any(o.static for o in lives if o.client_id == life.client_id)
 
 
-def _by_clients(facts: Facts, group: str) -> list[Expiry]:
+def _by_clients(facts: Facts, group: str) -> Iterator[Expiry]:
     """Where no coordinator's log is there: clients that say that they heard no heartbeat for the session timeout."""
     if any(e.group == group for e in facts.of_kind("rebalance-started", "member-expired", "group-epoch-bumped")):
-        return []
-    unknown = poll_limits.own_lines(facts, group, "generation-reset", "partitions-lost", "heartbeat-failed")
-    found = []
-    for line, client in poll_limits.own_lines(facts, group, "session-timeout"):
+        return
+    for line, client in own_lines(facts, group, "session-timeout"):
         at = line.first_at or 0.0
-        limit = poll_limits.session_limit(facts, client, at)
-        lost = [e for e, who in unknown if who == client and abs((e.first_at or 0.0) - at) <= SOON]
+        limit = session_limit(facts, client, at)
+        unknown = lines_of(facts, group, client, "generation-reset", "partitions-lost", "heartbeat-failed")
+        lost = [e for e in unknown if abs((e.first_at or 0.0) - at) <= ONCE]
         if limit is None or not lost:
             continue
-        moments = _signs(facts, group).get(client, ())
-        quiet = _silence(moments, at - TAKEN, limit.seconds)
-        worked = _worked(facts, client, moments, at - TAKEN, limit.seconds)
+        quiet = silence(facts, group, client, at - CLOCKS, limit.seconds)
+        signs = signs_of_life(facts, group).get(client, ())
+        worked = _worked(facts, client, signs, at - CLOCKS, limit.seconds)
         places = (line.first, lost[0].first)
-        found.append(Expiry(at, client, line.peer, False, limit.seconds, quiet, worked, None, True, False, places))
-    return found
+        yield Expiry(at, client, line.peer, False, limit.seconds, quiet, worked, None, True, False, places)
 
 
 def _trace(facts: Facts, group: str, one: Expiry, life: Life, lives: Sequence[Life]) -> str | None:
     """What an expulsion is the trace of, where it is not the member's silence that matters."""
-    reach = (one.timeout or 0.0) + SOON
-    late = [o.at for o in departures(facts, group) if o.client_id == one.client_id]
-    if any(-reach <= at - one.at <= TAKEN for at in late):
+    late = [departure.at for departure in departures(facts, group) if departure.client_id == one.client_id]
+    if any(-one.reach <= at - one.at <= CLOCKS for at in late):
         return "had not polled in time"
     died = life.process_stopped is not None and _died(facts, group, one, life.process_stopped)
     if life.process_stopped is not None and not died:
         return "had been stopped"
     if any(o.client_id == one.client_id and fenced(o) for o in lives):
         return "is fenced by another process with its instance id"
-    restarted = facts.near(one.at, reach, "broker-stopping", "broker-stopped", "broker-started")
-    if restarted and not (one.silence and one.silence.telling):
+    broker = facts.near(one.at, one.reach, "broker-stopping", "broker-stopped", "broker-started")
+    if broker and not (one.silence and one.silence.telling):
         return "lost its coordinator when a broker was restarted"
-    if one.static and not died and not (one.silence and one.silence.telling and one.silence.until is not None):
+    woke = one.silence is not None and one.silence.telling and one.silence.until is not None
+    if one.static and not died and not woke:
         return "is a static member, which says nothing when it stops"
     names = {o.client_id for o in distinct([life])} | {one.client_id}
-    for round_ in releases.rounds_of_restarts(facts, group):
-        meanwhile = round_.since - reach <= one.at <= round_.until + reach
+    for round_ in restarts.rounds(facts, group):
+        meanwhile = round_.since - one.reach <= one.at <= round_.until + one.reach
         if one.replaced and meanwhile and names & set(round_.members) and (round_.whole or not died):
             return "was replaced with the others"
     return None
@@ -226,18 +174,8 @@ def _trace(facts: Facts, group: str, one: Expiry, life: Life, lives: Sequence[Li
 
 def _died(facts: Facts, group: str, one: Expiry, stopped: float) -> bool:
     """The process ended with an error, or was killed."""
-    exits = [e for e, who in poll_limits.own_lines(facts, group, "process-exit") if who == one.client_id]
-    near = [e for e in exits if abs((e.first_at or 0.0) - stopped) <= SOON]
-    return any(e.value_max not in (None, *ORDERLY) for e in near)
-
-
-COVERED = 0.8
-"""Share of the session timeout that pauses must make up: the last heartbeat may be an interval old when they begin."""
-AWAKE = 1.0
-"""Seconds within which a process that wakes up has noticed that its session is over."""
-_AGAIN = ("coordinator-found", "join-completed", "partitions-assigned")
-_CUT = ("session-timeout", "coordinator-lost", "request-timeout")
-_SHOWN = 2
+    exits = lines_of(facts, group, one.client_id, "process-exit")
+    return any(e.value_max not in (None, *ORDERLY) for e in exits if abs((e.first_at or 0.0) - stopped) <= ONCE)
 
 
 class Kind(StrEnum):
@@ -274,9 +212,9 @@ def cause(facts: Facts, group: str, one: Expiry) -> Cause:
     if one.silence is None or not one.silence.telling:
         return Cause(Kind.UNKNOWN, "why is not told", ())
     if one.silence.until is None:
-        return Cause(Kind.DEATH, "its process wrote nothing any more", ())
+        return Cause(Kind.DEATH, "its process wrote nothing after that", ())
     lasted = one.silence.until - one.silence.since
-    told = f"its process stood still for {units.duration(lasted)}: no line and no poll"
+    told = f"its process stood still for {units.duration(lasted)}: no log line and no poll"
     return Cause(Kind.FROZEN, told, (), lasted)
 
 
@@ -292,12 +230,12 @@ def _pauses(facts: Facts, group: str, one: Expiry) -> Cause | None:
         for e in facts.of_kind("gc-pause")
         if one.client_id in e.source or not any(other in e.source for other in others)
     ]
-    found = [(share, e) for e in own if (share := _overlap(e, since, one.at)) > 0]
-    longest = max((e.value_max or 0.0 for _, e in found), default=0.0)
-    if sum(share for share, _ in found) < COVERED * one.timeout:
+    pauses = [(seconds, e) for e in own if (seconds := _overlap(e, since, one.at)) > 0]
+    longest = max((e.value_max or 0.0 for _, e in pauses), default=0.0)
+    if sum(seconds for seconds, _ in pauses) < UNHEARD * one.timeout:
         return None
-    places = tuple(e.first.because("stops the process") for _, e in found[:3])
-    return Cause(Kind.PAUSE, f"a collection stopped its process for {units.duration(longest)}", places, longest)
+    places = tuple(e.first.because("stops the process") for _, e in pauses[:3])
+    return Cause(Kind.PAUSE, f"garbage collection stopped its process for {units.duration(longest)}", places, longest)
 
 
 def _overlap(pause: Episode, since: float, until: float) -> float:
@@ -308,22 +246,21 @@ def _overlap(pause: Episode, since: float, until: float) -> float:
 
 
 def _exits(facts: Facts, group: str, one: Expiry) -> tuple[Evidence, ...]:
-    reach = (one.timeout or 0.0) + SOON
-    exits = [e for e, who in poll_limits.own_lines(facts, group, "process-exit") if who == one.client_id]
-    near = [e for e in exits if -reach <= (e.first_at or 0.0) - one.at <= SOON]
+    exits = lines_of(facts, group, one.client_id, "process-exit")
+    near = [e for e in exits if -one.reach <= (e.first_at or 0.0) - one.at <= ONCE]
     return tuple(e.first.because("its process ends") for e in near)
 
 
 def _cut(facts: Facts, group: str, one: Expiry, asked: Sequence[Episode]) -> Cause:
     lost = _disconnected(facts, group, one)
     if not lost and not asked:
-        return Cause(Kind.UNKNOWN, "its process worked on, and no line tells why its heartbeats did not arrive", ())
+        return Cause(Kind.UNKNOWN, "its process kept working, and no line says why its heartbeats did not arrive", ())
     places = [e.first.because("it does not reach the broker") for e in lost[:_SHOWN]]
     places += [e.first.because("a request without an answer: it ran") for e in asked[:_SHOWN]]
     back = min((at for at in _again(facts, group, one) if at >= one.at), default=None)
     return Cause(
         Kind.NETWORK,
-        "its process worked on, but did not reach the coordinator: the network was cut",
+        "its process kept working but could not reach the coordinator: the network was cut",
         tuple(places),
         None if back is None or one.timeout is None else back - one.at + one.timeout,
     )
@@ -335,13 +272,12 @@ def _asked(facts: Facts, group: str, one: Expiry) -> Iterator[Episode]:
     A process that stands still makes none. Those that were on their way when it stopped are older than half of the
     session timeout: heartbeats come at least three times in one.
     """
-    reach = (one.timeout or 0.0) + SOON
-    for line, who in poll_limits.own_lines(facts, group, "request-cancelled"):
+    for line in lines_of(facts, group, one.client_id, "request-cancelled"):
         given_up = line.first_at or 0.0
         made = [given_up - waited for waited in (line.value_min, line.value_max) if waited is not None]
-        if who != one.client_id or one.timeout is None or abs(given_up - one.at) > reach:
+        if one.timeout is None or abs(given_up - one.at) > one.reach:
             continue
-        if any(one.at - one.timeout / 2 <= at <= given_up - AWAKE for at in made):
+        if any(one.at - one.timeout / 2 <= at <= given_up - RESOLUTION for at in made):
             yield line
 
 
@@ -354,20 +290,19 @@ def _unreachable(facts: Facts, group: str, one: Expiry) -> bool:
     if one.timeout is None:
         return False
     noticed = [e.first_at or 0.0 for e in _disconnected(facts, group, one)]
-    first = min((at for at in noticed if abs(at - one.at) <= max(TAKEN, one.timeout / 2)), default=None)
+    first = min((at for at in noticed if abs(at - one.at) <= max(CLOCKS, one.timeout / 2)), default=None)
     if first is None:
         return False
     again = min((at for at in _again(facts, group, one) if at >= first), default=first)
-    return again - first >= (one.timeout / 2 if abs(first - one.at) <= TAKEN else one.timeout)
+    return again - first >= (one.timeout / 2 if abs(first - one.at) <= CLOCKS else one.timeout)
 
 
 def _again(facts: Facts, group: str, one: Expiry) -> list[float]:
     """Moments at which its client was in touch with a coordinator."""
-    return [e.first_at or 0.0 for e, who in poll_limits.own_lines(facts, group, *_AGAIN) if who == one.client_id]
+    return [e.first_at or 0.0 for e in lines_of(facts, group, one.client_id, *_AGAIN)]
 
 
 def _disconnected(facts: Facts, group: str, one: Expiry) -> list[Episode]:
     """Lines about a lost coordinator since the last heartbeat that arrived."""
-    timeout = one.timeout or 0.0
-    lost = [e for e, who in poll_limits.own_lines(facts, group, *_CUT) if who == one.client_id]
-    return [e for e in lost if -timeout - TAKEN <= (e.first_at or 0.0) - one.at <= timeout + SOON]
+    lost = lines_of(facts, group, one.client_id, *_CUT)
+    return [e for e in lost if -(one.timeout or 0.0) - CLOCKS <= (e.first_at or 0.0) - one.at <= one.reach]

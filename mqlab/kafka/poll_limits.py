@@ -1,4 +1,4 @@
-"""Which client of a Kafka group a row is about, how long its polls took, and what was allowed between two of them.
+"""One client of a Kafka group: which rows are about it, its polls, its signs of life, and what it was allowed.
 
 Lines of an application name no client: they belong to the only client that the log tells of. A limit is what a process
 printed then, else what a line of the broker or of the client itself tells of it, else a file, else the default of its
@@ -9,24 +9,28 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from operator import attrgetter
 
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Evidence
-from mqlab.kafka.log_lines import homes
+from mqlab.kafka.log_lines import homes, lines
+from mqlab.known_errors import PREFIX
 from mqlab.memo import per_facts
 from mqlab.models import polling
-from mqlab.models.group_terms import rules
 from mqlab.models.polling import Percentiles
 from mqlab.rows import Batch
 from mqlab.shared import actors, configured
+from mqlab.sources import Role
 
 _WATCHED = ("process-exit", "process-started")
 _done = attrgetter("at")
-_NEXT = 8
-"""Polls that end after a moment and may have begun before it: those of as many processes with one client id."""
+PROCESSES = 8
+"""Processes with one client id that are told apart: of the polls that end after a moment, and of the lives before one,
+as many are looked at."""
 
 
 def client_of(facts: Facts, group: str, row: Episode | Batch) -> str | None:
@@ -70,6 +74,12 @@ def own_lines(facts: Facts, group: str, *kinds: str) -> tuple[tuple[Episode, str
 
 
 @per_facts
+def lines_of(facts: Facts, group: str, client_id: str, *kinds: str) -> tuple[Episode, ...]:
+    """Lines of these kinds about one client, by time."""
+    return tuple(line for line, client in own_lines(facts, group, *kinds) if client == client_id)
+
+
+@per_facts
 def polls_of(facts: Facts, group: str, client_id: str) -> tuple[Batch, ...]:
     """Polls of one client, by time."""
     return tuple(sorted((b for b in polls(facts, group) if b.client_id == client_id), key=_done))
@@ -79,7 +89,7 @@ def covering(facts: Facts, group: str, client_id: str, at: float) -> Batch | Non
     """The poll that *client_id* was working off at *at*, where a line tells how long it took."""
     own = polls_of(facts, group, client_id)
     place = bisect_left(own, at, key=_done)
-    fitting = [b for b in own[place : place + _NEXT] if b.at - b.longest_seconds <= at]
+    fitting = [b for b in own[place : place + PROCESSES] if b.at - b.longest_seconds <= at]
     return max(fitting, key=lambda b: (b.longest_seconds, b.at), default=None)
 
 
@@ -90,11 +100,90 @@ def last_poll(facts: Facts, group: str, client_id: str, at: float) -> Batch | No
     return own[place - 1] if place else None
 
 
+_POLLED = ("partitions-assigned", "sync-completed", "join-completed")
+"""Lines that a client prints in poll."""
+
+
+def waited(facts: Facts, group: str, client_id: str, at: float) -> float | None:
+    """Seconds from the last poll of *client_id* to *at*; None where nothing tells of one.
+
+    The last poll is the begin of the batch in work at *at*, else the end of the one before it, or the moment when the
+    member got its partitions.
+    """
+    batch = covering(facts, group, client_id, at)
+    polled = _polled(facts, group, client_id)
+    place = bisect_left(polled, at)
+    if batch is not None:
+        return at - (batch.at - batch.longest_seconds)
+    return at - polled[place - 1] if place else None
+
+
 @per_facts
-def signs(facts: Facts, group: str, client_id: str, *kinds: str) -> Sequence[float]:
-    """When *client_id* wrote lines of these kinds or had worked off a poll, sorted."""
-    told = [e.first_at or 0.0 for e, who in own_lines(facts, group, *kinds) if who == client_id]
-    return sorted([*told, *(b.at for b in polls_of(facts, group, client_id))])
+def _polled(facts: Facts, group: str, client_id: str) -> Sequence[float]:
+    """When *client_id* polled, sorted; where its own log tells of no assignment, by its coordinator's."""
+    assigned = [line.first_at or 0.0 for line in lines_of(facts, group, client_id, *_POLLED)]
+    if not assigned:
+        assigned = [e.first_at or 0.0 for e in lines(facts, group).coordinator if e.kind == "rebalance-assigned"]
+    return sorted([*assigned, *(batch.at for batch in polls_of(facts, group, client_id))])
+
+
+@dataclass(frozen=True, slots=True)
+class Silence:
+    """A time in which a client gave no sign of life."""
+
+    since: float
+    until: float | None
+    """None where it gave none again."""
+    telling: bool
+    """It usually gives so many that this is no chance."""
+
+
+EXPECTED = 4
+"""Signs that would have come in a silence; that none does is chance in one of fifty (Poisson: exp(-4) = 1.8 %)."""
+_LOOKED = 60.0
+"""Seconds before a silence by which it is known how often the client gives a sign."""
+
+
+def silence(facts: Facts, group: str, client_id: str, at: float, timeout: float) -> Silence | None:
+    """The silence in which a member was expelled at *at*; None where nothing tells of the client.
+
+    A sign less than half of *timeout* before ends it: heartbeats come at least three times in one, so the member was
+    alive and not heard. The coordinator heard it until *timeout* before *at*: where it had been quiet for long by
+    then, its log is cut there, or a silence of it tells nothing.
+    """
+    signs = signs_of_life(facts, group).get(client_id, ())
+    place = bisect_right(signs, at)
+    if not place or at - signs[place - 1] < timeout / 2:
+        return None
+    since, until = signs[place - 1], signs[place] if place < len(signs) else None
+    rate = (place - bisect_left(signs, since - _LOOKED)) / _LOOKED
+    lasted, heard = (until if until is not None else at) - since, max(0.0, at - timeout - since)
+    return Silence(since, until, rate * lasted >= EXPECTED > rate * heard)
+
+
+@per_facts
+def signs_of_life(facts: Facts, group: str) -> Mapping[str, Sequence[float]]:
+    """By client of *group*: when it wrote a line or worked off a poll, sorted; without polls, when its counter moved.
+
+    A counter tells only of the time between two samples, so lines about polls count more. Polls that share a row count
+    as often as makes a silence of the ten seconds that the row stands for telling, no more.
+    """
+    found: dict[str, list[float]] = defaultdict(list)
+    alone = homes(facts, group)
+    brokers = facts.logs_of("kafka", Role.BROKER_LOG)
+    for episode in facts.episodes:
+        if episode.kind.startswith(PREFIX):
+            continue  # trouble comes in bursts, it does not tell how often a client writes
+        client = client_of(facts, group, episode)
+        if client and (episode.group == group or episode.source in alone) and episode.source not in brokers:
+            found[client] += [at for at in (episode.first_at, episode.last_at) if at is not None]
+    for batch in polls(facts, group):
+        found[batch.client_id or ""] += [batch.at] * min(batch.polls, EXPECTED)
+    for series in facts.named("consumer.records_consumed"):
+        client = series.labels.get("client_id")
+        if client in members(facts, group) and not polls_of(facts, group, client):
+            found[client] += [at for (_, old), (at, new) in pairwise(series.points) if new != old]
+    return {client: sorted(moments) for client, moments in sorted(found.items())}
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +211,8 @@ def pace(batches: Sequence[Batch]) -> Pace | None:
 
 INTERVAL = "max.poll.interval.ms"
 SESSION = "session.timeout.ms"
+SERVER_SESSION = "group.consumer.session.timeout.ms"
+"""What limits a silence of heartbeats in groups of the consumer protocol (KIP-848): a setting of the broker."""
 
 _EXCEEDED = re.compile(r"\((\d+) ?ms\) exceeded")
 _METADATA = re.compile(r"clientId=([^,)]*).*?sessionTimeoutMs=(\d+), rebalanceTimeoutMs=(\d+)")
@@ -151,9 +242,8 @@ def poll_limit(facts: Facts, client_id: str, at: float | None) -> Limit | None:
 def session_limit(facts: Facts, client_id: str, at: float | None) -> Limit | None:
     """Time after which the coordinator expels *client_id* when it hears nothing; the broker's own in KIP-848 groups."""
     protocol = configured.consumer_value(facts, client_id, "group.protocol", at)
-    known = rules(protocol.value if protocol else None)
-    own = [s for s in facts.settings if s.key == known.session_setting and s.value.isdigit()]
-    if known.settings_of == "broker" and own:
+    own = [s for s in facts.settings if s.key == SERVER_SESSION and s.value.isdigit()]
+    if protocol is not None and protocol.value.lower() == "consumer" and own:
         return Limit(SESSION, int(own[-1].value) / 1000, own[-1].evidence)
     return _limit(facts, client_id, SESSION, at)
 

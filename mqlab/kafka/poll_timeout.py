@@ -1,5 +1,8 @@
-"""One Kafka group whose members poll too late: when, who, how long polls took, what it did to the group, and why.
+"""Members of a Kafka group that left by themselves because their application polled too late, and what was behind it.
 
+The heartbeat thread of the client counts: since 0.10.1 it sends the leave when max.poll.interval.ms has passed since
+the last poll, while the application still works. Before, heartbeats were sent by poll itself, so that the coordinator
+expelled the member: there a poll that took longer than the session timeout tells it.
 An access log of the service that the application calls tells how long its answers took and how many were 5xx; the
 application's own lines tell which calls failed. Both are compared with the time before. Or one record is tried again
 and again in the polling thread: a consumer that goes back to it polls between two tries and stays in its group.
@@ -7,26 +10,169 @@ and again in the polling thread: a consumer that goes back to it polls between t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
+from math import inf
 
 from mqlab import units
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Evidence
 from mqlab.kafka import groups, poll_limits
 from mqlab.kafka.lives import lives
-from mqlab.kafka.poll_departures import Departure, departures
-from mqlab.kafka.poll_limits import Limit, Pace
+from mqlab.kafka.poll_limits import SESSION, Limit, Pace, lines_of, own_lines
 from mqlab.kafka.rebalances import history
 from mqlab.kafka.redelivery import FEWEST, Stuck, extra, many_fail, stuck_records
-from mqlab.kafka.rows import Behind, Rebalance
+from mqlab.kafka.rows import HEARD, ONCE, RESOLUTION, Behind, End, Life, Rebalance
 from mqlab.memo import per_facts
+from mqlab.rows import Batch
 from mqlab.shared import queues
+from mqlab.shared.restarts import CLOCKS
 from mqlab.shared.wording import sample
 
+
+@dataclass(frozen=True, slots=True)
+class Departure:
+    """One time that a member left."""
+
+    at: float
+    client_id: str
+    host: str | None
+    told: bool
+    """A line says that the poll was late; else it is concluded."""
+    limit: Limit | None
+    poll: Batch | None
+    """The poll that was being worked off, where a line tells how long it took."""
+    waited: float | None
+    """Seconds since its last poll, as far as lines tell of it."""
+    counted: bool
+    """The client itself says by how much the limit was exceeded, or its metric of the time between polls does."""
+    evidence: tuple[Evidence, ...]
+
+    @property
+    def measured(self) -> bool:
+        """The time between two polls is known, and longer than the limit."""
+        if self.counted or self.limit is None:
+            return self.counted
+        if self.poll is not None and self.poll.longest_seconds > self.limit.seconds:
+            return True
+        return self.waited is not None and abs(self.waited - self.limit.seconds) <= CLOCKS
+
+    @property
+    def contradicted(self) -> bool:
+        """It is only concluded, and its polls were in time."""
+        if self.told or self.measured or self.limit is None:
+            return False
+        return self.waited is not None and self.waited < self.limit.seconds - CLOCKS
+
+
+COMMITTED = 5.0
+"""Seconds within which a client tries to commit the poll that it has worked off (auto.commit.interval.ms)."""
+
+
+@per_facts
+def departures(facts: Facts, group: str) -> tuple[Departure, ...]:
+    """Every departure of *group*, by time."""
+    every = lives(facts, group)
+    known = (*_said(facts, group), *_ended(facts, group, every), *_uncommitted(facts, group, every))
+    runs: list[list[Departure]] = []
+    for departure in sorted((d for d in known if not d.contradicted), key=lambda d: (d.client_id, d.at, not d.told)):
+        if runs and _same(runs[-1][-1], departure):
+            runs[-1].append(departure)
+        else:
+            runs.append([departure])
+    return tuple(sorted(map(_merged, runs), key=lambda d: (d.at, d.client_id)))
+
+
+def _merged(run: Sequence[Departure]) -> Departure:
+    """The one that counts most, a line about it more than a conclusion, with the places of all."""
+    ordered = sorted(run, key=lambda d: (not d.told, d.at))
+    return replace(ordered[0], evidence=groups.once(place for d in ordered for place in d.evidence))
+
+
+def _same(one: Departure, other: Departure) -> bool:
+    """Both are about one departure of one client: within seconds, or while the same poll was worked off."""
+    if one.client_id != other.client_id:
+        return False
+    return abs(one.at - other.at) <= ONCE or (one.poll is not None and one.poll == other.poll)
+
+
+def _said(facts: Facts, group: str) -> Iterator[Departure]:
+    """By the clients' own lines."""
+    for line, client in own_lines(facts, group, "poll-timeout"):
+        departure = _departure(facts, group, line.first_at or 0.0, client, (line.first,), told=True)
+        yield replace(departure, host=line.peer, counted=departure.counted or line.value_max is not None)
+
+
+def _ended(facts: Facts, group: str, every: Sequence[Life]) -> Iterator[Departure]:
+    """By the lives of members: ended by a late poll, or over while a poll took longer than the member may be silent."""
+    for life in (life for life in every if life.until is not None):
+        end = life.evidence[1:] if life.since is not None and len(life.evidence) > 1 else life.evidence
+        told = life.end is End.POLL_TIMEOUT and not life.because
+        departure = _departure(facts, group, life.until or 0.0, life.client_id, end, told=told)
+        late = departure.poll is not None and departure.measured
+        expelled = life.end is End.EXPIRED and departure.limit is not None and departure.limit.key == SESSION
+        if life.end is End.POLL_TIMEOUT or (
+            late and (expelled or life.end is End.DROPPED) and not _other_process(life, every)
+        ):
+            yield replace(departure, host=life.host)
+
+
+def _other_process(life: Life, every: Sequence[Life]) -> bool:
+    """The client's next life is that of a new process."""
+    later = [o for o in every if o.client_id == life.client_id and (o.since or 0.0) >= (life.until or 0.0)]
+    following = min(later, key=lambda o: o.since or 0.0, default=None)
+    return following is not None and following.process_started is not None
+
+
+def _uncommitted(facts: Facts, group: str, every: Sequence[Life]) -> Iterator[Departure]:
+    """Polls longer than the limit whose commit failed, of members that nobody else took out of the group.
+
+    A leave while others join again leaves no line of its own at the coordinator. A client that found itself without
+    heartbeats meanwhile was frozen or cut off: it tells so.
+    """
+    taken_out: dict[str, list[float]] = defaultdict(list)
+    for life in (life for life in every if life.end in (End.EXPIRED, End.FENCED)):
+        taken_out[life.client_id].append(life.until or 0.0)
+    for line, client in own_lines(facts, group, "session-timeout"):
+        taken_out[client].append(line.first_at or 0.0)
+    for line, client in own_lines(facts, group, "commit-failed"):
+        at = line.first_at or 0.0
+        poll = poll_limits.last_poll(facts, group, client, at)
+        limit = poll_limits.poll_limit(facts, client, at)
+        if poll is None or limit is None or at - poll.at > COMMITTED or poll.longest_seconds <= limit.seconds:
+            continue
+        begun = poll.at - poll.longest_seconds
+        if not any(begun <= when <= at + COMMITTED for when in taken_out[client]):
+            yield _departure(facts, group, begun + limit.seconds, client, (poll.evidence, line.first), told=False)
+
+
+def _departure(
+    facts: Facts, group: str, at: float, client: str, evidence: tuple[Evidence, ...], *, told: bool
+) -> Departure:
+    limit = poll_limits.poll_limit(facts, client, at)
+    return Departure(
+        at=at,
+        client_id=client,
+        host=None,
+        told=told,
+        limit=limit,
+        poll=poll_limits.covering(facts, group, client, at),
+        waited=poll_limits.waited(facts, group, client, at),
+        counted=limit is not None and _metered(facts, client, at, limit.seconds),
+        evidence=evidence,
+    )
+
+
+def _metered(facts: Facts, client: str, at: float, limit: float) -> bool:
+    """``time-between-poll-max``, in ms, is above the limit later: the client notes it with its next poll."""
+    own = [s for s in facts.named("consumer.time_between_poll_max") if s.labels.get("client_id") == client]
+    return any(value > limit * 1000 for s in own for when, value in s.points if when >= at)
+
+
 _MOST = 0.5
-"""Share of the limit that the tries must span."""
+"""Share of the limit that the tries must span: more than anything else can."""
 
 
 @per_facts
@@ -54,19 +200,15 @@ def _blocked(facts: Facts, group: str, record: Stuck, left: Departure) -> bool:
     place = (record.topic, record.queue, float(record.offset))
     tries = [
         e.first_at or 0.0
-        for e, client in poll_limits.own_lines(facts, group, "record-failed")
-        if client == left.client_id and (e.topic, e.queue, e.value_max) == place
+        for e in lines_of(facts, group, left.client_id, "record-failed")
+        if (e.topic, e.queue, e.value_max) == place
         if left.at - left.limit.seconds <= (e.first_at or 0.0) <= left.at
     ]
     return len(tries) >= FEWEST and max(tries) - min(tries) >= _MOST * left.limit.seconds
 
 
-AFTER = 5.0
-"""Seconds after a poll was done in which the client joins again: that rebalance still belongs to it."""
 REST = 2.0
 """Limits, or usual times from one departure to the next, without another one, after which it is over."""
-_ONE = 2.0
-"""Seconds within which the lines about one failed commit are printed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +268,9 @@ def case_of(facts: Facts, group: str) -> Case | None:
     innocent = _members(facts, group, since, until) - guilty
     limit = next((d.limit for d in left if d.limit is not None), None)
     polls = poll_limits.polls(facts, group)
-    meanwhile = [b for b in polls if since <= b.at <= until + AFTER]
+    meanwhile = [b for b in polls if since <= b.at <= until + HEARD]
     own = [b for b in meanwhile if b.client_id in guilty]
-    late = [b for b in own if limit and b.longest_seconds > max(1.0, limit.seconds)]
+    late = [b for b in own if limit and b.longest_seconds > limit.seconds]
     return Case(
         group=group,
         departures=left,
@@ -143,15 +285,15 @@ def case_of(facts: Facts, group: str) -> Case | None:
         usual=poll_limits.pace([b for b in polls if b.client_id in guilty and b not in own]),
         fair=poll_limits.pace([b for b in meanwhile if b.client_id in innocent]),
         over=len(late),
-        commits=_commits(facts, group, since, until + AFTER),
-        rebalances=tuple(r for r in history(facts, group) if since <= r.started <= until + AFTER),
-        repeated=extra(facts, group, since, until + AFTER),
+        commits=_commits(facts, group, since, until + HEARD),
+        rebalances=tuple(r for r in history(facts, group) if since <= r.started <= until + HEARD),
+        repeated=extra(facts, group, since, until + HEARD),
     )
 
 
 def _members(facts: Facts, group: str, since: float, until: float) -> set[str]:
     living = {o.client_id for o in lives(facts, group) if (o.since or since) <= until and (o.until or until) >= since}
-    lines = poll_limits.own_lines(facts, group, "partitions-assigned", "join-completed", "sync-completed")
+    lines = own_lines(facts, group, "partitions-assigned", "join-completed", "sync-completed")
     return living | {client for e, client in lines if since <= (e.first_at or 0.0) <= until}
 
 
@@ -168,9 +310,9 @@ def _goes_on(facts: Facts, left: Sequence[Departure], until: float, limit: Limit
 def _commits(facts: Facts, group: str, since: float, until: float) -> tuple[Episode, ...]:
     found: list[Episode] = []
     last: dict[str, float] = {}
-    for line, client in poll_limits.own_lines(facts, group, "commit-failed"):
+    for line, client in own_lines(facts, group, "commit-failed"):
         at = line.first_at or 0.0
-        if since <= at <= until and at - last.get(client, -_ONE - 1.0) > _ONE:
+        if since <= at <= until and at - last.get(client, -inf) > RESOLUTION:
             found.append(line)
             last[client] = at
     return tuple(found)
@@ -180,7 +322,7 @@ def lag(facts: Facts, group: str, since: float, until: float) -> dict[str, float
     """Most messages that waited in this time, and by how many a second they became more, over all topics."""
     peak, growth = 0, 0.0
     for (name, _), points in groups.topics(facts).items():
-        seen = [(at, waiting) for at, waiting, _ in queues.totals(points) if since - REST <= at <= until]
+        seen = [(at, waiting) for at, waiting, _ in queues.totals(points) if since - CLOCKS <= at <= until]
         if name == group and len(seen) > 1:
             peak += max(waiting for _, waiting in seen)
             growth += (seen[-1][1] - seen[0][1]) / (seen[-1][0] - seen[0][0])
@@ -221,7 +363,9 @@ def cause(facts: Facts, case: Case) -> Cause | None:
 def _record(facts: Facts, group: str) -> Cause | None:
     """A record that is tried in the polling thread without end."""
     for one in behind(facts, group):
-        told = f"{one.topic}-{one.queue}@{one.offset} was tried {units.number(one.tries)} times without a poll between"
+        told = (
+            f"{one.topic}-{one.queue}@{one.offset} was tried {units.number(one.tries)} times without a poll in between"
+        )
         place = one.failures[0].first.because("the record fails")
         return Cause(told, (place,), "Bounded retries, and a dead-letter topic for the record.")
     return None
@@ -259,7 +403,7 @@ def _service(facts: Facts, since: float, until: float) -> tuple[float, float, fl
 def _calls(facts: Facts, case: Case) -> Cause | None:
     """Calls that failed far more often than before."""
     since, until = case.since, case.until
-    every = [e for e, _ in poll_limits.own_lines(facts, case.group, "call-failed")]
+    every = [e for e, _ in own_lines(facts, case.group, "call-failed")]
     now = [e for e in every if since <= (e.first_at or 0.0) <= until]
     failed, before = sum(e.count for e in now), sum(e.count for e in every if (e.first_at or 0.0) < since)
     first = min((c.first_at for c in facts.coverage if c.first_at is not None), default=since)

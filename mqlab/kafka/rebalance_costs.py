@@ -14,12 +14,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from mqlab.facts import Episode, Facts
-from mqlab.kafka.generations import Begun
+from mqlab.kafka.generations import Generation
 from mqlab.kafka.groups import topics
 from mqlab.kafka.log_lines import CLIENT, FOLLOW_UP, STOPS, between, client_of, lines, rejoined, trigger_of
-from mqlab.kafka.rows import Rebalance, Trigger
-from mqlab.kafka.spans import CLOCKS
+from mqlab.kafka.rows import ONCE, RESOLUTION, Rebalance, Trigger
 from mqlab.memo import per_facts
+from mqlab.shared.restarts import CLOCKS
 
 _GIVEN_UP = frozenset({"partitions-revoked", "partitions-lost"})
 
@@ -50,7 +50,7 @@ def eager(rows: Sequence[Rebalance]) -> list[float | None]:
     return found[::-1]
 
 
-def idle(facts: Facts, group: str, begun: Sequence[Begun]) -> list[float | None]:
+def idle(facts: Facts, group: str, begun: Sequence[Generation]) -> list[float | None]:
     """Seconds in which partitions that changed their owner in each cooperative rebalance had none.
 
     From the first that was given up in it until the last of them was taken; what an expelled member had is given up
@@ -101,10 +101,6 @@ def _changes(facts: Facts, group: str) -> list[tuple[Episode, str]]:
     return sorted(every, key=lambda pair: (pair[0].first_at or 0.0, pair[1], pair[0].first.line or 0))
 
 
-_SOON = 10.0
-"""Seconds after an assignment in which members that gave up partitions have joined again: a heartbeat, and a poll."""
-
-
 @per_facts
 def cooperative(facts: Facts, group: str) -> bool | None:
     """True where the group keeps its partitions during a rebalance, False where it gives up all, None if untold."""
@@ -121,34 +117,34 @@ def cooperative(facts: Facts, group: str) -> bool | None:
     return all("ooperative" in value and "," not in value for value in told) if told else None
 
 
-def follow_up(facts: Facts, group: str, old: Begun | None, begun: Begun) -> str:
-    """How *begun* is known to be the second half of *old*; empty where it is not, or the line itself says so."""
-    if old is None or begun.trigger is not Trigger.UNKNOWN or not rejoined(begun.reason) or old.stabilised is None:
+def follow_up(facts: Facts, group: str, old: Generation | None, generation: Generation) -> str:
+    """How *generation* is known to be the second half of *old*; empty where it is not, or the line itself says so."""
+    if old is None or old.stabilised is None or generation.started - old.stabilised > ONCE:
         return ""
-    if begun.started - old.stabilised > _SOON:
+    if generation.trigger is not Trigger.UNKNOWN or not rejoined(generation.reason):
         return ""
-    near = [e for e in _own(facts, group, begun) if old.started <= (e.first_at or 0.0) <= begun.started + 1]
+    near = _own(facts, group, generation, old.started)
     if any(e.kind == "join-requested" and FOLLOW_UP in (e.reason or "") for e in near):
-        return "the client says that it gave up partitions and joins again"
+        return "the client says that it gave up partitions and rejoins"
     if any(e.kind in _GIVEN_UP and e.value_max for e in near) and cooperative(facts, group):
-        return "the client gave up partitions just before it joined again"
+        return "the client gave up partitions just before it rejoined"
     if cooperative(facts, group) and not near:
-        return "a member joined again right after a cooperative rebalance"
+        return "a member rejoined right after a cooperative rebalance"
     return ""
 
 
-def own_reason(facts: Facts, group: str, begun: Begun) -> Trigger:
+def own_reason(facts: Facts, group: str, generation: Generation) -> Trigger:
     """Why the member joined again that the coordinator names without a reason, as its own log says; else UNKNOWN."""
-    if begun.trigger is not Trigger.UNKNOWN or not rejoined(begun.reason):
+    if generation.trigger is not Trigger.UNKNOWN or not rejoined(generation.reason):
         return Trigger.UNKNOWN
-    near = [e for e in _own(facts, group, begun) if (e.first_at or 0.0) >= begun.started - _SOON]
+    near = _own(facts, group, generation, generation.started - ONCE)
     said = [trigger_of(e.reason) for e in near if e.kind == "join-requested"]
     return said[-1] if said else Trigger.UNKNOWN
 
 
-def _own(facts: Facts, group: str, begun: Begun) -> Sequence[Episode]:
-    own = lines(facts, group).of(begun.client_id)
-    return between(own, begun.started - 60, begun.started + 1)
+def _own(facts: Facts, group: str, generation: Generation, since: float) -> Sequence[Episode]:
+    """What the client that began it wrote from *since* until then."""
+    return between(lines(facts, group).of(generation.client_id), since, generation.started + RESOLUTION)
 
 
 _PARTITION = re.compile(r"([^\s,\[\]]+)-(\d+)")
@@ -157,7 +153,7 @@ Place = tuple[str, str]
 """Topic and partition."""
 
 
-def moved(facts: Facts, group: str, begun: Sequence[Begun]) -> list[int | None]:
+def moved(facts: Facts, group: str, begun: Sequence[Generation]) -> list[int | None]:
     """Partitions whose owner is another one than before; None where owners before or after are not told.
 
     The leader of an eager or cooperative group prints the whole assignment; else it is what each member prints of its

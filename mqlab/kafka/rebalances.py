@@ -16,13 +16,13 @@ from math import inf
 
 from mqlab.facts import Episode, Facts
 from mqlab.kafka.endings import EXITED, WENT_ON
-from mqlab.kafka.generations import Begun, generations
+from mqlab.kafka.generations import Generation, generations
 from mqlab.kafka.lives import lives
 from mqlab.kafka.log_lines import CLOSED, POLL_TIMEOUT, Lines, lines, number
 from mqlab.kafka.rebalance_costs import cooperative, delayed, eager, follow_up, idle, moved, own_reason, repeated
-from mqlab.kafka.rows import Behind, End, Life, Rebalance, Trigger
-from mqlab.kafka.spans import ONCE
+from mqlab.kafka.rows import ONCE, Behind, End, Life, Rebalance, Trigger
 from mqlab.memo import per_facts
+from mqlab.shared.restarts import BACKOFF
 
 _BEGIN = "rebalance-started"
 _ENDS = ("rebalance-stabilized", "rebalance-assigned", "group-emptied")
@@ -71,9 +71,6 @@ def _between_epochs(told: Sequence[Episode]) -> Iterator[Hole]:
             yield at, later
 
 
-RETURN = 300.0
-"""Seconds within which a process that stopped is back, if it is to come back: Kubernetes waits at most so long between
-two starts of a container (CrashLoopBackOff)."""
 _LEFT = frozenset({Trigger.LEAVE, Trigger.POLL_TIMEOUT})
 
 
@@ -100,12 +97,12 @@ class _Lineage:
     """When a member ended first whose client nothing names."""
 
 
-def _lineage(known: Lines, begun: Sequence[Begun], every: Sequence[Life]) -> _Lineage:
+def _lineage(known: Lines, begun: Sequence[Generation], every: Sequence[Life]) -> _Lineage:
     by_member: dict[str, list[Life]] = defaultdict(list)
     for life in every:
         by_member[life.member_id].append(life)
     firsts = [these[0].first_at or 0.0 for these in (known.coordinator, *known.clients.values()) if these]
-    since = -inf if begun and begun[0].generation == 1 else min(firsts, default=inf)
+    since = -inf if begun and begun[0].number == 1 else min(firsts, default=inf)
     nameless = min((_until(life) for life in every if life.client_id == life.member_id), default=inf)
     return _Lineage(by_member, {id(life.before): life for life in every if life.before}, since, nameless)
 
@@ -124,33 +121,33 @@ def _nearest(lives: Sequence[Life], at: float, moment: Callable[[Life], float]) 
     return min(lives[max(0, place - 1) : place + 1], key=lambda life: abs(moment(life) - at), default=None)
 
 
-def _cause(begun: Begun, known: _Lineage) -> _Cause:
-    """What is behind *begun*, in the life of the member that caused it, the one before it and the one after it."""
-    lives = known.by_member.get(begun.member_id or "", ())
-    if begun.trigger is Trigger.JOIN:
-        return _joined(begun, _nearest(lives, begun.started, _since), known)
-    life = _nearest(lives, begun.started, _until)
-    if life is not None and abs(_until(life) - begun.started) > ONCE:
+def _cause(generation: Generation, lineage: _Lineage) -> _Cause:
+    """What is behind *generation*, in the life of the member that caused it, the one before it and the one after it."""
+    lives = lineage.by_member.get(generation.member_id or "", ())
+    if generation.trigger is Trigger.JOIN:
+        return _joined(generation, _nearest(lives, generation.started, _since), lineage)
+    life = _nearest(lives, generation.started, _until)
+    if life is not None and abs(_until(life) - generation.started) > ONCE:
         life = None
-    if begun.trigger is Trigger.HEARTBEAT_EXPIRY:
-        return _expired(begun, life, known)
-    if begun.trigger in _LEFT:
-        return _left(begun, life, known)
-    return _Cause(begun.trigger, Behind.UNKNOWN, begun.inferred, begun.because)
+    if generation.trigger is Trigger.HEARTBEAT_EXPIRY:
+        return _expired(generation, life, lineage)
+    if generation.trigger in _LEFT:
+        return _left(generation, life, lineage)
+    return _Cause(generation.trigger, Behind.UNKNOWN, generation.inferred, generation.because)
 
 
-def _joined(begun: Begun, life: Life | None, known: _Lineage) -> _Cause:
+def _joined(generation: Generation, life: Life | None, lineage: _Lineage) -> _Cause:
     if life is None:
-        return _Cause(Trigger.JOIN, Behind.UNKNOWN, begun.inferred, begun.because)
+        return _Cause(Trigger.JOIN, Behind.UNKNOWN, generation.inferred, generation.because)
     if life.before is not None:
         behind, because = _again(life, life.before)
         return _Cause(Trigger.JOIN, behind, behind is not Behind.UNKNOWN, because, life)
-    if life.client_id == life.member_id and known.nameless_since <= _since(life):
-        return _Cause(Trigger.JOIN, Behind.UNKNOWN, False, "nothing tells which client it is", life)
-    fresh = life.process_started is not None and life.process_started - known.since > RETURN
-    if fresh or known.since == -inf:
-        return _Cause(Trigger.JOIN, Behind.START, True, "nobody of that name was there before", life)
-    return _Cause(Trigger.JOIN, Behind.UNKNOWN, False, "what was before it is not in the material", life)
+    if life.client_id == life.member_id and lineage.nameless_since <= _since(life):
+        return _Cause(Trigger.JOIN, Behind.UNKNOWN, False, "nothing says which client it is", life)
+    fresh = life.process_started is not None and life.process_started - lineage.since > BACKOFF
+    if fresh or lineage.since == -inf:
+        return _Cause(Trigger.JOIN, Behind.START, True, "no member of that name had been there before", life)
+    return _Cause(Trigger.JOIN, Behind.UNKNOWN, False, "the material does not go back far enough", life)
 
 
 def _again(life: Life, old: Life) -> tuple[Behind, str]:
@@ -159,58 +156,56 @@ def _again(life: Life, old: Life) -> tuple[Behind, str]:
         return Behind.CRASH, old.failed
     if life.process_started is not None:
         if old.end is End.POLL_TIMEOUT or old.because == WENT_ON:
-            return Behind.RESTART, "its process was started anew when it was out of the group already"
+            return Behind.RESTART, "its process was restarted after the member had left the group"
         if old.because != EXITED and (old.process_stopped is not None or old.end is End.LEFT):
             return Behind.RESTART, "its process stopped and a new one joined"
         return Behind.CRASH, _DIED
     if old.end is End.POLL_TIMEOUT:
-        return Behind.POLL_TIMEOUT, ": ".join(
-            filter(None, ("it comes again after it did not poll in time", old.because))
-        )
+        return Behind.POLL_TIMEOUT, ": ".join(filter(None, ("it rejoins after a poll timeout", old.because)))
     if old.end is End.EXPIRED:
-        return Behind.EXPIRY, "it comes again after the coordinator gave it up"
+        return Behind.EXPIRY, "it rejoins after the coordinator expelled it"
     if old.process_stopped is not None or any(word in old.reason for word in CLOSED):
-        return Behind.RESTART, "it comes again after it left in good order"
-    return Behind.UNKNOWN, "it was there before, and nothing tells why it left"
+        return Behind.RESTART, "it rejoins after a clean leave"
+    return Behind.UNKNOWN, "it had been a member before, and nothing says why it left"
 
 
-_DIED = "its process was started anew and had not said that it stops"
+_DIED = "its process was restarted without announcing a shutdown"
 
 
-def _left(begun: Begun, life: Life | None, known: _Lineage) -> _Cause:
-    if begun.trigger is Trigger.POLL_TIMEOUT or (life is not None and life.end is End.POLL_TIMEOUT):
-        said = POLL_TIMEOUT in begun.reason
-        because = begun.because if said or life is None else life.because or "the client's own log says so"
-        return _Cause(Trigger.POLL_TIMEOUT, Behind.POLL_TIMEOUT, begun.inferred or not said, because, life)
+def _left(generation: Generation, life: Life | None, lineage: _Lineage) -> _Cause:
+    if generation.trigger is Trigger.POLL_TIMEOUT or (life is not None and life.end is End.POLL_TIMEOUT):
+        said = POLL_TIMEOUT in generation.reason
+        because = generation.because if said or life is None else life.because or "the client's own log says so"
+        return _Cause(Trigger.POLL_TIMEOUT, Behind.POLL_TIMEOUT, generation.inferred or not said, because, life)
     if life is not None and life.failed:
         return _Cause(Trigger.LEAVE, Behind.CRASH, True, life.failed, life)
     if life is None or (life.process_stopped is None and not any(word in life.reason for word in CLOSED)):
-        return _Cause(Trigger.LEAVE, Behind.UNKNOWN, begun.inferred, "it left, and nothing tells why", life)
-    behind, because = _back(life, known)
+        return _Cause(Trigger.LEAVE, Behind.UNKNOWN, generation.inferred, "it left, and nothing says why", life)
+    behind, because = _back(life, lineage)
     return _Cause(Trigger.LEAVE, behind, True, because, life)
 
 
-def _back(life: Life, known: _Lineage) -> tuple[Behind, str]:
-    new = known.after.get(id(life))
-    if new is not None and _since(new) - (life.until or 0.0) <= RETURN:
-        return Behind.RESTART, "its process stopped and came again"
-    return Behind.STOP, "its process stopped and did not come again"
+def _back(life: Life, lineage: _Lineage) -> tuple[Behind, str]:
+    new = lineage.after.get(id(life))
+    if new is not None and _since(new) - (life.until or 0.0) <= BACKOFF:
+        return Behind.RESTART, "its process stopped and was started again"
+    return Behind.STOP, "its process stopped and was not started again"
 
 
-def _expired(begun: Begun, life: Life | None, known: _Lineage) -> _Cause:
+def _expired(generation: Generation, life: Life | None, lineage: _Lineage) -> _Cause:
     trigger = Trigger.HEARTBEAT_EXPIRY
     if life is not None and (life.failed or life.because == EXITED):
         return _Cause(trigger, Behind.CRASH, True, life.failed or EXITED, life)
     if life is not None and life.because == WENT_ON:
-        return _Cause(trigger, Behind.EXPIRY, begun.inferred, WENT_ON, life)
+        return _Cause(trigger, Behind.EXPIRY, generation.inferred, WENT_ON, life)
     if life is not None and life.process_stopped is not None:
-        behind, because = _back(life, known)
+        behind, because = _back(life, lineage)
         how = "a static member says nothing when it stops; " if life.static else ""
         return _Cause(trigger, behind, True, how + because, life)
-    new = known.after.get(id(life))
+    new = lineage.after.get(id(life))
     if new is not None and new.process_started is not None:
         return _Cause(trigger, Behind.CRASH, True, _DIED, life)
-    return _Cause(trigger, Behind.EXPIRY, begun.inferred, begun.because, life)
+    return _Cause(trigger, Behind.EXPIRY, generation.inferred, generation.because, life)
 
 
 @per_facts
@@ -219,46 +214,48 @@ def history(facts: Facts, group: str) -> tuple[Rebalance, ...]:
 
     What coordinators wrote comes first; generations that only clients tell of are concluded from their logs.
     """
-    known = lines(facts, group)
-    begun = generations(known)
-    lineage = _lineage(known, begun, lives(facts, group))
-    found: list[Rebalance] = []
-    for old, one in zip([None, *begun[:-1]], begun, strict=True) if begun else ():
-        because, said = follow_up(facts, group, old, one), own_reason(facts, group, one)
+    log = lines(facts, group)
+    begun = generations(log)
+    lineage = _lineage(log, begun, lives(facts, group))
+    rows: list[Rebalance] = []
+    for old, generation in zip([None, *begun[:-1]], begun, strict=True) if begun else ():
+        because, own = follow_up(facts, group, old, generation), own_reason(facts, group, generation)
         if because:
-            why = _Cause(Trigger.FOLLOW_UP, Behind.UNKNOWN, True, because)
-        elif said is not Trigger.UNKNOWN:
-            why = _Cause(said, Behind.UNKNOWN, True, "the client's own log says why it joins again")
+            cause = _Cause(Trigger.FOLLOW_UP, Behind.UNKNOWN, True, because)
+        elif own is not Trigger.UNKNOWN:
+            cause = _Cause(own, Behind.UNKNOWN, True, "the client's own log says why it rejoins")
         else:
-            why = _cause(one, lineage)
-        found.append(_row(group, old, one, why, found[-1] if found else None))
-    return tuple(_costed(facts, group, begun, found))
+            cause = _cause(generation, lineage)
+        rows.append(_row(group, old, generation, cause, rows[-1] if rows else None))
+    return tuple(_costed(facts, group, begun, rows))
 
 
-def _row(group: str, old: Begun | None, one: Begun, why: _Cause, last: Rebalance | None) -> Rebalance:
-    """The rebalance without its costs; a follow-up shares the story of the *last* one, and what began that."""
-    story = last if last is not None and why.trigger is Trigger.FOLLOW_UP else None
-    begin, *more = (line.first for line in one.lines)
-    own = why.life.evidence[-1:] if why.life else ()
-    before = 0 if old is None and one.generation == 1 and one.classic else None
-    if old is not None and old.generation is not None and one.generation == old.generation + 1:
+def _row(
+    group: str, old: Generation | None, generation: Generation, cause: _Cause, last: Rebalance | None
+) -> Rebalance:
+    """The rebalance without its costs; a follow-up shares the story of the *last* rebalance, and what began that."""
+    story = last if last is not None and cause.trigger is Trigger.FOLLOW_UP else None
+    begin, *more = (line.first for line in generation.lines)
+    own = cause.life.evidence[-1:] if cause.life else ()
+    before = 0 if old is None and generation.number == 1 and generation.classic else None
+    if old is not None and old.number is not None and generation.number == old.number + 1:
         before = old.members
     return Rebalance(
         group=group,
-        started=one.started,
-        stabilised=one.stabilised,
-        generation=one.generation,
-        trigger=why.trigger,
-        behind=story.behind if story else why.behind,
-        reason=one.reason,
-        client_id=why.life.client_id if why.life else one.client_id,
-        member_id=one.member_id,
-        host=one.host or (why.life.host if why.life else None),
-        inferred=why.inferred or one.inferred,
-        because=why.because,
+        started=generation.started,
+        stabilised=generation.stabilised,
+        generation=generation.number,
+        trigger=cause.trigger,
+        behind=story.behind if story else cause.behind,
+        reason=generation.reason,
+        client_id=cause.life.client_id if cause.life else generation.client_id,
+        member_id=generation.member_id,
+        host=generation.host or (cause.life.host if cause.life else None),
+        inferred=cause.inferred or generation.inferred,
+        because=cause.because,
         story=story.story if story else last.story + 1 if last else 1,
         members_before=before,
-        members_after=one.members,
+        members_after=generation.members,
         moved=None,
         standstill=None,
         delayed=None,
@@ -267,7 +264,7 @@ def _row(group: str, old: Begun | None, one: Begun, why: _Cause, last: Rebalance
     )
 
 
-def _costed(facts: Facts, group: str, begun: Sequence[Begun], rows: Sequence[Rebalance]) -> Iterator[Rebalance]:
+def _costed(facts: Facts, group: str, begun: Sequence[Generation], rows: Sequence[Rebalance]) -> Iterator[Rebalance]:
     still = idle(facts, group, begun) if cooperative(facts, group) else eager(rows)
     since = 0.0
     for row, lasted, owners in zip(rows, still, moved(facts, group, begun), strict=True):

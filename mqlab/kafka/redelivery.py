@@ -186,7 +186,7 @@ def changes(facts: Facts, group: str) -> tuple[Change, ...]:
     """Rebalances of *group* from which on partitions had other owners, and static members that were replaced."""
     found = [
         Change(
-            r.started, f"{r.trigger} ({r.behind})" if r.behind is not Behind.UNKNOWN else str(r.trigger),
+            r.started, str(r.trigger) if r.behind in (Behind.UNKNOWN, str(r.trigger)) else f"{r.trigger} ({r.behind})",
             r.behind in _FAULTS or r.trigger is Trigger.STATIC_FENCED, r.behind is Behind.CRASH, r.evidence[:1],
         )
         for r in history(facts, group)
@@ -286,8 +286,6 @@ FEWEST = 3
 """Tries of one record that are "again and again": once may be a hiccup, twice a retry."""
 SHORTEST = 60.0
 """Seconds for which it must be tried: bounded retries end sooner (Spring's DefaultErrorHandler: ten, without pause)."""
-LEAST = 10
-"""Messages that must have come in behind it."""
 POLL = 500
 """max.poll.records by default: what may lie between the committed offset and the record in one poll."""
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from mqlab.findings import Evidence
+from mqlab.shared.restarts import CLOCKS
 
 
 class Trigger(StrEnum):
@@ -32,7 +33,7 @@ class Behind(StrEnum):
     EXPIRY = "heartbeat expiry"
     """It was expelled, or comes again after it was."""
     START = "start"
-    """Its process started, and nobody of that name was there before: the first start, or more members."""
+    """Its process started, and no member of that name had been there before: the first start, or more members."""
     RESTART = "restart"
     """Its process stopped in good order and came again, or comes again after that."""
     STOP = "stop"
@@ -84,6 +85,16 @@ class Rebalance:
         return self.members_after == 0
 
 
+RESOLUTION = 1.0
+"""Seconds that the clock of a log may resolve: lines of one log that belong together are no further apart."""
+HEARD = 3.0 + CLOCKS
+"""Seconds in which a member hears of what became of it, and joins again: with its next heartbeat, which comes after
+heartbeat.interval.ms (3000)."""
+ONCE = 10.0
+"""Seconds within which client and coordinator tell of one thing, and a client in several lines: nobody who is back ends
+again within the shortest default of session.timeout.ms."""
+
+
 class End(StrEnum):
     """How the life of a member ended."""
 
@@ -95,6 +106,25 @@ class End(StrEnum):
     FENCED = "fenced"
     OPEN = "open"
     """It has not ended, as far as the material tells."""
+
+
+@dataclass(eq=False)
+class Span:
+    """One life as far as lines name the member."""
+
+    member_id: str
+    client_id: str
+    host: str | None = None
+    static: bool = False
+    since: float | None = None
+    until: float | None = None
+    end: End = End.OPEN
+    reason: str = ""
+    seen: float = 0.0
+    """The first line that names it."""
+    evidence: list[Evidence] = field(default_factory=list)
+    sure: bool = False
+    """The coordinator told of the end; it knows when, and the clock of the client may differ."""
 
 
 @dataclass(frozen=True, slots=True)

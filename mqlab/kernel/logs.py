@@ -176,10 +176,12 @@ class LogReader:
     def _selected(self, batch: Batch, place: int, text: str, numbers: Iterable[int]) -> tuple[Found | None, bool]:
         """The signature that selects the line, and whether the broker itself wrote it there."""
         said = own_lines.message(text) if self.split.format == mosquitto_log.FORMAT.name else None
+        if said is not None and (own := own_lines.select(text, said)):
+            return own, True
         if said is not None:
-            return own_lines.select(text, said), True
+            numbers = [number for number in numbers if number >= signatures.OF_ERRORS]
         severe, plain = bool(batch.severe[place]), bool(batch.headers.plain[place])
-        return signatures.select(text, numbers, severe=severe, is_plain=plain), False
+        return signatures.select(text, numbers, severe=severe, is_plain=plain), said is not None
 
     def _is_new(self, line: Line, found: Found, *, own: bool) -> bool:
         """Whether the line is not only what its record has said already; a line of its *own* never is."""

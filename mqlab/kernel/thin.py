@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from mqlab.kernel.output import COUNTS, COVERAGE
 from mqlab.tables import ASSIGNMENTS, CLIENTS, EVENTS, METRICS, POLLS, POSITIONS, SETTINGS, Table
-from mqlab.thinning import events, logs
+from mqlab.thinning import tables as thinned
 
 
 def _as_it_is(rows: pl.DataFrame) -> pl.DataFrame:
@@ -25,15 +25,15 @@ def _as_it_is(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 MAKERS: Mapping[Table, Mapping[str, Callable[[pl.DataFrame], pl.DataFrame]]] = {
-    EVENTS: {"events": events.episodes},
-    SETTINGS: {"settings": events.changed},
+    EVENTS: {"events": thinned.episodes},
+    SETTINGS: {"settings": thinned.changed},
     POSITIONS: {"positions": _as_it_is},
-    METRICS: {"metrics": events.series},
+    METRICS: {"metrics": thinned.series},
     CLIENTS: {"clients": _as_it_is},
     ASSIGNMENTS: {"assignments": _as_it_is},
-    POLLS: {"batches": events.batches},
-    COUNTS: {"volume": logs.shapes, "log": logs.volumes},
-    COVERAGE: {"coverage": logs.coverage},
+    POLLS: {"batches": thinned.batches},
+    COUNTS: {"volume": thinned.shapes, "log": thinned.volumes},
+    COVERAGE: {"coverage": thinned.coverage},
 }
 """What is made of each table, by fact."""
 

@@ -36,8 +36,8 @@ _STATUS = re.compile(
 )
 _RISING = 0.9
 """Share of a partition's rows in which an offset must rise: a leader that lost its tail sets it back once."""
-_ENOUGH = 3
-"""Rows from which columns are told by what is in them."""
+ENOUGH = 3
+"""Rows from which columns are told by what is in them: two steps, so that one that rises by chance is not enough."""
 
 Columns = dict[str, str]
 
@@ -68,7 +68,7 @@ def rising_pair(columns: Sequence[Sequence[str]], free: Sequence[int], topic: Se
     """Partition and offset among the *free* columns by what stands in them alone: offsets that rise one by one."""
     numbers = [n for n in free if all(_NUMBER.fullmatch(cell) for cell in columns[n])]
     pair = _pair(columns, numbers, topic)
-    if pair is None or len(columns[pair[0]]) < _ENOUGH:
+    if pair is None or len(columns[pair[0]]) < ENOUGH:
         return None
     steps = len(columns[pair[0]]) - len(set(zip(topic, columns[pair[0]], strict=True)))
     return pair if 2 * _steps(columns[pair[0]], columns[pair[1]], topic)[1] > steps else None
@@ -102,7 +102,7 @@ def _pair(columns: Sequence[Sequence[str]], numbers: Sequence[int], topic: Seque
     scored = []
     for queue, offset in permutations(numbers, 2):
         partitions = set(columns[queue])
-        if 2 * len(partitions) > max(len(columns[queue]), _ENOUGH) or max(map(int, partitions)) > 99_999:
+        if 2 * len(partitions) > max(len(columns[queue]), ENOUGH) or max(map(int, partitions)) > 99_999:
             continue
         rising, even = _steps(columns[queue], columns[offset], topic)
         if rising >= _RISING:
@@ -122,8 +122,8 @@ def _steps(queues: Sequence[str], offsets: Sequence[str], topic: Sequence[str]) 
 
 
 DIFFERENT = 0.9
-"""Different cells for each message from which a column tells messages apart: some messages are noted twice, and what
-a device or a customer is called comes again after every few messages."""
+"""Different cells for each message from which a column tells messages apart, of which a tenth may be noted twice, as
+after a restart. What a device or a customer is called comes again: with two messages of each it is half."""
 _SCOPE = ("role", "topic", "group", "party")
 _STAGES = re.compile(r"(?i)kind|state|type|status")
 """Names of columns that may hold roles, but other things too."""

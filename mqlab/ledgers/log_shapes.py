@@ -18,16 +18,21 @@ the verb, else by the name of the log::
     paid PO-17 (topic=payouts partition=1 offset=33) processed: any other verb in the past, beside a place
 
 What a library or a broker prints, what is about a position or about many messages, and what denies its verb is none.
+Nor are lines about messages that the same party notes in a file of its own: counted both, each payout above would have
+been paid twice.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from mqlab.ledgers import mqtt_columns
+from mqlab.ledgers.columns import ENOUGH
 from mqlab.ledgers.layout import Layout, LineShape, field_of, is_mqtt, party_in, role_in
 from mqlab.ledgers.words import (
     HANDLED,
@@ -47,7 +52,7 @@ from mqlab.ledgers.words import (
     statement,
     words,
 )
-from mqlab.sources import Envelope
+from mqlab.sources import Envelope, Reading, Source
 
 _VERBS = frozenset(ROLE_OF) | PUT
 _BETWEEN = frozenset({"topic", "partition", "kafka", "broker", "the", "offset", "at", "queue", "cluster"})
@@ -141,8 +146,6 @@ def _are_measures(column: Sequence[str], before: set[str]) -> bool:
     return bool(before & _BEFORE_MEASURE) or not all(cell.isdigit() for cell in column)
 
 
-ENOUGH = 3
-"""Different messages from which lines of one shape are a ledger's."""
 _FIELDS = ("time", "topic", "queue", "offset", "place", "key", "status", "qos", "dup", "retained", "party", "group")
 _MOMENT = "2026-01-01T00:00:00Z"
 """Stands for the moment before a statement, of which it only matters that it is there."""
@@ -366,3 +369,43 @@ def laid(shapes: Sequence[LineShape], party: str | None, *, mqtt: bool) -> str:
 def party_of(name: str) -> str | None:
     """Whose log it is: ``payer`` of ``payer.log`` and ``payer.audit.log``, ``web`` of ``web-acked.log``."""
     return party_in(name) or _ENDING.sub("", name) or None
+
+
+_ANY = "any"
+"""Stands for a ledger whose rows tell their roles, or in which nothing tells one."""
+
+
+def once(sources: Sequence[Source]) -> list[Source]:
+    """*sources*, in which lines of logs are no ledger of what the same party notes in rows of a file, too.
+
+    A party is told by names of files, else by the folder. What the user's map says of a log stays.
+    """
+    kept: dict[str, set[str]] = defaultdict(set)
+    for source in sources:
+        if source.layout and source.reading is Reading.TABLE:
+            layout = json.loads(source.layout)
+            for party in _parties(source, layout):
+                kept[party].add(_kind(layout["role"]))
+    logs = (source.layout and source.reading is Reading.LOG for source in sources)
+    return [_without(source, kept) if is_log else source for source, is_log in zip(sources, logs, strict=True)]
+
+
+def _without(source: Source, kept: Mapping[str, set[str]]) -> Source:
+    """A log without the shapes whose messages are noted in files; *kept* are the kinds of roles by party."""
+    layout = json.loads(source.layout or "{}")
+    noted = {kind for party in _parties(source, layout) for kind in kept.get(party, ())}
+    own = [one for one in layout["lines"] if one["told"] == "map" or not noted & {_ANY, _kind(one["role"])}]
+    if len(own) == len(layout["lines"]):
+        return source
+    return replace(source, layout=json.dumps({**layout, "lines": own}) if own else None)
+
+
+def _kind(role: str | None) -> str:
+    return _ANY if role is None else "handled" if role in HANDLED else role
+
+
+def _parties(source: Source, layout: Mapping[str, Any]) -> set[str]:
+    """Who keeps it: the party in its name; what a map says; its folder where the name tells nobody."""
+    party = layout.get("party")
+    folder = source.path.replace("!/", "/").rpartition("/")[0].rpartition("/")[2]
+    return {re.sub(r"[^a-z0-9]+", "-", name.lower()) for name in ([party] if party else [folder]) if name}

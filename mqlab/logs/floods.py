@@ -110,13 +110,15 @@ FEW = 3
 NEARLY_ALL = 0.9
 """Share of a flood that these shapes carry."""
 MUCH_BYTES, MUCH_A_MINUTE = 10_000_000, 1_000_000
-"""Volume that matters: as a whole, or in one minute."""
+"""Volume that matters: a file of Log4j or Logback turns over at 10 MB by default (maxFileSize), so a flood of as much
+rotates away what stood before it; at a tenth of that a minute it does so every ten minutes."""
 _VISIBLE = 0.01
-"""Share from which a shape is named beside others."""
+"""Share from which a shape is named beside others: the resolution of the percentages that are shown."""
 _PAUSE = 300.0
-"""Quiet seconds between two spells of a flood."""
+"""Quiet seconds between two spells of a flood: back-offs of one spell wait less (paho Python 120 s, Java 128 s, Kafka's
+delivery.timeout.ms 120 s)."""
 _SPELL = 0.1
-"""Part of the largest spell below which another one is a remark, such as the burst of a start."""
+"""Part of the largest spell below which another one is a remark, such as the burst of a start: the factor of FAR."""
 _EARLIER = 30.0
 """Seconds that an earlier rate must cover: a flood of the least size that matters writes half a megabyte in them."""
 _MINUTE = 60.0

@@ -117,11 +117,12 @@ def _named(head: Head) -> str | None:
 def spoken(lines: Sequence[str]) -> str | None:
     """The format whose signatures select most of the *lines*, a third of all at least; None where none does."""
     lines = [line for line in lines[:_SPOKEN] if line.strip() and not BELONGS.match(line)]
-    votes: dict[Format, int] = defaultdict(int)
+    votes: dict[str, int] = defaultdict(int)
     for line in lines:
         if not _QUOTED.match(line) and (found := selected(line) or selected(f"- {line}")):
-            votes[signatures.ORIGINS[found.number]] += 1
-    return max(votes, key=lambda form: votes[form]).FORMAT.name if 3 * sum(votes.values()) > len(lines) else None
+            is_error = found.number >= signatures.OF_ERRORS
+            votes[application_log.FORMAT.name if is_error else signatures.ORIGINS[found.number].name] += 1
+    return max(votes, key=lambda name: votes[name]) if 3 * sum(votes.values()) > len(lines) else None
 
 
 def selected(line: str) -> Found | None:

@@ -1,4 +1,4 @@
-"""What a consumer's way to commit costs, and what a crash or a stop in good order leaves: records twice, or none.
+"""What a consumer's way to commit costs, and what a crash leaves: records that are handled twice, or never.
 
 A loop polls, works the records off and commits the positions behind them. A poll comes in turn with its commit:
 
@@ -14,7 +14,10 @@ A loop polls, works the records off and commits the positions behind them. A pol
 A commit is of the *position*, the end of what ``poll()`` returned, not of what was worked off. In a loop of one thread
 the two are the same; records that were handed to other threads and wait there are committed all the same.
 A process that dies commits nothing more; requests that it had sent count or not, so that there are two bounds.
-A commit that fails is tried again by ``commitSync`` only; within the loop no failure is assumed.
+A process that closes its consumer in good order, or whose partitions are revoked, leaves nothing behind that it has
+worked off: asynchronous commits are answered before the member leaves, and before it joins again. What other threads
+had not begun is lost then, all of it: the positions behind it are committed, whatever the way, and lag shows nothing.
+A commit that fails is tried again by ``commitSync`` only; here no failure is assumed.
 """
 
 from __future__ import annotations
@@ -55,9 +58,8 @@ class Loop:
 
 @dataclass(frozen=True, slots=True)
 class Fallout:
-    """Records after an end: bounds of those that are handled again, and of those that nobody ever handles."""
+    """Records after a crash: the most that are handled again, at best none, and those that nobody ever handles."""
 
-    again_least: int
     again_most: int
     lost_least: int = 0
     lost_most: int = 0
@@ -74,11 +76,6 @@ def commits(loop: Loop, way: Way) -> int:
     if way is Way.AUTO:
         return loop.polls // _polls_between(loop) + 1 if loop.polls else 0
     return loop.polls + (1 if way is Way.MIXED and loop.polls else 0)
-
-
-def round_trip(sync_seconds: float, async_seconds: float, polls: int) -> float:
-    """Seconds that one commit takes, by two runs of the same records that differ in the waiting only."""
-    return (sync_seconds - async_seconds) / polls
 
 
 def in_flight(loop: Loop) -> int:
@@ -113,22 +110,9 @@ def after_crash(loop: Loop, way: Way, waiting: int | None = None) -> Fallout:
     """
     most = uncommitted(loop, way)
     if waiting is None:
-        return Fallout(0, most)
+        return Fallout(most)
     waiting = min(waiting, loop.records)
-    return Fallout(0, max(0, most - waiting), max(0, waiting - most), waiting)
-
-
-def after_stop(loop: Loop, way: Way, waiting: int = 0, failed: int = 0) -> Fallout:
-    """What a process leaves that closes its consumer in good order, or whose partitions are revoked.
-
-    Nothing where it has worked off what it polled: asynchronous commits are answered before the member leaves, and
-    before it joins again, since requests of one connection are worked off in turn. *failed* are the last commits of
-    polls that failed: only ``commitAsync`` alone leaves them so. What other threads had not begun is lost, all of it:
-    the positions behind it are committed, whatever the way, and lag shows nothing.
-    """
-    behind = min(loop.records, failed * loop.poll_records) if way is Way.ASYNC else 0
-    again, lost = max(0, behind - waiting), max(0, waiting - behind)
-    return Fallout(again, again, lost, lost)
+    return Fallout(max(0, most - waiting), max(0, waiting - most), waiting)
 
 
 def _polls_between(loop: Loop) -> int:

@@ -1,4 +1,4 @@
-"""Forecast and plan of a backlog's drain; every quantity in the unit that its name carries.
+"""Forecast and plan of the drain of a RocketMQ group's backlog; every quantity in the unit that its name carries.
 
 Only the process that holds a lagging queue can drain it. New messages of its queues take their part of its capacity
 first; the rest drains: backlog ÷ (capacity − inflow), owner by owner, until the slowest is through. Time starts at the
@@ -8,6 +8,10 @@ The plan keeps to the budget of the store that the consumers write to: (1 − re
 message. It must not break retention (``DefaultMessageStore.CleanCommitLogService`` deletes what is older than
 fileReservedTime, read or not) nor the heap (``DefaultMQPushConsumerImpl.pullMessage`` holds 1000 messages or 100 MiB of
 each queue in memory).
+
+A push consumer works off with one pool of threads for all its queues (``ConsumeMessageConcurrentlyService``), or with
+one thread at a time per queue (``ConsumeMessageOrderlyService``). Each queue has one pull request under way
+(``PullMessageService``), so it gives at most one batch per round trip.
 """
 
 from __future__ import annotations
@@ -17,7 +21,6 @@ from dataclasses import dataclass
 from itertools import accumulate
 from math import ceil, floor, inf, isinf
 
-from mqlab.models.consuming import PULL_BATCH_MESSAGES, Consumer, disk_pull_messages, shared
 from mqlab.units import digits, duration, number
 
 _AFTER = 600.0
@@ -48,6 +51,57 @@ class Interval:
 
 
 NEVER = Interval(inf, inf, inf)
+
+BATCH_MESSAGES = 32
+"""pullBatchSize of DefaultMQPushConsumer."""
+DISK_PULL_MESSAGES = 8
+"""maxTransferCountOnMessageInDisk."""
+DISK_PULL_BYTES = 65_536
+"""maxTransferBytesOnMessageInDisk."""
+CACHED_MESSAGES = 1_000
+"""pullThresholdForQueue."""
+CACHED_BYTES = 100 * 1024 * 1024
+"""pullThresholdSizeForQueue."""
+RESERVE_SHARE = 0.3
+"""Of the capacity of the store: its other work must not feel the drain."""
+RETENTION_SECONDS = 172_800.0
+"""fileReservedTime of the broker.conf that is shipped; BrokerConfig itself says 72 h."""
+
+
+@dataclass(frozen=True, slots=True)
+class Consumer:
+    """One process of a group."""
+
+    name: str
+    threads: int
+    response_seconds: float
+    """What the listener takes for one message."""
+    orderly: bool = False
+    pull_messages: int = BATCH_MESSAGES
+    pull_seconds: float | None = None
+    """Round trip of one pull; None where it is not known and taken as no limit."""
+
+    @property
+    def messages_per_second(self) -> float:
+        """Most that all threads together can take."""
+        return self.threads / self.response_seconds
+
+    @property
+    def queue_messages_per_second(self) -> float:
+        """Most that one queue can be served with."""
+        pulled = self.pull_messages / self.pull_seconds if self.pull_seconds else inf
+        return min(pulled, 1 / self.response_seconds if self.orderly else inf)
+
+
+def shared(capacity: float, demands: Sequence[float]) -> tuple[float, ...]:
+    """*capacity* dealt to *demands*: who wants less than an even share gets all of it, the others share the rest."""
+    given = [0.0] * len(demands)
+    left = capacity
+    by_demand = sorted(range(len(demands)), key=lambda place: demands[place])
+    for served, place in enumerate(by_demand):
+        given[place] = min(demands[place], left / (len(demands) - served))
+        left -= given[place]
+    return tuple(given)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,12 +174,6 @@ def lasting(seconds: float) -> str:
     return "never" if isinf(seconds) else duration(seconds)
 
 
-CACHED_MESSAGES = 1_000
-"""pullThresholdForQueue."""
-CACHED_BYTES = 100 * 1024 * 1024
-"""pullThresholdSizeForQueue."""
-
-
 @dataclass(frozen=True, slots=True)
 class Retention:
     """Whether the oldest messages are read before they are deleted; seconds from now."""
@@ -161,11 +209,6 @@ def heap_bytes_per_instance(queues: int, instances: int, message_bytes: float) -
     return -(-queues // instances) * min(CACHED_MESSAGES * message_bytes, CACHED_BYTES)
 
 
-def pull_messages(batch: int, message_bytes: float, on_disk: bool) -> int:
-    """What one pull brings at most: pullBatchSize, cut by the broker's limits for memory or disk."""
-    return min(batch, disk_pull_messages(message_bytes) if on_disk else PULL_BATCH_MESSAGES)
-
-
 def _deleted(backlog: float, oldest: float, reserved: float, at: float) -> float:
     """Messages of the backlog that are older than fileReservedTime then."""
     aged = min(max(0.0, at + oldest - reserved), oldest)
@@ -184,17 +227,25 @@ def _overtaken(over: Curve) -> float | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Backlog:
-    """What waits."""
+class Drain:
+    """What waits, far behind what the broker still has in memory, and who reads it."""
 
     messages: float
     inflow_per_second: float
     queues: int
+    instances: int
     message_bytes: float = 1_000.0
+    """Where nothing tells the size."""
     oldest_seconds: float | None = None
     """Age of the oldest message that waits."""
-    on_disk: bool = True
-    """It lies further back than the broker's memory."""
+    batch_messages: int = BATCH_MESSAGES
+    pull_seconds: float = 0.005
+    """Round trip of one pull; where nothing tells it one within a data centre, disk included."""
+    orderly: bool = False
+    reserved_seconds: float = RETENTION_SECONDS
+    """fileReservedTime of the broker."""
+    step_seconds: float = 300.0
+    """How long each step of the ramp is watched: five samples of metrics that are scraped each minute."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,26 +255,10 @@ class Store:
     capacity_writes_per_second: float
     load_writes_per_second: float
     """Normal load without this group."""
-    reserve_share: float = 0.3
+    reserve_share: float = RESERVE_SHARE
     writes_per_message: float = 1.0
     response_seconds: float = 0.02
     """What the listener takes for one message at that load."""
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """Who drains."""
-
-    instances: int
-    batch_messages: int = 32
-    """pullBatchSize."""
-    pull_seconds: float = 0.005
-    """Round trip of one pull."""
-    orderly: bool = False
-    reserved_seconds: float = 172_800.0
-    """fileReservedTime of the broker."""
-    step_seconds: float = 300.0
-    """How long each step of the ramp is watched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,9 +320,6 @@ class Plan:
     """Backlog along the ramp, seconds from its begin."""
 
 
-AT_ONCE = Interval(0.0, 0.0, 0.0)
-
-
 @dataclass(frozen=True, slots=True)
 class Queue:
     """One queue at the moment of the complete rebalance; no owner means that nobody holds it."""
@@ -298,15 +330,14 @@ class Queue:
     owner: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Uncertainty:
-    """Relative errors of what a forecast is made of: 0.1 is ten percent either way."""
-
-    capacity_share: float = 0.15
-    inflow_share: float = 0.05
-
-
-USUAL = Uncertainty()
+CAPACITY_ERROR, INFLOW_ERROR = 0.15, 0.05
+"""Shares by which the capacity and the inflow of a forecast may be off either way."""
+_BOUNDS = (
+    (1 + CAPACITY_ERROR, 1 / (1 + INFLOW_ERROR)),
+    (1.0, 1.0),
+    (1 / (1 + CAPACITY_ERROR), 1 + INFLOW_ERROR),
+)
+"""Factors of capacity and inflow at best, as expected and at worst."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,20 +367,17 @@ class Forecast:
     never: str | None
     """Why it does not end; None where it does."""
 
-    @property
-    def seconds_with_start(self) -> Interval:
-        """From the restart until the backlog is at the healthy level."""
-        return self.start_seconds.plus(self.seconds)
-
 
 def forecast(
     queues: Sequence[Queue],
     consumers: Sequence[Consumer],
     healthy: float = 0.0,
-    uncertainty: Uncertainty = USUAL,
-    start_seconds: Interval = AT_ONCE,
+    start: float = 0.0,
 ) -> Forecast:
-    """The drain of *queues*, at least one, by those *consumers* that hold them, down to *healthy* messages in all."""
+    """The drain of *queues*, at least one, by those *consumers* that hold them, down to *healthy* messages in all.
+
+    *start* are the seconds that restart and rebalance take before.
+    """
     known = {consumer.name: consumer for consumer in consumers}
     held: dict[str | None, list[Queue]] = {}
     for queue in queues:
@@ -357,14 +385,14 @@ def forecast(
     owners, courses = [], []
     for name in sorted(held, key=lambda name: (name is None, name or "")):
         consumer = None if name is None else known[name]
-        three = _courses(consumer, held[name], uncertainty)
+        three = _courses(consumer, held[name])
         owners.append(_owner(consumer, held[name], three, healthy * len(held[name]) / len(queues)))
         courses.append(three)
     fastest, likely, slowest = (summed([three[n] for three in courses]) for n in range(3))
     seconds = Interval(fastest.reached(healthy), likely.reached(healthy), slowest.reached(healthy))
     return Forecast(
         seconds,
-        start_seconds,
+        Interval(start, start, start),
         tuple(owners),
         likely.drawn(seconds.likely),
         fastest.drawn(seconds.low),
@@ -373,16 +401,14 @@ def forecast(
     )
 
 
-def _courses(consumer: Consumer | None, queues: Sequence[Queue], uncertainty: Uncertainty) -> tuple[Course, ...]:
+def _courses(consumer: Consumer | None, queues: Sequence[Queue]) -> tuple[Course, ...]:
     """What one process does at best, as expected and at worst."""
     capacity = consumer.messages_per_second if consumer else 0.0
     a_queue = consumer.queue_messages_per_second if consumer else 0.0
-    pace, more = 1 + uncertainty.capacity_share, 1 + uncertainty.inflow_share
+    waiting = [queue.backlog for queue in queues]
     return tuple(
-        course(
-            capacity * fast, a_queue * fast, [q.backlog for q in queues], [q.inflow_per_second * part for q in queues]
-        )
-        for fast, part in ((pace, 1 / more), (1.0, 1.0), (1 / pace, more))
+        course(capacity * pace, a_queue * pace, waiting, [queue.inflow_per_second * more for queue in queues])
+        for pace, more in _BOUNDS
     )
 
 
@@ -413,67 +439,63 @@ _ROUNDING = 1e-9
 """What floating point leaves of a whole number of threads or milliseconds."""
 
 
-def plan(backlog: Backlog, store: Store, group: Group) -> Plan:
+def plan(drain: Drain, store: Store) -> Plan:
     """The plan; one with a refusal where nothing is left for the backlog."""
-    inflow, room = backlog.inflow_per_second, budget_writes_per_second(backlog, store)
-    a_queue, limit = _queue_limit(backlog, store, group)
-    wanted = inflow + room / store.writes_per_message
-    total = min(wanted, a_queue * backlog.queues)
-    heap = heap_bytes_per_instance(backlog.queues, group.instances, backlog.message_bytes)
+    inflow = drain.inflow_per_second
+    free = (1 - store.reserve_share) * store.capacity_writes_per_second - store.load_writes_per_second
+    budget = free - inflow * store.writes_per_message
+    a_queue, limit = _queue_limit(drain, store)
+    wanted = inflow + budget / store.writes_per_message
+    total = min(wanted, a_queue * drain.queues)
+    heap = heap_bytes_per_instance(drain.queues, drain.instances, drain.message_bytes)
     if total <= inflow:
-        guard = _guard(backlog, group, ((0.0, backlog.messages),), inf)
-        return Plan(room, guard, heap, a_queue, _refusal(backlog, store, room, a_queue))
-    levers = _levers(backlog, store, group, total)
+        guard = _guard(drain, ((0.0, drain.messages),), inf)
+        return Plan(budget, guard, heap, a_queue, _refusal(drain, store, budget, a_queue))
+    levers = _levers(drain, store, total)
     held = levers.threads_per_instance * levers.instances / store.response_seconds or total
-    steps = _ramp(backlog, store, group, levers, held - inflow)
-    pace, more = 1 + USUAL.capacity_share, 1 + USUAL.inflow_share
-    rates = (held * pace - inflow / more, held - inflow, held / pace - inflow * more)
-    ramps = (_ramp(backlog, store, group, levers, rate) if rate > 0 else None for rate in rates)
+    steps = _ramp(drain, store, levers, held - inflow)
+    rates = [held * pace - inflow * more for pace, more in _BOUNDS]
+    ramps = [_ramp(drain, store, levers, rate) if rate > 0 else None for rate in rates]
     seconds = Interval(*(inf if ramp is None else sum(step.seconds for step in ramp) for ramp in ramps))
     ends = accumulate(step.seconds for step in steps)
-    curve = ((0.0, backlog.messages), *zip(ends, (step.left for step in steps), strict=True))
-    guard = _guard(backlog, group, curve, seconds.likely)
-    bounded_by = "store" if wanted <= a_queue * backlog.queues else limit
-    return Plan(room, guard, heap, a_queue, None, bounded_by, held - inflow, levers, steps, seconds, curve)
+    curve = ((0.0, drain.messages), *zip(ends, (step.left for step in steps), strict=True))
+    guard = _guard(drain, curve, seconds.likely)
+    bounded_by = "store" if wanted <= a_queue * drain.queues else limit
+    return Plan(budget, guard, heap, a_queue, None, bounded_by, held - inflow, levers, steps, seconds, curve)
 
 
-def budget_writes_per_second(backlog: Backlog, store: Store) -> float:
-    """What the store can take for the backlog; not above zero means none."""
-    free = (1 - store.reserve_share) * store.capacity_writes_per_second - store.load_writes_per_second
-    return free - backlog.inflow_per_second * store.writes_per_message
-
-
-def _queue_limit(backlog: Backlog, store: Store, group: Group) -> tuple[float, str]:
-    """Most messages per second that one queue gives, and why."""
-    pulls = pull_messages(group.batch_messages, backlog.message_bytes, backlog.on_disk) / group.pull_seconds
-    in_turn = 1 / store.response_seconds if group.orderly else inf
+def _queue_limit(drain: Drain, store: Store) -> tuple[float, str]:
+    """Most messages per second that one queue gives, and why: a pull from disk brings less than a batch as a rule."""
+    from_disk = max(1, min(DISK_PULL_MESSAGES, int(DISK_PULL_BYTES / max(1.0, drain.message_bytes))))
+    pulls = min(drain.batch_messages, from_disk) / drain.pull_seconds
+    in_turn = 1 / store.response_seconds if drain.orderly else inf
     return (in_turn, "order") if in_turn < pulls else (pulls, "pulls")
 
 
-def _levers(backlog: Backlog, store: Store, group: Group, total: float) -> Levers:
+def _levers(drain: Drain, store: Store, total: float) -> Levers:
     threads = floor(total * store.response_seconds + _ROUNDING)
-    instances = max(1, min(group.instances, backlog.queues, threads))
+    instances = max(1, min(drain.instances, drain.queues, threads))
     each = threads // instances
-    if each * instances / store.response_seconds <= backlog.inflow_per_second:
+    if each * instances / store.response_seconds <= drain.inflow_per_second:
         threads = each = 0
     return Levers(
         total,
-        floor((total - backlog.inflow_per_second) * store.response_seconds + _ROUNDING),
+        floor((total - drain.inflow_per_second) * store.response_seconds + _ROUNDING),
         threads,
         instances,
         each,
-        ceil(1000 * group.batch_messages * backlog.queues / total - _ROUNDING),
+        ceil(1000 * drain.batch_messages * drain.queues / total - _ROUNDING),
     )
 
 
-def _ramp(backlog: Backlog, store: Store, group: Group, levers: Levers, drained: float) -> tuple[Step, ...]:
+def _ramp(drain: Drain, store: Store, levers: Levers, drained: float) -> tuple[Step, ...]:
     """Steps up to the drain rate; the last one lasts until the backlog is gone."""
-    steps, left = [], backlog.messages
+    steps, left = [], drain.messages
     for share in RAMP:
         rate = share * drained
-        seconds = left / rate if share == RAMP[-1] else min(group.step_seconds, left / rate)
+        seconds = left / rate if share == RAMP[-1] else min(drain.step_seconds, left / rate)
         left = max(0.0, left - rate * seconds)
-        total = backlog.inflow_per_second + rate
+        total = drain.inflow_per_second + rate
         threads = floor(total * store.response_seconds / levers.instances + _ROUNDING)
         steps.append(Step(share, rate, total, threads, seconds, left))
         if left <= 0:
@@ -481,18 +503,18 @@ def _ramp(backlog: Backlog, store: Store, group: Group, levers: Levers, drained:
     return tuple(steps)
 
 
-def _guard(backlog: Backlog, group: Group, left: Curve, seconds: float) -> Retention | None:
-    if backlog.oldest_seconds is None:
+def _guard(drain: Drain, left: Curve, seconds: float) -> Retention | None:
+    if drain.oldest_seconds is None:
         return None
-    return retention(backlog.messages, backlog.oldest_seconds, group.reserved_seconds, left, seconds)
+    return retention(drain.messages, drain.oldest_seconds, drain.reserved_seconds, left, seconds)
 
 
-def _refusal(backlog: Backlog, store: Store, room: float, a_queue: float) -> Refusal:
-    taken = store.load_writes_per_second + backlog.inflow_per_second * store.writes_per_message
-    if room <= 0:
+def _refusal(drain: Drain, store: Store, budget: float, a_queue: float) -> Refusal:
+    taken = store.load_writes_per_second + drain.inflow_per_second * store.writes_per_message
+    if budget <= 0:
         free = digits((1 - store.reserve_share) * store.capacity_writes_per_second)
         reason = f"of {free} writes/s the normal load and the new messages take {digits(taken)}"
     else:
-        most = digits(a_queue * backlog.queues)
-        reason = f"the queues give at most {most} messages/s, {digits(backlog.inflow_per_second)} come in"
-    return Refusal(reason, taken / (1 - store.reserve_share), backlog.messages)
+        most = digits(a_queue * drain.queues)
+        reason = f"the queues give at most {most} messages/s, {digits(drain.inflow_per_second)} come in"
+    return Refusal(reason, taken / (1 - store.reserve_share), drain.messages)

@@ -4,7 +4,7 @@
 max.poll.records; then partitions without records are fetched again while the application works. A fetch that finds
 nothing waits fetch.max.wait.ms (0.5 s) for the first record. Partitions that the member had first are read first: the
 fetch session of the broker lists new ones behind those that it knows (KIP-227).
-A poll of n records takes n times the time per record, over its threads, and the commit; it deviates from that by the
+A poll of n records takes n times the time per record, over its threads; it deviates from that by the
 deviation of one record times the root of n. The deviations come from a golden-ratio sequence, which spreads evenly
 over the normal distribution: the same course has the same polls again.
 The heartbeat thread says that it leaves when the next poll does not come within max.poll.interval.ms (KIP-62); it
@@ -14,31 +14,54 @@ coordinator waits for its session, and one that comes earlier gets its old place
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import heapq
+from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from math import ceil, floor, inf, sqrt
 from statistics import NormalDist
+from typing import TYPE_CHECKING
 
-from mqlab.models.group_terms import (
-    Action,
-    Begun,
+from mqlab.models.group_course import (
+    GOLDEN,
+    ROUNDING,
     Cause,
-    Clock,
     Course,
     GroupProtocol,
     Member,
     Outcome,
     Partition,
     Rising,
-    Seats,
+    Taken,
     workable,
 )
 
-_WAIT = 0.5
-_ROUNDING = 1e-6
+if TYPE_CHECKING:
+    from mqlab.models.group_simulation import Coordinator, Reconciler
 
-Taken = list[tuple[Partition, int, int]]
-"""Partition, first offset, offset after the last."""
+_WAIT = 0.5
+"""fetch.max.wait.ms of the client, by default, in seconds."""
+
+Action = Callable[[float], None]
+"""Something that happens; it is told when."""
+
+
+class Clock:
+    """What is still to happen."""
+
+    def __init__(self) -> None:
+        self._planned: list[tuple[float, int, int, Action]] = []
+        self._count = 0
+
+    def at(self, time: float, action: Action, rank: int = 1) -> None:
+        """Plan *action*; of those of one moment the one with the lowest rank comes first."""
+        self._count += 1
+        heapq.heappush(self._planned, (time, rank, self._count, action))
+
+    def run(self, until: float) -> None:
+        """Let everything happen that is planned up to *until*."""
+        while self._planned and self._planned[0][0] <= until:
+            time, _, _, action = heapq.heappop(self._planned)
+            action(time)
 
 
 class Feed:
@@ -92,74 +115,23 @@ class Feed:
         ready = self._filled(empty, now)
         first = inf if ready else self._first(empty)
         if first <= now + _WAIT:
-            ready = self._filled(empty, first + _ROUNDING)
+            ready = self._filled(empty, first + ROUNDING)
         self._fetched.update(ready)
 
     def _filled(self, partitions: Iterable[Partition], at: float) -> dict[Partition, int]:
-        ends = {p: floor(self._ends[p].at(at) + _ROUNDING) for p in partitions}
+        ends = {p: floor(self._ends[p].at(at) + ROUNDING) for p in partitions}
         return {p: end for p, end in ends.items() if end > self.positions[p]}
 
     def _first(self, partitions: Iterable[Partition]) -> float:
         return min((self._ends[p].reached(self.positions[p] + 1) for p in partitions), default=inf)
 
 
-class Ledger:
-    """Committed offsets and counts."""
-
-    def __init__(self, course: Course) -> None:
-        self._logs, self._until = course.logs, course.until
-        self.committed = {log.partition: log.committed for log in course.logs}
-        self._handed, self._again = dict(self.committed), dict(self.committed)
-        self.rebalances: list[Begun] = []
-        self.polls = self.late_polls = self.commits = self.failed_commits = self.handled = self._repeated = 0
-        self.longest_seconds = 0.0
-        self._lag: list[tuple[float, int]] = []
-
-    def hand_out(self, taken: Taken) -> None:
-        """Count records that somebody had before, each once."""
-        for partition, first, after in taken:
-            known, again = self._handed[partition], self._again[partition]
-            if first < known:
-                self._repeated += max(0, min(known, after) - max(first, again))
-                self._again[partition] = max(again, min(known, after))
-            self._handed[partition] = max(known, after)
-
-    def begin_poll(self, now: float, seconds: float, polls: int) -> None:
-        """Count *polls* that take *seconds* together."""
-        self.polls += polls
-        self.longest_seconds = max(self.longest_seconds, min(seconds / polls, self._until - now))
-
-    def commit(self, offsets: dict[Partition, int]) -> None:
-        """Take *offsets* as committed."""
-        if offsets:
-            self.commits += 1
-            self.committed.update(offsets)
-
-    def note_lag(self, at: float) -> None:
-        """Keep how many records wait now."""
-        waits = (floor(log.end.at(at) + _ROUNDING) - self.committed[log.partition] for log in self._logs)
-        self._lag.append((at, sum(max(0, one) for one in waits)))
-
-    def outcome(self) -> Outcome:
-        """All of it."""
-        return Outcome(
-            tuple(self.rebalances),
-            self.polls,
-            self.late_polls,
-            self.longest_seconds,
-            tuple(self._lag),
-            self.commits,
-            self.failed_commits,
-            self.handled,
-            self._repeated,
-        )
-
-
-_GOLDEN, _PLASTIC = 0.6180339887498949, 0.7548776662466927
-"""Steps from poll to poll and from member to member that spread evenly over 0 to 1."""
+_PLASTIC = 0.7548776662466927
+"""Like the golden ratio, which steps from poll to poll: together they spread members and polls evenly over a square."""
 _LEAST = 0.2
-"""Share of the mean below which no poll is taken to fall."""
+"""Share of the mean below which no poll falls: a normal distribution has no lower end, work has one."""
 _TAIL = 0.005
+"""Share of the normal distribution that is cut off at either end: beyond 2.6 standard deviations."""
 _SHORTEST = 1e-6
 """Seconds of a poll: less is lost beside seconds since 1970, which have so many digits."""
 _USUAL = NormalDist()
@@ -182,7 +154,7 @@ class Speed:
 
     def most(self, now: float) -> int:
         """Records of as many polls as fit into the grain, one at least."""
-        one = self._mean(now, self._settings.records) + self._settings.commit_seconds
+        one = self._mean(now, self._settings.records)
         return self._settings.records * max(1, int(self.grain / max(one, _SHORTEST)))
 
     def polls(self, now: float, records: int) -> tuple[int, float]:
@@ -190,9 +162,9 @@ class Speed:
         polls = ceil(records / self._settings.records)
         self._count += 1
         mean = self._mean(now, records)
-        luck = min(max((self._luck + self._count * _GOLDEN) % 1, _TAIL), 1 - _TAIL)
+        luck = min(max((self._luck + self._count * GOLDEN) % 1, _TAIL), 1 - _TAIL)
         away = _USUAL.inv_cdf(luck) * self._deviation * sqrt(records) / self._settings.threads if self._deviation else 0
-        work = max(_LEAST * mean, mean + away) + self._settings.commit_seconds * polls
+        work = max(_LEAST * mean, mean + away)
         stalls = [seconds for at, seconds in self._stalls if at <= now]
         self._stalls = self._stalls[len(stalls) :]
         return (1 if stalls else polls), work + sum(stalls)
@@ -211,24 +183,23 @@ class _State(Enum):
 class Consumer:
     """One member in its life; *grain* is the time below which polls are worked off together."""
 
-    def __init__(self, member: Member, number: int, course: Course, clock: Clock, ledger: Ledger, grain: float) -> None:
+    def __init__(
+        self, member: Member, number: int, course: Course, clock: Clock, outcome: Outcome, grain: float
+    ) -> None:
         self.name, self.settings, self.static = member.name, member.settings, member.static
         self.instance = member.instance or member.name
         self.key = f"{member.name}-{number:06d}"
         self.beats_from = course.since
         self.held: tuple[Partition, ...] = ()
+        self.coordinator: Coordinator | Reconciler
         self.feed = Feed({log.partition: log.end for log in course.logs})
-        self._protocol, self._clock, self._ledger = course.protocol, clock, ledger
+        self._protocol, self._clock, self._outcome = course.protocol, clock, outcome
         self._speed = Speed(member, number, course, grain)
         self._given: tuple[Partition, ...] | None = None
         self._pending: dict[Partition, int] = {}
         self._state, self._turn, self._out = _State.JOINING, 0, False
         self._polled_at = self._committed_at = self._silent_until = -inf
-        self._full, self._busy = False, member.busy
-
-    def bind(self, coordinator: Seats) -> None:
-        """Tell it its coordinator."""
-        self._coordinator = coordinator
+        self._full, self._busy, self._until = False, member.busy, course.until
 
     def start(self, now: float) -> None:
         """Join, as a new member or after it has lost its place."""
@@ -236,7 +207,7 @@ class Consumer:
         self.feed.keep(())
         self._state = _State.JOINING
         self._turn += 1
-        self._coordinator.join(self, now)
+        self.coordinator.join(self, now)
 
     def stop(self, now: float, crashed: bool = False) -> None:
         """Its process ends; what it works on is not committed."""
@@ -246,7 +217,7 @@ class Consumer:
             self._clock.at(now + self.settings.session, self._expire)
             return
         self._commit(now)
-        self._coordinator.leave(self, now, Cause.LEAVE)
+        self.coordinator.leave(self, now, Cause.LEAVE)
 
     def silence(self, now: float, until: float) -> None:
         """Neither heartbeats nor polls until then: the coordinator expels it when its session ends before."""
@@ -268,6 +239,11 @@ class Consumer:
         if self._state is _State.IDLE and now >= self._silent_until:
             self._poll(now)
 
+    def next_heartbeat(self, at: float) -> float:
+        """When it next talks to its coordinator; at once where only polls send heartbeats."""
+        every = self.settings.heartbeat
+        return self.beats_from + ceil((at - self.beats_from) / every) * every if every > 0 else at
+
     def adopt(self) -> bool:
         """Take over what was given; true where it gives something up for that."""
         if self._given is None:
@@ -280,7 +256,7 @@ class Consumer:
         self.feed.keep(partitions)
         for partition in partitions:
             if partition not in self.feed.positions:
-                self.feed.add(partition, self._ledger.committed[partition])
+                self.feed.add(partition, self._outcome.offsets[partition])
         self.held, self._given = partitions, None
         return bool(lost)
 
@@ -300,19 +276,19 @@ class Consumer:
         self._clock.at(at, happen, rank)
 
     def _poll(self, now: float) -> None:
-        if self._out or not self._coordinator.knows(self):
+        if self._out or not self.coordinator.knows(self):
             self._commit(now)
             self.start(now)
             return
         if self._given is not None or now - self._committed_at >= self.settings.commit_every:
             self._commit(now)
-        self._coordinator.settle(self, now)
-        if self._coordinator.awaits(self, now):
+        self.coordinator.settle(self, now)
+        if self.coordinator.awaits(self, now):
             self._commit(now)
             if self._protocol is GroupProtocol.EAGER:
                 self.feed.keep(())
                 self._state = _State.JOINING
-            self._coordinator.join(self, now)
+            self.coordinator.join(self, now)
             if self._state is _State.JOINING or self._given is not None:
                 return
         self._work(now)
@@ -325,44 +301,42 @@ class Consumer:
             self._state = _State.IDLE
             self._later(max(self.feed.next_record(now), earliest), self._poll)
             return
-        self._ledger.hand_out(taken)
+        self._outcome.hand_out(taken)
         count = sum(after - first for _, first, after in taken)
         self._full = count >= most
         began = busy.began if busy else now
         polls, seconds = (1, busy.until - began) if busy else self._speed.polls(now, count)
-        self._ledger.begin_poll(began, seconds, polls)
+        self._outcome.polls += polls
+        longest = min(seconds / polls, self._until - began)
+        self._outcome.longest_seconds = max(self._outcome.longest_seconds, longest)
         self._state, self._polled_at = _State.WORKING, now
         self._later(began + seconds, lambda at: self._done(at, {p: after for p, _, after in taken}, count))
         if seconds / polls >= self.settings.interval:
-            self._unless_turned(self._noticed(began + self.settings.interval), self._too_late, 0)
+            late = began + self.settings.interval
+            told = self.next_heartbeat(late) if self._protocol is GroupProtocol.CONSUMER else late
+            self._unless_turned(told, self._too_late, 0)
 
     def _done(self, now: float, offsets: dict[Partition, int], count: int) -> None:
         self._state = _State.IDLE
-        self._ledger.handled += count
-        if self._out or not (self._coordinator.knows(self) or self._coordinator.commits(self)):
-            self._ledger.failed_commits += 1
+        self._outcome.handled += count
+        if self._out or not (self.coordinator.knows(self) or self.coordinator.commits(self)):
+            self._outcome.failed_commits += 1
         self._pending.update(offsets)
         self._poll(now)
 
     def _commit(self, now: float) -> None:
-        if self._pending and not self._out and self._coordinator.commits(self):
-            self._ledger.commit(self._pending)
+        if self._pending and not self._out and self.coordinator.commits(self):
+            self._outcome.commits += 1
+            self._outcome.offsets.update(self._pending)
             self._pending, self._committed_at = {}, now
 
     def _too_late(self, now: float) -> None:
-        self._ledger.late_polls += 1
+        self._outcome.late_polls += 1
         if self.static:
             self._out = True
             self._unless_turned(now + self.settings.session, self._expire, 0)
         else:
-            self._coordinator.leave(self, now, Cause.POLL_TIMEOUT)
-
-    def _noticed(self, late: float) -> float:
-        """When the client says that its poll is late: at once, or with the next heartbeat (consumer protocol)."""
-        every = self.settings.heartbeat
-        if self._protocol is not GroupProtocol.CONSUMER or every <= 0:
-            return late
-        return self.beats_from + ceil((late - self.beats_from) / every) * every
+            self.coordinator.leave(self, now, Cause.POLL_TIMEOUT)
 
     def _expire(self, now: float) -> None:
-        self._coordinator.leave(self, now, Cause.EXPIRY)
+        self.coordinator.leave(self, now, Cause.EXPIRY)

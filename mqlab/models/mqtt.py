@@ -284,20 +284,26 @@ def matches(name: str, topic: str) -> bool:
     return len(levels) == len(parts)
 
 
-def overlap(one: str, other: str) -> bool:
-    """Some topic is matched by both filters, shared or not."""
-    mine, yours = shared(one)[1].split("/"), shared(other)[1].split("/")
-    if any(a[0].startswith("$") and b[0] in _WILD for a, b in ((mine, yours), (yours, mine))):
-        return False
+def common(one: str, other: str) -> str | None:
+    """The filter of the topics that both filters match (MQTT 5.0 §4.7.1); None where there is none."""
+    mine, yours, found = one.split("/"), other.split("/"), list[str]()
     for place in range(max(len(mine), len(yours))):
         here, there = mine[place : place + 1], yours[place : place + 1]
-        if ["#"] in (here, there):
-            return True
-        if not here or not there:
-            return False
-        if here != there and ["+"] not in (here, there):
-            return False
-    return True
+        if here == ["#"]:
+            return "/".join([*found, *yours[place:]])
+        if there == ["#"]:
+            return "/".join([*found, *mine[place:]])
+        if not here or not there or (here != there and "+" not in (here[0], there[0])):
+            return None
+        found.append(there[0] if here == ["+"] else here[0])
+    return "/".join(found)
+
+
+def overlap(one: str, other: str) -> bool:
+    """Some topic is matched by both filters, shared or not; a leading wildcard matches no ``$`` topic (§4.7.2)."""
+    mine, yours = shared(one)[1], shared(other)[1]
+    hidden = any(a.startswith("$") and b.split("/")[0] in _WILD for a, b in ((mine, yours), (yours, mine)))
+    return not hidden and common(mine, yours) is not None
 
 
 GO_LONGEST = 600.0

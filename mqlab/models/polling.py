@@ -55,35 +55,29 @@ def work(polls: Iterable[tuple[int, float]]) -> Work | None:
     return Work(len(known), sum(n for n, _ in known), each, whole, max(n for n, _ in known))
 
 
-def poll_seconds(records: int, seconds_per_record: float, threads: int = 1, other: float = 0.0) -> float:
-    """Seconds between two polls: the records, spread over the threads, and what else is done, such as the commit."""
-    return records * seconds_per_record / threads + other
-
-
-def feasible(records: int, seconds_per_record: float, interval: float, threads: int = 1, other: float = 0.0) -> bool:
-    """Whether the next poll comes in time; *interval* is max.poll.interval.ms in seconds (see ``which_timeout``)."""
-    return poll_seconds(records, seconds_per_record, threads, other) < interval
+def poll_seconds(records: int, seconds_per_record: float, threads: int = 1) -> float:
+    """Seconds between two polls: the records, spread over the threads."""
+    return records * seconds_per_record / threads
 
 
 def largest_safe_records(
-    interval: float, seconds_per_record: float, threads: int = 1, other: float = 0.0, margin: float = 0.0
+    interval: float, seconds_per_record: float, threads: int = 1, margin: float = 0.0
 ) -> int | None:
     """Largest max.poll.records with which polls come in time; None where not even one record is worked off in time.
 
-    Without a margin it is just enough. *seconds_per_record* must be above zero.
+    *interval* is max.poll.interval.ms in seconds (see ``which_timeout``). Without a margin it is just enough.
+    *seconds_per_record* must be above zero.
     """
     limit = interval * (1 - margin)
-    most = ceil((limit - other) * threads / seconds_per_record) - 1
-    if not feasible(most, seconds_per_record, limit, threads, other):
+    most = ceil(limit * threads / seconds_per_record) - 1
+    if poll_seconds(most, seconds_per_record, threads) >= limit:
         most -= 1
     return most if most >= 1 else None
 
 
-def smallest_safe_interval(
-    records: int, seconds_per_record: float, threads: int = 1, other: float = 0.0, margin: float = 0.0
-) -> float:
+def smallest_safe_interval(records: int, seconds_per_record: float, margin: float = 0.0) -> float:
     """Smallest max.poll.interval.ms, in seconds, with which polls come in time; without a margin just enough."""
-    needed = poll_seconds(records, seconds_per_record, threads, other) / (1 - margin)
+    needed = poll_seconds(records, seconds_per_record) / (1 - margin)
     return (floor(round(needed * 1000, 6)) + 1) / 1000
 
 

@@ -1,35 +1,34 @@
-"""Which client takes which queue: RocketMQ's AllocateMessageQueueStrategy, for ids that may repeat.
+"""Which client takes which queue of RocketMQ, for ids that may repeat, and what repeated ids cost.
 
-Every client computes the whole allocation for itself, from the broker's list of ids (ConsumerGroupInfo.getAllClientId,
-duplicates included) and the topic's queues, and takes the share of its own id. Its place is the first occurrence of
-that id, so duplicates take one share and the shares of the other places belong to nobody. A consistent hash is keyed by
-id instead: a duplicate adds virtual nodes for the same id, so its share grows and no queue is orphaned.
+Every client computes the whole allocation for itself (AllocateMessageQueueStrategy), from the broker's list of ids
+(ConsumerGroupInfo.getAllClientId, duplicates included) and the topic's queues, and takes the share of its own id, topic
+by topic (RebalanceImpl.rebalanceByTopic). Its place is the first occurrence of that id, so duplicates take one share
+and the shares of the other places belong to nobody: those queues are orphans, nobody pulls them. A consistent hash is
+keyed by id instead: a duplicate adds virtual nodes for the same id, so its share grows and no queue is orphaned. The
+retry topic ``%RETRY%group`` has one queue a broker, fewer than there are processes as a rule: all of a repeated id own
+the same one, and each sends a message that fails back again, so that copies multiply with every retry.
 
-Strategies have the names that AllocateMessageQueueStrategy.getName gives, as client logs print them. Who is in which
-machine room is the application's own MachineRoomResolver; here a broker is in the room before the first @ of its name,
-a client in the one before the first - of its id.
+Strategies have the names that AllocateMessageQueueStrategy.getName gives, as client logs print them; only those are
+here that need nothing but ids and queues.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import lru_cache, partial
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import md5
-from typing import Any, Final, NamedTuple, TypeVar
-
-from mqlab.errors import MqlabError
+from math import fsum
 
 Queue = tuple[str, str, int]
 """Topic, broker name, queue id."""
 
-Share = Callable[[str, Sequence[Queue], Sequence[str]], list[Queue]]
-"""A strategy with its parameters: client, queues, ids to the client's queues."""
-
-
-class IllegalArgumentError(ValueError):
-    """The Java class throws IllegalArgumentException for this input."""
+STRATEGIES = ("AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH")
+"""What ``allocate`` knows."""
+VIRTUAL_NODES = 10
+"""Virtual nodes of an id in a consistent hash where the application names no other number."""
 
 
 def java_order(text: str) -> bytes:
@@ -43,63 +42,47 @@ def queue_order(queue: Queue) -> tuple[bytes, bytes, int]:
     return java_order(topic), java_order(broker), number
 
 
-def takes_part(client: str, queues: Sequence[Queue], ids: Sequence[str]) -> bool:
-    """Whether the client is in the group: AbstractAllocateMessageQueueStrategy.check.
+def allocate(
+    strategy: str, client: str, queues: Sequence[Queue], ids: Sequence[str], virtual_nodes: int = VIRTUAL_NODES
+) -> list[Queue]:
+    """What one client takes by one of ``STRATEGIES``, in the order of the Java class; at least one queue and id.
 
-    Raises:
-        IllegalArgumentError: There is no client, no queue or no id.
+    *queues* and *ids* are used as they stand, as by the Java class; real clients sort both (``queue_order``,
+    ``java_order``) and ask topic by topic.
     """
-    for name, value in (("currentCID", client), ("mqAll", queues), ("cidAll", ids)):
-        if not value:
-            raise IllegalArgumentError(f"{name} is empty")
-    return client in ids
-
-
-class _Ring(NamedTuple):
-    places: list[int]
-    clients: list[str]
-
-
-def by_consistent_hash(virtual_nodes: int) -> Share:
-    """The strategy that gives a client the queues whose hash is followed on the ring by a virtual node of it."""
-    if virtual_nodes < 0:
-        raise IllegalArgumentError(f"illegal virtualNodeCnt :{virtual_nodes}")
-    return partial(_followed, virtual_nodes)
-
-
-def _followed(virtual_nodes: int, client: str, queues: Sequence[Queue], ids: Sequence[str]) -> list[Queue]:
-    if not takes_part(client, queues, ids):
+    if client not in ids:
         return []
-    ring = _ring(tuple(ids), virtual_nodes)
-    return [queue for queue in queues if _owner(ring, queue) == client]
+    place = ids.index(client)
+    if strategy == "AVG_BY_CIRCLE":
+        return list(queues[place :: len(ids)])
+    if strategy == "CONSISTENT_HASH":
+        places, clients = _ring(tuple(ids), virtual_nodes)
+        owners = [clients[bisect_left(places, _hash(_text(queue))) % len(clients)] for queue in queues]
+        return [queue for queue, owner in zip(queues, owners, strict=True) if owner == client]
+    share, rest = divmod(len(queues), len(ids))
+    start = place * share + min(place, rest)
+    return list(queues[start : start + share + (place < rest)])
 
 
 @lru_cache(maxsize=64)
-def _ring(ids: tuple[str, ...], virtual_nodes: int) -> _Ring:
-    """The ring of a list of ids: an id that comes again numbers its virtual nodes on from those it has.
+def _ring(ids: tuple[str, ...], virtual_nodes: int) -> tuple[list[int], list[str]]:
+    """Places of the ring of a list of ids, and whose they are; a queue belongs to the first at or after its hash.
 
-    A node that falls on a taken place drives out the one before, which then no longer counts as one of its id.
+    An id that comes again numbers its virtual nodes on from those it has. A node that falls on a taken place drives out
+    the one before, which then no longer counts as one of its id.
     """
     taken: dict[int, str] = {}
     nodes: Counter[str] = Counter()
     for client in ids:
-        known = nodes[client]
-        for replica in range(known, known + virtual_nodes):
+        first = nodes[client]
+        for replica in range(first, first + virtual_nodes):
             place = _hash(f"{client}-{replica}")
             if place in taken:
                 nodes[taken[place]] -= 1
             taken[place] = client
             nodes[client] += 1
     places = sorted(taken)
-    return _Ring(places, [taken[place] for place in places])
-
-
-def _owner(ring: _Ring, queue: Queue) -> str | None:
-    """Client of the first node at or after the queue's hash, else of the ring's first; None on an empty ring."""
-    if not ring.places:
-        return None
-    at = bisect_left(ring.places, _hash(_text(queue)))
-    return ring.clients[at % len(ring.clients)]
+    return places, [taken[place] for place in places]
 
 
 def _text(queue: Queue) -> str:
@@ -113,127 +96,104 @@ def _hash(key: str) -> int:
     return int.from_bytes(md5(key.encode("utf-8", "replace"), usedforsecurity=False).digest()[:4], "big")
 
 
-def averagely(client: str, queues: Sequence[Queue], ids: Sequence[str]) -> list[Queue]:
-    """Consecutive queues; the first places have one more where the division leaves a rest."""
-    if not takes_part(client, queues, ids):
-        return []
-    place = ids.index(client)
-    share, rest = divmod(len(queues), len(ids))
-    start = place * share + min(place, rest)
-    return list(queues[start : start + share + (place < rest)])
+@dataclass(frozen=True)
+class Capacity:
+    """How much of a group's work is of use."""
+
+    queues: int
+    served: int
+    """Queues with at least one owner."""
+    owned: int
+    """Queues summed over the processes: a queue with two owners counts twice."""
+    processes: int
+    useful_processes: float
+    """Processes whose work is distinct: of a queue with k owners each does 1/k; a process without queues does none."""
+
+    @property
+    def served_share(self) -> float:
+        """Served queues / all queues: 1 where nothing is orphaned; also where there is no queue."""
+        return self.served / self.queues if self.queues else 1.0
+
+    @property
+    def distinct_share(self) -> float:
+        """Served queues / owned queues: 1 where no queue is owned twice; the rest is done again by another process."""
+        return self.served / self.owned if self.owned else 1.0
 
 
-def by_circle(client: str, queues: Sequence[Queue], ids: Sequence[str]) -> list[Queue]:
-    """Each queue whose position is the place, modulo the number of ids."""
-    if not takes_part(client, queues, ids):
-        return []
-    return list(queues[ids.index(client) :: len(ids)])
+@dataclass(frozen=True)
+class Ownership:
+    """Queues and their owners."""
+
+    owners: Mapping[Queue, tuple[str, ...]]
+    """Every queue, in the clients' order, to the ids that own it; an id is there once for each of its processes."""
+    capacity: Capacity
+    unique_capacity: Capacity
+    """What it would be had each process an id of its own."""
 
 
-def by_machine_room(rooms: Collection[str], client: str, queues: Sequence[Queue], ids: Sequence[str]) -> list[Queue]:
-    """Consecutive queues of brokers called room@name with one of *rooms*; the rest goes one by one to the first."""
-    if not takes_part(client, queues, ids):
-        return []
-    place = ids.index(client)
-    inside = [queue for queue in queues if _room(queue) in rooms]
-    share, rest = divmod(len(inside), len(ids))
-    mine = inside[place * share : (place + 1) * share]
-    return [*mine, inside[share * len(ids) + place]] if place < rest else mine
+def owned(
+    strategy: str,
+    ids: Sequence[str],
+    queues: Iterable[Queue],
+    absent: Collection[str] = (),
+) -> Ownership:
+    """Return who owns what once every process has rebalanced.
 
-
-def _room(queue: Queue) -> str | None:
-    """Room of a broker's name in exactly two parts; String.split drops empty parts at the end."""
-    parts = queue[1].rstrip("@").split("@")
-    return parts[0] if len(parts) == 2 else None
-
-
-_Item = TypeVar("_Item")
-
-
-def nearby(inner: Share, client: str, queues: Sequence[Queue], ids: Sequence[str]) -> list[Queue]:
-    """The client's share of its own room, then of every room without clients, which all ids share."""
-    if not takes_part(client, queues, ids):
-        return []
-    rooms = _grouped(queues, _broker_room)
-    clients = _grouped(ids, _client_room)
-    here = _client_room(client)
-    mine = inner(client, rooms[here], clients[here]) if here in rooms else []
-    for room in sorted(rooms.keys() - clients.keys(), key=java_order):
-        mine = [*mine, *inner(client, rooms[room], ids)]
-    return mine
-
-
-def _broker_room(queue: Queue) -> str:
-    return queue[1].split("@")[0]
-
-
-def _client_room(client: str) -> str:
-    return client.split("-")[0]
-
-
-def _grouped(items: Iterable[_Item], room_of: Callable[[_Item], str]) -> dict[str, list[_Item]]:
-    """The items of each room, in their order."""
-    rooms: dict[str, list[_Item]] = {}
-    for item in items:
-        room = room_of(item)
-        if not room:
-            raise IllegalArgumentError(f"Machine room is null for {item}")
-        rooms.setdefault(room, []).append(item)
-    return rooms
-
-
-_NEARBY = "MACHINE_ROOM_NEARBY"
-_NAMES = ("AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH", "MACHINE_ROOM", f"{_NEARBY}-<another>", "CONFIG")
-
-VIRTUAL_NODES: Final = 10
-"""Virtual nodes of an id where the application names no other number."""
-
-
-class UnknownStrategyError(MqlabError):
-    """No strategy has this name."""
-
-    def __init__(self, name: object) -> None:
-        super().__init__(f"No allocation strategy is called {name!r}; known are {', '.join(_NAMES)}.")
-
-
-def allocate(
-    strategy: str, client: str, queues: Sequence[Queue], ids: Sequence[str], params: Mapping[str, Any] | None = None
-) -> list[Queue]:
-    """Return what one client takes, in the order the Java class returns it.
-
-    *queues* and *ids* are used as they stand, as by the Java class; real clients sort both (``queue_order``,
-    ``java_order``) and ask topic by topic. *params*: ``virtual_nodes`` of CONSISTENT_HASH, ``consumer_idcs`` of
-    MACHINE_ROOM, ``inner`` of MACHINE_ROOM_NEARBY where its name has none, ``message_queue_list`` of CONFIG, which
-    looks neither at the queues nor at the ids.
-
-    Raises:
-        IllegalArgumentError: The Java class throws: no client, queue or id, or one of them is in no room.
-        UnknownStrategyError: No strategy has this name.
+    *ids*: the broker's list, one per process, in any order. *absent*: ids of members that do not subscribe to these
+    queues' topics; they hold a place in the list and take nothing (subscriptions that differ within a group).
     """
-    return _share(strategy, params or {})(client, queues, ids)
+    known = sorted(set(queues), key=queue_order)
+    own_ids = unique(ids)
+    away = {own for given, own in zip(ids, own_ids, strict=True) if given in absent}
+    owners = _owners(strategy, ids, known, absent)
+    return Ownership(
+        owners=owners,
+        capacity=_capacity(owners, ids),
+        unique_capacity=_capacity(_owners(strategy, own_ids, known, away), own_ids),
+    )
 
 
-def _share(strategy: str, params: Mapping[str, Any]) -> Share:
-    name, _, inner = strategy.partition("-")
-    if name == _NEARBY:
-        return partial(nearby, _share(inner or params.get("inner", "AVG"), params))
-    match strategy:
-        case "AVG":
-            return averagely
-        case "AVG_BY_CIRCLE":
-            return by_circle
-        case "CONSISTENT_HASH":
-            return by_consistent_hash(params.get("virtual_nodes", VIRTUAL_NODES))
-        case "MACHINE_ROOM":
-            return partial(by_machine_room, frozenset(params.get("consumer_idcs", ())))
-        case "CONFIG":
-            return partial(_configured, params.get("message_queue_list", ()))
-    raise UnknownStrategyError(strategy)
+def unique(ids: Sequence[str]) -> tuple[str, ...]:
+    """Each process with an id of its own, in the places the given ids have when sorted: ``a``, ``a (2)``, ``a (3)``.
+
+    Ids hold no blank; one sorts before every character they hold. CONSISTENT_HASH depends on the text of ids, so there
+    the result is an example of what unique ids would give.
+    """
+    width = len(str(len(ids)))
+    seen: Counter[str] = Counter()
+    result = []
+    for client in ids:
+        seen[client] += 1
+        result.append(client if seen[client] == 1 else f"{client} ({seen[client]:0{width}d})")
+    return tuple(result)
 
 
-def _configured(fixed: Sequence[Queue], _client: str, _queues: Sequence[Queue], _ids: Sequence[str]) -> list[Queue]:
-    """The list that the application set, whoever asks: AllocateMessageQueueByConfig."""
-    return list(fixed)
+def _owners(
+    strategy: str, ids: Sequence[str], queues: Sequence[Queue], absent: Collection[str]
+) -> dict[Queue, tuple[str, ...]]:
+    in_order = sorted(ids, key=java_order)
+    topics = defaultdict(list)
+    for queue in queues:
+        topics[queue[0]].append(queue)
+    owners: dict[Queue, list[str]] = {queue: [] for queue in queues}
+    for client, processes in Counter(in_order).items():
+        if client in absent:
+            continue
+        for topic in topics.values():
+            for queue in allocate(strategy, client, topic, in_order):
+                owners[queue] += [client] * processes
+    return {queue: tuple(clients) for queue, clients in owners.items()}
 
 
-__all__ = ["Queue", "allocate", "java_order", "queue_order"]
+def _capacity(owners: Mapping[Queue, tuple[str, ...]], ids: Sequence[str]) -> Capacity:
+    parts = defaultdict(list)
+    for clients in owners.values():
+        for client in clients:
+            parts[client].append(1 / len(clients))
+    return Capacity(
+        queues=len(owners),
+        served=sum(1 for clients in owners.values() if clients),
+        owned=sum(map(len, owners.values())),
+        processes=len(ids),
+        useful_processes=fsum(fsum(parts[client]) / len(parts[client]) for client in ids if client in parts),
+    )

@@ -189,9 +189,9 @@ def accounts(facts: Facts) -> tuple[Account, ...]:
     groups = share_groups(facts)
     grouped = [_account(facts, f"$share/{g.name}/{g.filter}", g, list(g.members)) for g in groups]
     own: dict[str, list[Subscription]] = defaultdict(list)
-    for one in subscriptions(facts):
-        if shared(one.filter)[0] is None and not internal(one.filter):
-            own[one.client_id].append(one)
+    for subscription in subscriptions(facts):
+        if shared(subscription.filter)[0] is None and not internal(subscription.filter):
+            own[subscription.client_id].append(subscription)
     members = {client for group in groups for client in group.clients}
     others = {client for client in receiving_ledgers(facts) if client not in members and not _shares(facts, client)}
     return (*grouped, *(_account(facts, name, None, own.get(name, [])) for name in sorted({*own, *others})))

@@ -2,6 +2,10 @@
 
 The parts of a rotated log are one broker's, and so are the files that HiveMQ writes beside its log. Two brokers tell
 themselves apart by their folders or names: ``logs/mosquitto-east.log`` and ``metrics/sys-topics-east.log``.
+
+Logs may be gathered twice, or as parts that overlap: whoever copies a log that is rotated meanwhile has its last lines
+twice, and they would be twice as many takeovers. Two brokers may write the same line in the same second, but not all of
+their lines.
 """
 
 from __future__ import annotations
@@ -9,11 +13,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations, pairwise
 
-from mqlab.facts import Facts, Series, Setting
+from mqlab.facts import Episode, Facts, Series, Setting
 from mqlab.findings import Evidence
 from mqlab.memo import per_facts
 from mqlab.models import mqtt as models_mqtt
@@ -23,11 +27,19 @@ from mqlab.shared.actors import base_name
 from mqlab.sources import Role
 
 LEAST = 10
-"""Messages below which nothing is told from what is on its way."""
-EDGE = 1.5
-"""Seconds by which an edge may be off: brokers print whole seconds, and clocks differ."""
+"""Messages below which nothing is told from what is on its way: the smallest default of an in-flight window (HiveMQ's
+receive maximum; mosquitto has 20, EMQX 32)."""
+EDGE = 2.0
+"""Seconds by which lines of two logs about one moment may differ: a log may print whole seconds, and hosts whose clocks
+differ by a second are not told apart (``clocks.offsets.ERROR``)."""
+SKEW = 5.0
+"""Seconds by which clocks of two hosts may differ unnoticed where nothing in the material settles it."""
+NEAR = 0.05
+"""How far two counts of one thing may differ: mosquitto publishes its values every ten seconds (sys_interval), which is
+this part of some three minutes."""
 LASTING = 60.0
-"""Seconds that a client must be away: one that is started again is back sooner, and at the end all may be stopped."""
+"""Seconds that a client must be away: one that is started again is back sooner (Kubernetes gives a pod 30 s to stop,
+terminationGracePeriodSeconds), and at the end all may be stopped."""
 
 BROKER_KINDS = (
     "client-connected", "client-disconnected", "session-takeover", "session-expired", "session-queue-dropping",
@@ -179,6 +191,11 @@ def dispatch(facts: Facts, broker: str | None) -> Strategy | None:
     return usual if by_setting is None else by_setting
 
 
+def agree(one: float, other: float) -> bool:
+    """Two counts of messages are the same, but for those on their way."""
+    return abs(one - other) <= max(2.0, NEAR * max(one, other))
+
+
 Points = Sequence[tuple[float, float]]
 
 
@@ -219,44 +236,27 @@ def rise(series: Series | None, since: float, until: float) -> Rise | None:
 
 
 def increase(series: Series | None, since: float, until: float) -> float | None:
-    """How much a counter rose in that time, by what it was at both moments; None where it is not known at either.
+    """How much a counter rose in that time; None where it has no sample before the end of it.
 
-    Before its first sample it had that sample's value; a fall is a restart of the broker, which begins at zero.
-    """
-    if series is None or not series.points or series.points[0][0] > until:
-        return None
-    begin = value(series, since)
-    values = [series.points[0][1] if begin is None else begin, *(v for at, v in series.points if since < at <= until)]
-    return sum((after - before if after >= before else after for before, after in pairwise(values)), 0.0)
-
-
-def risen(series: Series | None, since: float, until: float) -> float:
-    """The same without what it rose after its last sample before *since* until then.
-
-    As if it rose evenly over the broker's interval, which is the shortest time between two samples.
+    A broker publishes a value at an interval, and only where it changed: what a sample tells rose evenly within the
+    interval before it, which is the shortest time between two samples. A fall is a restart, which begins at zero.
     """
     points = series.points if series is not None else ()
-    place = bisect_right(points, since, key=lambda point: point[0])
-    rose = increase(series, since, until) or 0.0
-    if not 0 < place < len(points):
-        return rose
-    (before, low), (after, high) = points[place - 1], points[place]
-    begin = max(before, after - min(b - a for (a, _), (b, _) in pairwise(points)))
-    return max(0.0, rose - max(0.0, high - low) * max(0.0, since - begin) / (after - begin))
-
-
-def counted(series: Series | None, at: float) -> float | None:
-    """What a counter was at that moment, on a straight line between two samples.
-
-    After the last one it goes on as before, for one more interval. None before the first one, or where it fell: a
-    broker that starts again counts from zero.
-    """
-    points = series.points if series is not None else ()
-    place = bisect_right(points, at, key=lambda point: point[0])
-    if place == 0 or len(points) < 2 or any(b < a for (_, a), (_, b) in pairwise(points)):
+    if not points or points[0][0] > until:
         return None
-    (begin, before), (end, after) = points[place - 1 : place + 1] if place < len(points) else points[-2:]
-    return before + (after - before) * min(2.0, (at - begin) / (end - begin))
+    interval = min((b - a for (a, _), (b, _) in pairwise(points)), default=0.0)
+    rose = 0.0
+    for (before, low), (at, high) in pairwise(points):
+        begin = max(before, at - interval)
+        share = (min(until, at) - max(since, begin)) / (at - begin) if at > begin else float(since < at <= until)
+        rose += (high - low if high >= low else high) * max(0.0, share)
+    return rose
+
+
+def pace(series: Series, since: float, until: float) -> float | None:
+    """How much a counter rose a second; None where that is no time, or none of its own."""
+    rose = increase(series, since, until) if series.points and series.points[0][0] <= since < until else None
+    return None if rose is None else rose / (until - since)
 
 
 @per_facts
@@ -268,7 +268,65 @@ def end_of(facts: Facts) -> float:
     """
     logs = {source for broker in brokers(facts) for source in broker.sources}
     moments = [(c.source, c.last_at) for c in facts.coverage if c.last_at is not None]
-    known = [at for source, at in moments if source in logs]
-    known += [s.points[-1][0] for s in facts.series if s.points and s.name.startswith("mqtt.")]
-    known += [flow.last_at for flow in facts.flows if flow.sender]
-    return max(known, default=max((at for _, at in moments), default=0.0))
+    ends = [at for source, at in moments if source in logs]
+    ends += [s.points[-1][0] for s in facts.series if s.points and s.name.startswith("mqtt.")]
+    ends += [flow.last_at for flow in facts.flows if flow.sender]
+    return max(ends, default=max((at for _, at in moments), default=0.0))
+
+
+_SHARED = 5
+"""Different lines about clients that two logs must share: the same client may connect to two brokers in one second, but
+not so many of them."""
+_NEARLY_ALL = 0.9
+"""Share of what both tell of the time that they have in common: an episode at its edge may be cut."""
+_Key = tuple[object, ...]
+
+
+def once(facts: Facts) -> Facts:
+    """*facts* without the episodes of a log that another one of the same format tells as well."""
+    by_log = _by_log(facts)
+    gone: set[int] = set()
+    for first, second in _pairs(facts, by_log):
+        left = [e for e in by_log[first] if id(e) not in gone]
+        shared = _shared(left, by_log[second])
+        for episode in by_log[second]:
+            key = _key(episode)
+            if shared[key] > 0 and id(episode) not in gone:
+                shared[key] -= 1
+                gone.add(id(episode))
+    return replace(facts, episodes=tuple(e for e in facts.episodes if id(e) not in gone)) if gone else facts
+
+
+def _by_log(facts: Facts) -> Mapping[str, list[Episode]]:
+    found: dict[str, list[Episode]] = defaultdict(list)
+    for episode in facts.episodes:
+        if episode.system == "mqtt" and episode.first_at is not None:
+            found[episode.source].append(episode)
+    return found
+
+
+def _pairs(facts: Facts, by_log: Mapping[str, Sequence[Episode]]) -> Iterator[tuple[str, str]]:
+    """Logs of one format, sorted, of which nearly all that the one tells of a time the other one tells, too."""
+    formats = {c.source: c.format for c in facts.coverage if c.role.is_log}
+    logs = sorted(source for source in by_log if source in formats)
+    for first, second in combinations(logs, 2):
+        if formats[first] == formats[second] and _is_part(by_log[first], by_log[second]):
+            yield first, second
+
+
+def _is_part(first: Sequence[Episode], second: Sequence[Episode]) -> bool:
+    since = max(first[0].first_at or 0.0, second[0].first_at or 0.0)
+    until = min(first[-1].first_at or 0.0, second[-1].first_at or 0.0)
+    both = [[e for e in log if since <= (e.first_at or 0.0) <= until] for log in (first, second)]
+    shared = sum((_shared(*both)).values())
+    about = {key for key in set(map(_key, both[0])) & set(map(_key, both[1])) if key[-1]}
+    return len(about) >= _SHARED and shared >= _NEARLY_ALL * min(len(both[0]), len(both[1]))
+
+
+def _shared(first: Sequence[Episode], second: Sequence[Episode]) -> Counter[_Key]:
+    return Counter(map(_key, first)) & Counter(map(_key, second))
+
+
+def _key(episode: Episode) -> _Key:
+    line = (episode.kind, episode.first_at, episode.last_at, episode.count, episode.first.text, episode.last.text)
+    return (*line, episode.topic, episode.client_id)

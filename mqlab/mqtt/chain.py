@@ -15,7 +15,7 @@ from mqlab.findings import Evidence
 from mqlab.memo import per_facts
 from mqlab.models.mqtt import matches
 from mqlab.mqtt import chain_stages
-from mqlab.mqtt.brokers import value
+from mqlab.mqtt.brokers import EDGE, value
 from mqlab.mqtt.chain_counts import counted_chains
 from mqlab.mqtt.chain_stages import Chain, Gap, Row, Rows, Step, Whereabouts, away, unseen
 from mqlab.mqtt.copies import client_of
@@ -25,8 +25,6 @@ from mqlab.rows import GRID
 from mqlab.shared.counters import increase
 from mqlab.shared.wording import clock, sample
 
-ROUNDED = 1.0
-"""Seconds: brokers print whole ones, so that a client may be away that much earlier than its line says."""
 STORED, DROPPED = "mqtt.stored_messages", "mqtt.publish_dropped"
 
 
@@ -39,7 +37,7 @@ def whereabouts(facts: Facts, rows: Sequence[Row], takers: Sequence[str]) -> tup
         return ()
     clients = {client for source in takers if (client := client_of(facts, source))}
     waiting = away(facts, clients)
-    since = min((one.away[-1][0] for one in waiting), default=END) - ROUNDED
+    since = min((subscription.away[-1][0] for subscription in waiting), default=END) - EDGE
     ended = max((r.at + GRID for r in facts.receipts if r.source in takers), default=END)
     queued = [row for row in rows if row.last_at >= since]
     before = [row for row in rows if row.last_at < since]
@@ -47,32 +45,36 @@ def whereabouts(facts: Facts, rows: Sequence[Row], takers: Sequence[str]) -> tup
     found = _lost(facts, [row for row in before if row.first_at <= ended], takers)
     if queued:
         # Others that are there may have got some of it.
-        gone = clients <= {one.client_id for one in waiting}
+        gone = clients <= {subscription.client_id for subscription in waiting}
         unsure = 0 if gone else chain_stages.count(row for row in queued if row.first_at > ended)
         found = [
             *_queued(facts, queued, waiting, chain_stages.count(rows) if unseen(facts, takers) else unsure),
             *found,
         ]
     if late:
-        how = "published after the last message that the next ledgers note: on its way, or the ledgers end"
+        how = "published after the last message in the next ledgers: still on its way, or the ledgers end"
         found.append(chain_stages.gap(_ACKNOWLEDGED, Whereabouts.AFTER_END, late, how))
     return tuple(found)
 
 
 def _queued(facts: Facts, rows: Sequence[Row], waiting: Sequence[Subscription], unsure: int) -> list[Gap]:
     """What was published since the clients have been away, and was not taken: it waits for them, or was thrown away."""
-    begin = min(one.away[-1][0] for one in waiting)
-    clients = sorted({one.client_id for one in waiting})
+    begin = min(subscription.away[-1][0] for subscription in waiting)
+    clients = sorted({subscription.client_id for subscription in waiting})
     many = chain_stages.count(rows)
     dropped = min(many, _counted_drops(facts, begin, END, clients))
     kept = many - dropped
     stored = [s for s in facts.named(STORED) if s.points and s.points[0][0] <= begin < s.points[-1][0]]
-    low, how = max(0, kept - unsure), "published since then and noted by no receiver"
+    low, how = max(0, kept - unsure), "published since then, and in no receiver's ledger"
     if stored:
         grown = sum(s.points[-1][1] - (value(s, begin) or 0.0) for s in stored)
         low = max(0, min(kept, round(grown)))
         how += f"; the broker stored {grown:,.0f} more by {clock(max(s.points[-1][0] for s in stored))}"
-    gone = [one.session.last.end for one in waiting if one.session is not None and one.session.last.end is not None]
+    gone = [
+        subscription.session.last.end
+        for subscription in waiting
+        if subscription.session is not None and subscription.session.last.end is not None
+    ]
     places = (*dict.fromkeys((*gone, *_samples(facts, STORED, "stored messages"))), *chain_stages.places(rows))
     queue = Gap(*_ACKNOWLEDGED, Whereabouts.QUEUED, ", ".join(clients), kept, low, many, how, *chain_stages.ends(rows),
                 begin, places)  # fmt: skip
@@ -90,8 +92,8 @@ def _dropped(facts: Facts, many: int, rows: Sequence[Row], clients: Sequence[str
     if not many:
         return []
     lines = [e for e in facts.of_kind("session-queue-dropping") if e.client_id in clients]
-    how = "the broker counts as many as thrown away, and says that a queue was full" if lines else (
-        "the broker counts as many as thrown away, of this queue or of others"
+    how = "the broker counted as many as dropped, and logged a full queue" if lines else (
+        "the broker counted as many as dropped, from this queue or others"
     )  # fmt: skip
     places = (*(e.first for e in lines[:2]), *_samples(facts, DROPPED, "thrown away"))
     who = ", ".join(sorted({e.client_id for e in lines if e.client_id}))
@@ -114,10 +116,10 @@ def _lost(facts: Facts, rows: Sequence[Row], takers: Sequence[str]) -> list[Gap]
     many = chain_stages.count(rows)
     dropped = min(many, _counted_drops(facts, first, last, own))
     rest = many - dropped
-    how = "noted by no receiver; no queue is known in which they wait"
+    how = "in no receiver's ledger, and no known queue holds them"
     stored = [s.points[-1][1] for s in facts.named(STORED) if s.points]
     how += "".join(f"; the broker stores {n:,.0f} at the end, retained ones included" for n in stored)
-    how += f"; {', '.join(others)} got messages, too, and the material has no ledger of it" if others else ""
+    how += f"; {', '.join(others)} got messages too, but there is no ledger of theirs" if others else ""
     unknown = chain_stages.gap(_ACKNOWLEDGED, Whereabouts.UNKNOWN, rows, how, ", ".join(own))
     unknown = replace(unknown, messages=rest, low=0 if dropped else rest)
     return [*_dropped(facts, dropped, rows, own), *([unknown] if rest else [])]
@@ -145,7 +147,7 @@ def whereabouts_in_log(
                              evidence=(*places, *chain_stages.places(rows))))  # fmt: skip
         left -= some
     if left:
-        how = f"taken by the bridge, noted by no ledger of {who}; the material does not tell whether they are stored"
+        how = f"taken by the bridge, in no ledger of {who}; nothing shows whether they were stored"
         unknown = chain_stages.gap(_TAKEN, Whereabouts.UNKNOWN, rows, how, who)
         found.append(replace(unknown, messages=left, low=left, high=left))
     return tuple(found)
@@ -157,11 +159,11 @@ def _pending(facts: Facts, topic: str, ledgers: Sequence[str]) -> tuple[int, str
     for part in facts.parts:
         if part.source in ledgers and part.topic == topic and part.queue and part.last_offset is not None:
             handled[part.queue] = max(handled.get(part.queue, -1), part.last_offset)
-    told = [p for p in facts.positions if p.topic == topic and p.queue in handled and p.end is not None]
-    ends = {p.queue: p for p in sorted(told, key=lambda p: (p.end or 0, p.source, p.line or 0))}
+    positions = [p for p in facts.positions if p.topic == topic and p.queue in handled and p.end is not None]
+    ends = {p.queue: p for p in sorted(positions, key=lambda p: (p.end or 0, p.source, p.line or 0))}
     many = sum(max(0, (ends[queue].end or 0) - handled[queue] - 1) for queue in ends)
     places = [p.evidence.because("") for p in (ends[queue] for queue in handled if queue in ends)]
-    return many, "the log holds as many behind what the reader notes last", places
+    return many, "the log holds as many beyond the last record in the reader's ledger", places
 
 
 def _refused(facts: Facts, bridge: Sequence[str]) -> tuple[int, str, list[Evidence]]:
@@ -173,7 +175,7 @@ def _refused(facts: Facts, bridge: Sequence[str]) -> tuple[int, str, list[Eviden
     counted = increase(counters, -inf, inf)
     from_lines = sum(e.count for e in lines)
     from_counters = round(counted.value) if counted else 0
-    how = "the bridge says that it could not store as many"
+    how = "the bridge reported as many that it could not store"
     return max(from_lines, from_counters), how, [e.first for e in lines[:2]]
 
 
@@ -210,8 +212,8 @@ def ways(facts: Facts) -> tuple[Chain, ...]:
     over = chains(facts)
     inside = within_mqtt(facts)
     known = {share.place for chain in over for stage in chain.stages for share in stage.shares}
-    told = {share.place for stage in inside.stages for share in stage.shares} if inside else set()
-    return (*over, inside) if inside and (not over or told - known) else over
+    places = {share.place for stage in inside.stages for share in stage.shares} if inside else set()
+    return (*over, inside) if inside and (not over or places - known) else over
 
 
 def _chain(facts: Facts, topic: str) -> Chain:
@@ -229,7 +231,7 @@ def _chain(facts: Facts, topic: str) -> Chain:
 def _bridged(facts: Facts, bridge: Sequence[str], far: Sequence[str]) -> tuple[Row, ...]:
     """Messages that are the bridge's to take: of topics that match its filters, else of topics of which it took any."""
     ids = {client for source in bridge if (client := client_of(facts, source))}
-    filters = {one.filter for one in subscriptions(facts) if one.client_id in ids}
+    filters = {subscription.filter for subscription in subscriptions(facts) if subscription.client_id in ids}
     rows = facts.topic_flows
     known = {row.topic for row in rows if chain_stages.noted(row, (*bridge, *far))}
     own = {
@@ -264,7 +266,7 @@ def _notes(rows: Rows, every: Rows, takers: Sequence[str]) -> tuple[str, ...]:
     other = chain_stages.count(r for r in every if r.sender) - chain_stages.count(r for r in rows if r.sender)
     found = []
     if beside:
-        found.append(f"{beside:,} more are noted by receivers only: no publisher's ledger has them")
+        found.append(f"{beside:,} more are in receivers' ledgers only: no publisher's ledger has them")
     if other:
-        found.append(f"{other:,} more were published on topics of which the bridge took nothing")
+        found.append(f"{other:,} more were published on topics from which the bridge took nothing")
     return tuple(found)

@@ -17,7 +17,7 @@ from mqlab.facts import Facts, Position, Series
 from mqlab.findings import Evidence
 from mqlab.mqtt import chain_stages
 from mqlab.mqtt.chain_stages import Chain, Gap, Share, Stage, Step, Whereabouts, away
-from mqlab.mqtt.copies import RECEIVING
+from mqlab.mqtt.copies import RECEIVING, name_of
 from mqlab.mqtt.subscriptions import Subscription
 from mqlab.rows import GRID
 from mqlab.shared.actors import base_name
@@ -69,7 +69,7 @@ def _ledgers(facts: Facts, roles: Sequence[str], sources: Sequence[str]) -> Iter
         if rows:
             sums = accumulate((float(r.rows) for r in rows), initial=0.0)
             points = tuple(zip((rows[0].at, *(r.at + GRID for r in rows)), sums, strict=True))
-            yield Course(chain_stages.names(facts, [source])[0], points, rows[0].first(""), from_nothing=True)
+            yield Course(name_of(facts, source), points, rows[0].first(""), from_nothing=True)
 
 
 def _counter(series: Series, who: str | None = None) -> Course:
@@ -154,8 +154,12 @@ def _stage(step: Step, who: str, courses: Sequence[Course], window: tuple[float,
     bounds = [growth(course, *window) for course in courses]
     low, many, high = (round(sum(some)) for some in zip(*bounds, strict=True))
     own = [Share(c.who, round(b[1]), c.place.source) for c, b in zip(courses, bounds, strict=True)]
-    how = "by counters, between the samples around" if low != high else "by counters"
-    how += "; snapshots may be read later than their moment says" if any(course.late for course in courses) else ""
+    how = "by counters, bounded by the samples around" if low != high else "by counters"
+    how += (
+        "; a snapshot may have been read later than its timestamp says"
+        if any(course.late for course in courses)
+        else ""
+    )
     shares = tuple(own) if len(own) > 1 and step is not Step.STORED else ()
     places = tuple(course.place for course in courses[:3])
     return Stage(step, who, many, low, high, how, *window, shares=shares, evidence=places)
@@ -171,8 +175,8 @@ def _gaps(stages: Sequence[Stage], waiting: Sequence[Subscription]) -> Iterator[
             if there.step is Step.HANDLED and here.step is Step.STORED:
                 where = Whereabouts.PENDING
             elif there.step is Step.TAKEN and waiting:
-                where, who = Whereabouts.QUEUED, ", ".join(sorted({one.client_id for one in waiting}))
-                since = min(one.away[-1][0] for one in waiting)
+                where, who = Whereabouts.QUEUED, ", ".join(sorted({subscription.client_id for subscription in waiting}))
+                since = min(subscription.away[-1][0] for subscription in waiting)
             many, most = (here.messages or 0) - (there.messages or 0), (here.high or 0) - (there.low or 0)
             places = (*here.evidence[:1], *there.evidence[:1])
             yield Gap(here.step, there.step, where, who, many, low, most, "difference of the counters", here.since,

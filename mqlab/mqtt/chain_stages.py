@@ -19,7 +19,7 @@ from mqlab.facts import Facts, span
 from mqlab.findings import Evidence
 from mqlab.memo import per_facts
 from mqlab.models.mqtt import shared
-from mqlab.mqtt.copies import RECEIVING, client_of
+from mqlab.mqtt.copies import RECEIVING, client_of, name_of
 from mqlab.mqtt.sessions import END
 from mqlab.mqtt.subscriptions import Subscription, subscriptions
 from mqlab.rows import Flow, TopicFlow
@@ -131,7 +131,7 @@ class Chain:
 
     def stage(self, step: Step) -> Stage | None:
         """The first stage of this kind."""
-        return next((one for one in self.stages if one.step is step), None)
+        return next((stage for stage in self.stages if stage.step is step), None)
 
 
 FORWARDED = re.compile(r"(?i)(?:^|[^a-z])forwarded(?![a-z])")
@@ -172,10 +172,10 @@ def bridges(facts: Facts, rows: Rows, readers: Iterable[str]) -> tuple[str, ...]
     passed = [here - logs for here in behind if here & far]
     found = sorted({source for here in passed for source in here})
     elsewhere = {source for here in behind if here & (logs - far) for source in here} - set(found)
-    told = [source for source in sorted({s for here in behind for s in here} - logs - elsewhere)
+    forwarding = [source for source in sorted({s for here in behind for s in here} - logs - elsewhere)
             if FORWARDED.search(base_name(source)) or client_of(facts, source) in producers(facts)]  # fmt: skip
-    if told:
-        return tuple(told)
+    if forwarding:
+        return tuple(forwarding)
     if not any({a, b} <= here for here in passed for a, b in combinations(found, 2)):
         return tuple(found)
     whole = [source for source in found if all(source in here for here in passed)]
@@ -187,7 +187,7 @@ def sharing(rows: Rows) -> tuple[tuple[str, ...], ...]:
     together = {pair for row in rows for pair in combinations([source for source, _ in row.received], 2)}
     found: list[list[str]] = []
     for source in receivers(rows):
-        own = next((s for s in found if not any((one, source) in together for one in s)), None)
+        own = next((s for s in found if not any((other, source) in together for other in s)), None)
         if own is None:
             found.append([source])
         else:
@@ -208,7 +208,7 @@ def producers(facts: Facts) -> frozenset[str]:
 
 def names(facts: Facts, ledgers: Iterable[str]) -> tuple[str, ...]:
     """Client ids of ledgers, else what the ledgers are called; sorted."""
-    return tuple(sorted({client_of(facts, source) or base_name(source) for source in ledgers}))
+    return tuple(sorted({name_of(facts, source) for source in ledgers}))
 
 
 Row = Flow | TopicFlow
@@ -270,15 +270,15 @@ def _noted(facts: Facts, step: Step, who: str, sent: Rows, ledgers: Sequence[str
     here = [row for row in sent if noted(row, ledgers)]
     again = sum((noted(row, ledgers) - 1) * row.messages for row in here)
     own = {source: count(r for r in here if noted(r, [source])) for source in ledgers}
-    shares = tuple(Share(names(facts, [source])[0], many, source) for source, many in own.items())
+    shares = tuple(Share(name_of(facts, source), many, source) for source, many in own.items())
     return replace(_stage(step, who, here, BY_IDS), shares=shares, again=again)
 
 
 def _stored(sent: Rows, bridge: Sequence[str], far: Sequence[str]) -> Stage:
     there = [row for row in sent if noted(row, far)]
     high = count(row for row in sent if not bridge or noted(row, far) or noted(row, bridge))
-    besides = "; what the bridge took besides may be" if bridge and high > count(there) else ""
-    return replace(_stage(Step.STORED, "", there, f"those that were handled had been stored{besides}"), high=high)
+    besides = "; what else the bridge took may be" if bridge and high > count(there) else ""
+    return replace(_stage(Step.STORED, "", there, f"what was handled had been stored{besides}"), high=high)
 
 
 def _stage(step: Step, who: str, rows: Rows, how: str) -> Stage:
@@ -306,7 +306,7 @@ def refused(rows: Rows) -> tuple[Gap, ...]:
     gone = [row for row in failed if row.sender is not None and not row.received]
     arrived = count(row for row in failed if row.received)
     how = "their publishers noted a failure or no answer"
-    how += f"; {arrived:,} more of those were received all the same" if arrived else ""
+    how += f"; {arrived:,} others arrived despite such a failure" if arrived else ""
     return (gap((Step.PUBLISHED, Step.ACKNOWLEDGED), Whereabouts.REFUSED, gone, how),) if gone else ()
 
 
@@ -324,15 +324,34 @@ def missing(rows: Rows, nexts: Sequence[str]) -> tuple[Row, ...]:
 def away(facts: Facts, clients: Collection[str]) -> tuple[Subscription, ...]:
     """Kept subscriptions whose client is away at the end, of *clients* or of the share groups that they are in."""
     every = subscriptions(facts)
-    groups = {shared(one.filter) for one in every if one.client_id in clients and shared(one.filter)[0] is not None}
-    kept = [one for one in every if one.away and one.away[-1][1] == END and one.session and one.session.persistent]
-    return tuple(one for one in kept if one.client_id in clients or shared(one.filter) in groups)
+    groups = {
+        shared(subscription.filter)
+        for subscription in every
+        if subscription.client_id in clients and shared(subscription.filter)[0] is not None
+    }
+    kept = [
+        subscription
+        for subscription in every
+        if subscription.away
+        and subscription.away[-1][1] == END
+        and subscription.session
+        and subscription.session.persistent
+    ]
+    return tuple(
+        subscription
+        for subscription in kept
+        if subscription.client_id in clients or shared(subscription.filter) in groups
+    )
 
 
 def unseen(facts: Facts, takers: Sequence[str]) -> tuple[str, ...]:
     """Clients that share the messages of the ledgers *takers* and have no ledger: what they got is not told."""
     every = subscriptions(facts)
     own = {client for source in takers if (client := client_of(facts, source))}
-    groups = {one.filter for one in every if one.client_id in own and shared(one.filter)[0] is not None}
-    members = {one.client_id for one in every if one.filter in groups}
-    return tuple(sorted(members - own - {one.client_id for one in away(facts, own)}))
+    groups = {
+        subscription.filter
+        for subscription in every
+        if subscription.client_id in own and shared(subscription.filter)[0] is not None
+    }
+    members = {subscription.client_id for subscription in every if subscription.filter in groups}
+    return tuple(sorted(members - own - {subscription.client_id for subscription in away(facts, own)}))

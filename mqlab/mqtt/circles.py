@@ -14,10 +14,10 @@ from itertools import combinations
 from mqlab.facts import Episode, Facts, Series, Setting
 from mqlab.findings import Certainty, Evidence
 from mqlab.memo import per_facts
-from mqlab.models import bridging
-from mqlab.models.bridging import Bridge
+from mqlab.models import mosquitto
+from mqlab.models.mosquitto import Bridge
 from mqlab.models.mqtt import overlap
-from mqlab.mqtt.brokers import broker_of, brokers, named, words
+from mqlab.mqtt.brokers import broker_of, brokers, named, pace, words
 from mqlab.mqtt.connections import Connection, by_client
 from mqlab.mqtt.copies import Receiver, copies_by_topic, distinct, receivers, senders, subscribers, worst
 from mqlab.mqtt.subscriptions import Subscription, subscriptions
@@ -29,7 +29,7 @@ _ID = ("bridge.remote_clientid", "bridge.clientid")
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class ConfiguredBridge:
     """One bridge, what is configured for it, and the lines with which it was opened."""
 
     bridge: Bridge
@@ -60,7 +60,7 @@ class Link:
 class Closed:
     """Two bridges over which messages come back."""
 
-    links: tuple[Link, Link]
+    links: tuple[ConfiguredBridge, ConfiguredBridge]
     topics: str | None
     """Filter of what comes back; None where no setting tells what the bridges carry."""
 
@@ -78,7 +78,7 @@ class Closed:
 
 
 @per_facts
-def links(facts: Facts) -> tuple[Link, ...]:
+def bridges(facts: Facts) -> tuple[ConfiguredBridge, ...]:
     """All bridges, by the broker that opens them and by name."""
     found = [_configured(facts, s) for s in facts.settings if s.key == "bridge"]
     configured = {link.bridge.name for link in found}
@@ -89,7 +89,7 @@ def links(facts: Facts) -> tuple[Link, ...]:
     for (name, source), lines in opened.items():
         here = broker_of(facts, source) or source
         there = _entered(facts, (), name, here) or _at(facts, lines[0].reason or "", here)
-        found.append(Link(Bridge(name, here, there, ()), (), tuple(lines)))
+        found.append(ConfiguredBridge(Bridge(name, here, there, ()), (), tuple(lines)))
     return tuple(sorted(found, key=lambda link: (link.bridge.here, link.bridge.name)))
 
 
@@ -98,10 +98,10 @@ def _several(facts: Facts) -> bool:
     return len(brokers(facts)) > 1
 
 
-def _configured(facts: Facts, head: Setting) -> Link:
+def _configured(facts: Facts, head: Setting) -> ConfiguredBridge:
     """The bridge that a ``connection`` line of a file begins."""
     name, own = head.value, tuple(s for s in facts.settings if s.source == head.source and s.owner == head.value)
-    rules = tuple(r for s in own if s.key == "bridge.topic" for r in (bridging.rule(s.value),) if r)
+    rules = tuple(r for s in own if s.key == "bridge.topic" for r in (mosquitto.topic_rule(s.value),) if r)
     opened = [e for e in facts.of_kind("bridge-connecting") if e.client_id == name]
     tellers = {broker_of(facts, e.source) for e in opened}
     teller = next(iter(tellers)) if len(tellers) == 1 else None
@@ -111,7 +111,7 @@ def _configured(facts: Facts, head: Setting) -> Link:
     there = _entered(facts, ids, name, here) or _at(facts, address, here)
     lines = [e for e in opened if not _several(facts) or broker_of(facts, e.source) == here]
     came = [e for e in _connects(facts, ids, name) if broker_of(facts, e.source) == there]
-    return Link(Bridge(name, here, there, rules), (head, *own), tuple(lines or came))
+    return ConfiguredBridge(Bridge(name, here, there, rules), (head, *own), tuple(lines or came))
 
 
 def _connects(facts: Facts, ids: Collection[str], name: str) -> list[Episode]:
@@ -136,27 +136,27 @@ def _at(facts: Facts, address: str, here: str) -> str:
     listening = {(broker_of(facts, source) if _several(facts) else None) or source for source in sources}
     if len(listening) == 1:
         return listening.pop()
-    known = (
+    names = (
         {b.name: words(" ".join(b.sources)) for b in brokers(facts)} if _several(facts)
         else {s.source: words(s.source) for s in facts.settings if s.key == "bridge"}
     )  # fmt: skip
-    there = named(known, host)
+    there = named(names, host)
     return address if there in (None, here) else there or address
 
 
 @per_facts
 def closed(facts: Facts) -> tuple[Closed, ...]:
     """Pairs of bridges over which messages come back, those whose topics are known first."""
-    every = {link.bridge: link for link in links(facts)}
+    every = {link.bridge: link for link in bridges(facts)}
     found: dict[frozenset[Bridge], Closed] = {}
-    for circle in bridging.circles(list(every)):
+    for circle in mosquitto.circles(list(every)):
         pair = frozenset((circle.out.bridge, circle.back.bridge))
         found.setdefault(pair, Closed((every[circle.out.bridge], every[circle.back.bridge]), circle.topics))
-    for one, other in combinations(every.values(), 2):
-        # Each broker opens one to the other, and nothing tells what they carry.
-        opposite = (one.bridge.here, one.bridge.there) == (other.bridge.there, other.bridge.here)
-        if opposite and one.bridge.here != other.bridge.here and not (one.bridge.rules and other.bridge.rules):
-            found.setdefault(frozenset((one.bridge, other.bridge)), Closed((one, other), None))
+    for first, second in combinations(every.values(), 2):
+        # Each broker opens first to the second, and nothing tells what they carry.
+        opposite = (first.bridge.here, first.bridge.there) == (second.bridge.there, second.bridge.here)
+        if opposite and first.bridge.here != second.bridge.here and not (first.bridge.rules and second.bridge.rules):
+            found.setdefault(frozenset((first.bridge, second.bridge)), Closed((first, second), None))
     return tuple(found.values())
 
 
@@ -201,64 +201,53 @@ class Taken:
         return self.rate / self.published if self.published > 0 else None
 
 
-@dataclass(frozen=True, slots=True)
-class Republisher:
-    """A client that publishes what it reads: its ledger of what it sent notes ids again that are not its own."""
-
-    client: str
-    ledger: Receiver
-
-
 @per_facts
 def circling(facts: Facts) -> tuple[Circling, ...]:
     """Receivers to which messages of others came round, the one with the most copies first."""
-    found = [c for one in subscribers(facts) if (c := _circling(facts, one)) is not None]
+    found = [c for ledger in subscribers(facts) if (c := _circling(facts, ledger)) is not None]
     return tuple(sorted(found, key=lambda c: (-c.copies, c.receiver.source)))
 
 
-def _circling(facts: Facts, one: Receiver) -> Circling | None:
+def _circling(facts: Facts, ledger: Receiver) -> Circling | None:
     """Its copies come later and later, and differently often: each message went round since it was published.
 
     A publisher that itself published ids again makes no circle, or its own part in one.
     """
-    copies, flow = worst(facts, one.source)
-    varies = any(len(counts) > 1 for counts in copies_by_topic(facts, one.source).values())
-    if flow is None or copies < ROUNDS or not one.unflagged or not varies:
+    copies, flow = worst(facts, ledger.source)
+    varies = any(len(counts) > 1 for counts in copies_by_topic(facts, ledger.source).values())
+    if flow is None or copies < ROUNDS or not ledger.unflagged or not varies:
         return None
-    copied = one.copied()
+    copied = ledger.copied()
     half = len(copied) // 2
     early = max((r.again_seconds for r in copied[:half]), default=0.0)
     again_at_home = any(sender.again and sender.source == flow.sender for sender in senders(facts))
     if max(r.again_seconds for r in copied[half:]) <= early or again_at_home:
         return None
-    until = min(copied[-1].at + GRID, max(flow.first_at, one.receipts[-1].at + GRID))
-    return Circling(one, copies, flow, distinct(facts, one.source), max(copied[0].at, flow.first_at), until)
+    until = min(copied[-1].at + GRID, max(flow.first_at, ledger.receipts[-1].at + GRID))
+    return Circling(ledger, copies, flow, distinct(facts, ledger.source), max(copied[0].at, flow.first_at), until)
 
 
 @per_facts
-def republishers(facts: Facts) -> tuple[Republisher, ...]:
-    """Clients whose ledgers note that they publish, again and again, messages of others that they read."""
+def republishers(facts: Facts) -> tuple[Receiver, ...]:
+    """Ledgers of what clients sent that note, again and again, ids of others that they read."""
     found = []
     for ledger in senders(facts):
         others = [f for f in facts.flows if f.sender not in (None, ledger.source)]
         foreign = {source for f in others for source, times in f.received if times >= ROUNDS}
         if ledger.again and any(r.client == ledger.client and r.source in foreign for r in receivers(facts)):
-            found.append(Republisher(ledger.client, ledger))
+            found.append(ledger)
     return tuple(found)
 
 
 def _taken(facts: Facts, since: float | None) -> Iterator[Taken]:
     """What each broker took in after *since*, or in all, by its own counter; a new start counts from zero again."""
     for series in facts.named("mqtt.publish_received"):
-        start = series.points[0][0] if since is None else since
-        rose = increase([series], start, series.points[-1][0]) if series.points[-1][0] > start else None
-        if rose is not None and rose.until > rose.since:
-            seconds = rose.until - rose.since
-            early = [p for p in series.points if since is not None and p[0] <= since]
-            rest = increase([series], early[0][0], early[-1][0]) if len(early) > 1 else None
-            before = rest.value / (rest.until - rest.since) if rest is not None and rest.until > rest.since else None
-            sent = _published(facts, rose.since, rose.until) / seconds
-            yield Taken(broker_of(facts, series.source) or series.source, series, rose.value / seconds, sent, before)
+        first, last = series.points[0][0], series.points[-1][0]
+        start = first if since is None else max(first, since)
+        rate = pace(series, start, last)
+        if rate is not None:
+            name, sent = broker_of(facts, series.source) or series.source, _published(facts, start, last)
+            yield Taken(name, series, rate, sent / (last - start), pace(series, first, start))
 
 
 def _published(facts: Facts, since: float, until: float) -> float:
@@ -267,7 +256,7 @@ def _published(facts: Facts, since: float, until: float) -> float:
     A publisher that notes acknowledgements only is counted by these. Without ledgers, what applications print that they
     published. Ledgers that note nothing in that time may be on another clock: then it is all that they note.
     """
-    again = {one.ledger.source for one in republishers(facts)}
+    again = {ledger.source for ledger in republishers(facts)}
     noting = {r.source for r in facts.receipts if r.role == "sent"}
     acking = {f.sender for f in facts.flows} - noting
     noted = [r for r in facts.receipts if r.role == "sent" or (r.role == "acked" and r.source in acking)]
@@ -282,19 +271,23 @@ def _within(receipt: Receipt, since: float, until: float) -> float:
     return receipt.rows * (max(0.0, min(until, receipt.at + GRID) - max(since, receipt.at)) / GRID)
 
 
-def missing(facts: Facts, one: Receiver, since: float) -> int:
+def missing(facts: Facts, ledger: Receiver, since: float) -> int:
     """Messages published after *since* that a receiver does not note; 0 where it may not have subscribed to all."""
-    if {f.topic for f in facts.topic_flows if f.sender} - set(copies_by_topic(facts, one.source)):
+    if {f.topic for f in facts.topic_flows if f.sender} - set(copies_by_topic(facts, ledger.source)):
         return 0
     late = [f for f in facts.flows if f.sender and not f.failed and f.first_at >= since]
-    return sum(f.messages for f in late if one.source not in dict(f.received))
+    return sum(f.messages for f in late if ledger.source not in dict(f.received))
+
+
+Way = Closed | Receiver
+"""Two bridges, or a client that publishes what it reads, by its ledger of what it sent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
     """Messages that go round, or might."""
 
-    way: Closed | Republisher | None
+    way: Way | None
     circling: tuple[Circling, ...]
     taken: tuple[Taken, ...]
     since: float | None
@@ -315,12 +308,12 @@ class Case:
 def cases(facts: Facts) -> tuple[Case, ...]:
     """One case for each way on which messages can come back; one more for messages that come round on none of them."""
     round_trips = circling(facts)
-    ways: list[Closed | Republisher] = [*closed(facts), *republishers(facts)]
+    ways: list[Way] = [*closed(facts), *republishers(facts)]
     found = [_case(facts, way, round_trips) for way in ways]
     return tuple(found) if ways or not round_trips else (_case(facts, None, round_trips),)
 
 
-def _case(facts: Facts, way: Closed | Republisher | None, round_trips: tuple[Circling, ...]) -> Case:
+def _case(facts: Facts, way: Way | None, round_trips: tuple[Circling, ...]) -> Case:
     opened = way.since if isinstance(way, Closed) else None
     own = tuple(c for c in round_trips if opened is None or c.until > opened)
     counted = tuple(t for t in _taken(facts, opened) if not isinstance(way, Closed) or t.broker in way.brokers)
@@ -333,31 +326,31 @@ def _case(facts: Facts, way: Closed | Republisher | None, round_trips: tuple[Cir
 
 
 def _certainty(
-    way: Closed | Republisher | None, own: Sequence[Circling], counted: Sequence[Taken]
+    way: Way | None, own: Sequence[Circling], counted: Sequence[Taken]
 ) -> Certainty | None:  # fmt: skip
     """How sure it is by ids that come round and by brokers that take in several times what is published, or did before.
 
     A broker that takes in what is published and no more gets nothing back: mosquitto counts no messages of QoS 2 and
     none with the RETAIN flag (``packet__read``), so that less tells nothing.
     """
-    known = Certainty.LIKELY if isinstance(way, Closed) and way.topics is None else Certainty.PROVEN
+    certainty = Certainty.LIKELY if isinstance(way, Closed) and way.topics is None else Certainty.PROVEN
     contradicted = any(t.factor is not None and 0.5 < t.factor < ROUNDS / 2 for t in counted)
     if own and way is not None and not contradicted:
-        return known
+        return certainty
     swollen = bool(counted) and all(t.factor >= ROUNDS if t.factor is not None else t.grew for t in counted)
     if own and swollen:
         return Certainty.LIKELY
     if isinstance(way, Closed) and swollen and len(counted) > 1 and all(t.grew for t in counted):
-        return known if all(t.factor is not None for t in counted) else Certainty.LIKELY
+        return certainty if all(t.factor is not None for t in counted) else Certainty.LIKELY
     return None
 
 
-def suspect(facts: Facts, one: Circling) -> Connection | None:
+def suspect(facts: Facts, circle: Circling) -> Connection | None:
     """The first connection of the only client that came just before; None where nobody came then, or several.
 
     Who publishes what it reads does so from its first message on, so the circle begins with its subscription.
     """
-    begin = one.receiver.copied()[0].at
+    begin = circle.receiver.copied()[0].at
     firsts = [own[0] for own in by_client(facts).values() if own[0].since is not None and own[0].begin is not None]
     near = [c for c in firsts if begin - GRID <= (c.since or 0.0) < begin + GRID]
     return near[0] if len(near) == 1 else None
@@ -369,7 +362,7 @@ def ring(facts: Facts, every: Sequence[Circling]) -> tuple[Subscription, Subscri
     None where no two of them, or more than two, read topics that the others do not: each reader gets what comes round.
     A service that publishes what it makes of a message may keep its id.
     """
-    clients = sorted({one.receiver.client for one in every})
+    clients = sorted({circle.receiver.client for circle in every})
     own = {client: [s for s in subscriptions(facts) if s.client_id == client] for client in clients}
     apart = [
         (own[a][0], own[b][0])

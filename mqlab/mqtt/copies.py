@@ -2,7 +2,7 @@
 
 Four mechanisms make copies, and each leaves its own mark in a receiver's ledger: filters that overlap (each message of
 a topic as often, at the same moment), redelivery (DUP flag), replay of retained messages (RETAIN flag), and messages
-that go round in a circle (no flag, later and later).
+that go round in a circle (no flag, later and later). Whose ledger it is, its name tells.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from mqlab.facts import Facts
 from mqlab.findings import Evidence
 from mqlab.memo import per_facts
+from mqlab.mqtt.brokers import words
 from mqlab.rows import Flow, Receipt
 from mqlab.shared.actors import base_name
 
@@ -21,6 +22,8 @@ RECEIVING = ("received", "consumed", "processed")
 """Roles of the ledgers of receivers."""
 SENDING = ("sent", "acked")
 """Roles of the ledgers of publishers."""
+_ROLES = frozenset({"published", "sent", "acked", "received", "forwarded", "ledger", "messages"})
+"""Words that name what a ledger is about, not whose it is."""
 SHORTEST = 3
 """Letters from which a word is taken for the beginning of a client's name."""
 _TELLING = ("client-configured", "connection-made", "connection-lost")
@@ -81,7 +84,7 @@ def receivers(facts: Facts) -> tuple[Receiver, ...]:
 def subscribers(facts: Facts) -> tuple[Receiver, ...]:
     """Ledgers of clients of an MQTT broker: beside another system, those that are named after such a client."""
     alone = not any(c.software in _OTHERS for c in facts.coverage)
-    return tuple(one for one in receivers(facts) if alone or client_of(facts, one.source) is not None)
+    return tuple(ledger for ledger in receivers(facts) if alone or client_of(facts, ledger.source) is not None)
 
 
 @per_facts
@@ -96,15 +99,20 @@ def _ledgers(facts: Facts, roles: tuple[str, ...]) -> Iterator[Receiver]:
         if receipt.role in roles:
             own[receipt.source].append(receipt)
     for source in sorted(own):
-        name = client_of(facts, source) or base_name(source)
-        yield Receiver(source, name, tuple(sorted(own[source], key=lambda r: (r.at, r.line))))
+        yield Receiver(source, name_of(facts, source), tuple(sorted(own[source], key=lambda r: (r.at, r.line))))
+
+
+def name_of(facts: Facts, ledger: str) -> str:
+    """The client id behind a ledger, else the ledger's own name."""
+    return client_of(facts, ledger) or base_name(ledger)
 
 
 @per_facts
 def client_of(facts: Facts, ledger: str) -> str | None:
     """Client id that a ledger or its folder is named after, or after whose log it is named; the longest that fits.
 
-    Else the only client whose user has that name, or whose id begins with it.
+    Else the only client whose user has that name, or whose id begins with it; else the only one that connected whose
+    id has all words of the ledger's name.
     """
     names = _names(facts)
     places = [name for name in (base_name(ledger), ledger.rpartition("/")[0].rpartition("/")[2]) if name]
@@ -112,7 +120,14 @@ def client_of(facts: Facts, ledger: str) -> str | None:
         if fitting := [n for n in names if _named_after(own, n)]:
             return names[max(sorted(fitting), key=len)]
     begun = [_called(facts, own) for own in places if len(own) >= SHORTEST]
+    begun.append(_worded(facts, base_name(ledger)))
     return next((next(iter(clients)) for clients in begun if len(clients) == 1), None)
+
+
+def _worded(facts: Facts, own: str) -> set[str]:
+    wanted = words(own) - _ROLES
+    ids = {e.client_id for e in facts.of_kind("client-connected") if e.client_id}
+    return {client for client in ids if wanted and wanted <= words(client)}
 
 
 def _called(facts: Facts, own: str) -> set[str]:
@@ -131,17 +146,17 @@ def _named_after(own: str, name: str) -> bool:
 def _names(facts: Facts) -> Mapping[str, str]:
     """Name → client id: the ids themselves, and logs that tell of one client alone."""
     ids = {e.client_id: e.client_id for e in facts.of_kind(*_SEEN, *_TELLING) if e.client_id}
-    told: dict[str, set[str]] = defaultdict(set)
+    by_log: dict[str, set[str]] = defaultdict(set)
     for episode in facts.of_kind(*_TELLING):
         if episode.client_id:
-            told[base_name(episode.source)].add(episode.client_id)
-    return {name: next(iter(own)) for name, own in told.items() if len(own) == 1} | ids
+            by_log[base_name(episode.source)].add(episode.client_id)
+    return {name: next(iter(own)) for name, own in by_log.items() if len(own) == 1} | ids
 
 
 def worst(facts: Facts, source: str) -> tuple[int, Flow | None]:
     """How often the message that came most often is noted in a receiver's ledger, and the flow that it is of."""
     noted = ((times, f) for f in facts.flows for ledger, times in f.received if ledger == source)
-    return max(noted, key=lambda one: (one[0], -one[1].first_at, one[1].first_key), default=(0, None))
+    return max(noted, key=lambda pair: (pair[0], -pair[1].first_at, pair[1].first_key), default=(0, None))
 
 
 def copies_by_topic(facts: Facts, source: str) -> Mapping[str, Mapping[int, int]]:
@@ -159,6 +174,6 @@ def distinct(facts: Facts, source: str) -> int:
     return sum(f.messages for f in facts.flows if source in dict(f.received))
 
 
-def first_copy(one: Receiver, why: str) -> tuple[Evidence, ...]:
+def first_copy(ledger: Receiver, why: str) -> tuple[Evidence, ...]:
     """Where the first copy stands in a receiver's ledger."""
-    return next(((place,) for r in one.receipts if (place := r.repeated(why))), ())
+    return next(((place,) for r in ledger.receipts if (place := r.repeated(why))), ())

@@ -13,14 +13,15 @@ from dataclasses import dataclass
 
 from mqlab.facts import Episode, Facts, Setting
 from mqlab.memo import per_facts
-from mqlab.models.mosquitto_acl import READ, WRITE, Rule, allowed
+from mqlab.models.mosquitto import READ, WRITE, AccessRule, allowed
 from mqlab.models.mqtt import matches, shared
 from mqlab.mqtt import brokers, connections
 from mqlab.mqtt import subscriptions as mqtt_subscriptions
 from mqlab.mqtt.accounting import Account, accounts
-from mqlab.mqtt.brokers import EDGE
+from mqlab.mqtt.brokers import EDGE, SKEW, agree
+from mqlab.mqtt.copies import client_of
 from mqlab.mqtt.sessions import END
-from mqlab.mqtt.subscriptions import SKEW, Party, internal, receiving_ledgers, subscriber_of, subscriptions
+from mqlab.mqtt.subscriptions import Party, internal, receiving_ledgers, subscriber_of, subscriptions
 from mqlab.rows import GRID, TopicFlow
 
 _PATTERN = "pattern-"
@@ -55,9 +56,11 @@ class Refused:
 
 
 @per_facts
-def rules(facts: Facts) -> tuple[Rule, ...]:
+def rules(facts: Facts) -> tuple[AccessRule, ...]:
     """Mosquitto's rules, in their order; none where no configuration has them in force."""
-    return tuple(Rule(s.owner, s.key.removeprefix(_PATTERN), s.value, s.key.startswith(_PATTERN)) for s in lines(facts))
+    return tuple(
+        AccessRule(s.owner, s.key.removeprefix(_PATTERN), s.value, s.key.startswith(_PATTERN)) for s in lines(facts)
+    )
 
 
 @per_facts
@@ -88,7 +91,7 @@ def _refuse(facts: Facts, access: str, topic: str, parties: Sequence[Party]) -> 
 @per_facts
 def refused(facts: Facts) -> tuple[Refused, ...]:
     """Every topic that the rules refuse and that somebody with a ledger subscribed to, by access, topic, publisher."""
-    found = [one for one in _publishes(facts) if one.ledgers]
+    found = [refusal for refusal in _publishes(facts) if refusal.ledgers]
     for account in accounts(facts) if rules(facts) else ():
         for client, ledgers in account.ledgers.items():
             parties = mqtt_subscriptions.of_client(facts, client)
@@ -106,8 +109,8 @@ def unseen(facts: Facts) -> tuple[Refused, ...]:
     Where nobody's subscriptions are told, a topic to which somebody publishes is taken to be read.
     """
     filters = [s.filter for s in subscriptions(facts) if not internal(s.filter)]
-    gone = [one for one in _publishes(facts) if not one.ledgers]
-    return tuple(one for one in gone if not filters or any(matches(name, one.topic) for name in filters))
+    gone = [refusal for refusal in _publishes(facts) if not refusal.ledgers]
+    return tuple(refusal for refusal in gone if not filters or any(matches(name, refusal.topic) for name in filters))
 
 
 def _publishes(facts: Facts) -> Iterator[Refused]:
@@ -151,8 +154,6 @@ def _users(parties: Sequence[Party]) -> tuple[str, ...]:
 PUBLISH, SUBSCRIBE = "publish-denied", "subscribe-denied"
 LOOP = 3
 """Refusals of one filter from which closed connections are no chance."""
-NEAR = 0.05
-"""How far two counts of refusals may differ."""
 _FAULTS = frozenset({"not-authorized", "protocol-error"})
 """How a connection ends that the broker closes for a refusal: HiveMQ and EMQX say why, RabbitMQ calls it an error."""
 
@@ -203,10 +204,12 @@ class Denied:
         Without ledgers, lines of their own tell that as many connections were closed, and the client came again.
         """
         if not self.nowhere or (self.kind == SUBSCRIBE and not self.ledgers):
-            each = abs(self.closed - self.count) <= NEAR * self.count
-            return self.kind == SUBSCRIBE and self.count >= LOOP and each
-        as_many = abs(self.nowhere - self.count) <= max(2.0, NEAR * self.nowhere)
-        return self.kind == SUBSCRIBE or as_many or (bool(self.ledgers) and self.nowhere == self.messages)
+            return self.kind == SUBSCRIBE and self.count >= LOOP and agree(self.closed, self.count)
+        return (
+            self.kind == SUBSCRIBE
+            or agree(self.nowhere, self.count)
+            or (bool(self.ledgers) and self.nowhere == self.messages)
+        )
 
 
 @per_facts
@@ -220,7 +223,7 @@ def _publishers(facts: Facts) -> Iterator[Denied]:
     for client, own in sorted(_by_client(facts, PUBLISH).items()):
         topics = {e.topic for e in own if e.topic}
         sent = [f for f in facts.topic_flows if f.sender and f.topic in topics]
-        mine = tuple(f for f in sent if mqtt_subscriptions.client_of(facts, f.sender or "") in (client, None))
+        mine = tuple(f for f in sent if client_of(facts, f.sender or "") in (client, None))
         yield Denied(PUBLISH, client, tuple(own), mine, receiving, _closed(facts, client, own))
 
 
@@ -236,7 +239,7 @@ def _subscribers(facts: Facts) -> Iterator[Denied]:
                 closed = _closed(facts, client, refusals)
                 filters = {name, *(shared(s.filter)[1] for s in mine if closed)}
                 sent = [f for f in facts.topic_flows if f.sender and f.topic is not None and f.last_at >= since]
-                flows = tuple(f for f in sent if any(matches(one, f.topic or "") for one in filters))
+                flows = tuple(f for f in sent if any(matches(pattern, f.topic or "") for pattern in filters))
                 yield Denied(SUBSCRIBE, client, refusals, flows, ledgers, closed)
 
 
@@ -271,17 +274,17 @@ def _during(line: Episode, at: float | None) -> bool:
 
 def closes(facts: Facts, client: str | None, at: float | None) -> bool:
     """A refusal for which the broker closes connections was then, of this client, or of anyone where it is None."""
-    every = [one for one in denied(facts) if one.closed and client in (None, one.client_id)]
-    return any(_during(e, at) for one in every for e in one.lines)
+    every = [denial for denial in denied(facts) if denial.closed and client in (None, denial.client_id)]
+    return any(_during(e, at) for denial in every for e in denial.lines)
 
 
 def sent_again(facts: Facts, at: float) -> bool:
     """A publisher that loses its connection for a refusal sends again what has no answer yet: copies from then on."""
-    own = [e for one in denied(facts) if one.kind == PUBLISH and one.closed > 1 for e in one.lines]
+    own = [e for denial in denied(facts) if denial.kind == PUBLISH and denial.closed > 1 for e in denial.lines]
     return any(e.first_at is not None and e.first_at - GRID <= at for e in own)
 
 
-def counter_agrees(facts: Facts, one: Denied) -> bool:
+def counter_agrees(facts: Facts, denial: Denied) -> bool:
     """The broker's count of refused publishes rose by as many as lines tell, or the publishers' ledgers."""
     rose = brokers.increase(brokers.gauge(facts, "mqtt.publish_denied", None), 0.0, END) or 0.0
-    return rose >= 1 and any(abs(rose - n) <= max(2.0, NEAR * rose) for n in (one.count, one.messages))
+    return rose >= 1 and any(agree(rose, n) for n in (denial.count, denial.messages))

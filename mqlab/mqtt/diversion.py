@@ -15,12 +15,10 @@ from mqlab.models.draining import Interval
 from mqlab.models.mqtt import Strategy, diverted
 from mqlab.mqtt import brokers, sessions
 from mqlab.mqtt.accounting import NOWHERE, Account, accounts, exactly, total, without_ledger
-from mqlab.mqtt.brokers import EDGE, LEAST, Rise
+from mqlab.mqtt.brokers import EDGE, LEAST, NEAR, Rise
 from mqlab.mqtt.sessions import BEGIN, END
 from mqlab.mqtt.subscriptions import Phase, ShareGroup, Subscription, phases
 
-NEAR = 0.05
-"""How far a count may be from the law, besides what the edges make."""
 SHORTEST = 20.0
 """Seconds of growth that a rate is taken from: two publications of the broker's values, every 10 s by default."""
 
@@ -180,10 +178,10 @@ def _of_received(facts: Facts, group: ShareGroup, own: Sequence[Phase], how: Str
     counter = brokers.gauge(facts, "mqtt.publish_received", group.broker)
     found = NOWHERE
     for phase in own:
-        before, after = (brokers.counted(counter, at) for at in (phase.since, phase.until))
-        if before is None or after is None:
+        came = brokers.increase(counter, phase.since, phase.until)
+        if came is None:
             return None
-        found = found.plus(_law(how, phase, after - before, 1, EDGE))
+        found = found.plus(_law(how, phase, came, 1, EDGE))
     return found
 
 

@@ -22,6 +22,7 @@ from mqlab.findings import Evidence
 from mqlab.memo import per_facts
 from mqlab.models import mqtt
 from mqlab.models.mqtt import bytes_per_second
+from mqlab.mqtt.brokers import EDGE
 from mqlab.mqtt.connections import Connection, by_client, by_own_log, client_of, silent_ends
 from mqlab.mqtt.takeovers import fought
 
@@ -30,8 +31,6 @@ _KEYS = re.compile(
 )
 """nginx; EMQX 4.x and 5.x; HiveMQ."""
 _RECEIVED = re.compile(r"received (\d+)")
-_NEAR = 2.0
-"""Seconds by which broker, proxy and client may differ about one moment; brokers may print whole seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +55,7 @@ def limits(facts: Facts) -> tuple[Limit, ...]:
     """Configured limits on the bytes that a connection may bring, the lowest first."""
     own = [s for s in facts.settings if s.scope in ("proxy", "broker") and _KEYS.search(s.key)]
     found = [Limit(rate, s) for s in own if (rate := bytes_per_second(s.value))]
-    return tuple(sorted(found, key=lambda one: (one.rate, one.setting.source, one.setting.line or 0)))
+    return tuple(sorted(found, key=lambda limit: (limit.rate, limit.setting.source, limit.setting.line or 0)))
 
 
 def _carried(facts: Facts, lives: Sequence[Connection]) -> Iterator[Carried]:
@@ -65,7 +64,7 @@ def _carried(facts: Facts, lives: Sequence[Connection]) -> Iterator[Carried]:
     for life in lives:
         until, seconds = life.until or 0.0, life.seconds or 0.0
         apart = [(abs((e.first_at or 0.0) - until), abs((e.value_min or 0.0) - seconds), e) for e in free]
-        same = [(ends, e) for ends, lasted, e in apart if ends <= _NEAR and lasted <= _NEAR]
+        same = [(ends, e) for ends, lasted, e in apart if ends <= EDGE and lasted <= EDGE]
         if same:
             _, nearest = min(same, key=lambda pair: pair[0])
             free.remove(nearest)
@@ -79,7 +78,8 @@ ON_PURPOSE = frozenset({"normal", "broker-stopped", "broker-restarted", "kicked"
                         "frame-too-large", "queue-killed"})  # fmt: skip
 """Ends that are no loss of a connection by silence."""
 AT_ONCE = 5.0
-"""Seconds in which a client with a sound link is back: after the first waits of any library."""
+"""Seconds in which a client with a sound link is back: after the first waits of any library (bridges of mosquitto have
+the longest, restart_timeout 5 s)."""
 _ALIKE, _SAME_LENGTH, _MOST = 0.1, 1.5, 0.6
 """Lives are alike that differ by a tenth, since clients look every 5 s, or by 1.5 s; so must most be: the first one
 fills buffers first."""
@@ -138,11 +138,11 @@ def flapping(facts: Facts) -> tuple[Flapping, ...]:
         life = _common([c.seconds for c in lives if c.seconds is not None])
         if life is not None and (broker, client) not in fought(facts):
             gaps = [(b.since or 0.0) - a.until for a, b in pairwise(every) if a.until is not None and a in lives]
-            told = [c for seen in by_client(facts).values() for c in seen if c.client_id == client]
-            patience = next((c.keep_alive for c in (*lives, *told) if c.keep_alive), None)
+            by_brokers = [c for seen in by_client(facts).values() for c in seen if c.client_id == client]
+            keep_alive = next((c.keep_alive for c in (*lives, *by_brokers) if c.keep_alive), None)
             paused = [e.value_max or 0.0 for e in facts.of_kind("rate-limited") if e.client_id == client]
             found.append(Flapping(
-                broker, client, tuple(lives), life, median(gaps) if gaps else 0.0, patience,
+                broker, client, tuple(lives), life, median(gaps) if gaps else 0.0, keep_alive,
                 tuple(_silences(facts, client)), tuple(_carried(facts, lives)), max(paused, default=0.0) / 1000,
             ))  # fmt: skip
     return tuple(found)
@@ -163,7 +163,7 @@ def _silences(facts: Facts, client: str) -> Iterator[Episode]:
     ended = [e for e in lines if e.reason == "keep-alive" and e.system == "mqtt" and client_of(facts, e) == client]
     last = float("-inf")
     for line in sorted((*ended, *silent_ends(facts).get(client, ())), key=lambda e: e.first_at or 0.0):
-        if line.first_at is not None and line.first_at - last > _NEAR:
+        if line.first_at is not None and line.first_at - last > EDGE:
             last = line.first_at
             yield line
 
@@ -173,8 +173,6 @@ _IDLE_KEYS = re.compile(r"^(proxy_timeout|timeout[ .](client|server|tunnel)|(.*[
 _UNITS = {"ms": 0.001, "s": 1.0, "": 1.0, "m": 60.0, "h": 3600.0}
 """nginx: "Configuration file measurement units"; a bare number is seconds."""
 _TIME = re.compile(r"^(\d{1,9})(ms|s|m|h|)$")
-_SAME_IDLE = 1.5
-"""Seconds by which a life and a limit may differ: brokers may print whole seconds for begin and end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +185,7 @@ class Idle:
     @property
     def since(self) -> float | None:
         """When it first ended a connection."""
-        ends = [life.until for one in self.clients for life in one.lives if life.until is not None]
+        ends = [life.until for client in self.clients for life in client.lives if life.until is not None]
         return min(ends, default=None)
 
 
@@ -196,40 +194,40 @@ def idle(facts: Facts) -> tuple[Idle, ...]:
     """Each idle limit that ends connections, with the clients that it concerns, in the order of the settings."""
     limits = [setting for setting in facts.settings if _seconds(setting) is not None]
     found: dict[int, list[Flapping]] = defaultdict(list)
-    for one in flapping(facts):
-        place = next((n for n, limit in enumerate(limits) if limit_of(one, limit)), None)
+    for client in flapping(facts):
+        place = next((n for n, limit in enumerate(limits) if limit_of(client, limit)), None)
         if place is not None:
-            found[place].append(one)
+            found[place].append(client)
     return tuple(Idle(limits[place], tuple(own)) for place, own in sorted(found.items()))
 
 
-def limit_of(one: Flapping, setting: Setting) -> bool:
-    """*setting* is an idle limit that ends the connections of *one*, which nobody else does."""
+def limit_of(client: Flapping, setting: Setting) -> bool:
+    """*setting* is an idle limit that ends the connections of *client*, which nobody else does."""
     seconds = _seconds(setting)
-    if seconds is None or one.silent or not one.closed:
+    if seconds is None or client.silent or not client.closed:
         return False
-    return abs(one.life - seconds) <= _SAME_IDLE and (one.keep_alive is None or seconds < one.keep_alive)
+    return abs(client.life - seconds) <= EDGE and (client.keep_alive is None or seconds < client.keep_alive)
 
 
 def is_by_limit(facts: Facts, loss: Episode) -> bool:
     """A client lost a connection at a moment at which an idle limit ended one; one of its own, where it is named."""
     ends = _ends(facts).get(loss.client_id, ())
     at = loss.first_at or 0.0
-    return bisect_left(ends, at - _NEAR) < bisect_right(ends, at + _NEAR)
+    return bisect_left(ends, at - EDGE) < bisect_right(ends, at + EDGE)
 
 
 @per_facts
 def _ends(facts: Facts) -> Mapping[str | None, Sequence[float]]:
     """When idle limits ended connections of each client, and of any (None), sorted."""
     found: dict[str | None, list[float]] = defaultdict(list)
-    for one in (one for limit in idle(facts) for one in limit.clients):
-        moments = [life.until for life in one.lives if life.until is not None]
-        found[one.client_id] += moments
+    for client in (client for limit in idle(facts) for client in limit.clients):
+        moments = [life.until for life in client.lives if life.until is not None]
+        found[client.client_id] += moments
         found[None] += moments
     return {client: sorted(moments) for client, moments in found.items()}
 
 
 def _seconds(setting: Setting) -> float | None:
     """An idle limit's seconds; None for any other setting."""
-    told = _TIME.match(setting.value.strip()) if setting.scope == "proxy" and _IDLE_KEYS.match(setting.key) else None
-    return float(told.group(1)) * _UNITS[told.group(2)] if told else None
+    match = _TIME.match(setting.value.strip()) if setting.scope == "proxy" and _IDLE_KEYS.match(setting.key) else None
+    return float(match.group(1)) * _UNITS[match.group(2)] if match else None

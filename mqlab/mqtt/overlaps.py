@@ -14,17 +14,12 @@ from mqlab.facts import Facts, Setting
 from mqlab.memo import per_facts
 from mqlab.models.mqtt import matches, overlap, shared
 from mqlab.mqtt import accounting
-from mqlab.mqtt.brokers import LEAST, brokers
-from mqlab.mqtt.circles import links
+from mqlab.mqtt.brokers import EDGE, LEAST, NEAR, brokers, increase
+from mqlab.mqtt.circles import bridges
 from mqlab.mqtt.copies import Receiver, copies_by_topic, receivers, senders, subscribers
 from mqlab.mqtt.subscriptions import Subscription, subscriptions
 from mqlab.rows import GRID
-from mqlab.shared.counters import increase
 
-JITTER = 1.0
-"""Seconds that network and scheduling may put between packets that were written together."""
-NEAR = 0.1
-"""How far counts of a trace may be from a whole number of copies: it begins and ends between them."""
 DUPLICATES = "allow_duplicate_messages"
 """mosquitto sends one copy to a client unless this is true (``config__init_reload``: false)."""
 
@@ -58,19 +53,19 @@ class Doubled:
 @per_facts
 def doubled(facts: Facts) -> tuple[Doubled, ...]:
     """All such clients, by name."""
-    found = [one for ledger in subscribers(facts) if (one := _by_ledger(facts, ledger)) is not None]
+    found = [case for ledger in subscribers(facts) if (case := _by_ledger(facts, ledger)) is not None]
     known = {r.client for r in receivers(facts)}
-    found += [one for client in accounting.went_out(facts, None) if client not in known
-              for one in _by_trace(facts, client)]  # fmt: skip
+    found += [case for client in accounting.went_out(facts, None) if client not in known
+              for case in _by_trace(facts, client)]  # fmt: skip
     return tuple(sorted(found, key=lambda d: d.client))
 
 
 def overlapping(facts: Facts) -> Iterator[tuple[str, str, str]]:
     """(client, filter, filter) of every client with filters that have topics in common."""
     own: dict[str, set[str]] = {}
-    for one in subscriptions(facts):
-        if shared(one.filter)[0] is None:
-            own.setdefault(one.client_id, set()).add(one.filter)
+    for subscription in subscriptions(facts):
+        if shared(subscription.filter)[0] is None:
+            own.setdefault(subscription.client_id, set()).add(subscription.filter)
     for client, filters in sorted(own.items()):
         yield from ((client, a, b) for a, b in combinations(sorted(filters), 2) if overlap(a, b))
 
@@ -92,7 +87,7 @@ def _by_ledger(facts: Facts, ledger: Receiver) -> Doubled | None:
         return None
     others = _others(facts, ledger.source, copies)
     own = _filters(facts, ledger.client, copies)
-    if any(one.again for one in senders(facts)) or not (others or own):
+    if any(sender.again for sender in senders(facts)) or not (others or own):
         return None
     messages = sum(n for t in copies for n in topics[t].values())
     extra = sum((times - 1) * n for t in copies for times, n in topics[t].items())
@@ -102,14 +97,14 @@ def _by_ledger(facts: Facts, ledger: Receiver) -> Doubled | None:
 def _steady(counts: Mapping[int, int]) -> bool:
     """Nearly every message of the topic came as often as the one that came most often, and more than once."""
     most = max(counts)
-    return most > 1 and counts[most] >= (1 - NEAR) * sum(counts.values())
+    return most > 1 and counts[most] >= (1 - 2 * NEAR) * sum(counts.values())
 
 
 def _together(ledger: Receiver, copies: int) -> bool:
     """In nearly all ten seconds the copies came at the same moment, or while the client handled as many messages."""
     copied = ledger.copied()
-    late = sum(r.again_seconds > JITTER + GRID / r.rows * copies for r in copied)
-    return late <= NEAR * len(copied)
+    late = sum(r.again_seconds > EDGE + GRID / r.rows * copies for r in copied)
+    return late <= 2 * NEAR * len(copied)
 
 
 def _others(facts: Facts, source: str, copies: Mapping[str, int]) -> bool:
@@ -117,9 +112,9 @@ def _others(facts: Facts, source: str, copies: Mapping[str, int]) -> bool:
 
     Where brokers are bridged it tells nothing: an echo over a bridge comes to the clients of one broker alone.
     """
-    if links(facts) or len(brokers(facts)) > 1:
+    if bridges(facts) or len(brokers(facts)) > 1:
         return False
-    others = [one.source for one in receivers(facts) if one.source != source]
+    others = [ledger.source for ledger in receivers(facts) if ledger.source != source]
     found = [t for other in others for topic, counts in copies_by_topic(facts, other).items()
              if topic in copies for t in counts]  # fmt: skip
     return bool(found) and max(found) == 1
@@ -136,14 +131,14 @@ def _filters(facts: Facts, client: str, copies: Mapping[str, int]) -> tuple[Subs
 
 def _maker(facts: Facts, ledger: Receiver, copies: Mapping[str, int]) -> str | None:
     """Who made the copies: as the broker's trace counts, as its counter bounds, as it is told to."""
-    seen = [(times, n) for topic, n in copies.items() if (times := _sent(facts, ledger.client, topic)) is not None]
-    if seen:
-        return "broker" if all(times == n for times, n in seen) else "client"
+    sent = [(times, n) for topic, n in copies.items() if (times := _sent(facts, ledger.client, topic)) is not None]
+    if sent:
+        return "broker" if all(times == n for times, n in sent) else "client"
     if _fewer_sent(facts, ledger):
         return "client"
-    told = settings(facts)
-    if told:
-        return "broker" if told[-1].value.lower() == "true" else "client"
+    configured = settings(facts)
+    if configured:
+        return "broker" if configured[-1].value.lower() == "true" else "client"
     mosquitto = any(s.key in ("listener", "persistence", "log_dest") and s.scope == "broker" for s in facts.settings)
     return "client" if mosquitto else None
 
@@ -155,17 +150,17 @@ def _sent(facts: Facts, client: str, topic: str) -> int | None:
     if came is None or went is None:
         return None
     times = round(went.messages / came.messages)
-    return times if times and abs(went.messages / came.messages - times) <= NEAR * times else None
+    return times if times and abs(went.messages / came.messages - times) <= 2 * NEAR * times else None
 
 
 def _fewer_sent(facts: Facts, ledger: Receiver) -> bool:
     """The broker sent less than all receivers note: some of it was counted twice at the client."""
     for series in facts.named("mqtt.publish_sent"):
         start, end = series.points[0][0], series.points[-1][0]
-        noted = [r for one in receivers(facts) for r in one.receipts if start <= r.at and r.at + GRID <= end]
-        rose = increase([series], start, end)
+        noted = [r for receiver in receivers(facts) for r in receiver.receipts if start <= r.at and r.at + GRID <= end]
+        rose = increase(series, start, end)
         mine = sum(r.again for r in noted if r.source == ledger.source)
-        if rose is not None and mine and rose.value < sum(r.rows for r in noted) - mine / 2:
+        if rose is not None and mine and rose < sum(r.rows for r in noted) - mine / 2:
             return True
     return False
 

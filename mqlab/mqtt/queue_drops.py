@@ -12,18 +12,13 @@ from mqlab.models.mqtt import NEWEST, OLDEST, Queue
 from mqlab.mqtt import brokers
 from mqlab.mqtt import sessions as mqtt_sessions
 from mqlab.mqtt.accounting import Account, Row, accounts, total
-from mqlab.mqtt.brokers import EDGE, LEAST
+from mqlab.mqtt.brokers import EDGE, LEAST, NEAR, SKEW, agree
 from mqlab.mqtt.diversion import diversions
 from mqlab.mqtt.queue_growth import unknown_subscriptions
 from mqlab.mqtt.sessions import BEGIN, END, Session, Span, sessions
-from mqlab.mqtt.subscriptions import SKEW
 from mqlab.rows import Client
 
-NEAR = 0.05
-"""How far two counts of one loss may differ."""
 MIXED = "scattered"
-_WHOLE = 0.9
-"""Share of the survivors that lies before or after all that is lost where the queue kept one end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +130,7 @@ class QueueCase:
         if not got or not lost:
             return None
         begin, end = min(r.first_at for r in lost), max(r.last_at for r in lost)
-        whole = _WHOLE * sum(r.messages for r in got)
+        whole = (1 - NEAR) * sum(r.messages for r in got)
         if sum(r.within(BEGIN, begin) for r in got) >= whole:
             return OLDEST
         return NEWEST if sum(r.within(end, END) for r in got) >= whole else MIXED
@@ -160,7 +155,7 @@ def _cases(facts: Facts) -> Iterator[QueueCase]:
     known = {client: account for account in every for client in account.clients}
     for client in sorted({e.client_id or "" for e in lines} | {*listed, *known}):
         own = [s for s in sessions(facts) if s.client_id == client]
-        broker = own[-1].broker if own and own[-1].last.told_by == "broker" else None
+        broker = own[-1].broker if own else None
         counter = brokers.increase(brokers.gauge(facts, "mqtt.publish_dropped", broker), 0.0, END)
         yield QueueCase(
             client, broker, brokers.queue(facts, broker), tuple(e for e in lines if e.client_id == client),
@@ -179,7 +174,7 @@ def lost(facts: Facts, case: QueueCase) -> float | None:
         counted = float(case.row.dropped)
     elif case.counter and [c.client_id for c in dropping(facts)] == [case.client_id]:
         counted = case.counter
-    more = counted is not None and case.lost is not None and counted > case.lost and not _near(counted, case.lost)
+    more = counted is not None and case.lost is not None and counted > case.lost and not agree(counted, case.lost)
     return counted if case.lost is None or more else case.lost
 
 
@@ -210,13 +205,13 @@ def proofs(facts: Facts, case: QueueCase) -> tuple[str, ...]:
     if case.lost < LEAST:
         return ()
     listed, by_line = case.row.dropped if case.row is not None else None, by_lines(facts, case)
-    agree = {
+    proofs = {
         "the broker's counter of dropped messages rose by as many": _by_counter(facts, case),
         "as many came afterwards as the queue holds": _survived(case),
-        "the list of clients counts as many dropped": listed is not None and _near(float(listed), case.lost),
-        "the broker wrote a line for each": by_line is not None and _near(by_line, case.lost),
+        "the list of clients counts as many dropped": listed is not None and agree(float(listed), case.lost),
+        "the broker wrote a line for each": by_line is not None and agree(by_line, case.lost),
     }
-    return tuple(words for words, does in agree.items() if does)
+    return tuple(words for words, does in proofs.items() if does)
 
 
 def _by_counter(facts: Facts, case: QueueCase) -> bool:
@@ -224,7 +219,7 @@ def _by_counter(facts: Facts, case: QueueCase) -> bool:
     if not case.counter or case.lost is None:
         return False
     others = [c for c in dropping(facts) if c.broker == case.broker and c.client_id != case.client_id]
-    return _near(case.counter, case.lost) or _near(case.counter, case.lost + sum(c.lost or 0.0 for c in others))
+    return agree(case.counter, case.lost) or agree(case.counter, case.lost + sum(c.lost or 0.0 for c in others))
 
 
 def _survived(case: QueueCase) -> bool:
@@ -249,7 +244,3 @@ def _plateau(facts: Facts, case: QueueCase) -> tuple[str, ...]:
     rose = max((v for t, v in stored.points if t > at), default=0.0) - before
     fits = (1 - NEAR) * case.limit <= rose <= (1 + NEAR) * case.queue.holds(connected=not case.was_away) + LEAST
     return (f"stored messages rose by {rose:,.0f}, which is what the queue holds",) if fits else ()
-
-
-def _near(one: float, other: float) -> bool:
-    return abs(one - other) <= max(2.0, NEAR * max(one, other))

@@ -18,22 +18,19 @@ from mqlab.models.mqtt import OVERHEADS, Queue, fraction
 from mqlab.mqtt import brokers
 from mqlab.mqtt import sessions as mqtt_sessions
 from mqlab.mqtt.accounting import Account, accounts, total
-from mqlab.mqtt.brokers import EDGE, LASTING, LEAST, Rise
+from mqlab.mqtt.brokers import EDGE, LASTING, LEAST, NEAR, Rise
 from mqlab.mqtt.sessions import END, Session, left_behind
 from mqlab.mqtt.subscriptions import Subscription, subscriptions
 from mqlab.shared.wording import sample
 
-NEAR = 0.1
-"""How far a growth may be from the law: the broker publishes its values every ten seconds by default."""
-_FULL = 0.95
-"""Share of what queues hold up to which they grow."""
 MEMORY = 0.25
-"""How far a slope of memory may be from the messages' size and overhead: allocators round up, and keep what is free."""
+"""How far a slope of memory may be from the messages' size and overhead: allocators keep what is free and round up, by
+a quarter at most where there are four classes of sizes for each doubling (jemalloc)."""
 
 
 def near(count: float, expected: float) -> bool:
     """The count of messages is what was expected, but for those on their way."""
-    return abs(count - expected) <= max(LEAST, NEAR * expected)
+    return abs(count - expected) <= max(LEAST, 2 * NEAR * expected)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,15 +99,15 @@ def _of_broker(facts: Facts, broker: str | None, own: tuple[Session, ...]) -> Un
     rise = None if grown is None else brokers.rise(stored, since, grown)
     came = None if rise is None else brokers.increase(counter, rise.since, rise.until)
     waiting = max(0.0, (brokers.value(stored, END) or 0.0) - (base or 0.0))
-    known = rise if came is not None and rise is not None and rise.by >= LEAST else None
-    return Unknown(broker, own, since, None if shared is None else int(shared), known, came or 0.0, waiting)
+    known_rise = rise if came is not None and rise is not None and rise.by >= LEAST else None
+    return Unknown(broker, own, since, None if shared is None else int(shared), known_rise, came or 0.0, waiting)
 
 
 def _until_full(facts: Facts, broker: str | None, stored: brokers.Points, away: tuple[float, int]) -> float:
     """The last sample before the queues of *away* (since when, how many sessions) are full."""
     since, sessions = away
     queue = brokers.queue(facts, broker)
-    room = END if queue is None or queue.limit is None else queue.limit * sessions * _FULL
+    room = END if queue is None or queue.limit is None else queue.limit * sessions * (1 - 2 * NEAR)
     base = [value for at, value in stored if at <= since][-1]
     until = since
     for at, value in stored:
@@ -173,14 +170,14 @@ class Growth:
 @per_facts
 def growths(facts: Facts) -> tuple[Growth, ...]:
     """Every client that was away at the end with a persistent session of its own, by client id."""
-    return tuple(one for account in accounts(facts) if account.group is None for one in _growth(facts, account))
+    return tuple(growth for account in accounts(facts) if account.group is None for growth in _growth(facts, account))
 
 
 def _growth(facts: Facts, account: Account) -> Iterator[Growth]:
     own = tuple(s for s in account.subscriptions if s.qos != 0 and any(b == END for _, b in s.away))
     if not own:
         return
-    broker = own[0].session.broker if own[0].session and own[0].session.last.told_by == "broker" else None
+    broker = own[0].session.broker if own[0].session else None
     since, end = max(a for s in own for a, b in s.away if b == END), brokers.end_of(facts)
     grown = brokers.rise(brokers.gauge(facts, "mqtt.stored_messages", broker), since, end)
     expected, memory, payload, each = None, None, None, None
@@ -231,12 +228,12 @@ def leaving(session: Session | None, *meanwhile: Evidence) -> Iterator[Evidence]
         yield session.last.end.because("goes away and keeps its session")
 
 
-def counts(facts: Facts, one: Unknown) -> tuple[Evidence, ...]:
+def counts(facts: Facts, unknown: Unknown) -> tuple[Evidence, ...]:
     """The sessions' lines, and the counts of the broker that tell what they get."""
-    found = [place for session in one.sessions[:3] for place in leaving(session)]
-    shared = brokers.gauge(facts, "mqtt.shared_subscriptions", one.broker)
+    found = [place for session in unknown.sessions[:3] for place in leaving(session)]
+    shared = brokers.gauge(facts, "mqtt.shared_subscriptions", unknown.broker)
     if shared is not None:
         found.append(sample(facts, shared, shared.points[-1][0], "shared subscriptions"))
-    if one.grown is not None:
-        found.append(sample(facts, one.grown.series, one.grown.until, "messages that the broker stores"))
-    return (*found, *brokers.limit_told(facts, one.broker))
+    if unknown.grown is not None:
+        found.append(sample(facts, unknown.grown.series, unknown.grown.until, "messages that the broker stores"))
+    return (*found, *brokers.limit_told(facts, unknown.broker))

@@ -1,8 +1,12 @@
-"""Moments at which many MQTT clients lost their connections together and came back, and what was behind each.
+"""Connections of MQTT clients lost and made anew: by many at once (storms), or by one again and again (links).
 
 A broker that stops cuts everybody off; a network, a NAT gateway or a proxy those behind it, whose old connections the
 broker may hold until their keep-alive has passed. Wars for an id are none of it, nor are clients that are cut off after
 the same time again and again, each by itself.
+
+A link that fails is silent: the broker's keep-alive passes, or the client gets no answer to its ping, and it comes back
+when the link does. A client that is back sooner than the broker notices replaces its own half-open connection, which
+makes the line of a takeover.
 """
 
 from __future__ import annotations
@@ -12,13 +16,15 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from statistics import median
 
 from mqlab.facts import Episode, Facts
 from mqlab.memo import per_facts
-from mqlab.mqtt.brokers import brokers
-from mqlab.mqtt.connections import Connection, by_client, told_by_clients
+from mqlab.models.mqtt import GO_LONGEST
+from mqlab.mqtt.brokers import EDGE, brokers
+from mqlab.mqtt.connections import Connection, by_client, by_own_log, silent_ends, told_by_clients
 from mqlab.mqtt.flapping import flapping
-from mqlab.mqtt.takeovers import fought
+from mqlab.mqtt.takeovers import AWAY, UNDECIDED, fought, wars
 
 LEAST = 5
 """Clients that come back together at least: fewer are a handful."""
@@ -27,10 +33,8 @@ MOST = 0.5
 AGAIN = 2
 """Connects of each client that follow, on average, from which on it does not end."""
 RATE = 300.0
-"""Seconds after a burst in which connects should be few again."""
-ONE_RETURN = 2.0
-"""Seconds in which several connects of a client from one address are one return; brokers may print whole seconds. The
-earlier ones waited at the listener (listen(2), backlog) until the broker read them, and their client had given up."""
+"""Seconds after a burst in which connects should be few again: twice the longest wait of paho Python and Java (120 and
+128 s)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +82,7 @@ def _back(after: Sequence[Connection], until: float) -> tuple[tuple[Connection, 
         if _at(connection) <= until:
             first.setdefault(connection.client_id, connection)
     last = max((_at(c) for c in first.values()), default=0.0)
-    later = [c for c in after if c.client_id in first and _at(c) > _at(first[c.client_id]) + ONE_RETURN]
+    later = [c for c in after if c.client_id in first and _at(c) > _at(first[c.client_id]) + EDGE]
     return tuple(first.values()), sum(c.count for c in later if _at(c) <= last + RATE)
 
 
@@ -86,9 +90,9 @@ TOGETHER = 30.0
 """Seconds in which those who were cut off together come back: by then paho Go has tried five times (0, 1, 2, 4, 8 s
 later), Python and Java about every second."""
 ONE = 0.9
-"""Share of them that must come from one address, for a cause in front of it."""
-CUT_OFF = 600.0
-"""Seconds that clients were away at most, to have been cut off by the same event."""
+"""Share of them that must come from one address, for a cause in front of it: one in ten may come back by chance."""
+CUT_OFF = GO_LONGEST
+"""Seconds that clients were away at most, to have been cut off by the same event: no client waits longer."""
 
 
 _Pair = tuple[Connection, Connection]
@@ -143,8 +147,8 @@ def _returns(own: Sequence[Connection]) -> Iterator[_Pair]:
                 yield before, after
 
 
-def _is_one_return(one: Connection, another: Connection) -> bool:
-    return one.address == another.address and _at(another) - _at(one) <= ONE_RETURN
+def _is_one_return(first: Connection, second: Connection) -> bool:
+    return first.address == second.address and _at(second) - _at(first) <= EDGE
 
 
 def _burst(broker: str | None, clients: Sequence[Sequence[Connection]], group: Sequence[_Pair]) -> Storm | None:
@@ -170,15 +174,13 @@ def _stood_still(clients: Sequence[Sequence[Connection]], group: Sequence[_Pair]
     A network that breaks lets no connect through to the listener, and each timeout comes at a time of its own.
     """
     names = {after.client_id for _, after in group}
-    begin, end = _at(group[0][1]), _at(group[-1][1]) + ONE_RETURN
+    begin, end = _at(group[0][1]), _at(group[-1][1]) + EDGE
     pairs = [p for own in clients if own[0].client_id in names for p in pairwise(own) if begin <= _at(p[0]) <= end]
-    twice = {one.client_id for one, another in pairs if _is_one_return(one, another)}
+    twice = {first.client_id for first, second in pairs if _is_one_return(first, second)}
     late = {
         after.client_id
         for before, after in group
-        if before.ended == "keep-alive"
-        and _at(after) - begin <= ONE_RETURN
-        and abs((before.until or 0.0) - begin) <= ONE_RETURN
+        if before.ended == "keep-alive" and _at(after) - begin <= EDGE and abs((before.until or 0.0) - begin) <= EDGE
     }
     return max(len(twice), len(late)) >= MOST * len(names)
 
@@ -194,13 +196,13 @@ def _there(connection: Connection, at: float) -> bool:
 
 
 BACK = 120.0
-"""Seconds after a broker's start in which its clients come back: those that doubled their waits meanwhile are late."""
+"""Seconds after a broker's start in which its clients come back: paho Python waits no longer (reconnect_delay_set)."""
 
 
 @per_facts
 def storms(facts: Facts) -> tuple[Storm, ...]:
     """Every moment at which many clients of a broker came back together, by broker and time."""
-    timed = {(one.broker, one.client_id) for one in flapping(facts) if one.life < CUT_OFF and one.closed}
+    timed = {(client.broker, client.client_id) for client in flapping(facts) if client.life < CUT_OFF and client.closed}
     clients: dict[str | None, list[Sequence[Connection]]] = defaultdict(list)
     others: dict[str | None, list[Sequence[Connection]]] = defaultdict(list)
     for key, own in by_client(facts).items():
@@ -230,13 +232,13 @@ def _since_when(facts: Facts, storm: Storm) -> Storm:
 
 def _sources(facts: Facts, broker: str | None) -> frozenset[str]:
     """The logs of a broker."""
-    return frozenset(source for one in brokers(facts) if one.name == broker for source in one.sources)
+    return frozenset(source for b in brokers(facts) if b.name == broker for source in b.sources)
 
 
 @per_facts
 def cut_off(facts: Facts) -> frozenset[str]:
     """Clients whose connections ended by a restart of their broker; its first start and its last stop are none."""
-    spans = {one.name: [(down, up) for down, up, _ in _starts(facts, one.name)] for one in brokers(facts)}
+    spans = {b.name: [(down, up) for down, up, _ in _starts(facts, b.name)] for b in brokers(facts)}
     return frozenset(
         client
         for (broker, client), own in by_client(facts).items()
@@ -271,3 +273,128 @@ def _ended_by_restart(connection: Connection, down: float, up: float) -> bool:
 def _was_open(connection: Connection, down: float, up: float) -> bool:
     """It ended with the broker: where whole seconds are printed, it may have begun in that one, too."""
     return _ended_by_restart(connection, down, up) and (connection.ended or "").startswith("broker-")
+
+
+LOSSES = 3
+"""Losses of one client at least: one or two happen to any."""
+CONFIRMED = 2
+"""Losses that suffice where the client's own log tells that it alone came back each time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """A connection that was lost by silence, and the one that followed."""
+
+    connection: Connection
+    following: Connection
+    how: str
+    """``timeout`` (the broker's), ``unanswered`` (the client's ping) or ``replaced`` (half-open)."""
+
+    @property
+    def away(self) -> float:
+        """Seconds between the two."""
+        return max(0.0, (self.following.since or 0.0) - (self.connection.until or 0.0))
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A client that lost its connection again and again."""
+
+    broker: str | None
+    client_id: str
+    losses: tuple[Loss, ...]
+
+    @property
+    def address(self) -> str | None:
+        """Where it connected from last."""
+        return self.losses[-1].following.address
+
+    @property
+    def away(self) -> float:
+        """Seconds that it was away, mostly."""
+        return median(loss.away for loss in self.losses)
+
+    @property
+    def sure(self) -> bool:
+        """Silence is told, and not only that an old connection was replaced."""
+        return sum(loss.how != "replaced" for loss in self.losses) >= LOSSES
+
+
+def _came_back_alone(by_brokers: Sequence[Connection], own: Sequence[Connection]) -> bool:
+    """Connections that brokers tell of (*by_brokers*) are all of one client, in whose log (*own*) no link was sound.
+
+    Where a device lost its power, its log tells of starts without an end between them.
+    """
+    own_moments = [c.since for c in own if c.since is not None]
+    for connection in by_brokers:
+        same = [at for at in own_moments if connection.since is not None and abs(at - connection.since) <= EDGE]
+        if not same:
+            return False
+        own_moments.remove(same[0])
+    one_place = len({c.address for c in by_brokers}) == 1 and len({c.source for c in own}) == 1
+    noticed = [(a.until, b.since) for a, b in pairwise(own) if a.end is not None and a.ended != "normal"]
+    back_at_once = any(a is not None and b is not None and b - a < AWAY for a, b in noticed)
+    return one_place and not back_at_once
+
+
+@per_facts
+def links(facts: Facts) -> tuple[tuple[Link, ...], ...]:
+    """Clients with a bad link, those behind one address together, by broker and id."""
+    clients = Counter((broker, own[-1].address) for (broker, _), own in by_client(facts).items())
+    places: dict[tuple[str | None, str | None], list[Link]] = defaultdict(list)
+    for link in _links(facts):
+        places[link.broker, link.address].append(link)
+    found: list[tuple[Link, ...]] = []
+    for place, own in places.items():
+        site = place[1] is not None and len(own) > 1 and 2 * len(own) > clients[place]
+        found += [tuple(own)] if site else [(link,) for link in own]
+    return tuple(sorted(found, key=lambda group: (group[0].broker or "", group[0].client_id)))
+
+
+def _links(facts: Facts) -> Iterator[Link]:
+    fought_for = {(w.broker, w.client_id) for w in wars(facts) if w.judged.why_not in (None, *UNDECIDED)}
+    timed = {(client.broker, client.client_id) for client in flapping(facts)}
+    for (broker, client), every in by_client(facts).items():
+        own = by_own_log(facts).get(client, ())
+        if (broker, client) in fought_for:
+            continue
+        spans = [(storm.down, storm.until) for storm in storms(facts) if storm.broker == broker]
+        free = [p for p in pairwise(every) if not any(a <= (p[1].since or 0.0) <= b for a, b in spans)]
+        by_broker = tuple(_by_broker(free)) if broker is not None else ()
+        losses = _of_link(by_broker, tuple(_by_client(facts, client, own)), regular=(broker, client) in timed)
+        if len(losses) >= LOSSES:
+            yield Link(broker, client, losses)
+        elif [loss.how for loss in by_broker] == ["replaced"] * CONFIRMED and _came_back_alone(every, own):
+            yield Link(broker, client, by_broker)
+
+
+def _of_link(by_broker: tuple[Loss, ...], by_client: tuple[Loss, ...], *, regular: bool) -> tuple[Loss, ...]:
+    """Those of a link that was away; none where the client was back at once: its link was sound.
+
+    Who is cut off by a limit leaves no half-open connections: with enough of those it does not matter how soon the
+    client was back after the broker's timeouts, which its own may have come before.
+    """
+    if len(by_client) >= LOSSES and median(loss.away for loss in by_client) < AWAY:
+        return ()
+    if len(by_broker) < LOSSES:
+        return by_client
+    timeouts = [loss.away for loss in by_broker if loss.how == "timeout"]
+    if timeouts and median(timeouts) >= AWAY:
+        return by_broker
+    return () if regular or (timeouts and len(by_broker) - len(timeouts) < LOSSES) else by_broker
+
+
+def _by_broker(pairs: Sequence[tuple[Connection, Connection]]) -> Iterator[Loss]:
+    for before, after in pairs:
+        if before.ended == "keep-alive":
+            yield Loss(before, after, "timeout")
+        elif before.ended == "taken-over" and after.since is not None:
+            yield Loss(before, after, "replaced")
+
+
+def _by_client(facts: Facts, client: str, own: Sequence[Connection]) -> Iterator[Loss]:
+    silent = [line.first_at or 0.0 for line in silent_ends(facts).get(client, ())]
+    for before, after in pairwise(own):
+        lost = before.until if before.source == after.source and before.end is not None else None
+        if lost is not None and any(abs(at - lost) <= EDGE for at in silent):
+            yield Loss(before, after, "unanswered")

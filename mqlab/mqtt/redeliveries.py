@@ -2,29 +2,97 @@
 
 A subscribe makes the broker send every retained message that matches (MQTT 3.1.1 §3.3.1.3; MQTT 5 §3.3.1.3, unless
 retain handling says no). A session that comes back gets what it had not acknowledged, with the DUP flag (§4.4), which
-is the in-flight window at most.
+is the in-flight window at most. MQTT 5 §4.4 allows resending at a reconnect only, and so do mosquitto since 1.5
+(``retry_interval`` has no effect), HiveMQ and RabbitMQ with MQTT 3.1.1; EMQX and VerneMQ resend by a timer.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from itertools import pairwise
 
 from mqlab.facts import Episode, Facts, Series
+from mqlab.findings import Evidence
 from mqlab.memo import per_facts
-from mqlab.mqtt import accounting, sessions
-from mqlab.mqtt.copies import Receiver, copies_by_topic, subscribers, worst
+from mqlab.mqtt import accounting, brokers
+from mqlab.mqtt.connections import Connection, by_client
+from mqlab.mqtt.copies import Receiver, client_of, copies_by_topic, subscribers, worst
 from mqlab.rows import GRID
-from mqlab.shared.counters import increase
 
 STORM = 3
-"""Connects with messages again, or copies of one message, from which it goes on and on."""
+"""Connects with messages again, or copies of one message, from which it goes on and on: a first connect, a release and
+its way back make two."""
 MORE = 1.5
 """How much more than before brokers may take in where they send more: each connect and acknowledgement counts."""
 MUCH = 0.1
 """Part of what a client gets from which messages again are more than what a lost connection costs."""
 WINDOW = ("max_inflight_messages", "mqtt.max_inflight", "zone.external.max_inflight")
 """Settings of mosquitto and EMQX 5 and 4 for what may be under way to a client unacknowledged."""
+_DEFAULT_WINDOW = 20
+"""mosquitto.conf(5): max_inflight_messages."""
+ENDS = {
+    "normal": "it disconnects by itself each time: it is restarted, or its code connects anew",
+    "taken-over": "another connection with its id takes over each time",
+    "keep-alive": "the broker ends its connections, since it is silent for too long",
+    "closed": "its connections break",
+}
+"""What the most frequent end of a client's connections says of the cause."""
+_AT_RECONNECT = frozenset({"mosquitto", "hivemq", "rabbitmq"})
+_BY_TIMER = ("0.", "1.0", "1.1", "1.2", "1.3", "1.4")
+"""Versions of mosquitto with a timer."""
+
+
+@per_facts
+def _of_client(facts: Facts, client: str) -> tuple[Connection, ...]:
+    """The connections of a client whose begin is known, by begin."""
+    own = [c for (_, name), every in by_client(facts).items() if name == client for c in every if c.since is not None]
+    return tuple(sorted(own, key=lambda c: (c.since or 0.0, c.source)))
+
+
+def _connected(facts: Facts, client: str) -> tuple[float, ...]:
+    return tuple(c.since for c in _of_client(facts, client) if c.since is not None)
+
+
+@per_facts
+def _subscribed(facts: Facts, client: str) -> tuple[float, ...]:
+    """When a client subscribed: as lines tell, or when it connected where fewer lines tell of it."""
+    lines = facts.of_kind("client-subscribed")
+    own = [e for e in lines if e.client_id == client]
+    own = own or [e for e in lines if e.client_id is None and client_of(facts, e.source) == client]
+    moments: list[float] = []
+    for at in sorted(e.first_at for e in own if e.first_at is not None):
+        if not moments or at - moments[-1] > brokers.EDGE:
+            moments.append(at)
+    connects = _connected(facts, client)
+    return tuple(moments) if len(moments) >= len(connects) else connects
+
+
+def usual_end(facts: Facts, client: str) -> str | None:
+    """How most connections of a client ended; None where no line says."""
+    ends = Counter(c.ended for c in _of_client(facts, client) if c.ended)
+    return min(ends, key=lambda end: (-ends[end], end)) if ends else None
+
+
+def evidence(facts: Facts, client: str, shown: int) -> tuple[Evidence, ...]:
+    """The lines that begin and end the first *shown* connections of a client, as far as they are known."""
+    own = _of_client(facts, client)[:shown]
+    begins = [c.begin.because("it connects") for c in own if c.begin is not None]
+    ends = [c.end.because("its connection ends") for c in own if c.end is not None]
+    return tuple(sorted((*begins, *ends), key=lambda place: (place.source, place.line or 0)))
+
+
+@per_facts
+def never(facts: Facts) -> bool:
+    """Brokers that resend at a reconnect only tell of connections, and nobody came often to a session that is kept."""
+    seen = [own for (broker, _), own in by_client(facts).items() if broker is not None]
+    often = any(sum(c.count for c in own) >= STORM and any(c.persistent is not False for c in own) for own in seen)
+    return bool(seen) and not often and all(_at_reconnect(facts, b.name) for b in brokers.brokers(facts))
+
+
+def _at_reconnect(facts: Facts, broker: str) -> bool:
+    product, version = brokers.software(facts, broker), brokers.version(facts, broker) or ""
+    return product in _AT_RECONNECT and not (product == "mosquitto" and version.startswith(_BY_TIMER))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,22 +123,22 @@ class Again:
 @per_facts
 def again(facts: Facts) -> tuple[Again, ...]:
     """All clients that got messages with the DUP flag, by name."""
-    found = [one for ledger in subscribers(facts) if (one := _by_ledger(facts, ledger)) is not None]
-    known = {one.client for one in found}
+    found = [resent for ledger in subscribers(facts) if (resent := _by_ledger(facts, ledger)) is not None]
+    known = {resent.client for resent in found}
     found += [_by_trace(facts, client) for client in accounting.went_out(facts, "dup") if client not in known]
-    return tuple(sorted(found, key=lambda one: one.client))
+    return tuple(sorted(found, key=lambda resent: resent.client))
 
 
 def window(facts: Facts) -> int:
     """Messages that may be under way to a client: as the broker is told, else mosquitto's default; 0 is no limit."""
-    told = [s.value for s in facts.settings if s.key in WINDOW and s.value.isdigit()]
-    return int(told[-1]) if told else 20
+    limits = [s.value for s in facts.settings if s.key in WINDOW and s.value.isdigit()]
+    return int(limits[-1]) if limits else _DEFAULT_WINDOW
 
 
-def redelivery_fits(facts: Facts, one: Again) -> bool:
+def redelivery_fits(facts: Facts, resent: Again) -> bool:
     """No more came again than connects × window; one connect may lie before the material."""
     allowed = window(facts)
-    return one.connects >= STORM and (not allowed or one.dup <= (one.connects + 1) * allowed)
+    return resent.connects >= STORM and (not allowed or resent.dup <= (resent.connects + 1) * allowed)
 
 
 def _by_ledger(facts: Facts, ledger: Receiver) -> Again | None:
@@ -80,7 +148,7 @@ def _by_ledger(facts: Facts, ledger: Receiver) -> Again | None:
         return None
     since, until = flagged[0].at, flagged[-1].at + GRID
     rows = sum(r.rows for r in ledger.receipts if since <= r.at < until)
-    moments = sessions.connected(facts, ledger.client)
+    moments = _connected(facts, ledger.client)
     connects = sum(any(r.at - GRID <= at < r.at + GRID for r in flagged) for at in moments)
     pace = max((b.at - a.at for a, b in pairwise(flagged)), default=0.0)
     going = ledger.receipts[-1].at - flagged[-1].at <= pace + GRID
@@ -99,7 +167,7 @@ def _by_trace(facts: Facts, client: str) -> Again:
     spans = [(e.first_at or 0.0, e.last_at or e.first_at or 0.0) for e in flagged]
     since, until = min(begin for begin, _ in spans), max(end for _, end in spans)
     rows = sum(e.count for e in lines if since <= (e.first_at or 0.0) <= until)
-    moments = sessions.connected(facts, client)
+    moments = _connected(facts, client)
     connects = sum(any(begin - GRID <= at <= end for begin, end in spans) for at in moments)
     going = max(e.last_at or 0.0 for e in lines) - until <= GRID
     dup = sum(e.count for e in flagged)
@@ -140,41 +208,41 @@ class Replayed:
 @per_facts
 def replayed(facts: Facts) -> tuple[Replayed, ...]:
     """All clients that subscribed more than once and got retained messages, by name."""
-    found = [one for ledger in subscribers(facts) if (one := _replays_by_ledger(facts, ledger)) is not None]
-    known = {one.client for one in found}
+    found = [replay for ledger in subscribers(facts) if (replay := _replays_by_ledger(facts, ledger)) is not None]
+    known = {replay.client for replay in found}
     traced = [c for c in accounting.went_out(facts, "retained") if c not in known]
-    found += [one for client in traced if (one := _replays_by_trace(facts, client)) is not None]
+    found += [replay for client in traced if (replay := _replays_by_trace(facts, client)) is not None]
     if not found and not subscribers(facts):
-        found += [one for one in (_by_counter(facts),) if one is not None]
-    return tuple(sorted(found, key=lambda one: one.client))
+        found += [replay for replay in (_by_counter(facts),) if replay is not None]
+    return tuple(sorted(found, key=lambda replay: replay.client))
 
 
-def untold(facts: Facts) -> tuple[str, ...]:
+def never_seen_to_subscribe(facts: Facts) -> tuple[str, ...]:
     """Receivers that got retained messages more than once, and of which nothing tells when they subscribed."""
-    again = [one for one in subscribers(facts) if one.retained and one.again]
-    return tuple(one.client for one in again if not sessions.subscribed(facts, one.client))
+    again = [ledger for ledger in subscribers(facts) if ledger.retained and ledger.again]
+    return tuple(ledger.client for ledger in again if not _subscribed(facts, ledger.client))
 
 
-def uncounted(facts: Facts) -> tuple[str, ...]:
+def replays_not_told(facts: Facts) -> tuple[str, ...]:
     """Clients that subscribed again and again, and of which nothing tells what came to them."""
-    noted = {one.client for one in subscribers(facts)} | set(accounting.went_out(facts, "retained"))
+    noted = {ledger.client for ledger in subscribers(facts)} | set(accounting.went_out(facts, "retained"))
     if facts.named("mqtt.publish_sent"):
         return ()
     clients = sorted({e.client_id for e in facts.of_kind("client-connected", "client-subscribed") if e.client_id})
-    return tuple(c for c in clients if c not in noted and len(sessions.subscribed(facts, c)) > STORM)
+    return tuple(c for c in clients if c not in noted and len(_subscribed(facts, c)) > STORM)
 
 
 def _replays_by_ledger(facts: Facts, ledger: Receiver) -> Replayed | None:
-    moments = sessions.subscribed(facts, ledger.client)
+    moments = _subscribed(facts, ledger.client)
     own = [r for r in ledger.receipts if len(moments) > 1 and r.at + GRID > moments[1]]
     flagged = [r for r in own if r.retained]
     if not flagged:
         return None
     subscribes, retained = len(moments) - 1, sum(r.retained for r in own)
     # Retained topics are those of the ledger, or as many as the broker says that it keeps; whichever agrees better.
-    told = [len(copies_by_topic(facts, ledger.source))]
-    told += [round(s.points[-1][1]) for s in facts.named("mqtt.retained_messages") if s.points]
-    topics = min((t for t in told if t), key=lambda t: (abs(retained - t * subscribes), t), default=None)
+    counts = [len(copies_by_topic(facts, ledger.source))]
+    counts += [round(s.points[-1][1]) for s in facts.named("mqtt.retained_messages") if s.points]
+    topics = min((t for t in counts if t), key=lambda t: (abs(retained - t * subscribes), t), default=None)
     return Replayed(
         ledger.client, subscribes, retained, sum(r.rows for r in own) - retained, topics, moments[1],
         flagged[-1].at + GRID, _goes_on(moments, ledger.receipts[-1].at + GRID), ledger, "ledger",
@@ -187,7 +255,7 @@ def _goes_on(moments: tuple[float, ...], end: float) -> bool:
 
 
 def _replays_by_trace(facts: Facts, client: str) -> Replayed | None:
-    moments = sessions.subscribed(facts, client)
+    moments = _subscribed(facts, client)
     late = [e for e in _traced(facts, client) if len(moments) > 1 and (e.first_at or 0.0) >= moments[1]]
     flagged = [e for e in late if "retained" in (e.reason or "")]
     if not flagged:
@@ -204,12 +272,12 @@ def _replays_by_trace(facts: Facts, client: str) -> Replayed | None:
 def _by_counter(facts: Facts) -> Replayed | None:
     """The one client that came back again and again, where a broker sends more by what it keeps for each time."""
     clients = {e.client_id for e in facts.of_kind("client-connected") if e.client_id}
-    often = [c for c in sorted(clients) if len(sessions.subscribed(facts, c)) > STORM]
+    often = [c for c in sorted(clients) if len(_subscribed(facts, c)) > STORM]
     kept = [s.points[-1][1] for s in facts.named("mqtt.retained_messages") if s.points]
     sent = facts.named("mqtt.publish_sent")
     if len(often) != 1 or len(sent) != 1 or len(kept) != 1:
         return None
-    moments = sessions.subscribed(facts, often[0])
+    moments = _subscribed(facts, often[0])
     more = _more(sent[0], moments) if _as_before(facts, moments) else None
     subscribes = len(moments) - 1
     if more is None or not kept[0] / 2 <= more[0] / subscribes <= kept[0]:
@@ -222,12 +290,9 @@ def _by_counter(facts: Facts) -> Replayed | None:
 
 def _paces(series: Series, at: float) -> tuple[float, float, float] | None:
     """Messages a second before and since *at*, and seconds since."""
-    before = increase([series], series.points[0][0], at)
-    since = increase([series], at, series.points[-1][0])
-    if before is None or since is None or before.until <= before.since or since.until <= since.since:
-        return None
-    seconds = since.until - since.since
-    return before.value / (before.until - before.since), since.value / seconds, seconds
+    first, last = series.points[0][0], series.points[-1][0]
+    before, since = brokers.pace(series, first, at), brokers.pace(series, at, last)
+    return None if before is None or since is None else (before, since, last - at)
 
 
 def _more(sent: Series, moments: tuple[float, ...]) -> tuple[float, float] | None:

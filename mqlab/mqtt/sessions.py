@@ -1,27 +1,21 @@
-"""Sessions of MQTT clients: from when to when a broker kept one, who was away meanwhile, and who came back how often.
+"""Sessions of MQTT clients: from when to when a broker kept one, and whose client was away meanwhile.
 
 A clean session ends with its connection. A persistent one lasts over connections, until it expires or its id connects
 clean (MQTT 3.1.1, 3.1.2.4; MQTT 5, 3.1.2-4). Logs tell of connections; lists of clients such as ``emqx_ctl clients
 list`` tell of sessions themselves.
-
-MQTT 5 §4.4 allows resending at a reconnect only, and so do mosquitto since 1.5 (``retry_interval`` has no effect),
-HiveMQ and RabbitMQ with MQTT 3.1.1; EMQX and VerneMQ resend by a timer.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from mqlab.facts import Episode, Facts
+from mqlab.facts import Facts
 from mqlab.findings import Evidence
 from mqlab.memo import per_facts
-from mqlab.mqtt import brokers as mqtt_brokers
-from mqlab.mqtt.brokers import broker_of, brokers
+from mqlab.mqtt.brokers import broker_of
 from mqlab.mqtt.connections import Connection, by_client
-from mqlab.mqtt.copies import client_of
 from mqlab.rows import Client
 
 Span = tuple[float, float]
@@ -33,6 +27,7 @@ class Session:
     """What a broker keeps for one client id."""
 
     broker: str | None
+    """None where only clients tell of it."""
     client_id: str
     since: float
     """Minus infinity where it began before the material."""
@@ -85,7 +80,7 @@ def _of_client(
 @per_facts
 def left_behind(facts: Facts) -> tuple[Session, ...]:
     """Persistent sessions whose client was away at the end of the material, by the brokers' logs."""
-    kept = [s for s in sessions(facts) if s.persistent and s.until == END and s.last.told_by == "broker"]
+    kept = [s for s in sessions(facts) if s.persistent and s.until == END and s.broker is not None]
     return tuple(s for s in kept if s.last.until is not None)
 
 
@@ -110,10 +105,10 @@ _YES = frozenset({"true", "connected", "yes", "1", "idle"})
 @per_facts
 def rows(facts: Facts) -> Mapping[str, tuple[Client, ...]]:
     """Rows about each client of MQTT that tell whether it was connected, or what waits for it; by time."""
-    told = [r for r in facts.clients if (r.connected, r.queued, r.dropped) != (None, None, None)]
-    known = [r for r in told if r.system == "mqtt" and r.client_id]
-    known.sort(key=lambda r: (r.client_id, r.at or 0.0, r.source, r.line or 0))
-    return {client: tuple(own) for client, own in groupby(known, key=lambda r: r.client_id or "")}
+    telling = [r for r in facts.clients if (r.connected, r.queued, r.dropped) != (None, None, None)]
+    of_mqtt = [r for r in telling if r.system == "mqtt" and r.client_id]
+    of_mqtt.sort(key=lambda r: (r.client_id, r.at or 0.0, r.source, r.line or 0))
+    return {client: tuple(own) for client, own in groupby(of_mqtt, key=lambda r: r.client_id or "")}
 
 
 def is_away(row: Client) -> bool:
@@ -148,8 +143,8 @@ def away(facts: Facts, client: str, there: Sequence[float]) -> tuple[Span, ...]:
 def waiting(facts: Facts, clients: Sequence[str]) -> int | None:
     """Messages in the queues of *clients* and dropped from them, by the last list; None where no list tells."""
     last = [rows(facts)[client][-1] for client in clients if client in rows(facts)]
-    told = [r for r in last if r.queued is not None or r.dropped is not None]
-    return sum((r.queued or 0) + (r.dropped or 0) for r in told) if told else None
+    counted = [r for r in last if r.queued is not None or r.dropped is not None]
+    return sum((r.queued or 0) + (r.dropped or 0) for r in counted) if counted else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,17 +171,17 @@ def offline_sessions(facts: Facts) -> tuple[Offline, ...]:
     A session is gone when the broker says that it expired, and used when its id connected again; a client that is not
     told to be persistent has none. A broker that stopped for good keeps none that matters.
     """
-    found = {(one.broker, one.client_id): one for one in _of_lists(facts)}
+    found = {(offline.broker, offline.client_id): offline for offline in _of_lists(facts)}
     for session in left_behind(facts):
         last, key = session.last, (session.broker, session.client_id)
         starts = [e.first_at for e in facts.of_kind("broker-starting") if broker_of(facts, e.source) == session.broker]
         for_good = last.ended == "broker-stopped" and not any(at and at >= _or(last.until, 0.0) for at in starts)
         if not for_good:
             places = tuple(place for place in (last.begin, last.end) if place is not None)
-            one = Offline(*key, _or(last.until, 0.0), places, last)
+            offline = Offline(*key, _or(last.until, 0.0), places, last)
             listed = found.get(key)
-            found[key] = one if listed is None else replace(
-                one, evidence=(*places, listed.evidence[-1]), queued=listed.queued, dropped=listed.dropped
+            found[key] = offline if listed is None else replace(
+                offline, evidence=(*places, listed.evidence[-1]), queued=listed.queued, dropped=listed.dropped
             )  # fmt: skip
     return tuple(found[key] for key in sorted(found, key=lambda key: (key[0] or "", key[1])))
 
@@ -194,8 +189,8 @@ def offline_sessions(facts: Facts) -> tuple[Offline, ...]:
 def _of_lists(facts: Facts) -> Iterator[Offline]:
     """Sessions that the last list shows without a connection, if no log tells that the client came or they expired."""
     by_id: dict[tuple[str | None, str], list[Client]] = {}
-    for client, told in rows(facts).items():
-        for row in told:
+    for client, listed in rows(facts).items():
+        for row in listed:
             if row.connected and row.at is not None:
                 by_id.setdefault((broker_of(facts, row.source), client), []).append(row)
     for (broker, client), own in by_id.items():
@@ -208,87 +203,3 @@ def _of_lists(facts: Facts) -> Iterator[Offline]:
             first = own[there[-1] + 1 if there else 0]
             places = tuple(dict.fromkeys((first.evidence, last.evidence)))
             yield Offline(broker, client, first.at or 0.0, places, queued=last.queued, dropped=last.dropped)
-
-
-CONNECTS = 3
-"""Connects of one client from which messages that come again are a storm."""
-_AT_RECONNECT = frozenset({"mosquitto", "hivemq", "rabbitmq"})
-_BY_TIMER = ("0.", "1.0", "1.1", "1.2", "1.3", "1.4")
-"""Versions of mosquitto with a timer."""
-
-
-@per_facts
-def often(facts: Facts) -> tuple[str, ...]:
-    """Clients that brokers saw connect so often with a session that is, or may be, kept; sorted."""
-    found = []
-    for (_, client), own in by_client(facts).items():
-        seen = [c for c in own if c.told_by == "broker"]
-        if sum(c.count for c in seen) >= CONNECTS and any(c.persistent is not False for c in seen):
-            found.append(client)
-    return tuple(found)
-
-
-@per_facts
-def never(facts: Facts) -> bool:
-    """Brokers that resend at a reconnect only tell of connections, and no client came so often."""
-    seen = any(c.told_by == "broker" for own in by_client(facts).values() for c in own)
-    return seen and not often(facts) and all(_at_reconnect(facts, b.name) for b in brokers(facts))
-
-
-def _at_reconnect(facts: Facts, broker: str) -> bool:
-    product, version = mqtt_brokers.software(facts, broker), mqtt_brokers.version(facts, broker) or ""
-    return product in _AT_RECONNECT and not (product == "mosquitto" and version.startswith(_BY_TIMER))
-
-
-ENDS = {
-    "normal": "it disconnects by itself each time: it is restarted, or its code connects anew",
-    "taken-over": "another connection with its id takes over each time",
-    "keep-alive": "the broker ends its connections, since it is silent for too long",
-    "closed": "its connections break",
-}
-"""What the most frequent end of a client's connections says of the cause."""
-_TOGETHER = 1.0
-"""Seconds in which several filters are one subscription."""
-
-
-@per_facts
-def connections(facts: Facts, client: str) -> tuple[Connection, ...]:
-    """The connections of a client whose begin is known, by begin."""
-    own = [c for (_, name), found in by_client(facts).items() if name == client for c in found if c.since is not None]
-    return tuple(sorted(own, key=lambda c: (c.since or 0.0, c.source)))
-
-
-@per_facts
-def connected(facts: Facts, client: str) -> tuple[float, ...]:
-    """When a client connected."""
-    return tuple(c.since for c in connections(facts, client) if c.since is not None)
-
-
-@per_facts
-def subscribed(facts: Facts, client: str) -> tuple[float, ...]:
-    """When a client subscribed: as lines tell, or when it connected where fewer lines tell of it."""
-    lines = facts.of_kind("client-subscribed")
-    own = [e for e in lines if e.client_id == client] or [e for e in lines if _in_log_of(facts, e, client)]
-    moments: list[float] = []
-    for at in sorted(e.first_at for e in own if e.first_at is not None):
-        if not moments or at - moments[-1] > _TOGETHER:
-            moments.append(at)
-    came = connected(facts, client)
-    return tuple(moments) if len(moments) >= len(came) else came
-
-
-def _in_log_of(facts: Facts, line: Episode, client: str) -> bool:
-    return line.client_id is None and client_of(facts, line.source) == client
-
-
-def usual_end(connections: Sequence[Connection]) -> str | None:
-    """How most of these connections ended; None where no line says."""
-    ends = Counter(c.ended for c in connections if c.ended)
-    return min(ends, key=lambda end: (-ends[end], end)) if ends else None
-
-
-def evidence(connections: Sequence[Connection]) -> tuple[Evidence, ...]:
-    """The lines that begin and end these connections, as far as they are known."""
-    begins = [c.begin.because("it connects") for c in connections if c.begin is not None]
-    ends = [c.end.because("its connection ends") for c in connections if c.end is not None]
-    return tuple(sorted((*begins, *ends), key=lambda place: (place.source, place.line or 0)))

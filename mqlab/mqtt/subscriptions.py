@@ -19,8 +19,8 @@ from mqlab.memo import per_facts
 from mqlab.models.mqtt import matches, shared
 from mqlab.mqtt import connections, copies
 from mqlab.mqtt import sessions as mqtt_sessions
+from mqlab.mqtt.brokers import SKEW
 from mqlab.mqtt.sessions import BEGIN, END, Session, Span, outside, sessions
-from mqlab.shared.actors import base_name
 
 LEAST = 2
 """Numbers from which it is no chance that files and ids have the same ones."""
@@ -57,8 +57,6 @@ def _alike(names: Iterable[tuple[str, str]]) -> Mapping[str, Mapping[int, str]]:
 
 Party = tuple[str | None, str]
 """User name, None for a client without one, and client id."""
-_WORD = re.compile(r"[A-Za-z0-9]+")
-_ROLES = frozenset({"published", "sent", "acked", "received", "forwarded", "ledger", "messages"})
 
 
 @per_facts
@@ -71,7 +69,7 @@ def parties(facts: Facts) -> tuple[Party, ...]:
 @per_facts
 def of_ledger(facts: Facts, ledger: str) -> tuple[Party, ...]:
     """Who may have written *ledger*: the client that it is named after, else all that connected."""
-    return of_client(facts, client_of(facts, ledger))
+    return of_client(facts, copies.client_of(facts, ledger))
 
 
 def of_client(facts: Facts, client: str | None) -> tuple[Party, ...]:
@@ -79,21 +77,6 @@ def of_client(facts: Facts, client: str | None) -> tuple[Party, ...]:
     return tuple(party for party in parties(facts) if party[1] == client) or parties(facts)
 
 
-@per_facts
-def client_of(facts: Facts, ledger: str) -> str | None:
-    """The client id that a ledger is named after, also where words of the id are left out: only one may fit."""
-    words = {w.lower() for w in _WORD.findall(base_name(ledger))} - _ROLES
-    fitting = {i for _, i in parties(facts) if words and words <= {w.lower() for w in _WORD.findall(i)}}
-    return copies.client_of(facts, ledger) or (fitting.pop() if len(fitting) == 1 else None)
-
-
-def name_of(facts: Facts, ledger: str) -> str:
-    """The client id behind a ledger, else the ledger's own name."""
-    return client_of(facts, ledger) or base_name(ledger)
-
-
-SKEW = 5.0
-"""Seconds by which a subscription may seem older than its session: brokers print whole seconds, clocks differ."""
 _NAMING = ("client-configured", "connection-made")
 
 
@@ -125,8 +108,8 @@ class Subscription:
 def subscriptions(facts: Facts) -> tuple[Subscription, ...]:
     """Every subscription that lines or lists of clients tell of, by client id, filter and begin."""
     own: dict[str, list[Session]] = defaultdict(list)
-    for one in sessions(facts):
-        own[one.client_id].append(one)
+    for kept in sessions(facts):
+        own[kept.client_id].append(kept)
     found: dict[tuple[str, str, int], Subscription] = {}
     for client, name, at, qos, place in sorted(_subscribes(facts), key=lambda t: (t[0], t[1], t[2], t[4].line or 0)):
         number = _session(own[client], at)
@@ -267,11 +250,11 @@ class Phase:
 def share_groups(facts: Facts) -> tuple[ShareGroup, ...]:
     """Every share group, by broker, name and filter."""
     found: dict[tuple[str, str, str], list[Subscription]] = defaultdict(list)
-    for one in subscriptions(facts):
-        name, inner = shared(one.filter)
+    for subscription in subscriptions(facts):
+        name, inner = shared(subscription.filter)
         if name is not None:
-            broker = (one.session.broker if one.session and one.session.last.told_by == "broker" else None) or ""
-            found[broker, name, inner].append(one)
+            broker = (subscription.session.broker if subscription.session else None) or ""
+            found[broker, name, inner].append(subscription)
     names = [inner for _, _, inner in found]
     for key in sorted(found):
         if names.count(key[2]) == 1:
@@ -279,14 +262,14 @@ def share_groups(facts: Facts) -> tuple[ShareGroup, ...]:
     return tuple(ShareGroup(key[0] or None, key[1], key[2], tuple(found[key])) for key in sorted(found))
 
 
-def _presumed(facts: Facts, name: str, inner: str, told: Sequence[Subscription]) -> list[Subscription]:
+def _presumed(facts: Facts, name: str, inner: str, members_told: Sequence[Subscription]) -> list[Subscription]:
     """Clients whose subscriptions nobody tells, that got topics of the filter and no message that a member got, too.
 
     Only where no member's ledger shares a message with another one's: then they share what is published.
     """
     every = receiving_ledgers(facts)
     known = {s.client_id for s in subscriptions(facts)}
-    members = [every[m.client_id] for m in told if m.client_id in every]
+    members = [every[m.client_id] for m in members_told if m.client_id in every]
     found = []
     for client in sorted(set(every) - known):
         own: list[Session | None] = [s for s in sessions(facts) if s.client_id == client]

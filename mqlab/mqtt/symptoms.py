@@ -1,90 +1,47 @@
-"""What is out of the ordinary in MQTT's material, which classes account for it, and who came and went."""
+"""What is out of the ordinary in MQTT's material: bad ends of connections, copies, messages that are missing or wait.
+
+Access rules and full queues leave no line at most brokers, so what is missing, waits or has no answer may be all that
+is seen of them. Which classes account for it stands in the catalogue.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 
 from mqlab.facts import Episode, Facts
-from mqlab.findings import Change
+from mqlab.memo import per_facts
+from mqlab.mqtt import brokers as mqtt_brokers
 from mqlab.mqtt import connections, denials, flapping
-from mqlab.mqtt import copies as mqtt_copies
-from mqlab.mqtt.connections import by_client
-from mqlab.mqtt.sessions import offline_sessions
-from mqlab.mqtt.subscriptions import share_groups
+from mqlab.mqtt.accounting import accounts
+from mqlab.mqtt.brokers import LEAST, brokers
+from mqlab.mqtt.copies import client_of, name_of, subscribers
+from mqlab.mqtt.explained import explained
+from mqlab.mqtt.sessions import BEGIN, END, offline_sessions
+from mqlab.rows import Flow
 from mqlab.shared.wording import clock, few
-from mqlab.units import duration, number
+from mqlab.units import counted, duration, number
 
-_BEGIN = 10.0
-"""Seconds after the first connection in which clients belong to the start of what is watched."""
-_MOST = 12
-"""Clients that come later; more of them are a crowd, not a change of who is there."""
-
-
-def mqtt_changes(facts: Facts) -> Iterator[Change]:
-    """One change for each start of a broker, each client that is new, and each session that is left behind."""
-    for episode in facts.of_kind("broker-starting"):
-        yield Change(
-            episode.first_at, f"MQTT broker {episode.reason or ''}".strip(), None, "starting", (episode.first,)
-        )
-    yield from _came(facts)
-    for session in offline_sessions(facts):
-        after = "away, its session is kept"
-        yield Change(session.since, f"client {session.client_id}", "connected", after, session.evidence[-1:])
-
-
-def _came(facts: Facts) -> Iterator[Change]:
-    """Clients whose first connection came after the others were there."""
-    firsts = {client: own[0] for (_, client), own in by_client(facts).items() if own[0].told_by == "broker"}
-    begin = min((c.since for c in firsts.values() if c.since is not None), default=0.0)
-    later = [(client, c) for client, c in firsts.items() if c.since is not None and c.since > begin + _BEGIN]
-    groups = {member.client_id: group.name for group in share_groups(facts) for member in group.members}
-    for client, first in later if len(later) <= _MOST else ():
-        shared = f", member of the share group {groups[client]}" if client in groups else ""
-        place = () if first.begin is None else (first.begin,)
-        yield Change(first.since, f"client {client}", None, f"connected{shared}", place)
-
-
-_COMING_BACK = (
-    "client-id-takeover", "reconnect-storm", "reconnect-flaky-link", "rate-limit-flapping", "redelivery-storm",
-    "retained-replay-storm",
-)  # fmt: skip
-"""Classes in which clients lose their connections and come again."""
-_QUEUEING = ("session-queue-drop", "session-queue-growth", "persistent-session-diversion", "slow-consumer")
-"""Classes in which messages wait in sessions."""
-TROUBLE: dict[str, tuple[str, ...]] = {
-    "connection-lost": _COMING_BACK,
-    "ping-unanswered": _COMING_BACK,
-    "session-takeover": _COMING_BACK,
-    "client-disconnected": _COMING_BACK,
-    "flapping-detected": _COMING_BACK,
-    "session-queue-dropping": (*_QUEUEING, "bridge-loop"),
-    "session-killed": _QUEUEING,
-    "publish-denied": ("acl-silent-drop",),
-    "subscribe-denied": ("acl-silent-drop",),
-    "alarm-raised": (*_QUEUEING, *_COMING_BACK),
-    "too-many-files": _COMING_BACK,
-    "quota-exceeded": (),
-}
-"""Events that mean trouble, and the classes that account for them."""
 SINGLE = dict.fromkeys(("connection-lost", "ping-unanswered", "session-takeover", "client-disconnected"), 3)
 """Events that any disturbance leaves, up to so many."""
 NOTICED = frozenset({"connection-lost", "ping-unanswered", "client-disconnected"})
 """Events that clients print when a broker is restarted in good order."""
-COPYING = (
-    "bridge-loop", "overlapping-subscription", "redelivery-storm", "retained-replay-storm", "client-id-takeover",
-)  # fmt: skip
-"""Classes in which messages come more than once."""
-MISSING = (*_COMING_BACK, *_QUEUEING, "acl-silent-drop", "bridge-loop", "oversize-record-rejected")
-"""Classes in which messages are lost, wait, or cannot be sent."""
 _BROKEN = frozenset({"keep-alive", "queue-killed", "frame-too-large", "protocol-error", "not-authorized", "kicked"})
 """Ends of connections that are no good-bye, no restart, and no other connection's doing."""
 _ENDS = frozenset({"client-disconnected", "connection-lost"})
 _SHOWN = 3
 """Clients that are named."""
-_FEW = 10
-"""Messages that came more than once up to which a reconnect may have brought them again."""
-_SHARE = 0.02
-"""Share of what a client got from which copies are more than a reconnect's."""
+SHARE = 0.02
+"""Share of a client's messages from which copies or gaps are more than one lost connection leaves: such costs at most
+a window of 20 messages (max_inflight_messages), which are this share of a thousand."""
+WINDOW = 20
+"""Messages that a client has under way unacknowledged by default (paho and libmosquitto: max_inflight_messages)."""
+_TOP = 0.9
+"""Share of the most that a broker stored from which on it still stores it: a queue that is read falls further."""
+
+Symptoms = Iterator[tuple[float, str]]
+"""Since when, and words."""
 
 
 def abnormal(facts: Facts, episode: Episode) -> bool:
@@ -102,27 +59,137 @@ def abnormal(facts: Facts, episode: Episode) -> bool:
     return episode.kind != "client-disconnected" or episode.reason in _BROKEN
 
 
-def copies(facts: Facts) -> Iterator[tuple[float, str]]:
+def copies(facts: Facts) -> Symptoms:
     """Messages that came to a client more than once, without a flag that says why: since when, and words."""
-    for one in mqtt_copies.subscribers(facts):
-        if one.unflagged >= max(_FEW, _SHARE * one.rows):
-            at = one.copied()[0].at
-            if denials.sent_again(facts, at):
-                continue
-            told = f"{number(one.again)} of {number(one.rows)} messages came to {one.client} more than once"
-            yield at, f"{clock(at)} UTC: {told}"
+    for ledger in subscribers(facts):
+        if ledger.unflagged >= max(LEAST, SHARE * ledger.rows) and not denials.sent_again(facts, ledger.copied()[0].at):
+            at, of = ledger.copied()[0].at, f"{number(ledger.again)} of {number(ledger.rows)}"
+            yield at, f"{clock(at)} UTC: {of} messages reached {ledger.client} more than once"
 
 
 def cut_off_when_idle(facts: Facts) -> Iterator[tuple[float | None, str]]:
     """Idle limits that end connections: since when, and words; no class is about them."""
-    for one in flapping.idle(facts):
-        names = few([client.client_id for client in one.clients], _SHOWN)
-        patience = min((client.keep_alive for client in one.clients if client.keep_alive), default=None)
-        below = f", below their keep-alive of {patience:g} s" if patience else ""
-        limit = f"{one.limit.key} {one.limit.value} ({one.limit.source}:{one.limit.line})"
-        lasted = duration(one.clients[0].life)
+    for idle in flapping.idle(facts):
+        names = few([client.client_id for client in idle.clients], _SHOWN)
+        keep_alive = min((client.keep_alive for client in idle.clients if client.keep_alive), default=None)
+        below = f", below their keep-alive of {keep_alive:g} s" if keep_alive else ""
+        limit = f"{idle.limit.key} {idle.limit.value} ({idle.limit.source}:{idle.limit.line})"
+        lasted = duration(idle.clients[0].life)
         yield (
-            one.since,
-            f"{clock(one.since)} UTC: connections of {names} end after {lasted} each, likely by the idle limit "
+            idle.since,
+            f"{clock(idle.since)} UTC: each connection of {names} ends after {lasted}, probably cut by the idle limit "
             f"{limit}{below}",
         )
+
+
+def missing(facts: Facts) -> Symptoms:
+    """Messages that are lost or wait, and counters of brokers that say so."""
+    lost = [*_topics_lost(facts), *_missed(facts)] or [*_noted_by_nobody(facts)]
+    for at, words in (*lost, *_dropping(facts), *_waiting(facts), *_unanswered(facts), *_uncounted(facts)):
+        yield at, f"{clock(at)} UTC: {words}"
+
+
+def _topics_lost(facts: Facts) -> Symptoms:
+    """Messages that came to nobody: whole topics beside others that came."""
+    for sender in sorted({f.sender for f in facts.topic_flows if f.sender is not None}):
+        own = [f for f in facts.topic_flows if f.sender == sender and f.topic is not None]
+        known = {f.topic for f in own if f.received or f.failed}
+        silent = [f for f in own if f.topic not in known]
+        count = sum(f.messages for f in silent)
+        if count >= LEAST and any(f.received for f in own):
+            topics = counted(len({f.topic for f in silent}), "topic")
+            what = f"{counted(count, 'message')} of {topics} of {name_of(facts, sender)}"
+            yield min(f.first_at for f in silent), f"{what} are in no ledger here, while those of its other topics are"
+
+
+def _missed(facts: Facts) -> Symptoms:
+    """Parts of what a receiver should get."""
+    lost = {account.name: account.lost for account in accounts(facts)}
+    for funnel in explained(facts):
+        rest = 0.0 if funnel.unknown else funnel.steps[-1].messages.low
+        if rest >= max(LEAST, SHARE * funnel.published):
+            what = f"{number(round(rest))} of {number(funnel.published)} messages published for {funnel.receiver}"
+            yield min((r.first_at for r in lost[funnel.receiver]), default=0.0), f"{what} are not in its ledgers"
+
+
+def _noted_by_nobody(facts: Facts) -> Symptoms:
+    """Where nothing tells who subscribed to what: messages in no ledger, before the last one that came."""
+    for sender, flows in _by_sender(facts).items():
+        own = [f for f in flows if not f.failed]
+        end = max((f.last_at for f in own if f.received), default=0.0)
+        gone = [f for f in own if not f.received and f.last_at < end]
+        yield from _part(facts, sender, gone, own, "are in no receiver's ledger")
+
+
+def _part(facts: Facts, sender: str, some: Sequence[Flow], own: Sequence[Flow], what: str) -> Symptoms:
+    """A good part of a publisher's messages."""
+    count, sent = sum(f.messages for f in some), sum(f.messages for f in own)
+    if count >= max(LEAST, SHARE * sent):
+        of = f"{number(count)} of {number(sent)} messages of {name_of(facts, sender)}"
+        yield min(f.first_at for f in some), f"{of} {what}"
+
+
+def _dropping(facts: Facts) -> Symptoms:
+    """Counters of brokers that say that messages were dropped."""
+    for series in facts.named("mqtt.publish_dropped", "mqtt.queue_full_dropped"):
+        rose = mqtt_brokers.increase(series, BEGIN, END) or 0.0
+        if rose >= LEAST:
+            first, begin = series.points[0]
+            at = next((at for at, value in series.points if value > begin), first)
+            yield at, f"{series.original} begins to rise, by {number(round(rose))} in all"
+
+
+def _waiting(facts: Facts) -> Symptoms:
+    """Brokers that store more and more to the end beside retained messages, and no session that is away is known."""
+    for name in (broker.name for broker in brokers(facts)):
+        stored = mqtt_brokers.gauge(facts, "mqtt.stored_messages", name)
+        kept = mqtt_brokers.gauge(facts, "mqtt.retained_messages", name)
+        if stored is None or kept is None:
+            continue
+        queued = [(at, value - (mqtt_brokers.value(kept, at) or kept.points[0][1])) for at, value in stored.points]
+        most, last = max(count for _, count in queued), queued[-1][1]
+        half = next(at for at, count in queued if 2 * count >= last)
+        away = any(s.broker in (name, None) and s.since <= half for s in offline_sessions(facts))
+        if last >= max(LEAST, _TOP * most) and last - queued[0][1] >= LEAST and not away:
+            at = next(at for at, count in queued if count >= LEAST)
+            yield at, f"{number(round(last))} messages wait at {name}, but no disconnected session is known"
+
+
+def _unanswered(facts: Facts) -> Symptoms:
+    """Publishers of which a good part of the messages has no acknowledgement: they wait, or could not be sent.
+
+    Where others came ever later, the way to the broker is too slow for them.
+    """
+    for sender, own in _by_sender(facts).items():
+        took = max((p.most - p.least for p in facts.passages if p.sender == sender), default=0.0)
+        late = (
+            f"; others arrived up to {took:.0f} s late: they wait at the client for a slow link"
+            if took >= LEAST
+            else ""
+        )
+        yield from _part(facts, sender, [f for f in own if f.failed], own, f"were never acknowledged{late}")
+
+
+def _uncounted(facts: Facts) -> Symptoms:
+    """The same for clients without a ledger, whose logs count what they published and what was acknowledged."""
+    noted = {client_of(facts, sender) for sender in _by_sender(facts)}
+    for sent in facts.named("app.published"):
+        client = client_of(facts, sent.source)
+        acked = [s for s in facts.named("app.acknowledged") if s.source == sent.source]
+        if client in noted or len(acked) != 1:
+            continue
+        gaps = [(at, count - (mqtt_brokers.value(acked[0], at) or 0.0)) for at, count in sent.points]
+        grows = len(gaps) > 2 and all(a[1] <= b[1] for a, b in pairwise(gaps))
+        if grows and gaps[-1][1] >= max(WINDOW, SHARE * sent.points[-1][1]) and gaps[0][1] < gaps[-1][1]:
+            what = f"{number(round(gaps[-1][1]))} of {number(round(sent.points[-1][1]))} messages"
+            who = client or sent.source
+            yield gaps[0][0], f"{what} of {who} await an acknowledgement, and the backlog grows with every count"
+
+
+@per_facts
+def _by_sender(facts: Facts) -> Mapping[str, list[Flow]]:
+    found: dict[str, list[Flow]] = defaultdict(list)
+    for flow in facts.flows:
+        if flow.sender is not None:
+            found[flow.sender].append(flow)
+    return {sender: found[sender] for sender in sorted(found)}

@@ -20,29 +20,12 @@ from statistics import median
 from mqlab.facts import Facts
 from mqlab.memo import per_facts
 from mqlab.models.mqtt import GO_LONGEST, SLOWEST, doubling, steady
+from mqlab.mqtt.brokers import EDGE
 from mqlab.mqtt.connections import Connection, by_client, by_own_log
 
 AWAY = 2.0
-"""Seconds until a client is back, from which on its link was away: with a sound link every library tries sooner."""
-_NEAR = 2.0
-"""Seconds by which broker and client may differ about one moment; brokers may print whole seconds."""
-
-
-def came_back_alone(told: Sequence[Connection], own: Sequence[Connection]) -> bool:
-    """All that brokers tell of an id (*told*) are connections of one client, in whose log (*own*) no link was sound.
-
-    Where a device lost its power, its log tells of starts without an end between them.
-    """
-    left = [c.since for c in own if c.since is not None]
-    for connection in told:
-        same = [at for at in left if connection.since is not None and abs(at - connection.since) <= _NEAR]
-        if not same:
-            return False
-        left.remove(same[0])
-    one_place = len({c.address for c in told}) == 1 and len({c.source for c in own}) == 1
-    noticed = [(a.until, b.since) for a, b in pairwise(own) if a.end is not None and a.ended != "normal"]
-    back_at_once = any(a is not None and b is not None and b - a < AWAY for a, b in noticed)
-    return one_place and not back_at_once
+"""Seconds until a client is back, from which on its link was away: with a sound link every library tries sooner (paho
+Go at once, paho Python and Java after a second)."""
 
 
 Party = tuple[str, ...]
@@ -50,15 +33,18 @@ Party = tuple[str, ...]
 _AGAIN = 2
 """Times that a party takes the id back at least: once can be a release that was taken back."""
 _PACE = 6
-"""Intervals at least from which alone two clients are told: three of each."""
+"""Intervals at least from which alone two clients are told: three of each, as few as show a pace."""
 _ALL, _PART = 0.75, 0.67
-"""Share of the connections from which on a log is that of the only client, and up to which there must be another."""
+"""Share of the connections from which on a log is that of the only client, and up to which there must be another: of
+two that take turns one makes n of 2n - 1, which is two thirds at most."""
 _UNLIKE = 0.25
-"""Share of the period by which the waits of two clients must differ to be told from one client's."""
+"""Share of the period by which the waits of two clients must differ to be told from one client's, whose own differ by
+as much (``models.mqtt.steady``)."""
 _RESTART = 2.0
-"""Seconds that a device needs at least to start and connect again: what comes back faster was not restarted."""
+"""Seconds from one start of a device to the next at least: systemd gives up a service that starts more than five times
+in ten seconds (DefaultStartLimitBurst, DefaultStartLimitIntervalSec)."""
 OPEN = "one address at a steady pace: two clients behind it, or one that is restarted again and again"
-UNENDED = "one address, and no line tells how most of its connections ended"
+UNENDED = "one address, and no line says how most of its connections ended"
 UNDECIDED = frozenset({OPEN, UNENDED})
 """Why a war is neither found nor disproved."""
 
@@ -103,7 +89,7 @@ def judged(facts: Facts, run: Sequence[Connection]) -> Judged:
 def _made(facts: Facts, run: Sequence[Connection]) -> dict[str, list[float]]:
     """When each log of a client with the id connected meanwhile."""
     first = run[0].since if run[0].since is not None else run[1].since
-    since, until = (first or 0.0) - _NEAR, (run[-1].since or 0.0) + _NEAR
+    since, until = (first or 0.0) - EDGE, (run[-1].since or 0.0) + EDGE
     found: dict[str, list[float]] = defaultdict(list)
     for connection in by_own_log(facts).get(run[0].client_id, ()):
         if connection.since is not None and since <= connection.since <= until:
@@ -113,7 +99,7 @@ def _made(facts: Facts, run: Sequence[Connection]) -> dict[str, list[float]]:
 
 def _share(own: Sequence[float], run: Sequence[Connection]) -> float:
     """How many of the connections in the time of a log it tells of; 0 where that is too short to say."""
-    seen = [c for c in run if own[0] - _NEAR <= (c.since or 0.0) <= own[-1] + _NEAR]
+    seen = [c for c in run if own[0] - EDGE <= (c.since or 0.0) <= own[-1] + EDGE]
     return len(own) / len(seen) if len(own) > _AGAIN else 0.0
 
 
@@ -152,7 +138,9 @@ def _by_address(run: Sequence[Connection], apart: Mapping[Party, Sequence[float]
         if doubling(waits, grain) or (median(waits) <= SLOWEST and steady(waits, grain))
     ]
     if not paced:
-        return Judged((), "", "its address changes at no steady pace, as that of one client with two networks does")
+        return Judged(
+            (), "", "its address changes irregularly, like that of one client that switches between two networks"
+        )
     return Judged(tuple(sorted(apart)), "addresses")
 
 
@@ -168,15 +156,17 @@ def _by_pace(run: Sequence[Connection], made: Mapping[str, Sequence[float]], *, 
     if any(0.0 < _share(own, run) <= _PART for own in made.values()):
         return Judged((_party(run[-1]),), "logs")
     if len(lives) < _PACE:
-        return Judged((), "", "one address, and too few times to tell a second client from one that comes back")
+        return Judged((), "", "one address, and too few takeovers to tell a second client from one that reconnects")
     if not counted and 2 * sum(c.ended is not None for c in run[:-1]) < len(lives):
         return Judged((), "", UNENDED)
     if any(doubling(own, grain) for own in turns):
         return Judged((_party(run[-1]),), "pace")
     if not all(steady(own, grain) for own in turns):
-        return Judged((), "", "one address and no steady pace: a client whose old connection was not noticed yet")
+        return Judged((), "", "one address at an irregular pace: one client that was back before the broker missed it")
     if median(lives) >= min(keep_alive, SLOWEST):
-        return Judged((), "", "one address, and time enough between two for a client that gives up by its keep-alive")
+        return Judged(
+            (), "", "one address, and takeovers far enough apart for one client that gives up by its keep-alive"
+        )
     apart = abs(median(turns[0]) - median(turns[1])) > max(1.5 * grain, _UNLIKE * median(lives))
     quick = median(lives) < _RESTART
     return Judged((_party(run[-1]),), "pace" if apart or quick else "", None if apart or quick else OPEN)
@@ -187,8 +177,6 @@ def _grain(run: Sequence[Connection]) -> float:
     return 1.0 if all((c.since or 0.0) == round(c.since or 0.0) for c in run) else 0.05
 
 
-AT_ONCE = 2.0
-"""Seconds in which a broker accepts a connection and closes the other one; brokers may print whole seconds."""
 PAUSE = GO_LONGEST + 60.0
 """Seconds without a takeover after which another war begins: no client waits longer."""
 LEAST = 3
@@ -252,7 +240,9 @@ def replaced(facts: Facts) -> frozenset[str]:
     return frozenset(client for client, times in taken if 0 < times < LEAST)
 
 
-_WITH_OTHERS = Judged((), "", "others are replaced at the same moments: by the address that they share, or a proxy")
+_WITH_OTHERS = Judged(
+    (), "", "other ids are taken over at the same moments: their common address or a proxy reconnects them"
+)
 
 
 def _runs(own: Sequence[Connection]) -> Iterator[tuple[Connection, ...]]:
@@ -271,13 +261,13 @@ def _runs(own: Sequence[Connection]) -> Iterator[tuple[Connection, ...]]:
 
 def _took_over(before: Connection, after: Connection) -> bool:
     """The one was alive when the other began; by clients' logs, the two are told by two of them."""
-    if after.since is None or before.told_by != after.told_by:
+    if after.since is None:
         return False
     if before.ended is None and before.told_by == "broker":
         return before.until == after.since
     another = before.source != after.source and before.since != after.since
     ended_by_it = before.ended == "taken-over" if before.told_by == "broker" else another
-    return ended_by_it and before.until is not None and abs(after.since - before.until) <= AT_ONCE
+    return ended_by_it and before.until is not None and abs(after.since - before.until) <= EDGE
 
 
 def _together(facts: Facts, broker: str | None, run: Sequence[Connection]) -> bool:

@@ -1,4 +1,4 @@
-"""Where each number of the report comes from: anchors to the evidence section."""
+"""Where each number of the report comes from: findings and their measures, with anchors to the lines behind them."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mqlab import units
+from mqlab.catalogue import INCIDENTS
 from mqlab.diagnosis import Diagnosis
-from mqlab.findings import Change, Evidence, Finding
+from mqlab.findings import Change, Finding
+from mqlab.frames import where
 
 _IN, _OUT = ("receive", "bytesin", "incoming", "bytes in"), ("transmit", "bytesout", "outgoing", "bytes out")
 _SIGNS = {
@@ -25,30 +27,27 @@ _SIGNS = {
 """Words in the place or reason of evidence that belong to a measure, where its own name is not used there."""
 _LONGEST_PLAIN = 5
 """Words up to this length (count, bytes, lines …) say too little to recognise evidence by."""
+TRAFFIC, DELIVERY = "Traffic amplification", "Delivery: loss and duplication"
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """One line of the material in the evidence section."""
-
-    anchor: str
-    where: str
-    """``source:line``."""
-    text: str
-    why: str
-    pointer: str | None = None
-    """Name and labels of a sample."""
+def family(incident: str) -> str:
+    """The catalogue's family of a class."""
+    return INCIDENTS[incident].family if incident in INCIDENTS else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One measure of a finding and the places it was read from."""
+    """One measure of a finding, and the numbers of the evidence that it was read from."""
 
     anchor: str
     name: str
-    words: str
     value: str
-    places: tuple[Place, ...]
+    places: tuple[int, ...]
+
+    @property
+    def words(self) -> str:
+        """Its name in words."""
+        return self.name.replace("_", " ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,83 +56,51 @@ class Dossier:
 
     anchor: str
     finding: Finding
-    when: str
     measures: tuple[Measured, ...]
-    places: tuple[Place, ...]
 
-
-@dataclass(frozen=True, slots=True)
-class ChangeRow:
-    """One change and the lines that show it."""
-
-    anchor: str
-    change: Change
-    when: str
-    places: tuple[Place, ...]
+    @property
+    def when(self) -> str:
+        """From when to when."""
+        one = self.finding
+        if one.started_at is None:
+            return "no time known"
+        end = ", still open" if one.ongoing else f" to {units.clock(one.ended_at)} UTC" if one.ended_at else ""
+        return f"{units.stamp(one.started_at)}{'' if ' to ' in end else ' UTC'}{end}"
 
 
 def dossiers(diagnosis: Diagnosis) -> tuple[Dossier, ...]:
     """F1, F2, … in the order of the diagnosis."""
-    return tuple(_dossier(f"F{number}", finding) for number, finding in enumerate(diagnosis.findings, start=1))
-
-
-def change_rows(changes: Sequence[Change]) -> tuple[ChangeRow, ...]:
-    """C1, C2, … by time, undated ones last."""
-    ordered = sorted(changes, key=lambda change: (change.at is None, change.at or 0, change.what))
     return tuple(
-        ChangeRow(f"C{number}", change, units.clock(change.at), _places(f"C{number}", change.evidence))
-        for number, change in enumerate(ordered, start=1)
-    )
+        Dossier(f"F{number}", finding, tuple(
+            Measured(f"F{number}-{name}", name, units.measure(name, value), _support(name, finding))
+            for name, value in sorted(finding.measures.items())
+        ))
+        for number, finding in enumerate(diagnosis.findings, start=1)
+    )  # fmt: skip
 
 
-def telling(rows: Sequence[ChangeRow], finding: Finding | None, most: int = 2) -> tuple[ChangeRow, ...]:
-    """The changes for the first screen, by time: what had a value before, nearest to start or end of the finding."""
+def _support(name: str, finding: Finding) -> tuple[int, ...]:
+    """The places that speak of this measure; else samples for bytes and factors, lines for counts; else all."""
+    places = list(enumerate(finding.evidence, start=1))
+    signs = _SIGNS.get(name) or tuple(word for word in name.removesuffix("s").split("_") if len(word) > _LONGEST_PLAIN)
+    speaking = tuple(n for n, one in places if any(sign in f"{where(one)} {one.why}".lower() for sign in signs))
+    wants_samples = "bytes" in name or "factor" in name
+    alike = tuple(n for n, one in places if (one.pointer is not None) == wants_samples)
+    return speaking or alike or tuple(n for n, _ in places)
+
+
+def by_time(changes: Sequence[Change]) -> tuple[Change, ...]:
+    """C1, C2, … by time, undated ones last."""
+    return tuple(sorted(changes, key=lambda change: (change.at is None, change.at or 0, change.what)))
+
+
+def telling(changes: Sequence[Change], finding: Finding | None, most: int = 2) -> tuple[int, ...]:
+    """Numbers of the changes for the first screen: what had a value before, nearest to an end of the finding."""
     edges = [at.timestamp() for at in (finding.started_at, finding.ended_at) if at] if finding else []
 
-    def rank(row: ChangeRow) -> tuple[bool, bool, float]:
-        at = row.change.at
-        return (at is None, row.change.before is None, min((abs((at or 0) - edge) for edge in edges), default=0.0))
+    def rank(numbered: tuple[int, Change]) -> tuple[bool, bool, float]:
+        at = numbered[1].at
+        far = min((abs((at or 0) - edge) for edge in edges), default=0.0)
+        return at is None, numbered[1].before is None, far
 
-    chosen = sorted(rows, key=rank)[:most]
-    return tuple(row for row in rows if row in chosen)
-
-
-def span(finding: Finding) -> str:
-    """From when to when."""
-    if finding.started_at is None:
-        return "no time known"
-    end = ", still open" if finding.ongoing else f" to {units.clock(finding.ended_at)} UTC" if finding.ended_at else ""
-    return f"{units.stamp(finding.started_at)}{'' if ' to ' in end else ' UTC'}{end}"
-
-
-def _dossier(anchor: str, finding: Finding) -> Dossier:
-    places = _places(anchor, finding.evidence)
-    rows = tuple(
-        Measured(f"{anchor}-{name}", name, _words(name), units.measure(name, value), _support(name, finding, places))
-        for name, value in sorted(finding.measures.items())
-    )
-    return Dossier(anchor, finding, span(finding), rows, places)
-
-
-def _places(anchor: str, evidence: Sequence[Evidence]) -> tuple[Place, ...]:
-    return tuple(
-        Place(f"{anchor}-e{number}", _where(one), one.text, one.why, one.pointer)
-        for number, one in enumerate(evidence, start=1)
-    )
-
-
-def _where(evidence: Evidence) -> str:
-    return evidence.source if evidence.line is None else f"{evidence.source}:{evidence.line}"
-
-
-def _support(name: str, finding: Finding, places: tuple[Place, ...]) -> tuple[Place, ...]:
-    """The places that speak of this measure; else samples for bytes and factors, lines for counts; else all."""
-    pairs = tuple(zip(places, finding.evidence, strict=True))
-    signs = _SIGNS.get(name) or tuple(word for word in name.removesuffix("s").split("_") if len(word) > _LONGEST_PLAIN)
-    speaking = tuple(place for place, _ in pairs if any(s in f"{place.where} {place.why}".lower() for s in signs))
-    wants_samples = "bytes" in name or "factor" in name
-    return speaking or tuple(p for p, one in pairs if (one.pointer is not None) == wants_samples) or places
-
-
-def _words(name: str) -> str:
-    return name.replace("_", " ")
+    return tuple(sorted(number for number, _ in sorted(enumerate(changes, start=1), key=rank)[:most]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any
@@ -20,7 +20,9 @@ from mqlab.facts import Facts
 from mqlab.figures.style import FigureTable, figure_table
 from mqlab.findings import Certainty
 from mqlab.mqtt.connections import connections
-from mqlab.views.kafka_group import told_of
+from mqlab.reporting.evidence import TRAFFIC, family
+from mqlab.scope import systems
+from mqlab.views.kafka_group import groups_to_show
 
 _TAGS = {
     "p", "ul", "ol", "li", "strong", "em", "code", "pre", "blockquote", "br", "hr", "h3", "h4", "a",
@@ -80,25 +82,6 @@ def script_hash(script: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
 
 
-TRIAGE = "00_triage"
-FITTING = {
-    "01_traffic_amplification": frozenset(
-        {
-            "batch-split-loop", "oversize-record-rejected", "retry-amplification", "catch-up-read", "replica-catch-up",
-            "format-inflation", "fan-out", "replication-traffic", "bridge-loop", "retained-replay-storm",
-            "redelivery-storm", "overlapping-subscription",
-        }
-    )
-}  # fmt: skip
-"""Which classes a notebook explains; it runs when one of them is likely or proven."""
-LOOKING = {"02_duplicate_client_ids": "duplicate-client-id"}
-"""Notebooks that are of use whatever was found: they run wherever the material is of a system that has this class."""
-GROUPS = "03_rebalance_timeouts"
-"""The notebook about consumer groups of Kafka: it runs wherever the material tells of one."""
-DELIVERY = "04_delivery_audit"
-"""The notebook about what was lost or doubled: it runs wherever a topic can be audited."""
-SESSIONS = "05_mqtt_sessions"
-"""The notebook about connections, sessions and messages of MQTT: it runs wherever the material tells of any."""
 PLOTLY = "application/vnd.plotly.v1+json"
 """The type under which a notebook keeps a figure."""
 
@@ -114,19 +97,17 @@ class Section:
 
 
 def fitting(diagnosis: Diagnosis, facts: Facts) -> tuple[str, ...]:
-    """The triage notebook, those whose classes were found at least likely, and those about a system that is there."""
-    found = {finding.incident for finding in diagnosis.findings if finding.certainty >= Certainty.LIKELY}
-    explaining = (name for name, slugs in FITTING.items() if found & slugs)
-    looking = (name for name, slug in LOOKING.items() if slug in _asked(diagnosis))
-    of_kafka = ((GROUPS, bool(told_of(facts))), (DELIVERY, bool(audits(facts))))
-    of_mqtt = ((SESSIONS, bool(connections(facts)) or bool(facts.flows)),)
-    return (TRIAGE, *explaining, *looking, *(name for name, fits in (*of_kafka, *of_mqtt) if fits))
-
-
-def _asked(diagnosis: Diagnosis) -> Collection[str]:
-    """Classes that can happen in this material, whatever became of them."""
-    found = {finding.incident for finding in diagnosis.findings} | {one.incident for one in diagnosis.rejected}
-    return found | {one.incident for one in diagnosis.not_checked} | set(diagnosis.clear)
+    """The triage notebook, that of traffic where it was found at least likely, and those about what is there."""
+    likely = [finding for finding in diagnosis.findings if finding.certainty >= Certainty.LIKELY]
+    fits = {
+        "00_triage": True,
+        "01_traffic_amplification": any(family(finding.incident) == TRAFFIC for finding in likely),
+        "02_duplicate_client_ids": "rocketmq" in systems(facts),
+        "03_rebalance_timeouts": bool(groups_to_show(facts)),
+        "04_delivery_audit": bool(audits(facts)),
+        "05_mqtt_sessions": bool(connections(facts) or facts.flows),
+    }
+    return tuple(name for name, fit in fits.items() if fit)
 
 
 def sections_of(notebook: Any) -> list[Section]:

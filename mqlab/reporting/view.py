@@ -1,158 +1,81 @@
-"""What the first screen says, and the postmortem below it, as plain data.
-
-What a report is told from; ``mqlab.capture.Capture`` is one.
-"""
+"""What the first screen says, and the postmortem below it, as plain data."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import pairwise
-from typing import TYPE_CHECKING, Protocol
+from itertools import accumulate, pairwise
 
 from mqlab import units
 from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Episode, Facts
-from mqlab.findings import Finding, Severity, Stage
+from mqlab.figures.traffic import UNEXPLAINED, stage_name
+from mqlab.findings import Change, Finding, Severity, Stage
+from mqlab.frames import where
 from mqlab.notes import IncidentNotes
-from mqlab.reporting.evidence import ChangeRow, Dossier, change_rows, dossiers, telling
+from mqlab.reporting.evidence import Dossier, by_time, dossiers, telling
 from mqlab.reporting.tiles import Tile, tiles
-
-if TYPE_CHECKING:
-    from mqlab.capture import Options
-
-
-class Told(Protocol):
-    """What a report needs of a capture."""
-
-    @property
-    def facts(self) -> Facts:
-        """Everything the detectors looked at."""
-
-    @property
-    def diagnosis(self) -> Diagnosis:
-        """What they found."""
-
-    @property
-    def notes(self) -> IncidentNotes:
-        """What people wrote beside the material."""
-
-    @property
-    def paths(self) -> Sequence[str]:
-        """What was given on the command line."""
-
-    @property
-    def options(self) -> Options:
-        """What was chosen on the command line."""
-
 
 _TOLD = ("broker-stopped", "broker-started", "out-of-memory", "process-exit", "process-started", "rebalance-started")
 _MOST_ENTRIES = 60
+_SLACK = 120.0
+"""Seconds from the end of a finding within which a change may have ended it: rates are seen a scrape or two later."""
+
+Moment = tuple[str, str, str, str]
+"""A time that a postmortem asks for: name, moment (empty where somebody must fill it in), where that is from, note."""
+Entry = tuple[str, str, str]
+"""One line of the story: UTC, what, where from."""
 
 
-@dataclass(frozen=True, slots=True)
-class Moment:
-    """A time that a postmortem asks for; ``at`` empty means that somebody must fill it in."""
-
-    name: str
-    at: str
-    origin: str
-    """``data``, ``incident.yml``, ``inferred`` or empty."""
-    note: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One line of the story."""
-
-    at: str
-    text: str
-    where: str
-
-
-@dataclass(frozen=True, slots=True)
-class Postmortem:
-    """What the template shows."""
-
-    title: str
-    moments: tuple[Moment, ...]
-    entries: tuple[Entry, ...]
-
-
-def postmortem(facts: Facts, diagnosis: Diagnosis, notes: IncidentNotes) -> Postmortem:
-    """The template for the leading finding."""
-    return Postmortem(notes.title or _title(diagnosis), _moments(diagnosis, notes), _entries(facts, diagnosis, notes))
-
-
-def _title(diagnosis: Diagnosis) -> str:
-    first = diagnosis.findings[0] if diagnosis.findings else None
-    start = first.started_at if first else units.moment(diagnosis.material.window[0])
-    day = f", {start:%Y-%m-%d}" if start else ""
-    return f"{diagnosis.verdict.incident}{f': {first.subject}' if first else ''}{day}"
-
-
-def _moments(diagnosis: Diagnosis, notes: IncidentNotes) -> tuple[Moment, ...]:
-    first = diagnosis.findings[0] if diagnosis.findings else None
+def _moments(diagnosis: Diagnosis, first: Finding | None, notes: IncidentNotes) -> tuple[Moment, ...]:
+    ended = _moment("end", first.ended_at if first else None, "data")
     return (
-        _from_data("onset", first.started_at if first else None),
-        _from_people("detected", notes.detected),
-        _from_people("mitigated", notes.mitigated) if notes.mitigated else _inferred_mitigation(diagnosis),
-        Moment("end", "still open at the end of the material", "data")
-        if first and first.ongoing
-        else _from_data("end", first.ended_at if first else None),
-        _from_people("resolved", notes.resolved),
+        _moment("onset", first.started_at if first else None, "data"),
+        _moment("detected", notes.detected, "incident.yml"),
+        _moment("mitigated", notes.mitigated, "incident.yml") if notes.mitigated else _mitigated(diagnosis),
+        ("end", "still open at the end of the material", "data", "") if first and first.ongoing else ended,
+        _moment("resolved", notes.resolved, "incident.yml"),
     )
 
 
-def _from_data(name: str, at: datetime | None) -> Moment:
-    return Moment(name, f"{units.stamp(at)} UTC", "data") if at else Moment(name, "", "")
+def _moment(name: str, at: datetime | float | None, origin: str, note: str = "") -> Moment:
+    return (name, f"{units.stamp(at)} UTC", origin, note) if at else (name, "", "", "")
 
 
-def _from_people(name: str, at: datetime | None) -> Moment:
-    return Moment(name, f"{units.stamp(at)} UTC", "incident.yml") if at else Moment(name, "", "")
-
-
-def _inferred_mitigation(diagnosis: Diagnosis, slack: float = 120.0) -> Moment:
+def _mitigated(diagnosis: Diagnosis) -> Moment:
     """The changed value closest to the end of the leading finding, not more than two minutes from it."""
     end = diagnosis.findings[0].ended_at if diagnosis.findings else None
-    if end is None:
-        return Moment("mitigated", "", "")
     near = [
         (abs(change.at - end.timestamp()), change.what, change)
         for change in diagnosis.changes
-        if change.at is not None and change.before is not None and abs(change.at - end.timestamp()) <= slack
+        if end is not None and change.at is not None and change.before is not None
     ]
-    if not near:
-        return Moment("mitigated", "", "")
-    change = min(near, key=lambda entry: entry[:2])[2]
-    return Moment("mitigated", f"{units.stamp(change.at)} UTC", "inferred", f"{change.what} → {change.after or '—'}")
+    far, _, change = min(near, key=lambda entry: entry[:2], default=(_SLACK + 1, "", None))
+    if change is None or far > _SLACK:
+        return _moment("mitigated", None, "")
+    return _moment("mitigated", change.at, "inferred", f"{change.what} → {change.after or '—'}")
 
 
 def _entries(facts: Facts, diagnosis: Diagnosis, notes: IncidentNotes) -> tuple[Entry, ...]:
-    dated: list[tuple[float, str, str]] = []
-    for finding in diagnosis.findings:
-        if finding.started_at:
-            dated.append((finding.started_at.timestamp(), f"{finding.incident} begins: {finding.subject}", finding.id))
-        if finding.ended_at:
-            dated.append((finding.ended_at.timestamp(), f"{finding.incident} ends: {finding.subject}", finding.id))
-    dated += [(e.first_at, _words(e), _place(e)) for e in facts.of_kind(*_TOLD) if e.first_at is not None]
+    dated = [
+        (at.timestamp(), f"{finding.incident} {verb}: {finding.subject}", finding.id)
+        for finding in diagnosis.findings
+        for at, verb in ((finding.started_at, "begins"), (finding.ended_at, "ends"))
+        if at is not None
+    ]
+    dated += [(e.first_at, _words(e), where(e.first)) for e in facts.of_kind(*_TOLD) if e.first_at is not None]
     dated += [
         (change.at, f"{change.what}: {change.before or '—'} → {change.after or '—'}", "change")
         for change in diagnosis.changes
         if change.at is not None
     ]
     dated += [(event.at.timestamp(), event.text, "incident.yml") for event in notes.events]
-    return tuple(Entry(units.clock(at), text, where) for at, text, where in sorted(dated)[:_MOST_ENTRIES])
+    return tuple((units.clock(at), text, place) for at, text, place in sorted(dated)[:_MOST_ENTRIES])
 
 
 def _words(episode: Episode) -> str:
     who = next((name for name in (episode.client_id, episode.node, episode.group) if name), "")
     return f"{episode.kind.replace('-', ' ')} {who}".strip() + (f" × {episode.count}" if episode.count > 1 else "")
-
-
-def _place(episode: Episode) -> str:
-    return f"{episode.first.source}:{episode.first.line}" if episode.first.line else episode.first.source
 
 
 _TONES = {Severity.CRITICAL: "critical", Severity.WARNING: "warning", Severity.NOTICE: "calm"}
@@ -162,23 +85,12 @@ _TONES = {Severity.CRITICAL: "critical", Severity.WARNING: "warning", Severity.N
 class Bar:
     """One stage of the ledger: where its bar lies, in percent of the widest extent."""
 
+    stage: Stage
     label: str
-    amount: str
     share: str
     left: float
     width: float
     hatched: bool
-    how: str
-    second_way: str | None
-    interval: str
-
-
-@dataclass(frozen=True, slots=True)
-class Action:
-    """What to do, in the words of the finding."""
-
-    title: str
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,48 +101,46 @@ class View:
     band: tuple[str, ...]
     subject: str
     day: str
-    statement: str
     tiles: tuple[Tile, ...]
     bars: tuple[Bar, ...]
-    symptoms: tuple[str, ...]
-    actions: tuple[Action, ...]
+    actions: tuple[tuple[str, str], ...]
+    """(title, what to do in the words of the finding)."""
     dossiers: tuple[Dossier, ...]
-    changes: tuple[ChangeRow, ...]
-    telling: tuple[ChangeRow, ...]
-    """The few changes that the first screen has room for."""
-    postmortem: Postmortem
+    changes: tuple[Change, ...]
+    telling: tuple[int, ...]
+    """Numbers of the few changes that the first screen has room for."""
+    title: str
+    """Of the postmortem."""
+    moments: tuple[Moment, ...]
+    entries: tuple[Entry, ...]
     diagnosis: Diagnosis
     facts: Facts
 
 
 def view(facts: Facts, diagnosis: Diagnosis, notes: IncidentNotes) -> View:
     """Put the diagnosis into the order in which it is read."""
-    found, changed = dossiers(diagnosis), change_rows(diagnosis.changes)
+    found, changed = dossiers(diagnosis), by_time(diagnosis.changes)
     first = diagnosis.findings[0] if diagnosis.findings else None
     start = first.started_at if first else units.moment(diagnosis.material.window[0])
+    about = f"{diagnosis.verdict.incident}{f': {first.subject}' if first else ''}"
+    tone = "open" if diagnosis.verdict.incident == "undetermined" else _TONES[first.severity] if first else "calm"
     return View(
-        tone=_tone(diagnosis, first),
+        tone=tone,
         band=_band(diagnosis, first),
         subject=_subject(first) if first and first.incident == diagnosis.verdict.incident else "",
         day=f"{start:%Y-%m-%d}" if start else "",
-        statement=diagnosis.verdict.statement,
         tiles=tiles(facts, diagnosis, found),
         bars=_bars(first),
-        symptoms=diagnosis.symptoms,
         actions=_actions(diagnosis, first),
         dossiers=found,
         changes=changed,
         telling=telling(changed, first),
-        postmortem=postmortem(facts, diagnosis, notes),
+        title=notes.title or about + (f", {start:%Y-%m-%d}" if start else ""),
+        moments=_moments(diagnosis, first, notes),
+        entries=_entries(facts, diagnosis, notes),
         diagnosis=diagnosis,
         facts=facts,
     )
-
-
-def _tone(diagnosis: Diagnosis, first: Finding | None) -> str:
-    if diagnosis.verdict.incident == "undetermined":
-        return "open"
-    return _TONES[first.severity] if first else "calm"
 
 
 def _band(diagnosis: Diagnosis, first: Finding | None) -> tuple[str, ...]:
@@ -259,34 +169,20 @@ def _bars(first: Finding | None) -> tuple[Bar, ...]:
     ledger = first.ledger if first else None
     if ledger is None or not ledger.bytes_out:
         return ()
-    reached, edges = 0, [0]
-    for stage in ledger.stages:
-        reached += stage.bytes
-        edges.append(reached)
+    edges = list(accumulate((stage.bytes for stage in ledger.stages), initial=0))
     low, extent = min(edges), max(edges) - min(edges) or 1
     return tuple(
-        _bar(stage, (min(start, end) - low) / extent, ledger.bytes_out, extent)
+        Bar(
+            stage, stage_name(stage), units.percent(stage.bytes / ledger.bytes_out),
+            round((min(start, end) - low) / extent * 100, 2), round(abs(stage.bytes) / extent * 100, 2),
+            stage.name == UNEXPLAINED,
+        )
         for stage, (start, end) in zip(ledger.stages, pairwise(edges), strict=True)
-    )
+    )  # fmt: skip
 
 
-def _bar(stage: Stage, left: float, whole: int, extent: int) -> Bar:
-    hatched = stage.name == "unexplained"
-    return Bar(
-        label=stage.label if not hatched or "unexplained" in stage.label.lower() else f"unexplained: {stage.label}",
-        amount=units.size(stage.bytes),
-        share=units.percent(stage.bytes / whole),
-        left=round(left * 100, 2),
-        width=round(abs(stage.bytes) / extent * 100, 2),
-        hatched=hatched,
-        how=stage.how,
-        second_way=stage.second_way,
-        interval=f"{units.size(stage.low)} to {units.size(stage.high)}",
-    )
-
-
-def _actions(diagnosis: Diagnosis, first: Finding | None) -> tuple[Action, ...]:
+def _actions(diagnosis: Diagnosis, first: Finding | None) -> tuple[tuple[str, str], ...]:
     if first is not None:
-        return (Action("Do now", first.mitigate), Action("Fix", first.remedy), Action("Verify", first.verify))
+        return ("Do now", first.mitigate), ("Fix", first.remedy), ("Verify", first.verify)
     fetch = tuple(dict.fromkeys(command for entry in diagnosis.not_checked for command in entry.fetch))
-    return (Action("To check the rest, fetch", "\n".join(fetch[:4])),) if fetch else ()
+    return (("To check the rest, fetch", "\n".join(fetch[:4])),) if fetch else ()

@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from mqlab.facts import Facts
 from mqlab.findings import Change, Evidence
-from mqlab.models.ownership import unique
+from mqlab.models.queue_allocation import unique
 from mqlab.rocketmq import slots
 from mqlab.rocketmq.members import groups, streams
 from mqlab.rocketmq.shared_client_ids import Case
@@ -58,7 +58,7 @@ def eras(facts: Facts, group: str, case: Case | None = None) -> tuple[Era, ...]:
 
     With a *case* the source is one that shows its ids shared.
     """
-    known = [(stream, tuple(_eras(stream))) for stream in streams(facts, group)]
+    known = [(stream, _eras(stream)) for stream in streams(facts, group)]
     if not known:
         return ()
     return max(known, key=lambda pair: _telling(pair[0], pair[1], case))[1]
@@ -102,17 +102,8 @@ def _longest(found: Sequence[Era], during: Era) -> Era | None:
     return max(whole or found, key=lambda e: e.seconds, default=None)
 
 
-def _eras(stream: Stream) -> Iterator[Era]:
-    snapshots = stream.snapshots
-    start = 0
-    while start < len(snapshots):
-        end = start + 1
-        while end < len(snapshots) and _who(snapshots[end]) == _who(snapshots[start]):
-            end += 1
-        until = snapshots[end].at if end < len(snapshots) else max(stream.until, snapshots[-1].at)
-        seen = until if stream.lasting else snapshots[end - 1].at
-        yield Era(snapshots[start].at, until, seen, snapshots[start].members)
-        start = end
+def _eras(stream: Stream) -> tuple[Era, ...]:
+    return tuple(Era(run[0].at, until, seen, run[0].members) for run, until, seen in stream.runs(_who))
 
 
 def _who(snapshot: Snapshot) -> tuple[tuple[str, str], ...]:

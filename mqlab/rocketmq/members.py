@@ -1,4 +1,4 @@
-"""Who was in a RocketMQ group when, process by process, by each source that can tell.
+"""Who was in a RocketMQ group when, process by process, by each source that can tell, and whose processes restarted.
 
 Three kinds of sources tell it: the broker's list of connections (``consumerConnection``), the broker's log, and the
 logs of the clients themselves. A process is told by the address that the broker sees, or by the folder its log lies in.
@@ -8,17 +8,21 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import groupby, zip_longest
 from math import inf
 
 from mqlab.facts import Episode, Facts
 from mqlab.memo import per_facts
 from mqlab.shared.actors import base_name, folder
 from mqlab.shared.queues import OWN, TOGETHER, Member, Points, Snapshot, Stream, of_groups
+from mqlab.shared.restarts import Restart, Round, runs
 
 ROCKETMQ = "rocketmq"
 EXPIRY = 130.0
 """Seconds for which a dead connection may stay listed: 120 s after its last heartbeat, and the scan is every 10 s."""
+HEARTBEATS = 60.0
+"""Two heartbeats of a client (heartbeatBrokerInterval 30000): by then each has connected to a broker that started, and
+every broker and client has heard of a change."""
 NOT_ONLINE = "CODE: 206"
 """CONSUMER_NOT_ONLINE of ResponseCode."""
 
@@ -149,3 +153,54 @@ def reserved_seconds(facts: Facts | None) -> float | None:
     """The shortest time for which a broker keeps messages (fileReservedTime, in hours)."""
     told = [s.value for s in facts.settings if s.key == "fileReservedTime"] if facts else []
     return min((int(hours) * 3600.0 for hours in told if hours.isdigit()), default=None)
+
+
+Process = tuple[str, str, str]
+"""(host, client id, place where the id alone tells no process)."""
+
+
+def rounds(facts: Facts, group: str) -> tuple[Round, ...]:
+    """Runs of restarts of *group*'s members, by the first source that shows some: the brokers' logs, then listings.
+
+    A member is told by its host: a restart gives it another port, and from client 4.9 on another id. The former
+    process leaves when the new one comes; one that stays has got a second process beside it.
+    """
+    views = [view for view in streams(facts, group) if view.how != "client logs"]
+    ordered = sorted(views, key=lambda view: not view.lasting)
+    return next(filter(None, (tuple(_rounds(facts, group, view)) for view in ordered)), ())
+
+
+def _rounds(facts: Facts, group: str, view: Stream) -> Iterator[Round]:
+    """Whole are those before and after which the same hosts were there, each of which came again once."""
+    hosts = [(s.at, {m.host for m in s.members}) for s in view.snapshots if s.members]
+    for run in runs(_restarts(facts, view)):
+        before = {host for at, there in hosts if at < run[0].started for host in there}
+        after = any(there == before for at, there in hosts if at >= run[-1].started)
+        yield Round(group, run, after and sorted(before) == sorted(restart.member for restart in run))
+
+
+def _restarts(facts: Facts, view: Stream) -> Iterator[Restart]:
+    """Processes of another id, or to one broker from another port, that came in the place of one that left."""
+    starts = [e.first_at for e in facts.of_kind("rocketmq-broker-started") if e.first_at is not None]
+    gone: dict[Process, float] = {}
+    for snapshot, later in zip_longest(view.snapshots, view.snapshots[1:]):
+        gone |= {_process(view, m): later.at if later else inf for m in snapshot.members}
+    seen: set[Process] = set()
+    former: dict[str, list[Process]] = defaultdict(list)
+    for snapshot in view.snapshots:
+        there = {_process(view, m): m for m in snapshot.members}
+        afresh = any(0 <= snapshot.at - start <= HEARTBEATS for start in starts)
+        for member in (there[process] for process in sorted(there.keys() - seen)):
+            left = [old for old in former[member.host] if gone[old] <= snapshot.at + EXPIRY]
+            if left and not afresh:
+                former[member.host].remove(min(left, key=gone.__getitem__))
+                places = (member.evidence.because("a member comes again"),)
+                yield Restart(member.host, snapshot.at, snapshot.at, orderly=True, lived=None, evidence=places)
+        for process in sorted(there.keys() - seen):
+            former[process[0]].append(process)
+        seen |= there.keys()
+
+
+def _process(view: Stream, member: Member) -> Process:
+    """An id with a number of its own is one process, whatever port it connects from; a listing tells ids only."""
+    return (member.host, member.client_id, member.place if view.lasting and "#" not in member.client_id else "")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import takewhile
 from math import inf
 
@@ -18,7 +18,7 @@ from mqlab.findings import Certainty, Evidence
 from mqlab.memo import per_facts
 from mqlab.models.client_ids import parse
 from mqlab.rocketmq import members
-from mqlab.rocketmq.members import EXPIRY, NOT_ONLINE, groups, log_ends, streams
+from mqlab.rocketmq.members import EXPIRY, HEARTBEATS, NOT_ONLINE, groups, log_ends, streams
 from mqlab.rocketmq.slots import SETTLING, Judgement, judged
 from mqlab.rows import GRID
 from mqlab.shared.actors import folder
@@ -58,41 +58,30 @@ class Sharing:
         return self.until - self.since
 
 
-def sharings(facts: Facts, group: str) -> tuple[Sharing, ...]:
-    """Every time in which ids of *group* were shared; the most direct source's first, each source's by time."""
-    return tuple(s for stream in streams(facts, group) for s in _of_stream(group, stream))
-
-
 def _of_stream(group: str, stream: Stream) -> Iterator[Sharing]:
     """Sharings of one source: a streak in which an id is shared, cut where the places of the shared ids change."""
     snapshots = stream.snapshots
-    start = 0
-    while start < len(snapshots):
-        end = start + 1
-        if snapshots[start].shared:
-            while end < len(snapshots) and set(snapshots[end].shared) & set(snapshots[end - 1].shared):
-                end += 1
-            yield from _of_streak(group, stream, start, end)
-        start = end
+    begin = 0
+    for end in range(1, len(snapshots) + 1):
+        if end < len(snapshots) and set(snapshots[end].shared) & set(snapshots[end - 1].shared):
+            continue
+        if snapshots[begin].shared:
+            next_at = snapshots[end].at if end < len(snapshots) else stream.until
+            yield from _of_streak(group, replace(stream, snapshots=snapshots[begin:end], until=next_at))
+        begin = end
 
 
-def _of_streak(group: str, stream: Stream, begin: int, until: int) -> Iterator[Sharing]:
+def _of_streak(group: str, streak: Stream) -> Iterator[Sharing]:
     """The steady parts of a streak; ids that are not shared may change, as long as they sort alike."""
-    clients = {client for n in range(begin, until) for client in stream.snapshots[n].shared}
-    lasting = {client for client in clients if _persists(stream, range(begin, until), client)}
-    start = begin
-    while start < until:
-        end = start + 1
-        while end < until and _pattern(stream.snapshots[end]) == _pattern(stream.snapshots[start]):
-            end += 1
-        first, last = stream.snapshots[start], stream.snapshots[end - 1]
-        shared = last.shared
+    clients = {client for snapshot in streak.snapshots for client in snapshot.shared}
+    lasting = {client for client in clients if _persists(streak, client)}
+    for run, _, seen in streak.runs(_pattern):
+        last, shared = run[-1], run[-1].shared
         doubles = tuple(m for m in last.members if m.client_id in shared)
         yield Sharing(
-            group, stream.how, first.at, _until(stream, end), last.ids, shared, doubles, set(shared) <= lasting,
-            (stream.how, stream.snapshots[begin].at),
+            group, streak.how, run[0].at, seen, last.ids, shared, doubles, set(shared) <= lasting,
+            (streak.how, streak.snapshots[0].at),
         )  # fmt: skip
-        start = end
 
 
 def _pattern(snapshot: Snapshot) -> tuple[str, ...]:
@@ -100,19 +89,13 @@ def _pattern(snapshot: Snapshot) -> tuple[str, ...]:
     return tuple(client if client in snapshot.shared else "" for client in snapshot.ids)
 
 
-def _until(stream: Stream, end: int) -> float:
-    """How long the snapshots before number *end* hold."""
-    if not stream.lasting:
-        return stream.snapshots[end - 1].at
-    return stream.snapshots[end].at if end < len(stream.snapshots) else stream.until
-
-
-def _persists(stream: Stream, numbers: range, client: str) -> bool:
+def _persists(streak: Stream, client: str) -> bool:
     """The same two hosts had the id for longer than a dead connection is listed, or the same two ports in a list."""
-    seen = [(n, stream.snapshots[n].at, stream.snapshots[n].of(client)) for n in numbers]
-    if _two_stay([(_until(stream, n + 1), at, {m.host for m in members}) for n, at, members in seen]):
+    seen = [(snapshot.at, snapshot.of(client)) for snapshot in streak.snapshots]
+    ends = [*(at for at, _ in seen[1:]), streak.until] if streak.lasting else [at for at, _ in seen]
+    if _two_stay([(until, at, {m.host for m in own}) for until, (at, own) in zip(ends, seen, strict=True)]):
         return True
-    return not stream.lasting and _two_stay([(at, at, {m.place for m in members}) for _, at, members in seen])
+    return not streak.lasting and _two_stay([(at, at, {m.place for m in own}) for at, own in seen])
 
 
 def _two_stay(seen: Sequence[tuple[float, float, set[str]]]) -> bool:
@@ -126,10 +109,8 @@ def _two_stay(seen: Sequence[tuple[float, float, set[str]]]) -> bool:
     return False
 
 
-NEAR = 60.0
-"""Seconds between sightings of one sharing by different sources."""
 MOSTLY = 1.5
-"""Times that a message of a doubled queue is handled, at least: more than half of them again."""
+"""Times that a message of a doubled queue is handled, at least: the most part again, where all of them should be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +141,7 @@ def _held(facts: Facts, sharing: Sharing, topic: str) -> Mapping[str, Mapping[st
     rows = [
         a for a in facts.assignments
         if a.group == sharing.group and a.topic == topic and a.client_id in sharing.shared and a.at is not None
-        and a.at <= sharing.until <= ends[folder(a.source)] + NEAR and "rebalanced" in a.text
+        and a.at <= sharing.until <= ends[folder(a.source)] + HEARTBEATS and "rebalanced" in a.text
     ]  # fmt: skip
     for row in rows:
         last[folder(row.source)] = max(last.get(folder(row.source), 0.0), row.at or 0.0)
@@ -250,9 +231,9 @@ def harmless(facts: Facts, case: Case) -> str | None:
     alone = all(one is not None and one.instance == "DEFAULT" for one in read)
     unread = any(e.group == case.group and _NO_OFFSETS in (e.reason or "") for e in facts.of_kind("tool-error"))
     if told.get("messageModel") == "BROADCASTING" or ("messageModel" not in told and (alone or unread)):
-        return f"{case.group} is a broadcast group: each member reads every queue, equal ids do no harm"
+        return f"{case.group} is a broadcast group: each member reads every queue, duplicate ids do no harm"
     if told.get("consumeType") == "CONSUME_POP":
-        return f"{case.group} consumes by POP: every client may read every queue, ids have no say"
+        return f"{case.group} consumes by POP: every client may read every queue, so client ids do not matter"
     return None
 
 
@@ -260,7 +241,8 @@ def harmless(facts: Facts, case: Case) -> str | None:
 def cases(facts: Facts, group: str) -> tuple[Case, ...]:
     """The times in which ids of *group* were shared, each judged once, by time."""
     chains: list[list[Sharing]] = []
-    for one in sorted(sharings(facts, group), key=lambda s: (s.since, s.until, s.how)):
+    sharings = [one for stream in streams(facts, group) for one in _of_stream(group, stream)]
+    for one in sorted(sharings, key=lambda s: (s.since, s.until, s.how)):
         chain = next((c for c in chains if _belongs(one, c)), None)
         if chain is None:
             chains.append([one])
@@ -270,8 +252,9 @@ def cases(facts: Facts, group: str) -> tuple[Case, ...]:
 
 
 def _belongs(one: Sharing, chain: Sequence[Sharing]) -> bool:
+    """The same source saw it without a break, or another one saw the same ids at that time, to two heartbeats."""
     return any(
-        one.streak == s.streak or (set(one.shared) & set(s.shared) and one.since <= s.until + NEAR) for s in chain
+        one.streak == s.streak or (set(one.shared) & set(s.shared) and one.since <= s.until + HEARTBEATS) for s in chain
     )
 
 
@@ -338,10 +321,8 @@ def doubtful(facts: Facts) -> Iterator[tuple[float, str]]:
     for group in groups(facts):
         for case in cases(facts, group):
             if case.unclear and case.certainty is None and harmless(facts, case) is None:
-                names, places = (
-                    " and ".join(case.sharing.shared),
-                    ", ".join(sorted(m.place for m in case.sharing.members)),
-                )
+                names = " and ".join(case.sharing.shared)
+                places = ", ".join(sorted(m.place for m in case.sharing.members))
                 yield case.since, f"{clock(case.since)} UTC: {group} lists {names} more than once ({places})"
 
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from mqlab.facts import Facts
-from mqlab.models import ownership
+from mqlab.models.queue_allocation import STRATEGIES, owned
 from mqlab.shared.queues import OWN, Pace, of_groups, paces, place
 
 SETTLING = 30.0
@@ -25,8 +25,6 @@ _CLASSES = {
     "AllocateMessageQueueByMachineRoom": "MACHINE_ROOM",
     "AllocateMessageQueueByConfig": "CONFIG",
 }
-_PREDICTABLE = ("AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH")
-"""Strategies that need nothing but ids and queues."""
 BY_PLACE = ("AVG", "AVG_BY_CIRCLE")
 """Those that are taken where nobody names one: what they leave without an owner can be seen."""
 
@@ -103,7 +101,7 @@ def judged(
     the *likely* ones is taken, or the other if that one fits.
     """
     named = strategies(facts, group)
-    tried = [s for s in named if s in _PREDICTABLE] or (["custom"] if named else list(likely))
+    tried = [s for s in named if s in STRATEGIES] or (["custom"] if named else list(likely))
     read = {topic for c in facts.clients if c.group == group for topic in topics_of(c.subscription)}
     queues = {topic: found for (owner, topic), found in of_groups(facts).items() if owner == group}
     held = held_by_topic(facts, group)
@@ -142,14 +140,14 @@ def strategies(facts: Facts, group: str) -> tuple[str, ...]:
     for setting in facts.settings:
         if setting.key == "allocateMessageQueueStrategy" and setting.owner in members:
             told.add(_CLASSES.get(setting.value.rsplit(".", 1)[-1].split("@")[0], ""))
-    return tuple(sorted(told & set(_PREDICTABLE))) or tuple(sorted(told - {""}))
+    return tuple(sorted(told & set(STRATEGIES))) or tuple(sorted(told - {""}))
 
 
 def owners(
     strategy: str, ids: Sequence[str], topic: str, queues: Sequence[str], absent: Collection[str] = ()
 ) -> Mapping[str, tuple[str, ...]]:
     """Ids of the processes that own each of the *queues*, named ``broker/id``; empty for an unknown *strategy*."""
-    if strategy not in _PREDICTABLE:
+    if strategy not in STRATEGIES:
         return {}
     names = {(topic, *place(queue)): queue for queue in queues}
-    return {names[queue]: ids for queue, ids in ownership.owned(strategy, ids, names, absent).owners.items()}
+    return {names[queue]: ids for queue, ids in owned(strategy, ids, names, absent).owners.items()}

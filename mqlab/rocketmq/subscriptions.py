@@ -15,12 +15,12 @@ from itertools import combinations
 
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Evidence
-from mqlab.rocketmq.members import ROCKETMQ, streams
+from mqlab.rocketmq.members import EXPIRY, HEARTBEATS, ROCKETMQ, streams
 from mqlab.rocketmq.slots import BY_PLACE, Judgement, judged, owners, topics_of
 from mqlab.rows import Client
 
 _MANY = 2
-"""Members, at most, that are tried together."""
+"""Members, at most, that are tried together: of three, some set has the queues that stand still by chance."""
 
 
 def judgements(
@@ -104,10 +104,6 @@ def _ids(facts: Facts, group: str, until: float) -> tuple[str, ...]:
     return ()
 
 
-HEARTBEATS = 60.0
-"""Two heartbeats of a client: what lasts no longer is a release."""
-WATCHED = 180.0
-"""Seconds before a single sighting in which queues can show it; members that differ may have come lately."""
 TWICE = 2
 """Times that the broker takes a topic away and gets it back, from which it is no change of the subscription."""
 
@@ -163,12 +159,15 @@ def mismatches(facts: Facts, group: str) -> Mismatch | None:
 
 
 def _spans(facts: Facts, since: float, until: float) -> Sequence[tuple[float, float]]:
-    """Times in which the queues can show it: the whole of it; around a single sighting what came after, and before."""
+    """Times in which the queues can show it: the whole of it; around a single sighting what came after, and before.
+
+    A sighting may be as old as a dead connection stays listed.
+    """
     if until - since > HEARTBEATS:
         return ((since, until),)
     moments = [p.at for p in facts.positions if p.at is not None]
     first, last = min(moments, default=since), max(moments, default=until)
-    return (since, max(until, last)), (max(first, since - WATCHED), until)
+    return (since, max(until, last)), (max(first, since - EXPIRY), until)
 
 
 def _flips(facts: Facts, group: str) -> Mapping[str, Sequence[Episode]]:

@@ -12,26 +12,26 @@ from math import isfinite
 
 from mqlab.errors import MqlabError
 from mqlab.facts import Facts
-from mqlab.models.consuming import Consumer
-from mqlab.models.draining import Backlog, Forecast, Group, Interval, Plan, Queue, Store, forecast, lasting, plan
+from mqlab.models.draining import (
+    BATCH_MESSAGES,
+    RESERVE_SHARE,
+    RETENTION_SECONDS,
+    Consumer,
+    Drain,
+    Forecast,
+    Plan,
+    Queue,
+    Store,
+    forecast,
+    lasting,
+    plan,
+)
 from mqlab.models.falling import Falling, drained_level
 from mqlab.quantities import BadQuantityError
 from mqlab.rocketmq.members import reserved_seconds
 from mqlab.scenarios.drain_state import NoBacklogError, Speed, State, Waiting, dealt, message_bytes, speed, state
 from mqlab.units import duration
 
-RESERVE_SHARE = 0.3
-"""Of the capacity of the store: its other work must not feel the drain."""
-RETENTION_SECONDS = 172_800.0
-"""fileReservedTime of the broker.conf that is shipped; BrokerConfig itself says 72 h."""
-MESSAGE_BYTES = 1_000.0
-"""A message of which nothing tells the size."""
-PULL_SECONDS = 0.005
-"""Round trip of one pull within a data centre."""
-STEP_SECONDS = 300.0
-"""How long a step of the ramp is watched: five samples of metrics that are scraped each minute."""
-BATCH_MESSAGES = 32
-"""pullBatchSize of DefaultMQPushConsumer."""
 THREADS = 20
 """consumeThreadMin of DefaultMQPushConsumer."""
 
@@ -108,35 +108,26 @@ def planned(
         assumed.of(request.writes_per_message, 1.0, "one write per message"),
         request.response_time,
     )
-    return store, plan(_backlog(request, queues, facts, assumed), store, _group(request, queues, facts, assumed))
-
-
-def _backlog(request: Request, queues: Sequence[Queue], facts: Facts | None, assumed: Assumptions) -> Backlog:
     ages = [q.backlog / q.inflow_per_second for q in queues if q.inflow_per_second > 0]
     oldest = request.oldest
     if oldest is None and ages:
         oldest = assumed.of(None, max(ages), f"the oldest message is {duration(max(ages))} old (lag over inflow)")
     size = request.message_size if request.message_size is not None else message_bytes(facts)
-    return Backlog(
+    kept = request.retention if request.retention is not None else reserved_seconds(facts)
+    drain = Drain(
         sum(q.backlog for q in queues),
         sum(q.inflow_per_second for q in queues),
         len(queues),
-        assumed.of(size, MESSAGE_BYTES, "a message has 1 kB"),
+        request.instances or len({q.owner for q in queues if q.owner}),
+        assumed.of(size, 1_000.0, "a message has 1 kB"),
         oldest,
-    )
-
-
-def _group(request: Request, queues: Sequence[Queue], facts: Facts | None, assumed: Assumptions) -> Group:
-    held = len({q.owner for q in queues if q.owner})
-    retention = request.retention if request.retention is not None else reserved_seconds(facts)
-    return Group(
-        request.instances or held,
         request.batch or BATCH_MESSAGES,
-        assumed.of(request.pull_time, PULL_SECONDS, "a pull takes 5 ms"),
+        assumed.of(request.pull_time, 0.005, "a pull takes 5 ms"),
         request.orderly,
-        assumed.of(retention, RETENTION_SECONDS, "messages are kept for 48 h"),
-        request.step or STEP_SECONDS,
+        assumed.of(kept, RETENTION_SECONDS, "messages are kept for 48 h"),
+        request.step or 300.0,
     )
+    return store, plan(drain, store)
 
 
 NOTHING_TOLD = Speed(None, None, False, None)
@@ -276,9 +267,8 @@ def _forecast(
         Consumer(name, int(threads), request.response_time, request.orderly, batch, request.pull_time)
         for name in sorted({q.owner for q in queues if q.owner})
     ]
-    restart = request.restart or 0.0
     level = drained_level(known.points) if known else 0.0
-    return forecast(queues, consumers, level, start_seconds=Interval(restart, restart, restart))
+    return forecast(queues, consumers, level, request.restart or 0.0)
 
 
 def foreseen(facts: Facts, group: str) -> DrainAnswer | None:

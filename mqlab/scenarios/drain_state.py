@@ -16,7 +16,7 @@ from mqlab.facts import Facts, Position, Setting
 from mqlab.kafka.groups import groups
 from mqlab.models.draining import Queue
 from mqlab.models.falling import Falling, falling
-from mqlab.models.queue_allocation import averagely
+from mqlab.models.queue_allocation import allocate
 from mqlab.rows import Assignment
 from mqlab.shared.queues import OWN, Points, lag, of_groups, place
 
@@ -68,7 +68,7 @@ def dealt(keys: Sequence[Key], instances: int) -> Mapping[Key, str]:
     for topic in sorted({topic for topic, _ in keys}):
         queues = {(topic, *place(queue)): (topic, queue) for name, queue in keys if name == topic}
         for name in names:
-            held |= {queues[queue]: name for queue in averagely(name, sorted(queues), names)}
+            held |= {queues[queue]: name for queue in allocate("AVG", name, sorted(queues), names)}
     return held
 
 

@@ -6,46 +6,100 @@ likely courses.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from math import inf
 from statistics import median_low
+
+import numpy as np
 
 from mqlab.facts import Facts
 from mqlab.kafka import groups
 from mqlab.kafka.rebalances import history
 from mqlab.models import polling
 from mqlab.models.draining import Interval
-from mqlab.models.group_loop import equally_likely, simulate, with_pace, with_settings
-from mqlab.models.group_terms import Course, GroupProtocol, Member, Outcome, Settings
-from mqlab.scenarios.replay_inputs import (
-    SERVER_HEARTBEAT,
-    SERVER_SESSION,
-    Inputs,
-    NoReplayError,
-    batches,
-    first_late,
-    inputs,
-    lags,
-)
+from mqlab.models.group_course import Course, Outcome, equally_likely, with_pace
+from mqlab.models.group_simulation import simulate
+from mqlab.scenarios.replay_changes import RECORD, THREADS, Changes, changed
+from mqlab.scenarios.replay_inputs import Inputs, NoReplayError, batches, first_late, inputs, lags
 from mqlab.scenarios.replay_paces import Paces, steady
-from mqlab.scenarios.replay_request import (
-    ASSIGNOR,
-    DELAY,
-    HEARTBEAT,
-    INTERVAL,
-    MEMBERS,
-    RECORD,
-    RECORDS,
-    SESSION,
-    THREADS,
-    BadChangeError,
-    Changes,
-    Fit,
-    Recorded,
-    ReplayAnswer,
-    Told,
-)
 from mqlab.units import counted, digits, duration, number
+
+
+@dataclass(frozen=True, slots=True)
+class Simulated:
+    """What simulations of one setting say, with bounds."""
+
+    rebalances: Interval
+    longest_poll_seconds: Interval
+    late_share: Interval
+    """Of the polls that took the poll interval or longer."""
+    final_lag: Interval
+    repeated: Interval
+    """Records that were handed out more than once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What really happened; None where the material does not tell."""
+
+    rebalances: int | None
+    longest_poll_seconds: float | None
+    late_share: float | None
+    """Of the polls that applications tell of."""
+    final_lag: float | None
+    """None where offsets were not listed near the end."""
+    peak_lag: float
+    repeated: int | None
+    """Records that were handled before a rebalance and handed out again after it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """Whether a poll fits into the interval, and whether the group is as fast as what comes in."""
+
+    records: int
+    threads: int
+    record_seconds: float
+    poll_seconds: float
+    interval_seconds: float
+    largest_safe_records: int | None
+    """That an average poll works off in time; None where not even one record fits."""
+    advised_records: int | None
+    """The same with half of the time kept free, for polls that take longer than the average."""
+    capacity_per_second: float
+    """Of all members while they were there, each with its own time per record."""
+    arriving_per_second: float
+
+    @property
+    def feasible(self) -> bool:
+        """An average poll comes in time."""
+        return self.poll_seconds < self.interval_seconds
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayAnswer:
+    """What the replay says; moments as epoch seconds."""
+
+    group: str
+    changes: str
+    """``max.poll.records=50``; empty for a replay of what was."""
+    since: float
+    until: float
+    incident: bool
+    """The time was cut to an incident: from the first late poll to the first change."""
+    recorded: Recorded
+    before: Simulated
+    """The replay of what was."""
+    error_share: float
+    """By which it is off, of the record."""
+    agrees: bool
+    after: Simulated | None
+    """None without changes, and where the replay of what was has nothing in common with the record."""
+    fit_before: Fit
+    fit_after: Fit
+    assumed: tuple[str, ...]
+
 
 _MOST = 4
 """Sentences about single members that fit on a screen."""
@@ -73,8 +127,7 @@ def _assumed(known: Inputs, asked: Changes) -> Iterator[str]:
 
 
 def _of_members(course: Course, paces: Paces) -> Iterator[str]:
-    came = sum(log.end.at(course.until) - log.end.at(course.since) for log in course.logs)
-    share = came / (course.until - course.since) / len({each.name for each in course.members})
+    share = arriving_per_second(course) / len({member.name for member in course.members})
     for client, seconds in sorted(paces.means.items()):
         pace = f"{digits(seconds * 1000)} ms per record, {digits(1 / seconds)}/s"
         yield f"{client}: slower than the others as recorded: {pace}, where an even share is {digits(share)}/s"
@@ -91,136 +144,116 @@ def _of_members(course: Course, paces: Paces) -> Iterator[str]:
 AGREES, REFUSED = 0.2, 0.5
 """Share by which the replay of what was may be off the record; from the second on there is no answer."""
 _PHASES, _LARGE = 5, 20_000.0
-"""Orders of short and long polls that are tried; one only where members times seconds are more than that."""
+"""Orders of short and long polls that are tried; one only where members times seconds are more: each costs seconds."""
 _NEAR = 0.25
 """Share of the time within which offsets must have been listed before or after its end for the lag there."""
 _GENERATIONS = ("rebalance-started", "group-epoch-bumped", "join-completed", "rebalance-stabilized", "group-emptied")
 
 
-def told(course: Course, paces: Paces) -> Told:
+def simulated(course: Course, paces: Paces) -> Simulated:
     """Simulations with several orders of polls, and with records that take less and more time.
 
     Where there are rebalances one more or less is within the bounds: two that nearly meet are one or two. So is half a
     poll of each member, which is what they have in hand on average and have not committed when the time ends.
     """
-    span = course.until - course.since
+    members = len({member.name for member in course.members})
     even = not any(pace.deviation for pace in (course.pace, *paces.own.values()))
-    phases = 1 if even or len(course.members) * span > _LARGE else _PHASES
-    usual = [simulate(one) for one in equally_likely(course, phases)]
+    large = len(course.members) * (course.until - course.since) > _LARGE
+    usual = [simulate(each) for each in equally_likely(course, 1 if even or large else _PHASES)]
     every = [*usual, *(simulate(with_pace(course, factor)) for factor in (paces.low, paces.high) if factor != 1)]
 
-    def bounds(of: Callable[[Outcome], float]) -> Interval:
-        values = [of(one) for one in every]
-        return Interval(min(values), median_low([of(one) for one in usual]), max(values))
+    def bounds(of: Callable[[Outcome], float], apart: float = 0) -> Interval:
+        values = [of(outcome) for outcome in every]
+        likely = median_low([of(outcome) for outcome in usual])
+        return Interval(max(min(values) - apart, 0), likely, max(values) + apart)
 
-    members = len({each.name for each in course.members})
-    held = members * median_low([one.handled / one.polls if one.polls else 0.0 for one in usual]) / 2
-    rebalances = bounds(lambda one: len(one.rebalances))
-    return Told(
-        _apart(rebalances, 1 if rebalances.high > 0 else 0),
-        bounds(lambda one: one.longest_seconds),
-        bounds(lambda one: one.late_polls / one.polls if one.polls else 0.0),
-        _apart(bounds(lambda one: one.final_lag), held),
-        bounds(lambda one: one.repeated),
+    held = members * median_low([each.handled / each.polls if each.polls else 0.0 for each in usual]) / 2
+    return Simulated(
+        bounds(lambda outcome: len(outcome.rebalances), 1 if any(each.rebalances for each in every) else 0),
+        bounds(lambda outcome: outcome.longest_seconds),
+        bounds(lambda outcome: outcome.late_polls / outcome.polls if outcome.polls else 0.0),
+        bounds(lambda outcome: outcome.final_lag, held),
+        bounds(lambda outcome: outcome.repeated),
     )
-
-
-def _apart(known: Interval, by: float) -> Interval:
-    return Interval(max(0, known.low - by), known.likely, known.high + by)
 
 
 def recorded(facts: Facts, group: str, course: Course) -> Recorded:
     """What the material says of the same time; the lag at its end lies between two listings."""
     since, until = course.since, course.until
-    known = any(e.group == group for e in facts.of_kind(*_GENERATIONS))
-    begun = [one for one in history(facts, group) if since < one.started <= until]
-    polls = [b for b in batches(facts, group) if since < b.at <= until]
-    again = [one.repeated for one in begun if one.repeated is not None]
-    waiting = lags(facts, group)
-    interval, near = min(each.settings.interval for each in course.members), _NEAR * (until - since)
-    late = sum(b.longest_seconds >= interval for b in polls)
+    rebalances = [rebalance for rebalance in history(facts, group) if since < rebalance.started <= until]
+    polls = [batch for batch in batches(facts, group) if since < batch.at <= until]
+    again = [rebalance.repeated for rebalance in rebalances if rebalance.repeated is not None]
+    interval = min(member.settings.interval for member in course.members)
+    late = sum(batch.longest_seconds >= interval for batch in polls)
+    waiting, near = lags(facts, group), _NEAR * (until - since)
     listed = any(until - near <= at <= until + near for at, _ in waiting)
-    final = _between(waiting, until) if listed else None
-    inside = [lag for at, lag in waiting if since <= at <= until]
+    final = float(np.interp(until, [at for at, _ in waiting], [lag for _, lag in waiting])) if listed else None
     return Recorded(
-        rebalances=len(begun) if known else None,
-        longest_poll_seconds=max((b.longest_seconds for b in polls), default=None),
-        late_share=late / sum(b.polls for b in polls) if polls else None,
+        rebalances=len(rebalances) if any(e.group == group for e in facts.of_kind(*_GENERATIONS)) else None,
+        longest_poll_seconds=max((batch.longest_seconds for batch in polls), default=None),
+        late_share=late / sum(batch.polls for batch in polls) if polls else None,
         final_lag=final,
-        peak_lag=max([final or 0.0, *inside]),
+        peak_lag=max([final or 0.0, *(lag for at, lag in waiting if since <= at <= until)]),
         repeated=sum(again) if again else None,
     )
 
 
-def _between(points: Sequence[tuple[float, float]], at: float) -> float:
-    before = [point for point in points if point[0] <= at] or [points[0]]
-    after = [point for point in points if point[0] > at] or [before[-1]]
-    (begin, low), (end, high) = before[-1], after[0]
-    return low + (high - low) * (at - begin) / (end - begin) if end > begin else low
-
-
-def error(before: Told, real: Recorded, course: Course) -> float:
+def error(before: Simulated, real: Recorded, course: Course) -> float:
     """Share by which the replay of what was is off: of the rebalances, or of the most lag, whichever is worse.
 
     One rebalance more or less is none. What members hold uncommitted, a poll each, is no lag that could be told. Where
     neither was recorded nothing speaks for the replay: it counts as wholly off.
     """
-    found = []
+    errors = []
     if real.final_lag is not None:
-        lag = abs(before.final_lag.likely - real.final_lag)
-        found.append(lag / max(real.peak_lag, sum(each.settings.records for each in course.members)))
+        in_hand = sum(member.settings.records for member in course.members)
+        errors.append(abs(before.final_lag.likely - real.final_lag) / max(real.peak_lag, in_hand))
     if real.rebalances is not None:
         off = abs(before.rebalances.likely - real.rebalances)
-        found.append(off / max(1, real.rebalances) if off > 1 else 0.0)
-    return max(found, default=1.0)
+        errors.append(off / max(1, real.rebalances) if off > 1 else 0.0)
+    return max(errors, default=1.0)
 
 
-def widened(after: Told, before: Told, real: Recorded) -> Told:
+def widened(after: Simulated, before: Simulated, real: Recorded) -> Simulated:
     """*after* with bounds that are as much further apart as the replay of what was is off the record."""
     lag = abs(before.final_lag.likely - real.final_lag) if real.final_lag is not None else 0.0
-    off = 0.0
-    if real.rebalances and before.rebalances.likely:
-        off = abs(before.rebalances.likely / real.rebalances - 1)
-    known, waiting = after.rebalances, after.final_lag
-    return Told(
-        Interval(int(known.low * (1 - min(1.0, off))), known.likely, round(known.high * (1 + off))),
-        after.longest_poll_seconds,
-        after.late_share,
-        Interval(max(0.0, waiting.low - lag), waiting.likely, waiting.high + lag),
-        after.repeated,
+    off = abs(before.rebalances.likely / real.rebalances - 1) if real.rebalances and before.rebalances.likely else 0.0
+    many, waiting = after.rebalances, after.final_lag
+    return replace(
+        after,
+        rebalances=Interval(int(many.low * (1 - min(1.0, off))), many.likely, round(many.high * (1 + off))),
+        final_lag=Interval(max(0.0, waiting.low - lag), waiting.likely, waiting.high + lag),
     )
 
 
 def fit(course: Course, paces: Paces) -> Fit:
     """The arithmetic behind it: a poll of the slowest member, and the speed of all."""
     settings = course.members[0].settings
-    each, threads, other = paces.slowest, settings.threads, settings.commit_seconds
-    span = course.until - course.since
-    handled = sum(_there(one, course) / paces.means.get(one.name, paces.mean) for one in course.members)
-    came = sum(log.end.at(course.until) - log.end.at(course.since) for log in course.logs)
+    slowest, threads = paces.slowest, settings.threads
+    span, handled = course.until - course.since, 0.0
+    for member in course.members:
+        begin, end = max(member.started or 0.0, course.since), min(member.stopped or inf, course.until)
+        handled += max(0.0, end - begin) / paces.means.get(member.name, paces.mean)
     return Fit(
         settings.records,
         threads,
-        each,
-        polling.poll_seconds(settings.records, each, threads, other),
+        slowest,
+        polling.poll_seconds(settings.records, slowest, threads),
         settings.interval,
-        polling.largest_safe_records(settings.interval, each, threads, other),
-        polling.largest_safe_records(settings.interval, each, threads, other, polling.ADVISED_MARGIN),
+        polling.largest_safe_records(settings.interval, slowest, threads),
+        polling.largest_safe_records(settings.interval, slowest, threads, polling.ADVISED_MARGIN),
         handled / span * threads,
-        came / span,
+        arriving_per_second(course),
     )
 
 
-def _there(member: Member, course: Course) -> float:
-    """Seconds of the course in which it was there."""
-    begin, end = max(member.started or course.since, course.since), min(member.stopped or course.until, course.until)
-    return max(0.0, end - begin)
+def arriving_per_second(course: Course) -> float:
+    """Records that come in, of all partitions."""
+    came = sum(log.end.at(course.until) - log.end.at(course.since) for log in course.logs)
+    return came / (course.until - course.since)
 
 
 NOTHING = Changes()
-_SERVED = {"heartbeat": SERVER_HEARTBEAT, "session": SERVER_SESSION}
-_OWN = {"heartbeat": Settings().heartbeat, "session": Settings().session}
-"""Heartbeats of a group that is moved to the other protocol: the broker's defaults, those of the client."""
 
 
 def replay(
@@ -245,14 +278,14 @@ def replay(
             raise
         known = inputs(facts, name, since, until, paced)
     course, paces = known.course, known.paces
-    real, before = recorded(facts, name, course), told(course, paces)
-    off = error(before, real, course)
     other, other_paces = changed(course, changes), paced or paces
-    _sound(other, changes)
-    after = widened(told(other, other_paces), before, real) if changes.told and off <= REFUSED else None
+    real, before = recorded(facts, name, course), simulated(course, paces)
+    off, after = error(before, real, course), None
+    if str(changes) and off <= REFUSED:
+        after = before if paced is None and other == course else widened(simulated(other, other_paces), before, real)
     return ReplayAnswer(
         group=name,
-        changes=changes.told,
+        changes=str(changes),
         since=course.since,
         until=course.until,
         incident=known.incident,
@@ -279,59 +312,3 @@ def chosen(facts: Facts) -> str:
     if not points:
         raise NoReplayError("No listing of a group's offsets is among the material: a replay needs two at least.")
     return max(sorted(points), key=lambda name: (first_late(facts, name) is not None, points[name]))
-
-
-def changed(course: Course, asked: Changes) -> Course:
-    """*course* as it would have been with what is asked for."""
-    numbers = asked.numbers
-    wholes = {RECORDS: "records", THREADS: "threads"}
-    times = {INTERVAL: "interval", SESSION: "session", HEARTBEAT: "heartbeat"}
-    settings: dict[str, float] = {name: int(numbers[key]) for key, name in wholes.items() if key in numbers}
-    settings |= {name: numbers[key] / 1000 for key, name in times.items() if key in numbers}
-    if SESSION in numbers and all(each.settings.heartbeat == 0 for each in course.members):
-        settings["interval"] = settings["session"]
-    found = with_settings(course, settings)
-    if MEMBERS in numbers:
-        found = replace(found, members=_so_many(found.members, int(numbers[MEMBERS])))
-    if RECORD in numbers:
-        pace = steady(numbers[RECORD] / 1000).common
-        found = replace(found, pace=pace, members=tuple(replace(each, pace=None) for each in found.members))
-    protocol = asked.protocol() or found.protocol
-    assignor = asked.words.get(ASSIGNOR, found.assignor)
-    if protocol is not GroupProtocol.CONSUMER and assignor == "uniform":
-        assignor = "range"
-    if (protocol is GroupProtocol.CONSUMER) != (found.protocol is GroupProtocol.CONSUMER):
-        usual = _SERVED if protocol is GroupProtocol.CONSUMER else _OWN
-        found = with_settings(found, {name: value for name, value in usual.items() if name not in settings})
-    return replace(
-        found,
-        protocol=protocol,
-        assignor=assignor,
-        delay=numbers[DELAY] / 1000 if DELAY in numbers else found.delay,
-    )
-
-
-def _sound(asked: Course, changes: Changes) -> None:
-    """Clients refuse to start with a heartbeat that is due after the end of the session (Heartbeat's constructor).
-
-    Raises:
-        BadChangeError: such settings are asked for.
-    """
-    times = {SESSION, HEARTBEAT} & set(changes.numbers)
-    if times and any(each.settings.heartbeat >= each.settings.session for each in asked.members):
-        raise BadChangeError(
-            "heartbeat.interval.ms must be below session.timeout.ms: clients do not start otherwise. Set both."
-        )
-
-
-def _so_many(known: tuple[Member, ...], count: int) -> tuple[Member, ...]:
-    """The lives of the first *count* names; where there are fewer, copies of the last name's, each with its own id.
-
-    Two static members with one group.instance.id would take the place of each other without end.
-    """
-    names = sorted({each.name for each in known})
-    kept = tuple(each for each in known if each.name in names[:count])
-    copied = [each for each in known if each.name == names[-1]]
-    added = range(1, count - len(names) + 1)
-    copies = (replace(each, name=f"{each.name}~{number:04d}", instance=None) for number in added for each in copied)
-    return (*kept, *copies)

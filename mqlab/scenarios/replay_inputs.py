@@ -22,7 +22,7 @@ from mqlab.kafka.log_lines import client_of
 from mqlab.kafka.rows import End, Life
 from mqlab.models import kafka_defaults
 from mqlab.models.assignment import ASSIGNORS
-from mqlab.models.group_terms import CONSUMER, Busy, Course, GroupProtocol, Log, Member, Pace, Settings, rising
+from mqlab.models.group_course import Busy, Course, GroupProtocol, Log, Member, Pace, Settings, classic, rising
 from mqlab.rows import GRID, Batch
 from mqlab.scenarios.replay_paces import Paces, paces, steady
 from mqlab.shared import configured
@@ -59,15 +59,15 @@ def _seconds(facts: Facts, client: str, key: str, at: float, otherwise: float) -
 def members(facts: Facts, group: str, since: float, until: float) -> tuple[Member, ...]:
     """Processes of *group* that were there at any time from *since* to *until*, by name."""
     chains = _chains(lives(facts, group))
-    found = [_member(facts, chain, _next(chain, chains), since) for chain in chains]
-    inside = [m for m in found if (m.started or -inf) < until and (m.stopped is None or m.stopped > since)]
-    return tuple(sorted(inside, key=lambda m: (m.name, m.started or 0.0)))
+    processes = [_member(facts, chain, _next(chain, chains), since) for chain in chains]
+    there = [m for m in processes if (m.started or -inf) < until and (m.stopped is None or m.stopped > since)]
+    return tuple(sorted(there, key=lambda m: (m.name, m.started or 0.0)))
 
 
 def first_late(facts: Facts, group: str) -> float | None:
     """When the first member left because it did not poll in time."""
-    late = [life.until for life in lives(facts, group) if life.end is End.POLL_TIMEOUT and life.until is not None]
-    return min(late, default=None)
+    left = [life.until for life in lives(facts, group) if life.end is End.POLL_TIMEOUT and life.until is not None]
+    return min(left, default=None)
 
 
 def first_change(facts: Facts, group: str, after: float) -> float | None:
@@ -175,9 +175,9 @@ def protocol_of(facts: Facts, group: str, client: str, at: float) -> tuple[Group
         return GroupProtocol.CONSUMER, "uniform"
     value = configured.consumer_value(facts, client, "partition.assignment.strategy", at)
     named = [_NAMES.get(name, name) for name in _CLASS.findall(value.value)] if value else []
-    known = [name for name in named if name in ASSIGNORS]
-    assignor = known[0] if known else "range"
-    return (GroupProtocol.COOPERATIVE if assignor == "cooperative-sticky" else GroupProtocol.EAGER), assignor
+    supported = [name for name in named if name in ASSIGNORS]
+    assignor = supported[0] if supported else "range"
+    return classic(assignor), assignor
 
 
 def initial_delay(facts: Facts) -> float:
@@ -206,12 +206,12 @@ def batches(facts: Facts, group: str) -> tuple[Batch, ...]:
 
 def lags(facts: Facts, group: str) -> Waiting:
     """Records that waited in all partitions of *group*, at each listing."""
-    found: dict[float, float] = {}
-    for (name, _), queues in groups.topics(facts).items():
-        if name == group:
+    waiting: dict[float, float] = {}
+    for (of_group, _), queues in groups.topics(facts).items():
+        if of_group == group:
             for at, lag, _ in totals(queues):
-                found[at] = found.get(at, 0.0) + lag
-    return tuple(sorted(found.items()))
+                waiting[at] = waiting.get(at, 0.0) + lag
+    return tuple(sorted(waiting.items()))
 
 
 def window(facts: Facts, group: str, since: float | None, until: float | None) -> tuple[float, float, bool]:
@@ -219,8 +219,8 @@ def window(facts: Facts, group: str, since: float | None, until: float | None) -
 
     An incident lasts from the begin of the first late polls to the first stop or start of a process after them.
     """
-    told = lags(facts, group)
-    first, last = told[0][0], told[-1][0]
+    listed = lags(facts, group)
+    first, last = listed[0][0], listed[-1][0]
     late = first_late(facts, group)
     if late is None or since is not None or until is not None:
         return max(since or first, first), min(until or last, last), False
@@ -258,22 +258,22 @@ def arrivals(points: Points, bursts: Sequence[float] = ()) -> list[tuple[float, 
     behind handles it. Spread over the time between two listings it would have been handled in the simulation.
     """
     usual = median([_rate(a, b) for a, b in pairwise(points)])
-    found = [(points[0].at or 0.0, float(points[0].end or 0))]
+    ends = [(points[0].at or 0.0, float(points[0].end or 0))]
     for before, after in pairwise(points):
         begin, end = before.at or 0.0, after.at or 0.0
         came = (after.end or 0) - (before.end or 0)
         burst = came - usual * (end - begin)
         if _rate(before, after) > _BURST * usual:
-            known = min((at for at in bursts if begin < at < end), default=None)
+            burst_at = min((at for at in bursts if begin < at < end), default=None)
             waits = lag(after) - lag(before) >= _WAITS * burst
-            if known is not None:
-                found.append((known - _AT_ONCE, (before.end or 0) + usual * (known - begin)))
-                found.append((known, (after.end or 0) - usual * (end - known)))
+            if burst_at is not None:
+                ends.append((burst_at - _AT_ONCE, (before.end or 0) + usual * (burst_at - begin)))
+                ends.append((burst_at, (after.end or 0) - usual * (end - burst_at)))
             elif waits:
                 lasts = _LASTS * (end - begin)
-                found.append((end - lasts, (before.end or 0) + usual * (end - begin - lasts)))
-        found.append((end, float(after.end or 0)))
-    return found
+                ends.append((end - lasts, (before.end or 0) + usual * (end - begin - lasts)))
+        ends.append((end, float(after.end or 0)))
+    return ends
 
 
 def bursts(queues: Sequence[Points], polls: Sequence[Batch]) -> tuple[float, ...]:
@@ -398,8 +398,8 @@ def inputs(
     paced_members = (replace(m, pace=known.own.get(m.name), stalls=known.stalls.get(m.name, ())) for m in found)
     found = tuple(_begun(each, facts, begin) for each in paced_members)
     if protocol is GroupProtocol.CONSUMER:
-        heartbeat = _seconds_of(facts, CONSUMER.heartbeat_setting, SERVER_HEARTBEAT)
-        session = _seconds_of(facts, CONSUMER.session_setting, SERVER_SESSION)
+        heartbeat = _seconds_of(facts, "group.consumer.heartbeat.interval.ms", SERVER_HEARTBEAT)
+        session = _seconds_of(facts, poll_limits.SERVER_SESSION, SERVER_SESSION)
         found = tuple(
             replace(each, settings=replace(each.settings, heartbeat=heartbeat, session=session)) for each in found
         )

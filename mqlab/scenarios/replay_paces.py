@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from math import sqrt
 
-from mqlab.models.group_terms import Pace
-from mqlab.rows import Batch
+from mqlab.models.group_course import Pace
+from mqlab.rows import GRID, Batch
 
-APART = 10.0
-"""Seconds between two turns at least: the members of a group notice one within a poll of each other."""
 ENOUGH = 50
-"""Records from which the average of a window is one; else that of the time between two turns is taken."""
+"""Records from which the average of ten seconds is one, else that of the time between two turns is taken: with so many
+the error of a mean is a seventh of the deviation of one record."""
 LEAST = 0.0001
-"""Seconds per record where the lines round a poll to nothing."""
+"""Seconds per record where the lines round a poll to nothing: any that is small, so that a rate stays finite."""
 _TURN = 2.0
 """Times by which records take longer from one poll to the next where something has happened to what they need."""
 _STALL = 10.0
@@ -45,7 +44,7 @@ def turns(batches: Sequence[Batch]) -> list[float]:
                 found.append(before.at if slow is before or after.polls > 1 else after.at - after.seconds)
     kept: list[float] = []
     for at in sorted(found):
-        if not kept or at > kept[-1] + APART:
+        if not kept or at > kept[-1] + GRID:
             kept.append(at)
     return kept
 
@@ -54,10 +53,9 @@ def _each(batch: Batch) -> float:
     return max(LEAST, batch.seconds / batch.records)
 
 
-WINDOW = 10.0
-"""Seconds over which the time per record is averaged: short polls of so long share a row (``Batch``)."""
 _ERRORS, _APART, _POLLS = 4.0, 0.25, 3
-"""A member has a pace of its own if it is off by so many standard errors, by this share, over so many polls."""
+"""A member has a pace of its own if it is off by so many standard errors (one of 30,000 by chance), by a share that
+makes a difference to lag, over so many polls that a deviation can be told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,14 +122,14 @@ def _pace(batches: Sequence[Batch], since: float, until: float, steady: bool) ->
 
 
 def _steps(batches: Sequence[Batch], since: float, until: float) -> list[tuple[float, float]]:
-    """Average of each window between two turns; where it has too few records that of all the time between them."""
+    """Average of each ten seconds, as long as a row of short polls is; with too few records, of all between turns."""
     found = []
     for first, last in pairwise([since, *(at for at in turns(batches) if since < at < until), until]):
         usual = _between(batches, first, last, 0.0) or _mean(batches)
-        count = max(1, round((last - first) / WINDOW))
+        count = max(1, round((last - first) / GRID))
         for number in range(count):
-            begin = first + number * WINDOW
-            end = last if number == count - 1 else begin + WINDOW
+            begin = first + number * GRID
+            end = last if number == count - 1 else begin + GRID
             found.append((begin, _between(batches, begin, end, ENOUGH) or usual))
     return found
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, tzinfo
-
-import click
 
 from mqlab.delivery import path as delivery_path
 from mqlab.delivery.path import (
@@ -28,7 +25,7 @@ from mqlab.delivery.rows import Audit, Doubled, Loss, Outcome
 from mqlab.diagnosis import Diagnosis
 from mqlab.findings import Evidence, Finding
 from mqlab.mqtt.chain_stages import BY_IDS, Chain, Gap, Stage
-from mqlab.screens.rows import LABEL, ROOM, WIDTH, clipped, line, placed, row, safe
+from mqlab.screens.rows import LABEL, ROOM, WIDTH, clipped, columns, line, placed, row, safe
 from mqlab.units import counted, number
 from mqlab.views import audit_json
 from mqlab.views.audit_json import commands_for
@@ -135,29 +132,18 @@ _MOST_STAGES = 24
 
 def path_rows(rows: Sequence[PathRow], group: str | None) -> Iterator[str]:
     """The table: a row for each partition, and one for all of them."""
-    told = f"to group {group}" if group else "to the log; no group that reads it is told of"
+    told = f"to group {group}" if group else "to the log; no group is known to read it"
     yield line("PATH", told)
     shown = telling(rows, _MOST_STAGES)
-    table = [_safe(one) for one in (*shown, *([total(rows)] if len(rows) > 1 else []))]
-    widths = {
-        name: max(len(name), *(len(one[name]) for one in table)) for name in _COLUMNS if _shown(name, group, table)
-    }
-    names = list(widths)
+    table = [cells(one) for one in (*shown, *([total(rows)] if len(rows) > 1 else []))]
+    names = [name for name in _COLUMNS if _shown(name, group, table)]
     for less in _LESS_TELLING:
-        if sum(widths[name] + 2 for name in names) - 2 > ROOM:
-            names = [name for name in names if name != less]
-    for one in ({name: name for name in names}, *table):
-        texts = (f"{one[n]:<{widths[n]}}" if n == "partition" else f"{one[n]:>{widths[n]}}" for n in names)
-        yield " " * LABEL + "  ".join(texts)
+        width = sum(max(len(name), *(len(one[name]) for one in table)) + 2 for name in names) - 2
+        names = [name for name in names if name != less or width <= ROOM]
+    yield from columns([names, *([safe(one[name]) for name in names] for one in table)], left=(0,))
     if len(shown) < len(rows):
-        yield line(
-            "", f"{counted(len(rows) - len(shown), 'more partition')} in the sum (mqlab audit --format json lists them)"
-        )
-
-
-def _safe(row: PathRow) -> Mapping[str, str]:
-    told = cells(row)
-    return {**told, "partition": safe(told["partition"])}
+        more = counted(len(rows) - len(shown), "more partition")
+        yield line("", f"{more} in the sum (mqlab audit --format json lists them)")
 
 
 def _shown(name: str, group: str | None, table: Sequence[Mapping[str, str]]) -> bool:
@@ -171,10 +157,6 @@ def _shown(name: str, group: str | None, table: Sequence[Mapping[str, str]]) -> 
 
 _MOST_PARTS = 8
 _MOST_RISKS = 8
-_COLOURS = {
-    "LOST AND DOUBLED": "red", "LOST": "red", "DOUBLED": "yellow", "CANNOT SAY": "yellow", "WAITING": "yellow",
-    "NOTHING LOST": "green", "NOTHING LOST FROM THE LOG": "green",
-}  # fmt: skip
 
 
 def audit_screen(
@@ -207,18 +189,6 @@ def audit_exit_code(audits: Sequence[Audit], ways: Sequence[Chain] = ()) -> int:
     if any(audit.outcome not in (Outcome.COMPLETE, Outcome.IN_LOG, Outcome.UNKNOWN) for audit in audits):
         return 2
     return int(not audits or any(audit.outcome is not Outcome.COMPLETE for audit in audits))
-
-
-def coloured(text: str) -> str:
-    """The screen for a terminal: verdicts in colour, labels bold."""
-    return "\n".join(_coloured(one) for one in text.split("\n"))
-
-
-def _coloured(text: str) -> str:
-    head, gap, rest = text.partition("  ")
-    if gap and head in _COLOURS and not rest.startswith(" ") and ":" not in rest:
-        return click.style(head, fg=_COLOURS[head], bold=True) + gap + rest
-    return click.style(text[:LABEL], bold=True) + text[LABEL:] if re.match(r"[A-Z]+ +\S", text[: LABEL + 1]) else text
 
 
 def _topic(audit: Audit, tz: tzinfo) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 
 import click
@@ -16,7 +16,12 @@ LABEL = 9
 ROOM = WIDTH - LABEL
 """Characters beside the label."""
 
-_COLOURS = {"CRITICAL": "red", "WARNING": "yellow", "HEALTHY": "green", "UNDETERMINED": "yellow"}
+_COLOURS = {
+    "CRITICAL": "red", "WARNING": "yellow", "HEALTHY": "green", "UNDETERMINED": "yellow", "LOST AND DOUBLED": "red",
+    "LOST": "red", "DOUBLED": "yellow", "CANNOT SAY": "yellow", "WAITING": "yellow", "NOTHING LOST": "green",
+    "NOTHING LOST FROM THE LOG": "green",
+}  # fmt: skip
+"""Of verdicts about a capture and about messages."""
 _TELLING = re.compile(
     r"\S+, (?:splitting and )?retrying \(\d+ attempts left\)|The (?:message|request) (?:is|included) |"
     r"\S+ ms has passed since|exited with status|splitting and retrying|\w+ (?:\S+ )?-> \w+|"
@@ -46,6 +51,16 @@ def row(label: str, text: str, most: int = 9) -> Iterator[str]:
 def line(label: str, text: str) -> str:
     """*text* behind its label, on one line."""
     return f"{label:<{LABEL}}{clipped(safe(text), ROOM)}"
+
+
+def columns(cells: Sequence[Sequence[str]], left: Collection[int]) -> Iterator[str]:
+    """Rows of a table below each other; columns with these numbers begin at the left, all others end at the right."""
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    for texts in cells:
+        parts = zip(texts, widths, strict=True)
+        yield " " * LABEL + "  ".join(
+            f"{text:<{width}}" if place in left else f"{text:>{width}}" for place, (text, width) in enumerate(parts)
+        )
 
 
 def placed(label: str, text: str, place: str) -> str:
@@ -113,14 +128,14 @@ def local(text: str, day: datetime | None, tz: tzinfo) -> tuple[datetime | None,
 
 
 def coloured(text: str) -> str:
-    """The screen for a terminal: its verdict in colour, its labels bold."""
-    lines = text.split("\n")
-    first = lines[0].split("  ", 1)
-    lines[0] = click.style(first[0], fg=_COLOURS.get(first[0], "cyan"), bold=True) + "".join(
-        f"  {r}" for r in first[1:]
+    """The screen for a terminal: verdicts in colour, labels bold."""
+    return "\n".join(_coloured(one) for one in text.split("\n"))
+
+
+def _coloured(text: str) -> str:
+    head, gap, rest = text.partition("  ")
+    if head in _COLOURS and gap and not rest.startswith(" ") and not re.match(r"[^ ]*:", rest):
+        return click.style(head, fg=_COLOURS[head], bold=True) + gap + rest
+    return (
+        re.sub(r"^[A-Z][A-Z ]*[A-Z](?= )", lambda label: click.style(label[0], bold=True), text[:LABEL]) + text[LABEL:]
     )
-    return "\n".join(re.sub(r"^([A-Z][A-Z ]{1,7}[A-Z])(?=  )", _bold, one) if n else one for n, one in enumerate(lines))
-
-
-def _bold(found: re.Match[str]) -> str:
-    return click.style(found[1], bold=True)

@@ -36,6 +36,16 @@ def log_end(facts: Facts, sources: Collection[str]) -> float | None:
     return max(dated, default=None)
 
 
+GIVEN_UP = 60.0
+"""Seconds after which a producer has sent again, or given up, what got no answer: two requests that time out
+(request.timeout.ms 30000)."""
+
+
+def goes_on(facts: Facts, sources: Collection[str], last: float | None) -> bool:
+    """True where these logs end too soon after *last* to show that it was over."""
+    return last is not None and (log_end(facts, sources) or last) < last + GIVEN_UP
+
+
 def by_client(facts: Facts, episodes: Sequence[Episode]) -> dict[str, list[Episode]]:
     """Events by client, clients in order of their first event."""
     found: dict[str, list[Episode]] = {}

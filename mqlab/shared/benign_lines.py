@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from mqlab.facts import Facts
+from mqlab.facts import Episode, Facts
 from mqlab.rows import Shape
 from mqlab.shared.actors import folder
 from mqlab.sources import Role
@@ -33,21 +33,28 @@ WANTED = (*ORDERLY, 137.0)
 REPEATED = 3
 """Lines from which a WARN shape is no single remark."""
 
+OFTEN = 60
+"""Lines of one shape within a minute, one a second (reconnect.backoff.max.ms 1000), that a start may bring about."""
+
+_REMARKS = re.compile(
+    r"(?:isn't|aren't|are not|was not) (?:a )?known config|deprecated|SLF4J|log4j:WARN|InstanceAlreadyExists"
+    r"|TransactionalMessage(?:Check)?Service|getAllTopicListFromNameserver|subscription is not latest"
+)
+"""WARN lines that programs print however long they run and whatever happens: no trouble, how many there may be."""
 _ORDINARY = re.compile(
     r"No meta\.properties file|Performing controller activation|Bootstrap broker|may not be available"
     r"|marked as failed|not the correct coordinator|coordinator is loading|Coordinator load in progress"
     r"|Writing records to __consumer_offsets|Execution of FlushBatch failed|already been closed"
     r"|Renouncing the leadership"
-    r"|Error registering AppInfo mbean|InstanceAlreadyExists|(?:isn't|aren't|are not|was not) (?:a )?known config"
-    r"|LEADER_NOT_AVAILABLE|UNKNOWN_TOPIC_OR_PARTITION|Attempting to send response via channel|SLF4J|log4j:WARN"
-    r"|Error while fetching metadata|No broker metadata found|deprecated"
-    r"|TransactionalMessage(?:Check)?Service|selectMappedBuffer request pos invalid|getAllTopicListFromNameserver"
+    r"|Error registering AppInfo mbean"
+    r"|LEADER_NOT_AVAILABLE|UNKNOWN_TOPIC_OR_PARTITION|Attempting to send response via channel"
+    r"|Error while fetching metadata|No broker metadata found|selectMappedBuffer request pos invalid"
     r"|PIPELINE: exceptionCaught|BatchUnregistrationService"
-    r"|ScheduledThread has shutdown|processQueue is dropped without process|subscription is not latest"
+    r"|ScheduledThread has shutdown|processQueue is dropped without process"
     r"|get Topic \[TBW"
     r"|memorystore wiped|error triggered |internalConnLost unexpected status: disconnection already in progress"
 )
-"""What a healthy start, restart or hand-over prints at WARN or ERROR.
+"""What a healthy start, restart or hand-over prints at WARN or ERROR, ``OFTEN`` at most.
 
 RocketMQ's: looks at transactions of which there are none, topics and groups that a name server or broker does not
 know yet, the template of topics (TBW102) where brokers create none by themselves.
@@ -72,14 +79,28 @@ class Starts:
     brokers: frozenset[str]
     """Logs of brokers and name servers."""
 
-    def account_for(self, shape: Shape) -> bool:
-        """Every line of *shape* may belong to a start: all to one, or the first and the last to one each."""
+    def account_for(self, facts: Facts, shape: Shape) -> bool:
+        """Every line of *shape* may belong to a start: all to one, or the first and the last to one each.
+
+        A log that begins may be one that was rotated: its first lines excuse warnings, no errors.
+        """
+        if not is_slow(facts, shape):
+            return False
+        return self.around(shape) or (shape.level == "WARN" and self.at_begin(shape))
+
+    def around(self, shape: Shape | Episode) -> bool:
+        """Its first and its last line lie around a start or stop that the material tells of."""
         if shape.first_at is None or shape.last_at is None:
             return False
         known = [*self.every, *self._clients(shape.source)]
-        ends = [any(_near(at, start) for start in known) for at in (shape.first_at, shape.last_at)]
+        return all(any(_near(at, start) for start in known) for at in (shape.first_at, shape.last_at))
+
+    def at_begin(self, shape: Shape | Episode) -> bool:
+        """Its first and its last line lie at the beginning of its log."""
+        if shape.first_at is None or shape.last_at is None:
+            return False
         begin = self.begins.get(shape.source, shape.first_at)
-        return all(ends) or (_near(shape.first_at, begin) and _near(shape.last_at, begin))
+        return _near(shape.first_at, begin) and _near(shape.last_at, begin)
 
     def _clients(self, source: str) -> list[float]:
         if source in self.brokers:
@@ -106,17 +127,26 @@ def starts(facts: Facts) -> Starts:
     )
 
 
-def notable(shape: Shape) -> bool:
-    """A shape of WARN or worse that health does not print; a WARN that is no single remark."""
-    if shape.level not in ("WARN", "ERROR", "FATAL") or _is_ordinary(shape.shape):
+def is_slow(facts: Facts, shape: Shape) -> bool:
+    """True where its lines come no faster than from clients of its log that try again once a second each."""
+    clients = len({client for _, client in facts.named_clients(shape.source)})
+    lasts = shape.last_at - shape.first_at if shape.first_at is not None and shape.last_at is not None else 0.0
+    return shape.lines <= (OFTEN + lasts) * max(1, clients)
+
+
+def notable(facts: Facts, shape: Shape) -> bool:
+    """A shape of WARN or worse that health does not print, or not so often; a WARN that is no single remark."""
+    if shape.level == "WARN":
+        return shape.lines >= REPEATED and not _REMARKS.search(shape.shape) and not _is_ordinary(facts, shape)
+    return shape.level in ("ERROR", "FATAL") and not _is_ordinary(facts, shape)
+
+
+def _is_ordinary(facts: Facts, shape: Shape) -> bool:
+    if not is_slow(facts, shape):
         return False
-    return shape.level != "WARN" or shape.lines >= REPEATED
-
-
-def _is_ordinary(text: str) -> bool:
-    if _ORDINARY.search(text):
+    if _ORDINARY.search(shape.shape):
         return True
-    return bool(_ANSWER.search(text)) and not _REFUSAL.search(text)
+    return bool(_ANSWER.search(shape.shape)) and not _REFUSAL.search(shape.shape)
 
 
 def _near(at: float, start: float) -> bool:

@@ -6,10 +6,11 @@ An undated file often shows the state after the repair; therefore it never beats
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mqlab.facts import Episode, Facts, Setting
+from mqlab.findings import Evidence
 from mqlab.memo import per_facts
 from mqlab.models import kafka_defaults
 from mqlab.models.kafka_defaults import Version
@@ -28,6 +29,11 @@ class Value:
     value: str
     setting: Setting | None
     """None for a client's or broker's own default."""
+
+    @property
+    def evidence(self) -> Evidence | None:
+        """Where it stands; None for a default."""
+        return self.setting.evidence if self.setting is not None else None
 
     @property
     def number(self) -> int | None:
@@ -87,16 +93,17 @@ def consumer_value(facts: Facts, client_id: str | None, key: str, at: float | No
     return _value(own, at, key, "consumer", version_of(facts, client_id, at))
 
 
-def _value(own: Iterable[Setting], at: float | None, key: str, scope: str, version: Version | None) -> Value | None:
+def _value(own: Sequence[Setting], at: float | None, key: str, scope: str, version: Version | None) -> Value | None:
     """The best of the *own* settings, else the default of *version*."""
-    found = _best(own, at)
+    found = best(own, at)
     if found:
         return Value(key, found.value, found)
     default = kafka_defaults.default(key, scope, version)
     return Value(key, default, None) if default is not None else None
 
 
-def _best(settings: Iterable[Setting], at: float | None) -> Setting | None:
+def best(settings: Sequence[Setting], at: float | None) -> Setting | None:
+    """The last of the best kind that was seen at *at* or before, else the first after it, else an undated one."""
     dated = [s for s in settings if s.at is not None]
     before = [s for s in dated if at is None or (s.at or 0) <= at]
     if before:
@@ -121,7 +128,7 @@ def limit(facts: Facts, topic: str | None, at: float | None) -> Value | None:
     described = [s for s in facts.settings if s.key == _LIMIT["topic"] and s.owner == topic]
     if changed:
         described = [s for s in described if s.at is not None and at is not None and s.at <= at]
-    found = _best(described, at)
+    found = best(described, at)
     return Value(found.key, found.value, found) if found else _broker_limit(facts, at)
 
 

@@ -7,8 +7,9 @@ minus the committed position, never a printed column.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby, zip_longest
 from math import inf
 
 from mqlab.facts import Facts, Position
@@ -202,3 +203,10 @@ class Stream:
     """How long the last snapshot is known to hold."""
     lasting: bool
     """Each snapshot holds until the next one; a listing is true for its moment only."""
+
+    def runs(self, alike: Callable[[Snapshot], object]) -> Iterator[tuple[tuple[Snapshot, ...], float, float]]:
+        """Snapshots that follow each other and are alike; when that was over, and until when it is known to hold."""
+        runs = [tuple(run) for _, run in groupby(self.snapshots, alike)]
+        for run, following in zip_longest(runs, runs[1:]):
+            until = following[0].at if following else max(self.until, run[-1].at)
+            yield run, until, until if self.lasting else run[-1].at

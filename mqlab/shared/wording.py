@@ -1,13 +1,12 @@
-"""How findings are written: moments, names, places and samples; an accusation, and a notice that accuses nobody."""
+"""How findings are written: moments, names, places and samples."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import TypedDict, Unpack
 
 from mqlab.facts import Facts, Series
-from mqlab.findings import Certainty, Evidence, Finding, Severity
+from mqlab.findings import Evidence
 
 
 def instant(at: float) -> datetime:
@@ -44,61 +43,3 @@ def few(names: Sequence[str], shown: int, what: str = "more") -> str:
     """The first of *names*, and how many there are besides: ``a, b and 3 more``."""
     rest = f" and {len(names) - shown} {what}" if len(names) > shown else ""
     return ", ".join(names[:shown]) + rest
-
-
-class Details(TypedDict, total=False):
-    """What a finding says besides who, when and how sure."""
-
-    statement: str
-    measures: Mapping[str, float]
-    evidence: tuple[Evidence, ...]
-    explains: tuple[str, ...]
-    mitigate: str
-    remedy: str
-    verify: str
-    facts: Mapping[str, str]
-
-
-def accusation(
-    name: str,
-    certainty: Certainty,
-    span: tuple[float | None, float | None],
-    *,
-    ongoing: bool = False,
-    severity: Severity | None = None,
-    **details: Unpack[Details],
-) -> Finding:
-    """A finding named class:subject about a *span* of time: critical where it is proven, if nothing else is said."""
-    incident, _, subject = name.partition(":")
-    usual = Severity.CRITICAL if certainty is Certainty.PROVEN else Severity.WARNING
-    end = None if ongoing else moment(span[1])
-    return Finding(
-        name, incident, severity or usual, certainty, subject, moment(span[0]), end, ongoing, **details
-    )  # fmt: skip
-
-
-def notice(
-    name: str,
-    span: tuple[float | None, float | None],
-    statement: str,
-    measures: Mapping[str, float],
-    evidence: tuple[Evidence, ...],
-    *,
-    verify: str,
-) -> Finding:
-    """A finding of severity notice about a *span* of time: nothing to repair, something to know.
-
-    *name* is the id: class and subject.
-    """
-    return accusation(
-        name,
-        Certainty.PROVEN,
-        span,
-        severity=Severity.NOTICE,
-        statement=statement,
-        measures=measures,
-        evidence=evidence,
-        mitigate="None needed.",
-        remedy="None needed; size the network for it.",
-        verify=verify,
-    )

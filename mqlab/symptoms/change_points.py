@@ -63,10 +63,10 @@ class Course:
     """Counts of what happens at random."""
 
 
-def earlier(one: Riser, other: Riser) -> bool:
+def earlier(riser: Riser, other: Riser) -> bool:
     """*one* surely left its level before *other* did, whatever lies between the samples and the clocks."""
-    clocks = 0.0 if one.source == other.source else CLOCKS
-    return one.at + clocks < other.since or (one.source == other.source and one.at <= other.since)
+    clocks = 0.0 if riser.source == other.source else CLOCKS
+    return riser.at + clocks < other.since or (riser.source == other.source and riser.at <= other.since)
 
 
 _ROLES = {"sent": "published", "received": "received", "consumed": "consumed", "processed": "processed"}
@@ -213,15 +213,15 @@ def first(every: Sequence[Riser]) -> tuple[Riser, ...]:
 
     A total is left out where one of its parts is there.
     """
-    open_ = [one for one in every if not any(earlier(other, one) for other in every)]
-    parts = {one.quantity for one in open_ if one.who and (one.share or 0.0) >= CONCENTRATED}
-    return tuple(one for one in open_ if one.who or one.quantity not in parts)
+    open_ = [riser for riser in every if not any(earlier(other, riser) for other in every)]
+    parts = {riser.quantity for riser in open_ if riser.who and (riser.share or 0.0) >= CONCENTRATED}
+    return tuple(riser for riser in open_ if riser.who or riser.quantity not in parts)
 
 
 def consequences(every: Sequence[Riser]) -> tuple[Riser, ...]:
     """What surely changed after all of the first ones did, by time."""
     began = first(every)
-    return tuple(one for one in every if began and all(earlier(other, one) for other in began))
+    return tuple(riser for riser in every if began and all(earlier(other, riser) for other in began))
 
 
 def _riser(course: Course, change: Onset, every: Sequence[Course]) -> Riser:
@@ -253,9 +253,9 @@ def order(risers: Sequence[Riser], tz: tzinfo = UTC, most: int = 3) -> str:
     began, then = first(risers), consequences(risers)
     if not began:
         return ""
-    told = "; ".join(words(one, tz) for one in began[:most])
+    told = "; ".join(words(riser, tz) for riser in began[:most])
     told += f"; {len(began) - most} more" if len(began) > most else ""
-    if len(began) > 1 and not (began[0].who and len({one.who for one in began}) == 1):
+    if len(began) > 1 and not (began[0].who and len({riser.who for riser in began}) == 1):
         told = f"cannot tell which came first: {told}"
     if then:
         told += f"; then {words(then[0], tz)}"
@@ -268,17 +268,17 @@ def during(risers: Sequence[Riser], lead: Finding) -> Sequence[Riser]:
     if lead.started_at is None or lead.certainty is not Certainty.PROVEN:
         return risers
     begin = lead.started_at.timestamp()
-    since = [one for one in risers if one.at + CLOCKS >= begin]
-    return since if any(one.since <= begin + CLOCKS for one in since) else ()
+    since = [riser for riser in risers if riser.at + CLOCKS >= begin]
+    return since if any(riser.since <= begin + CLOCKS for riser in since) else ()
 
 
-def words(one: Riser, tz: tzinfo = UTC) -> str:
+def words(riser: Riser, tz: tzinfo = UTC) -> str:
     """``takeovers of press-07 0 -> 5.00 in 5 s (100.0 % of all) between 11:40:15 and 11:40:20``."""
-    who = f" of {one.who}" if one.who else ""
-    part = f" ({percent(one.share)} of all)" if one.share is not None else ""
-    since, until = (f"{datetime.fromtimestamp(at, tz):%H:%M:%S}" for at in (one.since, one.at))
-    values = f"{_value(one.before, one.unit)} -> {_value(one.after, one.unit)}{_unit(one.unit)}"
-    return f"{one.quantity}{who} {values}{part} between {since} and {until}"
+    who = f" of {riser.who}" if riser.who else ""
+    part = f" ({percent(riser.share)} of all)" if riser.share is not None else ""
+    since, until = (f"{datetime.fromtimestamp(at, tz):%H:%M:%S}" for at in (riser.since, riser.at))
+    values = f"{_value(riser.before, riser.unit)} -> {_value(riser.after, riser.unit)}{_unit(riser.unit)}"
+    return f"{riser.quantity}{who} {values}{part} between {since} and {until}"
 
 
 def _value(value: float, unit: str) -> str:

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from functools import cache
 
 from mqlab.catalogue import INCIDENTS
-from mqlab.delivery import group_losses, loss_mechanisms
+from mqlab.delivery import loss_mechanisms, losses
 from mqlab.delivery.group_audit import dead_letter_topic
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Certainty, Finding, Severity
+from mqlab.known_errors import PREFIX, known_errors
 from mqlab.logs import explosion
-from mqlab.mqtt import explained as mqtt_explained
 from mqlab.mqtt import symptoms
 from mqlab.rocketmq import shared_client_ids
 from mqlab.rows import LineShape
@@ -32,6 +32,10 @@ class Symptom:
 
     at: float | None
     text: str
+    kind: str
+    """An event, a counter, or what else classes account for in the catalogue."""
+    lines: int = 1
+    """Lines or samples that show it."""
 
 
 def explained(at: float | None, findings: Sequence[Finding], classes: Sequence[str] | None) -> bool:
@@ -48,38 +52,43 @@ def covers(finding: Finding, at: float | None) -> bool:
     return finding.ongoing or finding.ended_at is None or at <= finding.ended_at.timestamp() + explosion.NEAR
 
 
-_UNACCOUNTED = ("replication-too-large", "send-busy", "disk-full", "broker-crashed")
+_UNACCOUNTED = ("replication-too-large", "broker-crashed")
 """Events that mean trouble, whether or not some class accounts for them."""
 
 
 @cache
 def trouble() -> Mapping[str, Sequence[str]]:
-    """Events that mean trouble, and counters that stand still in health, to the classes that account for them."""
+    """Symptoms to the classes that account for them: events, counters that stand still in health, copies and gaps."""
     classes: dict[str, list[str]] = {kind: [] for kind in _UNACCOUNTED}
     for slug, incident in INCIDENTS.items():
         for kind in incident.accounts_for:
             classes.setdefault(kind, []).append(slug)
-    return {**classes, **symptoms.TROUBLE}
+    for error in known_errors().values():
+        if not error.event:
+            classes.setdefault(error.kind, []).append(error.incident)
+    return classes
 
 
 SINGLE = {"produce-retry": 10, "request-timeout": 3, "call-failed": 3, **symptoms.SINGLE}
-"""Events that any disturbance leaves, up to so many."""
+"""Events that any disturbance leaves, up to so many: one disconnect fails up to max.in.flight.requests.per.connection
+(5) requests, and a client tries again three times by default."""
 NOTICED = frozenset({"produce-retry", "request-timeout", "isr-shrunk", "broker-fenced"}) | symptoms.NOTICED
 """Events that clients and followers print when a broker is restarted in good order."""
-DISPROVED = {"batch-split": "batch-split-loop", "member-expired": "session-timeout"}
-"""Events that are ordinary where the rule has looked at each of them and found it to be so."""
-OF_TRAFFIC = frozenset({"fan-out", "catch-up-read", "replica-catch-up", "replication-traffic"})
-"""Benign classes that explain traffic and lag, but no line of trouble."""
 
 
-_OF_SPLITS = ("producer.batch_splits", "broker.bytes_rejected")
-"""Counters that rise with splits, also with those that end by themselves."""
+OUT_PER_READER = 1.3
+"""Bytes out over bytes in and reader that framing of fetches and scrapes of two moments leave (``fan-out``)."""
+
+
+def _ordinary(rejected: Collection[str]) -> frozenset[str]:
+    """Events and counters whose rule has looked at each of them and found nothing."""
+    return frozenset(kind for slug in rejected for kind in INCIDENTS[slug].judges)
 
 
 def rises(facts: Facts, findings: Sequence[Finding], rejected: Collection[str]) -> Iterator[Symptom]:
     """Counters that stand still in health and rose at a time that no finding covers."""
     for name, classes in trouble().items():
-        if "." not in name or (name in _OF_SPLITS and "batch-split-loop" in rejected):
+        if "." not in name or name in _ordinary(rejected):
             continue
         totals = flows.all_topics(facts, name) if name.startswith("broker.") else facts.named(name)
         rose = [
@@ -90,7 +99,9 @@ def rises(facts: Facts, findings: Sequence[Finding], rejected: Collection[str]) 
         if rose:
             total, original = sum(v for _, v in rose), next(s.original for s in totals)
             yield Symptom(
-                rose[0][0], f"{clock(rose[0][0])} UTC: {original} begins to rise, by {number(round(total))} in all"
+                rose[0][0],
+                f"{clock(rose[0][0])} UTC: {original} begins to rise, by {number(round(total))} in all",
+                name,
             )
 
 
@@ -105,7 +116,7 @@ def repeats(facts: Facts, findings: Sequence[Finding]) -> Iterator[Symptom]:
             continue
         if not explained(rose[0][0], findings, trouble()["produce-retry"]):
             told = f"{clock(rose[0][0])} UTC: {client} begins to send records again, {number(total)} in all"
-            yield Symptom(rose[0][0], told)
+            yield Symptom(rose[0][0], told, "produce-retry")
 
 
 def ratio(facts: Facts, findings: Sequence[Finding]) -> Iterator[Symptom]:
@@ -114,10 +125,13 @@ def ratio(facts: Facts, findings: Sequence[Finding]) -> Iterator[Symptom]:
     shift = counters.shift([(p.since, p.until, p.out_per_in) for p in pieces])
     if shift is None or explained(shift.at, [f for f in findings if f.severity > Severity.NOTICE], None):
         return
+    of_traffic = [f for f in findings if INCIDENTS[f.incident].of_traffic]
     readers = max((flows.readers(facts, p) or 0 for p in pieces), default=0)
-    if shift.after > 1.3 * max(1, readers) and not explained(shift.at, findings, tuple(OF_TRAFFIC)):
+    if shift.after > OUT_PER_READER * max(1, readers) and not explained(shift.at, of_traffic, None):
         levels = f"from {shift.before:.3g} to {shift.after:.3g}"
-        yield Symptom(shift.at, f"{clock(shift.at)} UTC: bytes out over bytes in of the brokers rose {levels}")
+        yield Symptom(
+            shift.at, f"{clock(shift.at)} UTC: bytes out over bytes in of the brokers rose {levels}", "traffic-ratio"
+        )
 
 
 def troubles(
@@ -126,8 +140,8 @@ def troubles(
     """Kinds of trouble that are left; splits that end by themselves (*rejected*) and lines of *loud* shapes are not."""
     orderly = [e.first_at for e in facts.of_kind("broker-stopping") if e.first_at is not None]
     for kind, classes in trouble().items():
-        left = [e for e in facts.of_kind(kind) if not explained(e.first_at, findings, classes) and _abnormal(facts, e)]
-        if DISPROVED.get(kind) in rejected:
+        left = [e for e in facts.of_kind(kind) if not explained(e.first_at, findings, classes) and abnormal(facts, e)]
+        if kind in _ordinary(rejected):
             continue
         flooded = explosion.accounted_sources(loud, facts.of_kind(kind))
         left = [e for e in left if e.source not in flooded]
@@ -137,16 +151,18 @@ def troubles(
         if not left or count < SINGLE.get(kind, 1):
             continue
         place = f"{left[0].source}:{left[0].first.line}"
-        yield Symptom(
-            left[0].first_at, f"{clock(left[0].first_at)} UTC: {kind}, {counted(count, 'time')}, first at {place}"
-        )
+        told = f"{clock(left[0].first_at)} UTC: {kind}, {counted(count, 'time')}, first at {place}"
+        yield Symptom(left[0].first_at, told, kind, count)
 
 
 def _at_restart(episode: Episode, restarts: Sequence[float]) -> bool:
     return episode.first_at is not None and any(abs(episode.first_at - r) <= benign_lines.RESTART for r in restarts)
 
 
-def _abnormal(facts: Facts, episode: Episode) -> bool:
+def abnormal(facts: Facts, episode: Episode) -> bool:
+    """False for an event that looks like trouble and is an ordinary end: an orderly exit, a good-bye."""
+    if episode.kind.startswith(PREFIX):
+        return False  # the rule of its class tells of it, or it belongs to a start
     if episode.kind == "record-failed" and episode.topic and dead_letter_topic(facts, episode.topic):
         return False
     if episode.kind != "process-exit":
@@ -165,32 +181,40 @@ def crashes_of_brokers(facts: Facts, findings: Sequence[Finding]) -> Iterator[Sy
             running.discard(episode.source)
         elif episode.source in running and not explained(episode.first_at, findings, trouble()["broker-crashed"]):
             when, place = clock(episode.first_at), f"{episode.source}:{episode.first.line}"
-            yield Symptom(episode.first_at, f"{when} UTC: broker started again without an orderly stop, {place}")
+            yield Symptom(
+                episode.first_at, f"{when} UTC: broker started again without an orderly stop, {place}", "broker-crashed"
+            )
         else:
             running.add(episode.source)
 
 
-EFFECT = "log-explosion"
-"""A class that explains nothing but its own lines: why they are printed, it does not say."""
-
-
 def unexplained(facts: Facts, findings: Sequence[Finding], rejected: Collection[str] = ()) -> tuple[Symptom, ...]:
     """What remains, earliest first; splits that were found to end by themselves (*rejected*) are explained."""
-    known = [f for f in findings if f.certainty > Certainty.POSSIBLE and f.incident != EFFECT]
-    loud = [s for f in findings if f.incident == EFFECT for s in explosion.shapes_of(facts, f)]
+    # A log that exploded explains nothing but its own lines: why they are printed, it does not say.
+    known = [f for f in findings if f.certainty > Certainty.POSSIBLE and f.incident != explosion.INCIDENT]
+    loud = [s for f in findings if f.incident == explosion.INCIDENT for s in explosion.shapes_of(facts, f)]
+    copied, missing = (trouble()[kind] for kind in ("messages-copied", "messages-missing"))
     found = [
         *troubles(facts, known, rejected, loud),
         *crashes_of_brokers(facts, known),
         *rises(facts, known, rejected),
         *repeats(facts, known),
         *_losses(facts),
-        *_shapes(facts, [f for f in known if f.incident not in OF_TRAFFIC], loud),
-        *(Symptom(grown.at, grown.told) for grown in lag.grown(facts) if not explained(grown.at, known, None)),
-        *(Symptom(at, told) for at, told in lag.stuck(facts) if not explained(at, known, None)),
-        *(Symptom(at, told) for at, told in shared_client_ids.doubtful(facts)),
-        *(Symptom(a, told) for a, told in symptoms.copies(facts) if not explained(a, known, symptoms.COPYING)),
-        *(Symptom(at, told) for at, told in symptoms.cut_off_when_idle(facts)),
-        *(Symptom(at, told) for at, told in mqtt_explained.every(facts) if not explained(at, known, symptoms.MISSING)),
+        *_shapes(facts, [f for f in known if not INCIDENTS[f.incident].of_traffic], loud),
+        *(
+            Symptom(grown.at, grown.told, "backlog-grows")
+            for grown in lag.grown(facts)
+            if not explained(grown.at, known, None)
+        ),
+        *(Symptom(at, told, "backlog-stands") for at, told in lag.stuck(facts) if not explained(at, known, None)),
+        *(Symptom(at, told, "queue-locked-by-other") for at, told in shared_client_ids.doubtful(facts)),
+        *(Symptom(a, told, "messages-copied") for a, told in symptoms.copies(facts) if not explained(a, known, copied)),
+        *(Symptom(at, told, "connection-lost") for at, told in symptoms.cut_off_when_idle(facts)),
+        *(
+            Symptom(at, told, "messages-missing")
+            for at, told in symptoms.missing(facts)
+            if not explained(at, known, missing)
+        ),
         *ratio(facts, known),
     ]
     return tuple(sorted(found, key=lambda s: (s.at if s.at is not None else float("inf"), s.text)))
@@ -200,20 +224,26 @@ def _losses(facts: Facts) -> Iterator[Symptom]:
     """Acknowledged records that a log or a group lost by no mechanism that the material tells."""
     for piece in (case.piece for case in loss_mechanisms.of_incident(facts, None) if case.piece.least):
         lost = f"{number(piece.records)} acknowledged records of {piece.topic}-{piece.queue}"
-        yield Symptom(piece.since, f"{clock(piece.since)} UTC: {lost} are gone from the log")
-    for own in group_losses.cases(facts, None):
+        yield Symptom(piece.since, f"{clock(piece.since)} UTC: {lost} are gone from the log", "records-lost")
+    for own in losses.by_groups(facts, None):
         told = f"{own.amount} of {own.topic} that {own.group} went past are in no ledger of it: {own.losses[0].how}"
-        yield Symptom(own.span[0], f"{clock(own.span[0])} UTC: {told}" if own.span[0] is not None else told)
+        yield Symptom(
+            own.span[0], f"{clock(own.span[0])} UTC: {told}" if own.span[0] is not None else told, "records-lost"
+        )
 
 
 def _shapes(facts: Facts, findings: Sequence[Finding], loud: Collection[LineShape]) -> Iterator[Symptom]:
+    """Lines that complain and are no event; a notice, such as a release, accounts for a few of a shape only."""
     known = benign_lines.starts(facts)
     for shape in facts.shapes:
-        if not benign_lines.notable(shape) or explosion.accounts_for_shape(loud, shape):
+        if not benign_lines.notable(facts, shape) or explosion.accounts_for_shape(loud, shape):
             continue
-        if not known.account_for(shape) and not explained(shape.first_at, findings, None):
+        able = [f for f in findings if f.severity > Severity.NOTICE or benign_lines.is_slow(facts, shape)]
+        if not known.account_for(facts, shape) and not explained(shape.first_at, able, None):
             yield Symptom(
                 shape.first_at,
                 f"{clock(shape.first_at)} UTC: new {shape.level} shape, {counted(shape.lines, 'line')}, "
                 f"{shape.source}:{shape.first_line}  {shape.shape.strip()[:120]}",
+                "line-shape",
+                shape.lines,
             )

@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import polars as pl
 
+from mqlab.thinning import MICROS
 from mqlab.thinning.ledger_roles import PLACED
 
 RUNS = 1000
 """Runs of a partition that are told one by one. Ledgers of one history have few; where several members handle a
 partition in turns, or every second message is doubled, there may be as many runs as messages, and facts must not grow
 with those: then it is a row for each fate and ten seconds."""
-BUCKET = 10
-"""Seconds that such a row spans."""
 
 HANDLED = pl.col("role").is_in(["received", "consumed", "processed"])
 SUCCESS = (
@@ -38,7 +37,7 @@ _SAME = tuple(dict.fromkeys((*_PARTITION, *_FATE)))
 
 
 def fates(rows: pl.DataFrame, topics: pl.DataFrame) -> pl.DataFrame:
-    """Runs of messages with the same fate; *topics* are those of ``thinning.ledger_topics``."""
+    """Runs of messages with the same fate; *topics* are those of ``ledger_roles.topics``."""
     subjects = topics.select("scope", "title").unique().with_row_index("subject")
     about = topics.join(subjects, on=["scope", "title"]).select("source", "topic", "subject", "ids")
     notes = _placed(_notes(rows, about)).sort("source", "line")
@@ -150,7 +149,7 @@ def _runs(messages: pl.DataFrame, notes: pl.DataFrame, titles: pl.DataFrame) -> 
         pl.col("dated").alias("first"), pl.col("dated").alias("last"),
     )  # fmt: skip
     runs = _together(told, "run")
-    bucket = notes["at"].gather(runs["first"]) // (BUCKET * 1_000_000)
+    bucket = notes["at"].gather(runs["first"]) // MICROS
     number = pl.when(pl.len().over(_PARTITION) > RUNS).then(bucket).otherwise(-pl.col("run"))
     few = _together(runs.with_columns(number.alias("run")), *_SAME, "run")
     first, last = (pl.struct(notes[few[end]].select("source", "line")).alias(end) for end in ("first", "last"))

@@ -21,6 +21,8 @@ from typing import Any
 
 import polars as pl
 
+from mqlab.ledgers.columns import DIFFERENT
+
 NEARLY_ALL = 0.9
 """Share of its messages that the other ledger must note, too: some may be of others."""
 OFTEN = 2
@@ -141,7 +143,7 @@ def _follows(pair: Mapping[str, Any], silent: Silent) -> bool:
 
 
 _FAR_MORE = 10
-"""Times as many ids in common as with any other topic."""
+"""Times as many ids in common as with any other topic: two topics whose producers count from 0 share about as many."""
 
 
 def with_ids(titles: pl.DataFrame, noted: pl.DataFrame, told: pl.DataFrame) -> pl.DataFrame:
@@ -170,9 +172,6 @@ def in_common(loose: pl.DataFrame, noted: pl.DataFrame, *by: str, times: int = 1
     return counted.group_by("source").agg(pl.col("topic").first(), clear.alias("clear")).filter("clear").drop("clear")
 
 
-IDS = 0.9
-"""Different keys for each message from which keys are ids of messages: some records are noted twice; keys of devices
-come again after every few records."""
 PLACED = pl.col("queue").is_not_null() & pl.col("position").is_not_null()
 """Rows that say where their message is."""
 _PLACED_ROLES = ("sent", "acked", "failed", "received", "consumed", "processed", "stored")
@@ -222,9 +221,9 @@ def _told(noted: pl.DataFrame) -> pl.DataFrame:
     )
     queues = noted.filter(PLACED).group_by(*by, "queue").agg(pl.col("position").n_unique().alias("places"))
     places = queues.group_by(by).agg(pl.col("places").sum())
-    placed = pl.col("keys_placed") >= IDS * pl.col("places")
-    differ = pl.when(pl.col("placed") > 0).then(placed).otherwise(pl.col("keys") >= IDS * pl.col("messages"))
-    unique = (pl.col("noted") >= IDS * pl.col("messages")) & differ
+    placed = pl.col("keys_placed") >= DIFFERENT * pl.col("places")
+    differ = pl.when(pl.col("placed") > 0).then(placed).otherwise(pl.col("keys") >= DIFFERENT * pl.col("messages"))
+    unique = (pl.col("noted") >= DIFFERENT * pl.col("messages")) & differ
     return counted.join(places, on=by, how="left").with_columns(unique.alias("unique"))
 
 
@@ -238,7 +237,7 @@ def _keyed(told: pl.DataFrame, noted: pl.DataFrame) -> pl.DataFrame:
     rows = noted.join(several, on=["source", "role", "topic"]) if several.height else several.with_columns(key=None)
     together = rows.group_by("scope").agg(pl.col("key").drop_nulls().n_unique().alias("together"))
     summed = tellers.group_by("scope").agg(pl.col("unique").all(), pl.col("keys").sum())
-    apart = pl.coalesce("together", "keys") >= IDS * pl.col("keys")
+    apart = pl.coalesce("together", "keys") >= DIFFERENT * pl.col("keys")
     return summed.join(together, on="scope", how="left").select("scope", (pl.col("unique") & apart).alias("keyed"))
 
 

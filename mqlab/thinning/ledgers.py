@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from mqlab.ledgers.layout import FIELDS
-from mqlab.thinning import fates, ledger_roles, mqtt_flows, mqtt_messages
+from mqlab.thinning import MICROS, SECONDS, fates, ledger_roles, mqtt_flows
 from mqlab.thinning.ledger_roles import PLACED, Silent
 
 _ROW = ("source", "line", "told", "party", "group", "position", "wall", "key")
@@ -51,10 +51,8 @@ def parts(rows: pl.DataFrame, topics: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-BUCKET = 10
-"""Seconds that one row spans."""
 _UNDATED = pl.col("role").is_in(["stored", "dump"])
-_BEGIN = (pl.col("wall") // (BUCKET * 1_000_000) * BUCKET).alias("at")
+_BEGIN = (pl.col("wall") // MICROS * SECONDS).alias("at")
 _COLUMNS = (
     "source", "line", "role", "told", "party", "group", "topic", "queue", "position", "key", "status", "wall",
     "dup", "qos", "retained",
@@ -100,7 +98,7 @@ def thinned(rows: pl.DataFrame, known: Known, *, others: bool = True) -> Mapping
     if not others:
         return mqtt_flows.thinned(heard, known.mqtt, others=False)
     told = ledger_roles.filled(heard, Silent(known.silent - known.mqtt))
-    placed = _placed(told.filter(~mqtt_messages.mqtt(known.mqtt)))
+    placed = _placed(told.filter(~mqtt_flows.mqtt(known.mqtt)))
     return {**mqtt_flows.thinned(told, known.mqtt, others=True), **placed}
 
 

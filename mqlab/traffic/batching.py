@@ -12,16 +12,14 @@ from math import inf
 from statistics import fmean, median
 
 from mqlab.facts import Facts, Series, Setting
-from mqlab.findings import Certainty, Finding, Severity
 from mqlab.rows import GRID
 from mqlab.shared import counters, flows
 from mqlab.shared.counters import Shift
-from mqlab.shared.wording import clock, moment, sample
 
 GROWN = 1.2
 """Times larger payloads from which they are the reason."""
 SAMPLED = 30.0
-"""Seconds over which a client averages: a sample tells about the time before it."""
+"""Seconds over which a client averages (metrics.sample.window.ms): a sample tells about the time before it."""
 FRAMING = 250.0
 """Bytes that the headers of one batch (61) and one request (its client id, topic and partition) take at most."""
 ANSWER = 200.0
@@ -233,42 +231,3 @@ def _worse(key: str, before: str, after: str) -> bool:
     if key == "compression.type":
         return before != after and after in ("none", "lz4", "snappy")
     return before.isdigit() and after.isdigit() and int(after) < int(before)
-
-
-def finding(facts: Facts, found: Waste, incident: str) -> Finding:
-    """The finding about one producer."""
-    rise, needed = found.shift, found.shift.before * found.records
-    what = ", ".join(f"{s.key} {before} -> {s.value}" for s, before in found.changed)
-    what = what or "its settings are not in the material"
-    return Finding(
-        id=f"{incident}:{found.client}",
-        incident=incident,
-        severity=Severity.CRITICAL if rise.after > 2 * rise.before else Severity.WARNING,
-        certainty=Certainty.PROVEN if found.changed else Certainty.LIKELY,
-        subject=found.client,
-        started_at=moment(rise.at),
-        ended_at=moment(rise.until),
-        ongoing=rise.lasting,
-        statement=(
-            f"{found.client} puts {rise.after:.0f} bytes on the wire per record, {rise.after / rise.before:.3g} times "
-            f"as many as before {clock(rise.at)} UTC ({rise.before:.0f}): {what}. The payload did not grow; batching "
-            "or compression was lost."
-        ),
-        measures={
-            "bytes_per_record": rise.after, "bytes_per_record_before": rise.before,
-            "amplification_factor": rise.after / rise.before, "bytes_in": needed, "bytes_out": found.left,
-            "excess_bytes": found.left - needed,
-        },
-        evidence=(
-            *(s.evidence for s, _ in found.changed),
-            *(sample(facts, s, rise.until, "bytes that left the producer")
-              for s in own(facts, "producer.outgoing_bytes", found.client)),
-            *(sample(facts, s, rise.until, "records that left the producer")
-              for s in own(facts, "producer.record_sends", found.client)),
-        ),
-        mitigate="Restore the earlier linger.ms, batch.size and compression.type; side effect: up to linger.ms more "
-        "latency.",
-        remedy="Keep batching and compression of producers under review: they are worth a multiple of the network.",
-        verify="outgoing-byte-total per record-send-total is back at its earlier value.",
-        facts={"who": f"producer {found.client}", "changed": what},
-    )  # fmt: skip

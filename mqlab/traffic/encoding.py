@@ -5,11 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from statistics import median
 
-from mqlab import units
 from mqlab.facts import Facts, Setting
-from mqlab.findings import Certainty, Evidence, Finding, Severity, Stage, TrafficLedger
 from mqlab.shared import actors, configured, counters, flows
-from mqlab.shared.wording import clock, instant, moment, sample
 
 _PLAIN = {"none": "uncompressed"}
 
@@ -97,79 +94,3 @@ def _wire(facts: Facts, since: float, until: float) -> tuple[float | None, float
         return card.bytes_in, card.bytes_out
     whole = flows.flow(facts, since, until)
     return whole.came_in, whole.went_out
-
-
-def finding(facts: Facts, found: Recoding, incident: str) -> Finding:
-    """The finding about one topic."""
-    setting, ratio, excess = found.setting, found.left / found.came, found.left - found.came * found.readers
-    healthy = {"healthy_factor": found.before * found.readers} if found.before is not None else {}
-    proven = found.readers_known and found.before is not None
-    shown = f" (before: {found.before * found.readers:.3g}x)" if found.before is not None else ""
-    return Finding(
-        id=f"{incident}:{setting.owner}",
-        incident=incident,
-        severity=Severity.CRITICAL if ratio > 2 * found.readers else Severity.WARNING,
-        certainty=Certainty.PROVEN if proven else Certainty.LIKELY,
-        subject=str(setting.owner),
-        started_at=moment(found.at),
-        ended_at=moment(found.until),
-        ongoing=found.ongoing,
-        statement=(
-            f"The topic {setting.owner} has compression.type={setting.value}, so brokers store and send another form "
-            f"than producers send: {units.size(found.came)} in, {units.size(found.left)} out = {ratio:.3g}x for "
-            f"{units.counted(found.readers, 'reader')}{shown}. No record is lost; network, disks and readers carry "
-            "the difference."
-        ),
-        measures={
-            "bytes_in": found.came, "bytes_out": found.left, "amplification_factor": ratio, "excess_bytes": excess,
-            **healthy,
-        },
-        evidence=_evidence(facts, found),
-        explains=("batch-split-loop",) if facts.of_kind("batch-split") else (),
-        mitigate=(
-            f"Set compression.type=producer on {setting.owner}: it ends for new records; side effect: none for "
-            "consumers that can read the producers' codec."
-        ),
-        remedy="Keep compression.type=producer on topics and let producers choose the codec.",
-        verify="Bytes out over bytes in (per reader) is back at about 1.",
-        ledger=_ledger(found, excess),
-        facts={"who": f"topic {setting.owner}", "compression.type": setting.value},
-    )  # fmt: skip
-
-
-def _evidence(facts: Facts, found: Recoding) -> tuple[Evidence, ...]:
-    received = [s for s in facts.named("consumer.bytes_consumed") if len(s.points) > 1]
-    cards = [s for h in sorted(actors.broker_hosts(facts)) for s in counters.card(facts, h, "transmit")]
-    return (
-        found.setting.evidence,
-        *(sample(facts, s, found.until, "bytes that this reader received") for s in received[:4]),
-        *(sample(facts, s, found.until, "bytes sent by the broker's card") for s in cards[:4]),
-    )
-
-
-def _ledger(found: Recoding, excess: float) -> TrafficLedger:
-    once, more = round(found.came * found.readers), round(found.left) - round(found.came * found.readers)
-    off, form = round(0.05 * found.left), f"stored and sent as {found.setting.value}"
-    stages = (
-        Stage(
-            "accepted", "what came in, once for each reader", once, once - off, once + off, "broker's card or metrics"
-        ),
-        Stage("encoding", form, more, round(excess * 0.9), round(excess * 1.1), "out less in x readers"),
-        Stage("unexplained", "UNEXPLAINED", 0, -off, off, "rest"),
-    )
-    before = found.before * found.readers if found.before is not None else None
-    how = f"{clock(found.at)} to {clock(found.until)} UTC"
-    since, until = instant(found.at), instant(found.until)
-    return TrafficLedger("brokers", how, since, until, round(found.came), round(found.left), stages, before)
-
-
-def risk(setting: Setting, incident: str) -> Finding:
-    """The notice about a topic whose setting re-encodes, where the material shows no inflation."""
-    return Finding(
-        f"{incident}:{setting.owner}/settings", incident, Severity.NOTICE, Certainty.POSSIBLE, str(setting.owner),
-        None, None, False,
-        f"The topic {setting.owner} has compression.type={setting.value}: brokers re-encode what producers send. "
-        "The material shows no inflation from it.",
-        {}, (setting.evidence,), (), "None needed now.", "Prefer compression.type=producer.",
-        "Bytes out over bytes in per reader stays at about 1.",
-    )  # fmt: skip

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 from mqlab import units
 from mqlab.facts import Episode, Facts, Series
-from mqlab.findings import Certainty, Finding, Severity, Stage, TrafficLedger
+from mqlab.findings import TrafficLedger
 from mqlab.models import kafka_defaults
 from mqlab.shared import actors, configured, counters, flows
-from mqlab.shared.wording import clock, instant, moment, sample
+from mqlab.traffic import card
 
 _PRECONDITIONS = ("enable.idempotence", "acks", "retries", "max.in.flight.requests.per.connection")
 
@@ -85,33 +85,28 @@ def ledger(facts: Facts, client: str, found: Resending) -> TrafficLedger | None:
     host, share = actors.host_of(facts, client), found.share
     if host is None or found.first is None or found.last is None or share is None:
         return None
-    card = counters.ratio(facts, host, found.first, found.last)
-    if card is None:
+    counted_by_card = counters.ratio(facts, host, found.first, found.last)
+    if counted_by_card is None:
         return None
     own = counted(facts, client, "producer.outgoing_bytes", found.first, found.last)
-    base = own if own is not None else card.bytes_out
+    base = own if own is not None else counted_by_card.bytes_out
     once, again = round(base * (1 - share)), round(base * share)
-    rest = round(card.bytes_out) - once - again
     stages = (
-        Stage("accepted", "first transmissions", once, round(once * 0.9), round(once * 1.1), "sends less retries"),
-        Stage("retries", "transmitted again", again, round(again * 0.8), round(again * 1.2), "share x outgoing bytes"),
-        Stage("unexplained", "UNEXPLAINED (framing, other traffic)", rest, rest, rest, "rest"),
+        card.stage("accepted", "first transmissions", once, 0.1, "sends less retries"),
+        card.stage("retries", "transmitted again", again, 0.2, "share x outgoing bytes"),
     )
-    how = f"network card of {host}, {clock(card.since)} to {clock(card.until)} UTC"
-    since, until = instant(card.since), instant(card.until)
-    return TrafficLedger(host, how, since, until, round(card.bytes_in), round(card.bytes_out), stages)
+    return card.ledger(host, counted_by_card, stages, None, None, ())
 
 
 FEW = 10
 """Failures below which nobody can tell, and nothing is amplified."""
 MORE = 1.5
 """Times more failures, or failed bytes, than came in from which records must have been submitted again."""
-FORWARDS = (0.3, 3.0)
-"""Bytes out over bytes in of a host that passes on what it receives."""
+FORWARDS = 3.0
+"""Times more or less than it receives that a host sends which passes on what it receives; as many times more than usual
+are bytes that never came in."""
 LAG = 60.0
 """Seconds by which a counter may end before the last failure: applications print theirs now and then."""
-JUMP = 3.0
-"""Times its usual out over in from which the card of such a host shows bytes that never came in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +200,7 @@ def _increase(series: Sequence[Series], first: float, last: float) -> float | No
 
 def _fits(lines: Sequence[Episode], rejected: float | None) -> bool:
     failed = sum(e.count * (e.value_min or 0) for e in lines)
-    return bool(rejected) and failed > 0 and (rejected or 0) >= 0.7 * failed
+    return bool(rejected) and failed > 0 and (rejected or 0) * MORE >= failed
 
 
 def _jumped(facts: Facts, client: str, first: float, last: float) -> str | None:
@@ -213,70 +208,8 @@ def _jumped(facts: Facts, client: str, first: float, last: float) -> str | None:
     host = actors.host_of(facts, client)
     usual = counters.usual_factor(facts, host, 0, first) if host else None
     now = counters.ratio(facts, host, first, last) if host else None
-    if usual is None or now is None or now.factor is None or not FORWARDS[0] <= usual <= FORWARDS[1]:
+    if usual is None or now is None or now.factor is None or not 1 / FORWARDS <= usual <= FORWARDS:
         return None
-    if now.factor < JUMP * usual:
+    if now.factor < FORWARDS * usual:
         return None
     return f"the network card sent {now.factor:.3g} times what it received, {usual:.3g} times before"
-
-
-LATELY = 30.0
-"""Seconds before the end of a log within which what happened last goes on."""
-
-
-def finding(facts: Facts, found: Resubmission, incident: str) -> Finding:
-    """The finding about one application."""
-    lines = found.lines
-    counted = (sample(facts, s, found.last, "records submitted again") for s in found.counters if s.points)
-    return Finding(
-        id=f"{incident}:{found.client}/resubmission",
-        incident=incident,
-        severity=Severity.CRITICAL,
-        certainty=Certainty.PROVEN if found.agrees else Certainty.LIKELY,
-        subject=found.client,
-        started_at=moment(found.first),
-        ended_at=moment(found.last),
-        ongoing=goes_on(facts, lines[-1].source, found.last),
-        statement=_statement(found),
-        measures=_measures(facts, found),
-        evidence=(lines[0].first, lines[-1].last, *counted),
-        explains=("oversize-record-rejected",),
-        mitigate="Stop submitting again from the callback, divert the record instead; side effect: it is delayed.",
-        remedy="Treat RecordTooLargeException as final; keep a dead-letter path for such records.",
-        verify="record-error-total rises by at most one a record.",
-        facts={"who": f"application {found.client}", "last": f"{clock(found.last)} last resubmission"},
-    )
-
-
-def _statement(found: Resubmission) -> str:
-    shown = f"; the broker rejected {units.size(found.rejected)}" if found.rejected else ""
-    over = f" and accepted {units.size(found.accepted)}" if found.rejected and found.accepted else ""
-    return (
-        f"The application behind {found.client} submits failed records again, although RecordTooLarge is not "
-        f"retriable: {found.how}{shown}{over}. Nothing was split, so that this is the application's own loop."
-    )
-
-
-def _measures(facts: Facts, found: Resubmission) -> dict[str, float]:
-    measures: dict[str, float] = {"resubmitted_records": found.count}
-    if found.rejected is not None:
-        measures["bytes_rejected"] = found.rejected
-    host = actors.host_of(facts, found.client)
-    sent = counters.ratio(facts, host, found.first, found.last) if host else None
-    if host is None or sent is None or sent.factor is None:
-        return measures
-    measures |= {"bytes_in": sent.bytes_in, "bytes_out": sent.bytes_out, "amplification_factor": sent.factor}
-    usual, top = (
-        counters.usual_factor(facts, host, 0, found.first),
-        counters.peak(facts, host, found.first, found.last),
-    )
-    if usual is not None:
-        measures |= {"healthy_factor": usual, "excess_bytes": sent.bytes_out - usual * sent.bytes_in}
-    if top is not None and top.factor is not None:
-        measures["peak_amplification_factor"] = top.factor
-    return measures
-
-
-def goes_on(facts: Facts, source: str, last: float | None) -> bool:
-    """True where the log *source* ends soon after *last*."""
-    return last is not None and (actors.log_end(facts, {source}) or last) - last < LATELY

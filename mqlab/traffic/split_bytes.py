@@ -11,10 +11,11 @@ from dataclasses import dataclass
 
 from mqlab import units
 from mqlab.facts import Episode, Facts, Series
-from mqlab.findings import Certainty, Evidence, Finding, Severity, Stage, TrafficLedger
+from mqlab.findings import Evidence, Stage, TrafficLedger
 from mqlab.models import kafka_defaults
 from mqlab.shared import actors, configured, counters, flows
-from mqlab.shared.wording import clock, instant, moment, sample
+from mqlab.shared.wording import sample
+from mqlab.traffic import card
 from mqlab.traffic import splits as traffic_splits
 from mqlab.traffic.splits import LEAST_LIMIT, MANY, MOSTLY
 
@@ -31,11 +32,6 @@ class Sums:
     oversize: float
     oversize_count: int
     healthy: float | None
-
-
-def splits_counted(facts: Facts, client: str, start: float, end: float) -> float | None:
-    """Splits that the producer's own counter saw."""
-    return counters.rise(counters.of_client(facts, "producer.batch_splits", client), start, end)
 
 
 def summed(facts: Facts, host: str | None, client: str, topic: str, span: tuple[float, float]) -> Sums:
@@ -120,7 +116,7 @@ def of_loop(facts: Facts, client: str, topic: str, splits: Sequence[Episode], wi
         return SplitLedger(host, started, ended, lines)
     count, told = lines, started
     if traffic_splits.begins_within(facts, splits):
-        counted = splits_counted(facts, client, started, ended)
+        counted = counters.rise(counters.of_client(facts, "producer.batch_splits", client), started, ended)
         count, told = (round(counted), started) if counted and counted > lines else (lines, first)
     calm_until = change.after if change else started
     sums = summed(facts, host, client, topic, (told, ended))
@@ -138,7 +134,7 @@ def measured(
     """The measures of a loop between two moments; it was as usual until *calm_until*."""
     found: dict[str, float] = {}
     if sums.card is not None and host is not None:
-        found |= _on_card(facts, host, sums.card, span, calm_until)
+        found |= card.measures(facts, host, sums.card, span, calm_until)
     elif sums.outgoing is not None:
         found["bytes_out"] = sums.outgoing
         if sums.accepted:
@@ -196,24 +192,6 @@ def _ways(sums: Sums) -> list[tuple[str, float]]:
     return [(name, value) for name, value in ways if value > 0]
 
 
-def _on_card(
-    facts: Facts, host: str, card: counters.Ratio, span: tuple[float, float], calm_until: float
-) -> dict[str, float]:
-    healthy = counters.usual_factor(facts, host, 0, calm_until)
-    top = counters.peak(facts, host, *span)
-    known = {
-        "amplification_factor": card.factor,
-        "healthy_factor": healthy,
-        "excess_bytes": None if healthy is None else card.bytes_out - healthy * card.bytes_in,
-        "peak_amplification_factor": top.factor if top else None,
-        "factor_after": counters.usual_factor(facts, host, span[1] + counters.PEAK, float("inf")),
-    }
-    measured = {name: value for name, value in known.items() if value is not None}
-    return {"bytes_in": card.bytes_in, "bytes_out": card.bytes_out} | measured
-
-
-_TWICE = (1.8, 2.3)
-"""Bytes out over bytes in before the loop, of a host that sends each payload about twice."""
 _PAST = {"receive": "received", "transmit": "transmitted"}
 _RETRIES = {True: "retries, as the producer counts", False: "no retry was used"}
 
@@ -223,39 +201,27 @@ def ledger(facts: Facts, found: SplitLedger) -> TrafficLedger | None:
     sums, host = found.sums, found.host
     if sums is None or sums.card is None or host is None or found.started is None or found.ended is None:
         return None
-    stages = _stages(found)
-    rest = round(sums.card.bytes_out) - sum(s.bytes for s in stages)
-    stages.append(Stage("unexplained", "UNEXPLAINED (scrape edges, framing)", rest, rest, rest, "rest"))
-    return TrafficLedger(
-        host,
-        f"network card of {host}, {clock(sums.card.since)} to {clock(sums.card.until)} UTC",
-        instant(sums.card.since),
-        instant(sums.card.until),
-        round(sums.card.bytes_in),
-        round(sums.card.bytes_out),
-        tuple(stages),
-        (found.measures or {}).get("healthy_factor"),
-        counters.usual_factor(facts, host, found.ended + counters.PEAK, float("inf")),
-        _gaps(facts, found.started, found.ended),
-    )
+    before = (found.measures or {}).get("healthy_factor")
+    after = (found.measures or {}).get("factor_after")
+    return card.ledger(host, sums.card, _stages(found), before, after, _gaps(facts, found.started, found.ended))
 
 
 def _stages(found: SplitLedger) -> list[Stage]:
     sums = found.sums
-    stages = [_stage("rejected-batches", "rejected batches resent", found.resent or 0, AGREE / 3, found.second_way)]
+    stages = [
+        card.stage(
+            "rejected-batches", "rejected batches resent", found.resent or 0, AGREE / 3, "counters", found.second_way
+        )
+    ]
     if sums is not None and sums.accepted is not None:
-        doubled = sums.healthy is not None and _TWICE[0] <= sums.healthy <= _TWICE[1]
-        note = f" (out/in was {sums.healthy:.3g} before: every payload leaves about twice)" if doubled else ""
-        stages.append(_stage("accepted", f"accepted by the broker{note}", sums.accepted, 0.03, "broker bytes in"))
+        usual = f" (out/in was {sums.healthy:.3g} before)" if sums.healthy is not None else ""
+        how = ("counters", "broker bytes in")
+        stages.append(card.stage("accepted", f"accepted by the broker{usual}", sums.accepted, 0.03, *how))
     if sums is not None and sums.oversize:
         label = f"{sums.oversize_count} oversize record{'s' if sums.oversize_count != 1 else ''}, sent once each"
         second = "payload in the log x copies a record"
-        stages.append(_stage("oversize-records", label, sums.oversize, 0.02, second))
+        stages.append(card.stage("oversize-records", label, sums.oversize, 0.02, "counters", second))
     return stages
-
-
-def _stage(name: str, label: str, size: float, off: float, second: str) -> Stage:
-    return Stage(name, label, round(size), round(size * (1 - off)), round(size * (1 + off)), "counters", second or None)
 
 
 def _gaps(facts: Facts, start: float, end: float) -> tuple[str, ...]:
@@ -285,14 +251,27 @@ def evidence(facts: Facts, client: str, topic: str, found: SplitLedger) -> tuple
     return tuple(told)
 
 
-def findings(facts: Facts, incident: str, logged: frozenset[str]) -> tuple[Finding, ...]:
-    """One finding per client, other than those that *logged* their splits, whose counters tell of a loop."""
+@dataclass(frozen=True, slots=True)
+class CountedLoop:
+    """A loop of which only counters tell."""
+
+    client: str
+    topic: str
+    count: float
+    """Splits, as the producer counts them."""
+    ledger: SplitLedger
+    splits: tuple[Series, ...]
+    ongoing: bool
+
+
+def counted_loops(facts: Facts, logged: frozenset[str]) -> list[CountedLoop]:
+    """One for each client, other than those that *logged* their splits, whose counters tell of a loop."""
     named = {s.labels.get("client_id") or "" for s in facts.named("producer.batch_splits")}
-    found = [_of_client(facts, client, incident) for client in sorted(named - logged - {""})]
-    return tuple(f for f in found if f is not None)
+    found = [_of_client(facts, client) for client in sorted(named - logged - {""})]
+    return [loop for loop in found if loop is not None]
 
 
-def _of_client(facts: Facts, client: str, incident: str) -> Finding | None:
+def _of_client(facts: Facts, client: str) -> CountedLoop | None:
     own = counters.of_client(facts, "producer.batch_splits", client)
     steps = [(a, b, v) for a, b, v in counters.summed(own) if v > 0]
     count = sum(v for _, _, v in steps)
@@ -306,20 +285,7 @@ def _of_client(facts: Facts, client: str, incident: str) -> Finding | None:
         return None
     measures = measured(facts, host, sums, (start, end), start) | {"split_count": count}
     ledger = SplitLedger(host, start, end, round(count), sums, measures)
-    counted = tuple(sample(facts, s, end, "splits counted by the producer") for s in own)
-    thrown = f" while the broker rejected {units.size(sums.rejected)}" if sums.rejected else ""
-    kept = f" and accepted {units.size(sums.accepted)}" if sums.rejected and sums.accepted else ""
-    return Finding(
-        f"{incident}:{client}/{topic}", incident, Severity.CRITICAL, Certainty.LIKELY, f"{client} -> {topic}",
-        moment(start), moment(end), _goes_on(own, end),
-        f"{client} split batches {count:.0f} times{thrown}{kept}. The counters fit batches that are split into "
-        "themselves; the client's log would prove it.",
-        measures, counted + evidence(facts, client, topic, ledger), ("log-explosion",),
-        "Set batch.size below the topic's max.message.bytes; side effect: more and smaller requests.",
-        "Keep batch.size within max.message.bytes; upgrade the client to 4.2.0 or later.",
-        "batch-split-total stands still during the next burst.",
-        facts={"who": f"producer {client}", "topic": topic},
-    )  # fmt: skip
+    return CountedLoop(client, topic, count, ledger, tuple(own), _goes_on(own, end))
 
 
 def _goes_on(own: list[Series], end: float) -> bool:

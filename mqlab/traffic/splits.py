@@ -15,13 +15,9 @@ from mqlab.findings import Evidence
 from mqlab.models import kafka_defaults, splitting
 from mqlab.models.kafka_defaults import Version
 from mqlab.shared import actors, configured, counters
+from mqlab.shared.actors import GIVEN_UP
 from mqlab.shared.configured import Value
 from mqlab.shared.wording import clock
-
-AFTER_CRASH = 15.0
-"""Seconds after the last split within which an exit belongs to it."""
-QUIET = 60.0
-"""Seconds without a split after which the loop has ended, where the log goes on."""
 
 
 def crashes(facts: Facts, client: str, splits: Sequence[Episode]) -> tuple[Episode, ...]:
@@ -32,13 +28,13 @@ def crashes(facts: Facts, client: str, splits: Sequence[Episode]) -> tuple[Episo
     exits = [
         e
         for e in _of_process(facts, client, splits)
-        if e.value_max and e.first_at is not None and first <= e.first_at <= last + AFTER_CRASH
+        if e.value_max and e.first_at is not None and first <= e.first_at <= last + GIVEN_UP
     ]
     if exits:
         return tuple(exits)
     sources = {s.source for s in splits}
     memory = facts.of_kind("out-of-memory")
-    near = [e for e in memory if e.first_at is not None and first <= e.first_at <= last + AFTER_CRASH]
+    near = [e for e in memory if e.first_at is not None and first <= e.first_at <= last + GIVEN_UP]
     undated = [e for e in memory if e.first_at is None]
     return tuple(e for e in near if e.source in sources or len({m.source for m in memory}) == 1) or tuple(undated)
 
@@ -50,13 +46,6 @@ def _of_process(facts: Facts, client: str, splits: Sequence[Episode]) -> list[Ep
         return exits
     names = {client, *(actors.base_name(s.source) for s in splits)}
     return [e for e in exits if e.reason and any(e.reason in name or name in e.reason for name in names)]
-
-
-def ongoing(facts: Facts, splits: Sequence[Episode], ended: float | None) -> bool:
-    """True where the material ends while the splits go on."""
-    if ended is None:
-        return False
-    return (actors.log_end(facts, {s.source for s in splits}) or ended) < ended + QUIET
 
 
 def trigger(facts: Facts, splits: Sequence[Episode], started: float | None) -> str | None:
@@ -104,7 +93,7 @@ def begins_within(facts: Facts, splits: Sequence[Episode]) -> bool:
         return False
     times = [e.first_at for e in facts.episodes if e.source == source and e.kind != "batch-split"]
     times += [s.at for s in facts.settings if s.source == source]
-    times += [c.first_at + QUIET for c in facts.coverage if c.source == source and c.first_at is not None]
+    times += [c.first_at + GIVEN_UP for c in facts.coverage if c.source == source and c.first_at is not None]
     return all(at is None or at >= first for at in times)
 
 
@@ -124,7 +113,7 @@ def started_at(
         return first, None
     if begins_within(facts, splits) and change.before < first:
         return change.after, change
-    if first - change.after > 2 * QUIET:
+    if first - change.after > 2 * GIVEN_UP:
         return first, None
     sources = {s.source for s in splits}
     events = [
@@ -138,9 +127,8 @@ def started_at(
 REPEATED = 3
 """Splits of one partition that already show the loop where the settings make it certain."""
 MANY = 12
-"""Splits of one partition that show it where the settings are not known: no batch needs as many halvings."""
-DENSE = 60.0
-"""Seconds within which ``MANY`` splits of one partition are a row; a wrong compression estimate splits now and then."""
+"""Splits of one partition without a pause that show it where the settings are not known: as many halvings make 4 kB of
+16 MB, and a wrong compression estimate splits now and then."""
 CONSTANT = 0.8
 """Share of the splits that show one and the same number of attempts left."""
 MOSTLY = 3
@@ -263,7 +251,7 @@ def _densest(loop: Loop) -> int:
     best = 0
     for queue in loop.by_queue:
         own = [(e.first_at or 0.0, e.count) for e in loop.splits if (e.queue or "?") == queue]
-        best = max(best, *(sum(count for at, count in own if start <= at < start + DENSE) for start, _ in own))
+        best = max(best, *(sum(count for at, count in own if start <= at < start + GIVEN_UP) for start, _ in own))
     return best
 
 

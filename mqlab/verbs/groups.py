@@ -13,24 +13,23 @@ import click
 
 from mqlab.quantities import BYTES, COUNT, SECONDS, BadQuantityError, amount
 from mqlab.scenarios.drain import Request
-from mqlab.verbs.material import between, common, deliver, opened
+from mqlab.verbs.material import Command, between, common, deliver, opened, written
 
 
 @click.command()
 @common
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
-@click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write the result to this file.")
+@written
 def rebalances(form: str, output: str | None, **material: Any) -> int:
     """List the rebalances of Kafka's consumer groups: trigger, what is behind it, standstill, delayed and repeated."""
     from mqlab.kafka.groups import chosen
     from mqlab.kafka.rebalances import history
     from mqlab.screens.groups import rebalances_screen
-    from mqlab.views.rebalances_json import dumps
+    from mqlab.views.kafka_group import rebalances_json
 
     wanted = material.pop("group")
     capture, zone = opened(group=None, **material)
     histories = [(group, history(capture.facts, group)) for group in chosen(capture.facts, wanted)]
-    deliver(dumps(histories) if form == "json" else rebalances_screen(histories, zone), output)
+    deliver(rebalances_json(histories) if form == "json" else rebalances_screen(histories, zone), output)
     return 0
 
 
@@ -42,8 +41,7 @@ WHAT_IF_SCHEMA = "mqlab.what-if/1"
 @click.option(
     "--set", "pairs", multiple=True, metavar="KEY=VALUE", help="max.poll.records=50, max.poll.interval.ms=60000, …"
 )
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
-@click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write the result to this file.")
+@written
 def whatif(pairs: tuple[str, ...], form: str, output: str | None, **material: Any) -> int:
     """Replay a Kafka consumer group from the material with other settings: rebalances, longest poll, lag.
 
@@ -54,7 +52,7 @@ def whatif(pairs: tuple[str, ...], form: str, output: str | None, **material: An
     """
     from mqlab.kafka.groups import chosen
     from mqlab.scenarios.replay import replay
-    from mqlab.scenarios.replay_request import changes
+    from mqlab.scenarios.replay_changes import changes
     from mqlab.screens.groups import whatif_screen
 
     asked = changes(pairs)
@@ -63,71 +61,77 @@ def whatif(pairs: tuple[str, ...], form: str, output: str | None, **material: An
     capture, zone = opened(since=None, until=None, group=None, **material)
     if group is not None:
         chosen(capture.facts, group)
-    found = replay(capture.facts, group, asked, since, until)
+    answer = replay(capture.facts, group, asked, since, until)
     if form == "json":
-        told = {"schema": WHAT_IF_SCHEMA, **asdict(found), "feasible": found.fit_after.feasible}
-        text = json.dumps(told, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
+        document = {"schema": WHAT_IF_SCHEMA, **asdict(answer), "feasible": answer.fit_after.feasible}
+        text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
     else:
-        text = whatif_screen(found, zone)
+        text = whatif_screen(answer, zone)
     deliver(text, output)
     return 0
 
 
 DRAIN_SCHEMA = "mqlab.drain/1"
-_UNITS: Mapping[str, Mapping[str, float]] = {
-    "backlog": COUNT, "inflow": COUNT, "capacity": COUNT, "load": COUNT, "message_size": BYTES,
-    "response_time": SECONDS, "pull_time": SECONDS, "retention": SECONDS, "oldest": SECONDS, "step": SECONDS,
-    "restart": SECONDS,
-    "queues": COUNT, "threads": COUNT, "instances": COUNT, "batch": COUNT, "reserve": COUNT,
-    "writes_per_message": COUNT,
-}  # fmt: skip
+_OPTIONS: dict[str, tuple[Mapping[str, float], str, str]] = {
+    "backlog": (COUNT, "N", "Messages that wait: 5000, 300M."),
+    "inflow": (COUNT, "RATE", "New messages per second."),
+    "queues": (COUNT, "N", "Queues of the topic."),
+    "capacity": (COUNT, "RATE", "Writes per second that the store takes, measured. Asks for a plan."),
+    "load": (COUNT, "RATE", "Writes per second of its normal load, without this group."),
+    "reserve": (COUNT, "SHARE", "Share of the capacity that stays free (0.3)."),
+    "writes_per_message": (COUNT, "N", "Writes that one message causes (1)."),
+    "response_time": (SECONDS, "TIME", "What the listener takes for one message at that load: 20ms."),
+    "threads": (COUNT, "N", "Threads of each instance as it runs now."),
+    "instances": (COUNT, "N", "Processes, ids unique; queues are dealt among them in blocks."),
+    "batch": (COUNT, "N", "pullBatchSize (32)."),
+    "pull_time": (SECONDS, "TIME", "Round trip of one pull (5ms)."),
+    "message_size": (BYTES, "SIZE", "Bytes of a message: 1kB."),
+    "retention": (SECONDS, "TIME", "fileReservedTime of the broker (48h)."),
+    "oldest": (SECONDS, "TIME", "Age of the oldest message that waits."),
+    "step": (SECONDS, "TIME", "How long each step of the ramp is watched (5min)."),
+    "restart": (SECONDS, "TIME", "What restart and rebalance take before the drain begins."),
+}
+"""Fields of a request: their units, and what help says of them."""
 _WHOLE = ("queues", "threads", "instances", "batch")
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def _requested(command: Command) -> Command:
+    for name, (_, metavar, text) in reversed(_OPTIONS.items()):
+        command = click.option(_option(name), metavar=metavar, help=text)(command)
+    return command
 
 
 @click.command()
 @common
-@click.option("--backlog", metavar="N", help="Messages that wait: 5000, 300M.")
-@click.option("--inflow", metavar="RATE", help="New messages per second.")
-@click.option("--queues", metavar="N", help="Queues of the topic.")
-@click.option("--capacity", metavar="RATE", help="Writes per second that the store takes, measured. Asks for a plan.")
-@click.option("--load", metavar="RATE", help="Writes per second of its normal load, without this group.")
-@click.option("--reserve", metavar="SHARE", help="Share of the capacity that stays free (0.3).")
-@click.option("--writes-per-message", metavar="N", help="Writes that one message causes (1).")
-@click.option("--response-time", metavar="TIME", help="What the listener takes for one message at that load: 20ms.")
-@click.option("--threads", metavar="N", help="Threads of each instance as it runs now.")
-@click.option("--instances", metavar="N", help="Processes, ids unique; queues are dealt among them in blocks.")
+@_requested
 @click.option("--orderly", is_flag=True, help="Orderly mode: one thread at a time per queue.")
-@click.option("--batch", metavar="N", help="pullBatchSize (32).")
-@click.option("--pull-time", metavar="TIME", help="Round trip of one pull (5ms).")
-@click.option("--message-size", metavar="SIZE", help="Bytes of a message: 1kB.")
-@click.option("--retention", metavar="TIME", help="fileReservedTime of the broker (48h).")
-@click.option("--oldest", metavar="TIME", help="Age of the oldest message that waits.")
-@click.option("--step", metavar="TIME", help="How long each step of the ramp is watched (5min).")
-@click.option("--restart", metavar="TIME", help="What restart and rebalance take before the drain begins.")
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
-@click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write the result to this file.")
+@written
 def drain(form: str, output: str | None, orderly: bool, **given: Any) -> int:
     """Forecast how long a backlog takes, and plan its drain into a store that has other work.
 
     Backlog, inflow and owners come from the material where PATHs are given; options win.
     """
     from mqlab.clocks.zones import parse_zone
-    from mqlab.scenarios.drain import answer
+    from mqlab.scenarios.drain import answer as planned
     from mqlab.screens.groups import drain_screen
 
     asked = _request(given, orderly)
-    material = {name: value for name, value in given.items() if name not in _UNITS}
+    material = {name: value for name, value in given.items() if name not in _OPTIONS}
     if material["paths"]:
         capture, zone = opened(**material)
-        found = answer(asked, capture.facts)
+        answer = planned(asked, capture.facts)
     else:
         zone = UTC if material["tz"] == "UTC" else parse_zone(material["tz"])
-        found = answer(asked)
+        answer = planned(asked)
     if form == "json":
-        told = {"schema": DRAIN_SCHEMA, **asdict(found), "measured_seconds": found.measured_seconds}
-        text = json.dumps(_plain(told), ensure_ascii=False, allow_nan=False, indent=2) + "\n"
+        document = {"schema": DRAIN_SCHEMA, **asdict(answer), "measured_seconds": answer.measured_seconds}
+        text = json.dumps(_plain(document), ensure_ascii=False, allow_nan=False, indent=2) + "\n"
     else:
-        text = drain_screen(found, zone)
+        text = drain_screen(answer, zone)
     deliver(text, output)
     return 0
 
@@ -139,12 +143,11 @@ def _request(given: Mapping[str, Any], orderly: bool) -> Request:
         BadQuantityError: one of them is none.
     """
     read: dict[str, Any] = {}
-    for name, units in _UNITS.items():
+    for name, (units, _, _) in _OPTIONS.items():
         if given[name] is not None:
-            option = f"--{name.replace('_', '-')}"
-            value = amount(option, given[name], units)
+            value = amount(_option(name), given[name], units)
             if name in _WHOLE and not value.is_integer():
-                raise BadQuantityError(f"{option} must be a whole number, not {given[name]}.")
+                raise BadQuantityError(f"{_option(name)} must be a whole number, not {given[name]}.")
             read[name] = int(value) if name in _WHOLE else value
     return Request(group=given["group"], orderly=orderly, **read)
 
@@ -152,9 +155,9 @@ def _request(given: Mapping[str, Any], orderly: bool) -> Request:
 def _plain(value: Any) -> Any:
     """JSON has no infinity: what never happens is null."""
     if isinstance(value, dict):
-        return {key: _plain(one) for key, one in value.items()}
+        return {key: _plain(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
+        return [_plain(part) for part in value]
     return None if isinstance(value, float) and not isfinite(value) else value
 
 

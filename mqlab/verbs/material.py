@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from mqlab.capture import Capture
 
 
-_Command = TypeVar("_Command", bound=Callable[..., Any])
+Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-def common(command: _Command) -> _Command:
+def common(command: Command) -> Command:
     """Options that every command about material takes."""
     for option in reversed(
         (
@@ -42,6 +42,14 @@ def common(command: _Command) -> _Command:
     ):
         command = option(command)
     return command
+
+
+def written(command: Command) -> Command:
+    """Options of commands whose result is text or JSON, on standard output or in a file."""
+    form = click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+    return form(
+        click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write the result to this file.")(command)
+    )
 
 
 def opened(

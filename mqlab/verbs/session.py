@@ -59,13 +59,9 @@ def start() -> int:
     """Start the warm session; harmless where it runs already."""
     from mqlab.cache.workspace import local_folder
     from mqlab.spark import jvm, warm
-    from mqlab.spark import jvm as java
-    from mqlab.spark.jvm import server
 
-    pass
-
-    shared, cache = java.sharing(java.java()), local_folder()
-    running, new = warm.start(cache, server(cache, shared, jvm.class_path()))
+    cache = local_folder()
+    running, new = warm.start(cache, jvm.server(cache, jvm.sharing(jvm.java()), jvm.class_path()))
     if new:
         with progress() as tell:
             tell("warming up")
@@ -91,17 +87,17 @@ def status() -> int:
     from mqlab.spark import warm
 
     cache = local_folder()
-    found = warm.found(cache)
-    if found is None:
+    server = warm.found(cache)
+    if server is None:
         click.echo("no warm session runs")
         return NOT_RUNNING
     answers = warm.answering(cache) is not None
     click.echo(
-        f"pid      {found.pid}\n"
-        f"address  localhost:{found.port}\n"
-        f"since    {datetime.fromtimestamp(found.since, UTC):%Y-%m-%d %H:%M:%S} UTC\n"
-        f"spark    {found.spark_version}\n"
-        f"memory   {found.resident / 1e6:.0f} MB\n"
+        f"pid      {server.pid}\n"
+        f"address  localhost:{server.port}\n"
+        f"since    {datetime.fromtimestamp(server.since, UTC):%Y-%m-%d %H:%M:%S} UTC\n"
+        f"spark    {server.spark_version}\n"
+        f"memory   {server.resident / 1e6:.0f} MB\n"
         f"state    {'answers' if answers else 'does not answer, or is of another Spark version: start it again'}"
     )
     return 0 if answers else NOT_RUNNING

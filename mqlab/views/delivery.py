@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, pairwise
+from operator import itemgetter
 from typing import TypeVar
 
 from mqlab.delivery import leaders, positions
@@ -105,13 +106,6 @@ class AuditView:
         """Its name, or words for it."""
         return self.audit.topic if self.audit else "a topic of Kafka"
 
-    @property
-    def window(self) -> tuple[float, float] | None:
-        """From the first to the last thing that is known of its replicas."""
-        bars: tuple[Reign | InSync, ...] = (*self.reigns, *self.in_sync)
-        first, last = span([*(at for one in bars for at in (one.since, one.until)), *(one.at for one in self.levels)])
-        return None if first is None or last is None else (first, last)
-
 
 _MOST = 2000
 """Stretches that are kept, those that were lost first."""
@@ -177,19 +171,11 @@ def in_sync(facts: Facts, topic: str) -> Iterator[InSync]:
     for (owner, queue), rows in sorted(leaders.in_sync(facts).items()):
         dated = [(row.at, row.isr) for row in rows if row.at is not None and owner == topic]
         for broker in sorted({one for _, isr in dated for one in isr}, key=by_number):
-            steps = [(at, broker in isr) for at, isr in dated]
-            edges = pairwise([*steps, (max(end, steps[-1][0]), False)])
-            spans = [(since, until) for (since, inside), (until, _) in edges if inside]
-            yield from (InSync(queue, broker, since, until) for since, until in _joined(spans))
-
-
-def _joined(spans: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Spans that touch each other as one."""
-    found: list[tuple[float, float]] = []
-    for begin, end in spans:
-        since = found.pop()[0] if found and begin <= found[-1][1] else begin
-        found.append((since, end))
-    return found
+            runs = groupby(((at, broker in isr) for at, isr in dated), key=itemgetter(1))
+            begins = [(next(run)[0], inside) for inside, run in runs]
+            for (since, inside), (until, _) in pairwise([*begins, (max(end, dated[-1][0]), False)]):
+                if inside:
+                    yield InSync(queue, broker, since, until)
 
 
 def levels(facts: Facts, topic: str) -> Iterator[Level]:
@@ -227,14 +213,6 @@ def _end_of(facts: Facts, topic: str) -> float:
     """The end of what is known of the topic's replicas and messages."""
     times = [e.last_at for e in facts.episodes if e.topic == topic] + [f.last_at for f in facts.fates]
     return span(times)[1] or 0.0
-
-
-ABOUT_DELIVERY = (
-    "unclean-election-loss", "acks1-failover-loss", "retention-loss", "offset-reset-loss",
-    "commit-before-process-loss", "producer-duplicates", "reprocess-duplicates", "under-min-isr",
-    "oversize-record-rejected",
-)  # fmt: skip
-"""Classes that the audit of a topic explains, the gravest first."""
 
 
 def audit_view(facts: Facts, topic: str | None = None) -> AuditView:

@@ -32,12 +32,6 @@ _IF_TOLD = ("failed", "unanswered", "unknown")
 """Columns that are left out where they have nothing to say."""
 
 
-def _table(columns: str, rows: Sequence[Sequence[object]]) -> pd.DataFrame:
-    """A table whose columns are named in one string, parted by ``|``."""
-    names = tuple(columns.split("|"))
-    return table([dict(zip(names, row, strict=True)) for row in rows], names)
-
-
 def topics(audits: Sequence[Audit]) -> pd.DataFrame:
     """One row per topic: the outcome and the numbers behind it."""
     rows = [
@@ -51,7 +45,7 @@ def topics(audits: Sequence[Audit]) -> pd.DataFrame:
         )
         for audit in sorted(audits, key=lambda one: one.topic)
     ]
-    return _table("topic|outcome|acknowledged|lost|doubled|what that means", rows)
+    return table(rows, "topic|outcome|acknowledged|lost|doubled|what that means")
 
 
 def _sum(tolls: Sequence[Toll]) -> str:
@@ -60,7 +54,7 @@ def _sum(tolls: Sequence[Toll]) -> str:
 
 def answer(view: AuditView) -> pd.DataFrame:
     """The topic that is looked at, in a few lines."""
-    return _table("question|answer", list(_answers(view)))
+    return table(list(_answers(view)), "question|answer")
 
 
 def _answers(view: AuditView) -> Iterator[tuple[str, str]]:
@@ -102,13 +96,13 @@ def replicas(view: AuditView) -> pd.DataFrame:
         election = (count(reign.epoch), count(reign.high_watermark), ", ".join(reign.isr)) if reign else ("", "", "")
         told = [text or NOT_TOLD for text in election]
         rows.append((one.queue, clock(one.at), one.broker, what, number(one.offset), *told, one.place))
-    return _table("partition|UTC|broker|what|log end|epoch|high watermark|in sync|where", rows)
+    return table(rows, "partition|UTC|broker|what|log end|epoch|high watermark|in sync|where")
 
 
 def missing(view: AuditView) -> pd.DataFrame:
     """What would make it certain, and the command that fetches it."""
     told = view.audit.missing if view.audit else ()
-    return _table("missing|fetched by", [(words, "\n".join(commands_for([words])) or NOT_TOLD) for words in told])
+    return table([(words, "\n".join(commands_for([words])) or NOT_TOLD) for words in told], "missing|fetched by")
 
 
 def positions(facts: Facts, view: AuditView) -> pd.DataFrame:
@@ -120,7 +114,7 @@ def positions(facts: Facts, view: AuditView) -> pd.DataFrame:
         numbers = (row.handled, row.pending, row.lost, row.doubled, row.unknown)
         rows.append((row.group, row.queue, *map(_mark, marks), *map(count, numbers)))
     columns = "group|partition|first position|last position|log start|log end|handled|pending|lost|doubled|unknown"
-    return _table(columns, rows)
+    return table(rows, columns)
 
 
 def _mark(mark: Mark | None) -> str:
@@ -136,7 +130,7 @@ def skips(facts: Facts, view: AuditView) -> pd.DataFrame:
             why = f"{one.why}{', it has not come back' if one.ongoing else ''}"
             offsets = (number(one.low), number(one.high - 1), number(one.high - one.low))
             rows.append((row.group, row.queue, clock(one.at), *offsets, why, _place(one.places)))
-    return _table("group|partition|UTC|from|up to|offsets|why|for example", rows)
+    return table(rows, "group|partition|UTC|from|up to|offsets|why|for example")
 
 
 def _group_rows(view: AuditView) -> list[GroupRow]:
@@ -154,7 +148,7 @@ def lost(view: AuditView) -> pd.DataFrame:
         many = bounded(one.records, one.least, one.most)
         offsets = delivery_path.offsets(one).removeprefix("at offset").removeprefix("s").strip()
         rows.append((*_mechanism(toll, one), many, offsets or NOT_TOLD, *_shown(one)))
-    return _table("mechanism|where|partition|messages|offsets|acknowledged|how it was counted|for example", rows)
+    return table(rows, "mechanism|where|partition|messages|offsets|acknowledged|how it was counted|for example")
 
 
 def doubled(view: AuditView) -> pd.DataFrame:
@@ -164,7 +158,7 @@ def doubled(view: AuditView) -> pd.DataFrame:
         extra = one.extra if isinstance(one, Doubled) else 0
         numbers = (number(one.records), bounded(extra, one.least, one.most))
         rows.append((*_mechanism(toll, one), *numbers, *_shown(one)))
-    return _table("mechanism|where|partition|messages|copies too many|when|how it was counted|for example", rows)
+    return table(rows, "mechanism|where|partition|messages|copies too many|when|how it was counted|for example")
 
 
 def _parts(tolls: Sequence[Toll]) -> Iterator[tuple[Toll, Loss | Doubled]]:
@@ -172,7 +166,7 @@ def _parts(tolls: Sequence[Toll]) -> Iterator[tuple[Toll, Loss | Doubled]]:
 
 
 def _mechanism(toll: Toll, one: Loss | Doubled) -> tuple[str, str, str]:
-    return toll.incident, toll.where, one.queue or "not told"
+    return toll.incident, toll.where, one.queue or "not known"
 
 
 def _shown(one: Loss | Doubled) -> tuple[str, str, str]:
@@ -187,4 +181,4 @@ def risks(facts: Facts) -> pd.DataFrame:
         each = (delivery_path.at_stake(one) or NOT_TOLD, one.how or NOT_TOLD)
         rows.append((one.owner, one.setting, one.value, one.effective, may, *each, _place(one.evidence)))
     columns = "whose|setting|value|what it means here|what may happen|each time|how that is known|where"
-    return _table(columns, rows)
+    return table(rows, columns)

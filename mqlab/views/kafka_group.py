@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Facts, span
@@ -15,7 +17,8 @@ from mqlab.kafka.rows import Behind, Life, Rebalance
 from mqlab.models.polling import Work, work
 from mqlab.rows import Batch
 from mqlab.shared.queues import Points
-from mqlab.views.queue_lags import waiting_over_time
+from mqlab.units import iso
+from mqlab.views.groups import finding_about, waiting_over_time
 
 _UNLIMITED = 2**31 - 1
 """Default of max.poll.records in 0.10.0: a poll has what was fetched."""
@@ -133,11 +136,6 @@ def peak_lag(topics: Topics) -> int | None:
     return round(max(waiting for _, waiting in waited)) if waited else None
 
 
-_ABOUT_A_GROUP = (
-    "poll-interval-exceeded", "session-timeout", "group-churn", "static-member-fenced", "poison-pill-stall",
-    "slow-consumer", "consumer-offline", "reprocess-duplicates", "rolling-restart",
-)  # fmt: skip
-"""Classes whose findings name the group to look at, the most telling first; their subject begins with the group."""
 _IN_TROUBLE = (Behind.POLL_TIMEOUT, Behind.EXPIRY, Behind.CRASH)
 
 
@@ -145,8 +143,8 @@ def rebalance_view(
     facts: Facts, diagnosis: Diagnosis, group: str | None = None, topic: str | None = None
 ) -> RebalanceView:
     """The view of *group*; by default of the one that a finding is about, else of the one with most trouble."""
-    finding = _finding(facts, diagnosis, group)
-    chosen = group or (_group(finding) if finding else None) or _busiest(facts)
+    finding, named = finding_about(diagnosis, (group,) if group else groups.groups(facts))
+    chosen = group or named or _busiest(facts)
     if chosen is None:
         return RebalanceView(None)
     return RebalanceView(
@@ -159,7 +157,7 @@ def rebalance_view(
     )
 
 
-def told_of(facts: Facts) -> tuple[str, ...]:
+def groups_to_show(facts: Facts) -> tuple[str, ...]:
     """Groups of Kafka of which there is something to show."""
     return tuple(
         group
@@ -181,22 +179,49 @@ def _polls(facts: Facts, group: str) -> Iterator[Poll]:
         yield Poll(batch, allowed, poll_limits.poll_records(facts, client, began))
 
 
-def _finding(facts: Facts, diagnosis: Diagnosis, group: str | None) -> Finding | None:
-    known: Sequence[str] = (group,) if group else groups.groups(facts)
-    about = [f for f in diagnosis.findings if f.incident in _ABOUT_A_GROUP and _group(f) in known]
-    return min(about, key=lambda f: _ABOUT_A_GROUP.index(f.incident), default=None)
-
-
-def _group(finding: Finding) -> str:
-    return finding.subject.partition("/")[0]
-
-
 def _busiest(facts: Facts) -> str | None:
     """The group with most rebalances of members in trouble, then with most at all, then with the highest lag."""
-    return max(told_of(facts), key=lambda group: _trouble(facts, group), default=None)
+    return max(groups_to_show(facts), key=lambda group: _trouble(facts, group), default=None)
 
 
 def _trouble(facts: Facts, group: str) -> tuple[int, int, int]:
     found = history(facts, group)
     in_trouble = sum(one.behind in _IN_TROUBLE for one in found)
     return in_trouble, len(found), peak_lag(positions(facts, group)) or 0
+
+
+def rebalances_json(histories: Iterable[tuple[str, Sequence[Rebalance]]]) -> str:
+    """The rebalances of each group, schema ``mqlab.rebalances/1``; times in UTC, null for what nothing tells.
+
+    The same facts give the same bytes.
+    """
+    groups = [{"group": group, "rebalances": [_row(row) for row in rows]} for group, rows in histories]
+    return (
+        json.dumps({"schema": "mqlab.rebalances/1", "groups": groups}, ensure_ascii=False, allow_nan=False, indent=2)
+        + "\n"
+    )
+
+
+def _row(row: Rebalance) -> dict[str, Any]:
+    return {
+        "group": row.group,
+        "generation": row.generation,
+        "started": iso(row.started),
+        "stabilised": iso(row.stabilised),
+        "trigger": row.trigger.value,
+        "behind": row.behind.value,
+        "reason": row.reason,
+        "client_id": row.client_id,
+        "member_id": row.member_id,
+        "host": row.host,
+        "inferred": row.inferred,
+        "because": row.because,
+        "story": row.story,
+        "members_before": row.members_before,
+        "members_after": row.members_after,
+        "moved": row.moved,
+        "standstill_seconds": None if row.standstill is None else round(row.standstill, 3),
+        "delayed_records": row.delayed,
+        "repeated_records": row.repeated,
+        "evidence": [{"source": one.source, "line": one.line, "text": one.text} for one in row.evidence],
+    }

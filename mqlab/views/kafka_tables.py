@@ -7,33 +7,92 @@ a commit of what it shows.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, takewhile
 from math import ceil
 
 import pandas as pd
 
-from mqlab.catalogue import INCIDENTS
-from mqlab.facts import Facts, Position, Setting
-from mqlab.frames import where
+from mqlab import frames
+from mqlab.facts import Facts, Position
+from mqlab.frames import NOTHING, where
 from mqlab.kafka.groups import topics
 from mqlab.kafka.lives import lives
 from mqlab.kafka.rebalance_costs import standstills
 from mqlab.kafka.rebalances import history
-from mqlab.kafka.rows import Behind, End, Rebalance, Trigger
+from mqlab.kafka.rows import Behind, End, Life, Rebalance
 from mqlab.memo import per_facts
-from mqlab.models.burrow import INTERVALS, Commit, Status, kept, partition
+from mqlab.models.lag import INTERVALS, Commit, Status, TimeLag, partition, time_lag
 from mqlab.models.polling import ADVISED_MARGIN, largest_safe_records, share_over, smallest_safe_interval
-from mqlab.models.retention import TimeLag, time_lag
 from mqlab.shared.queues import Points, lag
 from mqlab.shared.table import table
 from mqlab.units import clock, digits, duration, number, percent
-from mqlab.views.kafka_group import Phase, RebalanceView, peak_lag, positions, told_of
+from mqlab.views.kafka_group import Phase, RebalanceView, groups_to_show, peak_lag, positions
 
-NOTHING = "—"
 _MOST = 400
 """Rebalances that are listed; beyond, the first and the last."""
+_KEYS: Mapping[str, tuple[str, ...]] = {
+    "consumer": (
+        "max.poll.interval.ms", "max.poll.records", "session.timeout.ms", "heartbeat.interval.ms",
+        "partition.assignment.strategy", "group.protocol", "group.instance.id", "enable.auto.commit",
+        "auto.commit.interval.ms",
+    ),
+    "broker": (
+        "group.initial.rebalance.delay.ms", "group.min.session.timeout.ms", "group.max.session.timeout.ms",
+        "group.consumer.session.timeout.ms", "group.consumer.heartbeat.interval.ms",
+    ),
+}  # fmt: skip
+"""What decides how long a group waits for a member."""
+
+
+def groups(facts: Facts) -> pd.DataFrame:
+    """One row per consumer group of the material: members, rebalances and what was behind them, highest lag."""
+    rows = [
+        (
+            group, number(len({life.client_id for life in lives(facts, group)})) if lives(facts, group) else NOTHING,
+            number(len(history(facts, group))), counted(one.behind for one in history(facts, group)) or NOTHING,
+            ", ".join(positions(facts, group)) or NOTHING, amount(peak_lag(positions(facts, group))),
+        )
+        for group in groups_to_show(facts)
+    ]  # fmt: skip
+    return table(rows, "group|members|rebalances|behind them|topics|highest lag")
+
+
+def overview(view: RebalanceView) -> pd.DataFrame:
+    """The group that is looked at, in a few lines."""
+    return table(_overview(view), "question|answer")
+
+
+def _overview(view: RebalanceView) -> Iterator[tuple[str, str]]:
+    if view.group is None:
+        yield "group", "this material names no consumer group of Kafka"
+        return
+    yield "group", view.group
+    yield "topics", ", ".join(view.topics) or "none named in this material"
+    clients = sorted({life.client_id for life in view.lives})
+    yield "members", f"{len(clients)}: {', '.join(clients[:8])}" if clients else "nobody named"
+    if view.history:
+        first, last = clock(view.history[0].started), clock(view.history[-1].started)
+        yield "rebalances", f"{len(view.history)}, {first} to {last}"
+        yield "behind them", counted(one.behind for one in view.history)
+        yield from _standstill(view)
+    else:
+        yield "rebalances", "none in this material"
+    late, polled = sum(poll.late for poll in view.polls), sum(poll.batch.polls for poll in view.polls)
+    if polled:
+        yield "polls that were too late", f"{number(late)} of {number(polled)} ({percent(late / polled)})"
+    yield "highest lag", amount(peak_lag(view.topics))
+
+
+def _standstill(view: RebalanceView) -> Iterator[tuple[str, str]]:
+    stood, window = sum(end - since for since, end in standstills(view.history)), view.window
+    if stood and window is not None and window[1] > window[0]:
+        whole = window[1] - window[0]
+        yield "stood still during them", f"{duration(stood)} of {duration(whole)} ({percent(min(1.0, stood / whole))})"
+    repeated = total(one.repeated for one in view.history)
+    if repeated is not None:
+        yield "records handed out twice", number(repeated)
 
 
 def triggers(view: RebalanceView) -> pd.DataFrame:
@@ -42,69 +101,47 @@ def triggers(view: RebalanceView) -> pd.DataFrame:
     rows = []
     for (trigger, behind), times in sorted(kinds.items(), key=lambda kind: (-kind[1], kind[0])):
         own = [one for one in view.history if (one.trigger, one.behind) == (trigger, behind)]
-        rows.append(
-            {
-                "trigger": trigger.value,
-                "behind it": _behind(trigger, behind),
-                "rebalances": times,
-                "inferred": sum(one.inferred for one in own),
-                "who": counted(one.client_id or "unknown" for one in own),
-                "stood still": _seconds(total(one.standstill for one in own)),
-                "handed out twice": amount(total(one.repeated for one in own)),
-            }
-        )
-    columns = ("trigger", "behind it", "rebalances", "inferred", "who", "stood still", "handed out twice")
-    return table(rows, columns)
+        still, again = total(one.standstill for one in own), total(one.repeated for one in own)
+        who = counted(one.client_id or "unknown" for one in own)
+        inferred = sum(one.inferred for one in own)
+        rows.append((trigger.value, _behind(own[0]), times, inferred, who, _seconds(still), amount(again)))
+    return table(rows, "trigger|behind it|rebalances|inferred|who|stood still|handed out twice")
 
 
 def rebalances(view: RebalanceView) -> pd.DataFrame:
     """One row per rebalance: when, why and by whom it began, and what it cost. Inferred triggers are marked."""
     shown = view.history if len(view.history) <= _MOST else (*view.history[: _MOST // 2], *view.history[-_MOST // 2 :])
-    columns = (
-        "UTC", "generation", "trigger", "behind it", "member", "how it is known", "members", "moved", "stood still",
-        "delayed", "twice",
+    rows = (
+        (
+            clock(one.started), NOTHING if one.generation is None else one.generation, one.trigger.value, _behind(one),
+            " at ".join(filter(None, (one.client_id, one.host))) or NOTHING, _known(one),
+            f"{amount(one.members_before)} → {amount(one.members_after)}", amount(one.moved),
+            _seconds(one.standstill), amount(one.delayed), amount(one.repeated),
+        )
+        for one in shown
     )  # fmt: skip
-    return table([_rebalance(one) for one in shown], columns)
+    return table(
+        rows, "UTC|generation|trigger|behind it|member|how it is known|members|moved|stood still|delayed|twice"
+    )
 
 
 def ends(view: RebalanceView) -> pd.DataFrame:
-    """One row per member: how often it came, and how its lives ended."""
+    """One row per member: how often it came, and how how it ended."""
+    members: dict[tuple[str, str], list[Life]] = {}
+    for life in view.lives:
+        members.setdefault((life.client_id, view.host(life)), []).append(life)
     rows = []
-    for client, host in sorted({(life.client_id, view.host(life)) for life in view.lives}):
-        own = [life for life in view.lives if (life.client_id, view.host(life)) == (client, host)]
+    for (client, host), own in sorted(members.items()):
         bad = next((life for life in own if life.end not in (End.LEFT, End.OPEN)), own[0])
-        rows.append(
-            {
-                "member": client,
-                "host": host or NOTHING,
-                "came": len(own),
-                "its lives ended": counted(life.end for life in own),
-                "static": "yes" if own[-1].static else "no",
-                "for example": where(bad.evidence[0]) if bad.evidence else NOTHING,
-            }
-        )
-    return table(rows, ("member", "host", "came", "its lives ended", "static", "for example"))
+        ended, static = counted(life.end for life in own), "yes" if own[-1].static else "no"
+        place = where(bad.evidence[0]) if bad.evidence else NOTHING
+        rows.append((client, host or NOTHING, len(own), ended, static, place))
+    return table(rows, "member|host|came|how it ended|static|for example")
 
 
-def counted(words: Iterator[str] | Sequence[str]) -> str:
+def counted(words: Iterable[str]) -> str:
     """``join 7, poll timeout 6``: the most frequent first."""
     return ", ".join(f"{word} {n}" for word, n in sorted(Counter(words).items(), key=lambda one: (-one[1], one[0])))
-
-
-def _rebalance(one: Rebalance) -> dict[str, object]:
-    return {
-        "UTC": clock(one.started),
-        "generation": NOTHING if one.generation is None else one.generation,
-        "trigger": one.trigger.value,
-        "behind it": _behind(one.trigger, one.behind),
-        "member": " at ".join(filter(None, (one.client_id, one.host))) or NOTHING,
-        "how it is known": _known(one),
-        "members": f"{amount(one.members_before)} → {amount(one.members_after)}",
-        "moved": amount(one.moved),
-        "stood still": _seconds(one.standstill),
-        "delayed": amount(one.delayed),
-        "twice": amount(one.repeated),
-    }
 
 
 def _known(one: Rebalance) -> str:
@@ -113,12 +150,12 @@ def _known(one: Rebalance) -> str:
     return ", ".join([how, *[where(line) for line in one.evidence[:1]]])
 
 
-def _behind(trigger: Trigger, behind: Behind) -> str:
+def _behind(one: Rebalance) -> str:
     """Nothing where it says what the trigger says already."""
-    return NOTHING if behind.value in (trigger.value, Behind.UNKNOWN.value) else behind.value
+    return NOTHING if one.behind.value in (one.trigger.value, Behind.UNKNOWN.value) else one.behind.value
 
 
-def total(values: Iterator[float | None]) -> float | None:
+def total(values: Iterable[float | None]) -> float | None:
     """None where none of them is known."""
     known = [value for value in values if value is not None]
     return sum(known) if known else None
@@ -133,102 +170,10 @@ def _seconds(value: float | None) -> str:
     return NOTHING if value is None else f"{digits(value)} s"
 
 
-def groups(facts: Facts) -> pd.DataFrame:
-    """One row per consumer group of the material: members, rebalances and what was behind them, highest lag."""
-    rows = [
-        {
-            "group": group,
-            "members": number(len({life.client_id for life in lives(facts, group)}))
-            if lives(facts, group)
-            else NOTHING,
-            "rebalances": number(len(history(facts, group))),
-            "behind them": counted(one.behind for one in history(facts, group)) or NOTHING,
-            "topics": ", ".join(positions(facts, group)) or NOTHING,
-            "highest lag": amount(peak_lag(positions(facts, group))),
-        }
-        for group in told_of(facts)
-    ]
-    return table(rows, ("group", "members", "rebalances", "behind them", "topics", "highest lag"))
-
-
-def overview(view: RebalanceView) -> pd.DataFrame:
-    """The group that is looked at, in a few lines."""
-    return table([{"question": asked, "answer": told} for asked, told in _overview(view)], ("question", "answer"))
-
-
-def _overview(view: RebalanceView) -> Iterator[tuple[str, str]]:
-    if view.group is None:
-        yield "group", "this material names no consumer group of Kafka"
-        return
-    yield "group", view.group
-    yield "topics", ", ".join(view.topics) or "none that the material names"
-    clients = sorted({life.client_id for life in view.lives})
-    yield "members", f"{len(clients)}: {', '.join(clients[:8])}" if clients else "nobody is named"
-    if view.history:
-        yield (
-            "rebalances",
-            f"{len(view.history)}, {clock(view.history[0].started)} to {clock(view.history[-1].started)}",
-        )
-        yield "behind them", counted(one.behind for one in view.history)
-        yield from _standstill(view)
-    else:
-        yield "rebalances", "none in this material"
-    late, polled = sum(poll.late for poll in view.polls), sum(poll.batch.polls for poll in view.polls)
-    if polled:
-        yield "polls that were too late", f"{number(late)} of {number(polled)} ({percent(late / polled)})"
-    yield "highest lag", amount(peak_lag(view.topics))
-
-
-def _standstill(view: RebalanceView) -> Iterator[tuple[str, str]]:
-    stood, window = sum(end - since for since, end in standstills(view.history)), view.window
-    if stood and window is not None and window[1] > window[0]:
-        of = f" of {duration(window[1] - window[0])} ({percent(min(1.0, stood / (window[1] - window[0])))})"
-        yield "stood still for them", f"{duration(stood)}{of}"
-    repeated = total(one.repeated for one in view.history)
-    if repeated is not None:
-        yield "records handed out twice", number(repeated)
-
-
-_KEYS: Mapping[str, tuple[str, ...]] = {
-    "consumer": (
-        "max.poll.interval.ms", "max.poll.records", "session.timeout.ms", "heartbeat.interval.ms",
-        "partition.assignment.strategy", "group.protocol", "group.instance.id", "enable.auto.commit",
-        "auto.commit.interval.ms",
-    ),
-    "broker": (
-        "group.initial.rebalance.delay.ms", "group.min.session.timeout.ms", "group.max.session.timeout.ms",
-        "group.consumer.session.timeout.ms", "group.consumer.heartbeat.interval.ms",
-    ),
-}  # fmt: skip
-"""What decides how long a group waits for a member."""
-_UNSET = ("null", "", "[]")
-_COLUMNS = ("key", "value", "of", "since", "known from", "where")
-
-
 def settings(facts: Facts, view: RebalanceView) -> pd.DataFrame:
-    """One row per value of each setting, with all that had it; what nobody set is left out."""
-    members = {life.client_id for life in view.lives} | {poll.batch.client_id for poll in view.polls}
-    alike: dict[tuple[str, str, str], list[Setting]] = {}
-    for one in sorted(facts.settings, key=lambda s: (s.at is None, s.at or 0.0, s.source, s.line or 0)):
-        wanted = one.key in _KEYS.get(one.scope, ()) and one.value not in _UNSET
-        if wanted and (one.scope == "broker" or one.owner in members):
-            alike.setdefault((one.scope, one.key, one.value), []).append(one)
-    ordered = [
-        _row(alike[name]) for scope, keys in _KEYS.items() for key in keys for name in alike if name[:2] == (scope, key)
-    ]
-    return table(ordered, _COLUMNS)
-
-
-def _row(same: Sequence[Setting]) -> dict[str, object]:
-    first = same[0]
-    return {
-        "key": first.key,
-        "value": first.value.replace("org.apache.kafka.clients.consumer.", "").replace("class ", "").strip("[]"),
-        "of": f"{first.scope} {', '.join(sorted({one.owner for one in same if one.owner}))}".strip(),
-        "since": clock(first.at),
-        "known from": first.origin,
-        "where": where(first.evidence) + (f" and {len(same) - 1} more" if len(same) > 1 else ""),
-    }
+    """What decides how long the group waits for a member: a row per value, with all members that had it."""
+    members = {life.client_id for life in view.lives} | {poll.batch.client_id or "" for poll in view.polls}
+    return frames.settings(facts, _KEYS, members)
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,8 +214,8 @@ def _logged(facts: Facts, group: str, topic: str) -> dict[str, tuple[Position, .
 def _of(topic: str, queue: str, points: Points, logged: Sequence[Position]) -> LagStatus:
     now, last = points[-1].at or 0.0, points[-1]
     ends = [(p.at or 0.0, p.end or 0) for p in points]
-    told = [p for p in logged if (p.at or 0.0) <= now] if len(logged) > 1 else list(points)
-    commits = kept([Commit(p.at or 0.0, p.committed or 0, _lag(ends, p)) for p in told])
+    told = [p for p in logged if (p.at or 0.0) <= now] if len(logged) > 1 else points
+    commits = [Commit(p.at or 0.0, p.committed or 0, _lag(ends, p)) for p in told[-INTERVALS:]]
     found = partition(commits, [end for _, end in ends[-INTERVALS:]], now)
     age = time_lag(ends, last.committed or 0, now)
     return LagStatus(topic, queue, found.status, found.complete, found.lag, _since(found.status, commits), age)
@@ -292,25 +237,16 @@ def _since(status: Status, commits: Sequence[Commit]) -> float | None:
 
 def partitions(facts: Facts, view: RebalanceView) -> pd.DataFrame:
     """One row per partition of the group: Burrow's verdict, lag, and how long the next record has waited."""
-    rows = [
-        {
-            "partition": f"{one.topic}-{one.partition}",
-            "verdict": one.status.value,
-            "since": clock(one.since),
-            "commits known": percent(one.complete),
-            "highest lag": number(max(map(lag, view.topics[one.topic][one.partition]))),
-            "lag at the end": number(one.lag),
-            "its next record waits": age(one.time_lag),
-            "last seen in": where(view.topics[one.topic][one.partition][-1].evidence),
-        }
-        for one in (statuses(facts, view.group) if view.group else ())
-        if one.partition in view.topics.get(one.topic, {})
-    ]
-    columns = (
-        "partition", "verdict", "since", "commits known", "highest lag", "lag at the end", "its next record waits",
-        "last seen in",
-    )  # fmt: skip
-    return table(rows, columns)
+    rows = []
+    for one in statuses(facts, view.group) if view.group else ():
+        if points := view.topics.get(one.topic, {}).get(one.partition):
+            known, peak, place = percent(one.complete), number(max(map(lag, points))), where(points[-1].evidence)
+            verdict = (one.status.value, clock(one.since), known, peak, number(one.lag), age(one.time_lag))
+            rows.append((f"{one.topic}-{one.partition}", *verdict, place))
+    return table(
+        rows,
+        "partition|verdict|since|commits known|highest lag|lag at the end|its next record waits|last seen in",
+    )
 
 
 def age(known: TimeLag | None) -> str:
@@ -326,13 +262,21 @@ def age(known: TimeLag | None) -> str:
 
 def polls(view: RebalanceView) -> pd.DataFrame:
     """How long polls took, for each pair of settings that was in force; empty without lines of applications."""
-    return table([_polls(phase) for phase in view.phases], ("time", *_TRIAL_COLUMNS))
-
-
-_TRIAL_COLUMNS = (
-    "may pass", "max.poll.records", "polls", "records", "one record, half", "one record, 99 %", "one poll, half",
-    "one poll, 99 %", "too late", "longest",
-)  # fmt: skip
+    rows = []
+    for phase in view.phases:
+        longest = max((poll.batch for poll in phase.polls), key=lambda b: (b.longest_seconds, -b.at))
+        each, whole = phase.work.record_seconds, phase.work.poll_seconds
+        rows.append((
+            _time(phase), NOTHING if phase.interval is None else duration(phase.interval), amount(phase.most_records),
+            number(phase.work.polls), number(phase.work.records), f"{digits(each.p50 * 1000)} ms",
+            f"{digits(each.p99 * 1000)} ms", f"{digits(whole.p50)} s", f"{digits(whole.p99)} s", _late(phase),
+            f"{digits(longest.longest_seconds)} s, {where(longest.evidence)}",
+        ))  # fmt: skip
+    return table(
+        rows,
+        "time|may pass|max.poll.records|polls|records|one record, half|one record, 99 %|one poll, half"
+        "|one poll, 99 %|too late|longest",
+    )
 
 
 def enough(view: RebalanceView) -> pd.DataFrame:
@@ -340,69 +284,29 @@ def enough(view: RebalanceView) -> pd.DataFrame:
 
     *Just enough* leaves nothing for a slow call or a pause; *with room* keeps half of the interval free.
     """
-    return table([_enough(phase) for phase in view.phases if phase.interval is not None], ("time", *_ENOUGH))
+    rows = []
+    for phase in view.phases:
+        if phase.interval is not None:
+            each, margins = phase.work.record_seconds.p99, (0.0, ADVISED_MARGIN)
+            takes = phase.records * each
+            most = [largest_safe_records(phase.interval, each, margin=m) if each > 0 else None for m in margins]
+            least = [ceil(1000 * smallest_safe_interval(phase.records, each, margin=m)) for m in margins]
+            was = f"{number(phase.records)} in {duration(phase.interval)}"
+            fits = "yes" if takes < phase.interval else "no"
+            rows.append((_time(phase), was, f"{digits(takes)} s", fits, *map(amount, (*most, *least))))
+    return table(
+        rows,
+        "time|set|a full poll takes|fits|largest max.poll.records, just enough|with room"
+        "|smallest max.poll.interval.ms, just enough|with room ",
+    )
 
 
-_ENOUGH = (
-    "set", "a full poll takes", "fits", "largest max.poll.records, just enough", "with room",
-    "smallest max.poll.interval.ms, just enough", "with room ",
-)  # fmt: skip
+def _time(phase: Phase) -> str:
+    return f"{clock(phase.since)} to {clock(phase.until)}"
 
 
-def actions(view: RebalanceView) -> pd.DataFrame:
-    """What to do now, for good, and how to see that it worked; empty without a finding about the group."""
-    finding = view.finding
-    if finding is None:
-        return table([], ("step", "what"))
-    commands = INCIDENTS[finding.incident].commands
-    steps = [("now", finding.mitigate), ("fix", finding.remedy), ("verify", finding.verify)]
-    steps += [("command", c.run) for c in commands if c.system == "kafka" and "{file}" not in c.run]
-    rows = [{"step": step, "what": what} for step, what in steps if what]
-    return table(rows, ("step", "what"))
-
-
-def _polls(phase: Phase) -> dict[str, object]:
-    longest = max((poll.batch for poll in phase.polls), key=lambda b: (b.longest_seconds, -b.at))
-    share = share_over(phase.pairs, phase.interval) if phase.interval is not None else None
-    each, whole = phase.work.record_seconds, phase.work.poll_seconds
-    return {
-        "time": f"{clock(phase.since)} to {clock(phase.until)}",
-        "may pass": NOTHING if phase.interval is None else duration(phase.interval),
-        "max.poll.records": NOTHING if phase.most_records is None else number(phase.most_records),
-        "polls": number(phase.work.polls),
-        "records": number(phase.work.records),
-        "one record, half": f"{digits(each.p50 * 1000)} ms",
-        "one record, 99 %": f"{digits(each.p99 * 1000)} ms",
-        "one poll, half": f"{digits(whole.p50)} s",
-        "one poll, 99 %": f"{digits(whole.p99)} s",
-        "too late": NOTHING if share is None else _late(phase, share),
-        "longest": f"{digits(longest.longest_seconds)} s, {where(longest.evidence)}",
-    }
-
-
-def _late(phase: Phase, share: float) -> str:
+def _late(phase: Phase) -> str:
+    share = None if phase.interval is None else share_over(phase.pairs, phase.interval)
+    if share is None:
+        return NOTHING
     return f"{number(round(share * phase.work.polls))} ({percent(share)})" if share else "none"
-
-
-def _enough(phase: Phase) -> dict[str, object]:
-    each, interval = phase.work.record_seconds.p99, phase.interval or 0.0
-    takes = phase.records * each
-    return {
-        "time": f"{clock(phase.since)} to {clock(phase.until)}",
-        "set": f"{number(phase.records)} in {duration(interval)}",
-        "a full poll takes": f"{digits(takes)} s",
-        "fits": "yes" if takes < interval else "no",
-        "largest max.poll.records, just enough": _most(interval, each, 0.0),
-        "with room": _most(interval, each, ADVISED_MARGIN),
-        "smallest max.poll.interval.ms, just enough": _least(phase, each, 0.0),
-        "with room ": _least(phase, each, ADVISED_MARGIN),
-    }
-
-
-def _most(interval: float, each: float, margin: float) -> str:
-    most = largest_safe_records(interval, each, margin=margin) if each > 0 else None
-    return NOTHING if most is None else number(most)
-
-
-def _least(phase: Phase, each: float, margin: float) -> str:
-    return number(ceil(1000 * smallest_safe_interval(phase.records, each, margin=margin)))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from statistics import median, pstdev
 
 import pandas as pd
 
 from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Facts
+from mqlab.frames import where
 from mqlab.models.draining import bounded
 from mqlab.models.mqtt import RESIDUAL
 from mqlab.mqtt.chain import chains
@@ -24,11 +25,6 @@ from mqlab.units import clock, duration, number, percent
 
 _MOST = 40
 """Client ids that are shown, those with most connections first."""
-_PEERS = (
-    "client id", "broker", "connections", "addresses", "peers", "lasted (median)", "varies by", "ended", "keep-alive",
-    "session",
-)  # fmt: skip
-_AWAY = ("client id", "broker", "away since", "how it left", "queued", "dropped", "line")
 
 
 def busiest(facts: Facts, diagnosis: Diagnosis, wanted: str | None = None) -> str | None:
@@ -45,43 +41,29 @@ def peers(facts: Facts) -> pd.DataFrame:
     known = sorted(
         by_client(facts).items(), key=lambda one: (-sum(c.count for c in one[1]), one[0][1], one[0][0] or "")
     )
-    return table((_peer(client, broker, own) for (broker, client), own in known[:_MOST]), _PEERS)
+    columns = "client id|broker|connections|addresses|peers|lasted (median)|varies by|ended|keep-alive|session"
+    return table((_peer(client, broker, own) for (broker, client), own in known[:_MOST]), columns)
 
 
-def away(facts: Facts) -> pd.DataFrame:
-    """One row per session that a broker keeps for a client that is away at the end of the material."""
-    rows = (
-        {
-            "client id": one.client_id,
-            "broker": one.broker or "",
-            "away since": clock(one.since),
-            "how it left": (one.connection.ended if one.connection else None) or "not told",
-            "queued": _known(one.queued),
-            "dropped": _known(one.dropped),
-            "line": next((f"{e.source}:{e.line}" for e in one.evidence[::-1]), ""),
-        }
-        for one in offline_sessions(facts)
-    )
-    return table(rows, _AWAY)
-
-
-def _peer(client: str, broker: str | None, own: Sequence[Connection]) -> Mapping[str, object]:
+def _peer(client: str, broker: str | None, own: Sequence[Connection]) -> Sequence[object]:
     lasted = [c.seconds for c in own if c.seconds is not None]
-    ends = Counter(c.ended or "not told" for c in own if c.until is not None)
-    kept = {c.keep_alive for c in own if c.keep_alive is not None}
-    known = {c.persistent for c in own} - {None}
-    return {
-        "client id": client,
-        "broker": broker or "",
-        "connections": sum(c.count for c in own),
-        "addresses": len({c.address for c in own if c.address}),
-        "peers": len({c.peer for c in own if c.peer}),
-        "lasted (median)": duration(median(lasted)) if lasted else "",
-        "varies by": _variation(lasted),
-        "ended": ", ".join(f"{how} {count}" for how, count in sorted(ends.items(), key=lambda e: (-e[1], e[0]))),
-        "keep-alive": ", ".join(duration(seconds) for seconds in sorted(kept)),
-        "session": " and ".join(sorted("persistent" if one else "clean" for one in known)),
-    }
+    ends = Counter(c.ended or "not known" for c in own if c.until is not None)
+    return (
+        client,
+        broker or "",
+        sum(c.count for c in own),
+        len({c.address for c in own if c.address}),
+        len({c.peer for c in own if c.peer}),
+        duration(median(lasted)) if lasted else "",
+        _variation(lasted),
+        ", ".join(f"{how} {count}" for how, count in sorted(ends.items(), key=lambda e: (-e[1], e[0]))),
+        ", ".join(map(duration, sorted({c.keep_alive for c in own if c.keep_alive is not None}))),
+        " and ".join(sorted({_session(c.persistent) for c in own} - {""})),
+    )
+
+
+def _session(persistent: bool | None) -> str:
+    return "" if persistent is None else "persistent" if persistent else "clean"
 
 
 def _variation(lasted: Sequence[float]) -> str:
@@ -90,10 +72,21 @@ def _variation(lasted: Sequence[float]) -> str:
     return f"{100 * pstdev(lasted) / mean:.0f} %" if len(lasted) > 1 and mean > 0 else ""
 
 
-_SHARES = ("share group", "filter", "member", "session", "away since", "queued", "dropped", "line")
-_LOST = ("receiver", "published", "received", "again", "missing", "why", "unexplained", "nothing told of")
-_WAY = ("stage", "who", "messages", "how it is known", "where the rest is")
-_RISERS = ("between", "and", "what", "who", "before", "after", "share", "lasting", "source")
+def away(facts: Facts) -> pd.DataFrame:
+    """One row per session that a broker keeps for a client that is away at the end of the material."""
+    rows = (
+        (
+            one.client_id,
+            one.broker or "",
+            clock(one.since),
+            (one.connection.ended if one.connection else None) or "not known",
+            _known(one.queued),
+            _known(one.dropped),
+            next(map(where, one.evidence[::-1]), ""),
+        )
+        for one in offline_sessions(facts)
+    )
+    return table(rows, "client id|broker|away since|how it left|queued|dropped|line")
 
 
 def shares(facts: Facts) -> pd.DataFrame:
@@ -104,15 +97,10 @@ def shares(facts: Facts) -> pd.DataFrame:
     for group in share_groups(facts):
         for member in group.members:
             off = away.get((group.broker, member.client_id)) or by_id.get(member.client_id)
-            persistent = member.session.persistent if member.session else None
-            rows.append({
-                "share group": group.name, "filter": group.filter, "member": member.client_id,
-                "session": "" if persistent is None else "persistent" if persistent else "clean",
-                "away since": clock(off.since) if off else "",
-                "queued": _known(off.queued if off else None), "dropped": _known(off.dropped if off else None),
-                "line": f"{member.evidence.source}:{member.evidence.line}",
-            })  # fmt: skip
-    return table(rows, _SHARES)
+            session = _session(member.session.persistent if member.session else None)
+            queue = (clock(off.since), _known(off.queued), _known(off.dropped)) if off else ("", "", "")
+            rows.append((group.name, group.filter, member.client_id, session, *queue, where(member.evidence)))
+    return table(rows, "share group|filter|member|session|away since|queued|dropped|line")
 
 
 def worst(facts: Facts) -> Explained | None:
@@ -125,13 +113,10 @@ def losses(facts: Facts) -> pd.DataFrame:
     rows = []
     for one in explained(facts):
         known = [f"{step.name} {bounded(step.messages)}" for step in one.steps if step.name != RESIDUAL]
-        rest = one.steps[-1].messages
-        rows.append({
-            "receiver": one.receiver, "published": number(one.published), "received": number(one.received),
-            "again": number(one.copies), "missing": number(one.published - one.received), "why": ", ".join(known),
-            "unexplained": bounded(rest), "nothing told of": ", ".join(one.unknown),
-        })  # fmt: skip
-    return table(rows, _LOST)
+        numbers = map(number, (one.published, one.received, one.copies, one.published - one.received))
+        rest = bounded(one.steps[-1].messages)
+        rows.append((one.receiver, *numbers, ", ".join(known), rest, ", ".join(one.unknown)))
+    return table(rows, "receiver|published|received|again|missing|why|unexplained|nothing told of")
 
 
 def way(facts: Facts) -> pd.DataFrame:
@@ -139,35 +124,28 @@ def way(facts: Facts) -> pd.DataFrame:
     rows = []
     for chain in chains(facts):
         for stage in chain.stages:
-            rest = [
-                f"{number(g.messages)} {g.where.value} {g.who}".strip() for g in chain.gaps if g.after is stage.step
-            ]
-            rows.append({
-                "stage": stage.step.value, "who": stage.who, "messages": _counted(stage),
-                "how it is known": stage.how, "where the rest is": ", ".join(rest),
-            })  # fmt: skip
-    return table(rows, _WAY)
+            gaps = [gap for gap in chain.gaps if gap.after is stage.step]
+            rest = ", ".join(f"{number(gap.messages)} {gap.where.value} {gap.who}".strip() for gap in gaps)
+            rows.append((stage.step.value, stage.who, _counted(stage), stage.how, rest))
+    return table(rows, "stage|who|messages|how it is known|where the rest is")
 
 
 def first_risers(facts: Facts) -> pd.DataFrame:
     """One row per quantity that left its own earlier level, the first one first."""
-    return table(
+    rows = (
         (
-            {
-                "between": clock(one.since), "and": clock(one.at), "what": one.quantity, "who": one.who,
-                "before": f"{one.before:,.4g} {one.unit}", "after": f"{one.after:,.4g} {one.unit}",
-                "share": "" if one.share is None else percent(one.share),
-                "lasting": "yes" if one.lasting else "no", "source": one.source,
-            }
-            for one in risers(facts)
-        ),
-        _RISERS,
+            clock(one.since), clock(one.at), one.quantity, one.who, f"{one.before:,.4g} {one.unit}",
+            f"{one.after:,.4g} {one.unit}", "" if one.share is None else percent(one.share),
+            "yes" if one.lasting else "no", one.source,
+        )
+        for one in risers(facts)
     )  # fmt: skip
+    return table(rows, "between|and|what|who|before|after|share|lasting|source")
 
 
 def _counted(stage: Stage) -> str:
     if stage.messages is None:
-        return "not told"
+        return "not known"
     told = number(stage.messages)
     if stage.exact or stage.low is None or stage.high is None:
         return told

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 
 from mqlab.diagnosis import Diagnosis
 from mqlab.facts import Facts
@@ -13,13 +15,8 @@ from mqlab.rocketmq.eras import Era, Panel, Stay, Terms, around, eras, had_been_
 from mqlab.rocketmq.members import groups, streams
 from mqlab.rocketmq.shared_client_ids import Case, cases
 from mqlab.rocketmq.subscriptions import Mismatch, mismatches
-from mqlab.shared.queues import lag, of_groups
-
-_ABOUT_A_GROUP = (
-    "duplicate-client-id", "subscription-mismatch", "consumer-offline", "slow-consumer", "backlog-drain",
-    "rolling-restart",
-)  # fmt: skip
-"""Classes whose findings name the group to look at, the most telling first; id and subject begin with the group."""
+from mqlab.shared.queues import Points, lag, of_groups
+from mqlab.views.groups import finding_about
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +43,8 @@ class GroupView:
 
 def group_view(facts: Facts, diagnosis: Diagnosis, group: str | None = None, topic: str | None = None) -> GroupView:
     """The view of *group*; by default of the one that a finding is about, else of the one with the highest lag."""
-    finding = _finding(facts, diagnosis, group)
-    chosen = group or (_group(finding) if finding else None) or _busiest(facts)
+    finding, named = finding_about(diagnosis, (group,) if group else groups(facts))
+    chosen = group or named or _busiest(facts)
     if chosen is None:
         return GroupView(None)
     case = _case(facts, chosen)
@@ -69,17 +66,6 @@ def _overlap(one: Panel, finding: Finding | None) -> float:
         return 0.0
     end = finding.ended_at.timestamp() if finding.ended_at else one.era.seen
     return max(0.0, min(end, one.era.seen) - max(finding.started_at.timestamp(), one.era.since))
-
-
-def _finding(facts: Facts, diagnosis: Diagnosis, group: str | None) -> Finding | None:
-    """About *group*, or about any group of RocketMQ."""
-    known = (group,) if group else groups(facts)
-    about = [f for f in diagnosis.findings if f.incident in _ABOUT_A_GROUP and _group(f) in known]
-    return min(about, key=lambda f: _ABOUT_A_GROUP.index(f.incident), default=None)
-
-
-def _group(finding: Finding) -> str:
-    return finding.subject.partition("/")[0]
 
 
 def _busiest(facts: Facts) -> str | None:
@@ -118,3 +104,88 @@ def _panels(
         named = zip(("before", during, "after"), three, strict=True)
         return tuple(panel(facts, group, title, era, told) for title, era in named if era is not None)
     return tuple(panel(facts, group, "", era, told) for era in lasting(known))
+
+
+ORPHAN, DOUBLED, ALONE, UNKNOWN = "nobody reads it", "several read it", "one process reads it", "each queue"
+
+
+@dataclass(frozen=True, slots=True)
+class QueueLag:
+    """One queue over time."""
+
+    topic: str
+    queue: str
+    kind: str
+    """What the allocation made of it while ids were shared or subscriptions differed."""
+    points: tuple[tuple[float, int], ...]
+    """(at, messages that wait)."""
+
+    @property
+    def peak(self) -> int:
+        """Most that ever waited."""
+        return max(waiting for _, waiting in self.points)
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """Messages a second between two snapshots, over all queues that both tell."""
+
+    since: float
+    at: float
+    produced: float
+    consumed: float
+
+
+def queue_lags(facts: Facts, view: GroupView) -> tuple[QueueLag, ...]:
+    """Every queue of the group's topics whose lag is known, orphans first, then by their highest lag."""
+    kinds = _kinds(view)
+    found = [
+        QueueLag(topic, queue, kinds.get((topic, queue), UNKNOWN), tuple((p.at or 0.0, lag(p)) for p in points))
+        for topic, queues in _positions(facts, view).items()
+        for queue, points in queues.items()
+    ]
+    order = (ORPHAN, DOUBLED, ALONE, UNKNOWN)
+    return tuple(sorted(found, key=lambda f: (order.index(f.kind), -f.peak, f.topic, f.queue)))
+
+
+def flows(facts: Facts, view: GroupView) -> tuple[Flow, ...]:
+    """What came in and by how much offsets moved, from snapshot to snapshot, as long as every queue is told."""
+    told = [points for queues in _positions(facts, view).values() for points in queues.values() if len(points) > 1]
+    steps: dict[float, list[float]] = defaultdict(lambda: [0.0, 0.0, 0.0])
+    for points in told:
+        for one, other in pairwise(points):
+            since, at = one.at or 0.0, other.at or 0.0
+            came, read = (other.end or 0) - (one.end or 0), (other.committed or 0) - (one.committed or 0)
+            for moment, sign in ((since, 1), (at, -1)):
+                rates = (sign * came / (at - since), sign * read / (at - since), float(sign))
+                steps[moment] = [a + b for a, b in zip(steps[moment], rates, strict=True)]
+    moments = sorted(steps)
+    levels = accumulate((steps[at] for at in moments), lambda a, b: [x + y for x, y in zip(a, b, strict=True)])
+    spans = zip(pairwise(moments), levels, strict=False)
+    return tuple(Flow(a, b, came, read) for (a, b), (came, read, queues) in spans if round(queues) == len(told))
+
+
+def growth(view: GroupView) -> tuple[tuple[float, float], ...]:
+    """A mean queue that nobody reads, had it grown by what was produced: (at, messages) twice; empty without one."""
+    paces = [s.pace for s in view.during.orphans if s.pace is not None] if view.during else []
+    if not paces:
+        return ()
+    first, last = paces[0].first.at or 0.0, paces[0].last.at or 0.0
+    begin = sum(lag(p.first) for p in paces) / len(paces)
+    return (first, begin), (last, begin + sum(p.produced for p in paces) / len(paces))
+
+
+def _kinds(view: GroupView) -> Mapping[tuple[str, str], str]:
+    """Kind of each queue where some have no owner or several; else nothing tells queues apart."""
+    if view.during is None or not (view.during.orphans or view.during.doubled):
+        return {}
+    return {
+        (s.topic, s.queue): ORPHAN if not s.owners else DOUBLED if len(s.owners) > 1 else ALONE
+        for s in view.during.shares
+    }
+
+
+def _positions(facts: Facts, view: GroupView) -> Mapping[str, Mapping[str, Points]]:
+    wanted: Sequence[str] = [t.topic for t in view.terms]
+    return {topic: queues for (group, topic), queues in of_groups(facts).items()
+            if group == view.group and topic in wanted}  # fmt: skip

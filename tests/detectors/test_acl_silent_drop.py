@@ -273,7 +273,7 @@ def test_a_publisher_whose_connection_is_closed_for_it_is_told_so():
     assert (one.certainty, one.subject) == (Certainty.LIKELY, "agent-b")
     assert "the broker closed 20 connections for it" in one.statement
     assert one.measures == {"denied": 20, "topics": 1, "closed_connections": 20}
-    assert "How many messages were lost with it is not told." in one.statement
+    assert "Nothing says how many messages were lost." in one.statement
     assert one.explains == ("reconnect-flaky-link",)
 
 

@@ -6,7 +6,7 @@ import pytest
 from facts_builder import episode, facts, log, positions, ramp, series, settings
 
 from mqlab.detectors import catch_up_read, fan_out, replica_catch_up, replication_traffic, rolling_restart
-from mqlab.detectors.base import CLEAR
+from mqlab.findings import CLEAR
 from mqlab.verdict import diagnose
 
 BROKER = {"instance": "kafka-1:9404"}

@@ -24,13 +24,13 @@ def test_a_stop_that_lost_a_queue_is_proven_by_what_commits_by_itself():
     (finding,) = rule.detect(facts(LIFE, QUEUED, LEDGER, STANDS, AUTO, queued("10:00:59", 405))).findings
     assert finding.subject == f"{GROUP}/{TOPIC}"
     assert finding.statement == (
-        f"{GROUP} committed 400 records of partition 0 of {TOPIC} that it never handled. a stopped in good order at "
-        "10:01:00 UTC with them in memory; up to 405 waited in its queue just before: lag does not show them."
+        f"{GROUP} committed 400 records of partition 0 of {TOPIC} that it never handled. a was stopped cleanly at "
+        "10:01:00 UTC with them in memory; up to 405 waited in its queue just before: lag does not show this loss."
     )
     assert finding.measures == {"lost_records": 400.0, "partitions": 1.0, "backlog_records": 405.0}
     assert finding.started_at.timestamp() == at("10:01:00")
     assert [e.why for e in finding.evidence] == [
-        "commits what was polled, handled or not", "the last word about what waits in memory", "the member ends",
+        "commits what was polled, handled or not", "the last count of what waits in memory", "the member ends",
         "the first record that no ledger of the group notes",
     ]  # fmt: skip
 
@@ -71,7 +71,7 @@ def test_lost_records_that_nothing_explains_are_a_symptom():
     left = unexplained(facts(LIFE, holes, LEDGER, stands("10:00:10 0 50\n10:01:00 0 1000", dumped=True), EXPLICIT), ())
     assert [s.text for s in left] == [
         f"10:00:00 UTC: 10 records of {TOPIC} that {GROUP} went past are in no ledger of it: "
-        "noted by no ledger, others behind them are"
+        "missing while later ones are there"
     ]
 
 

@@ -26,8 +26,7 @@ from mqlab.detectors import (
     slow_consumer,
     subscription_mismatch,
 )
-from mqlab.detectors.base import CLEAR
-from mqlab.findings import Certainty, Severity
+from mqlab.findings import CLEAR, Certainty, Severity
 
 A, B, C = "A@1 10.0.0.1:1001", "B@2 10.0.0.2:1002", "C@3 10.0.0.3:1003"
 STEADY = listings(0, 600, 20, A, B)

@@ -130,7 +130,7 @@ def test_static_members_that_are_replaced_after_they_were_stopped_are_a_release(
     given = static(60, 90, 120)
     (one,) = detect(given).findings
     assert one.measures == {"members": 3, "rebalances": 0}
-    assert "What waited meanwhile is the price of a release" in one.statement
+    assert "The release cost the lag that built up meanwhile" in one.statement
     assert others(given) == []
 
 
@@ -206,7 +206,7 @@ def test_members_that_are_gone_without_a_word_after_an_error_are_no_release():
 def test_restarts_after_members_fell_out_are_a_repair_and_no_release(line):
     result = detect(facts(deploy(60, 90, 120), line, SET, WORK))
     assert result.findings == ()
-    assert "after they had fallen out" in result.rejected
+    assert "after they had dropped out of the group" in result.rejected
 
 
 @pytest.mark.parametrize("part", PARTS)

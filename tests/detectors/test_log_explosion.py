@@ -7,8 +7,7 @@ from facts_builder import at, episode, facts, log, settings
 from volume_builder import shape, volume
 
 from mqlab.detectors import log_explosion
-from mqlab.detectors.base import CLEAR
-from mqlab.findings import Certainty, Evidence, Severity
+from mqlab.findings import CLEAR, Certainty, Evidence, Severity
 from mqlab.narrowing import narrowed
 from mqlab.symptoms.unexplained import trouble
 from mqlab.verdict import diagnose
@@ -38,8 +37,8 @@ def test_a_loop_that_fills_a_log_is_proven_by_shape_and_rate():
     (finding,) = told(loop()).findings
     assert (finding.severity, finding.certainty) == (Severity.WARNING, Certainty.PROVEN)
     assert finding.statement == (
-        "1 shape of line = 99.96 % of the 360 MB of app.log, since 10:42:12 UTC; without it the log would have 120 kB. "
-        "It grew by 20.2 MB a minute until the log ends, before that by 2.00 kB a minute (over 42.0 min)."
+        "1 line shape makes up 99.96 % of the 360 MB of app.log since 10:42:12 UTC; without it the log would be "
+        "120 kB. It grew by 20.2 MB a minute until the log ends, up from 2.00 kB a minute (over 42.0 min)."
     )
     assert {name: round(value, 4) for name, value in finding.measures.items()} == {
         "share_of_bytes": 0.9997,
@@ -74,7 +73,7 @@ def test_three_shapes_of_one_loop_are_named_with_their_common_share():
         for n, size in ((1, 9_000_000), (2, 6_000_000), (3, 3_000_000))
     ]
     (finding,) = told(volume(*three, rest=[(0, 60, 100_000)])).findings
-    assert finding.statement.startswith("3 shapes of line = 98.1 % of the 330 MB of app.log, since 10:42:00 UTC")
+    assert finding.statement.startswith("3 line shapes make up 98.1 % of the 330 MB of app.log since 10:42:00 UTC")
 
 
 def test_four_equal_shapes_are_too_many():
@@ -117,7 +116,7 @@ def test_a_log_whose_shapes_all_grow_in_proportion_is_none():
 def test_lines_that_grow_little_by_little_follow_load():
     risen = shape("served #", [(n, n + 1, 30_000 * (n - 20)) for n in range(21, 140)])
     before = [(0, 20, 100_000), (20, 140, 1_000)]
-    assert found(volume(risen, rest=before)) == "app.log became 15.8× as loud little by little, as load does"
+    assert found(volume(risen, rest=before)) == "app.log became 15.8× as loud gradually, as load makes it"
 
 
 def test_the_burst_of_a_start_is_none():
@@ -136,12 +135,12 @@ def test_a_log_that_begins_with_a_burst_and_falls_quiet_is_none():
 
 def test_bursts_that_come_again_and_again_are_the_logs_habit():
     hourly = shape("exported row #", [(n, n + 1, 5_000_000) for n in (40, 100, 160, 220)])
-    assert "it is always so" in found(volume(hourly, rest=[(0, 240, 2_000)]))
+    assert "which is normal for it" in found(volume(hourly, rest=[(0, 240, 2_000)]))
 
 
 def test_a_small_log_does_no_harm():
     small = loop([(42, 60, 270_000)])
-    assert found(small) == ("app.log became 138× as loud at 10:42:12 UTC, but with 4.90 MB in all that does no harm")
+    assert found(small) == ("app.log became 138× as loud at 10:42:12 UTC, but 4.90 MB in all does no harm")
 
 
 @pytest.mark.parametrize("legs", [[(42, 43, 1_100_000)], [(42, 60, 700_000)]])
@@ -151,7 +150,7 @@ def test_a_megabyte_a_minute_or_ten_in_all_matter(legs):
 
 def test_one_loud_minute_among_others_is_no_rate():
     burst = loop([(42, 43, 1_400_000), (43, 45, 150_000)], level="INFO")
-    assert found(burst).endswith("with 1.71 MB in all that does no harm")
+    assert found(burst).endswith("but 1.71 MB in all does no harm")
 
 
 def test_a_minor_line_that_was_usual_before_does_not_make_the_flood_usual():
@@ -176,8 +175,8 @@ def test_a_log_that_begins_in_lines_of_no_complaint_is_not_checked():
 def test_lines_of_no_complaint_shortly_after_the_log_begins_are_not_checked():
     young = volume(shape("got message #", [(3, 20, 5_000_000)]), rest=[(0, 20, 2_000)])
     assert found(young) == (
-        "app.log from well before 10:03:00 UTC: only 3.00 min of it are here, so that the 5.00 MB a minute of the same "
-        "few lines may be what it always has",
+        "app.log from well before 10:03:00 UTC: only 3.00 min of it are here, so 5.00 MB a minute of the same "
+        "few lines may be normal for it",
     )
 
 
@@ -219,7 +218,9 @@ def test_a_flood_in_a_long_log_is_measured_against_itself():
         shape("publish failed #", [(900, 903, 10_000_000)], level="ERROR"), rest=[(0, 1_000, 200_000)], source="a.log"
     )
     (finding,) = told(long).findings
-    assert "= 98.0 % of the 30.6 MB that a.log wrote since 01:00:00 UTC (13.0 % of its 230 MB)" in finding.statement
+    assert (
+        "makes up 98.0 % of the 30.6 MB that a.log wrote since 01:00:00 UTC (13.0 % of its 230 MB)" in finding.statement
+    )
     assert round(finding.measures["share_of_bytes"], 3) == 0.130
 
 
@@ -273,14 +274,14 @@ def test_material_of_no_known_system_has_the_class_too():
     lonely = replace(facts(log("app.log", "application-log")), volumes=(loop(),))
     quiet = replace(lonely, volumes=(volume(rest=QUIET),))
     assert diagnose(lonely).verdict.incident == "log-explosion"
-    assert diagnose(quiet).clear == ("log-explosion",)
+    assert "log-explosion" in diagnose(quiet).clear
     assert [n.incident for n in diagnose(quiet).not_checked] == ["slow-consumer", "kafka", "rocketmq", "mqtt"]
 
 
 def test_it_explains_its_own_lines_and_no_others():
     own = episode("send-failed", 2_532, "app.log", count=90_000, line=301)
-    other = episode("out-of-memory", 2_600, "app.log", line=900)
+    other = episode("sender-error", 2_600, "app.log", line=900)
     material = replace(facts(log("app.log", "application-log"), own, other), volumes=(loop(),))
     left = diagnose(material).symptoms
-    assert [s.partition(" UTC: ")[2] for s in left] == ["out-of-memory, 1 time, first at app.log:900"]
+    assert [s.partition(" UTC: ")[2] for s in left] == ["sender-error, 1 time, first at app.log:900"]
     assert "send-failed" in trouble()

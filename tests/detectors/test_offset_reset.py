@@ -50,7 +50,7 @@ def test_offsets_that_expired_later_are_not_the_cause():
 def test_earliest_reads_again_and_loses_nothing():
     rows = [AWAY, begins("10:05:05 a missing 0\n10:05:07 a reset 0 0"), EARLIEST]
     assert lost(*rows) == []
-    assert said(offset_reset_loss, *rows) == f"{GROUP} went back in {TOPIC} and reads again what it had read"
+    assert said(offset_reset_loss, *rows) == f"{GROUP} went back in {TOPIC} and rereads what it had read"
 
 
 def test_an_offset_that_somebody_set_is_none_of_the_losses():
@@ -96,7 +96,7 @@ def test_a_first_start_with_latest_passes_over_what_is_older_than_the_group():
         log_starts("09:59:00 0 0"),
     ]  # fmt: skip
     assert lost(*first) == []
-    assert said(offset_reset_loss, *first).endswith("what is older was there before the group")
+    assert said(offset_reset_loss, *first).endswith("older records were there before the group")
 
 
 def test_what_comes_in_while_an_assignment_takes_a_minute_is_lost():

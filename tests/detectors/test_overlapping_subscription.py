@@ -6,9 +6,8 @@ import pytest
 from facts_builder import at, episode, facts, log, ramp, series, settings
 from mqtt_mail import came, ledger
 
-from mqlab.detectors.base import CLEAR
 from mqlab.detectors.overlapping_subscription import detect
-from mqlab.findings import Certainty, Severity
+from mqlab.findings import CLEAR, Certainty, Severity
 
 
 def subscribed(client, *names):

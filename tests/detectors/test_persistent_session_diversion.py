@@ -7,9 +7,8 @@ from facts_builder import at, episode, facts, ramp, series, settings
 from mqtt_builder import broker
 from mqtt_mail import mail, noted, received
 
-from mqlab.detectors.base import CLEAR
 from mqlab.detectors.persistent_session_diversion import detect
-from mqlab.findings import Certainty, Evidence, Severity
+from mqlab.findings import CLEAR, Certainty, Evidence, Severity
 from mqlab.rows import Client
 
 GROUP = "$share/app/plant/+/t"
@@ -228,7 +227,7 @@ def test_more_that_is_missing_than_its_share_is_no_count_of_it():
     )
     (one,) = detect(facts(lines(), ALL, worse)).findings
     assert (one.certainty, "diverted_messages" in one.measures) == (Certainty.LIKELY, False)
-    assert "So some are missing for another reason, or a ledger is." in one.statement
+    assert "So some are missing for another reason, or a ledger is missing." in one.statement
 
 
 def test_a_member_of_whose_connection_no_line_tells_is_one_by_its_ledger():

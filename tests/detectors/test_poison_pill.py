@@ -62,7 +62,7 @@ def test_a_record_that_fails_while_its_partition_stands_at_it_and_others_move_is
         "offset": 1000, "retries": 201, "stalled_seconds": 200, "stuck_lag": 2005, "peak_lag": 2020,
         "lag_growth_per_second": pytest.approx(10),
     }  # fmt: skip
-    assert "invoices-3@1000 fails again and again, 201 tries" in finding.statement
+    assert "invoices-3@1000 fails again and again: 201 attempts" in finding.statement
     assert "while 3 of 3 others move" in finding.statement
     assert "--to-offset 1001" in finding.mitigate
 
@@ -170,7 +170,7 @@ def test_a_record_that_is_tried_in_the_polling_thread_is_behind_the_late_poll():
     (poison,) = poison_pill_stall.detect(facts(*rows)).findings
     assert "poll-interval-exceeded" in poison.explains
     (late,) = poll_interval_exceeded.detect(facts(*rows)).findings
-    assert late.facts["cause"] == "invoices-3@1000 was tried 201 times without a poll between"
+    assert late.facts["cause"] == "invoices-3@1000 was tried 201 times without a poll in between"
     assert late.remedy.startswith("Bounded retries, and a dead-letter topic")
 
 

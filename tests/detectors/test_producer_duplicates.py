@@ -58,9 +58,9 @@ def test_a_dump_without_producer_ids_proves_that_nothing_was_numbered():
 def test_an_application_that_submits_again_stores_its_own_copies():
     for text in ("2    1     2", "1    2     2"):
         own = fates(f"queue from to at sent acked places handled\n0 100 119 10:02:05 {text} sink+sink")
-        assert found(own, cut(), OFF, acked(400), PRODUCER) == "the application submitted 20 ids more than once itself"
+        assert found(own, cut(), OFF, acked(400), PRODUCER) == "the application itself submitted 20 ids more than once"
     failed = fates("queue from to at acked failed places\n0 100 119 10:02:05 1 1 2")
-    assert found(failed, cut(), OFF, PRODUCER) == "the application submitted 20 ids more than once itself"
+    assert found(failed, cut(), OFF, PRODUCER) == "the application itself submitted 20 ids more than once"
 
 
 def test_without_retries_nothing_tells_who_stored_them():

@@ -116,7 +116,7 @@ def test_an_idle_timeout_as_the_broker_sees_it_is_none():
 
 def test_a_bad_link_in_a_regular_rhythm_comes_back_late():
     result = detect(facts(edge([45.1, 50, 50, 45], gap=8, keep_alive=15), LIMIT))
-    assert "back after 8.00 s only: its link was away" in result.rejected
+    assert "it takes 8.00 s to come back: its link was down" in result.rejected
 
 
 def test_a_limit_that_is_not_reached_is_none():

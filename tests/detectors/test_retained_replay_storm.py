@@ -4,9 +4,8 @@ from facts_builder import at, episode, facts, ramp, series
 from mqtt_builder import broker
 from mqtt_mail import came, ledger
 
-from mqlab.detectors.base import CLEAR
 from mqlab.detectors.retained_replay_storm import detect
-from mqlab.findings import Certainty, Severity
+from mqlab.findings import CLEAR, Certainty, Severity
 
 RESTARTS = "\n".join(
     f"10:0{n}:05 panel connected 10.0.0.7:{4000 + n} k30 c1\n10:0{n}:55 panel normal" for n in range(6)
@@ -31,7 +30,7 @@ TOPICS = tuple(came("10:00:00 10:04:00 6 panel:1", topic=f"twin/{n}") for n in r
 def test_retained_topics_times_subscribes_are_proven():
     (one,) = detect(facts(LOOP, REPLAYS, TOPICS)).findings
     assert (one.certainty, one.severity, one.subject) == (Certainty.PROVEN, Severity.CRITICAL, "panel")
-    assert "subscribed 5 times again" in one.statement
+    assert "resubscribed 5 times" in one.statement
     assert "all 100 retained messages each time: 500 replayed messages beside 100 live ones" in one.statement
     assert "it is restarted, or its code connects anew" in one.statement
     assert one.measures == {

@@ -6,7 +6,7 @@ import pytest
 from facts_builder import card, episode, facts, log, ramp, series, settings, splits, version
 
 from mqlab.detectors import oversize_record_rejected, retry_amplification
-from mqlab.detectors.base import CLEAR, Result
+from mqlab.findings import CLEAR, Result
 from mqlab.rows import Shape
 
 JMX = {"instance": "app-1:9404", "client_id": "app"}

@@ -184,4 +184,4 @@ def test_a_member_of_a_share_group_that_falls_silent_may_be_away():
 
 def test_a_queue_of_which_nothing_else_is_told_is_not_called_slow():
     (one,) = detect(facts(log("10:00:00 - starting\n10:02:40 app dropping"), counter(200))).findings
-    assert one.statement.startswith("What app gets is more than it takes, or it is away, which no line tells;")
+    assert one.statement.startswith("app gets more than it takes, or is away, which no line says;")

@@ -95,7 +95,7 @@ def test_a_collection_that_covers_the_silence_is_the_cause():
     pause = episode("gc-pause", 82, "clients/a-gc.log", left=22.0, reason="Pause Full", text="Pause Full 22000ms")
     one = found(EXPELLED, WOKE, STOOD[:29], steady("a", 82, 220), FAST, SET, pause)
     assert one.facts["cause"] == "garbage collection"
-    assert "a collection stopped its process for 22.0 s" in one.statement
+    assert "garbage collection stopped its process for 22.0 s" in one.statement
     assert pause.first.text in [e.text for e in one.evidence]
 
 
@@ -117,7 +117,7 @@ def test_a_process_that_worked_on_was_cut_off():
     ]
     one = found(EXPELLED, WOKE, steady("a", 4, 220, every=1), FAST, SET, lines)
     assert (one.facts["cause"], one.certainty) == ("network", Certainty.PROVEN)
-    assert "worked on, but did not reach the coordinator" in one.statement
+    assert "kept working but could not reach the coordinator" in one.statement
 
 
 def test_a_process_that_worked_on_without_a_word_about_the_network_is_likely_only():

@@ -49,7 +49,7 @@ def test_what_a_replica_lacked_that_was_not_in_sync_is_lost_though_consumers_had
     (finding,) = unclean_election_loss.detect(facts(*ALL)).findings
     assert finding.severity is Severity.CRITICAL
     assert finding.measures == {"lost_records": 54, "lost_records_read_before": 54, "acknowledged_records": 955}
-    assert "Broker 1, which was not in sync, began to lead orders-0 at offset 100" in finding.statement
+    assert "Broker 1, which was not in sync, became leader of orders-0 at offset 100" in finding.statement
     assert "Consumers had read 54 of them before" in finding.statement
     assert found(*ALL, rule=acks1_failover_loss) == "orders-0 was lost by another mechanism: unclean-election-loss"
 

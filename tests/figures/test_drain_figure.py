@@ -62,4 +62,4 @@ def test_measured_snapshots_are_drawn_in_utc_and_names_do_not_become_markup():
 def test_a_drain_that_nothing_tells_says_so():
     nothing = replace(PLANNED, forecast=None, plan=None)
     assert drain_lines(nothing) == DrainLines((), (), (), (), (), None)
-    assert drain(nothing).layout.annotations[0].text == "Nothing tells the backlog: a drain cannot be drawn."
+    assert drain(nothing).layout.annotations[0].text == "The backlog is not known, so a drain cannot be drawn."

@@ -10,7 +10,7 @@ PHASES = (poll(50, 500, 44.5), poll(150, 50, 4.45, most=50))
 
 def test_the_line_of_the_interval_parts_what_is_in_time_from_what_is_late():
     chart = feasibility(view(*PHASES))
-    line = next(trace for trace in chart.data if trace.name == "takes 15.0 s: all that may pass")
+    line = next(trace for trace in chart.data if trace.name == "takes 15.0 s: max.poll.interval.ms")
     assert [x * y for x, y in zip(line.x, line.y, strict=True)] == pytest.approx([15, 15])
     free = next(trace for trace in chart.data if trace.name == "half of it stays free")
     assert [x * y for x, y in zip(free.x, free.y, strict=True)] == pytest.approx([7.5, 7.5])

@@ -19,7 +19,7 @@ def bars(*rows):
 
 
 def test_a_bar_is_marked_for_as_long_as_its_id_is_shared():
-    assert [(b.row, b.kind, b.since, b.until) for b in bars(*JOINED)] == [
+    assert [(b.lane, b.kind, b.since, b.until) for b in bars(*JOINED)] == [
         ("A@9   10.0.0.1", OWN, at(0), at(60)),
         ("A@9   10.0.0.1", SHARED, at(60), at(300)),
         ("A@9   10.0.0.1", OWN, at(300), at(400)),
@@ -38,13 +38,14 @@ def test_both_kinds_and_the_moments_of_coming_are_drawn():
 
 def test_of_very_many_processes_those_that_share_an_id_are_kept():
     crowd = [f"P{n:03}@9 10.1.0.{n}:1" for n in range(90)]
-    rows = {bar.row for bar in bars(listings(0, 200, 20, *crowd, "Z@9 10.0.0.1:1", "Z@9 10.0.0.2:1"))}
+    rows = {bar.lane for bar in bars(listings(0, 200, 20, *crowd, "Z@9 10.0.0.1:1", "Z@9 10.0.0.2:1"))}
     assert len(rows) == 60
     assert {"Z@9   10.0.0.1", "Z@9   10.0.0.2"} <= rows
 
 
 def test_names_do_not_become_markup():
-    assert bars(listings(0, 20, 20, "<b>@9 10.0.0.1:1"))[0].row == "&lt;b&gt;@9   10.0.0.1"
+    chart = membership(group_view(facts(listings(0, 20, 20, "<b>@9 10.0.0.1:1")), diagnosis()))
+    assert chart.data[0].y[0] == "&lt;b&gt;@9   10.0.0.1"
 
 
 def test_without_anybody_a_sentence_stands_there():

@@ -13,7 +13,7 @@ def one(published=100, received=60, copies=0, losses=LOSSES):
 
 
 def test_each_reason_hangs_where_the_one_above_ends():
-    assert [(bar.name, bar.base, bar.messages, bar.words) for bar in funnel_bars(one(copies=2))] == [
+    assert funnel_bars(one(copies=2)) == [
         ("published", 0.0, 100, "100"),
         ("dropped by a full queue", 70.0, 30, "30"),
         ("above a quota", 60.0, 10, "10 (5 to 20)"),
@@ -24,7 +24,7 @@ def test_each_reason_hangs_where_the_one_above_ends():
 
 def test_nothing_left_over_is_not_drawn():
     exact = one(received=70, losses=LOSSES[:1])
-    assert [bar.name for bar in funnel_bars(exact)] == ["published", "dropped by a full queue", "received"]
+    assert [name for name, *_ in funnel_bars(exact)] == ["published", "dropped by a full queue", "received"]
 
 
 def test_names_are_shown_and_not_followed():

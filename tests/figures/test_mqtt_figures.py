@@ -24,7 +24,7 @@ def test_connections_of_like_length_and_end_share_a_bar():
     assert {kind: count for (kind, _), count in length_counts(told).items()} == {"keep-alive": 2, "normal": 1}
     chart = connection_lengths(told)
     assert [(trace.name, sum(trace.y)) for trace in chart.data] == [
-        ("the client said good-bye", 1), ("nothing came for 1.5 × keep-alive", 2),
+        ("disconnected by the client", 1), ("nothing received for 1.5 × keep-alive", 2),
     ]  # fmt: skip
 
 
@@ -35,15 +35,15 @@ def test_without_an_end_there_is_no_length():
 
 def test_who_takes_turns_has_a_row_for_each_address():
     bars = bars_of("press", connections(facts(broker(QUARREL))))
-    assert [(bar.row, bar.kind, bar.since - at(0), round(bar.until - at(0), 1)) for bar in bars] == [
-        ("10.0.0.1", "taken over", 0, 2), ("10.0.0.2", "taken over", 2, 4), ("10.0.0.1", "taken over", 4, 6),
-        ("10.0.0.2", "taken over", 6, 8), ("10.0.0.1", "open", 8, 8.3),
+    assert [(bar.lane, bar.kind, bar.since - at(0), round(bar.until - at(0), 1)) for bar in bars] == [
+        ("10.0.0.1", "taken-over", 0, 2), ("10.0.0.2", "taken-over", 2, 4), ("10.0.0.1", "taken-over", 4, 6),
+        ("10.0.0.2", "taken-over", 6, 8), ("10.0.0.1", "open", 8, 8.3),
     ]  # fmt: skip
 
 
 def test_behind_one_address_ports_have_rows():
     bars = bars_of("pump", connections(facts(broker(ONE))))
-    assert [(bar.row, bar.kind) for bar in bars] == [("10.0.0.7:1001", "unanswered"), ("10.0.0.7:1002", "unanswered")]
+    assert [(bar.lane, bar.kind) for bar in bars] == [("10.0.0.7:1001", "keep-alive"), ("10.0.0.7:1002", "keep-alive")]
 
 
 def test_names_from_the_material_are_shown_and_not_followed():

@@ -4,8 +4,8 @@ from facts_builder import facts
 from group_builder import GROUP, TOPIC, allocated, listings, queues
 from report_example import diagnosis
 
-from mqlab.figures.rocketmq_group import matrix, ownership
-from mqlab.figures.style import columns, cut, figure_table, process_names
+from mqlab.figures.rocketmq_group import columns, matrix, ownership, process_names
+from mqlab.figures.style import cut, figure_table
 from mqlab.findings import Evidence
 from mqlab.shared.queues import Member
 from mqlab.views.rocketmq_group import group_view

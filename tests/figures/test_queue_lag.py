@@ -5,8 +5,7 @@ from group_builder import GROUP, TOPIC, listings, queue, queues
 from report_example import diagnosis
 
 from mqlab.figures.rocketmq_group import kind_name, queue_lag
-from mqlab.views.queue_lags import ALONE, DOUBLED, ORPHAN, UNKNOWN, flows, growth, queue_lags
-from mqlab.views.rocketmq_group import GroupView, group_view
+from mqlab.views.rocketmq_group import ALONE, DOUBLED, ORPHAN, UNKNOWN, GroupView, flows, group_view, growth, queue_lags
 
 A1, A2, B = "A@9 10.0.0.1:1", "A@9 10.0.0.2:1", "B@9 10.0.0.3:1"
 SHARED = facts(listings(0, 300, 20, A1, A2, B), queues(6, {0, 1, 4, 5}))

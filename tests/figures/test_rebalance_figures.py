@@ -6,16 +6,15 @@ from rebalance_builder import GROUP, a_loop, life, points, poll, rebalance, view
 
 from mqlab.figures.kafka_group import (
     REBALANCES,
-    Bar,
     lane_bars,
-    mark_words,
     partition_lag,
     partition_lines,
+    rebalance_words,
     repeats,
     swim_lanes,
 )
 from mqlab.figures.polls import lengths, limits, poll_times, ticks
-from mqlab.figures.style import figure_table
+from mqlab.figures.style import Bar, figure_table
 from mqlab.kafka.rows import End
 
 
@@ -60,15 +59,15 @@ def test_of_very_many_members_those_that_fell_out_are_kept():
 def test_each_way_to_end_has_a_legend_and_each_rebalance_a_band_with_its_generation():
     shown = view(life("a", 0, 60, "expired"), life("b", 0, None, "open"), rebalance(60, 7), rebalance(90, 8))
     chart = swim_lanes(shown)
-    assert names(chart) == ["expelled: no heartbeat came", "stays to the end of the material"]
+    assert names(chart) == ["expelled: its heartbeats stopped", "still a member at the end of the material"]
     assert bands(chart) == [("10:01:00", "10:01:03"), ("10:01:30", "10:01:33")]
     assert [note.text for note in chart.layout.annotations] == ["7", "8"]
 
 
 def test_a_rebalance_says_what_it_was():
     one = rebalance(60, 7, "join", "poll timeout", client="<b>", inferred=True)
-    assert mark_words(one) == "10:01:00 generation 7 join, behind it poll timeout: &lt;b&gt; (inferred)"
-    assert mark_words(rebalance(60, None, "poll timeout", "poll timeout")) == "10:01:00 poll timeout: a"
+    assert rebalance_words(one) == "10:01:00 generation 7 join, behind it poll timeout: <b> (inferred)"
+    assert rebalance_words(rebalance(60, None, "poll timeout", "poll timeout")) == "10:01:00 poll timeout: a"
     told = figure_table(swim_lanes(view(one)).to_plotly_json()).rows
     assert told[0][2:] == (REBALANCES, "10:01:00 generation 7 join, behind it poll timeout: <b> (inferred)")
 
@@ -88,7 +87,7 @@ def test_polls_are_in_time_or_too_late_by_the_interval_of_their_own_client():
     shown = view(poll(50, 500, 44.5), poll(60, 500, 44.5, client="b", allowed=60.0), poll(70, 50, 4.5, allowed=None))
     chart = poll_times(shown)
     assert names(chart) == [
-        "in time", "too late", "may pass between two polls: 15.0 s", "may pass between two polls: 60.0 s",
+        "in time", "too late", "max.poll.interval.ms: 15.0 s", "max.poll.interval.ms: 60.0 s",
     ]  # fmt: skip
     late = next(trace for trace in chart.data if trace.name == "too late")
     assert list(late.text) == ["10:00:50 a: 500 records in 44.5 s, clients/a.log:50"]
@@ -104,12 +103,12 @@ def test_the_distribution_counts_records_by_the_length_of_their_poll():
 
 def test_an_interval_is_drawn_for_as_long_as_polls_show_it():
     shown = view(poll(50, 500, 40), poll(90, 500, 40), poll(200, 500, 40, allowed=60.0))
-    assert limits(shown.phases) == ((at(10), at(90), 15.0), (at(160), at(200), 60.0))
+    assert limits(shown.phases) == [(at(10), at(90), 15.0), (at(160), at(200), 60.0)]
 
 
 def test_an_interval_that_nothing_tells_is_said_to_be_unknown():
     chart = poll_times(view(poll(50, 500, 40, allowed=None)))
-    assert chart.layout.annotations[-1].text == "what may pass between two polls is not told"
+    assert chart.layout.annotations[-1].text == "max.poll.interval.ms is not known"
 
 
 def test_ticks_are_round_numbers_and_more_of_them_where_the_range_is_narrow():
@@ -118,7 +117,7 @@ def test_ticks_are_round_numbers_and_more_of_them_where_the_range_is_narrow():
 
 
 def test_without_lines_about_polls_a_sentence_says_so():
-    assert "No application tells" in poll_times(view()).layout.annotations[0].text
+    assert "No application logs" in poll_times(view()).layout.annotations[0].text
 
 
 def test_lag_is_drawn_by_partition_the_highest_first_and_all_together():
@@ -156,7 +155,7 @@ def test_a_cost_that_no_rebalance_had_takes_no_room():
 
 
 def test_rebalances_without_costs_get_a_sentence():
-    assert "is not told" in repeats(view(rebalance(60, 7, standstill=None))).layout.annotations[0].text
+    assert "is not known" in repeats(view(rebalance(60, 7, standstill=None))).layout.annotations[0].text
 
 
 @pytest.mark.parametrize("draw", [swim_lanes, poll_times, partition_lag, repeats])

@@ -1,6 +1,6 @@
 """Thinning keeps what matters: peaks, edges, counts."""
 
-from mqlab.figures.style import merged, thinned
+from mqlab.figures.style import Bar, merged, thinned
 
 
 def test_few_points_stay_as_they_are():
@@ -17,11 +17,12 @@ def test_many_points_keep_their_extremes_edges_and_order():
 
 
 def test_few_marks_are_only_sorted():
-    assert merged([(5, 6, "b"), (1, 2, "a")]) == ((1, 2, "a"), (5, 6, "b"))
+    late, early = Bar("lane", "kind", 5, 6, "b"), Bar("lane", "kind", 1, 2, "a")
+    assert merged([late, early]) == (early, late)
 
 
 def test_many_marks_become_few_that_say_how_many_they_stand_for():
-    kept = merged([(float(at), at + 1.0, "split") for at in range(1000)], most=10)
+    kept = merged([Bar("lane", "kind", float(at), at + 1.0, "split") for at in range(1000)], most=10)
 
     assert len(kept) == 10
-    assert kept[0] == (0.0, 100.0, "split<br>and 99 more marks")
+    assert kept[0] == Bar("lane", "kind", 0.0, 100.0, "split\nand 99 more marks")

@@ -8,7 +8,8 @@ from mqtt_builder import broker, turns
 from report_example import diagnosis, example, facts, oversize, split_loop
 
 from mqlab.facts import Facts, Series
-from mqlab.figures.timeline import lag_points, lanes_of, timeline
+from mqlab.figures.style import figure_table
+from mqlab.figures.timeline import event_lanes, lag_points, timeline
 
 
 def names(figure):
@@ -43,7 +44,7 @@ def test_lag_is_summed_over_partitions_and_never_negative():
     late = replace(position, queue="8", end=position.committed + 7)
     summed = (position.at, position.end - position.committed + 7)
 
-    assert lag_points(Facts(positions=(position, late, ahead, unknown))) == {"plant-report": [summed]}
+    assert lag_points(Facts(positions=(position, late, ahead, unknown))) == {"plant-report": (summed,)}
 
 
 def test_lag_is_told_once_though_several_outputs_tell_it_and_a_queue_keeps_it_until_told_again():
@@ -53,7 +54,7 @@ def test_lag_is_told_once_though_several_outputs_tell_it_and_a_queue_keeps_it_un
     dead = replace(first, topic="%DLQ%plant-report", end=99)
 
     assert lag_points(Facts(positions=(first, again, beside, dead, later))) == {
-        "plant-report": [(first.at, 13), (first.at + 60, 18)]
+        "plant-report": ((first.at, 13), (first.at + 60, 18))
     }
 
 
@@ -62,36 +63,35 @@ def test_between_its_own_snapshots_a_queue_is_drawn_on_the_line():
     beside = tuple(replace(first, topic="other", at=at, end=3) for at in (0.0, 25.0, 100.0, 150.0))
 
     assert lag_points(Facts(positions=(first, replace(first, at=100.0, end=50), *beside))) == {
-        "plant-report": [(0, 13), (25, 23), (100, 53), (150, 53)]
+        "plant-report": ((0, 13), (25, 23), (100, 53), (150, 53))
     }
 
 
 def test_members_that_come_and_go_are_a_lane_with_their_address():
     came = connected(0, "A@9", "10.0.0.1:1")
     went = connected(60, "A@9", "10.0.0.1:1", kind="consumer-disconnected")
-    lanes = lanes_of(Facts(episodes=(came, went)), diagnosis())
+    lanes = event_lanes(Facts(episodes=(came, went)), diagnosis())
 
-    assert [(lane.row, lane.symbol) for lane in lanes[:2]] == [
-        ("members come, go", "triangle-up"), ("members come, go", "x"),
-    ]  # fmt: skip
-    assert lanes[0].marks[0][2].split("<br>")[1] == "A@9 10.0.0.1:1"
+    assert [look[:2] for look in lanes][:2] == [("members come, go", "triangle-up"), ("members come, go", "x")]
+    assert next(iter(lanes.values()))[0].words.split("\n")[1] == "A@9 10.0.0.1:1"
 
 
 def test_findings_after_the_first_are_lanes_unless_they_are_only_notices():
-    rows = [lane.row for lane in lanes_of(Facts(), diagnosis(split_loop(), oversize()))]
+    rows = [lane for lane, _, _ in event_lanes(Facts(), diagnosis(split_loop(), oversize()))]
     notice = replace(oversize(), severity=1)
 
     assert rows == ["changes", "oversize-record-rejected"]
-    assert [lane.row for lane in lanes_of(Facts(), diagnosis(split_loop(), notice))] == ["changes"]
+    assert [lane for lane, _, _ in event_lanes(Facts(), diagnosis(split_loop(), notice))] == ["changes"]
 
 
 def test_a_mark_tells_where_it_was_read_and_mark_up_in_it_is_escaped():
     episode = replace(facts().of_kind("batch-split")[0], client_id="<script>alert(1)</script>")
-    mark = lanes_of(Facts(episodes=(episode,)), diagnosis())[0].marks[0]
+    told = figure_table(timeline(Facts(episodes=(episode,)), diagnosis()).to_plotly_json()).rows[0][3]
 
-    assert mark[2].split("<br>") == [
+    assert "<script" not in timeline(Facts(episodes=(episode,)), diagnosis()).to_json()
+    assert told.split(", ") == [
         "12:20:40 batch-split × 34",
-        "&lt;script&gt;alert(1)&lt;/script&gt;",
+        "<script>alert(1)</script>",
         "plant-telemetry-1",
         "clients/bridge.log:83",
     ]
@@ -118,8 +118,8 @@ def test_takeovers_are_drawn_but_no_session_that_is_only_used_again():
         10:05:00 press taken-over 10.0.0.1:1001
         10:05:00 press connected 10.0.0.1:1002 k30 c0
     """)
-    assert "takeovers" not in {lane.row for lane in lanes_of(made(used_again), diagnosis())}
-    assert "takeovers" in {lane.row for lane in lanes_of(made(broker(turns("press", ["10.0.0.1"]))), diagnosis())}
+    assert "takeovers" not in {lane for lane, _, _ in event_lanes(made(used_again), diagnosis())}
+    assert "takeovers" in {lane for lane, _, _ in event_lanes(made(broker(turns("press", ["10.0.0.1"]))), diagnosis())}
 
 
 def test_messages_that_brokers_keep_stand_where_the_lag_of_groups_does():

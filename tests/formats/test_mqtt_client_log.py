@@ -89,7 +89,6 @@ LINES = (
 
 NOTHING = (
     f"{GO}reconnecting to tcp://mqtt-1:1883 as ingest-v2-a",
-    f"[ERROR] {GO}[client]   dial tcp 10.0.0.1:1883: connect: connection refused",
     f"[ERROR] {GO}[client]   Connect comms goroutine - error triggered EOF",
     f"[WARN] {GO}[store]    memorystore wiped",
     f"{GO}kafka writer ready brokers=kafka-1:9092 topic=telemetry acks=all",

@@ -99,7 +99,6 @@ OTHERS = (
     f"{NEW}Rejected MQTT connection {CONNECTION} with Connect Reason Code 135",
     "2026-11-21 12:00:00,123 INFO  - Started TCP Listener on address 0.0.0.0 and on port 1883",
     "2026-11-21 12:00:00,123 WARN  - Client ID was refused",
-    '2020-08-04 10:36:03.858 [warning] <0.1.0>@vmq_mqtt_fsm:check_user:603 can\'t authenticate client {[],<<"gw">>} from 10.0.0.1:1 due to invalid_credentials',
 )
 
 

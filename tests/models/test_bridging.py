@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqlab.models.bridging import Bridge, Rule, circles, common, rule
-from mqlab.models.mqtt import matches
+from mqlab.models.mosquitto import Bridge, TopicRule, circles, topic_rule
+from mqlab.models.mqtt import common, matches
 
 LEVEL = st.sampled_from(["a", "b", "c"])
 TOPICS = st.lists(LEVEL, min_size=1, max_size=4).map("/".join)
@@ -16,7 +16,7 @@ FILTERS = st.tuples(st.lists(st.one_of(LEVEL, st.just("+")), min_size=1, max_siz
 
 def bridge(here, there, *lines):
     """A bridge that *here* opens to *there*, by its topic lines."""
-    return Bridge(f"{here}-{there}", here, there, tuple(rule(line) for line in lines))
+    return Bridge(f"{here}-{there}", here, there, tuple(topic_rule(line) for line in lines))
 
 
 def topics(*bridges):
@@ -27,16 +27,16 @@ def topics(*bridges):
 @pytest.mark.parametrize(
     ("text", "read"),
     [
-        ("sensors/# both 0", Rule("sensors/#", "both")),
-        ("sensors/#", Rule("sensors/#", "out")),
-        ('# in 1 "" site/a/', Rule("#", "in", "", "site/a/")),
-        ("# out 1 here/ there/", Rule("#", "out", "here/", "there/")),
+        ("sensors/# both 0", TopicRule("sensors/#", "both")),
+        ("sensors/#", TopicRule("sensors/#", "out")),
+        ('# in 1 "" site/a/', TopicRule("#", "in", "", "site/a/")),
+        ("# out 1 here/ there/", TopicRule("#", "out", "here/", "there/")),
         ("# sideways 0", None),
         ("", None),
     ],
 )
 def test_a_topic_line_is_read_as_mosquitto_does(text, read):
-    assert rule(text) == read
+    assert topic_rule(text) == read
 
 
 def test_two_bridges_with_the_same_topics_in_both_directions_are_a_circle():
@@ -52,7 +52,7 @@ def test_one_bridge_in_both_directions_is_none():
 
 
 def test_two_bridges_one_way_each_from_the_same_broker_are_a_circle():
-    there, back = bridge("east", "west", "s/# out 0"), Bridge("second", "east", "west", (Rule("s/#", "in"),))
+    there, back = bridge("east", "west", "s/# out 0"), Bridge("second", "east", "west", (TopicRule("s/#", "in"),))
     assert topics(there, back) == ["s/#"]
 
 
@@ -80,7 +80,10 @@ def test_prefixes_that_are_taken_off_again_let_topics_come_back():
 
 
 def test_two_bridges_of_one_name_are_two():
-    out, back = Bridge("link", "east", "west", (Rule("#", "out"),)), Bridge("link", "west", "east", (Rule("#", "out"),))
+    out, back = (
+        Bridge("link", "east", "west", (TopicRule("#", "out"),)),
+        Bridge("link", "west", "east", (TopicRule("#", "out"),)),
+    )
     assert topics(out, back) == ["#"]
 
 

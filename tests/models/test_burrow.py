@@ -2,7 +2,7 @@
 
 import pytest
 
-from mqlab.models.burrow import Commit, Partition, Status, kept, partition, status
+from mqlab.models.lag import Commit, Partition, Status, partition, status
 
 
 def commits(drawn):
@@ -82,19 +82,6 @@ def test_a_single_commit_is_a_stall():
     assert status(commits("100s 1000:7"), [1010], 10, 100) is Status.STALL
 
 
-def test_lag_up_to_the_allowed_one_is_none():
-    assert status(commits(FIXED), [1300], 300, 600, allowed_lag=300) is Status.OK
-    assert status(commits(FIXED), [1300], 300, 600, allowed_lag=100) is Status.OK
-    assert status(commits(FIXED), [1300], 300, 600, allowed_lag=99) is Status.STALL
-
-
-def test_ten_commits_are_kept_and_one_that_comes_too_soon_keeps_the_time_of_the_one_before():
-    drawn = commits(", ".join(f"{10 * n}s {n}:0" for n in range(12)))
-    assert [c.offset for c in kept(drawn)] == list(range(2, 12))
-    assert kept(commits("0s 1:5, 0.5s 2:4, 1s 3:3"), min_distance=1.0) == commits("0s 2:4, 1s 3:3")
-
-
 def test_a_partition_says_how_many_of_the_kept_commits_there_are():
     assert partition(commits(FIXED), [1250, 1300], 600) == Partition(Status.STALL, 0.5, 300)
-    assert partition(commits(FIXED), [1250, 1300], 600, least_complete=0.6) == Partition(Status.OK, 0.5, 300)
     assert partition((), [5], 600) == Partition(Status.OK, 0.0, 0)

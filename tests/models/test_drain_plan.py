@@ -8,28 +8,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mqlab.models.draining import (
-    Backlog,
-    Group,
+    Drain,
     Store,
-    budget_writes_per_second,
     heap_bytes_per_instance,
     plan,
-    pull_messages,
     retention,
 )
 
-WAITING = Backlog(3_600_000, 500, queues=16, message_bytes=1_000, oldest_seconds=7_200)
+WAITING = Drain(3_600_000, 500, queues=16, instances=4, oldest_seconds=7_200)
 MONGO = Store(5_000, 1_200, reserve_share=0.3, writes_per_message=1, response_seconds=0.02)
-FOUR = Group(4)
 
 
 def test_the_budget_is_what_reserve_load_and_new_messages_leave():
-    assert budget_writes_per_second(WAITING, MONGO) == 0.7 * 5_000 - 1_200 - 500
-    assert budget_writes_per_second(WAITING, replace(MONGO, writes_per_message=2)) == 0.7 * 5_000 - 1_200 - 1_000
+    assert plan(WAITING, MONGO).budget_writes_per_second == 0.7 * 5_000 - 1_200 - 500
+    assert plan(WAITING, replace(MONGO, writes_per_message=2)).budget_writes_per_second == 0.7 * 5_000 - 1_200 - 1_000
 
 
 def test_threads_pull_interval_and_tokens_hold_backlog_and_new_messages_together():
-    levers = plan(WAITING, MONGO, FOUR).levers
+    levers = plan(WAITING, MONGO).levers
 
     assert levers.messages_per_second == 1_800 + 500
     assert (levers.threads_for_backlog, levers.threads_total) == (36, 46)
@@ -39,20 +35,20 @@ def test_threads_pull_interval_and_tokens_hold_backlog_and_new_messages_together
 
 
 def test_several_writes_per_message_slow_the_drain_by_as_much():
-    made = plan(WAITING, replace(MONGO, writes_per_message=2), FOUR)
+    made = plan(WAITING, replace(MONGO, writes_per_message=2))
     assert made.budget_writes_per_second == 1_300
     assert made.levers.messages_per_second == 1_150
 
 
 def test_whole_threads_make_the_drain_a_little_slower_and_its_time_is_computed_with_them():
-    made = plan(WAITING, MONGO, FOUR)
+    made = plan(WAITING, MONGO)
     assert made.drained_per_second == 44 / 0.02 - 500
     assert sum(step.seconds for step in made.steps) == made.seconds.likely
     assert made.seconds.low < made.seconds.likely < made.seconds.high
 
 
 def test_the_ramp_rises_by_quarters_and_its_last_step_lasts_until_nothing_is_left():
-    steps = plan(WAITING, MONGO, FOUR).steps
+    steps = plan(WAITING, MONGO).steps
 
     assert [(s.share, s.drained_per_second, s.messages_per_second, s.threads_per_instance) for s in steps] == [
         (0.25, 425, 925, 4),
@@ -65,12 +61,12 @@ def test_the_ramp_rises_by_quarters_and_its_last_step_lasts_until_nothing_is_lef
 
 
 def test_a_small_backlog_is_gone_before_the_ramp_is_up():
-    steps = plan(replace(WAITING, messages=1_000), MONGO, FOUR).steps
+    steps = plan(replace(WAITING, messages=1_000), MONGO).steps
     assert [(s.share, s.left) for s in steps] == [(0.25, 0)]
 
 
 def test_without_a_budget_it_cannot_be_drained_online_and_the_needed_capacity_is_told():
-    made = plan(replace(WAITING, inflow_per_second=2_500), MONGO, FOUR)
+    made = plan(replace(WAITING, inflow_per_second=2_500), MONGO)
 
     assert made.budget_writes_per_second == -200
     assert made.refusal.reason == "of 3,500 writes/s the normal load and the new messages take 3,700"
@@ -81,24 +77,24 @@ def test_without_a_budget_it_cannot_be_drained_online_and_the_needed_capacity_is
 
 
 def test_queues_that_give_less_than_the_store_takes_bound_the_drain():
-    slow = plan(WAITING, MONGO, replace(FOUR, pull_seconds=0.1))
+    slow = plan(replace(WAITING, pull_seconds=0.1), MONGO)
     assert (slow.queue_messages_per_second, slow.bounded_by) == (80, "pulls")
     assert slow.levers.messages_per_second == 1_280
-    orderly = plan(WAITING, MONGO, replace(FOUR, orderly=True))
+    orderly = plan(replace(WAITING, orderly=True), MONGO)
     assert (orderly.queue_messages_per_second, orderly.bounded_by) == (50, "order")
-    dead = plan(replace(WAITING, inflow_per_second=900), MONGO, replace(FOUR, orderly=True))
+    dead = plan(replace(WAITING, inflow_per_second=900, orderly=True), MONGO)
     assert dead.refusal.reason == "the queues give at most 800 messages/s, 900 come in"
 
 
 def test_no_more_instances_run_than_there_are_queues_or_threads():
-    few_queues = plan(replace(WAITING, queues=2), MONGO, FOUR).levers
+    few_queues = plan(replace(WAITING, queues=2), MONGO).levers
     assert (few_queues.instances, few_queues.threads_per_instance) == (2, 23)
-    few_threads = plan(replace(WAITING, inflow_per_second=0), replace(MONGO, response_seconds=0.001), FOUR).levers
+    few_threads = plan(replace(WAITING, inflow_per_second=0), replace(MONGO, response_seconds=0.001)).levers
     assert (few_threads.threads_total, few_threads.instances, few_threads.threads_per_instance) == (2, 2, 1)
 
 
 def test_where_one_thread_is_too_fast_the_other_ways_remain():
-    made = plan(replace(WAITING, inflow_per_second=0), replace(MONGO, response_seconds=0.0001), FOUR)
+    made = plan(replace(WAITING, inflow_per_second=0), replace(MONGO, response_seconds=0.0001))
     assert (made.levers.threads_total, made.levers.threads_per_instance) == (0, 0)
     assert made.drained_per_second == 2_300
 
@@ -130,9 +126,15 @@ def test_caches_of_a_process_hold_a_thousand_messages_or_100_mib_of_each_queue()
     assert heap_bytes_per_instance(16, 3, 1_000_000) == 6 * 100 * 1024 * 1024
 
 
-def test_a_pull_from_disk_brings_less_than_one_from_memory():
-    assert [pull_messages(32, 1_000, on_disk) for on_disk in (True, False)] == [8, 32]
-    assert pull_messages(4, 1_000, True) == 4
+@pytest.mark.parametrize(
+    ("message_bytes", "batch", "messages"), [(1, 32, 8), (200, 32, 8), (16_384, 32, 4), (100_000, 32, 1), (1_000, 4, 4)]
+)
+def test_a_pull_from_disk_brings_eight_messages_or_64_kib_never_none_and_never_more_than_a_batch(
+    message_bytes, batch, messages
+):
+    drain = replace(WAITING, message_bytes=message_bytes, batch_messages=batch, pull_seconds=1.0, queues=10_000)
+
+    assert plan(drain, MONGO).queue_messages_per_second == messages
 
 
 @given(
@@ -140,8 +142,8 @@ def test_a_pull_from_disk_brings_less_than_one_from_memory():
     st.floats(0, 0.9), st.floats(0.0001, 5), st.integers(1, 64),
 )  # fmt: skip
 def test_no_plan_exceeds_its_budget(messages, inflow, queues, capacity, load, reserve, seconds, instances):
-    waiting = Backlog(messages, inflow, queues, oldest_seconds=3_600)
-    made = plan(waiting, Store(capacity, load, reserve, 1, seconds), Group(instances))
+    waiting = Drain(messages, inflow, queues, instances, oldest_seconds=3_600)
+    made = plan(waiting, Store(capacity, load, reserve, 1, seconds))
     if made.refusal:
         assert made.seconds.likely == inf
     else:

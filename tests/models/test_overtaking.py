@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqlab.models.retention import DAY, Overtaken, overtaken
+from mqlab.models.lag import DAY, Overtaken, overtaken
 
 HOUR = 3600.0
 

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqlab.models.ownership import Capacity, owned, unique
-from mqlab.models.queue_allocation import java_order
+from mqlab.models.queue_allocation import Capacity, java_order, owned, unique
 
 DRAWN = """
 AVG            8   A A           2 2 2 2 0 0 0 0

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqlab.models.retention import TimeLag, time_lag
+from mqlab.models.lag import TimeLag, time_lag
 
 STEADY = [(0.0, 100), (10.0, 200), (20.0, 300), (30.0, 400)]
 

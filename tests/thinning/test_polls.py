@@ -3,7 +3,7 @@
 import polars as pl
 
 from mqlab.formats.values import instant
-from mqlab.thinning import events
+from mqlab.thinning import tables
 
 
 def test_long_polls_stand_alone_and_short_ones_share_ten_seconds():
@@ -23,7 +23,7 @@ def test_long_polls_stand_alone_and_short_ones_share_ten_seconds():
         pl.lit(None, pl.String).alias("group"),
     )
     found = (
-        events.batches(told)
+        tables.batches(told)
         .sort("line")
         .select("line", "polls", "records", pl.col("seconds"), "longest_seconds", "longest_records", "text")
     )

@@ -1,8 +1,12 @@
-"""How old the next record is that a group will read, and when retention deletes what it has not read.
+"""What a group's lag means: Burrow's verdict on it, how old the next record is, and when retention deletes it.
+
+Burrow looks at the last ten commits of a partition, not at thresholds: ``evaluatePartitionStatus`` and
+``calculatePartitionStatus`` of its core/internal/evaluator/caching.go, ``fetchConsumer`` of storage/inmemory.go.
 
 The record at an offset was written between the last sample whose end had not passed it and the first whose end had;
 between the two a straight line is taken, as kafka-lag-exporter's ``LookupTable`` does. Unlike that one, nothing is
 extrapolated beyond the samples, and nothing across an end that went back.
+
 The oldest unread record ages by one second each second, less what reading gains: where *r* records a second are read
 and *p* come in, its age grows by 1 - r/p. It goes once it is older than the retention time
 (``UnifiedLog.deleteRetentionMsBreachedSegments``): a segment goes as a whole when its newest record is that old, and
@@ -14,6 +18,79 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
+
+INTERVALS = 10
+"""Commits that Burrow keeps of each partition, and ends of the log."""
+
+
+class Status(StrEnum):
+    """Burrow's words for a partition, from good to bad."""
+
+    OK = "OK"
+    WARN = "WARN"
+    """Commits go on, and the lag grows or stays in each of them."""
+    STOP = "STOP"
+    """No commit for longer than the kept ones span."""
+    STALL = "STALL"
+    """Commits go on, always of the same offset."""
+    REWIND = "REWIND"
+    """A commit went back, and none since has reached the offset before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """One committed offset. ``lag`` is that at the moment of the commit; None where it was not known."""
+
+    at: float
+    offset: int
+    lag: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """What Burrow says of one partition."""
+
+    status: Status
+    complete: float
+    """Share of the kept commits that there are."""
+    lag: int
+    """Now, not at the last commit."""
+
+
+def partition(commits: Sequence[Commit], ends: Sequence[int], now: float) -> Partition:
+    """Verdict on one partition at *now*, in seconds, by its last ``INTERVALS`` *commits* and *ends* of the log.
+
+    Of a partition without commits Burrow says OK.
+    """
+    if not commits or not ends:
+        return Partition(Status.OK, 0.0, 0)
+    lag = max(0, ends[-1] - commits[-1].offset)
+    return Partition(status(commits, ends, lag, now), len(commits) / INTERVALS, lag)
+
+
+def status(commits: Sequence[Commit], ends: Sequence[int], lag: int, now: float) -> Status:
+    """The rules in their order; at least one commit. *lag* is that of now."""
+    if lag <= 0:
+        return Status.OK
+    stopped = now - commits[-1].at > commits[-1].at - commits[0].at
+    if stopped and not any(end <= commits[-1].offset for end in ends):
+        return Status.STOP
+    back = [
+        (place, before.offset)
+        for place, (before, after) in enumerate(pairwise(commits), 1)
+        if after.offset < before.offset
+    ]
+    if back and all(commit.offset < back[0][1] for commit in commits[back[0][0] :]):
+        return Status.REWIND
+    lags = [commit.lag for commit in commits if commit.lag is not None]
+    if any(each <= 0 for each in lags):
+        return Status.OK
+    if all(commit.offset == commits[0].offset for commit in commits):
+        return Status.STALL
+    return Status.OK if any(after < before for before, after in pairwise(lags)) else Status.WARN
+
 
 History = Sequence[tuple[float, int]]
 """(seconds, end of the log), by time."""

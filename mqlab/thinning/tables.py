@@ -1,13 +1,17 @@
-"""Events, polls, metrics and settings of one source made small: runs, extrema and series instead of rows."""
+"""What one source gives, made small: events, polls, metrics and settings, what became of its lines, and how it grew.
+
+Lines that are kept verbatim carry bytes like any others, so they are counted under a shape of their own. Lines without
+a moment have no minute; ``assembly.logs`` says to which they belong.
+"""
 
 from __future__ import annotations
 
 import polars as pl
 
 from mqlab.formats import exporters
+from mqlab.sources import Reading
+from mqlab.thinning import MICROS
 
-EPISODE = 10
-"""Seconds that one episode spans."""
 EXACT = frozenset({
     "rebalance-started", "rebalance-stabilized", "rebalance-assigned", "group-emptied", "member-expired",
     "member-dropped", "member-left", "member-joined", "group-epoch-bumped", "target-assigned", "group-loaded",
@@ -29,7 +33,8 @@ EXACT = frozenset({
 _ENDING = pl.col("kind").is_in(["publish-denied", "subscribe-denied"]) & (pl.col("reason") == "not-authorized")
 """A refusal with which a connection ended; each of them is an episode, as every other end is."""
 PAUSE = 0.1
-"""Seconds from which a pause of a whole process is an episode of its own; collectors make many shorter ones."""
+"""Seconds from which a pause of a whole process is an episode of its own: half of what G1 aims at
+(-XX:MaxGCPauseMillis=200). Collectors make many shorter ones, which end no session and no request."""
 
 
 _WHO = ("kind", "source", "system", "node", "client_id", "group", "topic", "queue", "member_id", "peer", "reason",
@@ -40,7 +45,7 @@ def episodes(happened: pl.DataFrame) -> pl.DataFrame:
     """Events thinned: one row per kind, actor and ten seconds; one row a line where the kind is exact."""
     pause = (pl.col("kind") == "gc-pause") & (pl.col("value") >= PAUSE)
     alone = pl.col("kind").is_in(sorted(EXACT)) | pause | _ENDING
-    bucket = pl.when(alone.fill_null(False)).then("line").otherwise(pl.col("wall") // (EPISODE * 1_000_000))
+    bucket = pl.when(alone.fill_null(False)).then("line").otherwise(pl.col("wall") // MICROS)
     place = pl.struct("line", "text")
     return happened.with_columns(bucket.alias("bucket")).group_by(*_WHO, "bucket").agg(
         pl.col("lines").fill_null(1).sum().alias("count"),
@@ -54,9 +59,8 @@ def episodes(happened: pl.DataFrame) -> pl.DataFrame:
 
 
 LONG = 1.0
-"""Seconds from which a poll has a row of its own."""
-TOGETHER = 10
-"""Seconds in which shorter ones share a row."""
+"""Seconds from which a poll has a row of its own: what log clocks of whole seconds show, and far below any
+max.poll.interval.ms; all shorter ones together still have their counts and sums."""
 
 
 def batches(told: pl.DataFrame) -> pl.DataFrame:
@@ -67,7 +71,7 @@ def batches(told: pl.DataFrame) -> pl.DataFrame:
     """
     long, times = pl.col("seconds") >= LONG, pl.col("lines").fill_null(1)
     known = told.with_columns(
-        pl.when(long).then("line").otherwise(pl.col("wall") // (TOGETHER * 1_000_000)).alias("bucket"),
+        pl.when(long).then("line").otherwise(pl.col("wall") // MICROS).alias("bucket"),
         long.alias("long"),
         times.alias("times"),
         ((pl.col("seconds") * 1e6).round().cast(pl.Int64) * times).alias("micros"),
@@ -101,3 +105,69 @@ def changed(values: pl.DataFrame) -> pl.DataFrame:
     before = said.shift(1).over("source", "scope", "owner", "key")
     ordered = values.sort("source", "line", maintain_order=True)
     return ordered.filter(before.is_null() | (before != said)).select(_KEPT)
+
+
+def coverage(rows: pl.DataFrame) -> pl.DataFrame:
+    """Lines and bytes per source and class: data, noise, or null for what nobody understands."""
+    sample = pl.struct("line", "text").sort_by("line").first()
+    return rows.group_by("source", "class").agg(
+        pl.col("lines", "bytes").sum(),
+        pl.col("first_minute").min(),
+        pl.col("last_minute").max(),
+        pl.col("damage").min(),
+        pl.when(pl.col("class").first().is_null()).then(sample).alias("sample"),
+    )
+
+
+SHAPES = 300
+"""Shapes kept per source, to bound what leaves Spark; the rest is counted under coverage only."""
+
+
+def shapes(rows: pl.DataFrame) -> pl.DataFrame:
+    """Line shapes of each source, the most frequent ones and all that warn; *rows* are those of COUNTS."""
+    counted = rows.filter(~pl.col("kept") & pl.col("shape").is_not_null())
+    grouped = counted.group_by("source", "level", "shape").agg(
+        pl.col("lines", "bytes").sum(),
+        pl.col("minute").min().alias("first_minute"),
+        pl.col("minute").max().alias("last_minute"),
+        pl.col("line").min(),
+    )
+    warns = pl.col("level").is_in(["WARN", "ERROR", "FATAL"]).fill_null(False).alias("warns")
+    ranked = grouped.with_columns(warns).sort("warns", "lines", "shape", descending=[True, True, False])
+    return ranked.group_by("source", maintain_order=True).head(SHAPES).drop("warns")
+
+
+MOST = 24
+"""Shapes of a log whose minutes are told. A flood is made of three at most, but a shape that was cut to its length
+before its numbers were masked stands here once for each length of its numbers; ``log_growth.shapes`` joins them."""
+MATTERS = 1_000_000
+"""Bytes below which a log's shapes are not told: it cannot have grown by that much within any minute."""
+
+
+def volumes(rows: pl.DataFrame) -> pl.DataFrame:
+    """One row a log (``whole``) and one for each of its loudest shapes, from rows of COUNTS.
+
+    ``minutes`` holds (minute, line, lines, bytes) by minute, ``line`` being the first one. In the row of the whole log
+    the entry without a minute counts its undated lines.
+    """
+    logs = rows.filter(pl.col("source").str.starts_with(Reading.LOG.value))
+    whole = _by_minute(logs, ["source", "minute"]).with_columns(
+        whole=pl.lit(True), level=pl.lit(None, pl.String), shape=pl.lit(None, pl.String)
+    )
+    shaped = _by_minute(logs.filter(pl.col("minute").is_not_null()), ["source", "minute", "level", "shape"])
+    every = pl.concat([whole, shaped.with_columns(whole=pl.lit(False))], how="diagonal")
+    grown = every.group_by("source", "whole", "level", "shape").agg(
+        pl.col("lines", "bytes").sum(),
+        pl.col("line").min(),
+        pl.col("bytes").max().alias("loudest"),
+        pl.struct("minute", "line", "lines", "bytes").sort_by("minute", nulls_last=False).alias("minutes"),
+    )
+    total = pl.col("bytes").filter("whole").max().over("source")
+    ordered = grown.with_columns(total.alias("total")).sort("loudest", "line", "shape", descending=[True, False, False])
+    ranked = ordered.with_columns(pl.int_range(pl.len()).over("source", "whole").alias("rank"))
+    told = ranked.filter(pl.col("whole") | ((pl.col("rank") < MOST) & (pl.col("total") >= MATTERS)))
+    return told.drop("total", "loudest", "rank")
+
+
+def _by_minute(logs: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
+    return logs.group_by(keys).agg(pl.col("lines", "bytes").sum(), pl.col("line").min())

@@ -6,7 +6,7 @@ from facts_builder import at, episode, facts
 from group_builder import GROUP, broker_log, connected, listing
 
 from mqlab.detectors.rolling_restart import detect
-from mqlab.rocketmq.releases import renewal
+from mqlab.rocketmq.members import rounds
 
 
 def comes(when, client, peer):
@@ -23,14 +23,14 @@ NEXT = (comes(200, "A@2", "10.0.0.1:2"), comes(260, "B@2", "10.0.0.2:2"))
 
 def hosts(*rows):
     """Hosts whose members came again, and whether all did."""
-    found = renewal(facts(*rows, broker_log()), GROUP)
-    return found and (found.hosts, found.whole)
+    found = rounds(facts(*rows, broker_log()), GROUP)
+    return (found[0].members, found[0].whole) if found else None
 
 
 def test_members_that_leave_and_come_with_other_ids_were_restarted():
     rows = (*BEGIN, goes(190, "A@1", "10.0.0.1:1"), goes(250, "B@1", "10.0.0.2:1"), *NEXT)
     assert hosts(rows) == (("10.0.0.1", "10.0.0.2"), True)
-    found = renewal(facts(rows, broker_log()), GROUP)
+    (found,) = rounds(facts(rows, broker_log()), GROUP)
     assert (found.since, found.until) == (at(200), at(260))
 
 
@@ -48,7 +48,7 @@ def test_a_second_process_on_each_host_is_no_restart():
 def test_one_process_that_left_has_one_successor():
     rows = (*BEGIN, goes(190, "A@1", "10.0.0.1:1"), goes(250, "B@1", "10.0.0.2:1"), *NEXT)
     beside = (comes(270, "A@3", "10.0.0.1:3"), comes(275, "B@3", "10.0.0.2:3"))
-    found = renewal(facts(rows, beside, broker_log()), GROUP)
+    (found,) = rounds(facts(rows, beside, broker_log()), GROUP)
     assert (found.since, found.until) == (at(200), at(260))
 
 

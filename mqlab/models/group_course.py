@@ -1,22 +1,16 @@
-"""What the simulation of a Kafka group is told, and what it answers. Times in seconds, offsets in records.
+"""A course: a Kafka group, its settings, what comes in and how long records take, and what becomes of the group.
 
-Who sets the times after which a silent member is expelled: KIP-62 (classic); KIP-848 and ``GroupCoordinatorConfig``
-(consumer, since 4.0).
+Times in seconds, offsets in records.
 """
 
 from __future__ import annotations
 
-import heapq
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import pairwise
 from math import inf
-from typing import TYPE_CHECKING, Protocol
-
-if TYPE_CHECKING:
-    from mqlab.models.group_consumer import Consumer
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,54 +65,6 @@ def workable(steps: Sequence[tuple[float, float]]) -> Rising:
     return rising(points, 1 / steps[-1][1])
 
 
-def lifted(curve: Rising, by: float) -> Rising:
-    """*curve*, higher by *by* everywhere."""
-    return Rising(curve.times, tuple(value + by for value in curve.values), curve.slope_after)
-
-
-Action = Callable[[float], None]
-"""Something that happens; it is told when."""
-
-
-class Clock:
-    """What is still to happen."""
-
-    def __init__(self) -> None:
-        self._planned: list[tuple[float, int, int, Action]] = []
-        self._count = 0
-
-    def at(self, time: float, action: Action, rank: int = 1) -> None:
-        """Plan *action*; of those of one moment the one with the lowest rank comes first."""
-        self._count += 1
-        heapq.heappush(self._planned, (time, rank, self._count, action))
-
-    def run(self, until: float) -> None:
-        """Let everything happen that is planned up to *until*."""
-        while self._planned and self._planned[0][0] <= until:
-            time, _, _, action = heapq.heappop(self._planned)
-            action(time)
-
-
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """Settings of one protocol."""
-
-    settings_of: str
-    """Where both are set: consumer or broker."""
-    session_setting: str
-    """What limits a silence of heartbeats."""
-    heartbeat_setting: str
-
-
-CLASSIC = Rules("consumer", "session.timeout.ms", "heartbeat.interval.ms")
-CONSUMER = Rules("broker", "group.consumer.session.timeout.ms", "group.consumer.heartbeat.interval.ms")
-
-
-def rules(protocol: str | None) -> Rules:
-    """Rules of a value of group.protocol; the classic ones where nothing is set."""
-    return CONSUMER if (protocol or "").lower() == "consumer" else CLASSIC
-
-
 Partition = tuple[str, int]
 """Topic and number."""
 
@@ -132,6 +78,11 @@ class GroupProtocol(StrEnum):
     """Members keep what stays theirs; what moves is given up first and dealt in a follow-up (KIP-429)."""
     CONSUMER = "consumer"
     """The coordinator deals, and nobody waits for anybody (KIP-848)."""
+
+
+def classic(assignor: str) -> GroupProtocol:
+    """How a group without the consumer protocol rebalances, by the name that its members send for their assignor."""
+    return GroupProtocol.COOPERATIVE if assignor == "cooperative-sticky" else GroupProtocol.EAGER
 
 
 class Cause(StrEnum):
@@ -168,8 +119,6 @@ class Settings:
     """heartbeat.interval.ms: how late a member hears of a rebalance; 0 where only polls send heartbeats."""
     threads: int = 1
     """Threads that share the records of a poll."""
-    commit_seconds: float = 0.0
-    """What a poll takes besides its records: the commit above all."""
     commit_every: float = 0.0
     """auto.commit.interval.ms in seconds; 0 where each poll is committed when it is done."""
 
@@ -244,53 +193,88 @@ class Begun:
     member: str
 
 
-@dataclass(frozen=True, slots=True)
+ROUNDING = 1e-6
+"""Records that floating point may leave of a whole one."""
+
+Taken = list[tuple[Partition, int, int]]
+"""What a poll returns: partition, first offset, offset after the last."""
+
+
+@dataclass(slots=True)
 class Outcome:
-    """What became of the group."""
+    """What becomes of the group, counted as time goes by."""
 
-    rebalances: tuple[Begun, ...]
-    polls: int
-    late_polls: int
+    logs: tuple[Log, ...]
+    offsets: dict[Partition, int] = field(init=False)
+    """Committed ones."""
+    handed: dict[Partition, int] = field(init=False)
+    """Offset after the last record that anybody was handed."""
+    again: dict[Partition, int] = field(init=False)
+    """Offset up to which records that were handed out again are counted."""
+    rebalances: list[Begun] = field(default_factory=list)
+    polls: int = 0
+    late_polls: int = 0
     """Polls that took the poll interval or longer."""
-    longest_seconds: float
+    longest_seconds: float = 0.0
     """Of the longest poll; what was not done at the end counts until then."""
-    lag: tuple[tuple[float, int], ...]
-    """(at, records that wait), from the committed offset."""
-    committed: int
-    failed_commits: int
-    handled: int
+    commits: int = 0
+    failed_commits: int = 0
+    handled: int = 0
     """Records of the polls that were done."""
-    repeated: int
+    repeated: int = 0
     """Records that were handed out more than once."""
+    final_lag: int = 0
+    """Records that wait at the end, from the committed offset."""
 
-    @property
-    def final_lag(self) -> int:
-        """Records that wait at the end."""
-        return self.lag[-1][1]
+    def __post_init__(self) -> None:
+        self.offsets = {log.partition: log.committed for log in self.logs}
+        self.handed, self.again = dict(self.offsets), dict(self.offsets)
 
-    @property
-    def peak_lag(self) -> int:
-        """Most records that wait at any time."""
-        return max(lag for _, lag in self.lag)
+    def hand_out(self, taken: Taken) -> None:
+        """Count records that somebody had before, each once."""
+        for partition, first, after in taken:
+            handed, again = self.handed[partition], self.again[partition]
+            if first < handed:
+                self.repeated += max(0, min(handed, after) - max(first, again))
+                self.again[partition] = max(again, min(handed, after))
+            self.handed[partition] = max(handed, after)
 
 
-class Seats(Protocol):
-    """A coordinator, as its members see it."""
+GOLDEN = 0.6180339887498949
+"""The golden ratio: multiples of it, less their whole part, spread evenly over 0 to 1."""
 
-    def knows(self, consumer: Consumer, /) -> bool:
-        """Whether it is a member."""
 
-    def awaits(self, consumer: Consumer, now: float, /) -> bool:
-        """Whether a rebalance runs of which it has heard, and that it has not joined."""
+def with_settings(course: Course, changed: Mapping[str, float]) -> Course:
+    """*course* with these settings of its members, named as in ``Settings``, from the start.
 
-    def commits(self, consumer: Consumer, /) -> bool:
-        """Whether it can commit now."""
+    A poll that a member works off then takes as long as it did, unless it would have had other records or threads.
+    """
+    members = []
+    for member in course.members:
+        settings = replace(member.settings, **changed)  # type: ignore[arg-type]
+        same = (settings.records, settings.threads) == (member.settings.records, member.settings.threads)
+        members.append(replace(member, settings=settings, busy=member.busy if same else None))
+    return replace(course, members=tuple(members))
 
-    def join(self, consumer: Consumer, now: float, /, cause: Cause = Cause.JOIN) -> None:
-        """It joins, or joins again."""
 
-    def leave(self, consumer: Consumer, now: float, cause: Cause, /) -> None:
-        """It is no member any more."""
+def with_pace(course: Course, factor: float) -> Course:
+    """*course*, each record taking *factor* times as long."""
 
-    def settle(self, consumer: Consumer, now: float, /) -> None:
-        """It takes over what it was given, before it polls."""
+    def slower(pace: Pace) -> Pace:
+        return Pace(tuple((since, seconds * factor) for since, seconds in pace.steps), pace.deviation * factor)
+
+    members = tuple(replace(member, pace=member.pace and slower(member.pace)) for member in course.members)
+    return replace(course, members=members, pace=slower(course.pace))
+
+
+def equally_likely(course: Course, count: int) -> Iterator[Course]:
+    """*count* courses that differ in the order of short and long polls and in when exactly records came in.
+
+    Records of a partition come earlier by the same part of the time between two of them.
+    """
+    for phase in (number / count for number in range(count)):
+        logs = []
+        for number, log in enumerate(course.logs):
+            earlier = (phase + number * GOLDEN * (phase > 0)) % 1
+            logs.append(replace(log, end=replace(log.end, values=tuple(value + earlier for value in log.end.values))))
+        yield replace(course, phase=course.phase + phase, logs=tuple(logs))

@@ -1,4 +1,6 @@
-"""The coordinator of a simulated Kafka group: who is in, who has come again, who gets what.
+"""The simulation of a Kafka group: its coordinator, and all that happens as time goes by. Deterministic.
+
+What it leaves out: sizes of fetches, brokers that fail, time for joins and assignments themselves (milliseconds).
 
 Classic groups, eager or cooperative: ``GroupCoordinator`` of 0.11 to 3.x and the classic groups of 4.x. A rebalance
 waits until every member has joined again, has left, or the rebalance timeout has passed, which is the longest
@@ -12,17 +14,15 @@ them; it lets go of its own with its next poll too.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import Enum
-from math import ceil, inf
-from typing import TYPE_CHECKING
+from functools import partial
+from math import floor, inf
 
 from mqlab.models.assignment import ASSIGNORS
-from mqlab.models.group_terms import Begun, Cause, Course, GroupProtocol, Partition
+from mqlab.models.group_consumer import Clock, Consumer
+from mqlab.models.group_course import ROUNDING, Begun, Cause, Course, GroupProtocol, Member, Outcome, Partition
 from mqlab.models.sticky_assignment import Group
-
-if TYPE_CHECKING:
-    from mqlab.models.group_consumer import Consumer, Ledger
-    from mqlab.models.group_terms import Clock
 
 
 class _State(Enum):
@@ -34,8 +34,8 @@ class _State(Enum):
 class Coordinator:
     """State of one group."""
 
-    def __init__(self, course: Course, clock: Clock, ledger: Ledger) -> None:
-        self._course, self._clock, self._ledger = course, clock, ledger
+    def __init__(self, course: Course, clock: Clock, outcome: Outcome) -> None:
+        self._course, self._clock, self._outcome = course, clock, outcome
         self._members: dict[str, Consumer] = {}
         self._joined: set[str] = set()
         self._state = _State.EMPTY
@@ -57,7 +57,7 @@ class Coordinator:
     def awaits(self, consumer: Consumer, now: float) -> bool:
         """Whether a rebalance runs of which *consumer* has heard, and that it has not joined."""
         waits = self._state is _State.PREPARING and consumer.key not in self._joined
-        return waits and now >= self._heard(consumer)
+        return waits and now >= consumer.next_heartbeat(self._began)
 
     def commits(self, consumer: Consumer) -> bool:
         """Whether it can commit: not between its join and the end of the rebalance (RebalanceInProgressException)."""
@@ -104,13 +104,13 @@ class Coordinator:
             self.join(consumer, now, Cause.FOLLOW_UP)
 
     def _begin(self, now: float, cause: Cause, consumer: Consumer, joined: set[str]) -> None:
-        self._ledger.rebalances.append(Begun(now, cause, consumer.name))
+        self._outcome.rebalances.append(Begun(now, cause, consumer.name))
         self._delayed = self._state is _State.EMPTY and self._course.delay > 0
         self._state, self._joined, self._began, self._more = _State.PREPARING, joined, now, False
         timeout = max((each.settings.interval for each in self._members.values()), default=0.0)
         for each in self._members.values():
             if each.key not in joined:
-                self._clock.at(max(now, self._heard(each)), each.hear)
+                self._clock.at(max(now, each.next_heartbeat(now)), each.hear)
         generation = self._generation
         if self._delayed:
             delay = min(self._course.delay, timeout)
@@ -149,12 +149,6 @@ class Coordinator:
         for key, partitions in dealt(self._course, self._course.assignor, self._members).items():
             self._members[key].assign(now, partitions)
 
-    def _heard(self, consumer: Consumer) -> float:
-        every = consumer.settings.heartbeat
-        if every <= 0:
-            return self._began
-        return consumer.beats_from + ceil((self._began - consumer.beats_from) / every) * every
-
 
 def dealt(course: Course, assignor: str, members: dict[str, Consumer]) -> dict[str, tuple[tuple[str, int], ...]]:
     """What *assignor* gives each of *members*, by key."""
@@ -170,15 +164,11 @@ def dealt(course: Course, assignor: str, members: dict[str, Consumer]) -> dict[s
     return {key: tuple(p for p in found[key] if p in known) for key in sorted(found)}
 
 
-_ASSIGNORS = {"range": "range"}
-"""The server's assignors by the client's that deal alike; its default, uniform, keeps what it can as sticky does."""
-
-
 class Reconciler:
     """State of one group."""
 
-    def __init__(self, course: Course, clock: Clock, ledger: Ledger) -> None:
-        self._course, self._clock, self._ledger = course, clock, ledger
+    def __init__(self, course: Course, clock: Clock, outcome: Outcome) -> None:
+        self._course, self._clock, self._outcome = course, clock, outcome
         self._members: dict[str, Consumer] = {}
         self._targets: dict[str, tuple[Partition, ...]] = {}
         self._owners: dict[Partition, str] = {}
@@ -228,18 +218,60 @@ class Reconciler:
             consumer.beats_from = now
 
     def _bump(self, now: float, cause: Cause, consumer: Consumer) -> None:
-        self._ledger.rebalances.append(Begun(now, cause, consumer.name))
+        self._outcome.rebalances.append(Begun(now, cause, consumer.name))
         self._deal()
         self._tell(now)
 
     def _deal(self) -> None:
-        self._targets = {}
-        if self._members:
-            assignor = _ASSIGNORS.get(self._course.assignor, "sticky")
-            self._targets = dict(dealt(self._course, assignor, self._members))
+        # The first of group.consumer.assignors, uniform: as even as possible, and keeps what it can.
+        self._targets = dealt(self._course, "sticky", self._members) if self._members else {}
 
     def _tell(self, now: float) -> None:
         for each in self._members.values():
-            every = each.settings.heartbeat
-            behind = ceil((now - each.beats_from) / every) * every if every > 0 else now - each.beats_from
-            self._clock.at(max(now, each.beats_from + behind), each.hear)
+            self._clock.at(max(now, each.next_heartbeat(now)), each.hear)
+
+
+_EVENTS = 60_000
+"""Polls of all members that are simulated one by one; where there are more, short ones are taken together."""
+_FINEST = 0.1
+"""Seconds of polls that may always be taken together: finer than the clock of a log."""
+_SHARE = 0.05
+"""Polls that take less than this share of the poll interval may be taken together: they cannot be late."""
+
+
+def simulate(course: Course) -> Outcome:
+    """What becomes of the group of *course*; it has one partition, one member and a time above zero at least."""
+    clock, outcome = Clock(), Outcome(course.logs)
+    coordinator = (Reconciler if course.protocol is GroupProtocol.CONSUMER else Coordinator)(course, clock, outcome)
+    grain = _grain(course)
+    seated = []
+    for number, member in enumerate(_out(each, course) for each in course.members):
+        consumer = Consumer(member, number, course, clock, outcome, grain)
+        consumer.coordinator = coordinator
+        if member.started is None or member.started <= course.since:
+            seated.append(consumer)
+        else:
+            clock.at(member.started, consumer.start)
+        if member.stopped is not None and course.since < member.stopped < course.until:
+            clock.at(member.stopped, partial(consumer.stop, crashed=member.crashed))
+        for begin, end in member.silences:
+            if end > course.since:
+                clock.at(max(begin, course.since), partial(consumer.silence, until=end))
+    coordinator.seat(seated)
+    clock.run(course.until)
+    ends = {log.partition: floor(log.end.at(course.until) + ROUNDING) for log in course.logs}
+    outcome.final_lag = sum(max(0, end - outcome.offsets[partition]) for partition, end in ends.items())
+    return outcome
+
+
+def _grain(course: Course) -> float:
+    polls = len(course.members) * (course.until - course.since) / _EVENTS
+    return min([max(_FINEST, polls), *(_SHARE * each.settings.interval for each in course.members)])
+
+
+def _out(member: Member, course: Course) -> Member:
+    """*member*; one that is late with its poll when the course begins is in no group until the poll is done."""
+    busy = member.busy
+    if busy is None or busy.began + member.settings.interval > course.since:
+        return member
+    return replace(member, started=busy.until, busy=None)

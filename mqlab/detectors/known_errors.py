@@ -1,0 +1,198 @@
+"""What brokers, clients and hosts say outright: one rule for every class of the table of known errors.
+
+Fires: a known error that comes again and again, or one that ends what it befalls (``fatal``). The finding counts its
+lines, says who wrote them, since when, what they are about, and what the table knows of the error that leads.
+Quiet: what is said around a start or stop that the material tells of, or at the beginning of a log that goes on without
+it; a consequence of events that the table names (``unless``). A notice only: one or two refused tries, a disturbance
+that is over within a minute, a start that failed and then succeeded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from mqlab.catalogue import INCIDENTS
+from mqlab.facts import Episode, Facts, span
+from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
+from mqlab.known_errors import KnownError, of_class
+from mqlab.shared import benign_lines
+from mqlab.shared.actors import base_name, folder, log_end
+from mqlab.shared.wording import clock, few
+from mqlab.units import counted
+
+REPEATED = 3
+"""Lines from which an error is more than refused tries."""
+PASSING = 120.0
+"""Seconds that clients bridge by themselves (delivery.timeout.ms); a disturbance that is over sooner passes."""
+AFTER = 60.0
+"""Seconds without it after which it is over."""
+BEFORE = 3600.0
+"""Seconds before an error within which another event makes it a consequence."""
+_SHOWN = 3
+_RUNNING = ("broker-started", "rocketmq-broker-started")
+_WELL = ("connection-made", "join-completed", "client-connected")
+"""Events of a client's log that say that it works again."""
+_WORST = frozenset({"startup-failure", "disk-full", "quorum-lost", "log-corrupt"})
+"""Classes whose fatal errors stop a broker or lose data."""
+
+_CLIENTS = ("consumer-offline", "group-churn", "reconnect-flaky-link")
+"""What follows where clients cannot work."""
+_PAUSES = ("session-timeout", "poll-interval-exceeded", "retry-amplification", "reconnect-storm")
+"""What follows where something stood still."""
+EXPLAINS: Mapping[str, tuple[str, ...]] = {
+    "authentication-failed": (*_CLIENTS, "rate-limit-flapping"),
+    "authorization-denied": _CLIENTS,
+    "broker-unreachable": (*_CLIENTS, "retry-amplification", "reconnect-storm"),
+    "network-partition": (*_CLIENTS, *_PAUSES, "under-min-isr", "quorum-lost"),
+    "quorum-lost": ("under-min-isr", "retry-amplification", "coordinator-unavailable"),
+    "broker-overloaded": (*_PAUSES, "reconnect-flaky-link"),
+    "throttled": ("reconnect-flaky-link", "reconnect-storm", "retry-amplification", "slow-consumer"),
+    "disk-full": ("startup-failure", "under-min-isr", "retry-amplification", "broker-overloaded"),
+    "log-corrupt": ("poison-pill-stall", "startup-failure"),
+    "resource-limit": (*_CLIENTS, "session-timeout", "reconnect-storm"),
+    "host-starved": (*_PAUSES, "under-min-isr", "quorum-lost", "network-partition", "clock-jump"),
+    "certificate-untrusted": (*_CLIENTS, "authentication-failed", "broker-unreachable"),
+    "protocol-mismatch": (*_CLIENTS, "broker-unreachable"),
+    "dependency-down": (*_CLIENTS, "poison-pill-stall", "poll-interval-exceeded", "slow-consumer"),
+    "startup-failure": (*_CLIENTS, "broker-unreachable"),
+    "coordinator-unavailable": (*_CLIENTS, "slow-consumer"),
+    "route-missing": _CLIENTS,
+    "manual-offset-change": ("offset-reset-loss", "catch-up-read", "reprocess-duplicates", "backlog-drain"),
+    "clock-jump": ("session-timeout", "poll-interval-exceeded"),
+}
+"""The classes that known errors are signs of, and what each brings about."""
+
+
+@dataclass(slots=True)
+class Rule:
+    """The rule for one class."""
+
+    INCIDENT: str
+    SYSTEMS: tuple[str, ...] = ("kafka", "rocketmq", "mqtt")
+
+    def detect(self, facts: Facts) -> Result:
+        """At most one finding: what was said most, and all others that said it."""
+        said = tuple(_said(facts, self.INCIDENT))
+        if said:
+            return Result((_finding(facts, self.INCIDENT, said),))
+        if any(c.role.is_log for c in facts.coverage):
+            return CLEAR
+        return Result(missing=("a log of the broker or client",))
+
+
+RULES: tuple[Rule, ...] = tuple(Rule(slug) for slug in EXPLAINS)
+
+_Said = tuple[KnownError, Episode]
+
+
+def _said(facts: Facts, incident: str) -> Iterator[_Said]:
+    """Errors of a class that no start and no other event accounts for."""
+    errors = of_class(incident)
+    by_source: dict[str, list[_Said]] = {}
+    for episode in facts.of_kind(*errors):
+        error = next((e for e in errors[episode.kind] if e.says(episode.reason, episode.first.text)), None)
+        if error and not any(_is_before(other, episode) for other in _causes(facts, error, episode)):
+            by_source.setdefault(episode.source, []).append((error, episode))
+    known = benign_lines.starts(facts)
+    for source, told in by_source.items():
+        left = [(error, e) for error, e in told if error.fatal or not known.around(e)]
+        last, end = span(e.last_at for _, e in left)[1], log_end(facts, (source,))
+        goes_on = last is not None and end is not None and end - last > AFTER
+        if not (goes_on and all(not error.fatal and known.at_begin(e) for error, e in left)):
+            yield from left
+
+
+def _causes(facts: Facts, error: KnownError, episode: Episode) -> Iterator[Episode]:
+    """Events of which the error would be a consequence, in the same place."""
+    if error.unless:
+        place = folder(episode.source)
+        yield from (other for other in facts.of_kind(*error.unless) if folder(other.source) == place)
+
+
+def _is_before(other: Episode, episode: Episode) -> bool:
+    """*other* came first and, where both name one, of the same client."""
+    if other.client_id and episode.client_id and other.client_id != episode.client_id:
+        return False
+    return other.first_at is None or episode.first_at is None or 0 <= episode.first_at - other.first_at <= BEFORE
+
+
+def _finding(facts: Facts, incident: str, said: tuple[_Said, ...]) -> Finding:
+    lines: dict[KnownError, int] = {}
+    for error, episode in said:
+        lines[error] = lines.get(error, 0) + episode.count
+    lead = max(lines, key=lambda error: (error.fatal, lines[error]))
+    total = sum(lines.values())
+    since, until = span(at for _, e in said for at in (e.first_at, e.last_at))
+    end = log_end(facts, {e.source for _, e in said})
+    ongoing = until is None or end is None or end - until <= AFTER
+    who = _names(episode.client_id or episode.group or base_name(episode.source) for _, episode in said)
+    about = _names(e.peer or e.topic for error, e in said if error is lead)
+    target = f" ({few(about, _SHOWN)})" if about else ""
+    when = "" if since is None else f" from {clock(since)} to {clock(until)} UTC"
+    others = [error.name for error in lines if error is not lead]
+    beside = f" Beside it: {few(others, _SHOWN)}." if others else ""
+    texts = INCIDENTS[incident]
+    severity = _severity(facts, incident, said, ongoing=ongoing)
+    return finding(
+        incident,
+        few(who, _SHOWN),
+        Certainty.LIKELY,
+        (since, until),
+        ongoing=ongoing,
+        severity=severity,
+        explains=() if severity is Severity.NOTICE else EXPLAINS[incident],
+        statement=f"{few(who, _SHOWN)}: {lead.name}{target}, {counted(total, 'line')}{when}. {lead.means} "
+        f"Most often: {lead.causes[0]}. Check: {lead.check}{beside}",
+        measures={"lines": total, "actors": len(who)},
+        evidence=_evidence(said, lead),
+        mitigate=texts.mitigate,
+        remedy=lead.fix,
+        verify=texts.verify,
+        facts={"error": lead.name, "software": lead.software, "versions": lead.versions},
+    )
+
+
+def _severity(facts: Facts, incident: str, said: tuple[_Said, ...], *, ongoing: bool) -> Severity:
+    is_fatal = any(error.fatal for error, _ in said)
+    until = span(e.last_at for _, e in said)[1]
+    again = [e.first_at for e in facts.of_kind(*_RUNNING) if e.first_at is not None]
+    if is_fatal and until is not None and any(at > until for at in again):
+        return Severity.NOTICE
+    sources = {e.source for _, e in said}
+    well = [e.first_at for e in facts.of_kind(*_WELL) if e.source in sources and e.first_at is not None]
+    is_over = not ongoing or (until is not None and any(at >= until for at in well))
+    passed = is_over and _longest((e for _, e in said), well) <= PASSING
+    if not is_fatal and (passed or sum(e.count for _, e in said) < REPEATED):
+        return Severity.NOTICE
+    return Severity.CRITICAL if is_fatal and incident in _WORST else Severity.WARNING
+
+
+def _longest(episodes: Iterator[Episode], well: Sequence[float]) -> float:
+    """Seconds of the longest time in which it came again and again, and nothing was *well* between."""
+    dated = [(e.first_at, e.last_at) for e in episodes if e.first_at is not None and e.last_at is not None]
+    longest, begin, last = 0.0, 0.0, float("-inf")
+    for first, end in sorted(dated):
+        is_new = first - last > AFTER or any(last <= at <= first for at in well)
+        begin = first if is_new else begin
+        last = max(last, end)
+        longest = max(longest, last - begin)
+    return longest
+
+
+def _evidence(said: tuple[_Said, ...], lead: KnownError) -> tuple[Evidence, ...]:
+    """The first and the last line of the error that leads, the first one of each other."""
+    own = [episode for error, episode in said if error is lead]
+    places = [own[0].first.because(lead.means), own[-1].last]
+    firsts = {error: episode.first for error, episode in reversed(said) if error is not lead}
+    places += [place.because(error.means) for error, place in firsts.items()]
+    return tuple({(p.source, p.line): p for p in reversed(places)}.values())[::-1][: _SHOWN + 1]
+
+
+def _names(found: Iterator[str | None]) -> list[str]:
+    """Each name once, the most frequent first."""
+    times: dict[str, int] = {}
+    for name in found:
+        if name:
+            times[name] = times.get(name, 0) + 1
+    return sorted(times, key=lambda name: (-times[name], name))

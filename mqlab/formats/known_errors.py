@@ -1,0 +1,27 @@
+"""Lines that name their trouble outright, in any log: signatures from the table ``mqlab/known_errors.toml``.
+
+Sample lines::
+
+    … WARN [Producer clientId=p] Connection to node 1 (kafka-1/172.20.0.4:9092) could not be established. Node may …
+    java.io.IOException: No space left on device
+    1772439661: Error creating bridge: Connection refused.
+
+They come after the signatures of all formats: what a format says better keeps its kind.
+"""
+
+from __future__ import annotations
+
+from mqlab.formats import kafka_layout
+from mqlab.formats.base import Signature, Spec
+from mqlab.known_errors import known_errors
+from mqlab.sources import Reading, Role
+from mqlab.tables import EVENTS
+
+SPEC = Spec("known-errors", Role.APPLICATION_LOG, (EVENTS,), "", Reading.LOG, "os", kafka_layout.LAYOUT)
+"""No format of files: what holds for these lines wherever they stand."""
+
+SIGNATURES: tuple[Signature, ...] = tuple(
+    Signature(error.kind, begins=error.begins, contains=error.contains, system=error.system)
+    for error in known_errors().values()
+    if not error.event
+)

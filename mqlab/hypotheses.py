@@ -1,0 +1,225 @@
+"""What it may be where no finding leads: classes of the catalogue that explain what was seen, most likely first.
+
+A hypothesis accuses nobody: it has no severity and changes no exit code. It is built from what is there already: the
+events that a class accounts for or prints itself (the catalogue), and what its detector answered. Sample, as a verdict
+says it:
+
+    Most likely session-timeout (members expelled after session.timeout.ms without a heartbeat, 2 times: console-1), or
+    rolling-restart. To tell: the consumers' logs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from mqlab.catalogue import INCIDENTS, Incident
+from mqlab.commands import read_toml
+from mqlab.facts import Episode, Facts
+from mqlab.findings import Certainty, Evidence, Finding, Result
+from mqlab.rows import Shape
+from mqlab.shared.benign_lines import STARTS
+from mqlab.shared.wording import clock, few
+from mqlab.sources import Role
+from mqlab.symptoms.unexplained import Symptom, abnormal, explained, trouble
+from mqlab.units import counted
+
+SHOWN = 4
+"""Hypotheses that a reader can weigh against each other."""
+_ALTERNATIVES = 2
+"""Hypotheses that are told even where a class explains events without a sign of its own."""
+_SEVERE = frozenset({"WARN", "ERROR", "FATAL"})
+_FAILURE = re.compile(
+    r"exception|error|fail|refus|denied|reject|unable|can ?not|can't|could not|timed? ?out|killed|corrupt|lost"
+    r"|unavailable|expired|unknown|invalid|missing|not (?:found|available|connected|authori[sz]ed)|no such|no space"
+    r"|too (?:many|large)",
+    re.IGNORECASE,
+)
+"""How lines of any program tell of a failure; only what holds none of these words may be called quiet."""
+_LINES = 3
+"""Lines that are cited for each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settle:
+    """One thing that would decide, and the command that fetches it."""
+
+    missing: str
+    fetch: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hypothesis:
+    """A class that explains some of what was seen."""
+
+    incident: str
+    weight: float
+    """Share of the lines of all symptoms and signs that it explains, 0 to 1."""
+    explains: tuple[str, ...]
+    evidence: tuple[Evidence, ...]
+    against: tuple[str, ...]
+    unexplained: tuple[str, ...]
+    settle: tuple[Settle, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """All that was seen of one kind."""
+
+    kind: str
+    lines: int
+    text: str
+    evidence: tuple[Evidence, ...]
+    at: float | None
+
+
+@cache
+def words() -> Mapping[str, str]:
+    """What each kind of event means to a reader."""
+    return read_toml("events.toml")
+
+
+def hypotheses(
+    facts: Facts,
+    findings: Sequence[Finding],
+    symptoms: Sequence[Symptom],
+    results: Mapping[str, Result],
+    systems: frozenset[str],
+) -> tuple[Hypothesis, ...]:
+    """Classes of these *systems* that explain the *symptoms* and other signs, the most likely first.
+
+    Args:
+        facts: the material.
+        findings: what was found; what they explain is no sign of anything else.
+        symptoms: what no finding explains.
+        results: what each class's detector answered.
+        systems: those that the material is of.
+    """
+    marks = (*_signs(facts, [f for f in findings if f.certainty > Certainty.POSSIBLE]), *_others(symptoms))
+    every = sum(mark.lines for mark in marks)
+    ranked = []
+    for slug, incident in INCIDENTS.items():
+        result = results.get(slug, Result())
+        own = [mark for mark in marks if mark.kind in incident.signs]
+        ours = [mark for mark in marks if mark.kind in incident.signs or mark.kind in incident.accounts_for]
+        if ours and systems & frozenset(incident.systems):
+            settled = bool(result.rejected) or not (result.missing or result.findings)
+            weight = sum(mark.lines for mark in ours) / every
+            hypothesis = _hypothesis(incident, result, ours, [m for m in marks if m not in ours], weight, systems)
+            loud = sum(mark.lines for mark in own if mark.kind in trouble())
+            is_other = not own and not incident.benign  # what is to be told apart is the benign look-alike
+            rank = (not own, is_other, settled, -loud, -sum(mark.lines for mark in own), -weight)
+            ranked.append((rank, hypothesis))
+    ranked.sort(key=lambda entry: entry[0])
+    with_signs = sum(not rank[0] for rank, _ in ranked)
+    likely = tuple(hypothesis for _, hypothesis in ranked[: min(SHOWN, max(with_signs, _ALTERNATIVES))])
+    is_calm = not any(mark.kind in trouble() or mark.kind not in words() for mark in marks) and not complaints(facts)
+    is_read = any(c.data + c.noise > 0 and c.role is not Role.UNKNOWN for c in facts.coverage)
+    return (*likely[:1], _quiet(facts, results), *likely[1:]) if is_calm and is_read else likely
+
+
+def complaints(facts: Facts) -> tuple[Shape, ...]:
+    """Lines of WARN or worse, or of no level that tell of a failure, and that are no event; most frequent first."""
+    loud = [s for s in facts.shapes if (s.level or "") in _SEVERE or (not s.level and _FAILURE.search(s.shape))]
+    return tuple(sorted(loud, key=lambda s: (-s.lines, s.source, s.first_line)))
+
+
+def _quiet(facts: Facts, results: Mapping[str, Result]) -> Hypothesis:
+    """Nothing unusual, in material that does not suffice to say more."""
+    starts = facts.of_kind(*STARTS, "app-started", "client-created")
+    lines = sum(c.lines for c in facts.coverage)
+    what = f"a start ({words().get(starts[0].kind, starts[0].kind)})" if starts else "nothing unusual"
+    told = f"{what} and no trouble in {counted(lines, 'line')}, none of them WARN or worse"
+    open_ = sum(bool(result.missing) for result in results.values())
+    missing = next((r.missing[0] for r in results.values() if r.missing), None)
+    return Hypothesis(
+        incident="healthy",
+        weight=1.0,
+        explains=(told,),
+        evidence=tuple(episode.first for episode in starts[:1]),
+        against=(f"too little to call the whole healthy: {open_} classes could not be checked",),
+        unexplained=(),
+        settle=(Settle(missing, next(iter(INCIDENTS["slow-consumer"].fetch), "")),) if missing else (),
+    )
+
+
+def sentence(ranked: Sequence[Hypothesis]) -> str:
+    """The hypotheses in two sentences; empty where there is none."""
+    if not ranked:
+        return ""
+    first, *others = ranked
+    rest = f", or {few([h.incident for h in others], 2, 'others')}" if others else ""
+    if first.incident == "healthy":
+        return f"{first.explains[0][:1].upper()}{first.explains[0][1:]}; {first.against[0]}."
+    told = f"Most likely {first.incident} ({first.explains[0]}){rest}."
+    return f"{told} To tell: {first.settle[0].missing}." if first.settle else told
+
+
+def _hypothesis(
+    incident: Incident,
+    result: Result,
+    ours: Sequence[Mark],
+    others: Sequence[Mark],
+    weight: float,
+    systems: frozenset[str],
+) -> Hypothesis:
+    own = [mark for mark in ours if mark.kind in incident.signs]
+    first = sorted(ours, key=lambda mark: (mark not in own, -mark.lines))
+    against = []
+    if incident.signs and not own:
+        against.append(f"no sign of its own is there: {few([words()[kind] for kind in incident.signs], 2)}")
+    if result.rejected:
+        against.append(result.rejected)
+    elif not (result.missing or result.findings):
+        against.append("its rule looked at this material and found nothing")
+    here = [system for system in incident.systems if system in systems]
+    fetch = incident.fetch_on(here[0]) or incident.fetch
+    missing = result.missing or incident.needs
+    return Hypothesis(
+        incident=incident.slug,
+        weight=round(weight, 2),
+        explains=tuple(mark.text for mark in first),
+        evidence=tuple(place for mark in first for place in mark.evidence)[:_LINES],
+        against=tuple(against),
+        unexplained=tuple(mark.text for mark in others),
+        settle=tuple(Settle(what, command) for what, command in zip(missing[:2], fetch, strict=False)),
+    )
+
+
+def _signs(facts: Facts, findings: Sequence[Finding]) -> Iterable[Mark]:
+    """Events that are trouble or a class's own sign, and that no finding explains; the most frequent first."""
+    signs = {kind for incident in INCIDENTS.values() for kind in (*incident.signs, *incident.accounts_for)}
+    marks = []
+    for sign in sorted(signs):
+        kind, _, reason = sign.partition(": ")
+        classes = (*trouble().get(sign, ()), *(slug for slug, i in INCIDENTS.items() if sign in i.signs))
+        told = [e for e in facts.of_kind(kind) if reason in (e.reason or "") and abnormal(facts, e)]
+        if left := [e for e in told if not explained(e.first_at, findings, classes)]:
+            marks.append(_mark(sign, left))
+    return sorted(marks, key=lambda mark: (-mark.lines, mark.kind))
+
+
+def _mark(kind: str, episodes: Sequence[Episode]) -> Mark:
+    lines = sum(episode.count for episode in episodes)
+    who = Counter[str]()
+    for episode in episodes:
+        who[episode.client_id or episode.group or episode.topic or episode.node or ""] += episode.count
+    named = few([name for name, _ in who.most_common() if name], 3)
+    at = episodes[0].first_at
+    since = "" if at is None else f", from {clock(at)} UTC on"
+    text = f"{words()[kind]}, {counted(lines, 'time')}{since}{f': {named}' if named else ''}"
+    places = tuple(episode.first.because(words()[kind]) for episode in episodes[:_LINES])
+    return Mark(kind, lines, text, places, at)
+
+
+def _others(symptoms: Sequence[Symptom]) -> Iterable[Mark]:
+    """Symptoms that are no single events: counters, lag, copies, lines that nobody knows."""
+    of_events = {kind for kind in trouble() if "." not in kind}
+    return [
+        Mark(symptom.kind, symptom.lines, symptom.text, (), symptom.at)
+        for symptom in symptoms
+        if symptom.kind not in of_events
+    ]

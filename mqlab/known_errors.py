@@ -1,0 +1,93 @@
+"""What brokers, clients and hosts say outright, with its meaning: the table ``known_errors.toml``.
+
+A known error is a line that names the trouble itself. ``formats.known_errors`` makes signatures of the table,
+``detectors.known_errors`` counts what they select, and ``mqlab explain`` prints an entry.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from mqlab.commands import read_toml
+
+PREFIX = "error:"
+"""What the kind of an event begins with that has a pattern in the table."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownError:
+    """One known error; see the head of ``known_errors.toml``."""
+
+    name: str
+    incident: str
+    """The class that it is a sign of."""
+    system: str
+    software: str
+    versions: str
+    means: str
+    causes: tuple[str, ...]
+    """In the order in which they are usual."""
+    check: str
+    fix: str
+    source: str
+    sample: str
+    begins: str = ""
+    contains: str = ""
+    event: str = ""
+    """The kind of the events of an older signature that say the same, where it has no pattern of its own."""
+    where: str = ""
+    """Regex by which some of them are told from the others: their reason and first line are searched."""
+    unless: tuple[str, ...] = ()
+    """Kinds of events that, before it in the same log, say that it is their consequence."""
+    fatal: bool = False
+    """One line suffices."""
+
+    @property
+    def kind(self) -> str:
+        """The kind of its events."""
+        return self.event or PREFIX + self.name
+
+    def says(self, reason: str | None, line: str) -> bool:
+        """True where an event of its kind is this error."""
+        return not self.where or re.search(self.where, f"{reason or ''} {line}") is not None
+
+    @property
+    def explain(self) -> str:
+        """A page about it: what it means, usual causes, what to check, repair."""
+        causes = "".join(f"{number}. {cause}\n" for number, cause in enumerate(self.causes, start=1))
+        return (
+            f"## {self.name}\n\n{self.means}\n\n"
+            f"Software: {self.software}. Versions: {self.versions}. A sign of: {self.incident}.\n\n"
+            f"### Usual causes\n\n{causes}\n### Check\n\n{self.check}\n\n### Fix\n\n{self.fix}\n\n"
+            f"Source: {self.source}.\n"
+        )
+
+
+@cache
+def known_errors() -> Mapping[str, KnownError]:
+    """Every known error by its name, in the order of the table."""
+    found = {}
+    for name, entry in read_toml("known_errors.toml").items():
+        lists = {key: tuple(entry.pop(key, ())) for key in ("causes", "unless")}
+        named = {"name": name, "incident": entry.pop("class"), "event": entry.pop("kind", "")}
+        found[name] = KnownError(**{**entry, **lists, **named})
+    return found
+
+
+@cache
+def of_class(incident: str) -> Mapping[str, tuple[KnownError, ...]]:
+    """The known errors that are signs of a class, by the kind of their events."""
+    found: dict[str, tuple[KnownError, ...]] = {}
+    for error in known_errors().values():
+        if error.incident == incident:
+            found[error.kind] = (*found.get(error.kind, ()), error)
+    return found
+
+
+@cache
+def outright() -> frozenset[str]:
+    """The classes that lines name outright: those of patterns of the table."""
+    return frozenset(error.incident for error in known_errors().values() if not error.event)

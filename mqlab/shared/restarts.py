@@ -1,0 +1,79 @@
+"""Members of a group, of any system, whose processes were started anew, and rounds of such restarts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+from mqlab.findings import Evidence
+
+BACKOFF = 300.0
+"""Seconds that a supervisor waits at most before it starts a process again (CrashLoopBackOff of Kubernetes)."""
+CLOCKS = 2.0
+"""Seconds by which two logs may differ about one moment: clocks that are further apart are told as off (`clocks`)."""
+TAKEN_BACK = 2
+"""Restarts of one member by one release, at most: the release, and the one that takes it back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Restart:
+    """One member that came again as a new process."""
+
+    member: str
+    """Its client id; of RocketMQ, where a new process has another one, its host."""
+    stopped: float
+    started: float
+    orderly: bool
+    """The process said that it stops, or its member left."""
+    lived: float | None
+    """Seconds that the life lasted which ended; None where its begin is not known."""
+    evidence: tuple[Evidence, ...]
+    """Where it ended and where it came again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """Restarts of a group that follow each other, by time."""
+
+    group: str
+    restarts: tuple[Restart, ...]
+    whole: bool
+    """Every member of that time came again, all equally often."""
+
+    @property
+    def since(self) -> float:
+        """The first stop."""
+        return min(restart.stopped for restart in self.restarts)
+
+    @property
+    def until(self) -> float:
+        """The last start."""
+        return max(restart.started for restart in self.restarts)
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        """Those that came again, sorted."""
+        return tuple(sorted({restart.member for restart in self.restarts}))
+
+    @property
+    def times(self) -> int:
+        """How often each came again."""
+        return len(self.restarts) // len(self.members)
+
+    @property
+    def sequence(self) -> bool:
+        """One was stopped after another; one command stops all at the same moment."""
+        return all(b - a >= CLOCKS for a, b in pairwise(sorted(restart.stopped for restart in self.restarts)))
+
+
+def runs(restarts: Iterable[Restart]) -> Iterator[tuple[Restart, ...]]:
+    """Restarts of several members with no longer pause between two than a supervisor makes."""
+    run: list[Restart] = []
+    for restart in [*sorted(restarts, key=lambda one: (one.started, one.member)), None]:
+        if run and (restart is None or restart.started - run[-1].started > BACKOFF):
+            if len({one.member for one in run}) > 1:
+                yield tuple(run)
+            run = []
+        if restart is not None:
+            run.append(restart)

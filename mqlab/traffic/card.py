@@ -1,0 +1,53 @@
+"""Bytes in and bytes out of one host by its network card: how unusual they are, and the ledger of where they went."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+
+from mqlab.facts import Facts
+from mqlab.findings import Stage, TrafficLedger
+from mqlab.shared import counters
+from mqlab.shared.counters import Ratio
+from mqlab.shared.wording import clock, instant
+
+
+def measures(facts: Facts, host: str, card: Ratio, span: tuple[float, float], calm_until: float) -> dict[str, float]:
+    """What the card of *host* counted between two moments, its peak then, and its usual until *calm_until*."""
+    usual = counters.usual_factor(facts, host, 0, calm_until)
+    top = counters.peak(facts, host, *span)
+    known = {
+        "bytes_in": card.bytes_in,
+        "bytes_out": card.bytes_out,
+        "amplification_factor": card.factor,
+        "healthy_factor": usual,
+        "excess_bytes": None if usual is None else card.bytes_out - usual * card.bytes_in,
+        "peak_amplification_factor": top.factor if top else None,
+        "factor_after": counters.usual_factor(facts, host, span[1] + counters.PEAK, inf),
+    }
+    return {name: value for name, value in known.items() if value is not None}
+
+
+def stage(name: str, label: str, size: float, off: float, how: str, second_way: str = "") -> Stage:
+    """A step of the ledger that is known to the share *off*."""
+    return Stage(name, label, round(size), round(size * (1 - off)), round(size * (1 + off)), how, second_way or None)
+
+
+def ledger(
+    host: str, card: Ratio, stages: Sequence[Stage], before: float | None, after: float | None, gaps: tuple[str, ...]
+) -> TrafficLedger:
+    """From what came in to what left; the last stage is what the others leave unexplained."""
+    rest = round(card.bytes_out) - sum(stage.bytes for stage in stages)
+    unexplained = Stage("unexplained", "UNEXPLAINED (scrape edges, framing, other traffic)", rest, rest, rest, "rest")
+    return TrafficLedger(
+        host,
+        f"network card of {host}, {clock(card.since)} to {clock(card.until)} UTC",
+        instant(card.since),
+        instant(card.until),
+        round(card.bytes_in),
+        round(card.bytes_out),
+        (*stages, unexplained),
+        before,
+        after,
+        gaps,
+    )

@@ -1,0 +1,223 @@
+# ruff: noqa: E501 - lines of brokers and clients stay in one piece
+"""Errors that are said outright: who, how often, how bad; and what a start, a restart or one refused try is not."""
+
+import re
+from dataclasses import replace
+
+import pytest
+from facts_builder import at, episode, facts, log
+from log_lines import read
+
+from mqlab.detectors.known_errors import EXPLAINS, RULES
+from mqlab.findings import Certainty, Severity
+from mqlab.known_errors import known_errors
+from mqlab.precedence import ordered_by_weight
+from mqlab.shared.wording import accusation, moment
+from mqlab.symptoms.unexplained import unexplained
+from mqlab.verdict import diagnose
+
+RULE = {rule.INCIDENT: rule for rule in RULES}
+LEAD = {slug: next(e for e in known_errors().values() if e.incident == slug) for slug in EXPLAINS}
+each_class = pytest.mark.parametrize("slug", EXPLAINS)
+FATAL = {"startup-failure", "disk-full", "quorum-lost", "log-corrupt"}
+TOLD = {"mqtt-login-refused": "not-authorized", "mqtt-protocol-error": "frame-too-large"}
+"""Reasons that signatures give to events of which only some are the error."""
+LOG = log("clients/app.log", "application-log", "10:00", "11:00")
+LIKELY, PROVEN = Certainty.LIKELY, Certainty.PROVEN
+NOTICE, WARNING, CRITICAL = Severity.NOTICE, Severity.WARNING, Severity.CRITICAL
+
+
+def said(error, when, count=1, *, until=None, text="", **more):
+    """*count* lines of a known error of the table."""
+    more = {"reason": TOLD.get(error.name)} | more
+    return episode(error.kind, when, count=count, until=until, text=text or error.sample, system=error.system, **more)
+
+
+def again(error, start, seconds, **more):
+    """One line every ten seconds."""
+    return [said(error, start + n, **more) for n in range(0, seconds, 10)]
+
+
+def found(slug, *rows):
+    """The only finding of a class; None where it is clear."""
+    result = RULE[slug].detect(facts(*rows))
+    assert (result.missing, result.rejected) == ((), None)
+    return result.findings[0] if result.findings else None
+
+
+def lasting(slug):
+    """An error of the class that does not end a process by itself, else its first."""
+    own = [e for e in known_errors().values() if e.incident == slug]
+    return next((e for e in own if not e.fatal and not e.where), own[0])
+
+
+each_that_may_pass = pytest.mark.parametrize("slug", [slug for slug in EXPLAINS if not lasting(slug).fatal])
+
+
+@each_class
+def test_what_is_said_again_and_again_is_a_likely_finding_with_meaning_first_cause_and_repair(slug):
+    error = lasting(slug)
+    one = found(slug, LOG, again(error, 1800, 300, client_id="till-3"))
+    assert (one.incident, one.certainty, one.subject) == (slug, Certainty.LIKELY, "till-3")
+    assert one.severity is (CRITICAL if error.fatal and slug in FATAL else WARNING)
+    assert (one.measures, one.remedy, one.explains) == ({"lines": 30.0, "actors": 1.0}, error.fix, EXPLAINS[slug])
+    assert all(words in one.statement for words in (error.name, error.means, error.causes[0], "10:30:00"))
+    assert one.started_at.timestamp() == at(1800)
+    assert [place.line for place in one.evidence] == [1]
+
+
+@each_class
+def test_a_log_without_it_is_clear_and_no_log_is_not_checked(slug):
+    assert found(slug, LOG) is None
+    assert RULE[slug].detect(facts()).missing == ("a log of the broker or client",)
+
+
+@each_class
+def test_one_refused_try_is_a_notice_and_one_line_that_ends_a_process_is_more(slug):
+    for error in (e for e in known_errors().values() if e.incident == slug):
+        one = found(slug, LOG, said(error, 1800))
+        assert one.severity is ((CRITICAL if slug in FATAL else WARNING) if error.fatal else NOTICE)
+        assert (one.explains == ()) is (one.severity is NOTICE)
+
+
+@each_that_may_pass
+@pytest.mark.parametrize("start", ["broker-started", "broker-stopping", "settings-printed", "rocketmq-broker-started"])
+def test_what_is_said_around_a_start_or_stop_is_none(slug, start):
+    error = lasting(slug)
+    restart = episode(start, 1800, "brokers/server.log")
+    assert found(slug, LOG, restart, again(error, 1780, 60)) is None
+
+
+@each_that_may_pass
+def test_what_is_said_at_the_beginning_of_a_log_that_goes_on_is_none(slug):
+    error = lasting(slug)
+    assert found(slug, LOG, again(error, 5, 40)) is None
+    short = log("clients/app.log", "application-log", "10:00", "10:00:50")
+    assert found(slug, short, again(error, 5, 40)).severity > NOTICE
+
+
+def test_a_disturbance_that_passes_is_a_notice_and_one_that_comes_again_after_good_times_too():
+    error = LEAD["broker-unreachable"]
+    assert found("broker-unreachable", LOG, again(error, 1800, 100)).severity is NOTICE
+    assert found("broker-unreachable", LOG, again(error, 1800, 300)).severity is WARNING
+    between = [episode("connection-made", 1800 + n) for n in (95, 195, 295)]
+    assert found("broker-unreachable", LOG, again(error, 1800, 300), between).severity is NOTICE
+
+
+def test_a_start_that_fails_and_then_succeeds_is_a_notice():
+    error = known_errors()["os-address-in-use"]
+    up = episode("broker-started", 1900, "brokers/server.log")
+    assert found("startup-failure", LOG, said(error, 1800), up).severity is NOTICE
+    assert found("startup-failure", LOG, said(error, 1800)).severity is CRITICAL
+
+
+def test_an_error_without_a_moment_counts():
+    assert found("disk-full", LOG, said(known_errors()["os-no-space"], None)).started_at is None
+
+
+def test_memory_that_a_split_loop_leaked_is_no_limit_of_the_host():
+    error = known_errors()["jvm-out-of-memory"]
+    split = episode("batch-split", 1700, "clients/bridge.log")
+    assert found("resource-limit", LOG, again(error, 1800, 300), split) is None
+    assert found("resource-limit", LOG, again(error, 1800, 300)).severity is WARNING
+
+
+def test_a_client_that_was_denied_and_cut_off_was_no_failed_login():
+    error = known_errors()["mqtt-login-refused"]
+    ends = again(error, 1800, 300, client_id="till-9", reason="not-authorized")
+    denied = episode("publish-denied", 1795, client_id="till-9")
+    assert found("authentication-failed", LOG, ends, denied) is None
+    assert found("authentication-failed", LOG, ends, episode("publish-denied", 1795, client_id="other")) is not None
+
+
+def test_the_error_that_leads_is_the_one_that_ends_a_process_else_the_most_frequent():
+    table = known_errors()
+    one = found(
+        "startup-failure",
+        LOG,
+        again(table["kafka-registration-refused"], 1800, 300),
+        said(table["kafka-bad-setting"], 2200),
+    )
+    assert one.facts["error"] == "kafka-bad-setting"
+    assert one.statement.endswith("Beside it: kafka-registration-refused.")
+
+
+def test_several_who_say_the_same_are_one_finding_that_names_them():
+    error = LEAD["broker-unreachable"]
+    rows = [again(error, 1800, 300, client_id=f"till-{n}", peer="kafka-1:9092") for n in range(5)]
+    one = found("broker-unreachable", LOG, rows)
+    assert one.subject == "till-0, till-1, till-2 and 2 more"
+    assert one.measures == {"lines": 150.0, "actors": 5.0}
+    assert "(kafka-1:9092)" in one.statement
+
+
+LEADS = (
+    ("dependency-down", "group-churn", LIKELY, True),
+    ("dependency-down", "group-churn", PROVEN, False),
+    ("dependency-down", "offset-reset-loss", LIKELY, False),
+    ("throttled", "reconnect-flaky-link", LIKELY, True),
+    ("under-min-isr", "retry-amplification", LIKELY, True),
+    ("slow-consumer", "backlog-drain", LIKELY, False),
+)
+
+
+@pytest.mark.parametrize(("cause", "other", "certainty", "leads"), LEADS)
+def test_an_error_that_is_said_leads_over_what_it_explains_where_that_is_no_surer(cause, other, certainty, leads):
+    effects = EXPLAINS.get(cause, ("retry-amplification", "backlog-drain"))
+    times = (at(1800), at(2400))
+    said_outright = accusation(f"{cause}:app", LIKELY, times, severity=WARNING, statement="", explains=effects)
+    found_first = accusation(f"{other}:app", certainty, times, severity=CRITICAL, statement="")
+    first = ordered_by_weight([found_first, said_outright])[0]
+    assert (first is said_outright) is leads
+    earlier = replace(found_first, ended_at=moment(at(1700)))
+    assert ordered_by_weight([said_outright, earlier])[0] is earlier
+
+
+def test_no_line_of_a_known_error_is_left_unexplained_or_calls_a_restart_trouble():
+    error = LEAD["broker-unreachable"]
+    near = facts(LOG, episode("broker-started", 1800, "brokers/server.log"), again(error, 1780, 60))
+    assert unexplained(near, ()) == ()
+
+
+def test_health_is_taken_away_by_errors_in_the_middle_of_a_log():
+    refused = known_errors()["connection-refused"]
+    assert diagnose(facts(LOG, said(refused, 1800, 600, until=2400))).verdict.incident == "dependency-down"
+
+
+LOGS = {
+    "authentication-failed": '10:00:0{n} [warning] msg: authentication_failure, clientid: cam-3, peername: 10.9.1.44:5100{n}',
+    "authorization-denied": "10:00:0{n},000 ERROR [main] App - org.apache.kafka.common.errors.TopicAuthorizationException: Not authorized to access topics: [tills]",
+    "broker-unreachable": "10:00:0{n},000 WARN [net] NetworkClient - [Consumer clientId=c-1, groupId=tills] Connection to node 2 (k2/10.0.0.2:9092) could not be established. Broker may not be available.",
+    "network-partition": "10:00:0{n},000 ERROR [main] App - send: java.net.NoRouteToHostException: No route to host",
+    "quorum-lost": "10:00:0{n},000 ERROR Controller - kafka.zookeeper.ZooKeeperClientTimeoutException: Timed out waiting for connection while in state: CONNECTING",
+    "broker-overloaded": "10:00:0{n} WARN RocketmqClient - sendKernelImpl exception, CODE: 2  DESC: [PCBUSY_CLEAN_QUEUE]broker busy, start flow control for a while, period in queue: 40{n}ms, size of queue: 12",
+    "throttled": "10:00:0{n}.000 [warning] clientid: cam-3, msg: cannot_publish_to_topic_due_to_quota_exceeded, topic: plant/a",
+    "disk-full": "10:00:0{n},000 ERROR [log] App - java.io.IOException: No space left on device",
+    "log-corrupt": "10:00:0{n},000 ERROR [main] App - org.apache.kafka.common.errors.CorruptRecordException: Record size {n} is less than the minimum record overhead (14)",
+    "resource-limit": "10:00:0{n},000 ERROR Acceptor - java.io.IOException: Too many open files",
+    "host-starved": "10:00:0{n},000 WARN [SyncThread] FileTxnLog - fsync-ing the write ahead log in SyncThread:2 took 310{n}ms which will adversely effect operation latency",
+    "certificate-untrusted": "10:00:0{n} ERROR connect: x509: certificate signed by unknown authority",
+    "protocol-mismatch": "10:00:0{n},000 WARN [SocketServer brokerId=1] Unexpected error from /10.0.0.9; closing connection (org.apache.kafka.common.network.Selector)",
+    "dependency-down": "10:00:0{n},000 ERROR [sink] Writer - org.postgresql.util.PSQLException: Connection to db:5432 refused. Check that the hostname and port are correct",
+    "startup-failure": "10:00:0{n},000 ERROR [main] App - java.net.BindException: Address already in use (Bind failed)",
+    "coordinator-unavailable": "10:00:0{n},000 ERROR rdkafka: KafkaError{{code=COORDINATOR_NOT_AVAILABLE,val=15,str=\"Broker: Coordinator not available\"}}",
+    "route-missing": "10:00:0{n},000 WARN RocketmqClient - org.apache.rocketmq.client.exception.MQClientException: No route info of this topic, TILLS",
+    "manual-offset-change": "10:00:0{n},000 INFO [GroupCoordinator 1]: The following groups were deleted: tills, bills. A total of {n} offsets were removed.",
+    "clock-jump": "10:00:0{n},000 WARN chronyd[7]: Backward time jump detected!",
+}  # fmt: skip
+
+
+@each_class
+def test_lines_of_a_log_become_the_finding_of_their_class(slug):
+    lines = [f"2026-03-02 {LOGS[slug].format(n=n)}" for n in range(4)]
+    _, events = read(lines, "application-log")
+    assert len(events) == 4
+    columns = ("client_id", "group", "topic", "peer", "reason", "node")
+    rows = [
+        episode(e["kind"], 1800 + 10 * n, text=lines[n], system=e["system"], **{c: e[c] for c in columns})
+        for n, e in enumerate(events)
+    ]
+    one = found(slug, log("clients/app.log", "application-log", "10:00", "10:31"), rows)
+    assert one.severity > NOTICE
+    assert one.measures["lines"] == 4.0
+    assert re.search(r"4 lines from 10:30:00 to 10:30:30 UTC", one.statement)

@@ -1,0 +1,93 @@
+# ruff: noqa: E501 - lines of brokers and clients stay in one piece
+"""The table of known errors: each entry is whole, and its sample is known by it and by nothing else."""
+
+import dataclasses
+import re
+
+import pytest
+from log_lines import read
+
+from mqlab.catalogue import INCIDENTS
+from mqlab.detectors.known_errors import EXPLAINS
+from mqlab.factors import factors
+from mqlab.formats.signatures import SIGNATURES
+from mqlab.known_errors import known_errors
+from mqlab.tables import EVENTS
+from mqlab.verbs.explaining import explained
+
+each = pytest.mark.parametrize("error", known_errors().values(), ids=lambda error: error.name)
+SYSTEMS = {"kafka", "rocketmq", "mqtt", "os"}
+
+
+def test_it_holds_at_least_120_errors_of_all_classes_that_are_told_outright():
+    assert len(known_errors()) >= 120
+    assert {error.incident for error in known_errors().values()} >= set(EXPLAINS)
+    assert {error.incident for error in known_errors().values() if not error.event} == set(EXPLAINS)
+
+
+@each
+def test_every_field_says_something(error):
+    optional = {"begins", "contains", "event", "where", "unless", "fatal"}
+    fields = {f.name for f in dataclasses.fields(error)} - optional
+    assert {name for name in fields if not getattr(error, name)} == set()
+    assert error.incident in INCIDENTS
+    assert error.system in SYSTEMS
+    assert [bool(error.begins), bool(error.contains), bool(error.event)].count(True) == 1
+
+
+@each
+def test_the_sample_is_known_as_this_error_and_no_other(error):
+    _, events = read([error.sample], "application-log")
+    assert [event["kind"] for event in events] == [error.kind]
+    meant = [
+        e.name for e in known_errors().values() if e.kind == error.kind and e.says(events[0]["reason"], error.sample)
+    ]
+    assert meant == [error.name]
+
+
+@each
+def test_its_groups_are_columns_and_its_words_are_rare(error):
+    pattern = error.begins or error.contains
+    named = {name.rstrip("0123456789") for name in re.compile(pattern).groupindex}
+    assert named <= set(EVENTS.names) - {"source", "line", "text", "at", "system", "kind"}
+    assert not pattern.startswith(".*")
+    assert min(map(len, factors(pattern)), default=6) >= 6 or not pattern
+
+
+@each
+def test_a_pasted_line_is_explained_with_software_versions_causes_and_checks(error):
+    page = explained(error.sample)
+    assert page == error.explain == explained(error.name)
+    assert all(words in page for words in (error.software, error.versions, error.causes[0], error.check, error.fix))
+
+
+def test_every_event_that_an_entry_names_is_one_of_an_older_signature():
+    older = {s.kind for s in SIGNATURES if not s.kind.startswith("error:")}
+    assert {error.event for error in known_errors().values() if error.event} <= older
+
+
+def test_what_an_older_signature_says_better_keeps_its_kind():
+    lines = (
+        "2026-03-02 09:00:00,000 ERROR [p] Sender - java.lang.OutOfMemoryError: Map failed",
+        "2026-03-02 09:00:00,000 ERROR [main] Worker - record tills-3@17 failed: java.net.ConnectException: Connection refused",
+    )
+    assert [event["kind"] for event in read(lines, "application-log")[1]] == ["out-of-memory", "record-failed"]
+
+
+def test_a_log_of_mosquitto_holds_its_own_errors_too():
+    _, events = read(
+        ["1772442060: Error creating bridge: Connection refused.", "1772442061: Client till-9 disconnected."],
+        "mosquitto-log",
+    )
+    assert [event["kind"] for event in events] == ["error:mqtt-bridge-failed", "client-disconnected"]
+
+
+def test_lines_that_are_pasted_together_are_explained_once_each():
+    refused = known_errors()["connection-refused"]
+    page = explained(f"{refused.sample}\n{refused.sample}\njust words\n{known_errors()['os-no-space'].sample}")
+    assert page == f"{refused.explain}\n{known_errors()['os-no-space'].explain}"
+
+
+def test_a_line_that_is_no_error_is_said_to_be_none():
+    line = "[2026-03-02 09:00:00,000] INFO [GroupCoordinator 1]: Stabilized group tills generation 4 (kafka.coordinator.group)"
+    assert "no known error" in explained(line)

@@ -1,0 +1,113 @@
+"""What it may be where no finding leads: classes that explain what was seen, most likely first, nobody accused."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from facts_builder import at, episode, facts, log
+
+from mqlab.catalogue import INCIDENTS
+from mqlab.hypotheses import words
+from mqlab.jsonout import dumps
+from mqlab.rows import Shape
+from mqlab.screen import exit_code, screen
+from mqlab.verdict import diagnose
+
+SERVER_LOG = log("server.log", "kafka-broker-log", lines=3)
+MOSQUITTO_LOG = log("mosquitto.log", "mosquitto-log", lines=5)
+EXPELLED = [
+    episode(
+        "member-expired", 10 * n, "server.log", line=n, text=f"Member {n} has failed",
+        group="console-1", client_id="console", member_id=f"console-{n}",
+    )
+    for n in (1, 2)
+]  # fmt: skip
+
+
+def ranked(*rows, shapes=()):
+    """The classes of the hypotheses, and the verdict's own."""
+    verdict = diagnose(replace(facts(*rows), shapes=tuple(shapes))).verdict
+    return verdict.incident, [hypothesis.incident for hypothesis in verdict.hypotheses]
+
+
+def test_expelled_members_in_a_bare_broker_log_are_most_likely_a_session_timeout():
+    verdict, (first, *others) = ranked(SERVER_LOG, EXPELLED)
+    assert (verdict, first) == ("undetermined", "session-timeout")
+    assert others == ["rolling-restart"]
+
+
+@pytest.mark.parametrize(
+    ("form", "kind", "likely"),
+    [
+        ("kafka-client-log", "static-member-fenced", "static-member-fenced"),
+        ("kafka-client-log", "poll-timeout", "poll-interval-exceeded"),
+        ("kafka-client-log", "offset-reset", "retention-loss"),
+        ("kafka-broker-log", "unclean-election", "unclean-election-loss"),
+        ("rocketmq-client-log", "not-in-group", "duplicate-client-id"),
+        ("mosquitto-log", "session-takeover", "client-id-takeover"),
+    ],
+)
+def test_what_only_one_mechanism_prints_names_its_class_first_or_is_a_finding_of_it(form, kind, likely):
+    source = log("one.log", form)
+    events = [episode(kind, 20 * n, "one.log", line=n, client_id="a", group="g", topic="t", queue="0") for n in (1, 2)]
+    diagnosis = diagnose(facts(source, events))
+    named = [f.incident for f in diagnosis.findings] + [h.incident for h in diagnosis.verdict.hypotheses]
+    assert named[0] == likely
+
+
+def test_a_hypothesis_says_what_speaks_for_it_and_against_it_and_what_would_settle_it():
+    told = json.loads(dumps(diagnose(facts(SERVER_LOG, EXPELLED))))["verdict"]["hypotheses"]
+    assert told[0] | {"settle": []} == {
+        "incident": "session-timeout",
+        "weight": 1.0,
+        "explains": [
+            "members expelled after session.timeout.ms without a heartbeat, 2 times, from 10:00:10 UTC on: console"
+        ],
+        "for": [
+            {"source": "server.log", "line": 1, "text": "Member 1 has failed"},
+            {"source": "server.log", "line": 2, "text": "Member 2 has failed"},
+        ],
+        "against": [],
+        "unexplained": [],
+        "settle": [],
+    }
+    assert told[0]["settle"][0]["missing"].startswith("the consumers' logs")
+    assert told[1]["against"][0].startswith("no sign of its own is there: brokers stopping in good order")
+
+
+def test_an_unexplained_symptom_lowers_the_weight_and_is_named():
+    odd = Shape("server.log", "ERROR", "ERROR the frobnicator failed", 6, 600, at(600), at(700), 40)
+    verdict = diagnose(replace(facts(SERVER_LOG, EXPELLED), shapes=(odd,))).verdict
+    first = verdict.hypotheses[0]
+    assert (first.incident, first.weight) == ("session-timeout", 0.25)
+    assert "frobnicator" in first.unexplained[0]
+
+
+def test_a_hypothesis_has_no_severity_and_leaves_the_exit_code():
+    assert exit_code(diagnose(facts(SERVER_LOG, EXPELLED))) == 0
+
+
+def test_the_screen_says_first_what_it_most_likely_is_and_how_to_tell():
+    text = screen(diagnose(facts(SERVER_LOG, EXPELLED)), ["server.log"])
+    assert text.splitlines()[1].startswith("Most likely session-timeout (members expelled")
+    assert "to tell: the consumers' logs" in text
+
+
+def test_a_bare_start_is_called_what_it_is_and_too_little_for_health():
+    start = episode("broker-started", 5, "server.log", text="[KafkaServer id=1] started")
+    verdict = diagnose(facts(SERVER_LOG, start)).verdict
+    assert (verdict.incident, verdict.hypotheses[0].incident) == ("undetermined", "healthy")
+    assert verdict.statement.startswith("A start (brokers started) and no trouble in 3 lines")
+
+
+@pytest.mark.parametrize(("level", "text"), [("ERROR", "odd"), ("WARN", "odd"), (None, "java.io.IOException: odd")])
+def test_nothing_is_quiet_where_a_line_complains(level, text):
+    odd = Shape("server.log", level, text, 1, 100, at(5), at(5), 2)
+    assert ranked(SERVER_LOG, shapes=[odd]) == ("undetermined", [])
+    assert text in diagnose(replace(facts(SERVER_LOG), shapes=(odd,))).verdict.statement
+
+
+def test_every_sign_and_every_trouble_has_words():
+    kinds = {kind for incident in INCIDENTS.values() for kind in (*incident.signs, *incident.accounts_for)}
+    assert sorted(kind for kind in kinds if "." not in kind and kind not in words()) == []
+    assert sorted(kind for kind in kinds if "." in kind and ":" not in kind and kind in words()) == []

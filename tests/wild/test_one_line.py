@@ -5,6 +5,7 @@ import pytest
 from mqlab.formats.registry import BY_NAME, FORMATS
 from mqlab.material.pasted import parts
 from mqlab.sources import Role
+from mqlab.verbs.explaining import explained
 
 LINES = {
     "kafka-client-log": (
@@ -61,3 +62,8 @@ def test_software_and_role_come_with_it():
     (part,) = parts(LINES["mqtt-client-log"][0].encode(), "-", FORMATS, "")
     form = BY_NAME[part.known.format].FORMAT
     assert (form.software, form.role) == ("mqtt", Role.CLIENT_LOG)
+
+
+def test_an_explanation_says_whose_line_it_is_and_what_it_says():
+    said = explained(LINES["mqtt-client-log"][0])
+    assert said.startswith("From a log of a client (mqtt).\n\n## reconnect-waiting\n")

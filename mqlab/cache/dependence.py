@@ -22,6 +22,8 @@ READING = (
     "factors.py",
     "secrets.py",
     "canonical.py",
+    "known_errors.py",
+    "known_errors.toml",
 )
 """What makes rows of bytes, and facts of the rows of one source."""
 THINNING = (*READING, "signals.py", "intake.py", "cache/entries.py")

@@ -86,7 +86,8 @@ def test_a_log_of_mosquitto_holds_its_own_errors_too():
 def test_lines_that_are_pasted_together_are_explained_once_each():
     refused = known_errors()["connection-refused"]
     page = explained(f"{refused.sample}\n{refused.sample}\njust words\n{known_errors()['os-no-space'].sample}")
-    assert page == f"{refused.explain}\n{known_errors()['os-no-space'].explain}"
+    assert page.endswith(f"{refused.explain}\n{known_errors()['os-no-space'].explain}")
+    assert page.count(refused.explain) == 1
 
 
 def test_a_line_that_is_no_error_is_said_to_be_none():

@@ -133,7 +133,7 @@ def _finding(facts: Facts, client: Flapping, configured: tuple[Limit, ...]) -> F
             "pause_seconds": client.paused or None,
         },
         evidence=_evidence(client, limit),
-        explains=("redelivery-storm", "reconnect-storm", "log-explosion", "throttled"),
+        explains=("redelivery-storm", "reconnect-storm", "log-explosion"),
         mitigate="Raise the limit for this client or listener; side effect: it may crowd out others.",
         remedy="Keep the sender below 80 % of the limit, with small messages at QoS 1; no files over MQTT.",
         verify=f"Connections of {client.client_id} last for hours, and bytes a second stay below the limit.",

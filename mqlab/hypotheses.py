@@ -114,7 +114,8 @@ def hypotheses(
             hypothesis = _hypothesis(incident, result, ours, [m for m in marks if m not in ours], weight, settle)
             loud = sum(mark.lines for mark in own if mark.kind in trouble())
             is_other = not own and not incident.benign  # what is to be told apart is the benign look-alike
-            rank = (not own, is_other, settled, -loud, -sum(mark.lines for mark in own), -weight)
+            vague = not any(": " in mark.kind for mark in own)  # a line's own words say more than its kind
+            rank = (not own, is_other, vague, settled, -loud, -sum(mark.lines for mark in own), -weight)
             ranked.append((rank, hypothesis))
     ranked.sort(key=lambda entry: entry[0])
     with_signs = sum(not rank[0] for rank, _ in ranked)

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Evidence
 from mqlab.memo import per_facts
-from mqlab.mqtt.brokers import EDGE, brokers
+from mqlab.mqtt.brokers import brokers
 
 _PORT = re.compile(r"^(.*[^:]):(\d+)$")
 
@@ -74,6 +74,9 @@ _KINDS = ("client-connected", "client-disconnected", "session-takeover", "broker
 _REFUSED = ("publish-denied", "subscribe-denied")
 _ENDING = "not-authorized"
 """The reason of a refusal with which the connection ended (HiveMQ says both in one line)."""
+_AGAIN = 5.0
+"""Seconds in which a broker tells of one end in two lines: that it closes a connection, and that it is closed. A peer
+that does not answer delays the second. Judgement, no default behind it."""
 _KEPT = {"persistent": True, "clean": False}
 
 _NO_ADDRESS = "(null)"
@@ -172,7 +175,7 @@ class _BrokerLog:
         last = self._over[client][-1] if self._over[client] else None
         if last is None or last.until is None or line.first_at is None:
             return False
-        return line.first_at - last.until <= EDGE or (last.ended or "").startswith("broker-")
+        return line.first_at - last.until <= _AGAIN or (last.ended or "").startswith("broker-")
 
 
 def _meant(mine: Sequence[Connection], peer: str | None) -> Connection | None:

@@ -29,6 +29,8 @@ MUCH = 0.1
 """Part of what a client gets from which messages again are more than what a lost connection costs."""
 WINDOW = ("max_inflight_messages", "mqtt.max_inflight", "zone.external.max_inflight")
 """Settings of mosquitto and EMQX 5 and 4 for what may be under way to a client unacknowledged."""
+_TOGETHER = 1.0
+"""Seconds in which several filters are one subscription: one log tells of them, in whole seconds it may be."""
 _DEFAULT_WINDOW = 20
 """mosquitto.conf(5): max_inflight_messages."""
 ENDS = {
@@ -62,7 +64,7 @@ def _subscribed(facts: Facts, client: str) -> tuple[float, ...]:
     own = own or [e for e in lines if e.client_id is None and client_of(facts, e.source) == client]
     moments: list[float] = []
     for at in sorted(e.first_at for e in own if e.first_at is not None):
-        if not moments or at - moments[-1] > brokers.EDGE:
+        if not moments or at - moments[-1] > _TOGETHER:
             moments.append(at)
     connects = _connected(facts, client)
     return tuple(moments) if len(moments) >= len(connects) else connects

@@ -19,6 +19,10 @@ from mqlab.shared.actors import GIVEN_UP
 from mqlab.shared.configured import Value
 from mqlab.shared.wording import clock
 
+AFTER_CRASH = 15.0
+"""Seconds after the last split within which an exit belongs to it: memory that ran out ends a process within seconds,
+what ends it later has had other work meanwhile. Judgement, no default behind it."""
+
 
 def crashes(facts: Facts, client: str, splits: Sequence[Episode]) -> tuple[Episode, ...]:
     """Abnormal exits within or right after the splits; those without a moment where memory ran out."""
@@ -28,13 +32,13 @@ def crashes(facts: Facts, client: str, splits: Sequence[Episode]) -> tuple[Episo
     exits = [
         e
         for e in _of_process(facts, client, splits)
-        if e.value_max and e.first_at is not None and first <= e.first_at <= last + GIVEN_UP
+        if e.value_max and e.first_at is not None and first <= e.first_at <= last + AFTER_CRASH
     ]
     if exits:
         return tuple(exits)
     sources = {s.source for s in splits}
     memory = facts.of_kind("out-of-memory")
-    near = [e for e in memory if e.first_at is not None and first <= e.first_at <= last + GIVEN_UP]
+    near = [e for e in memory if e.first_at is not None and first <= e.first_at <= last + AFTER_CRASH]
     undated = [e for e in memory if e.first_at is None]
     return tuple(e for e in near if e.source in sources or len({m.source for m in memory}) == 1) or tuple(undated)
 

@@ -30,7 +30,7 @@ _WATCHED = ("process-exit", "process-started")
 _done = attrgetter("at")
 PROCESSES = 8
 """Processes with one client id that are told apart: of the polls that end after a moment, and of the lives before one,
-as many are looked at."""
+as many are looked at. Judgement, no default behind it: a bound of the work."""
 
 
 def client_of(facts: Facts, group: str, row: Episode | Batch) -> str | None:

@@ -221,7 +221,8 @@ def _blocked(facts: Facts, group: str, record: Stuck, left: Departure) -> bool:
 ONE = 2.0
 """Seconds within which the client and the application tell of one failed commit, each in whole seconds."""
 REST = 2.0
-"""Limits, or usual times from one departure to the next, without another one, after which it is over."""
+"""Limits, or usual times from one departure to the next, without another one, after which it is over. Judgement, no
+default behind it: one may be late."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,13 +344,15 @@ def lag(facts: Facts, group: str, since: float, until: float) -> dict[str, float
 
 
 SLOWER = 2.0
-"""How many times the time of an answer must have grown to be a cause."""
+"""How many times the time of an answer must have grown to be a cause. Judgement, no default behind it: below it most of
+the time was there before."""
 PART = 0.3
-"""Share of the time per record that the answers must make up."""
+"""Share of the time per record that the answers must make up. Judgement, no default behind it: of less, answers twice
+as fast would save no sixth."""
 FAILING = 0.005
-"""Share of answers that are errors from which they are no remark."""
+"""Share of answers that are errors from which they are no remark, one of 200. Judgement, no default behind it."""
 MORE = 3.0
-"""How many times as often calls must fail as before."""
+"""How many times as often calls must fail as before. Judgement, no default behind it."""
 _SHOWN = 2
 
 

@@ -192,7 +192,8 @@ SILENT = "Keep alive timeout"
 """Why a client lost its connection that says so in one line: nobody answered its ping."""
 _CLIENT_KINDS = ("client-configured", "connection-made", "connection-lost", "connection-closed")
 _SAME = 0.5
-"""Seconds within which two lines tell of one connection, or of one loss, if nothing stands between them."""
+"""Seconds within which two lines tell of one connection, or of one loss, if nothing stands between them. Judgement, no
+default behind it: both are written within milliseconds, and rounded."""
 
 
 @per_facts

@@ -153,7 +153,8 @@ def _users(parties: Sequence[Party]) -> tuple[str, ...]:
 
 PUBLISH, SUBSCRIBE = "publish-denied", "subscribe-denied"
 LOOP = 3
-"""Refusals of one filter from which closed connections are no chance."""
+"""Refusals of one filter from which closed connections are no chance. Judgement, no default behind it: a client that is
+tried, and tried again, makes two."""
 _FAULTS = frozenset({"not-authorized", "protocol-error"})
 """How a connection ends that the broker closes for a refusal: HiveMQ and EMQX say why, RabbitMQ calls it an error."""
 

@@ -73,7 +73,7 @@ def _carried(facts: Facts, lives: Sequence[Connection]) -> Iterator[Carried]:
 
 
 LEAST = 3
-"""Lives of a client at least that are compared."""
+"""Lives of a client at least that are compared. Judgement, no default behind it: two may be alike by chance."""
 ON_PURPOSE = frozenset({"normal", "broker-stopped", "broker-restarted", "kicked", "not-authorized", "protocol-error",
                         "frame-too-large", "queue-killed"})  # fmt: skip
 """Ends that are no loss of a connection by silence."""

@@ -24,9 +24,11 @@ STORM = 3
 """Connects with messages again, or copies of one message, from which it goes on and on: a first connect, a release and
 its way back make two."""
 MORE = 1.5
-"""How much more than before brokers may take in where they send more: each connect and acknowledgement counts."""
+"""How much more than before brokers may take in where they send more: each connect and acknowledgement counts.
+Judgement, no default behind it: with QoS 1 an acknowledgement answers each message that went out again."""
 MUCH = 0.1
-"""Part of what a client gets from which messages again are more than what a lost connection costs."""
+"""Part of what a client gets from which messages again are more than what a lost connection costs. Judgement, no
+default behind it: such costs a window (``_DEFAULT_WINDOW``) at most, a tenth of two hundred messages."""
 WINDOW = ("max_inflight_messages", "mqtt.max_inflight", "zone.external.max_inflight")
 """Settings of mosquitto and EMQX 5 and 4 for what may be under way to a client unacknowledged."""
 _TOGETHER = 1.0

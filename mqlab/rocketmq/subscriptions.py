@@ -105,7 +105,8 @@ def _ids(facts: Facts, group: str, until: float) -> tuple[str, ...]:
 
 
 TWICE = 2
-"""Times that the broker takes a topic away and gets it back, from which it is no change of the subscription."""
+"""Times that the broker takes a topic away and gets it back, from which it is no change of the subscription. Once is
+what a release that is taken back makes."""
 
 
 @dataclass(frozen=True, slots=True)

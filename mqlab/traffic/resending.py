@@ -99,9 +99,10 @@ def ledger(facts: Facts, client: str, found: Resending) -> TrafficLedger | None:
 
 
 FEW = 10
-"""Failures below which nobody can tell, and nothing is amplified."""
+"""Failures below which nobody can tell, and nothing is amplified. Judgement, no default behind it."""
 MORE = 1.5
-"""Times more failures, or failed bytes, than came in from which records must have been submitted again."""
+"""Times more failures, or failed bytes, than came in from which records must have been submitted again: midway between
+one, where each fails once, and two, where each is submitted again. Judgement, no default behind it."""
 FORWARDS = 0.3, 3.0
 """Bytes out over bytes in of a host that passes on what it receives: it may pack it otherwise, by up to three times."""
 JUMP = 3.0
@@ -111,7 +112,8 @@ REJECTED = 0.7
 """Share of the failed records' bytes that the broker must count as rejected: it counts batches, compressed ones it may
 be, and a scrape misses some. Judgement, no default behind it."""
 LAG = 60.0
-"""Seconds by which a counter may end before the last failure: applications print theirs now and then."""
+"""Seconds by which a counter may end before the last failure: applications print theirs now and then, and scrapes come
+every 60 s at the latest (scrape_interval of Prometheus, by default)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,14 +129,17 @@ def started_at(
 
 
 REPEATED = 3
-"""Splits of one partition that already show the loop where the settings make it certain."""
+"""Splits of one partition that already show the loop where the settings make it certain. Judgement, no default behind
+it: an estimate of the compression that was wrong once is put right by one split."""
 MANY = 12
 """Splits of one partition without a pause that show it where the settings are not known: as many halvings make 4 kB of
 16 MB, and a wrong compression estimate splits now and then."""
 CONSTANT = 0.8
-"""Share of the splits that show one and the same number of attempts left."""
+"""Share of the splits that show one and the same number of attempts left: a split makes new batches, which have all of
+theirs, and a request that fails otherwise takes one. Judgement, no default behind it."""
 MOSTLY = 3
-"""A loop's batches are at least one in so many of the bytes that left the producer."""
+"""A loop's batches are at least one in so many of the bytes that left the producer. Judgement, no default behind it: it
+may send other topics, too."""
 LEAST_LIMIT = 1_000_012
 """The smallest default of message.max.bytes, where the limit is not known."""
 

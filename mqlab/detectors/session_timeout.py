@@ -29,8 +29,8 @@ SYSTEMS: tuple[str, ...] = ("kafka",)
 AGAIN = 2
 """Expulsions of members that stood still or were cut off, from which it is no single pause."""
 ALIVE = 0.6
-"""Share of the session timeout that a silence must have lasted: the last heartbeat may be a third of it
-old when the silence begins (heartbeat.interval.ms: no higher than that), and two logs' clocks differ by 2 s of 30."""
+"""Share of the session timeout that a silence must have lasted: the last heartbeat may be a third of it old when the
+silence begins (heartbeat.interval.ms: no higher than that), and two logs' clocks differ by 2 s of 30."""
 AFTER = 60.0
 """Seconds after the last expulsion in which its rebalances come, and after which it is over: another session timeout
 (45 s) and a join."""

@@ -21,7 +21,7 @@ from mqlab.commands import read_toml
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Certainty, Evidence, Finding, Result
 from mqlab.rows import Shape
-from mqlab.shared.benign_lines import STARTS
+from mqlab.shared.benign_lines import STARTS, remark
 from mqlab.shared.wording import clock, few
 from mqlab.sources import Role
 from mqlab.symptoms.unexplained import Symptom, abnormal, explained, trouble
@@ -123,7 +123,11 @@ def hypotheses(
 
 def complaints(facts: Facts) -> tuple[Shape, ...]:
     """Lines of WARN or worse, or of no level that tell of a failure, and that are no event; most frequent first."""
-    loud = [s for s in facts.shapes if (s.level or "") in _SEVERE or (not s.level and _FAILURE.search(s.shape))]
+    loud = [
+        s
+        for s in facts.shapes
+        if ((s.level or "") in _SEVERE and not remark(facts, s)) or (not s.level and _FAILURE.search(s.shape))
+    ]
     return tuple(sorted(loud, key=lambda s: (-s.lines, s.source, s.first_line)))
 
 
@@ -194,9 +198,9 @@ def _signs(facts: Facts, findings: Sequence[Finding]) -> Iterable[Mark]:
     signs = {kind for incident in INCIDENTS.values() for kind in (*incident.signs, *incident.accounts_for)}
     marks = []
     for sign in sorted(signs):
-        kind, _, reason = sign.partition(": ")
+        kind, _, reason = sign.lower().partition(": ")
         classes = (*trouble().get(sign, ()), *(slug for slug, i in INCIDENTS.items() if sign in i.signs))
-        told = [e for e in facts.of_kind(kind) if reason in (e.reason or "") and abnormal(facts, e)]
+        told = [e for e in facts.of_kind(kind) if reason in (e.reason or "").lower() and abnormal(facts, e)]
         if left := [e for e in told if not explained(e.first_at, findings, classes)]:
             marks.append(_mark(sign, left))
     return sorted(marks, key=lambda mark: (-mark.lines, mark.kind))

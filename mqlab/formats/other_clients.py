@@ -57,14 +57,19 @@ _OF = rf"\bgroup(?:Id|_id)?[=:] ?'?{_GROUP}|\bmemberId=(?P<member_id>[^\s,\]]+)"
 KAFKA: tuple[Signature, ...] = (
     Signature(
         "heartbeat-failed",
-        begins=r"(?:The coordinator is not aware of this member, re-|Error sending heartbeat: |heartbeat errored\b"
-        r"|Heartbeat failed: local member_id was not recognized)(?P<reason>.*)",
+        begins=r"(?P<reason>The coordinator is not aware of this member), re-|Heartbeat failed: (?P<reason2>local member_id"
+        r" was not recognized)|(?:Error sending heartbeat: |heartbeat errored\b)(?P<reason3>.*)",
         also=rf"{_OF}|\[\[{_GROUP.replace('group', 'group2')}\] \{{",
     ),
     Signature(
         "heartbeat-failed",
         contains=r"kafka server: (?P<reason>[Tt]he provided member is not known in the current generation"
         r"|[Tt]he provided generation id is not the current generation)",
+    ),
+    Signature(
+        "request-timeout",
+        contains=r"(?:error while consuming (?P<topic>[\w.-]+)/(?P<queue>\d+): )?"
+        r"kafka server: Request exceeded the user-specified time limit",
     ),
     Signature("join-requested", begins=r"The group is rebalancing, re-joining(?P<reason>.*)", also=_OF),
     Signature("join-started", begins=rf"Joining group [`']{_GROUP}[`']"),

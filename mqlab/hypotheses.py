@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
 from mqlab.catalogue import INCIDENTS, Incident
 from mqlab.commands import read_toml
 from mqlab.facts import Episode, Facts
-from mqlab.findings import Certainty, Evidence, Finding, Result
+from mqlab.findings import Certainty, Evidence, Finding, Result, Severity
 from mqlab.rows import Shape
 from mqlab.shared.benign_lines import STARTS, remark
 from mqlab.shared.wording import clock, few
@@ -116,9 +116,22 @@ def hypotheses(
     ranked.sort(key=lambda entry: entry[0])
     with_signs = sum(not rank[0] for rank, _ in ranked)
     likely = tuple(hypothesis for _, hypothesis in ranked[: min(SHOWN, max(with_signs, _ALTERNATIVES))])
+    likely = (*_noticed(findings), *likely)[:SHOWN]
     is_calm = not any(mark.kind in trouble() or mark.kind not in words() for mark in marks) and not complaints(facts)
     is_read = any(c.data + c.noise > 0 and c.role is not Role.UNKNOWN for c in facts.coverage)
     return (*likely[:1], _quiet(facts, results), *likely[1:]) if is_calm and is_read else likely
+
+
+def _noticed(findings: Sequence[Finding]) -> Iterator[Hypothesis]:
+    """Classes of which too little was seen for more than a notice."""
+    for finding in findings:
+        incident = INCIDENTS[finding.incident]
+        if finding.severity is Severity.NOTICE and finding.certainty > Certainty.POSSIBLE and not incident.benign:
+            settle = tuple(
+                Settle(what, command) for what, command in zip(incident.needs[:2], incident.fetch, strict=False)
+            )
+            against = ("it was seen too seldom, or was over too soon, to be sure",)
+            yield Hypothesis(incident.slug, 1.0, (finding.statement,), finding.evidence[:_LINES], against, (), settle)
 
 
 def complaints(facts: Facts) -> tuple[Shape, ...]:

@@ -102,7 +102,9 @@ def _hypotheses(verdict: Verdict) -> Iterator[str]:
         yield from row("MAYBE", f"{hypothesis.incident}, explains {share}: {'; '.join(hypothesis.explains[:2])}", 2)
         yield from (line("", f"  {proof(evidence)}") for evidence in hypothesis.evidence[:2])
         yield from (line("", f"  against: {text}") for text in hypothesis.against)
-        yield from (line("", f"  to tell: {way.missing}: {way.fetch}") for way in hypothesis.settle[:1])
+        for way in hypothesis.settle[:1]:
+            yield from row("", f"  to tell: {way.missing}:", 2)
+            yield from row("", f"    {way.fetch}", 3)
 
 
 def _status(diagnosis: Diagnosis, lead: Finding, near: Sequence[Change], tz: tzinfo) -> str:

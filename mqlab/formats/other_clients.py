@@ -32,7 +32,7 @@ _MARKS: Mapping[str, str] = {
     r"|Kafka::[A-Z]\w+|\brdkafka\b|librdkafka|KafkaError\{code=|kafka/(?:client|log|writer|reader)\.go"
     r"|springframework\.kafka|\bo\.[as]\.k(?:afka)?\.|KafkaMessageListenerContainer|org\.apache\.kafka\."
     r"|connector\.kafka|\.kafka010\.|KafkaSourceReader|FlinkKafka\w+|\[?logstash\.(?:in|out)puts\.kafka|io\.debezium"
-    r"|zendesk\.maxwell|MaxwellKafka|io\.confluent|Worker(?:Source|Sink)Task|MirrorSourceConnector|stream-thread \["
+    r"|\bKSQL\b|^ksql> |zendesk\.maxwell|MaxwellKafka|io\.confluent|Worker(?:Source|Sink)Task|MirrorSourceConnector|stream-thread \["
     r"|\[(?:Worker|Consumer|Producer|AdminClient) clientId=",
     "mqtt-client-log": r"\bMQT: |\bMQTT_(?:CLIENT|EVENT)|\bz2m:|[Zz]igbee2(?:mqtt|MQTT)|homeassistant\.\w+\.mqtt"
     r"|\[mqtt(?:-broker| in| out)?:|mqttjs\b|\baedes\b|\b(?:aio|asyncio_)mqtt\b|MqttError\b|\bPubSubClient\b"
@@ -58,7 +58,7 @@ KAFKA: tuple[Signature, ...] = (
     Signature(
         "heartbeat-failed",
         begins=r"(?P<reason>The coordinator is not aware of this member), re-|Heartbeat failed: (?P<reason2>local member_id"
-        r" was not recognized)|(?:Error sending heartbeat: |heartbeat errored\b)(?P<reason3>.*)",
+        r" was not recognized)|(?:Error sending heartbeat: |heartbeat errored\b(?:.*?\berr[=:] ?)?)(?P<reason3>.*)",
         also=rf"{_OF}|\[\[{_GROUP.replace('group', 'group2')}\] \{{",
     ),
     Signature(
@@ -95,6 +95,15 @@ KAFKA: tuple[Signature, ...] = (
         "record-too-large",
         contains=r"(?P<reason>kafka server: Message was too large|larger than configured Producer\.MaxMessageBytes"
         r"|MESSAGE_TOO_LARGE: The message is too large|MessageSizeTooLargeError)",
+    ),
+    Signature(
+        "record-too-large",
+        begins=r"Kafka \(topic=(?P<topic>[^)]+)\): dropping (?P<reason>too large message) of size (?P<value>\d+)",
+    ),
+    Signature(
+        "not-enough-replicas",
+        contains=r"(?:\[retrying\] on (?P<topic>[\w.-]+)/(?P<queue>\d+) because )?"
+        r"kafka server: Messages are rejected since there are fewer in-sync replicas",
     ),
     Signature(
         "poll-timeout",

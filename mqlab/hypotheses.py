@@ -21,11 +21,12 @@ from mqlab.commands import read_toml
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Certainty, Evidence, Finding, Result, Severity
 from mqlab.rows import Shape
-from mqlab.shared.benign_lines import STARTS
+from mqlab.shared.benign_lines import STARTS, remark
+from mqlab.shared.queues import lag
 from mqlab.shared.wording import clock, few
 from mqlab.sources import Role
 from mqlab.symptoms.unexplained import Symptom, abnormal, explained, trouble
-from mqlab.units import counted
+from mqlab.units import counted, number
 
 SHOWN = 4
 """Hypotheses that a reader can weigh against each other."""
@@ -41,6 +42,10 @@ _FAILURE = re.compile(
 """How lines of any program tell of a failure; only what holds none of these words may be called quiet."""
 _LOGS = {"broker-log": Role.BROKER_LOG, "client-log": Role.CLIENT_LOG}
 """Commands that fetch logs, by a part of their names."""
+_AGAIN = {"coordinator-lost": 3, "no-controller": 3}
+"""Events that every failover prints once or twice, and from how many on they are a sign."""
+_BEHIND = 500
+"""Messages in a queue that wait in health: as many as one poll takes (max.poll.records)."""
 _LINES = 3
 """Lines that are cited for each."""
 
@@ -100,7 +105,8 @@ def hypotheses(
         results: what each class's detector answered.
         systems: those that the material is of.
     """
-    marks = (*_signs(facts, [f for f in findings if f.certainty > Certainty.POSSIBLE]), *_others(symptoms))
+    known = [f for f in findings if f.certainty > Certainty.POSSIBLE]
+    marks = (*_signs(facts, known), *_others(symptoms), *_backlog(facts, known))
     every = sum(mark.lines for mark in marks)
     ranked = []
     for slug, incident in INCIDENTS.items():
@@ -138,7 +144,11 @@ def _noticed(facts: Facts, findings: Sequence[Finding]) -> Iterator[Hypothesis]:
 
 def complaints(facts: Facts) -> tuple[Shape, ...]:
     """Lines of WARN or worse, or of no level that tell of a failure, and that are no event; most frequent first."""
-    loud = [s for s in facts.shapes if (s.level or "") in _SEVERE or (not s.level and _FAILURE.search(s.shape))]
+    loud = [
+        s
+        for s in facts.shapes
+        if ((s.level or "") in _SEVERE and not remark(facts, s)) or (not s.level and _FAILURE.search(s.shape))
+    ]
     return tuple(sorted(loud, key=lambda s: (-s.lines, s.source, s.first_line)))
 
 
@@ -147,7 +157,9 @@ def _quiet(facts: Facts, results: Mapping[str, Result], systems: frozenset[str])
     starts = facts.of_kind(*STARTS, "app-started", "client-created")
     lines = sum(c.lines for c in facts.coverage)
     what = f"a start ({words().get(starts[0].kind, starts[0].kind)})" if starts else "nothing unusual"
-    told = f"{what} and no trouble in {counted(lines, 'line')}, none of them WARN or worse"
+    remarks = sum(s.lines for s in facts.shapes if remark(facts, s))
+    loud = f"{counted(remarks, 'remark')} of WARN that health prints too" if remarks else "none of them WARN or worse"
+    told = f"{what} and no trouble in {counted(lines, 'line')}, {loud}"
     open_ = sum(bool(result.missing) for result in results.values())
     missing = next((r.missing[0] for r in results.values() if r.missing), None)
     return Hypothesis(
@@ -217,10 +229,11 @@ def _signs(facts: Facts, findings: Sequence[Finding]) -> Iterable[Mark]:
     signs = {kind for incident in INCIDENTS.values() for kind in (*incident.signs, *incident.accounts_for)}
     marks = []
     for sign in sorted(signs):
-        kind, _, reason = sign.partition(": ")
+        kind, _, reason = sign.lower().partition(": ")
         classes = (*trouble().get(sign, ()), *(slug for slug, i in INCIDENTS.items() if sign in i.signs))
-        told = [e for e in facts.of_kind(kind) if reason in (e.reason or "") and abnormal(facts, e)]
-        if left := [e for e in told if not explained(e.first_at, findings, classes)]:
+        told = [e for e in facts.of_kind(kind) if reason in (e.reason or "").lower() and abnormal(facts, e)]
+        left = [e for e in told if not explained(e.first_at, findings, classes)]
+        if sum(e.count for e in left) >= _AGAIN.get(kind, 1):
             marks.append(_mark(sign, left))
     return sorted(marks, key=lambda mark: (-mark.lines, mark.kind))
 
@@ -246,3 +259,14 @@ def _others(symptoms: Sequence[Symptom]) -> Iterable[Mark]:
         for symptom in symptoms
         if symptom.kind not in of_events
     ]
+
+
+def _backlog(facts: Facts, findings: Sequence[Finding]) -> Iterable[Mark]:
+    """Queues of which more waits for a group than one poll takes, where the last snapshot shows it."""
+    last = {(p.group, p.topic, p.queue): p for p in facts.positions if p.group and None not in (p.committed, p.end)}
+    behind = [p for p in last.values() if lag(p) > _BEHIND and not explained(p.at, findings, None)]
+    if behind:
+        groups = few(sorted({p.group or "" for p in behind}), 3)
+        waiting = f"{number(sum(map(lag, behind)))} messages wait in {counted(len(behind), 'queue')}: {groups}"
+        places = tuple(Evidence(p.source, p.line, p.text, waiting) for p in behind[:_LINES])
+        yield Mark("backlog-seen", len(behind), waiting, places, behind[0].at)

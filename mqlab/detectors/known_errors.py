@@ -22,13 +22,14 @@ from mqlab.shared.wording import clock, few
 from mqlab.units import counted
 
 REPEATED = 3
-"""Lines from which an error is more than refused tries."""
+"""Lines from which an error is more than refused tries. Judgement, no default behind it: one, and the next of a client
+that tries again."""
 PASSING = 120.0
 """Seconds that clients bridge by themselves (delivery.timeout.ms); a disturbance that is over sooner passes."""
 AFTER = 60.0
-"""Seconds without it after which it is over."""
+"""Seconds without it after which it is over: two requests that time out (request.timeout.ms 30000)."""
 BEFORE = 3600.0
-"""Seconds before an error within which another event makes it a consequence."""
+"""Seconds before an error within which another event makes it a consequence. Judgement, no default behind it."""
 _SHOWN = 3
 _ONE_START = 5.0
 """Seconds between two clients of a process that starts."""

@@ -32,10 +32,12 @@ INCIDENT = "rolling-restart"
 SYSTEMS: tuple[str, ...] = ("kafka", "rocketmq")
 
 BACK = 900.0
-"""Seconds within which a stopped broker belongs to the start that follows."""
+"""Seconds within which a stopped broker belongs to the start that follows. Judgement, no default behind it: one that
+recovers its logs is back after minutes."""
 
 AROUND = 60.0
-"""Seconds before and after the first member that came again in which the restart shows in lag."""
+"""Seconds before and after the first member that came again in which the restart shows in lag: the longest usual scrape
+interval."""
 LEAST = 10
 """Messages below which lag is no lag."""
 

@@ -227,6 +227,7 @@ _DELETING: tuple[Signature, ...] = (
 _NEW = r"Setting new leader .*?\bpartition \d+ to (?P<value>\d+) "
 
 _QUORUM: tuple[Signature, ...] = (
+    Signature("no-controller", begins=r"In the new epoch (?P<value>\d+), the leader is \(none\)"),
     Signature(
         "unclean-election",
         begins=rf"UNCLEAN partition change for {PARTITION}"

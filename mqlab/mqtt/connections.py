@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Evidence
 from mqlab.memo import per_facts
-from mqlab.mqtt.brokers import EDGE, brokers
+from mqlab.mqtt.brokers import brokers
 
 _PORT = re.compile(r"^(.*[^:]):(\d+)$")
 
@@ -75,6 +75,9 @@ _KINDS = ("client-connected", "client-disconnected", "session-takeover", "broker
 _REFUSED = ("publish-denied", "subscribe-denied")
 _ENDING = "not-authorized"
 """The reason of a refusal with which the connection ended (HiveMQ says both in one line)."""
+_AGAIN = 5.0
+"""Seconds in which a broker tells of one end in two lines: that it closes a connection, and that it is closed. A peer
+that does not answer delays the second. Judgement, no default behind it."""
 _KEPT = {"persistent": True, "clean": False}
 
 _NO_ADDRESS = "(null)"
@@ -177,7 +180,7 @@ class _BrokerLog:
             return False
         if last.ended == "taken-over" and last.peer and line.peer and last.peer != line.peer:
             return False
-        return line.first_at - last.until <= EDGE or (last.ended or "").startswith("broker-")
+        return line.first_at - last.until <= _AGAIN or (last.ended or "").startswith("broker-")
 
 
 def _meant(mine: Sequence[Connection], peer: str | None) -> Connection | None:
@@ -194,7 +197,8 @@ SILENT = "Keep alive timeout"
 """Why a client lost its connection that says so in one line: nobody answered its ping."""
 _CLIENT_KINDS = ("client-configured", "connection-made", "connection-lost", "connection-closed")
 _SAME = 0.5
-"""Seconds within which two lines tell of one connection, or of one loss, if nothing stands between them."""
+"""Seconds within which two lines tell of one connection, or of one loss, if nothing stands between them. Judgement, no
+default behind it: both are written within milliseconds, and rounded."""
 
 
 @per_facts

@@ -158,6 +158,13 @@ def test_crashes_are_counted_and_those_of_other_processes_are_not():
     assert "leaks heap with each of the 120 splits: 1 abnormal exit" in finding.statement
 
 
+@pytest.mark.parametrize(("seconds", "crashes"), [(14, 1), (16, 0)])
+def test_an_exit_belongs_to_splits_that_ended_within_a_quarter_of_a_minute(seconds, crashes):
+    ended = episode("process-exit", 359 + seconds, "supervisor.log", left=3, reason="app")
+    finding = batch_split_loop.detect(facts(version("2.1.0"), BIG, LIMIT, LOOP, ended, log())).findings[0]
+    assert finding.measures.get("crashes", 0) == crashes
+
+
 def test_client_4_2_ends_it_by_itself():
     assert found(version("4.2.0"), BIG, LIMIT, splits(300, 10, 0.4), log()) == (
         "4 splits by app on orders between 10:05:00 and 10:05:09 UTC ended by themselves: "

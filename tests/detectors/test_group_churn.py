@@ -87,18 +87,26 @@ def test_restarts_without_exit_or_error_are_likely_only():
     assert (one.certainty, one.severity) == (Certainty.LIKELY, Severity.WARNING)
 
 
-def test_members_of_ever_new_names_that_come_and_go_are_likely_only():
-    names = [f"pod-{letter}" for letter in "abcdef"]
+def come_and_go(letters):
+    """Members pod-a, pod-b, … one after another beside z, a minute each."""
     broker = ["10:00:00 preparing 0 Adding new member {z1} with group instance id None"]
-    for n, name in enumerate(names):
+    for n, name in enumerate(f"pod-{letter}" for letter in letters):
         since = 100 + 100 * n
         broker += [f"{clock(since)} preparing {2 * n + 1} Adding new member {{{name}1}} with group instance id None"]
         broker += [f"{clock(since + 60)} left {{{name}1}} the consumer is being closed"]
         broker += [f"{clock(since + 60)} preparing {2 * n + 2} Removing member {{{name}1}} on LeaveGroup; "
                    "client reason: the consumer is being closed"]  # fmt: skip
     broker += ["10:20:00 left {z1} the consumer is being closed"]
-    (one,) = detect(facts(coordinator("\n".join(broker)), BROKER_LOG)).findings
+    return coordinator("\n".join(broker))
+
+
+def test_members_of_ever_new_names_that_come_and_go_are_likely_only():
+    (one,) = detect(facts(come_and_go("abcdef"), BROKER_LOG)).findings
     assert (one.certainty, one.measures["members"]) == (Certainty.LIKELY, 6)
+
+
+def test_three_members_that_came_and_went_may_be_a_trial():
+    assert [len(detect(facts(come_and_go(some), BROKER_LOG)).findings) for some in ("abc", "abcd")] == [0, 1]
 
 
 def test_a_member_that_is_added_and_taken_away_is_none():

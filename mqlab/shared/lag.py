@@ -18,7 +18,7 @@ STILL = 120.0
 """Seconds without a commit, while messages come in, from which a queue stands still. Judgement, no default behind it:
 two of the longest usual scrape intervals."""
 LEAST = 10
-"""Messages below which lag is no lag. Judgement, no default behind it: what one fetch may have under way."""
+"""Messages below which lag is no lag. Judgement, no default behind it."""
 
 
 @dataclass(frozen=True, slots=True)

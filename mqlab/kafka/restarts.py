@@ -217,6 +217,11 @@ class Churn:
         return self.restarts[-1].started if self.last is None else stopped_at(self.last)
 
     @property
+    def ends(self) -> tuple[float, ...]:
+        """When it died."""
+        return (*(restart.stopped for restart in self.restarts), *([stopped_at(self.last)] if self.last else []))
+
+    @property
     def deaths(self) -> int:
         """How often it ended."""
         return len(self.restarts) + (self.last is not None)

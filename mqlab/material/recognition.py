@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from mqlab.formats import application_log, layouts, ledger_mapped, other_clients, signatures
 from mqlab.formats.base import Clocked, Format, Head, LaidOut
+from mqlab.formats.signatures import Found
 from mqlab.ledgers import log_shapes
 from mqlab.ledgers.layout import is_mqtt
 from mqlab.ledgers.log_shapes import laid, party_of
@@ -115,24 +116,22 @@ def _named(head: Head) -> str | None:
 
 def spoken(lines: Sequence[str]) -> str | None:
     """The format whose signatures select most of the *lines*, a third of all at least; None where none does."""
-    words = signatures.words()
-    lines = [line for line in lines if line.strip() and not BELONGS.match(line)]
+    lines = [line for line in lines[:_SPOKEN] if line.strip() and not BELONGS.match(line)]
     votes: dict[str, int] = defaultdict(int)
-    for line in lines[:_SPOKEN]:
-        near = line[: signatures.FAR]
-        numbers = {
-            n for kind in (words.begins, words.contains) for word, held in kind.items() if word in near for n in held
-        }
-        level = layouts.level(near)
-        severe = level in (None, "WARN", "ERROR", "FATAL") and not BELONGS.match(near)
-        if (
-            numbers
-            and not _QUOTED.match(near)
-            and (found := signatures.select(near, numbers, severe=severe, is_plain=False))
-        ):
+    for line in lines:
+        if not _QUOTED.match(line) and (found := selected(line) or selected(f"- {line}")):
             is_error = found.number >= signatures.OF_ERRORS
             votes[application_log.FORMAT.name if is_error else signatures.ORIGINS[found.number].name] += 1
     return max(votes, key=lambda name: votes[name]) if 3 * sum(votes.values()) > len(lines) else None
+
+
+def selected(line: str) -> Found | None:
+    """The signature that selects a *line*, whatever software it is of."""
+    words, near = signatures.words(), line[: signatures.FAR]
+    held = (n for kind in (words.begins, words.contains) for word, ns in kind.items() if word in near for n in ns)
+    severe = layouts.level(near) in (None, "WARN", "ERROR", "FATAL")
+    numbers = set(held)
+    return signatures.select(near, numbers, severe=severe, is_plain=False) if numbers else None
 
 
 _NEAR = 4000

@@ -1,6 +1,7 @@
 """The connections of MQTT clients: who, from where, from when until when, and how each ended.
 
 A broker's log tells of all its clients; what only clients tell of themselves is added for ids that no broker names.
+EMQX prints no connects by default: what a line ends that none began was what had taken over the one before.
 mosquitto prints whole seconds and gives no address where a connection ends: an end belongs to the oldest connection of
 its client id that is open. The protocol allows one connection for each id (MQTT 3.1.1, 3.1.4-2; MQTT 5, 3.1.4-3), so a
 connection that no line ends was over when the id connected again.
@@ -159,8 +160,10 @@ class _BrokerLog:
         elif takeover and self._is_resumed(line, client):
             self.resumed.append(line)
         elif not self._told_before(line, client) and line.reason != _MAYBE_RESUMED:
+            last = self._over[client][-1] if self._over[client] else None
+            since = last.until if last is not None and last.ended == "taken-over" else None
             self._over[client].append(Connection(
-                self._broker, client, line.source, "broker", None, line.first_at, reason, line.peer, end=line.first
+                self._broker, client, line.source, "broker", since, line.first_at, reason, line.peer, end=line.first
             ))  # fmt: skip
 
     def _is_resumed(self, line: Episode, client: str) -> bool:
@@ -174,6 +177,8 @@ class _BrokerLog:
         """The last connection of the client had just ended, or with the broker: this is a second line about it."""
         last = self._over[client][-1] if self._over[client] else None
         if last is None or last.until is None or line.first_at is None:
+            return False
+        if last.ended == "taken-over" and last.peer and line.peer and last.peer != line.peer:
             return False
         return line.first_at - last.until <= _AGAIN or (last.ended or "").startswith("broker-")
 

@@ -238,7 +238,7 @@ def why_not(facts: Facts, loop: Loop) -> str | None:
             f"{who} ended by themselves: batch.size {size.value} is within the limit {most.value}, "
             "so that a split makes batches that fit"
         )
-    if fits or _repeats(facts, loop):
+    if fits or _repeats(facts, loop) or unended(facts, loop):
         return None
     return f"{who} ended by themselves after at most {loop.most} on one partition"
 
@@ -247,6 +247,14 @@ def _repeats(facts: Facts, loop: Loop) -> bool:
     if loop.size_is_certain and loop.window is not None:
         return loop.most >= REPEATED
     return _densest(loop) >= MANY or _a_loop_all_the_same(facts, loop)
+
+
+def unended(facts: Facts, loop: Loop) -> bool:
+    """True where the material is little else than these splits, and nothing after them shows that they ended."""
+    sources = {e.source for e in loop.splits}
+    lines = sum(c.lines for c in facts.coverage if c.source in sources)
+    goes_on = loop.last_at is None or actors.goes_on(facts, sources, loop.last_at)
+    return loop.most >= REPEATED and lines < 2 * loop.count and goes_on
 
 
 def _a_loop_all_the_same(facts: Facts, loop: Loop) -> bool:

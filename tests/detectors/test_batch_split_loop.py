@@ -195,3 +195,33 @@ def test_settings_in_a_file_are_no_sight_of_the_producer():
     stored = settings("at owner key value\n- app batch.size 16384", "producer.properties", origin="file")
     assert found(stored) == ("a log or metrics of the producers",)
     assert found(SMALL, log()) == ()
+
+
+FEW = [
+    episode("batch-split", None, "paste.txt", line=n, left=5.0, client_id="app", topic="orders", queue="0")
+    for n in range(1, 6)
+]
+
+
+def paste(lines):
+    return replace(log("paste.txt", lines=lines), first_at=None, last_at=None)
+
+
+def test_a_few_splits_that_are_all_there_is_are_likely_without_any_clock():
+    (one,) = batch_split_loop.detect(facts(*FEW, paste(5))).findings
+    assert (one.severity, one.certainty, one.measures["split_count"]) == (Severity.WARNING, Certainty.LIKELY, 5)
+
+
+@pytest.mark.parametrize("lines", [10, 500])
+def test_a_few_splits_among_other_lines_may_have_ended_by_themselves(lines):
+    assert "ended by themselves" in found(*FEW, paste(lines))
+
+
+def test_two_splits_and_splits_of_several_partitions_may_be_one_wrong_estimate_each():
+    assert "ended by themselves" in found(*FEW[:2], paste(2))
+    assert "ended by themselves" in found(*(replace(e, queue=str(n)) for n, e in enumerate(FEW)), paste(5))
+
+
+def test_a_few_splits_with_fewer_and_fewer_attempts_left_are_retries():
+    falling = [replace(e, value_min=5.0 - n, value_max=5.0 - n) for n, e in enumerate(FEW)]
+    assert "a number of attempts left that changes" in found(*falling, paste(5))

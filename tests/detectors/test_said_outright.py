@@ -9,10 +9,10 @@ from facts_builder import at, episode, facts, log
 from log_lines import read
 
 from mqlab.detectors.known_errors import EXPLAINS, RULES
-from mqlab.findings import Certainty, Severity
+from mqlab.findings import Certainty, Severity, finding
 from mqlab.known_errors import known_errors
 from mqlab.precedence import ordered_by_weight
-from mqlab.shared.wording import accusation, moment
+from mqlab.shared.wording import moment
 from mqlab.symptoms.unexplained import unexplained
 from mqlab.verdict import diagnose
 
@@ -165,8 +165,9 @@ LEADS = (
 def test_an_error_that_is_said_leads_over_what_it_explains_where_that_is_no_surer(cause, other, certainty, leads):
     effects = EXPLAINS.get(cause, ("retry-amplification", "backlog-drain"))
     times = (at(1800), at(2400))
-    said_outright = accusation(f"{cause}:app", LIKELY, times, severity=WARNING, statement="", explains=effects)
-    found_first = accusation(f"{other}:app", certainty, times, severity=CRITICAL, statement="")
+    bare = {"statement": "", "measures": {}, "evidence": (), "verify": ""}
+    said_outright = finding(cause, "app", LIKELY, times, severity=WARNING, explains=effects, **bare)
+    found_first = finding(other, "app", certainty, times, severity=CRITICAL, **bare)
     first = ordered_by_weight([found_first, said_outright])[0]
     assert (first is said_outright) is leads
     earlier = replace(found_first, ended_at=moment(at(1700)))

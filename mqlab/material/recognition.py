@@ -116,7 +116,8 @@ def _named(head: Head) -> str | None:
 
 def spoken(lines: Sequence[str]) -> str | None:
     """The format whose signatures select most of the *lines*, a third of all at least; None where none does."""
-    lines = [line for line in lines[:_SPOKEN] if line.strip() and not BELONGS.match(line)]
+    first = [line for line in lines[:_SPOKEN] if line.strip() and not line[0].isspace()]
+    lines = [line for line in first if not BELONGS.match(line)] or first  # a stack trace alone speaks for itself
     votes: dict[str, int] = defaultdict(int)
     for line in lines:
         if not _QUOTED.match(line) and (found := selected(line) or selected(f"- {line}")):

@@ -40,6 +40,8 @@ _FAILURE = re.compile(
     re.IGNORECASE,
 )
 """How lines of any program tell of a failure; only what holds none of these words may be called quiet."""
+_LOGS = {"broker-log": Role.BROKER_LOG, "client-log": Role.CLIENT_LOG}
+"""Commands that fetch logs, by a part of their names."""
 _AGAIN = {"coordinator-lost": 3, "no-controller": 3}
 """Events that every failover prints once or twice, and from how many on they are a sign."""
 _BEHIND = 500
@@ -114,28 +116,28 @@ def hypotheses(
         if ours and systems & frozenset(incident.systems):
             settled = bool(result.rejected) or not (result.missing or result.findings)
             weight = sum(mark.lines for mark in ours) / every
-            hypothesis = _hypothesis(incident, result, ours, [m for m in marks if m not in ours], weight, systems)
+            settle = _settle(facts, incident, result.missing or incident.needs, systems)
+            hypothesis = _hypothesis(incident, result, ours, [m for m in marks if m not in ours], weight, settle)
             loud = sum(mark.lines for mark in own if mark.kind in trouble())
             is_other = not own and not incident.benign  # what is to be told apart is the benign look-alike
-            rank = (not own, is_other, settled, -loud, -sum(mark.lines for mark in own), -weight)
+            vague = not any(": " in mark.kind for mark in own)  # a line's own words say more than its kind
+            rank = (not own, is_other, vague, settled, -loud, -sum(mark.lines for mark in own), -weight)
             ranked.append((rank, hypothesis))
     ranked.sort(key=lambda entry: entry[0])
     with_signs = sum(not rank[0] for rank, _ in ranked)
     likely = tuple(hypothesis for _, hypothesis in ranked[: min(SHOWN, max(with_signs, _ALTERNATIVES))])
-    likely = (*_noticed(findings), *likely)[:SHOWN]
+    likely = (*_noticed(facts, findings), *likely)[:SHOWN]
     is_calm = not any(mark.kind in trouble() or mark.kind not in words() for mark in marks) and not complaints(facts)
     is_read = any(c.data + c.noise > 0 and c.role is not Role.UNKNOWN for c in facts.coverage)
-    return (*likely[:1], _quiet(facts, results), *likely[1:]) if is_calm and is_read else likely
+    return (*likely[:1], _quiet(facts, results, systems), *likely[1:]) if is_calm and is_read else likely
 
 
-def _noticed(findings: Sequence[Finding]) -> Iterator[Hypothesis]:
+def _noticed(facts: Facts, findings: Sequence[Finding]) -> Iterator[Hypothesis]:
     """Classes of which too little was seen for more than a notice."""
     for finding in findings:
         incident = INCIDENTS[finding.incident]
         if finding.severity is Severity.NOTICE and finding.certainty > Certainty.POSSIBLE and not incident.benign:
-            settle = tuple(
-                Settle(what, command) for what, command in zip(incident.needs[:2], incident.fetch, strict=False)
-            )
+            settle = _settle(facts, incident, incident.needs, frozenset(incident.systems))
             against = ("it was seen too seldom, or was over too soon, to be sure",)
             yield Hypothesis(incident.slug, 1.0, (finding.statement,), finding.evidence[:_LINES], against, (), settle)
 
@@ -150,7 +152,7 @@ def complaints(facts: Facts) -> tuple[Shape, ...]:
     return tuple(sorted(loud, key=lambda s: (-s.lines, s.source, s.first_line)))
 
 
-def _quiet(facts: Facts, results: Mapping[str, Result]) -> Hypothesis:
+def _quiet(facts: Facts, results: Mapping[str, Result], systems: frozenset[str]) -> Hypothesis:
     """Nothing unusual, in material that does not suffice to say more."""
     starts = facts.of_kind(*STARTS, "app-started", "client-created")
     lines = sum(c.lines for c in facts.coverage)
@@ -167,7 +169,7 @@ def _quiet(facts: Facts, results: Mapping[str, Result]) -> Hypothesis:
         evidence=tuple(episode.first for episode in starts[:1]),
         against=(f"too little to call the whole healthy: {open_} classes could not be checked",),
         unexplained=(),
-        settle=(Settle(missing, next(iter(INCIDENTS["slow-consumer"].fetch), "")),) if missing else (),
+        settle=_settle(facts, INCIDENTS["slow-consumer"], (missing,), systems) if missing else (),
     )
 
 
@@ -189,7 +191,7 @@ def _hypothesis(
     ours: Sequence[Mark],
     others: Sequence[Mark],
     weight: float,
-    systems: frozenset[str],
+    settle: tuple[Settle, ...],
 ) -> Hypothesis:
     own = [mark for mark in ours if mark.kind in incident.signs]
     first = sorted(ours, key=lambda mark: (mark not in own, -mark.lines))
@@ -200,9 +202,6 @@ def _hypothesis(
         against.append(result.rejected)
     elif not (result.missing or result.findings):
         against.append("its rule looked at this material and found nothing")
-    here = [system for system in incident.systems if system in systems]
-    fetch = incident.fetch_on(here[0]) or incident.fetch
-    missing = result.missing or incident.needs
     return Hypothesis(
         incident=incident.slug,
         weight=round(weight, 2),
@@ -210,8 +209,19 @@ def _hypothesis(
         evidence=tuple(place for mark in first for place in mark.evidence)[:_LINES],
         against=tuple(against),
         unexplained=tuple(mark.text for mark in others),
-        settle=tuple(Settle(what, command) for what, command in zip(missing[:2], fetch, strict=False)),
+        settle=settle,
     )
+
+
+def _settle(facts: Facts, incident: Incident, missing: Sequence[str], systems: frozenset[str]) -> tuple[Settle, ...]:
+    """What is *missing*, with the first commands of the class that do not fetch what is there already."""
+    there = {name for name, role in _LOGS.items() if any(c.role is role for c in facts.coverage)}
+    commands = [
+        command.line
+        for command in incident.commands
+        if command.system in (*systems, "any") and not any(name in command.name for name in there)
+    ]
+    return tuple(Settle(what, command) for what, command in zip(missing[:2], commands, strict=False))
 
 
 def _signs(facts: Facts, findings: Sequence[Finding]) -> Iterable[Mark]:

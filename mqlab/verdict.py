@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from mqlab import __version__, hypotheses, scope, settings_audit
+from mqlab import __version__, hypotheses, scope, settings_audit, strong_signs
 from mqlab.catalogue import INCIDENTS
 from mqlab.changes import changes
 from mqlab.delivery.audit import audits
@@ -28,6 +28,7 @@ def diagnose(facts: Facts, dismissed: Sequence[str] = ()) -> Diagnosis:
     facts = ordered(facts)
     present = scope.systems(facts)
     results = {d.INCIDENT: scope.asked(d, facts, present) for d in DETECTORS}
+    results = _with_strong_signs(facts, results)
     results = _with_risks(facts, results)
     happened = changes(facts)
     kept = [f for r in results.values() for f in r.findings if f.id not in dismissed]
@@ -48,6 +49,16 @@ def diagnose(facts: Facts, dismissed: Sequence[str] = ()) -> Diagnosis:
         chains=ways(facts),
         risers=risers(facts) if "mqtt" in present else (),
     )
+
+
+def _with_strong_signs(facts: Facts, results: dict[str, Result]) -> dict[str, Result]:
+    """*results* with what lines tell by themselves, for classes of which their rules could not decide."""
+    every = dict(results)
+    for finding in strong_signs.likely(facts, results):
+        every[finding.incident] = replace(
+            every[finding.incident], findings=(*every[finding.incident].findings, finding)
+        )
+    return every
 
 
 def _with_risks(facts: Facts, results: dict[str, Result]) -> dict[str, Result]:

@@ -1,6 +1,8 @@
 """What is in force for a topic: whose acks count, which value beats which, what no setting tells."""
 
-from facts_builder import episode, facts, positions, series, settings, version
+from dataclasses import replace
+
+from facts_builder import at, episode, facts, positions, series, settings, version
 from message_builder import acked, acks, of_brokers, of_topic
 
 from mqlab.delivery import durability
@@ -45,6 +47,14 @@ def test_a_topics_own_value_beats_that_of_its_brokers_and_these_the_default():
     assert durability.min_in_sync(facts(own, broker), "orders") == 2
     assert durability.min_in_sync(facts(own, broker), "bills") == 1
     assert durability.min_in_sync(facts(), "orders") == 1
+
+
+def test_a_change_that_was_printed_later_beats_an_earlier_description():
+    described = of_topic("min.insync.replicas", "2")
+    changed = replace(described, value="1", origin="printed", at=at("11:00"), source="logs/kafka-1/server.log")
+    rows = facts(described, changed)
+    assert [durability.min_in_sync(rows, "orders", at(when)) for when in ("10:30", "11:30")] == [2, 1]
+    assert durability.min_in_sync(rows, "orders") == 1
 
 
 def test_compaction_is_known_from_topics_and_brokers():

@@ -73,7 +73,7 @@ def _carried(facts: Facts, lives: Sequence[Connection]) -> Iterator[Carried]:
 
 
 LEAST = 3
-"""Lives of a client at least that are compared."""
+"""Lives of a client at least that are compared. Judgement, no default behind it: two may be alike by chance."""
 ON_PURPOSE = frozenset({"normal", "broker-stopped", "broker-restarted", "kicked", "not-authorized", "protocol-error",
                         "frame-too-large", "queue-killed"})  # fmt: skip
 """Ends that are no loss of a connection by silence."""
@@ -81,8 +81,9 @@ AT_ONCE = 5.0
 """Seconds in which a client with a sound link is back: after the first waits of any library (bridges of mosquitto have
 the longest, restart_timeout 5 s)."""
 _ALIKE, _SAME_LENGTH, _MOST = 0.1, 1.5, 0.6
-"""Lives are alike that differ by a tenth, since clients look every 5 s, or by 1.5 s; so must most be: the first one
-fills buffers first."""
+"""Lives are alike that differ by a tenth, since clients look every 5 s, or by 1.5 s: one log tells of begin and end, in
+whole seconds it may be, and who ends it looks now and then. So must most be, 0.6 of them: the first one fills buffers
+first. The shares are judgement, no default behind them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +207,7 @@ def limit_of(client: Flapping, setting: Setting) -> bool:
     seconds = _seconds(setting)
     if seconds is None or client.silent or not client.closed:
         return False
-    return abs(client.life - seconds) <= EDGE and (client.keep_alive is None or seconds < client.keep_alive)
+    return abs(client.life - seconds) <= _SAME_LENGTH and (client.keep_alive is None or seconds < client.keep_alive)
 
 
 def is_by_limit(facts: Facts, loss: Episode) -> bool:

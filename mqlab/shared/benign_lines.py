@@ -16,7 +16,8 @@ from mqlab.shared.actors import folder
 from mqlab.sources import Role
 
 STARTING = 90.0
-"""Seconds after a log's first line, or a process's start, that belong to the start."""
+"""Seconds after a log's first line, or a process's start, that belong to the start. Judgement, no default behind it: a
+new member waits up to session.timeout.ms (45 s) for those that died, and its application takes a while before."""
 RESTART = 60.0
 """Seconds around a start in which others miss the process: two requests that time out (request.timeout.ms 30000)."""
 STARTS = (
@@ -31,7 +32,8 @@ ORDERLY = (0.0, 130.0, 143.0)
 WANTED = (*ORDERLY, 137.0)
 """The same, and that of one that closed too slowly for who stopped it (SIGKILL)."""
 REPEATED = 3
-"""Lines from which a WARN shape is no single remark."""
+"""Lines from which a WARN shape is no single remark. Judgement, no default behind it: a program that is started and
+restarted makes each remark twice."""
 
 OFTEN = 60
 """Lines of one shape within a minute, one a second (reconnect.backoff.max.ms 1000), that a start may bring about."""

@@ -12,9 +12,11 @@ from mqlab.shared.wording import clock
 from mqlab.units import number
 
 BEHIND = 60.0
-"""Seconds of production that lag may grow by before it is a symptom."""
+"""Seconds of production that lag may grow by before it is a symptom. Judgement, no default behind it: commits, every
+five seconds, and listings a minute apart make about as much."""
 STILL = 120.0
-"""Seconds without a commit, while messages come in, from which a queue stands still."""
+"""Seconds without a commit, while messages come in, from which a queue stands still. Judgement, no default behind it:
+two of the longest usual scrape intervals."""
 LEAST = 10
 """Messages below which lag is no lag."""
 

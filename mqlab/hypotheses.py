@@ -20,8 +20,9 @@ from mqlab.catalogue import INCIDENTS, Incident
 from mqlab.commands import read_toml
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Certainty, Evidence, Finding, Result, Severity
+from mqlab.known_errors import PREFIX, known_errors, of_class
 from mqlab.rows import Shape
-from mqlab.shared.benign_lines import STARTS, remark
+from mqlab.shared.benign_lines import STARTS, remark, starts
 from mqlab.shared.queues import lag
 from mqlab.shared.wording import clock, few
 from mqlab.sources import Role
@@ -86,7 +87,14 @@ class Mark:
 @cache
 def words() -> Mapping[str, str]:
     """What each kind of event means to a reader."""
-    return read_toml("events.toml")
+    errors = {error.kind: f"{error.name} ({error.means.rstrip('.')})" for error in known_errors().values()}
+    return errors | read_toml("events.toml")
+
+
+@cache
+def signs(slug: str) -> frozenset[str]:
+    """Kinds of events that the mechanism of a class prints itself, and the known errors that are signs of it."""
+    return frozenset((*INCIDENTS[slug].signs, *(kind for kind in of_class(slug) if kind.startswith(PREFIX))))
 
 
 def hypotheses(
@@ -111,9 +119,10 @@ def hypotheses(
     ranked = []
     for slug, incident in INCIDENTS.items():
         result = results.get(slug, Result())
-        own = [mark for mark in marks if mark.kind in incident.signs]
-        ours = [mark for mark in marks if mark.kind in incident.signs or mark.kind in incident.accounts_for]
-        if ours and systems & frozenset(incident.systems):
+        own = [mark for mark in marks if mark.kind in signs(slug)]
+        ours = [mark for mark in marks if mark in own or mark.kind in incident.accounts_for]
+        outright = any(mark.kind.startswith(PREFIX) for mark in own)
+        if ours and (outright or systems & frozenset(incident.systems)):
             settled = bool(result.rejected) or not (result.missing or result.findings)
             weight = sum(mark.lines for mark in ours) / every
             settle = _settle(facts, incident, result.missing or incident.needs, systems)
@@ -143,20 +152,18 @@ def _noticed(facts: Facts, findings: Sequence[Finding]) -> Iterator[Hypothesis]:
 
 
 def complaints(facts: Facts) -> tuple[Shape, ...]:
-    """Lines of WARN or worse, or of no level that tell of a failure, and that are no event; most frequent first."""
+    """Lines of WARN or worse, or that tell of a failure, and that are no event; most frequent first."""
     loud = [
-        s
-        for s in facts.shapes
-        if ((s.level or "") in _SEVERE and not remark(facts, s)) or (not s.level and _FAILURE.search(s.shape))
+        s for s in facts.shapes if ((s.level or "") in _SEVERE or _FAILURE.search(s.shape)) and not remark(facts, s)
     ]
     return tuple(sorted(loud, key=lambda s: (-s.lines, s.source, s.first_line)))
 
 
 def _quiet(facts: Facts, results: Mapping[str, Result], systems: frozenset[str]) -> Hypothesis:
     """Nothing unusual, in material that does not suffice to say more."""
-    starts = facts.of_kind(*STARTS, "app-started", "client-created")
+    started = facts.of_kind(*STARTS, "app-started", "client-created")
     lines = sum(c.lines for c in facts.coverage)
-    what = f"a start ({words().get(starts[0].kind, starts[0].kind)})" if starts else "nothing unusual"
+    what = f"a start ({words().get(started[0].kind, started[0].kind)})" if started else "nothing unusual"
     remarks = sum(s.lines for s in facts.shapes if remark(facts, s))
     loud = f"{counted(remarks, 'remark')} of WARN that health prints too" if remarks else "none of them WARN or worse"
     told = f"{what} and no trouble in {counted(lines, 'line')}, {loud}"
@@ -166,7 +173,7 @@ def _quiet(facts: Facts, results: Mapping[str, Result], systems: frozenset[str])
         incident="healthy",
         weight=1.0,
         explains=(told,),
-        evidence=tuple(episode.first for episode in starts[:1]),
+        evidence=tuple(episode.first for episode in started[:1]),
         against=(f"too little to call the whole healthy: {open_} classes could not be checked",),
         unexplained=(),
         settle=_settle(facts, INCIDENTS["slow-consumer"], (missing,), systems) if missing else (),
@@ -193,7 +200,7 @@ def _hypothesis(
     weight: float,
     settle: tuple[Settle, ...],
 ) -> Hypothesis:
-    own = [mark for mark in ours if mark.kind in incident.signs]
+    own = [mark for mark in ours if mark.kind in signs(incident.slug)]
     first = sorted(ours, key=lambda mark: (mark not in own, -mark.lines))
     against = []
     if incident.signs and not own:
@@ -226,12 +233,13 @@ def _settle(facts: Facts, incident: Incident, missing: Sequence[str], systems: f
 
 def _signs(facts: Facts, findings: Sequence[Finding]) -> Iterable[Mark]:
     """Events that are trouble or a class's own sign, and that no finding explains; the most frequent first."""
-    signs = {kind for incident in INCIDENTS.values() for kind in (*incident.signs, *incident.accounts_for)}
+    begun = starts(facts)
     marks = []
-    for sign in sorted(signs):
+    for sign in sorted({kind for slug, i in INCIDENTS.items() for kind in (*signs(slug), *i.accounts_for)}):
         kind, _, reason = sign.lower().partition(": ")
-        classes = (*trouble().get(sign, ()), *(slug for slug, i in INCIDENTS.items() if sign in i.signs))
-        told = [e for e in facts.of_kind(kind) if reason in (e.reason or "").lower() and abnormal(facts, e)]
+        classes = (*trouble().get(sign, ()), *(slug for slug in INCIDENTS if sign in signs(slug)))
+        told = [e for e in facts.of_kind(kind) if reason in (e.reason or "").lower()]
+        told = [e for e in told if (not begun.around(e) if kind.startswith(PREFIX) else abnormal(facts, e))]
         left = [e for e in told if not explained(e.first_at, findings, classes)]
         if sum(e.count for e in left) >= _AGAIN.get(kind, 1):
             marks.append(_mark(sign, left))

@@ -49,12 +49,21 @@ def test_a_topics_own_value_beats_that_of_its_brokers_and_these_the_default():
     assert durability.min_in_sync(facts(), "orders") == 1
 
 
-def test_a_change_that_was_printed_later_beats_an_earlier_description():
+def test_what_was_seen_last_is_in_force_whoever_tells_it():
     described = of_topic("min.insync.replicas", "2")
-    changed = replace(described, value="1", origin="printed", at=at("11:00"), source="logs/kafka-1/server.log")
-    rows = facts(described, changed)
-    assert [durability.min_in_sync(rows, "orders", at(when)) for when in ("10:30", "11:30")] == [2, 1]
-    assert durability.min_in_sync(rows, "orders") == 1
+    printed = replace(described, origin="printed", source="logs/kafka-1/server.log")
+    for early, late in ((described, printed), (printed, described)):
+        rows = facts(early, replace(late, value="1", at=at("11:00")))
+        assert [durability.min_in_sync(rows, "orders", at(when)) for when in ("10:30", "11:30")] == [2, 1]
+        assert durability.min_in_sync(rows, "orders") == 1
+
+
+def test_of_one_moment_a_description_counts_more_than_what_a_broker_printed():
+    described = of_topic("min.insync.replicas", "2")
+    printed = replace(described, value="1", origin="printed", source="logs/kafka-1/server.log")
+    assert durability.min_in_sync(facts(printed, described), "orders") == 2
+    undated = facts(replace(printed, at=None), replace(described, at=None))
+    assert durability.min_in_sync(undated, "orders") == 2
 
 
 def test_compaction_is_known_from_topics_and_brokers():

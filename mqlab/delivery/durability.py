@@ -90,10 +90,18 @@ def in_force(facts: Facts, topic: str, key: str, at: float | None = None) -> Val
     return Value(key, default, None) if default is not None else None
 
 
+_RANK = {"describe": 0, "printed": 1, "file": 2, "default": 3}
+"""Kinds of sources that tell of the same moment, or of none: a description has dynamic settings, which none prints."""
+
+
 def _latest(settings: Sequence[Setting], at: float | None) -> Setting | None:
-    """The last that was seen at *at* or before: a change that was logged counts more than an earlier description."""
-    before = [s.at for s in settings if s.at is not None and (at is None or s.at <= at)]
-    return configured.best([s for s in settings if not before or s.at == max(before)], at)
+    """The last that was seen at *at* or before, of whatever kind, else the first after it, else an undated one."""
+    rows = sorted(settings, key=lambda s: (_RANK.get(s.origin, 9), s.source, s.line or 0))
+    dated = [(s.at, s) for s in rows if s.at is not None]
+    before = [pair for pair in dated if at is None or pair[0] <= at]
+    if before:
+        return max(before, key=lambda pair: pair[0])[1]
+    return min(dated, key=lambda pair: pair[0])[1] if dated else next(iter(rows), None)
 
 
 def compacted(facts: Facts, topic: str) -> bool:

@@ -62,8 +62,8 @@ def detect(facts: Facts) -> Result:
 
 def _lacks(facts: Facts, one: Churn) -> bool:
     """Its own log says, whenever it dies, that something which it needs does not answer."""
-    told = {place.source for restart in one.restarts for place in restart.evidence} | {e.source for e in one.errors}
-    return outage(facts, told - groups.logs(facts), one.ends, NEAR) is not None
+    own = {e.source for e in facts.episodes if e.client_id == one.client_id} - groups.logs(facts)
+    return outage(facts, own, one.ends, NEAR) is not None
 
 
 def _other(facts: Facts, group: str, in_need: Sequence[Churn]) -> str | None:

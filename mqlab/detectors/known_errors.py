@@ -176,7 +176,8 @@ def _severity(facts: Facts, incident: str, said: tuple[_Said, ...], *, ongoing: 
     sources = {e.source for _, e in said}
     well = [e.first_at for e in facts.of_kind(*_WELL) if e.source in sources and e.first_at is not None]
     is_over = not ongoing or (until is not None and any(at >= until for at in well))
-    passed = is_over and _longest((e for _, e in said), well) <= PASSING
+    looping = any(_at_each_start(facts, source, [e for _, e in said if e.source == source]) for source in sources)
+    passed = is_over and not looping and _longest((e for _, e in said), well) <= PASSING
     if not is_fatal and (passed or sum(e.count for _, e in said) < REPEATED):
         return Severity.NOTICE
     return Severity.CRITICAL if is_fatal and incident in _WORST else Severity.WARNING

@@ -39,7 +39,7 @@ AROUND = 60.0
 """Seconds before and after the first member that came again in which the restart shows in lag: the longest usual scrape
 interval."""
 LEAST = 10
-"""Messages below which lag is no lag."""
+"""Messages below which lag is no lag. Judgement, no default behind it."""
 
 Outage = tuple[float, float, Episode, Episode]
 """(down, up, the stop, the start)."""

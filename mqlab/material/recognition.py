@@ -117,7 +117,8 @@ def _named(head: Head) -> str | None:
 def spoken(lines: Sequence[str]) -> str | None:
     """The format whose signatures select most of the *lines*, a third of all at least; None where none does."""
     first = [line for line in lines[:_SPOKEN] if line.strip() and not line[0].isspace()]
-    lines = [line for line in first if not BELONGS.match(line)] or first  # a stack trace alone speaks for itself
+    # The first line goes on with none: the end of a stack trace is often all that is pasted.
+    lines = [line for number, line in enumerate(first) if number == 0 or not BELONGS.match(line)]
     votes: dict[str, int] = defaultdict(int)
     for line in lines:
         if not _QUOTED.match(line) and (found := selected(line) or selected(f"- {line}")):

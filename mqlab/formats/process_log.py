@@ -55,8 +55,13 @@ SIGNATURES: tuple[Signature, ...] = (
 
 _ANY = re.compile("|".join(s.unnamed for s in SIGNATURES) + r"|java\.lang\.OutOfMemoryError")
 
+_POD = re.compile(r"\s+Reason:\s+OOMKilled\s*$")
+"""``kubectl describe pod``."""
+
 
 def recognise(head: Head) -> bool:
-    """True when at least half of the lines tell of a process that started or ended."""
+    """True when at least half of the lines tell of a process that started or ended, or one why a container did."""
+    if any(_POD.match(line) for line in head.lines):
+        return True
     lines = [line for line in head.lines if line.strip()]
     return bool(lines) and sum(bool(_ANY.search(line)) for line in lines) * 2 >= len(lines)

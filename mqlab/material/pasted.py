@@ -228,6 +228,9 @@ def _recognised(blocks: list[_Block], name: str, formats: Sequence[Format]) -> l
         lines = [whole.inner for whole in block.wholes]
         if block.opens or not all(not line.strip() or console.is_remark(line) or _BORDER.match(line) for line in lines):
             block.known = _known(lines, name, formats)
+    if all(block.known.format == NOBODY for block in blocks):
+        for block in blocks:
+            block.known = _known([whole.inner for whole in block.wholes], name, formats)
     return blocks
 
 

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from mqlab.formats import application_log, layouts, ledger_mapped, other_clients, signatures
+from mqlab.formats import application_log, console, layouts, ledger_mapped, other_clients, signatures
 from mqlab.formats.base import Clocked, Format, Head, LaidOut
 from mqlab.ledgers import log_shapes
 from mqlab.ledgers.layout import is_mqtt
@@ -114,17 +114,28 @@ def _named(head: Head) -> str | None:
 
 
 def spoken(lines: Sequence[str]) -> str | None:
-    """The format whose signatures select most of the *lines*, a third of all at least; None where none does."""
-    words = signatures.words()
-    lines = [line for line in lines if line.strip() and not BELONGS.match(line)]
-    votes: dict[str, int] = defaultdict(int)
+    """The format whose signatures select most of the *lines*, a third of all at least; None where none does.
+
+    Where all that is there is a stack trace, one line of it suffices.
+    """
+    told = [line for line in lines if line.strip()]
+    records = [line for line in told if not BELONGS.match(line) and not console.is_remark(line)]
+    votes = _votes(records, is_trace=False)
+    if 3 * sum(votes.values()) <= len(records) and all(BELONGS.match(line) or console.is_remark(line) for line in told):
+        votes, records = _votes(told, is_trace=True), []
+    return max(votes, key=lambda name: votes[name]) if 3 * sum(votes.values()) > len(records) else None
+
+
+def _votes(lines: Sequence[str], *, is_trace: bool) -> dict[str, int]:
+    """How many of the *lines*, or of the lines of a stack trace, the signatures of each format select."""
+    words, votes = signatures.words(), defaultdict[str, int](int)
     for line in lines[:_SPOKEN]:
         near = line[: signatures.FAR]
         numbers = {
             n for kind in (words.begins, words.contains) for word, held in kind.items() if word in near for n in held
         }
         level = layouts.level(near)
-        severe = level in (None, "WARN", "ERROR", "FATAL") and not BELONGS.match(near)
+        severe = level in (None, "WARN", "ERROR", "FATAL") and (is_trace or not BELONGS.match(near))
         if (
             numbers
             and not _QUOTED.match(near)
@@ -132,7 +143,7 @@ def spoken(lines: Sequence[str]) -> str | None:
         ):
             is_error = found.number >= signatures.OF_ERRORS
             votes[application_log.FORMAT.name if is_error else signatures.ORIGINS[found.number].name] += 1
-    return max(votes, key=lambda name: votes[name]) if 3 * sum(votes.values()) > len(lines) else None
+    return votes
 
 
 _NEAR = 4000

@@ -45,7 +45,8 @@ _RESTART = 2.0
 in ten seconds (DefaultStartLimitBurst, DefaultStartLimitIntervalSec)."""
 OPEN = "one address at a steady pace: two clients behind it, or one that is restarted again and again"
 UNENDED = "one address, and no line says how most of its connections ended"
-UNDECIDED = frozenset({OPEN, UNENDED})
+TURNS = "addresses take turns at once, too few times to tell two clients from one between two networks"
+UNDECIDED = frozenset({OPEN, UNENDED, TURNS})
 """Why a war is neither found nor disproved."""
 
 
@@ -82,7 +83,8 @@ def judged(facts: Facts, run: Sequence[Connection]) -> Judged:
     if len(apart) > 1:
         return _by_address(run, apart)
     if len({_party(c) for c in run if c.since is not None}) > 1:
-        return Judged((), "", "no address that lost the id took it back twice")
+        at_once = any(wait < AWAY for waits in _returned(run, 1).values() for wait in waits)
+        return Judged((), "", TURNS if at_once else "no address that lost the id took it back twice")
     return _by_pace(run, made, counted=bool(facts.named("mqtt.takeovers")))
 
 
@@ -117,8 +119,8 @@ def _party(connection: Connection) -> Party:
     return (connection.address or "", connection.user or "", f"{connection.keep_alive or 0:g}", kind)
 
 
-def _returned(run: Sequence[Connection]) -> dict[Party, list[float]]:
-    """Seconds that each party was away, of those that took the id back from another one, again and again."""
+def _returned(run: Sequence[Connection], least: int = _AGAIN) -> dict[Party, list[float]]:
+    """Seconds that each party was away, of those that took the id back from another one *least* times."""
     places: dict[Party, list[int]] = defaultdict(list)
     for number, connection in enumerate(run):
         places[_party(connection)].append(number)
@@ -126,7 +128,7 @@ def _returned(run: Sequence[Connection]) -> dict[Party, list[float]]:
         party: [(run[b].since or 0.0) - (run[a].until or 0.0) for a, b in pairwise(own) if b > a + 1]
         for party, own in places.items()
     }
-    return {party: waits for party, waits in away.items() if len(waits) >= _AGAIN}
+    return {party: waits for party, waits in away.items() if len(waits) >= least}
 
 
 def _by_address(run: Sequence[Connection], apart: Mapping[Party, Sequence[float]]) -> Judged:

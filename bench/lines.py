@@ -60,8 +60,8 @@ KINDS = (
     Kind(3000, "INFO", "[TransactionCoordinator id={1}] Initialized transactionalId billing-{4} with producerId {6} "
          "and producer epoch {n} on partition __transaction_state-{n} "
          "(kafka.coordinator.transaction.TransactionCoordinator)"),
-    Kind(2600, "INFO", "[SocketServer listenerType=BROKER, nodeId={1}] Failed authentication with /{ip} (channelId="
-         "{ip}:9092-{ip}:4{4}-{n}) (SSL handshake failed) (org.apache.kafka.common.network.Selector)"),
+    Kind(2600, "INFO", "[SocketServer listenerType=BROKER, nodeId={1}] Closing idle connection of /{ip} (channelId="
+         "{ip}:9092-{ip}:4{4}-{n}) (idle for 600 s) (org.apache.kafka.common.network.Selector)"),
     Kind(2000, "INFO", "[GroupMetadataManager brokerId={1}] Scheduling loading of offsets and group metadata from "
          "__consumer_offsets-{n} for epoch {n} (kafka.coordinator.group.GroupMetadataManager)"),
     Kind(2000, "INFO", "[GroupMetadataManager brokerId={1}] Finished loading offsets and group metadata from "
@@ -98,8 +98,8 @@ KINDS = (
          "UNKNOWN_TOPIC_OR_PARTITION from the leader for partition {topic}-{n}. This error may be returned "
          "transiently when the partition is being created or deleted, but it is not expected to persist. "
          "(kafka.server.ReplicaFetcherThread)"),
-    Kind(500, "WARN", "[BrokerLifecycleManager id={1}] Broker {1} sent a heartbeat request but received error "
-         "REQUEST_TIMED_OUT. (kafka.server.BrokerLifecycleManager)"),
+    Kind(500, "WARN", "[BrokerLifecycleManager id={1}] Broker {1} sent a heartbeat request but was answered by "
+         "an older epoch. (kafka.server.BrokerLifecycleManager)"),
     Kind(400, "WARN", "Attempting to send response via channel for which there is no open connection, connection id "
          "{ip}:9092-{ip}:4{4}-{n} (kafka.network.Processor)"),
     Kind(300, "ERROR", "given member.id stock-sync-{1}-{uuid} is known as a static member {group}, but not "
@@ -111,9 +111,9 @@ KINDS = (
          "(kafka.server.ReplicaManager)\norg.apache.kafka.common.errors.OutOfOrderSequenceException: Out of order "
          "sequence number for producer {n} at offset {n} in partition device-json-{n}: {n} (incoming seq. number), {n} "
          "(current end sequence number)"),
-    Kind(35, "WARN", "[SocketServer listenerType=BROKER, nodeId={1}] Unexpected error from /{ip}; closing connection "
-         "(org.apache.kafka.common.network.Selector)\norg.apache.kafka.common.network.InvalidReceiveException: Invalid "
-         "receive (size = {n}{4} larger than 104857600)" + _FRAMES),
+    Kind(35, "WARN", "[SocketServer listenerType=BROKER, nodeId={1}] Connection from /{ip} disconnected while it read "
+         "(org.apache.kafka.common.network.Selector)\njava.io.EOFException: end of the "
+         "channel (size = {n}{4} of 104857600)" + _FRAMES),
     Kind(35, "WARN", "[RaftManager id={1}] Connection to node {1} could not be used, retrying "
          "(kafka.raft.RaftManager)\njava.io.IOException: Connection to {1} was disconnected before the response was "
          "read" + _FRAMES +

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -43,6 +43,9 @@ class Incident:
     """Events, counters and other symptoms that mean trouble, and that a finding of this class explains."""
     signs: tuple[str, ...] = ()
     """Events that its mechanism prints itself, trouble or not; what a hypothesis is built on."""
+    alone: Mapping[str, float] = field(default_factory=dict)
+    """Signs that nothing else prints, which make it likely by themselves where they come again and again; and the
+    seconds between two lines that tell of two events."""
     judges: tuple[str, ...] = ()
     """Those of them that its rule looks at one by one: where it rejects the class, they are ordinary."""
     notebooks: tuple[str, ...] = ()

@@ -111,7 +111,8 @@ _BEGIN = 10.0
 """Seconds after the first connection in which clients belong to the start of what is watched: a client that is refused
 once while the broker starts is back by then (first waits of any library: 1, 2, 4 s)."""
 _MOST = 12
-"""Clients that come later; more of them are a crowd, not a change of who is there."""
+"""Clients that come later; more of them are a crowd, not a change of who is there. Judgement, no default behind it:
+what fits on a screen."""
 
 
 def _mqtt(facts: Facts) -> Iterator[Change]:

@@ -12,20 +12,22 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
 from mqlab.catalogue import INCIDENTS, Incident
 from mqlab.commands import read_toml
 from mqlab.facts import Episode, Facts
-from mqlab.findings import Certainty, Evidence, Finding, Result
+from mqlab.findings import Certainty, Evidence, Finding, Result, Severity
+from mqlab.known_errors import PREFIX, known_errors, of_class
 from mqlab.rows import Shape
-from mqlab.shared.benign_lines import STARTS
+from mqlab.shared.benign_lines import STARTS, remark, starts
+from mqlab.shared.queues import lag
 from mqlab.shared.wording import clock, few
 from mqlab.sources import Role
 from mqlab.symptoms.unexplained import Symptom, abnormal, explained, trouble
-from mqlab.units import counted
+from mqlab.units import counted, number
 
 SHOWN = 4
 """Hypotheses that a reader can weigh against each other."""
@@ -39,6 +41,12 @@ _FAILURE = re.compile(
     re.IGNORECASE,
 )
 """How lines of any program tell of a failure; only what holds none of these words may be called quiet."""
+_LOGS = {"broker-log": Role.BROKER_LOG, "client-log": Role.CLIENT_LOG}
+"""Commands that fetch logs, by a part of their names."""
+_AGAIN = {"coordinator-lost": 3, "no-controller": 3}
+"""Events that every failover prints once or twice, and from how many on they are a sign."""
+_BEHIND = 500
+"""Messages in a queue that wait in health: as many as one poll takes (max.poll.records)."""
 _LINES = 3
 """Lines that are cited for each."""
 
@@ -79,7 +87,14 @@ class Mark:
 @cache
 def words() -> Mapping[str, str]:
     """What each kind of event means to a reader."""
-    return read_toml("events.toml")
+    errors = {error.kind: f"{error.name} ({error.means.rstrip('.')})" for error in known_errors().values()}
+    return errors | read_toml("events.toml")
+
+
+@cache
+def signs(slug: str) -> frozenset[str]:
+    """Kinds of events that the mechanism of a class prints itself, and the known errors that are signs of it."""
+    return frozenset((*INCIDENTS[slug].signs, *(kind for kind in of_class(slug) if kind.startswith(PREFIX))))
 
 
 def hypotheses(
@@ -98,51 +113,70 @@ def hypotheses(
         results: what each class's detector answered.
         systems: those that the material is of.
     """
-    marks = (*_signs(facts, [f for f in findings if f.certainty > Certainty.POSSIBLE]), *_others(symptoms))
+    known = [f for f in findings if f.certainty > Certainty.POSSIBLE]
+    marks = (*_signs(facts, known), *_others(symptoms), *_backlog(facts, known))
     every = sum(mark.lines for mark in marks)
     ranked = []
     for slug, incident in INCIDENTS.items():
         result = results.get(slug, Result())
-        own = [mark for mark in marks if mark.kind in incident.signs]
-        ours = [mark for mark in marks if mark.kind in incident.signs or mark.kind in incident.accounts_for]
-        if ours and systems & frozenset(incident.systems):
+        own = [mark for mark in marks if mark.kind in signs(slug)]
+        ours = [mark for mark in marks if mark in own or mark.kind in incident.accounts_for]
+        outright = any(mark.kind.startswith(PREFIX) for mark in own)
+        if ours and (outright or systems & frozenset(incident.systems)):
             settled = bool(result.rejected) or not (result.missing or result.findings)
             weight = sum(mark.lines for mark in ours) / every
-            hypothesis = _hypothesis(incident, result, ours, [m for m in marks if m not in ours], weight, systems)
+            settle = _settle(facts, incident, result.missing or incident.needs, systems)
+            hypothesis = _hypothesis(incident, result, ours, [m for m in marks if m not in ours], weight, settle)
             loud = sum(mark.lines for mark in own if mark.kind in trouble())
             is_other = not own and not incident.benign  # what is to be told apart is the benign look-alike
-            rank = (not own, is_other, settled, -loud, -sum(mark.lines for mark in own), -weight)
+            vague = not any(": " in mark.kind for mark in own)  # a line's own words say more than its kind
+            rank = (not own, is_other, vague, settled, -loud, -sum(mark.lines for mark in own), -weight)
             ranked.append((rank, hypothesis))
     ranked.sort(key=lambda entry: entry[0])
     with_signs = sum(not rank[0] for rank, _ in ranked)
     likely = tuple(hypothesis for _, hypothesis in ranked[: min(SHOWN, max(with_signs, _ALTERNATIVES))])
+    likely = (*_noticed(facts, findings), *likely)[:SHOWN]
     is_calm = not any(mark.kind in trouble() or mark.kind not in words() for mark in marks) and not complaints(facts)
     is_read = any(c.data + c.noise > 0 and c.role is not Role.UNKNOWN for c in facts.coverage)
-    return (*likely[:1], _quiet(facts, results), *likely[1:]) if is_calm and is_read else likely
+    return (*likely[:1], _quiet(facts, results, systems), *likely[1:]) if is_calm and is_read else likely
+
+
+def _noticed(facts: Facts, findings: Sequence[Finding]) -> Iterator[Hypothesis]:
+    """Classes of which too little was seen for more than a notice."""
+    for finding in findings:
+        incident = INCIDENTS[finding.incident]
+        if finding.severity is Severity.NOTICE and finding.certainty > Certainty.POSSIBLE and not incident.benign:
+            settle = _settle(facts, incident, incident.needs, frozenset(incident.systems))
+            against = ("it was seen too seldom, or was over too soon, to be sure",)
+            yield Hypothesis(incident.slug, 1.0, (finding.statement,), finding.evidence[:_LINES], against, (), settle)
 
 
 def complaints(facts: Facts) -> tuple[Shape, ...]:
-    """Lines of WARN or worse, or of no level that tell of a failure, and that are no event; most frequent first."""
-    loud = [s for s in facts.shapes if (s.level or "") in _SEVERE or (not s.level and _FAILURE.search(s.shape))]
+    """Lines of WARN or worse, or that tell of a failure, and that are no event; most frequent first."""
+    loud = [
+        s for s in facts.shapes if ((s.level or "") in _SEVERE or _FAILURE.search(s.shape)) and not remark(facts, s)
+    ]
     return tuple(sorted(loud, key=lambda s: (-s.lines, s.source, s.first_line)))
 
 
-def _quiet(facts: Facts, results: Mapping[str, Result]) -> Hypothesis:
+def _quiet(facts: Facts, results: Mapping[str, Result], systems: frozenset[str]) -> Hypothesis:
     """Nothing unusual, in material that does not suffice to say more."""
-    starts = facts.of_kind(*STARTS, "app-started", "client-created")
+    started = facts.of_kind(*STARTS, "app-started", "client-created")
     lines = sum(c.lines for c in facts.coverage)
-    what = f"a start ({words().get(starts[0].kind, starts[0].kind)})" if starts else "nothing unusual"
-    told = f"{what} and no trouble in {counted(lines, 'line')}, none of them WARN or worse"
+    what = f"a start ({words().get(started[0].kind, started[0].kind)})" if started else "nothing unusual"
+    remarks = sum(s.lines for s in facts.shapes if remark(facts, s))
+    loud = f"{counted(remarks, 'remark')} of WARN that health prints too" if remarks else "none of them WARN or worse"
+    told = f"{what} and no trouble in {counted(lines, 'line')}, {loud}"
     open_ = sum(bool(result.missing) for result in results.values())
     missing = next((r.missing[0] for r in results.values() if r.missing), None)
     return Hypothesis(
         incident="healthy",
         weight=1.0,
         explains=(told,),
-        evidence=tuple(episode.first for episode in starts[:1]),
+        evidence=tuple(episode.first for episode in started[:1]),
         against=(f"too little to call the whole healthy: {open_} classes could not be checked",),
         unexplained=(),
-        settle=(Settle(missing, next(iter(INCIDENTS["slow-consumer"].fetch), "")),) if missing else (),
+        settle=_settle(facts, INCIDENTS["slow-consumer"], (missing,), systems) if missing else (),
     )
 
 
@@ -164,9 +198,9 @@ def _hypothesis(
     ours: Sequence[Mark],
     others: Sequence[Mark],
     weight: float,
-    systems: frozenset[str],
+    settle: tuple[Settle, ...],
 ) -> Hypothesis:
-    own = [mark for mark in ours if mark.kind in incident.signs]
+    own = [mark for mark in ours if mark.kind in signs(incident.slug)]
     first = sorted(ours, key=lambda mark: (mark not in own, -mark.lines))
     against = []
     if incident.signs and not own:
@@ -175,9 +209,6 @@ def _hypothesis(
         against.append(result.rejected)
     elif not (result.missing or result.findings):
         against.append("its rule looked at this material and found nothing")
-    here = [system for system in incident.systems if system in systems]
-    fetch = incident.fetch_on(here[0]) or incident.fetch
-    missing = result.missing or incident.needs
     return Hypothesis(
         incident=incident.slug,
         weight=round(weight, 2),
@@ -185,19 +216,32 @@ def _hypothesis(
         evidence=tuple(place for mark in first for place in mark.evidence)[:_LINES],
         against=tuple(against),
         unexplained=tuple(mark.text for mark in others),
-        settle=tuple(Settle(what, command) for what, command in zip(missing[:2], fetch, strict=False)),
+        settle=settle,
     )
+
+
+def _settle(facts: Facts, incident: Incident, missing: Sequence[str], systems: frozenset[str]) -> tuple[Settle, ...]:
+    """What is *missing*, with the first commands of the class that do not fetch what is there already."""
+    there = {name for name, role in _LOGS.items() if any(c.role is role for c in facts.coverage)}
+    commands = [
+        command.line
+        for command in incident.commands
+        if command.system in (*systems, "any") and not any(name in command.name for name in there)
+    ]
+    return tuple(Settle(what, command) for what, command in zip(missing[:2], commands, strict=False))
 
 
 def _signs(facts: Facts, findings: Sequence[Finding]) -> Iterable[Mark]:
     """Events that are trouble or a class's own sign, and that no finding explains; the most frequent first."""
-    signs = {kind for incident in INCIDENTS.values() for kind in (*incident.signs, *incident.accounts_for)}
+    begun = starts(facts)
     marks = []
-    for sign in sorted(signs):
-        kind, _, reason = sign.partition(": ")
-        classes = (*trouble().get(sign, ()), *(slug for slug, i in INCIDENTS.items() if sign in i.signs))
-        told = [e for e in facts.of_kind(kind) if reason in (e.reason or "") and abnormal(facts, e)]
-        if left := [e for e in told if not explained(e.first_at, findings, classes)]:
+    for sign in sorted({kind for slug, i in INCIDENTS.items() for kind in (*signs(slug), *i.accounts_for)}):
+        kind, _, reason = sign.lower().partition(": ")
+        classes = (*trouble().get(sign, ()), *(slug for slug in INCIDENTS if sign in signs(slug)))
+        told = [e for e in facts.of_kind(kind) if reason in (e.reason or "").lower()]
+        told = [e for e in told if (not begun.around(e) if kind.startswith(PREFIX) else abnormal(facts, e))]
+        left = [e for e in told if not explained(e.first_at, findings, classes)]
+        if sum(e.count for e in left) >= _AGAIN.get(kind, 1):
             marks.append(_mark(sign, left))
     return sorted(marks, key=lambda mark: (-mark.lines, mark.kind))
 
@@ -223,3 +267,14 @@ def _others(symptoms: Sequence[Symptom]) -> Iterable[Mark]:
         for symptom in symptoms
         if symptom.kind not in of_events
     ]
+
+
+def _backlog(facts: Facts, findings: Sequence[Finding]) -> Iterable[Mark]:
+    """Queues of which more waits for a group than one poll takes, where the last snapshot shows it."""
+    last = {(p.group, p.topic, p.queue): p for p in facts.positions if p.group and None not in (p.committed, p.end)}
+    behind = [p for p in last.values() if lag(p) > _BEHIND and not explained(p.at, findings, None)]
+    if behind:
+        groups = few(sorted({p.group or "" for p in behind}), 3)
+        waiting = f"{number(sum(map(lag, behind)))} messages wait in {counted(len(behind), 'queue')}: {groups}"
+        places = tuple(Evidence(p.source, p.line, p.text, waiting) for p in behind[:_LINES])
+        yield Mark("backlog-seen", len(behind), waiting, places, behind[0].at)

@@ -7,11 +7,11 @@ A known error is a line that names the trouble itself. ``formats.known_errors`` 
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-
-from mqlab.commands import read_toml
+from importlib import resources
 
 PREFIX = "error:"
 """What the kind of an event begins with that has a pattern in the table."""
@@ -70,7 +70,8 @@ class KnownError:
 def known_errors() -> Mapping[str, KnownError]:
     """Every known error by its name, in the order of the table."""
     found = {}
-    for name, entry in read_toml("known_errors.toml").items():
+    table = resources.files("mqlab").joinpath("known_errors.toml").read_text(encoding="utf-8")
+    for name, entry in tomllib.loads(table).items():
         lists = {key: tuple(entry.pop(key, ())) for key in ("causes", "unless")}
         named = {"name": name, "incident": entry.pop("class"), "event": entry.pop("kind", "")}
         found[name] = KnownError(**{**entry, **lists, **named})

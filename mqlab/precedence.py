@@ -98,13 +98,25 @@ def ordered_by_weight(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     )
 
 
+WITHIN = 120.0
+"""Seconds before the first refusal in which the retries that belong to it begin: a follower that died leaves the
+in-sync set after replica.lag.time.max.ms (30000), and a producer gives up after delivery.timeout.ms (120000)."""
+
+
 def _explains(cause: Finding, other: Finding) -> bool:
-    """*cause* is said outright and no notice, brings *other* about, is as sure, and began before that one ended."""
+    """*cause* is said outright and no notice, brings *other* about, is as sure, and began before that one ended.
+
+    Writes that are refused below min.insync.replicas are sent again: such retries are no surer than what refuses them.
+    """
     if cause.incident not in (*outright(), "under-min-isr") or cause.severity is Severity.NOTICE:
         return False
-    if other.incident not in cause.explains or cause.certainty < other.certainty:
+    if other.incident not in cause.explains:
         return False
-    return cause.started_at is None or other.ended_at is None or cause.started_at <= other.ended_at
+    began, since = cause.started_at, other.started_at
+    follows = began is not None and since is not None and (began - since).total_seconds() <= WITHIN
+    if cause.certainty < other.certainty and not (cause.incident == "under-min-isr" and follows):
+        return False
+    return began is None or other.ended_at is None or began <= other.ended_at
 
 
 def ended_by(finding: Finding, happened: Sequence[Change]) -> Finding:

@@ -12,7 +12,7 @@ from datetime import UTC, datetime, tzinfo
 from mqlab import units
 from mqlab.delivery.rows import Audit
 from mqlab.diagnosis import Diagnosis, Verdict
-from mqlab.findings import Change, Finding, Severity
+from mqlab.findings import Change, Evidence, Finding, Severity
 from mqlab.screens import audit
 from mqlab.screens.audit import loss
 from mqlab.screens.rows import LABEL, ROOM, WIDTH, line, local, placed, proof, row, safe, sentences
@@ -97,12 +97,17 @@ def _of_quiet(diagnosis: Diagnosis, tz: tzinfo, audits: Sequence[Audit]) -> Iter
 
 def _hypotheses(verdict: Verdict) -> Iterator[str]:
     """Each with its share of the lines, what proves it, what speaks against it, and how to tell."""
+    shown: set[Evidence] = set()
     for hypothesis in verdict.hypotheses:
         share = units.percent(hypothesis.weight)
         yield from row("MAYBE", f"{hypothesis.incident}, explains {share}: {'; '.join(hypothesis.explains[:2])}", 2)
-        yield from (line("", f"  {proof(evidence)}") for evidence in hypothesis.evidence[:2])
+        fresh = [evidence for evidence in hypothesis.evidence[:2] if evidence not in shown]
+        shown.update(fresh)
+        yield from (line("", f"  {proof(evidence)}") for evidence in fresh)
         yield from (line("", f"  against: {text}") for text in hypothesis.against)
-        yield from (line("", f"  to tell: {way.missing}: {way.fetch}") for way in hypothesis.settle[:1])
+        for way in hypothesis.settle[:1]:
+            yield from row("", f"  to tell: {way.missing}:", 2)
+            yield from row("", f"    {way.fetch}", 3)
 
 
 def _status(diagnosis: Diagnosis, lead: Finding, near: Sequence[Change], tz: tzinfo) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from mqlab import __version__, hypotheses, scope, settings_audit
+from mqlab import __version__, hypotheses, scope, settings_audit, strong_signs
 from mqlab.catalogue import INCIDENTS
 from mqlab.changes import changes
 from mqlab.delivery.audit import audits
@@ -14,6 +14,7 @@ from mqlab.detectors import DETECTORS
 from mqlab.diagnosis import Diagnosis, Material, NotChecked, Rejected, Verdict
 from mqlab.facts import Facts, span
 from mqlab.findings import Certainty, Finding, Result, Severity
+from mqlab.hypotheses import Hypothesis
 from mqlab.logs import explosion
 from mqlab.mqtt.chain import ways
 from mqlab.precedence import ended_by, ordered, ordered_by_weight
@@ -27,6 +28,7 @@ def diagnose(facts: Facts, dismissed: Sequence[str] = ()) -> Diagnosis:
     facts = ordered(facts)
     present = scope.systems(facts)
     results = {d.INCIDENT: scope.asked(d, facts, present) for d in DETECTORS}
+    results = _with_strong_signs(facts, results)
     results = _with_risks(facts, results)
     happened = changes(facts)
     kept = [f for r in results.values() for f in r.findings if f.id not in dismissed]
@@ -47,6 +49,16 @@ def diagnose(facts: Facts, dismissed: Sequence[str] = ()) -> Diagnosis:
         chains=ways(facts),
         risers=risers(facts) if "mqtt" in present else (),
     )
+
+
+def _with_strong_signs(facts: Facts, results: dict[str, Result]) -> dict[str, Result]:
+    """*results* with what lines tell by themselves, for classes of which their rules could not decide."""
+    every = dict(results)
+    for finding in strong_signs.likely(facts, results):
+        every[finding.incident] = replace(
+            every[finding.incident], findings=(*every[finding.incident].findings, finding)
+        )
+    return every
 
 
 def _with_risks(facts: Facts, results: dict[str, Result]) -> dict[str, Result]:
@@ -103,14 +115,14 @@ def _weighed(
     if verdict.incident != "undetermined":
         return verdict
     ranked = hypotheses.hypotheses(facts, findings, left, results, scope.systems(facts))
-    told = hypotheses.sentence(ranked) or _read(facts)
+    told = f"{hypotheses.sentence(ranked)} {_read(facts, ranked)}".strip()
     return replace(verdict, statement=f"{told} {verdict.statement}".strip(), hypotheses=ranked)
 
 
-def _read(facts: Facts) -> str:
+def _read(facts: Facts, ranked: Sequence[Hypothesis]) -> str:
     """Whose lines these are, and which of them complain, where nothing tells what it may be."""
     loud = hypotheses.complaints(facts)
-    if not loud:
+    if ranked or not loud:
         return scope.read(facts)
     first = f"{loud[0].source}:{loud[0].first_line}  {loud[0].shape.strip()[:120]}"
     return (
@@ -160,7 +172,7 @@ def _material(facts: Facts) -> Material:
     times += [s.points[n][0] for s in facts.series if s.points for n in (0, -1)]
     times += [s.first_at for v in facts.volumes for s in v.shapes]
     return Material(
-        files=len(coverage),
+        files=len({c.source for c in coverage}),
         bytes=sum(c.bytes for c in coverage),
         lines=sum(c.lines for c in coverage),
         data_lines=sum(c.data for c in coverage),

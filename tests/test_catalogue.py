@@ -36,6 +36,7 @@ def test_every_field_says_something(slug):
     optional = {
         "benign",
         "accounts_for",
+        "alone",
         "signs",
         "judges",
         "notebooks",
@@ -111,3 +112,7 @@ def test_importing_the_catalogue_reads_nothing():
 
 def test_the_documentation_is_the_catalogue():
     assert (ROOT / "docs/incidents.md").read_text() == markdown(), "run `make docs`"
+
+
+def test_what_makes_a_class_likely_alone_is_a_sign_of_it():
+    assert [slug for slug, incident in INCIDENTS.items() if set(incident.alone) - set(incident.signs)] == []

@@ -1,6 +1,8 @@
 """What is in force for a topic: whose acks count, which value beats which, what no setting tells."""
 
-from facts_builder import episode, facts, positions, series, settings, version
+from dataclasses import replace
+
+from facts_builder import at, episode, facts, positions, series, settings, version
 from message_builder import acked, acks, of_brokers, of_topic
 
 from mqlab.delivery import durability
@@ -45,6 +47,23 @@ def test_a_topics_own_value_beats_that_of_its_brokers_and_these_the_default():
     assert durability.min_in_sync(facts(own, broker), "orders") == 2
     assert durability.min_in_sync(facts(own, broker), "bills") == 1
     assert durability.min_in_sync(facts(), "orders") == 1
+
+
+def test_what_was_seen_last_is_in_force_whoever_tells_it():
+    described = of_topic("min.insync.replicas", "2")
+    printed = replace(described, origin="printed", source="logs/kafka-1/server.log")
+    for early, late in ((described, printed), (printed, described)):
+        rows = facts(early, replace(late, value="1", at=at("11:00")))
+        assert [durability.min_in_sync(rows, "orders", at(when)) for when in ("10:30", "11:30")] == [2, 1]
+        assert durability.min_in_sync(rows, "orders") == 1
+
+
+def test_of_one_moment_a_description_counts_more_than_what_a_broker_printed():
+    described = of_topic("min.insync.replicas", "2")
+    printed = replace(described, value="1", origin="printed", source="logs/kafka-1/server.log")
+    assert durability.min_in_sync(facts(printed, described), "orders") == 2
+    undated = facts(replace(printed, at=None), replace(described, at=None))
+    assert durability.min_in_sync(undated, "orders") == 2
 
 
 def test_compaction_is_known_from_topics_and_brokers():

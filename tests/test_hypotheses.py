@@ -111,3 +111,19 @@ def test_every_sign_and_every_trouble_has_words():
     kinds = {kind for incident in INCIDENTS.values() for kind in (*incident.signs, *incident.accounts_for)}
     assert sorted(kind for kind in kinds if "." not in kind and kind not in words()) == []
     assert sorted(kind for kind in kinds if "." in kind and ":" not in kind and kind in words()) == []
+
+
+FIRST_START = [
+    episode("offset-missing", "10:00:05", "app.log", line=2, group="g", client_id="c", topic="t", queue="0"),
+    episode("offset-reset-to", "10:00:06", "app.log", line=3, group="g", client_id="c", topic="t", queue="0", left=900),
+]
+
+
+def test_a_group_that_starts_for_the_first_time_has_lost_no_offset():
+    first = episode("join-completed", "10:00:04", "app.log", group="g", client_id="c", left=1.0)
+    assert ranked(log("app.log", lines=3), first, FIRST_START) == ("undetermined", ["healthy"])
+
+
+def test_a_later_generation_without_an_offset_may_have_lost_it():
+    later = episode("join-completed", "10:00:04", "app.log", group="g", client_id="c", left=7.0)
+    assert ranked(log("app.log", lines=3), later, FIRST_START)[1][0] == "offset-reset-loss"

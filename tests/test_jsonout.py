@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 from report_example import diagnosis, example, oversize, split_loop
 
@@ -92,3 +93,10 @@ def test_the_text_is_one_json_object_whatever_the_material_holds():
     text = dumps(hostile).encode("utf-8", "backslashreplace").decode("utf-8")
 
     assert json.loads(text)["rejected"][0]["because"] == "</script>\u2028 \udc80"
+
+
+def test_every_key_of_the_document_is_described():
+    described = (Path(__file__).parents[1] / "docs" / "diagnosis.md").read_text(encoding="utf-8")
+    document = diagnosis_json(example()[1])
+    keys = {*document, *document["material"], *document["verdict"], *document["findings"][0]}
+    assert sorted(key for key in keys if f"`{key}`" not in described) == []

@@ -68,6 +68,7 @@ def test_a_limit_is_read_in_its_units_and_lives_in_whole_seconds(value, life):
     ("setting", "lives"),
     [
         (limit("40s"), {}),
+        (limit("18s"), {}),
         (limit("20s", "proxy_connect_timeout"), {}),
         (limit("soon"), {}),
         (limit(), {"how": "keep-alive"}),

@@ -43,9 +43,11 @@ SHARED = 3
 """Shared events that an alignment needs: an event meets an interval of ``_START_UP`` under a wrong offset once in 20
 times, so three of them meet theirs under one of the 112 wrong offsets once in 70."""
 MOST = 0.6
-"""Share of a source's events that an alignment must explain: clearly more than half, as two zones may share half."""
+"""Share of a source's events that an alignment must explain: clearly more than half, as two zones may share half.
+Judgement, no default behind it."""
 NEARLY_ALL = 0.9
-"""Share from which a long incident aligns, although its neighbours in time fit in part."""
+"""Share from which a long incident aligns, although its neighbours in time fit in part. Judgement, no default behind
+it."""
 _APART = 120.0
 """Seconds within which two logs tell of the same thing, if nothing is wrong but their zones: then a client has given
 up (delivery.timeout.ms of Kafka's producers, CHANNEL_EXPIRED_TIMEOUT of RocketMQ's brokers)."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mqlab.facts import Facts
+from mqlab.facts import Facts, Setting
 from mqlab.findings import Evidence
 from mqlab.memo import per_facts
 from mqlab.models import kafka_defaults
@@ -79,14 +80,28 @@ def _of_producer(facts: Facts, owner: str | None, at: float | None) -> Acks | No
 @per_facts
 def in_force(facts: Facts, topic: str, key: str, at: float | None = None) -> Value | None:
     """What *key* is for *topic*: its own value, else that of the brokers, else the default of their version."""
-    own = configured.best([s for s in facts.settings if (s.scope, s.owner, s.key) == ("topic", topic, key)], at)
+    own = _latest([s for s in facts.settings if (s.scope, s.owner, s.key) == ("topic", topic, key)], at)
     brokers = [s for s in facts.settings if s.scope == "broker" and s.key in (key, f"log.{key}")]
     if own is None and (len({s.value for s in brokers}) == 1 or at is not None):
-        own = configured.best(brokers, at)
+        own = _latest(brokers, at)
     if own is not None:
         return Value(key, own.value, own)
     default = kafka_defaults.default(key, "topic", configured.broker_version(facts))
     return Value(key, default, None) if default is not None else None
+
+
+_RANK = {"describe": 0, "printed": 1, "file": 2, "default": 3}
+"""Kinds of sources that tell of the same moment, or of none: a description has dynamic settings, which none prints."""
+
+
+def _latest(settings: Sequence[Setting], at: float | None) -> Setting | None:
+    """The last that was seen at *at* or before, of whatever kind, else the first after it, else an undated one."""
+    rows = sorted(settings, key=lambda s: (_RANK.get(s.origin, 9), s.source, s.line or 0))
+    dated = [(s.at, s) for s in rows if s.at is not None]
+    before = [pair for pair in dated if at is None or pair[0] <= at]
+    if before:
+        return max(before, key=lambda pair: pair[0])[1]
+    return min(dated, key=lambda pair: pair[0])[1] if dated else next(iter(rows), None)
 
 
 def compacted(facts: Facts, topic: str) -> bool:

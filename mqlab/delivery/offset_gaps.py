@@ -9,7 +9,8 @@ ledger tells, which breaks off at a removed offset and goes on further behind.
 Records that were there before the group are not its own. Those that were acknowledged after its members subscribed and
 before they knew where to begin are passed over: on a busy host the assignment comes a minute after the first line, and
 partitions that were added later are noticed after metadata.max.age.ms only. Who joins a topic that holds records
-already has lost them only where a producer noted when they were acknowledged: from offsets alone it is a start.
+already has lost them only where a producer noted when they were acknowledged: from offsets alone it is a start. And a
+group that starts for the first time has nothing to lose: where it begins is what was configured.
 A group id of the same clients that replaces another one has no offsets yet and begins where the earlier one stood.
 """
 
@@ -31,6 +32,7 @@ from mqlab.delivery.positions import (
     before,
     by_hand,
     empty_intervals,
+    first_start,
     furthest,
     offset_resets,
     offsets,
@@ -71,7 +73,8 @@ def _first_start(
     if subscribed is None or target <= start:
         return
     end = _end(facts, partition, subscribed, start, target)
-    if end.guess > start and not (end.noted and at - subscribed > ORDINARY):
+    is_start = first_start(facts, partition.group, at) and not _added(facts, partition, subscribed)
+    if is_start or (end.guess > start and not (end.noted and at - subscribed > ORDINARY)):
         end = _End(target, target, target)
     if end.guess > start:
         yield Skip(Why.CONFIGURED, start, end.guess, at, places)

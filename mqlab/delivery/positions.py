@@ -311,6 +311,31 @@ def _alone(facts: Facts, group: str, topic: str) -> bool:
     return commits_alone(facts, group, of_groups(facts).get((group, topic), {}))
 
 
+_NUMBERED = ("assignment-made", "join-completed", "sync-completed", "rebalance-started", "rebalance-stabilized")
+"""Lines that tell a generation of a group."""
+
+
+@per_facts
+def generations_told(facts: Facts, group: str) -> tuple[tuple[float, int], ...]:
+    """When lines told of a generation of *group*, and which, by time; a rebalance that starts tells the one before."""
+    return tuple(sorted(
+        (e.first_at, round(e.value_min) + (e.kind == "rebalance-started"))
+        for e in facts.of_kind(*_NUMBERED)
+        if e.group == group and e.first_at is not None and e.value_min is not None and e.value_min >= 0
+    ))  # fmt: skip
+
+
+def first_start(facts: Facts, group: str, at: float) -> bool:
+    """*group* had no generation before its first and no committed offset, as far as the material tells until *at*."""
+    committed = [p.at for p in facts.positions if p.group == group and p.committed is not None and p.committed >= 0]
+    committed += [e.first_at for e in facts.of_kind("offset-set") if e.group == group]
+    committed += [e.first_at for e in facts.of_kind("offsets-expired", "offsets-removed") if e.group in (group, None)]
+    if any(when is not None and when < at for when in committed):
+        return False
+    told = generations_told(facts, group)
+    return not told or told[0][0] > at or told[0][1] == 1
+
+
 @dataclass(frozen=True, slots=True)
 class OffsetReset:
     """A consumer's own words about a position that was refused or missing, and where it went instead."""

@@ -126,7 +126,8 @@ def _places(*values: Value | None) -> tuple[Evidence, ...]:
 
 
 SHRINK = 1.5
-"""Times of replica.lag.time.max.ms after which a replica that does not follow is out of sync, at the latest."""
+"""Times of replica.lag.time.max.ms after which a replica that does not follow is out of sync, at the latest:
+ReplicaManager looks each half of that time (isr-expiration)."""
 _NO_EFFECT = (Version(3, 0), Version(3, 1))
 """Releases that print enable.idempotence = true without having it (KAFKA-13598)."""
 _KEYS = ("acks", "retries", "max.in.flight.requests.per.connection", "enable.idempotence")

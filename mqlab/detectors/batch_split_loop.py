@@ -2,7 +2,8 @@
 
 Fires: one client splits batches of one partition many times with the same number of attempts left (a split uses no
 retry), although what it configured cannot make them smaller. Proven when the bytes agree: what the broker rejected,
-or what left the host beyond what was accepted, is the number of splits times a batch between limit and batch.size.
+or what left the host beyond what was accepted, is the number of splits times a batch between limit and batch.size. A
+warning where a few such lines are all that there is.
 Quiet: splits that end because ``batch.size`` is within the limit (a compression estimate that was wrong, a topic
 that stores uncompressed), single records over the limit, retries whose attempts fall, clients from 4.2.0 on.
 Source of the mechanism: KAFKA-8350, ``RecordAccumulator.splitAndReenqueue``; of the leak: KAFKA-8325.
@@ -52,7 +53,7 @@ def _finding(facts: Facts, loop: Loop) -> Finding:
         f"{loop.client} -> {loop.topic}",
         Certainty.PROVEN if ledger.agrees else Certainty.LIKELY,
         (ledger.started, loop.last_at),
-        severity=Severity.CRITICAL,
+        severity=Severity.WARNING if loop.most < splits.MANY and splits.unended(facts, loop) else Severity.CRITICAL,
         ongoing=actors.goes_on(facts, {s.source for s in loop.splits}, ended),
         name=f"{loop.client}/{loop.topic}",
         statement=_statement(facts, loop, ledger, crashes),

@@ -108,6 +108,7 @@ def _finding(facts: Facts, war: War, *, alone: bool) -> Finding:
 _KNOWN_BY = {
     "logs": "logs of the clients",
     "addresses": "what the broker sees of each",
+    "turns": "a few turns of addresses that are back at once",
     "pace": "the pace alone, behind one address",
 }
 

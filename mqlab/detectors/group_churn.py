@@ -3,8 +3,9 @@
 Fires: the process of one client starts again and again after short lives. Proven where it is seen to end with an error
 or to print the same error before each end, and rebalances follow; likely where members come and go under ever new
 names.
-Quiet: members that leave because they poll too late or that are expelled (one process, many member ids), processes
-that fence each other, releases, members that are added or taken away.
+Quiet: a worker that dies since a database or service does not answer (dependency-down), members that leave because
+they poll too late or that are expelled (one process, many member ids), processes that fence each other, releases,
+members that are added or taken away.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from mqlab.kafka.rebalances import history
 from mqlab.kafka.redelivery import extra
 from mqlab.kafka.restarts import NEAR, Churn, churning, fenced, passing, restarts
 from mqlab.kafka.rows import End, Life, Rebalance
+from mqlab.shared.outages import outage
 from mqlab.shared.restarts import BACKOFF, TAKEN_BACK
 from mqlab.sources import Role
 from mqlab.units import counted
@@ -43,11 +45,12 @@ def detect(facts: Facts) -> Result:
         return Result(missing=("server.log of the brokers, or the consumers' logs",))
     found, reasons = [], []
     for group in groups.groups(facts):
-        if every := churning(facts, group):
-            found.append(_dying(facts, group, every))
-        elif short := passing(facts, group):
+        every = churning(facts, group)
+        if own := [one for one in every if not _lacks(facts, one)]:
+            found.append(_dying(facts, group, own))
+        elif not every and (short := passing(facts, group)):
             found.append(_passing(facts, group, short))
-        elif reason := _other(facts, group):
+        elif reason := _other(facts, group, every):
             reasons.append(f"{group}: {reason}")
     if found:
         return Result(tuple(found))
@@ -57,8 +60,16 @@ def detect(facts: Facts) -> Result:
     return Result(rejected="; ".join(reasons) or None)
 
 
-def _other(facts: Facts, group: str) -> str | None:
-    """Why members that joined more than once do not die in a loop."""
+def _lacks(facts: Facts, one: Churn) -> bool:
+    """Its own log says, whenever it dies, that something which it needs does not answer."""
+    own = {e.source for e in facts.episodes if e.client_id == one.client_id} - groups.logs(facts)
+    return outage(facts, own, one.ends, NEAR) is not None
+
+
+def _other(facts: Facts, group: str, in_need: Sequence[Churn]) -> str | None:
+    """Why members that joined more than once do not die in a loop, or not by themselves."""
+    if in_need:
+        return f"{', '.join(one.client_id for one in in_need)} died since something that it needs does not answer"
     every = lives(facts, group)
     ends = {life.end for life in every}
     if End.POLL_TIMEOUT in ends:

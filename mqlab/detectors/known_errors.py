@@ -2,9 +2,9 @@
 
 Fires: a known error that comes again and again, or one that ends what it befalls (``fatal``). The finding counts its
 lines, says who wrote them, since when, what they are about, and what the table knows of the error that leads.
-Quiet: what is said around a start or stop that the material tells of, or at the beginning of a log that goes on without
-it; a consequence of events that the table names (``unless``). A notice only: one or two refused tries, a disturbance
-that is over within a minute, a start that failed and then succeeded.
+Quiet: what is said around a start or stop that the material tells of (but not after each of several), or at the
+beginning of a log that goes on without it; a consequence of events that the table names (``unless``). A notice only:
+one or two refused tries, a disturbance that is over within a minute, a start that failed and then succeeded.
 """
 
 from __future__ import annotations
@@ -22,14 +22,19 @@ from mqlab.shared.wording import clock, few
 from mqlab.units import counted
 
 REPEATED = 3
-"""Lines from which an error is more than refused tries."""
+"""Lines from which an error is more than refused tries. Judgement, no default behind it: one, and the next of a client
+that tries again."""
 PASSING = 120.0
 """Seconds that clients bridge by themselves (delivery.timeout.ms); a disturbance that is over sooner passes."""
 AFTER = 60.0
-"""Seconds without it after which it is over."""
+"""Seconds without it after which it is over: two requests that time out (request.timeout.ms 30000)."""
 BEFORE = 3600.0
-"""Seconds before an error within which another event makes it a consequence."""
+"""Seconds before an error within which another event makes it a consequence. Judgement, no default behind it."""
 _SHOWN = 3
+_ONE_START = 5.0
+"""Seconds between two clients of a process that starts."""
+_OWN_STARTS = ("client-created", "settings-printed", "app-started")
+"""Events of a client's log that tell of its process's start."""
 _RUNNING = ("broker-started", "rocketmq-broker-started")
 _WELL = ("connection-made", "join-completed", "client-connected")
 """Events of a client's log that say that it works again."""
@@ -96,11 +101,20 @@ def _said(facts: Facts, incident: str) -> Iterator[_Said]:
             by_source.setdefault(episode.source, []).append((error, episode))
     known = benign_lines.starts(facts)
     for source, told in by_source.items():
-        left = [(error, e) for error, e in told if error.fatal or not known.around(e)]
+        again = _at_each_start(facts, source, [e for _, e in told])
+        left = [(error, e) for error, e in told if error.fatal or again or not known.around(e)]
         last, end = span(e.last_at for _, e in left)[1], log_end(facts, (source,))
         goes_on = last is not None and end is not None and end - last > AFTER
         if not (goes_on and all(not error.fatal and known.at_begin(e) for error, e in left)):
             yield from left
+
+
+def _at_each_start(facts: Facts, source: str, told: Sequence[Episode]) -> bool:
+    """The process of this log was started again and again, and said it after each start: it waits for nothing else."""
+    moments = sorted(e.first_at for e in facts.of_kind(*_OWN_STARTS) if e.source == source and e.first_at is not None)
+    starts = [at for n, at in enumerate(moments) if not n or at - moments[n - 1] > _ONE_START]
+    said = [at for at in starts if any(at <= (e.first_at or 0.0) <= at + benign_lines.STARTING for e in told)]
+    return len(said) >= REPEATED
 
 
 def _causes(facts: Facts, error: KnownError, episode: Episode) -> Iterator[Episode]:
@@ -162,7 +176,8 @@ def _severity(facts: Facts, incident: str, said: tuple[_Said, ...], *, ongoing: 
     sources = {e.source for _, e in said}
     well = [e.first_at for e in facts.of_kind(*_WELL) if e.source in sources and e.first_at is not None]
     is_over = not ongoing or (until is not None and any(at >= until for at in well))
-    passed = is_over and _longest((e for _, e in said), well) <= PASSING
+    looping = any(_at_each_start(facts, source, [e for _, e in said if e.source == source]) for source in sources)
+    passed = is_over and not looping and _longest((e for _, e in said), well) <= PASSING
     if not is_fatal and (passed or sum(e.count for _, e in said) < REPEATED):
         return Severity.NOTICE
     return Severity.CRITICAL if is_fatal and incident in _WORST else Severity.WARNING

@@ -2,8 +2,9 @@
 
 Fires: the same record is tried for a minute and longer. Proven where the committed offset of its partition stands at
 it while messages come in, the other partitions move and the group does not rebalance; likely where only one is known.
-Quiet: a record that was skipped after its retries, work that fails for many records or partitions (what it calls is
-down), a partition that stands still without an error or without an owner, a group that is slow everywhere.
+Quiet: a record that was skipped after its retries, work that fails for many records or partitions, or whose log says
+at each try that a database or service does not answer (what it calls is down), a partition that stands still without
+an error or without an owner, a group that is slow everywhere.
 """
 
 from __future__ import annotations
@@ -18,12 +19,15 @@ from mqlab.kafka import poll_timeout
 from mqlab.kafka.redelivery import Stuck, many_fail, stuck_records
 from mqlab.rows import GRID
 from mqlab.shared.lag import LEAST
+from mqlab.shared.outages import outage
 from mqlab.shared.queues import lag, totals
 from mqlab.sources import Role
 
 INCIDENT = "poison-pill-stall"
 SYSTEMS: tuple[str, ...] = ("kafka",)
 
+NEAR = 5.0
+"""Seconds around a try in which its cause is logged: exponential waits between tries begin with one second."""
 _SHOWN = 3
 _LATE = ("poll-interval-exceeded", "consumer-offline")
 """What comes of a record that is tried in the polling thread without end."""
@@ -32,9 +36,12 @@ _LATE = ("poll-interval-exceeded", "consumer-offline")
 def detect(facts: Facts) -> Result:
     """One finding for each record."""
     tried = stuck_records(facts)
-    poison = [stuck for stuck in tried if not many_fail(facts, stuck)]
+    alone = [stuck for stuck in tried if not many_fail(facts, stuck)]
+    poison = [stuck for stuck in alone if not _lacks(facts, stuck)]
     if poison:
         return Result(tuple(_finding(facts, stuck) for stuck in poison))
+    if alone:
+        return Result(rejected="no record gets on: what their handler needs does not answer, as its log says")
     if tried:
         return Result(rejected="many records fail, not one: what their handler calls may be down")
     told = facts.of_kind("record-failed")
@@ -44,6 +51,13 @@ def detect(facts: Facts) -> Result:
     if facts.logs_of("kafka", Role.CLIENT_LOG) or facts.logs_of("", Role.APPLICATION_LOG):
         return CLEAR
     return Result(missing=("the logs of the consumers, which name the record that fails",))
+
+
+def _lacks(facts: Facts, stuck: Stuck) -> bool:
+    """No other partition moves, and the log says at most tries that something it needs does not answer."""
+    at = [e.first_at for e in (*stuck.failures, *stuck.sought) if e.first_at is not None]
+    sources = {e.source for e in (*stuck.failures, *stuck.sought)}
+    return not stuck.moving and outage(facts, sources, at, NEAR) is not None
 
 
 def _finding(facts: Facts, stuck: Stuck) -> Finding:

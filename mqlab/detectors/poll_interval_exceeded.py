@@ -30,7 +30,7 @@ INCIDENT = "poll-interval-exceeded"
 SYSTEMS: tuple[str, ...] = ("kafka",)
 
 AGAIN = 2
-"""Departures from which it is a loop."""
+"""Departures from which it is a loop. Judgement, no default behind it: one may be a pause."""
 CLIENT_LOGS = "the consumers' logs: members left and came again, and why is not told"
 _MORE_SHOWN = 3
 _NAMED = 4

@@ -3,7 +3,8 @@
 Fires: most lives of a client's connections last equally long, silence ended them (a ping without an answer, or the
 broker's own timeout) after a time that a keep-alive makes, and the client is back within seconds. Proven where what a
 proxy carried of each life is the limit times the life, or where the broker paused reading for longer than both sides
-wait; likely where a limit is configured, or where each life was carried at one and the same rate.
+wait; likely where a limit is configured, where each life was carried at one and the same rate, where the broker paused
+reading before most of the ends, or where the client has something to send all the time (a thin uplink).
 Quiet: an idle timeout of a load balancer (lives of one length whatever the keep-alive, hardly any bytes, no silence at
 client or broker), a bad link that fails in a regular rhythm (the client comes back late), an id that two clients fight
 for, a limit that is never reached.
@@ -58,7 +59,7 @@ def _why_not(facts: Facts, client: Flapping, configured: tuple[Limit, ...]) -> s
     if _reached(client, configured):
         return None
     lasted = f"connections end after {units.duration(client.life)}"
-    if not client.silent and not _paused(client):
+    if not (client.silent or client.held or _paused(client)):
         if client.kept_alive and (client.carried or any(life.ended == "taken-over" for life in client.lives)):
             return _UNKNOWN
         patience = f", whatever its keep-alive of {client.keep_alive:g} s" if client.keep_alive else ""
@@ -67,7 +68,7 @@ def _why_not(facts: Facts, client: Flapping, configured: tuple[Limit, ...]) -> s
         return f"{lasted}, but it takes {units.duration(client.gap)} to come back: its link was down"
     if client.carried and configured:
         return f"{lasted}, and what was carried of them is not {units.size(configured[0].rate)}/s"
-    if not configured and not _paused(client) and not _one_rate(client):
+    if not (configured or _paused(client) or client.held or client.busy or _one_rate(client)):
         return _UNKNOWN
     return None
 
@@ -120,10 +121,9 @@ def _finding(facts: Facts, client: Flapping, configured: tuple[Limit, ...]) -> F
         statement=(
             f"{client.client_id} lost its connection {units.counted(len(client.lives), 'time')} from {clock(since)} to "
             f"{clock(until)} UTC, mostly after {units.duration(client.life)}, and was back at once: it sends faster "
-            "than "
-            f"{f'the {units.size(rate)}/s that are read' if rate else 'a limit allows'}, so its pings wait behind data "
-            f"until the keep-alive{patience} has passed. What waits in buffers is lost with QoS 0 and sent again "
-            "with QoS 1."
+            f"than {f'the {units.size(rate)}/s that are read' if rate else 'a limit or its uplink allows'}, so its "
+            f"pings wait behind data until the keep-alive{patience} has passed. What waits in buffers is lost with "
+            "QoS 0 and sent again with QoS 1."
         ),
         measures={
             "lives": len(client.lives),

@@ -10,7 +10,7 @@ restart that concerns everybody, one or two losses.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 from statistics import median
@@ -58,8 +58,9 @@ def _finding(group: tuple[Link, ...]) -> Finding:
         severity=Severity.NOTICE,
         statement=(
             f"{_who(group)} lost the connection {counted(len(losses), 'time')} between {clock(since)} and "
-            f"{clock(until)} UTC and came back from the same place{_after(losses, sure=sure)}. Nobody else used the "
-            f"id; {'its link' if sure else 'its link or its power'} fails."
+            f"{clock(until)} UTC and came back{_place(losses)}{_after(losses, sure=sure)}. "
+            + ("Nobody else used the id; its link" if sure else "No second client fights for the id; its link or power")
+            + " fails."
         ),
         measures={
             "clients": len(group),
@@ -83,6 +84,15 @@ def _who(group: tuple[Link, ...]) -> str:
         return group[0].client_id
     names = ", ".join(link.client_id for link in group[:_SHOWN])
     return f"{len(group)} clients behind {group[0].address} ({names}{', …' if len(group) > _SHOWN else ''})"
+
+
+def _place(losses: list[Loss]) -> str:
+    """Where it came back from, as far as addresses are told."""
+    addresses: dict[str, set[str | None]] = defaultdict(set)
+    for loss in losses:
+        addresses[loss.following.client_id] |= {loss.connection.address, loss.following.address}
+    most = max(len(own - {None}) for own in addresses.values())
+    return " from the same place" if most < 2 else f" from {most} addresses in turn"
 
 
 def _after(losses: list[Loss], *, sure: bool) -> str:

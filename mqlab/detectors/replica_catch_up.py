@@ -20,7 +20,7 @@ INCIDENT = "replica-catch-up"
 SYSTEMS: tuple[str, ...] = ("kafka",)
 
 MATTERS = 0.1
-"""Share of all bytes that came in from which the old data copied is worth a word."""
+"""Share of all bytes that came in from which the old data copied is worth a word. Judgement, no default behind it."""
 ABOVE = 1.3
 """Times R−1 from which more is copied than what comes in: scrapes of two counters miss each other by less."""
 AROUND = 60.0

@@ -1,8 +1,8 @@
 """Brokers, or the members of a group, are restarted one after another, equally often: a deploy or an upgrade.
 
-Fires: at least two brokers of one cluster stopped in good order and came back, one at a time; every member of a
-RocketMQ group came again once, from the same hosts; every member of a Kafka group came again as a new process, all
-equally often, one after another.
+Fires: brokers of one cluster stopped in good order and came back, one at a time, or a single one did so once; every
+member of a RocketMQ group came again once, from the same hosts; every member of a Kafka group came again as a new
+process, all equally often, one after another.
 Quiet: one broker that comes back again and again, starts without an orderly stop, brokers that are down together, a
 group that has other hosts afterwards or a second process on each, members that connect again after a broker's start;
 Kafka members that fell out before or meanwhile, die in a loop, are all stopped at once, are added or taken away.
@@ -32,12 +32,14 @@ INCIDENT = "rolling-restart"
 SYSTEMS: tuple[str, ...] = ("kafka", "rocketmq")
 
 BACK = 900.0
-"""Seconds within which a stopped broker belongs to the start that follows."""
+"""Seconds within which a stopped broker belongs to the start that follows. Judgement, no default behind it: one that
+recovers its logs is back after minutes."""
 
 AROUND = 60.0
-"""Seconds before and after the first member that came again in which the restart shows in lag."""
+"""Seconds before and after the first member that came again in which the restart shows in lag: the longest usual scrape
+interval."""
 LEAST = 10
-"""Messages below which lag is no lag."""
+"""Messages below which lag is no lag. Judgement, no default behind it."""
 
 Outage = tuple[float, float, Episode, Episode]
 """(down, up, the stop, the start)."""
@@ -121,7 +123,7 @@ def _of_brokers(facts: Facts) -> Result:
     if not outages:
         return CLEAR
     each = sorted((o for found in outages.values() for o in found), key=lambda o: (o[0], o[1], o[3].source))
-    if len(outages) < 2:
+    if len(outages) < 2 and len(each) > 1:
         return Result(rejected=f"one broker restarted {counted(len(each), 'time')}, no other did")
     if len({len(found) for found in outages.values()}) > 1:
         return Result(rejected="a broker restarted more often than the others")
@@ -129,6 +131,7 @@ def _of_brokers(facts: Facts) -> Result:
         return Result(rejected="brokers were down at the same time")
     start, end, times = each[0][0], each[-1][1], len(each) // len(outages)
     longest = max(b - a for a, b, _, _ in each)
+    order = f"in good order{_versions(facts, start)}"
     found = finding(
         INCIDENT,
         "brokers",
@@ -137,7 +140,10 @@ def _of_brokers(facts: Facts) -> Result:
         severity=Severity.NOTICE,
         statement=(
             f"{len(outages)} brokers were restarted one after another between {clock(start)} and {clock(end)} UTC, "
-            f"{_often(times)} and in good order{_versions(facts, start)}. The longest was away for {longest:.0f} s."
+            f"{_often(times)} and {order}. The longest was away for {longest:.0f} s."
+            if len(outages) > 1
+            else f"Broker {next(iter(outages))} was restarted between {clock(start)} and {clock(end)} UTC, {order}, "
+            f"and was away for {longest:.0f} s; no other broker's restart is seen."
         ),
         measures={"brokers": len(outages), "longest_outage_seconds": longest},
         evidence=tuple(place for _, _, stop, back in each for place in (stop.first, back.first)),

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from mqlab.facts import Facts
 from mqlab.findings import Certainty, Finding, Result, Severity, finding
 from mqlab.kafka import groups, heartbeat_loss
-from mqlab.kafka.heartbeat_loss import UNHEARD, Cause, Expiry, Kind
+from mqlab.kafka.heartbeat_loss import Cause, Expiry, Kind
 from mqlab.kafka.rebalances import history, whole
 from mqlab.kafka.redelivery import extra
 from mqlab.kafka.restarts import dying
@@ -29,8 +29,8 @@ SYSTEMS: tuple[str, ...] = ("kafka",)
 AGAIN = 2
 """Expulsions of members that stood still or were cut off, from which it is no single pause."""
 ALIVE = 0.6
-"""Share of the session timeout that a silence must have lasted: heartbeat.interval.ms is up to a third of it, and as
-old may the last heartbeat be when the silence begins."""
+"""Share of the session timeout that a silence must have lasted: the last heartbeat may be a third of it old when the
+silence begins (heartbeat.interval.ms: no higher than that), and two logs' clocks differ by 2 s of 30."""
 AFTER = 60.0
 """Seconds after the last expulsion in which its rebalances come, and after which it is over: another session timeout
 (45 s) and a join."""
@@ -166,7 +166,7 @@ def _measured(one: Expiry, cause: Cause) -> bool:
         return False
     if cause.kind in (Kind.PAUSE, Kind.NETWORK):
         return True
-    return one.silence is not None and one.silence.telling and one.at - one.silence.since >= UNHEARD * one.timeout
+    return one.silence is not None and one.silence.telling and one.at - one.silence.since >= ALIVE * one.timeout
 
 
 def _statement(case: Case) -> str:

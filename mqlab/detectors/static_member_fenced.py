@@ -22,9 +22,10 @@ INCIDENT = "static-member-fenced"
 SYSTEMS: tuple[str, ...] = ("kafka",)
 
 SOON = 300.0
-"""Seconds between two hand-overs of one id that are no two deploys."""
+"""Seconds between two hand-overs of one id that are no two deploys: a supervisor's longest wait (CrashLoopBackOff of
+Kubernetes)."""
 QUIET = 120.0
-"""Seconds without a further fencing after which it is over, at least."""
+"""Seconds without a further fencing after which it is over, at least. Judgement, no default behind it."""
 _SHOWN = 4
 
 

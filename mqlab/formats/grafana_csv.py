@@ -43,10 +43,19 @@ _UNITS = {
 }  # fmt: skip
 
 
+_LINES = re.compile(r"(?i)[,;\t]\"?(?:line|message|body)\"?(?=[,;\t]|\r?$)")
+"""A column of Explore's table of logs."""
+
+
 def recognise(head: Head) -> bool:
-    """True for a header that begins with Time or Series and a row with a time under it."""
+    """True for a header that begins with Time or Series and a row with a time under it; not for lines of a log."""
     lines = [line for line in console.plain_lines(head) if not _SEP.search(line)]
-    return len(lines) > 1 and bool(_HEADER.search(lines[0])) and bool(_ROW.search(lines[1]))
+    return (
+        len(lines) > 1
+        and bool(_HEADER.search(lines[0]))
+        and bool(_ROW.search(lines[1]))
+        and not _LINES.search(lines[0])
+    )
 
 
 def parse(lines: Lines, about: About) -> Items:

@@ -32,7 +32,7 @@ FORMAT = Spec("kafka-broker-log", Role.BROKER_LOG, (EVENTS, VOLUME), "kafka", Re
 
 _LINE = re.compile(
     r"^\[?\d{4}-\d\d-\d\d[T ][\d:.,]+.*"
-    r"(?:\((?:kafka\.(?!producer|consumer|tools)|org\.apache\.kafka\.(?!clients\.(?:producer|consumer))"
+    r"(?:\((?:kafka\.(?!producer|consumer|tools)|org\.apache\.kafka\.(?!clients\.(?:producer|consumer)|connect\b|streams\b)"
     r"|state\.change\.logger|org\.apache\.zookeeper)|"
     r" - \[(?:Log|UnifiedLog|LogLoader|LocalLog|Partition|ProducerStateManager|GroupMetadataManager|SocketServer|"
     r"KafkaApi|Replica\w+|Transaction\w+|Broker|RaftManager|SnapshotGenerator|Metadata\w+)\b|"
@@ -227,6 +227,7 @@ _DELETING: tuple[Signature, ...] = (
 _NEW = r"Setting new leader .*?\bpartition \d+ to (?P<value>\d+) "
 
 _QUORUM: tuple[Signature, ...] = (
+    Signature("no-controller", begins=r"In the new epoch (?P<value>\d+), the leader is \(none\)"),
     Signature(
         "unclean-election",
         begins=rf"UNCLEAN partition change for {PARTITION}"

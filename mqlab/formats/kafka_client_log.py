@@ -149,6 +149,16 @@ _OFFSETS: tuple[Signature, ...] = (
         begins=rf"Fetch (?:offset|position) {_OFFSET}.* is out of range for (?:topic-)?partition {PARTITION}",
     ),
     Signature(
+        "offset-reset",
+        contains=r"Cannot fetch (?:offset|records in \[)\s*(?P<value>\d+)[^(]*\(GroupId: (?P<group>\S+), TopicPartition:"
+        r" (?P<topic>[\w.-]+)-(?P<queue>\d+)\)",
+    ),
+    Signature(
+        "offset-reset",
+        contains=r"Offsets out of range with no configured reset policy for partitions: \{(?P<topic>[\w.-]+)"
+        r"-(?P<queue>\d+)=(?P<value>\d+)",
+    ),
+    Signature(
         "truncation-detected",
         begins=rf"Truncation detected for partition {PARTITION} at offset {_OFFSET}",
         also=r"(?:to diverge|resetting offset to|end offset from the broker is) "
@@ -207,7 +217,7 @@ SIGNATURES: tuple[Signature, ...] = (
     Signature(
         "static-member-fenced",
         contains=r"FencedInstanceIdException|group\.instance\.id .*fenced|instance id \S+ has been fenced"
-        r"|consumer with the same group\.instance\.id|UnreleasedInstanceIdException|UNRELEASED_INSTANCE_ID",
+        r"|consumer with (?:the )?same group\.instance\.id|UnreleasedInstanceIdException|UNRELEASED_INSTANCE_ID",
         also=rf"instanceId=(?P<reason>[^,\]]+)|instance id (?:Optional\[)?(?P<reason2>[^\s\]]+)|partition {PARTITION}",
     ),
     _REFUSED,

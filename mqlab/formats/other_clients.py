@@ -33,7 +33,7 @@ _MARKS: Mapping[str, str] = {
     r"|Kafka::[A-Z]\w+|\brdkafka\b|librdkafka|KafkaError\{code=|kafka/(?:client|log|writer|reader)\.go"
     r"|springframework\.kafka|\bo\.[as]\.k(?:afka)?\.|KafkaMessageListenerContainer|org\.apache\.kafka\."
     r"|connector\.kafka|\.kafka010\.|KafkaSourceReader|FlinkKafka\w+|\[?logstash\.(?:in|out)puts\.kafka|io\.debezium"
-    r"|zendesk\.maxwell|MaxwellKafka|io\.confluent|Worker(?:Source|Sink)Task|MirrorSourceConnector|stream-thread \["
+    r"|\bKSQL\b|^ksql> |zendesk\.maxwell|MaxwellKafka|io\.confluent|Worker(?:Source|Sink)Task|MirrorSourceConnector|stream-thread \["
     r"|\[(?:Worker|Consumer|Producer|AdminClient) clientId=",
     "mqtt-client-log": r"\bMQT: |\bMQTT_(?:CLIENT|EVENT)|\bz2m:|[Zz]igbee2(?:mqtt|MQTT)|homeassistant\.\w+\.mqtt"
     r"|\[mqtt(?:-broker| in| out)?:|mqttjs\b|\baedes\b|\b(?:aio|asyncio_)mqtt\b|MqttError\b|\bPubSubClient\b"
@@ -58,14 +58,19 @@ _OF = rf"\bgroup(?:Id|_id)?[=:] ?'?{_GROUP}|\bmemberId=(?P<member_id>[^\s,\]]+)"
 KAFKA: tuple[Signature, ...] = (
     Signature(
         "heartbeat-failed",
-        begins=r"(?:The coordinator is not aware of this member, re-|Error sending heartbeat: |heartbeat errored\b"
-        r"|Heartbeat failed: local member_id was not recognized)(?P<reason>.*)",
+        begins=r"(?P<reason>The coordinator is not aware of this member), re-|Heartbeat failed: (?P<reason2>local member_id"
+        r" was not recognized)|(?:Error sending heartbeat: |heartbeat errored\b(?:.*?\berr[=:] ?)?)(?P<reason3>.*)",
         also=rf"{_OF}|\[\[{_GROUP.replace('group', 'group2')}\] \{{",
     ),
     Signature(
         "heartbeat-failed",
         contains=r"kafka server: (?P<reason>[Tt]he provided member is not known in the current generation"
         r"|[Tt]he provided generation id is not the current generation)",
+    ),
+    Signature(
+        "request-timeout",
+        contains=r"(?:error while consuming (?P<topic>[\w.-]+)/(?P<queue>\d+): )?"
+        r"kafka server: Request exceeded the user-specified time limit",
     ),
     Signature("join-requested", begins=r"The group is rebalancing, re-joining(?P<reason>.*)", also=_OF),
     Signature("join-started", begins=rf"Joining group [`']{_GROUP}[`']"),
@@ -91,6 +96,15 @@ KAFKA: tuple[Signature, ...] = (
         "record-too-large",
         contains=r"(?P<reason>kafka server: Message was too large|larger than configured Producer\.MaxMessageBytes"
         r"|MESSAGE_TOO_LARGE: The message is too large|MessageSizeTooLargeError)",
+    ),
+    Signature(
+        "record-too-large",
+        begins=r"Kafka \(topic=(?P<topic>[^)]+)\): dropping (?P<reason>too large message) of size (?P<value>\d+)",
+    ),
+    Signature(
+        "not-enough-replicas",
+        contains=r"(?:\[retrying\] on (?P<topic>[\w.-]+)/(?P<queue>\d+) because )?"
+        r"kafka server: Messages are rejected since there are fewer in-sync replicas",
     ),
     Signature(
         "poll-timeout",

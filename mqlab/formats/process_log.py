@@ -6,6 +6,7 @@ Sample lines::
     2026-11-21 23:48:08,387 INFO exited: thumbs-3 (exit status 1; not expected)
     Nov 22 00:24:29 app-7 systemd[1]: dedup-1.service: Main process exited, code=exited, status=1/FAILURE
     Terminating due to java.lang.OutOfMemoryError: Java heap space
+          Reason:       OOMKilled
 
 A process that a signal ended has the signal's number and 128 for a status, as shells tell it.
 """
@@ -55,13 +56,14 @@ SIGNATURES: tuple[Signature, ...] = (
 
 _ANY = re.compile("|".join(s.unnamed for s in SIGNATURES) + r"|java\.lang\.OutOfMemoryError")
 
-_POD = re.compile(r"\s+Reason:\s+OOMKilled\s*$")
-"""``kubectl describe pod``."""
+
+_POD = re.compile(r"^\s+(?:Last )?State:\s+(?:Running|Waiting|Terminated)\s*$", re.MULTILINE)
+"""What ``kubectl describe pod`` says of a container."""
 
 
 def recognise(head: Head) -> bool:
-    """True when at least half of the lines tell of a process that started or ended, or one why a container did."""
-    if any(_POD.match(line) for line in head.lines):
+    """True when at least half of the lines tell of a process that started or ended, or a pod is described."""
+    if _POD.search(head.text):
         return True
     lines = [line for line in head.lines if line.strip()]
     return bool(lines) and sum(bool(_ANY.search(line)) for line in lines) * 2 >= len(lines)

@@ -41,6 +41,9 @@ from mqlab.rows import Batch, Shape
 from mqlab.shared.benign_lines import ORDERLY, WANTED
 from mqlab.shared.restarts import CLOCKS
 
+EARLY, LATE = 0.3, 1.0
+"""Seconds around max.poll.interval.ms in which a leave without a reason is one: applications round the times of their
+polls, and the heartbeat thread looks each 100 ms (retry.backoff.ms) or when it may. A wider window meets by chance."""
 _PROCESS = STARTS | STOPS | {"process-exit"}
 
 
@@ -136,7 +139,7 @@ def _silent(facts: Facts, lines: Lines, span: Span) -> Ending:
     failed = _failed(lines, span, until)
     limit = interval(facts, span.client_id, until)
     waited = poll_limits.waited(facts, lines.group, span.client_id, until)
-    late = limit is not None and waited is not None and abs(waited - limit) <= CLOCKS
+    late = limit is not None and waited is not None and -EARLY <= waited - limit <= LATE
     if failed is None and not late:
         return Ending(span.end, None)
     words = "it left"

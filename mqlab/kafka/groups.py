@@ -158,6 +158,11 @@ def _logged(facts: Facts, known: tuple[Life, ...]) -> tuple[float, float]:
     return min(moments, default=0.0), max(moments, default=0.0)
 
 
+APART = 15.0
+"""Seconds from which a client's generations are not those of its coordinator: the answer to a join comes within
+milliseconds, and a busy host writes seconds later. Judgement, no default behind it."""
+
+
 @per_facts
 def astray(facts: Facts, group: str) -> frozenset[str]:
     """Clients of *group* whose clock is off: the coordinator made none of the generations when they joined them."""
@@ -169,7 +174,7 @@ def astray(facts: Facts, group: str) -> frozenset[str]:
     for line, client in poll_limits.own_lines(facts, group, "join-completed"):
         times = made.get(-1.0 if line.value_max is None else line.value_max, ())
         away[client] += [min(abs(at - (line.first_at or 0.0)) for at in times)] if times else []
-    return frozenset(client for client, seconds in away.items() if seconds and min(seconds) > ONCE)
+    return frozenset(client for client, seconds in away.items() if seconds and min(seconds) > APART)
 
 
 def missing(clients: frozenset[str]) -> str:

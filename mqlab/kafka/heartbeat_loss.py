@@ -22,15 +22,19 @@ from mqlab.kafka.log_lines import static_of
 from mqlab.kafka.poll_limits import Silence, lines_of, own_lines, session_limit, signs_of_life, silence
 from mqlab.kafka.poll_timeout import departures
 from mqlab.kafka.restarts import distinct, fenced
-from mqlab.kafka.rows import ONCE, RESOLUTION, End, Life
+from mqlab.kafka.rows import RESOLUTION, End, Life
 from mqlab.memo import per_facts
 from mqlab.shared.benign_lines import ORDERLY
 from mqlab.shared.configured import consumer_value
 from mqlab.shared.restarts import CLOCKS
 
-UNHEARD = 2 / 3
-"""Share of the session timeout for which an expelled member was silent, at least: the last heartbeat before that is no
-older than heartbeat.interval.ms, which is a third of session.timeout.ms at most."""
+SOON = 15.0
+"""Seconds beyond the session timeout after a stop or a late poll within which the expulsion is its trace: a heartbeat
+(heartbeat.interval.ms, 3 s) came after it, two clocks differ, and a busy host stops and writes seconds later.
+Judgement, no default behind it."""
+COVERED = 0.8
+"""Share of the session timeout that pauses must make up. The last heartbeat may be an interval old when they begin:
+with heartbeat.interval.ms = 3000 that leaves 0.7 of 10 s and 0.93 of 45 s. Judgement between the two."""
 _NOTICED = ("session-timeout", "coordinator-lost", "heartbeat-failed", "generation-reset", "commit-failed")
 _AGAIN = ("coordinator-found", "join-completed", "partitions-assigned")
 _CUT = ("session-timeout", "coordinator-lost", "request-timeout")
@@ -67,7 +71,7 @@ class Expiry:
     @property
     def reach(self) -> float:
         """Seconds around the expulsion in which what led to it lies."""
-        return (self.timeout or 0.0) + ONCE
+        return (self.timeout or 0.0) + SOON
 
 
 @per_facts
@@ -138,7 +142,7 @@ def _by_clients(facts: Facts, group: str) -> Iterator[Expiry]:
         at = line.first_at or 0.0
         limit = session_limit(facts, client, at)
         unknown = lines_of(facts, group, client, "generation-reset", "partitions-lost", "heartbeat-failed")
-        lost = [e for e in unknown if abs((e.first_at or 0.0) - at) <= ONCE]
+        lost = [e for e in unknown if abs((e.first_at or 0.0) - at) <= SOON]
         if limit is None or not lost:
             continue
         quiet = silence(facts, group, client, at - CLOCKS, limit.seconds)
@@ -175,7 +179,7 @@ def _trace(facts: Facts, group: str, one: Expiry, life: Life, lives: Sequence[Li
 def _died(facts: Facts, group: str, one: Expiry, stopped: float) -> bool:
     """The process ended with an error, or was killed."""
     exits = lines_of(facts, group, one.client_id, "process-exit")
-    return any(e.value_max not in (None, *ORDERLY) for e in exits if abs((e.first_at or 0.0) - stopped) <= ONCE)
+    return any(e.value_max not in (None, *ORDERLY) for e in exits if abs((e.first_at or 0.0) - stopped) <= SOON)
 
 
 class Kind(StrEnum):
@@ -232,7 +236,7 @@ def _pauses(facts: Facts, group: str, one: Expiry) -> Cause | None:
     ]
     pauses = [(seconds, e) for e in own if (seconds := _overlap(e, since, one.at)) > 0]
     longest = max((e.value_max or 0.0 for _, e in pauses), default=0.0)
-    if sum(seconds for seconds, _ in pauses) < UNHEARD * one.timeout:
+    if sum(seconds for seconds, _ in pauses) < COVERED * one.timeout:
         return None
     places = tuple(e.first.because("stops the process") for _, e in pauses[:3])
     return Cause(Kind.PAUSE, f"garbage collection stopped its process for {units.duration(longest)}", places, longest)
@@ -247,7 +251,7 @@ def _overlap(pause: Episode, since: float, until: float) -> float:
 
 def _exits(facts: Facts, group: str, one: Expiry) -> tuple[Evidence, ...]:
     exits = lines_of(facts, group, one.client_id, "process-exit")
-    near = [e for e in exits if -one.reach <= (e.first_at or 0.0) - one.at <= ONCE]
+    near = [e for e in exits if -one.reach <= (e.first_at or 0.0) - one.at <= SOON]
     return tuple(e.first.because("its process ends") for e in near)
 
 

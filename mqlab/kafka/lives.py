@@ -133,8 +133,13 @@ def _started(known: Lines, old: Span | None, span: Span) -> float | None:
     near = between(known.of(span.client_id), begun, span.since + CLOCKS)
     starts = [e for e in near if e.kind in STARTS and (e.first_at or 0.0) > begun]
     moments = [e.first_at or 0.0 for e in starts]
-    cut = max((place for place, (one, next_) in enumerate(pairwise(moments), 1) if next_ - one > ONCE), default=0)
+    cut = max((place for place, (one, next_) in enumerate(pairwise(moments), 1) if next_ - one > _START), default=0)
     return moments[cut] if moments else None
+
+
+_START = 60.0
+"""Seconds that the lines of one start lie apart at most: a consumer is made when the application is up, which takes a
+busy host that long. Judgement, no default behind it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ _WATCHED = ("process-exit", "process-started")
 _done = attrgetter("at")
 PROCESSES = 8
 """Processes with one client id that are told apart: of the polls that end after a moment, and of the lives before one,
-as many are looked at."""
+as many are looked at. Judgement, no default behind it: a bound of the work."""
 
 
 def client_of(facts: Facts, group: str, row: Episode | Batch) -> str | None:
@@ -141,7 +141,10 @@ class Silence:
 EXPECTED = 4
 """Signs that would have come in a silence; that none does is chance in one of fifty (Poisson: exp(-4) = 1.8 %)."""
 _LOOKED = 60.0
-"""Seconds before a silence by which it is known how often the client gives a sign."""
+"""Seconds before a silence by which it is known how often the client gives a sign: the longest usual scrape interval,
+and six rows of polls."""
+_ROW = 10
+"""Polls of one row that count, at most: one a second (a row stands for ten), which is what most logs resolve."""
 
 
 def silence(facts: Facts, group: str, client_id: str, at: float, timeout: float) -> Silence | None:
@@ -166,7 +169,7 @@ def signs_of_life(facts: Facts, group: str) -> Mapping[str, Sequence[float]]:
     """By client of *group*: when it wrote a line or worked off a poll, sorted; without polls, when its counter moved.
 
     A counter tells only of the time between two samples, so lines about polls count more. Polls that share a row count
-    as often as makes a silence of the ten seconds that the row stands for telling, no more.
+    as often as one a second in the ten seconds that the row stands for, no more.
     """
     found: dict[str, list[float]] = defaultdict(list)
     alone = homes(facts, group)
@@ -178,7 +181,7 @@ def signs_of_life(facts: Facts, group: str) -> Mapping[str, Sequence[float]]:
         if client and (episode.group == group or episode.source in alone) and episode.source not in brokers:
             found[client] += [at for at in (episode.first_at, episode.last_at) if at is not None]
     for batch in polls(facts, group):
-        found[batch.client_id or ""] += [batch.at] * min(batch.polls, EXPECTED)
+        found[batch.client_id or ""] += [batch.at] * min(batch.polls, _ROW)
     for series in facts.named("consumer.records_consumed"):
         client = series.labels.get("client_id")
         if client in members(facts, group) and not polls_of(facts, group, client):

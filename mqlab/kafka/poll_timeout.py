@@ -24,12 +24,19 @@ from mqlab.kafka.lives import lives
 from mqlab.kafka.poll_limits import SESSION, Limit, Pace, lines_of, own_lines
 from mqlab.kafka.rebalances import history
 from mqlab.kafka.redelivery import FEWEST, Stuck, extra, many_fail, stuck_records
-from mqlab.kafka.rows import HEARD, ONCE, RESOLUTION, Behind, End, Life, Rebalance
+from mqlab.kafka.rows import HEARD, ONCE, Behind, End, Life, Rebalance
 from mqlab.memo import per_facts
 from mqlab.rows import Batch
 from mqlab.shared import queues
 from mqlab.shared.restarts import CLOCKS
 from mqlab.shared.wording import sample
+
+EARLY = 0.9
+"""Share of the limit from which a wait is the limit: the line that tells of a poll comes after the poll, by up to the
+work on one of the records. Judgement, no default behind it."""
+LATE = 3.0
+"""Seconds by which the coordinator may note a departure later than the limit, at least: two clocks differ by 2 s, and
+the heartbeat thread of a busy process is late. Judgement, no default behind it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,18 +64,22 @@ class Departure:
             return self.counted
         if self.poll is not None and self.poll.longest_seconds > self.limit.seconds:
             return True
-        return self.waited is not None and abs(self.waited - self.limit.seconds) <= CLOCKS
+        latest = self.limit.seconds + max(LATE, (1 - EARLY) * self.limit.seconds)
+        return self.waited is not None and EARLY * self.limit.seconds <= self.waited <= latest
 
     @property
     def contradicted(self) -> bool:
         """It is only concluded, and its polls were in time."""
         if self.told or self.measured or self.limit is None:
             return False
-        return self.waited is not None and self.waited < self.limit.seconds - CLOCKS
+        return self.waited is not None and self.waited < EARLY * self.limit.seconds
 
 
 COMMITTED = 5.0
 """Seconds within which a client tries to commit the poll that it has worked off (auto.commit.interval.ms)."""
+METERED = 5.0
+"""Limits after a departure in which the next poll is awaited, with which its metric tells how long the last one took:
+a later maximum is that of another poll. Judgement, no default behind it."""
 
 
 @per_facts
@@ -166,9 +177,9 @@ def _departure(
 
 
 def _metered(facts: Facts, client: str, at: float, limit: float) -> bool:
-    """``time-between-poll-max``, in ms, is above the limit later: the client notes it with its next poll."""
+    """``time-between-poll-max``, in ms, is above the limit soon after: the client notes it with its next poll."""
     own = [s for s in facts.named("consumer.time_between_poll_max") if s.labels.get("client_id") == client]
-    return any(value > limit * 1000 for s in own for when, value in s.points if when >= at)
+    return any(value > limit * 1000 for s in own for when, value in s.points if at <= when <= at + METERED * limit)
 
 
 _MOST = 0.5
@@ -207,8 +218,11 @@ def _blocked(facts: Facts, group: str, record: Stuck, left: Departure) -> bool:
     return len(tries) >= FEWEST and max(tries) - min(tries) >= _MOST * left.limit.seconds
 
 
+ONE = 2.0
+"""Seconds within which the client and the application tell of one failed commit, each in whole seconds."""
 REST = 2.0
-"""Limits, or usual times from one departure to the next, without another one, after which it is over."""
+"""Limits, or usual times from one departure to the next, without another one, after which it is over. Judgement, no
+default behind it: one may be late."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,7 +326,7 @@ def _commits(facts: Facts, group: str, since: float, until: float) -> tuple[Epis
     last: dict[str, float] = {}
     for line, client in own_lines(facts, group, "commit-failed"):
         at = line.first_at or 0.0
-        if since <= at <= until and at - last.get(client, -inf) > RESOLUTION:
+        if since <= at <= until and at - last.get(client, -inf) > ONE:
             found.append(line)
             last[client] = at
     return tuple(found)
@@ -330,13 +344,15 @@ def lag(facts: Facts, group: str, since: float, until: float) -> dict[str, float
 
 
 SLOWER = 2.0
-"""How many times the time of an answer must have grown to be a cause."""
+"""How many times the time of an answer must have grown to be a cause. Judgement, no default behind it: below it most of
+the time was there before."""
 PART = 0.3
-"""Share of the time per record that the answers must make up."""
+"""Share of the time per record that the answers must make up. Judgement, no default behind it: of less, answers twice
+as fast would save no sixth."""
 FAILING = 0.005
-"""Share of answers that are errors from which they are no remark."""
+"""Share of answers that are errors from which they are no remark, one of 200. Judgement, no default behind it."""
 MORE = 3.0
-"""How many times as often calls must fail as before."""
+"""How many times as often calls must fail as before. Judgement, no default behind it."""
 _SHOWN = 2
 
 

@@ -26,6 +26,9 @@ from mqlab.shared.restarts import BACKOFF, CLOCKS, TAKEN_BACK, Restart, Round, r
 NEAR = 60.0
 """Seconds around the end of a process in which an exit, an error or another name belongs to it: the last line of a
 shape is known by its minute, and a member without a word is expelled 45 s after it stopped (session.timeout.ms)."""
+PASSING = 4
+"""Members of different names that came and went from which the group churns: three may be a trial or a change of size.
+Judgement, no default behind it."""
 _DEATHS = frozenset({End.LEFT, End.EXPIRED, End.DROPPED})
 _BROKEN = (End.POLL_TIMEOUT, End.DROPPED)
 _SHARED = " on "
@@ -214,6 +217,11 @@ class Churn:
         return self.restarts[-1].started if self.last is None else stopped_at(self.last)
 
     @property
+    def ends(self) -> tuple[float, ...]:
+        """When it died."""
+        return (*(restart.stopped for restart in self.restarts), *([stopped_at(self.last)] if self.last else []))
+
+    @property
     def deaths(self) -> int:
         """How often it ended."""
         return len(self.restarts) + (self.last is not None)
@@ -297,7 +305,7 @@ def dying(facts: Facts, group: str) -> frozenset[str]:
 
 @per_facts
 def passing(facts: Facts, group: str) -> tuple[Life, ...]:
-    """Short lives of names that never came again, by time; none for so few that it may be a change of size."""
+    """Short lives of names that never came again, by time; none where there are too few."""
     every = lives(facts, group)
     names = Counter(life.client_id for life in every)
     released = {restart.member for release in releases(facts, group) for restart in release.restarts}
@@ -309,4 +317,4 @@ def passing(facts: Facts, group: str) -> tuple[Life, ...]:
         if life.since is not None and life.until is not None
         if life.until - life.since <= BACKOFF and life.until < last - NEAR
     ]
-    return tuple(sorted(short, key=lambda life: (life.since or 0.0, life.client_id))) if len(short) > TAKEN_BACK else ()
+    return tuple(sorted(short, key=lambda life: (life.since or 0.0, life.client_id))) if len(short) >= PASSING else ()

@@ -92,7 +92,7 @@ HEARD = 3.0 + CLOCKS
 heartbeat.interval.ms (3000)."""
 ONCE = 10.0
 """Seconds within which client and coordinator tell of one thing, and a client in several lines: nobody who is back ends
-again within the shortest default of session.timeout.ms."""
+again within the shortest default of session.timeout.ms (10000 before 3.0)."""
 
 
 class End(StrEnum):

@@ -249,7 +249,8 @@ def _about_one(said: list[Piece]) -> list[Piece] | None:
 _LOOKED_AT = 1000
 """Lines by which shapes are told."""
 _PURE = 0.8
-"""Share of its lines from which a log is nothing but a ledger."""
+"""Share of its lines from which a log is nothing but a ledger. Judgement, no default behind it: starts, stops and
+warnings are the rest."""
 _PRODUCER = re.compile(r"ProducerConfig|\[Producer |#producer-|KafkaProducer")
 _CONSUMER = re.compile(r"ConsumerConfig|\[Consumer |#consumer-|KafkaConsumer|group[._]?[iI]d")
 

@@ -36,7 +36,8 @@ LEVELS = re.compile(r"[^\s+#/:?][^\s+#:?]{0,2000}/[^\s+#:?]*")
 LEVEL = re.compile(r"[012]")
 """A QoS."""
 MANY = 20
-"""Different cells from which it is asked whether new ones go on to appear."""
+"""Different cells from which it is asked whether new ones go on to appear. Judgement, no default behind it: the last
+quarter of fewer is too short to tell."""
 _CELL = re.compile(r"[^\s()\[\]{}'\"]*")
 _ID = re.compile(r"[\w.:-]{1,80}")
 

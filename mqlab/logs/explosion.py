@@ -20,7 +20,7 @@ load."""
 _START_LASTS = 300.0
 """Seconds for which the burst of a start lasts at most: twice the longest wait for what is not there yet (120 s)."""
 _LONG = 2 * _START_LASTS
-"""Seconds from which a rate is the log's habit, not its start."""
+"""Seconds from which a rate is the log's habit, not its start: twice what a start lasts."""
 _AGAIN = 3
 """Spells from which bursts are the log's habit: one may be a fault, and two its return."""
 _STARTS = ("settings-printed", "broker-started", "client-version", "process-started")
@@ -143,7 +143,7 @@ INCIDENT = "log-explosion"
 NEAR = 120.0
 """Seconds around a finding in which it may print lines: a delivery timeout (delivery.timeout.ms 120000)."""
 PER_EVENT = 10
-"""Lines that one event prints at most: what failed, why, what is tried next."""
+"""Lines that one event prints at most: what failed, why, what is tried next. Judgement, no default behind it."""
 
 
 def shapes_of(facts: Facts, explosion: Finding) -> tuple[LineShape, ...]:

@@ -104,11 +104,12 @@ def _loudest(shape: LineShape) -> tuple[int, str, int]:
 
 FAR = 10
 """Times the earlier rate that is far above it: load and log levels change a log's rate by a few times; a loop is held
-back by nothing but the disk, and is tens to thousands of times as loud."""
+back by nothing but the disk, and is tens to thousands of times as loud. Judgement, no default behind it."""
 FEW = 3
 """Shapes that one fault prints at most: the attempt, its failure, the next try."""
 NEARLY_ALL = 0.9
-"""Share of a flood that these shapes carry."""
+"""Share of a flood that these shapes carry: what the log prints otherwise is a tenth at most, since it is ``FAR``
+below."""
 MUCH_BYTES, MUCH_A_MINUTE = 10_000_000, 1_000_000
 """Volume that matters: a file of Log4j or Logback turns over at 10 MB by default (maxFileSize), so a flood of as much
 rotates away what stood before it; at a tenth of that a minute it does so every ten minutes."""

@@ -27,8 +27,8 @@ DETAILS = ("clientid", "peername", "username", "topic", "reason", "action", "dro
 """What EMQX writes beside the message, in the order of its text layout."""
 _EMQX = ("clientid", "peername", "mfa")
 """One of these is in nearly every record of EMQX."""
-_MEMBER = ("groupId", "memberId", "member_id")
-"""What clients of Kafka write beside the message of a group's member."""
+_BESIDE = ("groupId", "group", "memberId", "member_id", "error", "err")
+"""What clients write beside the message: who it is about, and why something failed."""
 _NESTED = {
     "log.level": ("log", "level"),
     "log.logger": ("log", "logger"),
@@ -82,7 +82,7 @@ def rebuilt(line: str, fields: Mapping[str, Any] | None = None) -> str:
     if _first(fields, _EMQX) is not None:
         message = _detailed(fields, message)
     message += "".join(
-        f" {name}={value}" for name in _MEMBER if (value := _field(fields, name)) and value not in message
+        f" {name}={value}" for name in _BESIDE if (value := _field(fields, name)) and value not in message
     )
     time, level = _first(fields, TIMES), _first(fields, LEVELS)
     words = [_moment(time)] if time else []

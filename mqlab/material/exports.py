@@ -21,7 +21,9 @@ from typing import Any
 from mqlab.material import envelopes
 from mqlab.material.joining import Piece
 
-_MESSAGES = frozenset({*envelopes.MESSAGES, "content", "_raw", "body", "textpayload", "log_message", "event.original"})
+_MESSAGES = frozenset(
+    {*envelopes.MESSAGES, "@message", "content", "_raw", "body", "textpayload", "log_message", "event.original"}
+)
 _TIMES = frozenset({*(time.lower() for time in envelopes.TIMES), "date", "_time", "tsns", "logtime", "@t"})
 _LEVELS = frozenset({*envelopes.LEVELS, "status", "detected_level"})
 _DEEPEST = 8
@@ -67,14 +69,14 @@ def _column(names: Sequence[str], known: frozenset[str]) -> int | None:
 def document(pieces: Sequence[Piece]) -> list[Piece] | None:
     """The records of a JSON document that holds log lines; None where it is none."""
     text = "\n".join(piece.text for piece in pieces)
-    if text.lstrip()[:1] not in ("{", "["):
+    if text.lstrip()[:1] not in ("{", "[") or envelopes.is_log_record(text.lstrip()):
         return None
     try:
         whole = json.loads(text, strict=False)
     except (ValueError, RecursionError):
         return None
     records = list(_records(whole, 0))
-    if not records or (isinstance(whole, dict) and records == [whole]):
+    if not records:
         return None
     places = _places(pieces, records)
     found = [

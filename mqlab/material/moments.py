@@ -79,10 +79,12 @@ _BOOT = re.compile(r"(?P<letter>[EWIDV]) \(\d+\) (?P<where>\w+): ")
 _PYTHON = re.compile(rf"{_WORD}:(?P<where>[\w.-]+):(?P<message>.*)")
 """``WARNING:kafka.coordinator:…``, as ``logging.basicConfig`` prints it."""
 _OWN = re.compile(
-    rf"\W{{0,3}}(?:<\d+>)?(?:\[?[A-Z]+\]?:?\s+\[?)?{layouts.STAMP}|1\d{{9}}: |%\d\|\d{{10}}\.|<\d{{1,3}}>|"
+    rf"\W{{0,3}}(?:<\d+>)?(?:\[?[A-Z]+\]?:?\s+\[?|[\w.-]+\] )?{layouts.STAMP}|1\d{{9}}: |%\d\|\d{{10}}\.|<\d{{1,3}}>|"
     rf"\[?(?:{layouts.MONTH}) [ \d]\d \d\d:\d\d:\d\d"
 )
 NEAR = 160
+_DATE = 11
+"""Characters of a line in which its date stands, where it begins with one."""
 
 
 @dataclass(slots=True)
@@ -92,6 +94,8 @@ class Clock:
     day_first: bool = True
     today: date = date(int(layouts.NO_YEAR), 1, 1)
     last: int = -1
+    seen: str = ""
+    """How the last line with a date of its own begins."""
 
     @classmethod
     def of(cls, lines: Iterable[str]) -> Clock:
@@ -139,7 +143,7 @@ class Clock:
 
     def begins(self, line: str) -> bool:
         """Whether *line* begins a record."""
-        return Clock().read(line) is not None
+        return _OWN.match(line[:NEAR]) is not None or Clock().read(line) is not None
 
     def _leveled(self, text: str, line: str) -> str:
         """*text* with the level of *line* behind the moment, where it is written as few programs do."""
@@ -152,6 +156,9 @@ class Clock:
         return f"{text[: stamp.end()].strip('[] ')} {_WORDS[found['word'].upper()]} {text[stamp.end() :].lstrip()}"
 
     def _remember(self, near: str) -> None:
+        if near[:_DATE] == self.seen:
+            return
+        self.seen = near[:_DATE]
         if (when := layouts.moment(near)) and when.wall > 365 * 86_400_000_000 * 3:
             self.today, self.last = date(1970, 1, 1) + timedelta(when.wall // 86_400_000_000), -1
 

@@ -27,14 +27,16 @@ from mqlab.formats.registry import BY_NAME
 from mqlab.material import envelopes, exports, joining, terminal
 from mqlab.material.joining import Piece
 from mqlab.material.moments import Clock
-from mqlab.material.recognition import BELONGS, HEAD, NOBODY, Recognised, noting, recognise, spoken
+from mqlab.material.recognition import BELONGS, HEAD, NOBODY, Recognised, noting, recognise, selected, spoken
 from mqlab.material.wholes import Whole
 from mqlab.sources import Envelope, Reading
 
-LARGEST = 8 << 20
+LARGEST = 4 << 20
 """Bytes above which nobody pastes."""
 NOTES = "notes"
 """Headings, prompts, prose: what stands between logs and outputs."""
+_ENOUGH = 500
+"""Lines that tell what a collector put around all of them."""
 _CLEAN = 0.9
 """Of the lines of a file that lies as it was written, those that begin a record or belong to one."""
 _PROMPT = re.compile(
@@ -171,13 +173,16 @@ def _reveals(prefix: re.Pattern[str], text: str, told: Clock) -> bool:
 def _wholes(pieces: Sequence[Piece]) -> Iterator[Whole]:
     """Lines made whole of the records of a file."""
     clock = Clock.of(piece.text for piece in pieces)
-    envelope = envelopes.detect([piece.text for piece in pieces if piece.text.strip()][:500])
+    texts = [piece.text for piece in pieces if not _PROMPT.match(piece.text) and not _BORDER.match(piece.text)]
+    envelope = envelopes.detect([text for text in texts if text.strip()][:_ENOUGH])
     for piece in pieces:
         is_object = envelope is Envelope.NONE and piece.text[:1] == "{" and envelopes.is_log_record(piece.text)
         own = Envelope.STRUCTURED if is_object else envelope
         inner, when = envelopes.unwrapped(piece.text, own) if own is not Envelope.NONE else (piece.text, None)
         read = None if _PROMPT.match(inner) else clock.read(inner)
-        yield Whole(piece.number, piece.lines, piece.bytes, piece.text, inner if read is None else read, when)
+        if read is None:
+            read = f"- {inner}" if inner[:1].isalpha() and not selected(inner) and selected(f"- {inner}") else inner
+        yield Whole(piece.number, piece.lines, piece.bytes, piece.text, read, when)
 
 
 def _blocks(wholes: Sequence[Whole]) -> Iterator[_Block]:
@@ -226,11 +231,9 @@ def _recognised(blocks: list[_Block], name: str, formats: Sequence[Format]) -> l
     """*blocks*, each with what it is."""
     for block in blocks:
         lines = [whole.inner for whole in block.wholes]
-        if block.opens or not all(not line.strip() or console.is_remark(line) or _BORDER.match(line) for line in lines):
+        aside = all(not line.strip() or console.is_remark(line) or _BORDER.match(line) for line in lines)
+        if block.opens or not aside or spoken(lines):
             block.known = _known(lines, name, formats)
-    if all(block.known.format == NOBODY for block in blocks):
-        for block in blocks:
-            block.known = _known([whole.inner for whole in block.wholes], name, formats)
     return blocks
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from mqlab.formats import application_log, console, layouts, ledger_mapped, other_clients, signatures
 from mqlab.formats.base import Clocked, Format, Head, LaidOut
+from mqlab.formats.signatures import Found
 from mqlab.ledgers import log_shapes
 from mqlab.ledgers.layout import is_mqtt
 from mqlab.ledgers.log_shapes import laid, party_of
@@ -116,34 +117,34 @@ def _named(head: Head) -> str | None:
 def spoken(lines: Sequence[str]) -> str | None:
     """The format whose signatures select most of the *lines*, a third of all at least; None where none does.
 
-    Where all that is there is a stack trace, one line of it suffices.
+    Where nothing but a stack trace is there, one line of it suffices.
     """
-    told = [line for line in lines if line.strip()]
-    records = [line for line in told if not BELONGS.match(line) and not console.is_remark(line)]
-    votes = _votes(records, is_trace=False)
-    if 3 * sum(votes.values()) <= len(records) and all(BELONGS.match(line) or console.is_remark(line) for line in told):
-        votes, records = _votes(told, is_trace=True), []
+    lines = [line for line in lines[:_SPOKEN] if line.strip()]
+    # The first line has none above that it could go on with: the end of a stack trace is often all that is pasted.
+    aside = [BELONGS.match(line) is not None or console.is_remark(line) for line in lines]
+    records = [line for number, line in enumerate(lines) if number == 0 or not aside[number]]
+    votes = _votes(records)
+    if not votes and all(aside):
+        votes, records = _votes(lines), []
     return max(votes, key=lambda name: votes[name]) if 3 * sum(votes.values()) > len(records) else None
 
 
-def _votes(lines: Sequence[str], *, is_trace: bool) -> dict[str, int]:
-    """How many of the *lines*, or of the lines of a stack trace, the signatures of each format select."""
-    words, votes = signatures.words(), defaultdict[str, int](int)
-    for line in lines[:_SPOKEN]:
-        near = line[: signatures.FAR]
-        numbers = {
-            n for kind in (words.begins, words.contains) for word, held in kind.items() if word in near for n in held
-        }
-        level = layouts.level(near)
-        severe = level in (None, "WARN", "ERROR", "FATAL") and (is_trace or not BELONGS.match(near))
-        if (
-            numbers
-            and not _QUOTED.match(near)
-            and (found := signatures.select(near, numbers, severe=severe, is_plain=False))
-        ):
+def _votes(lines: Sequence[str]) -> dict[str, int]:
+    votes: dict[str, int] = defaultdict(int)
+    for line in lines:
+        if not _QUOTED.match(line) and (found := selected(line) or selected(f"- {line}")):
             is_error = found.number >= signatures.OF_ERRORS
             votes[application_log.FORMAT.name if is_error else signatures.ORIGINS[found.number].name] += 1
     return votes
+
+
+def selected(line: str) -> Found | None:
+    """The signature that selects a *line*, whatever software it is of."""
+    words, near = signatures.words(), line[: signatures.FAR]
+    held = (n for kind in (words.begins, words.contains) for word, ns in kind.items() if word in near for n in ns)
+    severe = layouts.level(near) in (None, "WARN", "ERROR", "FATAL")
+    numbers = set(held)
+    return signatures.select(near, numbers, severe=severe, is_plain=False) if numbers else None
 
 
 _NEAR = 4000

@@ -63,7 +63,8 @@ CACHED_MESSAGES = 1_000
 CACHED_BYTES = 100 * 1024 * 1024
 """pullThresholdSizeForQueue."""
 RESERVE_SHARE = 0.3
-"""Of the capacity of the store: its other work must not feel the drain."""
+"""Of the capacity of the store: its other work must not feel the drain. Judgement, no default behind it; ``--reserve``
+sets another."""
 RETENTION_SECONDS = 172_800.0
 """fileReservedTime of the broker.conf that is shipped; BrokerConfig itself says 72 h."""
 
@@ -331,7 +332,8 @@ class Queue:
 
 
 CAPACITY_ERROR, INFLOW_ERROR = 0.15, 0.05
-"""Shares by which the capacity and the inflow of a forecast may be off either way."""
+"""Shares by which the capacity and the inflow of a forecast may be off either way. Judgement, no default behind them: a
+capacity is taken from other minutes than those of the drain, the inflow from minutes just before it."""
 _BOUNDS = (
     (1 + CAPACITY_ERROR, 1 / (1 + INFLOW_ERROR)),
     (1.0, 1.0),

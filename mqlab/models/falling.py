@@ -88,11 +88,11 @@ _FEWEST = 4
 _STEEP = 0.25
 """Share of the steepest fall that belongs to the drain; less is what went before or comes after."""
 _BACK = 0.25
-"""Share of what fell that may have come back at the last sample."""
+"""Share of what fell that may have come back at the last sample. Judgement, no default behind it."""
 _CERTAIN = 4
 """Standard errors by which a slope must be below zero: the steepest of several lines is a chosen one."""
 _GONE = 0.02
-"""Share of the peak that may be left when a backlog counts as drained."""
+"""Share of the peak that may be left when a backlog counts as drained. Judgement, no default behind it."""
 
 
 @dataclass(frozen=True, slots=True)

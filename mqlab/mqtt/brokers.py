@@ -33,7 +33,8 @@ EDGE = 2.0
 """Seconds by which lines of two logs about one moment may differ: a log may print whole seconds, and hosts whose clocks
 differ by a second are not told apart (``clocks.offsets.ERROR``)."""
 SKEW = 5.0
-"""Seconds by which clocks of two hosts may differ unnoticed where nothing in the material settles it."""
+"""Seconds by which clocks of two hosts may differ unnoticed where nothing in the material settles it. Judgement, no
+default behind it."""
 NEAR = 0.05
 """How far two counts of one thing may differ: mosquitto publishes its values every ten seconds (sys_interval), which is
 this part of some three minutes."""

@@ -15,7 +15,7 @@ from mqlab.findings import Evidence
 from mqlab.memo import per_facts
 from mqlab.models.mqtt import matches
 from mqlab.mqtt import chain_stages
-from mqlab.mqtt.brokers import EDGE, value
+from mqlab.mqtt.brokers import value
 from mqlab.mqtt.chain_counts import counted_chains
 from mqlab.mqtt.chain_stages import Chain, Gap, Row, Rows, Step, Whereabouts, away, unseen
 from mqlab.mqtt.copies import client_of
@@ -28,6 +28,8 @@ from mqlab.shared.wording import clock, sample
 STORED, DROPPED = "mqtt.stored_messages", "mqtt.publish_dropped"
 
 
+ROUNDED = 1.0
+"""Seconds: brokers print whole ones, so that a client may be away that much earlier than its line says."""
 _ACKNOWLEDGED = (Step.ACKNOWLEDGED, Step.TAKEN)
 
 
@@ -37,7 +39,7 @@ def whereabouts(facts: Facts, rows: Sequence[Row], takers: Sequence[str]) -> tup
         return ()
     clients = {client for source in takers if (client := client_of(facts, source))}
     waiting = away(facts, clients)
-    since = min((subscription.away[-1][0] for subscription in waiting), default=END) - EDGE
+    since = min((subscription.away[-1][0] for subscription in waiting), default=END) - ROUNDED
     ended = max((r.at + GRID for r in facts.receipts if r.source in takers), default=END)
     queued = [row for row in rows if row.last_at >= since]
     before = [row for row in rows if row.last_at < since]

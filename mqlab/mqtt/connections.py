@@ -1,6 +1,7 @@
 """The connections of MQTT clients: who, from where, from when until when, and how each ended.
 
 A broker's log tells of all its clients; what only clients tell of themselves is added for ids that no broker names.
+EMQX prints no connects by default: what a line ends that none began was what had taken over the one before.
 mosquitto prints whole seconds and gives no address where a connection ends: an end belongs to the oldest connection of
 its client id that is open. The protocol allows one connection for each id (MQTT 3.1.1, 3.1.4-2; MQTT 5, 3.1.4-3), so a
 connection that no line ends was over when the id connected again.
@@ -19,7 +20,7 @@ from dataclasses import dataclass, replace
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Evidence
 from mqlab.memo import per_facts
-from mqlab.mqtt.brokers import EDGE, brokers
+from mqlab.mqtt.brokers import brokers
 
 _PORT = re.compile(r"^(.*[^:]):(\d+)$")
 
@@ -74,6 +75,9 @@ _KINDS = ("client-connected", "client-disconnected", "session-takeover", "broker
 _REFUSED = ("publish-denied", "subscribe-denied")
 _ENDING = "not-authorized"
 """The reason of a refusal with which the connection ended (HiveMQ says both in one line)."""
+_AGAIN = 5.0
+"""Seconds in which a broker tells of one end in two lines: that it closes a connection, and that it is closed. A peer
+that does not answer delays the second. Judgement, no default behind it."""
 _KEPT = {"persistent": True, "clean": False}
 
 _NO_ADDRESS = "(null)"
@@ -156,8 +160,10 @@ class _BrokerLog:
         elif takeover and self._is_resumed(line, client):
             self.resumed.append(line)
         elif not self._told_before(line, client) and line.reason != _MAYBE_RESUMED:
+            last = self._over[client][-1] if self._over[client] else None
+            since = last.until if last is not None and last.ended == "taken-over" else None
             self._over[client].append(Connection(
-                self._broker, client, line.source, "broker", None, line.first_at, reason, line.peer, end=line.first
+                self._broker, client, line.source, "broker", since, line.first_at, reason, line.peer, end=line.first
             ))  # fmt: skip
 
     def _is_resumed(self, line: Episode, client: str) -> bool:
@@ -172,7 +178,9 @@ class _BrokerLog:
         last = self._over[client][-1] if self._over[client] else None
         if last is None or last.until is None or line.first_at is None:
             return False
-        return line.first_at - last.until <= EDGE or (last.ended or "").startswith("broker-")
+        if last.ended == "taken-over" and last.peer and line.peer and last.peer != line.peer:
+            return False
+        return line.first_at - last.until <= _AGAIN or (last.ended or "").startswith("broker-")
 
 
 def _meant(mine: Sequence[Connection], peer: str | None) -> Connection | None:
@@ -189,7 +197,8 @@ SILENT = "Keep alive timeout"
 """Why a client lost its connection that says so in one line: nobody answered its ping."""
 _CLIENT_KINDS = ("client-configured", "connection-made", "connection-lost", "connection-closed")
 _SAME = 0.5
-"""Seconds within which two lines tell of one connection, or of one loss, if nothing stands between them."""
+"""Seconds within which two lines tell of one connection, or of one loss, if nothing stands between them. Judgement, no
+default behind it: both are written within milliseconds, and rounded."""
 
 
 @per_facts

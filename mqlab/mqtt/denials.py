@@ -18,7 +18,7 @@ from mqlab.models.mqtt import matches, shared
 from mqlab.mqtt import brokers, connections
 from mqlab.mqtt import subscriptions as mqtt_subscriptions
 from mqlab.mqtt.accounting import Account, accounts
-from mqlab.mqtt.brokers import EDGE, SKEW, agree
+from mqlab.mqtt.brokers import EDGE, NEAR, SKEW, agree
 from mqlab.mqtt.copies import client_of
 from mqlab.mqtt.sessions import END
 from mqlab.mqtt.subscriptions import Party, internal, receiving_ledgers, subscriber_of, subscriptions
@@ -153,7 +153,8 @@ def _users(parties: Sequence[Party]) -> tuple[str, ...]:
 
 PUBLISH, SUBSCRIBE = "publish-denied", "subscribe-denied"
 LOOP = 3
-"""Refusals of one filter from which closed connections are no chance."""
+"""Refusals of one filter from which closed connections are no chance. Judgement, no default behind it: a client that is
+tried, and tried again, makes two."""
 _FAULTS = frozenset({"not-authorized", "protocol-error"})
 """How a connection ends that the broker closes for a refusal: HiveMQ and EMQX say why, RabbitMQ calls it an error."""
 
@@ -204,7 +205,8 @@ class Denied:
         Without ledgers, lines of their own tell that as many connections were closed, and the client came again.
         """
         if not self.nowhere or (self.kind == SUBSCRIBE and not self.ledgers):
-            return self.kind == SUBSCRIBE and self.count >= LOOP and agree(self.closed, self.count)
+            each = abs(self.closed - self.count) <= NEAR * self.count
+            return self.kind == SUBSCRIBE and self.count >= LOOP and each
         return (
             self.kind == SUBSCRIBE
             or agree(self.nowhere, self.count)

@@ -3,6 +3,8 @@
 A client whose packets are read more slowly than it sends them gets no answer to its pings in time: client or broker
 gives up by its keep-alive, and the client is back at once, since its link is sound.
 
+Nobody need limit what it sends: an uplink that is thinner than that delays its pings all the same.
+
 A client need not send anything until its keep-alive has passed (MQTT 3.1.1, 3.1.2.10), so a proxy whose idle limit is
 less ends the connection of every quiet client, always after the same time, and no side notices silence before.
 """
@@ -27,7 +29,8 @@ from mqlab.mqtt.connections import Connection, by_client, by_own_log, client_of,
 from mqlab.mqtt.takeovers import fought
 
 _KEYS = re.compile(
-    r"(^|[._])(proxy_upload_rate|conn_bytes_in|bytes_rate|rate_limit|incoming-bandwidth-throttling|incoming_limit)$"
+    r"(^|[._])(proxy_upload_rate|conn_bytes_in|bytes_rate|rate_limit|incoming-bandwidth-throttling|incoming_limit"
+    r"|limiter\.(?:client\.)?bytes(?:_in)?\.rate)$"
 )
 """nginx; EMQX 4.x and 5.x; HiveMQ."""
 _RECEIVED = re.compile(r"received (\d+)")
@@ -73,16 +76,19 @@ def _carried(facts: Facts, lives: Sequence[Connection]) -> Iterator[Carried]:
 
 
 LEAST = 3
-"""Lives of a client at least that are compared."""
+"""Lives of a client at least that are compared. Judgement, no default behind it: two may be alike by chance."""
 ON_PURPOSE = frozenset({"normal", "broker-stopped", "broker-restarted", "kicked", "not-authorized", "protocol-error",
                         "frame-too-large", "queue-killed"})  # fmt: skip
 """Ends that are no loss of a connection by silence."""
+_KEEP_ALIVE = 60.0
+"""Seconds that most libraries set (paho, mqtt.js), where none is told."""
 AT_ONCE = 5.0
 """Seconds in which a client with a sound link is back: after the first waits of any library (bridges of mosquitto have
 the longest, restart_timeout 5 s)."""
 _ALIKE, _SAME_LENGTH, _MOST = 0.1, 1.5, 0.6
-"""Lives are alike that differ by a tenth, since clients look every 5 s, or by 1.5 s; so must most be: the first one
-fills buffers first."""
+"""Lives are alike that differ by a tenth, since clients look every 5 s, or by 1.5 s: one log tells of begin and end, in
+whole seconds it may be, and who ends it looks now and then. So must most be, 0.6 of them: the first one fills buffers
+first. The shares are judgement, no default behind them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +110,15 @@ class Flapping:
     """What a proxy carried of the lives."""
     paused: float
     """Seconds that the broker paused reading from the client, at most; 0 where it tells of none."""
+    held: bool = False
+    """The broker had just paused reading from it before silence ended most of the lives."""
+    sent: float = 0.0
+    """Messages a second that the client's own ledger notes as published meanwhile; 0 without one."""
+
+    @property
+    def busy(self) -> bool:
+        """It had something to send all the time: no idle limit and no lost mapping of a NAT ends that."""
+        return self.keep_alive is not None and self.sent * self.keep_alive >= LEAST
 
     @property
     def fits(self) -> bool:
@@ -135,15 +150,21 @@ def flapping(facts: Facts) -> tuple[Flapping, ...]:
         own = by_own_log(facts).get(client, ())
         every = own if sum(c.end is not None for c in own) >= LEAST else seen
         lives = [c for c in every if c.seconds is not None and c.ended is not None and c.ended not in ON_PURPOSE]
-        life = _common([c.seconds for c in lives if c.seconds is not None])
-        if life is not None and (broker, client) not in fought(facts):
+        if (broker, client) in fought(facts):
+            continue
+        silences, lasted = tuple(_silences(facts, client)), [c.seconds for c in lives if c.seconds is not None]
+        times = _held(facts, client, silences, next((c.keep_alive for c in lives if c.keep_alive), None))
+        held = times >= LEAST and 2 * times > len(lives)
+        life = _common(lasted) or (median(lasted) if held else None)
+        if life is not None:
             gaps = [(b.since or 0.0) - a.until for a, b in pairwise(every) if a.until is not None and a in lives]
             by_brokers = [c for seen in by_client(facts).values() for c in seen if c.client_id == client]
             keep_alive = next((c.keep_alive for c in (*lives, *by_brokers) if c.keep_alive), None)
             paused = [e.value_max or 0.0 for e in facts.of_kind("rate-limited") if e.client_id == client]
+            carried, longest = tuple(_carried(facts, lives)), max(paused, default=0.0) / 1000
             found.append(Flapping(
-                broker, client, tuple(lives), life, median(gaps) if gaps else 0.0, keep_alive,
-                tuple(_silences(facts, client)), tuple(_carried(facts, lives)), max(paused, default=0.0) / 1000,
+                broker, client, tuple(lives), life, median(gaps) if gaps else 0.0, keep_alive, silences, carried,
+                longest, held, _sent(facts, client, lives),
             ))  # fmt: skip
     return tuple(found)
 
@@ -166,6 +187,20 @@ def _silences(facts: Facts, client: str) -> Iterator[Episode]:
         if line.first_at is not None and line.first_at - last > EDGE:
             last = line.first_at
             yield line
+
+
+def _held(facts: Facts, client: str, silences: Sequence[Episode], keep_alive: float | None) -> int:
+    """Of *silences* those before which the broker paused reading, no longer ago than both sides wait."""
+    patience = mqtt.broker_gives_up(keep_alive or _KEEP_ALIVE).high
+    pauses = [e for e in facts.of_kind("rate-limited") if e.client_id == client and e.first_at is not None]
+    ends = [e.first_at for e in silences if e.first_at is not None]
+    return sum(any((p.first_at or 0.0) <= at <= (p.last_at or 0.0) + patience for p in pauses) for at in ends)
+
+
+def _sent(facts: Facts, client: str, lives: Sequence[Connection]) -> float:
+    since, until = lives[0].since or 0.0, lives[-1].until or 0.0
+    own = [f for f in facts.flows if f.party == client and f.first_at <= until and f.last_at >= since]
+    return sum(f.messages for f in own) / (until - since) if until > since else 0.0
 
 
 _IDLE_KEYS = re.compile(r"^(proxy_timeout|timeout[ .](client|server|tunnel)|(.*[._])?idle[._]?timeout)$")
@@ -206,7 +241,7 @@ def limit_of(client: Flapping, setting: Setting) -> bool:
     seconds = _seconds(setting)
     if seconds is None or client.silent or not client.closed:
         return False
-    return abs(client.life - seconds) <= EDGE and (client.keep_alive is None or seconds < client.keep_alive)
+    return abs(client.life - seconds) <= _SAME_LENGTH and (client.keep_alive is None or seconds < client.keep_alive)
 
 
 def is_by_limit(facts: Facts, loss: Episode) -> bool:

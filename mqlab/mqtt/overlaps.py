@@ -14,12 +14,15 @@ from mqlab.facts import Facts, Setting
 from mqlab.memo import per_facts
 from mqlab.models.mqtt import matches, overlap, shared
 from mqlab.mqtt import accounting
-from mqlab.mqtt.brokers import EDGE, LEAST, NEAR, brokers, increase
+from mqlab.mqtt.brokers import LEAST, NEAR, brokers, increase
 from mqlab.mqtt.circles import bridges
 from mqlab.mqtt.copies import Receiver, copies_by_topic, receivers, senders, subscribers
 from mqlab.mqtt.subscriptions import Subscription, subscriptions
 from mqlab.rows import GRID
 
+JITTER = 1.0
+"""Seconds that network and scheduling may put between packets that were written together, all of them by the
+receiver's clock: as much as whole seconds do."""
 DUPLICATES = "allow_duplicate_messages"
 """mosquitto sends one copy to a client unless this is true (``config__init_reload``: false)."""
 
@@ -103,7 +106,7 @@ def _steady(counts: Mapping[int, int]) -> bool:
 def _together(ledger: Receiver, copies: int) -> bool:
     """In nearly all ten seconds the copies came at the same moment, or while the client handled as many messages."""
     copied = ledger.copied()
-    late = sum(r.again_seconds > EDGE + GRID / r.rows * copies for r in copied)
+    late = sum(r.again_seconds > JITTER + GRID / r.rows * copies for r in copied)
     return late <= 2 * NEAR * len(copied)
 
 

@@ -130,7 +130,7 @@ class QueueCase:
         if not got or not lost:
             return None
         begin, end = min(r.first_at for r in lost), max(r.last_at for r in lost)
-        whole = (1 - NEAR) * sum(r.messages for r in got)
+        whole = (1 - 2 * NEAR) * sum(r.messages for r in got)
         if sum(r.within(BEGIN, begin) for r in got) >= whole:
             return OLDEST
         return NEWEST if sum(r.within(end, END) for r in got) >= whole else MIXED

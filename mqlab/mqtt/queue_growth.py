@@ -107,7 +107,7 @@ def _until_full(facts: Facts, broker: str | None, stored: brokers.Points, away: 
     """The last sample before the queues of *away* (since when, how many sessions) are full."""
     since, sessions = away
     queue = brokers.queue(facts, broker)
-    room = END if queue is None or queue.limit is None else queue.limit * sessions * (1 - 2 * NEAR)
+    room = END if queue is None or queue.limit is None else queue.limit * sessions * (1 - NEAR)
     base = [value for at, value in stored if at <= since][-1]
     until = since
     for at, value in stored:

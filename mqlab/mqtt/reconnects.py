@@ -27,11 +27,13 @@ from mqlab.mqtt.flapping import flapping
 from mqlab.mqtt.takeovers import AWAY, UNDECIDED, fought, wars
 
 LEAST = 5
-"""Clients that come back together at least: fewer are a handful."""
+"""Clients that come back together at least: fewer are a handful. Judgement, no default behind it."""
 MOST = 0.5
-"""Share of the clients that were connected, or of those behind one address, that must come back together."""
+"""Share of the clients that were connected, or of those behind one address, that must come back together: most of them,
+so that one cause for all is likelier than one for each."""
 AGAIN = 2
-"""Connects of each client that follow, on average, from which on it does not end."""
+"""Connects of each client that follow, on average, from which on it does not end. Judgement, no default behind it: one
+more may be the first try that failed."""
 RATE = 300.0
 """Seconds after a burst in which connects should be few again: twice the longest wait of paho Python and Java (120 and
 128 s)."""
@@ -90,7 +92,8 @@ TOGETHER = 30.0
 """Seconds in which those who were cut off together come back: by then paho Go has tried five times (0, 1, 2, 4, 8 s
 later), Python and Java about every second."""
 ONE = 0.9
-"""Share of them that must come from one address, for a cause in front of it: one in ten may come back by chance."""
+"""Share of them that must come from one address, for a cause in front of it: one in ten may come back by chance.
+Judgement, no default behind it."""
 CUT_OFF = GO_LONGEST
 """Seconds that clients were away at most, to have been cut off by the same event: no client waits longer."""
 

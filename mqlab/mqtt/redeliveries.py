@@ -24,11 +24,15 @@ STORM = 3
 """Connects with messages again, or copies of one message, from which it goes on and on: a first connect, a release and
 its way back make two."""
 MORE = 1.5
-"""How much more than before brokers may take in where they send more: each connect and acknowledgement counts."""
+"""How much more than before brokers may take in where they send more: each connect and acknowledgement counts.
+Judgement, no default behind it: with QoS 1 an acknowledgement answers each message that went out again."""
 MUCH = 0.1
-"""Part of what a client gets from which messages again are more than what a lost connection costs."""
+"""Part of what a client gets from which messages again are more than what a lost connection costs. Judgement, no
+default behind it: such costs a window (``_DEFAULT_WINDOW``) at most, a tenth of two hundred messages."""
 WINDOW = ("max_inflight_messages", "mqtt.max_inflight", "zone.external.max_inflight")
 """Settings of mosquitto and EMQX 5 and 4 for what may be under way to a client unacknowledged."""
+_TOGETHER = 1.0
+"""Seconds in which several filters are one subscription: one log tells of them, in whole seconds it may be."""
 _DEFAULT_WINDOW = 20
 """mosquitto.conf(5): max_inflight_messages."""
 ENDS = {
@@ -62,7 +66,7 @@ def _subscribed(facts: Facts, client: str) -> tuple[float, ...]:
     own = own or [e for e in lines if e.client_id is None and client_of(facts, e.source) == client]
     moments: list[float] = []
     for at in sorted(e.first_at for e in own if e.first_at is not None):
-        if not moments or at - moments[-1] > brokers.EDGE:
+        if not moments or at - moments[-1] > _TOGETHER:
             moments.append(at)
     connects = _connected(facts, client)
     return tuple(moments) if len(moments) >= len(connects) else connects

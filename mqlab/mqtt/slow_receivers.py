@@ -22,7 +22,8 @@ from mqlab.rows import GRID, Passage
 SHORTEST = 30.0
 """Seconds of publishing over which a pace is taken: three times what ledgers are thinned to."""
 AGREE = 0.25
-"""How far a delay or a loss may be from the model."""
+"""How far a delay or a loss may be from the model. Judgement, no default behind it: paces are means of three steps of
+ten seconds or more, and each edge lies somewhere within a step."""
 
 
 @dataclass(frozen=True, slots=True)

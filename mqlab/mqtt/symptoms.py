@@ -38,7 +38,8 @@ a window of 20 messages (max_inflight_messages), which are this share of a thous
 WINDOW = 20
 """Messages that a client has under way unacknowledged by default (paho and libmosquitto: max_inflight_messages)."""
 _TOP = 0.9
-"""Share of the most that a broker stored from which on it still stores it: a queue that is read falls further."""
+"""Share of the most that a broker stored from which on it still stores it: a queue that is read falls further.
+Judgement, no default behind it."""
 
 Symptoms = Iterator[tuple[float, str]]
 """Since when, and words."""

@@ -32,6 +32,10 @@ Party = tuple[str, ...]
 """Address, user, keep-alive and kind of session; or a log."""
 _AGAIN = 2
 """Times that a party takes the id back at least: once can be a release that was taken back."""
+AT_ONCE = 10.0
+"""Seconds in which a client that was thrown out is back by its library's first wait (paho Go at once, mqtt.js and paho
+Python and Java after 1 s, sketches for ESP boards after 5 s). A device needs longer to leave one network for another
+and to come back to the first."""
 _PACE = 6
 """Intervals at least from which alone two clients are told: three of each, as few as show a pace."""
 _ALL, _PART = 0.75, 0.67
@@ -43,10 +47,12 @@ as much (``models.mqtt.steady``)."""
 _RESTART = 2.0
 """Seconds from one start of a device to the next at least: systemd gives up a service that starts more than five times
 in ten seconds (DefaultStartLimitBurst, DefaultStartLimitIntervalSec)."""
+ONCE_BACK = (
+    "an address that lost the id took it back: two clients with one id, or one that switches between two networks"
+)
 OPEN = "one address at a steady pace: two clients behind it, or one that is restarted again and again"
 UNENDED = "one address, and no line says how most of its connections ended"
-TURNS = "addresses take turns at once, too few times to tell two clients from one between two networks"
-UNDECIDED = frozenset({OPEN, UNENDED, TURNS})
+UNDECIDED = frozenset({ONCE_BACK, OPEN, UNENDED})
 """Why a war is neither found nor disproved."""
 
 
@@ -57,7 +63,7 @@ class Judged:
     parties: tuple[Party, ...]
     """Those that are told apart, sorted; by the pace alone, one that stands for two."""
     known_by: str
-    """``logs``, ``addresses``, ``pace``, or empty."""
+    """``logs``, ``addresses``, ``turns`` (a few of those at once), ``pace``, or empty."""
     why_not: str | None = None
 
     @property
@@ -74,7 +80,8 @@ def judged(facts: Facts, run: Sequence[Connection]) -> Judged:
         if only:
             return Judged((), "", f"the client's own log tells of every connection ({only[0]})")
     logs = tuple((source,) for source in _taking_turns(made))
-    apart = _returned(run)
+    back = _returned(run)
+    apart = {party: waits for party, waits in back.items() if len(waits) >= _AGAIN}
     if len(logs) > 1:
         # One more party, where the logs tell of far less connections than the broker does.
         left = len(run) - sum(len(own) for own in made.values())
@@ -82,9 +89,10 @@ def judged(facts: Facts, run: Sequence[Connection]) -> Judged:
         return Judged(max((*logs, *more), tuple(sorted(apart)), key=len), "logs")
     if len(apart) > 1:
         return _by_address(run, apart)
+    if len(back) > 1 and all(wait <= AT_ONCE for waits in back.values() for wait in waits):
+        return Judged(tuple(sorted(back)), "turns")
     if len({_party(c) for c in run if c.since is not None}) > 1:
-        at_once = any(wait < AWAY for waits in _returned(run, 1).values() for wait in waits)
-        return Judged((), "", TURNS if at_once else "no address that lost the id took it back twice")
+        return Judged((), "", ONCE_BACK if back else "no address that lost the id took it back")
     return _by_pace(run, made, counted=bool(facts.named("mqtt.takeovers")))
 
 
@@ -119,8 +127,8 @@ def _party(connection: Connection) -> Party:
     return (connection.address or "", connection.user or "", f"{connection.keep_alive or 0:g}", kind)
 
 
-def _returned(run: Sequence[Connection], least: int = _AGAIN) -> dict[Party, list[float]]:
-    """Seconds that each party was away, of those that took the id back from another one *least* times."""
+def _returned(run: Sequence[Connection]) -> dict[Party, list[float]]:
+    """Seconds that each party was away, of those that took the id back from another one."""
     places: dict[Party, list[int]] = defaultdict(list)
     for number, connection in enumerate(run):
         places[_party(connection)].append(number)
@@ -128,7 +136,7 @@ def _returned(run: Sequence[Connection], least: int = _AGAIN) -> dict[Party, lis
         party: [(run[b].since or 0.0) - (run[a].until or 0.0) for a, b in pairwise(own) if b > a + 1]
         for party, own in places.items()
     }
-    return {party: waits for party, waits in away.items() if len(waits) >= least}
+    return {party: waits for party, waits in away.items() if waits}
 
 
 def _by_address(run: Sequence[Connection], apart: Mapping[Party, Sequence[float]]) -> Judged:

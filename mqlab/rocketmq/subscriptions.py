@@ -15,7 +15,7 @@ from itertools import combinations
 
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Evidence
-from mqlab.rocketmq.members import EXPIRY, HEARTBEATS, ROCKETMQ, streams
+from mqlab.rocketmq.members import HEARTBEATS, ROCKETMQ, streams
 from mqlab.rocketmq.slots import BY_PLACE, Judgement, judged, owners, topics_of
 from mqlab.rows import Client
 
@@ -105,7 +105,8 @@ def _ids(facts: Facts, group: str, until: float) -> tuple[str, ...]:
 
 
 TWICE = 2
-"""Times that the broker takes a topic away and gets it back, from which it is no change of the subscription."""
+"""Times that the broker takes a topic away and gets it back, from which it is no change of the subscription. Once is
+what a release that is taken back makes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,16 +159,18 @@ def mismatches(facts: Facts, group: str) -> Mismatch | None:
     )  # fmt: skip
 
 
-def _spans(facts: Facts, since: float, until: float) -> Sequence[tuple[float, float]]:
-    """Times in which the queues can show it: the whole of it; around a single sighting what came after, and before.
+_WATCHED = 180.0
+"""Seconds before a single sighting in which queues can show it; members that differ may have come lately. A queue that
+is read commits 36 times meanwhile (persistConsumerOffsetInterval 5000). Judgement, no default behind it."""
 
-    A sighting may be as old as a dead connection stays listed.
-    """
+
+def _spans(facts: Facts, since: float, until: float) -> Sequence[tuple[float, float]]:
+    """Times in which the queues can show it: the whole of it; around a single sighting what came after, and before."""
     if until - since > HEARTBEATS:
         return ((since, until),)
     moments = [p.at for p in facts.positions if p.at is not None]
     first, last = min(moments, default=since), max(moments, default=until)
-    return (since, max(until, last)), (max(first, since - EXPIRY), until)
+    return (since, max(until, last)), (max(first, since - _WATCHED), until)
 
 
 def _flips(facts: Facts, group: str) -> Mapping[str, Sequence[Episode]]:

@@ -142,11 +142,13 @@ def _of_members(course: Course, paces: Paces) -> Iterator[str]:
 
 
 AGREES, REFUSED = 0.2, 0.5
-"""Share by which the replay of what was may be off the record; from the second on there is no answer."""
+"""Share by which the replay of what was may be off the record; from the second on there is no answer. Judgement, no
+default behind them: a prediction is no better than the replay, and at half it says nothing."""
 _PHASES, _LARGE = 5, 20_000.0
 """Orders of short and long polls that are tried; one only where members times seconds are more: each costs seconds."""
 _NEAR = 0.25
-"""Share of the time within which offsets must have been listed before or after its end for the lag there."""
+"""Share of the time within which offsets must have been listed before or after its end for the lag there. Judgement, no
+default behind it."""
 _GENERATIONS = ("rebalance-started", "group-epoch-bumped", "join-completed", "rebalance-stabilized", "group-emptied")
 
 

@@ -242,11 +242,14 @@ def late_poll(facts: Facts, group: str, left: float) -> float:
 
 
 _BURST = 3.0
-"""Times the usual rate from which a burst came in between two listings."""
+"""Times the usual rate from which a burst came in between two listings. Judgement, no default behind it: the usual one
+is the median, and ordinary traffic is above it by less."""
 _WAITS = 0.5
-"""Share of a burst that waits at the next listing, from which it is taken to have come just before that."""
+"""Share of a burst that waits at the next listing, from which it is taken to have come just before that. Judgement, no
+default behind it: most of it."""
 _LASTS = 0.1
-"""Share of the time between two listings that such a burst is taken to last."""
+"""Share of the time between two listings that such a burst is taken to last. Judgement, no default behind it: nothing
+tells, and it must be short."""
 _AT_ONCE = 1e-3
 """Seconds that a burst lasts of which a poll tells: it was there when that began, and none before took of it."""
 

@@ -16,9 +16,12 @@ the error of a mean is a seventh of the deviation of one record."""
 LEAST = 0.0001
 """Seconds per record where the lines round a poll to nothing: any that is small, so that a rate stays finite."""
 _TURN = 2.0
-"""Times by which records take longer from one poll to the next where something has happened to what they need."""
+"""Times by which records take longer from one poll to the next where something has happened to what they need.
+Judgement, no default behind it."""
 _STALL = 10.0
-"""Times by which a poll of a few records takes longer per record than those around it where something stood still."""
+"""Times by which a poll of a few records takes longer per record than those around it where something stood still.
+Judgement, no default behind it: far above ``_TURN``, since one record that is large or hard takes a few times as
+long."""
 
 
 def stalled(batches: Sequence[Batch]) -> list[Batch]:

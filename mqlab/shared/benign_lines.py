@@ -16,7 +16,8 @@ from mqlab.shared.actors import folder
 from mqlab.sources import Role
 
 STARTING = 90.0
-"""Seconds after a log's first line, or a process's start, that belong to the start."""
+"""Seconds after a log's first line, or a process's start, that belong to the start. Judgement, no default behind it: a
+new member waits up to session.timeout.ms (45 s) for those that died, and its application takes a while before."""
 RESTART = 60.0
 """Seconds around a start in which others miss the process: two requests that time out (request.timeout.ms 30000)."""
 STARTS = (
@@ -31,14 +32,16 @@ ORDERLY = (0.0, 130.0, 143.0)
 WANTED = (*ORDERLY, 137.0)
 """The same, and that of one that closed too slowly for who stopped it (SIGKILL)."""
 REPEATED = 3
-"""Lines from which a WARN shape is no single remark."""
+"""Lines from which a WARN shape is no single remark. Judgement, no default behind it: a program that is started and
+restarted makes each remark twice."""
 
 OFTEN = 60
 """Lines of one shape within a minute, one a second (reconnect.backoff.max.ms 1000), that a start may bring about."""
 
 _REMARKS = re.compile(
-    r"(?:isn't|aren't|are not|was not) (?:a )?known config|deprecated|SLF4J|log4j:WARN|InstanceAlreadyExists"
+    r"(?:isn't|aren't|are not|was not) (?:a )?known config|The configuration '[^']*' was supplied|deprecated|SLF4J|log4j:WARN|InstanceAlreadyExists"
     r"|TransactionalMessage(?:Check)?Service|getAllTopicListFromNameserver|subscription is not latest"
+    r"|KafkaJS \S+ switched default partitioner"
 )
 """WARN lines that programs print however long they run and whatever happens: no trouble, how many there may be."""
 _ORDINARY = re.compile(
@@ -134,10 +137,15 @@ def is_slow(facts: Facts, shape: Shape) -> bool:
     return shape.lines <= (OFTEN + lasts) * max(1, clients)
 
 
+def remark(facts: Facts, shape: Shape) -> bool:
+    """True for a shape of WARN that programs print in health, not too often."""
+    return shape.level == "WARN" and (_REMARKS.search(shape.shape) is not None or _is_ordinary(facts, shape))
+
+
 def notable(facts: Facts, shape: Shape) -> bool:
     """A shape of WARN or worse that health does not print, or not so often; a WARN that is no single remark."""
     if shape.level == "WARN":
-        return shape.lines >= REPEATED and not _REMARKS.search(shape.shape) and not _is_ordinary(facts, shape)
+        return shape.lines >= REPEATED and not remark(facts, shape)
     return shape.level in ("ERROR", "FATAL") and not _is_ordinary(facts, shape)
 
 

@@ -95,14 +95,14 @@ def consumer_value(facts: Facts, client_id: str | None, key: str, at: float | No
 
 def _value(own: Sequence[Setting], at: float | None, key: str, scope: str, version: Version | None) -> Value | None:
     """The best of the *own* settings, else the default of *version*."""
-    found = best(own, at)
+    found = _best(own, at)
     if found:
         return Value(key, found.value, found)
     default = kafka_defaults.default(key, scope, version)
     return Value(key, default, None) if default is not None else None
 
 
-def best(settings: Sequence[Setting], at: float | None) -> Setting | None:
+def _best(settings: Sequence[Setting], at: float | None) -> Setting | None:
     """The last of the best kind that was seen at *at* or before, else the first after it, else an undated one."""
     dated = [s for s in settings if s.at is not None]
     before = [s for s in dated if at is None or (s.at or 0) <= at]
@@ -128,7 +128,7 @@ def limit(facts: Facts, topic: str | None, at: float | None) -> Value | None:
     described = [s for s in facts.settings if s.key == _LIMIT["topic"] and s.owner == topic]
     if changed:
         described = [s for s in described if s.at is not None and at is not None and s.at <= at]
-    found = best(described, at)
+    found = _best(described, at)
     return Value(found.key, found.value, found) if found else _broker_limit(facts, at)
 
 

@@ -198,7 +198,8 @@ REPEATED = 0.02
 RISE = 1.5
 """Times the level before from which a ratio rose: one more reader of two makes as much, and noise far less."""
 LEAST_RISE = 0.3
-"""Below this a rise of a ratio around one is noise."""
+"""Below this a rise of a ratio around one is noise. Judgement, no default behind it: headers, and scrapes of in and out
+that miss each other by a part of an interval."""
 FOR_A_WHILE = 2
 """Windows that a rise must last where it ends again; one alone may be a reader's hiccup."""
 

@@ -18,9 +18,10 @@ WINDOWS = 8
 BUSY = 0.1
 """Share of the busiest window's input below which a window's ratios mean nothing: producers were not running."""
 GAPPY = 0.1
-"""Share of failed scrapes from which another place to count at is better."""
+"""Share of failed scrapes from which another place to count at is better. Judgement, no default behind it: a rate over
+ten scrapes then spans a hole."""
 HOPELESS = 0.5
-"""Share of failed scrapes from which windows cannot be compared."""
+"""Share of failed scrapes from which windows cannot be compared: more is missing than there."""
 WARM = 0.2
 """Bytes out over bytes in below which nobody reads yet: consumers start after producers."""
 

@@ -12,11 +12,13 @@ from mqlab.shared.wording import clock
 from mqlab.units import number
 
 BEHIND = 60.0
-"""Seconds of production that lag may grow by before it is a symptom."""
+"""Seconds of production that lag may grow by before it is a symptom. Judgement, no default behind it: commits, every
+five seconds, and listings a minute apart make about as much."""
 STILL = 120.0
-"""Seconds without a commit, while messages come in, from which a queue stands still."""
+"""Seconds without a commit, while messages come in, from which a queue stands still. Judgement, no default behind it:
+two of the longest usual scrape intervals."""
 LEAST = 10
-"""Messages below which lag is no lag."""
+"""Messages below which lag is no lag. Judgement, no default behind it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,8 @@ def _grown(group: str, topic: str, points: Sequence[tuple[float, int, int]]) -> 
 
 
 _ABOUT = 0.05
-"""Share of a rise by which lag may be above its lowest level and still count as there."""
+"""Share of a rise by which lag may be above its lowest level and still count as there. Judgement, no default behind
+it."""
 
 
 @dataclass(frozen=True, slots=True)

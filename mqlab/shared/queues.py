@@ -20,9 +20,11 @@ OWN = ("%RETRY%", "%DLQ%")
 """How RocketMQ's names of a group's own topics begin."""
 
 _GONE = 4
-"""Snapshots before the end from which a queue that none of them tells of is gone."""
+"""Snapshots before the end from which a queue that none of them tells of is gone. Judgement, no default behind it: one
+or two may have failed."""
 TOGETHER = 10.0
-"""Seconds that the commands of one snapshot may take."""
+"""Seconds that the commands of one snapshot may take. Judgement, no default behind it: each starts a JVM, which takes a
+second or two."""
 
 Points = tuple[Position, ...]
 """Positions of one group in one queue, one a moment, by time; all with a committed and an end offset."""

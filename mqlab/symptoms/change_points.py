@@ -193,7 +193,7 @@ def _labels(series: Series) -> str:
 
 
 CONCENTRATED = 0.5
-"""Part of all from which one has caused the rise of the total."""
+"""Part of all from which one has caused the rise of the total: more than all others together."""
 
 
 @per_facts

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from mqlab.catalogue import INCIDENTS
-from mqlab.delivery import loss_mechanisms, losses
+from mqlab.delivery import loss_mechanisms, losses, positions
 from mqlab.delivery.group_audit import dead_letter_topic
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Certainty, Finding, Severity
@@ -160,11 +160,14 @@ def _at_restart(episode: Episode, restarts: Sequence[float]) -> bool:
 
 
 def abnormal(facts: Facts, episode: Episode) -> bool:
-    """False for an event that looks like trouble and is an ordinary end: an orderly exit, a good-bye."""
+    """False for an event that looks like trouble and is an ordinary end: an orderly exit, a good-bye, a first start."""
     if episode.kind.startswith(PREFIX):
         return False  # the rule of its class tells of it, or it belongs to a start
     if episode.kind == "record-failed" and episode.topic and dead_letter_topic(facts, episode.topic):
         return False
+    if episode.kind in ("offset-missing", "offset-reset-to") and episode.group and episode.first_at is not None:
+        told = positions.generations_told(facts, episode.group)
+        return not (told and told[0][1] == 1 and positions.first_start(facts, episode.group, episode.first_at))
     if episode.kind != "process-exit":
         return symptoms.abnormal(facts, episode)
     if episode.value_max is None:

@@ -24,7 +24,8 @@ import polars as pl
 from mqlab.ledgers.columns import DIFFERENT
 
 NEARLY_ALL = 0.9
-"""Share of its messages that the other ledger must note, too: some may be of others."""
+"""Share of its messages that the other ledger must note, too: some may be of others. Judgement, no default behind it:
+edges of the time that is watched, and losses, take a few."""
 OFTEN = 2
 """How much more often the one must be later: an answer may be noted a millisecond after its message was handled."""
 ZONE = 900_000_000

@@ -231,7 +231,7 @@ def _again(rows: pl.DataFrame, more: pl.DataFrame) -> pl.DataFrame:
 
 
 TOPICS = 2000
-"""Topics that are told one by one."""
+"""Topics that are told one by one. Judgement, no default behind it: a bound of memory."""
 _FATE = ("sender", "party", "failed", "qos", "received")
 
 

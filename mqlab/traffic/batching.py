@@ -17,7 +17,8 @@ from mqlab.shared import counters, flows
 from mqlab.shared.counters import Shift
 
 GROWN = 1.2
-"""Times larger payloads from which they are the reason."""
+"""Times larger payloads from which they are the reason. Judgement, no default behind it: means of sizes differ by less
+from sample to sample."""
 SAMPLED = 30.0
 """Seconds over which a client averages (metrics.sample.window.ms): a sample tells about the time before it."""
 FRAMING = 250.0
@@ -25,7 +26,8 @@ FRAMING = 250.0
 ANSWER = 200.0
 """Bytes that come back at most for one record sent in a request of its own: a produce response and TCP headers."""
 FOLLOWS = 0.25
-"""Share of the bytes that left in addition from which bytes that came in in addition are their origin."""
+"""Share of the bytes that left in addition from which bytes that came in in addition are their origin. Judgement, no
+default behind it: what came in may be compressed, to a quarter."""
 UNCOMPRESSED = 0.99
 """compression-rate-avg from which batches are sent as they are; 1 without compression."""
 
@@ -122,11 +124,14 @@ def _increases(series: Sequence[Series], rise: Shift) -> tuple[float, float]:
 
 
 SLOWER = 0.5
-"""Share of the earlier record rate below which batches are smaller because less is sent."""
+"""Share of the earlier record rate below which batches are smaller because less is sent: what fills within linger.ms
+falls with the rate, so they are half as large. That half is enough is judgement."""
 NEAR = 2
-"""Scrapes around the rise in which a printed setting belongs to it."""
+"""Scrapes around the rise in which a printed setting belongs to it: the rise is between two scrapes, and a mean
+(``SAMPLED``) shows it a scrape later."""
 FEW = 10
-"""Records below which nothing can be said about their bytes."""
+"""Records below which nothing can be said about their bytes. Judgement, no default behind it: the mean of ten is off by
+a third where sizes differ as much as they are large (one over the root of ten)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,14 +99,21 @@ def ledger(facts: Facts, client: str, found: Resending) -> TrafficLedger | None:
 
 
 FEW = 10
-"""Failures below which nobody can tell, and nothing is amplified."""
+"""Failures below which nobody can tell, and nothing is amplified. Judgement, no default behind it."""
 MORE = 1.5
-"""Times more failures, or failed bytes, than came in from which records must have been submitted again."""
-FORWARDS = 3.0
-"""Times more or less than it receives that a host sends which passes on what it receives; as many times more than usual
-are bytes that never came in."""
+"""Times more failures, or failed bytes, than came in from which records must have been submitted again: midway between
+one, where each fails once, and two, where each is submitted again. Judgement, no default behind it."""
+FORWARDS = 0.3, 3.0
+"""Bytes out over bytes in of a host that passes on what it receives: it may pack it otherwise, by up to three times."""
+JUMP = 3.0
+"""Times its usual out over in from which the card of such a host shows bytes that never came in: packing otherwise
+makes less. Judgement, no default behind it, as ``FORWARDS``."""
+REJECTED = 0.7
+"""Share of the failed records' bytes that the broker must count as rejected: it counts batches, compressed ones it may
+be, and a scrape misses some. Judgement, no default behind it."""
 LAG = 60.0
-"""Seconds by which a counter may end before the last failure: applications print theirs now and then."""
+"""Seconds by which a counter may end before the last failure: applications print theirs now and then, and scrapes come
+every 60 s at the latest (scrape_interval of Prometheus, by default)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +207,7 @@ def _increase(series: Sequence[Series], first: float, last: float) -> float | No
 
 def _fits(lines: Sequence[Episode], rejected: float | None) -> bool:
     failed = sum(e.count * (e.value_min or 0) for e in lines)
-    return bool(rejected) and failed > 0 and (rejected or 0) * MORE >= failed
+    return bool(rejected) and failed > 0 and (rejected or 0) >= REJECTED * failed
 
 
 def _jumped(facts: Facts, client: str, first: float, last: float) -> str | None:
@@ -208,8 +215,8 @@ def _jumped(facts: Facts, client: str, first: float, last: float) -> str | None:
     host = actors.host_of(facts, client)
     usual = counters.usual_factor(facts, host, 0, first) if host else None
     now = counters.ratio(facts, host, first, last) if host else None
-    if usual is None or now is None or now.factor is None or not 1 / FORWARDS <= usual <= FORWARDS:
+    if usual is None or now is None or now.factor is None or not FORWARDS[0] <= usual <= FORWARDS[1]:
         return None
-    if now.factor < FORWARDS * usual:
+    if now.factor < JUMP * usual:
         return None
     return f"the network card sent {now.factor:.3g} times what it received, {usual:.3g} times before"

@@ -76,9 +76,11 @@ def _oversize(facts: Facts, client: str, start: float, end: float) -> list[tuple
 
 
 AGREE = 0.15
-"""Two ways of counting the resent bytes agree within this share."""
+"""Two ways of counting the resent bytes agree within this share. Judgement, no default behind it: batches are not all
+full, and scrapes miss a part of an interval at each end."""
 LEAST_ON_CARD = 0.5
-"""Share of the splits' least bytes that the card must show to be the card of that producer."""
+"""Share of the splits' least bytes that the card must show to be the card of that producer. Judgement, no default
+behind it: of a short loop the scrapes may miss half."""
 
 Window = tuple[int, int | None]
 """(least, most) bytes of a batch that splits into itself; most is None where batch.size is not known."""

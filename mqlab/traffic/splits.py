@@ -19,6 +19,10 @@ from mqlab.shared.actors import GIVEN_UP
 from mqlab.shared.configured import Value
 from mqlab.shared.wording import clock
 
+AFTER_CRASH = 15.0
+"""Seconds after the last split within which an exit belongs to it: memory that ran out ends a process within seconds,
+what ends it later has had other work meanwhile. Judgement, no default behind it."""
+
 
 def crashes(facts: Facts, client: str, splits: Sequence[Episode]) -> tuple[Episode, ...]:
     """Abnormal exits within or right after the splits; those without a moment where memory ran out."""
@@ -28,13 +32,13 @@ def crashes(facts: Facts, client: str, splits: Sequence[Episode]) -> tuple[Episo
     exits = [
         e
         for e in _of_process(facts, client, splits)
-        if e.value_max and e.first_at is not None and first <= e.first_at <= last + GIVEN_UP
+        if e.value_max and e.first_at is not None and first <= e.first_at <= last + AFTER_CRASH
     ]
     if exits:
         return tuple(exits)
     sources = {s.source for s in splits}
     memory = facts.of_kind("out-of-memory")
-    near = [e for e in memory if e.first_at is not None and first <= e.first_at <= last + GIVEN_UP]
+    near = [e for e in memory if e.first_at is not None and first <= e.first_at <= last + AFTER_CRASH]
     undated = [e for e in memory if e.first_at is None]
     return tuple(e for e in near if e.source in sources or len({m.source for m in memory}) == 1) or tuple(undated)
 
@@ -125,14 +129,17 @@ def started_at(
 
 
 REPEATED = 3
-"""Splits of one partition that already show the loop where the settings make it certain."""
+"""Splits of one partition that already show the loop where the settings make it certain. Judgement, no default behind
+it: an estimate of the compression that was wrong once is put right by one split."""
 MANY = 12
 """Splits of one partition without a pause that show it where the settings are not known: as many halvings make 4 kB of
 16 MB, and a wrong compression estimate splits now and then."""
 CONSTANT = 0.8
-"""Share of the splits that show one and the same number of attempts left."""
+"""Share of the splits that show one and the same number of attempts left: a split makes new batches, which have all of
+theirs, and a request that fails otherwise takes one. Judgement, no default behind it."""
 MOSTLY = 3
-"""A loop's batches are at least one in so many of the bytes that left the producer."""
+"""A loop's batches are at least one in so many of the bytes that left the producer. Judgement, no default behind it: it
+may send other topics, too."""
 LEAST_LIMIT = 1_000_012
 """The smallest default of message.max.bytes, where the limit is not known."""
 
@@ -231,7 +238,7 @@ def why_not(facts: Facts, loop: Loop) -> str | None:
             f"{who} ended by themselves: batch.size {size.value} is within the limit {most.value}, "
             "so that a split makes batches that fit"
         )
-    if fits or _repeats(facts, loop):
+    if fits or _repeats(facts, loop) or unended(facts, loop):
         return None
     return f"{who} ended by themselves after at most {loop.most} on one partition"
 
@@ -240,6 +247,14 @@ def _repeats(facts: Facts, loop: Loop) -> bool:
     if loop.size_is_certain and loop.window is not None:
         return loop.most >= REPEATED
     return _densest(loop) >= MANY or _a_loop_all_the_same(facts, loop)
+
+
+def unended(facts: Facts, loop: Loop) -> bool:
+    """True where the material is little else than these splits, and nothing after them shows that they ended."""
+    sources = {e.source for e in loop.splits}
+    lines = sum(c.lines for c in facts.coverage if c.source in sources)
+    goes_on = loop.last_at is None or actors.goes_on(facts, sources, loop.last_at)
+    return loop.most >= REPEATED and lines < 2 * loop.count and goes_on
 
 
 def _a_loop_all_the_same(facts: Facts, loop: Loop) -> bool:

@@ -6,8 +6,12 @@ from mqlab.catalogue import INCIDENTS, explain
 from mqlab.errors import UnknownIncidentError
 from mqlab.formats import own_lines, signatures
 from mqlab.formats.log_events import rows
+from mqlab.formats.registry import BY_NAME, FORMATS
 from mqlab.known_errors import known_errors
+from mqlab.material import pasted
 from mqlab.tables import EVENTS
+
+_UNKNOWN = "No signature of mqlab knows what it says.\n"
 
 
 def explained(words: str) -> str:
@@ -20,10 +24,14 @@ def explained(words: str) -> str:
         return explain(words)
     if words in known_errors():
         return known_errors()[words].explain
-    pages = dict.fromkeys(page for line in words.splitlines() if (page := _said(line)))
-    if not pages:
+    known = pasted.parts(words.encode("utf-8", "replace"), "-", FORMATS, "")
+    lines = [one.inner for part in known for one in part.wholes] or words.splitlines()
+    pages = dict.fromkeys(page for line in lines if (page := _said(line)))
+    specs = [BY_NAME[part.known.format].FORMAT for part in known if part.known.format in BY_NAME]
+    if not pages and not specs:
         raise UnknownIncidentError(words, INCIDENTS)
-    return "\n".join(pages)
+    whose = [f"From a {spec.role}{f' ({spec.software})' if spec.software else ''}." for spec in specs]
+    return "\n".join([*dict.fromkeys(whose), "", *(pages or [_UNKNOWN])])
 
 
 def _said(line: str) -> str | None:

@@ -308,6 +308,12 @@ def test_a_subscriber_whose_connection_is_closed_at_each_refusal_is_proven_and_g
     assert "the broker closed 20 connections for it" in one.statement
 
 
+def test_a_connection_closed_at_one_refusal_of_three_proves_nothing():
+    line = refusals("subscribe-denied", "panel", "press/2/#", count=3)
+    (one,) = detect(facts(LOG, line, loop("protocol-error", client="panel")[:2])).findings
+    assert (one.certainty, one.measures["denied"]) == (Certainty.LIKELY, 3)
+
+
 @pytest.mark.parametrize("ended", ["closed", "normal", "taken-over", "keep-alive"])
 def test_connections_that_end_for_another_reason_are_not_closed_by_a_refusal(ended):
     line = refusals("subscribe-denied", "panel", "press/2/#")

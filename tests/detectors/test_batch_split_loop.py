@@ -158,6 +158,13 @@ def test_crashes_are_counted_and_those_of_other_processes_are_not():
     assert "leaks heap with each of the 120 splits: 1 abnormal exit" in finding.statement
 
 
+@pytest.mark.parametrize(("seconds", "crashes"), [(14, 1), (16, 0)])
+def test_an_exit_belongs_to_splits_that_ended_within_a_quarter_of_a_minute(seconds, crashes):
+    ended = episode("process-exit", 359 + seconds, "supervisor.log", left=3, reason="app")
+    finding = batch_split_loop.detect(facts(version("2.1.0"), BIG, LIMIT, LOOP, ended, log())).findings[0]
+    assert finding.measures.get("crashes", 0) == crashes
+
+
 def test_client_4_2_ends_it_by_itself():
     assert found(version("4.2.0"), BIG, LIMIT, splits(300, 10, 0.4), log()) == (
         "4 splits by app on orders between 10:05:00 and 10:05:09 UTC ended by themselves: "
@@ -188,3 +195,33 @@ def test_settings_in_a_file_are_no_sight_of_the_producer():
     stored = settings("at owner key value\n- app batch.size 16384", "producer.properties", origin="file")
     assert found(stored) == ("a log or metrics of the producers",)
     assert found(SMALL, log()) == ()
+
+
+FEW = [
+    episode("batch-split", None, "paste.txt", line=n, left=5.0, client_id="app", topic="orders", queue="0")
+    for n in range(1, 6)
+]
+
+
+def paste(lines):
+    return replace(log("paste.txt", lines=lines), first_at=None, last_at=None)
+
+
+def test_a_few_splits_that_are_all_there_is_are_likely_without_any_clock():
+    (one,) = batch_split_loop.detect(facts(*FEW, paste(5))).findings
+    assert (one.severity, one.certainty, one.measures["split_count"]) == (Severity.WARNING, Certainty.LIKELY, 5)
+
+
+@pytest.mark.parametrize("lines", [10, 500])
+def test_a_few_splits_among_other_lines_may_have_ended_by_themselves(lines):
+    assert "ended by themselves" in found(*FEW, paste(lines))
+
+
+def test_two_splits_and_splits_of_several_partitions_may_be_one_wrong_estimate_each():
+    assert "ended by themselves" in found(*FEW[:2], paste(2))
+    assert "ended by themselves" in found(*(replace(e, queue=str(n)) for n, e in enumerate(FEW)), paste(5))
+
+
+def test_a_few_splits_with_fewer_and_fewer_attempts_left_are_retries():
+    falling = [replace(e, value_min=5.0 - n, value_max=5.0 - n) for n, e in enumerate(FEW)]
+    assert "a number of attempts left that changes" in found(*falling, paste(5))

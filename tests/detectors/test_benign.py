@@ -6,7 +6,7 @@ import pytest
 from facts_builder import episode, facts, log, positions, ramp, series, settings
 
 from mqlab.detectors import catch_up_read, fan_out, replica_catch_up, replication_traffic, rolling_restart
-from mqlab.findings import CLEAR
+from mqlab.findings import CLEAR, Severity
 from mqlab.verdict import diagnose
 
 BROKER = {"instance": "kafka-1:9404"}
@@ -172,12 +172,19 @@ def test_two_rounds_are_a_rolling_restart_too():
     assert told(rolling_restart, *rounds) == ["brokers"]
 
 
-def test_rotated_logs_are_one_broker():
+def test_one_broker_that_stops_in_good_order_and_comes_back_is_a_rolling_restart_of_one():
     rotated = (
         episode("broker-stopping", 0, "kafka-1/server.log.1", node="1"),
         episode("broker-started", 15, "kafka-1/server.log", node="1"),
     )
-    assert told(rolling_restart, rotated) == "one broker restarted 1 time, no other did"
+    (one,) = rolling_restart.detect(facts(rotated)).findings
+    assert (one.severity, one.measures) == (Severity.NOTICE, {"brokers": 1, "longest_outage_seconds": 15})
+    assert one.statement.startswith("Broker 1 was restarted between 10:00:00 and 10:00:15 UTC, in good order, and was")
+
+
+def test_one_broker_that_comes_back_without_an_orderly_stop_or_too_late_is_none():
+    assert told(rolling_restart, restart("1", 0, orderly=False)) == ()
+    assert told(rolling_restart, restart("1", 0, 2000)) == ()
 
 
 def test_one_broker_that_comes_back_again_and_again_is_none():

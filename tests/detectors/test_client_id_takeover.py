@@ -253,3 +253,32 @@ def test_connects_behind_one_address_whose_ends_no_line_tells_are_not_judged():
     assert "no line says how most of its connections ended" in result.missing[0]
     (counted,) = detect(facts(broker("\n".join(rows)), series("mqtt.takeovers", range(0, 30, 5), step=5))).findings
     assert counted.certainty == Certainty.LIKELY
+
+
+@pytest.mark.parametrize("every", [1, 5, [1, 3, 1]])
+def test_an_id_that_goes_back_and_forth_within_seconds_is_likely_after_two_turns_each(every):
+    (one,) = detect(facts(broker(turns("dev", [A, B], every=every, times=3)))).findings
+    assert (one.certainty, one.severity) == (Certainty.LIKELY, Severity.WARNING)
+    assert (one.measures["takeovers"], one.measures["parties"]) == (3, 2)
+    assert one.facts["known by"] == "a few turns of addresses that are back at once"
+
+
+@pytest.mark.parametrize("every", [[60, 60, 60], [1, 400, 1], [300, 300, 2]])
+def test_turns_that_take_longer_than_a_librarys_wait_can_be_one_client_with_two_networks(every):
+    result = detect(facts(broker(turns("dev", [A, B], every=every))))
+    assert result.findings == ()
+    assert "one that switches between two networks" in result.missing[0]
+
+
+def test_an_id_that_is_handed_over_to_a_new_host_once_is_not_fought_for():
+    moved = [("10:00:00", A), ("10:00:01", A), ("10:00:02", A), ("10:00:03", B), ("10:00:04", B)]
+    rows = [f"{told} dev taken-over\n{told} dev connected {place}:1 k30 c1" for told, place in moved]
+    assert "no address that lost the id took it back" in detect(facts(broker("\n".join(rows)))).rejected
+
+
+def test_lines_about_takeovers_alone_tell_who_had_the_id_in_turn():
+    """EMQX prints no connects."""
+    rows = [f"10:00:0{n} dev taken-over {AS['AB'[n % 2]]}:{40000 + n}" for n in range(6)]
+    (one,) = detect(facts(broker("\n".join(rows), "emqx.log", "emqx-log"))).findings
+    assert (one.certainty, one.measures["takeovers"], one.measures["parties"]) == (Certainty.PROVEN, 5, 2)
+    assert detect(facts(broker("\n".join(rows[:2]), "emqx.log", "emqx-log"))).findings == ()

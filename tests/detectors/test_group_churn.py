@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from churn_builder import BROKER_LOG, exited, runs, steady
-from facts_builder import at, facts, log
+from facts_builder import at, episode, facts, log
 from kafka_builder import GROUP, client, coordinator
 from taking_away import PARTS, without
 
@@ -12,6 +12,7 @@ from mqlab.detectors import poll_interval_exceeded, rolling_restart, session_tim
 from mqlab.detectors.group_churn import detect
 from mqlab.findings import Certainty, Severity
 from mqlab.rows import Shape
+from mqlab.verdict import diagnose
 
 DIES = (60, 120, 180, 240)
 """Seconds after 10:00 at which the process dies; it is started again 20 s later."""
@@ -86,18 +87,26 @@ def test_restarts_without_exit_or_error_are_likely_only():
     assert (one.certainty, one.severity) == (Certainty.LIKELY, Severity.WARNING)
 
 
-def test_members_of_ever_new_names_that_come_and_go_are_likely_only():
-    names = [f"pod-{letter}" for letter in "abcdef"]
+def come_and_go(letters):
+    """Members pod-a, pod-b, … one after another beside z, a minute each."""
     broker = ["10:00:00 preparing 0 Adding new member {z1} with group instance id None"]
-    for n, name in enumerate(names):
+    for n, name in enumerate(f"pod-{letter}" for letter in letters):
         since = 100 + 100 * n
         broker += [f"{clock(since)} preparing {2 * n + 1} Adding new member {{{name}1}} with group instance id None"]
         broker += [f"{clock(since + 60)} left {{{name}1}} the consumer is being closed"]
         broker += [f"{clock(since + 60)} preparing {2 * n + 2} Removing member {{{name}1}} on LeaveGroup; "
                    "client reason: the consumer is being closed"]  # fmt: skip
     broker += ["10:20:00 left {z1} the consumer is being closed"]
-    (one,) = detect(facts(coordinator("\n".join(broker)), BROKER_LOG)).findings
+    return coordinator("\n".join(broker))
+
+
+def test_members_of_ever_new_names_that_come_and_go_are_likely_only():
+    (one,) = detect(facts(come_and_go("abcdef"), BROKER_LOG)).findings
     assert (one.certainty, one.measures["members"]) == (Certainty.LIKELY, 6)
+
+
+def test_three_members_that_came_and_went_may_be_a_trial():
+    assert [len(detect(facts(come_and_go(some), BROKER_LOG)).findings) for some in ("abc", "abcd")] == [0, 1]
 
 
 def test_a_member_that_is_added_and_taken_away_is_none():
@@ -175,3 +184,26 @@ def test_processes_whose_clock_is_off_are_not_held_against_the_coordinators_line
 
     assert result.findings == ()
     assert result.missing[0].startswith("the clock of a: ")
+
+
+def refused(*moments, source="clients/a.log"):
+    """What the client's log says when its database does not answer."""
+    return [
+        episode("error:database-link-failed", when, source, text="Communications link failure", system="os")
+        for when in moments
+    ]
+
+
+def test_a_process_that_dies_since_its_database_does_not_answer_is_no_churn_of_the_group():
+    told = facts(looping(), CALM, EXITS, WORK, SET, refused(*(when - 2 for when in DIES)))
+    result = detect(told)
+    assert result.rejected == f"{GROUP}: a died since something that it needs does not answer"
+    (lead, *_) = diagnose(told).findings
+    assert (lead.incident, lead.severity, "group-churn" in lead.explains) == ("dependency-down", Severity.WARNING, True)
+
+
+def test_a_database_that_fails_once_or_in_another_process_is_not_what_ends_this_one():
+    for row in (refused(DIES[0] - 2), refused(*(when - 2 for when in DIES), source="clients/b.log")):
+        assert [one.certainty for one in detect(facts(looping(), CALM, EXITS, WORK, SET, row)).findings] == [
+            Certainty.PROVEN
+        ]

@@ -1,5 +1,8 @@
 """Records that a reset of the position left out, and resets that left out nothing."""
 
+from dataclasses import replace
+
+import pytest
 from facts_builder import episode, facts
 from kafka_builder import GROUP, TOPIC, client, coordinator
 from loss_builder import A, begins, consumer, life, listed, log_starts, lost, messages, noted, said, stands, subscribed
@@ -99,19 +102,35 @@ def test_a_first_start_with_latest_passes_over_what_is_older_than_the_group():
     assert said(offset_reset_loss, *first).endswith("older records were there before the group")
 
 
-def test_what_comes_in_while_an_assignment_takes_a_minute_is_lost():
-    rows = messages("from to at until\n0 899 09:59:50 10:01:10")
-    slow = [
-        START, begins("10:01:05 a missing 0\n10:01:06 a reset 0 900"), rows, stands("10:01:30 0 900 900"),
-        acked("09:59:50 200\n10:00:00 100\n10:00:30 600"),
-    ]  # fmt: skip
-    assert lost(*slow) == [(LEFT, "0", "200..899", 700)]
+RESTARTED = episode("rebalance-stabilized", "09:50:00", "logs/server.log", group=GROUP, left=5.0)
+SLOW = [
+    START, begins("10:01:05 a missing 0\n10:01:06 a reset 0 900"),
+    messages("from to at until\n0 899 09:59:50 10:01:10"),
+    stands("10:01:30 0 900 900"), acked("09:59:50 200\n10:00:00 100\n10:00:30 600"),
+]  # fmt: skip
 
 
-def test_a_group_that_was_there_first_loses_the_first_records():
+def test_what_comes_in_while_the_assignment_of_a_group_that_was_there_before_takes_a_minute_is_lost():
+    assert lost(*SLOW, RESTARTED) == [(LEFT, "0", "200..899", 700)]
+
+
+@pytest.mark.parametrize("before", [[], [replace(RESTARTED, value_min=1.0, value_max=1.0)]])
+def test_a_group_that_starts_for_the_first_time_loses_nothing_however_long_its_assignment_takes(before):
+    assert lost(*SLOW, *before) == []
+    assert "began at the end of" in said(offset_reset_loss, *SLOW, *before)
+
+
+def test_a_group_whose_offsets_expired_begins_with_the_first_generation_again_and_was_there_before():
+    first = replace(RESTARTED, value_min=1.0, value_max=1.0)
+    early = subscribed("09:40:00").first_at
+    assert lost(*SLOW, first, expired(early)) == [(LEFT, "0", "200..899", 700)]
+
+
+def test_a_group_that_waits_for_a_topics_first_records_has_nothing_to_lose_at_its_first_start():
     rows = messages("from to at until\n0 99 10:00:30 10:01:05")
     new = [START, begins("10:01:05 a missing 0\n10:01:06 a reset 0 100"), rows, acked("10:00:30 60\n10:00:40 40")]
-    assert lost(*new, stands("10:01:30 0 100 100")) == [(LEFT, "0", "0..99", 100)]
+    assert lost(*new, stands("10:01:30 0 100 100")) == []
+    assert lost(*new, stands("10:01:30 0 100 100"), RESTARTED) == [(LEFT, "0", "0..99", 100)]
 
 
 def test_a_first_start_of_which_nobody_counted_what_came_in_meanwhile_is_configuration():

@@ -187,3 +187,26 @@ def test_trouble_that_the_record_does_not_explain_leaves_it_likely(rows):
     assert found(*STILL, *rows, LOG) == LIKELY
     (poison,) = poison_pill_stall.detect(facts(*STILL, *rows, LOG)).findings
     assert "poll-interval-exceeded" not in poison.explains
+
+
+def refused(first, last, *, step=1, source="clients/a.log"):
+    """The worker's log says that the database does not answer."""
+    return [
+        episode("error:database-link-failed", n, source, text="Communications link failure", system="os")
+        for n in range(first, last + 1, step)
+    ]
+
+
+def test_a_record_that_is_tried_while_the_database_does_not_answer_is_no_poison():
+    rows = ([partition(n, 1000) for n in range(4)], fails(100, 300), LOG)
+    assert found(*rows, refused(100, 300)) == (
+        "no record gets on: what their handler needs does not answer, as its log says"
+    )
+    assert found(STILL[0], fails(100, 300), LOG, refused(100, 300, step=4)).startswith("no record gets on")
+
+
+def test_a_record_that_fails_while_others_get_on_is_poison_whatever_its_handler_says():
+    assert found(*STILL, fails(100, 300), LOG, refused(100, 300)) == PROVEN
+    still = [partition(n, 1000) for n in range(4)]
+    assert found(*still, fails(100, 300), LOG, refused(100, 110)) == LIKELY
+    assert found(*still, fails(100, 300), LOG, refused(100, 300, source="clients/b.log")) == LIKELY

@@ -12,6 +12,8 @@ from mqlab.detectors import group_churn, reprocess_duplicates, rolling_restart, 
 from mqlab.detectors.poll_interval_exceeded import detect
 from mqlab.facts import Position, Series, Setting
 from mqlab.findings import Certainty, Severity
+from mqlab.kafka.poll_limits import Limit
+from mqlab.kafka.poll_timeout import Departure
 from mqlab.rows import Client, Delivery, Tally
 
 LOOP = coordinator("""
@@ -308,6 +310,35 @@ def test_without_lines_about_polls_the_metric_of_the_time_between_them_is_the_me
     waiting = [e for e in TOLD if e.kind not in ("partitions-assigned", "join-completed")]
     assert found(LOOP, waiting, SET).certainty is Certainty.LIKELY
     assert found(LOOP, waiting, SET, late).certainty is Certainty.PROVEN
+
+
+def test_a_maximum_that_is_noted_long_after_is_that_of_another_poll():
+    waiting = [e for e in TOLD if e.kind not in ("partitions-assigned", "join-completed")]
+    later = Series("consumer.time_between_poll_max", "x", {"client_id": "a"}, "m.json", ((at(3000), 45_000.0),))
+    assert found(LOOP, waiting, SET, later).certainty is Certainty.LIKELY
+
+
+@pytest.mark.parametrize(
+    ("limit", "waited", "measured", "contradicted"),
+    [
+        (300.0, 269.0, False, True),
+        (300.0, 271.0, True, False),
+        (300.0, 329.0, True, False),
+        (300.0, 331.0, False, False),
+        (15.0, 13.0, False, True),
+        (15.0, 14.0, True, False),
+        (15.0, 18.0, True, False),
+        (15.0, 19.0, False, False),
+    ],
+)
+def test_a_wait_is_the_interval_from_nine_tenths_of_it_to_a_tenth_or_three_seconds_more(
+    limit, waited, measured, contradicted
+):
+    left = Departure(
+        at=100.0, client_id="a", host=None, told=False, limit=Limit("max.poll.interval.ms", limit, None), poll=None,
+        waited=waited, counted=False, evidence=(),
+    )  # fmt: skip
+    assert (left.measured, left.contradicted) == (measured, contradicted)
 
 
 def test_a_slow_service_is_named_as_the_cause():

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from facts_builder import at, episode, facts, settings
 from mqtt_builder import broker, client, clock, proxy, turns
 
 from mqlab.detectors.rate_limit_flapping import detect
-from mqlab.findings import Certainty, Severity
+from mqlab.findings import Certainty, Evidence, Severity
+from mqlab.rows import Flow
 
 LIMIT = settings("at owner key value\n- 1884 proxy_upload_rate 10k", "nginx.conf", scope="proxy", origin="file")
 
@@ -70,6 +73,20 @@ def test_a_configured_limit_alone_is_likely():
     assert (one.certainty, one.severity) == (Certainty.LIKELY, Severity.WARNING)
 
 
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("restrictions.incoming-bandwidth-throttling", "10240"), ("listeners.tcp.default.bytes_rate", "10KB/s"),
+        ("limiter.client.bytes.rate", "10KB/s"), ("limiter.bytes_in.rate", "10KB/s"),
+        ("zone.external.rate_limit.conn_bytes_in", "100KB,10s"),
+    ],
+)  # fmt: skip
+def test_limits_of_every_broker_are_known(key, value):
+    limit = settings(f"at owner key value\n- broker {key} {value}", "broker.conf", scope="broker", origin="file")
+    (one,) = detect(facts(edge(), limit)).findings
+    assert one.measures["limit_bytes"] == 10_240
+
+
 def test_one_rate_in_every_life_is_likely_without_any_setting():
     (one,) = detect(facts(edge(), at_the_proxy())).findings
     assert (one.certainty, one.measures["limit_bytes"]) == (Certainty.LIKELY, pytest.approx(10_240, rel=0.001))
@@ -99,6 +116,49 @@ def test_a_short_pause_ends_no_connection():
     short = [episode("rate-limited", n, "logs/emqx.log", client_id="edge", left=100.0, system="mqtt") for n in range(9)]
     once = "10:00:00 edge connected 10.0.0.9:5000 k60 c1"
     assert "paused reading" in detect(facts(broker(once, "logs/emqx.log", "emqx-log"), short)).rejected
+
+
+UNEVEN = (0, 130, 340, 700, 900)
+
+
+def uneven(*paused):
+    """A broker's log of silent ends after lives of all lengths; it paused reading 20 s before each of *paused*."""
+    rows = [
+        f"{clock(36_000 + a + 1)} edge connected 10.0.0.9:1 k20 c1\n{clock(36_000 + b)} edge keep-alive"
+        for a, b in pairwise(UNEVEN)
+    ]
+    held = [
+        episode("rate-limited", UNEVEN[n] - 20, "logs/emqx.log", client_id="edge", left=900.0, system="mqtt")
+        for n in paused
+    ]
+    return broker("\n".join(rows), "logs/emqx.log", "emqx-log"), held
+
+
+def test_a_broker_that_pauses_reading_before_each_silent_end_holds_the_pings_back_however_long_lives_are():
+    (one,) = detect(facts(uneven(1, 2, 3, 4))).findings
+    assert (one.certainty, one.severity, one.measures["lives"]) == (Certainty.LIKELY, Severity.WARNING, 4)
+
+
+def test_pauses_before_one_or_two_ends_tell_nothing_of_the_others():
+    assert detect(facts(uneven(1, 2))).findings == ()
+
+
+def published(party, messages):
+    """What a publisher's own ledger notes from 10:00 on, for ten minutes."""
+    first, last = Evidence("clients/edge.csv", 2, "1"), Evidence("clients/edge.csv", 3, "2")
+    return Flow("clients/edge.csv", party, messages, False, 0, (), at(0), at(600), "1", "2", first, last)
+
+
+def test_a_client_that_sends_all_the_time_through_a_thin_uplink_is_likely_without_any_limit():
+    (one,) = detect(facts(edge(), published("edge", 6000))).findings
+    assert (one.certainty, one.severity) == (Certainty.LIKELY, Severity.WARNING)
+    assert "faster than a limit or its uplink allows" in one.statement
+
+
+@pytest.mark.parametrize(("party", "messages"), [("edge", 10), ("other", 6000)])
+def test_a_client_that_is_quiet_may_be_cut_off_by_something_between(party, messages):
+    result = detect(facts(edge(), published(party, messages)))
+    assert (result.findings, result.rejected) == ((), None)
 
 
 def test_an_idle_timeout_of_a_load_balancer_is_none():

@@ -124,7 +124,7 @@ def test_two_half_open_connections_are_likely_where_the_clients_own_log_tells_th
     (one,) = detect(facts(broker(CART), client(STARTS, "cart"))).findings
     assert (one.severity, one.certainty, one.subject) == (Severity.NOTICE, Certainty.LIKELY, "cart")
     assert one.measures == {"clients": 1, "losses": 2, "life_seconds": 22, "by_replaced": 2}
-    assert "its link or its power fails" in one.statement
+    assert "No second client fights for the id; its link or power fails." in one.statement
 
 
 def test_two_half_open_connections_tell_nothing_without_that_log():
@@ -145,6 +145,12 @@ def test_two_half_open_connections_tell_nothing_where_the_client_lost_each_and_w
     assert detect(facts(broker(CART), client(lost, "cart"))).findings == ()
     later = lost.replace("10:00:18", "10:00:09").replace("10:00:43", "10:00:34")
     assert len(detect(facts(broker(CART), client(later, "cart"))).findings) == 1
+
+
+def test_addresses_that_change_are_told_and_no_place_is_called_the_same():
+    every = [40, 300, 75, 500, 20, 120, 260, 90, 33, 410]
+    (one,) = detect(facts(broker(turns("tram", [A, "10.0.0.2"], every=every)))).findings
+    assert "came back from 2 addresses in turn before the broker had noticed" in one.statement
 
 
 def test_one_half_open_connection_is_no_bad_link():

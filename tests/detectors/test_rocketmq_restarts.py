@@ -34,6 +34,17 @@ def test_members_that_leave_and_come_with_other_ids_were_restarted():
     assert (found.since, found.until) == (at(200), at(260))
 
 
+def test_two_releases_an_hour_apart_are_one_each():
+    first = (*BEGIN, goes(190, "A@1", "10.0.0.1:1"), goes(250, "B@1", "10.0.0.2:1"), *NEXT)
+    again = (goes(3790, "A@2", "10.0.0.1:2"), comes(3800, "A@3", "10.0.0.1:3"))
+    last = (goes(3850, "B@2", "10.0.0.2:2"), comes(3860, "B@3", "10.0.0.2:3"))
+    found = rounds(facts(first, again, last, broker_log()), GROUP)
+    assert [(one.since, one.until, one.whole) for one in found] == [
+        (at(200), at(260), True),
+        (at(3800), at(3860), True),
+    ]
+
+
 def test_a_dead_process_may_be_listed_a_while_beside_its_successor():
     late = (goes(325, "A@1", "10.0.0.1:1"), goes(385, "B@1", "10.0.0.2:1"))
     assert hosts(BEGIN, NEXT, late) == (("10.0.0.1", "10.0.0.2"), True)

@@ -9,10 +9,10 @@ from facts_builder import at, episode, facts, log
 from log_lines import read
 
 from mqlab.detectors.known_errors import EXPLAINS, RULES
-from mqlab.findings import Certainty, Severity
+from mqlab.findings import Certainty, Severity, finding
 from mqlab.known_errors import known_errors
 from mqlab.precedence import ordered_by_weight
-from mqlab.shared.wording import accusation, moment
+from mqlab.shared.wording import moment
 from mqlab.symptoms.unexplained import unexplained
 from mqlab.verdict import diagnose
 
@@ -157,6 +157,7 @@ LEADS = (
     ("dependency-down", "offset-reset-loss", LIKELY, False),
     ("throttled", "reconnect-flaky-link", LIKELY, True),
     ("under-min-isr", "retry-amplification", LIKELY, True),
+    ("under-min-isr", "retry-amplification", PROVEN, True),
     ("slow-consumer", "backlog-drain", LIKELY, False),
 )
 
@@ -165,12 +166,39 @@ LEADS = (
 def test_an_error_that_is_said_leads_over_what_it_explains_where_that_is_no_surer(cause, other, certainty, leads):
     effects = EXPLAINS.get(cause, ("retry-amplification", "backlog-drain"))
     times = (at(1800), at(2400))
-    said_outright = accusation(f"{cause}:app", LIKELY, times, severity=WARNING, statement="", explains=effects)
-    found_first = accusation(f"{other}:app", certainty, times, severity=CRITICAL, statement="")
+    bare = {"statement": "", "measures": {}, "evidence": (), "verify": ""}
+    said_outright = finding(cause, "app", LIKELY, times, severity=WARNING, explains=effects, **bare)
+    found_first = finding(other, "app", certainty, times, severity=CRITICAL, **bare)
     first = ordered_by_weight([found_first, said_outright])[0]
     assert (first is said_outright) is leads
     earlier = replace(found_first, ended_at=moment(at(1700)))
     assert ordered_by_weight([said_outright, earlier])[0] is earlier
+
+
+@pytest.mark.parametrize(("minutes", "leads"), [(0, True), (1, True), (10, False)])
+def test_retries_that_went_on_long_before_writes_were_refused_are_not_explained_by_that(minutes, leads):
+    refused, again = (
+        finding(
+            slug, "app", certainty, span, severity=severity, statement="", measures={}, evidence=(), verify="",
+            explains=effects,
+        )
+        for slug, certainty, severity, span, effects in (
+            ("under-min-isr", LIKELY, WARNING, (at(1800), at(2400)), ("retry-amplification",)),
+            ("retry-amplification", PROVEN, CRITICAL, (at(1800 - 60 * minutes), at(2400)), ()),
+        )
+    )  # fmt: skip
+    assert (ordered_by_weight([again, refused])[0] is refused) is leads
+
+
+@pytest.mark.parametrize(
+    ("starts", "kind", "severity"),
+    [(3, "app-started", WARNING), (1, "app-started", NOTICE), (3, "broker-started", None)],
+)
+def test_what_a_process_says_after_each_of_its_starts_is_no_start_that_waits_for_others(starts, kind, severity):
+    error = lasting("dependency-down")
+    rows = [row for n in range(starts) for row in (episode(kind, 1800 + 120 * n), said(error, 1810 + 120 * n))]
+    one = found("dependency-down", LOG, rows)
+    assert (one.severity if one else None) is severity
 
 
 def test_no_line_of_a_known_error_is_left_unexplained_or_calls_a_restart_trouble():

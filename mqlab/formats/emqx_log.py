@@ -79,7 +79,8 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     Signature(
         "publish-denied",
-        contains=r"Cannot publish messages? to (?P<topic>.*) due to (?P<reason>Not authorized)?"
+        contains=r"acl deny publish clientid \[(?P<client_id>.*?)\] username \[.*\] topic \[(?P<topic2>.*)\]"
+        r"|Cannot publish messages? to (?P<topic>.*) due to (?P<reason>Not authorized)?"
         r"|cannot_publish_to_topic(?:_due_to_(?P<reason2>\w+))?|authorization_permission_denied.*PUBLISH",
         also=_REASON,
     ),

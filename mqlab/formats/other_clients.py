@@ -7,6 +7,7 @@ Sample lines::
     2024-05-01 12:18:43,636 - kafka.coordinator - ERROR - OffsetCommit failed for group g due to group error (…
     [[billing] {orders: 0, 1}:] Error sending heartbeat: Kafka::UnknownMemberId
     12:18:43 MQT: Connect failed to 10.0.4.17:1883, rc -2. Retry in 10 sec
+    Attempting MQTT connection...failed, rc=-2 try again in 5 seconds
     [2024-05-01 12:18:43] error: z2m: Not connected to MQTT server!
     1 May 12:18:43 - [info] [mqtt-broker:plant] Disconnected from broker: mqtt://10.0.4.17:1883
 
@@ -22,8 +23,8 @@ from collections.abc import Mapping
 from mqlab.formats.base import Signature, regex
 
 _MARKS: Mapping[str, str] = {
-    "rocketmq-client-log": r"\bRocketmq(?:Client|Remoting)\b|apache[./]rocketmq|rocketmq-client|DefaultMQPushConsumer"
-    r"|\bRocketMQ(?:Template|Listener|MessageListener)\w*|updateConsumeOffsetToBroker|queueId=\d+\].{0,40}offset"
+    "rocketmq-client-log": r"\bRocketmq(?:Client|Remoting)\b|(?:apache|alibaba)[./]rocketmq|rocketmq-client"
+    r"|DefaultMQPushConsumer|\bRocketMQ(?:Template|Listener|MessageListener)\w*|updateConsumeOffsetToBroker|queueId=\d+\].{0,40}offset"
     r"|\bconsumerGroup=\S+ .*\btopic=|\brocketmq[.:]",
     "kafka-client-log": r"\bkafkajs\b|KafkaJS\w+|\[sarama\]|\bSarama\b|kafka server: |client/metadata |\bfranz-go\b"
     r"|\bkgo\b|consumergroup/session/|\bkafka: (?:client|error|invalid|Failed|Producer|broker)|\baiokafka\b|AIOKafka\w+"
@@ -32,11 +33,12 @@ _MARKS: Mapping[str, str] = {
     r"|Kafka::[A-Z]\w+|\brdkafka\b|librdkafka|KafkaError\{code=|kafka/(?:client|log|writer|reader)\.go"
     r"|springframework\.kafka|\bo\.[as]\.k(?:afka)?\.|KafkaMessageListenerContainer|org\.apache\.kafka\."
     r"|connector\.kafka|\.kafka010\.|KafkaSourceReader|FlinkKafka\w+|\[?logstash\.(?:in|out)puts\.kafka|io\.debezium"
-    r"|\bKSQL\b|^ksql> |zendesk\.maxwell|MaxwellKafka|io\.confluent|Worker(?:Source|Sink)Task|MirrorSourceConnector|stream-thread \["
+    r"|\bKSQL\b|^ksql> "
+    r"|zendesk\.maxwell|MaxwellKafka|io\.confluent|Worker(?:Source|Sink)Task|MirrorSourceConnector|stream-thread \["
     r"|\[(?:Worker|Consumer|Producer|AdminClient) clientId=",
     "mqtt-client-log": r"\bMQT: |\bMQTT_(?:CLIENT|EVENT)|\bz2m:|[Zz]igbee2(?:mqtt|MQTT)|homeassistant\.\w+\.mqtt"
     r"|\[mqtt(?:-broker| in| out)?:|mqttjs\b|\baedes\b|\b(?:aio|asyncio_)mqtt\b|MqttError\b|\bPubSubClient\b"
-    r"|paho\.mqtt|\bmqtt\.js\b|\bMQTT (?:server|broker|client)\b",
+    r"|paho\.mqtt|\bmqtt\.js\b|\bMQTT (?:server|[Bb]roker|client|connection)\b|\bpaho\.client\.mqtt",
 }
 _COMPILED = {name: regex(marks) for name, marks in _MARKS.items()}
 _FEW = 200
@@ -57,8 +59,9 @@ _OF = rf"\bgroup(?:Id|_id)?[=:] ?'?{_GROUP}|\bmemberId=(?P<member_id>[^\s,\]]+)"
 KAFKA: tuple[Signature, ...] = (
     Signature(
         "heartbeat-failed",
-        begins=r"(?P<reason>The coordinator is not aware of this member), re-|Heartbeat failed: (?P<reason2>local member_id"
-        r" was not recognized)|(?:Error sending heartbeat: |heartbeat errored\b(?:.*?\berr[=:] ?)?)(?P<reason3>.*)",
+        begins=r"(?P<reason>The coordinator is not aware of this member), re-"
+        r"|Heartbeat failed: (?P<reason2>local member_id was not recognized)"
+        r"|(?:Error sending heartbeat: |heartbeat errored\b(?:.*?\berr[=:] ?)?)(?P<reason3>.*)",
         also=rf"{_OF}|\[\[{_GROUP.replace('group', 'group2')}\] \{{",
     ),
     Signature(
@@ -117,13 +120,22 @@ MQTT: tuple[Signature, ...] = (
     Signature(
         "connection-lost",
         begins=r"(?:Disconnected from (?:MQTT )?(?:server|broker)|MQTT disconnected|Not connected to MQTT server"
-        r"|Disconnected during message iteration)(?:[ :]+(?P<reason>.*))?",
+        r"|Disconnected from MQTT\b|MQTT [Bb]roker (?:got )?disconnected|(?:MQTT )?Unexpected disconnection"
+        r"|Disconnected during message iteration)(?:[ :.,]+(?P<reason>.*))?",
     ),
     Signature(
         "reconnect-waiting",
         begins=r"(?:MQTT?: )?Connect (?:failed|FAILED) to (?P<peer>\S+?), rc (?P<reason>-?\d+)\. Retry in"
         r" (?P<value>\d+) sec",
     ),
-    Signature("connection-made", begins=r"(?:Connected to (?:MQTT server|broker: \S+)|MQT: Connected\b)"),
+    Signature(
+        "reconnect-waiting",
+        contains=r"Attempting MQTT connection\.{2,4} ?failed, rc=(?P<reason>-?\d+) try again in (?P<value>\d+) seconds",
+    ),
+    Signature(
+        "connection-made",
+        begins=r"(?:Connected to (?:MQTT (?:server|broker)|broker: \S+)|MQT: Connected\b"
+        r"|MQTT [Bb]roker connected with result code 0\b)",
+    ),
 )
 """What other MQTT clients, and the applications around them, print."""

@@ -40,7 +40,7 @@ _PROOF = (
     shapes.HEADER, shapes.PROPERTIES, shapes.SERVER, shapes.CONFIRMED, shapes.MISMATCH, shapes.RUNNING, shapes.PRODUCER,
     _STATUS,
 )  # fmt: skip
-_SAID = r"^(?!\[?\d{4}-).*(?:org\.apache\.rocketmq|CODE: \d+ +DESC: |SubCommand|\bmqadmin\b)"
+_SAID = r"^(?!\[?\d{4}-).*(?:rocketmq\.tools\b|SubCommand|\bmqadmin\b)"
 """A line without a date: with one it is a log's."""
 _NAMED = (
     r"(?i)^(?:consumer[-_]?(?:progress|connection|status)|topic[-_]?(?:status|route)|stats[-_]?all|broker[-_]?(?:status"

@@ -146,6 +146,12 @@ SIGNATURES: tuple[Signature, ...] = (
     Signature(
         "rocketmq-broker-started", begins=rf"The broker\[(?P<node>[^,\]]+)(?:, (?P<peer>{ADDRESS}))?.*\] boot success"
     ),
+    Signature(
+        "rocketmq-broker-started",
+        contains=rf"^The broker\[(?P<node>[^,\]]+)(?:, (?P<peer>{ADDRESS}))?.*\] boot success",
+    ),
+    Signature("namesrv-started", begins=r"The Name Server boot success"),
+    Signature("namesrv-started", contains=r"^The Name Server boot success"),
     Signature("rocketmq-broker-stopping", begins=r"Shutdown hook was invoked, "),
 )
 

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from mqlab.formats import application_log, layouts, ledger_mapped, other_clients, signatures
+from mqlab.formats import application_log, console, layouts, ledger_mapped, other_clients, signatures
 from mqlab.formats.base import Clocked, Format, Head, LaidOut
 from mqlab.formats.signatures import Found
 from mqlab.ledgers import log_shapes
@@ -115,16 +115,27 @@ def _named(head: Head) -> str | None:
 
 
 def spoken(lines: Sequence[str]) -> str | None:
-    """The format whose signatures select most of the *lines*, a third of all at least; None where none does."""
-    first = [line for line in lines[:_SPOKEN] if line.strip() and not line[0].isspace()]
-    # The first line goes on with none: the end of a stack trace is often all that is pasted.
-    lines = [line for number, line in enumerate(first) if number == 0 or not BELONGS.match(line)]
+    """The format whose signatures select most of the *lines*, a third of all at least; None where none does.
+
+    Where nothing but a stack trace is there, one line of it suffices.
+    """
+    lines = [line for line in lines[:_SPOKEN] if line.strip()]
+    # The first line has none above that it could go on with: the end of a stack trace is often all that is pasted.
+    aside = [BELONGS.match(line) is not None or console.is_remark(line) for line in lines]
+    records = [line for number, line in enumerate(lines) if number == 0 or not aside[number]]
+    votes = _votes(records)
+    if not votes and all(aside):
+        votes, records = _votes(lines), []
+    return max(votes, key=lambda name: votes[name]) if 3 * sum(votes.values()) > len(records) else None
+
+
+def _votes(lines: Sequence[str]) -> dict[str, int]:
     votes: dict[str, int] = defaultdict(int)
     for line in lines:
         if not _QUOTED.match(line) and (found := selected(line) or selected(f"- {line}")):
             is_error = found.number >= signatures.OF_ERRORS
             votes[application_log.FORMAT.name if is_error else signatures.ORIGINS[found.number].name] += 1
-    return max(votes, key=lambda name: votes[name]) if 3 * sum(votes.values()) > len(lines) else None
+    return votes
 
 
 def selected(line: str) -> Found | None:

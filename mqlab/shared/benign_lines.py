@@ -22,7 +22,7 @@ RESTART = 60.0
 """Seconds around a start in which others miss the process: two requests that time out (request.timeout.ms 30000)."""
 STARTS = (
     "settings-printed", "broker-started", "rocketmq-broker-started", "rocketmq-broker-stopping", "broker-starting",
-    "broker-stopping",
+    "broker-stopping", "namesrv-started",
 )  # fmt: skip
 """Events around which every log warns of what is not there yet, or not any more."""
 OWN_STARTS = ("client-created", "consumer-stopped")
@@ -39,7 +39,8 @@ OFTEN = 60
 """Lines of one shape within a minute, one a second (reconnect.backoff.max.ms 1000), that a start may bring about."""
 
 _REMARKS = re.compile(
-    r"(?:isn't|aren't|are not|was not) (?:a )?known config|The configuration '[^']*' was supplied|deprecated|SLF4J|log4j:WARN|InstanceAlreadyExists"
+    r"(?:isn't|aren't|are not|was not) (?:a )?known config|The configuration '[^']*' was supplied"
+    r"|deprecated|SLF4J|log4j:WARN|InstanceAlreadyExists"
     r"|TransactionalMessage(?:Check)?Service|getAllTopicListFromNameserver|subscription is not latest"
     r"|KafkaJS \S+ switched default partitioner"
 )

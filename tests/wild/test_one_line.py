@@ -66,4 +66,4 @@ def test_software_and_role_come_with_it():
 
 def test_an_explanation_says_whose_line_it_is_and_what_it_says():
     said = explained(LINES["mqtt-client-log"][0])
-    assert said.startswith("From a log of a client (mqtt).\n\n## reconnect-waiting\n")
+    assert said.startswith("From a log of a client (mqtt).\n\n## mqtt-device-no-answer\n")

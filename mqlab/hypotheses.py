@@ -273,8 +273,12 @@ def _backlog(facts: Facts, findings: Sequence[Finding]) -> Iterable[Mark]:
     """Queues of which more waits for a group than one poll takes, where the last snapshot shows it."""
     last = {(p.group, p.topic, p.queue): p for p in facts.positions if p.group and None not in (p.committed, p.end)}
     behind = [p for p in last.values() if lag(p) > _BEHIND and not explained(p.at, findings, None)]
-    if behind:
-        groups = few(sorted({p.group or "" for p in behind}), 3)
-        waiting = f"{number(sum(map(lag, behind)))} messages wait in {counted(len(behind), 'queue')}: {groups}"
-        places = tuple(Evidence(p.source, p.line, p.text, waiting) for p in behind[:_LINES])
-        yield Mark("backlog-seen", len(behind), waiting, places, behind[0].at)
+    for kind, queues in (
+        ("backlog-read", [p for p in behind if p.client_id or p.member_id]),
+        ("backlog-unread", [p for p in behind if not (p.client_id or p.member_id)]),
+    ):
+        if queues:
+            groups = few(sorted({p.group or "" for p in queues}), 3)
+            waiting = f"{number(sum(map(lag, queues)))} {words()[kind]}, in {counted(len(queues), 'queue')}: {groups}"
+            places = tuple(Evidence(p.source, p.line, p.text, words()[kind]) for p in queues[:_LINES])
+            yield Mark(kind, len(queues), waiting, places, queues[0].at)

@@ -60,8 +60,8 @@ def enough(facts: Facts, results: dict[str, Result]) -> bool:
 
 def systems(facts: Facts) -> frozenset[str]:
     """Systems that the material is of."""
-    products = {c.source: c.software for c in facts.coverage}
-    told = {_SYSTEM[name] for name in products.values() if name in _SYSTEM}
+    products = {c.source: c.software for c in facts.coverage if c.software}  # a paste has parts that nobody wrote
+    told = {_SYSTEM[c.software] for c in facts.coverage if c.software in _SYSTEM}
     told |= {name for name in ("rocketmq", "mqtt") if any(s.name.startswith(f"{name}.") for s in facts.series)}
     if any(s.name.startswith(("broker.", "producer.", "consumer.")) for s in facts.series):
         told.add("kafka")

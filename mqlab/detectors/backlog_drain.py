@@ -49,6 +49,7 @@ def _inflow(points: Sequence[tuple[float, int, int]]) -> float:
 
 def _finding(facts: Facts, group: str, topic: str, queues: Mapping[str, Points], fall: Falling) -> Finding:
     done = fall.reached_at is not None
+    peak = max(waiting for _, waiting, _ in totals(queues))
     return finding(
         INCIDENT,
         f"{group}/{topic}",
@@ -57,14 +58,16 @@ def _finding(facts: Facts, group: str, topic: str, queues: Mapping[str, Points],
         severity=Severity.NOTICE,
         ongoing=not done,
         statement=(
-            f"{group} {'worked' if done else 'is working'} off a backlog of {units.number(round(fall.peak))} messages "
+            f"{group} {'worked' if done else 'is working'} off a backlog of {units.number(peak)} messages "
             f"of {topic} from {clock(fall.began_at)} UTC on, {units.digits(fall.messages_per_second.likely)}/s net. "
             f"{_end(fall)}"
         ),
         measures={
-            "peak_lag": fall.peak,
+            "peak_lag": peak,
             "pending_records": fall.left,
             "drained_per_second": fall.messages_per_second.likely,
+            "drained_per_second_low": fall.messages_per_second.low,
+            "drained_per_second_high": fall.messages_per_second.high,
             "drain_seconds": fall.reached_at - fall.began_at if fall.reached_at is not None else None,
             **(drain.measures(drain.foreseen(facts, group)) if done else {}),
         },

@@ -21,7 +21,7 @@ from mqlab.groups.membership import absent, commits_alone, is_kafka, known_empty
 from mqlab.rocketmq.members import EXPIRY
 from mqlab.rocketmq.slots import SETTLING
 from mqlab.shared.copies import ledgers_of
-from mqlab.shared.lag import Stretch, stalled, stretch_between
+from mqlab.shared.lag import Stretch, backlog, stalled, stretch_between
 from mqlab.shared.queues import TOGETHER, Points, lag
 
 INCIDENT = "consumer-offline"
@@ -120,6 +120,7 @@ def _finding(facts: Facts, group: str, topic: str, gap: _Gap, queues: Mapping[st
         ),
         measures={
             "pending_records": waiting,
+            "peak_lag": backlog(facts, group, stretch.since, stretch.until).get("peak_lag"),
             "lag_growth_per_second": stretch.grown / stretch.seconds,
             "produced_per_second": rate,
             "queues": len(stretch.paces),

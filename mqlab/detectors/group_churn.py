@@ -23,6 +23,7 @@ from mqlab.kafka.rebalances import history
 from mqlab.kafka.redelivery import extra
 from mqlab.kafka.restarts import NEAR, Churn, churning, fenced, passing, restarts
 from mqlab.kafka.rows import End, Life, Rebalance
+from mqlab.shared.lag import backlog
 from mqlab.shared.outages import outage
 from mqlab.shared.restarts import BACKOFF, TAKEN_BACK
 from mqlab.sources import Role
@@ -98,6 +99,7 @@ def _dying(facts: Facts, group: str, every: Sequence[Churn]) -> Finding:
         "rebalances": len(rows),
         "life_seconds": lived,
         "duplicated_records": again or None,
+        **backlog(facts, group, since, until),
     }
     found = _finding(
         group,
@@ -151,7 +153,7 @@ def _passing(facts: Facts, group: str, short: Sequence[Life]) -> Finding:
         f"{len(short)} members of {group} came and went, each under another name and for less than "
         f"{units.duration(BACKOFF)}. It cost {counted(rebalances, 'rebalance')}: an autoscaler that flaps, or "
         "processes that die.",
-        {"members": len(short), "rebalances": rebalances},
+        {"members": len(short), "rebalances": rebalances, **backlog(facts, group, since, until)},
         tuple(dict.fromkeys(place for life in short for place in life.evidence[:1])),
     )
 

@@ -17,7 +17,7 @@ from mqlab.facts import Episode, Facts
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.shared import actors, configured, flows
 from mqlab.shared.wording import clock, sample
-from mqlab.traffic import resending
+from mqlab.traffic import resending, split_bytes
 
 INCIDENT = "oversize-record-rejected"
 SYSTEMS: tuple[str, ...] = ("kafka",)
@@ -72,6 +72,7 @@ def _finding(facts: Facts, client: str, in_client: bool, episodes: Sequence[Epis
             "rejected_sends" if resubmitted else "rejected_records": count,
             "largest_record_bytes": largest or None,
             "bytes_out": 0 if in_client else None,
+            "bytes_rejected": None if in_client else _rejected(facts, client, topic, first, last),
             "dropped_records": refused_writes.never_stored(facts, INCIDENT, topic) or None,
         },
         evidence=_evidence(facts, client, episodes, limit, last),
@@ -85,6 +86,15 @@ def _finding(facts: Facts, client: str, in_client: bool, episodes: Sequence[Epis
         verify="record-error-total of the producer stands still while payloads of that size arrive.",
         facts={"who": f"producer {client}", "last": f"{clock(last)} last failure", "count": str(count)},
     )
+
+
+def _rejected(facts: Facts, client: str, topic: str | None, first: float | None, last: float | None) -> float | None:
+    """Bytes that the brokers threw away; None where they refused others' records, or batches that were split too."""
+    refused = [e for e in facts.of_kind("record-too-large") if e.reason != _IN_CLIENT]
+    others = any(actors.client_of(facts, e) != client for e in refused) or facts.of_kind("batch-split")
+    if topic is None or first is None or last is None or others:
+        return None
+    return split_bytes.topic_bytes(facts, "broker.bytes_rejected", topic, first, last) or None
 
 
 def _refused(client: str, count: int, largest: float, resubmitted: bool) -> str:

@@ -19,10 +19,11 @@ from mqlab.kafka import groups as kafka_groups
 from mqlab.kafka import poll_limits
 from mqlab.kafka.lives import lives
 from mqlab.kafka.poll_limits import SESSION
-from mqlab.kafka.poll_timeout import Case, Cause, Departure, case_of, cause, lag
+from mqlab.kafka.poll_timeout import Case, Cause, Departure, case_of, cause
 from mqlab.kafka.rows import Behind, End
 from mqlab.models import polling
 from mqlab.shared.configured import consumer_value
+from mqlab.shared.lag import backlog
 from mqlab.sources import Role
 from mqlab.units import counted
 
@@ -222,7 +223,7 @@ def _measures(facts: Facts, case: Case) -> dict[str, float | None]:
         "p99_record_seconds": pace.each.p99 if pace and not case.stalled else None,
         "safe_records_per_poll": fit.most if fit else None,
         "duplicated_records": case.repeated or None,
-        **lag(facts, case.group, case.since, case.until),
+        **backlog(facts, case.group, case.since, case.until),
     }
 
 

@@ -20,6 +20,7 @@ from mqlab import units
 from mqlab.facts import Facts
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, finding
 from mqlab.models import mqtt
+from mqlab.mqtt.accounting import lost_by
 from mqlab.mqtt.connections import connections
 from mqlab.mqtt.flapping import AT_ONCE, LEAST, Flapping, Limit, flapping, limit_of, limits
 from mqlab.shared.wording import clock
@@ -131,6 +132,7 @@ def _finding(facts: Facts, client: Flapping, configured: tuple[Limit, ...]) -> F
             "limit_bytes": rate or None,
             "life_bytes": median(c.bytes for c in client.carried) if client.carried else None,
             "pause_seconds": client.paused or None,
+            "lost_records": lost_by(facts, client.client_id) or None,
         },
         evidence=_evidence(client, limit),
         explains=("redelivery-storm", "reconnect-storm", "log-explosion"),

@@ -81,6 +81,7 @@ def _finding(facts: Facts, repeated: Repeats) -> Finding:
         ),
         measures={
             "duplicated_records": repeated.extra,
+            "repeated_records": repeated.again,
             "records_handled": repeated.handled,
             "most_times_handled": repeated.most,
             "changes_with_repeats": len(repeated.by_change),

@@ -19,7 +19,7 @@ from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity
 from mqlab.shared import actors, configured, counters
 from mqlab.shared.benign_lines import RESTART
 from mqlab.shared.wording import clock, sample
-from mqlab.traffic import resending
+from mqlab.traffic import payload, resending
 from mqlab.traffic.resending import Resending, Resubmission
 
 INCIDENT = "retry-amplification"
@@ -144,6 +144,9 @@ def _finding(facts: Facts, client: str, episodes: Sequence[Episode], found: Rese
             "bytes_out": ledger.bytes_out if ledger else None,
             "excess_bytes": next(s.bytes for s in ledger.stages if s.name == "retries") if ledger else None,
             "amplification_factor": ledger.bytes_out / ledger.bytes_in if ledger and ledger.bytes_in else None,
+            **payload.measures(
+                facts, {e.source for e in episodes}, ledger.bytes_out if ledger else None, found.first, found.last
+            ),
         },
         evidence=_evidence(facts, client, episodes, timeout, found.last),
         explains=("producer-duplicates",) if found.idempotent is False else (),

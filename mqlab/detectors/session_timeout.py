@@ -20,6 +20,7 @@ from mqlab.kafka.redelivery import extra
 from mqlab.kafka.restarts import dying
 from mqlab.kafka.rows import Behind, Rebalance
 from mqlab.memo import per_facts
+from mqlab.shared.lag import backlog
 from mqlab.sources import Role
 from mqlab.units import counted, duration
 
@@ -72,7 +73,7 @@ def detect(facts: Facts) -> Result:
         return Result(missing=("server.log of the brokers, or the consumers' logs",))
     every = groups.groups(facts)
     if cases := [case for group in every if (case := _case(facts, group)) is not None]:
-        return Result(tuple(_finding(case) for case in cases))
+        return Result(tuple(_finding(facts, case) for case in cases))
     expelled = [(group, one) for group in every for one in _expelled(facts, group)]
     if expelled:
         off = frozenset(one.client_id for group, one in expelled if one.client_id in groups.astray(facts, group))
@@ -125,20 +126,19 @@ def _traces(facts: Facts, group: str) -> str | None:
     return f"{group}: {counted(len(found), 'expulsion')}: {who} {' or '.join(reasons)}"
 
 
-def _finding(case: Case) -> Finding:
+def _finding(facts: Facts, case: Case) -> Finding:
     living = [one for one, cause in case.each if cause.kind is not Kind.DEATH]
     proven = any(_measured(one, cause) for one, cause in case.each)
-    ended = max(one.silence.until if one.silence and one.silence.until else one.at for one, _ in case.each)
     shown = (place for one, cause in case.each[:_NAMED] for place in (*one.evidence, *one.after, *cause.evidence))
     return finding(
         INCIDENT,
         case.group,
         Certainty.PROVEN if proven else Certainty.LIKELY,
-        (min(_begin(one) for one, _ in case.each), None if case.ongoing else ended),
+        (min(_begin(one) for one, _ in case.each), None if case.ongoing else _ended(case)),
         severity=Severity.CRITICAL if len(living) >= AGAIN else Severity.WARNING,
         ongoing=case.ongoing,
         statement=_statement(case),
-        measures=_measures(case),
+        measures=_measures(facts, case),
         evidence=groups.once(e.because(e.why or "a member is expelled") for e in shown),
         explains=("reprocess-duplicates", "backlog-drain") if living else ("backlog-drain",),
         mitigate=(
@@ -186,7 +186,11 @@ def _statement(case: Case) -> str:
     )
 
 
-def _measures(case: Case) -> dict[str, float | None]:
+def _ended(case: Case) -> float:
+    return max(one.silence.until if one.silence and one.silence.until else one.at for one, _ in case.each)
+
+
+def _measures(facts: Facts, case: Case) -> dict[str, float | None]:
     return {
         "members": len({one.client_id for one, _ in case.each}),
         "expired_members": len(case.each),
@@ -194,6 +198,7 @@ def _measures(case: Case) -> dict[str, float | None]:
         "duplicated_records": case.repeated or None,
         "session_timeout_seconds": case.each[0][0].timeout,
         "silent_seconds": max((c.seconds for _, c in case.each if c.seconds is not None), default=None),
+        **backlog(facts, case.group, min(_begin(one) for one, _ in case.each), _ended(case)),
     }
 
 

@@ -24,7 +24,7 @@ from mqlab.mqtt.queue_drops import queue_cases
 from mqlab.mqtt.slow_receivers import Pace, backlog_explains, others_in_time, paces, spread
 from mqlab.rocketmq.slots import SETTLING
 from mqlab.rows import GRID, Client
-from mqlab.shared.lag import LEAST, Stretch, climb, stretch_between
+from mqlab.shared.lag import LEAST, Stretch, climb, speeds, stretch_between
 from mqlab.shared.queues import TOGETHER, Points, lag, totals
 from mqlab.shared.queues import spread as listed
 from mqlab.shared.wording import sample
@@ -96,7 +96,8 @@ def _stuck(queues: Mapping[str, Points], calm: Stretch) -> list[str]:
 
 
 def _group_finding(facts: Facts, group: str, topic: str, rise: Stretch, queues: Mapping[str, Points]) -> Finding:
-    done, came, growth = (n / rise.seconds for n in (rise.consumed, rise.produced, rise.grown))
+    came, growth = speeds(queues, rise)
+    done = came - growth
     able = capacity(facts, group, rise.since - SETTLING, rise.until + TOGETHER)
     agrees = able is None or abs(able.messages_per_second - done) <= NEAR * max(able.messages_per_second, done)
     queue, waits = ("partition", "LAG") if is_kafka(facts, group) else ("queue", "diff")

@@ -16,6 +16,7 @@ from mqlab.facts import Facts
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.kafka import fencing
 from mqlab.kafka.fencing import Fencing
+from mqlab.shared.lag import backlog
 from mqlab.sources import Role
 
 INCIDENT = "static-member-fenced"
@@ -81,6 +82,7 @@ def _finding(facts: Facts, fenced: Fencing, *, alone: bool) -> Finding:
             "fencings": len(fenced.at),
             "swaps": len(fenced.swaps),
             "processes": len(fenced.processes),
+            **(backlog(facts, fenced.group, fenced.at[0], fenced.at[-1]) if fenced.group else {}),
         },
         evidence=_evidence(facts, fenced),
         explains=("reprocess-duplicates", "group-churn"),

@@ -27,8 +27,6 @@ from mqlab.kafka.redelivery import FEWEST, Stuck, extra, many_fail, stuck_record
 from mqlab.kafka.rows import HEARD, ONCE, Behind, End, Life, Rebalance
 from mqlab.memo import per_facts
 from mqlab.rows import Batch
-from mqlab.shared import queues
-from mqlab.shared.restarts import CLOCKS
 from mqlab.shared.wording import sample
 
 EARLY = 0.9
@@ -330,17 +328,6 @@ def _commits(facts: Facts, group: str, since: float, until: float) -> tuple[Epis
             found.append(line)
             last[client] = at
     return tuple(found)
-
-
-def lag(facts: Facts, group: str, since: float, until: float) -> dict[str, float]:
-    """Most messages that waited in this time, and by how many a second they became more, over all topics."""
-    peak, growth = 0, 0.0
-    for (name, _), points in groups.topics(facts).items():
-        seen = [(at, waiting) for at, waiting, _ in queues.totals(points) if since - CLOCKS <= at <= until]
-        if name == group and len(seen) > 1:
-            peak += max(waiting for _, waiting in seen)
-            growth += (seen[-1][1] - seen[0][1]) / (seen[-1][0] - seen[0][0])
-    return {"peak_lag": float(peak), "lag_growth_per_second": growth} if peak else {}
 
 
 SLOWER = 2.0

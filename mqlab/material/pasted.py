@@ -41,7 +41,7 @@ _CLEAN = 0.9
 """Of the lines of a file that lies as it was written, those that begin a record or belong to one."""
 _PROMPT = re.compile(
     r"(?:\[?[\w.-]+@[\w.-]+[^$#%>]{0,80}[$#%>]|(?:bash|sh|ash)-[\d.]+[$#]|PS [A-Z]:[^>]{0,80}>|[A-Z]:\\[^>]{0,80}>"
-    r"|[~/][\w/.~-]{0,60} ?[$%#]|[$%\u276f\u279c]|\u2514.{0,4}[$#]|>>>)(?: .*)?$"
+    r"|[~/][\w/.~-]{0,60} ?[$%#]|ksql>|[$%\u276f\u279c]|\u2514.{0,4}[$#]|>>>)(?: .*)?$"
 )
 _BORDER = re.compile(r"\s*(?:```|~~~)|#{1,6} \S|[-=_*~]{3,}\s*$|\^[CDZ]\s*$")
 _OPENS = re.compile(r"#{1,6} (?![\w.]+\s*=)")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Evidence
@@ -17,6 +17,7 @@ from mqlab.memo import per_facts
 from mqlab.models.draining import Interval
 from mqlab.models.mqtt import matches, shared
 from mqlab.mqtt.brokers import EDGE
+from mqlab.mqtt.copies import client_of
 from mqlab.mqtt.sessions import BEGIN, END, sessions
 from mqlab.mqtt.subscriptions import (
     ShareGroup,
@@ -195,6 +196,19 @@ def accounts(facts: Facts) -> tuple[Account, ...]:
     members = {client for group in groups for client in group.clients}
     others = {client for client in receiving_ledgers(facts) if client not in members and not _shares(facts, client)}
     return (*grouped, *(_account(facts, name, None, own.get(name, [])) for name in sorted({*own, *others})))
+
+
+def lost_by(facts: Facts, publisher: str) -> float | None:
+    """Messages of *publisher* that no receiver of them noted, though it had no failure; None where nothing tells.
+
+    What is lost before the broker is lost to all: what one receiver alone lacks is another story.
+    """
+    missing = []
+    for account in accounts(facts):
+        rows = [r for r in account.rows if client_of(facts, r.sender) == publisher]
+        if rows and account.ledgers:
+            missing.append(replace(account, rows=tuple(rows)).missing().likely)
+    return min(missing, default=None)
 
 
 def _shares(facts: Facts, client: str) -> bool:

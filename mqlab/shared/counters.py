@@ -10,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from statistics import fmean, median
 
 from mqlab.facts import Facts, Series
@@ -159,12 +159,24 @@ def peak(facts: Facts, host: str, start: float, end: float) -> Ratio | None:
 
 
 def usual_factor(facts: Facts, host: str, start: float, end: float) -> float | None:
-    """Out over in of *host* over [start, end], None with fewer than three scrapes or nothing coming in."""
-    steps = [s for s in summed(card(facts, host, "transmit")) if s[0] >= start and s[1] <= end]
-    if len(steps) < 3:
+    """Out over in of *host* over most of [start, end], None with fewer than three scrapes or nothing coming in.
+
+    It is the level at which most bytes came in, without the windows far from it: those of a start, of a backlog that is
+    worked off, of an earlier fault. What comes in leaves a scrape later, so a window is several scrapes long.
+    """
+    came = {(a, b): v for a, b, v in summed(card(facts, host, "receive"))}
+    left = [s for s in summed(card(facts, host, "transmit")) if s[0] >= start and s[1] <= end]
+    windows: dict[float, tuple[float, float]] = {}
+    for a, b, out in left:
+        into, gone = windows.get((a - left[0][0]) // PEAK, (0.0, 0.0))
+        windows[(a - left[0][0]) // PEAK] = into + came.get((a, b), 0.0), gone + out
+    levels = sorted((gone / into, into, gone) for into, gone in windows.values() if into > 0)
+    if len(left) < 3 or not levels:
         return None
-    found = ratio(facts, host, steps[0][0], steps[-1][1])
-    return found.factor if found else None
+    half, passed = sum(into for _, into, _ in levels) / 2, accumulate(into for _, into, _ in levels)
+    level = next(factor for (factor, _, _), bytes_in in zip(levels, passed, strict=True) if bytes_in >= half)
+    usual = [(into, gone) for factor, into, gone in levels if level / RISE <= factor <= level * RISE]
+    return sum(gone for _, gone in usual) / sum(into for into, _ in usual)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, takewhile
+from statistics import median
 
 from mqlab.facts import Facts
-from mqlab.shared.queues import OWN, Pace, Points, lag, of_groups, paces, snapshots, totals
+from mqlab.shared.queues import OWN, TOGETHER, Pace, Points, lag, of_groups, paces, snapshots, totals
 from mqlab.shared.wording import clock
 from mqlab.units import number
 
@@ -153,6 +154,43 @@ def climb(queues: Mapping[str, Points]) -> Stretch | None:
     low = min(waiting for _, waiting, _ in before)
     start = max(at for at, waiting, _ in before if waiting <= low + _ABOUT * (before[-1][1] - low))
     return stretch_between(queues, start, before[-1][0]) if start < before[-1][0] else None
+
+
+def trend(points: Sequence[tuple[float, float]]) -> float | None:
+    """By how much a second a value grows: the median slope of all pairs; None where no two moments differ.
+
+    Neither the teeth of a saw nor the pause of a restart at one end moves it, as they move a line through both ends.
+    """
+    slopes = [(y - x) / (b - a) for n, (a, x) in enumerate(points) for b, y in points[n + 1 :] if b > a]
+    return median(slopes) if slopes else None
+
+
+def speeds(queues: Mapping[str, Points], stretch: Stretch) -> tuple[float, float]:
+    """(messages a second that came in, by which the lag grew) in the stretch, over all queues."""
+    inside = [point for point in totals(queues) if stretch.since <= point[0] <= stretch.until]
+    came, growth = trend([(at, float(end)) for at, _, end in inside]), trend([(at, float(w)) for at, w, _ in inside])
+    if came is None or growth is None:
+        return stretch.produced / stretch.seconds, stretch.grown / stretch.seconds
+    return came, growth
+
+
+def backlog(facts: Facts, group: str, since: float, until: float) -> dict[str, float]:
+    """Measures of what waited for *group* because of something that lasted from *since* to *until*, over all topics.
+
+    A backlog goes on to grow until somebody works it off, so its peak may come after the end of its cause.
+    """
+    grows, waits = 0.0, {"peak_lag": 0, "pending_records": 0}
+    for (name, topic), queues in of_groups(facts).items():
+        points = [(at, waiting) for at, waiting, _ in totals(queues) if at >= since - TOGETHER]
+        inside = [(at, float(waiting)) for at, waiting in points if at <= until]
+        if name != group or topic.startswith(OWN) or len(inside) < 2:
+            continue
+        later = [waiting for at, waiting in points if at > until]
+        rising = takewhile(lambda pair: pair[1] >= pair[0], pairwise([points[len(inside) - 1][1], *later]))
+        waits["peak_lag"] += max(*(waiting for _, waiting in points[: len(inside)]), *(two for _, two in rising), 0)
+        waits["pending_records"] += points[-1][1]
+        grows += trend(inside) or 0.0
+    return {**waits, "lag_growth_per_second": grows} if waits["peak_lag"] else {}
 
 
 def _runs(found: Sequence[Stretch], fits: Callable[[Stretch], bool]) -> Iterator[tuple[float, float]]:

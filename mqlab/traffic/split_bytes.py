@@ -15,7 +15,7 @@ from mqlab.findings import Evidence, Stage, TrafficLedger
 from mqlab.models import kafka_defaults
 from mqlab.shared import actors, configured, counters, flows
 from mqlab.shared.wording import sample
-from mqlab.traffic import card
+from mqlab.traffic import card, payload
 from mqlab.traffic import splits as traffic_splits
 from mqlab.traffic.splits import LEAST_LIMIT, MANY, MOSTLY
 
@@ -125,6 +125,11 @@ def of_loop(facts: Facts, client: str, topic: str, splits: Sequence[Episode], wi
     resent, agrees, second = _resent(sums, count, window)
     whole = sums if told == started else summed(facts, host, client, topic, (started, ended))
     measures = measured(facts, host, whole, (started, ended), calm_until)
+    sources = {s.source for s in splits}
+    measures |= payload.measures(facts, sources, measures.get("bytes_out"), started, ended)
+    failed = counters.rise(counters.of_client(facts, "producer.record_errors", client), started, ended)
+    if failed:
+        measures["failed_records"] = failed
     if change is not None:
         measures["onset_uncertainty_seconds"] = change.before - change.after
     return SplitLedger(host, started, ended, count, sums, measures, resent, agrees, second)
@@ -143,6 +148,8 @@ def measured(
             found["amplification_factor"] = sums.outgoing / sums.accepted
     if sums.rejected is not None:
         found["bytes_rejected"] = sums.rejected
+        if "excess_bytes" in found:  # What was rejected was sent for nothing, whether or not it came in before.
+            found["excess_bytes"] = min(found["bytes_out"], max(found["excess_bytes"], sums.rejected))
     return found
 
 

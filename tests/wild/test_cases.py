@@ -1,0 +1,51 @@
+"""What people paste is named: each case of the ``*.toml`` here gives its true class, and accuses nobody else."""
+
+import tomllib
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from plain_reading import opened
+
+from mqlab.findings import Severity
+from mqlab.verdict import diagnose
+
+CASES = {
+    f"{path.stem}/{name}": case
+    for path in sorted(Path(__file__).parent.glob("*.toml"))
+    for name, case in tomllib.loads(path.read_text()).items()
+}
+
+
+@cache
+def diagnosed(name):
+    """The diagnosis of one paste; read once for all that is asked of it."""
+    with TemporaryDirectory() as folder:
+        paste = Path(folder) / CASES[name]["file"]
+        paste.write_text(CASES[name]["text"])
+        return diagnose(opened([paste], Path(folder) / "scratch"))
+
+
+def met_first(name):
+    """The classes that a reader meets first: the verdict's, all findings and the first two hypotheses."""
+    told = diagnosed(name)
+    hypotheses = [h.incident for h in told.verdict.hypotheses[:2]]
+    return {told.verdict.incident, *(f.incident for f in told.findings), *hypotheses}
+
+
+@pytest.mark.parametrize("name", [name for name, case in CASES.items() if "missed" not in case])
+def test_the_true_class_is_a_finding_or_among_the_first_two_hypotheses(name):
+    assert CASES[name]["truth"] in met_first(name)
+
+
+@pytest.mark.parametrize("name", [name for name, case in CASES.items() if "missed" in case])
+def test_only_what_is_missed_is_listed_as_missed(name):
+    assert CASES[name]["truth"] not in met_first(name)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_nothing_else_is_found_at_warning_or_above(name):
+    loud = {finding.incident for finding in diagnosed(name).findings if finding.severity > Severity.NOTICE}
+
+    assert loud <= {CASES[name]["truth"], *CASES[name].get("also", ())}

@@ -36,7 +36,7 @@ _ALTERNATIVES = 2
 _SEVERE = frozenset({"WARN", "ERROR", "FATAL"})
 _FAILURE = re.compile(
     r"exception|error|fail|refus|denied|reject|unable|can ?not|can't|could not|timed? ?out|killed|corrupt|lost"
-    r"|unavailable|expired|unknown|invalid|missing|not (?:found|available|connected|authori[sz]ed)|no such|no space"
+    r"|unavailable|unknown|invalid|missing|not (?:found|available|connected|authori[sz]ed)|no such|no space"
     r"|too (?:many|large)",
     re.IGNORECASE,
 )
@@ -137,9 +137,22 @@ def hypotheses(
     with_signs = sum(not rank[0] for rank, _ in ranked)
     likely = tuple(hypothesis for _, hypothesis in ranked[: min(SHOWN, max(with_signs, _ALTERNATIVES))])
     likely = (*_noticed(facts, findings), *likely)[:SHOWN]
-    is_calm = not any(mark.kind in trouble() or mark.kind not in words() for mark in marks) and not complaints(facts)
+    is_calm = not any(_is_loud(facts, mark) for mark in marks) and not complaints(facts)
     is_read = any(c.data + c.noise > 0 and c.role is not Role.UNKNOWN for c in facts.coverage)
     return (*likely[:1], _quiet(facts, results, systems), *likely[1:]) if is_calm and is_read else likely
+
+
+def _is_loud(facts: Facts, mark: Mark) -> bool:
+    """Trouble; one refused try among other lines is none."""
+    if mark.kind.startswith(PREFIX) and mark.lines == 1 and sum(c.lines for c in facts.coverage) > 1:
+        return any(error.fatal for error in known_errors().values() if error.kind == mark.kind)
+    return mark.kind in trouble() or mark.kind not in words()
+
+
+def _is_said(episode: Episode) -> bool:
+    """The table of known errors does not leave it out."""
+    errors = [error for error in known_errors().values() if error.kind == episode.kind]
+    return any(error.says(episode.reason, episode.first.text) for error in errors)
 
 
 def _noticed(facts: Facts, findings: Sequence[Finding]) -> Iterator[Hypothesis]:
@@ -240,7 +253,9 @@ def _signs(facts: Facts, findings: Sequence[Finding]) -> Iterable[Mark]:
         kind, _, reason = sign.lower().partition(": ")
         classes = (*trouble().get(sign, ()), *(slug for slug in INCIDENTS if sign in signs(slug)))
         told = [e for e in facts.of_kind(kind) if reason in (e.reason or "").lower()]
-        told = [e for e in told if (not begun.around(e) if kind.startswith(PREFIX) else abnormal(facts, e))]
+        told = [
+            e for e in told if (_is_said(e) and not begun.around(e) if kind.startswith(PREFIX) else abnormal(facts, e))
+        ]
         left = [e for e in told if not explained(e.first_at, findings, classes)]
         if sum(e.count for e in left) >= _AGAIN.get(kind, 1):
             marks.append(_mark(sign, left))

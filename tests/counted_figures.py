@@ -348,7 +348,9 @@ FIGURES: tuple[Figure, ...] = (
         lag_growth_per_second=lambda t: _sum(t["fault"]["backlog_growth_msg_per_s_per_queue_observed"]),
         pending_records=lambda t: t["fault"]["backlog_at_end_msgs"],
         drain_seconds=lambda t: t["drain"]["per_consumer"]["coupon-2"]["drain_s_from_complete_rebalance_measured"],
-        predicted_drain_seconds=lambda t: t["drain"]["per_consumer"]["coupon-2"]["drain_s_from_complete_rebalance_forecast"],
+        predicted_drain_seconds=lambda t: t["drain"]["per_consumer"]["coupon-2"][
+            "drain_s_from_complete_rebalance_forecast"
+        ],
     ),
     *_rows(
         "rocketmq-dup-01",

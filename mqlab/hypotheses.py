@@ -136,9 +136,16 @@ def hypotheses(
     with_signs = sum(not rank[0] for rank, _ in ranked)
     likely = tuple(hypothesis for _, hypothesis in ranked[: min(SHOWN, max(with_signs, _ALTERNATIVES))])
     likely = (*_noticed(facts, findings), *likely)[:SHOWN]
-    is_calm = not any(mark.kind in trouble() or mark.kind not in words() for mark in marks) and not complaints(facts)
+    is_calm = not any(_is_trouble(mark) for mark in marks) and not complaints(facts)
     is_read = any(c.data + c.noise > 0 and c.role is not Role.UNKNOWN for c in facts.coverage)
     return (*likely[:1], _quiet(facts, results, systems), *likely[1:]) if is_calm and is_read else likely
+
+
+def _is_trouble(mark: Mark) -> bool:
+    """False for what a class prints in health, and for one try that was refused."""
+    error = known_errors().get(mark.kind.removeprefix(PREFIX))
+    is_once = error is not None and mark.lines == 1 and not error.fatal
+    return not is_once and (mark.kind in trouble() or mark.kind not in words())
 
 
 def _noticed(facts: Facts, findings: Sequence[Finding]) -> Iterator[Hypothesis]:
@@ -164,7 +171,7 @@ def _quiet(facts: Facts, results: Mapping[str, Result], systems: frozenset[str])
     started = facts.of_kind(*STARTS, "app-started", "client-created")
     lines = sum(c.lines for c in facts.coverage)
     what = f"a start ({words().get(started[0].kind, started[0].kind)})" if started else "nothing unusual"
-    remarks = sum(s.lines for s in facts.shapes if remark(facts, s))
+    remarks = sum(s.lines for s in facts.shapes if s.level == "WARN" and remark(facts, s))
     loud = f"{counted(remarks, 'remark')} of WARN that health prints too" if remarks else "none of them WARN or worse"
     told = f"{what} and no trouble in {counted(lines, 'line')}, {loud}"
     open_ = sum(bool(result.missing) for result in results.values())

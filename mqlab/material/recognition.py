@@ -119,8 +119,8 @@ def spoken(lines: Sequence[str]) -> str | None:
 
     Where nothing but a stack trace is there, one line of it suffices.
     """
-    lines = [line for line in lines[:_SPOKEN] if line.strip()]
-    # The first line has none above that it could go on with: the end of a stack trace is often all that is pasted.
+    lines = [line for line in lines[:_SPOKEN] if line.strip() and not line[0].isspace()]
+    # The first line goes on with none: the end of a stack trace is often all that is pasted.
     aside = [BELONGS.match(line) is not None or console.is_remark(line) for line in lines]
     records = [line for number, line in enumerate(lines) if number == 0 or not aside[number]]
     votes = _votes(records)

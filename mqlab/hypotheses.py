@@ -178,7 +178,7 @@ def _quiet(facts: Facts, results: Mapping[str, Result], systems: frozenset[str])
     started = facts.of_kind(*STARTS, "app-started", "client-created")
     lines = sum(c.lines for c in facts.coverage)
     what = f"a start ({words().get(started[0].kind, started[0].kind)})" if started else "nothing unusual"
-    remarks = sum(s.lines for s in facts.shapes if remark(facts, s))
+    remarks = sum(s.lines for s in facts.shapes if s.level == "WARN" and remark(facts, s))
     loud = f"{counted(remarks, 'remark')} of WARN that health prints too" if remarks else "none of them WARN or worse"
     told = f"{what} and no trouble in {counted(lines, 'line')}, {loud}"
     open_ = sum(bool(result.missing) for result in results.values())

@@ -42,9 +42,9 @@ _REMARKS = re.compile(
     r"(?:isn't|aren't|are not|was not) (?:a )?known config|The configuration '[^']*' was supplied"
     r"|deprecated|SLF4J|log4j:WARN|InstanceAlreadyExists"
     r"|TransactionalMessage(?:Check)?Service|getAllTopicListFromNameserver|subscription is not latest"
-    r"|KafkaJS \S+ switched default partitioner"
+    r"|KafkaJS \S+ switched default partitioner|Removed # expired offsets"
 )
-"""WARN lines that programs print however long they run and whatever happens: no trouble, how many there may be."""
+"""Lines that programs print however long they run and whatever happens: no trouble, how many there may be."""
 _ORDINARY = re.compile(
     r"No meta\.properties file|Performing controller activation|Bootstrap broker|may not be available"
     r"|marked as failed|not the correct coordinator|coordinator is loading|Coordinator load in progress"
@@ -139,8 +139,10 @@ def is_slow(facts: Facts, shape: Shape) -> bool:
 
 
 def remark(facts: Facts, shape: Shape) -> bool:
-    """True for a shape of WARN that programs print in health, not too often."""
-    return shape.level == "WARN" and (_REMARKS.search(shape.shape) is not None or _is_ordinary(facts, shape))
+    """True for a shape below ERROR that programs print in health, not too often."""
+    return shape.level not in ("ERROR", "FATAL") and (
+        _REMARKS.search(shape.shape) is not None or _is_ordinary(facts, shape)
+    )
 
 
 def notable(facts: Facts, shape: Shape) -> bool:

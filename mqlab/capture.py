@@ -196,7 +196,7 @@ class Capture:
         return self.table(REJECTS)
 
     def table(self, table: Table) -> DataFrame:
-        """A canonical table of this material as a Spark DataFrame; starts a session where none runs."""
+        """One of ``mqlab.tables.TABLES`` as a Spark DataFrame, as ``events`` is; starts a session where none runs."""
         spark = self.spark()
         stored = self.places.stored(spark, self.cache)
         raw = stored.table(COUNTS if table is VOLUME else table)
@@ -259,7 +259,10 @@ class Capture:
             return Text("\n".join(excerpt(known[0], line, around)))
 
     def between(self, since: str | float, until: str | float, node: str | None = None) -> pd.DataFrame:
-        """What log lines say happened from *since* to *until*, by time; of one broker or client with *node*."""
+        """What log lines say happened from *since* to *until*, by time; of one broker or client with *node*.
+
+        Lines that mean nothing to mqlab are only counted, in ``volume``; ``lines`` shows them around a place.
+        """
         begin, end, events = units.epoch(since), units.epoch(until), self.events
         inside = F.unix_micros("at").between(int((begin or 0.0) * 1e6), int((end or 0.0) * 1e6))
         rows = events.where(inside if node is None else inside & (F.col("node") == node))
@@ -268,7 +271,8 @@ class Capture:
     def lag(self, group: str, topic: str, partition: int | str | None = None) -> pd.Series[int]:
         """How many messages waited, by moment (UTC): in one partition or queue, else in all of the topic.
 
-        A total is given for moments at which every queue is told.
+        A total is given for moments at which every queue is told. Empty where no position is of this group and topic:
+        ``capture.positions.select("group", "topic").distinct().show()`` lists those that are.
         """
         import pandas as pd
 

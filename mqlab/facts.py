@@ -65,7 +65,7 @@ class Episode:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """All samples of one metric series, by time. ``name`` is canonical (see ``formats.metric_names``)."""
+    """All samples of one metric series, by time. ``name`` is canonical (see ``formats.exporters``)."""
 
     name: str
     original: str

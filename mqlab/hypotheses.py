@@ -130,7 +130,8 @@ def hypotheses(
             loud = sum(mark.lines for mark in own if mark.kind in trouble())
             is_other = not own and not incident.benign  # what is to be told apart is the benign look-alike
             vague = not any(": " in mark.kind for mark in own)  # a line's own words say more than its kind
-            rank = (not own, is_other, vague, settled, -loud, -sum(mark.lines for mark in own), -weight)
+            shared = not any(mark.kind in incident.alone for mark in own)  # others print such lines, too
+            rank = (not own, is_other, vague, settled, shared, -loud, -sum(mark.lines for mark in own), -weight)
             ranked.append((rank, hypothesis))
     ranked.sort(key=lambda entry: entry[0])
     with_signs = sum(not rank[0] for rank, _ in ranked)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from mqlab.catalogue import INCIDENTS, explain, markdown
+from mqlab.detectors import DETECTORS
 from mqlab.errors import UnknownIncidentError
 
 ROOT = Path(__file__).parent.parent
@@ -25,8 +26,13 @@ each_command = pytest.mark.parametrize(
 )
 
 
-def test_all_classes_are_there():
-    assert len(INCIDENTS) == 59
+def test_every_class_has_a_rule_and_every_rule_a_class():
+    ruled = {detector.INCIDENT for detector in DETECTORS}
+    assert ruled - set(INCIDENTS) == set(), "describe them in mqlab/catalogue.toml"
+    assert set(INCIDENTS) - ruled == set(), "add their modules to DETECTORS in mqlab/detectors/__init__.py"
+
+
+def test_classes_are_named_in_small_letters_with_hyphens():
     assert all(re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", slug) for slug in INCIDENTS)
 
 

@@ -7,7 +7,7 @@ from message_builder import of_topic
 
 from mqlab.delivery.group_audit import group_doubled, group_losses, reckon
 from mqlab.facts import Position
-from mqlab.kafka.redelivery import kept, noting
+from mqlab.kafka.member_ledgers import kept, noting
 from mqlab.rows import Part
 
 EARLY = "commit-before-process-loss"

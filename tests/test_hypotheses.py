@@ -127,3 +127,9 @@ def test_a_group_that_starts_for_the_first_time_has_lost_no_offset():
 def test_a_later_generation_without_an_offset_may_have_lost_it():
     later = episode("join-completed", "10:00:04", "app.log", group="g", client_id="c", left=7.0)
     assert ranked(log("app.log", lines=3), later, FIRST_START)[1][0] == "offset-reset-loss"
+
+
+def test_the_class_that_alone_prints_a_line_comes_before_others_that_account_for_it():
+    full = episode("session-queue-dropping", 10, "mosquitto.log", client_id="a", system="mqtt")
+    verdict, (first, *_) = ranked(MOSQUITTO_LOG, full)
+    assert (verdict, first) == ("undetermined", "session-queue-drop")

@@ -9,11 +9,12 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 from kafka_builder import GROUP, TOPIC, client, coordinator, held, member
 
+from mqlab.findings import Evidence
 from mqlab.kafka.log_lines import CLIENT, COORDINATOR, PROCESS, client_of, members_in, trigger_of
 from mqlab.kafka.rebalance_costs import standstills
 from mqlab.kafka.rebalances import history
 from mqlab.kafka.rows import Behind, Trigger
-from mqlab.rows import Delivery
+from mqlab.rows import Delivery, Part
 from mqlab.units import clock
 
 ONE = "a-1b671a64-40d5-491e-99b0-da01ff1f3341"
@@ -534,6 +535,12 @@ def test_records_that_came_in_are_not_told_where_no_snapshot_is_around():
     assert [r.delayed for r in rows] == [None, None, None]
 
 
+def kept(source):
+    """A ledger of what was handled of the topic, of which nothing tells whose it is."""
+    place = Evidence(source, 1, "")
+    return Part(source, "processed", "name", None, None, TOPIC, "0", 9, 9, 0, 8, None, None, place, place)
+
+
 def test_records_that_several_ledgers_note_were_repeated_after_the_next_rebalance():
     ledger = ("clients/a.csv", "clients/b.csv")
     rows = history(
@@ -542,6 +549,7 @@ def test_records_that_several_ledgers_note_were_repeated_after_the_next_rebalanc
             held("10:00:03", ("{a1}", "0")),
             Delivery(at("10:00:30"), TOPIC, "0", ledger, 7),
             Delivery(at("10:01:10"), TOPIC, "0", ledger[:1], 9),
+            *map(kept, ledger),
         ),
         GROUP,
     )
@@ -554,7 +562,9 @@ def test_a_ledger_of_a_topic_that_two_groups_read_says_nothing():
             FROZEN,
             held("10:00:03", ("{a1}", "0")),
             held("10:00:03", ("{x1}", "0"), group="other"),
-            Delivery(at("10:00:30"), TOPIC, "0", ("a.csv", "b.csv"), 7),
+            Delivery(at("10:00:30"), TOPIC, "0", ("x.csv", "y.csv"), 7),
+            kept("x.csv"),
+            kept("y.csv"),
         ),
         GROUP,
     )

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from counted_figures import CLOSE, FIGURES, error
 from taking_away import PARTS, without
 
 from mqlab.capture import open_capture
@@ -198,6 +199,15 @@ def test_the_factor_is_that_of_the_raw_counters(sample):
         assert finding.measures["bytes_in"] == pytest.approx(total["in"], rel=0.1)
         assert finding.measures["bytes_out"] == pytest.approx(total["out"], rel=0.1)
         assert finding.measures["amplification_factor"] == pytest.approx(total["out"] / total["in"], rel=0.1)
+
+
+def test_every_figure_is_the_counted_one(sample):
+    name, capture, truth = sample
+    for figure in (one for one in FIGURES if one.capture == name):
+        counted, told = figure.counted(truth["numbers"]), figure.told(capture.diagnosis.findings)
+        off = error(told[figure.measure], counted)
+        assert off <= figure.within, (figure.incident, figure.measure, told[figure.measure], counted)
+        assert off > CLOSE or not figure.because, (figure.incident, figure.measure, "needs no reason any more")
 
 
 def test_the_factor_of_a_broker_that_re_encodes_is_that_of_its_card(opened):

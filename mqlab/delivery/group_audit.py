@@ -37,7 +37,7 @@ from mqlab.delivery.rows import Doubled, GroupRow, Loss, Side
 from mqlab.facts import Facts, span
 from mqlab.findings import Evidence
 from mqlab.kafka.groups import groups
-from mqlab.kafka.redelivery import noting, readers
+from mqlab.kafka.member_ledgers import noting, readers
 from mqlab.memo import per_facts
 from mqlab.rows import Fate, times, too_often
 

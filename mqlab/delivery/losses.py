@@ -20,7 +20,7 @@ from mqlab.delivery.rows import Loss
 from mqlab.facts import Episode, Facts, Setting, span
 from mqlab.findings import Certainty, Evidence
 from mqlab.groups.membership import places as partitions_of
-from mqlab.kafka.redelivery import noting
+from mqlab.kafka.member_ledgers import noting
 from mqlab.memo import per_facts
 from mqlab.units import counted, number
 

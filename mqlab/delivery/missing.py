@@ -16,8 +16,8 @@ from mqlab.delivery.positions import Offsets, offsets, partitions
 from mqlab.facts import Facts, Position, span
 from mqlab.findings import Evidence
 from mqlab.kafka.log_lines import client_of
+from mqlab.kafka.member_ledgers import kept, noting
 from mqlab.kafka.poll_limits import members, polls_of
-from mqlab.kafka.redelivery import kept, noting
 from mqlab.memo import per_facts
 from mqlab.rows import GRID, Assignment, Fate, times
 

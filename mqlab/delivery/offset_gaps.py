@@ -41,7 +41,7 @@ from mqlab.delivery.positions import (
 from mqlab.facts import Facts, span
 from mqlab.findings import Evidence
 from mqlab.kafka.groups import groups
-from mqlab.kafka.redelivery import noting, readers
+from mqlab.kafka.member_ledgers import noting, readers
 from mqlab.memo import per_facts
 from mqlab.rows import GRID, Tally, times
 from mqlab.shared.configured import consumer_value

@@ -17,8 +17,8 @@ from mqlab.facts import Episode, Facts, Setting
 from mqlab.findings import Evidence
 from mqlab.kafka.lives import lives
 from mqlab.kafka.log_lines import homes, lines
+from mqlab.kafka.member_ledgers import noting
 from mqlab.kafka.poll_limits import client_of
-from mqlab.kafka.redelivery import noting
 from mqlab.kafka.rows import End
 from mqlab.memo import per_facts
 from mqlab.rows import GRID

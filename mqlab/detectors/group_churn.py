@@ -91,7 +91,7 @@ def _dying(facts: Facts, group: str, every: Sequence[Churn]) -> Finding:
     names = ", ".join(f"{one.client_id} died {counted(one.deaths, 'time')}" for one in every[:_SHOWN])
     more = f" and {counted(len(every) - _SHOWN, 'more member')}" if len(every) > _SHOWN else ""
     short = f" after {units.duration(lived)}" if lived is not None else ""
-    cost = counted(len(rows), "rebalance") + (f" and {counted(again, 'record')} handled again" if again else "")
+    cost = counted(len(rows), "rebalance") + (f" and {counted(again, 'repeat')} of records" if again else "")
     known: dict[str, float | None] = {
         "members": len(every),
         "deaths": sum(one.deaths for one in every),

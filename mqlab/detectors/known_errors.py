@@ -168,7 +168,7 @@ def _finding(facts: Facts, incident: str, said: tuple[_Said, ...]) -> Finding:
 
 
 def _severity(facts: Facts, incident: str, said: tuple[_Said, ...], *, ongoing: bool) -> Severity:
-    is_fatal = any(error.fatal for error, _ in said)
+    is_fatal = any(error.fatal for error, _ in said) or _brings_down(facts, incident, said)
     until = span(e.last_at for _, e in said)[1]
     again = [e.first_at for e in facts.of_kind(*_RUNNING) if e.first_at is not None]
     if is_fatal and until is not None and any(at > until for at in again):
@@ -181,6 +181,21 @@ def _severity(facts: Facts, incident: str, said: tuple[_Said, ...], *, ongoing: 
     if not is_fatal and (passed or sum(e.count for _, e in said) < REPEATED):
         return Severity.NOTICE
     return Severity.CRITICAL if is_fatal and incident in _WORST else Severity.WARNING
+
+
+def _brings_down(facts: Facts, incident: str, said: tuple[_Said, ...]) -> bool:
+    """Right after it the same log says what ends the process, and that is a consequence of it."""
+    errors = [
+        error for slug in EXPLAINS[incident] if slug in EXPLAINS for own in of_class(slug).values() for error in own
+    ]
+    fatal = [error for error in errors if error.fatal]
+    ends = [
+        (e.source, e.first_at)
+        for error in fatal
+        for e in facts.of_kind(error.kind)
+        if e.first_at is not None and error.says(e.reason, e.first.text)
+    ]
+    return any(source == e.source and 0 <= at - (e.first_at or at) <= AFTER for source, at in ends for _, e in said)
 
 
 def _longest(episodes: Iterator[Episode], well: Sequence[float]) -> float:

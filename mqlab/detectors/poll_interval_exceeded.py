@@ -179,7 +179,7 @@ def _statement(case: Case, behind: Cause | None) -> str:
 def _cost(case: Case) -> str:
     came = [counted(len(case.rebalances), "rebalance")] if case.rebalances else []
     came += [counted(len(case.commits), "failed commit")] if case.commits else []
-    came += [f"{counted(case.repeated, 'record')} handled again"] if case.repeated else []
+    came += [f"{counted(case.repeated, 'repeat')} of records"] if case.repeated else []
     cost = f"It cost {', '.join(came[:-1])}{' and ' if came[1:] else ''}{came[-1]}" if came else ""
     if not case.innocent:
         return cost or "What it cost is not told"

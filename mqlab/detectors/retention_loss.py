@@ -3,30 +3,35 @@
 Fires: the log start went past the position of a group that was away or too slow: a consumer says that its offset is out
 of range and goes on at the log start, or a log start is seen above a committed offset that stands still. Lost is what
 lies between, by offsets and, where producers keep ledgers, by ids; proven where both agree. A group that has not come
-back yet has lost it already; its lag counts records that are gone.
+back yet has lost it already; its lag counts records that are gone. A warning where several refused positions are all
+that is known.
 Quiet: a position above the end after a truncation, one that somebody moved back below the log start, what had been read
 before, a position that auto.offset.reset=latest took past records that were still there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from mqlab import units
+from mqlab.catalogue import INCIDENTS
 from mqlab.delivery.group_audit import group_rows
 from mqlab.delivery.losses import GroupLoss, by_groups, dense, places
 from mqlab.delivery.offset_gaps import skips
-from mqlab.delivery.positions import Mark, Why, offsets
+from mqlab.delivery.positions import Mark, OffsetReset, Why, offset_resets, offsets
 from mqlab.delivery.positions import moved_by_hand as moved
 from mqlab.delivery.rows import Loss
-from mqlab.facts import Facts
+from mqlab.facts import Facts, span
 from mqlab.findings import CLEAR, Certainty, Evidence, Finding, Result, Severity, finding
 from mqlab.shared.configured import topic_changes
 
 INCIDENT = "retention-loss"
 SYSTEMS: tuple[str, ...] = ("kafka",)
 _SHOWN = 3
+REPEATED = 3
+"""Refused positions from which it is no single partition that somebody moved back too far."""
 _EFFECTS = ("consumer-offline", "slow-consumer", "poison-pill-stall", "catch-up-read", "backlog-drain")
 
 
@@ -37,11 +42,50 @@ def detect(facts: Facts) -> Result:
     reasons = [reason for place in places(facts) for reason in _harmless(facts, place)]
     if reasons:
         return Result(rejected="; ".join(dict.fromkeys(reasons)))
+    if told := _by_words(facts):
+        return Result(told)
     if _unresolved(facts):
         return Result(
             missing=("where the consumer went on after its offset was out of range: its log, or the log start",)
         )
     return CLEAR
+
+
+def _by_words(facts: Facts) -> tuple[Finding, ...]:
+    """Groups of which nothing is known but that positions were refused, again and again, and that they went on above.
+
+    A position above the end goes back; who goes forward stood below the log start.
+    """
+    places = {(e.group, e.topic, e.queue) for e in facts.of_kind("offset-reset") if e.group and e.topic and e.queue}
+    passed: dict[tuple[str, str], list[OffsetReset]] = defaultdict(list)
+    for group, topic, queue in sorted(places):
+        for reset in offset_resets(facts, offsets(facts, group, topic, queue)):
+            if reset.refused and reset.target > reset.refused and not reset.truncated:
+                passed[group, topic].append(reset)
+    return tuple(_likely(*place, own) for place, own in passed.items() if len(own) >= REPEATED)
+
+
+def _likely(group: str, topic: str, resets: Sequence[OffsetReset]) -> Finding:
+    further = sum(reset.target - (reset.refused or 0) for reset in resets)
+    texts = INCIDENTS[INCIDENT]
+    return finding(
+        INCIDENT,
+        f"{group}/{topic}",
+        Certainty.LIKELY,
+        span(reset.at for reset in resets),
+        severity=Severity.WARNING,
+        statement=(
+            f"Positions of {group} in {topic} were below the log start {units.counted(len(resets), 'time')}, and it "
+            f"went on {units.counted(further, 'offset')} further in all. What retention had deleted of them it never "
+            "read; whether it had been read before, these lines do not tell."
+        ),
+        measures={"resets": len(resets), "skipped_offsets": further},
+        evidence=[place for reset in resets[:_SHOWN] for place in reset.places],
+        explains=("offset-reset-loss",),
+        mitigate=texts.mitigate,
+        remedy=texts.fix,
+        verify=texts.verify,
+    )
 
 
 def _unresolved(facts: Facts) -> bool:

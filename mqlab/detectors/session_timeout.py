@@ -179,7 +179,7 @@ def _statement(case: Case) -> str:
     after = f" ({duration(timeout)})" if timeout else ""
     cause = min((c for _, c in case.each if c.kind is case.kind), key=lambda c: (-(c.seconds or 0.0), c.told))
     came = counted(len(case.rebalances), "rebalance") if case.rebalances else "rebalances"
-    again = f" and {counted(case.repeated, 'record')} handled again" if case.repeated else ""
+    again = f" and {counted(case.repeated, 'repeat')} of records" if case.repeated else ""
     return (
         f"The coordinator of {case.group} expelled {who}, having heard nothing for session.timeout.ms{after}: "
         f"{cause.told}. It cost {came}{again}."

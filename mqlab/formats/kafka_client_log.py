@@ -150,8 +150,8 @@ _OFFSETS: tuple[Signature, ...] = (
     ),
     Signature(
         "offset-reset",
-        contains=r"Cannot fetch (?:offset|records in \[)\s*(?P<value>\d+)[^(]*\(GroupId: (?P<group>\S+), TopicPartition:"
-        r" (?P<topic>[\w.-]+)-(?P<queue>\d+)\)",
+        contains=r"Cannot fetch (?:offset|records in \[)\s*(?P<value>\d+)[^(]*\(GroupId: (?P<group>\S+),"
+        r" TopicPartition: (?P<topic>[\w.-]+)-(?P<queue>\d+)\)",
     ),
     Signature(
         "offset-reset",

@@ -33,7 +33,8 @@ _MARKS: Mapping[str, str] = {
     r"|Kafka::[A-Z]\w+|\brdkafka\b|librdkafka|KafkaError\{code=|kafka/(?:client|log|writer|reader)\.go"
     r"|springframework\.kafka|\bo\.[as]\.k(?:afka)?\.|KafkaMessageListenerContainer|org\.apache\.kafka\."
     r"|connector\.kafka|\.kafka010\.|KafkaSourceReader|FlinkKafka\w+|\[?logstash\.(?:in|out)puts\.kafka|io\.debezium"
-    r"|\bKSQL\b|^ksql> |zendesk\.maxwell|MaxwellKafka|io\.confluent|Worker(?:Source|Sink)Task|MirrorSourceConnector|stream-thread \["
+    r"|\bKSQL\b|^ksql> "
+    r"|zendesk\.maxwell|MaxwellKafka|io\.confluent|Worker(?:Source|Sink)Task|MirrorSourceConnector|stream-thread \["
     r"|\[(?:Worker|Consumer|Producer|AdminClient) clientId=",
     "mqtt-client-log": r"\bMQT: |\bMQTT_(?:CLIENT|EVENT)|\bz2m:|[Zz]igbee2(?:mqtt|MQTT)|homeassistant\.\w+\.mqtt"
     r"|\[mqtt(?:-broker| in| out)?:|mqttjs\b|\baedes\b|\b(?:aio|asyncio_)mqtt\b|MqttError\b|\bPubSubClient\b"
@@ -58,8 +59,9 @@ _OF = rf"\bgroup(?:Id|_id)?[=:] ?'?{_GROUP}|\bmemberId=(?P<member_id>[^\s,\]]+)"
 KAFKA: tuple[Signature, ...] = (
     Signature(
         "heartbeat-failed",
-        begins=r"(?P<reason>The coordinator is not aware of this member), re-|Heartbeat failed: (?P<reason2>local member_id"
-        r" was not recognized)|(?:Error sending heartbeat: |heartbeat errored\b(?:.*?\berr[=:] ?)?)(?P<reason3>.*)",
+        begins=r"(?P<reason>The coordinator is not aware of this member), re-"
+        r"|Heartbeat failed: (?P<reason2>local member_id was not recognized)"
+        r"|(?:Error sending heartbeat: |heartbeat errored\b(?:.*?\berr[=:] ?)?)(?P<reason3>.*)",
         also=rf"{_OF}|\[\[{_GROUP.replace('group', 'group2')}\] \{{",
     ),
     Signature(

@@ -108,9 +108,10 @@ def _same(one: Departure, other: Departure) -> bool:
 
 
 def _said(facts: Facts, group: str) -> Iterator[Departure]:
-    """By the clients' own lines."""
+    """By the clients' own lines, at the timeout or at the next poll; the latter say how long ago the timeout was."""
     for line, client in own_lines(facts, group, "poll-timeout"):
-        departure = _departure(facts, group, line.first_at or 0.0, client, (line.first,), told=True)
+        at = (line.first_at or 0.0) - (line.value_max or 0.0)
+        departure = _departure(facts, group, at, client, (line.first,), told=True)
         yield replace(departure, host=line.peer, counted=departure.counted or line.value_max is not None)
 
 

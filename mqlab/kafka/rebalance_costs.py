@@ -17,6 +17,7 @@ from mqlab.facts import Episode, Facts
 from mqlab.kafka.generations import Generation
 from mqlab.kafka.groups import topics
 from mqlab.kafka.log_lines import CLIENT, FOLLOW_UP, STOPS, between, client_of, lines, rejoined, trigger_of
+from mqlab.kafka.member_ledgers import ledgers, noted_records
 from mqlab.kafka.rows import ONCE, RESOLUTION, Rebalance, Trigger
 from mqlab.memo import per_facts
 from mqlab.shared.restarts import CLOCKS
@@ -255,10 +256,7 @@ def _read(facts: Facts, group: str) -> frozenset[str]:
 
 
 def repeated(facts: Facts, group: str, since: float, until: float) -> int | None:
-    """Records first handled from *since* to *until* and handled again later; None where no ledger tells.
-
-    A ledger does not say whose it is: where two groups read one topic, nothing is told.
-    """
+    """Records first handled from *since* to *until* and handled again later; None where no ledger of it tells."""
     moments, counts = _repeats(facts, group)
     if not moments:
         return None
@@ -268,8 +266,7 @@ def repeated(facts: Facts, group: str, since: float, until: float) -> int | None
 @per_facts
 def _repeats(facts: Facts, group: str) -> tuple[Sequence[float], Sequence[int]]:
     """Moments, and how many records that were first handled then were handled more than once."""
-    readers = {(a.topic, a.group) for a in facts.assignments} | {(p.topic, p.group) for p in facts.positions}
-    own = {topic for topic, reader in readers if reader == group}
-    own -= {topic for topic, reader in readers if reader and reader != group}
-    rows = sorted((d.at, d.messages if len(d.sources) > 1 else 0) for d in facts.deliveries if d.topic in own)
+    own = ledgers(facts, group)
+    known = [pair for topic in sorted({d.topic for d in facts.deliveries}) for pair in noted_records(facts, topic, own)]
+    rows = sorted((record.at, record.messages if len(noted) > 1 else 0) for record, noted in known)
     return [at for at, _ in rows], [count for _, count in rows]

@@ -116,14 +116,15 @@ class Falling:
 def falling(samples: Points, healthy: float | None = None) -> Falling | None:
     """The fall of a backlog that is under way or over at the last sample; None where there is none.
 
-    *healthy* is the level at which it is drained; by default the lowest before the peak, if it is far below.
+    *healthy* is the level at which it is drained; by default the lowest before the peak, if it is far below, and
+    lag does not fall on below it.
     """
     points = _despiked(samples)
     top = _top(samples, points)
     after = [*samples[top : top + 1], *points[top + 1 :]]
     if len(after) < _FEWEST:
         return None
-    gone = _level(points[: top + 1], healthy)
+    gone = _level(points[: top + 1], points[top + 1 :], healthy)
     course = _thinned(after[: _enough(after, gone)])
     drain = _drain(course)
     if not drain or not _for_good(course, drain, after[-1][1], gone):
@@ -152,12 +153,16 @@ def _top(samples: Points, points: Points) -> int:
 def drained_level(samples: Points, healthy: float | None = None) -> float:
     """The backlog at which these samples count as drained: the healthy level and a fiftieth of the peak."""
     top = max(range(len(samples)), key=lambda place: (samples[place][1], place))
-    return _level(samples[: top + 1], healthy)
+    return _level(samples[: top + 1], samples[top + 1 :], healthy)
 
 
-def _level(rising: Points, healthy: float | None) -> float:
+def _level(rising: Points, following: Points, healthy: float | None) -> float:
+    """Lag that goes on to fall below its lowest level before the peak shows that this was a backlog too."""
     lowest, peak = min(value for _, value in rising), rising[-1][1]
     usual = lowest if lowest < peak / 2 else 0.0
+    least = min((value for _, value in following), default=usual)
+    if least < usual - _GONE * peak:
+        usual = 0.0 if following[-1][1] == least else least
     return (usual if healthy is None else healthy) + _GONE * peak
 
 

@@ -63,7 +63,7 @@ def _found(diagnosis: Diagnosis, audited: bool) -> Iterator[str]:
             yield text.format(number(whole))
     again = max((m.get("duplicated_records", 0) for m in measures), default=0)
     if again and not audited:
-        yield f"{counted(again, 'record')} handed out again"
+        yield f"{counted(again, 'repeat')} of records"
 
 
 _MOST_SHARES = 8

@@ -39,7 +39,8 @@ OFTEN = 60
 """Lines of one shape within a minute, one a second (reconnect.backoff.max.ms 1000), that a start may bring about."""
 
 _REMARKS = re.compile(
-    r"(?:isn't|aren't|are not|was not) (?:a )?known config|The configuration '[^']*' was supplied|deprecated|SLF4J|log4j:WARN|InstanceAlreadyExists"
+    r"(?:isn't|aren't|are not|was not) (?:a )?known config|The configuration '[^']*' was supplied"
+    r"|deprecated|SLF4J|log4j:WARN|InstanceAlreadyExists"
     r"|TransactionalMessage(?:Check)?Service|getAllTopicListFromNameserver|subscription is not latest"
     r"|KafkaJS \S+ switched default partitioner"
 )

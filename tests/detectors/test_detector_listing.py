@@ -12,5 +12,5 @@ def test_every_module_with_an_incident_is_in_the_tuple_once():
     names = [module.name for module in pkgutil.iter_modules(detectors.__path__)]
     modules = [importlib.import_module(f"mqlab.detectors.{name}") for name in names]
     offered = [module for module in modules if hasattr(module, "INCIDENT")]
-    assert sorted([*offered, *RULES], key=str) == sorted(DETECTORS, key=str)
+    assert sorted([*offered, *RULES], key=str) == sorted(DETECTORS, key=str), "see mqlab/detectors/__init__.py"
     assert len({detector.INCIDENT for detector in DETECTORS}) == len(DETECTORS)

@@ -91,6 +91,7 @@ def test_a_loop_is_proven_by_leaves_and_by_polls_that_were_too_long():
         "members": 1, "poll_timeouts": 2, "rebalances": 4, "commit_failures": 2, "poll_interval_seconds": 15,
         "records_per_poll": 500, "polls_over_interval": 2, "longest_batch_seconds": 45, "p50_record_seconds": 0.09,
         "p99_record_seconds": 0.09, "safe_records_per_poll": 166, "peak_lag": 900, "lag_growth_per_second": 10,
+        "pending_records": 0,
     }  # fmt: skip
     assert one.statement == (
         "a left billing 2 times: no poll came within max.poll.interval.ms (15.0 s); 500 records × 90.0 ms = 45.0 s, at "
@@ -138,7 +139,7 @@ def test_what_was_handled_again_is_what_the_ledgers_tell_of_its_own_time():
     (one,) = detect(given).findings
     (again,) = reprocess_duplicates.detect(given).findings
     assert (one.measures["duplicated_records"], again.measures["duplicated_records"]) == (300, 400)
-    assert "2 failed commits and 300 records handled again" in one.statement
+    assert "2 failed commits and 300 repeats of records" in one.statement
 
 
 def test_a_cause_that_makes_the_statement_long_stands_beside_it_only():

@@ -7,7 +7,8 @@ from kafka_builder import GROUP, coordinator, held
 from mqlab.detectors import reprocess_duplicates
 from mqlab.facts import Position
 from mqlab.findings import Certainty, Severity
-from mqlab.kafka.redelivery import commit_gap, ledgers
+from mqlab.kafka.member_ledgers import ledgers
+from mqlab.kafka.redelivery import commit_gap
 from mqlab.rows import Batch, Client, Delivery, Tally
 
 TOPIC = "invoices"

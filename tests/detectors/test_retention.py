@@ -1,6 +1,6 @@
 """Records that retention deleted before a group read them."""
 
-from facts_builder import at, facts
+from facts_builder import at, episode, facts, log
 from kafka_builder import TOPIC, coordinator
 from loss_builder import (
     A,
@@ -207,3 +207,28 @@ def test_what_a_refused_position_skipped_besides_is_its_consequence():
     assert (deleted.measures["lost_records"], "offset-reset-loss" in deleted.explains) == (200.0, True)
     (alone,) = retention_loss.detect(facts(AWAY, BACK, AFTER, EARLIEST)).findings
     assert "offset-reset-loss" not in alone.explains
+
+
+def refused(*places):
+    """A pasted log of a group of which nothing else is known: (second, partition, refused position, where it went)."""
+    rows = []
+    for n, (when, queue, stood, target) in enumerate(places):
+        who = {"group": "sink", "client_id": "c", "topic": "views", "queue": queue}
+        rows.append(episode("offset-reset", when, "paste.log", line=2 * n + 1, left=stood, **who))
+        rows.append(episode("offset-reset-to", when + 0.04, "paste.log", line=2 * n + 2, left=target, **who))
+    return [*rows, log("paste.log", lines=2 * len(places))]
+
+
+def test_positions_that_are_refused_again_and_again_and_go_on_above_are_likely_by_these_lines_alone():
+    (one,) = retention_loss.detect(facts(refused((0, "0", 100, 900), (0, "1", 50, 700), (60, "0", 950, 1950)))).findings
+    assert (one.subject, one.certainty.name, one.severity.name) == ("sink/views", "LIKELY", "WARNING")
+    assert one.measures == {"resets": 3, "skipped_offsets": 800 + 650 + 1000}
+
+
+def test_one_refused_position_and_those_above_the_end_are_not_known_to_be_deleted():
+    for places in (
+        [(0, "0", 100, 900)],
+        [(n, str(n), 900, 100) for n in range(4)],
+        [(n, str(n), 0, 900) for n in range(4)],
+    ):
+        assert retention_loss.detect(facts(refused(*places))).findings == ()

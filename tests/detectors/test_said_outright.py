@@ -104,6 +104,15 @@ def test_a_disturbance_that_passes_is_a_notice_and_one_that_comes_again_after_go
     assert found("broker-unreachable", LOG, again(error, 1800, 300), between).severity is NOTICE
 
 
+@pytest.mark.parametrize(("after", "severity"), [(0, CRITICAL), (20, CRITICAL), (600, NOTICE), (-20, NOTICE)])
+def test_an_index_that_cannot_be_read_is_the_cause_of_the_end_that_follows_at_once(after, severity):
+    corrupt, ended = known_errors()["kafka-corrupt-index"], LEAD["startup-failure"]
+    rows = [LOG, said(corrupt, 2400), said(ended, 2400 + after)]
+    assert found("log-corrupt", *rows).severity is severity
+    (lead, *_) = diagnose(facts(*rows)).findings
+    assert lead.incident == ("log-corrupt" if severity is CRITICAL else "startup-failure")
+
+
 def test_a_start_that_fails_and_then_succeeds_is_a_notice():
     error = known_errors()["os-address-in-use"]
     up = episode("broker-started", 1900, "brokers/server.log")

@@ -17,7 +17,7 @@ def _modules():
 
 def test_every_module_that_recognises_files_is_in_the_tuple_once():
     offered = [module for module in _modules() if hasattr(module, "recognise")]
-    assert sorted(offered, key=str) == sorted(FORMATS, key=str)
+    assert sorted(offered, key=str) == sorted(FORMATS, key=str), "FORMATS stands in mqlab/formats/registry.py"
 
 
 def test_every_name_of_a_format_is_that_of_one_in_the_tuple():
@@ -27,7 +27,7 @@ def test_every_name_of_a_format_is_that_of_one_in_the_tuple():
 
 def test_logs_are_read_by_the_signatures_of_every_format_of_dated_lines():
     dated = [form for form in FORMATS if form.FORMAT.reading is Reading.LOG]
-    assert sorted(LOG_FORMATS, key=str) == sorted(dated, key=str)
+    assert sorted(LOG_FORMATS, key=str) == sorted(dated, key=str), "LOG_FORMATS stands in mqlab/formats/signatures.py"
 
 
 def test_formats_are_named_like_the_tool_that_writes_them():

@@ -36,6 +36,17 @@ def test_while_it_falls_the_end_is_foretold_with_an_interval():
     assert found.expected_at.likely == pytest.approx(396, abs=1)
 
 
+def test_a_backlog_that_was_there_at_the_start_is_no_healthy_level():
+    samples = legs(600, (20, 70), (20, -100), (10, 0))
+    assert falling(samples).reached_at == pytest.approx(200 + (2000 - 40) / 10, abs=3)
+    still = falling(legs(600, (20, 70), (16, -100)))
+    assert (still.reached_at, still.left) == (None, 400)
+
+
+def test_a_level_that_lag_comes_back_to_is_healthy_however_high():
+    assert falling(legs(600, (20, 70), (14, -100), (10, 0))).reached_at == pytest.approx(200 + (1400 - 40) / 10, abs=3)
+
+
 def test_saw_teeth_and_single_spikes_do_not_decide_where_it_begins():
     smooth = legs(2000, (12, -1), (18, -100))
     toothed = [(at, v + 60 * (n % 3)) for n, (at, v) in enumerate(smooth)]

@@ -34,14 +34,15 @@ def met_first(name):
     return {told.verdict.incident, *(f.incident for f in told.findings), *hypotheses}
 
 
-@pytest.mark.parametrize("name", [name for name, case in CASES.items() if "missed" not in case])
+def case(name):
+    """The case for a test; what is `missed` is expected to be, and why is told."""
+    why = CASES[name].get("missed")
+    return pytest.param(name, marks=pytest.mark.xfail(reason=why) if why else ())
+
+
+@pytest.mark.parametrize("name", map(case, CASES))
 def test_the_true_class_is_a_finding_or_among_the_first_two_hypotheses(name):
     assert CASES[name]["truth"] in met_first(name)
-
-
-@pytest.mark.parametrize("name", [name for name, case in CASES.items() if "missed" in case])
-def test_only_what_is_missed_is_listed_as_missed(name):
-    assert CASES[name]["truth"] not in met_first(name)
 
 
 @pytest.mark.parametrize("name", CASES)

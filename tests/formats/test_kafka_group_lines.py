@@ -283,3 +283,9 @@ def test_a_broker_that_prints_seconds_and_short_names_is_read():
     line = f"2026-05-27 13:33:03 INFO  [processor-0] GroupMetadataManager:22 - {NEW}Stabilized group g generation 5 with 3 members."
     kept, events = _read([line])
     assert (kept, _said(events)) == ([True], [("rebalance-stabilized", "g", None, 5.0, "3")])
+
+
+def test_a_client_id_that_reads_like_a_record_is_none():
+    lines = [LAYOUTS["logback"].format("ERROR") + "cannot start, clientId=till-9@1@0@abc, topics=[orders]"]
+    _, events = _read(lines)
+    assert picked(events, "kind") == []

@@ -10,7 +10,7 @@ from mqlab.shared.queues import of_groups
 from mqlab.traffic import payload
 
 
-def waiting(*lags, group="g", topic="t", ends=None):
+def waiting(*lags, group="g", topic="t"):
     """Snapshots every 10 s, with so many messages waiting; a hundred come in between two."""
     rows = "\n".join(
         f"10:{n * 10 // 60:02}:{n * 10 % 60:02} {group} {topic} 0 {10_000 + 100 * n - lag} {10_000 + 100 * n}"

@@ -33,7 +33,7 @@ def drained(seconds):
 def test_orphans_repeats_what_waits_and_the_loss_are_the_four_tiles():
     assert of(COUNTED, drained(113.0)) == [
         "8 queues that nobody reads (and 4 that several read)",
-        "8,088 records handled again ()",
+        "8,088 repeats of records ()",
         "8,158 messages waited at its end (24.1/s more while it lasted)",
         "NOT CHECKED loss (not checked: acks1-failover-loss)",
     ]
@@ -79,8 +79,8 @@ def of_members(measures, *others):
 def test_late_polls_are_told_by_the_longest_one_the_rebalances_and_what_was_handed_out_again():
     assert of_members(POLLED) == [
         "48.0 s longest poll (max.poll.interval.ms 15.0 s)",
-        "16 rebalances ()",
-        "4,943 records handled again ()",
+        "16 rebalances while it lasted ()",
+        "4,943 repeats of records ()",
     ]
 
 
@@ -91,8 +91,8 @@ def test_repeats_that_the_consequence_counted_are_shown_too():
 
     assert of_members(silence, repeats) == [
         "26.3 s without a heartbeat (session timeout 10.0 s)",
-        "6 rebalances ()",
-        "20 records handled again (of 18,959 records)",
+        "6 rebalances while it lasted ()",
+        "20 repeats of records (of 18,959 records)",
     ]
 
 

@@ -61,7 +61,7 @@ def test_without_audits_findings_are_summed_with_their_interval():
     assert loss(counted(lost_records=1574, lost_records_least=374, lost_records_most=1574), CALM) == (
         "1,574 records (374 to 1,574) lost"
     )
-    assert loss(counted(lost_records=2, duplicated_records=5), CALM) == "2 records lost; 5 records handed out again"
+    assert loss(counted(lost_records=2, duplicated_records=5), CALM) == "2 records lost; 5 repeats of records"
 
 
 def test_where_an_audit_counted_doubles_a_finding_does_not_count_them_again():

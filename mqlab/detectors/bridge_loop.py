@@ -141,7 +141,7 @@ def _measures(facts: Facts, case: Case) -> dict[str, float | None]:
     if case.taken:
         most = max(case.taken, key=lambda t: t.rate)
         measures |= {
-            "circulating_per_second": max(0.0, most.rate - most.published),
+            "circulating_per_second": max(0.0, most.mostly - most.published),
             "received_per_published_factor": most.factor,
         }
     return measures

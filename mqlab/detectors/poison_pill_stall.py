@@ -18,7 +18,7 @@ from mqlab.groups.membership import interrupted, topics
 from mqlab.kafka import poll_timeout
 from mqlab.kafka.redelivery import Stuck, many_fail, stuck_records
 from mqlab.rows import GRID
-from mqlab.shared.lag import LEAST
+from mqlab.shared.lag import LEAST, trend
 from mqlab.shared.outages import outage
 from mqlab.shared.queues import lag, totals
 from mqlab.sources import Role
@@ -110,13 +110,12 @@ def _measures(facts: Facts, stuck: Stuck) -> dict[str, float | None]:
     }  # fmt: skip
     if not stuck.frozen:
         return measures
-    first, last = stuck.frozen[0], stuck.frozen[-1]
-    seconds = (last.at or 0.0) - (first.at or 0.0)
+    last = stuck.frozen[-1]
     waiting = [w for at, w, _ in totals(topics(facts)[stuck.group or "", stuck.topic]) if at >= stuck.since]
     return measures | {
         "stuck_lag": lag(last),
         "peak_lag": max(waiting, default=lag(last)),
-        "lag_growth_per_second": stuck.grown / seconds if seconds > 0 else None,
+        "lag_growth_per_second": trend([(p.at or 0.0, float(lag(p))) for p in stuck.frozen]),
     }
 
 

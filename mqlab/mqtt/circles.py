@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 
 from mqlab.facts import Episode, Facts, Series, Setting
 from mqlab.findings import Certainty, Evidence
@@ -23,6 +23,7 @@ from mqlab.mqtt.copies import Receiver, copies_by_topic, distinct, receivers, se
 from mqlab.mqtt.subscriptions import Subscription, subscriptions
 from mqlab.rows import GRID, Flow, Receipt
 from mqlab.shared.counters import increase
+from mqlab.shared.lag import trend
 
 _ID = ("bridge.remote_clientid", "bridge.clientid")
 """Directives that give a bridge its client id at the other broker; the second is the older name."""
@@ -185,6 +186,8 @@ class Taken:
     series: Series
     rate: float
     """Messages a second that it took in."""
+    mostly: float
+    """The same for most of the time: it takes a while until a circle is full."""
     published: float
     """Messages a second that were published; 0 where nobody noted any."""
     before: float | None
@@ -246,8 +249,11 @@ def _taken(facts: Facts, since: float | None) -> Iterator[Taken]:
         start = first if since is None else max(first, since)
         rate = pace(series, start, last)
         if rate is not None:
+            counted = [point for point in series.points if point[0] >= start]
+            falls = max((n for n, (one, two) in enumerate(pairwise(counted), 1) if two[1] < one[1]), default=0)
+            mostly = trend(counted[falls:]) or rate
             name, sent = broker_of(facts, series.source) or series.source, _published(facts, start, last)
-            yield Taken(name, series, rate, sent / (last - start), pace(series, first, start))
+            yield Taken(name, series, rate, mostly, sent / (last - start), pace(series, first, start))
 
 
 def _published(facts: Facts, since: float, until: float) -> float:

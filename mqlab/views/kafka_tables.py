@@ -74,7 +74,7 @@ def _overview(view: RebalanceView) -> Iterator[tuple[str, str]]:
     yield "members", f"{len(clients)}: {', '.join(clients[:8])}" if clients else "nobody named"
     if view.history:
         first, last = clock(view.history[0].started), clock(view.history[-1].started)
-        yield "rebalances", f"{len(view.history)}, {first} to {last}"
+        yield "rebalances", f"{len(view.history)} in all the material, {first} to {last}"
         yield "behind them", counted(one.behind for one in view.history)
         yield from _standstill(view)
     else:
@@ -92,7 +92,7 @@ def _standstill(view: RebalanceView) -> Iterator[tuple[str, str]]:
         yield "stood still during them", f"{duration(stood)} of {duration(whole)} ({percent(min(1.0, stood / whole))})"
     repeated = total(one.repeated for one in view.history)
     if repeated is not None:
-        yield "records handed out twice", number(repeated)
+        yield "records handled more than once", number(repeated)
 
 
 def triggers(view: RebalanceView) -> pd.DataFrame:

@@ -449,3 +449,16 @@ def test_without_a_kind_of_rows_nobody_else_is_blamed(kind):
 def test_a_metric_of_the_time_between_polls_alone_accuses_nobody():
     late = Series("consumer.time_between_poll_max", "x", {"client_id": "a"}, "m.json", ((at(100), 26_000.0),))
     assert detect(facts(FROZEN, WOKE, steady("a", 4, 60), FAST, SET, late)).findings == ()
+
+
+def test_a_late_poll_that_the_client_prints_at_the_timeout_and_at_the_next_poll_is_one():
+    joined = """
+        10:00:00 joining
+        10:00:03 joined 1 {a1}
+        10:01:00 timeout {a1}
+        10:01:40 overdue 40 {a1}
+    """
+    again = "\n10:01:41 joining\n10:01:44 joined 2 {a2}\n10:02:20 overdue 9.5 {a2}"
+
+    assert found(client("a", joined), runs("a")).measures["poll_timeouts"] == 1
+    assert found(client("a", joined + again), runs("a")).measures["poll_timeouts"] == 2

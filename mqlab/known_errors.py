@@ -44,6 +44,8 @@ class KnownError:
     """Kinds of events that, before it in the same log, say that it is their consequence."""
     fatal: bool = False
     """One line suffices."""
+    vague: bool = False
+    """What is said has other causes too, such as a pause of who says it: no more than a notice by itself."""
 
     @property
     def kind(self) -> str:

@@ -4,7 +4,8 @@ Fires: a known error that comes again and again, or one that ends what it befall
 lines, says who wrote them, since when, what they are about, and what the table knows of the error that leads.
 Quiet: what is said around a start or stop that the material tells of (but not after each of several), or at the
 beginning of a log that goes on without it; a consequence of events that the table names (``unless``). A notice only:
-one or two refused tries, a disturbance that is over within a minute, a start that failed and then succeeded.
+one or two refused tries, a disturbance that is over within a minute, a start that failed and then succeeded, words that
+have other causes too (``vague``).
 """
 
 from __future__ import annotations
@@ -178,7 +179,8 @@ def _severity(facts: Facts, incident: str, said: tuple[_Said, ...], *, ongoing: 
     is_over = not ongoing or (until is not None and any(at >= until for at in well))
     looping = any(_at_each_start(facts, source, [e for _, e in said if e.source == source]) for source in sources)
     passed = is_over and not looping and _longest((e for _, e in said), well) <= PASSING
-    if not is_fatal and (passed or sum(e.count for _, e in said) < REPEATED):
+    plain = [e for error, e in said if not error.vague]
+    if not is_fatal and (passed or not plain or sum(e.count for _, e in said) < REPEATED):
         return Severity.NOTICE
     return Severity.CRITICAL if is_fatal and incident in _WORST else Severity.WARNING
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from mqtt_builder import broker
 from mqtt_mail import mail, noted, received
 
-from mqlab.mqtt.accounting import Row, accounts
+from mqlab.mqtt.accounting import Row, accounts, lost_by
 from mqlab.mqtt.copies import client_of
 from mqlab.mqtt.explained import DENIED, DIVERTED, DROPPED, FAILED, LATE, UNKEPT, WAITING, explained
 from mqlab.mqtt.subscriptions import filters_of, phases, receiving_ledgers, share_groups, subscriptions
@@ -51,6 +51,16 @@ def test_what_may_be_on_its_way_is_not_missing():
     (one,) = accounts(facts(broker(LOG, last="10:05:00"), subscribed("app", "plant/#"), sent))
     assert (one.published, one.received) == (100, 80)
     assert one.missing().likely == 0
+
+
+def test_what_a_publisher_lost_is_what_none_of_the_receivers_noted():
+    both, one = ("app", "view"), ("view",)
+    sent = noted(mail(lambda n, _: () if n % 4 == 0 else one if n % 4 == 1 else both, start=2, seconds=10))
+    log_lines = broker(f"{LOG}    10:00:01 feed connected 10.0.0.3:1003 k30 c1", last="10:05:00")
+    given = facts(log_lines, subscribed("app", "plant/#"), subscribed("view", "plant/#"), sent)
+
+    assert lost_by(given, "feed") == pytest.approx(25, abs=1)
+    assert lost_by(given, "somebody else") is None
 
 
 def test_a_failed_publish_is_not_published():

@@ -101,7 +101,7 @@ _LAST_WORDS = (
 )
 _FAILURE = r"(?:ailed|ailure|rror\b|xception|annot |ould not|nable to|etrying|nvalid|kipp)"
 _RECORD = (
-    r"(?:(?:^|[^\w.-])(?<![Ii]d=)[\w.-]+(?:-\d+(?:@| at offset | offset[ =])| ?\[\d+\] ?@ ?)\d"
+    r"(?:(?:^|[^\w.=-]|(?:[^Dd]|[^Ii][Dd])=)[\w.-]+(?:-\d+(?:@| at offset | offset[ =])| ?\[\d+\] ?@ ?)\d"
     r"|\b[Pp]artition ?[=:] ?\d+\b.{0,120}\b[Oo]ffset ?[=:] ?\d)"
 )
 _MILLIS = r"\b(?:after|in|took) (?P<value>\d+) ?ms"

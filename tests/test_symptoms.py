@@ -45,10 +45,7 @@ def test_only_abnormal_exits_are_trouble(status, count):
     assert len(symptoms(episode("process-exit", 300, left=status))) == count
 
 
-def test_a_new_error_is_a_symptom_and_one_at_start_up_is_not():
-    assert symptoms(LOG, shapes=[shape("ERROR", "Disk full", 900)]) == [
-        "new ERROR shape, 5 lines, server.log:7  Disk full"
-    ]
+def test_an_error_at_a_start_that_is_seen_is_no_symptom():
     started = episode("broker-started", 10, "server.log")
     assert symptoms(LOG, started, shapes=[shape("ERROR", "Not ready", 20)]) == []
 

@@ -13,6 +13,7 @@ from mqlab.rows import Shape
 from mqlab.screen import exit_code, screen
 from mqlab.verdict import diagnose
 
+MOSQUITTO_LOG = log("mosquitto.log", "mosquitto-log", lines=5)
 SERVER_LOG = log("server.log", "kafka-broker-log", lines=3)
 EXPELLED = [
     episode(

@@ -1,12 +1,11 @@
 """A part of the material: what is asked for must be there."""
 
 import pytest
-from facts_builder import episode, facts, log, series
+from facts_builder import episode, facts, series
 
 from mqlab.narrowing import AbsentError, narrowed
 
 EVERYTHING = facts(
-    log(),
     episode("poll-timeout", 10, client_id="app-1", group="billing", topic="orders"),
     series("consumer.lag", [1, 2], group="audit", topic="orders"),
 )

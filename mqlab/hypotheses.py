@@ -17,10 +17,9 @@ from dataclasses import dataclass
 from functools import cache
 
 from mqlab.catalogue import INCIDENTS, Incident
-from mqlab.commands import read_toml
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Certainty, Evidence, Finding, Result, Severity
-from mqlab.known_errors import PREFIX, known_errors, of_class
+from mqlab.known_errors import PREFIX, known_errors, of_class, words
 from mqlab.rows import Shape
 from mqlab.shared.benign_lines import STARTS, remark, starts
 from mqlab.shared.queues import lag
@@ -82,13 +81,6 @@ class Mark:
     text: str
     evidence: tuple[Evidence, ...]
     at: float | None
-
-
-@cache
-def words() -> Mapping[str, str]:
-    """What each kind of event means to a reader."""
-    errors = {error.kind: f"{error.name} ({error.means.rstrip('.')})" for error in known_errors().values()}
-    return errors | read_toml("events.toml")
 
 
 @cache

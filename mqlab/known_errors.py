@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from typing import Any
 
 PREFIX = "error:"
 """What the kind of an event begins with that has a pattern in the table."""
@@ -72,8 +73,7 @@ class KnownError:
 def known_errors() -> Mapping[str, KnownError]:
     """Every known error by its name, in the order of the table."""
     found = {}
-    table = resources.files("mqlab").joinpath("known_errors.toml").read_text(encoding="utf-8")
-    for name, entry in tomllib.loads(table).items():
+    for name, entry in _table("known_errors.toml").items():
         lists = {key: tuple(entry.pop(key, ())) for key in ("causes", "unless")}
         named = {"name": name, "incident": entry.pop("class"), "event": entry.pop("kind", "")}
         found[name] = KnownError(**{**entry, **lists, **named})
@@ -94,3 +94,14 @@ def of_class(incident: str) -> Mapping[str, tuple[KnownError, ...]]:
 def outright() -> frozenset[str]:
     """The classes that lines name outright: those of patterns of the table."""
     return frozenset(error.incident for error in known_errors().values() if not error.event)
+
+
+@cache
+def words() -> Mapping[str, str]:
+    """What each kind of event means to a reader."""
+    errors = {error.kind: f"{error.name} ({error.means.rstrip('.')})" for error in known_errors().values()}
+    return errors | _table("events.toml")
+
+
+def _table(name: str) -> dict[str, Any]:
+    return tomllib.loads(resources.files("mqlab").joinpath(name).read_text(encoding="utf-8"))

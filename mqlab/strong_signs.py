@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from mqlab.catalogue import INCIDENTS
 from mqlab.facts import Episode, Facts, span
 from mqlab.findings import Certainty, Finding, Result, Severity, finding
-from mqlab.hypotheses import words
+from mqlab.known_errors import words
 from mqlab.shared.actors import base_name, goes_on
 from mqlab.shared.wording import clock
 from mqlab.symptoms.unexplained import abnormal, explained, trouble

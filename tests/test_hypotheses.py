@@ -7,8 +7,8 @@ import pytest
 from facts_builder import at, episode, facts, log
 
 from mqlab.catalogue import INCIDENTS
-from mqlab.hypotheses import words
 from mqlab.jsonout import dumps
+from mqlab.known_errors import words
 from mqlab.rows import Shape
 from mqlab.screen import exit_code, screen
 from mqlab.verdict import diagnose

@@ -48,14 +48,14 @@ def test_connections_that_end_after_a_configured_idle_limit_are_a_symptom_with_i
 
 def test_losses_at_other_moments_remain_a_symptom_of_their_own():
     elsewhere = losses("10:00:30", "10:00:51", "10:01:12")
-    assert "10:00:30 UTC: connection-lost, 3 times, first at clients/gates.log:3" in told(
+    assert "10:00:30 UTC: connections lost, 3 times, first at clients/gates.log:3" in told(
         gates("E"), elsewhere, limit()
     )
 
 
 def test_without_the_setting_the_reason_is_not_known():
     assert told(gates("E"), losses(*AT_ENDS)) == [
-        "10:00:20 UTC: connection-lost, 4 times, first at clients/gates.log:3"
+        "10:00:20 UTC: connections lost, 4 times, first at clients/gates.log:3"
     ]
 
 

@@ -8,6 +8,7 @@ from mqtt_builder import broker
 from mqtt_mail import ledger
 
 from mqlab.findings import Certainty, Finding, Severity
+from mqlab.known_errors import words
 from mqlab.rows import Shape
 from mqlab.shared.wording import moment
 from mqlab.symptoms.unexplained import unexplained
@@ -38,7 +39,7 @@ def shape(text, level="ERROR", start=900, end=None):
 
 @pytest.mark.parametrize("kind", ["connection-lost", "ping-unanswered", "session-takeover"])
 def test_connections_that_are_lost_again_and_again_are_a_symptom(kind):
-    assert symptoms(often(kind)) == [f"{kind}, 3 times, first at logs/mosquitto.log:1"]
+    assert symptoms(often(kind)) == [f"{words()[kind]}, 3 times, first at logs/mosquitto.log:1"]
     assert symptoms(often(kind), findings=[finding("reconnect-flaky-link")]) == []
     assert symptoms(often(kind, count=2)) == []
 
@@ -53,7 +54,7 @@ def test_connections_that_are_lost_again_and_again_are_a_symptom(kind):
     ],
 )
 def test_one_line_about_lost_messages_is_a_symptom_unless_its_class_was_found(kind, incident):
-    assert symptoms(often(kind, 1)) == [f"{kind}, 1 time, first at logs/mosquitto.log:1"]
+    assert symptoms(often(kind, 1)) == [f"{words()[kind]}, 1 time, first at logs/mosquitto.log:1"]
     assert symptoms(often(kind, 1), findings=[finding(incident)]) == []
     assert symptoms(often(kind, 1), findings=[finding("retained-replay-storm")]) != []
 
@@ -73,7 +74,7 @@ def test_clients_notice_an_orderly_restart_of_their_broker():
     stopping = episode("broker-stopping", 299, "logs/mosquitto.log", line=1, system="mqtt")
     starting = episode("broker-starting", 299, "logs/mosquitto.log", line=2, system="mqtt")
     assert symptoms(lost, stopping, starting) == []
-    assert symptoms(lost) == ["connection-lost, 40 times, first at clients/0.log:1"]
+    assert symptoms(lost) == ["connections lost, 40 times, first at clients/0.log:1"]
 
 
 def test_a_broker_that_stops_and_starts_within_a_second_did_so_in_good_order():
@@ -140,8 +141,10 @@ def test_connections_that_were_open_when_their_ids_were_taken_over_are_a_symptom
     rows = "\n".join(
         f"10:00:00 dev{n} connected 10.0.0.{n}:1 c0\n10:01:00 dev{n} taken-over 10.0.0.{n}:1" for n in range(5)
     )
-    assert symptoms(broker(rows)) == ["session-takeover, 5 times, first at logs/mosquitto.log:2"]
+    assert symptoms(broker(rows)) == [
+        "sessions taken over by another connection with the same client id, 5 times, first at logs/mosquitto.log:2"
+    ]
 
 
 def test_what_is_above_a_quota_is_a_symptom_and_no_refusal():
-    assert symptoms(often("quota-exceeded", 1)) == ["quota-exceeded, 1 time, first at logs/mosquitto.log:1"]
+    assert symptoms(often("quota-exceeded", 1)) == ["quotas exceeded, 1 time, first at logs/mosquitto.log:1"]

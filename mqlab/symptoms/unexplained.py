@@ -16,7 +16,7 @@ from mqlab.delivery import loss_mechanisms, losses, positions
 from mqlab.delivery.group_audit import dead_letter_topic
 from mqlab.facts import Episode, Facts
 from mqlab.findings import Certainty, Finding, Severity
-from mqlab.known_errors import PREFIX, known_errors
+from mqlab.known_errors import PREFIX, known_errors, words
 from mqlab.logs import explosion
 from mqlab.mqtt import symptoms
 from mqlab.rocketmq import shared_client_ids
@@ -151,7 +151,7 @@ def troubles(
         if not left or count < SINGLE.get(kind, 1):
             continue
         place = f"{left[0].source}:{left[0].first.line}"
-        told = f"{clock(left[0].first_at)} UTC: {kind}, {counted(count, 'time')}, first at {place}"
+        told = f"{clock(left[0].first_at)} UTC: {words()[kind]}, {counted(count, 'time')}, first at {place}"
         yield Symptom(left[0].first_at, told, kind, count)
 
 

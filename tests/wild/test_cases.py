@@ -40,7 +40,7 @@ def case(name):
     return pytest.param(name, marks=pytest.mark.xfail(reason=why) if why else ())
 
 
-@pytest.mark.parametrize("name", map(case, CASES))
+@pytest.mark.parametrize("name", list(map(case, CASES)))
 def test_the_true_class_is_a_finding_or_among_the_first_two_hypotheses(name):
     assert CASES[name]["truth"] in met_first(name)
 

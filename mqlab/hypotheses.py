@@ -35,7 +35,7 @@ _ALTERNATIVES = 2
 _SEVERE = frozenset({"WARN", "ERROR", "FATAL"})
 _FAILURE = re.compile(
     r"exception|error|fail|refus|denied|reject|unable|can ?not|can't|could not|timed? ?out|killed|corrupt|lost"
-    r"|unavailable|unknown|invalid|missing|not (?:found|available|connected|authori[sz]ed)|no such|no space"
+    r"|unavailable|expired|unknown|invalid|missing|not (?:found|available|connected|authori[sz]ed)|no such|no space"
     r"|too (?:many|large)",
     re.IGNORECASE,
 )
@@ -174,7 +174,7 @@ def _quiet(facts: Facts, results: Mapping[str, Result], systems: frozenset[str])
     loud = f"{counted(remarks, 'remark')} of WARN that health prints too" if remarks else "none of them WARN or worse"
     told = f"{what} and no trouble in {counted(lines, 'line')}, {loud}"
     open_ = sum(bool(result.missing) for result in results.values())
-    missing = next((r.missing[0] for r in results.values() if r.missing), None)
+    unchecked = next(((slug, r.missing) for slug, r in results.items() if r.missing), None)
     return Hypothesis(
         incident="healthy",
         weight=1.0,
@@ -182,7 +182,7 @@ def _quiet(facts: Facts, results: Mapping[str, Result], systems: frozenset[str])
         evidence=tuple(episode.first for episode in started[:1]),
         against=(f"too little to call the whole healthy: {open_} classes could not be checked",),
         unexplained=(),
-        settle=_settle(facts, INCIDENTS["slow-consumer"], (missing,), systems) if missing else (),
+        settle=_settle(facts, INCIDENTS[unchecked[0]], unchecked[1], systems) if unchecked else (),
     )
 
 

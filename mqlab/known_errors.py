@@ -7,12 +7,11 @@ A known error is a line that names the trouble itself. ``formats.known_errors`` 
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
-from typing import Any
+
+from mqlab.commands import read_toml
 
 PREFIX = "error:"
 """What the kind of an event begins with that has a pattern in the table."""
@@ -73,7 +72,7 @@ class KnownError:
 def known_errors() -> Mapping[str, KnownError]:
     """Every known error by its name, in the order of the table."""
     found = {}
-    for name, entry in _table("known_errors.toml").items():
+    for name, entry in read_toml("known_errors.toml").items():
         lists = {key: tuple(entry.pop(key, ())) for key in ("causes", "unless")}
         named = {"name": name, "incident": entry.pop("class"), "event": entry.pop("kind", "")}
         found[name] = KnownError(**{**entry, **lists, **named})
@@ -100,8 +99,4 @@ def outright() -> frozenset[str]:
 def words() -> Mapping[str, str]:
     """What each kind of event means to a reader."""
     errors = {error.kind: f"{error.name} ({error.means.rstrip('.')})" for error in known_errors().values()}
-    return errors | _table("events.toml")
-
-
-def _table(name: str) -> dict[str, Any]:
-    return tomllib.loads(resources.files("mqlab").joinpath(name).read_text(encoding="utf-8"))
+    return errors | read_toml("events.toml")

@@ -10,6 +10,7 @@ have other causes too (``vague``).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -133,9 +134,9 @@ def _is_before(other: Episode, episode: Episode) -> bool:
 
 
 def _finding(facts: Facts, incident: str, said: tuple[_Said, ...]) -> Finding:
-    lines: dict[KnownError, int] = {}
+    lines = Counter[KnownError]()
     for error, episode in said:
-        lines[error] = lines.get(error, 0) + episode.count
+        lines[error] += episode.count
     lead = max(lines, key=lambda error: (error.fatal, lines[error]))
     total = sum(lines.values())
     since, until = span(at for _, e in said for at in (e.first_at, e.last_at))
@@ -223,8 +224,5 @@ def _evidence(said: tuple[_Said, ...], lead: KnownError) -> tuple[Evidence, ...]
 
 def _names(found: Iterator[str | None]) -> list[str]:
     """Each name once, the most frequent first."""
-    times: dict[str, int] = {}
-    for name in found:
-        if name:
-            times[name] = times.get(name, 0) + 1
+    times = Counter(name for name in found if name)
     return sorted(times, key=lambda name: (-times[name], name))

@@ -1,0 +1,103 @@
+"""`mqlab capture`: gather, harmlessly, what a postmortem will need before it rotates away."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from mqlab.gather.bundle import Bundle
+from mqlab.gather.manifest import Manifest
+from mqlab.gather.sources import gathered, said, sources
+
+
+@click.group()
+def capture() -> None:
+    """Gather from running brokers, without changing anything there, what `mqlab triage` reads."""
+
+
+@capture.command()
+@click.option("--bootstrap", metavar="HOST:PORT,...", help="Brokers to begin with.")
+@click.option("--config", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="CLIENT.PROPERTIES",
+              help="How to reach them: a client's properties, under Java's names or librdkafka's.")  # fmt: skip
+@click.option("--topic", multiple=True, metavar="GLOB", help="Only these topics.")
+@click.option("--group", multiple=True, metavar="GLOB", help="Only these consumer groups.")
+@sources
+def kafka(bootstrap: str | None, config: Path | None, output: Path, **asked: Any) -> int:
+    """Gather from a Kafka cluster: topics, settings, groups with members and offsets, sampled for a while."""
+    from confluent_kafka import KafkaException
+
+    from mqlab.gather.client_config import ClientConfigError, client_config
+    from mqlab.gather.kafka import Cluster, Wanted, connected, reason
+    from mqlab.gather.kafka_sampling import Sampling
+
+    reached, unused = client_config(config, bootstrap)
+    servers = {"bootstrap": reached.get("bootstrap.servers"), "config": str(config) if config else None}
+    manifest = Manifest("kafka", servers | said(asked), facts={"properties not used": unused})
+    try:
+        admin = connected(reached, manifest)
+    except KafkaException as error:
+        raise ClientConfigError(reason(error)) from error
+    bundle = Bundle(output, manifest)
+    cluster = Cluster(admin, Wanted(asked["topic"], asked["group"]), manifest)
+    return gathered(bundle, Sampling(cluster, bundle), asked)
+
+
+@capture.command()
+@click.option("--namesrv", required=True, metavar="HOST:PORT;...", help="Name servers to begin with.")
+@click.option("--mqadmin", default="mqadmin", show_default=True, metavar="PATH", help="RocketMQ's own program.")
+@click.option("--topic", multiple=True, metavar="GLOB", help="Only these topics.")
+@click.option("--group", multiple=True, metavar="GLOB", help="Only these consumer groups.")
+@sources
+def rocketmq(namesrv: str, mqadmin: str, output: Path, **asked: Any) -> int:
+    """Gather from a RocketMQ cluster through `mqadmin`; its store and logs with --files."""
+    from mqlab.gather.rocketmq import Sampling, Wanted
+
+    manifest = Manifest("rocketmq", {"namesrv": namesrv, "mqadmin": mqadmin} | said(asked))
+    bundle = Bundle(output, manifest)
+    return gathered(bundle, Sampling(bundle, mqadmin, namesrv, Wanted(asked["topic"], asked["group"])), asked)
+
+
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+@capture.command()
+@click.option("--broker", metavar="HOST[:PORT]", help="Any broker of MQTT: what it tells below $SYS.")
+@click.option("--username", help="Name to log in with.")
+@click.option("--password-file", type=_FILE, help="Holds the password.")
+@click.option("--tls", is_flag=True, help="Speak TLS; implied by --cafile.")
+@click.option("--cafile", type=_FILE, help="Authorities that the broker's certificate may be of.")
+@click.option("--cert", type=_FILE, help="Certificate of this client.")
+@click.option("--cert-key", type=_FILE, help="Its key.")
+@click.option("--sniff", multiple=True, metavar="FILTER", help="Note how large messages of these topics are.")
+@click.option("--sniff-seconds", default=10.0, show_default=True, type=click.FloatRange(min=0.1), help="How long.")
+@click.option(
+    "--sniff-messages", default=20_000, show_default=True, type=click.IntRange(min=1), help="At most so many."
+)
+@click.option("--emqx", metavar="URL", help="EMQX's management API: http://key:secret@host:18083.")
+@sources
+def mqtt(broker: str | None, emqx: str | None, output: Path, **asked: Any) -> int:
+    """Gather from a broker of MQTT: $SYS, sizes of messages; from EMQX sessions, subscriptions, alarms, rules."""
+    from contextlib import ExitStack
+
+    from mqlab.gather.emqx import Emqx
+    from mqlab.gather.mqtt import Broker, Sniff, listening
+    from mqlab.gather.schedule import Asking, together
+    from mqlab.gather.web import shown
+
+    if not (broker or emqx):
+        raise click.UsageError("Give --broker, --emqx or both.")
+    sniff = Sniff(asked["sniff"], asked["sniff_seconds"], asked["sniff_messages"])
+    host, _, port = (broker or "").rpartition(":") if ":" in (broker or "") else (broker or "", "", "")
+    secure = bool(asked["tls"] or asked["cafile"])
+    password = asked["password_file"].read_text().strip() if asked["password_file"] else None
+    manifest = Manifest("mqtt", {"broker": broker, "emqx": shown(emqx) if emqx else None} | said(asked))
+    bundle = Bundle(output, manifest)
+    with ExitStack() as stack:
+        beside: list[Asking] = [Emqx(bundle, emqx)] if emqx else []
+        if broker:
+            where = Broker(host, int(port or (8883 if secure else 1883)), asked["username"], password, secure,
+                           asked["cafile"], asked["cert"], asked["cert_key"])  # fmt: skip
+            beside.append(stack.enter_context(listening(where, sniff, bundle)))
+        return gathered(bundle, together(beside), asked)

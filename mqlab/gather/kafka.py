@@ -1,0 +1,213 @@
+"""What a Kafka cluster says of itself, asked through confluent-kafka; nothing that it is asked changes anything.
+
+No consumer exists here: offsets are read by the admin client, so that no group is joined and nothing is committed.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import Future
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Any, TypeVar
+
+from confluent_kafka import ConsumerGroupTopicPartitions, IsolationLevel, KafkaException, TopicPartition
+from confluent_kafka.admin import (
+    AdminClient,
+    ClusterMetadata,
+    ConfigEntry,
+    ConfigResource,
+    ConsumerGroupDescription,
+    OffsetSpec,
+    ResourceType,
+)
+
+from mqlab.gather.manifest import Manifest
+
+READS = (
+    "list_topics",
+    "list_consumer_groups",
+    "describe_consumer_groups",
+    "list_consumer_group_offsets",
+    "list_offsets",
+    "describe_configs",
+    "poll",
+)
+"""All that a capture may call at a client of Kafka; a test reads the package for any other call.
+
+``list_topics`` is called without a topic: a broker with ``auto.create.topics.enable`` creates one that it is asked for.
+"""
+ACLS = (
+    ("topic", "*", "Describe"),
+    ("topic", "*", "DescribeConfigs"),
+    ("group", "*", "Describe"),
+    ("cluster", "kafka-cluster", "Describe"),
+    ("cluster", "kafka-cluster", "DescribeConfigs"),
+)
+"""The rights that this needs, as ``docs/capture.md`` prints them: kind of resource, its name, operation."""
+TIMEOUT = 10.0
+"""Seconds for an answer; a broker that is lost costs one of these a question."""
+_AT_ONCE = 1000
+"""Topics whose settings are asked for in one request."""
+
+Place = tuple[str, int]
+"""A topic and the number of a partition."""
+Offsets = dict[Place, int]
+Settings = dict[tuple[str, str], Mapping[str, ConfigEntry]]
+"""Settings by ``broker`` or ``topic`` and name."""
+_UNCOMMITTED = IsolationLevel.READ_UNCOMMITTED
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which topics and groups are looked at, as globs; empty means all."""
+
+    topics: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+
+    def topic(self, name: str) -> bool:
+        """Whether this topic is."""
+        return not self.topics or any(fnmatchcase(name, glob) for glob in self.topics)
+
+    def group(self, name: str) -> bool:
+        """Whether this group is."""
+        return not self.groups or any(fnmatchcase(name, glob) for glob in self.groups)
+
+
+@dataclass(slots=True)
+class Groups:
+    """The groups at one moment."""
+
+    described: list[ConsumerGroupDescription] = field(default_factory=list)
+    committed: dict[str, Offsets] = field(default_factory=dict)
+
+
+class _Complaints(logging.Handler):
+    """Notes in the manifest what the client complains of: a refused login stands nowhere else."""
+
+    def __init__(self, manifest: Manifest) -> None:
+        super().__init__(logging.WARNING)
+        self._manifest = manifest
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Note one line, without the thread that it names."""
+        self._manifest.failed("connections", record.getMessage().rpartition("]: ")[2])
+
+
+def reason(error: KafkaException) -> str:
+    """What went wrong, in librdkafka's words."""
+    return str(error.args[0].str())
+
+
+def connected(reached: Mapping[str, str], manifest: Manifest) -> AdminClient:
+    """A client that connects as *reached* says (``client_config``), as soon as it is asked something.
+
+    Raises:
+        KafkaException: librdkafka does not take these properties.
+    """
+    logger = logging.Logger("mqlab.gather.kafka")
+    logger.addHandler(_Complaints(manifest))
+    return AdminClient(dict(reached), logger=logger)
+
+
+class Cluster:
+    """A cluster that can be asked; what it does not answer is noted in the manifest, and missing from the answer."""
+
+    def __init__(self, admin: AdminClient, wanted: Wanted, manifest: Manifest) -> None:
+        self._admin = admin
+        self._wanted = wanted
+        self._manifest = manifest
+
+    def metadata(self) -> ClusterMetadata | None:
+        """Brokers and topics with their partitions; None where no broker answers."""
+        self._admin.poll(0)  # hands out what the client has logged
+        with self._asking("cluster and topics"):
+            metadata = self._admin.list_topics(timeout=TIMEOUT)
+            unwanted = [name for name in metadata.topics if not self._wanted.topic(name)]
+            for name in unwanted:
+                del metadata.topics[name]
+            return metadata
+        self._admin.poll(0)
+        return None
+
+    def settings(self, metadata: ClusterMetadata) -> Settings:
+        """What brokers and topics are set to."""
+        # A request about a broker goes to that broker, so each is one of its own.
+        asked = [[ConfigResource(ResourceType.BROKER, str(node))] for node in sorted(metadata.brokers)]
+        topics = [ConfigResource(ResourceType.TOPIC, name) for name in sorted(metadata.topics)]
+        asked += [topics[place : place + _AT_ONCE] for place in range(0, len(topics), _AT_ONCE)]
+        found: Settings = {}
+        with self._asking("settings"):
+            waiting: dict[ConfigResource, Future[Any]] = {}
+            for resources in asked:
+                waiting |= self._admin.describe_configs(resources, request_timeout=TIMEOUT)
+            for resource, entries in self._answers("settings", waiting):
+                found[resource.restype.name.lower(), resource.name] = entries
+        return found
+
+    def groups(self) -> Groups:
+        """Groups with their members, and what they have committed."""
+        groups, names = Groups(), self._names()
+        if not names:
+            return groups
+        with self._asking("groups"):
+            asked = self._admin.describe_consumer_groups(names, request_timeout=TIMEOUT)
+            groups.described = [group for _, group in self._answers("groups", asked)]
+        with self._asking("committed offsets"):
+            waiting: dict[str, Future[Any]] = {}
+            for name in names:  # the client takes one group at a time; all of them are under way at once
+                group = [ConsumerGroupTopicPartitions(name)]
+                waiting |= self._admin.list_consumer_group_offsets(group, request_timeout=TIMEOUT)
+            for name, answer in self._answers("committed offsets", waiting):
+                groups.committed[name] = {
+                    (one.topic, one.partition): one.offset
+                    for one in answer.topic_partitions
+                    if one.offset >= 0 and not one.error and self._wanted.topic(one.topic)
+                }
+        return groups
+
+    def offsets(
+        self, places: Iterable[Place], of: OffsetSpec, what: str, isolation: IsolationLevel = _UNCOMMITTED
+    ) -> Offsets:
+        """The earliest or latest offsets of partitions; without those of partitions that have no leader."""
+        asked = {TopicPartition(*place): of for place in places}
+        found: Offsets = {}
+        if not asked:
+            return found
+        with self._asking(what):
+            waiting = self._admin.list_offsets(asked, isolation_level=isolation, request_timeout=TIMEOUT)
+            for place, answer in self._answers(what, waiting):
+                found[place.topic, place.partition] = answer.offset
+        # Of a broker that is lost the client answers with a negative offset, and no error.
+        known = {place: offset for place, offset in found.items() if offset >= 0}
+        if len(known) < len(found):
+            self._manifest.failed(what, f"no answer for {len(found) - len(known)} of {len(asked)} partitions")
+        return known
+
+    def _names(self) -> list[str]:
+        with self._asking("list of groups"):
+            listed = self._admin.list_consumer_groups(request_timeout=TIMEOUT).result()
+            for error in listed.errors:
+                self._manifest.failed("list of groups", str(error.str()))
+            return sorted(group.group_id for group in listed.valid if self._wanted.group(group.group_id))
+        return []
+
+    @contextmanager
+    def _asking(self, what: str) -> Iterator[None]:
+        with self._manifest.asking(what, ConnectionError):
+            try:
+                yield
+            except KafkaException as error:
+                raise ConnectionError(reason(error)) from error
+
+    def _answers(self, what: str, asked: Mapping[_Key, Future[_Value]]) -> Iterable[tuple[_Key, _Value]]:
+        """What came back; of what did not, the reason goes to the manifest."""
+        for key, future in asked.items():
+            try:
+                yield key, future.result()
+            except KafkaException as error:
+                self._manifest.failed(what, f"{key}: {reason(error)}")

@@ -1,0 +1,57 @@
+"""The verb `mqlab redact`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from mqlab.verbs.material import progress
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="A folder, or an archive that ends in .tar.zst.",
+)
+@click.option(
+    "--key", type=click.Path(dir_okay=False, path_type=Path), help="Your key (default: OUTPUT.key; made if missing)."
+)
+@click.option(
+    "--map",
+    "map_",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Which name became what (default: OUTPUT.map.json).",
+)
+@click.option("--shift", "weeks", type=int, default=0, metavar="WEEKS", help="Move all moments by so many weeks.")
+@click.option("--no-check", is_flag=True, help="Do not diagnose the copy and compare.")
+@click.option("--master", help="Spark master, e.g. spark://host:7077.")
+@click.option("--workspace", help="Cache folder (default: $MQLAB_WORKSPACE or below ~/.cache).")
+def redact(paths: tuple[str, ...], output: Path, key: Path | None, map_: Path | None, **chosen: Any) -> int:
+    """Write a copy that may be shared: names replaced, payloads out, secrets masked, the same verdict."""
+    from mqlab.gather.redact import Options, redact
+
+    stem = output.with_name(output.name.removesuffix(".tar.zst"))
+    key, map_ = key or stem.with_name(f"{stem.name}.key"), map_ or stem.with_name(f"{stem.name}.map.json")
+    check = not chosen["no_check"]
+    options = Options(key, map_, chosen["weeks"], chosen["workspace"], chosen["master"], check)
+    with progress() as tell:
+        done = redact(paths, output, options, tell)
+    kinds = ", ".join(f"{len(names)} {kind}" for kind, names in done.pseudonyms.items())
+    click.echo(f"{done.output}: renamed {kinds or 'nothing'}.\nFor you alone: {key} and {map_}.")
+    if done.words:
+        click.echo(f"Words of the software, renamed only where a name is expected: {', '.join(done.words)}.")
+    for one in done.left_out:
+        click.echo(f"Left out: {one.name}: {one.because}")
+    for name, times in done.left.items():
+        click.echo(f"Still there, {times} times: {name}", err=True)
+    for what in done.differs:
+        click.echo(f"mqlab says otherwise of the copy: {what}", err=True)
+    if not done.differs and check:
+        click.echo("mqlab says the same of the copy.")
+    return 1 if done.left or done.differs else 0

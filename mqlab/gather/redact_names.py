@@ -1,0 +1,212 @@
+"""The names in a capture: what mqlab's own tables say, and what lines say that no table holds.
+
+A name has a kind: topic, group, client, host, user, address or party (who keeps a ledger or a log). What libraries and
+brokers make of names is taken apart: ``consumer-billing-1-<uuid>`` names the group billing, ``%RETRY%billing`` too,
+``10.0.0.7@order-sync-1`` an address and an instance.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from ipaddress import ip_address
+from pathlib import PurePosixPath
+
+import polars as pl
+
+from mqlab.capture import Capture
+from mqlab.gather.redact_pseudonyms import can_change
+from mqlab.gather.redact_words import is_given
+from mqlab.sources import Role
+
+Names = dict[str, set[str]]
+"""By kind."""
+
+_COLUMNS = {
+    "topic": "topic", "group": "group", "client_id": "client", "member_id": "client", "party": "party",
+    "node": "host", "cluster": "host", "peer": "host",
+}  # fmt: skip
+_OWNERS = {"topic": "topic", "producer": "client", "consumer": "client", "session": "client"}
+_SETTINGS = {
+    "client.id": "client", "group.id": "group", "group.instance.id": "client", "transactional.id": "client",
+    "application.id": "group", "brokername": "host", "brokerclustername": "host", "host.name": "host",
+    "brokerip1": "host", "brokerip2": "host",
+}  # fmt: skip
+_ENDPOINTS = re.compile(r"(?:servers|listeners|connect|voters|namesrvaddr|addresses|broker|host|instance)$", re.I)
+_LABELS = {
+    "topic": "topic", "topic_name": "topic", "topicname": "topic", "group": "group", "consumergroup": "group",
+    "consumer_group": "group", "group_id": "group", "groupid": "group", "client_id": "client", "clientid": "client",
+    "client": "client", "localaddr": "client", "instance": "host", "host": "host", "hostname": "host",
+    "nodename": "host", "broker": "host", "brokername": "host", "brokerip": "host", "brokerhost": "host",
+    "caddr": "host", "clientaddr": "host", "node": "host", "pod": "host", "kubernetes_pod_name": "host",
+    "cluster": "host", "username": "user", "user": "user", "principal": "user",
+}  # fmt: skip
+
+_UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+_VALUE = r"""[\"'\[(<]*(?P<{0}>[^\s\"',;\]\[(){{}}<>|=]{{2,255}})"""
+_NAMED = re.compile(
+    r"(?i)(?<![a-z0-9])(?:"
+    rf"topic[._-]?(?:name)?[\"']?\s?[=:]\s?{_VALUE.format('topic')}"
+    rf"|(?:consumer[._-]?)?group[._-]?(?:id|name)?[\"']?\s?[=:]\s?{_VALUE.format('group')}"
+    rf"|(?:client|transactional|(?:group[._-]?)?instance)[._-]?id[\"']?\s?[=:]\s?{_VALUE.format('client')}"
+    rf"|(?:user[._-]?name|principal|User)[\"']?\s?[=:]\s?{_VALUE.format('user')}"
+    rf"|(?:host[._-]?name|host|broker[._-]?name)[\"']?\s?[=:]\s?{_VALUE.format('host')}"
+    r"|partitions?[=: ] ?\[?(?P<placed>[\w.-]{2,249})-\d{1,5}(?![\w.-])"
+    r"|\w*://(?:[^\s/@\"']{1,200}@)?(?P<url>[\w.-]{2,255})"
+    r"|(?:servers|listeners|connect|voters|namesrvaddr|addr)[\"']?\s?[=:]\s?[\[\"']?(?P<several>[\w.\-:@/,; ]+:\d{2,5})"
+    r"|(?P<beside>[a-z][\w.-]{1,253})/\d{1,3}(?:\.\d{1,3}){3}:\d)"
+)
+_PLACES = frozenset((
+    "app", "apps", "bundle", "capture", "clients", "cluster", "data", "etc", "files", "gc", "home", "kubernetes",
+    "journal", "lib", "local", "log", "logs", "material", "node", "nodes", "opt", "output", "previous", "root",
+    "server", "servers", "service", "srv", "state", "tmp", "usr", "var",
+))  # fmt: skip
+"""Words of which names of files and folders are made that tell nothing of anybody."""
+_KINDS = {"url": "host", "beside": "host", "placed": "topic"}
+_FOUR = re.compile(r"(?<![\w.])(?<!ersion )(?<!ersion: )\d{1,3}(?:\.\d{1,3}){3}(?!\w|\.\w|-[A-Za-z])")
+_SIX = re.compile(r"(?<![\w:.])(?:[0-9A-Fa-f]{0,4}:){2,7}[0-9A-Fa-f]{0,4}(?![\w:])")
+_MAC = re.compile(r"(?<![\w:])(?:[0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}(?![\w:])")
+_PORT = re.compile(r"(?<=[^:]):\d{1,5}$")
+
+
+def of_capture(capture: Capture) -> Names:
+    """The names that the tables of *capture* hold, and those of files of clients and applications."""
+    found: Names = defaultdict(set)
+    for table, files in capture.places.files.items():
+        rows = pl.read_parquet([capture.cache / name for name in files])
+        for column, kind in _COLUMNS.items():
+            if column in rows.columns:
+                _add(found, kind, rows[column].drop_nulls().unique())
+        if further := _FURTHER.get(table):
+            further(found, rows)
+    for coverage in capture.facts.coverage:
+        path = PurePosixPath(coverage.source)
+        if coverage.role.is_log:
+            _add(found, "party", (part for part in path.parts[:-1] if not part.endswith("!")))
+        if coverage.role in (Role.CLIENT_LOG, Role.APPLICATION_LOG):
+            _add(found, "party", (re.sub(r"[-_.]\d{8}.*", "", path.name.split(".")[0]),))
+    return found
+
+
+def in_text(text: str) -> Iterator[tuple[str, str]]:
+    """(kind, name) of what lines say by key or by the shape of an address."""
+    for found in _NAMED.finditer(text):
+        kind = str(found.lastgroup)
+        if kind == "several":
+            yield from (("host", host) for host in _hosts(found["several"]))
+        else:
+            yield _KINDS.get(kind, kind), found[kind]
+    shaped = {found for pattern in (_FOUR, _SIX, _MAC) for found in pattern.findall(text)}
+    yield from (("address", found) for found in sorted(shaped) if _is_address(found))
+
+
+def below(topics: Collection[str]) -> re.Pattern[str] | None:
+    """A pattern of all topics and filters below the first levels of those *topics* that have levels."""
+    firsts = sorted({topic.split("/")[0] for topic in topics if "/" in topic} - {"", "+", "#", "$SYS", "$share"})
+    if not firsts:
+        return None
+    return re.compile(rf"(?<![\w/.$-])(?:{'|'.join(map(re.escape, firsts))})(?:/[^\s\"',;|()\[\]{{}}<>/]*)+")
+
+
+def settled(found: Mapping[str, Iterable[str]], own: Collection[str]) -> Names:
+    """Every name once, of the first kind that has it, taken apart, without those that tell nothing of anybody.
+
+    A party is what a file is called: where that is made of *own* words of the software only, it is nobody.
+    """
+    kept: Names = defaultdict(set)
+    seen: set[str] = set()
+    for kind in ("topic", "group", "client", "host", "user", "address", "party"):
+        for name in sorted({part for told in found.get(kind, ()) for part in _parts(kind, told)}):
+            nobody = kind == "party" and all(word in own or word in _PLACES for word in re.findall(r"[A-Za-z]+", name))
+            if name not in seen and not nobody and not is_given(name) and can_change(name) and len(name) > 1:
+                kept["address" if _is_address(name) else kind].add(name)
+                seen.add(name)
+    numbered = {name for name in seen if (stem := re.sub(r"-\d{1,4}$", "", name)) != name and stem in kept["topic"]}
+    return {kind: names - numbered for kind, names in kept.items()}
+
+
+def _add(found: Names, kind: str, names: Iterable[object]) -> None:
+    found[kind].update(str(name).strip() for name in names if str(name).strip())
+
+
+def _add_queues(found: Names, rows: pl.DataFrame) -> None:
+    queues = rows["queue"].drop_nulls().cast(pl.String).unique()
+    _add(found, "host", (queue.rpartition("/")[0] for queue in queues if "/" in queue))
+
+
+def _add_subscriptions(found: Names, rows: pl.DataFrame) -> None:
+    told = rows["subscription"].drop_nulls().unique()
+    _add(found, "topic", (each.partition(":")[0] for text in told for each in text.split(";")))
+
+
+def _add_labels(found: Names, rows: pl.DataFrame) -> None:
+    for labels in rows["labels"].unique().drop_nulls():
+        for key, value in _pairs(labels):
+            if kind := _LABELS.get(re.sub(r"[-.]", "_", key).lower()):
+                _add(found, kind, value.split(","))
+
+
+def _add_settings(found: Names, rows: pl.DataFrame) -> None:
+    for scope, owner, key, value in rows.select("scope", "owner", "key", "value").unique().iter_rows():
+        if owner and (kind := _OWNERS.get(scope or "")):
+            found[kind].add(owner)
+        if value and (own := _SETTINGS.get((key or "").lower())):
+            found[own].add(value)
+        elif value and _ENDPOINTS.search(key or ""):
+            found["host"].update(_hosts(value))
+
+
+_FURTHER: Mapping[str, Callable[[Names, pl.DataFrame], None]] = {
+    "settings": _add_settings, "metrics": _add_labels, "clients": _add_subscriptions, "positions": _add_queues,
+    "assignments": _add_queues, "events": _add_queues, "ledger": _add_queues,
+}  # fmt: skip
+"""What names stand in other columns of a table."""
+
+
+def _pairs(labels: object) -> Iterator[tuple[str, str]]:
+    """Keys and values of a map as Parquet gives it."""
+    if isinstance(labels, dict):
+        yield from ((str(key), str(value)) for key, value in labels.items() if value is not None)
+    elif isinstance(labels, Iterable):
+        yield from ((str(pair["key"]), str(pair["value"])) for pair in labels if pair["value"] is not None)
+
+
+def _hosts(text: str) -> Iterator[str]:
+    for place in re.split(r"[,;\s]+", text):
+        host = place.rpartition("@")[2].rpartition("://")[2].split("/")[0]
+        yield _PORT.sub("", host).strip("[]")
+
+
+def _parts(kind: str, told: str) -> Iterator[str]:
+    """What of *told* somebody chose."""
+    name = told.removeprefix("/").removeprefix("User:")
+    if kind in ("client", "party", "user"):
+        name = re.sub(rf"-{_UUID}$", "", name) if not re.fullmatch(_UUID, name) else name
+        for part in name.split("@") if "@" in name else (name,):
+            yield from _of_client(part)
+        return
+    if kind == "host":  # ipv4#10.0.0.7:9092 of librdkafka, emqx@10.0.0.7 of Erlang
+        yield from re.split(r"[@#]", re.sub(r"^ipv[46]#", "", _PORT.sub("", name)).strip("[]"))
+        return
+    if kind == "topic" and name.startswith("$share/"):
+        _, group, name = [*name.split("/", 2), ""][:3]
+        yield group
+    named = re.sub(r"^%(?:RETRY|DLQ)%", "", name)
+    yield from named.split("@") if kind in ("topic", "group") and "/" not in named else (named,)
+
+
+def _of_client(part: str) -> Iterator[str]:
+    if re.fullmatch(r"\d{1,7}(?:#-?\d+)?", part):
+        return
+    own = re.fullmatch(r"consumer-(.+)-\d+", part)
+    yield own[1] if own else part
+
+
+def _is_address(text: str) -> bool:
+    if re.fullmatch(r"(?:[0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}", text):
+        return True
+    try:
+        return bool(re.search(r"[.:].*[.:]", text)) and not ip_address(text).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,138 @@
+"""What a RocketMQ cluster tells through its own ``mqadmin``, run as a person would, and nothing that changes anything.
+
+Every command starts a JVM, so brokerConsumeStats, which tells of all groups and queues of a broker at once, is asked at
+every sampling, and what tells of one group or topic at the first and the last. Commands run in a folder of the
+bundle's own, since consumerStatus leaves a file for each client, and under UTC, since they print moments without a
+zone. Tried with recorded answers of 4.9 and 5.1.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from mqlab.gather.bundle import Bundle
+from mqlab.gather.manifest import now, stamp
+from mqlab.gather.schedule import Tick
+
+READS = (
+    "brokerConsumeStats", "brokerStatus", "clusterList", "consumerConnection", "consumerProgress", "consumerStatus",
+    "getBrokerConfig", "statsAll", "topicList", "topicRoute", "topicStatus",
+)  # fmt: skip
+"""Every command that is run here; none of them changes anything."""
+_PATIENCE = 120.0
+"""Seconds after which a command is ended."""
+_UNANSWERED = (OSError, subprocess.SubprocessError, ValueError)
+_RETRY = "%RETRY%"
+_OWN = re.compile(r"%|RMQ_SYS_|rmq_sys_|CID_|SCHEDULE_TOPIC_XXXX$|TBW102$|SELF_TEST|OFFSET_MOVED_EVENT$|BenchmarkTest$"
+                  r"|TRANS_CHECK_MAX|DefaultHeartBeat|Default?Cluster")  # fmt: skip
+"""Topics that brokers make for themselves."""
+_ADDRESS = re.compile(r"^\S+\s+\S+\s+0\s+(?P<address>[\w.\-\[\]:]+:\d+)\s", re.MULTILINE)
+"""A master in clusterList: cluster, broker, 0, address."""
+_NAME = re.compile(r"^[%|\w-]{1,255}$", re.ASCII | re.MULTILINE)
+"""A line of topicList; the JVM and its logging print others."""
+_STATUS = re.compile(r"^\d\d:\d\d:\d\d,\d{3} \|-.*\n?", re.MULTILINE)
+"""What logback says of its own configuration."""
+_ERROR = re.compile(
+    r"^\S*(?:SubCommandException|MQClientException|MQBrokerException|RemotingException)\b.*", re.MULTILINE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which topics and groups, as globs; none is all."""
+
+    topics: Sequence[str] = ()
+    groups: Sequence[str] = ()
+
+    def topic(self, name: str) -> bool:
+        """Whether this one is."""
+        return not self.topics or any(fnmatchcase(name, glob) for glob in self.topics)
+
+    def group(self, name: str) -> bool:
+        """Whether this one is."""
+        return not self.groups or any(fnmatchcase(name, glob) for glob in self.groups)
+
+
+@dataclass(slots=True)
+class Sampling:
+    """Asks a cluster at every tick."""
+
+    bundle: Bundle
+    mqadmin: str
+    """The program, or its path."""
+    servers: str
+    """Addresses of name servers."""
+    wanted: Wanted
+
+    def __call__(self, tick: Tick) -> None:
+        """Ask everything once; where nothing answers, only that is noted."""
+        listed = self._ask("clusterList")
+        masters = sorted({found["address"] for found in _ADDRESS.finditer(listed)})
+        for address in masters:
+            self._ask("brokerConsumeStats", ("-b", address))
+        self._ask("consumerProgress", called="all")
+        if tick.first or tick.last:
+            self._rarely(masters)
+
+    def _rarely(self, masters: Sequence[str]) -> None:
+        for address in masters:
+            self._ask("brokerStatus", ("-b", address))
+            self._ask("getBrokerConfig", ("-b", address))
+        self._ask("statsAll")
+        names = _NAME.findall(self._ask("topicList"))
+        for topic in (name for name in names if not _OWN.match(name) and self.wanted.topic(name)):
+            self._ask("topicRoute", ("-t", topic))
+            self._ask("topicStatus", ("-t", topic))
+        # Tables cut the names of groups; topics for messages to be tried again hold them whole.
+        groups = (name.removeprefix(_RETRY) for name in names if name.startswith(_RETRY))
+        for group in (name for name in groups if not _OWN.match(name) and self.wanted.group(name)):
+            self._ask("consumerConnection", ("-g", group))
+            self._ask("consumerProgress", ("-g", group, "-s", "true"))
+            self._ask("consumerStatus", ("-g", group))
+
+    def _ask(self, command: str, options: Sequence[str] = (), called: str = "") -> str:
+        """What *command* prints, also put into the bundle; empty where it is not answered."""
+        about = called or (options[1] if options else "")
+        begun = stamp(now())  # a command takes seconds, so that each has a moment of its own
+        name = f"rocketmq/{command}{'-' if about else ''}{about.replace(':', '_')}.{begun}.txt"
+        with self.bundle.manifest.asking(command, *_UNANSWERED), TemporaryDirectory(dir=self.bundle.partial) as folder:
+            printed = _run((self.mqadmin, command, "-n", self.servers, *options), Path(folder))
+            if error := _ERROR.search(printed):
+                self.bundle.manifest.failed(command, f"{about}: {error[0]}"[:300])
+            if printed.strip() and command != "topicList":
+                self.bundle.write(name, printed)
+            for one in sorted(_files(Path(folder))):
+                where = f"rocketmq/consumer-status/{about}.{begun}/{one.name}.txt"
+                self.bundle.write(where, one.read_text("utf-8", "backslashreplace"))
+            return printed
+        return ""
+
+
+def _run(command: Sequence[str], folder: Path) -> str:
+    """What ``mqadmin`` prints, run in *folder*.
+
+    Raises:
+        OSError, SubprocessError, ValueError: it is not there, is none of ``READS``, fails, or does not end.
+    """
+    if len(command) < 2 or command[1] not in READS:
+        raise ValueError(f"{command} is not run here")
+    done = subprocess.run(
+        command, cwd=folder, env=os.environ | {"TZ": "UTC"}, stdin=subprocess.DEVNULL, capture_output=True,
+        timeout=_PATIENCE, check=False,
+    )  # fmt: skip
+    if done.returncode and not done.stdout:
+        said = done.stderr.decode("utf-8", "replace").strip().split("\n")
+        raise ValueError(said[-1] or f"exit code {done.returncode}")
+    return _STATUS.sub("", done.stdout.decode("utf-8", "backslashreplace"))
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """What a command left behind, ``<moment>/<client id>``."""
+    yield from (one for one in folder.glob("*/*") if one.is_file())
